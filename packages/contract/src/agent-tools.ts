@@ -1,0 +1,105 @@
+import { Type, type Static } from 'typebox'
+import { callErrors, httpErrors } from './errors.ts'
+import { defaultQueue, limits, queueNamePattern } from './limits.ts'
+
+const codes = (table: object): string[] => Object.keys(table)
+
+/** `{ok: false, error}`: the body of every answer that is not a 200 (R30, R31). */
+export const ErrorBody = Type.Object({
+  ok: Type.Literal(false),
+  error: Type.Object({
+    code: Type.Enum(codes(httpErrors)),
+    message: Type.String(),
+    details: Type.Optional(Type.Record(Type.String(), Type.Unknown()))
+  })
+})
+
+/** A tool as models read it (R6, A28). */
+export const ToolSpec = Type.Object({
+  type: Type.Literal('function'),
+  function: Type.Object({
+    name: Type.String(),
+    description: Type.String(),
+    parameters: Type.Record(Type.String(), Type.Unknown())
+  })
+})
+export type ToolSpec = Static<typeof ToolSpec>
+
+/** `GET /v1/agent-tools` (R5). */
+export const ToolList = Type.Object({
+  ok: Type.Literal(true),
+  tools: Type.Array(ToolSpec),
+  count: Type.Integer()
+})
+export type ToolList = Static<typeof ToolList>
+
+export const CallId = Type.String({ minLength: 1, maxLength: limits.callIdLength, pattern: '\\S', description: 'Echoed in the answer.' })
+export const CallName = Type.String({ minLength: 1, pattern: '\\S', description: 'A name from GET /v1/agent-tools.' })
+export const CallArguments = Type.Union([Type.Record(Type.String(), Type.Unknown()), Type.Null()], { description: 'Absent or null means {}.' })
+export const Mode = Type.Enum(['sync', 'async'], { default: 'sync' })
+export const WaitMs = Type.Integer({ minimum: limits.waitMs.min, maximum: limits.waitMs.max, default: limits.waitMs.default })
+export const QueueName = Type.String({ pattern: queueNamePattern, default: defaultQueue })
+
+/** One entry of a batch (R15 to R17). */
+export const BatchCall = Type.Object({
+  call_id: CallId,
+  name: CallName,
+  arguments: Type.Optional(CallArguments)
+}, { additionalProperties: false })
+
+/** `POST /v1/agent-tools/invoke-batch`, as it arrives (R14 to R20). Null means the default (X2). */
+export const InvokeBatchRequest = Type.Object({
+  calls: Type.Array(BatchCall, { minItems: limits.calls.min, maxItems: limits.calls.max }),
+  mode: Type.Optional(Type.Union([Mode, Type.Null()])),
+  wait_ms: Type.Optional(Type.Union([WaitMs, Type.Null()])),
+  queue: Type.Optional(Type.Union([QueueName, Type.Null()]))
+}, { additionalProperties: false })
+
+/** An error inside one call's answer. */
+export const CallErrorBody = Type.Object({
+  code: Type.Enum(codes(callErrors)),
+  message: Type.String(),
+  details: Type.Optional(Type.Unknown())
+})
+
+/**
+ * One call's answer (R22, R25, R27, R28). `output` is there whenever `ok` is true in sync mode, `job_id` and
+ * `job_type` in async mode; `pending` and `job_id` come with `TIMEOUT`; every other failure has `error` alone.
+ */
+export const CallResult = Type.Object({
+  call_id: Type.String(),
+  name: Type.String(),
+  ok: Type.Boolean(),
+  output: Type.Optional(Type.Unknown()),
+  pending: Type.Optional(Type.Literal(true)),
+  job_id: Type.Optional(Type.String()),
+  job_type: Type.Optional(Type.String()),
+  error: Type.Optional(CallErrorBody)
+})
+export type CallResult = Static<typeof CallResult>
+
+/** What goes back to the model for one call; `content` is a JSON text (R23 to R26). */
+export const ToolMessage = Type.Object({
+  role: Type.Literal('tool'),
+  tool_call_id: Type.String(),
+  name: Type.String(),
+  content: Type.String()
+})
+export type ToolMessage = Static<typeof ToolMessage>
+
+/** The answer to a batch (R21, R27): one result per call, in request order. */
+export const InvokeBatchResponse = Type.Object({
+  ok: Type.Literal(true),
+  results: Type.Array(CallResult),
+  tool_messages: Type.Array(ToolMessage),
+  mode: Type.String()
+})
+export type InvokeBatchResponse = Static<typeof InvokeBatchResponse>
+
+/** A batch after validation, with its defaults filled in. */
+export interface Batch {
+  calls: Array<{ call_id: string, name: string, arguments: Record<string, unknown> }>
+  mode: 'sync' | 'async'
+  waitMs: number
+  queue: string
+}

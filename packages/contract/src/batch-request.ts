@@ -1,0 +1,85 @@
+import type { TSchema } from 'typebox'
+import { Compile } from 'typebox/compile'
+import {
+  BatchCall, CallArguments, CallId, CallName, InvokeBatchRequest, Mode, QueueName, WaitMs, type Batch
+} from './agent-tools.ts'
+import { HttpError } from './errors.ts'
+import { defaultQueue, limits, queueNamePattern } from './limits.ts'
+
+const check = {
+  request: Compile(InvokeBatchRequest),
+  callId: Compile(CallId),
+  name: Compile(CallName),
+  arguments: Compile(CallArguments),
+  mode: Compile(Mode),
+  waitMs: Compile(WaitMs),
+  queue: Compile(QueueName)
+}
+
+/**
+ * Reads the body of `invoke-batch` and fills in its defaults (R14 to R20, X1, X2).
+ *
+ * The body is checked as a whole; only when that fails are its parts gone through in the documented order, so that
+ * the first error can be named: calls, each call, mode, wait_ms, queue (RC8), then fields that nobody knows.
+ *
+ * @throws HttpError `VALIDATION_ERROR` with the documented text.
+ */
+export function parseBatchRequest (body: unknown): Batch {
+  if (!check.request.Check(body)) throw new HttpError('VALIDATION_ERROR', firstError(body))
+  return {
+    calls: body.calls.map(call => ({ call_id: call.call_id, name: call.name, arguments: call.arguments ?? {} })),
+    mode: body.mode ?? 'sync',
+    waitMs: body.wait_ms ?? limits.waitMs.default,
+    queue: body.queue ?? defaultQueue
+  }
+}
+
+function firstError (body: unknown): string {
+  if (!isObject(body)) return 'Request body must be an object'
+  return callsError(body['calls']) ??
+    (isAbsent(body['mode']) || check.mode.Check(body['mode']) ? undefined : "'mode' must be 'sync' or 'async'") ??
+    (isAbsent(body['wait_ms']) || check.waitMs.Check(body['wait_ms']) ? undefined : `'wait_ms' must be an integer ${limits.waitMs.min}..${limits.waitMs.max}`) ??
+    (isAbsent(body['queue']) || check.queue.Check(body['queue']) ? undefined : `'queue' must match ${queueNamePattern}`) ??
+    unknownField(body, InvokeBatchRequest, '') ??
+    'Request body does not fit the schema of invoke-batch'
+}
+
+function callsError (calls: unknown): string | undefined {
+  if (!Array.isArray(calls)) return "'calls' must be an array"
+  if (calls.length < limits.calls.min) return `'calls' must have at least ${limits.calls.min} item`
+  if (calls.length > limits.calls.max) return `'calls' must have at most ${limits.calls.max} items`
+  for (const [index, call] of calls.entries()) {
+    const error = callError(call, `calls[${index}]`)
+    if (error !== undefined) return error
+  }
+  return undefined
+}
+
+function callError (call: unknown, at: string): string | undefined {
+  if (!isObject(call)) return `${at} must be an object`
+  const id = call['call_id']
+  if (typeof id !== 'string' || id.trim() === '') return `${at}.call_id is required`
+  if (!check.callId.Check(id)) return `${at}.call_id must be at most ${limits.callIdLength} characters`
+  if (!check.name.Check(call['name'])) return `${at}.name is required`
+  if (call['arguments'] !== undefined && !isArguments(call['arguments'])) return `${at}.arguments must be an object or null`
+  return unknownField(call, BatchCall, `${at}.`)
+}
+
+function isArguments (value: unknown): boolean {
+  return !Array.isArray(value) && check.arguments.Check(value)
+}
+
+function unknownField (value: object, schema: TSchema & { properties: object }, at: string): string | undefined {
+  const unknown = Object.keys(value).find(key => !Object.hasOwn(schema.properties, key))
+  if (unknown === undefined) return undefined
+  const known = Object.keys(schema.properties).map(key => `'${key}'`).join(', ')
+  return `'${at}${unknown.slice(0, 80)}' is not a known field (known: ${known})`
+}
+
+function isObject (value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function isAbsent (value: unknown): boolean {
+  return value === undefined || value === null
+}

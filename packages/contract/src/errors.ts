@@ -1,0 +1,65 @@
+/**
+ * Errors that end a whole request: the HTTP status, whether repeating the request may help, and what it means.
+ * The body is always `{ok: false, error: {code, message, details?}}`.
+ */
+export const httpErrors = {
+  VALIDATION_ERROR: { status: 400, retryable: false, meaning: 'The request is not as the contract says; the message names the first place.' },
+  UNAUTHORIZED: { status: 401, retryable: false, meaning: 'The x-api-key header is missing or holds no known key.' },
+  FORBIDDEN: { status: 403, retryable: false, meaning: 'The key may not do this.' },
+  NOT_FOUND: { status: 404, retryable: false, meaning: 'No such route, job or record, or it is not visible to this key.' },
+  CONFLICT: { status: 409, retryable: false, meaning: 'The record is in a state that does not allow this.' },
+  IDEMPOTENCY_CONFLICT: { status: 409, retryable: false, meaning: 'The Idempotency-Key was used with another request.' },
+  PAYLOAD_TOO_LARGE: { status: 413, retryable: false, meaning: 'The body is larger than 1 MiB.' },
+  UNSUPPORTED_MEDIA_TYPE: { status: 415, retryable: false, meaning: 'The body is not application/json.' },
+  RATE_LIMITED: { status: 429, retryable: true, meaning: 'Too many requests or jobs for this key; see Retry-After.' },
+  INTERNAL: { status: 500, retryable: false, meaning: 'A fault of the service; the log has it under the request id.' },
+  UNAVAILABLE: { status: 503, retryable: true, meaning: 'Redis cannot be reached, or the service is starting or stopping.' },
+  AUTH_NOT_CONFIGURED: { status: 503, retryable: false, meaning: 'No API key is configured.' }
+} as const
+
+/** Errors embedded in one call's answer; the request itself is a 200 and the call's siblings are served. */
+export const callErrors = {
+  UNKNOWN_TOOL: { retryable: false, meaning: 'No tool of this name is in the registry.' },
+  JOB_TYPE_DISABLED: { retryable: false, meaning: 'The tool exists, but its job type or policy is switched off.' },
+  INVALID_ARGUMENTS: { retryable: false, meaning: 'The arguments do not fit the schema of the tool; details lists the paths.' },
+  FORBIDDEN: { retryable: false, meaning: 'The queue or the permissions of the tool are not allowed for this key.' },
+  TIMEOUT: { retryable: true, meaning: 'wait_ms ended first; the job goes on and can be followed by its job_id.' },
+  TOOL_FAILED: { retryable: true, meaning: 'The tool ran and reported failure; the message is its own.' },
+  TOOL_TIMEOUT: { retryable: false, meaning: 'The tool ran longer than its execution timeout and was killed.' },
+  TOOL_UNAVAILABLE: { retryable: false, meaning: 'The program is missing or cannot be started, or the module does not import.' },
+  NOT_ALLOWED: { retryable: false, meaning: 'An allowlist does not contain what the call would run.' },
+  OUTPUT_INVALID: { retryable: false, meaning: 'The tool returned something that cannot be an output.' },
+  JOB_CANCELLED: { retryable: false, meaning: 'The job was cancelled.' },
+  WORKER_LOST: { retryable: true, meaning: 'The worker died or lost its job; a tool that is not idempotent is not run again.' },
+  SANDBOX_FAILED: { retryable: true, meaning: 'The sandbox could not be set up; the tool did not run.' },
+  QUEUE_FULL: { retryable: true, meaning: 'The queue is at its depth limit, or no further queue may be made.' },
+  INTERNAL: { retryable: true, meaning: 'A fault of the service while it handled this call.' }
+} as const
+
+export type HttpErrorCode = keyof typeof httpErrors
+export type CallErrorCode = keyof typeof callErrors
+
+/** What a caller is told of a call that failed. */
+export interface CallError {
+  code: CallErrorCode
+  message: string
+  details?: unknown
+}
+
+/** A failure that ends the request; the API's error handler turns it into its JSON body. */
+export class HttpError extends Error {
+  override readonly name = 'HttpError'
+  readonly code: HttpErrorCode
+  readonly details: Record<string, unknown> | undefined
+
+  /** Only `VALIDATION_ERROR` always carries `details` (X5). */
+  constructor (code: HttpErrorCode, message: string, details?: Record<string, unknown>) {
+    super(message)
+    this.code = code
+    this.details = details ?? (code === 'VALIDATION_ERROR' ? {} : undefined)
+  }
+
+  get status (): number {
+    return httpErrors[this.code].status
+  }
+}

@@ -1,0 +1,32 @@
+/** Bounds of the contract. Sizes are bytes, times are milliseconds, unless the name says otherwise. */
+export const limits = {
+  /** Calls in one batch (R14). */
+  calls: { min: 1, max: 20 },
+  /** UTF-16 units of a `call_id` (R15). */
+  callIdLength: 120,
+  /** How long a sync batch waits (R19). */
+  waitMs: { min: 100, max: 60_000, default: 15_000 },
+  /** Request body (R34). */
+  bodyBytes: 1_048_576,
+  /** Levels of nesting in a request body; deeper bodies would exhaust the stack of a serializer. */
+  bodyDepth: 100,
+  /** UTF-16 units of `JSON.stringify(output)` that an answer carries whole (R35, R43). */
+  outputChars: 12_000,
+  /** An output whose JSON is longer is stored once, beside the job, instead of travelling with it. */
+  inlineOutputBytes: 4_096,
+  /** Levels of nesting in a tool's output; deeper JSON is kept as text. */
+  outputDepth: 500,
+  /** UTF-16 units of a tool's error message. */
+  errorMessageChars: 8_192,
+  /** Execution timeout of a tool. */
+  toolTimeoutSec: { default: 30, max: 3_600 },
+  /** Public priority, higher first (RC22). */
+  priority: { min: 0, max: 10, default: 5 }
+} as const
+
+/** The queue of a request that names none (R20). */
+export const defaultQueue = 'default'
+/** What a public queue name looks like (R20). */
+export const queueNamePattern = '^[a-z0-9._:-]{1,80}$'
+/** What a tool name must look like to be published to a model (X12). */
+export const publishableNamePattern = '^[a-zA-Z0-9_-]{1,64}$'

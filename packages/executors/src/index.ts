@@ -1,0 +1,1 @@
+export type { Failure, Outcome, RunContext, Success } from './outcome.ts'

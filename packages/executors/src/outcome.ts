@@ -1,0 +1,28 @@
+import type { CallError } from '@toolyard/contract'
+
+/** How one run of a tool ended. Executors return it for everything a tool can do; they throw only for bugs. */
+export type Outcome = Success | Failure
+
+export interface Success {
+  ok: true
+  /** A JSON value. */
+  output: unknown
+  /** Present when the tool wrote more than the cap: the bytes it wrote and the bytes that were kept. */
+  cut?: { bytes: number, storedBytes: number }
+}
+
+export interface Failure {
+  ok: false
+  error: CallError
+}
+
+/** What an executor is given beside the tool and its arguments. */
+export interface RunContext {
+  jobId: string
+  /** Execution timeout, in milliseconds. */
+  timeoutMs: number
+  /** Aborted when the job is cancelled or its worker stops: the run ends, its processes with it. */
+  signal: AbortSignal
+  /** Takes one line of the tool's stderr (or of what it printed) while the tool runs. */
+  log: (line: string) => void
+}

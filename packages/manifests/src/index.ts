@@ -1,0 +1,1 @@
+export type { BuiltinRun, CommandRun, JsonSchema, Tool, ToolRun, ToolSource } from './tool.ts'

@@ -1,0 +1,46 @@
+/** A JSON Schema of an object; kept as the manifest wrote it. */
+export type JsonSchema = Record<string, unknown>
+
+/** Where a tool was declared: shown by `validate`, `--explain` and in logs. */
+export interface ToolSource {
+  format: 'agentcli' | 'tool-manifest' | 'skill' | 'builtin'
+  /** Absolute path of the manifest; `builtin` for the built-in tools. */
+  file: string
+  /** Place in the manifest's list of tools, from 0. */
+  index: number
+}
+
+/** A program with fixed arguments; the call's arguments go to its stdin as JSON (A8 to A16). */
+export interface CommandRun {
+  kind: 'command'
+  /** Absolute path. */
+  program: string
+  args: string[]
+  /** Names of environment variables that pass from the worker to the tool, normalized (A19 to A22). */
+  envPassthrough: string[]
+}
+
+/** A function of the worker itself, looked up by the tool's job type. */
+export interface BuiltinRun {
+  kind: 'builtin'
+}
+
+export type ToolRun = CommandRun | BuiltinRun
+
+/** One callable thing, whatever format declared it. */
+export interface Tool {
+  name: string
+  /** Empty when the manifest has none (R50). */
+  description: string
+  /** JSON Schema of the arguments; `{type: "object", properties: {}}` when the manifest has none (R50). */
+  parameters: JsonSchema
+  /** The switchable record behind the tool, such as `data.file_read` or `agentcli.get_time`. */
+  jobType: string
+  /** The manifest's own execution timeout in seconds; absent: the job type's, else the service's. */
+  timeoutSec?: number
+  enabled: boolean
+  /** May be run again for the same job after its worker died. */
+  idempotent: boolean
+  source: ToolSource
+  run: ToolRun
+}

@@ -1,0 +1,71 @@
+import { queueNamePattern } from '@toolyard/contract'
+
+/** `read` may look, `admin` may also change and run things (R2, R3). */
+export type Role = 'read' | 'admin'
+
+/** An API key as configured. The name appears in logs and job data, the key never does. */
+export interface ApiKey {
+  name: string
+  key: string
+  role: Role
+  /** Queues that the key may use; undefined means all of them. */
+  queueAllowlist: readonly string[] | undefined
+  /** Whether the key may open event streams. */
+  sse: boolean
+}
+
+const queueName = new RegExp(queueNamePattern)
+const known = new Set(['name', 'key', 'role', 'sse', 'queue_allowlist'])
+
+/**
+ * Reads `API_KEYS_JSON`: a JSON array of `{name?, key, role, queue_allowlist?, sse?}` (RC3, RC4).
+ * A key without a role is refused: the original made it an admin (X35).
+ *
+ * @throws Error that names the entry and what is wrong with it.
+ */
+export function parseApiKeys (json: string): ApiKey[] {
+  let entries: unknown
+  try {
+    entries = JSON.parse(json)
+  } catch (error) {
+    throw new Error(`[auth] invalid API_KEYS_JSON JSON: ${withoutExcerpt((error as Error).message)}`)
+  }
+  if (!Array.isArray(entries)) throw new Error('API_KEYS_JSON must be a JSON array')
+  const keys = entries.map((entry, index) => parseApiKey(entry, index))
+  refuseDuplicates(keys)
+  return keys
+}
+
+function parseApiKey (entry: unknown, index: number): ApiKey {
+  const at = `api.auth.keys[${index}]`
+  if (typeof entry !== 'object' || entry === null || Array.isArray(entry)) throw new Error(`${at} must be an object`)
+  const { name, key, role, sse, queue_allowlist: queues } = entry as Record<string, unknown>
+  const unknown = Object.keys(entry).find(field => !known.has(field))
+  if (unknown !== undefined) throw new Error(`${at} has an unknown field '${unknown}' (known: ${[...known].join(', ')})`)
+  if (typeof key !== 'string' || key.trim() === '') throw new Error(`${at}.key is required`)
+  if (role !== 'admin' && role !== 'read') throw new Error(`${at}.role must be one of: admin, read`)
+  if (name !== undefined && (typeof name !== 'string' || name.trim() === '')) throw new Error(`${at}.name must be a non-empty string`)
+  if (sse !== undefined && typeof sse !== 'boolean') throw new Error(`${at}.sse must be a boolean`)
+  return { name: name ?? `key-${index + 1}`, key: key.trim(), role, sse: sse ?? true, queueAllowlist: parseQueues(queues, at) }
+}
+
+function parseQueues (value: unknown, at: string): string[] | undefined {
+  if (value === undefined || value === null) return undefined
+  const queues: unknown = typeof value === 'string' ? value.split(',').map(queue => queue.trim()).filter(queue => queue !== '') : value
+  if (!Array.isArray(queues)) throw new Error(`${at}.queue_allowlist must be an array of queue names`)
+  const bad: unknown = queues.find(queue => typeof queue !== 'string' || !queueName.test(queue))
+  if (bad !== undefined) throw new Error(`${at}.queue_allowlist has invalid queue ${JSON.stringify(bad).replaceAll('"', "'")}`)
+  return queues as string[]
+}
+
+function refuseDuplicates (keys: ApiKey[]): void {
+  for (const [index, key] of keys.entries()) {
+    if (keys.findIndex(other => other.key === key.key) < index) throw new Error(`api.auth.keys[${index}].key is used twice`)
+    if (keys.findIndex(other => other.name === key.name) < index) throw new Error(`api.auth.keys[${index}].name '${key.name}' is used twice`)
+  }
+}
+
+/** Node quotes the text around a JSON error, which here may hold a key. */
+function withoutExcerpt (message: string): string {
+  return message.replace(/,? ?(?:"[\s\S]*"|\.\.\.[\s\S]*) is not valid JSON$/, '')
+}

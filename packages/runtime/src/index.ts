@@ -1,0 +1,5 @@
+export { parseApiKeys, type ApiKey, type Role } from './api-keys.ts'
+export { createLogger, type Logger } from './logger.ts'
+export { readSettings, SettingsError, variables, type Settings } from './settings.ts'
+export { stopOnSignal, type ShutdownOptions, type StopStep } from './shutdown.ts'
+export { loadEnvFile } from './env-file.ts'

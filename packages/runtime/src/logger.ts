@@ -1,0 +1,13 @@
+import { pino, type Logger } from 'pino'
+
+export type { Logger }
+
+/** The process's logger: JSON lines on stdout. `process` names the part of Toolyard (`api`, `worker`). */
+export function createLogger (process: string, level: string): Logger {
+  return pino({
+    level,
+    base: { process },
+    timestamp: pino.stdTimeFunctions.isoTime,
+    redact: { paths: ['req.headers["x-api-key"]', 'headers["x-api-key"]', '*.key', 'API_KEY', 'API_KEYS_JSON'], censor: '[redacted]' }
+  })
+}

@@ -1,0 +1,53 @@
+import { resolve } from 'node:path'
+
+/** How one environment variable is read. */
+export interface Variable<T> {
+  fallback: T
+  /** Completes the sentence "NAME must be ...". */
+  allowed: string
+  /** Returns undefined for a text that is not allowed; may throw an Error whose message says more. */
+  read: (text: string) => T | undefined
+}
+
+export function integer (fallback: number, min: number, max: number): Variable<number> {
+  const read = (text: string): number | undefined => /^-?\d{1,15}$/.test(text) ? between(Number(text), min, max) : undefined
+  return { fallback, allowed: `an integer ${min}..${max}`, read }
+}
+
+export function number (fallback: number, min: number, max: number): Variable<number> {
+  const read = (text: string): number | undefined => /^\d{1,15}(\.\d{1,9})?$/.test(text) ? between(Number(text), min, max) : undefined
+  return { fallback, allowed: `a number ${min}..${max}`, read }
+}
+
+export function choice<T extends string> (fallback: T, values: readonly T[]): Variable<T> {
+  return { fallback, allowed: `one of ${values.join(', ')}`, read: text => values.find(value => value === text) }
+}
+
+export function flag (fallback: boolean): Variable<boolean> {
+  const words = new Map([...['1', 'true', 'yes', 'on'].map(word => [word, true] as const), ...['0', 'false', 'no', 'off'].map(word => [word, false] as const)])
+  return { fallback, allowed: `one of ${[...words.keys()].join(', ')}`, read: text => words.get(text.toLowerCase()) }
+}
+
+export function text (fallback: string): Variable<string> {
+  return { fallback, allowed: 'a text', read: value => value }
+}
+
+/** A comma-separated list; blanks around and between the items are dropped. */
+export function list (fallback: string[]): Variable<string[]> {
+  const read = (value: string): string[] => value.split(',').map(item => item.trim()).filter(item => item !== '')
+  return { fallback, allowed: 'a comma-separated list', read }
+}
+
+/** A path, made absolute against the working directory. */
+export function path (fallback: string): Variable<string> {
+  return { fallback: resolve(fallback), allowed: 'a path', read: value => resolve(value) }
+}
+
+/** A variable that may stay unset. */
+export function optional<T> (variable: Omit<Variable<T>, 'fallback'>): Variable<T | undefined> {
+  return { ...variable, fallback: undefined }
+}
+
+function between (value: number, min: number, max: number): number | undefined {
+  return value >= min && value <= max ? value : undefined
+}
