@@ -33,7 +33,11 @@ export const ToolList = Type.Object({
 })
 export type ToolList = Static<typeof ToolList>
 
-export const CallId = Type.String({ minLength: 1, maxLength: limits.callIdLength, pattern: '\\S', description: 'Echoed in the answer.' })
+/** JSON Schema counts characters; the contract counts UTF-16 units (RC8). */
+export const CallId = Type.Refine(
+  Type.String({ minLength: 1, maxLength: limits.callIdLength, pattern: '\\S', description: 'Echoed in the answer.' }),
+  id => id.length <= limits.callIdLength
+)
 export const CallName = Type.String({ minLength: 1, pattern: '\\S', description: 'A name from GET /v1/agent-tools.' })
 export const CallArguments = Type.Union([Type.Record(Type.String(), Type.Unknown()), Type.Null()], { description: 'Absent or null means {}.' })
 export const Mode = Type.Enum(['sync', 'async'], { default: 'sync' })
@@ -54,6 +58,7 @@ export const InvokeBatchRequest = Type.Object({
   wait_ms: Type.Optional(Type.Union([WaitMs, Type.Null()])),
   queue: Type.Optional(Type.Union([QueueName, Type.Null()]))
 }, { additionalProperties: false })
+export type InvokeBatchRequest = Static<typeof InvokeBatchRequest>
 
 /** An error inside one call's answer. */
 export const CallErrorBody = Type.Object({

@@ -17,15 +17,19 @@ const check = {
 }
 
 /**
- * Reads the body of `invoke-batch` and fills in its defaults (R14 to R20, X1, X2).
+ * Checks the body of `invoke-batch` (R14 to R20, X2).
  *
  * The body is checked as a whole; only when that fails are its parts gone through in the documented order, so that
  * the first error can be named: calls, each call, mode, wait_ms, queue (RC8), then fields that nobody knows.
  *
- * @throws HttpError `VALIDATION_ERROR` with the documented text.
+ * @returns undefined for a good body, else `VALIDATION_ERROR` with the documented text.
  */
-export function parseBatchRequest (body: unknown): Batch {
-  if (!check.request.Check(body)) throw new HttpError('VALIDATION_ERROR', firstError(body))
+export function checkBatchRequest (body: unknown): HttpError | undefined {
+  return check.request.Check(body) ? undefined : new HttpError('VALIDATION_ERROR', firstError(body))
+}
+
+/** Fills in the defaults of a checked body (R17 to R20, X1). */
+export function toBatch (body: InvokeBatchRequest): Batch {
   return {
     calls: body.calls.map(call => ({ call_id: call.call_id, name: call.name, arguments: call.arguments ?? {} })),
     mode: body.mode ?? 'sync',

@@ -4,7 +4,7 @@ export {
   ErrorBody, ToolSpec, ToolList, BatchCall, CallErrorBody, CallResult, InvokeBatchRequest, InvokeBatchResponse, Mode,
   QueueName, ToolMessage, WaitMs, type Batch
 } from './agent-tools.ts'
-export { parseBatchRequest } from './batch-request.ts'
+export { checkBatchRequest, toBatch } from './batch-request.ts'
 export { jobStates, JobResponse, JobView, type JobState } from './jobs.ts'
 export { Health, Ready } from './health.ts'
 export type { JobData, OutputCut, OutputRecord, Settlement } from './wire.ts'

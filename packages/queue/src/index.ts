@@ -1,1 +1,9 @@
-export {}
+export { CompletionWaiter, type Expectation } from './completion-waiter.ts'
+export { connectRedis, type ConnectionRole, type Redis } from './connection.ts'
+export { JobQueues, newJobId, type NewJob } from './job-queues.ts'
+export { JobReader, type JobReaderParts } from './job-reader.ts'
+export { internalName, publicName } from './names.ts'
+export { OutputStore, type TruncatedOutput } from './output-store.ts'
+export { QueueDirectory, QueueLimitError } from './queue-directory.ts'
+export { RedisUnavailableError } from './unavailable.ts'
+export { WorkerPool, type ClaimedJob, type HandlerResult, type WorkerPoolOptions } from './worker-pool.ts'

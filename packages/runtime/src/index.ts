@@ -1,5 +1,7 @@
 export { parseApiKeys, type ApiKey, type Role } from './api-keys.ts'
+export { loadEnvFile } from './env-file.ts'
 export { createLogger, type Logger } from './logger.ts'
+export { exitWithMessage, tellParent, type ReadyMessage } from './process.ts'
+export { apiKeysOf, manifestPathsOf, redisUrlOf } from './resolved.ts'
 export { readSettings, SettingsError, variables, type Settings } from './settings.ts'
 export { stopOnSignal, type ShutdownOptions, type StopStep } from './shutdown.ts'
-export { loadEnvFile } from './env-file.ts'

@@ -1,0 +1,174 @@
+import type { Settlement } from '@toolyard/contract'
+import { randomUUID } from 'node:crypto'
+import type { Redis } from './connection.ts'
+import { jobKey, replyChannel } from './names.ts'
+import { decodeSettlement, settlementFields } from './settlement.ts'
+import { whileAvailable } from './unavailable.ts'
+
+/*
+ * How an API process hears that a job has ended.
+ *
+ * Each process subscribes to one channel of its own, whose name travels with its jobs; the worker that settles a job
+ * publishes the settlement there. So a completion costs one delivery, however many API processes and queues there are,
+ * and one connection serves every waiter.
+ *
+ * A published message can be lost (a dropped connection, a worker that dies right after settling). The job's record
+ * can't: a sweep reads the records of all jobs that are still awaited, twice a second, after every reconnect, and once
+ * more at each deadline.
+ *
+ * A batch: expected (before its jobs are added, so that no completion slips through) -> armed (its jobs exist, the
+ * sweep may look for them) -> released (answered, timed out or abandoned).
+ */
+
+interface Expected {
+  queue: string
+  batch: Batch
+}
+
+interface Batch {
+  armed: boolean
+  readonly missing: Set<string>
+  readonly settled: Map<string, Settlement>
+  /** Called when nothing is missing any more. */
+  done: () => void
+}
+
+/** One batch's jobs, as its request waits for them. */
+export interface Expectation {
+  /** These jobs have been added and no others will be; from now on a missing record means that a job is gone. */
+  arm: (addedIds: readonly string[]) => void
+  /** Waits until all jobs have ended, `waitMs` are over or the signal aborts; the map holds what is settled then. */
+  settle: (waitMs: number, signal: AbortSignal) => Promise<ReadonlyMap<string, Settlement>>
+  release: () => void
+}
+
+const sweepIntervalMs = 500
+const lastLookMs = 40
+const gone: Settlement = { ok: false, error: { code: 'INTERNAL', message: 'The job is gone: its record was removed from Redis before it was read' } }
+
+/** Waits for the jobs of any number of requests over one subscription. */
+export class CompletionWaiter {
+  /** Goes into the data of each job that this process waits for. */
+  readonly processId = randomUUID()
+  readonly #commands: Redis
+  readonly #subscriber: Redis
+  readonly #expected = new Map<string, Expected>()
+  #sweepTimer: NodeJS.Timeout | undefined
+  #sweeping: Promise<void> | undefined
+
+  constructor (commands: Redis, subscriber: Redis) {
+    this.#commands = commands
+    this.#subscriber = subscriber
+    subscriber.on('message', (channel: string, message: string) => {
+      if (channel === replyChannel(this.processId)) this.#receive(message)
+    })
+    subscriber.on('ready', () => { void this.#sweep() })
+  }
+
+  /** Starts listening; resolves when the subscription stands. */
+  async start (): Promise<void> {
+    await this.#subscriber.subscribe(replyChannel(this.processId))
+  }
+
+  /** Stops the sweep; requests that still wait get what is settled at their deadline. */
+  stop (): void {
+    clearTimeout(this.#sweepTimer)
+    this.#expected.clear()
+  }
+
+  /** How many jobs are awaited now. */
+  get size (): number {
+    return this.#expected.size
+  }
+
+  /** Registers jobs before they are added. Call `release` in the end, whatever happened. */
+  expect (queue: string, jobIds: readonly string[]): Expectation {
+    const batch: Batch = { armed: false, missing: new Set(jobIds), settled: new Map(), done: () => {} }
+    for (const id of jobIds) this.#expected.set(id, { queue, batch })
+    return {
+      arm: addedIds => {
+        const added = new Set(addedIds)
+        for (const id of jobIds) {
+          if (added.has(id)) continue
+          this.#expected.delete(id)
+          batch.missing.delete(id)
+        }
+        batch.armed = true
+        if (batch.missing.size > 0) this.#scheduleSweep()
+      },
+      settle: async (waitMs, signal) => {
+        await completed(batch, waitMs, signal)
+        if (batch.missing.size > 0 && !signal.aborted) await this.#lastLook()
+        return batch.settled
+      },
+      release: () => {
+        for (const id of jobIds) this.#expected.delete(id)
+      }
+    }
+  }
+
+  #receive (message: string): void {
+    const { id, settlement } = JSON.parse(message) as { id: string, settlement: Settlement }
+    this.#settle(id, settlement)
+  }
+
+  #settle (id: string, settlement: Settlement): void {
+    const expected = this.#expected.get(id)
+    if (expected === undefined) return
+    this.#expected.delete(id)
+    const { batch } = expected
+    batch.settled.set(id, settlement)
+    batch.missing.delete(id)
+    if (batch.missing.size === 0) batch.done()
+  }
+
+  #scheduleSweep (): void {
+    this.#sweepTimer ??= setTimeout(() => {
+      this.#sweepTimer = undefined
+      void this.#sweep().finally(() => { if (this.#expected.size > 0) this.#scheduleSweep() })
+    }, sweepIntervalMs)
+  }
+
+  /** Reads the record once more, but no longer than an answer may be late. */
+  async #lastLook (): Promise<void> {
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<void>(resolve => { timer = setTimeout(resolve, lastLookMs) })
+    await Promise.race([this.#sweep(), late])
+    clearTimeout(timer)
+  }
+
+  /** One sweep at a time; who asks during one gets that one. */
+  async #sweep (): Promise<void> {
+    this.#sweeping ??= this.#readRecords().finally(() => { this.#sweeping = undefined })
+    await this.#sweeping
+  }
+
+  async #readRecords (): Promise<void> {
+    const awaited = [...this.#expected].filter(([, { batch }]) => batch.armed)
+    if (awaited.length === 0 || this.#commands.status !== 'ready') return
+    const pipeline = this.#commands.pipeline()
+    for (const [id, { queue }] of awaited) pipeline.hmget(jobKey(queue, id), 'timestamp', ...settlementFields)
+    const replies = await whileAvailable(pipeline.exec()).catch(() => null)
+    for (const [index, [id]] of awaited.entries()) {
+      const [error, values] = replies?.[index] ?? [new Error('no reply'), null]
+      if (error !== null) continue
+      const [timestamp, ...fields] = values as Array<string | null>
+      const settlement = timestamp === null ? gone : decodeSettlement(fields)
+      if (settlement !== undefined) this.#settle(id, settlement)
+    }
+  }
+}
+
+async function completed (batch: Batch, waitMs: number, signal: AbortSignal): Promise<void> {
+  if (batch.missing.size === 0 || signal.aborted) return
+  await new Promise<void>(resolve => {
+    const end = (): void => {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', end)
+      resolve()
+    }
+    const timer = setTimeout(end, waitMs)
+    signal.addEventListener('abort', end)
+    batch.done = end
+  })
+}

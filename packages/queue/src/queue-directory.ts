@@ -1,0 +1,48 @@
+import type { Redis } from './connection.ts'
+import { queuesKey } from './names.ts'
+import { whileAvailable } from './unavailable.ts'
+
+/** The queue would be one too many (`MAX_QUEUES`). */
+export class QueueLimitError extends Error {
+  override readonly name = 'QueueLimitError'
+}
+
+/** Adds a queue unless it is new and the set is full; answers 1 when the queue is in the set. */
+const registerScript = `
+if redis.call('SISMEMBER', KEYS[1], ARGV[1]) == 1 then return 1 end
+if redis.call('SCARD', KEYS[1]) >= tonumber(ARGV[2]) then return 0 end
+return redis.call('SADD', KEYS[1], ARGV[1])
+`
+
+/** The queues that exist, shared by all processes through one Redis set. */
+export class QueueDirectory {
+  readonly #redis: Redis
+  readonly #maxQueues: number
+  readonly #registered = new Set<string>()
+
+  constructor (redis: Redis, maxQueues: number) {
+    this.#redis = redis
+    this.#maxQueues = maxQueues
+    // A Redis that comes back may have lost the set.
+    redis.on('close', () => { this.#registered.clear() })
+  }
+
+  /**
+   * Makes a queue known to all workers; costs a round trip only the first time.
+   *
+   * @throws QueueLimitError when it is new and `MAX_QUEUES` exist already; RedisUnavailableError.
+   */
+  async register (queue: string): Promise<void> {
+    if (this.#registered.has(queue)) return
+    const added = await whileAvailable(this.#redis.eval(registerScript, 1, queuesKey, queue, this.#maxQueues))
+    if (added === 0) {
+      throw new QueueLimitError(`Queue '${queue}' can't be made: ${this.#maxQueues} queues exist already, the most that MAX_QUEUES allows`)
+    }
+    this.#registered.add(queue)
+  }
+
+  /** The names of all queues, sorted. */
+  async list (): Promise<string[]> {
+    return (await whileAvailable(this.#redis.smembers(queuesKey))).sort()
+  }
+}

@@ -1,0 +1,84 @@
+import { apiKeysOf, parseApiKeys, readSettings, redisUrlOf, SettingsError } from '@toolyard/runtime'
+import t from 'tap'
+
+const problems = (env: Record<string, string>): readonly string[] => {
+  try {
+    readSettings(env)
+  } catch (error) {
+    if (error instanceof SettingsError) return error.problems
+    throw error
+  }
+  return []
+}
+
+t.test('an empty environment gives the documented defaults', async t => {
+  t.match(readSettings({}), {
+    HOST: '127.0.0.1', PORT: 3001, REDIS_URL: undefined, TOOL_TIMEOUT_SEC: 30, WORKER_QUEUES: ['*'], WORKER_CONCURRENCY: 8, MAX_OUTPUT_BYTES: 1_048_576, MAX_QUEUES: 64, LOG_LEVEL: 'info'
+  })
+})
+
+t.test('an empty variable counts as unset', async t => {
+  t.equal(readSettings({ PORT: '', REDIS_URL: ' ' }).PORT, 3001)
+})
+
+t.test('every bad value is reported at once, with its name and what is allowed, and without the value', async t => {
+  const found = problems({ PORT: '99999', WORKER_CONCURRENCY: '2.5', TOOL_TIMEOUT_SEC: '-1', LOG_LEVEL: 'loud', API_AUTH_DISABLED: 'maybe', REDIS_URL: 'http://secret' })
+  t.same(found, [
+    'PORT must be an integer 0..65535',
+    'REDIS_URL must be redis://host:port, rediss://host:port or unix:/path/of/socket',
+    'API_AUTH_DISABLED must be one of 1, true, yes, on, 0, false, no, off',
+    'TOOL_TIMEOUT_SEC must be a number 0.1..3600',
+    'WORKER_CONCURRENCY must be an integer 1..1000',
+    'LOG_LEVEL must be one of fatal, error, warn, info, debug, trace, silent'
+  ])
+})
+
+t.test('fractions of a second are allowed where the setting is in seconds', async t => {
+  t.equal(readSettings({ TOOL_TIMEOUT_SEC: '0.5' }).TOOL_TIMEOUT_SEC, 0.5)
+})
+
+t.test('lists are split at commas and trimmed', async t => {
+  t.same(readSettings({ WORKER_QUEUES: 'a, b:c ,,d' }).WORKER_QUEUES, ['a', 'b:c', 'd'])
+})
+
+t.test('RC3 API_KEYS_JSON replaces API_KEY, which alone is an admin', async t => {
+  t.match(apiKeysOf(readSettings({ API_KEY: 'secret' })), [{ name: 'legacy-api-key', key: 'secret', role: 'admin', queueAllowlist: undefined }])
+  const keys = apiKeysOf(readSettings({ API_KEY: 'secret', API_KEYS_JSON: '[{"key":"k","role":"read"},{"name":"n","key":"l","role":"admin","queue_allowlist":"a, b"}]' }))
+  t.match(keys, [{ name: 'key-1', role: 'read', sse: true }, { name: 'n', role: 'admin', queueAllowlist: ['a', 'b'] }])
+  t.equal(keys.length, 2)
+})
+
+t.test('RC4, X35 a bad API_KEYS_JSON is refused with the entry and the reason', async t => {
+  const message = (json: string): string => {
+    try {
+      parseApiKeys(json)
+    } catch (error) {
+      return (error as Error).message
+    }
+    return ''
+  }
+  t.match(message('{'), /^\[auth\] invalid API_KEYS_JSON JSON: /)
+  t.equal(message('{}'), 'API_KEYS_JSON must be a JSON array')
+  t.equal(message('[1]'), 'api.auth.keys[0] must be an object')
+  t.equal(message('[{"role":"read"}]'), 'api.auth.keys[0].key is required')
+  t.equal(message('[{"key":"a","role":"read"},{"key":"b"}]'), 'api.auth.keys[1].role must be one of: admin, read')
+  t.equal(message('[{"key":"a","role":"root"}]'), 'api.auth.keys[0].role must be one of: admin, read')
+  t.equal(message('[{"key":"a","role":"read","queue_allowlist":["ok","Bad"]}]'), "api.auth.keys[0].queue_allowlist has invalid queue 'Bad'")
+  t.match(message('[{"key":"a","role":"read","quue_allowlist":[]}]'), /^api\.auth\.keys\[0\] has an unknown field 'quue_allowlist'/)
+})
+
+t.test('an error about the keys tells nothing of them', async t => {
+  const [problem] = problems({ API_KEYS_JSON: '[{"key": "top-secret-value", "role": admin}]' })
+  t.match(problem, /API_KEYS_JSON/)
+  t.notMatch(problem, /top-secret/)
+})
+
+t.test('API_AUTH_DISABLED works only without a key and on loopback', async t => {
+  t.same(apiKeysOf(readSettings({ API_AUTH_DISABLED: '1' })), [])
+  t.throws(() => apiKeysOf(readSettings({ API_AUTH_DISABLED: '1', API_KEY: 'x' })), /works only when neither API_KEY nor API_KEYS_JSON is set/)
+  t.throws(() => apiKeysOf(readSettings({ API_AUTH_DISABLED: '1', HOST: '0.0.0.0' })), /works only on loopback/)
+})
+
+t.test('a process without a Redis to connect to says how to get one', async t => {
+  t.throws(() => redisUrlOf(readSettings({})), /REDIS_URL must be set.*`toolyard start`/)
+})
