@@ -1,0 +1,10 @@
+/** One command of `toolyard`. */
+export interface Command {
+  name: string
+  /** One line for the list of commands. */
+  summary: string
+  /** What `--help` prints. */
+  help: string
+  /** Resolves with the exit status; a command that serves may resolve before it ends. Errors are for the terminal. */
+  run: () => Promise<number>
+}

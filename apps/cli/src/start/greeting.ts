@@ -1,0 +1,64 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { relative } from 'node:path'
+import type { Settings } from '@toolyard/runtime'
+
+/** What the greeting tells about. */
+export interface Greeting {
+  /** Where the HTTP service listens, as it says itself. */
+  address: string
+  settings: Settings
+  directory: string
+  /** Whether this start made the key. */
+  newKey: boolean
+  /** Where the embedded Redis keeps its data; undefined when another one is used. */
+  redisDirectory: string | undefined
+}
+
+/** What `start` prints once everything serves: the address, where things are, and a batch to paste. No secret is in it. */
+export function greet (greeting: Greeting): string {
+  const { address, settings, directory, newKey, redisDirectory } = greeting
+  const key = findKey(settings, `${directory}/.env`)
+  const rows = [
+    ['API key', `${key.place}${newKey ? ', made just now' : ''}`],
+    ['Workspace', settings.WORKSPACE_DIR],
+    ['Redis', redisDirectory === undefined ? 'the one at REDIS_URL' : `embedded, data in ${relative(directory, redisDirectory)}/`],
+    ['Logs', '.toolyard/logs/']
+  ]
+  return [
+    `Toolyard is ready at ${address}`,
+    ...rows.map(([name = '', text = '']) => `  ${name.padEnd(11)}${text}`),
+    '',
+    'Try it:',
+    curl(reachable(address), key.header, settings.TOOL_MANIFESTS === undefined),
+    '',
+    'Ctrl-C stops everything.'
+  ].join('\n')
+}
+
+interface KeyPlace {
+  place: string
+  /** How a shell gets at the key; undefined when there is none. */
+  header: string | undefined
+}
+
+function findKey ({ API_KEY: key, API_KEYS_JSON: keys }: Settings, envFile: string): KeyPlace {
+  if (key === undefined) return keys === undefined ? { place: 'none needed', header: undefined } : { place: 'see API_KEYS_JSON', header: 'YOUR_ADMIN_KEY' }
+  const lines = existsSync(envFile) ? readFileSync(envFile, 'utf8').split(/\r?\n/).filter(line => line.startsWith('API_KEY=')) : []
+  if (lines.length === 1 && lines[0] === `API_KEY=${key}`) return { place: 'API_KEY in .env', header: "$(grep '^API_KEY=' .env | cut -d= -f2-)" }
+  return lines.length > 0 ? { place: 'API_KEY in .env', header: 'YOUR_API_KEY' } : { place: 'API_KEY of the environment', header: '$API_KEY' }
+}
+
+/** Only the bundled tools are known to be there; they need nothing but Node.js. */
+function curl (address: string, key: string | undefined, samples: boolean): string {
+  const calls = samples
+    ? [['data_file_read', { path: 'README.md' }], ['get_time', { timezone: 'Europe/Helsinki' }], ['word_count', { path: 'README.md' }], ['file_hash', { path: 'README.md' }]] as const
+    : [['tools_file_search', { query: 'a' }]] as const
+  const body = { calls: calls.map(([name, args], index) => ({ call_id: `call_${index + 1}`, name, arguments: args })) }
+  const header = key === undefined ? '' : ` -H "x-api-key: ${key}"`
+  return `curl -sS ${address}/v1/agent-tools/invoke-batch${header} -H 'content-type: application/json' -d '${JSON.stringify(body)}'`
+}
+
+/** An address that means every interface is no place to send a request to. */
+function reachable (address: string): string {
+  return address.replace('//0.0.0.0', '//127.0.0.1').replace('//[::]', '//[::1]')
+}

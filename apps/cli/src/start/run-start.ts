@@ -1,0 +1,65 @@
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { claim } from './claim.ts'
+import { configure } from './configuration.ts'
+import { greet } from './greeting.ts'
+import { redisDirectory, startParts, type StopSteps } from './parts.ts'
+import { checkPort } from './port.ts'
+import { findEntries, type Entries } from './services.ts'
+import { catchStopSignals, type StopSignals } from './stop-signals.ts'
+import type { Backoff } from './supervisor.ts'
+
+export interface StartOptions {
+  /** Where `.env` and `.toolyard/` are. */
+  directory: string
+  /** The process's environment; what `.env` says is added to it. */
+  env: NodeJS.ProcessEnv
+  /** Other programs in place of the HTTP service and the worker. */
+  entries?: Entries
+  backoff?: Backoff
+}
+
+const defaultBackoff = { firstMs: 500, maxMs: 10_000, steadyMs: 60_000 }
+
+/**
+ * Runs Redis (unless REDIS_URL is set), the HTTP service and a worker until SIGINT, SIGTERM or SIGHUP; then stops the
+ * service and the worker, and Redis last. Prints what a person wants to know.
+ *
+ * @returns 0, once everything has stopped
+ * @throws StartError, SettingsError or RedisServerError when it can't start; nothing is left running then either.
+ */
+export async function runStart (options: StartOptions): Promise<number> {
+  const giveBack = claim(join(options.directory, '.toolyard/start.json'))
+  const signals = catchStopSignals()
+  const steps: StopSteps = []
+  try {
+    await serve(options, signals, steps)
+  } catch (error) {
+    // What breaks while it is told to stop is broken by the stopping.
+    if (!signals.stop.aborted) throw error
+  } finally {
+    for (const stop of steps) await stop()
+    signals.release()
+    giveBack()
+  }
+  return 0
+}
+
+/** Resolves when it is time to stop, or rejects; either way `steps` stop what runs. */
+async function serve (options: StartOptions, signals: StopSignals, steps: StopSteps): Promise<void> {
+  const { directory, env, entries = findEntries(), backoff = defaultBackoff } = options
+  const end = new AbortController()
+  const ending = end.signal
+  signals.stop.addEventListener('abort', () => { end.abort() })
+  const { settings, newKey } = await configure(directory, env)
+  try {
+    await checkPort(settings.HOST, settings.PORT)
+    const parts = { directory, env, settings, entries, backoff, ending, force: signals.force, warn: console.error }
+    const address = await startParts(parts, steps, () => { end.abort() })
+    console.log(greet({ address, settings, directory, newKey, redisDirectory: settings.REDIS_URL === undefined ? redisDirectory(directory) : undefined }))
+    if (!ending.aborted) await once(ending, 'abort')
+    console.log(`Stopping; running calls have ${settings.SHUTDOWN_GRACE_SEC} s to end ...`)
+  } finally {
+    end.abort()
+  }
+}

@@ -1,0 +1,73 @@
+/**
+ * Brings a checkout to the point where its programs can run. Everything here needs Node's standard library alone,
+ * because it runs before there is a node_modules directory.
+ */
+import { spawnSync } from 'node:child_process'
+import { existsSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+/** The top directory of the checkout. */
+export const root = fileURLToPath(new URL('..', import.meta.url))
+
+/** The oldest major version of Node.js that Toolyard runs on. */
+const oldestNode = 20
+
+/** Ends the process with a message when its Node.js is too old. */
+export function checkNode () {
+  if (Number(process.versions.node.split('.')[0]) >= oldestNode) return
+  fail(`Toolyard needs Node.js ${oldestNode} or newer; this is ${process.versions.node} (${process.execPath}).\nGet one at https://nodejs.org`)
+}
+
+/** Runs `npm ci` when dependencies are missing or older than package-lock.json. Its output shows only if it fails. */
+export function installDependencies () {
+  const installed = modifiedAt('node_modules/.package-lock.json')
+  if (installed !== 0 && installed >= modifiedAt('package-lock.json')) return
+  console.log('Installing dependencies with npm ci ...')
+  // The build needs the development dependencies too, which NODE_ENV=production would leave out.
+  run('npm', ['ci', '--include=dev'], 'The dependencies could not be installed.')
+}
+
+/**
+ * Compiles what changed since the last build.
+ *
+ * @param {string[]} projects directories with a tsconfig.json, relative to the root; none means all of them
+ */
+export function build (projects = []) {
+  if (!existsSync(join(root, 'apps/cli/dist'))) console.log('Building ...')
+  run(process.execPath, [binary('tsc'), '-b', ...projects], 'The build failed.')
+}
+
+/**
+ * The path of a program that a dependency brings, to be run by Node.js.
+ *
+ * @param {string} name
+ */
+export function binary (name) {
+  return join(root, 'node_modules/.bin', name)
+}
+
+/** @param {string} path relative to the root; 0 when there is no such file */
+function modifiedAt (path) {
+  return statSync(join(root, path), { throwIfNoEntry: false })?.mtimeMs ?? 0
+}
+
+/**
+ * @param {string} program
+ * @param {string[]} args
+ * @param {string} problem what to say when it fails
+ */
+function run (program, args, problem) {
+  const { status, stdout, stderr, error } = spawnSync(program, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'], encoding: 'utf8', maxBuffer: 2 ** 28 })
+  if (status === 0) return
+  fail(`${stdout ?? ''}${stderr ?? ''}${problem}${error === undefined ? '' : ` ${error.message}`}`)
+}
+
+/**
+ * @param {string} message
+ * @returns {never}
+ */
+function fail (message) {
+  console.error(message)
+  process.exit(1)
+}

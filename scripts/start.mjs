@@ -1,0 +1,9 @@
+/** `npm start`: installs and builds what is missing, then goes on as `toolyard start`. */
+import { build, checkNode, installDependencies, root } from './checkout.mjs'
+
+checkNode()
+process.chdir(root)
+installDependencies()
+build(['apps/cli'])
+const { main } = await import('@toolyard/cli')
+process.exitCode = await main(['start', ...process.argv.slice(2)])

@@ -1,0 +1,37 @@
+import { appendFileSync } from 'node:fs'
+import { connect, createServer } from 'node:net'
+
+/**
+ * Stands in for the HTTP service or the worker: says that it is ready, notes in `events` in the working directory what
+ * happens to it, and behaves as the environment variable `FAKE_API` or `FAKE_WORKER` says.
+ */
+export function runFakePart (name: 'api' | 'worker'): void {
+  const behaviour = process.env[`FAKE_${name.toUpperCase()}`]
+  if (behaviour === 'fails') {
+    console.log(JSON.stringify({ level: 30, msg: 'reading the settings' }))
+    console.log(JSON.stringify({ level: 60, msg: 'no way to start', err: { message: 'the disk is full' } }))
+    process.exit(3)
+  }
+  const keptAlive = createServer().listen(0, '127.0.0.1')
+  const leave = (reason: string): void => {
+    if (behaviour === 'stubborn' && reason === 'SIGTERM') return
+    const socket = connect((process.env['REDIS_URL'] ?? '').slice('unix:'.length))
+    const end = (redis: string): void => {
+      note(`${name} left by ${reason} while redis was ${redis}`)
+      keptAlive.close()
+      process.exit(0)
+    }
+    socket.once('connect', () => { end('up') })
+    socket.once('error', () => { end('down') })
+  }
+  process.once('SIGTERM', () => { leave('SIGTERM') })
+  process.once('disconnect', () => { leave('disconnect') })
+  console.log(JSON.stringify({ level: 30, msg: 'a quiet line' }))
+  process.send?.({ ready: true, ...(name === 'api' ? { address: 'http://127.0.0.1:65000' } : {}) })
+  note(`${name} ready ${process.pid}`)
+  if (behaviour === 'warns') console.log(JSON.stringify({ level: 40, msg: 'low on memory', err: { message: '3 MB left' } }))
+}
+
+function note (event: string): void {
+  appendFileSync('events', `${event}\n`)
+}

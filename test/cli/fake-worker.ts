@@ -1,0 +1,3 @@
+import { runFakePart } from './fake-part.ts'
+
+runFakePart('worker')
