@@ -1,0 +1,98 @@
+import { appendFile, mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { AuditEntry } from './entry.ts'
+import { createRedactor } from './redaction.ts'
+
+export interface AuditOptions {
+  /** Made when it is first needed. */
+  dir: string
+  /** Patterns, separated by `,` or `;` (AC23). */
+  redact: string
+  /** Texts that never appear in the log. */
+  secrets: readonly string[]
+  /** Told of the first of any number of failures in a row; an audit that fails never fails a call (AC22). */
+  onError: (error: unknown) => void
+}
+
+export interface Audit {
+  /** Adds an entry, without waiting for the disk. */
+  record (entry: AuditEntry): void
+  /** Fulfilled when every entry so far is on disk, or was reported as lost. */
+  flush (): Promise<void>
+}
+
+interface Line {
+  file: string
+  line: string
+}
+
+/** Lines that wait for a slow disk; what comes on top is lost, and reported. */
+const maxWaiting = 10_000
+
+/** Opens the audit trail: NDJSON, a file a day (UTC), appended to by any number of workers (AC21 to AC23). */
+export function openAudit (options: AuditOptions): Audit {
+  const redact = createRedactor(options)
+  let waiting: Line[] = []
+  let writing: Promise<void> | undefined
+  let failing = false
+
+  function report (error: unknown): void {
+    if (!failing) options.onError(error)
+    failing = true
+  }
+
+  async function writeAll (): Promise<void> {
+    while (waiting.length > 0) {
+      const batch = waiting
+      waiting = []
+      for (const [file, lines] of joinByFile(batch)) {
+        await append(join(options.dir, file), lines).then(() => { failing = false }, report)
+      }
+    }
+    writing = undefined
+  }
+
+  return {
+    record (entry) {
+      if (waiting.length >= maxWaiting) return report(new Error(`more than ${maxWaiting} audit lines wait for the disk`))
+      waiting.push({ file: fileName(entry.at), line: formatLine(entry, redact) })
+      writing ??= writeAll()
+    },
+    flush: async () => { await writing }
+  }
+}
+
+function joinByFile (lines: Line[]): Map<string, string> {
+  const files = new Map<string, string>()
+  for (const { file, line } of lines) files.set(file, (files.get(file) ?? '') + line)
+  return files
+}
+
+function fileName (at: Date): string {
+  return `${at.toISOString().slice(0, 10).replaceAll('-', '')}.log`
+}
+
+/** The fields in the order of AC21; `envKeys` only when there are any. */
+function formatLine (entry: AuditEntry, redact: (text: string) => string): string {
+  const { at, tool, job, argv, cwd, envKeys, error, ...numbers } = entry
+  return `${JSON.stringify({
+    ts: at.toISOString(),
+    tool,
+    job,
+    argv: argv.map(redact),
+    cwd: redact(cwd),
+    ...numbers,
+    ...(envKeys.length === 0 ? {} : { envKeys }),
+    ...(error === undefined ? {} : { error: redact(error) })
+  })}\n`
+}
+
+async function append (file: string, lines: string): Promise<void> {
+  try {
+    await appendFile(file, lines, { mode: 0o644 })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+    await mkdir(join(file, '..'), { recursive: true, mode: 0o755 })
+    await appendFile(file, lines, { mode: 0o644 })
+  }
+}

@@ -1,0 +1,22 @@
+export interface ToolEnvironment {
+  variables: Record<string, string>
+  /** The names of the allowlist that are passed (A25): for the audit. */
+  passedKeys: string[]
+}
+
+const base = ['PATH', 'HOME']
+
+/**
+ * The whole environment of a tool: PATH and HOME unless empty, and of `passthrough` what exists, empty or not
+ * (A23, A24, A41, AC15, X19). Nothing else of the worker's environment gets through.
+ */
+export function toolEnvironment (passthrough: readonly string[], source: NodeJS.ProcessEnv): ToolEnvironment {
+  const passedKeys = passthrough.filter(name => source[name] !== undefined)
+  const names = [...base.filter(name => source[name] !== ''), ...passedKeys]
+  const variables: Record<string, string> = {}
+  for (const name of names) {
+    const value = source[name]
+    if (value !== undefined) variables[name] = value
+  }
+  return { variables, passedKeys }
+}

@@ -1,0 +1,48 @@
+import type { CommandRun } from '@toolyard/manifests'
+import type { Audit } from '../audit/audit.ts'
+import { auditEntry } from '../audit/entry.ts'
+import type { Outcome, RunContext } from '../outcome.ts'
+import { runProcess, type ProcessEnd, type ProcessHost } from '../process/run-process.ts'
+import { interruptionError } from '../result/interruption.ts'
+import { commandOutput } from '../result/output.ts'
+import { toolError } from '../result/tool-error.ts'
+import { toolEnvironment } from './environment.ts'
+
+/** What every command run of a worker shares. */
+export interface CommandHost extends ProcessHost {
+  workspaceDir: string
+  env: NodeJS.ProcessEnv
+  maxOutputBytes: number
+  audit: Audit
+}
+
+/**
+ * Runs a command tool: its argv as declared, in the workspace, the arguments as JSON on stdin (A16, A37), under the
+ * timeout of the context (A17, A18). Writes one audit line, whatever happens.
+ */
+export async function runCommand (name: string, run: CommandRun, args: Record<string, unknown>, context: RunContext, host: CommandHost): Promise<Outcome> {
+  const { variables, passedKeys } = toolEnvironment(run.envPassthrough, host.env)
+  const plan = { program: run.program, args: run.args, env: variables, cwd: host.workspaceDir }
+  const end = await runProcess(plan, {
+    stdin: JSON.stringify(args),
+    timeoutMs: context.timeoutMs,
+    signal: context.signal,
+    maxOutputBytes: host.maxOutputBytes,
+    onLine: context.log
+  }, host)
+  host.audit.record(auditEntry({ tool: name, job: context.jobId, envKeys: passedKeys }, plan, end))
+  return commandOutcome(end)
+}
+
+function commandOutcome ({ ending, stdout, stderr }: ProcessEnd): Outcome {
+  switch (ending.kind) {
+    case 'exit':
+      return ending.code === 0 ? commandOutput(stdout) : { ok: false, error: toolError(stderr.kept, `exit status ${ending.code}`) }
+    case 'signal':
+      return { ok: false, error: toolError(stderr.kept, `signal: ${ending.signal}`) }
+    case 'unstarted':
+      return { ok: false, error: ending.error }
+    default:
+      return { ok: false, error: interruptionError(ending) }
+  }
+}

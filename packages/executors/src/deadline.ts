@@ -1,0 +1,26 @@
+/** Why a run was ended from outside. */
+export type Interruption = { kind: 'timeout' } | { kind: 'abort', reason: unknown }
+
+export interface Deadline {
+  /** Fulfilled at the timeout or at the abort, whichever is first; never rejected. */
+  interrupted: Promise<Interruption>
+  /** Ends the watch: no timer and no listener stays behind. */
+  clear (): void
+}
+
+/** Watches for the execution timeout (milliseconds) and for the abort of `signal`, as one promise. */
+export function startDeadline (timeoutMs: number, signal: AbortSignal): Deadline {
+  let interrupt: (interruption: Interruption) => void = () => {}
+  const interrupted = new Promise<Interruption>(resolve => { interrupt = resolve })
+  const onAbort = (): void => { interrupt({ kind: 'abort', reason: signal.reason }) }
+  const timer = setTimeout(() => { interrupt({ kind: 'timeout' }) }, timeoutMs)
+  signal.addEventListener('abort', onAbort, { once: true })
+  if (signal.aborted) onAbort()
+  return {
+    interrupted,
+    clear () {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', onAbort)
+    }
+  }
+}

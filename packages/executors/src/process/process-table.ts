@@ -1,0 +1,52 @@
+import { readdirSync, readFileSync } from 'node:fs'
+
+/** One line of the kernel's process table. `started` is in clock ticks since boot: with the pid it names one process. */
+export interface ProcessEntry {
+  pid: number
+  parent: number
+  group: number
+  session: number
+  started: number
+  /** Dead, but not yet reaped by its parent. */
+  zombie: boolean
+}
+
+/** Every process that is visible now, by pid; empty where there is no /proc. */
+export function readProcessTable (): Map<number, ProcessEntry> {
+  const table = new Map<number, ProcessEntry>()
+  for (const name of processNames()) {
+    const entry = readProcess(Number(name))
+    if (entry !== undefined) table.set(entry.pid, entry)
+  }
+  return table
+}
+
+/** Undefined for a process that is gone, or that can't be seen. */
+export function readProcess (pid: number): ProcessEntry | undefined {
+  try {
+    return parseStat(pid, readFileSync(`/proc/${pid}/stat`, 'latin1'))
+  } catch {
+    return undefined
+  }
+}
+
+function processNames (): string[] {
+  try {
+    return readdirSync('/proc').filter(name => name >= '0' && name < ':')
+  } catch {
+    return []
+  }
+}
+
+/** See proc_pid_stat(5). The second field is the program's name in parentheses and may itself hold any character. */
+function parseStat (pid: number, stat: string): ProcessEntry {
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  return {
+    pid,
+    zombie: fields[0] === 'Z' || fields[0] === 'X',
+    parent: Number(fields[1]),
+    group: Number(fields[2]),
+    session: Number(fields[3]),
+    started: Number(fields[19])
+  }
+}

@@ -1,0 +1,30 @@
+import { closeSync, constants, openSync, readSync } from 'node:fs'
+
+const starts = [
+  Buffer.from('#!'),
+  Buffer.from('\x7fELF', 'latin1'),
+  // macOS: 64 and 32 bits, universal.
+  Buffer.from('cffaedfe', 'hex'), Buffer.from('cefaedfe', 'hex'), Buffer.from('cafebabe', 'hex'),
+  // Windows, or Linux with a handler for it.
+  Buffer.from('MZ')
+]
+
+/**
+ * Whether a file starts as programs do. libc hands a file that the kernel does not recognize to `/bin/sh`, and no
+ * shell may come into it (A42). A file that can't be opened counts as a program: its start will say what is wrong.
+ */
+export function hasProgramFormat (file: string): boolean {
+  const head = Buffer.alloc(4)
+  try {
+    // Without O_NONBLOCK the open of a FIFO would wait for a writer.
+    const fd = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK)
+    try {
+      readSync(fd, head, 0, head.length, 0)
+    } finally {
+      closeSync(fd)
+    }
+  } catch {
+    return true
+  }
+  return starts.some(start => head.subarray(0, start.length).equals(start))
+}

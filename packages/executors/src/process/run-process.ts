@@ -1,0 +1,117 @@
+import type { CallError } from '@toolyard/contract'
+import { startDeadline, type Deadline, type Interruption } from '../deadline.ts'
+import { createCapture, type Capture, type Captured } from './capture.ts'
+import { drainPipes } from './drain.ts'
+import { killTree } from './kill-tree.ts'
+import { createLineSplitter } from './lines.ts'
+import type { Mark, Marks } from './mark.ts'
+import type { ProcessPlan } from './plan.ts'
+import { signalGroup } from './signal.ts'
+import { startProcess, type Child } from './start.ts'
+import { terminateTree } from './terminate.ts'
+import type { TreeRoot } from './tree.ts'
+
+/** What error messages are made from; all of stderr goes to the log. */
+const stderrBytes = 65_536
+
+export interface ProcessOptions {
+  /** Written to stdin, then EOF. A process that doesn't read it is no error (B2). */
+  stdin: string
+  timeoutMs: number
+  signal: AbortSignal
+  /** Bytes of stdout to keep; the rest is read and counted. */
+  maxOutputBytes: number
+  /** Takes each line of stderr while the process runs. */
+  onLine: (line: string) => void
+}
+
+/** What runs of one worker share. */
+export interface ProcessHost {
+  marks: Marks
+  /** Told the pids of processes that outlived SIGKILL. */
+  onSurvivors: (pids: number[]) => void
+}
+
+export type ProcessEnding =
+  | { kind: 'exit', code: number }
+  | { kind: 'signal', signal: NodeJS.Signals }
+  | { kind: 'unstarted', error: CallError }
+  | Interruption
+
+/** How a process ended, and what it printed until then. */
+export interface ProcessEnd {
+  ending: ProcessEnding
+  stdout: Captured
+  stderr: Captured
+  /** Wall time in milliseconds. */
+  ms: number
+}
+
+/**
+ * Runs one process to its end: exit, timeout or abort, whichever is first. Fulfilled when all of its output is read and
+ * no process of it is left; never rejected.
+ */
+export async function runProcess (plan: ProcessPlan, options: ProcessOptions, host: ProcessHost): Promise<ProcessEnd> {
+  const begun = performance.now()
+  const stdout = createCapture(options.maxOutputBytes)
+  const stderr = createCapture(stderrBytes)
+  const mark = host.marks.take()
+  const deadline = startDeadline(options.timeoutMs, options.signal)
+  try {
+    const ending = await runMarked(plan, options, host, { mark, deadline, stdout, stderr })
+    return { ending, stdout: stdout.read(), stderr: stderr.read(), ms: performance.now() - begun }
+  } finally {
+    deadline.clear()
+    host.marks.release(mark)
+  }
+}
+
+interface Run {
+  mark: Mark | undefined
+  deadline: Deadline
+  stdout: Capture
+  stderr: Capture
+}
+
+async function runMarked (plan: ProcessPlan, options: ProcessOptions, host: ProcessHost, run: Run): Promise<ProcessEnding> {
+  const start = await startProcess(plan, host.marks, run.mark)
+  if (!start.started) return { kind: 'unstarted', error: start.error }
+  const { child, root } = start
+  const exited = new Promise<ProcessEnding>(resolve => { child.once('exit', (code, signal) => { resolve(exitEnding(code, signal)) }) })
+  const closed = new Promise<true>(resolve => { child.once('close', () => { resolve(true) }) })
+  const finishLines = readPipes(child, run, options.onLine)
+  child.stdin.end(options.stdin)
+
+  const ending = await Promise.race([exited, run.deadline.interrupted])
+  const survivors = ending.kind === 'timeout' || ending.kind === 'abort'
+    ? await terminateTree(root, exited)
+    : await cleanUp(root, run, closed)
+  for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy()
+  finishLines()
+  if (survivors.length > 0) host.onSurvivors(survivors)
+  return ending
+}
+
+function exitEnding (code: number | null, signal: NodeJS.Signals | null): ProcessEnding {
+  return signal === null ? { kind: 'exit', code: code ?? 0 } : { kind: 'signal', signal }
+}
+
+/** Reads both pipes from the first byte on; returns what hands on the last line. */
+function readPipes (child: Child, { stdout, stderr }: Run, onLine: (line: string) => void): () => void {
+  const lines = createLineSplitter(onLine)
+  // A process that closes its stdin, or ends without reading it, is no failure.
+  child.stdin.on('error', () => {})
+  child.stdout.on('error', () => {}).on('data', (chunk: Buffer) => { stdout.add(chunk) })
+  child.stderr.on('error', () => {}).on('data', (chunk: Buffer) => {
+    stderr.add(chunk)
+    lines.add(chunk)
+  })
+  return () => { lines.end() }
+}
+
+/** After an exit: the rest of the output, then an end to whatever the process left behind. */
+async function cleanUp (root: TreeRoot, run: Run, closed: Promise<true>): Promise<number[]> {
+  const ended = Promise.race([closed, run.deadline.interrupted.then(() => false)])
+  const closedByItself = await drainPipes(ended, () => run.stdout.totalBytes() + run.stderr.totalBytes())
+  return closedByItself && !signalGroup(root.pid, 0) ? [] : await killTree(root, [])
+}

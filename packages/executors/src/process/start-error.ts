@@ -1,0 +1,48 @@
+import { stat } from 'node:fs/promises'
+import type { CallError } from '@toolyard/contract'
+import type { ProcessPlan } from './plan.ts'
+
+const causes: Record<string, string> = {
+  E2BIG: 'its arguments and environment are too long',
+  EACCES: 'it is not executable',
+  ELOOP: 'too many symbolic links',
+  ENAMETOOLONG: 'its path is too long',
+  ENOEXEC: 'it is neither a binary nor a script with a #! line',
+  ENOENT: 'no such file',
+  ENOTDIR: 'no such file',
+  EPERM: 'not permitted',
+  ERR_INVALID_ARG_VALUE: 'its path, an argument or a variable holds a NUL byte',
+  ETXTBSY: 'it is being written'
+}
+
+/** What the machine is out of, not what is wrong with the program: worth another try elsewhere. */
+const shortages = new Set(['EAGAIN', 'EMFILE', 'ENFILE', 'ENOMEM'])
+
+/**
+ * The call error for a process that couldn't be started: `TOOL_UNAVAILABLE` with the program and the cause, or
+ * `INTERNAL` when the worker is out of processes, descriptors or memory. The kernel's text never gets through, it may
+ * name other paths.
+ */
+export async function startError (plan: ProcessPlan, error: NodeJS.ErrnoException): Promise<CallError> {
+  const code = error.code ?? ''
+  if (shortages.has(code)) return { code: 'INTERNAL', message: `the worker cannot start a process: ${code}` }
+  return { code: 'TOOL_UNAVAILABLE', message: `program ${JSON.stringify(plan.program)} cannot be started: ${await causeOf(plan, code)}` }
+}
+
+async function causeOf (plan: ProcessPlan, code: string): Promise<string> {
+  if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'EACCES') {
+    if (await kindOf(plan.cwd) !== 'directory') return 'its working directory is missing'
+    const kind = await kindOf(plan.program)
+    if (kind === 'directory') return 'it is a directory'
+    if (kind === 'file' && code === 'ENOENT') return 'its interpreter is missing'
+  }
+  return causes[code] ?? (code === '' ? 'unknown cause' : code)
+}
+
+async function kindOf (path: string): Promise<'file' | 'directory' | 'none'> {
+  try {
+    return (await stat(path)).isDirectory() ? 'directory' : 'file'
+  } catch {
+    return 'none'
+  }
+}

@@ -1,0 +1,24 @@
+import { killTree, livingTree } from './kill-tree.ts'
+import { signalGroup } from './signal.ts'
+import type { TreeRoot } from './tree.ts'
+
+const graceMs = 250
+
+/**
+ * Ends a call's processes: SIGTERM to the group, 250 ms for the first process to leave, then SIGKILL to everything
+ * that is left (promise 3). Returns when all are gone, with the pids of those that can't be killed.
+ */
+export async function terminateTree (root: TreeRoot, exited: Promise<unknown>): Promise<number[]> {
+  // Who descends from whom is only known while the parents live.
+  const known = livingTree(root, [])
+  signalGroup(root.pid, 'SIGTERM')
+  await beforeGraceEnds(exited)
+  return await killTree(root, known)
+}
+
+async function beforeGraceEnds (exited: Promise<unknown>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  const grace = new Promise<void>(resolve => { timer = setTimeout(resolve, graceMs) })
+  await Promise.race([exited, grace])
+  clearTimeout(timer)
+}

@@ -1,0 +1,33 @@
+import { limits } from '@toolyard/contract'
+
+/**
+ * Parses JSON that may be a tool's output. Undefined for what is no JSON, or is nested deeper than
+ * `limits.outputDepth`: later readers of the value walk it recursively.
+ */
+export function parseJson (text: string): { value: unknown } | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isTooDeep(text) ? undefined : { value }
+  } catch {
+    return undefined
+  }
+}
+
+/** Measured on the text, which is known to be valid: walking the value would itself need the stack. */
+function isTooDeep (json: string): boolean {
+  let depth = 0
+  for (let at = 0; at < json.length; at++) {
+    const char = json[at]
+    if (char === '"') at = endOfString(json, at)
+    else if (char === '[' || char === '{') depth += 1
+    else if (char === ']' || char === '}') depth -= 1
+    if (depth > limits.outputDepth) return true
+  }
+  return false
+}
+
+function endOfString (json: string, start: number): number {
+  let at = start + 1
+  while (json[at] !== '"') at += json[at] === '\\' ? 2 : 1
+  return at
+}

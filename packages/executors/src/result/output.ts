@@ -1,0 +1,19 @@
+import type { Success } from '../outcome.ts'
+import type { Captured } from '../process/capture.ts'
+import { parseJson } from './json.ts'
+import { decodePrefix } from './utf8.ts'
+
+/**
+ * What a command printed, as a value (X9, AC18, B3): JSON is parsed, blank is `{}`, anything else is its text without
+ * the white space around it. Invalid UTF-8 becomes U+FFFD. More than the cap is the text that was kept, with `cut`.
+ */
+export function commandOutput ({ kept, totalBytes }: Captured): Success {
+  if (totalBytes > kept.length) {
+    const { text, bytes } = decodePrefix(kept)
+    return { ok: true, output: text, cut: { bytes: totalBytes, storedBytes: bytes } }
+  }
+  const text = kept.toString('utf8').trim()
+  if (text === '') return { ok: true, output: {} }
+  const parsed = parseJson(text)
+  return { ok: true, output: parsed === undefined ? text : parsed.value }
+}

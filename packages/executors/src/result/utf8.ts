@@ -1,0 +1,26 @@
+/** Decodes a buffer that was cut at its end: a sequence that the cut left incomplete is dropped, not replaced. */
+export function decodePrefix (bytes: Buffer): { text: string, bytes: number } {
+  const end = completeLength(bytes)
+  return { text: bytes.toString('utf8', 0, end), bytes: end }
+}
+
+/** The first `maxChars` UTF-16 units of a text, less one when the cut would split a surrogate pair. */
+export function firstChars (text: string, maxChars: number): string {
+  if (text.length <= maxChars) return text
+  const last = text.charCodeAt(maxChars - 1)
+  return text.slice(0, last >= 0xd800 && last <= 0xdbff ? maxChars - 1 : maxChars)
+}
+
+function completeLength (bytes: Buffer): number {
+  for (let back = 1; back <= Math.min(3, bytes.length); back++) {
+    const byte = bytes[bytes.length - back] ?? 0
+    if (byte < 0x80) break
+    if (byte >= 0xc0) return back < sequenceLength(byte) ? bytes.length - back : bytes.length
+  }
+  return bytes.length
+}
+
+function sequenceLength (lead: number): number {
+  if (lead >= 0xf0) return 4
+  return lead >= 0xe0 ? 3 : 2
+}
