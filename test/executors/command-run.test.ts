@@ -1,5 +1,4 @@
-import { execFileSync, type StdioOptions } from 'node:child_process'
-import { openSync, readFileSync, realpathSync } from 'node:fs'
+import { readFileSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { createFixture, outputOf, until } from './fixture.ts'
@@ -30,25 +29,6 @@ void t.test('A42 argv is passed as it is: nothing in it means anything to a shel
   t.equal(outputOf(await fixture.run({ program, args })), args.map(arg => `[${arg}]`).join(''))
 })
 
-void t.test('A23 A41 X19 the environment is PATH and HOME, and nothing else of the worker', async t => {
-  // Node adds this variable to every child by itself.
-  process.env['NODE_V8_COVERAGE'] ??= ''
-  const fixture = createFixture(t, { env: { PATH: '/usr/bin:/bin', HOME: '/home/someone', API_KEY: 'secret', REDIS_URL: 'redis://x', API_KEYS_JSON: '[]' } })
-  const output = outputOf(await fixture.run({ program: '/usr/bin/env' }))
-  t.same(String(output).split('\n').sort(), ['HOME=/home/someone', 'PATH=/usr/bin:/bin'])
-})
-
-void t.test('A24 AC15 a name of envPassthrough is passed when it exists, also when it is empty', async t => {
-  const fixture = createFixture(t, { env: { PATH: '/usr/bin', HOME: '/h', TZ: 'Europe/Helsinki', EMPTY: '', OTHER: 'no' } })
-  const output = outputOf(await fixture.run({ program: '/usr/bin/env', envPassthrough: ['TZ', 'EMPTY', 'MISSING', 'PATH'] }))
-  t.same(String(output).split('\n').sort(), ['EMPTY=', 'HOME=/h', 'PATH=/usr/bin', 'TZ=Europe/Helsinki'])
-})
-
-void t.test('AC15 PATH and HOME are left out when they are empty or missing', async t => {
-  const fixture = createFixture(t, { env: { PATH: '' } })
-  t.same(outputOf(await fixture.run({ program: '/usr/bin/env' })), {})
-})
-
 void t.test('AC16 X19 the working directory is the workspace', async t => {
   const fixture = createFixture(t)
   t.equal(outputOf(await fixture.run({ program: '/bin/pwd' })), realpathSync(fixture.workspace))
@@ -60,23 +40,6 @@ void t.test('a tool has three descriptors and none of the worker', { skip: proce
   t.ok(kinds.every(kind => /^(pipe|socket):/.test(kind)), kinds.join())
   // `ls` itself opens the directory, as 3.
   t.equal(outputOf(await fixture.runShell('ls /proc/self/fd | tr "\\n" " "')), '0 1 2 3')
-})
-
-void t.test('a tool gets no descriptor that the worker was started with', { skip: process.platform !== 'linux' }, t => {
-  const fixture = createFixture(t)
-  const secret = fixture.program('secret', 'secret')
-  const worker = `
-    import { createExecutors } from '@toolyard/executors'
-    const audit = { record () {}, async flush () {} }
-    const executors = createExecutors({ workspaceDir: '/', env: {}, maxOutputBytes: 1024, audit })
-    const run = { kind: 'command', program: '/bin/ls', args: ['-x', '/proc/self/fd'], envPassthrough: [] }
-    const context = { jobId: '1', timeoutMs: 10000, signal: new AbortController().signal, log () {} }
-    console.log((await executors.run({ name: 'ls', run }, {}, context)).output)
-  `
-  const stdio = ['ignore', 'pipe', 'inherit', ...Array.from({ length: 17 }, () => 'ignore' as const), openSync(secret, 'r')] as StdioOptions
-  const output = execFileSync(process.execPath, ['--input-type=module', '-e', worker], { stdio, encoding: 'utf8', cwd: import.meta.dirname })
-  t.same(output.trim().split(/\s+/), ['0', '1', '2', '3'])
-  t.end()
 })
 
 void t.test('a tool leads a session of its own', { skip: process.platform !== 'linux' }, async t => {

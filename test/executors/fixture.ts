@@ -1,4 +1,5 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Test } from 'tap'
@@ -41,7 +42,7 @@ export interface FixtureOptions {
 
 /** Executors on real directories; programs are real files. */
 export function createFixture (t: Test, options: FixtureOptions = {}): Fixture {
-  const base = t.testdir()
+  const base = mkdtempSync(join(tmpdir(), 'toolyard-'))
   const workspace = join(base, 'workspace')
   const auditDir = join(base, 'audit')
   mkdirSync(join(base, 'bin'))
@@ -50,7 +51,10 @@ export function createFixture (t: Test, options: FixtureOptions = {}): Fixture {
   else mkdirSync(workspace)
   const audit = options.audit ?? openAudit({ dir: auditDir, redact: options.redact ?? '', secrets: options.secrets ?? [], onError: error => { t.fail('the audit failed', { error }) } })
   const executors = createExecutors({ workspaceDir: workspace, env: options.env ?? process.env, maxOutputBytes: options.maxOutputBytes ?? 1_048_576, audit })
-  t.teardown(() => executors.close())
+  t.teardown(async () => {
+    await executors.close()
+    rmSync(base, { recursive: true })
+  })
   const logged: string[] = []
 
   function context (given: Partial<RunContext>): RunContext {
