@@ -3,6 +3,9 @@ import { join } from 'node:path'
 import t from 'tap'
 import { createFixture, isAlive, outputOf, until, writtenPids } from './fixture.ts'
 
+// Most of these wait for a timeout.
+t.jobs = 4
+
 const linux = { skip: process.platform === 'linux' ? false : 'needs /proc' }
 const timedOut = { ok: false, error: { code: 'TOOL_TIMEOUT', message: 'tool timed out' } }
 
