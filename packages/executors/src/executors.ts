@@ -4,6 +4,7 @@ import { builtins } from './builtin/builtins.ts'
 import { runBuiltin } from './builtin/run-builtin.ts'
 import { runCommand } from './command/run-command.ts'
 import type { Outcome, RunContext } from './outcome.ts'
+import { closeStrayDescriptors } from './process/descriptors.ts'
 import { createMarks } from './process/mark.ts'
 import { interruptionError } from './result/interruption.ts'
 
@@ -30,8 +31,12 @@ export interface Executors {
   close (): Promise<void>
 }
 
-/** Makes the executors of one worker; they keep nothing open between runs. */
+/**
+ * Makes the executors of one worker; they keep nothing open between runs. Descriptors that the worker's process
+ * inherited, beside the first three, are closed: tools would get them.
+ */
 export function createExecutors (options: ExecutorOptions): Executors {
+  closeStrayDescriptors()
   const running = new Set<Promise<Outcome>>()
   const host = {
     ...options,

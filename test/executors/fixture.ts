@@ -1,0 +1,133 @@
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Test } from 'tap'
+import { createExecutors, openAudit, type Audit, type Executors, type Outcome, type RunContext } from '@toolyard/executors'
+import type { CommandRun, Tool } from '@toolyard/manifests'
+
+export interface RunOptions extends Partial<RunContext> {
+  program: string
+  args?: string[]
+  envPassthrough?: string[]
+  arguments?: Record<string, unknown>
+}
+
+export interface Fixture {
+  /** Working directory of the tools; the programs and the audit lie beside it. */
+  workspace: string
+  executors: Executors
+  /** Lines that tools logged, of all runs. */
+  logged: string[]
+  /** Writes an executable file and returns its path. */
+  program (name: string, text: string | Buffer, mode?: number): string
+  /** Writes an executable shell script and returns its path. */
+  shell (name: string, script: string): string
+  run (options: RunOptions): Promise<Outcome>
+  /** Runs a shell script with nothing but the defaults. */
+  runShell (script: string, options?: Omit<RunOptions, 'program'>): Promise<Outcome>
+  runBuiltin (jobType: string, args: Record<string, unknown>, context?: Partial<RunContext>): Promise<Outcome>
+  auditLines (): Promise<Array<Record<string, unknown>>>
+}
+
+export interface FixtureOptions {
+  env?: NodeJS.ProcessEnv
+  maxOutputBytes?: number
+  redact?: string
+  secrets?: string[]
+  /** The workspace is a symbolic link to `real`, beside it. */
+  linkedWorkspace?: boolean
+  audit?: Audit
+}
+
+/** Executors on real directories; programs are real files. */
+export function createFixture (t: Test, options: FixtureOptions = {}): Fixture {
+  const base = mkdtempSync(join(tmpdir(), 'toolyard-'))
+  const workspace = join(base, 'workspace')
+  const auditDir = join(base, 'audit')
+  mkdirSync(join(base, 'bin'))
+  mkdirSync(join(base, 'real'))
+  if (options.linkedWorkspace === true) symlinkSync('real', workspace)
+  else mkdirSync(workspace)
+  const audit = options.audit ?? openAudit({ dir: auditDir, redact: options.redact ?? '', secrets: options.secrets ?? [], onError: error => { t.fail('the audit failed', { error }) } })
+  const executors = createExecutors({ workspaceDir: workspace, env: options.env ?? process.env, maxOutputBytes: options.maxOutputBytes ?? 1_048_576, audit })
+  t.teardown(async () => {
+    await executors.close()
+    rmSync(base, { recursive: true })
+  })
+  const logged: string[] = []
+
+  function context (given: Partial<RunContext>): RunContext {
+    return { jobId: 'job-1', timeoutMs: 60_000, signal: new AbortController().signal, log: line => { logged.push(line) }, ...given }
+  }
+
+  const fixture: Fixture = {
+    workspace,
+    executors,
+    logged,
+    program (name, text, mode = 0o755) {
+      const file = join(base, 'bin', name)
+      writeFileSync(file, text, { mode })
+      return file
+    },
+    shell: (name, script) => fixture.program(name, `#!/bin/sh\n${script}\n`),
+    async run ({ program, args = [], envPassthrough = [], arguments: given = {}, ...rest }) {
+      return await executors.run(makeTool({ kind: 'command', program, args, envPassthrough }), given, context(rest))
+    },
+    runShell: (script, rest = {}) => fixture.run({ program: '/bin/sh', ...rest, args: ['-c', script] }),
+    async runBuiltin (jobType, args, given = {}) {
+      return await executors.run({ ...makeTool({ kind: 'builtin' }), jobType }, args, context(given))
+    },
+    async auditLines () {
+      await executors.close()
+      const files = existsSync(auditDir) ? readdirSync(auditDir) : []
+      const lines = files.flatMap(file => readFileSync(join(auditDir, file), 'utf8').trimEnd().split('\n'))
+      return lines.map(line => JSON.parse(line) as Record<string, unknown>)
+    }
+  }
+  return fixture
+}
+
+function makeTool (run: Tool['run'] | CommandRun): Tool {
+  return {
+    name: 'sample',
+    description: '',
+    parameters: { type: 'object', properties: {} },
+    jobType: 'agentcli.sample',
+    enabled: true,
+    idempotent: false,
+    source: { format: 'agentcli', file: '/tools.json', index: 0 },
+    run
+  }
+}
+
+/** The output of a run that must have succeeded. */
+export function outputOf (outcome: Outcome): unknown {
+  if (!outcome.ok) throw new Error(`the run failed: ${JSON.stringify(outcome.error)}`)
+  return outcome.output
+}
+
+/** Waits until a condition holds, at most 20 s. */
+export async function until (what: string, condition: () => boolean): Promise<void> {
+  const end = performance.now() + 20_000
+  while (!condition()) {
+    if (performance.now() > end) throw new Error(`never happened: ${what}`)
+    await sleep(5)
+  }
+}
+
+/** Whether a process exists and isn't merely waiting to be reaped. */
+export function isAlive (pid: number): boolean {
+  try {
+    if (process.platform !== 'linux') return process.kill(pid, 0)
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
+    return !['Z', 'X'].includes(stat[stat.lastIndexOf(')') + 2] ?? 'X')
+  } catch {
+    return false
+  }
+}
+
+/** The pids that tools wrote to files of these names in the workspace. */
+export function writtenPids (fixture: Fixture, ...names: string[]): number[] {
+  return names.map(name => Number(readFileSync(join(fixture.workspace, name), 'utf8')))
+}

@@ -1,0 +1,36 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import t from 'tap'
+import { createFixture } from './fixture.ts'
+
+void t.test('fault 10 a thousand timeouts leave no process, descriptor, timer or listener', { skip: process.platform === 'linux' ? false : 'needs /proc' }, async t => {
+  const fixture = createFixture(t)
+  const { signal } = new AbortController()
+  await fixture.runShell('exec sleep 60', { timeoutMs: 1, signal })
+  await fixture.executors.close()
+  const before = { fds: readdirSync('/proc/self/fd').length, resources: process.getActiveResourcesInfo().sort() }
+  let left = 1_000
+  let timedOut = 0
+  const lane = async (): Promise<void> => {
+    while (left-- > 0) {
+      const outcome = await fixture.runShell('exec sleep 12345', { timeoutMs: 5, signal })
+      if (!outcome.ok) timedOut += 1
+    }
+  }
+  await Promise.all(Array.from({ length: 8 }, lane))
+  await fixture.executors.close()
+  t.equal(timedOut, 1_000)
+  t.equal(readdirSync('/proc/self/fd').length, before.fds)
+  t.same(process.getActiveResourcesInfo().sort(), before.resources)
+  t.same(processesOf(['sleep', '12345']), [])
+})
+
+/** Pids by command line. */
+function processesOf (argv: string[]): string[] {
+  return readdirSync('/proc').filter(pid => {
+    try {
+      return readFileSync(`/proc/${pid}/cmdline`, 'utf8') === `${argv.join('\0')}\0`
+    } catch {
+      return false
+    }
+  })
+}
