@@ -26,6 +26,7 @@ export class PatternRefused extends Error {
  */
 const proof = { unicode: true, maxScore: 50, maxSteps: 1_000, timeout: 250 } as const
 
+const unicodeProperty = /\\p/i
 /** Counts that are nested multiply: engines and the proof write them out. */
 const maxRepeats = 10_000
 
@@ -48,9 +49,10 @@ export function compilePattern (source: string): Pattern {
   const native = nativePattern(source)
   const syntax = parsed(source)
   if (nestedRepeats(syntax) > maxRepeats) throw new PatternRefused(`repeats a part more than ${maxRepeats} times`)
-  if (isProven(source)) return native
-  if (isExponential(syntax)) throw new PatternRefused('can backtrack without bound')
   const linear = linearPattern(source, syntax)
+  // The proof takes seconds over some sets of Unicode properties, so it is left to patterns that need it.
+  if (!(linear !== undefined && unicodeProperty.test(source)) && isProven(source)) return native
+  if (isExponential(syntax)) throw new PatternRefused('can backtrack without bound')
   if (linear === undefined) throw new PatternRefused('may backtrack without bound (look-around and back references cannot be run in linear time)')
   return linear
 }

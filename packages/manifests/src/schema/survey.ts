@@ -40,7 +40,7 @@ function visit (schema: unknown, survey: SchemaSurvey): void {
 
 function note (keyword: string, value: unknown, survey: SchemaSurvey): void {
   if (!plainKeywords.has(keyword)) survey.plain = false
-  // Ajv refuses an empty list, the meta-schema of draft-07 does not.
+  // Ajv refuses an empty list; the meta-schemas of 2019-09 and 2020-12 do not.
   if (keyword === 'enum' && Array.isArray(value) && value.length === 0) survey.plain = false
   if (keyword === 'default') survey.defaults = true
   if (keyword === '$async') survey.asynchronous = true
