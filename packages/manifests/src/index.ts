@@ -1,1 +1,6 @@
+export { loadRegistry, type RegisteredTool, type Registry, type RegistryOptions } from './registry.ts'
+export { toolSpec } from './tool-spec.ts'
+export type { Finding } from './finding.ts'
+export type { Issue } from './schema/issues.ts'
+export type { ArgumentsResult } from './schema/validator.ts'
 export type { BuiltinRun, CommandRun, JsonSchema, Tool, ToolRun, ToolSource } from './tool.ts'

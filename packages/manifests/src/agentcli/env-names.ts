@@ -1,0 +1,45 @@
+import { ManifestFault } from '../finding.ts'
+import { goQuote } from '../go-quote.ts'
+
+/** Unicode white space, which Go trims; `String.prototype.trim` differs in U+0085 and U+FEFF. */
+const space = '[\\t-\\r \\u0085\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]'
+const leadingSpace = new RegExp(`^${space}+`)
+const validName = /^[A-Z_][A-Z0-9_]*$/
+
+/**
+ * The normalized allowlist of environment variables: trimmed, upper case, without duplicates, first occurrences kept
+ * (A19 to A22, AC8).
+ *
+ * @throws ManifestFault with a text that lacks the `tool[i] "<name>": ` in front.
+ */
+export function envNames (entries: readonly string[]): string[] {
+  return [...new Set(entries.map(envName))]
+}
+
+function envName (raw: string, index: number): string {
+  const name = upperCase(trim(raw))
+  if (name === '') {
+    throw new ManifestFault('AC8', `envPassthrough[${index}]: empty name`, { fix: 'Remove the entry.' })
+  }
+  if (!validName.test(name)) {
+    throw new ManifestFault('A36', `envPassthrough[${index}]: invalid name ${goQuote(raw)} (must match [A-Z_][A-Z0-9_]*)`, {
+      fix: 'Use letters, digits and underscores, and no digit in front.'
+    })
+  }
+  return name
+}
+
+function trim (text: string): string {
+  const tail = text.replace(leadingSpace, '')
+  let end = tail.length
+  while (end > 0 && leadingSpace.test(tail.charAt(end - 1))) end--
+  return tail.slice(0, end)
+}
+
+/**
+ * ASCII letters, and the two letters whose upper case is an ASCII letter in Go: the long s and the dotless i.
+ * JavaScript's own upper case would let `straße` pass as `STRASSE`.
+ */
+function upperCase (text: string): string {
+  return text.replaceAll('\u017f', 'S').replaceAll('\u0131', 'I').replace(/[a-z]/g, letter => letter.toUpperCase())
+}

@@ -1,0 +1,61 @@
+import { constants } from 'node:fs'
+import { access, realpath, stat } from 'node:fs/promises'
+import { join, sep } from 'node:path'
+import type { Finding } from '../finding.ts'
+import type { Tool } from '../tool.ts'
+import { goQuote } from '../go-quote.ts'
+
+/** Programs that are looked at together; each look is a few calls of the file system. */
+const together = 32
+const writableByOthers = 0o002
+
+/**
+ * Warnings about programs that are missing or can't be executed (AC12), that a symbolic link leads out of the bin
+ * directory, or that anyone on the machine may replace. The loader itself checks none of this (AC7), and a program
+ * may be there on the workers alone.
+ */
+export async function programFindings (tools: readonly Tool[], directory: string): Promise<Finding[]> {
+  const bin = join(directory, 'tools', 'bin')
+  const findings: Finding[] = []
+  for (let start = 0; start < tools.length; start += together) {
+    const found = await Promise.all(tools.slice(start, start + together).map(tool => programFinding(tool, bin)))
+    findings.push(...found.filter(finding => finding !== undefined))
+  }
+  return findings
+}
+
+async function programFinding (tool: Tool, bin: string): Promise<Finding | undefined> {
+  if (tool.run.kind !== 'command') return undefined
+  const { program } = tool.run
+  const warning = (rule: string, message: string, fix: string): Finding =>
+    ({ severity: 'warning', file: tool.source.file, rule, index: tool.source.index, tool: tool.name, message, fix })
+  const place = `(program ${goQuote(program)})`
+  try {
+    const found = await stat(program)
+    if (!found.isFile()) return warning('AC12', unavailable(tool.name, 'not a file', place), 'Name a program.')
+    await access(program, constants.X_OK)
+    if (program.startsWith(bin + sep) && !(await realpath(program)).startsWith(await realpath(bin) + sep)) {
+      return warning('A11', `program of tool ${goQuote(tool.name)} is a symbolic link out of tools/bin ${place}`, 'Put the program itself below tools/bin.')
+    }
+    if ((found.mode & writableByOthers) !== 0) {
+      return warning('A11', `program of tool ${goQuote(tool.name)} may be replaced by anyone on this machine ${place}`, 'Run chmod o-w on it.')
+    }
+    return undefined
+  } catch (error) {
+    return warning('AC12', unavailable(tool.name, reason(error), place), 'Build or install the program, or make it executable.')
+  }
+}
+
+function unavailable (name: string, why: string, place: string): string {
+  return `configured tool ${goQuote(name)} is unavailable: ${why} ${place}`
+}
+
+function reason (error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  switch (code) {
+    case 'ENOENT':
+    case 'ENOTDIR': return 'no such file or directory'
+    case 'EACCES': return 'permission denied'
+    default: return 'it cannot be looked up'
+  }
+}

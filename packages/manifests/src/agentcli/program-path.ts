@@ -1,0 +1,38 @@
+import { extname, isAbsolute, join } from 'node:path'
+import { ManifestFault } from '../finding.ts'
+import { cleanPath } from './clean-path.ts'
+import { goQuote } from '../go-quote.ts'
+
+const binFix = 'Put the program below tools/bin beside the manifest and write ./tools/bin/NAME, or use an absolute path.'
+
+/**
+ * The absolute path of a tool's program (A11 to A15, AC3 to AC7).
+ *
+ * An absolute path is kept as it is. A relative one is read with slashes for backslashes, must stay below `tools/bin`
+ * after normalization, and is resolved against the directory of the manifest. On Windows a program without a suffix
+ * gets `.exe` (A12).
+ *
+ * @param raw `command[0]` as it stands in the manifest.
+ * @param directory Absolute path of the directory that holds the manifest.
+ * @throws ManifestFault with a text that lacks the `tool[i] "<name>": ` in front.
+ */
+export function programPath (raw: string, directory: string, platform: NodeJS.Platform = process.platform): string {
+  if (isAbsolute(raw)) return raw
+  const slashed = raw.replaceAll('\\', '/')
+  const clean = cleanPath(slashed)
+  if (clean === '..' || clean.startsWith('../')) {
+    throw new ManifestFault('AC3', `command[0] must not start with '..' or escape tools/bin (got ${goQuote(raw)})`, { fix: binFix })
+  }
+  if (!clean.startsWith('tools/bin/')) throw outsideBin(raw, slashed, clean)
+  const suffix = platform === 'win32' && extname(clean) === '' ? '.exe' : ''
+  return join(directory, clean + suffix)
+}
+
+/** The "escapes" text is for paths that are written below the bin directory and lead out of it (AC4). */
+function outsideBin (raw: string, slashed: string, clean: string): ManifestFault {
+  if (slashed !== './tools/bin' && !slashed.startsWith('./tools/bin/')) {
+    return new ManifestFault('A34', 'relative command[0] must start with ./tools/bin/', { fix: binFix })
+  }
+  const normalized = clean === 'tools' || clean.startsWith('tools/') ? `./${clean}` : clean
+  return new ManifestFault('A35', `command[0] escapes ./tools/bin after normalization (got ${goQuote(raw)} -> ${goQuote(normalized)})`, { fix: binFix })
+}

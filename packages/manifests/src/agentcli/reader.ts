@@ -1,0 +1,108 @@
+import { dirname } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
+import { limits } from '@toolyard/contract'
+import { ManifestFault, type Finding } from '../finding.ts'
+import { jobTypeOf } from '../job-type.ts'
+import type { Layer, LayerEntry, ManifestText } from '../layer.ts'
+import { isSchemaObject } from '../schema/check.ts'
+import type { SchemaCompiler } from '../schema/compiler.ts'
+import type { JsonSchema, Tool } from '../tool.ts'
+import { decodeEntries, type AgentcliEntry } from './entry.ts'
+import { envNames } from './env-names.ts'
+import { goQuote } from '../go-quote.ts'
+import { programFindings } from './program-check.ts'
+import { programPath } from './program-path.ts'
+
+/**
+ * Reads an agentcli `tools.json` (A1 to A36, AC1 to AC12).
+ *
+ * The first error ends it (AC2), in this order: types of all fields; per tool name, duplicate, command, environment,
+ * program path; per tool schema. A program that is missing is a warning (AC12): the call will say `TOOL_UNAVAILABLE`.
+ *
+ * @throws ManifestFault when the manifest can't be used; nothing of it is, then.
+ */
+export async function readAgentcli ({ file, value, schemas }: ManifestText): Promise<Layer> {
+  const decoded = decodeEntries(value)
+  const findings: Finding[] = []
+  const names = new Set<string>()
+  const entries = decoded.map((entry, index) => {
+    const checked = layerEntry(entry, index, { file, names })
+    if (entry.timeoutSec > limits.toolTimeoutSec.max) findings.push(longTimeout(entry, index, file))
+    names.add(entry.name)
+    return checked
+  })
+  for (const entry of entries) {
+    if (entry.kind !== 'tool') continue
+    checkSchema(entry.tool, schemas)
+    // Judging patterns takes milliseconds each: a long manifest must not hold up a process that serves.
+    await setImmediate()
+  }
+  const tools = entries.flatMap(entry => entry.kind === 'tool' ? [entry.tool] : [])
+  return { entries, findings: [...findings, ...await programFindings(tools, dirname(file))] }
+}
+
+function layerEntry (entry: AgentcliEntry, index: number, { file, names }: { file: string, names: ReadonlySet<string> }): LayerEntry {
+  if (entry.name === '') throw new ManifestFault('A31', `tool[${index}]: name is required`, { index, fix: 'Give the tool a name.' })
+  try {
+    if (names.has(entry.name)) throw new ManifestFault('A32', 'duplicate name', { fix: 'Rename or remove one of the two.' })
+    const enabled = entry.disabled !== true && entry.enabled !== false
+    if (entry.command === undefined && (entry.enabled ?? entry.disabled) !== undefined) {
+      return { kind: 'switch', name: entry.name, enabled, file, index }
+    }
+    return { kind: 'tool', tool: { ...toolOf(entry, index, file), enabled }, override: entry.override }
+  } catch (error) {
+    throw located(error, index, entry.name)
+  }
+}
+
+function toolOf (entry: AgentcliEntry, index: number, file: string): Tool {
+  const [program, ...args] = entry.command ?? []
+  if (program === undefined) {
+    throw new ManifestFault('A33', 'command must have at least program name', { fix: 'Write "command": ["./tools/bin/NAME"].' })
+  }
+  const envPassthrough = envNames(entry.envPassthrough)
+  const path = programPath(program, dirname(file))
+  return {
+    name: entry.name,
+    description: entry.description,
+    parameters: parameters(entry.schema),
+    jobType: jobTypeOf('agentcli', entry.name),
+    ...entry.timeoutSec > 0 && { timeoutSec: Math.min(entry.timeoutSec, limits.toolTimeoutSec.max) },
+    enabled: true,
+    idempotent: entry.idempotent,
+    source: { format: 'agentcli', file, index },
+    run: { kind: 'command', program: path, args, envPassthrough }
+  }
+}
+
+/** Models expect parameters always; none means that the tool takes no particular arguments (AC11, R50). */
+function parameters (schema: unknown): JsonSchema {
+  if (schema === undefined) return { type: 'object', properties: {} }
+  if (isSchemaObject(schema)) return schema
+  throw new ManifestFault('A6', 'schema must be a JSON object', { fix: 'Write a JSON Schema of the arguments, or leave schema out.' })
+}
+
+function checkSchema (tool: Tool, schemas: SchemaCompiler): void {
+  const fault = schemas.check(tool.parameters)
+  if (fault === undefined) return
+  throw located(new ManifestFault('A6', `schema ${fault.message}`, { fix: fault.fix }), tool.source.index, tool.name)
+}
+
+/** Puts the place in front of a fault's text (A27). */
+function located (error: unknown, index: number, tool: string): unknown {
+  if (!(error instanceof ManifestFault)) return error
+  return new ManifestFault(error.rule, `tool[${index}] ${goQuote(tool)}: ${error.message}`, { ...error.place, index, tool })
+}
+
+function longTimeout ({ name, timeoutSec }: AgentcliEntry, index: number, file: string): Finding {
+  const { max } = limits.toolTimeoutSec
+  return {
+    severity: 'warning',
+    file,
+    rule: 'X8',
+    index,
+    tool: name,
+    message: `tool[${index}] ${goQuote(name)}: timeoutSec ${timeoutSec} is above ${max}; ${max} is used`,
+    fix: `Write a timeoutSec of at most ${max}.`
+  }
+}

@@ -1,0 +1,19 @@
+/** Bounds of this package: what a manifest or a call's arguments may cost. */
+export const manifestLimits = {
+  /** Bytes of one manifest file; 1,000 tools with large schemas need about 2 MiB. */
+  fileBytes: 4_194_304,
+  /** Levels of nesting in a manifest. */
+  depth: 100,
+  /** Subschemas in one tool's schema. */
+  schemaNodes: 5_000,
+  /** UTF-16 units of one pattern in a schema. */
+  patternChars: 1_000,
+  /** Problems that are named when arguments are refused. */
+  issues: 10,
+  /** UTF-16 units of a path or of a caller's text inside an issue. */
+  issueTextChars: 200,
+  /** Values in arguments up to which every problem is looked for; above, the first one is reported. */
+  thoroughValues: 2_000,
+  /** References that may be followed while one call's arguments are validated; that many take about 0.3 s. */
+  referenceSteps: 250_000
+} as const

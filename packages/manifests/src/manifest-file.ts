@@ -1,0 +1,60 @@
+import { readFile, stat } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { ManifestFault } from './finding.ts'
+import { manifestLimits } from './limits.ts'
+
+/** The file of an entry of `TOOL_MANIFESTS`: the path itself, or `tools.json` in it when it is a directory. */
+export async function manifestFile (path: string): Promise<{ file: string, directory?: string }> {
+  const file = resolve(path)
+  const isDirectory = await stat(file).then(found => found.isDirectory(), () => false)
+  return isDirectory ? { file: join(file, 'tools.json'), directory: file } : { file }
+}
+
+/**
+ * The text of a manifest, read as UTF-8 without dropping a byte order mark.
+ *
+ * @throws ManifestFault `read manifest: …` (AC1) when it can't be read, is no file, or is too large.
+ */
+export async function readManifestText (file: string): Promise<string> {
+  try {
+    const found = await stat(file)
+    // Opening a pipe or a device could wait without end.
+    if (!found.isFile()) throw new Error(`${file} is not a file`)
+    if (found.size > manifestLimits.fileBytes) throw new Error(`${file} is larger than ${manifestLimits.fileBytes} bytes`)
+    return await readFile(file, 'utf8')
+  } catch (error) {
+    throw new ManifestFault('AC1', `read manifest: ${messageOf(error)}`, { fix: 'Check the path, its permissions and its size.' })
+  }
+}
+
+/**
+ * The JSON of a manifest. A byte order mark and anything after the value are errors, as in Go.
+ *
+ * @throws ManifestFault `parse manifest: …` (AC1).
+ */
+export function parseManifest (text: string): unknown {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (error) {
+    throw new ManifestFault('AC1', `parse manifest: ${messageOf(error)}`, { fix: 'Correct the JSON: one object, no byte order mark, nothing after it.' })
+  }
+  if (isDeeperThan(manifestLimits.depth, value)) {
+    throw new ManifestFault('AC1', `parse manifest: nested deeper than ${manifestLimits.depth} levels`, { fix: 'Nest the manifest less deeply.' })
+  }
+  return value
+}
+
+/** Level by level, since recursion could exhaust the stack. */
+function isDeeperThan (depth: number, value: unknown): boolean {
+  let level: unknown[] = [value]
+  for (let at = 0; at <= depth; at++) {
+    level = level.flatMap((item): unknown[] => typeof item === 'object' && item !== null ? Object.values(item) : [])
+    if (level.length === 0) return false
+  }
+  return true
+}
+
+function messageOf (error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

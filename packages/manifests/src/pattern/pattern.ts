@@ -1,0 +1,97 @@
+import { isSafePattern } from 'redos-detector'
+import { RE2JS } from 're2js'
+import { manifestLimits } from '../limits.ts'
+import { isExponential } from './ambiguity.ts'
+import { linearSyntax } from './linear-syntax.ts'
+import { nestedRepeats } from './repeats.ts'
+import { parsePattern, type PatternNode } from './syntax.ts'
+
+/** A pattern that answers in time proportional to the text. */
+export interface Pattern {
+  test (text: string): boolean
+  /** The pattern's own text: Ajv tells patterns apart by it. */
+  toString (): string
+}
+
+/** A pattern that is broken, or that can't be run in bounded time. The message is a half sentence about it. */
+export class PatternRefused extends Error {
+  override readonly name = 'PatternRefused'
+}
+
+/**
+ * How much proof is asked for before a pattern may run on the backtracking engine of JavaScript. `maxScore` ways to
+ * read a text, at 1 MB of it, are some 50 million steps, well below a second. `maxSteps` bounds the proof itself to
+ * some 20 ms; ordinary patterns need a tenth of it. `timeout` (ms) is a last resort: steps give the same answer on
+ * every machine.
+ */
+const proof = { unicode: true, maxScore: 50, maxSteps: 1_000, timeout: 250 } as const
+
+const unicodeProperty = /\\p/i
+/** Counts that are nested multiply: engines and the proof write them out. */
+const maxRepeats = 10_000
+
+/**
+ * Compiles a pattern of a schema, for texts of any size that a caller may send.
+ *
+ * - Proven to need a bounded number of steps per character: JavaScript's own engine.
+ * - Else, when no loop in it is ambiguous (`\s+$`, `a*a*b`, most e-mail patterns: quadratic at worst): RE2's engine,
+ *   which needs linear time for every pattern; 1 MB takes about 10 ms.
+ * - Else it is refused: it can backtrack exponentially, or RE2 can't run it.
+ *
+ * Refusing what RE2 could run is meant for those who read the published schema and may run its patterns themselves.
+ *
+ * @throws PatternRefused
+ */
+export function compilePattern (source: string): Pattern {
+  if (source.length > manifestLimits.patternChars) {
+    throw new PatternRefused(`is longer than ${manifestLimits.patternChars} characters`)
+  }
+  const native = nativePattern(source)
+  const syntax = parsed(source)
+  if (nestedRepeats(syntax) > maxRepeats) throw new PatternRefused(`repeats a part more than ${maxRepeats} times`)
+  const linear = linearPattern(source, syntax)
+  // The proof takes seconds over some sets of Unicode properties, so it is left to patterns that need it.
+  if (!(linear !== undefined && unicodeProperty.test(source)) && isProven(source)) return native
+  if (isExponential(syntax)) throw new PatternRefused('can backtrack without bound')
+  if (linear === undefined) throw new PatternRefused('may backtrack without bound (look-around and back references cannot be run in linear time)')
+  return linear
+}
+
+function nativePattern (source: string): Pattern {
+  try {
+    const pattern = new RegExp(source, 'u')
+    // V8 compiles at the first run, and again when it optimizes: "too large" shall come now, not in a call.
+    for (let run = 0; run < 2; run++) pattern.test('')
+    return pattern
+  } catch {
+    throw new PatternRefused('is not a valid regular expression')
+  }
+}
+
+function isProven (source: string): boolean {
+  try {
+    return isSafePattern(source, proof).safe
+  } catch {
+    // Syntax that the analysis doesn't know.
+    return false
+  }
+}
+
+function parsed (source: string): PatternNode {
+  try {
+    return parsePattern(source)
+  } catch {
+    throw new PatternRefused('uses syntax that cannot be checked for backtracking')
+  }
+}
+
+function linearPattern (source: string, pattern: PatternNode): Pattern | undefined {
+  const syntax = linearSyntax(pattern)
+  if (syntax === undefined) return undefined
+  try {
+    const compiled = RE2JS.compile(syntax)
+    return { test: text => compiled.test(text), toString: () => source }
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,17 @@
+import type { PatternNode } from './syntax.ts'
+
+/** How often the innermost part of a pattern is repeated by counts around it: 6 for `(a{2}){3}`, 1 for `(a*)*`. */
+export function nestedRepeats (node: PatternNode): number {
+  const inner = children(node).reduce((most, child) => Math.max(most, nestedRepeats(child)), 1)
+  return node.type === 'quantifier' ? inner * Math.max(node.min, node.max ?? 1, 1) : inner
+}
+
+function children (node: PatternNode): readonly PatternNode[] {
+  switch (node.type) {
+    case 'alternative':
+    case 'disjunction':
+    case 'group':
+    case 'quantifier': return node.body
+    default: return []
+  }
+}

@@ -1,0 +1,57 @@
+import type { ErrorObject } from 'ajv'
+import { manifestLimits } from '../limits.ts'
+
+/** One problem of a call's arguments: where (a JSON pointer, `/` for the whole), and what a model should mend. */
+export interface Issue {
+  path: string
+  message: string
+}
+
+/** Ajv's errors as issues: without doubles, and at most ten, since arguments can be wrong in very many places. */
+export function issuesOf (errors: readonly ErrorObject[]): Issue[] {
+  const issues = new Map<string, Issue>()
+  for (const error of errors) {
+    const issue = issueOf(error)
+    issues.set(`${issue.path} ${issue.message}`, issue)
+    if (issues.size === manifestLimits.issues) break
+  }
+  return [...issues.values()]
+}
+
+function issueOf (error: ErrorObject): Issue {
+  const params = error.params as Record<string, unknown>
+  const at = (name: unknown) => ({ path: cut(`${error.instancePath}/${escaped(String(name))}`) })
+  const here = { path: cut(error.instancePath || '/') }
+  switch (error.keyword) {
+    case 'required': return { ...at(params['missingProperty']), message: 'is required' }
+    case 'additionalProperties': return { ...at(params['additionalProperty']), message: unknownArgument(params['additionalProperty']) }
+    case 'unevaluatedProperties': return { ...at(params['unevaluatedProperty']), message: unknownArgument(params['unevaluatedProperty']) }
+    case 'enum': return { ...here, message: oneOf(params['allowedValues']) }
+    case 'const': return { ...here, message: `must be ${json(params['allowedValue'])}` }
+    case 'type': return { ...here, message: `must be ${[params['type']].flat().join(' or ')}` }
+    case 'uniqueItems': return { ...here, message: 'must not have equal items' }
+    case 'false schema': return { ...here, message: 'is not allowed' }
+    default: return { ...here, message: cut(error.message ?? `does not fit ${error.keyword}`) }
+  }
+}
+
+function unknownArgument (name: unknown): string {
+  return `unknown argument ${json(name)}`
+}
+
+function oneOf (values: unknown): string {
+  return cut(`must be one of ${(Array.isArray(values) ? values : []).slice(0, 20).map(json).join(', ')}`)
+}
+
+/** `~` and `/` in a name, by RFC 6901. */
+function escaped (name: string): string {
+  return name.replaceAll('~', '~0').replaceAll('/', '~1')
+}
+
+function json (value: unknown): string {
+  return cut(JSON.stringify(value) ?? 'undefined')
+}
+
+function cut (text: string): string {
+  return text.length > manifestLimits.issueTextChars ? `${text.slice(0, manifestLimits.issueTextChars)}…` : text
+}

@@ -1,0 +1,48 @@
+import type { KeywordDefinition } from 'ajv'
+
+/** The keyword that counts followed references; `compilableSchema` puts it beside each. */
+export const stepKeyword = 'x-toolyard-step'
+
+/** Arguments whose validation would follow too many references. */
+export class TooComplex extends Error {
+  override readonly name = 'TooComplex'
+}
+
+/**
+ * Counts the references that one validation follows. Without it, a recursive schema with a choice
+ * (`anyOf: [{$ref: "#"}, {$ref: "#"}]`) would take time exponential in the depth of the arguments.
+ *
+ * @throws TooComplex (while validating) when `max` is passed; call `reset` before each validation.
+ */
+export function stepCounter (max: number): { definition: KeywordDefinition, reset: () => void } {
+  let left = max
+  return {
+    definition: {
+      keyword: stepKeyword,
+      schemaType: 'boolean',
+      errors: false,
+      validate: () => {
+        if (left-- <= 0) throw new TooComplex()
+        return true
+      }
+    },
+    reset: () => { left = max }
+  }
+}
+
+/** `uniqueItems` in linear time: Ajv's own compares every pair of items when they are objects. */
+export const uniqueItems: KeywordDefinition = {
+  keyword: 'uniqueItems',
+  type: 'array',
+  schemaType: 'boolean',
+  errors: false,
+  validate: (wanted: boolean, items: unknown[]) => !wanted || new Set(items.map(canonical)).size === items.length
+}
+
+/** JSON with sorted keys: equal for equal values, whatever the order of their properties. */
+function canonical (value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
+  const entries = Object.entries(value).sort(([left], [right]) => left < right ? -1 : 1)
+  return `{${entries.map(([key, item]) => `${JSON.stringify(key)}:${canonical(item)}`).join(',')}}`
+}

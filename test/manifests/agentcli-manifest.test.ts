@@ -1,0 +1,158 @@
+import { join } from 'node:path'
+import t from 'tap'
+import { loadRegistry } from '@toolyard/manifests'
+import { entry, errors, load, loadTexts, names } from './fixture.ts'
+
+void t.test('A1 the root holds a list of tools, and a root that holds none is no error', async t => {
+  const registry = await load(t, entry({ name: 'a' }), entry({ name: 'b' }))
+  t.strictSame(names(registry), ['a', 'b'])
+  t.strictSame(registry.findings, [])
+})
+
+void t.test('A2 A3 A31 a tool without a name is refused with its index', async t => {
+  for (const nameless of [{ command: ['/bin/true'] }, entry({ name: '' }), entry({ name: null }), null]) {
+    const registry = await load(t, entry(), nameless)
+    t.match(errors(registry), [{ rule: 'A31', index: 1, message: 'tool[1]: name is required' }])
+    t.strictSame(names(registry), [])
+  }
+})
+
+void t.test('A4 A32 a name that appears twice is refused with its index and name', async t => {
+  const registry = await load(t, entry({ name: 'a' }), entry({ name: 'b' }), entry({ name: 'a' }))
+  t.match(errors(registry), [{ rule: 'A32', index: 2, tool: 'a', message: 'tool[2] "a": duplicate name' }])
+})
+
+void t.test('A5 A6 description and schema are optional', async t => {
+  const registry = await load(t, entry({ name: 'bare' }), entry({ name: 'full', description: 'Says it.', schema: { type: 'object' } }))
+  t.match(registry.get('bare')?.tool, { description: '', parameters: { type: 'object', properties: {} } })
+  t.match(registry.get('full')?.tool, { description: 'Says it.', parameters: { type: 'object' } })
+})
+
+void t.test('A6 a schema that is not an object is refused', async t => {
+  for (const schema of [[], 'x', 1, true]) {
+    const registry = await load(t, entry({ schema }))
+    t.match(errors(registry), [{ rule: 'A6', index: 0, tool: 'probe', message: 'tool[0] "probe": schema must be a JSON object' }])
+  }
+})
+
+void t.test('A8 A9 the command is the program and its fixed arguments', async t => {
+  const registry = await load(t, entry({ command: ['/bin/echo', '-n', 'a b', ''] }))
+  t.match(registry.get('probe')?.tool.run, { kind: 'command', program: '/bin/echo', args: ['-n', 'a b', ''] })
+})
+
+void t.test('A10 A33 a command needs at least the program', async t => {
+  for (const command of [[], null, undefined]) {
+    const registry = await load(t, entry({ command }))
+    t.match(errors(registry), [{ rule: 'A33', message: 'tool[0] "probe": command must have at least program name' }])
+  }
+})
+
+void t.test('A17 A18 timeoutSec is the tool\'s own timeout; without it there is none', async t => {
+  const registry = await load(t, entry({ name: 'own', timeoutSec: 5 }), entry({ name: 'none' }))
+  t.equal(registry.get('own')?.tool.timeoutSec, 5)
+  t.notOk('timeoutSec' in (registry.get('none')?.tool ?? {}))
+})
+
+void t.test('X8 a timeout above an hour is cut to an hour, with a warning', async t => {
+  const registry = await load(t, entry({ timeoutSec: 7200 }))
+  t.equal(registry.get('probe')?.tool.timeoutSec, 3600)
+  t.match(registry.findings, [{ severity: 'warning', rule: 'X8', message: 'tool[0] "probe": timeoutSec 7200 is above 3600; 3600 is used' }])
+})
+
+void t.test('A27 an error says file, rule, index, name and what to do', async t => {
+  const { registry, files } = await loadTexts(t, [JSON.stringify({ tools: [entry(), entry({ name: 'b', command: [] })] })])
+  t.strictSame(registry.findings, [{
+    severity: 'error',
+    file: files[0],
+    rule: 'A33',
+    index: 1,
+    tool: 'b',
+    message: 'tool[1] "b": command must have at least program name',
+    fix: 'Write "command": ["./tools/bin/NAME"].'
+  }])
+})
+
+void t.test('AC1 a manifest that cannot be read is an error, not a crash', async t => {
+  const directory = t.testdir({ empty: {} })
+  for (const path of [join(directory, 'missing.json'), join(directory, 'empty'), '/dev/null', 'nul\0byte']) {
+    const registry = await loadRegistry({ manifests: [path] })
+    t.match(errors(registry), [{ rule: 'AC1', message: /^read manifest: / }], path)
+    t.equal(registry.published().length, 2, 'the built-in tools serve')
+  }
+})
+
+void t.test('AC1 a manifest above 4 MiB is refused', async t => {
+  const { registry } = await loadTexts(t, [`{"tools":[]}${' '.repeat(4_194_304)}`])
+  t.match(errors(registry), [{ rule: 'AC1', message: /^read manifest: .* is larger than 4194304 bytes$/ }])
+})
+
+void t.test('AC1 an empty object, null, and tools null are no tools', async t => {
+  for (const text of ['{}', 'null', '{"tools":null}', ' {"tools":[]}\n']) {
+    const { registry } = await loadTexts(t, [text])
+    t.strictSame([registry.findings, names(registry)], [[], []], text)
+  }
+})
+
+void t.test('AC1 broken JSON, other roots, a byte order mark and trailing bytes fail', async t => {
+  for (const text of ['', '{', '[]', '"x"', '7', '{"tools":{}}', '{"tools":[1]}', '{"tools":[[]]}', '{"tools":[]}x', '\ufeff{"tools":[]}']) {
+    const { registry } = await loadTexts(t, [text])
+    t.match(errors(registry), [{ message: /^parse manifest: / }], text)
+  }
+})
+
+void t.test('AC1 deep nesting fails and does not exhaust the stack', async t => {
+  const deep = '['.repeat(200_000) + ']'.repeat(200_000)
+  const { registry } = await loadTexts(t, [`{"tools":[{"name":"a","command":["/bin/true"],"schema":{"default":${deep}}}]}`])
+  t.match(errors(registry), [{ rule: 'AC1', message: 'parse manifest: nested deeper than 100 levels' }])
+})
+
+void t.test('AC2 the first error ends the manifest, in the documented order', async t => {
+  const bad = { name: 'probe', command: [], envPassthrough: ['1BAD'], schema: [] }
+  const rules = async (...entries: Array<Record<string, unknown>>) => errors(await load(t, ...entries)).map(({ rule }) => rule)
+  t.strictSame(await rules({ ...bad, name: '' }), ['A31'], 'name')
+  t.strictSame(await rules(entry(), bad), ['A32'], 'a duplicate wins over a missing command')
+  t.strictSame(await rules(bad), ['A33'], 'command wins over the environment')
+  t.strictSame(await rules({ ...bad, command: ['echo'] }), ['A36'], 'a bad variable wins over a bad path')
+  t.strictSame(await rules({ ...bad, command: ['echo'], envPassthrough: [] }), ['A34'], 'the path wins over the schema')
+  t.strictSame(await rules({ ...bad, command: ['/bin/true'], envPassthrough: [] }), ['A6'], 'the schema')
+  t.strictSame(await rules({ ...bad, timeoutSec: '5' }), ['AC10'], 'types are read before anything is checked')
+  t.strictSame(await rules({ ...bad, command: [] }, entry({ name: '' })), ['A33'], 'of two broken tools the first is named')
+})
+
+void t.test('AC10 unknown fields are ignored', async t => {
+  const registry = await load(t, entry({ x: 1, metadata: {}, constructor: 2 }))
+  t.strictSame([names(registry), registry.findings], [['probe'], []])
+})
+
+void t.test('AC10 names of fields match in any case, and the last one wins', async t => {
+  const { registry } = await loadTexts(t, ['{"TOOLS":[{"NAME":"a","name":"b","Command":["/bin/true"],"timeout\u017fec":7,"__proto__":{"name":"c"}}]}'])
+  t.match(registry.get('b')?.tool, { name: 'b', timeoutSec: 7 })
+  t.strictSame(names(registry), ['b'])
+})
+
+void t.test('AC10 a field of the wrong type is a parse error that names it', async t => {
+  for (const [fields, place] of [
+    [{ name: 1 }, 'tools[0].name must be a string'],
+    [{ description: [] }, 'tools[0].description must be a string'],
+    [{ command: 'echo' }, 'tools[0].command must be an array of strings'],
+    [{ command: ['/bin/true', 1] }, 'tools[0].command[1] must be a string'],
+    [{ timeoutSec: 1.5 }, 'tools[0].timeoutSec must be an integer'],
+    [{ timeoutSec: '5' }, 'tools[0].timeoutSec must be an integer'],
+    [{ envPassthrough: 'TZ' }, 'tools[0].envPassthrough must be an array of strings'],
+    [{ enabled: 'no' }, 'tools[0].enabled must be true or false'],
+    [{ idempotent: 1 }, 'tools[0].idempotent must be true or false']
+  ] as const) {
+    t.match(errors(await load(t, entry(fields))), [{ rule: 'AC10', message: `parse manifest: ${place}` }])
+  }
+})
+
+void t.test('AC10 a timeout of zero or less is unset, and a name of blanks is a name', async t => {
+  const registry = await load(t, entry({ name: '  ', timeoutSec: 0 }), entry({ name: 'b', timeoutSec: -3 }))
+  t.strictSame(names(registry), ['  ', 'b'])
+  for (const { tool } of registry.all()) t.notOk('timeoutSec' in tool)
+})
+
+void t.test('a tool is idempotent only when its entry says so', async t => {
+  const registry = await load(t, entry({ name: 'once' }), entry({ name: 'again', idempotent: true }))
+  t.strictSame(registry.all().map(({ tool }) => tool.idempotent), [false, true])
+})

@@ -1,0 +1,140 @@
+import { chmodSync, symlinkSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import t from 'tap'
+import { loadRegistry } from '@toolyard/manifests'
+import { entry, errors, load, loadTexts } from './fixture.ts'
+
+const text = (program: string) => JSON.stringify({ tools: [entry({ command: [program] })] })
+
+async function programOf (t: Parameters<typeof loadTexts>[0], program: string): Promise<{ resolved: string, directory: string }> {
+  const { registry, files } = await loadTexts(t, [text(program)])
+  const run = registry.get('probe')?.tool.run
+  return { resolved: run?.kind === 'command' ? run.program : `refused: ${errors(registry)[0]?.message}`, directory: dirname(files[0] ?? '') }
+}
+
+void t.test('A9 A11 A13 A14 a relative program is below ./tools/bin of the manifest, wherever the process runs', async t => {
+  const { resolved, directory } = await programOf(t, './tools/bin/get_time')
+  t.equal(resolved, join(directory, 'tools/bin/get_time'))
+})
+
+void t.test('A12 the suffix .exe is kept, and added on Windows alone', async t => {
+  const windows = process.platform === 'win32'
+  for (const [program, file] of [['./tools/bin/a.exe', 'a.exe'], ['./tools/bin/a', windows ? 'a.exe' : 'a']] as const) {
+    const { resolved, directory } = await programOf(t, program)
+    t.equal(resolved, join(directory, 'tools/bin', file))
+  }
+})
+
+void t.test('A15 AC7 an absolute program is allowed and kept as it is written', async t => {
+  for (const program of ['/bin/true', '/usr/../bin/true', '/bin//true']) {
+    t.equal((await programOf(t, program)).resolved, program)
+  }
+})
+
+void t.test('AC5 AC6 looser spellings of a path below tools/bin are accepted', async t => {
+  for (const [program, file] of [
+    ['tools/bin/a', 'a'],
+    ['./tools/../tools/bin/ok', 'ok'],
+    ['./tools/bin/../../tools/bin/ok', 'ok'],
+    ['./tools//bin///a', 'a'],
+    ['./tools/bin/sub/dir/a', 'sub/dir/a'],
+    ['./tools/bin/./a/', 'a'],
+    ['.\\tools\\bin\\ok', 'ok'],
+    ['./tools/bin/..a', '..a']
+  ] as const) {
+    const { resolved, directory } = await programOf(t, program)
+    t.equal(resolved, join(directory, 'tools/bin', file), program)
+  }
+})
+
+void t.test('A34 AC6 a relative program elsewhere is refused', async t => {
+  for (const program of ['echo', '', ' ./tools/bin/a', 'C:\\x\\y.exe', './Tools/bin/a', './tools/binx/a', './tools/../hack', 'tools/bin/../x', 'tools/bin', '.', 'a/..', '\\abs']) {
+    t.match(errors(await load(t, entry({ command: [program] }))), [
+      { rule: 'A34', message: 'tool[0] "probe": relative command[0] must start with ./tools/bin/' }
+    ], JSON.stringify(program))
+  }
+})
+
+void t.test('A35 AC4 AC5 AC9 a path that leaves the bin directory is refused with both forms', async t => {
+  for (const [program, quoted, normalized] of [
+    ['./tools/bin/../hack', '"./tools/bin/../hack"', './tools/hack'],
+    ['./tools/bin/../../hack', '"./tools/bin/../../hack"', 'hack'],
+    ['./tools/bin/..', '"./tools/bin/.."', './tools'],
+    ['./tools/bin', '"./tools/bin"', './tools/bin'],
+    ['./tools/bin/', '"./tools/bin/"', './tools/bin'],
+    ['./tools/bin/.', '"./tools/bin/."', './tools/bin'],
+    ['./tools/bin/../binx/a', '"./tools/bin/../binx/a"', './tools/binx/a'],
+    ['./tools/bin/../..', '"./tools/bin/../.."', '.'],
+    ['.\\tools\\bin\\..\\hack', '".\\\\tools\\\\bin\\\\..\\\\hack"', './tools/hack']
+  ] as const) {
+    t.match(errors(await load(t, entry({ command: [program] }))), [{
+      rule: 'A35',
+      message: `tool[0] "probe": command[0] escapes ./tools/bin after normalization (got ${quoted} -> "${normalized}")`
+    }], program)
+  }
+})
+
+void t.test('AC3 a path that leads above the manifest is refused, also when it starts below the bin directory', async t => {
+  for (const program of ['../x', '..', './../a', '..\\x', './tools/bin/../../../etc/x', 'a/../../b']) {
+    t.match(errors(await load(t, entry({ command: [program] }))), [{
+      rule: 'AC3',
+      message: `tool[0] "probe": command[0] must not start with '..' or escape tools/bin (got ${JSON.stringify(program)})`
+    }], program)
+  }
+})
+
+void t.test('AC9 texts are quoted as Go does', async t => {
+  for (const [name, quoted] of [
+    ['a"b\\c', '"a\\"b\\\\c"'],
+    ['\u0007\b\f\n\r\t\v', '"\\a\\b\\f\\n\\r\\t\\v"'],
+    ['\u0000\u001b\u007f', '"\\x00\\x1b\\x7f"'],
+    ['\u00a0\u2028\ufeff', '"\\u00a0\\u2028\\ufeff"'],
+    ['äß中😀', '"äß中😀"'],
+    ['\u{e0001}', '"\\U000e0001"'],
+    ['\ud800', '"\ufffd"']
+  ] as const) {
+    t.match(errors(await load(t, entry({ name, command: [] }))), [{ message: `tool[0] ${quoted}: command must have at least program name` }])
+  }
+})
+
+void t.test('AC7 AC12 a program that is missing or cannot run is a warning, and the tool is served', async t => {
+  const directory = t.testdir({ tools: { bin: { plain: '', folder: {} } } })
+  const bin = join(directory, 'tools/bin')
+  chmodSync(join(bin, 'plain'), 0o644)
+  for (const [name, why] of [
+    ['none', 'no such file or directory'],
+    ['plain/below', 'no such file or directory'],
+    ['folder', 'not a file'],
+    ['plain', 'permission denied'],
+    ['nul\0byte', 'it cannot be looked up']
+  ] as const) {
+    const file = join(directory, 'tools.json')
+    writeFileSync(file, text(`./tools/bin/${name}`))
+    const registry = await loadRegistry({ manifests: [file], builtins: false })
+    const program = join(bin, name).replace('\0', '\\x00')
+    t.match(registry.findings, [{
+      severity: 'warning', rule: 'AC12', index: 0, message: `configured tool "probe" is unavailable: ${why} (program "${program}")`
+    }], name)
+    t.equal(registry.published().length, 1)
+  }
+})
+
+void t.test('A11 a program that a link leads out of the bin directory, or that anyone may replace, is a warning', async t => {
+  const directory = t.testdir({ outside: '', tools: { bin: { open: '', inside: '' } } })
+  const bin = join(directory, 'tools/bin')
+  chmodSync(join(directory, 'outside'), 0o755)
+  chmodSync(join(bin, 'inside'), 0o755)
+  chmodSync(join(bin, 'open'), 0o777)
+  symlinkSync('../../outside', join(bin, 'link'))
+  symlinkSync('inside', join(bin, 'alias'))
+  const programs = ['link', 'open', 'inside', 'alias']
+  writeFileSync(join(directory, 'tools.json'), JSON.stringify({
+    tools: programs.map(name => entry({ name, command: [`./tools/bin/${name}`] }))
+  }))
+  const { findings } = await loadRegistry({ manifests: [join(directory, 'tools.json')], builtins: false })
+  t.match(findings, [
+    { severity: 'warning', rule: 'A11', tool: 'link', message: /is a symbolic link out of tools\/bin/ },
+    { severity: 'warning', rule: 'A11', tool: 'open', message: /may be replaced by anyone/ }
+  ])
+  t.equal(findings.length, 2)
+})

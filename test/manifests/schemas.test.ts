@@ -1,0 +1,57 @@
+import t from 'tap'
+import { entry, errors, load } from './fixture.ts'
+
+void t.test('A6 a schema that cannot be used refuses the manifest, with place and fix', async t => {
+  for (const [schema, message] of [
+    [{ type: 'string' }, 'schema must describe an object'],
+    [{ type: ['array', 'null'] }, 'schema must describe an object'],
+    [{ $schema: 'http://json-schema.org/draft-04/schema#' }, 'schema is of an unknown version ("http://json-schema.org/draft-04/schema#")'],
+    [{ $schema: 7 }, 'schema is of an unknown version (7)'],
+    [{ properties: { a: { $ref: 'https://example.org/a.json' } } }, 'schema refers to "https://example.org/a.json", which is outside of it'],
+    [{ properties: { a: { $ref: 'file:///etc/passwd' } } }, 'schema refers to "file:///etc/passwd", which is outside of it'],
+    [{ allOf: [{ $ref: 'other.json#/a' }] }, 'schema refers to "other.json#/a", which is outside of it'],
+    [{ properties: { a: { $ref: '#/$defs/none' } } }, /^schema does not compile: .*#\/\$defs\/none/],
+    [{ properties: { a: { type: 'strnig' } } }, /^schema is not valid JSON Schema: \/properties\/a\/type must be/],
+    [{ properties: { a: { minimum: 'x' } } }, 'schema is not valid JSON Schema: /properties/a/minimum must be number'],
+    [{ required: 'a' }, 'schema is not valid JSON Schema: /required must be array'],
+    [{ properties: { a: { enum: [] } } }, 'schema is not valid JSON Schema: /properties/a/enum must NOT have fewer than 1 items'],
+    [{ $schema: 'https://json-schema.org/draft/2020-12/schema', properties: { a: { enum: [] } } }, /^schema does not compile: enum/],
+    [{ properties: { a: { nullable: true } } }, /^schema does not compile: "nullable"/],
+    [{ properties: { a: { id: 'x' } } }, /^schema does not compile: .*"id"/],
+    [{ $async: true }, 'schema must not use "$async"'],
+    [{ properties: { a: { pattern: '(' } } }, 'schema has a pattern that is not a valid regular expression: "("'],
+    [{ properties: { a: { pattern: '^(a+)+$' } } }, 'schema has a pattern that can backtrack without bound: "^(a+)+$"'],
+    [{ patternProperties: { '(x+x+)+y': {} } }, 'schema has a pattern that can backtrack without bound: "(x+x+)+y"'],
+    [{ $defs: { unused: { pattern: '(a|a)*$' } } }, 'schema has a pattern that can backtrack without bound: "(a|a)*$"'],
+    [{ properties: Object.fromEntries(Array.from({ length: 5_001 }, (_, index) => [`a${index}`, {}])) }, 'schema has more than 5000 subschemas']
+  ] as const) {
+    const registry = await load(t, entry({ name: 'fine' }), entry({ schema }))
+    t.match(errors(registry), [{ rule: 'A6', index: 1, tool: 'probe', fix: /\w/ }])
+    const text = errors(registry)[0]?.message.replace('tool[1] "probe": ', '')
+    if (typeof message === 'string') t.equal(text, message)
+    else t.match(text, message)
+    t.strictSame(registry.all(), [], 'nothing of the manifest is loaded')
+  }
+})
+
+void t.test('A6 what looks like a keyword but is a name or data is left alone', async t => {
+  const registry = await load(t, entry({
+    schema: {
+      type: 'object',
+      properties: {
+        $ref: { type: 'string' },
+        pattern: { type: 'string', default: '(a+)+' },
+        example: { const: { $ref: 'https://example.org', pattern: '(a+)+' } },
+        $async: { type: 'boolean' }
+      },
+      examples: [{ $ref: 'https://example.org' }]
+    }
+  }))
+  t.strictSame(errors(registry), [])
+})
+
+void t.test('A6 unknown keywords and formats are no error', async t => {
+  const registry = await load(t, entry({ schema: { type: 'object', properties: { a: { type: 'string', format: 'iban', 'x-ui': { pattern: 1 } } } } }))
+  t.strictSame(errors(registry), [])
+  t.ok(registry.get('probe')?.validate({ a: 'DE' }).ok)
+})
