@@ -48,8 +48,7 @@ export async function startRedisServer (options: RedisServerOptions): Promise<Re
   await mkdir(dir, { recursive: true, mode: 0o700 })
   await chmod(dir, 0o700)
   const socket = await reserveSocket(dir)
-  const child = await launch(options, socket.path, logFile)
-  const exited = waitForExit(child)
+  const { child, exited } = await launch(options, socket.path, logFile)
   const stop = async (): Promise<void> => {
     child.kill('SIGTERM')
     const deadline = setTimeout(() => child.kill('SIGKILL'), stopMs)
@@ -65,13 +64,14 @@ export async function startRedisServer (options: RedisServerOptions): Promise<Re
   return { url: `unix:${socket.path}`, pid: child.pid, stop, exited }
 }
 
-async function launch (options: RedisServerOptions, socket: string, logFile: string): Promise<ChildProcess> {
+async function launch (options: RedisServerOptions, socket: string, logFile: string): Promise<{ child: ChildProcess, exited: Promise<string> }> {
   const [program, ...before] = await diesWithParent(options.binary)
   const log = await open(logFile, 'a', 0o600)
   try {
     const args = [...before, ...serverArguments(options, socket)]
     // An empty environment: the service's secrets are none of the server's business.
-    return spawn(program, args, { cwd: options.dir, env: {}, detached: true, stdio: ['ignore', log.fd, log.fd] })
+    const child = spawn(program, args, { cwd: options.dir, env: {}, detached: true, stdio: ['ignore', log.fd, log.fd] })
+    return { child, exited: waitForExit(child) }
   } finally {
     await log.close()
   }

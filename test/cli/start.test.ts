@@ -1,0 +1,70 @@
+import { once } from 'node:events'
+import { existsSync, readFileSync, statSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import t from 'tap'
+import { isAlive, readyPid, startSession } from './start-session.ts'
+
+const ready = 'Toolyard is ready at'
+
+await t.test('a first start makes what is missing and prints where it is', async t => {
+  const directory = t.testdir()
+  const session = startSession(t, directory)
+  await session.printed('Ctrl-C stops everything')
+  const key = /^API_KEY=([\w-]{43})\n$/.exec(readFileSync(join(directory, '.env'), 'utf8'))?.[1] ?? ''
+  t.not(key, '')
+  t.equal(statSync(join(directory, '.env')).mode & 0o777, 0o600)
+  t.ok(existsSync(join(directory, 'workspace/README.md')), 'the sample workspace is copied')
+  t.notMatch(session.output(), key, 'the key itself is not printed')
+  t.match(session.output(), `${ready} http://127.0.0.1:65000`)
+  t.match(session.output(), /^curl .*\/v1\/agent-tools\/invoke-batch .*grep '\^API_KEY=' \.env.*data_file_read/m)
+})
+
+await t.test('a part that fails before it is ready ends the start with its last lines', async t => {
+  const directory = t.testdir()
+  const session = startSession(t, directory, { FAKE_API: 'fails' })
+  t.equal(await session.exited, 1)
+  t.match(session.output(), /the api could not start \(exit status 3\):\n {2}api fatal: no way to start: the disk is full\n/)
+  t.notMatch(session.output(), 'reading the settings')
+  t.notMatch(session.output(), 'starting it again')
+  t.notOk(existsSync(join(directory, '.toolyard/redis/redis.sock')))
+  const worker = session.events().find(event => event.startsWith('worker ready'))
+  t.ok(worker === undefined || !isAlive(Number(worker.split(' ').at(-1))), 'the worker is gone too')
+})
+
+await t.test('a port in use is told with its remedy', async t => {
+  const taken = createServer().listen(0, '127.0.0.1')
+  await once(taken, 'listening')
+  t.teardown(() => { taken.close() })
+  const { port } = taken.address() as { port: number }
+  const session = startSession(t, t.testdir(), { PORT: String(port) })
+  t.equal(await session.exited, 1)
+  t.match(session.output(), `port ${port} on 127.0.0.1 is in use`)
+  t.match(session.output(), `PORT=${port + 1} npm start`)
+})
+
+await t.test('bad settings are told all at once, and nothing is made', async t => {
+  const directory = t.testdir()
+  const session = startSession(t, directory, { PORT: 'http', SHUTDOWN_GRACE_SEC: 'long' })
+  t.equal(await session.exited, 1)
+  t.match(session.output(), /PORT must be an integer.*\n.*SHUTDOWN_GRACE_SEC must be a number/)
+  t.notOk(existsSync(join(directory, '.env')))
+})
+
+await t.test('a second start in the same directory is refused and names the first', async t => {
+  const directory = t.testdir()
+  const first = startSession(t, directory)
+  await first.printed(ready)
+  const second = startSession(t, directory)
+  t.equal(await second.exited, 1)
+  t.match(second.output(), `already running (pid ${first.pid})`)
+  t.ok(isAlive(await readyPid(directory, 'api')), 'the first goes on')
+})
+
+await t.test('warnings show in the terminal, the whole log is in a file', async t => {
+  const directory = t.testdir()
+  const session = startSession(t, directory, { FAKE_WORKER: 'warns' })
+  await session.printed('worker warning: low on memory: 3 MB left')
+  t.notMatch(session.output(), 'a quiet line')
+  t.match(readFileSync(join(directory, '.toolyard/logs/worker.log'), 'utf8'), /a quiet line[\s\S]*low on memory/)
+})

@@ -1,0 +1,51 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { waitFor } from '../support/condition.ts'
+import { isAlive, readyPid, startSession } from './start-session.ts'
+
+const ready = 'Toolyard is ready at'
+
+await t.test('SIGTERM stops the service and the worker first, Redis last, with status 0', async t => {
+  const directory = t.testdir()
+  const session = startSession(t, directory)
+  await session.printed(ready)
+  const pids = [await readyPid(directory, 'api'), await readyPid(directory, 'worker')]
+  session.signal('SIGTERM')
+  t.equal(await session.exited, 0)
+  t.same(session.events().slice(2).sort(), ['api left by SIGTERM while redis was up', 'worker left by SIGTERM while redis was up'])
+  t.notOk(pids.some(isAlive))
+  t.notOk(existsSync(join(directory, '.toolyard/redis/redis.sock')), 'Redis has taken its socket away')
+  t.notOk(existsSync(join(directory, '.toolyard/start.json')))
+})
+
+await t.test('a signal while it still starts leaves nothing behind', async t => {
+  const directory = t.testdir()
+  const session = startSession(t, directory)
+  await waitFor('the claim', () => existsSync(join(directory, '.env')))
+  session.signal('SIGINT')
+  t.equal(await session.exited, 0)
+  t.notOk(existsSync(join(directory, '.toolyard/redis/redis.sock')))
+  t.notOk(existsSync(join(directory, '.toolyard/start.json')))
+})
+
+await t.test('a part that does not stop is killed at a second wish to stop', async t => {
+  const directory = t.testdir()
+  const session = startSession(t, directory, { FAKE_WORKER: 'stubborn', SHUTDOWN_GRACE_SEC: '600' })
+  await session.printed(ready)
+  const pid = await readyPid(directory, 'worker')
+  const again = setInterval(() => { session.signal('SIGINT') }, 300)
+  t.equal(await session.exited, 0)
+  clearInterval(again)
+  t.notOk(isAlive(pid))
+})
+
+await t.test('a part that does not stop within the grace time is killed', async t => {
+  const directory = t.testdir()
+  const session = startSession(t, directory, { FAKE_API: 'stubborn', SHUTDOWN_GRACE_SEC: '0' })
+  await session.printed(ready)
+  const pid = await readyPid(directory, 'api')
+  session.signal('SIGTERM')
+  t.equal(await session.exited, 0)
+  t.notOk(isAlive(pid))
+})
