@@ -1,7 +1,7 @@
 import t from 'tap'
 import { callSample, copyWorkspace, failSample } from './sample-tool.ts'
 
-void t.test('get_time tells the time of now in the zone, with its offset', async t => {
+void t.test('A38 get_time tells the time of now in the zone, with its offset, in one line of JSON', async t => {
   const workspace = await copyWorkspace(t)
   const earliest = Math.floor(Date.now() / 1000)
   const now = await callSample(t, 'get_time', { timezone: 'Asia/Kolkata' }, workspace)
@@ -25,7 +25,7 @@ void t.test('get_time takes tz where timezone is absent, and prefers timezone', 
   t.match(await callSample(t, 'get_time', { tz: 'Asia/Tokyo', timezone: 'Asia/Dubai' }, workspace), { timezone: 'Asia/Dubai', utc_offset: '+04:00' })
 })
 
-void t.test('get_time refuses a zone that does not exist and one that is missing', async t => {
+void t.test('A39 get_time refuses a zone that does not exist and one that is missing, in one line of JSON on stderr', async t => {
   const workspace = await copyWorkspace(t)
   t.equal(await failSample(t, 'get_time', { timezone: 'Mars/Olympus' }, workspace),
     'unknown time zone: Mars/Olympus (an IANA name is expected, such as Europe/Helsinki)')
