@@ -1,0 +1,14 @@
+import t from 'tap'
+import { plain, readTables } from './markdown-table.ts'
+
+void t.test('tables are read with their headings, escaped bars and missing cells', t => {
+  t.strictSame(readTables([
+    '# One', '', '| a | b |', '|---|:-:|', '| `x` | y \\| z |', '| alone |', '', 'text', '', '## Two', '',
+    '```', '| not | read |', '# not a heading', '```', '', '| c |', '| --- |'
+  ].join('\n')), [
+    { heading: 'One', columns: ['a', 'b'], rows: [{ a: '`x`', b: 'y | z' }, { a: 'alone', b: '' }] },
+    { heading: 'Two', columns: ['c'], rows: [] }
+  ])
+  t.equal(plain(' `NAME` '), 'NAME')
+  t.end()
+})

@@ -1,0 +1,15 @@
+import { agentcliRules } from './rule-ids/agentcli.ts'
+import { agentToolsApiRules } from './rule-ids/agent-tools-api.ts'
+import { conflictRules } from './rule-ids/conflicts.ts'
+import { faultRules } from './rule-ids/faults.ts'
+import { originalBugs } from './rule-ids/original-bugs.ts'
+import type { RuleRange } from './rules.ts'
+
+/** Every rule that a test may cite, by its id, with what it is about. */
+export const ruleIds: Record<string, string> = { ...agentcliRules, ...agentToolsApiRules, ...conflictRules, ...originalBugs, ...faultRules }
+
+/** What the tests must cite by now, a line for each issue that asked for it. */
+export const requiredRanges: readonly RuleRange[] = [
+  { part: 'A', first: 1, last: 43 },
+  { part: 'R', first: 1, last: 47 }
+]
