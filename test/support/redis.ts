@@ -1,21 +1,40 @@
+import { ensureRedisServer, startRedisServer } from '@toolyard/queue/server'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Test } from 'tap'
-import { ensureRedisServer, startRedisServer, type RedisServer } from '@toolyard/queue/server'
+import type { Cleanup } from './cleanup.ts'
+
+/** A Redis server of a test's own. */
+export interface TestRedis {
+  url: string
+  /** Absolute path of its socket. */
+  socket: string
+  /** Its process, which changes when it is started again. */
+  pid: () => number
+  stop: () => Promise<void>
+  /** Starts it again at the same address; with `aof`, on the same data. */
+  start: () => Promise<void>
+}
 
 /**
- * Starts a Redis server for one test, in a temporary directory; it is stopped and removed when the test ends.
+ * Starts a Redis server in a temporary directory; it is stopped and removed when the test ends.
  *
  * @param options `aof` keeps the data on disk; nothing else does
  */
-export async function startTestRedis (t: Test, options: { aof?: boolean } = {}): Promise<RedisServer> {
-  const { path } = await ensureRedisServer({ env: process.env, say: line => { t.comment(line) } })
+export async function startTestRedis (cleanup: Cleanup, options: { aof?: boolean } = {}): Promise<TestRedis> {
+  const { path: binary } = await ensureRedisServer({ env: process.env, say: line => { console.error(line) } })
   const dir = await mkdtemp(join(tmpdir(), 'toolyard-redis-'))
-  const server = await startRedisServer({ binary: path, dir, aof: options.aof ?? false })
-  t.teardown(async () => {
+  const start = async (): ReturnType<typeof startRedisServer> => await startRedisServer({ binary, dir, aof: options.aof ?? false })
+  let server = await start()
+  cleanup.teardown(async () => {
     await server.stop()
     await rm(dir, { recursive: true, force: true })
   })
-  return server
+  return {
+    url: server.url,
+    socket: server.url.slice('unix:'.length),
+    pid: () => server.pid,
+    stop: async () => { await server.stop() },
+    start: async () => { server = await start() }
+  }
 }

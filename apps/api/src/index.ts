@@ -1,1 +1,3 @@
-export {}
+export { buildApp, type ApiDeps, type ApiOptions, type App } from './app.ts'
+export { runApi } from './run.ts'
+export { ToolCatalog } from './tool-catalog.ts'

@@ -41,3 +41,17 @@ export function connectRedis (url: string, role: ConnectionRole, onError: (error
   redis.on('ready', () => { reported = undefined })
   return redis
 }
+
+/** Waits until a connection stands, at most `ms`; whether it does. */
+export async function isConnected (redis: Redis, ms: number): Promise<boolean> {
+  if (redis.status === 'ready') return true
+  return await new Promise<boolean>(resolve => {
+    const end = (): void => {
+      clearTimeout(timer)
+      redis.off('ready', end)
+      resolve(redis.status === 'ready')
+    }
+    const timer = setTimeout(end, ms)
+    redis.on('ready', end)
+  })
+}

@@ -1,5 +1,5 @@
 export { CompletionWaiter, type Expectation } from './completion-waiter.ts'
-export { connectRedis, type ConnectionRole, type Redis } from './connection.ts'
+export { connectRedis, isConnected, type ConnectionRole, type Redis } from './connection.ts'
 export { JobQueues, newJobId, type NewJob } from './job-queues.ts'
 export { JobReader, type JobReaderParts } from './job-reader.ts'
 export { internalName, publicName } from './names.ts'

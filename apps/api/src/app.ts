@@ -1,0 +1,69 @@
+import { limits } from '@toolyard/contract'
+import type { CompletionWaiter, JobQueues, JobReader, OutputStore } from '@toolyard/queue'
+import type { ApiKey, Logger } from '@toolyard/runtime'
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, type RawServerDefault } from 'fastify'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { BatchInvoker } from './invocation/batch-invoker.ts'
+import { auth } from './plugins/auth.ts'
+import { errors, sendError } from './plugins/errors.ts'
+import { jsonBody } from './plugins/json-body.ts'
+import { stopping } from './plugins/stopping.ts'
+import { RequestLog } from './request-log.ts'
+import { agentToolRoutes } from './routes/agent-tools.ts'
+import { healthRoutes, type ReadinessCheck } from './routes/health.ts'
+import { jobRoutes } from './routes/jobs.ts'
+import type { ToolCatalog } from './tool-catalog.ts'
+
+/** What the API stands on. */
+export interface ApiDeps {
+  catalog: ToolCatalog
+  queues: JobQueues
+  waiter: CompletionWaiter
+  outputs: OutputStore
+  jobs: JobReader
+  /** Aborted when the process begins to stop: new requests get a 503. */
+  stopping: AbortSignal
+  /** Aborted when its grace time is over: requests that still wait are answered with what is there. */
+  ending: AbortSignal
+}
+
+export interface ApiOptions {
+  keys: readonly ApiKey[]
+  /** Every request counts as an admin's. */
+  authDisabled: boolean
+  /** Execution timeout of tools that don't set one, in seconds. */
+  toolTimeoutSec: number
+  readiness: Readonly<Record<string, ReadinessCheck>>
+  logger?: Logger
+}
+
+/** A Fastify instance that knows the TypeBox types of its routes. */
+export type App = FastifyInstance<RawServerDefault, IncomingMessage, ServerResponse, FastifyBaseLogger, TypeBoxTypeProvider>
+
+/** Time for a client to send its whole request, in milliseconds: a body that never ends holds no connection. */
+const requestTimeoutMs = 30_000
+
+/** Builds the HTTP service; it listens to nothing yet. */
+export function buildApp (deps: ApiDeps, options: ApiOptions): App {
+  const app = Fastify({
+    ...(options.logger === undefined ? {} : { loggerInstance: options.logger as FastifyBaseLogger }),
+    logController: new RequestLog(),
+    bodyLimit: limits.bodyBytes,
+    requestTimeout: requestTimeoutMs,
+    return503OnClosing: false,
+    frameworkErrors: (error, request, reply) => { sendError(error, request, reply) }
+  }).withTypeProvider<TypeBoxTypeProvider>()
+
+  const invoker = new BatchInvoker(deps, options.toolTimeoutSec)
+  void app.register(errors)
+  void app.register(stopping, { stopping: deps.stopping })
+  void app.register(jsonBody)
+  void app.register(healthRoutes, { readiness: options.readiness })
+  void app.register(async v1 => {
+    await v1.register(auth, { keys: options.keys, disabled: options.authDisabled })
+    await v1.register(agentToolRoutes, { catalog: deps.catalog, invoker, ending: deps.ending })
+    await v1.register(jobRoutes, { jobs: deps.jobs })
+  }, { prefix: '/v1' })
+  return app
+}

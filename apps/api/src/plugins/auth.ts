@@ -1,0 +1,61 @@
+import { HttpError } from '@toolyard/contract'
+import type { ApiKey, Role } from '@toolyard/runtime'
+import { createHash } from 'node:crypto'
+import type { FastifyInstance } from 'fastify'
+import fp from 'fastify-plugin'
+
+/** Who a request comes from. */
+export interface Principal {
+  name: string
+  role: Role
+  /** Queues that may be used; undefined means all. */
+  queueAllowlist: readonly string[] | undefined
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Set on every route under /v1. */
+    principal: Principal | null
+  }
+}
+
+export interface AuthOptions {
+  keys: readonly ApiKey[]
+  disabled: boolean
+}
+
+const nobody: Principal = { name: 'auth-disabled', role: 'admin', queueAllowlist: undefined }
+const reading = new Set(['GET', 'HEAD', 'OPTIONS'])
+
+/** Checks `x-api-key` before the body is read (R1 to R3, RC1, RC2, RC5, X28). */
+export const auth = fp<AuthOptions>(async (app: FastifyInstance, options) => {
+  const principals = new Map(options.keys.map(({ key, name, role, queueAllowlist }) => [digest(key), { name, role, queueAllowlist }]))
+  app.decorateRequest('principal', null)
+  app.addHook('onRequest', async request => {
+    if (options.disabled) {
+      request.principal = nobody
+      return
+    }
+    if (principals.size === 0) {
+      throw new HttpError('AUTH_NOT_CONFIGURED', 'API auth is not configured. Set API_KEY/API_KEYS_JSON or enable API_AUTH_DISABLED=1 for local development.')
+    }
+    const key = request.headers['x-api-key']
+    // Looked up by digest: the time that it takes tells nothing of the keys.
+    const principal = typeof key === 'string' ? principals.get(digest(key)) : undefined
+    if (principal === undefined) throw new HttpError('UNAUTHORIZED', 'Unauthorized')
+    request.principal = principal
+    if (principal.role !== 'admin' && !reading.has(request.method)) {
+      throw new HttpError('FORBIDDEN', 'This operation requires an admin API key.')
+    }
+  })
+}, { name: 'auth' })
+
+/** The principal of a request under /v1. */
+export function principalOf (request: { principal: Principal | null }): Principal {
+  if (request.principal === null) throw new HttpError('UNAUTHORIZED', 'Unauthorized')
+  return request.principal
+}
+
+function digest (key: string): string {
+  return createHash('sha256').update(key).digest('base64')
+}

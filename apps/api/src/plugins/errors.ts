@@ -1,0 +1,43 @@
+import { HttpError, limits, type ErrorBody } from '@toolyard/contract'
+import { RedisUnavailableError } from '@toolyard/queue'
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import fp from 'fastify-plugin'
+import type { Static } from 'typebox'
+
+const fastifyErrors: Readonly<Record<string, () => HttpError>> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: () => new HttpError('PAYLOAD_TOO_LARGE', `The request body is larger than ${limits.bodyBytes} bytes`),
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: () => new HttpError('UNSUPPORTED_MEDIA_TYPE', 'The request body must be sent as application/json'),
+  FST_ERR_CTP_EMPTY_JSON_BODY: () => new HttpError('VALIDATION_ERROR', 'Request body must be an object'),
+  FST_ERR_NOT_FOUND: () => new HttpError('NOT_FOUND', 'No such route')
+}
+
+/** Every error becomes the contract's JSON body (X28); what isn't foreseen is logged and tells nothing. */
+export const errors = fp(async (app: FastifyInstance) => {
+  app.setErrorHandler((error: FastifyError, request, reply) => { sendError(error, request, reply) })
+  app.setNotFoundHandler((request, reply) => {
+    sendError(new HttpError('NOT_FOUND', `No route ${request.method} ${request.url.split('?', 1)[0]?.slice(0, 200)}`), request, reply)
+  })
+}, { name: 'errors' })
+
+/** Answers with an error; for errors that Fastify meets before its handlers stand, too. */
+export function sendError (error: Error, request: FastifyRequest, reply: FastifyReply): void {
+  const known = toHttpError(error)
+  if (known.code === 'INTERNAL') request.log.error({ err: error }, 'request failed')
+  if (known.code === 'UNAVAILABLE') void reply.header('retry-after', '1')
+  const body: Static<typeof ErrorBody> = {
+    ok: false,
+    error: { code: known.code, message: known.message, ...(known.details === undefined ? {} : { details: known.details }) }
+  }
+  void reply.code(known.status).header('content-type', 'application/json; charset=utf-8').serializer(JSON.stringify).send(body)
+}
+
+function toHttpError (error: Error & { code?: string, statusCode?: number }): HttpError {
+  if (error instanceof HttpError) return error
+  if (error instanceof RedisUnavailableError) return new HttpError('UNAVAILABLE', error.message)
+  const known = fastifyErrors[error.code ?? '']
+  if (known !== undefined) return known()
+  const status = error.statusCode ?? 500
+  if (status === 404) return new HttpError('NOT_FOUND', 'No such route')
+  if (status >= 400 && status < 500) return new HttpError('VALIDATION_ERROR', error.message)
+  return new HttpError('INTERNAL', 'The service met a fault; its log has it under this request')
+}

@@ -1,0 +1,42 @@
+import { checkBatchRequest, ErrorBody, HttpError, InvokeBatchRequest, InvokeBatchResponse, toBatch, ToolList } from '@toolyard/contract'
+import { abandoned } from '../abandoned.ts'
+import type { App } from '../app.ts'
+import type { BatchInvoker } from '../invocation/batch-invoker.ts'
+import { principalOf } from '../plugins/auth.ts'
+import type { ToolCatalog } from '../tool-catalog.ts'
+
+export interface AgentToolRoutesOptions {
+  catalog: ToolCatalog
+  invoker: BatchInvoker
+  /** Aborted when requests that still wait must be answered with what is there. */
+  ending: AbortSignal
+}
+
+/** The tools and their invocation (R5, R13). */
+export async function agentToolRoutes (app: App, { catalog, invoker, ending }: AgentToolRoutesOptions): Promise<void> {
+  app.get('/agent-tools', { schema: { response: { 200: ToolList, '4xx': ErrorBody } } }, async (request, reply) => {
+    const { body, etag } = catalog.published
+    void reply.header('etag', etag).header('cache-control', 'private, no-cache')
+    if (namesTag(request.headers['if-none-match'], etag)) return await reply.code(304).serializer(asIs).send('' as never)
+    return await reply.header('content-type', 'application/json; charset=utf-8').serializer(asIs).send(body as never)
+  })
+
+  app.post('/agent-tools/invoke-batch', {
+    schema: { body: InvokeBatchRequest, response: { 200: InvokeBatchResponse, '4xx': ErrorBody, '5xx': ErrorBody } },
+    // The contract's own check names the first error in the documented order.
+    validatorCompiler: () => (body: unknown) => {
+      const error: HttpError | undefined = checkBatchRequest(body)
+      return error === undefined ? { value: body } : { error }
+    }
+  }, async (request, reply) => {
+    return await invoker.invoke(toBatch(request.body), principalOf(request), abandoned(reply.raw, ending))
+  })
+}
+
+function asIs (payload: unknown): string {
+  return payload as string
+}
+
+function namesTag (header: string | undefined, etag: string): boolean {
+  return header?.split(',').some(tag => tag.trim().replace(/^W\//, '') === etag || tag.trim() === '*') ?? false
+}

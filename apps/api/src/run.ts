@@ -1,0 +1,65 @@
+import { loadRegistry } from '@toolyard/manifests'
+import { CompletionWaiter, connectRedis, isConnected, JobQueues, JobReader, OutputStore, QueueDirectory } from '@toolyard/queue'
+import { apiKeysOf, createLogger, loadEnvFile, manifestPathsOf, readSettings, redisUrlOf, stopOnSignal, tellParent } from '@toolyard/runtime'
+import { buildApp } from './app.ts'
+import { readinessChecks } from './readiness.ts'
+import { logFindings, ToolCatalog } from './tool-catalog.ts'
+
+/** How long the start waits for Redis, in milliseconds; without it the API serves what needs none, and 503. */
+const connectMs = 2_000
+/** Time for answers that were waiting when the process stopped, in milliseconds. */
+const answerMs = 2_000
+
+/**
+ * Runs the API process until it is told to stop. Reads `.env` and the environment.
+ *
+ * @throws SettingsError for a bad environment; an Error when the port can't be listened on.
+ */
+export async function runApi (): Promise<void> {
+  loadEnvFile()
+  const settings = readSettings(process.env)
+  const logger = createLogger('api', settings.LOG_LEVEL)
+  const keys = apiKeysOf(settings)
+  const url = redisUrlOf(settings)
+
+  const commands = connectRedis(url, 'request', error => { logger.warn({ err: error }, 'Redis: connection for commands') })
+  const subscriber = connectRedis(url, 'subscriber', error => { logger.warn({ err: error }, 'Redis: connection for events') })
+  const directory = new QueueDirectory(commands, settings.MAX_QUEUES)
+  const queues = new JobQueues(commands, directory)
+  const outputs = new OutputStore(commands)
+  const waiter = new CompletionWaiter(commands, subscriber)
+  const jobs = new JobReader({ redis: commands, directory, queues, outputs })
+
+  const catalog = new ToolCatalog(await loadRegistry({ manifests: manifestPathsOf(settings) }))
+  logFindings(catalog.registry, logger)
+
+  const stop = new AbortController()
+  const end = new AbortController()
+  const app = buildApp({ catalog, queues, waiter, outputs, jobs, stopping: stop.signal, ending: end.signal }, {
+    keys,
+    authDisabled: settings.API_AUTH_DISABLED,
+    toolTimeoutSec: settings.TOOL_TIMEOUT_SEC,
+    readiness: readinessChecks({ commands, catalog, authReady: settings.API_AUTH_DISABLED || keys.length > 0, stopping: stop.signal }),
+    logger
+  })
+  await isConnected(commands, connectMs)
+  void waiter.start().catch((error: unknown) => { logger.error({ err: error }, 'Redis: could not subscribe') })
+  const address = await app.listen({ host: settings.HOST, port: settings.PORT })
+  logger.info({ address, tools: catalog.registry.published().length }, 'API is listening')
+  tellParent({ ready: true, address })
+
+  stopOnSignal([
+    () => {
+      stop.abort()
+      setTimeout(() => { end.abort() }, settings.SHUTDOWN_GRACE_SEC * 1_000).unref()
+    },
+    () => app.close(),
+    () => { waiter.stop() },
+    () => queues.close(),
+    () => { commands.disconnect(); subscriber.disconnect() }
+  ], {
+    graceMs: settings.SHUTDOWN_GRACE_SEC * 1_000 + answerMs,
+    onStart: reason => { logger.info({ reason }, 'API is stopping') },
+    onError: error => { logger.error({ err: error }, 'a step of stopping failed') }
+  })
+}

@@ -1,0 +1,4 @@
+import { exitWithMessage } from '@toolyard/runtime'
+import { runApi } from './run.ts'
+
+runApi().catch(exitWithMessage)

@@ -1,0 +1,42 @@
+import { Queue, QueueEvents } from 'bullmq'
+import { Redis } from 'ioredis'
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+
+/** The yardstick: BullMQ by itself, its worker in a process of its own, one event listener for all jobs. */
+export interface BareQueue {
+  /** Adds jobs in one go and waits until all of them are done. */
+  run: (count: number) => Promise<void>
+  close: () => Promise<void>
+}
+
+/** Starts the yardstick on a Redis of its own. */
+export async function startBareQueue (socketPath: string): Promise<BareQueue> {
+  const worker = fork(fileURLToPath(new URL('bare-worker.js', import.meta.url)), [socketPath])
+  await once(worker, 'message')
+  const connection = new Redis(socketPath, { maxRetriesPerRequest: null })
+  const queue = new Queue('bare', { connection })
+  const events = new QueueEvents('bare', { connection: connection.duplicate() })
+  await events.waitUntilReady()
+  const waiting = new Map<string, () => void>()
+  events.on('completed', ({ jobId }) => {
+    waiting.get(jobId)?.()
+    waiting.delete(jobId)
+  })
+  let next = 0
+  return {
+    run: async count => {
+      const ids = Array.from({ length: count }, () => `job-${next++}`)
+      const done = Promise.all(ids.map(id => new Promise<void>(resolve => waiting.set(id, resolve))))
+      await queue.addBulk(ids.map(jobId => ({ name: 'read', data: { path: 'README.md' }, opts: { jobId, removeOnComplete: 1_000 } })))
+      await done
+    },
+    close: async () => {
+      worker.kill()
+      await events.close()
+      await queue.close()
+      connection.disconnect()
+    }
+  }
+}

@@ -1,0 +1,50 @@
+import { readFileSync } from 'node:fs'
+import type { Cleanup } from '../support/cleanup.ts'
+import { startService, testKeys } from '../support/service.ts'
+import { startTestRedis } from '../support/redis.ts'
+import { startBareQueue } from './bare-queue.ts'
+import { post } from './http-client.ts'
+import { ratioRow, type Row } from './report.ts'
+import { latency, throughput } from './sample.ts'
+
+const callOf = (index: number): object => ({ call_id: `c${index}`, name: 'data_file_read', arguments: { path: 'README.md' } })
+
+/** Batches of `data_file_read` over HTTP beside BullMQ by itself; both in turns, so that a noisy machine hits both. */
+export async function benchMainJob (cleanup: Cleanup): Promise<Row[]> {
+  const service = await startService(cleanup, { env: { LOG_LEVEL: 'warn' } })
+  const redis = await startTestRedis(cleanup)
+  const bare = await startBareQueue(redis.socket)
+  cleanup.teardown(() => bare.close())
+  const url = `${service.api.address}/v1/agent-tools/invoke-batch`
+  const single = JSON.stringify({ calls: [callOf(0)] })
+  const twenty = JSON.stringify({ calls: Array.from({ length: 20 }, (_, index) => callOf(index)) })
+  const first = await post(url, testKeys.admin, single)
+  if (!first.includes('content_text')) throw new Error(`the sample call failed: ${first}`)
+
+  const rows: Row[] = []
+  for (let round = 1; round <= 3; round++) {
+    const bareLatency = await latency(200, () => bare.run(1))
+    const ours = await latency(200, () => post(url, testKeys.admin, single))
+    rows.push(ratioRow(`round trip p50, ms (round ${round})`, bareLatency.p50, ours.p50, 'at most 1.5'))
+    const bareRate = await throughput(100, 8, 20, () => bare.run(20))
+    const rate = await throughput(100, 8, 20, () => post(url, testKeys.admin, twenty))
+    rows.push(ratioRow(`batches of 20, 8 in flight, jobs/s (round ${round})`, bareRate, rate, 'at least 0.75'))
+  }
+  for (const [name, child] of [['API', service.api.child], ['worker', service.workers[0]?.child]] as const) {
+    rows.push({ what: `${name}: resident memory after the load, MB`, bare: '', toolyard: residentMb(child?.pid ?? 0).toFixed(0), ratio: '', aim: 'idle below 120' })
+  }
+  return rows
+}
+
+/** Idle memory of a service that has served one call. */
+export async function benchMemory (cleanup: Cleanup): Promise<Row[]> {
+  const service = await startService(cleanup, {})
+  await service.client.call('data_file_read', { path: 'README.md' })
+  return ([['API', service.api.child], ['worker', service.workers[0]?.child]] as const).map(([name, child]) => (
+    { what: `${name}: resident memory, idle, MB`, bare: '', toolyard: residentMb(child?.pid ?? 0).toFixed(0), ratio: '', aim: 'below 120' }
+  ))
+}
+
+function residentMb (pid: number): number {
+  return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1_024
+}

@@ -1,0 +1,103 @@
+import type { ToolList } from '@toolyard/contract'
+import { readFile } from 'node:fs/promises'
+import t from 'tap'
+import { startService, testKeys } from '../support/service.ts'
+import { entries, programs } from './tools.ts'
+
+const service = await startService(t, { files: programs, tools: entries, workers: 0 })
+const { client } = service
+const list = async (key: string): Promise<ToolList> => (await client.request<ToolList>('/v1/agent-tools', { key })).body
+
+t.test('R1, RC1 every endpoint needs the key in x-api-key', async t => {
+  for (const path of ['/v1/agent-tools', '/v1/jobs/0197c9a5-0000-7000-8000-000000000000']) {
+    for (const headers of [{}, { 'x-api-key': 'wrong' }, { authorization: `Bearer ${testKeys.admin}` }] as Array<Record<string, string>>) {
+      const answer = await client.request(path, { key: null, headers })
+      t.equal(answer.status, 401)
+      t.same(answer.body, { ok: false, error: { code: 'UNAUTHORIZED', message: 'Unauthorized' } })
+    }
+    t.equal((await client.request(`${path}?api_key=${testKeys.admin}`, { key: null })).status, 401, 'a key in the URL counts for nothing')
+  }
+})
+
+t.test('R2, R31 a read key may list, and gets the documented 403 when it invokes', async t => {
+  t.equal((await client.request('/v1/agent-tools', { key: testKeys.read })).status, 200)
+  const answer = await client.request('/v1/agent-tools/invoke-batch', { key: testKeys.read, body: { calls: [] } })
+  t.equal(answer.status, 403)
+  t.same(answer.body, { ok: false, error: { code: 'FORBIDDEN', message: 'This operation requires an admin API key.' } })
+})
+
+t.test('R3 an admin key may list and invoke', async t => {
+  t.equal((await client.request('/v1/agent-tools')).status, 200)
+  const body = { calls: [{ call_id: 'a', name: 'no_such_tool' }] }
+  t.equal((await client.request('/v1/agent-tools/invoke-batch', { body })).status, 200)
+})
+
+t.test('R4, R9, R10, R11, R12 both roles see the same list: enabled tools of builtin handlers only', async t => {
+  const asAdmin = await list(testKeys.admin)
+  t.same(await list(testKeys.read), asAdmin)
+  const names = asAdmin.tools.map(tool => tool.function.name)
+  t.ok(names.includes('echo'))
+  t.ok(names.includes('data_file_read'))
+  t.notOk(names.includes('off'), 'a disabled tool is not listed')
+  t.notOk(names.includes('tool_exec'), 'a tool whose policy is off is not listed')
+  t.notOk(names.some(name => name.includes('chat')), 'nothing provider-backed is listed')
+})
+
+t.test('R5 the list is {ok, tools, count}', async t => {
+  const { status, body } = await client.request<ToolList>('/v1/agent-tools')
+  t.equal(status, 200)
+  t.equal(body.ok, true)
+  t.equal(body.count, body.tools.length)
+  t.same(Object.keys(body), ['ok', 'tools', 'count'])
+})
+
+t.test('R6, R50 each tool is a function with name, description and parameters, also when the manifest has neither', async t => {
+  const { tools } = await list(testKeys.admin)
+  for (const tool of tools) {
+    t.equal(tool.type, 'function')
+    t.same(Object.keys(tool.function), ['name', 'description', 'parameters'])
+  }
+  const bare = tools.find(tool => tool.function.name === 'value')
+  t.equal(bare?.function.description, '')
+})
+
+t.test('R7 data_file_read is published as documented', async t => {
+  const spec = (await list(testKeys.admin)).tools.find(tool => tool.function.name === 'data_file_read')
+  t.equal(spec?.function.description, 'Read a UTF-8 text file from workspace.')
+  t.match(spec?.function.parameters, {
+    properties: { path: { type: 'string' }, max_bytes: { type: 'integer', minimum: 512, maximum: 1048576 } }, required: ['path'], additionalProperties: false
+  })
+})
+
+t.test('R8 tools_file_search is published as documented', async t => {
+  const spec = (await list(testKeys.admin)).tools.find(tool => tool.function.name === 'tools_file_search')
+  t.equal(spec?.function.description, 'Search files by path/name under workspace.')
+  t.match(spec?.function.parameters, {
+    properties: { query: { type: 'string' }, path: { type: 'string' }, max_results: { type: 'integer', minimum: 1, maximum: 200 }, include_hidden: { type: 'boolean' } },
+    required: ['query'],
+    additionalProperties: false
+  })
+})
+
+t.test('the list carries an ETag, and a request that names it gets a 304 without a body', async t => {
+  const first = await client.request('/v1/agent-tools')
+  const etag = first.headers.get('etag') ?? ''
+  t.match(etag, /^"[\w-]+"$/)
+  const again = await client.request('/v1/agent-tools', { headers: { 'if-none-match': etag } })
+  t.equal(again.status, 304)
+  t.equal(again.text, '')
+  t.equal((await client.request('/v1/agent-tools', { headers: { 'if-none-match': '"other"' } })).status, 200)
+})
+
+t.test('R46 the documented host and port are the defaults', async t => {
+  const { readSettings } = await import('@toolyard/runtime')
+  const settings = readSettings({})
+  t.equal(settings.HOST, '127.0.0.1')
+  t.equal(settings.PORT, 3001)
+})
+
+t.test('no key appears in the log of the API', async t => {
+  const log = await service.api.output()
+  for (const key of Object.values(testKeys)) t.notOk(log.includes(key))
+  t.ok((await readFile(`${service.dir}/tools.json`, 'utf8')).length > 0)
+})

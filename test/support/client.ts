@@ -1,0 +1,64 @@
+import type { InvokeBatchResponse } from '@toolyard/contract'
+
+/** An answer as it came, and its body as JSON. */
+export interface Answer<T = Record<string, unknown>> {
+  status: number
+  headers: Headers
+  text: string
+  body: T
+}
+
+/** A body as a test sends it; a string is sent as it is. */
+export interface RequestOptions {
+  method?: string
+  key?: string | null
+  headers?: Record<string, string>
+  body?: unknown
+  signal?: AbortSignal
+}
+
+/** A call of a batch; `arguments` may be left out. */
+export interface TestCall {
+  call_id: string
+  name: string
+  arguments?: unknown
+}
+
+/** An HTTP client of a service under test. */
+export interface Client {
+  request: <T = Record<string, unknown>>(path: string, options?: RequestOptions) => Promise<Answer<T>>
+  /** Posts a batch and expects a 200. */
+  batch: (calls: TestCall[], rest?: Record<string, unknown>, key?: string) => Promise<InvokeBatchResponse>
+  /** Posts a batch of one call and gives its result. */
+  call: (name: string, args?: unknown, rest?: Record<string, unknown>) => Promise<InvokeBatchResponse['results'][number]>
+}
+
+/** Makes a client that sends `key` unless a request says otherwise. */
+export function createClient (address: string, key: string): Client {
+  const request: Client['request'] = async (path, options = {}) => {
+    const hasBody = options.body !== undefined
+    const response = await fetch(address + path, {
+      method: options.method ?? (hasBody ? 'POST' : 'GET'),
+      headers: {
+        ...(options.key === null ? {} : { 'x-api-key': options.key ?? key }),
+        ...(hasBody ? { 'content-type': 'application/json' } : {}),
+        ...options.headers
+      },
+      ...(hasBody ? { body: typeof options.body === 'string' ? options.body : JSON.stringify(options.body) } : {}),
+      ...(options.signal === undefined ? {} : { signal: options.signal })
+    })
+    const text = await response.text()
+    return { status: response.status, headers: response.headers, text, body: (text === '' ? {} : JSON.parse(text)) as never }
+  }
+  const batch: Client['batch'] = async (calls, rest = {}, otherKey = key) => {
+    const answer = await request<InvokeBatchResponse>('/v1/agent-tools/invoke-batch', { key: otherKey, body: { calls, ...rest } })
+    if (answer.status !== 200) throw new Error(`invoke-batch answered ${answer.status}: ${answer.text}`)
+    return answer.body
+  }
+  const call: Client['call'] = async (name, args = {}, rest = {}) => {
+    const { results: [result] } = await batch([{ call_id: 'c1', name, arguments: args }], rest)
+    if (result === undefined) throw new Error('invoke-batch gave no result')
+    return result
+  }
+  return { request, batch, call }
+}

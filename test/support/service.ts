@@ -1,0 +1,90 @@
+import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import type { Cleanup } from './cleanup.ts'
+import { createClient, type Client } from './client.ts'
+import { startApp, type AppProcess } from './processes.ts'
+import { startTestRedis, type TestRedis } from './redis.ts'
+
+/** Keys of a service under test: an admin, a reader, and an admin who may use the queue `allowed` alone. */
+export const testKeys = {
+  admin: 'test-admin-key-0123456789',
+  read: 'test-read-key-0123456789',
+  limited: 'test-limited-key-0123456789'
+} as const
+
+const apiKeysJson = JSON.stringify([
+  { name: 'admin', key: testKeys.admin, role: 'admin' },
+  { name: 'reader', key: testKeys.read, role: 'read' },
+  { name: 'limited', key: testKeys.limited, role: 'admin', queue_allowlist: ['allowed'] }
+])
+
+export interface ServiceOptions {
+  /** Entries of an agentcli manifest. */
+  tools?: object[]
+  /** Files by path below the service's directory: `tools/bin/...` become programs, `workspace/...` the workspace. */
+  files?: Record<string, string>
+  env?: Record<string, string>
+  /** How many worker processes; 1 when absent. */
+  workers?: number
+}
+
+/** Redis, an API and workers, each a process of its own. */
+export interface Service {
+  dir: string
+  redis: TestRedis
+  api: AppProcess
+  workers: AppProcess[]
+  client: Client
+  env: NodeJS.ProcessEnv
+  startWorker: (env?: Record<string, string>) => Promise<AppProcess>
+  startApi: (env?: Record<string, string>) => Promise<AppProcess>
+}
+
+/** Starts a service; the test's end stops and removes all of it. */
+export async function startService (t: Cleanup, options: ServiceOptions = {}): Promise<Service> {
+  const dir = await mkdtemp(join(tmpdir(), 'toolyard-test-'))
+  t.teardown(() => rm(dir, { recursive: true, force: true }))
+  await writeFiles(dir, { 'workspace/README.md': '# A workspace\n', ...options.files })
+  await writeFile(join(dir, 'tools.json'), JSON.stringify({ tools: options.tools ?? [] }))
+  const redis = await startTestRedis(t)
+  const env: NodeJS.ProcessEnv = {
+    PATH: process.env['PATH'],
+    HOME: dir,
+    PORT: '0',
+    REDIS_URL: redis.url,
+    API_KEYS_JSON: apiKeysJson,
+    WORKSPACE_DIR: join(dir, 'workspace'),
+    TOOL_MANIFESTS: join(dir, 'tools.json'),
+    AUDIT_DIR: join(dir, 'audit'),
+    SHUTDOWN_GRACE_SEC: '5',
+    ...options.env
+  }
+  const started: AppProcess[] = []
+  t.teardown(async () => { await Promise.all(started.map(app => app.stop())) })
+  const start = async (name: 'api' | 'worker', extra: Record<string, string> = {}): Promise<AppProcess> => {
+    const app = await startApp(name, dir, { ...env, ...extra })
+    started.push(app)
+    return app
+  }
+  const [api, ...workers] = await Promise.all([start('api'), ...Array.from({ length: options.workers ?? 1 }, () => start('worker'))])
+  return {
+    dir,
+    redis,
+    api,
+    workers,
+    client: createClient(api.address, testKeys.admin),
+    env,
+    startWorker: extra => start('worker', extra),
+    startApi: extra => start('api', extra)
+  }
+}
+
+async function writeFiles (dir: string, files: Record<string, string>): Promise<void> {
+  for (const [path, content] of Object.entries(files)) {
+    const file = join(dir, path)
+    await mkdir(dirname(file), { recursive: true })
+    await writeFile(file, content)
+    if (path.startsWith('tools/bin/')) await chmod(file, 0o755)
+  }
+}
