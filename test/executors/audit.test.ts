@@ -16,7 +16,7 @@ function open (t: Test, options: Partial<AuditOptions> = {}): { audit: Audit, di
   return { audit, dir, errors, lines }
 }
 
-void t.test('AC21 X34 a run leaves one line with the documented fields and its job', async t => {
+t.test('AC21 X34 a run leaves one line with the documented fields and its job', async t => {
   const fixture = createFixture(t, { env: { PATH: process.env['PATH'], TZ: 'UTC' } })
   await fixture.runShell('echo hello; echo abc >&2', { jobId: 'job-7', envPassthrough: ['TZ', 'MISSING'] })
   const lines = await fixture.auditLines()
@@ -37,7 +37,7 @@ void t.test('AC21 X34 a run leaves one line with the documented fields and its j
   })
 })
 
-void t.test('AC21 exit is the code, or -1 for a signal, a timeout or a cancel; truncated tells of a cut', async t => {
+t.test('AC21 exit is the code, or -1 for a signal, a timeout or a cancel; truncated tells of a cut', async t => {
   const fixture = createFixture(t, { maxOutputBytes: 1_024 })
   const cancel = new AbortController()
   await fixture.runShell('exit 3')
@@ -53,14 +53,14 @@ void t.test('AC21 exit is the code, or -1 for a signal, a timeout or a cancel; t
   t.ok(lines.every(line => !('envKeys' in line)), 'AC21 envKeys is omitted when there are none')
 })
 
-void t.test('X34 AC24 a process that could not be started leaves a line with the cause; an early end of stdin leaves none', async t => {
+t.test('X34 AC24 a process that could not be started leaves a line with the cause; an early end of stdin leaves none', async t => {
   const fixture = createFixture(t)
   await fixture.run({ program: '/no/such/program' })
   await fixture.run({ program: '/bin/true', arguments: { text: 'x'.repeat(500_000) } })
   t.match(await fixture.auditLines(), [{ exit: -1, argv: ['/no/such/program'], error: /no such file/ }, { exit: 0, argv: ['/bin/true'] }])
 })
 
-void t.test('A25 A26 AC23 names of variables are in it; values, arguments, stdin and outputs never', async t => {
+t.test('A25 A26 AC23 names of variables are in it; values, arguments, stdin and outputs never', async t => {
   const fixture = createFixture(t, { env: { PATH: process.env['PATH'], TOKEN: 'value-of-token' } })
   await fixture.runShell('cat; cat >&2; echo "$TOKEN"; exit 1', { envPassthrough: ['TOKEN'], arguments: { text: 'the-argument' } })
   const text = JSON.stringify(await fixture.auditLines())
@@ -68,7 +68,7 @@ void t.test('A25 A26 AC23 names of variables are in it; values, arguments, stdin
   t.notMatch(text, /value-of-token|the-argument/)
 })
 
-void t.test('AC22 the file is named after the UTC date and appended to; a new day is a new file', async t => {
+t.test('AC22 the file is named after the UTC date and appended to; a new day is a new file', async t => {
   const { audit, dir, lines } = open(t)
   audit.record(entry({ at: new Date('2026-02-28T23:59:59.999Z') }))
   audit.record(entry({ at: new Date('2026-03-01T00:00:00.000Z') }))
@@ -80,7 +80,7 @@ void t.test('AC22 the file is named after the UTC date and appended to; a new da
   t.equal(lines('20260301.log').length, 2)
 })
 
-void t.test('AC22 the file is 0644 and its directories 0755, less what the umask takes', async t => {
+t.test('AC22 the file is 0644 and its directories 0755, less what the umask takes', async t => {
   const { audit, dir } = open(t)
   audit.record(entry())
   await audit.flush()
@@ -89,14 +89,14 @@ void t.test('AC22 the file is 0644 and its directories 0755, less what the umask
   t.equal(statSync(dir).mode & 0o777, 0o755 & ~mask)
 })
 
-void t.test('AC22 lines of a thousand runs are whole and in order', async t => {
+t.test('AC22 lines of a thousand runs are whole and in order', async t => {
   const { audit, lines } = open(t)
   for (let ms = 0; ms < 1_000; ms++) audit.record(entry({ ms }))
   await audit.flush()
   t.same(lines().map(line => (JSON.parse(line) as AuditEntry).ms), Array.from({ length: 1_000 }, (_, ms) => ms))
 })
 
-void t.test('AC22 an audit that fails is reported once for each run of failures, and throws nothing', async t => {
+t.test('AC22 an audit that fails is reported once for each run of failures, and throws nothing', async t => {
   const base = t.testdir({ audit: 'a file where a directory should be' })
   const dir = join(base, 'audit')
   const { audit, errors } = open(t, { dir })
@@ -116,7 +116,7 @@ void t.test('AC22 an audit that fails is reported once for each run of failures,
   t.equal(errors.length, 2)
 })
 
-void t.test('AC22 a call succeeds while its audit fails', async t => {
+t.test('AC22 a call succeeds while its audit fails', async t => {
   const { audit, errors } = open(t, { dir: '/dev/null/audit' })
   const fixture = createFixture(t, { audit })
   t.equal((await fixture.runShell(':')).ok, true)
@@ -124,7 +124,7 @@ void t.test('AC22 a call succeeds while its audit fails', async t => {
   t.equal(errors.length, 1)
 })
 
-void t.test('AC23 patterns and secrets are redacted in argv, cwd and the cause of a failed start', async t => {
+t.test('AC23 patterns and secrets are redacted in argv, cwd and the cause of a failed start', async t => {
   const { audit, lines } = open(t, { redact: 'sk-[a-z0-9]+, [broken;/home/\\w+', secrets: ['hunter2', ''] })
   audit.record(entry({ argv: ['/bin/x', '--key=sk-abc123', 'hunter2hunter2', 'a [broken one'], cwd: '/home/ada/w', error: 'program hunter2' }))
   await audit.flush()
@@ -135,14 +135,14 @@ void t.test('AC23 patterns and secrets are redacted in argv, cwd and the cause o
   })
 })
 
-void t.test('AC23 a secret that holds special characters is taken literally, the longest one first', async t => {
+t.test('AC23 a secret that holds special characters is taken literally, the longest one first', async t => {
   const { audit, lines } = open(t, { secrets: ['a.b', 'a.b$&c'] })
   audit.record(entry({ argv: ['a.b$&c', 'axb'] }))
   await audit.flush()
   t.match(JSON.parse(lines()[0] ?? ''), { argv: ['***REDACTED***', 'axb'] })
 })
 
-void t.test('AC23 a pattern that backtracks without end hides the whole text, is reported and blocks nothing', async t => {
+t.test('AC23 a pattern that backtracks without end hides the whole text, is reported and blocks nothing', async t => {
   const { audit, lines, errors } = open(t, { redact: '(a+)+$' })
   const begun = performance.now()
   for (let i = 0; i < 20; i++) audit.record(entry({ argv: [`${'a'.repeat(60)}!`, 'plain'] }))
@@ -152,14 +152,14 @@ void t.test('AC23 a pattern that backtracks without end hides the whole text, is
   t.equal(errors.length, 1, 'the result for a text is remembered')
 })
 
-void t.test('AC23 a pattern that matches nothing in particular changes nothing', async t => {
+t.test('AC23 a pattern that matches nothing in particular changes nothing', async t => {
   const { audit, lines } = open(t, { redact: 'x*' })
   audit.record(entry({ argv: ['abc'] }))
   await audit.flush()
   t.match(JSON.parse(lines()[0] ?? ''), { argv: ['abc'] })
 })
 
-void t.test('the directory is made again when it was removed', async t => {
+t.test('the directory is made again when it was removed', async t => {
   const { audit, dir, lines } = open(t)
   mkdirSync(dir, { recursive: true })
   audit.record(entry())
@@ -170,7 +170,7 @@ void t.test('the directory is made again when it was removed', async t => {
   t.equal(lines().length, 1)
 })
 
-void t.test('lines that a slow disk cannot take are bounded, and their loss is reported', async t => {
+t.test('lines that a slow disk cannot take are bounded, and their loss is reported', async t => {
   const { audit, errors, lines } = open(t)
   for (let i = 0; i < 10_005; i++) audit.record(entry())
   await audit.flush()

@@ -9,7 +9,7 @@ t.jobs = 4
 const linux = { skip: process.platform === 'linux' ? false : 'needs /proc' }
 const timedOut = { ok: false, error: { code: 'TOOL_TIMEOUT', message: 'tool timed out' } }
 
-void t.test('A17 AC17 X7 a tool that runs too long is killed: TOOL_TIMEOUT, tool timed out', async t => {
+t.test('A17 AC17 X7 a tool that runs too long is killed: TOOL_TIMEOUT, tool timed out', async t => {
   const fixture = createFixture(t)
   const begun = performance.now()
   t.same(await fixture.runShell('echo $$ > pid; exec sleep 60', { timeoutMs: 1_000 }), timedOut)
@@ -17,37 +17,37 @@ void t.test('A17 AC17 X7 a tool that runs too long is killed: TOOL_TIMEOUT, tool
   t.same(writtenPids(fixture, 'pid').map(isAlive), [false])
 })
 
-void t.test('A18 AC13 the timeout is the one of the context, and a tool that ends before it succeeds', async t => {
+t.test('A18 AC13 the timeout is the one of the context, and a tool that ends before it succeeds', async t => {
   const fixture = createFixture(t)
   t.equal(outputOf(await fixture.runShell('sleep 0.3; echo done', { timeoutMs: 30_000 })), 'done')
 })
 
-void t.test('B5 X7 a tool that ignores SIGTERM is killed with its children', async t => {
+t.test('B5 X7 a tool that ignores SIGTERM is killed with its children', async t => {
   const fixture = createFixture(t)
   t.same(await fixture.runShell('trap "" TERM; echo $$ > pid; sleep 60 & echo $! > child; wait; wait', { timeoutMs: 1_000 }), timedOut)
   t.same(writtenPids(fixture, 'pid', 'child').map(isAlive), [false, false])
 })
 
-void t.test('a tool has a short time to clean up at SIGTERM', async t => {
+t.test('a tool has a short time to clean up at SIGTERM', async t => {
   const fixture = createFixture(t)
   t.same(await fixture.runShell('trap "echo x > cleaned; exit 0" TERM; sleep 60 & wait', { timeoutMs: 1_000 }), timedOut)
   t.ok(existsSync(join(fixture.workspace, 'cleaned')))
 })
 
-void t.test('fault 1 B5 after a timeout no process is alive: not a grandchild, not one that called setsid', linux, async t => {
+t.test('fault 1 B5 after a timeout no process is alive: not a grandchild, not one that called setsid', linux, async t => {
   const fixture = createFixture(t)
   t.same(await fixture.runShell('sh -c "echo \\$\\$ > grandchild; sleep 60 & wait" & setsid sh -c "echo \\$\\$ > session; exec sleep 60" & wait', { timeoutMs: 1_500 }), timedOut)
   t.same(writtenPids(fixture, 'grandchild', 'session').map(isAlive), [false, false])
 })
 
-void t.test('fault 1 after a timeout a daemon is dead that left the tree by a double fork, with descriptors and directory of its own', linux, async t => {
+t.test('fault 1 after a timeout a daemon is dead that left the tree by a double fork, with descriptors and directory of its own', linux, async t => {
   const fixture = createFixture(t)
   const daemon = 'workspace="$PWD"; (cd / && setsid sh -c "echo \\$\\$ > \\$0; exec env -i sleep 60" "$workspace/daemon" < /dev/null > /dev/null 2>&1 &)'
   t.same(await fixture.runShell(`${daemon}; sleep 60`, { timeoutMs: 1_500 }), timedOut)
   t.same(writtenPids(fixture, 'daemon').map(isAlive), [false])
 })
 
-void t.test('fault 1 a tool that forks without end is dead after its timeout', linux, async t => {
+t.test('fault 1 a tool that forks without end is dead after its timeout', linux, async t => {
   const fixture = createFixture(t)
   const program = fixture.shell('spawner', 'echo $$ >> pids; [ "$(wc -l < pids)" -gt 300 ] && exec sleep 60; setsid "$0" & setsid "$0" & exec sleep 60')
   t.same(await fixture.run({ program, timeoutMs: 700 }), timedOut)
@@ -56,7 +56,7 @@ void t.test('fault 1 a tool that forks without end is dead after its timeout', l
   t.same(pids.filter(isAlive), [])
 })
 
-void t.test('fault 1 the daemons of other calls live on', linux, async t => {
+t.test('fault 1 the daemons of other calls live on', linux, async t => {
   const fixture = createFixture(t)
   const other = new AbortController()
   const spared = fixture.runShell('(setsid sh -c "echo \\$\\$ > spared; exec sleep 60" &); sleep 60', { signal: other.signal })
@@ -68,26 +68,26 @@ void t.test('fault 1 the daemons of other calls live on', linux, async t => {
   t.same(writtenPids(fixture, 'spared').map(isAlive), [false])
 })
 
-void t.test('fault 2 a grandchild that holds stdout open does not hold the call, and is killed', async t => {
+t.test('fault 2 a grandchild that holds stdout open does not hold the call, and is killed', async t => {
   const fixture = createFixture(t)
   t.equal(outputOf(await fixture.runShell('sleep 60 & echo $! > child; echo done')), 'done')
   t.same(writtenPids(fixture, 'child').map(isAlive), [false])
 })
 
-void t.test('fault 2 also when the grandchild left the group and goes on printing', linux, async t => {
+t.test('fault 2 also when the grandchild left the group and goes on printing', linux, async t => {
   const fixture = createFixture(t)
   const outcome = await fixture.runShell('setsid sh -c "echo \\$\\$ > child; exec yes" & until [ -s child ]; do sleep 0.01; done; echo done')
   t.match(outcome, { ok: true, cut: { storedBytes: 1_048_576 } })
   t.same(writtenPids(fixture, 'child').map(isAlive), [false])
 })
 
-void t.test('fault 2 a grandchild in the group that holds nothing open is killed at the exit', async t => {
+t.test('fault 2 a grandchild in the group that holds nothing open is killed at the exit', async t => {
   const fixture = createFixture(t)
   t.equal(outputOf(await fixture.runShell('sleep 60 < /dev/null > /dev/null 2>&1 & echo $! > child; echo done')), 'done')
   t.same(writtenPids(fixture, 'child').map(isAlive), [false])
 })
 
-void t.test('fault 4 B2 a tool that ignores or closes its stdin succeeds', async t => {
+t.test('fault 4 B2 a tool that ignores or closes its stdin succeeds', async t => {
   const fixture = createFixture(t)
   const big = { text: 'x'.repeat(900_000) }
   for (const script of ['echo ok', 'exec <&-; echo ok', 'exec <&-; sleep 0.2; echo ok', 'head -c 10 > /dev/null; echo ok']) {
@@ -97,7 +97,7 @@ void t.test('fault 4 B2 a tool that ignores or closes its stdin succeeds', async
   t.ok(outcomes.every(outcome => outcome.ok))
 })
 
-void t.test('fault 9 a cancel kills the tree: JOB_CANCELLED', linux, async t => {
+t.test('fault 9 a cancel kills the tree: JOB_CANCELLED', linux, async t => {
   const fixture = createFixture(t)
   const cancel = new AbortController()
   const run = fixture.runShell('(setsid sh -c "echo \\$\\$ > daemon; exec sleep 60" &); echo $$ > pid; sleep 60', { signal: cancel.signal })
@@ -109,7 +109,7 @@ void t.test('fault 9 a cancel kills the tree: JOB_CANCELLED', linux, async t => 
   t.same(writtenPids(fixture, 'daemon', 'pid').map(isAlive), [false, false])
 })
 
-void t.test('fault 9 an abort whose reason is a call error ends with that error', async t => {
+t.test('fault 9 an abort whose reason is a call error ends with that error', async t => {
   const fixture = createFixture(t)
   const stop = new AbortController()
   const run = fixture.runShell(': > up; exec sleep 60', { signal: stop.signal })
@@ -118,13 +118,13 @@ void t.test('fault 9 an abort whose reason is a call error ends with that error'
   t.same(await run, { ok: false, error: { code: 'WORKER_LOST', message: 'the worker stopped' } })
 })
 
-void t.test('fault 9 a call that is cancelled before it starts never runs', async t => {
+t.test('fault 9 a call that is cancelled before it starts never runs', async t => {
   const fixture = createFixture(t)
   t.match(await fixture.runShell(': > ran', { signal: AbortSignal.abort() }), { ok: false, error: { code: 'JOB_CANCELLED' } })
   t.notOk(existsSync(join(fixture.workspace, 'ran')))
 })
 
-void t.test('closing the executors waits for what runs', async t => {
+t.test('closing the executors waits for what runs', async t => {
   const fixture = createFixture(t)
   let ended = false
   const run = fixture.runShell('sleep 0.3').then(() => { ended = true })

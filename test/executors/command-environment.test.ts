@@ -18,25 +18,25 @@ function runIn (env: Record<string, string>, run: Pick<CommandRun, 'program'> & 
 
 const lines = (output: unknown): string[] => String(output).split('\n').sort()
 
-void t.test('A23 A41 X19 the environment is PATH and HOME, and nothing else of the worker', t => {
+t.test('A23 A41 X19 the environment is PATH and HOME, and nothing else of the worker', t => {
   // Node by itself would add its coverage directory to every child.
   const env = { PATH: '/usr/bin:/bin', HOME: '/home/someone', API_KEY: 'secret', REDIS_URL: 'redis://x', API_KEYS_JSON: '[]', NODE_V8_COVERAGE: t.testdir() }
   t.same(lines(runIn(env, { program: '/usr/bin/env' })), ['HOME=/home/someone', 'PATH=/usr/bin:/bin'])
   t.end()
 })
 
-void t.test('A24 AC15 a name of envPassthrough is passed when it exists, also when it is empty', t => {
+t.test('A24 AC15 a name of envPassthrough is passed when it exists, also when it is empty', t => {
   const env = { PATH: '/usr/bin', HOME: '/h', TZ: 'Europe/Helsinki', EMPTY: '', OTHER: 'no' }
   t.same(lines(runIn(env, { program: '/usr/bin/env', envPassthrough: ['TZ', 'EMPTY', 'MISSING', 'PATH'] })), ['EMPTY=', 'HOME=/h', 'PATH=/usr/bin', 'TZ=Europe/Helsinki'])
   t.end()
 })
 
-void t.test('AC15 PATH and HOME are left out when they are empty or missing', t => {
+t.test('AC15 PATH and HOME are left out when they are empty or missing', t => {
   t.same(runIn({ PATH: '' }, { program: '/usr/bin/env' }), {})
   t.end()
 })
 
-void t.test('a tool gets no descriptor that the worker was started with', { skip: process.platform !== 'linux' }, t => {
+t.test('a tool gets no descriptor that the worker was started with', { skip: process.platform !== 'linux' }, t => {
   const secret = openSync(plainWorker, 'r')
   const stdio: StdioOptions = ['ignore', 'pipe', 'inherit', ...Array.from({ length: 17 }, () => 'ignore' as const), secret]
   // `ls` itself opens the directory, as 3.

@@ -3,7 +3,7 @@ import { runInNewContext } from 'node:vm'
 import t from 'tap'
 import { createFixture, outputOf } from './fixture.ts'
 
-void t.test('A38 X9 JSON on stdout is parsed, also when its value is falsy', async t => {
+t.test('A38 X9 JSON on stdout is parsed, also when its value is falsy', async t => {
   const fixture = createFixture(t)
   for (const value of [{ a: [1, { b: null }] }, [], 0, false, '', null, 'text', 1.5]) {
     const program = fixture.program('print', `#!/bin/sh\ncat <<'END'\n${JSON.stringify(value)}\nEND\n`)
@@ -11,25 +11,25 @@ void t.test('A38 X9 JSON on stdout is parsed, also when its value is falsy', asy
   }
 })
 
-void t.test('X9 AC18 what is no JSON is text without the white space around it', async t => {
+t.test('X9 AC18 what is no JSON is text without the white space around it', async t => {
   const fixture = createFixture(t)
   t.equal(outputOf(await fixture.runShell('printf "\\n  two words\\n\\n"')), 'two words')
   t.equal(outputOf(await fixture.runShell('echo "{broken"')), '{broken')
 })
 
-void t.test('X9 AC18 blank stdout is an empty object', async t => {
+t.test('X9 AC18 blank stdout is an empty object', async t => {
   const fixture = createFixture(t)
   t.same(outputOf(await fixture.runShell('printf " \\n\\t"')), {})
   t.same(outputOf(await fixture.runShell(':')), {})
 })
 
-void t.test('B3 white space inside of strings and of text stays', async t => {
+t.test('B3 white space inside of strings and of text stays', async t => {
   const fixture = createFixture(t)
   t.same(outputOf(await fixture.runShell('printf "%s" \'{"text":"a  b\\n\\n c"}\'')), { text: 'a  b\n\n c' })
   t.equal(outputOf(await fixture.runShell('echo "a  b"; echo " c"')), 'a  b\n c')
 })
 
-void t.test('B1 all of stdout is read, however fast the tool ends', async t => {
+t.test('B1 all of stdout is read, however fast the tool ends', async t => {
   const fixture = createFixture(t)
   const outputs = await Promise.all(Array.from({ length: 60 }, () => fixture.run({ program: '/bin/pwd' })))
   t.ok(outputs.every(outcome => typeof outputOf(outcome) === 'string'))
@@ -37,7 +37,7 @@ void t.test('B1 all of stdout is read, however fast the tool ends', async t => {
   t.equal(String(text).length, 700_000)
 })
 
-void t.test('B1 output that is still in the pipe when a busy worker hears of the exit is read', async t => {
+t.test('B1 output that is still in the pipe when a busy worker hears of the exit is read', async t => {
   const fixture = createFixture(t)
   const run = fixture.runShell('(sleep 30) & printf "%s" kept')
   // Longer than the executor waits for silence after an exit.
@@ -47,14 +47,14 @@ void t.test('B1 output that is still in the pipe when a busy worker hears of the
   t.equal(outputOf(await run), 'kept')
 })
 
-void t.test('X10 output at the cap is whole, one byte more is cut and counted', async t => {
+t.test('X10 output at the cap is whole, one byte more is cut and counted', async t => {
   const fixture = createFixture(t, { maxOutputBytes: 2_048 })
   const print = (bytes: number): string => `head -c ${bytes} /dev/zero | tr "\\0" x`
   t.same(await fixture.runShell(print(2_048)), { ok: true, output: 'x'.repeat(2_048) })
   t.same(await fixture.runShell(print(2_049)), { ok: true, output: 'x'.repeat(2_048), cut: { bytes: 2_049, storedBytes: 2_048 } })
 })
 
-void t.test('a cut never falls inside of a UTF-8 sequence', async t => {
+t.test('a cut never falls inside of a UTF-8 sequence', async t => {
   const fixture = createFixture(t, { maxOutputBytes: 1_025 })
   for (const [char, bytes] of [['é', 2], ['€', 3], ['\u{1F600}', 4]] as const) {
     const count = Math.floor(1_025 / bytes)
@@ -62,7 +62,7 @@ void t.test('a cut never falls inside of a UTF-8 sequence', async t => {
   }
 })
 
-void t.test('fault 3 endless output is capped and drained until the timeout, with flat memory', async t => {
+t.test('fault 3 endless output is capped and drained until the timeout, with flat memory', async t => {
   const fixture = createFixture(t)
   collectGarbage()
   const before = process.memoryUsage()
@@ -75,18 +75,18 @@ void t.test('fault 3 endless output is capped and drained until the timeout, wit
   t.ok(Number(line?.['stdoutBytes']) > 10e6, `${String(line?.['stdoutBytes'])} bytes were drained`)
 })
 
-void t.test('fault 3 a tool that prints 50 MB succeeds with what was kept', async t => {
+t.test('fault 3 a tool that prints 50 MB succeeds with what was kept', async t => {
   const fixture = createFixture(t)
   const outcome = await fixture.runShell('head -c 50000000 /dev/zero | tr "\\0" x')
   t.match(outcome, { ok: true, cut: { bytes: 50_000_000, storedBytes: 1_048_576 } })
 })
 
-void t.test('fault 7 invalid UTF-8 becomes U+FFFD', async t => {
+t.test('fault 7 invalid UTF-8 becomes U+FFFD', async t => {
   const fixture = createFixture(t)
   t.equal(outputOf(await fixture.runShell('printf "a\\377b\\303"')), 'a\ufffdb\ufffd')
 })
 
-void t.test('fault 7 JSON nested deeper than an output may be stays text', async t => {
+t.test('fault 7 JSON nested deeper than an output may be stays text', async t => {
   const fixture = createFixture(t)
   const nested = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth)
   const print = async (text: string): Promise<unknown> => outputOf(await fixture.run({ program: '/bin/echo', args: [text] }))
@@ -96,7 +96,7 @@ void t.test('fault 7 JSON nested deeper than an output may be stays text', async
   t.same(await print(`["${'['.repeat(600)}\\""]`), [`${'['.repeat(600)}"`])
 })
 
-void t.test('fault 11 runs leave no memory behind, which would slow down the next spawn', async t => {
+t.test('fault 11 runs leave no memory behind, which would slow down the next spawn', async t => {
   const fixture = createFixture(t)
   const run = (): Promise<unknown> => fixture.runShell('head -c 5000000 /dev/zero | tr "\\0" x')
   await run()

@@ -3,38 +3,38 @@ import { join } from 'node:path'
 import t from 'tap'
 import { createFixture, outputOf, until } from './fixture.ts'
 
-void t.test('A16 A37 the arguments reach stdin as JSON, exactly, with an end', async t => {
+t.test('A16 A37 the arguments reach stdin as JSON, exactly, with an end', async t => {
   const fixture = createFixture(t)
   const given = { text: 'a  "b"\n\\ é \u{1F600}', nested: { list: [1, 2.5, null, true] } }
   await fixture.runShell('cat > got', { arguments: given })
   t.equal(readFileSync(join(fixture.workspace, 'got'), 'utf8'), JSON.stringify(given))
 })
 
-void t.test('AC14 no arguments are an empty object on stdin', async t => {
+t.test('AC14 no arguments are an empty object on stdin', async t => {
   const fixture = createFixture(t)
   await fixture.runShell('cat > got')
   t.equal(readFileSync(join(fixture.workspace, 'got'), 'utf8'), '{}')
 })
 
-void t.test('A16 arguments larger than any pipe arrive whole', async t => {
+t.test('A16 arguments larger than any pipe arrive whole', async t => {
   const fixture = createFixture(t)
   const outcome = await fixture.runShell('wc -c', { arguments: { text: 'x'.repeat(900_000) } })
   t.equal(outputOf(outcome), 900_011)
 })
 
-void t.test('A42 argv is passed as it is: nothing in it means anything to a shell', async t => {
+t.test('A42 argv is passed as it is: nothing in it means anything to a shell', async t => {
   const fixture = createFixture(t)
   const program = fixture.shell('argv', 'for arg in "$@"; do printf "[%s]" "$arg"; done')
   const args = ['$(touch pwned)', '`id`', '; exit 7', '*', 'a b', '', '"', "'", '&& false', '--flag=$HOME', '\n']
   t.equal(outputOf(await fixture.run({ program, args })), args.map(arg => `[${arg}]`).join(''))
 })
 
-void t.test('AC16 X19 the working directory is the workspace', async t => {
+t.test('AC16 X19 the working directory is the workspace', async t => {
   const fixture = createFixture(t)
   t.equal(outputOf(await fixture.run({ program: '/bin/pwd' })), realpathSync(fixture.workspace))
 })
 
-void t.test('a tool has three descriptors and none of the worker', { skip: process.platform !== 'linux' }, async t => {
+t.test('a tool has three descriptors and none of the worker', { skip: process.platform !== 'linux' }, async t => {
   const fixture = createFixture(t)
   const kinds = String(outputOf(await fixture.runShell('for fd in 0 1 2; do readlink /proc/$$/fd/$fd; done'))).split('\n')
   t.ok(kinds.every(kind => /^(pipe|socket):/.test(kind)), kinds.join())
@@ -42,21 +42,21 @@ void t.test('a tool has three descriptors and none of the worker', { skip: proce
   t.equal(outputOf(await fixture.runShell('ls /proc/self/fd | tr "\\n" " "')), '0 1 2 3')
 })
 
-void t.test('a tool leads a session of its own', { skip: process.platform !== 'linux' }, async t => {
+t.test('a tool leads a session of its own', { skip: process.platform !== 'linux' }, async t => {
   const fixture = createFixture(t)
   const [pid, group, session] = String(outputOf(await fixture.runShell('cut -d " " -f 1,5,6 /proc/$$/stat'))).split(' ')
   t.equal(group, pid)
   t.equal(session, pid)
 })
 
-void t.test('AC19 calls run side by side', async t => {
+t.test('AC19 calls run side by side', async t => {
   const fixture = createFixture(t)
   const meet = (mine: string, other: string): string => `: > ${mine}; until [ -e ${other} ]; do sleep 0.01; done; echo met`
   const outcomes = await Promise.all([fixture.runShell(meet('a', 'b')), fixture.runShell(meet('b', 'a'))])
   t.same(outcomes.map(outputOf), ['met', 'met'])
 })
 
-void t.test('AC20 stderr of a tool that succeeds is logged line by line while it runs, and is no part of the output', async t => {
+t.test('AC20 stderr of a tool that succeeds is logged line by line while it runs, and is no part of the output', async t => {
   const fixture = createFixture(t)
   const run = fixture.runShell('echo one >&2; echo >&2; printf "two" >&2; until [ -e go ]; do sleep 0.01; done; echo three >&2; echo out')
   await until('the first line', () => fixture.logged.includes('one'))
@@ -65,7 +65,7 @@ void t.test('AC20 stderr of a tool that succeeds is logged line by line while it
   t.same(fixture.logged, ['one', 'twothree'])
 })
 
-void t.test('the log of one run is bounded in lines and in their length', async t => {
+t.test('the log of one run is bounded in lines and in their length', async t => {
   const fixture = createFixture(t)
   await fixture.runShell('{ head -c 100000 /dev/zero | tr "\\0" x; echo; yes é | head -n 5000; } >&2')
   t.equal(fixture.logged.length, 2_001)

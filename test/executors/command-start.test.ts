@@ -26,7 +26,7 @@ const programs: Record<string, (fixture: Fixture) => string> = {
 }
 
 for (const [cause, make] of Object.entries(programs)) {
-  void t.test(`fault 5 a program that cannot be started is TOOL_UNAVAILABLE: ${cause}`, async t => {
+  t.test(`fault 5 a program that cannot be started is TOOL_UNAVAILABLE: ${cause}`, async t => {
     const fixture = createFixture(t)
     const program = make(fixture)
     t.same(await fixture.run({ program }), unavailable(program, cause))
@@ -34,41 +34,41 @@ for (const [cause, make] of Object.entries(programs)) {
   })
 }
 
-void t.test('fault 5 an empty file is no program, and no shell is asked (A42)', async t => {
+t.test('fault 5 an empty file is no program, and no shell is asked (A42)', async t => {
   const fixture = createFixture(t)
   const program = fixture.program('empty', '')
   t.same(await fixture.run({ program }), unavailable(program, 'it is neither a binary nor a script with a #! line'))
 })
 
-void t.test('fault 5 a program that may be run but not read is run', { skip: isRoot ? 'root reads everything' : false }, async t => {
+t.test('fault 5 a program that may be run but not read is run', { skip: isRoot ? 'root reads everything' : false }, async t => {
   const fixture = createFixture(t)
   const program = fixture.program('secret', '#!/bin/sh\n', 0o111)
   t.match(await fixture.run({ program }), { ok: false, error: { code: 'TOOL_FAILED' } }, 'it is the shell that cannot read it')
 })
 
-void t.test('fault 5 a NUL byte in an argument is refused', async t => {
+t.test('fault 5 a NUL byte in an argument is refused', async t => {
   const fixture = createFixture(t)
   t.same(await fixture.run({ program: '/bin/echo', args: ['a\0b'] }), unavailable('/bin/echo', 'its path, an argument or a variable holds a NUL byte'))
 })
 
-void t.test('fault 5 an argv that is too long is refused (E2BIG)', async t => {
+t.test('fault 5 an argv that is too long is refused (E2BIG)', async t => {
   const fixture = createFixture(t)
   t.same(await fixture.run({ program: '/bin/echo', args: ['x'.repeat(3_000_000)] }), unavailable('/bin/echo', 'its arguments and environment are too long'))
 })
 
-void t.test('fault 5 a workspace that is gone is told apart from a missing program', async t => {
+t.test('fault 5 a workspace that is gone is told apart from a missing program', async t => {
   const fixture = createFixture(t)
   rmSync(fixture.workspace, { recursive: true })
   t.same(await fixture.run({ program: '/bin/echo' }), unavailable('/bin/echo', 'its working directory is missing'))
   mkdirSync(fixture.workspace)
 })
 
-void t.test('fault 5 what cannot be started is not worth a retry', t => {
+t.test('fault 5 what cannot be started is not worth a retry', t => {
   t.equal(callErrors.TOOL_UNAVAILABLE.retryable, false)
   t.end()
 })
 
-void t.test('fault 6 shell and flag injection stay literal arguments', async t => {
+t.test('fault 6 shell and flag injection stay literal arguments', async t => {
   const fixture = createFixture(t)
   const outcome = await fixture.run({ program: fixture.shell('echo-args', 'cat'), arguments: { name: '"; touch pwned; $(touch pwned) --help' } })
   t.same(outcome, { ok: true, output: { name: '"; touch pwned; $(touch pwned) --help' } })

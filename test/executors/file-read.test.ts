@@ -8,7 +8,7 @@ import { createFixture, outputOf, type Fixture } from './fixture.ts'
 const failed = (message: string): object => ({ ok: false, error: { code: 'TOOL_FAILED', message } })
 const read = async (fixture: Fixture, args: Record<string, unknown>): Promise<Outcome> => await fixture.runBuiltin('data.file_read', args)
 
-void t.test('R7 R47 RC36 a file of the workspace is read as text', async t => {
+t.test('R7 R47 RC36 a file of the workspace is read as text', async t => {
   const fixture = createFixture(t)
   writeFileSync(join(fixture.workspace, 'README.md'), '# Häuser\n')
   t.same(await read(fixture, { path: 'README.md' }), {
@@ -17,7 +17,7 @@ void t.test('R7 R47 RC36 a file of the workspace is read as text', async t => {
   })
 })
 
-void t.test('RC36 the path may be written in any way that stays inside, and is answered from the workspace', async t => {
+t.test('RC36 the path may be written in any way that stays inside, and is answered from the workspace', async t => {
   const fixture = createFixture(t)
   execFileSync('mkdir', ['-p', join(fixture.workspace, 'a/b'), join(fixture.workspace, '..dir')])
   for (const file of ['a/b/c.txt', '..hidden', '..dir/..x', 'a/..c']) writeFileSync(join(fixture.workspace, file), 'x')
@@ -27,7 +27,7 @@ void t.test('RC36 the path may be written in any way that stays inside, and is a
   }
 })
 
-void t.test('RC36 max_bytes bounds what is read, 262144 by default and for values out of bounds', async t => {
+t.test('RC36 max_bytes bounds what is read, 262144 by default and for values out of bounds', async t => {
   const fixture = createFixture(t)
   writeFileSync(join(fixture.workspace, 'big'), 'x'.repeat(300_000))
   t.match(await read(fixture, { path: 'big', max_bytes: 512 }), { output: { truncated: true, bytes_read: 512, total_bytes: 300_000, content_text: 'x'.repeat(512) } })
@@ -37,7 +37,7 @@ void t.test('RC36 max_bytes bounds what is read, 262144 by default and for value
   }
 })
 
-void t.test('RC36 a cut never falls inside of a UTF-8 sequence', async t => {
+t.test('RC36 a cut never falls inside of a UTF-8 sequence', async t => {
   const fixture = createFixture(t)
   for (const [char, size] of [['é', 2], ['€', 3], ['\u{1F600}', 4]] as const) {
     for (const lead of [0, 1, 2, 3]) {
@@ -48,7 +48,7 @@ void t.test('RC36 a cut never falls inside of a UTF-8 sequence', async t => {
   }
 })
 
-void t.test('invalid UTF-8 is replaced, and an empty file is an empty text', async t => {
+t.test('invalid UTF-8 is replaced, and an empty file is an empty text', async t => {
   const fixture = createFixture(t)
   writeFileSync(join(fixture.workspace, 'bytes'), Buffer.from([0x61, 0xff, 0x62, 0xc3]))
   writeFileSync(join(fixture.workspace, 'empty'), '')
@@ -58,25 +58,25 @@ void t.test('invalid UTF-8 is replaced, and an empty file is an empty text', asy
   t.match(await read(fixture, { path: 'binary', max_bytes: 512 }), { output: { bytes_read: 512 } })
 })
 
-void t.test('RC36 a missing path is told: path is required', async t => {
+t.test('RC36 a missing path is told: path is required', async t => {
   const fixture = createFixture(t)
   for (const path of [undefined, '', '  ', 5, null]) t.same(await read(fixture, { path }), failed('path is required'))
 })
 
-void t.test('RC36 what does not exist: file not found', async t => {
+t.test('RC36 what does not exist: file not found', async t => {
   const fixture = createFixture(t)
   writeFileSync(join(fixture.workspace, 'file'), '')
   symlinkSync('loop', join(fixture.workspace, 'loop'))
   for (const path of ['missing', 'a/b', 'file/below', 'nul\0byte', 'loop', 'x'.repeat(300)]) t.same(await read(fixture, { path }), failed('file not found'), JSON.stringify(path.slice(0, 20)))
 })
 
-void t.test('RC36 what is no file: path is not a file, and none of it hangs', async t => {
+t.test('RC36 what is no file: path is not a file, and none of it hangs', async t => {
   const fixture = createFixture(t)
   execFileSync('mkfifo', [join(fixture.workspace, 'fifo')])
   for (const path of ['.', 'fifo']) t.same(await read(fixture, { path }), failed('path is not a file'), path)
 })
 
-void t.test('B29 RC36 no path and no link leads out of the workspace: path escapes workspace root', async t => {
+t.test('B29 RC36 no path and no link leads out of the workspace: path escapes workspace root', async t => {
   const fixture = createFixture(t)
   const outside = dirname(fixture.workspace)
   writeFileSync(join(outside, 'secret'), 'secret')
@@ -88,7 +88,7 @@ void t.test('B29 RC36 no path and no link leads out of the workspace: path escap
   for (const path of paths) t.same(await read(fixture, { path }), failed('path escapes workspace root'), path)
 })
 
-void t.test('B29 links that stay inside are followed, also when the workspace itself is reached by a link', async t => {
+t.test('B29 links that stay inside are followed, also when the workspace itself is reached by a link', async t => {
   const fixture = createFixture(t, { linkedWorkspace: true })
   const real = join(dirname(fixture.workspace), 'real')
   writeFileSync(join(real, 'target'), 'content')
@@ -98,7 +98,7 @@ void t.test('B29 links that stay inside are followed, also when the workspace it
   }
 })
 
-void t.test('no descriptor stays open, whatever the end', { skip: process.platform !== 'linux' }, async t => {
+t.test('no descriptor stays open, whatever the end', { skip: process.platform !== 'linux' }, async t => {
   const fixture = createFixture(t)
   writeFileSync(join(fixture.workspace, 'file'), 'x')
   await read(fixture, { path: 'file' })
@@ -107,7 +107,7 @@ void t.test('no descriptor stays open, whatever the end', { skip: process.platfo
   t.equal(readdirSync('/proc/self/fd').length, before)
 })
 
-void t.test('fault 9 X7 a built-in tool ends at its cancel and at its timeout', async t => {
+t.test('fault 9 X7 a built-in tool ends at its cancel and at its timeout', async t => {
   const fixture = createFixture(t)
   t.match(await fixture.runBuiltin('data.file_read', { path: 'x' }, { signal: AbortSignal.abort() }), { ok: false, error: { code: 'JOB_CANCELLED' } })
   for (let i = 0; i < 3_000; i++) writeFileSync(join(fixture.workspace, `file-${i}`), '')
@@ -118,12 +118,12 @@ void t.test('fault 9 X7 a built-in tool ends at its cancel and at its timeout', 
   t.same(await fixture.runBuiltin('tools.file_search', { query: 'nothing-like-it' }, { timeoutMs: 1 }), { ok: false, error: { code: 'TOOL_TIMEOUT', message: 'tool timed out' } })
 })
 
-void t.test('a job type without a handler is TOOL_UNAVAILABLE', async t => {
+t.test('a job type without a handler is TOOL_UNAVAILABLE', async t => {
   const fixture = createFixture(t)
   t.match(await fixture.runBuiltin('data.nothing', {}), { ok: false, error: { code: 'TOOL_UNAVAILABLE' } })
 })
 
-void t.test('a built-in tool leaves no audit line, since it starts no process (X34)', async t => {
+t.test('a built-in tool leaves no audit line, since it starts no process (X34)', async t => {
   const fixture = createFixture(t)
   writeFileSync(join(fixture.workspace, 'file'), 'x')
   outputOf(await fixture.runBuiltin('data.file_read', { path: 'file' }))

@@ -22,7 +22,7 @@ function makeFiles (fixture: Fixture, ...files: string[]): void {
   }
 }
 
-void t.test('R8 R47 RC38 X11 files and directories are found by their path, with their type', async t => {
+t.test('R8 R47 RC38 X11 files and directories are found by their path, with their type', async t => {
   const fixture = createFixture(t)
   makeFiles(fixture, 'test.txt', 'src/tests/a.js', 'other')
   t.same(await search(fixture, { query: 'test' }), {
@@ -40,7 +40,7 @@ void t.test('R8 R47 RC38 X11 files and directories are found by their path, with
   })
 })
 
-void t.test('RC38 the query is matched in any case, literally, also across directories', async t => {
+t.test('RC38 the query is matched in any case, literally, also across directories', async t => {
   const fixture = createFixture(t)
   makeFiles(fixture, 'Docs/ReadMe.md', 'docs2/x', 'a.b', 'axb')
   t.same(await paths(fixture, { query: 'README' }), ['Docs/ReadMe.md'])
@@ -49,21 +49,21 @@ void t.test('RC38 the query is matched in any case, literally, also across direc
   t.same(await paths(fixture, { query: '.*' }), [])
 })
 
-void t.test('RC38 path limits the search to a directory, and results stay relative to the workspace', async t => {
+t.test('RC38 path limits the search to a directory, and results stay relative to the workspace', async t => {
   const fixture = createFixture(t)
   makeFiles(fixture, 'a/x/file', 'b/file')
   t.same(await found(fixture, { query: 'file', path: 'a' }).then(({ base_path: base, results }) => ({ base, results })), { base: 'a', results: [{ path: 'a/x/file', type: 'file' }] })
   t.same(await paths(fixture, { query: 'file', path: join(fixture.workspace, 'b') }), ['b/file'])
 })
 
-void t.test('RC38 hidden entries and what is below them are left out unless they are asked for', async t => {
+t.test('RC38 hidden entries and what is below them are left out unless they are asked for', async t => {
   const fixture = createFixture(t)
   makeFiles(fixture, '.git/file', '.file', 'a/.file', 'a/file', '..hidden-file')
   t.same(await paths(fixture, { query: 'file' }), ['a/file'])
   t.same(await paths(fixture, { query: 'file', include_hidden: true }), ['..hidden-file', '.file', '.git/file', 'a/.file', 'a/file'])
 })
 
-void t.test('RC38 max_results is 30 by default and has_more tells of more', async t => {
+t.test('RC38 max_results is 30 by default and has_more tells of more', async t => {
   const fixture = createFixture(t)
   makeFiles(fixture, ...Array.from({ length: 31 }, (_, index) => `file-${String(index).padStart(2, '0')}`))
   t.match(await found(fixture, { query: 'file' }), { result_count: 30, has_more: true, truncated: false })
@@ -72,13 +72,13 @@ void t.test('RC38 max_results is 30 by default and has_more tells of more', asyn
   for (const bad of [0, 201, 1.5, '5']) t.match(await found(fixture, { query: 'file', max_results: bad }), { result_count: 30 })
 })
 
-void t.test('RC38 the order is that of the names, the same every time', async t => {
+t.test('RC38 the order is that of the names, the same every time', async t => {
   const fixture = createFixture(t)
   makeFiles(fixture, 'b/2', 'b/1', 'a/3', 'c', 'B')
   t.same(await paths(fixture, { query: 'b' }), ['B', 'b', 'b/1', 'b/2'])
 })
 
-void t.test('RC38 the documented errors', async t => {
+t.test('RC38 the documented errors', async t => {
   const fixture = createFixture(t)
   makeFiles(fixture, 'file')
   for (const query of [undefined, '', ' ', 5]) t.same(await search(fixture, { query }), failed('query is required'))
@@ -86,7 +86,7 @@ void t.test('RC38 the documented errors', async t => {
   t.same(await search(fixture, { query: 'x', path: 'file' }), failed('path is not a directory'))
 })
 
-void t.test('B29 RC38 a search never leaves the workspace', async t => {
+t.test('B29 RC38 a search never leaves the workspace', async t => {
   const fixture = createFixture(t)
   const outside = join(dirname(fixture.workspace), 'outside')
   mkdirSync(outside)
@@ -98,7 +98,7 @@ void t.test('B29 RC38 a search never leaves the workspace', async t => {
   t.same(await paths(fixture, { query: 'link' }), [], 'links that lead out are not even listed')
 })
 
-void t.test('links inside of the workspace are listed by what they lead to, and never followed', async t => {
+t.test('links inside of the workspace are listed by what they lead to, and never followed', async t => {
   const fixture = createFixture(t)
   makeFiles(fixture, 'dir/file')
   symlinkSync('..', join(fixture.workspace, 'dir', 'up-link'))
@@ -107,13 +107,13 @@ void t.test('links inside of the workspace are listed by what they lead to, and 
   t.same((await found(fixture, { query: 'link' })).results, [{ path: 'dir/up-link', type: 'directory' }, { path: 'file-link', type: 'file' }])
 })
 
-void t.test('what is neither a file nor a directory is left out', async t => {
+t.test('what is neither a file nor a directory is left out', async t => {
   const fixture = createFixture(t)
   execFileSync('mkfifo', [join(fixture.workspace, 'a-fifo')])
   t.same(await paths(fixture, { query: 'fifo' }), [])
 })
 
-void t.test('a search leaves the event loop free', async t => {
+t.test('a search leaves the event loop free', async t => {
   const fixture = createFixture(t)
   makeFiles(fixture, ...Array.from({ length: 2_000 }, (_, index) => `d${index % 20}/f${index}`))
   let turns = 0

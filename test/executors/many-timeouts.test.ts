@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import t from 'tap'
 import { createFixture } from './fixture.ts'
 
-void t.test('fault 10 a thousand timeouts leave no process, descriptor, timer or listener', { skip: process.platform === 'linux' ? false : 'needs /proc' }, async t => {
+t.test('fault 10 a thousand timeouts leave no process, descriptor, timer or listener', { skip: process.platform === 'linux' ? false : 'needs /proc' }, async t => {
   const fixture = createFixture(t)
   const { signal } = new AbortController()
   await fixture.runShell('exec sleep 60', { timeoutMs: 1, signal })

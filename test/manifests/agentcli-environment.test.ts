@@ -7,17 +7,17 @@ async function passed (t: Parameters<typeof load>[0], envPassthrough: unknown): 
   return run?.kind === 'command' ? run.envPassthrough : errors(registry)[0]?.message
 }
 
-void t.test('A19 the listed variables pass, and none without a list', async t => {
+t.test('A19 the listed variables pass, and none without a list', async t => {
   t.strictSame(await passed(t, ['TZ', 'OAI_HTTP_TIMEOUT']), ['TZ', 'OAI_HTTP_TIMEOUT'])
   t.strictSame(await passed(t, undefined), [])
   t.strictSame(await passed(t, null), [])
 })
 
-void t.test('A20 A22 names become upper case, and the first of equal ones stays', async t => {
+t.test('A20 A22 names become upper case, and the first of equal ones stays', async t => {
   t.strictSame(await passed(t, ['tz', 'Path', 'TZ', '_a1', 'PATH']), ['TZ', 'PATH', '_A1'])
 })
 
-void t.test('A21 A36 a name that does not match is refused with its place', async t => {
+t.test('A21 A36 a name that does not match is refused with its place', async t => {
   for (const name of ['OAI-API-KEY', '1BAD', 'a b', 'A=B', 'A.B', 'A\n']) {
     const expected = `tool[0] "probe": envPassthrough[1]: invalid name ${JSON.stringify(name)} (must match [A-Z_][A-Z0-9_]*)`
     if (name !== 'A\n') t.equal(await passed(t, ['TZ', name]), expected)
@@ -25,18 +25,18 @@ void t.test('A21 A36 a name that does not match is refused with its place', asyn
   }
 })
 
-void t.test('AC8 an empty entry has a text of its own', async t => {
+t.test('AC8 an empty entry has a text of its own', async t => {
   for (const name of ['', '  ', '\u00a0\t', null]) {
     t.equal(await passed(t, ['TZ', name]), 'tool[0] "probe": envPassthrough[1]: empty name')
   }
 })
 
-void t.test('AC8 entries are trimmed, and the error quotes what was written', async t => {
+t.test('AC8 entries are trimmed, and the error quotes what was written', async t => {
   t.strictSame(await passed(t, [' Path ', '\u00a0lang\u00a0', '\u0085home']), ['PATH', 'LANG', 'HOME'])
   t.equal(await passed(t, [' 1bad\u00a0']), 'tool[0] "probe": envPassthrough[0]: invalid name " 1bad\\u00a0" (must match [A-Z_][A-Z0-9_]*)')
 })
 
-void t.test('AC8 only letters whose upper case is ASCII in Go are accepted', async t => {
+t.test('AC8 only letters whose upper case is ASCII in Go are accepted', async t => {
   t.strictSame(await passed(t, ['\u017fet', 'b\u0131n']), ['SET', 'BIN'])
   for (const name of ['ä', 'straße', '\ufefftz']) {
     t.match(await passed(t, [name]), /envPassthrough\[0\]: invalid name/)

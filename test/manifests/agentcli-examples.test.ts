@@ -4,7 +4,7 @@ import { loadTexts } from './fixture.ts'
 
 // Both examples stand here exactly as the format's documentation prints them.
 
-void t.test('A29 A43 the documented minimal example loads', async t => {
+t.test('A29 A43 the documented minimal example loads', async t => {
   const { registry, files } = await loadTexts(t, [`{
   "tools": [
     {
@@ -53,7 +53,7 @@ void t.test('A29 A43 the documented minimal example loads', async t => {
   t.strictSame(registry.findings.map(({ rule }) => rule), ['AC12'], 'only the program is missing here')
 })
 
-void t.test('A30 A43 the documented example without description and environment loads', async t => {
+t.test('A30 A43 the documented example without description and environment loads', async t => {
   const { registry } = await loadTexts(t, [`{
   "tools": [
     {

@@ -3,13 +3,13 @@ import t from 'tap'
 import { loadRegistry } from '@toolyard/manifests'
 import { entry, errors, load, loadTexts, names } from './fixture.ts'
 
-void t.test('A1 the root holds a list of tools, and a root that holds none is no error', async t => {
+t.test('A1 the root holds a list of tools, and a root that holds none is no error', async t => {
   const registry = await load(t, entry({ name: 'a' }), entry({ name: 'b' }))
   t.strictSame(names(registry), ['a', 'b'])
   t.strictSame(registry.findings, [])
 })
 
-void t.test('A2 A3 A31 a tool without a name is refused with its index', async t => {
+t.test('A2 A3 A31 a tool without a name is refused with its index', async t => {
   for (const nameless of [{ command: ['/bin/true'] }, entry({ name: '' }), entry({ name: null }), null]) {
     const registry = await load(t, entry(), nameless)
     t.match(errors(registry), [{ rule: 'A31', index: 1, message: 'tool[1]: name is required' }])
@@ -17,49 +17,49 @@ void t.test('A2 A3 A31 a tool without a name is refused with its index', async t
   }
 })
 
-void t.test('A4 A32 a name that appears twice is refused with its index and name', async t => {
+t.test('A4 A32 a name that appears twice is refused with its index and name', async t => {
   const registry = await load(t, entry({ name: 'a' }), entry({ name: 'b' }), entry({ name: 'a' }))
   t.match(errors(registry), [{ rule: 'A32', index: 2, tool: 'a', message: 'tool[2] "a": duplicate name' }])
 })
 
-void t.test('A5 A6 description and schema are optional', async t => {
+t.test('A5 A6 description and schema are optional', async t => {
   const registry = await load(t, entry({ name: 'bare' }), entry({ name: 'full', description: 'Says it.', schema: { type: 'object' } }))
   t.match(registry.get('bare')?.tool, { description: '', parameters: { type: 'object', properties: {} } })
   t.match(registry.get('full')?.tool, { description: 'Says it.', parameters: { type: 'object' } })
 })
 
-void t.test('A6 a schema that is not an object is refused', async t => {
+t.test('A6 a schema that is not an object is refused', async t => {
   for (const schema of [[], 'x', 1, true]) {
     const registry = await load(t, entry({ schema }))
     t.match(errors(registry), [{ rule: 'A6', index: 0, tool: 'probe', message: 'tool[0] "probe": schema must be a JSON object' }])
   }
 })
 
-void t.test('A8 A9 the command is the program and its fixed arguments', async t => {
+t.test('A8 A9 the command is the program and its fixed arguments', async t => {
   const registry = await load(t, entry({ command: ['/bin/echo', '-n', 'a b', ''] }))
   t.match(registry.get('probe')?.tool.run, { kind: 'command', program: '/bin/echo', args: ['-n', 'a b', ''] })
 })
 
-void t.test('A10 A33 a command needs at least the program', async t => {
+t.test('A10 A33 a command needs at least the program', async t => {
   for (const command of [[], null, undefined]) {
     const registry = await load(t, entry({ command }))
     t.match(errors(registry), [{ rule: 'A33', message: 'tool[0] "probe": command must have at least program name' }])
   }
 })
 
-void t.test('A17 A18 timeoutSec is the tool\'s own timeout; without it there is none', async t => {
+t.test('A17 A18 timeoutSec is the tool\'s own timeout; without it there is none', async t => {
   const registry = await load(t, entry({ name: 'own', timeoutSec: 5 }), entry({ name: 'none' }))
   t.equal(registry.get('own')?.tool.timeoutSec, 5)
   t.notOk('timeoutSec' in (registry.get('none')?.tool ?? {}))
 })
 
-void t.test('X8 a timeout above an hour is cut to an hour, with a warning', async t => {
+t.test('X8 a timeout above an hour is cut to an hour, with a warning', async t => {
   const registry = await load(t, entry({ timeoutSec: 7200 }))
   t.equal(registry.get('probe')?.tool.timeoutSec, 3600)
   t.match(registry.findings, [{ severity: 'warning', rule: 'X8', message: 'tool[0] "probe": timeoutSec 7200 is above 3600; 3600 is used' }])
 })
 
-void t.test('A27 an error says file, rule, index, name and what to do', async t => {
+t.test('A27 an error says file, rule, index, name and what to do', async t => {
   const { registry, files } = await loadTexts(t, [JSON.stringify({ tools: [entry(), entry({ name: 'b', command: [] })] })])
   t.strictSame(registry.findings, [{
     severity: 'error',
@@ -72,7 +72,7 @@ void t.test('A27 an error says file, rule, index, name and what to do', async t 
   }])
 })
 
-void t.test('AC1 a manifest that cannot be read is an error, not a crash', async t => {
+t.test('AC1 a manifest that cannot be read is an error, not a crash', async t => {
   const directory = t.testdir({ empty: {} })
   for (const path of [join(directory, 'missing.json'), join(directory, 'empty'), '/dev/null', 'nul\0byte']) {
     const registry = await loadRegistry({ manifests: [path] })
@@ -81,32 +81,32 @@ void t.test('AC1 a manifest that cannot be read is an error, not a crash', async
   }
 })
 
-void t.test('AC1 a manifest above 4 MiB is refused', async t => {
+t.test('AC1 a manifest above 4 MiB is refused', async t => {
   const { registry } = await loadTexts(t, [`{"tools":[]}${' '.repeat(4_194_304)}`])
   t.match(errors(registry), [{ rule: 'AC1', message: /^read manifest: .* is larger than 4194304 bytes$/ }])
 })
 
-void t.test('AC1 an empty object, null, and tools null are no tools', async t => {
+t.test('AC1 an empty object, null, and tools null are no tools', async t => {
   for (const text of ['{}', 'null', '{"tools":null}', ' {"tools":[]}\n']) {
     const { registry } = await loadTexts(t, [text])
     t.strictSame([registry.findings, names(registry)], [[], []], text)
   }
 })
 
-void t.test('AC1 broken JSON, other roots, a byte order mark and trailing bytes fail', async t => {
+t.test('AC1 broken JSON, other roots, a byte order mark and trailing bytes fail', async t => {
   for (const text of ['', '{', '[]', '"x"', '7', '{"tools":{}}', '{"tools":[1]}', '{"tools":[[]]}', '{"tools":[]}x', '\ufeff{"tools":[]}']) {
     const { registry } = await loadTexts(t, [text])
     t.match(errors(registry), [{ message: /^parse manifest: / }], text)
   }
 })
 
-void t.test('AC1 deep nesting fails and does not exhaust the stack', async t => {
+t.test('AC1 deep nesting fails and does not exhaust the stack', async t => {
   const deep = '['.repeat(200_000) + ']'.repeat(200_000)
   const { registry } = await loadTexts(t, [`{"tools":[{"name":"a","command":["/bin/true"],"schema":{"default":${deep}}}]}`])
   t.match(errors(registry), [{ rule: 'AC1', message: 'parse manifest: nested deeper than 100 levels' }])
 })
 
-void t.test('AC2 the first error ends the manifest, in the documented order', async t => {
+t.test('AC2 the first error ends the manifest, in the documented order', async t => {
   const bad = { name: 'probe', command: [], envPassthrough: ['1BAD'], schema: [] }
   const rules = async (...entries: Array<Record<string, unknown>>) => errors(await load(t, ...entries)).map(({ rule }) => rule)
   t.strictSame(await rules({ ...bad, name: '' }), ['A31'], 'name')
@@ -119,18 +119,18 @@ void t.test('AC2 the first error ends the manifest, in the documented order', as
   t.strictSame(await rules({ ...bad, command: [] }, entry({ name: '' })), ['A33'], 'of two broken tools the first is named')
 })
 
-void t.test('AC10 unknown fields are ignored', async t => {
+t.test('AC10 unknown fields are ignored', async t => {
   const registry = await load(t, entry({ x: 1, metadata: {}, constructor: 2 }))
   t.strictSame([names(registry), registry.findings], [['probe'], []])
 })
 
-void t.test('AC10 names of fields match in any case, and the last one wins', async t => {
+t.test('AC10 names of fields match in any case, and the last one wins', async t => {
   const { registry } = await loadTexts(t, ['{"TOOLS":[{"NAME":"a","name":"b","Command":["/bin/true"],"timeout\u017fec":7,"__proto__":{"name":"c"}}]}'])
   t.match(registry.get('b')?.tool, { name: 'b', timeoutSec: 7 })
   t.strictSame(names(registry), ['b'])
 })
 
-void t.test('AC10 a field of the wrong type is a parse error that names it', async t => {
+t.test('AC10 a field of the wrong type is a parse error that names it', async t => {
   for (const [fields, place] of [
     [{ name: 1 }, 'tools[0].name must be a string'],
     [{ description: [] }, 'tools[0].description must be a string'],
@@ -146,13 +146,13 @@ void t.test('AC10 a field of the wrong type is a parse error that names it', asy
   }
 })
 
-void t.test('AC10 a timeout of zero or less is unset, and a name of blanks is a name', async t => {
+t.test('AC10 a timeout of zero or less is unset, and a name of blanks is a name', async t => {
   const registry = await load(t, entry({ name: '  ', timeoutSec: 0 }), entry({ name: 'b', timeoutSec: -3 }))
   t.strictSame(names(registry), ['  ', 'b'])
   for (const { tool } of registry.all()) t.notOk('timeoutSec' in tool)
 })
 
-void t.test('a tool is idempotent only when its entry says so', async t => {
+t.test('a tool is idempotent only when its entry says so', async t => {
   const registry = await load(t, entry({ name: 'once' }), entry({ name: 'again', idempotent: true }))
   t.strictSame(registry.all().map(({ tool }) => tool.idempotent), [false, true])
 })

@@ -12,12 +12,12 @@ async function programOf (t: Parameters<typeof loadTexts>[0], program: string): 
   return { resolved: run?.kind === 'command' ? run.program : `refused: ${errors(registry)[0]?.message}`, directory: dirname(files[0] ?? '') }
 }
 
-void t.test('A9 A11 A13 A14 a relative program is below ./tools/bin of the manifest, wherever the process runs', async t => {
+t.test('A9 A11 A13 A14 a relative program is below ./tools/bin of the manifest, wherever the process runs', async t => {
   const { resolved, directory } = await programOf(t, './tools/bin/get_time')
   t.equal(resolved, join(directory, 'tools/bin/get_time'))
 })
 
-void t.test('A12 the suffix .exe is kept, and added on Windows alone', async t => {
+t.test('A12 the suffix .exe is kept, and added on Windows alone', async t => {
   const windows = process.platform === 'win32'
   for (const [program, file] of [['./tools/bin/a.exe', 'a.exe'], ['./tools/bin/a', windows ? 'a.exe' : 'a']] as const) {
     const { resolved, directory } = await programOf(t, program)
@@ -25,13 +25,13 @@ void t.test('A12 the suffix .exe is kept, and added on Windows alone', async t =
   }
 })
 
-void t.test('A15 AC7 an absolute program is allowed and kept as it is written', async t => {
+t.test('A15 AC7 an absolute program is allowed and kept as it is written', async t => {
   for (const program of ['/bin/true', '/usr/../bin/true', '/bin//true']) {
     t.equal((await programOf(t, program)).resolved, program)
   }
 })
 
-void t.test('AC5 AC6 looser spellings of a path below tools/bin are accepted', async t => {
+t.test('AC5 AC6 looser spellings of a path below tools/bin are accepted', async t => {
   for (const [program, file] of [
     ['tools/bin/a', 'a'],
     ['./tools/../tools/bin/ok', 'ok'],
@@ -47,7 +47,7 @@ void t.test('AC5 AC6 looser spellings of a path below tools/bin are accepted', a
   }
 })
 
-void t.test('A34 AC6 a relative program elsewhere is refused', async t => {
+t.test('A34 AC6 a relative program elsewhere is refused', async t => {
   for (const program of ['echo', '', ' ./tools/bin/a', 'C:\\x\\y.exe', './Tools/bin/a', './tools/binx/a', './tools/../hack', 'tools/bin/../x', 'tools/bin', '.', 'a/..', '\\abs']) {
     t.match(errors(await load(t, entry({ command: [program] }))), [
       { rule: 'A34', message: 'tool[0] "probe": relative command[0] must start with ./tools/bin/' }
@@ -55,7 +55,7 @@ void t.test('A34 AC6 a relative program elsewhere is refused', async t => {
   }
 })
 
-void t.test('A35 AC4 AC5 AC9 a path that leaves the bin directory is refused with both forms', async t => {
+t.test('A35 AC4 AC5 AC9 a path that leaves the bin directory is refused with both forms', async t => {
   for (const [program, quoted, normalized] of [
     ['./tools/bin/../hack', '"./tools/bin/../hack"', './tools/hack'],
     ['./tools/bin/../../hack', '"./tools/bin/../../hack"', 'hack'],
@@ -74,7 +74,7 @@ void t.test('A35 AC4 AC5 AC9 a path that leaves the bin directory is refused wit
   }
 })
 
-void t.test('AC3 a path that leads above the manifest is refused, also when it starts below the bin directory', async t => {
+t.test('AC3 a path that leads above the manifest is refused, also when it starts below the bin directory', async t => {
   for (const program of ['../x', '..', './../a', '..\\x', './tools/bin/../../../etc/x', 'a/../../b']) {
     t.match(errors(await load(t, entry({ command: [program] }))), [{
       rule: 'AC3',
@@ -83,7 +83,7 @@ void t.test('AC3 a path that leads above the manifest is refused, also when it s
   }
 })
 
-void t.test('AC9 texts are quoted as Go does', async t => {
+t.test('AC9 texts are quoted as Go does', async t => {
   for (const [name, quoted] of [
     ['a"b\\c', '"a\\"b\\\\c"'],
     ['\u0007\b\f\n\r\t\v', '"\\a\\b\\f\\n\\r\\t\\v"'],
@@ -97,7 +97,7 @@ void t.test('AC9 texts are quoted as Go does', async t => {
   }
 })
 
-void t.test('AC7 AC12 a program that is missing or cannot run is a warning, and the tool is served', async t => {
+t.test('AC7 AC12 a program that is missing or cannot run is a warning, and the tool is served', async t => {
   const directory = t.testdir({ tools: { bin: { plain: '', folder: {} } } })
   const bin = join(directory, 'tools/bin')
   chmodSync(join(bin, 'plain'), 0o644)
@@ -119,7 +119,7 @@ void t.test('AC7 AC12 a program that is missing or cannot run is a warning, and 
   }
 })
 
-void t.test('A11 a program that a link leads out of the bin directory, or that anyone may replace, is a warning', async t => {
+t.test('A11 a program that a link leads out of the bin directory, or that anyone may replace, is a warning', async t => {
   const directory = t.testdir({ outside: '', tools: { bin: { open: '', inside: '' } } })
   const bin = join(directory, 'tools/bin')
   chmodSync(join(directory, 'outside'), 0o755)

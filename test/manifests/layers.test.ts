@@ -4,7 +4,7 @@ import t from 'tap'
 import { loadRegistry } from '@toolyard/manifests'
 import { entry, errors, loadLayers, loadTexts, names } from './fixture.ts'
 
-void t.test('X13 a later layer replaces a tool as a whole, in its place, with a warning', async t => {
+t.test('X13 a later layer replaces a tool as a whole, in its place, with a warning', async t => {
   const registry = await loadLayers(t, [
     [entry({ name: 'a', description: 'first', timeoutSec: 5 }), entry({ name: 'b' })],
     [entry({ name: 'c' }), entry({ name: 'a', command: ['/bin/false'] })]
@@ -16,14 +16,14 @@ void t.test('X13 a later layer replaces a tool as a whole, in its place, with a 
   t.match(registry.findings, [{ severity: 'warning', rule: 'X13', index: 1, tool: 'a', message: /^tool\[1\] "a": replaces the one of .*layer-0\/tools\.json$/ }])
 })
 
-void t.test('X13 built-in tools come first and stay when an entry has their name', async t => {
+t.test('X13 built-in tools come first and stay when an entry has their name', async t => {
   const registry = await loadLayers(t, [[entry({ name: 'data_file_read' }), entry({ name: 'b' })]], true)
   t.strictSame(names(registry), ['data_file_read', 'tools_file_search', 'b'])
   t.equal(registry.get('data_file_read')?.tool.run.kind, 'builtin')
   t.match(errors(registry), [{ rule: 'X13', index: 0, tool: 'data_file_read', message: 'tool[0] "data_file_read": is the name of a built-in tool, which stays' }])
 })
 
-void t.test('X13 an entry with override replaces a built-in tool', async t => {
+t.test('X13 an entry with override replaces a built-in tool', async t => {
   const registry = await loadLayers(t, [[entry({ name: 'data_file_read', override: true })], [entry({ name: 'data_file_read' })]], true)
   t.match(registry.get('data_file_read')?.tool, { jobType: 'agentcli.data_file_read', run: { kind: 'command' }, source: { file: /layer-0/ } })
   t.match(registry.findings, [
@@ -32,7 +32,7 @@ void t.test('X13 an entry with override replaces a built-in tool', async t => {
   ], 'each layer must say so itself')
 })
 
-void t.test('X14 X22 a layer disables a tool: it is known, but not published', async t => {
+t.test('X14 X22 a layer disables a tool: it is known, but not published', async t => {
   for (const off of [{ enabled: false }, { disabled: true }, { enabled: true, disabled: true }]) {
     const registry = await loadLayers(t, [[entry({ name: 'a', description: 'kept' }), entry({ name: 'b' })], [{ name: 'a', ...off }]])
     t.strictSame(registry.published().map(({ tool }) => tool.name), ['b'])
@@ -41,36 +41,36 @@ void t.test('X14 X22 a layer disables a tool: it is known, but not published', a
   }
 })
 
-void t.test('X14 a later layer enables it again', async t => {
+t.test('X14 a later layer enables it again', async t => {
   for (const on of [{ enabled: true }, { disabled: false }]) {
     const registry = await loadLayers(t, [[entry({ name: 'a' })], [{ name: 'a', enabled: false }], [{ name: 'a', ...on }]])
     t.equal(registry.published().length, 1)
   }
 })
 
-void t.test('X14 a tool can be declared disabled, and a later declaration is enabled', async t => {
+t.test('X14 a tool can be declared disabled, and a later declaration is enabled', async t => {
   const registry = await loadLayers(t, [[entry({ name: 'a', enabled: false }), entry({ name: 'b', enabled: false })], [entry({ name: 'b' })]])
   t.strictSame(registry.published().map(({ tool }) => tool.name), ['b'])
 })
 
-void t.test('X14 a built-in tool is disabled like any other', async t => {
+t.test('X14 a built-in tool is disabled like any other', async t => {
   const registry = await loadLayers(t, [[{ name: 'tools_file_search', enabled: false }]], true)
   t.strictSame(registry.published().map(({ tool }) => tool.name), ['data_file_read'])
   t.strictSame(registry.findings, [])
 })
 
-void t.test('X14 switching a tool that nobody declares is a warning', async t => {
+t.test('X14 switching a tool that nobody declares is a warning', async t => {
   const registry = await loadLayers(t, [[{ name: 'a', enabled: false }], [entry({ name: 'a' })]])
   t.match(registry.findings, [{ severity: 'warning', rule: 'X14', index: 0, tool: 'a' }])
   t.equal(registry.published().length, 1, 'a switch looks back, not ahead')
 })
 
-void t.test('X14 A32 a switch and a declaration of one name in one file are duplicates', async t => {
+t.test('X14 A32 a switch and a declaration of one name in one file are duplicates', async t => {
   const registry = await loadLayers(t, [[entry({ name: 'a' }), { name: 'a', enabled: false }]])
   t.match(errors(registry), [{ rule: 'A32', index: 1 }])
 })
 
-void t.test('X16 a broken layer is skipped as a whole, and earlier and later ones serve', async t => {
+t.test('X16 a broken layer is skipped as a whole, and earlier and later ones serve', async t => {
   const registry = await loadLayers(t, [
     [entry({ name: 'a', description: 'works' })],
     [entry({ name: 'a' }), entry({ name: 'b' }), entry({ name: 'c', command: ['echo'] })],
@@ -81,13 +81,13 @@ void t.test('X16 a broken layer is skipped as a whole, and earlier and later one
   t.match(registry.findings, [{ severity: 'error', rule: 'A34', index: 2, tool: 'c', file: /layer-1/ }])
 })
 
-void t.test('a directory stands for the tools.json in it', async t => {
+t.test('a directory stands for the tools.json in it', async t => {
   const directory = t.testdir({ 'tools.json': JSON.stringify({ tools: [entry()] }) })
   const registry = await loadRegistry({ manifests: [directory], builtins: false })
   t.match(registry.all().map(({ tool }) => tool.source), [{ file: join(directory, 'tools.json') }])
 })
 
-void t.test('P1 P8 X15 a tool manifest is recognized and reported', async t => {
+t.test('P1 P8 X15 a tool manifest is recognized and reported', async t => {
   const directory = t.testdir({
     'a.json': '{"schema_version":"1.0","metadata":{},"tools":[{"name":"git_status","module":"x"}]}',
     'b.json': '{"tools":[{"name":"git_status","module":"x"}]}',
@@ -100,7 +100,7 @@ void t.test('P1 P8 X15 a tool manifest is recognized and reported', async t => {
   }
 })
 
-void t.test('S1 S4 a skill, and a directory of skills, are recognized and reported', async t => {
+t.test('S1 S4 a skill, and a directory of skills, are recognized and reported', async t => {
   const directory = t.testdir({ notes: { 'SKILL.md': '# Notes', 'tools.json': '{"tools":[],"allowlist":{},"execution":[]}' } })
   const bare = join(directory, 'bare')
   mkdirSync(bare)
@@ -111,7 +111,7 @@ void t.test('S1 S4 a skill, and a directory of skills, are recognized and report
   }
 })
 
-void t.test('X15 a command makes a manifest agentcli, whatever unknown fields stand beside it', async t => {
+t.test('X15 a command makes a manifest agentcli, whatever unknown fields stand beside it', async t => {
   const { registry } = await loadTexts(t, [JSON.stringify({ schema_version: '9', metadata: {}, allowlist: {}, tools: [entry({ module: 'x' })] })])
   t.strictSame([names(registry), registry.findings], [['probe'], []])
 })

@@ -2,7 +2,7 @@ import t from 'tap'
 import { loadRegistry, toolSpec } from '@toolyard/manifests'
 import { entry, load, loadTexts } from './fixture.ts'
 
-void t.test('A28 R6 a tool is published as an OpenAI function', async t => {
+t.test('A28 R6 a tool is published as an OpenAI function', async t => {
   const schema = { type: 'object', properties: { a: { type: 'string' } } }
   const registry = await load(t, entry({ description: 'Probes.', schema }))
   t.strictSame(registry.published().map(({ tool }) => toolSpec(tool)), [
@@ -10,7 +10,7 @@ void t.test('A28 R6 a tool is published as an OpenAI function', async t => {
   ])
 })
 
-void t.test('A7 the schema is published unchanged', async t => {
+t.test('A7 the schema is published unchanged', async t => {
   const schema = '{"$schema":"http://json-schema.org/draft-07/schema#","type":"object","x-ui":{"b":1,"a":null},"properties":{"z":{"$ref":"#/definitions/t"},"a":{"default":[1]}},"definitions":{"t":{"type":"string"}}}'
   const { registry } = await loadTexts(t, [`{"tools":[{"name":"probe","command":["/bin/true"],"schema":${schema}}]}`])
   const tool = registry.get('probe')
@@ -18,7 +18,7 @@ void t.test('A7 the schema is published unchanged', async t => {
   t.equal(JSON.stringify(tool?.tool.parameters), schema)
 })
 
-void t.test('AC11 R50 description and parameters are sent also when the manifest has none', async t => {
+t.test('AC11 R50 description and parameters are sent also when the manifest has none', async t => {
   for (const fields of [{}, { description: '', schema: null }]) {
     const registry = await load(t, entry(fields))
     t.strictSame(registry.published().map(({ tool }) => toolSpec(tool).function), [
@@ -27,7 +27,7 @@ void t.test('AC11 R50 description and parameters are sent also when the manifest
   }
 })
 
-void t.test('R7 R8 RC30 the built-in tools are declared as documented', async t => {
+t.test('R7 R8 RC30 the built-in tools are declared as documented', async t => {
   const registry = await loadRegistry({ manifests: [] })
   t.strictSame(registry.published().map(({ tool }) => toolSpec(tool).function), [
     {
@@ -65,7 +65,7 @@ void t.test('R7 R8 RC30 the built-in tools are declared as documented', async t 
   ])
 })
 
-void t.test('X12 a name that models do not accept is loaded and callable, but not published', async t => {
+t.test('X12 a name that models do not accept is loaded and callable, but not published', async t => {
   const rejected = ['a b', 'get.time', 'ä', 'x'.repeat(65), 'a\n', '__proto__.x']
   const accepted = ['x'.repeat(64), 'Get-Time_1', '__proto__', 'constructor']
   const registry = await load(t, ...[...rejected, ...accepted].map(name => entry({ name })))
@@ -74,12 +74,12 @@ void t.test('X12 a name that models do not accept is loaded and callable, but no
   t.ok(registry.get('a b')?.validate({}).ok)
 })
 
-void t.test('X12 a tool is found by its exact name alone', async t => {
+t.test('X12 a tool is found by its exact name alone', async t => {
   const registry = await load(t, entry({ name: 'get_time' }))
   for (const name of ['Get_Time', ' get_time', 'get_time ', 'agentcli.get_time', 'toString', '']) t.equal(registry.get(name), undefined)
 })
 
-void t.test('X23 job types fit their pattern, are the same every time, and differ for different tools', async t => {
+t.test('X23 job types fit their pattern, are the same every time, and differ for different tools', async t => {
   const names = ['get_time', 'Get_Time', 'GET_TIME', 'a b', 'a-b', 'a.b', 'a/b', 'ä', '!', 'x'.repeat(71), 'x'.repeat(72), 'x'.repeat(300), 'a']
   const jobTypes = async () => (await load(t, ...names.map(name => entry({ name })))).all().map(({ tool }) => tool.jobType)
   const first = await jobTypes()
@@ -91,7 +91,7 @@ void t.test('X23 job types fit their pattern, are the same every time, and diffe
   t.notOk(first.includes(imitation.all()[0]?.tool.jobType ?? ''), 'a name made like a hashed one is hashed itself')
 })
 
-void t.test('the version changes when, and only when, what is served changes', async t => {
+t.test('the version changes when, and only when, what is served changes', async t => {
   const version = async (...entries: Array<Record<string, unknown>>) => (await load(t, ...entries)).version
   const one = await version(entry())
   t.equal(await version(entry()), one)
@@ -103,7 +103,7 @@ void t.test('the version changes when, and only when, what is served changes', a
   t.equal(versions.size, others.length + 1)
 })
 
-void t.test('a thousand tools load with one finding for each that is wrong', async t => {
+t.test('a thousand tools load with one finding for each that is wrong', async t => {
   const registry = await load(t, ...Array.from({ length: 1000 }, (_, index) => entry({ name: `tool_${index}`, schema: { type: 'object', properties: { a: { pattern: '^[a-z]+$' } } } })))
   t.equal(registry.published().length, 1000)
   t.strictSame(registry.findings, [])

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { entry, errors, load } from './fixture.ts'
 
-void t.test('A6 a schema that cannot be used refuses the manifest, with place and fix', async t => {
+t.test('A6 a schema that cannot be used refuses the manifest, with place and fix', async t => {
   for (const [schema, message] of [
     [{ type: 'string' }, 'schema must describe an object'],
     [{ type: ['array', 'null'] }, 'schema must describe an object'],
@@ -34,7 +34,7 @@ void t.test('A6 a schema that cannot be used refuses the manifest, with place an
   }
 })
 
-void t.test('A6 what looks like a keyword but is a name or data is left alone', async t => {
+t.test('A6 what looks like a keyword but is a name or data is left alone', async t => {
   const registry = await load(t, entry({
     schema: {
       type: 'object',
@@ -50,7 +50,7 @@ void t.test('A6 what looks like a keyword but is a name or data is left alone', 
   t.strictSame(errors(registry), [])
 })
 
-void t.test('A6 unknown keywords and formats are no error', async t => {
+t.test('A6 unknown keywords and formats are no error', async t => {
   const registry = await load(t, entry({ schema: { type: 'object', properties: { a: { type: 'string', format: 'iban', 'x-ui': { pattern: 1 } } } } }))
   t.strictSame(errors(registry), [])
   t.ok(registry.get('probe')?.validate({ a: 'DE' }).ok)

@@ -7,7 +7,7 @@ function undocumented (files: Record<string, string>): string[] {
   return findUndocumented(plantTree({ 'packages/queue/package.json': '{"name": "@toolyard/queue"}', ...sources }))
 }
 
-void t.test('exported functions, classes and interfaces without a doc comment are found', t => {
+t.test('exported functions, classes and interfaces without a doc comment are found', t => {
   t.strictSame(undocumented({
     'index.ts': "export { a, B, type C, d, e } from './x.ts'",
     'x.ts': 'export function a () {}\nexport class B {}\nexport interface C {}\nexport const d = () => 1\n// A plain comment.\nexport function e () {}'
@@ -15,7 +15,7 @@ void t.test('exported functions, classes and interfaces without a doc comment ar
   t.end()
 })
 
-void t.test('what is documented, is no function, class or interface, or stays inside, is not reported', t => {
+t.test('what is documented, is no function, class or interface, or stays inside, is not reported', t => {
   t.strictSame(undocumented({
     'index.ts': "export { a, B, limits, T } from './x.ts'\nexport type { Logger } from 'pino'",
     'x.ts': '/** Does it. */\nexport function a () {}\n/**\n * Is it.\n */\nexport class B {}\nexport const limits = {}\nexport type T = string\nexport function inside () {}\nfunction hidden () {}'
@@ -23,7 +23,7 @@ void t.test('what is documented, is no function, class or interface, or stays in
   t.end()
 })
 
-void t.test('an empty doc comment, and one with tags alone, is none', t => {
+t.test('an empty doc comment, and one with tags alone, is none', t => {
   t.strictSame(undocumented({
     'index.ts': "export { a, b } from './x.ts'",
     'x.ts': '/** */\nexport function a () {}\n/** @throws Error */\nexport function b () {}'
@@ -31,7 +31,7 @@ void t.test('an empty doc comment, and one with tags alone, is none', t => {
   t.end()
 })
 
-void t.test('an export is followed through renames and from file to file', t => {
+t.test('an export is followed through renames and from file to file', t => {
   t.strictSame(undocumented({
     'index.ts': "export { renamed } from './deep/y.ts'\nexport function own () {}",
     'deep/y.ts': "export { a as renamed, b } from '../x.ts'",

@@ -13,7 +13,7 @@ const head = '## Errors\n\n| code | status | retryable | meaning | what to do |\
 const lost = '| `LOST` | 404 | no | It is gone. | Look elsewhere. |\n'
 const busy = '| `BUSY` | 503 | yes | Later. | Wait. |\n'
 
-void t.test('a page that says what the code says has no differences', t => {
+t.test('a page that says what the code says has no differences', t => {
   t.strictSame(compareErrorDocs(head + lost + busy, 'Errors', errors), [])
   t.end()
 })
@@ -27,13 +27,13 @@ for (const [row, difference] of [
   ['| `BUSY` | 503 | yes | Never. | Wait. |\n', "Errors: BUSY has the meaning 'Never.', in the code it is 'Later.'"],
   ['| `BUSY` | 503 | yes | Later. |  |\n', "Errors: BUSY doesn't say what to do"]
 ] as const) {
-  void t.test(`the page's fault is found: ${difference}`, t => {
+  t.test(`the page's fault is found: ${difference}`, t => {
     t.strictSame(compareErrorDocs(head + lost + row, 'Errors', errors), [difference])
     t.end()
   })
 }
 
-void t.test('docs/errors.md has every error of the contract, and no other', async t => {
+t.test('docs/errors.md has every error of the contract, and no other', async t => {
   const page = await readFile(join(repoRoot, 'docs/errors.md'), 'utf8')
   t.strictSame(compareErrorDocs(page, 'Errors that end a request', httpErrors), [])
   t.strictSame(compareErrorDocs(page, "Errors in a call's answer", callErrors), [])

@@ -53,14 +53,14 @@ const breaches: Array<[file: string, text: string, breach: RegExp]> = [
 ]
 
 for (const [file, text] of allowed) {
-  void t.test(`${file} may say ${text}`, t => {
+  t.test(`${file} may say ${text}`, t => {
     t.strictSame(findWrongImports(plantTree({ ...house, [file]: text })), [])
     t.end()
   })
 }
 
 for (const [file, text, breach] of breaches) {
-  void t.test(`${file} must not say ${text}`, t => {
+  t.test(`${file} must not say ${text}`, t => {
     const found = findWrongImports(plantTree({ ...house, [file]: text }))
     t.equal(found.length, 1)
     t.match(found[0], breach)
@@ -69,13 +69,13 @@ for (const [file, text, breach] of breaches) {
   })
 }
 
-void t.test('a package without a place in the table is reported', t => {
+t.test('a package without a place in the table is reported', t => {
   t.strictSame(findWrongImports(plantTree({ 'packages/attic/package.json': '{"name":"@toolyard/attic"}' })),
     ['packages/attic has no place among the import directions'])
   t.end()
 })
 
-void t.test('imports point one way in this repository', async t => {
+t.test('imports point one way in this repository', async t => {
   const tree = await readTree(repoRoot, path => /^(packages|apps)\//.test(path))
   t.ok(tree.length > 10, 'the tree was read')
   t.strictSame(findWrongImports(tree), [])

@@ -24,7 +24,7 @@ function faults (change: (lock: Lock) => void): string[] {
   }))
 }
 
-void t.test('a lockfile that has every package and dependency is accepted', t => {
+t.test('a lockfile that has every package and dependency is accepted', t => {
   t.strictSame(faults(() => {}), [])
   t.end()
 })
@@ -38,13 +38,13 @@ for (const [fault, change] of [
   ['node_modules/tap needs b, which is not in the lockfile', lock => { Object.assign(lock.packages['node_modules/tap'] ?? {}, { optionalDependencies: { b: '1' } }) }],
   ['node_modules/tap is resolved to an address', lock => { Object.assign(lock.packages['node_modules/tap'] ?? {}, { resolved: 'https://example.org/tap.tgz' }) }]
 ] as Array<[string, (lock: Lock) => void]>) {
-  void t.test(`the lockfile's fault is found: ${fault}`, t => {
+  t.test(`the lockfile's fault is found: ${fault}`, t => {
     t.ok(faults(change).includes(fault))
     t.end()
   })
 }
 
-void t.test('package-lock.json fits every package.json of this repository, and names no registry', async t => {
+t.test('package-lock.json fits every package.json of this repository, and names no registry', async t => {
   const tree = await readTree(repoRoot, path => /(^|\/)package(-lock)?\.json$/.test(path))
   t.strictSame(findLockFaults(tree), [])
 })

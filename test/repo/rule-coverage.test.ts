@@ -7,12 +7,12 @@ import { readTree, repoRoot } from './source-tree.ts'
 const files = await readTree(repoRoot, path => /^test\/.*\.test\.ts$/.test(path) && path !== 'test/repo/rules.test.ts')
 const citations = readCitations(files)
 
-void t.test('every rule that a test cites is a known one', t => {
+t.test('every rule that a test cites is a known one', t => {
   t.strictSame(findUnknown(citations, ruleIds), [])
   t.end()
 })
 
-void t.test('every rule that must hold by now is cited by a test', t => {
+t.test('every rule that must hold by now is cited by a test', t => {
   t.strictSame(findUncited(citations, ruleIds, requiredRanges), [])
   t.end()
 })

@@ -5,6 +5,6 @@ import t from 'tap'
 import { compareSettingsDocs } from './settings-docs.ts'
 import { repoRoot } from './source-tree.ts'
 
-void t.test('the README has every setting with its default, and no other', async t => {
+t.test('the README has every setting with its default, and no other', async t => {
   t.strictSame(compareSettingsDocs(await readFile(join(repoRoot, 'README.md'), 'utf8'), variables), [])
 })

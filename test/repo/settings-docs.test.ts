@@ -20,7 +20,7 @@ const rows = [
   '| `REDACT` | empty | A text. |'
 ]
 
-void t.test('a settings table that fits the code has no differences', t => {
+t.test('a settings table that fits the code has no differences', t => {
   t.strictSame(compareSettingsDocs(head + rows.join('\n'), variables), [])
   t.end()
 })
@@ -32,13 +32,13 @@ for (const [changed, difference] of [
   [['| `PORT` | 3000 | The port. |', ...rows.slice(1)], "PORT has the default '3000', in the code it is '3001'"],
   [['| `PORT` | 3001 | |', ...rows.slice(1)], "PORT doesn't say what it is"]
 ] as Array<[string[], string]>) {
-  void t.test(`the table's fault is found: ${difference}`, t => {
+  t.test(`the table's fault is found: ${difference}`, t => {
     t.strictSame(compareSettingsDocs(head + changed.join('\n'), variables), [difference])
     t.end()
   })
 }
 
-void t.test('a README without the table is reported', t => {
+t.test('a README without the table is reported', t => {
   t.strictSame(compareSettingsDocs('# Toolyard', variables), ['there is no table with the columns variable, default, what'])
   t.end()
 })

@@ -19,7 +19,7 @@ const args: Record<string, object> = {
 
 for (const tool of tools) {
   const inPython = tool.command[0]?.endsWith('.py') ?? false
-  void t.test(`${tool.name} ${inPython ? 'cannot start' : 'works'} where there is nothing but Node and the standard commands`, async t => {
+  t.test(`${tool.name} ${inPython ? 'cannot start' : 'works'} where there is nothing but Node and the standard commands`, async t => {
     const bin = t.testdir()
     await symlink(process.execPath, join(bin, 'node'))
     await Promise.all(standard.map(command => symlink(find(command), join(bin, command))))

@@ -4,12 +4,12 @@ import { join } from 'node:path'
 import t from 'tap'
 import { callSample, copyWorkspace, failSample, withoutPython } from './sample-tool.ts'
 
-void t.test('json_query follows a JSON path through a file, with wildcards', async t => {
+t.test('json_query follows a JSON path through a file, with wildcards', async t => {
   const answer = await callSample(t, 'json_query', { path: 'data/stations.json', query: '$.stations[*].battery.volts' }, await copyWorkspace(t))
   t.strictSame(answer, { query: '$.stations[*].battery.volts', count: 3, matches: [12.6, 12.9, 11.8] })
 })
 
-void t.test('json_query follows a JSON Pointer, with its escapes', async t => {
+t.test('json_query follows a JSON Pointer, with its escapes', async t => {
   const workspace = await copyWorkspace(t)
   t.match(await callSample(t, 'json_query', { path: 'data/stations.json', query: '/stations/1/name' }, workspace), { matches: ['Lower Meadow'] })
   t.match(await callSample(t, 'json_query', { value: { 'a/b': { '~': 1 } }, query: '/a~1b/~0' }, workspace), { matches: [1] })
@@ -27,13 +27,13 @@ for (const [query, matches] of [
   ['/a b/-1', []],
   ['/a b/2', [3]]
 ] as const) {
-  void t.test(`json_query answers ${query} with ${JSON.stringify(matches)}`, async t => {
+  t.test(`json_query answers ${query} with ${JSON.stringify(matches)}`, async t => {
     const answer = await callSample(t, 'json_query', { value: { 'a b': [1, 2, 3] }, query }, await copyWorkspace(t))
     t.strictSame(answer, { query, count: matches.length, matches })
   })
 }
 
-void t.test('json_query refuses a query that it cannot read, and a file that is not JSON', async t => {
+t.test('json_query refuses a query that it cannot read, and a file that is not JSON', async t => {
   const workspace = await copyWorkspace(t)
   t.equal(await failSample(t, 'json_query', { value: {}, query: '$..name' }, workspace), 'query is not a JSON path that this tool knows, at: ..name')
   t.match(await failSample(t, 'json_query', { value: {}, query: 'name' }, workspace), /^query must start with/)
@@ -42,7 +42,7 @@ void t.test('json_query refuses a query that it cannot read, and a file that is 
   t.equal(await failSample(t, 'json_query', { path: 'README.md', query: '$' }, workspace), 'file is not JSON: README.md')
 })
 
-void t.test('csv_summary tells type, range and mean of each column', { skip: withoutPython }, async t => {
+t.test('csv_summary tells type, range and mean of each column', { skip: withoutPython }, async t => {
   const answer = await callSample(t, 'csv_summary', { path: 'data/readings.csv' }, await copyWorkspace(t))
   t.match(answer, { path: 'data/readings.csv', rows: 36, ragged_rows: 0 })
   const columns = answer['columns'] as Array<Record<string, unknown>>
@@ -51,7 +51,7 @@ void t.test('csv_summary tells type, range and mean of each column', { skip: wit
   t.match(columns[4], { name: 'wind_ms', type: 'number', missing: 2 })
 })
 
-void t.test('csv_summary reads quotes, another delimiter, short rows and a byte order mark', { skip: withoutPython }, async t => {
+t.test('csv_summary reads quotes, another delimiter, short rows and a byte order mark', { skip: withoutPython }, async t => {
   const workspace = await copyWorkspace(t)
   await writeFile(join(workspace, 'odd.csv'), '\uFEFFid;note;gap\r\n1;"a;b\nc";\r\n\r\n4;nan\r\n-2.5;1_000;\r\n')
   t.strictSame(await callSample(t, 'csv_summary', { path: 'odd.csv', delimiter: ';' }, workspace), {
@@ -66,7 +66,7 @@ void t.test('csv_summary reads quotes, another delimiter, short rows and a byte 
   })
 })
 
-void t.test('csv_summary refuses a file without a header, and one that is not text', { skip: withoutPython }, async t => {
+t.test('csv_summary refuses a file without a header, and one that is not text', { skip: withoutPython }, async t => {
   const workspace = await copyWorkspace(t)
   await writeFile(join(workspace, 'empty.csv'), '')
   await writeFile(join(workspace, 'binary.csv'), Buffer.from([0x89, 0xff, 0xfe]))
@@ -75,7 +75,7 @@ void t.test('csv_summary refuses a file without a header, and one that is not te
   t.match(await failSample(t, 'csv_summary', { path: 'README.md', delimiter: 'x' }, workspace), /^delimiter must be one of/)
 })
 
-void t.test('file_hash computes the digest of the bytes, sha256 unless told otherwise', async t => {
+t.test('file_hash computes the digest of the bytes, sha256 unless told otherwise', async t => {
   const workspace = await copyWorkspace(t)
   const bytes = await readFile(join(workspace, 'README.md'))
   for (const algorithm of ['sha256', 'sha512', 'sha1']) {
@@ -85,6 +85,6 @@ void t.test('file_hash computes the digest of the bytes, sha256 unless told othe
   }
 })
 
-void t.test('file_hash refuses an algorithm that it does not know', async t => {
+t.test('file_hash refuses an algorithm that it does not know', async t => {
   t.equal(await failSample(t, 'file_hash', { path: 'README.md', algorithm: 'crc32' }, await copyWorkspace(t)), 'algorithm must be one of: sha256, sha512, sha1, md5')
 })

@@ -8,7 +8,7 @@ const oddNames = ['two\nlines', '"quoted" \\ back', '-dash', 'tab\there', 'ärge
 interface Usage { total_kib: number, entries: number, complete: boolean, largest: Array<{ path: string, kib: number }> }
 interface Recent { count: number, files: Array<{ path: string, bytes: number, modified: string }> }
 
-void t.test('disk_usage lists what is at the top of the workspace, largest first, with the total', async t => {
+t.test('disk_usage lists what is at the top of the workspace, largest first, with the total', async t => {
   const workspace = await copyWorkspace(t)
   await writeFile(join(workspace, 'big.bin'), Buffer.alloc(300_000, 1))
   const usage = await callSample(t, 'disk_usage', {}, workspace) as unknown as Usage
@@ -19,13 +19,13 @@ void t.test('disk_usage lists what is at the top of the workspace, largest first
   t.equal(usage.total_kib, usage.largest.reduce((sum, entry) => sum + entry.kib, 0))
 })
 
-void t.test('disk_usage lists as many entries as it is told to, and counts them all', async t => {
+t.test('disk_usage lists as many entries as it is told to, and counts them all', async t => {
   const usage = await callSample(t, 'disk_usage', ' { "limit" : 2 }\n', await copyWorkspace(t)) as unknown as Usage
   t.equal(usage.largest.length, 2)
   t.equal(usage.entries, 4)
 })
 
-void t.test('disk_usage and recent_files report every name that a file can have', async t => {
+t.test('disk_usage and recent_files report every name that a file can have', async t => {
   const workspace = await copyWorkspace(t)
   const empty = join(workspace, 'empty')
   await mkdir(empty)
@@ -37,13 +37,13 @@ void t.test('disk_usage and recent_files report every name that a file can have'
   t.strictSame(recent.files.map(file => file.bytes).sort(), oddNames.map(name => Buffer.byteLength(name)).sort())
 })
 
-void t.test('disk_usage and recent_files answer for an empty workspace', async t => {
+t.test('disk_usage and recent_files answer for an empty workspace', async t => {
   const empty = t.testdir()
   t.strictSame(await callSample(t, 'disk_usage', {}, empty), { total_kib: 0, entries: 0, complete: true, largest: [] })
   t.strictSame(await callSample(t, 'recent_files', '', empty), { count: 0, files: [] })
 })
 
-void t.test('recent_files lists the files by their last change, in UTC, hidden ones left out', async t => {
+t.test('recent_files lists the files by their last change, in UTC, hidden ones left out', async t => {
   const workspace = t.testdir({ leap: '12345', sub: { before: '' }, old: '1', '.hidden': { secret: '' }, '.env': '' })
   await utimes(join(workspace, 'leap'), 0, Date.UTC(2024, 1, 29, 12) / 1000)
   await utimes(join(workspace, 'sub/before'), 0, Date.UTC(1999, 11, 31, 23, 59, 59) / 1000)
@@ -58,7 +58,7 @@ void t.test('recent_files lists the files by their last change, in UTC, hidden o
   })
 })
 
-void t.test('recent_files can be told how many files and how many days', async t => {
+t.test('recent_files can be told how many files and how many days', async t => {
   const workspace = t.testdir({ fresh: '', stale: '', other: '' })
   await utimes(join(workspace, 'stale'), 0, Date.now() / 1000 - 5 * 86_400)
   const answer = await callSample(t, 'recent_files', { days: 2, limit: 1 }, workspace) as unknown as Recent
@@ -78,7 +78,7 @@ for (const [stdin, message] of [
   ['[]', 'arguments must be a JSON object of whole numbers'],
   ['{"limit":1', 'arguments must be a JSON object of whole numbers']
 ] as const) {
-  void t.test(`disk_usage and recent_files refuse ${stdin}`, async t => {
+  t.test(`disk_usage and recent_files refuse ${stdin}`, async t => {
     const workspace = await copyWorkspace(t)
     for (const name of ['disk_usage', 'recent_files']) t.match(await failSample(t, name, stdin, workspace), message)
   })

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { callSample, copyWorkspace, failSample } from './sample-tool.ts'
 
-void t.test('A38 get_time tells the time of now in the zone, with its offset, in one line of JSON', async t => {
+t.test('A38 get_time tells the time of now in the zone, with its offset, in one line of JSON', async t => {
   const workspace = await copyWorkspace(t)
   const earliest = Math.floor(Date.now() / 1000)
   const now = await callSample(t, 'get_time', { timezone: 'Asia/Kolkata' }, workspace)
@@ -14,18 +14,18 @@ void t.test('A38 get_time tells the time of now in the zone, with its offset, in
   t.equal(now['weekday'], new Date((Number(now['unix']) + 19_800) * 1000).toLocaleDateString('en-US', { weekday: 'long', timeZone: 'UTC' }))
 })
 
-void t.test('get_time writes the offset of UTC in full', async t => {
+t.test('get_time writes the offset of UTC in full', async t => {
   const now = await callSample(t, 'get_time', { timezone: 'UTC' }, await copyWorkspace(t))
   t.equal(now['utc_offset'], '+00:00')
 })
 
-void t.test('get_time takes tz where timezone is absent, and prefers timezone', async t => {
+t.test('get_time takes tz where timezone is absent, and prefers timezone', async t => {
   const workspace = await copyWorkspace(t)
   t.match(await callSample(t, 'get_time', { tz: 'Asia/Tokyo' }, workspace), { timezone: 'Asia/Tokyo', utc_offset: '+09:00' })
   t.match(await callSample(t, 'get_time', { tz: 'Asia/Tokyo', timezone: 'Asia/Dubai' }, workspace), { timezone: 'Asia/Dubai', utc_offset: '+04:00' })
 })
 
-void t.test('A39 get_time refuses a zone that does not exist and one that is missing, in one line of JSON on stderr', async t => {
+t.test('A39 get_time refuses a zone that does not exist and one that is missing, in one line of JSON on stderr', async t => {
   const workspace = await copyWorkspace(t)
   t.equal(await failSample(t, 'get_time', { timezone: 'Mars/Olympus' }, workspace),
     'unknown time zone: Mars/Olympus (an IANA name is expected, such as Europe/Helsinki)')

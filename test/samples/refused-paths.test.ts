@@ -13,7 +13,7 @@ const readers: Array<{ name: string, skip: string | false, args: (path: string) 
 ]
 
 for (const { name, skip, args, missing } of readers) {
-  void t.test(`${name} reads no file outside the workspace`, { skip }, async t => {
+  t.test(`${name} reads no file outside the workspace`, { skip }, async t => {
     const workspace = await copyWorkspace(t)
     await writeFile(join(workspace, '../outside.txt'), 'outside')
     await symlink('../outside.txt', join(workspace, 'link.txt'))
@@ -23,7 +23,7 @@ for (const { name, skip, args, missing } of readers) {
     }
   })
 
-  void t.test(`${name} says what is wrong with a path in the workspace`, { skip }, async t => {
+  t.test(`${name} says what is wrong with a path in the workspace`, { skip }, async t => {
     const workspace = await copyWorkspace(t)
     execFileSync('mkfifo', [join(workspace, 'pipe')])
     t.equal(await failSample(t, name, args('nothing.txt'), workspace), 'file not found: nothing.txt')
@@ -34,7 +34,7 @@ for (const { name, skip, args, missing } of readers) {
     t.equal(await failSample(t, name, args(' '), workspace), missing)
   })
 
-  void t.test(`${name} refuses what is not a JSON object`, { skip }, async t => {
+  t.test(`${name} refuses what is not a JSON object`, { skip }, async t => {
     const workspace = await copyWorkspace(t)
     for (const stdin of ['[]', 'null', '"text"', '{"path":', '\u0000']) {
       t.equal(await failSample(t, name, stdin, workspace), 'arguments must be a JSON object')
@@ -42,7 +42,7 @@ for (const { name, skip, args, missing } of readers) {
   })
 }
 
-void t.test('a link to a file of the workspace is followed, and a name may start with two dots', async t => {
+t.test('a link to a file of the workspace is followed, and a name may start with two dots', async t => {
   const workspace = await copyWorkspace(t)
   await symlink('README.md', join(workspace, 'link.md'))
   await writeFile(join(workspace, '..notes'), 'two words')

@@ -9,7 +9,7 @@ import { readSamples, samplesDir } from './sample-tool.ts'
 const tools = await readSamples()
 const shebangs: Record<string, string> = { mjs: 'node', sh: 'sh', py: 'python3' }
 
-void t.test('there are at least two sample tools in each of three languages, and no name is used twice', t => {
+t.test('there are at least two sample tools in each of three languages, and no name is used twice', t => {
   for (const extension of Object.keys(shebangs)) {
     t.ok(tools.filter(tool => tool.command[0]?.endsWith(`.${extension}`)).length >= 2, extension)
   }
@@ -18,7 +18,7 @@ void t.test('there are at least two sample tools in each of three languages, and
 })
 
 for (const tool of tools) {
-  void t.test(`the manifest's entry for ${tool.name} tells a model all it needs`, t => {
+  t.test(`the manifest's entry for ${tool.name} tells a model all it needs`, t => {
     t.match(tool.name, /^[a-z_]{1,64}$/)
     t.match(tool.description, /^[A-Z][^\n]{20,400}\.$/)
     t.ok(Number.isInteger(tool.timeoutSec) && tool.timeoutSec >= 1 && tool.timeoutSec <= 60, 'timeoutSec')
@@ -29,7 +29,7 @@ for (const tool of tools) {
     t.end()
   })
 
-  void t.test(`the schema of ${tool.name} is a valid JSON Schema, and its defaults and only they are filled in`, t => {
+  t.test(`the schema of ${tool.name} is a valid JSON Schema, and its defaults and only they are filled in`, t => {
     const ajv = new Ajv({ strict: true, strictRequired: true, useDefaults: true, validateSchema: true })
     const validate = ajv.compile(tool.schema)
     const args = Object.fromEntries(tool.schema.required.map(name => [name, 'x']))
@@ -40,7 +40,7 @@ for (const tool of tools) {
     t.end()
   })
 
-  void t.test(`the program of ${tool.name} can be started on any machine`, async t => {
+  t.test(`the program of ${tool.name} can be started on any machine`, async t => {
     const program = join(samplesDir, tool.command[0] ?? '')
     t.match(tool.command, [/^\.\/tools\/bin\/[a-z_]+\.(mjs|sh|py)$/])
     // The umask of a clone decides on the bits of group and others; git keeps the rest.
@@ -49,7 +49,7 @@ for (const tool of tools) {
     t.equal(first, `#!/usr/bin/env ${shebangs[program.split('.').at(-1) ?? '']}`)
   })
 
-  void t.test(`git keeps the program of ${tool.name} executable`, { skip: !existsSync(join(samplesDir, '../.git')) && 'not a clone' }, t => {
+  t.test(`git keeps the program of ${tool.name} executable`, { skip: !existsSync(join(samplesDir, '../.git')) && 'not a clone' }, t => {
     const program = join(samplesDir, tool.command[0] ?? '')
     const listed = execFileSync('git', ['ls-files', '--stage', '--', basename(program)], { cwd: dirname(program), encoding: 'utf8' })
     t.match(listed, /^100755 /)

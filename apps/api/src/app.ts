@@ -47,7 +47,7 @@ const requestTimeoutMs = 30_000
 /** Builds the HTTP service; it listens to nothing yet. */
 export function buildApp (deps: ApiDeps, options: ApiOptions): App {
   const app = Fastify({
-    ...(options.logger === undefined ? {} : { loggerInstance: options.logger as FastifyBaseLogger }),
+    ...(options.logger === undefined ? {} : { loggerInstance: options.logger }),
     logController: new RequestLog(),
     bodyLimit: limits.bodyBytes,
     requestTimeout: requestTimeoutMs,

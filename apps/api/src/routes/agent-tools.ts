@@ -1,4 +1,5 @@
-import { checkBatchRequest, ErrorBody, HttpError, InvokeBatchRequest, InvokeBatchResponse, toBatch, ToolList } from '@toolyard/contract'
+import type { HttpError } from '@toolyard/contract'
+import { checkBatchRequest, ErrorBody, InvokeBatchRequest, InvokeBatchResponse, toBatch, ToolList } from '@toolyard/contract'
 import { abandoned } from '../abandoned.ts'
 import type { App } from '../app.ts'
 import type { BatchInvoker } from '../invocation/batch-invoker.ts'
