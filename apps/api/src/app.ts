@@ -46,8 +46,9 @@ const requestTimeoutMs = 30_000
 
 /** Builds the HTTP service; it listens to nothing yet. */
 export function buildApp (deps: ApiDeps, options: ApiOptions): App {
+  const logger: FastifyBaseLogger | undefined = options.logger
   const app = Fastify({
-    ...(options.logger === undefined ? {} : { loggerInstance: options.logger }),
+    ...(logger === undefined ? {} : { loggerInstance: logger }),
     logController: new RequestLog(),
     bodyLimit: limits.bodyBytes,
     requestTimeout: requestTimeoutMs,
