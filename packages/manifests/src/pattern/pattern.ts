@@ -3,7 +3,7 @@ import { RE2JS } from 're2js'
 import { manifestLimits } from '../limits.ts'
 import { isExponential } from './ambiguity.ts'
 import { linearSyntax } from './linear-syntax.ts'
-import { nestedRepeats } from './repeats.ts'
+import { hasReference, nestedRepeats } from './parts.ts'
 import { parsePattern, type PatternNode } from './syntax.ts'
 
 /** A pattern that answers in time proportional to the text. */
@@ -49,11 +49,13 @@ export function compilePattern (source: string): Pattern {
   const native = nativePattern(source)
   const syntax = parsed(source)
   if (nestedRepeats(syntax) > maxRepeats) throw new PatternRefused(`repeats a part more than ${maxRepeats} times`)
+  // The proof keeps to none of its limits over some of these: one took a minute.
+  if (hasReference(syntax)) throw new PatternRefused('has back references, which cannot be run in linear time')
   const linear = linearPattern(source, syntax)
   // The proof takes seconds over some sets of Unicode properties, so it is left to patterns that need it.
   if (!(linear !== undefined && unicodeProperty.test(source)) && isProven(source)) return native
   if (isExponential(syntax)) throw new PatternRefused('can backtrack without bound')
-  if (linear === undefined) throw new PatternRefused('may backtrack without bound (look-around and back references cannot be run in linear time)')
+  if (linear === undefined) throw new PatternRefused('may backtrack without bound (look-around cannot be run in linear time)')
   return linear
 }
 
