@@ -3,12 +3,12 @@
  * Arguments go to tap; a test may be named by its source: `npm test -- test/cli/help.test.ts`.
  * The last line is `N passed, N failed`, from tap's own count of assertions.
  */
-import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { rmSync } from 'node:fs'
+import { createInterface } from 'node:readline'
 import { binary, build, checkNode, installDependencies, root } from './checkout.mjs'
-import { readCounts } from './test-counts.mjs'
+import { TestReport } from './test-report.mjs'
 import { builtPath } from './test-paths.mjs'
 
 checkNode()
@@ -18,7 +18,7 @@ installDependencies()
 rmSync('test/build', { recursive: true, force: true })
 build()
 await provideRedis()
-process.exitCode = runTests(process.argv.slice(2).map(builtPath))
+process.exitCode = await runTests(process.argv.slice(2).map(builtPath))
 
 async function provideRedis () {
   const { ensureRedisServer } = await import('@toolyard/queue/server')
@@ -32,33 +32,20 @@ async function provideRedis () {
 
 /**
  * @param {string[]} args
- * @returns {number} the exit status
+ * @returns {Promise<number>} the exit status
  */
-function runTests (args) {
-  const directory = mkdtempSync(join(tmpdir(), 'toolyard-tap-'))
-  try {
-    const output = join(directory, 'results.tap')
-    // Without a terminal, tap would print every assertion; the failures are enough.
-    const reporter = process.stdout.isTTY ? [] : ['--reporter=min']
-    const { status } = spawnSync(process.execPath, [binary('tap'), 'run', ...reporter, `--output-file=${output}`, ...args], { stdio: ['ignore', 'inherit', 'inherit'] })
-    const counts = readCounts(readText(output))
-    // A run that fails without a failed assertion (one that broke off, say) must not look like a good one.
-    if (status !== 0 && counts.failed === 0) {
-      console.error(`tap ended with status ${status ?? 'unknown'}, without a failed assertion.`)
-      counts.failed = 1
-    }
-    console.log(`${counts.passed} passed, ${counts.failed} failed${counts.skipped === 0 ? '' : `, ${counts.skipped} skipped`}`)
-    return counts.failed === 0 ? 0 : 1
-  } finally {
-    rmSync(directory, { recursive: true, force: true })
+async function runTests (args) {
+  const report = new TestReport()
+  const tap = spawn(process.execPath, [binary('tap'), 'run', '--reporter=tap', ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const ended = once(tap, 'close')
+  for await (const line of createInterface({ input: tap.stdout })) {
+    const shown = report.read(line)
+    if (shown !== undefined) console.log(shown)
   }
-}
-
-/** @param {string} file */
-function readText (file) {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch {
-    return ''
-  }
+  const [status] = await ended
+  const { passed, skipped } = report.counts
+  // A run that fails without a failed assertion (one that broke off, say) must not look like a good one.
+  const failed = report.counts.failed === 0 && status !== 0 ? 1 : report.counts.failed
+  console.log(`${passed} passed, ${failed} failed${skipped === 0 ? '' : `, ${skipped} skipped`}`)
+  return failed === 0 ? 0 : 1
 }

@@ -1,4 +1,4 @@
-/** One command of `toolyard`. */
+/** One command of `toolyard`. What it needs, it imports when it runs, so that the others stay quick. */
 export interface Command {
   name: string
   /** One line for the list of commands. */

@@ -1,4 +1,3 @@
-import { loadEnvFile } from '@toolyard/runtime'
 import type { Command } from '../command.ts'
 
 /** `toolyard api`: the HTTP service alone. */
@@ -10,6 +9,7 @@ export const api: Command = {
 Runs the HTTP service in the foreground, with its log as JSON lines on stdout. It runs no tool: there must be workers at
 the same Redis. Settings are environment variables; .env in the working directory is read. REDIS_URL must be set.`,
   run: async () => {
+    const { loadEnvFile } = await import('@toolyard/runtime')
     loadEnvFile()
     const { runApi } = await import('@toolyard/api')
     await runApi()

@@ -1,4 +1,3 @@
-import { runStart } from '../start/run-start.ts'
 import type { Command } from '../command.ts'
 
 /** `toolyard start`: everything on one machine. */
@@ -18,5 +17,8 @@ Settings are environment variables; .env in the working directory is read. What 
 
 Without a Redis server program on the PATH, one is installed with apt-get, dnf, apk (as root) or brew;
 TOOLYARD_NO_INSTALL=1 switches that off.`,
-  run: () => runStart({ directory: process.cwd(), env: process.env })
+  run: async () => {
+    const { runStart } = await import('../start/run-start.ts')
+    return await runStart({ directory: process.cwd(), env: process.env })
+  }
 }

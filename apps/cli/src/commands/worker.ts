@@ -1,4 +1,3 @@
-import { loadEnvFile } from '@toolyard/runtime'
 import type { Command } from '../command.ts'
 
 /** `toolyard worker`: one worker process. */
@@ -11,6 +10,7 @@ Runs one worker in the foreground, with its log as JSON lines on stdout. Start a
 you like, at the same Redis. Settings are environment variables; .env in the working directory is read.
 REDIS_URL must be set.`,
   run: async () => {
+    const { loadEnvFile } = await import('@toolyard/runtime')
     loadEnvFile()
     const { runWorker } = await import('@toolyard/worker')
     await runWorker()

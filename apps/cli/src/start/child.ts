@@ -58,7 +58,10 @@ export async function launchChild (options: ChildOptions, signal: AbortSignal): 
 function followOutput (child: ChildProcess, { name, log, warn }: ChildOptions): { last: string[], ended: Promise<unknown> } {
   const last: string[] = []
   let ready = false
-  child.once('message', () => { ready = true })
+  child.once('message', () => {
+    ready = true
+    for (const line of last) warn(line)
+  })
   const follow = (line: string): void => {
     log.write(`${line}\n`)
     const shown = terminalLine(name, line)
