@@ -3,10 +3,14 @@ import { agentToolsApiRules } from './rule-ids/agent-tools-api.ts'
 import { conflictRules } from './rule-ids/conflicts.ts'
 import { faultRules } from './rule-ids/faults.ts'
 import { originalBugs } from './rule-ids/original-bugs.ts'
+import { skillRules } from './rule-ids/skill.ts'
+import { toolManifestRules } from './rule-ids/tool-manifest.ts'
 import type { RuleRange } from './rules.ts'
 
 /** Every rule that a test may cite, by its id, with what it is about. */
-export const ruleIds: Record<string, string> = { ...agentcliRules, ...agentToolsApiRules, ...conflictRules, ...originalBugs, ...faultRules }
+export const ruleIds: Record<string, string> = {
+  ...agentcliRules, ...agentToolsApiRules, ...conflictRules, ...toolManifestRules, ...skillRules, ...originalBugs, ...faultRules
+}
 
 /** What the tests must cite by now, a line for each issue that asked for it. */
 export const requiredRanges: readonly RuleRange[] = [

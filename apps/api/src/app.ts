@@ -28,6 +28,7 @@ export interface ApiDeps {
   ending: AbortSignal
 }
 
+/** How the API is set up, beside what it stands on. */
 export interface ApiOptions {
   keys: readonly ApiKey[]
   /** Every request counts as an admin's. */

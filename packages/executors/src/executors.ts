@@ -8,6 +8,7 @@ import { closeStrayDescriptors } from './process/descriptors.ts'
 import { createMarks } from './process/mark.ts'
 import { interruptionError } from './result/interruption.ts'
 
+/** What executors work with. */
 export interface ExecutorOptions {
   /** Root of the built-in file tools, working directory of tools. */
   workspaceDir: string
@@ -24,6 +25,7 @@ export interface ExecutorLogger {
   warn (fields: object, message: string): void
 }
 
+/** Runs tools of every kind. */
 export interface Executors {
   /** Runs one call of a tool to its end; rejects only for bugs. When it settles, no process of the call is left. */
   run (tool: Tool, args: Record<string, unknown>, context: RunContext): Promise<Outcome>

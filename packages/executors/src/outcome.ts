@@ -3,6 +3,7 @@ import type { CallError } from '@toolyard/contract'
 /** How one run of a tool ended. Executors return it for everything a tool can do; they throw only for bugs. */
 export type Outcome = Success | Failure
 
+/** The tool ran and gave an output. */
 export interface Success {
   ok: true
   /** A JSON value. */
@@ -11,6 +12,7 @@ export interface Success {
   cut?: { bytes: number, storedBytes: number }
 }
 
+/** The tool did not succeed, or did not run. */
 export interface Failure {
   ok: false
   error: CallError

@@ -23,6 +23,7 @@ export type HandlerResult =
   /** Back to the queue, for another worker. */
   | { ok: false, requeue: true }
 
+/** What a pool serves, and what it does with a job. */
 export interface WorkerPoolOptions {
   redis: Redis
   /** Public queue names, or `['*']` for all that exist and will exist. */

@@ -15,7 +15,11 @@ export function apiKeysOf (settings: Settings): readonly ApiKey[] {
   return keys
 }
 
-/** @throws SettingsError when there is no Redis to connect to: only `toolyard start` brings its own. */
+/**
+ * Where Redis is.
+ *
+ * @throws SettingsError when there is no Redis to connect to: only `toolyard start` brings its own.
+ */
 export function redisUrlOf (settings: Settings): string {
   if (settings.REDIS_URL === undefined) {
     throw new SettingsError(['REDIS_URL must be set (redis://host:port, rediss://host:port or unix:/path); `toolyard start` runs an embedded Redis instead'])

@@ -1,6 +1,7 @@
 /** One step of stopping a process; steps run in the order they were given. */
 export type StopStep = () => Promise<void> | void
 
+/** How long stopping may take, and who hears of it. */
 export interface ShutdownOptions {
   /** After so many milliseconds the process exits anyway, with code 1. */
   graceMs: number

@@ -9,6 +9,7 @@ import { findEntries, type Entries } from './services.ts'
 import { catchStopSignals, type StopSignals } from './stop-signals.ts'
 import type { Backoff } from './supervisor.ts'
 
+/** Where `start` runs and what it starts. */
 export interface StartOptions {
   /** Where `.env` and `.toolyard/` are. */
   directory: string

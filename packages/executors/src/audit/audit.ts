@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { AuditEntry } from './entry.ts'
 import { createRedactor } from './redaction.ts'
 
+/** Where the audit is written, and what it must not hold. */
 export interface AuditOptions {
   /** Made when it is first needed. */
   dir: string
@@ -14,6 +15,7 @@ export interface AuditOptions {
   onError: (error: unknown) => void
 }
 
+/** The audit log of one process. */
 export interface Audit {
   /** Adds an entry, without waiting for the disk. */
   record (entry: AuditEntry): void
