@@ -7,6 +7,8 @@ import type { Outcome, RunContext } from './outcome.ts'
 import { closeStrayDescriptors } from './process/descriptors.ts'
 import { createMarks } from './process/mark.ts'
 import { interruptionError } from './result/interruption.ts'
+import { readSkill } from './skill/read-skill.ts'
+import { runSkill } from './skill/run-skill.ts'
 
 /** What executors work with. */
 export interface ExecutorOptions {
@@ -48,7 +50,19 @@ export function createExecutors (options: ExecutorOptions): Executors {
 
   async function runTool (tool: Tool, args: Record<string, unknown>, context: RunContext): Promise<Outcome> {
     if (context.signal.aborted) return { ok: false, error: interruptionError({ kind: 'abort', reason: context.signal.reason }) }
-    if (tool.run.kind === 'command') return await runCommand(tool.name, tool.run, args, context, host)
+    switch (tool.run.kind) {
+      case 'command':
+        return await runCommand(tool.name, tool.run, args, context, host)
+      case 'skill':
+        return await runSkill(tool.name, tool.run, args, context, host)
+      case 'read-skill':
+        return readSkill(tool.run, args)
+      case 'builtin':
+        return await runBuiltinTool(tool, args, context)
+    }
+  }
+
+  async function runBuiltinTool (tool: Tool, args: Record<string, unknown>, context: RunContext): Promise<Outcome> {
     const handler = builtins.get(tool.jobType)
     if (handler === undefined) return { ok: false, error: { code: 'TOOL_UNAVAILABLE', message: `no built-in tool has the job type ${tool.jobType}` } }
     return await runBuiltin(handler, args, context, options.workspaceDir)

@@ -3,4 +3,7 @@ export { toolSpec } from './tool-spec.ts'
 export type { Finding } from './finding.ts'
 export type { Issue } from './schema/issues.ts'
 export type { ArgumentsResult } from './schema/validator.ts'
-export type { BuiltinRun, CommandRun, JsonSchema, Tool, ToolRun, ToolSource } from './tool.ts'
+export type {
+  BuiltinRun, CommandRun, JsonSchema, ReadSkillRun, SkillArg, SkillFlagArg, SkillPositionalArg, SkillResolver, SkillRun, SkillSwitchArg,
+  Tool, ToolRun, ToolSource
+} from './tool.ts'

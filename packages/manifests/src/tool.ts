@@ -25,7 +25,73 @@ export interface BuiltinRun {
   kind: 'builtin'
 }
 
-export type ToolRun = CommandRun | BuiltinRun
+/** A subcommand of an allowlisted program; the call's arguments become its argv (S9 to S27). */
+export interface SkillRun {
+  kind: 'skill'
+  /** Absolute path of the skill's directory. */
+  directory: string
+  binary: string
+  /** As the manifest wrote it: matched as a whole, then split on white space (X20). */
+  subcommand: string
+  /** In the order of argv (S14). */
+  args: SkillArg[]
+  /** Subcommands by binary; only these pairs may run (S9, S10). */
+  allowlist: Record<string, string[]>
+  /** Resolvers may run files of the skill's `scripts/` (S28). */
+  allowScripts: boolean
+}
+
+/** How one parameter becomes elements of argv, with the manifest's defaults filled in. */
+export type SkillArg = SkillPositionalArg | SkillFlagArg | SkillSwitchArg
+
+export interface SkillPositionalArg extends SkillValueArg {
+  kind: 'positional'
+}
+
+/** A flag and its value, as two elements; nothing when the parameter is missing or null (S20). */
+export interface SkillFlagArg extends SkillValueArg {
+  kind: 'flag'
+  /** As the manifest wrote it, or the parameter's name: `content` stands for `--content`, `-c` for itself (S18, S19, B16). */
+  flag: string
+}
+
+interface SkillValueArg {
+  param: string
+  /** Literal `\n` and `\t` become a newline and a tab (S23). */
+  normalizeNewlines: boolean
+  /** The value may start with `-`. */
+  allowDash: boolean
+  resolver?: SkillResolver
+}
+
+/** A parameter that only says which of two flags is passed, if any (S21, S22). */
+export interface SkillSwitchArg {
+  kind: 'flagifboolean'
+  param: string
+  flagIfTrue?: string
+  flagIfFalse?: string
+}
+
+/** A process whose output replaces a value (S24 to S33). */
+export interface SkillResolver {
+  /** Name of a file in the skill's `scripts/`; it wins over the binary where scripts may run (SC18). */
+  script?: string
+  binary?: string
+  subcommand?: string
+  /** `$param` stands for the value (S32). */
+  args: string[]
+  /** An argument may start with `-` because the value does. */
+  allowDash: boolean
+}
+
+/** Hands out the text of a skill, in the worker itself (S40). */
+export interface ReadSkillRun {
+  kind: 'read-skill'
+  /** What follows the front matter of each skill's SKILL.md, by the skill's name (SC25). */
+  skills: Record<string, string>
+}
+
+export type ToolRun = CommandRun | BuiltinRun | SkillRun | ReadSkillRun
 
 /** One callable thing, whatever format declared it. */
 export interface Tool {

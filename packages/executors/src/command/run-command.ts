@@ -2,10 +2,9 @@ import type { CommandRun } from '@toolyard/manifests'
 import type { Audit } from '../audit/audit.ts'
 import { auditEntry } from '../audit/entry.ts'
 import type { Outcome, RunContext } from '../outcome.ts'
-import { runProcess, type ProcessEnd, type ProcessHost } from '../process/run-process.ts'
-import { interruptionError } from '../result/interruption.ts'
+import { runProcess, type ProcessHost } from '../process/run-process.ts'
 import { commandOutput } from '../result/output.ts'
-import { toolError } from '../result/tool-error.ts'
+import { processOutcome } from '../result/process-outcome.ts'
 import { toolEnvironment } from './environment.ts'
 
 /** What every command run of a worker shares. */
@@ -31,18 +30,5 @@ export async function runCommand (name: string, run: CommandRun, args: Record<st
     onLine: context.log
   }, host)
   host.audit.record(auditEntry({ tool: name, job: context.jobId, envKeys: passedKeys }, plan, end))
-  return commandOutcome(end)
-}
-
-function commandOutcome ({ ending, stdout, stderr }: ProcessEnd): Outcome {
-  switch (ending.kind) {
-    case 'exit':
-      return ending.code === 0 ? commandOutput(stdout) : { ok: false, error: toolError(stderr.kept, `exit status ${ending.code}`) }
-    case 'signal':
-      return { ok: false, error: toolError(stderr.kept, `signal: ${ending.signal}`) }
-    case 'unstarted':
-      return { ok: false, error: ending.error }
-    default:
-      return { ok: false, error: interruptionError(ending) }
-  }
+  return processOutcome(end, commandOutput)
 }

@@ -8,12 +8,19 @@ import { decodePrefix } from './utf8.ts'
  * the white space around it. Invalid UTF-8 becomes U+FFFD. More than the cap is the text that was kept, with `cut`.
  */
 export function commandOutput ({ kept, totalBytes }: Captured): Success {
-  if (totalBytes > kept.length) {
-    const { text, bytes } = decodePrefix(kept)
-    return { ok: true, output: text, cut: { bytes: totalBytes, storedBytes: bytes } }
-  }
+  if (totalBytes > kept.length) return cutText({ kept, totalBytes })
   const text = kept.toString('utf8').trim()
   if (text === '') return { ok: true, output: {} }
   const parsed = parseJson(text)
   return { ok: true, output: parsed === undefined ? text : parsed.value }
+}
+
+/** What a skill's program printed, as text, exactly (X9, SC14): not trimmed, not parsed; invalid UTF-8 becomes U+FFFD. */
+export function textOutput ({ kept, totalBytes }: Captured): Success {
+  return totalBytes > kept.length ? cutText({ kept, totalBytes }) : { ok: true, output: kept.toString('utf8') }
+}
+
+function cutText ({ kept, totalBytes }: Captured): Success {
+  const { text, bytes } = decodePrefix(kept)
+  return { ok: true, output: text, cut: { bytes: totalBytes, storedBytes: bytes } }
 }

@@ -1,0 +1,23 @@
+import type { Failure, Outcome, Success } from '../outcome.ts'
+import type { Captured } from '../process/capture.ts'
+import type { ProcessEnd } from '../process/run-process.ts'
+import { interruptionError } from './interruption.ts'
+import { toolError } from './tool-error.ts'
+
+/** What a process's end is to the caller: what `readOutput` makes of stdout after exit status 0, else a failure. */
+export function processOutcome (end: ProcessEnd, readOutput: (stdout: Captured) => Success): Outcome {
+  return end.ending.kind === 'exit' && end.ending.code === 0 ? readOutput(end.stdout) : processFailure(end)
+}
+
+function processFailure ({ ending, stderr }: ProcessEnd): Failure {
+  switch (ending.kind) {
+    case 'exit':
+      return { ok: false, error: toolError(stderr.kept, `exit status ${ending.code}`) }
+    case 'signal':
+      return { ok: false, error: toolError(stderr.kept, `signal: ${ending.signal}`) }
+    case 'unstarted':
+      return { ok: false, error: ending.error }
+    default:
+      return { ok: false, error: interruptionError(ending) }
+  }
+}

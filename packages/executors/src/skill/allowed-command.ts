@@ -1,0 +1,20 @@
+import type { SkillRun } from '@toolyard/manifests'
+import type { Failure } from '../outcome.ts'
+import { findProgram } from './program.ts'
+import { refusal } from './refusal.ts'
+
+/** A program and what comes in front of the mapped arguments. */
+export type AllowedCommand = { ok: true, program: string, args: string[] } | Failure
+
+/**
+ * Finds the program of a pair of the allowlist (S10, SC12). The subcommand is matched as it is written, and then split
+ * on white space (X20, SC13).
+ */
+export async function allowedCommand (run: SkillRun, binary: string, subcommand: string, path: string | undefined): Promise<AllowedCommand> {
+  const subcommands = Object.hasOwn(run.allowlist, binary) ? run.allowlist[binary] : undefined
+  if (subcommands === undefined) return refusal('NOT_ALLOWED', `binary not allowlisted: ${binary}`)
+  if (!subcommands.includes(subcommand)) return refusal('NOT_ALLOWED', `subcommand not allowlisted: ${binary} ${subcommand}`)
+  const program = await findProgram(binary, run.directory, path)
+  if (program === undefined) return refusal('TOOL_UNAVAILABLE', `program ${JSON.stringify(binary)} cannot be started: not found`)
+  return { ok: true, program, args: subcommand.split(/\s+/).filter(element => element !== '') }
+}

@@ -1,0 +1,64 @@
+import type { SkillArg, SkillFlagArg, SkillPositionalArg, SkillResolver } from '@toolyard/manifests'
+import type { Failure } from '../outcome.ts'
+import { ownValue, refusal } from './refusal.ts'
+import { isTrue, normalizeNewlines, valueText } from './value-text.ts'
+
+export type Argv = { ok: true, elements: string[] } | Failure
+
+/** Returns the text that replaces a value, or the value itself (S25); a failure only when the whole call is to end. */
+export type Resolve = (resolver: SkillResolver, param: string, text: string) => Promise<{ ok: true, text: string } | Failure>
+
+/** What a mapping yields before its resolvers ran: elements as they are, or a value that is still to be placed. */
+type Part = { kind: 'elements', elements: string[] } | { kind: 'value', arg: SkillFlagArg | SkillPositionalArg, text: string }
+
+/**
+ * Makes argv from a call's arguments, in the order of the mapping (S14): newlines are normalized, then values are
+ * resolved (S42). Parameters without a mapping are left out (SC11). Every value is checked before a resolver runs.
+ */
+export async function buildArgv (mapping: readonly SkillArg[], args: Record<string, unknown>, resolve: Resolve): Promise<Argv> {
+  const parts: Part[] = []
+  for (const arg of mapping) {
+    const part = readPart(arg, args)
+    if ('ok' in part) return part
+    parts.push(part)
+  }
+  const elements: string[] = []
+  for (const part of parts) {
+    const placed = part.kind === 'elements' ? part.elements : await placeValue(part.arg, part.text, resolve)
+    if ('ok' in placed) return placed
+    elements.push(...placed)
+  }
+  return { ok: true, elements }
+}
+
+function readPart (arg: SkillArg, args: Record<string, unknown>): Part | Failure {
+  const value = ownValue(args, arg.param)
+  if (arg.kind === 'flagifboolean') {
+    const flag = isTrue(value) ? arg.flagIfTrue : arg.flagIfFalse
+    return { kind: 'elements', elements: flag === undefined ? [] : [flag] }
+  }
+  if (arg.kind === 'flag' && (value === undefined || value === null)) return { kind: 'elements', elements: [] }
+  if (value === undefined) return refusal('INVALID_ARGUMENTS', `missing parameter: ${arg.param}`)
+  const raw = valueText(value)
+  if (raw === undefined) return refusal('INVALID_ARGUMENTS', `parameter ${arg.param} must be a string, number, or boolean`)
+  if (raw.includes('\0')) return refusal('INVALID_ARGUMENTS', `parameter ${arg.param} must not hold a NUL byte`)
+  const text = arg.normalizeNewlines ? normalizeNewlines(raw) : raw
+  return dashRefusal(arg, text) ?? { kind: 'value', arg, text }
+}
+
+async function placeValue (arg: SkillFlagArg | SkillPositionalArg, text: string, resolve: Resolve): Promise<string[] | Failure> {
+  const resolved = arg.resolver === undefined ? { ok: true as const, text } : await resolve(arg.resolver, arg.param, text)
+  if (!resolved.ok) return resolved
+  const refused = dashRefusal(arg, resolved.text)
+  if (refused !== undefined) return refused
+  return arg.kind === 'positional' ? [resolved.text] : [flagElement(arg.flag), resolved.text]
+}
+
+/** A program would take such a value for one of its options. */
+function dashRefusal ({ param, allowDash }: SkillFlagArg | SkillPositionalArg, text: string): Failure | undefined {
+  return allowDash || !text.startsWith('-') ? undefined : refusal('NOT_ALLOWED', `parameter ${param} must not start with "-"`)
+}
+
+function flagElement (flag: string): string {
+  return flag.startsWith('-') ? flag : `--${flag}`
+}

@@ -1,0 +1,29 @@
+import { auditEntry } from '../audit/entry.ts'
+import type { CommandHost } from '../command/run-command.ts'
+import { toolEnvironment } from '../command/environment.ts'
+import type { RunContext } from '../outcome.ts'
+import { runProcess, type ProcessEnd } from '../process/run-process.ts'
+
+/** Runs one process of a call to its end, and keeps `maxOutputBytes` of what it prints. */
+export type RunCallProcess = (program: string, args: string[], maxOutputBytes: number) => Promise<ProcessEnd>
+
+/**
+ * Returns what runs the processes of one call: one after the other in the workspace, with PATH and HOME and nothing on
+ * stdin (X19). They share the timeout of the call, and each gets its line in the audit (X34).
+ */
+export function createCallProcesses (tool: string, context: RunContext, host: CommandHost): RunCallProcess {
+  const { variables } = toolEnvironment([], host.env)
+  const until = performance.now() + context.timeoutMs
+  return async (program, args, maxOutputBytes) => {
+    const plan = { program, args, env: variables, cwd: host.workspaceDir }
+    const end = await runProcess(plan, {
+      stdin: '',
+      timeoutMs: Math.max(0, until - performance.now()),
+      signal: context.signal,
+      maxOutputBytes,
+      onLine: context.log
+    }, host)
+    host.audit.record(auditEntry({ tool, job: context.jobId, envKeys: [] }, plan, end))
+    return end
+  }
+}

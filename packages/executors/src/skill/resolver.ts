@@ -1,0 +1,89 @@
+import type { SkillResolver, SkillRun } from '@toolyard/manifests'
+import type { Failure } from '../outcome.ts'
+import type { ProcessEnd } from '../process/run-process.ts'
+import { interruptionError } from '../result/interruption.ts'
+import { allowedCommand } from './allowed-command.ts'
+import type { Resolve } from './argv.ts'
+import type { RunCallProcess } from './call-processes.ts'
+import { findProgram } from './program.ts'
+import { findScript } from './script.ts'
+
+/** The longest element that argv can have on Linux. */
+const maxValueBytes = 131_071
+
+export interface ResolverHost {
+  runProcess: RunCallProcess
+  path: string | undefined
+  /** Takes a line that says why a value was kept. */
+  log: (line: string) => void
+}
+
+interface Command {
+  program: string
+  args: string[]
+}
+
+/** Why a resolver has no say; the value stays as it is. */
+interface Kept {
+  kept: string
+}
+
+/**
+ * Returns the resolver of a skill's values (S24): trimmed stdout is the new value. Whatever goes wrong, and an empty
+ * stdout too, keeps the value (S25, SC18, X31) and is told in the log; only a timeout or a cancel ends the call.
+ */
+export function createResolve (run: SkillRun, host: ResolverHost): Resolve {
+  return async (resolver, param, text) => {
+    const answer = await answerOf(resolver, text, run, host)
+    if ('error' in answer) return answer
+    if ('text' in answer) return { ok: true, text: answer.text }
+    host.log(`[parameter ${param} is not resolved: ${answer.kept}]`)
+    return { ok: true, text }
+  }
+}
+
+async function answerOf (resolver: SkillResolver, text: string, run: SkillRun, host: ResolverHost): Promise<{ text: string } | Kept | Failure> {
+  const args = resolverArgs(resolver, text)
+  if (args === undefined) return { kept: 'an argument would start with "-"' }
+  const command = await resolverCommand(resolver, run, host.path)
+  if ('kept' in command) return command
+  return readAnswer(await host.runProcess(command.program, [...command.args, ...args], maxValueBytes))
+}
+
+/** `$param` is replaced wherever it stands (S32, SC16). Undefined when a value would turn an argument into an option. */
+function resolverArgs ({ args, allowDash }: SkillResolver, text: string): string[] | undefined {
+  const filled = args.map(arg => arg.replaceAll('$param', () => text))
+  const turned = filled.some((arg, index) => arg.startsWith('-') && args[index]?.startsWith('-') === false)
+  return turned && !allowDash ? undefined : filled
+}
+
+/** A script where scripts may run (S28), else the allowlisted command (S30, S31). */
+async function resolverCommand ({ script, binary, subcommand }: SkillResolver, run: SkillRun, path: string | undefined): Promise<Command | Kept> {
+  if (script !== undefined && run.allowScripts) return await scriptCommand(script, run, path)
+  if (binary === undefined || subcommand === undefined) return { kept: script === undefined ? 'it names no command' : 'scripts are not allowed' }
+  const command = await allowedCommand(run, binary, subcommand, path)
+  return command.ok ? command : { kept: command.error.message }
+}
+
+async function scriptCommand (script: string, run: SkillRun, path: string | undefined): Promise<Command | Kept> {
+  const [program, file] = await Promise.all([findProgram('sh', run.directory, path), findScript(run.directory, script)])
+  if (file === undefined) return { kept: `scripts/ has no ${JSON.stringify(script)}` }
+  return program === undefined ? { kept: 'there is no sh' } : { program, args: [file] }
+}
+
+function readAnswer ({ ending, stdout }: ProcessEnd): { text: string } | Kept | Failure {
+  switch (ending.kind) {
+    case 'timeout':
+    case 'abort':
+      return { ok: false, error: interruptionError(ending) }
+    case 'signal':
+      return { kept: `signal: ${ending.signal}` }
+    case 'unstarted':
+      return { kept: ending.error.message }
+  }
+  if (ending.code !== 0) return { kept: `exit status ${ending.code}` }
+  if (stdout.totalBytes > stdout.kept.length) return { kept: `it printed more than ${maxValueBytes} bytes` }
+  const text = stdout.kept.toString('utf8').trim()
+  if (text === '') return { kept: 'it printed nothing' }
+  return text.includes('\0') ? { kept: 'it printed a NUL byte' } : { text }
+}

@@ -1,0 +1,26 @@
+import type { SkillRun } from '@toolyard/manifests'
+import type { CommandHost } from '../command/run-command.ts'
+import type { Outcome, RunContext } from '../outcome.ts'
+import { textOutput } from '../result/output.ts'
+import { processOutcome } from '../result/process-outcome.ts'
+import { allowedCommand } from './allowed-command.ts'
+import { buildArgv } from './argv.ts'
+import { createCallProcesses } from './call-processes.ts'
+import { isObject, noObject } from './refusal.ts'
+import { createResolve } from './resolver.ts'
+
+/**
+ * Runs a skill's tool: argv from the call's arguments, resolvers first, then the program by way of the allowlist (S42).
+ * The output is its stdout as text. Resolvers and program share the timeout of the context.
+ */
+export async function runSkill (name: string, run: SkillRun, args: unknown, context: RunContext, host: CommandHost): Promise<Outcome> {
+  if (!isObject(args)) return noObject
+  const path = host.env['PATH']
+  const runProcess = createCallProcesses(name, context, host)
+  const argv = await buildArgv(run.args, args, createResolve(run, { runProcess, path, log: context.log }))
+  if (!argv.ok) return argv
+  const command = await allowedCommand(run, run.binary, run.subcommand, path)
+  if (!command.ok) return command
+  const end = await runProcess(command.program, [...command.args, ...argv.elements], host.maxOutputBytes)
+  return processOutcome(end, textOutput)
+}
