@@ -1,4 +1,8 @@
 export { loadRegistry, type RegisteredTool, type Registry, type RegistryOptions } from './registry.ts'
+export type { SkillOptions } from './skill/options.ts'
+export { skillsPrompt } from './skill/prompt.ts'
+export type { Skill } from './skill/skill.ts'
+export { ToolsFile } from './skill/tools-file.ts'
 export { toolSpec } from './tool-spec.ts'
 export type { Finding } from './finding.ts'
 export type { Issue } from './schema/issues.ts'

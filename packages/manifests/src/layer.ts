@@ -1,11 +1,14 @@
 import type { Finding } from './finding.ts'
 import type { SchemaCompiler } from './schema/compiler.ts'
+import type { Skill } from './skill/skill.ts'
 import type { Tool } from './tool.ts'
 
 /** One manifest after reading: what it declares, in its own order. */
 export interface Layer {
   entries: readonly LayerEntry[]
   findings: readonly Finding[]
+  /** Skills of the manifest; `joinSkills` makes entries of their tools. */
+  skills?: readonly Skill[]
 }
 
 export type LayerEntry = ToolEntry | SwitchEntry

@@ -4,17 +4,25 @@ import { recognizeDirectory, recognizeText, recognizeValue, type Format, type Re
 import type { Layer, ManifestText } from './layer.ts'
 import { manifestFile, parseManifest, readManifestText } from './manifest-file.ts'
 import type { SchemaCompiler } from './schema/compiler.ts'
+import type { SkillOptions } from './skill/options.ts'
+import { readSkillOf, readSkills } from './skill/reader.ts'
 
 /** Formats that can be read; one folder each. */
 const readers: Partial<Record<Format, (manifest: ManifestText) => Promise<Layer>>> = { agentcli: readAgentcli }
 const formatNames: Record<Format, string> = { agentcli: 'an agentcli manifest', 'tool-manifest': 'a tool manifest', skill: 'a skill' }
 const formatRules: Record<Format, string> = { agentcli: 'A1', 'tool-manifest': 'P1', skill: 'S1' }
 
+/** What the readers of all formats share. */
+export interface ReaderTools {
+  schemas: SchemaCompiler
+  skills: SkillOptions
+}
+
 /** Reads one entry of `TOOL_MANIFESTS`. A manifest that can't be used yields a finding and no tools, and never throws. */
-export async function readManifest (path: string, schemas: SchemaCompiler): Promise<Layer> {
+export async function readManifest (path: string, tools: ReaderTools): Promise<Layer> {
   const { file, directory } = await manifestFile(path)
   try {
-    return await readLayer(file, directory, schemas)
+    return await readLayer(file, directory, tools)
   } catch (error) {
     if (!(error instanceof ManifestFault)) throw error
     const { rule, message, place } = error
@@ -22,12 +30,12 @@ export async function readManifest (path: string, schemas: SchemaCompiler): Prom
   }
 }
 
-async function readLayer (file: string, directory: string | undefined, schemas: SchemaCompiler): Promise<Layer> {
-  const skill = directory === undefined ? undefined : await recognizeDirectory(directory)
-  if (skill !== undefined) throw unreadable(skill)
+async function readLayer (file: string, directory: string | undefined, { schemas, skills }: ReaderTools): Promise<Layer> {
+  if (directory !== undefined && await recognizeDirectory(directory) !== undefined) return await readSkills({ directory, options: skills, schemas })
   const text = await readManifestText(file)
   const value = parsed(file, text)
   const recognition = recognizeValue(value)
+  if (recognition.format === 'skill') return await readSkillOf(file, { options: skills, schemas })
   const read = readers[recognition.format]
   if (read === undefined) throw unreadable(recognition)
   return await read({ file, value, schemas })
@@ -44,7 +52,7 @@ function parsed (file: string, text: string): unknown {
 }
 
 function unreadable ({ format, because }: Recognition): ManifestFault {
-  return new ManifestFault(formatRules[format], `this is ${formatNames[format]} (${because}); this version reads agentcli manifests, so none of its tools is loaded`, {
+  return new ManifestFault(formatRules[format], `this is ${formatNames[format]} (${because}); this version reads agentcli manifests and skills, so none of its tools is loaded`, {
     fix: 'Declare the tools in an agentcli tools.json, or take the path out of TOOL_MANIFESTS.'
   })
 }

@@ -8,6 +8,9 @@ import { readManifest } from './manifest.ts'
 import { mergeLayers } from './merge.ts'
 import { createSchemaCompiler, type SchemaCompiler } from './schema/compiler.ts'
 import type { ArgumentsResult } from './schema/validator.ts'
+import { joinSkills } from './skill/join.ts'
+import { defaultSkillOptions, type SkillOptions } from './skill/options.ts'
+import type { Skill } from './skill/skill.ts'
 import type { Tool } from './tool.ts'
 
 /** A tool and the check of its arguments. */
@@ -30,6 +33,8 @@ export interface Registry {
   published (): readonly RegisteredTool[]
   /** Every tool, in the same order. */
   all (): readonly RegisteredTool[]
+  /** The skills that are loaded, in order, also those that have no tools. */
+  skills (): readonly Skill[]
   /** What is wrong with the manifests: by manifest, then what merging found, then names that are not published. */
   readonly findings: readonly Finding[]
 }
@@ -40,6 +45,8 @@ export interface RegistryOptions {
   manifests: readonly string[]
   /** Whether the built-in tools are there; default true. */
   builtins?: boolean
+  /** Default: all skills, in full, no scripts. Without `path` no program of a skill is found. */
+  skills?: Partial<SkillOptions>
 }
 
 const publishableName = new RegExp(publishableNamePattern)
@@ -48,11 +55,13 @@ const publishableName = new RegExp(publishableNamePattern)
  * Reads all manifests in order and merges them with the built-in tools. Never throws for bad manifests: what can't be
  * used is a finding, and the rest serves (X16, X24).
  */
-export async function loadRegistry ({ manifests, builtins = true }: RegistryOptions): Promise<Registry> {
+export async function loadRegistry ({ manifests, builtins = true, skills: given = {} }: RegistryOptions): Promise<Registry> {
   const schemas = createSchemaCompiler()
+  const skills = { ...defaultSkillOptions, ...given }
   const layers: Layer[] = []
-  for (const manifest of manifests) layers.push(await readManifest(manifest, schemas))
-  const { tools, findings } = mergeLayers(builtins ? builtinTools() : [], layers)
+  for (const manifest of manifests) layers.push(await readManifest(manifest, { schemas, skills }))
+  const joined = joinSkills(layers, skills)
+  const { tools, findings } = mergeLayers(builtins ? builtinTools() : [], joined.layers)
   const registered = new Map([...tools].map(([name, tool]) => [name, registeredTool(tool, schemas)]))
   const all = [...registered.values()]
   const published = all.filter(({ tool }) => tool.enabled && publishableName.test(tool.name))
@@ -61,7 +70,8 @@ export async function loadRegistry ({ manifests, builtins = true }: RegistryOpti
     get: name => registered.get(name),
     published: () => published,
     all: () => all,
-    findings: [...layers.flatMap(layer => layer.findings), ...findings, ...nameFindings([...tools.values()])]
+    skills: () => joined.skills,
+    findings: [...joined.layers.flatMap(layer => layer.findings), ...findings, ...nameFindings([...tools.values()])]
   }
 }
 

@@ -1,0 +1,65 @@
+import { parseDocument } from 'yaml'
+import { Type, type Static } from 'typebox'
+import { ManifestFault } from '../finding.ts'
+import { manifestLimits } from '../limits.ts'
+import { nullable, shapeFaults } from './shape.ts'
+
+/** What is read of a front matter; other fields are for others (SC22). */
+export const FrontMatter = Type.Object({
+  name: nullable(Type.String({ minLength: 1 })),
+  description: nullable(Type.String()),
+  metadata: nullable(Type.Object({
+    requires: nullable(Type.Object({
+      bins: nullable(Type.Array(Type.String({ minLength: 1 }), { description: 'Programs that the skill needs; it is skipped where one is missing.' }))
+    }))
+  }))
+})
+export type FrontMatter = Static<typeof FrontMatter>
+
+export interface SkillDocument {
+  frontMatter: FrontMatter
+  /** What follows the front matter, exactly. */
+  body: string
+}
+
+const fence = /^---[ \t]*\r?$/
+const fix = 'Start SKILL.md with a line ---, then name and description as YAML, then another line ---.'
+
+/**
+ * Takes a SKILL.md apart. The front matter is what stands between the first line and the next line that are nothing
+ * but `---` (B15); a file whose first line is another has none.
+ *
+ * @throws ManifestFault for a front matter that isn't closed, isn't YAML or isn't as it must be: its requirements
+ * can't be known then, so the skill isn't used.
+ */
+export function parseSkillDocument (text: string): SkillDocument {
+  const lines = text.replace(/^\ufeff/, '').split('\n')
+  if (!fence.test(lines[0] ?? '')) return { frontMatter: {}, body: lines.join('\n') }
+  const end = lines.findIndex((line, index) => index > 0 && fence.test(line))
+  if (end === -1) throw new ManifestFault('B15', 'the front matter has no closing line ---', { fix })
+  // An empty line in the place of the first one: positions are those of the file.
+  return { frontMatter: frontMatterOf(['', ...lines.slice(1, end)].join('\n')), body: lines.slice(end + 1).join('\n') }
+}
+
+function frontMatterOf (yaml: string): FrontMatter {
+  const value = parseYaml(yaml) ?? {}
+  const [fault] = shapeFaults(FrontMatter, value)
+  if (fault === undefined) return value
+  throw new ManifestFault('SC22', `front matter: ${fault.message}`, { fix })
+}
+
+function parseYaml (yaml: string): unknown {
+  if (yaml.length > manifestLimits.frontMatterChars) {
+    throw new ManifestFault('SC22', `front matter: is longer than ${manifestLimits.frontMatterChars} characters`, { fix })
+  }
+  try {
+    const document = parseDocument(yaml, { prettyErrors: true })
+    const [error] = document.errors
+    if (error !== undefined) throw error
+    return document.toJS({ maxAliasCount: manifestLimits.yamlAliases })
+  } catch (error) {
+    // A RangeError is the stack of the parser, or too many aliases.
+    const [message] = (error instanceof Error ? error.message : String(error)).split('\n')
+    throw new ManifestFault('SC22', `front matter: ${message}`, { fix })
+  }
+}

@@ -1,0 +1,19 @@
+import { jobTypeOf } from '../job-type.ts'
+import type { Tool } from '../tool.ts'
+import type { Skill } from './skill.ts'
+
+const name = 'read_skill'
+
+/** The tool that hands out the texts of skills (S40, SC25, X32). */
+export function readSkillTool (skills: readonly Skill[]): Tool {
+  return {
+    name,
+    description: 'Read a skill. Call when you need to use a skill and its tools.',
+    parameters: { type: 'object', properties: { skill_name: { type: 'string' } }, required: ['skill_name'] },
+    jobType: jobTypeOf('skill', name),
+    enabled: true,
+    idempotent: true,
+    source: { format: 'skill', file: skills[0]?.file ?? '', index: 0 },
+    run: { kind: 'read-skill', skills: Object.fromEntries(skills.map(skill => [skill.name, skill.text])) }
+  }
+}

@@ -1,0 +1,125 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { Test } from 'tap'
+import { createExecutors, openAudit, type Outcome, type RunContext } from '@toolyard/executors'
+import { loadRegistry, type Finding, type Registry, type SkillOptions } from '@toolyard/manifests'
+
+export type Json = Record<string, unknown>
+
+/** Files of one skill: the text of its SKILL.md, its `tools.json` as a value or a text, and others by their path. */
+export interface SkillFiles {
+  'SKILL.md'?: string
+  'tools.json'?: Json | string
+  [path: string]: Json | string | undefined
+}
+
+export interface SkillFixture {
+  base: string
+  /** The directory of the skills. */
+  skills: string
+  workspace: string
+  /** The directory of the programs that are installed. */
+  bin: string
+  /** Lines that calls logged. */
+  logged: string[]
+  /** Writes an executable shell script that is found by its name. */
+  program (name: string, script: string): string
+  /** Writes a skill below the directory of skills and returns its path. */
+  skill (name: string, files?: SkillFiles): string
+  /** Loads the directory of skills, or other manifests. */
+  load (options?: Partial<SkillOptions>, manifests?: string[]): Promise<Registry>
+  call (registry: Registry, tool: string, args: unknown, context?: Partial<RunContext>): Promise<Outcome>
+  auditLines (): Promise<Json[]>
+}
+
+/** Prints its arguments, each with a NUL behind it. */
+export const showArguments = 'printf \'%s\\0\' "$@"'
+
+/** Skills in real directories, loaded and run as a worker does; `show` is a program that prints its arguments. */
+export function createFixture (t: Test, maxOutputBytes = 1_048_576): SkillFixture {
+  const base = t.testdir({ skills: {}, bin: {}, workspace: {} })
+  const [skills, bin, workspace, auditDir] = ['skills', 'bin', 'workspace', 'audit'].map(name => join(base, name)) as [string, string, string, string]
+  const path = `${bin}:${process.env['PATH'] ?? ''}`
+  const audit = openAudit({ dir: auditDir, redact: '', secrets: [], onError: error => { t.fail('the audit failed', { error }) } })
+  const executors = createExecutors({ workspaceDir: workspace, env: { PATH: path, HOME: '/home/tester', SECRET: 'hunter2' }, maxOutputBytes, audit })
+  t.teardown(() => executors.close())
+  const logged: string[] = []
+
+  const fixture: SkillFixture = {
+    base,
+    skills,
+    workspace,
+    bin,
+    logged,
+    program (name, script) {
+      const file = join(bin, name)
+      writeFileSync(file, `#!/bin/sh\n${script}\n`, { mode: 0o755 })
+      return file
+    },
+    skill (name, files = {}) {
+      const directory = join(skills, name)
+      for (const [file, content] of Object.entries({ 'SKILL.md': `# ${name}\n`, ...files })) {
+        if (content === undefined) continue
+        mkdirSync(dirname(join(directory, file)), { recursive: true })
+        writeFileSync(join(directory, file), typeof content === 'string' ? content : JSON.stringify(content))
+      }
+      return directory
+    },
+    load: async (options = {}, manifests = [skills]) => await loadRegistry({ manifests, builtins: false, skills: { path, ...options } }),
+    async call (registry, name, args, context = {}) {
+      const tool = registry.get(name)?.tool
+      if (tool === undefined) throw new Error(`${name} is not loaded: ${JSON.stringify(registry.findings)}`)
+      return await executors.run(tool, args as Json, {
+        jobId: 'job-1', timeoutMs: 60_000, signal: new AbortController().signal, log: line => { logged.push(line) }, ...context
+      })
+    },
+    async auditLines () {
+      await executors.close()
+      const files = existsSync(auditDir) ? readdirSync(auditDir) : []
+      return files.flatMap(file => readFileSync(join(auditDir, file), 'utf8').trimEnd().split('\n')).map(line => JSON.parse(line) as Json)
+    }
+  }
+  fixture.program('show', showArguments)
+  return fixture
+}
+
+/** A `tools.json` of one tool, `probe`, which runs `show run` with these arguments. */
+export function toolsFile (args: unknown[] = [], change: Json = {}): Json {
+  return {
+    tools: [{ name: 'probe', parameters: { type: 'object', properties: { a: {}, b: {} } } }],
+    allowlist: { show: ['run'] },
+    execution: [{ tool: 'probe', binary: 'show', subcommand: 'run', args }],
+    ...change
+  }
+}
+
+/** Loads a skill with that file, calls `probe` and returns the outcome. */
+export async function callProbe (t: Test, mapping: unknown[], args: unknown, { options = {}, files = {}, change = {} }: {
+  options?: Partial<SkillOptions>, files?: SkillFiles, change?: Json
+} = {}): Promise<Outcome> {
+  const fixture = createFixture(t)
+  fixture.skill('one', { 'tools.json': toolsFile(mapping, change), ...files })
+  return await fixture.call(await fixture.load(options), 'probe', args)
+}
+
+/** The arguments that `show run` was started with, without `run`; what went wrong instead. */
+export async function argvOf (...call: Parameters<typeof callProbe>): Promise<unknown> {
+  const outcome = await callProbe(...call)
+  return outcome.ok ? shownArguments(outcome) : outcome.error
+}
+
+/** What `show` printed, as a list, without the subcommand. */
+export function shownArguments (outcome: Outcome): string[] {
+  if (!outcome.ok || typeof outcome.output !== 'string') throw new Error(`the run failed: ${JSON.stringify(outcome)}`)
+  return outcome.output.split('\0').slice(1, -1)
+}
+
+/** Names of all tools. */
+export function names (registry: Registry): string[] {
+  return registry.all().map(({ tool }) => tool.name)
+}
+
+/** Rules, severities and texts of findings, for comparison. */
+export function told (findings: readonly Finding[]): string[] {
+  return findings.map(({ severity, rule, message }) => `${severity} ${rule} ${message}`)
+}
