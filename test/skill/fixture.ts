@@ -8,7 +8,7 @@ export type Json = Record<string, unknown>
 
 /** Files of one skill: the text of its SKILL.md, its `tools.json` as a value or a text, and others by their path. */
 export interface SkillFiles {
-  'SKILL.md'?: string
+  'SKILL.md'?: string | undefined
   'tools.json'?: Json | string
   [path: string]: Json | string | undefined
 }

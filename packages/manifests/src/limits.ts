@@ -3,7 +3,7 @@ export const manifestLimits = {
   /** Bytes of one manifest file; 1,000 tools with large schemas need about 2 MiB. */
   fileBytes: 4_194_304,
   /** UTF-16 units of a skill's front matter. */
-  frontMatterChars: 65_536,
+  frontMatterChars: 16_384,
   /** Times that aliases of a YAML text may be followed; more is a bomb. */
   yamlAliases: 100,
   /** Levels of nesting in a manifest. */

@@ -38,7 +38,7 @@ export function parseSkillDocument (text: string): SkillDocument {
   const end = lines.findIndex((line, index) => index > 0 && fence.test(line))
   if (end === -1) throw new ManifestFault('B15', 'the front matter has no closing line ---', { fix })
   // An empty line in the place of the first one: positions are those of the file.
-  return { frontMatter: frontMatterOf(['', ...lines.slice(1, end)].join('\n')), body: lines.slice(end + 1).join('\n') }
+  return { frontMatter: frontMatterOf(['', ...lines.slice(1, end), ''].join('\n')), body: lines.slice(end + 1).join('\n') }
 }
 
 function frontMatterOf (yaml: string): FrontMatter {
@@ -59,7 +59,7 @@ function parseYaml (yaml: string): unknown {
     return document.toJS({ maxAliasCount: manifestLimits.yamlAliases })
   } catch (error) {
     // A RangeError is the stack of the parser, or too many aliases.
-    const [message] = (error instanceof Error ? error.message : String(error)).split('\n')
-    throw new ManifestFault('SC22', `front matter: ${message}`, { fix })
+    const [message = ''] = (error instanceof Error ? error.message : String(error)).split('\n')
+    throw new ManifestFault('SC22', `front matter: ${message.replace(/:$/, '')}`, { fix })
   }
 }

@@ -25,11 +25,16 @@ const echoes = new Set(['anyOf', 'boolean'])
  * ``execution[0]: missing field `binary` ``; unknown fields come first.
  */
 export function shapeFaults (schema: TSchema, value: unknown): ShapeFault[] {
-  const errors = Value.Errors(schema, value).filter((error, _, all) => !echoes.has(error.keyword) && !isIdleNull(error, all))
+  const errors = Value.Errors(schema, value).filter((error, _, all) => !echoes.has(error.keyword) && !isEchoOfItem(schema, error) && !isIdleNull(error, all))
   const places = new Map<string, SchemaError[]>()
   for (const error of errors) places.set(error.instancePath, [...places.get(error.instancePath) ?? [], error])
   const faults = [...places.values()].flatMap(place => placeFaults(schema, place))
   return [...faults.filter(isUnknownField), ...faults.filter(fault => !isUnknownField(fault))]
+}
+
+/** In a map, the error of the item tells why; only where fields are fixed, an additional one is an error by itself. */
+function isEchoOfItem (schema: TSchema, { keyword, schemaPath }: SchemaError): boolean {
+  return keyword === 'additionalProperties' && schemaAt(schema, schemaPath).additionalProperties !== false
 }
 
 /** What is wrong lies deeper: that the value could also have been null is no help. */
@@ -59,7 +64,7 @@ function shapeFault ({ instancePath, keyword }: SchemaError, message: string): S
 function messageOf (schema: TSchema, error: SchemaError): string {
   switch (error.keyword) {
     case 'additionalProperties':
-      return `unknown field ${names(error.params.additionalProperties)}, expected one of ${names(fieldsAt(schema, error.schemaPath))}`
+      return `unknown field ${names(error.params.additionalProperties)}, expected one of ${names(Object.keys(schemaAt(schema, error.schemaPath).properties ?? {}))}`
     case 'required':
       return `missing field ${names(error.params.requiredProperties)}`
     case 'enum':
@@ -75,9 +80,8 @@ function names (list: readonly string[]): string {
   return list.map(name => `\`${name}\``).join(', ')
 }
 
-function fieldsAt (schema: TSchema, path: string): string[] {
-  const found = Value.Pointer.Get(schema, path.slice(1)) as { properties?: object } | undefined
-  return Object.keys(found?.properties ?? {})
+function schemaAt (schema: TSchema, path: string): { properties?: object, additionalProperties?: unknown } {
+  return Value.Pointer.Get(schema, path.slice(1)) ?? {}
 }
 
 /** `/execution/0/args` as `execution[0].args`. */
