@@ -123,7 +123,10 @@ const refused: Array<[title: string, text: string, rule: string, message: RegExp
   ['SC22 a front matter that is no map', skillMd('- x'), 'SC22', /^front matter: must be object$/],
   ['SC22 programs that are no list', skillMd('metadata: {requires: {bins: git}}'), 'SC22', /^front matter: metadata\.requires\.bins: must be array or null$/],
   ['SC22 aliases that expand without bound', skillMd(bomb), 'SC22', /^front matter: Excessive alias count/],
-  ['SC22 nesting without bound', skillMd('['.repeat(16_000)), 'SC22', /^front matter: /],
+  ...['[', '{a: ', '- ', '? ', '[? '].map((level): [string, string, string, RegExp] => [
+    `SC22 nesting without bound (${level})`, skillMd(level.repeat(16_000 / level.length)), 'SC22', /^front matter: is nested deeper than 100 levels$/
+  ]),
+  ['SC22 nesting without bound (lines)', skillMd(Array.from({ length: 150 }, (_, depth) => `${' '.repeat(depth)}a:`).join('\n')), 'SC22', /^front matter: is nested deeper than 100 levels$/],
   ['SC22 a front matter without end', skillMd(`name: x\n${'# comment\n'.repeat(10_000)}`), 'SC22', /^front matter: is longer than 16384 characters$/]
 ]
 

@@ -44,6 +44,7 @@ export interface SkillRun {
 /** How one parameter becomes elements of argv, with the manifest's defaults filled in. */
 export type SkillArg = SkillPositionalArg | SkillFlagArg | SkillSwitchArg
 
+/** A value by itself; the call is refused when the parameter is missing (SC5). */
 export interface SkillPositionalArg extends SkillValueArg {
   kind: 'positional'
 }

@@ -3,6 +3,7 @@ import { Type, type Static } from 'typebox'
 import { ManifestFault } from '../finding.ts'
 import { manifestLimits } from '../limits.ts'
 import { nullable, shapeFaults } from './shape.ts'
+import { yamlDepth } from './yaml-depth.ts'
 
 /** What is read of a front matter; other fields are for others (SC22). */
 export const FrontMatter = Type.Object({
@@ -45,21 +46,24 @@ function frontMatterOf (yaml: string): FrontMatter {
   const value = parseYaml(yaml) ?? {}
   const [fault] = shapeFaults(FrontMatter, value)
   if (fault === undefined) return value
-  throw new ManifestFault('SC22', `front matter: ${fault.message}`, { fix })
+  throw unusable(fault.message)
 }
 
 function parseYaml (yaml: string): unknown {
-  if (yaml.length > manifestLimits.frontMatterChars) {
-    throw new ManifestFault('SC22', `front matter: is longer than ${manifestLimits.frontMatterChars} characters`, { fix })
-  }
+  if (yaml.length > manifestLimits.frontMatterChars) throw unusable(`is longer than ${manifestLimits.frontMatterChars} characters`)
+  if (yamlDepth(yaml) > manifestLimits.depth) throw unusable(`is nested deeper than ${manifestLimits.depth} levels`)
   try {
     const document = parseDocument(yaml, { prettyErrors: true })
     const [error] = document.errors
     if (error !== undefined) throw error
     return document.toJS({ maxAliasCount: manifestLimits.yamlAliases })
   } catch (error) {
-    // A RangeError is the stack of the parser, or too many aliases.
+    // A ReferenceError is an alias that is missing, or one too many.
     const [message = ''] = (error instanceof Error ? error.message : String(error)).split('\n')
-    throw new ManifestFault('SC22', `front matter: ${message.replace(/:$/, '')}`, { fix })
+    throw unusable(message.replace(/:$/, ''))
   }
+}
+
+function unusable (message: string): ManifestFault {
+  return new ManifestFault('SC22', `front matter: ${message}`, { fix })
 }
