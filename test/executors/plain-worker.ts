@@ -1,11 +1,11 @@
 import { createExecutors } from '@toolyard/executors'
-import type { CommandRun, Tool } from '@toolyard/manifests'
+import type { Tool, ToolRun } from '@toolyard/manifests'
 
 /**
- * Runs one command tool, given as JSON in the arguments, with the process's own environment, and prints the outcome.
+ * Runs one tool, whose `run` is given as JSON in the arguments, with the process's own environment, and prints the outcome.
  * For what the test runner would distort: it adds variables to every child of a test.
  */
-const run = JSON.parse(process.argv[2] ?? '') as CommandRun
+const run = JSON.parse(process.argv[2] ?? '') as ToolRun
 const audit = { record: () => {}, flush: async () => await Promise.resolve() }
 const executors = createExecutors({ workspaceDir: '/', env: process.env, maxOutputBytes: 100_000, audit })
 const tool: Tool = {

@@ -1,4 +1,3 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { loadRegistry } from '@toolyard/manifests'
@@ -100,15 +99,19 @@ t.test('P1 P8 X15 a tool manifest is recognized and reported', async t => {
   }
 })
 
-t.test('S1 S4 a skill, and a directory of skills, are recognized and reported', async t => {
+t.test('S1 S4 a skill, its tools.json, and a directory of skills are recognized', async t => {
   const directory = t.testdir({ notes: { 'SKILL.md': '# Notes', 'tools.json': '{"tools":[],"allowlist":{},"execution":[]}' } })
-  const bare = join(directory, 'bare')
-  mkdirSync(bare)
-  writeFileSync(join(bare, 'tools.json'), '{"tools":[{"name":"x","parameters":{}}],"execution":[]}')
-  for (const path of [directory, join(directory, 'notes'), join(directory, 'notes/tools.json'), bare]) {
+  for (const path of [directory, join(directory, 'notes'), join(directory, 'notes/tools.json')]) {
     const registry = await loadRegistry({ manifests: [path], builtins: false })
-    t.match(registry.findings, [{ severity: 'error', rule: 'S1', message: /^this is a skill \(.+\); this version reads agentcli manifests/ }], path)
+    t.match(registry.skills(), [{ name: 'notes', file: join(directory, 'notes/SKILL.md') }], path)
+    t.strictSame(registry.findings, [], path)
   }
+})
+
+t.test('S1 the tools.json of a skill without a SKILL.md is reported', async t => {
+  const directory = t.testdir({ 'tools.json': '{"tools":[{"name":"x","parameters":{}}],"execution":[]}' })
+  const registry = await loadRegistry({ manifests: [directory], builtins: false })
+  t.match(registry.findings, [{ severity: 'error', rule: 'S1', message: /there is no SKILL.md beside it$/ }])
 })
 
 t.test('X15 a command makes a manifest agentcli, whatever unknown fields stand beside it', async t => {

@@ -1,4 +1,5 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { Test } from 'tap'
 import { createExecutors, openAudit, type Outcome, type RunContext } from '@toolyard/executors'
@@ -37,12 +38,17 @@ export const showArguments = 'printf \'%s\\0\' "$@"'
 
 /** Skills in real directories, loaded and run as a worker does; `show` is a program that prints its arguments. */
 export function createFixture (t: Test, maxOutputBytes = 1_048_576): SkillFixture {
-  const base = t.testdir({ skills: {}, bin: {}, workspace: {} })
+  // Not t.testdir(): a test may make several, and the audit of one may still be written when the next is made.
+  const base = mkdtempSync(join(realpathSync(tmpdir()), 'toolyard-skill-'))
   const [skills, bin, workspace, auditDir] = ['skills', 'bin', 'workspace', 'audit'].map(name => join(base, name)) as [string, string, string, string]
+  for (const directory of [skills, bin, workspace]) mkdirSync(directory)
   const path = `${bin}:${process.env['PATH'] ?? ''}`
   const audit = openAudit({ dir: auditDir, redact: '', secrets: [], onError: error => { t.fail('the audit failed', { error }) } })
   const executors = createExecutors({ workspaceDir: workspace, env: { PATH: path, HOME: '/home/tester', SECRET: 'hunter2' }, maxOutputBytes, audit })
-  t.teardown(() => executors.close())
+  t.teardown(async () => {
+    await executors.close()
+    rmSync(base, { recursive: true })
+  })
   const logged: string[] = []
 
   const fixture: SkillFixture = {

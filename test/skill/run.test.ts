@@ -1,7 +1,8 @@
+import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import type { Tool } from '@toolyard/manifests'
+import type { SkillRun, Tool } from '@toolyard/manifests'
 import { createExecutors, openAudit } from '@toolyard/executors'
 import { createFixture, showArguments, shownArguments, toolsFile, type Json, type SkillFixture } from './fixture.ts'
 
@@ -111,11 +112,13 @@ t.test('SC15 B17 a tool that runs too long is TOOL_TIMEOUT', async t => {
   t.same(await callScript(createFixture(t), 'sleep 60', { timeoutMs: 100 }), { ok: false, error: { code: 'TOOL_TIMEOUT', message: 'tool timed out' } })
 })
 
-t.test('X19 B17 the environment is PATH and HOME', async t => {
-  const outcome = await callScript(createFixture(t), 'exec env')
-  t.ok(outcome.ok)
-  const output = outcome.ok ? String(outcome.output) : ''
-  t.same(output.trim().split('\n').map(line => line.split('=')[0]).filter(name => !['PWD', 'OLDPWD', '_', 'SHLVL'].includes(name ?? '')).sort(), ['HOME', 'PATH'])
+t.test('X19 B17 the environment is PATH and HOME, and nothing else of the worker', t => {
+  const run: SkillRun = { kind: 'skill', directory: '/', binary: 'env', subcommand: '', args: [], allowlist: { env: [''] }, allowScripts: false }
+  const worker = join(import.meta.dirname, '../executors/plain-worker.js')
+  const environment = ['PATH=/usr/bin:/bin', 'HOME=/home/someone', 'API_KEYS_JSON=[]', 'REDIS_URL=redis://x']
+  const printed = execFileSync('/usr/bin/env', ['-i', ...environment, process.execPath, worker, JSON.stringify(run)], { encoding: 'utf8' })
+  t.same(JSON.parse(printed), { ok: true, output: 'PATH=/usr/bin:/bin\nHOME=/home/someone\n' })
+  t.end()
 })
 
 t.test('X34 a run has a line in the audit, with its argv and no variables', async t => {

@@ -1,7 +1,10 @@
 import type { ProcessPlan } from '../process/plan.ts'
 import type { ProcessEnd } from '../process/run-process.ts'
 
-/** One finished run of a process (AC21, X34). Arguments of the call, stdin, output and values of variables are not in it. */
+/**
+ * One finished run of a process (AC21, X34). Stdin, output and values of variables are not in it; arguments of the call
+ * are only where they are part of argv, as with skills.
+ */
 export interface AuditEntry {
   /** When the run ended. */
   at: Date
