@@ -43,8 +43,8 @@ def run_call(module: ModuleType, channel: Channel) -> int:
         output = _run(module, request)
     except Failed as failed:
         failure = failed
-    except SystemExit as leaving:
-        return _exit_status(leaving)
+    except SystemExit as leaving:  # With a number, or none.
+        return int(leaving.code or 0) & 0xFF
     finally:
         _flush()
     # A fork that the tool made and that came back from execute as well: the answer is not its own to give.
@@ -92,9 +92,9 @@ def _execute(tool: Any, arguments: dict[str, Any]) -> Any:
     try:
         value = tool.execute(**arguments)
         return _wait(value) if hasattr(type(value), "__await__") else value
-    except SystemExit:
-        raise
     except BaseException as error:
+        if isinstance(error, SystemExit) and (error.code is None or isinstance(error.code, int)):
+            raise
         print_traceback(error)
         raise Failed("TOOL_FAILED", describe(error), error) from None
 
@@ -106,17 +106,6 @@ def _wait(awaitable: Any) -> Any:
         return await awaitable
 
     return asyncio.run(wait())
-
-
-def _exit_status(leaving: SystemExit) -> int:
-    """As the interpreter itself does it: none is 0, a number is itself, and anything else is printed and is 1."""
-    code = leaving.code
-    if code is None:
-        return 0
-    if isinstance(code, int):
-        return code & 0xFF
-    print(code, file=sys.stderr)
-    return 1
 
 
 def _flush() -> None:
