@@ -60,6 +60,8 @@ import array, collections, dataclasses, datetime, decimal, enum, pathlib, types,
 class Point:
     x: int
     y: typing.Any
+    origin: typing.ClassVar[int] = 0
+    scale: dataclasses.InitVar[int] = 1
 
 class Colour(enum.Enum):
     RED = "red"

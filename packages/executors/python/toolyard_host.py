@@ -1,4 +1,4 @@
-"""Starts the host of one Python root: `toolyard_host.py ROOT RECEPTION`, with its control connection as descriptor 3."""
+"""Starts the host of one Python root: `toolyard_host.py ROOT RECEPTION`, its control connection is descriptor 3."""
 
 import os
 import sys

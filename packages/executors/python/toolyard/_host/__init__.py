@@ -1,5 +1,5 @@
 """
-The warm host: a process for each Python root, which forks a template for each module, which forks a child for each call.
+The warm host: a process for each Python root forks a template for each module, and that one a child for each call.
 
     worker -- spawns --> host -- forks --> template (imports the module once) -- forks --> call (runs the tool once)
 

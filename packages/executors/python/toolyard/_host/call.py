@@ -10,10 +10,10 @@ One call, in a process of its own.
 from __future__ import annotations
 
 import os
-import sys
 
 from .classes import ClassNotFound, find_class
 from .errors import describe, print_traceback
+from .streams import flush_streams
 from .values import NotJson, to_json
 
 TYPE_CHECKING = False
@@ -46,7 +46,7 @@ def run_call(module: ModuleType, channel: Channel) -> int:
     except SystemExit as leaving:  # With a number, or none.
         return int(leaving.code or 0) & 0xFF
     finally:
-        _flush()
+        flush_streams()
     # A fork that the tool made and that came back from execute as well: the answer is not its own to give.
     if os.getpid() != process:
         return 1
@@ -106,11 +106,3 @@ def _wait(awaitable: Any) -> Any:
         return await awaitable
 
     return asyncio.run(wait())
-
-
-def _flush() -> None:
-    for stream in (sys.stdout, sys.stderr):
-        try:
-            stream.flush()
-        except Exception:  # The tool may have replaced or closed it.
-            pass

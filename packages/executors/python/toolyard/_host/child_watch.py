@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from contextlib import suppress
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -11,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class ChildWatch:
-    """A descriptor that becomes readable when a child ends. Takes SIGCHLD over, and gives it back in forked children."""
+    """A descriptor that is readable when a child ended. Takes SIGCHLD over, and gives it back in forked children."""
 
     def __init__(self) -> None:
         self._reader, self._writer = os.pipe()
@@ -26,10 +27,8 @@ class ChildWatch:
 
     def clear(self) -> None:
         """Makes the descriptor unreadable until the next child ends."""
-        try:
+        with suppress(BlockingIOError):
             os.read(self._reader, 4096)
-        except BlockingIOError:
-            pass
 
     def undo(self) -> None:
         """Leaves the signal as it was found. For a forked child, which has its own children."""

@@ -16,6 +16,7 @@ import select
 import signal
 import sys
 import time
+from contextlib import suppress
 
 from .channel import Channel, connect
 from .child_watch import ChildWatch
@@ -60,7 +61,7 @@ class Forker:
         try:
             pid = os.fork()
         except OSError as error:
-            return {"error": errno.errorcode.get(error.errno, "unknown")}
+            return {"error": errno.errorcode.get(error.errno or 0, "unknown")}
         if pid == 0:
             self._become_child(request)
         self._children[pid] = request["id"]
@@ -90,24 +91,20 @@ class Forker:
         until = time.monotonic() + grace
         while self._children and time.monotonic() < until:
             time.sleep(0.01)
-            self._children = {child: key for child, key in self._children.items() if os.waitpid(child, os.WNOHANG)[0] == 0}
+            living = {child for child in self._children if os.waitpid(child, os.WNOHANG)[0] == 0}
+            self._children = {child: self._children[child] for child in living}
         for child in self._children:
             for kill in (os.killpg, os.kill):
-                try:
+                with suppress(ProcessLookupError):
                     kill(child, signal.SIGKILL)
-                except ProcessLookupError:
-                    pass
 
 
 def _set_mark(mark: int | None) -> None:
     """Marks this process and all that descend from it, so that the worker finds them; see mark.ts."""
     if mark is None:
         return
-    try:
-        with open("/proc/self/coredump_filter", "w", encoding="ascii") as file:
-            file.write(hex(mark))
-    except OSError:
-        pass
+    with suppress(OSError), open("/proc/self/coredump_filter", "w", encoding="ascii") as file:
+        file.write(hex(mark))
 
 
 def _ending(status: int) -> dict[str, Any]:

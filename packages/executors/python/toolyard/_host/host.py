@@ -8,6 +8,7 @@ import sys
 
 from .channel import Channel
 from .forker import Forker
+from .streams import print_by_line
 from .template import serve_module
 
 # How long templates have to end their calls once the worker is gone, in seconds.
@@ -20,7 +21,7 @@ def main(root: str, reception: str) -> None:
     # Python sets it for itself where there is no locale; a tool gets the variables that the worker gave.
     os.environ.pop("LC_CTYPE", None)
     _add_root(root)
-    _log_by_line()
+    print_by_line()
     control = Channel(socket.socket(fileno=3))
     Forker(control, reception, lambda channel: serve_module(root, reception, channel)).run(grace=GRACE)
 
@@ -29,9 +30,3 @@ def _add_root(root: str) -> None:
     """After the standard library, which it can't break, and before installed packages, which can't hide its modules."""
     installed = (at for at, path in enumerate(sys.path) if os.path.basename(path) in ("site-packages", "dist-packages"))
     sys.path.insert(next(installed, len(sys.path)), root)
-
-
-def _log_by_line() -> None:
-    """What tools print is seen while they run, and no character fails."""
-    for stream in (sys.stdout, sys.stderr):
-        stream.reconfigure(line_buffering=True, errors="backslashreplace")  # type: ignore[union-attr]

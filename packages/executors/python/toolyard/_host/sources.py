@@ -70,7 +70,7 @@ def watch(root: str) -> Sources:
             raise ImportError("not a directory of sources", path=path)
         return NotingFinder(path, *_LOADERS)
 
-    sys.path_hooks.insert(0, hook)  # type: ignore[arg-type]
+    sys.path_hooks.insert(0, hook)
     return sources
 
 

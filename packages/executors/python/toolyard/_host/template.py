@@ -10,13 +10,12 @@ from __future__ import annotations
 
 import gc
 import importlib
-import os
-import sys
 
 from .call import run_call
 from .errors import describe, print_traceback
 from .forker import Forker
 from .sources import watch
+from .streams import print_nowhere
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,10 +38,10 @@ def serve_module(root: str, reception: str, control: Channel) -> int:
             importlib.import_module("asyncio")
     except BaseException as error:  # Also SystemExit: whatever a module raises is why it does not import.
         print_traceback(error)
-        _stop_printing()
+        print_nowhere()
         control.send({"failed": describe(error)})
         return 1
-    _stop_printing()
+    print_nowhere()
     # What is there now is never collected: a collection in a child would copy these pages.
     gc.collect()
     gc.freeze()
@@ -81,16 +80,3 @@ def _has_coroutines(module: ModuleType) -> bool:
     classes = [value for value in vars(module).values() if isinstance(value, type)]
     functions = [getattr(value, "execute", None) for value in classes]
     return any(getattr(getattr(function, "__code__", None), "co_flags", 0) & _COROUTINE for function in functions)
-
-
-def _stop_printing() -> None:
-    """Hands what the import printed to the worker, and ends it; threads of the module print to nowhere."""
-    for stream in (sys.stdout, sys.stderr):
-        try:
-            stream.flush()
-        except Exception:  # The module may have replaced or closed it.
-            pass
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    for descriptor in (1, 2):
-        os.dup2(nowhere, descriptor)
-    os.close(nowhere)

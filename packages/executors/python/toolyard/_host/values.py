@@ -10,6 +10,7 @@ are no strings become the JSON of the key. Anything else, and a value that conta
 
 from __future__ import annotations
 
+import binascii
 import json
 import math
 import os
@@ -19,6 +20,8 @@ from collections.abc import Iterable, Mapping, Sequence, Set, ValuesView
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Callable
+
+    _Handler = Callable[["_Conversion", Any], Any]
 
 # `limits.outputDepth` of the contract.
 MAX_DEPTH = 500
@@ -50,33 +53,28 @@ class _Conversion:
     def __init__(self) -> None:
         self._path: list[str] = []
         self._open: set[int] = set()
+        self._handlers: dict[type, _Handler] = {}
 
     def convert(self, value: Any) -> Any:
         """A value that `json` takes as it is."""
         kind = type(value)
-        if value is None or kind is str or kind is bool:
-            return value
-        if hasattr(kind, "__dataclass_fields__"):
-            return self._object(value, {name: getattr(value, name) for name in kind.__dataclass_fields__})
-        for base in kind.__mro__:
-            by_name = _BY_NAME.get(f"{base.__module__}.{base.__qualname__}")
-            if by_name is not None:
-                return by_name(self, value)
-        return self._by_ability(value)
+        handler = self._handlers.get(kind)
+        if handler is None:
+            handler = self._handlers[kind] = _handler_of(kind)
+        return handler(self, value)
 
-    def _by_ability(self, value: Any) -> Any:
+    def by_ability(self, value: Any) -> Any:
         if hasattr(value, "__fspath__"):
             return os.fsdecode(value)
         if isinstance(value, Mapping):
-            return self._object(value, value)
+            return self.mapping(value)
         if isinstance(value, Set):
             return self.unordered(value)
         if isinstance(value, (Sequence, ValuesView)):
             return self.sequence(value)
-        for name in ("tolist", "item"):
-            method = getattr(value, name, None)
-            if callable(method):
-                return self._inside(value, lambda: self.convert(method()))
+        method = getattr(value, "tolist", None) or getattr(value, "item", None)
+        if callable(method):
+            return self._inside(value, lambda: self.convert(method()))
         raise self.refuse(f"is of type {type(value).__name__}, which has no JSON form")
 
     def integer(self, value: int) -> int:
@@ -84,28 +82,36 @@ class _Conversion:
             raise self.refuse("is an integer too large for JSON")
         return int(value)
 
-    def mapping(self, value: Mapping[Any, Any]) -> dict[str, Any]:
-        return self._object(value, value)
+    def mapping(self, value: Mapping[Any, Any]) -> Any:
+        def convert() -> dict[str, Any]:
+            names = ((self._name(key), item) for key, item in value.items())
+            return {name: self._at(name, item) for name, item in names}
 
-    def sequence(self, value: Iterable[Any]) -> list[Any]:
+        return self._inside(value, convert)
+
+    def dataclass(self, value: Any) -> Any:
+        # Imported already: the value is of a dataclass.
+        from dataclasses import fields
+
+        def convert() -> dict[str, Any]:
+            names = (field.name for field in fields(value))
+            return {name: self._at(name, getattr(value, name)) for name in names}
+
+        return self._inside(value, convert)
+
+    def sequence(self, value: Iterable[Any]) -> Any:
         return self._inside(value, lambda: [self._at(str(index), item) for index, item in enumerate(value)])
 
-    def unordered(self, value: Iterable[Any]) -> list[Any]:
+    def unordered(self, value: Iterable[Any]) -> Any:
         try:
-            return self.sequence(sorted(value))
+            ordered = sorted(value)
         except TypeError:
             return sorted(self.sequence(value), key=_dump)
+        return self.sequence(ordered)
 
     def refuse(self, why: str) -> NotJson:
         where = "".join("/" + part.replace("~", "~0").replace("/", "~1") for part in self._path)
         return NotJson(f"the output at {where} {why}" if where else f"the output {why}")
-
-    def _object(self, value: Any, items: Mapping[Any, Any]) -> dict[str, Any]:
-        def convert() -> dict[str, Any]:
-            names = ((self._name(key), item) for key, item in items.items())
-            return {name: self._at(name, item) for name, item in names}
-
-        return self._inside(value, convert)
 
     def _name(self, key: Any) -> str:
         converted = self.convert(key)
@@ -128,14 +134,33 @@ class _Conversion:
         return converted
 
 
-def _base64(value: Any) -> str:
-    import binascii
+def _handler_of(kind: type) -> _Handler:
+    if hasattr(kind, "__dataclass_fields__"):
+        return _Conversion.dataclass
+    names = (f"{base.__module__}.{base.__qualname__}" for base in kind.__mro__)
+    return next((_BY_NAME[name] for name in names if name in _BY_NAME), _Conversion.by_ability)
 
+
+def _itself(_: _Conversion, value: Any) -> Any:
+    return value
+
+
+def _text(_: _Conversion, value: Any) -> str:
+    return str(value)
+
+
+def _iso(_: _Conversion, value: Any) -> str:
+    return str(value.isoformat())
+
+
+def _base64(_: _Conversion, value: bytes) -> str:
     return binascii.b2a_base64(value, newline=False).decode("ascii")
 
 
-# By the names of the classes: a value can only be of a class whose module is imported, so none needs to be imported here.
-_BY_NAME: dict[str, Callable[[_Conversion, Any], Any]] = {
+# By the names of classes: the module of a value's class is imported, and no other one needs to be.
+_BY_NAME: dict[str, _Handler] = {
+    "builtins.NoneType": _itself,
+    "builtins.bool": _itself,
     "builtins.str": lambda _, value: str.__str__(value),
     "builtins.int": _Conversion.integer,
     "builtins.float": lambda _, value: float(value) if math.isfinite(value) else None,
@@ -144,14 +169,14 @@ _BY_NAME: dict[str, Callable[[_Conversion, Any], Any]] = {
     "builtins.tuple": _Conversion.sequence,
     "builtins.set": _Conversion.unordered,
     "builtins.frozenset": _Conversion.unordered,
-    "builtins.bytes": lambda _, value: _base64(value),
-    "builtins.bytearray": lambda _, value: _base64(value),
-    "builtins.memoryview": lambda _, value: _base64(value),
-    "collections.UserString": lambda _, value: str(value),
-    "datetime.date": lambda _, value: value.isoformat(),
-    "datetime.time": lambda _, value: value.isoformat(),
+    "builtins.bytes": _base64,
+    "builtins.bytearray": _base64,
+    "builtins.memoryview": _base64,
+    "collections.UserString": _text,
+    "datetime.date": _iso,
+    "datetime.time": _iso,
     "datetime.timedelta": lambda _, value: value.total_seconds(),
-    "decimal.Decimal": lambda _, value: str(value),
+    "decimal.Decimal": _text,
     "enum.Enum": lambda conversion, value: conversion.convert(value.value),
-    "uuid.UUID": lambda _, value: str(value),
+    "uuid.UUID": _text,
 }
