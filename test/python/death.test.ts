@@ -9,7 +9,7 @@ import { createFixture, errorOf, isAlive, linuxPython, outputOf, python, toolCla
 const pids = toolClass('with open("/proc/%d/stat" % os.getppid()) as stat: return [os.getpid(), os.getppid(), int(stat.read().split()[3])]', 'Pids')
 const waiting = toolClass('print("up")\nwhile not os.path.exists("go"): time.sleep(0.01)\nreturn "done"', 'Waiting')
 
-void t.test('a template that is killed fails its own calls, and the next call gets a new one', linuxPython, async t => {
+t.test('a template that is killed fails its own calls, and the next call gets a new one', linuxPython, async t => {
   const fixture = createFixture(t)
   fixture.source('tool.py', waiting + pids)
   const running = fixture.run({ className: 'Waiting' })
@@ -22,7 +22,7 @@ void t.test('a template that is killed fails its own calls, and the next call ge
   t.equal(sameHost, host)
 })
 
-void t.test('a tool that kills its template fails alone, and is dead', linuxPython, async t => {
+t.test('a tool that kills its template fails alone, and is dead', linuxPython, async t => {
   const fixture = createFixture(t)
   fixture.source('other.py', waiting)
   const beside = fixture.run({ module: 'other' })
@@ -34,7 +34,7 @@ void t.test('a tool that kills its template fails alone, and is dead', linuxPyth
   t.equal(outputOf(await beside), 'done')
 })
 
-void t.test('a host that is killed is started again, and running calls end by themselves', linuxPython, async t => {
+t.test('a host that is killed is started again, and running calls end by themselves', linuxPython, async t => {
   const fixture = createFixture(t)
   fixture.source('tool.py', waiting + pids)
   const running = fixture.run({ className: 'Waiting' })
@@ -48,7 +48,7 @@ void t.test('a host that is killed is started again, and running calls end by th
   t.equal(outputOf(await running), 'done')
 })
 
-void t.test('close ends hosts and templates, and what their modules started', linuxPython, async t => {
+t.test('close ends hosts and templates, and what their modules started', linuxPython, async t => {
   const fixture = createFixture(t)
   fixture.source('tool.py', 'helper = subprocess.Popen(["sleep", "60"], start_new_session=True)\nclass Pids(Tool):\n    def execute(self): return [helper.pid, os.getpid(), os.getppid()]')
   const processes = outputOf(await fixture.run()) as number[]
@@ -57,7 +57,7 @@ void t.test('close ends hosts and templates, and what their modules started', li
   t.same(processes.filter(isAlive), [])
 })
 
-void t.test('close waits for running calls, and not for imports', python, async t => {
+t.test('close waits for running calls, and not for imports', python, async t => {
   const fixture = createFixture(t)
   fixture.source('stuck.py', 'open("importing", "w").write(str(os.getpid()))\ntime.sleep(60)')
   t.match(await fixture.run({ module: 'stuck', timeoutMs: 1_500 }), { ok: false, error: { code: 'TOOL_TIMEOUT' } })
@@ -67,7 +67,7 @@ void t.test('close waits for running calls, and not for imports', python, async 
   t.notOk(isAlive(Number(fixture.written('importing'))))
 })
 
-void t.test('close leaves no directory', python, async t => {
+t.test('close leaves no directory', python, async t => {
   const fixture = createFixture(t)
   const before = new Set(receptions())
   t.equal(outputOf(await fixture.execute('return 1')), 1)
@@ -77,11 +77,13 @@ void t.test('close leaves no directory', python, async t => {
   t.ok(receptions().filter(name => added.includes(name)).length < added.length)
 })
 
-void t.test('a worker that is killed leaves no host, no template and no call', linuxPython, async t => {
+t.test('a worker that is killed leaves no host, no template and no call', linuxPython, async t => {
   const fixture = createFixture(t)
   fixture.source('tool.py', toolClass('open("pids.part", "w").write(f"{os.getpid()} {os.getppid()} {os.getpgid(os.getppid())}")\nos.rename("pids.part", "pids")\ntime.sleep(60)'))
   fixture.source('importing.py', 'open("importing.part", "w").write(f"{os.getpid()} {os.getppid()}")\nos.rename("importing.part", "importing")\ntime.sleep(60)')
-  const worker = fork(new URL('./killed-worker.js', import.meta.url), [fixture.root, fixture.workspace], { stdio: 'ignore' })
+  const before = new Set(receptions())
+  const runs = ['tool', 'importing'].map(module => JSON.stringify(fixture.tool({ module }).run))
+  const worker = fork(new URL('./plain-worker.js', import.meta.url), [fixture.workspace, ...runs], { stdio: 'ignore' })
   t.teardown(() => { worker.kill('SIGKILL') })
   await until('the worker is busy', () => fixture.has('pids') && fixture.has('importing'))
   const left = `${fixture.written('pids')} ${fixture.written('importing')}`.split(' ').map(Number)
@@ -89,6 +91,7 @@ void t.test('a worker that is killed leaves no host, no template and no call', l
   worker.kill('SIGKILL')
   await once(worker, 'exit')
   await until('all are dead', () => !left.some(isAlive))
+  await until('its directory is gone', () => receptions().every(name => before.has(name)))
   t.pass()
 })
 
@@ -96,7 +99,7 @@ function receptions (): string[] {
   return readdirSync(tmpdir()).filter(name => name.startsWith('toolyard-') && existsSync(join(tmpdir(), name, 'reception')))
 }
 
-void t.test('a process that was not asked for gets no connection', linuxPython, async t => {
+t.test('a process that was not asked for gets no connection', linuxPython, async t => {
   const fixture = createFixture(t)
   const body = `import socket
 path = open(f"/proc/{arguments['host']}/cmdline").read().split("\\0")[-2]

@@ -32,14 +32,14 @@ print("family is up")
 `.trim()
 const members = ['tool', 'child', 'session', 'daemon', 'stubborn']
 
-void t.test('fault 1 after a timeout nothing of a call is left: no grandchild, no session, no daemon, no thread', linuxPython, async t => {
+t.test('fault 1 after a timeout nothing of a call is left: no grandchild, no session, no daemon, no thread', linuxPython, async t => {
   const fixture = createFixture(t)
   const config = { workspace: fixture.workspace }
   t.same(await fixture.execute(`${family}\ntime.sleep(60)`, { timeoutMs: 4_000, config }), timedOut)
   t.same(members.filter(name => isAlive(Number(fixture.written(name)))), [])
 })
 
-void t.test('fault 9 after a cancel nothing of a call is left', linuxPython, async t => {
+t.test('fault 9 after a cancel nothing of a call is left', linuxPython, async t => {
   const fixture = createFixture(t)
   const cancel = new AbortController()
   const run = fixture.execute(`${family}\ntime.sleep(60)`, { signal: cancel.signal, config: { workspace: fixture.workspace } })
@@ -49,38 +49,38 @@ void t.test('fault 9 after a cancel nothing of a call is left', linuxPython, asy
   t.same(members.filter(name => isAlive(Number(fixture.written(name)))), [])
 })
 
-void t.test('fault 2 after a tool returned nothing of it is left', linuxPython, async t => {
+t.test('fault 2 after a tool returned nothing of it is left', linuxPython, async t => {
   const fixture = createFixture(t)
   t.equal(outputOf(await fixture.execute(`${family}\nreturn "returned"`, { config: { workspace: fixture.workspace } })), 'returned')
   t.same(members.filter(name => isAlive(Number(fixture.written(name)))), [])
 })
 
-void t.test('fault 2 a daemon of a quick call, with sessions and descriptors of its own, does not outlive it', linuxPython, async t => {
+t.test('fault 2 a daemon of a quick call, with sessions and descriptors of its own, does not outlive it', linuxPython, async t => {
   const fixture = createFixture(t)
   const body = 'daemon = subprocess.Popen(["sleep", "60"], start_new_session=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)\nreturn daemon.pid'
   for (const round of [1, 2, 3]) t.notOk(isAlive(Number(outputOf(await fixture.execute(body)))), `round ${round}`)
 })
 
-void t.test('an endless loop, and one that refuses to be terminated, end at the timeout', python, async t => {
+t.test('an endless loop, and one that refuses to be terminated, end at the timeout', python, async t => {
   const fixture = createFixture(t)
   t.same(await fixture.execute('while True: pass', { timeoutMs: 1_000 }), timedOut)
   t.same(await fixture.execute('signal.signal(signal.SIGTERM, signal.SIG_IGN)\nwhile True: pass', { timeoutMs: 1_000 }), timedOut)
 })
 
-void t.test('a tool has a short time to clean up at SIGTERM', python, async t => {
+t.test('a tool has a short time to clean up at SIGTERM', python, async t => {
   const fixture = createFixture(t)
   const body = 'def leave(*_):\n    open("cleaned", "w")\n    sys.exit()\nsignal.signal(signal.SIGTERM, leave)\ntime.sleep(60)'
   t.same(await fixture.execute(body, { timeoutMs: 1_000 }), timedOut)
   t.ok(fixture.has('cleaned'))
 })
 
-void t.test('a call that is cancelled before it starts does not start', python, async t => {
+t.test('a call that is cancelled before it starts does not start', python, async t => {
   const fixture = createFixture(t)
   t.equal(errorOf(await fixture.execute('open("started", "w")', { signal: AbortSignal.abort() })), 'JOB_CANCELLED: Job was cancelled')
   t.notOk(fixture.has('started'))
 })
 
-void t.test('other calls live through the timeout of one', python, async t => {
+t.test('other calls live through the timeout of one', python, async t => {
   const fixture = createFixture(t)
   fixture.source('tool.py', 'class Sample(Tool):\n    def execute(self, seconds):\n        time.sleep(seconds)\n        return "slept"')
   const [long, short] = await Promise.all([fixture.run({ arguments: { seconds: 60 }, timeoutMs: 1_000 }), fixture.run({ arguments: { seconds: 2 } })])
@@ -88,7 +88,7 @@ void t.test('other calls live through the timeout of one', python, async t => {
   t.equal(outputOf(short), 'slept')
 })
 
-void t.test('fault 7 a tool that writes nonsense to its connection harms nobody but itself', linuxPython, async t => {
+t.test('fault 7 a tool that writes nonsense to its connection harms nobody but itself', linuxPython, async t => {
   const fixture = createFixture(t)
   const find = 'for name in os.listdir("/proc/self/fd"):\n    try:\n        if int(name) > 2 and os.readlink(f"/proc/self/fd/{name}").startswith("socket:"): break\n    except FileNotFoundError: pass\n'
   for (const nonsense of ['b"\\xff" * 100', 'b"\\0\\0\\0\\2[]" * 3', 'b"\\0\\0\\0\\x0f{\\"returned\\":\\"x\\"}" + b"\\0\\0\\0\\1x"']) {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { createFixture, errorOf, outputOf, python, toolClass } from './fixture.ts'
 
-void t.test('P15 P30 PC13 a module is a dotted name, a path, or starts with one dot', python, async t => {
+t.test('P15 P30 PC13 a module is a dotted name, a path, or starts with one dot', python, async t => {
   const fixture = createFixture(t)
   fixture.source('mods/two.py', toolClass('return __name__'))
   for (const module of ['mods.two', 'mods/two.py', './mods/two.py', '.mods.two', 'mods/two', 'mods.two.py', '.mods/two.py']) {
@@ -11,20 +11,20 @@ void t.test('P15 P30 PC13 a module is a dotted name, a path, or starts with one 
   }
 })
 
-void t.test('PC13 a module may be a package', python, async t => {
+t.test('PC13 a module may be a package', python, async t => {
   const fixture = createFixture(t)
   fixture.source('src/bridge/tools/git_status/__init__.py', 'from .words import word\n' + toolClass('return word'))
   fixture.source('src/bridge/tools/git_status/words.py', 'word = "clean"')
   t.equal(outputOf(await fixture.run({ module: 'src.bridge.tools.git_status' })), 'clean')
 })
 
-void t.test('PC13 a module that is not there is looked for in the package tools', python, async t => {
+t.test('PC13 a module that is not there is looked for in the package tools', python, async t => {
   const fixture = createFixture(t)
   fixture.source('tools/late.py', toolClass('return "found"'))
   t.equal(outputOf(await fixture.run({ module: 'late' })), 'found')
 })
 
-void t.test('PC13 a module path does not lead out of the root', python, async t => {
+t.test('PC13 a module path does not lead out of the root', python, async t => {
   const fixture = createFixture(t)
   writeFileSync(join(fixture.root, '..', 'outside.py'), 'raise Exception("outside")')
   mkdirSync(join(fixture.root, 'mods'))
@@ -33,7 +33,7 @@ void t.test('PC13 a module path does not lead out of the root', python, async t 
   }
 })
 
-void t.test('P29 B8 an import that fails says why, with the first error, and its traceback is in the log', python, async t => {
+t.test('P29 B8 an import that fails says why, with the first error, and its traceback is in the log', python, async t => {
   const fixture = createFixture(t)
   t.equal(errorOf(await fixture.run({ module: 'mods.absent' })),
     "TOOL_UNAVAILABLE: module 'mods.absent' does not import: ModuleNotFoundError: No module named 'mods'")
@@ -46,7 +46,7 @@ void t.test('P29 B8 an import that fails says why, with the first error, and its
     "TOOL_UNAVAILABLE: module 'hidden' does not import: ModuleNotFoundError: No module named 'not_installed_either'")
 })
 
-void t.test('B9 a module with a fault of any kind is unavailable, and the other modules of its root are served', python, async t => {
+t.test('B9 a module with a fault of any kind is unavailable, and the other modules of its root are served', python, async t => {
   const fixture = createFixture(t)
   const faults: Array<[name: string, text: string, reason: RegExp]> = [
     ['syntax', 'def broken(:', /^SyntaxError: .*syntax\.py, line 3\)$/],
@@ -69,7 +69,7 @@ void t.test('B9 a module with a fault of any kind is unavailable, and the other 
   t.equal(outputOf(await fixture.run({ module: 'sound' })), template)
 })
 
-void t.test('a module that is imported without end fails the call at its timeout, and holds up no other module', python, async t => {
+t.test('a module that is imported without end fails the call at its timeout, and holds up no other module', python, async t => {
   const fixture = createFixture(t)
   fixture.source('endless.py', 'while True: pass')
   fixture.source('sound.py', toolClass('return 1'))
@@ -79,7 +79,7 @@ void t.test('a module that is imported without end fails the call at its timeout
   t.match(fixture.logged, ["module 'endless' is still being imported"])
 })
 
-void t.test('an import that takes longer than the first call may is done for the next call', python, async t => {
+t.test('an import that takes longer than the first call may is done for the next call', python, async t => {
   const fixture = createFixture(t)
   fixture.source('slow.py', 'open("started", "a").write("x")\nwhile not os.path.exists("go"): time.sleep(0.01)\n' + toolClass('return 1'))
   t.match(await fixture.run({ module: 'slow', timeoutMs: 1_500 }), { error: { code: 'TOOL_TIMEOUT' } })
@@ -88,7 +88,7 @@ void t.test('an import that takes longer than the first call may is done for the
   t.equal(fixture.written('started'), 'x')
 })
 
-void t.test('a module is imported once for many calls, also when they come at once', python, async t => {
+t.test('a module is imported once for many calls, also when they come at once', python, async t => {
   const fixture = createFixture(t)
   fixture.source('tool.py', 'open("imports", "a").write("x")\n' + toolClass('return arguments["n"]'))
   const outcomes = await Promise.all([1, 2, 3, 4, 5].map(n => fixture.run({ arguments: { n } })))
@@ -97,14 +97,14 @@ void t.test('a module is imported once for many calls, also when they come at on
   t.equal(fixture.written('imports'), 'x')
 })
 
-void t.test('what a module prints while it is imported goes to the log of the call that waits for it', python, async t => {
+t.test('what a module prints while it is imported goes to the log of the call that waits for it', python, async t => {
   const fixture = createFixture(t)
   fixture.source('tool.py', 'print("loading")\nprint("careful", file=sys.stderr)\nos.write(1, b"raw\\n")\n' + toolClass('return "quiet"'))
   t.equal(outputOf(await fixture.run()), 'quiet')
   t.same([...fixture.logged].sort(), ['careful', 'loading', 'raw'])
 })
 
-void t.test('a module of the root is found before an installed one, but does not hide the standard library', python, async t => {
+t.test('a module of the root is found before an installed one, but does not hide the standard library', python, async t => {
   const fixture = createFixture(t)
   fixture.source('json.py', 'raise Exception("not the real json")')
   fixture.source('pip/__init__.py', 'where = "root"')
@@ -112,7 +112,7 @@ void t.test('a module of the root is found before an installed one, but does not
   t.same(outputOf(await fixture.run()), [1, 'root'])
 })
 
-void t.test('nothing is written to the root', python, async t => {
+t.test('nothing is written to the root', python, async t => {
   const fixture = createFixture(t)
   fixture.source('mods/helper.py', 'word = 1')
   fixture.source('tool.py', 'import mods.helper\n' + toolClass('import mods.helper\nreturn sorted(os.listdir(os.path.dirname(__file__))) + os.listdir(os.path.dirname(mods.helper.__file__))'))

@@ -25,7 +25,7 @@ function hasType (value: unknown, type: string | undefined): boolean {
   return found === type
 }
 
-void t.test('P21 an output that is not as declared is a warning in the log', python, async t => {
+t.test('P21 an output that is not as declared is a warning in the log', python, async t => {
   const fixture = createFixture(t, { compileSchema: createCompiler().compile })
   t.same(outputOf(await fixture.execute('return {"clean": True, "summary": "", "more": 1}', { outputs })), { clean: true, summary: '', more: 1 })
   t.same(fixture.logged, [])
@@ -34,7 +34,7 @@ void t.test('P21 an output that is not as declared is a warning in the log', pyt
   t.same(fixture.logged, ['warning: the output is not as declared: /summary is required, /clean must be boolean', 'warning: the output is not an object'])
 })
 
-void t.test('P21 with strict_outputs it is OUTPUT_INVALID', python, async t => {
+t.test('P21 with strict_outputs it is OUTPUT_INVALID', python, async t => {
   const fixture = createFixture(t, { compileSchema: createCompiler().compile, maxOutputBytes: 1_024 })
   const run = { outputs, strictOutputs: true }
   t.same(outputOf(await fixture.execute('return {"clean": True, "summary": ""}', run)), { clean: true, summary: '' })
@@ -43,12 +43,12 @@ void t.test('P21 with strict_outputs it is OUTPUT_INVALID', python, async t => {
   t.same(fixture.logged, [])
 })
 
-void t.test('X16 P21 an output that tells of its own failure is not checked', python, async t => {
+t.test('X16 P21 an output that tells of its own failure is not checked', python, async t => {
   const fixture = createFixture(t, { compileSchema: createCompiler().compile })
   t.same(outputOf(await fixture.execute('return {"success": False}', { outputs, strictOutputs: true })), { success: false })
 })
 
-void t.test('P21 a schema is compiled once for all calls of a tool', python, async t => {
+t.test('P21 a schema is compiled once for all calls of a tool', python, async t => {
   const { compile, count } = createCompiler()
   const fixture = createFixture(t, { compileSchema: compile })
   fixture.source('tool.py', 'class Sample(Tool):\n    def execute(self): return {"clean": True, "summary": ""}')

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { createFixture, errorOf, outputOf, python, toolClass, until } from './fixture.ts'
 
-void t.test('a changed module is imported again before the next call', python, async t => {
+t.test('a changed module is imported again before the next call', python, async t => {
   const fixture = createFixture(t)
   for (const word of ['one', 'two', 'a longer one']) {
     fixture.source('tool.py', toolClass(`return "${word}"`))
@@ -11,7 +11,7 @@ void t.test('a changed module is imported again before the next call', python, a
   }
 })
 
-void t.test('a change that keeps the size, or the time, is noticed', python, async t => {
+t.test('a change that keeps the size, or the time, is noticed', python, async t => {
   const fixture = createFixture(t)
   const file = join(fixture.root, 'tool.py')
   fixture.source('tool.py', toolClass('return "one"'))
@@ -25,7 +25,7 @@ void t.test('a change that keeps the size, or the time, is noticed', python, asy
   t.equal(outputOf(await fixture.run()), 'seven')
 })
 
-void t.test('a change of a module below the root that was imported by another one is noticed', python, async t => {
+t.test('a change of a module below the root that was imported by another one is noticed', python, async t => {
   const fixture = createFixture(t)
   fixture.source('lib/deep/words.py', 'word = "one"')
   fixture.source('lib/__init__.py', 'from .deep.words import word')
@@ -35,7 +35,7 @@ void t.test('a change of a module below the root that was imported by another on
   t.equal(outputOf(await fixture.run()), 'two')
 })
 
-void t.test('a file that was missing is noticed', python, async t => {
+t.test('a file that was missing is noticed', python, async t => {
   const fixture = createFixture(t)
   t.match(errorOf(await fixture.run()), /^TOOL_UNAVAILABLE/)
   fixture.source('tool.py', 'import helper\n' + toolClass('return helper.word'))
@@ -51,7 +51,7 @@ void t.test('a file that was missing is noticed', python, async t => {
   t.equal(outputOf(await fixture.run({ module: 'careful' })), 'none')
 })
 
-void t.test('a module that is broken by a change is unavailable until it is mended', python, async t => {
+t.test('a module that is broken by a change is unavailable until it is mended', python, async t => {
   const fixture = createFixture(t)
   fixture.source('tool.py', toolClass('return 1'))
   t.equal(outputOf(await fixture.run()), 1)
@@ -61,7 +61,7 @@ void t.test('a module that is broken by a change is unavailable until it is mend
   t.equal(outputOf(await fixture.run()), 2)
 })
 
-void t.test('running calls go on in what they started with', python, async t => {
+t.test('running calls go on in what they started with', python, async t => {
   const fixture = createFixture(t)
   fixture.source('helper.py', 'word = "old"')
   fixture.source('tool.py', 'import helper\n' + toolClass('print("up")\nwhile not os.path.exists(arguments["until"]): time.sleep(0.01)\nreturn helper.word'))
@@ -73,7 +73,7 @@ void t.test('running calls go on in what they started with', python, async t => 
   t.equal(outputOf(await old), 'old')
 })
 
-void t.test('an unchanged module is not imported again, whatever else happens in its root', python, async t => {
+t.test('an unchanged module is not imported again, whatever else happens in its root', python, async t => {
   const fixture = createFixture(t)
   fixture.source('tool.py', 'open("imports", "a").write("x")\n' + toolClass('return 1'))
   t.equal(outputOf(await fixture.run()), 1)
