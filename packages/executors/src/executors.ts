@@ -2,10 +2,14 @@ import type { Tool } from '@toolyard/manifests'
 import type { Audit } from './audit/audit.ts'
 import { builtins } from './builtin/builtins.ts'
 import { runBuiltin } from './builtin/run-builtin.ts'
+import { toolEnvironment } from './command/environment.ts'
 import { runCommand } from './command/run-command.ts'
 import type { Outcome, RunContext } from './outcome.ts'
 import { closeStrayDescriptors } from './process/descriptors.ts'
 import { createMarks } from './process/mark.ts'
+import { createHosts } from './python/hosts.ts'
+import { createOutputCheck, type CompileSchema } from './python/outputs.ts'
+import { runPython } from './python/run-python.ts'
 import { interruptionError } from './result/interruption.ts'
 import { readSkill } from './skill/read-skill.ts'
 import { runSkill } from './skill/run-skill.ts'
@@ -20,6 +24,8 @@ export interface ExecutorOptions {
   maxOutputBytes: number
   audit: Audit
   logger?: ExecutorLogger
+  /** Compiles the schemas of declared outputs (P21); absent, outputs aren't checked. */
+  compileSchema?: CompileSchema
 }
 
 /** The part of a logger that executors need. */
@@ -31,13 +37,17 @@ export interface ExecutorLogger {
 export interface Executors {
   /** Runs one call of a tool to its end; rejects only for bugs. When it settles, no process of the call is left. */
   run (tool: Tool, args: Record<string, unknown>, context: RunContext): Promise<Outcome>
-  /** Fulfilled when every run has ended and its audit line is on disk. To end runs early, abort their signals first. */
+  /**
+   * Fulfilled when every run has ended, its audit line is on disk, and no process is left. To end runs early, abort
+   * their signals first.
+   */
   close (): Promise<void>
 }
 
 /**
- * Makes the executors of one worker; they keep nothing open between runs. Descriptors that the worker's process
- * inherited, beside the first three, are closed: tools would get them.
+ * Makes the executors of one worker. Between runs they keep nothing open but the warm hosts of Python tools, which end
+ * with `close`, or with the worker. Descriptors that the worker's process inherited, beside the first three, are closed:
+ * tools would get them.
  */
 export function createExecutors (options: ExecutorOptions): Executors {
   closeStrayDescriptors()
@@ -47,12 +57,20 @@ export function createExecutors (options: ExecutorOptions): Executors {
     marks: createMarks(),
     onSurvivors: (pids: number[]) => { options.logger?.warn({ pids }, 'processes of a call outlived SIGKILL') }
   }
+  const hosts = createHosts({
+    ...host,
+    env: toolEnvironment([], options.env).variables,
+    onHostEnd: (root, message) => { options.logger?.warn({ root, message }, 'a Python host ended') }
+  })
+  const python = { ...host, hosts, checkOutput: createOutputCheck(options.compileSchema ?? (() => () => ({ ok: true }))) }
 
   async function runTool (tool: Tool, args: Record<string, unknown>, context: RunContext): Promise<Outcome> {
     if (context.signal.aborted) return { ok: false, error: interruptionError({ kind: 'abort', reason: context.signal.reason }) }
     switch (tool.run.kind) {
       case 'command':
         return await runCommand(tool.name, tool.run, args, context, host)
+      case 'python':
+        return await runPython(tool, tool.run, args, context, python)
       case 'skill':
         return await runSkill(tool.name, tool.run, args, context, host)
       case 'read-skill':
@@ -80,6 +98,7 @@ export function createExecutors (options: ExecutorOptions): Executors {
     },
     async close () {
       await Promise.allSettled(running)
+      await hosts.close()
       await options.audit.flush()
     }
   }

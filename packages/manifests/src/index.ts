@@ -8,6 +8,6 @@ export type { Finding } from './finding.ts'
 export type { Issue } from './schema/issues.ts'
 export type { ArgumentsResult } from './schema/validator.ts'
 export type {
-  BuiltinRun, CommandRun, JsonSchema, ReadSkillRun, SkillArg, SkillFlagArg, SkillPositionalArg, SkillResolver, SkillRun, SkillSwitchArg,
+  BuiltinRun, CommandRun, JsonSchema, PythonRun, ReadSkillRun, SkillArg, SkillFlagArg, SkillPositionalArg, SkillResolver, SkillRun, SkillSwitchArg,
   Tool, ToolRun, ToolSource
 } from './tool.ts'

@@ -20,6 +20,21 @@ export interface CommandRun {
   envPassthrough: string[]
 }
 
+/** A class of a Python module, served by the warm host of its Python root (P15 to P17). */
+export interface PythonRun {
+  kind: 'python'
+  /** Absolute path of the directory from which modules are imported. */
+  root: string
+  /** As the manifest wrote it, e.g. `src.bridge.tools.git_status`, `mods/two.py`, `.mods.two` (PC13). */
+  module: string
+  className?: string
+  /** The third constructor argument (PC14). */
+  config: Record<string, unknown>
+  /** Output name -> JSON Schema; what the tool returns is checked against it. */
+  outputs?: Record<string, unknown>
+  strictOutputs: boolean
+}
+
 /** A function of the worker itself, looked up by the tool's job type. */
 export interface BuiltinRun {
   kind: 'builtin'
@@ -92,7 +107,7 @@ export interface ReadSkillRun {
   skills: Record<string, string>
 }
 
-export type ToolRun = CommandRun | BuiltinRun | SkillRun | ReadSkillRun
+export type ToolRun = CommandRun | PythonRun | SkillRun | ReadSkillRun | BuiltinRun
 
 /** One callable thing, whatever format declared it. */
 export interface Tool {

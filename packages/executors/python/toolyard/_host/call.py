@@ -1,0 +1,108 @@
+"""
+One call, in a process of its own.
+
+    worker: {"class", "name", "description", "config", "arguments", "cwd", "max_bytes"}
+    call:   {"returned": 17}, then its JSON as a frame, cut at max_bytes; 17 is the whole size
+            {"failed": {"code", "message", "type"}}
+            nothing: the tool ended the process itself, and how it ended is the result
+"""
+
+from __future__ import annotations
+
+import os
+
+from .classes import ClassNotFound, find_class
+from .errors import describe, print_traceback
+from .streams import flush_streams
+from .values import NotJson, to_json
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import ModuleType
+    from typing import Any
+
+    from .channel import Channel
+
+
+class Failed(Exception):
+    """Why a call has no output."""
+
+    def __init__(self, code: str, message: str, cause: BaseException | None = None) -> None:
+        super().__init__(message)
+        self.report = {"code": code, "message": message, "type": None if cause is None else type(cause).__name__}
+
+
+def run_call(module: ModuleType, channel: Channel) -> int:
+    """Runs the tool once and sends what it returned; returns the exit status of the process."""
+    request = channel.receive()
+    if request is None:
+        return 1
+    process = os.getpid()
+    output, failure = None, None
+    try:
+        output = _run(module, request)
+    except Failed as failed:
+        failure = failed
+    except SystemExit as leaving:  # With a number, or none.
+        return int(leaving.code or 0) & 0xFF
+    finally:
+        flush_streams()
+    # A fork that the tool made and that came back from execute as well: the answer is not its own to give.
+    if os.getpid() != process:
+        return 1
+    if failure is not None:
+        channel.send({"failed": failure.report})
+    if output is None:
+        return 1
+    channel.send({"returned": len(output)})
+    channel.send_bytes(memoryview(output)[: request["max_bytes"]])
+    return 0
+
+
+def _run(module: ModuleType, request: dict[str, Any]) -> bytes:
+    try:
+        os.chdir(request["cwd"])
+    except OSError as error:
+        raise Failed("TOOL_UNAVAILABLE", f"the working directory cannot be entered: {error.strerror}") from None
+    tool = _construct(module, request)
+    value = _execute(tool, request["arguments"])
+    try:
+        return to_json(value)
+    except NotJson as error:
+        raise Failed("OUTPUT_INVALID", str(error)) from None
+    except Exception as error:  # From a method of the value: __fspath__, tolist, a property of a dataclass.
+        print_traceback(error)
+        raise Failed("OUTPUT_INVALID", f"the output cannot be turned into JSON: {describe(error)}", error) from None
+
+
+def _construct(module: ModuleType, request: dict[str, Any]) -> Any:
+    try:
+        tool_class = find_class(module, request["class"])
+    except ClassNotFound as error:
+        raise Failed("TOOL_UNAVAILABLE", str(error)) from None
+    try:
+        return tool_class(request["name"], request["description"], request["config"])
+    except BaseException as error:
+        print_traceback(error)
+        message = f"class '{tool_class.__name__}' cannot be constructed: {describe(error)}"
+        raise Failed("TOOL_UNAVAILABLE", message, error) from None
+
+
+def _execute(tool: Any, arguments: dict[str, Any]) -> Any:
+    try:
+        value = tool.execute(**arguments)
+        return _wait(value) if hasattr(type(value), "__await__") else value
+    except BaseException as error:
+        if isinstance(error, SystemExit) and (error.code is None or isinstance(error.code, int)):
+            raise
+        print_traceback(error)
+        raise Failed("TOOL_FAILED", describe(error), error) from None
+
+
+def _wait(awaitable: Any) -> Any:
+    import asyncio  # The template has imported it where `execute` is a coroutine.
+
+    async def wait() -> Any:
+        return await awaitable
+
+    return asyncio.run(wait())

@@ -1,0 +1,72 @@
+"""Frames between the worker and its Python processes: a length of four bytes, big-endian, then JSON (or bytes)."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+class Channel:
+    """A connection to the worker. The worker is trusted, so a message may be as long as it says."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self._connection = connection
+
+    def fileno(self) -> int:
+        """The descriptor, for `poll`."""
+        return self._connection.fileno()
+
+    def send(self, message: dict[str, Any]) -> None:
+        """Sends one message."""
+        self.send_bytes(json.dumps(message).encode())
+
+    def send_bytes(self, payload: bytes | memoryview) -> None:
+        """Sends one frame whose content is not a message."""
+        self._connection.sendall(len(payload).to_bytes(4, "big"))
+        self._connection.sendall(payload)
+
+    def receive(self) -> dict[str, Any] | None:
+        """The next message; None when the worker closed the connection, or is gone."""
+        header = self._read(4)
+        body = None if header is None else self._read(int.from_bytes(header, "big"))
+        return None if body is None else json.loads(body)
+
+    def close(self) -> None:
+        """Closes this process's end."""
+        self._connection.close()
+
+    def _read(self, size: int) -> bytes | None:
+        content = bytearray()
+        while len(content) < size:
+            try:
+                chunk = self._connection.recv(min(size - len(content), 1 << 20))
+            except ConnectionError:
+                return None
+            if not chunk:
+                return None
+            content += chunk
+        return bytes(content)
+
+
+def connect(reception: str, token: str) -> Channel:
+    """
+    Connects a new process to the worker, twice: for messages, and for what it prints from now on. The token says whose
+    connections these are, and nobody else knows it.
+    """
+    output = _open(reception, f"{token}o")
+    for descriptor in (1, 2):
+        os.dup2(output.fileno(), descriptor)
+    output.close()
+    return Channel(_open(reception, f"{token}c"))
+
+
+def _open(reception: str, hello: str) -> socket.socket:
+    connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    connection.connect(reception)
+    connection.sendall(hello.encode())
+    return connection

@@ -1,0 +1,28 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { readMark } from './mark.ts'
+import type { TreeRoot } from './tree.ts'
+
+/** In a longer time, process ids may have been given out all around. */
+const trustedMs = 1_000
+
+/**
+ * Whether something of a call may have outlived its first process, which ran for `ms`. Cheaper than to look at every
+ * process: ids are given out in order, so only those after the call's own can be its descendants, and all of these bear
+ * its mark. True when it can't be told, false where there is no /proc.
+ */
+export function mayHaveSurvivors (root: TreeRoot, ms: number): boolean {
+  if (root.started === undefined) return false
+  if (root.mark === undefined || ms > trustedMs) return true
+  const last = lastPid()
+  const wrapped = last < root.pid
+  return processIds().some(pid => (pid > root.pid || (wrapped && pid <= last)) && readMark(pid) === root.mark)
+}
+
+function processIds (): number[] {
+  return readdirSync('/proc').map(Number).filter(pid => !Number.isNaN(pid))
+}
+
+/** The id that was given out last, the fifth field of proc_loadavg(5). */
+function lastPid (): number {
+  return Number(readFileSync('/proc/loadavg', 'latin1').split(' ')[4])
+}

@@ -1,0 +1,64 @@
+import type { CallError } from '@toolyard/contract'
+import type { PythonRun } from '@toolyard/manifests'
+import type { Interruption } from '../deadline.ts'
+import type { ForkedProcess } from './forker.ts'
+import type { Hosts } from './hosts.ts'
+import type { Import } from './import.ts'
+import { moduleName } from './module-name.ts'
+import type { Template } from './template.ts'
+
+/** The process of a call, or why there is none. */
+export type Opened =
+  | { kind: 'opened', process: ForkedProcess }
+  | { kind: 'unstarted', error: CallError }
+  | Interruption
+
+export interface OpenOptions {
+  /** Takes what the import prints, and the traceback when it fails. */
+  onLine: (line: string) => void
+  interrupted: Promise<Interruption>
+  /** Told which Python it is, as soon as that is known. */
+  onPython: (path: string) => void
+}
+
+/** Sources that change, and hosts that die, again and again, are not waited for. */
+const maxAttempts = 4
+
+/**
+ * Forks a process for a call from the template of its module, which is made when there is none, or its sources changed.
+ * An import that isn't done by the deadline goes on, for later calls.
+ */
+export async function openCall (hosts: Hosts, run: PythonRun, options: OpenOptions): Promise<Opened> {
+  const module = moduleName(run.module)
+  for (let attempt = 0; attempt < maxAttempts; attempt++) {
+    const started = await hosts.get(run.root)
+    if ('error' in started) return { kind: 'unstarted', error: started.error }
+    options.onPython(started.python)
+    const template = started.host.template(module)
+    const opened = await openWith(template, run, options)
+    if (opened === undefined || opened.kind === 'unstarted') started.host.retire(module, template)
+    if (opened !== undefined) return opened
+  }
+  return { kind: 'unstarted', error: { code: 'INTERNAL', message: `the Python host of module '${run.module}' does not stay` } }
+}
+
+/** Undefined when it is to be tried with another template. */
+async function openWith (template: Template, run: PythonRun, { onLine, interrupted }: OpenOptions): Promise<Opened | undefined> {
+  const unfollow = template.follow(onLine)
+  const imported = await Promise.race([template.imported, interrupted])
+  unfollow()
+  if (imported.kind === 'timeout' || imported.kind === 'abort') {
+    onLine(`module '${run.module}' is still being imported`)
+    return imported
+  }
+  if (imported.kind !== 'imported') return failed(imported, run)
+  const fork = await template.fork()
+  if (fork.kind === 'forked') return { kind: 'opened', process: fork.process }
+  return fork.kind === 'refused' ? failed(fork, run) : undefined
+}
+
+function failed (result: Exclude<Import, { kind: 'imported' }>, { module }: PythonRun): Opened | undefined {
+  if (result.kind === 'lost') return undefined
+  if (result.kind === 'refused') return { kind: 'unstarted', error: { code: 'INTERNAL', message: `the worker cannot start a process: ${result.cause}` } }
+  return { kind: 'unstarted', error: { code: 'TOOL_UNAVAILABLE', message: `module '${module}' does not import: ${result.reason}` } }
+}

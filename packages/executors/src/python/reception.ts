@@ -1,0 +1,104 @@
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+/** The two connections of one forked process; neither has been read from. */
+export interface Connections {
+  /** Carries messages. */
+  control: Socket
+  /** Carries what the process prints. */
+  output: Socket
+}
+
+/** A process that is about to connect. */
+export interface Guest {
+  /** What it says first; random, so that no other process can connect in its place. */
+  token: string
+  /** Fulfilled when both connections are there; never when it is dismissed before. */
+  connected: Promise<Connections>
+  dismiss (): void
+}
+
+/** Where forked Python processes connect to the worker: a Unix socket in a directory that only its user can enter. */
+export interface Reception {
+  path: string
+  expect (): Guest
+  close (): Promise<void>
+}
+
+interface Waiting extends Partial<Connections> {
+  admit (connections: Connections): void
+}
+
+const tokenBytes = 16
+/** The token as hex digits, then `c` or `o`. */
+const helloBytes = tokenBytes * 2 + 1
+const helloTimeoutMs = 5_000
+
+/** Opens a reception. It doesn't keep the process alive. */
+export async function openReception (): Promise<Reception> {
+  const directory = await mkdtemp(join(tmpdir(), 'toolyard-'))
+  const waiting = new Map<string, Waiting>()
+  const sockets = new Set<Socket>()
+  const server = createServer(socket => {
+    sockets.add(socket)
+    socket.on('error', () => {}).once('close', () => { sockets.delete(socket) })
+    readHello(socket, hello => { admit(waiting, socket, hello) })
+  })
+  const path = join(directory, 'reception')
+  server.listen(path).unref()
+  await once(server, 'listening')
+
+  return {
+    path,
+    expect () {
+      const token = randomBytes(tokenBytes).toString('hex')
+      const connected = new Promise<Connections>(resolve => { waiting.set(token, { admit: resolve }) })
+      return {
+        token,
+        connected,
+        dismiss () {
+          const guest = waiting.get(token)
+          waiting.delete(token)
+          guest?.control?.destroy()
+          guest?.output?.destroy()
+        }
+      }
+    },
+    async close () {
+      for (const socket of sockets) socket.destroy()
+      await new Promise(resolve => { server.close(resolve) })
+      await rm(directory, { recursive: true, force: true })
+    }
+  }
+}
+
+/** Reads exactly the hello: what follows it is for whoever reads the connection next. */
+function readHello (socket: Socket, onHello: (hello: string) => void): void {
+  const onReadable = (): void => {
+    const hello = socket.read(helloBytes) as Buffer | null
+    if (hello === null) return
+    socket.off('readable', onReadable).setTimeout(0)
+    onHello(hello.toString('latin1'))
+  }
+  socket.setTimeout(helloTimeoutMs, () => { socket.destroy() })
+  socket.on('readable', onReadable)
+}
+
+function admit (waiting: Map<string, Waiting>, socket: Socket, hello: string): void {
+  const token = hello.slice(0, -1)
+  const stream = hello.endsWith('c') ? 'control' : 'output'
+  const guest = waiting.get(token)
+  if (guest === undefined || guest[stream] !== undefined) {
+    socket.destroy()
+    return
+  }
+  guest[stream] = socket
+  const { control, output } = guest
+  if (control === undefined || output === undefined) return
+  waiting.delete(token)
+  guest.admit({ control, output })
+}

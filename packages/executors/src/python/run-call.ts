@@ -1,0 +1,87 @@
+import type { Socket } from 'node:net'
+import type { Deadline } from '../deadline.ts'
+import { drainPipes } from '../process/drain.ts'
+import { killTree } from '../process/kill-tree.ts'
+import { createLineSplitter } from '../process/lines.ts'
+import type { ProcessEnding } from '../process/run-process.ts'
+import { signalGroup } from '../process/signal.ts'
+import { mayHaveSurvivors } from '../process/survivors.ts'
+import { terminateTree } from '../process/terminate.ts'
+import type { ForkedProcess, ForkEnding } from './forker.ts'
+import { encodeFrame } from './frames.ts'
+import { readReply, type Reply } from './reply.ts'
+
+/** What a call's process is told, first and last. The names are those of `call.py`. */
+export interface CallRequest {
+  class: string | null
+  name: string
+  description: string
+  config: Record<string, unknown>
+  arguments: Record<string, unknown>
+  cwd: string
+  max_bytes: number
+}
+
+export interface CallOptions {
+  deadline: Deadline
+  /** Takes each line that the tool prints, while it runs. */
+  onLine: (line: string) => void
+  onSurvivors: (pids: number[]) => void
+}
+
+export interface CallEnd {
+  ending: Exclude<ProcessEnding, { kind: 'unstarted' }> | ForkEnding
+  reply: Reply
+  printedBytes: number
+}
+
+interface Running {
+  process: ForkedProcess
+  reply: Reply
+  begun: number
+  printedBytes: () => number
+  /** Both connections ended. */
+  closed: Promise<true>
+}
+
+/**
+ * Runs one call in a forked process, to its end, its timeout or its abort. Fulfilled when all of its output is read and
+ * no process of it is left; never rejected.
+ */
+export async function runCall (process: ForkedProcess, request: CallRequest, { deadline, onLine, onSurvivors }: CallOptions): Promise<CallEnd> {
+  const { control, output } = process
+  const lines = createLineSplitter(onLine)
+  let printedBytes = 0
+  output.on('data', (chunk: Buffer) => {
+    printedBytes += chunk.length
+    lines.add(chunk)
+  })
+  const reply = readReply(control, request.max_bytes)
+  const closed = Promise.all([closing(control), closing(output)]).then((): true => true)
+  const run: Running = { process, reply, begun: performance.now(), printedBytes: () => printedBytes, closed }
+  control.write(encodeFrame(request))
+
+  const ending = await Promise.race([process.ended, deadline.interrupted])
+  const survivors = ending.kind === 'timeout' || ending.kind === 'abort'
+    ? await terminateTree(process.root, process.ended)
+    : await cleanUp(run, ending, deadline)
+  for (const socket of [control, output]) socket.destroy()
+  lines.end()
+  process.release()
+  if (survivors.length > 0) onSurvivors(survivors)
+  return { ending, reply, printedBytes }
+}
+
+/** After an exit: the rest of the output, then an end to whatever the process left behind. */
+async function cleanUp ({ process: { root }, reply, begun, printedBytes, closed }: Running, ending: ForkEnding, deadline: Deadline): Promise<number[]> {
+  const ms = performance.now() - begun
+  // Nobody saw the process end: it may be running.
+  if (ending.kind === 'lost') return await killTree(root, [])
+  const ended = Promise.race([closed, deadline.interrupted.then(() => false)])
+  const closedByItself = await drainPipes(ended, () => reply.receivedBytes() + printedBytes())
+  return closedByItself && !signalGroup(root.pid, 0) && !mayHaveSurvivors(root, ms) ? [] : await killTree(root, [])
+}
+
+function closing (socket: Socket): Promise<void> {
+  return new Promise(resolve => { socket.once('close', () => { resolve() }) })
+}

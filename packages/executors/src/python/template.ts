@@ -1,0 +1,118 @@
+import { killTree } from '../process/kill-tree.ts'
+import { createDeferred } from './deferred.ts'
+import { createForker, type Fork, type ForkedProcess, type Forker, type ForkerService } from './forker.ts'
+import { runImport, type Import } from './import.ts'
+
+/**
+ * The process of one module, by its states:
+ *
+ * - importing: becomes serving, or retired when the module doesn't import;
+ * - serving: forks for calls;
+ * - retired: forks no more, since its sources changed, it can't be reached or isn't needed. Running calls go on;
+ * - ended: after the last of them.
+ */
+export interface Template {
+  imported: Promise<Import>
+  /** Hands on the lines that the import prints, until the returned function is called. */
+  follow (log: (line: string) => void): () => void
+  /** Forks for a call, which counts as running until it is released. */
+  fork (): Promise<Fork>
+  retire (): void
+  /** Fulfilled when nothing of it is left. */
+  ended: Promise<void>
+}
+
+export interface TemplateService extends ForkerService {
+  /** Told the pids of processes that outlived SIGKILL. */
+  onSurvivors: (pids: number[]) => void
+}
+
+/** Has a host fork a template, and the template import a module. */
+export function createTemplate (host: Forker, module: string, service: TemplateService): Template {
+  const followers = new Set<(line: string) => void>()
+  const ended = createDeferred<void>()
+  let process: ForkedProcess | undefined
+  let forker: Forker | undefined
+  let retired = false
+  /** Calls, and the fork of the template itself. */
+  let running = 1
+
+  function leave (): void {
+    running -= 1
+    if (retired && running === 0) void stop()
+  }
+
+  function retire (): void {
+    if (retired) return
+    retired = true
+    if (running === 0) void stop()
+  }
+
+  async function stop (): Promise<void> {
+    if (process !== undefined) await endProcess(process, service)
+    ended.resolve()
+  }
+
+  async function start (): Promise<Import> {
+    const fork = await host.fork()
+    if (fork.kind === 'forked') process = fork.process
+    leave()
+    if (fork.kind === 'refused') return fork
+    if (process === undefined || retired) return { kind: 'lost' }
+    process.control.unref()
+    const result = await runImport(process, module, line => { for (const log of followers) log(line) })
+    if (retired) return { kind: 'lost' }
+    if (result.kind === 'imported') serve(process)
+    return result
+  }
+
+  function serve ({ control, root, ended }: ForkedProcess): void {
+    forker = createForker(root.pid, control, service)
+    void forker.closed.then(retire)
+    void ended.then(({ kind }) => {
+      // The calls of a template that died are lost; those of one whose host died go on.
+      if (kind !== 'lost') control.destroy()
+      retire()
+    })
+  }
+
+  const imported = start()
+  void imported.then(({ kind }) => { if (kind !== 'imported') retire() })
+
+  return {
+    imported,
+    follow (log) {
+      followers.add(log)
+      return () => { followers.delete(log) }
+    },
+    async fork () {
+      if (retired || forker === undefined) return { kind: 'lost' }
+      running += 1
+      const fork = await forker.fork()
+      if (fork.kind === 'forked') return { kind: 'forked', process: leaving(fork.process, leave) }
+      leave()
+      return fork
+    },
+    retire,
+    ended: ended.promise
+  }
+}
+
+function leaving (process: ForkedProcess, leave: () => void): ForkedProcess {
+  return {
+    ...process,
+    release () {
+      process.release()
+      leave()
+    }
+  }
+}
+
+/** Its module may have started processes while it was imported. */
+async function endProcess (process: ForkedProcess, { onSurvivors }: TemplateService): Promise<void> {
+  process.control.destroy()
+  const survivors = await killTree(process.root, [])
+  process.output.destroy()
+  process.release()
+  if (survivors.length > 0) onSurvivors(survivors)
+}

@@ -1,0 +1,120 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import t from 'tap'
+import { createFixture, errorOf, isAlive, linuxPython, outputOf, python, toolClass, until } from './fixture.ts'
+
+const pids = toolClass('with open("/proc/%d/stat" % os.getppid()) as stat: return [os.getpid(), os.getppid(), int(stat.read().split()[3])]', 'Pids')
+const waiting = toolClass('print("up")\nwhile not os.path.exists("go"): time.sleep(0.01)\nreturn "done"', 'Waiting')
+
+t.test('a template that is killed fails its own calls, and the next call gets a new one', linuxPython, async t => {
+  const fixture = createFixture(t)
+  fixture.source('tool.py', waiting + pids)
+  const running = fixture.run({ className: 'Waiting' })
+  await until('the call runs', () => fixture.logged.includes('up'))
+  const [, template, host] = outputOf(await fixture.run({ className: 'Pids' })) as number[]
+  process.kill(Number(template), 'SIGKILL')
+  t.equal(errorOf(await running), 'INTERNAL: the Python host ended while the tool ran')
+  const [, newTemplate, sameHost] = outputOf(await fixture.run({ className: 'Pids' })) as number[]
+  t.not(newTemplate, template)
+  t.equal(sameHost, host)
+})
+
+t.test('a tool that kills its template fails alone, and is dead', linuxPython, async t => {
+  const fixture = createFixture(t)
+  fixture.source('other.py', waiting)
+  const beside = fixture.run({ module: 'other' })
+  await until('the other call runs', () => fixture.logged.includes('up'))
+  const outcome = await fixture.execute('open("pid", "w").write(str(os.getpid()))\nos.kill(os.getppid(), signal.SIGKILL)\ntime.sleep(60)')
+  t.equal(errorOf(outcome), 'INTERNAL: the Python host ended while the tool ran')
+  t.notOk(isAlive(Number(fixture.written('pid'))))
+  t.equal(outputOf(await fixture.execute('open("go", "w")')), null)
+  t.equal(outputOf(await beside), 'done')
+})
+
+t.test('a host that is killed is started again, and running calls end by themselves', linuxPython, async t => {
+  const fixture = createFixture(t)
+  fixture.source('tool.py', waiting + pids)
+  const running = fixture.run({ className: 'Waiting' })
+  await until('the call runs', () => fixture.logged.includes('up'))
+  const [, , host] = outputOf(await fixture.run({ className: 'Pids' })) as number[]
+  process.kill(Number(host), 'SIGKILL')
+  await until('the host is dead', () => !isAlive(Number(host)))
+  const [, , newHost] = outputOf(await fixture.run({ className: 'Pids' })) as number[]
+  t.not(newHost, host)
+  t.equal(outputOf(await fixture.execute('open("go", "w")')), null)
+  t.equal(outputOf(await running), 'done')
+})
+
+t.test('close ends hosts and templates, and what their modules started', linuxPython, async t => {
+  const fixture = createFixture(t)
+  fixture.source('tool.py', 'helper = subprocess.Popen(["sleep", "60"], start_new_session=True)\nclass Pids(Tool):\n    def execute(self): return [helper.pid, os.getpid(), os.getppid()]')
+  const processes = outputOf(await fixture.run()) as number[]
+  t.same(processes.map(isAlive), [true, false, true], 'a helper of the module outlives its calls')
+  await fixture.executors.close()
+  t.same(processes.filter(isAlive), [])
+})
+
+t.test('close waits for running calls, and not for imports', python, async t => {
+  const fixture = createFixture(t)
+  fixture.source('stuck.py', 'open("importing", "w").write(str(os.getpid()))\ntime.sleep(60)')
+  t.match(await fixture.run({ module: 'stuck', timeoutMs: 1_500 }), { ok: false, error: { code: 'TOOL_TIMEOUT' } })
+  const run = fixture.execute('time.sleep(0.5)\nreturn "finished"')
+  await fixture.executors.close()
+  t.equal(outputOf(await run), 'finished')
+  t.notOk(isAlive(Number(fixture.written('importing'))))
+})
+
+t.test('close leaves no directory', python, async t => {
+  const fixture = createFixture(t)
+  const before = new Set(receptions())
+  t.equal(outputOf(await fixture.execute('return 1')), 1)
+  const added = receptions().filter(name => !before.has(name))
+  await fixture.executors.close()
+  t.ok(added.length > 0)
+  t.ok(receptions().filter(name => added.includes(name)).length < added.length)
+})
+
+t.test('a worker that is killed leaves no host, no template and no call', linuxPython, async t => {
+  const fixture = createFixture(t)
+  fixture.source('tool.py', toolClass('open("pids.part", "w").write(f"{os.getpid()} {os.getppid()} {os.getpgid(os.getppid())}")\nos.rename("pids.part", "pids")\ntime.sleep(60)'))
+  fixture.source('importing.py', 'open("importing.part", "w").write(f"{os.getpid()} {os.getppid()}")\nos.rename("importing.part", "importing")\ntime.sleep(60)')
+  const before = new Set(receptions())
+  const runs = ['tool', 'importing'].map(module => JSON.stringify(fixture.tool({ module }).run))
+  const worker = fork(new URL('./plain-worker.js', import.meta.url), [fixture.workspace, ...runs], { stdio: 'ignore' })
+  t.teardown(() => { worker.kill('SIGKILL') })
+  await until('the worker is busy', () => fixture.has('pids') && fixture.has('importing'))
+  const left = `${fixture.written('pids')} ${fixture.written('importing')}`.split(' ').map(Number)
+  t.same(left.map(isAlive), left.map(() => true))
+  worker.kill('SIGKILL')
+  await once(worker, 'exit')
+  await until('all are dead', () => !left.some(isAlive))
+  await until('its directory is gone', () => receptions().every(name => before.has(name)))
+  t.pass()
+})
+
+function receptions (): string[] {
+  return readdirSync(tmpdir()).filter(name => name.startsWith('toolyard-') && existsSync(join(tmpdir(), name, 'reception')))
+}
+
+t.test('a process that was not asked for gets no connection', linuxPython, async t => {
+  const fixture = createFixture(t)
+  const body = `import socket
+path = open(f"/proc/{arguments['host']}/cmdline").read().split("\\0")[-2]
+results = []
+for hello in ["0" * 32 + "c", "x" * 5, "f" * 4096]:
+    connection = socket.socket(socket.AF_UNIX)
+    connection.settimeout(20)
+    connection.connect(path)
+    connection.sendall(hello.encode())
+    connection.shutdown(socket.SHUT_WR)
+    try: results.append(len(connection.recv(10)))
+    except ConnectionError: results.append(0)
+return [results, oct(os.stat(os.path.dirname(path)).st_mode & 0o777)]`
+  fixture.source('tool.py', pids)
+  const [, , host] = outputOf(await fixture.run()) as number[]
+  t.ok(readFileSync(`/proc/${host}/cmdline`, 'utf8').includes('toolyard_host.py'))
+  t.same(outputOf(await fixture.execute(body, { arguments: { host } })), [[0, 0, 0], '0o700'])
+})

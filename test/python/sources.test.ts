@@ -1,0 +1,84 @@
+import { rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { createFixture, errorOf, outputOf, python, toolClass, until } from './fixture.ts'
+
+t.test('a changed module is imported again before the next call', python, async t => {
+  const fixture = createFixture(t)
+  for (const word of ['one', 'two', 'a longer one']) {
+    fixture.source('tool.py', toolClass(`return "${word}"`))
+    t.equal(outputOf(await fixture.run()), word)
+  }
+})
+
+t.test('a change that keeps the size, or the time, is noticed', python, async t => {
+  const fixture = createFixture(t)
+  const file = join(fixture.root, 'tool.py')
+  fixture.source('tool.py', toolClass('return "one"'))
+  t.equal(outputOf(await fixture.run()), 'one')
+  const { atime, mtime } = statSync(file)
+  fixture.source('tool.py', toolClass('return "three"'))
+  utimesSync(file, atime, mtime)
+  t.equal(outputOf(await fixture.run()), 'three')
+  rmSync(file)
+  fixture.source('tool.py', toolClass('return "seven"'))
+  t.equal(outputOf(await fixture.run()), 'seven')
+})
+
+t.test('a change of a module below the root that was imported by another one is noticed', python, async t => {
+  const fixture = createFixture(t)
+  fixture.source('lib/deep/words.py', 'word = "one"')
+  fixture.source('lib/__init__.py', 'from .deep.words import word')
+  fixture.source('tool.py', 'import lib\n' + toolClass('return lib.word'))
+  t.equal(outputOf(await fixture.run()), 'one')
+  fixture.source('lib/deep/words.py', 'word = "two"')
+  t.equal(outputOf(await fixture.run()), 'two')
+})
+
+t.test('a file that was missing is noticed', python, async t => {
+  const fixture = createFixture(t)
+  t.match(errorOf(await fixture.run()), /^TOOL_UNAVAILABLE/)
+  fixture.source('tool.py', 'import helper\n' + toolClass('return helper.word'))
+  t.match(errorOf(await fixture.run()), /No module named 'helper'$/)
+  fixture.source('helper.py', 'word = "there"')
+  t.equal(outputOf(await fixture.run()), 'there')
+
+  fixture.source('careful.py', 'try: from extras import word\nexcept ImportError: word = "none"\n' + toolClass('return word'))
+  t.equal(outputOf(await fixture.run({ module: 'careful' })), 'none')
+  fixture.source('extras/__init__.py', 'word = "some"')
+  t.equal(outputOf(await fixture.run({ module: 'careful' })), 'some')
+  rmSync(join(fixture.root, 'extras'), { recursive: true })
+  t.equal(outputOf(await fixture.run({ module: 'careful' })), 'none')
+})
+
+t.test('a module that is broken by a change is unavailable until it is mended', python, async t => {
+  const fixture = createFixture(t)
+  fixture.source('tool.py', toolClass('return 1'))
+  t.equal(outputOf(await fixture.run()), 1)
+  fixture.source('tool.py', 'nonsense(')
+  t.match(errorOf(await fixture.run()), /^TOOL_UNAVAILABLE: module 'tool' does not import: SyntaxError/)
+  fixture.source('tool.py', toolClass('return 2'))
+  t.equal(outputOf(await fixture.run()), 2)
+})
+
+t.test('running calls go on in what they started with', python, async t => {
+  const fixture = createFixture(t)
+  fixture.source('helper.py', 'word = "old"')
+  fixture.source('tool.py', 'import helper\n' + toolClass('print("up")\nwhile not os.path.exists(arguments["until"]): time.sleep(0.01)\nreturn helper.word'))
+  const old = fixture.run({ arguments: { until: 'go' } })
+  await until('the call runs', () => fixture.logged.includes('up'))
+  fixture.source('helper.py', 'word = "new"')
+  t.equal(outputOf(await fixture.run({ arguments: { until: '/' } })), 'new')
+  writeFileSync(join(fixture.workspace, 'go'), '')
+  t.equal(outputOf(await old), 'old')
+})
+
+t.test('an unchanged module is not imported again, whatever else happens in its root', python, async t => {
+  const fixture = createFixture(t)
+  fixture.source('tool.py', 'open("imports", "a").write("x")\n' + toolClass('return 1'))
+  t.equal(outputOf(await fixture.run()), 1)
+  fixture.source('other.py', '')
+  fixture.source('data/notes.txt', '')
+  t.equal(outputOf(await fixture.run()), 1)
+  t.equal(fixture.written('imports'), 'x')
+})
