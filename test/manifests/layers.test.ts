@@ -86,19 +86,6 @@ t.test('a directory stands for the tools.json in it', async t => {
   t.match(registry.all().map(({ tool }) => tool.source), [{ file: join(directory, 'tools.json') }])
 })
 
-t.test('P1 P8 X15 a tool manifest is recognized and reported', async t => {
-  const directory = t.testdir({
-    'a.json': '{"schema_version":"1.0","metadata":{},"tools":[{"name":"git_status","module":"x"}]}',
-    'b.json': '{"tools":[{"name":"git_status","module":"x"}]}',
-    'c.yaml': 'tools: []\n',
-    'd.conf': 'metadata:\n  name: x\nschema_version: 1.0\n'
-  })
-  for (const name of ['a.json', 'b.json', 'c.yaml', 'd.conf']) {
-    const registry = await loadRegistry({ manifests: [join(directory, name)], builtins: false })
-    t.match(registry.findings, [{ severity: 'error', rule: 'P1', message: /^this is a tool manifest \(.+\); this version reads agentcli manifests/ }], name)
-  }
-})
-
 t.test('S1 S4 a skill, its tools.json, and a directory of skills are recognized', async t => {
   const directory = t.testdir({ notes: { 'SKILL.md': '# Notes', 'tools.json': '{"tools":[],"allowlist":{},"execution":[]}' } })
   for (const path of [directory, join(directory, 'notes'), join(directory, 'notes/tools.json')]) {

@@ -2,24 +2,45 @@
 export interface Finding {
   /** An error means that something declared is not served; a warning, that it is served but should be looked at. */
   severity: 'error' | 'warning'
+  /** A warning that is an error to `validate`: the manifest is served, but lacks what its format requires (X15). */
+  nonconforming?: true
   /** Absolute path of the manifest. */
   file: string
-  /** Number of the rule that is not kept, such as `A35`. */
+  /** Number of the rule that is not kept, such as `A35`; `lint/…` for advice about models. */
   rule: string
   /** Place in the manifest's list of tools, from 0. */
   index?: number
   tool?: string
+  /** Where in the document: names of fields and places in lists. */
+  path?: DocumentPath
+  /** Position in the file, from 1, where it is known. */
+  line?: number
+  column?: number
   /** The exact text of the rule where it has one. */
   message: string
   /** What to do about it. */
   fix?: string
 }
 
+/** Names of fields and places in lists, from the root of a document. */
+export type DocumentPath = ReadonlyArray<string | number>
+
 /** Where in a manifest a fault is, and how to mend it. */
 export interface FaultPlace {
   index?: number
   tool?: string
+  path?: DocumentPath
+  line?: number
+  column?: number
   fix?: string
+}
+
+/** A field that is not as its definition says, or that no definition has. */
+export interface FieldFault {
+  path: DocumentPath
+  rule: string
+  message: string
+  fix: string
 }
 
 /** Ends the reading of one manifest (AC2); its reader turns it into a finding. */

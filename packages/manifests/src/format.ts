@@ -10,29 +10,33 @@ export interface Recognition {
   because: string
 }
 
-const agentcli: Recognition = { format: 'agentcli', because: 'nothing in it says otherwise' }
+/** What JSON is when nothing in it says otherwise. */
+export const agentcliByDefault: Recognition = { format: 'agentcli', because: 'nothing in it says otherwise' }
 const yamlSuffixes = new Set(['.yaml', '.yml'])
 
-/** Recognizes what is no JSON: a tool manifest may be YAML (P8), the other formats never are. */
-export function recognizeText (file: string, text: string): Recognition {
-  if (yamlSuffixes.has(extname(file).toLowerCase())) return { format: 'tool-manifest', because: 'it is YAML' }
-  if (/^schema_version[ \t]*:/m.test(text)) return { format: 'tool-manifest', because: 'it has a line schema_version' }
-  return agentcli
+/** Whether a text that is no JSON is meant as YAML: by the suffix of the file (PC7), or by a line that only a tool manifest has. */
+export function isYaml (file: string, text: string): boolean {
+  return yamlSuffixes.has(extname(file).toLowerCase()) || /^(?:schema_version|metadata|tools)[ \t]*:/m.test(text)
+}
+
+/** Whether a text that is neither JSON nor YAML is meant as a tool manifest. */
+export function mentionsToolManifest (text: string): boolean {
+  return /"schema_version"[ \t]*:/.test(text)
 }
 
 /**
- * Recognizes parsed JSON. An entry with `command` makes it agentcli, whatever else is there, since agentcli ignores
- * fields that it doesn't know (X21); else `execution` and `allowlist` are of skills (S4), `schema_version` and
- * `module` of tool manifests (P9, P15).
+ * Recognizes a parsed document. An entry with `command` makes it agentcli, whatever else is there, since agentcli ignores
+ * fields that it doesn't know (X21); else `execution` and `allowlist` are of skills (S4), `schema_version`,
+ * `metadata` and `module` of tool manifests (P9, P10, P15).
  */
 export function recognizeValue (value: unknown): Recognition {
-  if (!isRecord(value)) return agentcli
+  if (!isRecord(value)) return agentcliByDefault
   const entries = Array.isArray(value['tools']) ? value['tools'].filter(isRecord) : []
-  if (entries.some(entry => 'command' in entry)) return agentcli
+  if (entries.some(entry => 'command' in entry)) return { format: 'agentcli', because: 'its tools have a command' }
   for (const key of ['execution', 'allowlist']) if (key in value) return { format: 'skill', because: `it has ${key}` }
-  if ('schema_version' in value) return { format: 'tool-manifest', because: 'it has schema_version' }
+  for (const key of ['schema_version', 'metadata']) if (key in value) return { format: 'tool-manifest', because: `it has ${key}` }
   if (entries.some(entry => 'module' in entry)) return { format: 'tool-manifest', because: 'its tools have a module' }
-  return agentcli
+  return agentcliByDefault
 }
 
 /** Recognizes a directory: a skill, or a directory of skills; undefined when `tools.json` decides. */

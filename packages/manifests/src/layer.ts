@@ -1,3 +1,4 @@
+import type { DuplicateKey } from './document/duplicate-keys.ts'
 import type { Finding } from './finding.ts'
 import type { SchemaCompiler } from './schema/compiler.ts'
 import type { Skill } from './skill/skill.ts'
@@ -9,6 +10,8 @@ export interface Layer {
   findings: readonly Finding[]
   /** Skills of the manifest; `joinSkills` makes entries of their tools. */
   skills?: readonly Skill[]
+  /** Absolute paths of the files and directories that it was read from. */
+  files?: readonly string[]
 }
 
 export type LayerEntry = ToolEntry | SwitchEntry
@@ -34,7 +37,14 @@ export interface SwitchEntry {
 export interface ManifestText {
   /** Absolute path. */
   file: string
-  /** The parsed JSON. */
+  /** The parsed document. */
   value: unknown
+  syntax: 'json' | 'yaml'
+  /** Whether the text began with a byte order mark, which `value` is without. */
+  byteOrderMark: boolean
+  /** Whether all of the file was UTF-8; U+FFFD stands for what wasn't. */
+  utf8: boolean
+  /** Keys that stand twice in one object; the last value counts. */
+  duplicates: readonly DuplicateKey[]
   schemas: SchemaCompiler
 }

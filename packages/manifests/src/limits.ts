@@ -1,9 +1,19 @@
 /** Bounds of this package: what a manifest or a call's arguments may cost. */
 export const manifestLimits = {
   /** Bytes of one manifest file; 1,000 tools with large schemas need about 2 MiB. */
-  fileBytes: 4_194_304,
+  fileBytes: 10_485_760,
   /** UTF-16 units of a skill's front matter. */
   frontMatterChars: 16_384,
+  /** Bytes of one YAML file, whose reading takes a hundred times longer than that of JSON: about 1 s for 1 MB. */
+  yamlBytes: 2_097_152,
+  /** Megabytes of heap that reading a YAML file may take. */
+  yamlHeapMb: 512,
+  /** Milliseconds that reading a YAML file may take: a last resort. */
+  yamlMs: 20_000,
+  /** Values, and UTF-16 units of texts, that a YAML file may hold once its aliases are followed. */
+  yamlExpansion: 4_194_304,
+  /** Findings that are listed of one manifest. */
+  findings: 1_000,
   /** Times that aliases of a YAML text may be followed; more is a bomb. */
   yamlAliases: 100,
   /** Levels of nesting in a manifest. */

@@ -1,14 +1,17 @@
 import { readAgentcli } from './agentcli/reader.ts'
+import { duplicateKeys } from './document/duplicate-keys.ts'
+import type { YamlMemory } from './document/yaml-memory.ts'
 import { ManifestFault } from './finding.ts'
-import { recognizeDirectory, recognizeText, recognizeValue, type Format, type Recognition } from './format.ts'
+import { agentcliByDefault, isYaml, mentionsToolManifest, recognizeDirectory, recognizeValue, type Format, type Recognition } from './format.ts'
 import type { Layer, ManifestText } from './layer.ts'
-import { manifestFile, parseManifest, readManifestText } from './manifest-file.ts'
+import { manifestFile, parseManifest, readManifestText, watchedFiles, type ManifestFileText } from './manifest-file.ts'
 import type { SchemaCompiler } from './schema/compiler.ts'
 import type { SkillOptions } from './skill/options.ts'
 import { readSkillOf, readSkills } from './skill/reader.ts'
+import { readToolManifest } from './tool-manifest/reader.ts'
 
 /** Formats that can be read; one folder each. */
-const readers: Partial<Record<Format, (manifest: ManifestText) => Promise<Layer>>> = { agentcli: readAgentcli }
+const readers: Partial<Record<Format, (manifest: ManifestText) => Promise<Layer>>> = { agentcli: readAgentcli, 'tool-manifest': readToolManifest }
 const formatNames: Record<Format, string> = { agentcli: 'an agentcli manifest', 'tool-manifest': 'a tool manifest', skill: 'a skill' }
 const formatRules: Record<Format, string> = { agentcli: 'A1', 'tool-manifest': 'P1', skill: 'S1' }
 
@@ -16,43 +19,65 @@ const formatRules: Record<Format, string> = { agentcli: 'A1', 'tool-manifest': '
 export interface ReaderTools {
   schemas: SchemaCompiler
   skills: SkillOptions
+  yaml: YamlMemory
 }
 
 /** Reads one entry of `TOOL_MANIFESTS`. A manifest that can't be used yields a finding and no tools, and never throws. */
 export async function readManifest (path: string, tools: ReaderTools): Promise<Layer> {
   const { file, directory } = await manifestFile(path)
+  const files = [...directory === undefined ? [] : [directory], ...await watchedFiles(file)]
   try {
-    return await readLayer(file, directory, tools)
+    const layer = await readLayer(file, directory, tools)
+    return { ...layer, files: [...new Set([...files, ...layer.files ?? []])] }
   } catch (error) {
     if (!(error instanceof ManifestFault)) throw error
     const { rule, message, place } = error
-    return { entries: [], findings: [{ severity: 'error', file, rule, message, ...place }] }
+    return { entries: [], findings: [{ severity: 'error', file, rule, message, ...place }], files }
   }
 }
 
-async function readLayer (file: string, directory: string | undefined, { schemas, skills }: ReaderTools): Promise<Layer> {
+async function readLayer (file: string, directory: string | undefined, { schemas, yaml, skills }: ReaderTools): Promise<Layer> {
   if (directory !== undefined && await recognizeDirectory(directory) !== undefined) return await readSkills({ directory, options: skills, schemas })
-  const text = await readManifestText(file)
-  const value = parsed(file, text)
-  const recognition = recognizeValue(value)
+  const parsed = await parse(file, await readManifestText(file), yaml)
+  const recognition = parsed.syntax === 'yaml' ? yamlFormat(parsed.value) : recognizeValue(parsed.value)
   if (recognition.format === 'skill') return await readSkillOf(file, { options: skills, schemas })
   const read = readers[recognition.format]
   if (read === undefined) throw unreadable(recognition)
-  return await read({ file, value, schemas })
+  return await read({ file, schemas, ...parsed })
 }
 
-/** JSON first: a file that isn't may be a format that allows more. */
-function parsed (file: string, text: string): unknown {
+/** JSON first, whatever the name of the file: YAML takes a hundred times longer, and nearly all JSON is YAML. */
+async function parse (file: string, { text, utf8 }: ManifestFileText, yaml: YamlMemory): Promise<Omit<ManifestText, 'file' | 'schemas'>> {
+  const byteOrderMark = text.startsWith('\ufeff')
+  const plain = byteOrderMark ? text.slice(1) : text
   try {
-    return parseManifest(text)
+    return { value: parseManifest(plain), syntax: 'json', byteOrderMark, utf8, duplicates: duplicateKeys(plain) }
   } catch (error) {
-    const recognition = recognizeText(file, text)
-    throw readers[recognition.format] === undefined ? unreadable(recognition) : error
+    if (!(error instanceof ManifestFault)) throw error
+    if (!isYaml(file, plain)) throw mentionsToolManifest(plain) ? brokenJson(file, error) : error
   }
+  const reading = await yaml.read(plain)
+  if (reading.ok) return { ...reading, syntax: 'yaml', byteOrderMark, utf8 }
+  const { message, ...place } = reading.fault
+  throw new ManifestFault('PC2', `Invalid YAML in ${file}: ${message}`, { ...place, fix: 'Correct the YAML.' })
+}
+
+/** In the words of the program that tool manifests come from. */
+function brokenJson (file: string, { message, place }: ManifestFault): ManifestFault {
+  return new ManifestFault('PC2', message.replace('parse manifest: ', () => `Invalid JSON in ${file}: `), { ...place, fix: 'Correct the JSON, without comments (P8).' })
+}
+
+/** A tool manifest may be YAML (P8), the other formats never are. */
+function yamlFormat (value: unknown): Recognition {
+  const recognition = recognizeValue(value)
+  const { format, because } = recognition
+  if (recognition === agentcliByDefault) return { format: 'tool-manifest', because: 'it is YAML' }
+  if (format === 'tool-manifest') return recognition
+  throw new ManifestFault(formatRules[format], `this is ${formatNames[format]} (${because}), which must be JSON`, { fix: 'Write it as JSON.' })
 }
 
 function unreadable ({ format, because }: Recognition): ManifestFault {
-  return new ManifestFault(formatRules[format], `this is ${formatNames[format]} (${because}); this version reads agentcli manifests and skills, so none of its tools is loaded`, {
-    fix: 'Declare the tools in an agentcli tools.json, or take the path out of TOOL_MANIFESTS.'
+  return new ManifestFault(formatRules[format], `this is ${formatNames[format]} (${because}); this version reads agentcli and tool manifests, so none of its tools is loaded`, {
+    fix: 'Declare the tools in an agentcli tools.json or in a tool manifest, or take the path out of TOOL_MANIFESTS.'
   })
 }

@@ -5,8 +5,9 @@ import { builtinTools } from './builtin/tools.ts'
 import type { Finding } from './finding.ts'
 import type { Layer } from './layer.ts'
 import { readManifest } from './manifest.ts'
-import { mergeLayers } from './merge.ts'
-import { createSchemaCompiler, type SchemaCompiler } from './schema/compiler.ts'
+import { createYamlMemory, type YamlMemory } from './document/yaml-memory.ts'
+import { mergeLayers, type LayerStep, type Merged } from './merge.ts'
+import { createSchemaCompiler, type SchemaCompiler, type SchemaMemory } from './schema/compiler.ts'
 import type { ArgumentsResult } from './schema/validator.ts'
 import { joinSkills } from './skill/join.ts'
 import { defaultSkillOptions, type SkillOptions } from './skill/options.ts'
@@ -27,7 +28,7 @@ export interface Registry {
   /** By exact name; also tools that are disabled or not published. */
   get (name: string): RegisteredTool | undefined
   /**
-   * Tools that are enabled and whose names models accept (X12): built-in tools first, then in the order of manifests
+   * Tools that are enabled, can run (X16), and whose names models accept (X12): built-in tools first, then in the order of manifests
    * and of their entries. A tool that replaces another one stands in the place of the first.
    */
   published (): readonly RegisteredTool[]
@@ -37,6 +38,25 @@ export interface Registry {
   skills (): readonly Skill[]
   /** What is wrong with the manifests: by manifest, then what merging found, then names that are not published. */
   readonly findings: readonly Finding[]
+  /** Where a tool comes from and what it replaced; undefined when no manifest says anything of the name. */
+  explain (name: string): Explanation | undefined
+  /** Absolute paths of all files and directories that were read, also of those that are missing: what to watch. */
+  readonly files: readonly string[]
+  /** Loads the same manifests anew. What is in them as it was isn't judged and compiled again. */
+  reload (): Promise<Registry>
+}
+
+/** What is known of one name; data for `toolyard tools --explain NAME`. */
+export interface Explanation {
+  name: string
+  /** The tool as it is served; absent when every declaration of it is broken. */
+  tool?: Tool
+  /** Whether models see it; absent without a tool. */
+  published?: boolean
+  /** What each layer did, in order: the last one that declared or replaced is where the tool comes from. */
+  steps: readonly LayerStep[]
+  /** Findings about the name. */
+  findings: readonly Finding[]
 }
 
 /** What to load. */
@@ -51,28 +71,64 @@ export interface RegistryOptions {
 
 const publishableName = new RegExp(publishableNamePattern)
 
+/** What one load leaves for the next. */
+interface Memory {
+  schemas: SchemaMemory
+  yaml: YamlMemory['readings']
+}
+
 /**
  * Reads all manifests in order and merges them with the built-in tools. Never throws for bad manifests: what can't be
  * used is a finding, and the rest serves (X16, X24).
  */
-export async function loadRegistry ({ manifests, builtins = true, skills: given = {} }: RegistryOptions): Promise<Registry> {
-  const schemas = createSchemaCompiler()
-  const skills = { ...defaultSkillOptions, ...given }
+export async function loadRegistry (options: RegistryOptions): Promise<Registry> {
+  return await load(options, undefined)
+}
+
+async function load (options: RegistryOptions, known: Memory | undefined): Promise<Registry> {
+  const { manifests, builtins = true } = options
+  const skills = { ...defaultSkillOptions, ...options.skills }
+  const schemas = createSchemaCompiler(known?.schemas)
+  const yaml = createYamlMemory(known?.yaml)
   const layers: Layer[] = []
-  for (const manifest of manifests) layers.push(await readManifest(manifest, { schemas, skills }))
+  for (const manifest of manifests) layers.push(await readManifest(manifest, { schemas, yaml, skills }))
   const joined = joinSkills(layers, skills)
-  const { tools, findings } = mergeLayers(builtins ? builtinTools() : [], joined.layers)
-  const registered = new Map([...tools].map(([name, tool]) => [name, registeredTool(tool, schemas)]))
-  const all = [...registered.values()]
-  const published = all.filter(({ tool }) => tool.enabled && publishableName.test(tool.name))
+  const merged = mergeLayers(builtins ? builtinTools() : [], joined.layers)
+  const tools = [...merged.tools.values()]
+  const findings = [...joined.layers.flatMap(layer => layer.findings), ...merged.findings, ...nameFindings(tools)]
+  const memory: Memory = { schemas: schemas.memory, yaml: yaml.readings }
   return {
-    version: versionOf([...tools.values()]),
-    get: name => registered.get(name),
+    ...registryOf(tools.map(tool => registeredTool(tool, schemas)), merged, findings),
+    skills: () => joined.skills,
+    files: filesOf(layers),
+    reload: () => load(options, memory)
+  }
+}
+
+function registryOf (all: readonly RegisteredTool[], { steps }: Merged, findings: readonly Finding[]): Omit<Registry, 'skills' | 'files' | 'reload'> {
+  const byName = new Map(all.map(registered => [registered.tool.name, registered]))
+  const published = all.filter(({ tool }) => isPublished(tool))
+  return {
+    version: versionOf(all.map(({ tool }) => tool)),
+    get: name => byName.get(name),
     published: () => published,
     all: () => all,
-    skills: () => joined.skills,
-    findings: [...joined.layers.flatMap(layer => layer.findings), ...findings, ...nameFindings([...tools.values()])]
+    findings,
+    explain: name => {
+      const tool = byName.get(name)?.tool
+      const about = findings.filter(finding => finding.tool === name)
+      if (tool === undefined && about.length === 0) return undefined
+      return { name, ...tool !== undefined && { tool, published: isPublished(tool) }, steps: steps.get(name) ?? [], findings: about }
+    }
   }
+}
+
+function isPublished ({ name, enabled, unavailable }: Tool): boolean {
+  return enabled && unavailable === undefined && publishableName.test(name)
+}
+
+function filesOf (layers: readonly Layer[]): string[] {
+  return [...new Set(layers.flatMap(({ files = [] }) => files))]
 }
 
 function registeredTool (tool: Tool, schemas: SchemaCompiler): RegisteredTool {

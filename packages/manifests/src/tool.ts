@@ -109,6 +109,9 @@ export interface ReadSkillRun {
 
 export type ToolRun = CommandRun | PythonRun | SkillRun | ReadSkillRun | BuiltinRun
 
+/** What a tool may do beyond reading its own files; the sandbox enforces it (P18). */
+export type Permission = 'read_repo' | 'write_files' | 'network'
+
 /** One callable thing, whatever format declared it. */
 export interface Tool {
   name: string
@@ -123,6 +126,14 @@ export interface Tool {
   enabled: boolean
   /** May be run again for the same job after its worker died. */
   idempotent: boolean
+  /** At most one call of it runs at a time, over all workers (X17); absent: as many as there are workers. */
+  serial?: boolean
+  /** What it may do; absent when its manifest doesn't say, which the sandbox has a default for. */
+  permissions?: readonly Permission[]
+  /** Why it can't run: it isn't published, and doesn't replace a tool of an earlier layer (X16). */
+  unavailable?: string
+  /** Free text for operators (P23). */
+  notes?: string
   source: ToolSource
   run: ToolRun
 }

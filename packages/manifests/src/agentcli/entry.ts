@@ -1,4 +1,8 @@
-import { ManifestFault } from '../finding.ts'
+import type { TSchema } from 'typebox'
+import { Value } from 'typebox/value'
+import { ManifestFault, type DocumentPath, type FieldFault } from '../finding.ts'
+import { unknownFields } from '../unknown-fields.ts'
+import { AgentcliTool } from './definition.ts'
 
 /** One entry of `tools` after its types were checked: absent and null fields have their empty value, as in Go. */
 export interface AgentcliEntry {
@@ -11,6 +15,7 @@ export interface AgentcliEntry {
   timeoutSec: number
   envPassthrough: string[]
   /** Toolyard's own fields. */
+  permissions: string[] | undefined
   enabled: boolean | undefined
   disabled: boolean | undefined
   override: boolean
@@ -26,26 +31,46 @@ type Fields = ReadonlyMap<string, unknown>
  * @throws ManifestFault `parse manifest: …` for the first wrong type.
  */
 export function decodeEntries (manifest: unknown): AgentcliEntry[] {
+  return rawEntries(manifest).map((entry, index) => decodeEntry(entry, `tools[${index}]`))
+}
+
+/** Names that people write for fields of this format. */
+const aliases = { timeout: 'timeoutSec', parameters: 'schema', env: 'envPassthrough' }
+
+/** Fields that are ignored and look like known ones (X21). Others are for other programs. */
+export function misspeltFields (manifest: unknown): Array<FieldFault & { index: number }> {
+  const known = new Set(Object.keys(AgentcliTool.properties).map(folded))
+  return rawEntries(manifest).flatMap((entry, index) => {
+    const path: DocumentPath = ['tools', index]
+    const others = Object.fromEntries(Object.entries(Object(entry) as object).filter(([name]) => !known.has(folded(name))))
+    return unknownFields(others, { path, definition: AgentcliTool, all: false, aliases }).map(fault => ({ ...fault, index }))
+  })
+}
+
+function rawEntries (manifest: unknown): readonly unknown[] {
   if (manifest === null) return []
   const tools = fieldsOf(manifest, 'the manifest').get('tools') ?? []
   if (!Array.isArray(tools)) throw wrongType('tools', 'an array')
-  return tools.map((entry, index) => decodeEntry(entry, `tools[${index}]`))
+  return tools
 }
 
 function decodeEntry (entry: unknown, place: string): AgentcliEntry {
   const fields = entry === null ? new Map<string, unknown>() : fieldsOf(entry, place)
-  const at = (name: string) => [fields, name, place] as const
+  const at = <Name extends keyof AgentcliTool>(name: Name) => decodeField(name, fields, place)
+  const timeoutSec = at('timeoutSec') ?? 0
+  if (!Number.isSafeInteger(timeoutSec)) throw wrongType(`${place}.timeoutSec`, typeNames.integer)
   return {
-    name: text(...at('name')),
-    description: text(...at('description')),
+    name: at('name') ?? '',
+    description: at('description') ?? '',
     schema: fields.get('schema'),
-    command: texts(...at('command')),
-    timeoutSec: integer(...at('timeoutSec')),
-    envPassthrough: texts(...at('envPassthrough')) ?? [],
-    enabled: flag(...at('enabled')),
-    disabled: flag(...at('disabled')),
-    override: flag(...at('override')) ?? false,
-    idempotent: flag(...at('idempotent')) ?? false
+    command: at('command'),
+    timeoutSec,
+    envPassthrough: at('envPassthrough') ?? [],
+    permissions: at('permissions'),
+    enabled: at('enabled'),
+    disabled: at('disabled'),
+    override: at('override') ?? false,
+    idempotent: at('idempotent') ?? false
   }
 }
 
@@ -59,34 +84,19 @@ function folded (name: string): string {
   return name.replaceAll('\u017f', 's').replaceAll('\u212a', 'k').replace(/[A-Z]/g, letter => letter.toLowerCase())
 }
 
-function text (fields: Fields, name: string, place: string): string {
-  const value = fields.get(folded(name)) ?? ''
-  if (typeof value !== 'string') throw wrongType(`${place}.${name}`, 'a string')
-  return value
-}
+const typeNames = { string: 'a string', array: 'an array of strings', integer: 'an integer', boolean: 'true or false' } as const
 
-/** `null` inside a list is an empty string, as in Go. */
-function texts (fields: Fields, name: string, place: string): string[] | undefined {
-  const value = fields.get(folded(name))
-  if (value === undefined) return undefined
-  if (!Array.isArray(value)) throw wrongType(`${place}.${name}`, 'an array of strings')
-  return value.map((item: unknown, index) => {
-    if (item === null) return ''
-    if (typeof item !== 'string') throw wrongType(`${place}.${name}[${index}]`, 'a string')
-    return item
-  })
-}
-
-function integer (fields: Fields, name: string, place: string): number {
-  const value = fields.get(folded(name)) ?? 0
-  if (typeof value !== 'number' || !Number.isSafeInteger(value)) throw wrongType(`${place}.${name}`, 'an integer')
-  return value
-}
-
-function flag (fields: Fields, name: string, place: string): boolean | undefined {
-  const value = fields.get(folded(name))
-  if (value !== undefined && typeof value !== 'boolean') throw wrongType(`${place}.${name}`, 'true or false')
-  return value
+/** Types alone are compared here: what else the definition asks for has texts of its own, which come later. */
+function decodeField<Name extends keyof AgentcliTool> (name: Name, fields: Fields, place: string): AgentcliTool[Name] | undefined {
+  const raw = fields.get(folded(name))
+  if (raw === undefined) return undefined
+  // `null` inside a list is an empty string, as in Go.
+  const value: unknown = Array.isArray(raw) ? raw.map((item: unknown) => item ?? '') : raw
+  const definition: TSchema = AgentcliTool.properties[name]
+  const error = Value.Check(definition, value) ? undefined : Value.Errors(definition, value).find(({ keyword }) => keyword === 'type')
+  if (error === undefined) return value as AgentcliTool[Name]
+  const { type } = error.params as { type: keyof typeof typeNames }
+  throw wrongType(`${place}.${name}${error.instancePath.replace(/^\/(\d+)$/, '[$1]')}`, typeNames[type])
 }
 
 function wrongType (place: string, wanted: string): ManifestFault {

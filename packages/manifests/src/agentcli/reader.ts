@@ -1,13 +1,15 @@
 import { dirname } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { limits } from '@toolyard/contract'
+import { placeOf } from '../document/place.ts'
 import { ManifestFault, type Finding } from '../finding.ts'
 import { jobTypeOf } from '../job-type.ts'
 import type { Layer, LayerEntry, ManifestText } from '../layer.ts'
 import { isSchemaObject } from '../schema/check.ts'
+import { sortPermissions } from '../permissions.ts'
 import type { SchemaCompiler } from '../schema/compiler.ts'
 import type { JsonSchema, Tool } from '../tool.ts'
-import { decodeEntries, type AgentcliEntry } from './entry.ts'
+import { decodeEntries, misspeltFields, type AgentcliEntry } from './entry.ts'
 import { envNames } from './env-names.ts'
 import { goQuote } from '../go-quote.ts'
 import { programFindings } from './program-check.ts'
@@ -21,9 +23,14 @@ import { programPath } from './program-path.ts'
  *
  * @throws ManifestFault when the manifest can't be used; nothing of it is, then.
  */
-export async function readAgentcli ({ file, value, schemas }: ManifestText): Promise<Layer> {
+export async function readAgentcli ({ file, value, schemas, ...text }: ManifestText): Promise<Layer> {
+  if (text.byteOrderMark) throw new ManifestFault('AC1', 'parse manifest: begins with a byte order mark', { fix: 'Save it as UTF-8 without one.' })
   const decoded = decodeEntries(value)
-  const findings: Finding[] = []
+  const findings: Finding[] = [
+    ...textFindings(file, text),
+    ...misspeltFields(value).map((fault): Finding => ({ severity: 'warning', file, ...fault })),
+    ...decoded.flatMap((entry, index) => permissionFindings(entry, index, file))
+  ]
   const names = new Set<string>()
   const entries = decoded.map((entry, index) => {
     const checked = layerEntry(entry, index, { file, names })
@@ -39,6 +46,29 @@ export async function readAgentcli ({ file, value, schemas }: ManifestText): Pro
   }
   const tools = entries.flatMap(entry => entry.kind === 'tool' ? [entry.tool] : [])
   return { entries, findings: [...findings, ...await programFindings(tools, dirname(file))] }
+}
+
+/** What Go reads without a word, though it may not be what was meant. */
+function textFindings (file: string, { utf8, duplicates }: Pick<ManifestText, 'utf8' | 'duplicates'>): Finding[] {
+  const encoding: Finding = {
+    severity: 'warning', file, rule: 'AC1', message: 'is not UTF-8; what is wrong is read as U+FFFD', fix: 'Save it as UTF-8.'
+  }
+  const doubles = duplicates.map(({ path, line, column }): Finding => ({
+    severity: 'warning', file, rule: 'AC10', path, line, column, message: `${placeOf(path)} stands twice; the last one counts`, fix: 'Remove one of the two.'
+  }))
+  return [...utf8 ? [] : [encoding], ...doubles]
+}
+
+function permissionFindings ({ permissions = [], name }: AgentcliEntry, index: number, file: string): Finding[] {
+  return sortPermissions(permissions).unknown.map(permission => ({
+    severity: 'warning',
+    file,
+    rule: 'P18',
+    index,
+    tool: name,
+    message: `tool[${index}] ${goQuote(name)}: ${goQuote(permission)} is no known permission and is ignored`,
+    fix: 'Use read_repo, write_files or network.'
+  }))
 }
 
 function layerEntry (entry: AgentcliEntry, index: number, { file, names }: { file: string, names: ReadonlySet<string> }): LayerEntry {
@@ -70,6 +100,7 @@ function toolOf (entry: AgentcliEntry, index: number, file: string): Tool {
     ...entry.timeoutSec > 0 && { timeoutSec: Math.min(entry.timeoutSec, limits.toolTimeoutSec.max) },
     enabled: true,
     idempotent: entry.idempotent,
+    ...entry.permissions !== undefined && { permissions: sortPermissions(entry.permissions).permissions },
     source: { format: 'agentcli', file, index },
     run: { kind: 'command', program: path, args, envPassthrough }
   }

@@ -16,6 +16,16 @@ export interface SchemaCompiler {
   check (schema: JsonSchema): SchemaFault | undefined
   /** A validator for a schema that `check` found nothing wrong with. */
   validator (schema: JsonSchema): Validator
+  /** What this one has learned, for the compiler of the next load. */
+  readonly memory: SchemaMemory
+}
+
+/** What was found out about schemas, so that a reload needs to look at what is new only. */
+export interface SchemaMemory {
+  /** By their source. */
+  readonly patterns: ReadonlyMap<string, Pattern>
+  /** By the JSON of their schema. */
+  readonly validators: ReadonlyMap<string, Validator>
 }
 
 type PatternCompiler = (source: string) => Pattern
@@ -31,30 +41,49 @@ const options: Options = {
   strict: false, logger: false, useDefaults: true, ownProperties: true, multipleOfPrecision: 9, formats
 }
 
-/** A compiler of the schemas of tools. */
-export function createSchemaCompiler (): SchemaCompiler {
-  const pattern = rememberedPatterns()
+const nothing: SchemaMemory = { patterns: new Map(), validators: new Map() }
+
+/**
+ * A compiler of the schemas of tools.
+ *
+ * @param known what the compiler of the load before has learned; what isn't asked for again is forgotten with it.
+ */
+export function createSchemaCompiler (known: SchemaMemory = nothing): SchemaCompiler {
+  const patterns = new Map<string, Pattern>()
+  const validators = new Map<string, Validator>()
+  const pattern: PatternCompiler = source => remember(patterns, source, () => known.patterns.get(source) ?? compilePattern(source))
   const metaSchema = metaSchemas()
   return {
+    memory: { patterns, validators },
     check: schema => checkSchema(schema, {
       compilePattern: pattern,
       compileSchema: schema => compileSchema(schema, false, pattern),
       metaSchema
     }),
-    validator: schema => createValidator({
-      compile: allErrors => compileSchema(schema, allErrors, pattern),
-      defaults: surveySchema(schema).defaults
-    })
+    validator: schema => {
+      const json = JSON.stringify(schema)
+      return remember(validators, json, () => known.validators.get(json) ?? newValidator(schema, pattern))
+    }
   }
 }
 
-function rememberedPatterns (): PatternCompiler {
-  const patterns = new Map<string, Pattern>()
-  return source => {
-    const pattern = patterns.get(source) ?? compilePattern(source)
-    patterns.set(source, pattern)
-    return pattern
-  }
+function newValidator (schema: JsonSchema, pattern: PatternCompiler): Validator {
+  const survey = surveySchema(schema)
+  return lastingValidator(schema, survey.defaults, new Map([...survey.patterns].map(source => [source, pattern(source)])))
+}
+
+/** Holds its own patterns, and nothing of the compiler that made it: it may live on over many reloads. */
+function lastingValidator (schema: JsonSchema, defaults: boolean, patterns: ReadonlyMap<string, Pattern>): Validator {
+  return createValidator({
+    compile: allErrors => compileSchema(schema, allErrors, source => patterns.get(source) ?? compilePattern(source)),
+    defaults
+  })
+}
+
+function remember<T> (memory: Map<string, T>, key: string, make: () => T): T {
+  const value = memory.get(key) ?? make()
+  memory.set(key, value)
+  return value
 }
 
 function metaSchemas (): (draft: Draft) => AnyAjv {

@@ -33,14 +33,15 @@ interface SkillReading {
  */
 export async function readSkills (source: SkillDirectory): Promise<Layer> {
   const own = await readSkill(source)
-  if (own !== undefined) return layerOf([own])
+  if (own !== undefined) return layerOf([own], [source.directory])
   const names = (await readdir(source.directory)).sort()
+  const directories = names.map(name => join(source.directory, name))
   const readings: SkillReading[] = []
-  for (const name of names) {
-    const reading = await readSkill({ ...source, directory: join(source.directory, name) })
+  for (const directory of directories) {
+    const reading = await readSkill({ ...source, directory })
     if (reading !== undefined) readings.push(reading)
   }
-  return layerOf(readings)
+  return layerOf(readings, directories)
 }
 
 /**
@@ -51,12 +52,14 @@ export async function readSkills (source: SkillDirectory): Promise<Layer> {
 export async function readSkillOf (file: string, tools: Omit<SkillDirectory, 'directory'>): Promise<Layer> {
   const reading = await readSkill({ ...tools, directory: dirname(file) })
   if (reading === undefined) throw new ManifestFault('S1', 'this is the tools.json of a skill, but there is no SKILL.md beside it', { fix: 'Add a SKILL.md.' })
-  return layerOf([reading])
+  return layerOf([reading], [dirname(file)])
 }
 
-function layerOf (readings: readonly SkillReading[]): Layer {
+/** `directories` are all that were looked into: one that holds no skill may hold one later. */
+function layerOf (readings: readonly SkillReading[], directories: readonly string[]): Layer {
   return {
     entries: [],
+    files: directories.flatMap(directory => [directory, join(directory, 'SKILL.md'), join(directory, 'tools.json')]),
     skills: readings.flatMap(({ skill }) => skill === undefined ? [] : [skill]),
     findings: readings.flatMap(({ findings }) => findings)
   }

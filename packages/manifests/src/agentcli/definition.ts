@@ -1,0 +1,34 @@
+import { Type, type Static } from 'typebox'
+import { limits } from '@toolyard/contract'
+import { knownPermissions } from '../permissions.ts'
+import type { JsonSchema } from '../tool.ts'
+
+const flag = (description: string, standard: boolean) => Type.Optional(Type.Boolean({ description, default: standard }))
+
+/** One declaration of `tools` (A2 to A22); the fields from `permissions` on are Toolyard's own. */
+export const AgentcliTool = Type.Object({
+  name: Type.String({ minLength: 1, description: 'Unique name that the tool is called by.' }),
+  description: Type.Optional(Type.String({ description: 'Short description for the model.' })),
+  schema: Type.Optional(Type.Unsafe<JsonSchema>(Type.Object({}, { description: 'JSON Schema of the arguments.' }))),
+  command: Type.Array(Type.String(), { minItems: 1, description: 'Program, ./tools/bin/NAME or an absolute path, and its fixed arguments.' }),
+  timeoutSec: Type.Optional(Type.Integer({ description: `Seconds; at most ${limits.toolTimeoutSec.max} are used, 0 stands for the default.` })),
+  envPassthrough: Type.Optional(Type.Array(Type.String(), { description: 'Environment variables that pass to the tool.' })),
+  permissions: Type.Optional(Type.Array(Type.String({ examples: [...knownPermissions] }), { description: 'What the sandbox lets it do.' })),
+  enabled: flag('Whether it is served.', true),
+  disabled: flag('The same, the other way round.', false),
+  override: flag('Whether it may replace a built-in tool.', false),
+  idempotent: flag('Whether a call may run again after its worker died.', false)
+})
+export type AgentcliTool = Static<typeof AgentcliTool>
+
+/** An entry that only switches a tool of an earlier layer (X14). */
+export const AgentcliSwitch = Type.Object({
+  name: Type.String({ minLength: 1, description: 'Name of a tool of an earlier manifest.' }),
+  enabled: Type.Optional(Type.Boolean()),
+  disabled: Type.Optional(Type.Boolean())
+}, { anyOf: [{ required: ['enabled'] }, { required: ['disabled'] }] })
+
+/** An agentcli `tools.json` (A1). */
+export const AgentcliManifest = Type.Object({
+  tools: Type.Optional(Type.Array(Type.Union([AgentcliTool, AgentcliSwitch])))
+})

@@ -1,0 +1,64 @@
+import type { DocumentPath } from '../finding.ts'
+
+/** A key that stands twice in one object; line and column count from 1. */
+export interface DuplicateKey {
+  /** Of the key itself. */
+  path: DocumentPath
+  line: number
+  column: number
+}
+
+/** An object or a list around the current place: `keys` of the object so far, or the place in the list. */
+interface Level {
+  keys?: Set<string>
+  at: string | number
+}
+
+/** Keys are looked for up to this many doubles: more would only say the same. */
+const most = 100
+
+/**
+ * Duplicate keys of a text that is known to be JSON, for which `JSON.parse` keeps the last value without a word. One
+ * pass, no recursion.
+ */
+export function duplicateKeys (json: string): DuplicateKey[] {
+  const found: DuplicateKey[] = []
+  const levels: Level[] = []
+  for (let at = 0; at < json.length && found.length < most; at++) {
+    const level = levels.at(-1)
+    const char = json[at]
+    if (char === '{') levels.push({ keys: new Set(), at: '' })
+    else if (char === '[') levels.push({ at: 0 })
+    else if (char === '}' || char === ']') levels.pop()
+    else if (char === ',' && typeof level?.at === 'number') level.at++
+    else if (char === '"') {
+      const end = endOfText(json, at)
+      if (level?.keys !== undefined && isKey(json, end)) {
+        level.at = JSON.parse(json.slice(at, end)) as string
+        if (level.keys.has(level.at)) found.push({ path: levels.map(({ at }) => at), ...positionOf(json, at) })
+        level.keys.add(level.at)
+      }
+      at = end - 1
+    }
+  }
+  return found
+}
+
+/** Line and column, from 1, of a place in a text. */
+export function positionOf (text: string, at: number): { line: number, column: number } {
+  const before = text.slice(0, at)
+  return { line: before.split('\n').length, column: at - before.lastIndexOf('\n') }
+}
+
+/** The index behind the closing quote of the text that opens at `start`. */
+function endOfText (json: string, start: number): number {
+  let at = start + 1
+  while (json[at] !== '"') at += json[at] === '\\' ? 2 : 1
+  return at + 1
+}
+
+function isKey (json: string, end: number): boolean {
+  let at = end
+  while (json[at] === ' ' || json[at] === '\n' || json[at] === '\r' || json[at] === '\t') at++
+  return json[at] === ':'
+}

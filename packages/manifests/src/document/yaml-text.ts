@@ -1,0 +1,98 @@
+import { isCollection, isNode, isPair, isScalar, LineCounter, parseDocument, type Document } from 'yaml'
+import type { DocumentPath } from '../finding.ts'
+import { manifestLimits } from '../limits.ts'
+import type { DuplicateKey } from './duplicate-keys.ts'
+import { plainDataFault } from './plain-data.ts'
+
+/** A place in a text, from 1. */
+export interface Position {
+  line: number
+  column: number
+}
+
+/** What is wrong with a YAML text, as a half sentence. */
+export interface YamlFault extends Partial<Position> {
+  message: string
+}
+
+/** A YAML text after reading. */
+export type YamlReading =
+  | { ok: true, value: unknown, duplicates: DuplicateKey[] }
+  | { ok: false, fault: YamlFault }
+
+/** How manifests are read: YAML 1.2, with the merge key `<<` that most readers know. Duplicate keys are looked at apart. */
+const options = { version: '1.2', schema: 'core', merge: true, uniqueKeys: false, prettyErrors: false, logLevel: 'silent' } as const
+
+/** Reads a YAML text. It takes time and memory without bound, so manifests are read in a thread (`readYaml`). */
+export function readYamlText (text: string): YamlReading {
+  const lines = new LineCounter()
+  try {
+    const document = parseDocument(text, { ...options, lineCounter: lines })
+    // A tag that nobody knows is only a warning to the parser.
+    const [error] = [...document.errors, ...document.warnings]
+    if (error !== undefined) return { ok: false, fault: { message: error.message, ...positionAt(lines, error.pos[0]) } }
+    const value: unknown = document.toJS({ maxAliasCount: manifestLimits.yamlAliases })
+    const fault = plainDataFault(value)
+    return fault === undefined ? { ok: true, value, duplicates: duplicates(document, lines) } : { ok: false, fault: { message: fault } }
+  } catch (error) {
+    // A RangeError is the stack of the parser, a ReferenceError an alias that is missing, or one too many.
+    return { ok: false, fault: { message: error instanceof Error ? error.message.split('\n', 1)[0] ?? '' : String(error) } }
+  }
+}
+
+/**
+ * Where values stand in a text that is YAML or JSON: for each path the position of its key or item, or of the nearest
+ * thing around it that is there.
+ */
+export function locateInText (text: string, paths: readonly DocumentPath[]): Array<Position | undefined> {
+  const lines = new LineCounter()
+  const document = parseDocument(text, { ...options, lineCounter: lines })
+  return paths.map(path => {
+    const offset = offsetOf(document, path)
+    return offset === undefined ? undefined : positionAt(lines, offset)
+  })
+}
+
+function offsetOf (document: Document, path: DocumentPath): number | undefined {
+  let node: unknown = document.contents
+  let offset = isNode(node) ? node.range?.[0] : undefined
+  for (const step of path) {
+    if (!isCollection(node)) break
+    const item: unknown = typeof step === 'number' ? node.items[step] : node.items.find(each => isPair(each) && keyText(each.key) === step)
+    if (item === undefined) break
+    const start = isPair(item) ? item.key : item
+    if (isNode(start) && start.range) offset = start.range[0]
+    node = isPair(item) ? item.value : item
+  }
+  return offset
+}
+
+/** Keys that stand twice, level by level; a merge key may. */
+function duplicates (document: Document, lines: LineCounter): DuplicateKey[] {
+  const found: DuplicateKey[] = []
+  const open: Array<{ node: unknown, path: DocumentPath }> = [{ node: document.contents, path: [] }]
+  for (const { node, path } of open) {
+    if (!isCollection(node)) continue
+    const keys = new Set<string>()
+    for (const [at, item] of node.items.entries()) {
+      if (!isPair(item)) {
+        open.push({ node: item, path: [...path, at] })
+        continue
+      }
+      const key = keyText(item.key)
+      if (keys.has(key) && key !== '<<') found.push({ path: [...path, key], ...positionAt(lines, isNode(item.key) ? item.key.range?.[0] ?? 0 : 0) })
+      keys.add(key)
+      open.push({ node: item.value, path: [...path, key] })
+    }
+  }
+  return found
+}
+
+function keyText (key: unknown): string {
+  return String(isScalar(key) ? key.value : key)
+}
+
+function positionAt (lines: LineCounter, offset: number): Position {
+  const { line, col } = lines.linePos(offset)
+  return { line, column: col }
+}

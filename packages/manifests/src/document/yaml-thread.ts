@@ -1,0 +1,7 @@
+import { parentPort, workerData } from 'node:worker_threads'
+import { locateInText, readYamlText } from './yaml-text.ts'
+import type { YamlTask } from './yaml.ts'
+
+/** The thread that `yaml.ts` starts for one task. */
+const task = workerData as YamlTask
+parentPort?.postMessage(task.kind === 'read' ? readYamlText(task.text) : locateInText(task.text, task.paths))

@@ -1,0 +1,41 @@
+import { open } from 'node:fs/promises'
+
+/** Bytes of a source that are looked at; longer ones are not judged. */
+const mostBytes = 1_048_576
+
+/** Ways to get a class that no line `class X` declares; a source with one of them isn't judged. */
+const dynamic = /\bimport[ \t]*\(?[ \t]*\*|__getattr__|\bglobals\b|\bsetattr\b|\bexec\b|\btype[ \t]*\(|\bimportlib\b|\.register\b/
+
+/**
+ * What is wrong with the class that a tool names, as far as the text of its module tells without running it (PC4):
+ * the end of a message, or undefined. Only what is certain is said; a class that is imported, or made at run time, is
+ * left to the worker.
+ */
+export async function classFault (file: string, className: string | undefined): Promise<string | undefined> {
+  const source = await sourceOf(file)
+  if (source === undefined || dynamic.test(source)) return undefined
+  if (className === undefined) return /^[ \t]*class[ \t]+[^\s([:]+[ \t]*[([]/m.test(source) ? undefined : 'no Tool subclass found in module'
+  if (!source.includes(className)) return `class_name '${className}' not found in module`
+  const bases = basesOf(source, className)
+  return bases?.trim() === '' ? `class_name '${className}' must inherit from Tool` : undefined
+}
+
+/** What stands between the name of a class and the colon, without parentheses; undefined without such a line. */
+function basesOf (source: string, className: string): string | undefined {
+  for (const [, name, bases] of source.matchAll(/^class[ \t]+([^\s([:]+)[ \t]*(\([ \t]*\))?[ \t]*:/gm)) {
+    if (name === className) return (bases ?? '').replace(/[()]/g, '')
+  }
+  return undefined
+}
+
+async function sourceOf (file: string): Promise<string | undefined> {
+  if (!file.endsWith('.py')) return undefined
+  const handle = await open(file).catch(() => undefined)
+  if (handle === undefined) return undefined
+  try {
+    const { bytesRead, buffer } = await handle.read(Buffer.alloc(Math.min((await handle.stat()).size, mostBytes + 1)), 0)
+    return bytesRead > mostBytes ? undefined : buffer.toString('utf8', 0, bytesRead)
+  } finally {
+    await handle.close()
+  }
+}

@@ -1,0 +1,114 @@
+import { limits } from '@toolyard/contract'
+import { placeOf } from '../document/place.ts'
+import type { DocumentPath } from '../finding.ts'
+import { jobTypeOf } from '../job-type.ts'
+import type { LayerEntry } from '../layer.ts'
+import { sortPermissions } from '../permissions.ts'
+import type { SchemaCompiler } from '../schema/compiler.ts'
+import type { Tool } from '../tool.ts'
+import { ToolDescriptor, ToolSwitch } from './definition.ts'
+import { fieldFaults } from './field-faults.ts'
+import type { Remark } from './finding-list.ts'
+import { outputsOf, parametersOf, wrongDefaults } from './parameters.ts'
+import { unknownFields } from '../unknown-fields.ts'
+
+/** One entry of `tools` after reading: nothing of it is used when there is an error among its findings. */
+export interface EntryReading {
+  entry?: LayerEntry
+  findings: Remark[]
+}
+
+/** Where an entry stands. */
+export interface EntryPlace {
+  file: string
+  index: number
+  schemas: SchemaCompiler
+}
+
+/** Names that people write for fields of this format. */
+const aliases = { path: 'module', parameters: 'inputs', schema: 'inputs', arguments: 'inputs', class: 'class_name', timeout: 'runtime.timeout_seconds' }
+const runtimeAliases = { timeout: 'timeout_seconds', timeout_sec: 'timeout_seconds', serial: 'concurrency: "serial"' }
+
+/**
+ * Reads one entry (P13 to P23, PC4, PC5), without looking for its module. All that is wrong is found (PC6).
+ */
+export function readEntry (value: unknown, place: EntryPlace): EntryReading {
+  const { index, file } = place
+  const path = ['tools', index]
+  if (!isRecord(value)) {
+    return { findings: [{ severity: 'error', rule: 'P12', index, path, message: `${placeOf(path)} must be an object`, fix: 'Write an object with name, description and module.' }] }
+  }
+  const named = { index, ...typeof value['name'] === 'string' && { tool: value['name'] } }
+  const switches = !('module' in value) && ('enabled' in value || 'disabled' in value)
+  const definition = switches ? ToolSwitch : ToolDescriptor
+  const faults: Remark[] = fieldFaults(definition, value, path, 2).map(fault => ({ severity: 'error', ...named, ...fault }))
+  const unknown: Remark[] = unknownFields(value, { path, definition: ToolDescriptor, all: true, aliases }).map(fault => ({ severity: 'warning', ...named, ...fault }))
+  if (faults.length > 0) return { findings: [...faults, ...unknown] }
+  if (switches) {
+    const { name, enabled, disabled } = value as ToolSwitch
+    return { entry: { kind: 'switch', name, enabled: disabled !== true && enabled !== false, file, index }, findings: unknown }
+  }
+  const descriptor = value as ToolDescriptor
+  const own = descriptorFindings(descriptor, path, place.schemas).map((finding): Remark => ({ ...named, ...finding }))
+  const findings = [...own, ...unknown]
+  if (findings.some(({ severity }) => severity === 'error')) return { findings }
+  return { entry: { kind: 'tool', tool: toolOf(descriptor, place), override: descriptor.override ?? false }, findings }
+}
+
+/** The tool, with a Python root and a module that are still to be found. */
+function toolOf (descriptor: ToolDescriptor, { file, index }: EntryPlace): Tool {
+  const { name, description, runtime = {}, inputs = {}, outputs, class_name: className, notes } = descriptor
+  return {
+    name,
+    description,
+    parameters: parametersOf(inputs),
+    jobType: jobTypeOf('pylot', name),
+    ...runtime.timeout_seconds !== undefined && { timeoutSec: Math.min(runtime.timeout_seconds, limits.toolTimeoutSec.max) },
+    enabled: descriptor.disabled !== true && descriptor.enabled !== false,
+    idempotent: descriptor.idempotent ?? false,
+    serial: runtime.concurrency === 'serial',
+    permissions: sortPermissions(descriptor.permissions ?? []).permissions,
+    ...typeof notes === 'string' && { notes },
+    source: { format: 'tool-manifest', file, index },
+    run: {
+      kind: 'python',
+      root: '',
+      module: descriptor.module,
+      ...typeof className === 'string' && { className },
+      config: descriptor.config ?? {},
+      ...outputs !== undefined && { outputs: outputsOf(outputs) },
+      strictOutputs: descriptor.strict_outputs ?? false
+    }
+  }
+}
+
+/** What is wrong with fields that have their type. */
+function descriptorFindings (descriptor: ToolDescriptor, path: DocumentPath, schemas: SchemaCompiler): Remark[] {
+  const { inputs = {}, outputs = {}, runtime = {}, permissions = [] } = descriptor
+  const at = (...steps: Array<string | number>): { path: DocumentPath, place: string } => ({ path: [...path, ...steps], place: placeOf([...path, ...steps]) })
+  const remark = (severity: Remark['severity'], rule: string, where: { path: DocumentPath, place: string }, says: string, fix: string): Remark =>
+    ({ severity, rule, path: where.path, message: `${where.place} ${says}`, fix })
+  const found: Remark[] = []
+  for (const [name, schema] of [['inputs', parametersOf(inputs)], ['outputs', { type: 'object', properties: outputsOf(outputs) }]] as const) {
+    const fault = schemas.check(schema)
+    if (fault !== undefined) found.push(remark('error', 'X17', at(name), fault.message, fault.fix))
+  }
+  for (const name of wrongDefaults(inputs)) {
+    found.push(remark('warning', 'X17', at('inputs', name, 'default'), 'does not fit the parameter: a call without it is refused', 'Correct the default, or remove it.'))
+  }
+  for (const name of sortPermissions(permissions).unknown) {
+    found.push(remark('warning', 'P18', at('permissions'), `has ${JSON.stringify(name.slice(0, 80))}, which is no known permission and is ignored`, 'Use read_repo, write_files or network.'))
+  }
+  const { timeout_seconds: seconds = 1, concurrency = 'serial' } = runtime
+  const { max } = limits.toolTimeoutSec
+  if (seconds > max) found.push(remark('warning', 'X8', at('runtime', 'timeout_seconds'), `${seconds} is above ${max}; ${max} is used`, `Write at most ${max}.`))
+  if (concurrency !== 'serial') {
+    found.push(remark('warning', 'X17', at('runtime', 'concurrency'), `${JSON.stringify(concurrency.slice(0, 80))} has no effect: calls run side by side`, 'Write "serial", or leave it out.'))
+  }
+  const unknown = unknownFields(runtime, { path: [...path, 'runtime'], definition: ToolDescriptor.properties.runtime, all: false, aliases: runtimeAliases })
+  return [...found, ...unknown.map((fault): Remark => ({ severity: 'warning', ...fault }))]
+}
+
+function isRecord (value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,65 @@
+import type { JsonSchema } from '../tool.ts'
+
+/**
+ * The schema of a tool's arguments (X17): what `inputs` says of each parameter is its schema, and `required: true` puts
+ * its name into the list of required ones. Other keywords of JSON Schema are passed on. Arguments that aren't declared
+ * are let through, as the programs of this format do.
+ */
+export function parametersOf (inputs: Readonly<Record<string, unknown>>): JsonSchema {
+  return { type: 'object', ...membersOf(inputs) }
+}
+
+/** Schemas of what a tool returns, by name (P21): written like inputs, but all of them are expected. */
+export function outputsOf (outputs: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(outputs).map(([name, field]) => [name, schemaOf(field)]))
+}
+
+function membersOf (fields: Readonly<Record<string, unknown>>): JsonSchema {
+  const required = Object.keys(fields).filter(name => isRecord(fields[name]) && fields[name]['required'] === true)
+  return {
+    properties: outputsOf(fields),
+    ...required.length > 0 && { required }
+  }
+}
+
+/** Inside of a schema, `required` may be of both kinds: a boolean of the property, or a list of its own properties. */
+function schemaOf (field: unknown): unknown {
+  if (!isRecord(field)) return field
+  const { required, properties, items, ...rest } = field
+  return {
+    ...rest,
+    ...items !== undefined && { items: schemaOf(items) },
+    ...isRecord(properties) ? membersOf(properties) : properties !== undefined && { properties },
+    ...Array.isArray(required) && { required: [...new Set([...required as unknown[], ...isRecord(properties) ? requiredOf(properties) : []])] }
+  }
+}
+
+function requiredOf (properties: Record<string, unknown>): readonly unknown[] {
+  const { required } = membersOf(properties)
+  return Array.isArray(required) ? required as unknown[] : []
+}
+
+/** Parameters whose default doesn't have their type, which no call could do without. */
+export function wrongDefaults (inputs: Readonly<Record<string, unknown>>): string[] {
+  return Object.entries(inputs).flatMap(([name, field]) => {
+    if (!isRecord(field) || !('default' in field)) return []
+    const { default: standard, type, enum: values } = field
+    const listed = !Array.isArray(values) || values.some(value => JSON.stringify(value) === JSON.stringify(standard))
+    return isOfType(standard, type) && listed ? [] : [name]
+  })
+}
+
+function isOfType (value: unknown, type: unknown): boolean {
+  switch (type) {
+    case 'array': return Array.isArray(value)
+    case 'object': return isRecord(value)
+    case 'integer': return Number.isInteger(value)
+    case 'boolean': return typeof value === 'boolean'
+    case 'number': return typeof value === 'number'
+    default: return typeof value === 'string'
+  }
+}
+
+function isRecord (value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,34 @@
+import type { TSchema } from 'typebox'
+import { placeOf } from './document/place.ts'
+import type { DocumentPath, FieldFault } from './finding.ts'
+import { nearName } from './near-name.ts'
+
+/** Fields that other programs look at, and that are free for all (X21). */
+const foreign = /^(?:\$schema|x-.*)$/s
+
+/** How a place treats fields that its definition doesn't have. */
+export interface UnknownFieldsPlace {
+  path: DocumentPath
+  definition: TSchema
+  /** Whether all of them are named, or only those that look like a known one. */
+  all: boolean
+  /** Fields of other formats that are meant for a known one. */
+  aliases?: Readonly<Record<string, string>>
+}
+
+/** Fields that are ignored (X21): mostly mistakes in writing, which otherwise nobody would notice. */
+export function unknownFields (value: Record<string, unknown>, { path, definition, all, aliases = {} }: UnknownFieldsPlace): FieldFault[] {
+  const known = Object.keys((definition as { properties?: object }).properties ?? {})
+  return Object.keys(value).filter(name => !known.includes(name) && !foreign.test(name)).flatMap(name => {
+    const near = nearName(name, [...known, ...Object.keys(aliases)])
+    const meant = near !== undefined && Object.hasOwn(aliases, near) ? aliases[near] : near
+    if (meant === undefined && !all) return []
+    const at = [...path, name]
+    return [{
+      path: at,
+      rule: 'X21',
+      message: `${placeOf(at)} is no known field and is ignored`,
+      fix: meant === undefined ? 'Remove it, or put x- in front of its name.' : `Write ${meant}.`
+    }]
+  })
+}
