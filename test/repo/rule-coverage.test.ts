@@ -1,11 +1,9 @@
 import t from 'tap'
+import { repositoryCitations } from './citations.ts'
 import { requiredRanges, ruleIds } from './rule-ids.ts'
-import { findUncited, findUnknown, readCitations } from './rules.ts'
-import { readTree, repoRoot } from './source-tree.ts'
+import { findUncited, findUnknown } from './rules.ts'
 
-// The guard's own tests plant citations.
-const files = await readTree(repoRoot, path => /^test\/.*\.test\.ts$/.test(path) && path !== 'test/repo/rules.test.ts')
-const citations = readCitations(files)
+const citations = await repositoryCitations()
 
 t.test('every rule that a test cites is a known one', t => {
   t.strictSame(findUnknown(citations, ruleIds), [])

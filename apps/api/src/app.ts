@@ -1,6 +1,6 @@
 import { limits } from '@toolyard/contract'
 import type { CompletionWaiter, JobQueues, JobReader, OutputStore } from '@toolyard/queue'
-import type { ApiKey, Logger } from '@toolyard/runtime'
+import type { ApiKey, Logger, MetricsRegistry } from '@toolyard/runtime'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, type RawServerDefault } from 'fastify'
 import type { IncomingMessage, ServerResponse } from 'node:http'
@@ -13,6 +13,7 @@ import { RequestLog } from './request-log.ts'
 import { agentToolRoutes } from './routes/agent-tools.ts'
 import { healthRoutes, type ReadinessCheck } from './routes/health.ts'
 import { jobRoutes } from './routes/jobs.ts'
+import { metricsRoute } from './routes/metrics.ts'
 import type { ToolCatalog } from './tool-catalog.ts'
 
 /** What the API stands on. */
@@ -36,6 +37,8 @@ export interface ApiOptions {
   /** Execution timeout of tools that don't set one, in seconds. */
   toolTimeoutSec: number
   readiness: Readonly<Record<string, ReadinessCheck>>
+  /** Served at `/metrics` to admin keys; absent when a port of its own serves them. */
+  metrics?: MetricsRegistry
   logger?: Logger
 }
 
@@ -62,6 +65,13 @@ export function buildApp (deps: ApiDeps, options: ApiOptions): App {
   void app.register(stopping, { stopping: deps.stopping })
   void app.register(jsonBody)
   void app.register(healthRoutes, { readiness: options.readiness })
+  const { metrics } = options
+  if (metrics !== undefined) {
+    void app.register(async own => {
+      await own.register(auth, { keys: options.keys, disabled: options.authDisabled })
+      await own.register(metricsRoute, { metrics })
+    })
+  }
   void app.register(async v1 => {
     await v1.register(auth, { keys: options.keys, disabled: options.authDisabled })
     await v1.register(agentToolRoutes, { catalog: deps.catalog, invoker, ending: deps.ending })

@@ -1,9 +1,12 @@
-import { loadRegistry } from '@toolyard/manifests'
+import { openRegistrySource, reportFindings, reportReload } from '@toolyard/manifests'
 import { CompletionWaiter, connectRedis, isConnected, JobQueues, JobReader, OutputStore, QueueDirectory } from '@toolyard/queue'
-import { apiKeysOf, createLogger, loadEnvFile, manifestPathsOf, readSettings, redisUrlOf, stopOnSignal, tellParent } from '@toolyard/runtime'
+import {
+  apiKeysOf, createLogger, createMetrics, createToolMetrics, loadEnvFile, onHangup, readSettings, redisUrlOf, serveMetrics, stopOnSignal,
+  tellParent, toolSourcesOf
+} from '@toolyard/runtime'
 import { buildApp } from './app.ts'
 import { readinessChecks } from './readiness.ts'
-import { logFindings, ToolCatalog } from './tool-catalog.ts'
+import { ToolCatalog } from './tool-catalog.ts'
 
 /** How long the start waits for Redis, in milliseconds; without it the API serves what needs none, and 503. */
 const connectMs = 2_000
@@ -30,8 +33,22 @@ export async function runApi (): Promise<void> {
   const waiter = new CompletionWaiter(commands, subscriber)
   const jobs = new JobReader({ redis: commands, directory, queues, outputs })
 
-  const catalog = new ToolCatalog(await loadRegistry({ manifests: manifestPathsOf(settings) }))
-  logFindings(catalog.registry, logger)
+  const metrics = createMetrics()
+  const toolMetrics = createToolMetrics(metrics)
+  const tools = await openRegistrySource({
+    ...toolSourcesOf(settings, process.env),
+    onReload: result => {
+      reportReload(result, logger)
+      if (result.kind === 'replaced') catalog.replace(result.registry)
+      toolMetrics.reloaded(result.kind)
+      toolMetrics.published(result.registry.published().length)
+    }
+  })
+  const catalog = new ToolCatalog(tools.current())
+  reportFindings(tools.current().findings, logger)
+  toolMetrics.published(tools.current().published().length)
+  onHangup(() => { void tools.reload() })
+  const metricsServer = settings.METRICS_PORT === undefined ? undefined : await serveMetrics(metrics, settings.HOST, settings.METRICS_PORT)
 
   const stop = new AbortController()
   const end = new AbortController()
@@ -39,7 +56,8 @@ export async function runApi (): Promise<void> {
     keys,
     authDisabled: settings.API_AUTH_DISABLED,
     toolTimeoutSec: settings.TOOL_TIMEOUT_SEC,
-    readiness: readinessChecks({ commands, catalog, authReady: settings.API_AUTH_DISABLED || keys.length > 0, stopping: stop.signal }),
+    readiness: readinessChecks({ commands, tools, authReady: settings.API_AUTH_DISABLED || keys.length > 0, stopping: stop.signal }),
+    ...(metricsServer === undefined ? { metrics } : {}),
     logger
   })
   await isConnected(commands, connectMs)
@@ -54,7 +72,11 @@ export async function runApi (): Promise<void> {
       setTimeout(() => { end.abort() }, settings.SHUTDOWN_GRACE_SEC * 1_000).unref()
     },
     () => app.close(),
-    () => { waiter.stop() },
+    () => {
+      waiter.stop()
+      tools.close()
+    },
+    () => metricsServer?.close(),
     () => queues.close(),
     () => { commands.disconnect(); subscriber.disconnect() }
   ], {

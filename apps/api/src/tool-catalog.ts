@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { ToolList } from '@toolyard/contract'
 import { toolSpec, type Registry } from '@toolyard/manifests'
-import type { Logger } from '@toolyard/runtime'
 
 /** The published tools, serialized once for each version of the registry. */
 export class ToolCatalog {
@@ -34,12 +33,4 @@ function publish (registry: Registry): { body: string, etag: string } {
   const list: ToolList = { ok: true, tools, count: tools.length }
   const body = JSON.stringify(list)
   return { body, etag: `"${createHash('sha256').update(body).digest('base64url')}"` }
-}
-
-/** Tells the log what is wrong with the manifests. */
-export function logFindings (registry: Registry, logger: Logger): void {
-  for (const finding of registry.findings) {
-    if (finding.severity === 'error') logger.error({ finding }, 'manifest')
-    else logger.warn({ finding }, 'manifest')
-  }
 }

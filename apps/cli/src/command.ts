@@ -1,3 +1,5 @@
+import type { ParseArgsConfig } from 'node:util'
+
 /** One command of `toolyard`. What it needs, it imports when it runs, so that the others stay quick. */
 export interface Command {
   name: string
@@ -5,6 +7,16 @@ export interface Command {
   summary: string
   /** What `--help` prints. */
   help: string
+  /** Its options besides `--help`; none when absent. */
+  options?: NonNullable<ParseArgsConfig['options']>
+  /** Whether it takes arguments that are no options; without it they are refused. */
+  takesArguments?: true
   /** Resolves with the exit status; a command that serves may resolve before it ends. Errors are for the terminal. */
-  run: () => Promise<number>
+  run: (given: CommandLine) => Promise<number>
+}
+
+/** What the user wrote behind a command's name. */
+export interface CommandLine {
+  options: Readonly<Record<string, string | boolean | Array<string | boolean> | undefined>>
+  args: readonly string[]
 }

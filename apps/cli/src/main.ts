@@ -1,10 +1,12 @@
 import { parseArgs } from 'node:util'
-import type { Command } from './command.ts'
+import type { Command, CommandLine } from './command.ts'
 import { api } from './commands/api.ts'
 import { start } from './commands/start.ts'
+import { tools } from './commands/tools.ts'
+import { validate } from './commands/validate.ts'
 import { worker } from './commands/worker.ts'
 
-const commands: readonly Command[] = [start, api, worker]
+const commands: readonly Command[] = [start, api, worker, validate, tools]
 
 /**
  * Runs `toolyard COMMAND`.
@@ -20,25 +22,33 @@ export async function main (args: string[]): Promise<number> {
   }
   const command = commands.find(command => command.name === name)
   if (command === undefined) return misused(name === '' ? 'which command?' : `there is no command '${name}'`, overview())
+  let given: CommandLine
   try {
-    if (asksForHelp(rest)) {
-      console.log(command.help)
-      return 0
-    }
+    given = parse(command, rest)
   } catch (error) {
     return misused(`${name}: ${(error as Error).message}`, command.help)
   }
-  return await run(command)
+  if (given.options['help'] === true) {
+    console.log(command.help)
+    return 0
+  }
+  return await run(command, given)
 }
 
-/** @throws TypeError for anything but `--help`. */
-function asksForHelp (args: string[]): boolean {
-  return parseArgs({ args, options: { help: { type: 'boolean', short: 'h' } }, strict: true }).values.help === true
+/** @throws TypeError for options that the command doesn't have, and for arguments where it takes none. */
+function parse (command: Command, args: string[]): CommandLine {
+  const { values, positionals } = parseArgs({
+    args,
+    options: { ...command.options, help: { type: 'boolean', short: 'h' } },
+    strict: true,
+    allowPositionals: command.takesArguments === true
+  })
+  return { options: values, args: positionals }
 }
 
-async function run (command: Command): Promise<number> {
+async function run (command: Command, given: CommandLine): Promise<number> {
   try {
-    return await command.run()
+    return await command.run(given)
   } catch (error) {
     console.error(`toolyard ${command.name}: ${(error as Error).message}`)
     return 1

@@ -1,7 +1,10 @@
 import { createExecutors, openAudit } from '@toolyard/executors'
-import { loadRegistry } from '@toolyard/manifests'
+import { openRegistrySource, reportFindings, reportReload } from '@toolyard/manifests'
 import { connectRedis, WorkerPool } from '@toolyard/queue'
-import { apiKeysOf, createLogger, loadEnvFile, manifestPathsOf, readSettings, redisUrlOf, stopOnSignal, tellParent } from '@toolyard/runtime'
+import {
+  apiKeysOf, createLogger, createMetrics, createToolMetrics, loadEnvFile, onHangup, readSettings, redisUrlOf, serveMetrics, stopOnSignal,
+  tellParent, toolSourcesOf
+} from '@toolyard/runtime'
 import { mkdir } from 'node:fs/promises'
 import { createHandler } from './handler.ts'
 
@@ -20,8 +23,20 @@ export async function runWorker (): Promise<void> {
   const redis = connectRedis(redisUrlOf(settings), 'worker', error => { logger.warn({ err: error }, 'Redis: connection') })
   await mkdir(settings.WORKSPACE_DIR, { recursive: true })
 
-  const registry = await loadRegistry({ manifests: manifestPathsOf(settings) })
-  for (const finding of registry.findings) logger.warn({ finding }, 'manifest')
+  const metrics = createMetrics()
+  const toolMetrics = createToolMetrics(metrics)
+  const tools = await openRegistrySource({
+    ...toolSourcesOf(settings, process.env),
+    onReload: result => {
+      reportReload(result, logger)
+      toolMetrics.reloaded(result.kind)
+      toolMetrics.published(result.registry.published().length)
+    }
+  })
+  reportFindings(tools.current().findings, logger)
+  toolMetrics.published(tools.current().published().length)
+  onHangup(() => { void tools.reload() })
+  const metricsServer = settings.METRICS_PORT === undefined ? undefined : await serveMetrics(metrics, settings.HOST, settings.METRICS_PORT)
   const executors = createExecutors({
     workspaceDir: settings.WORKSPACE_DIR,
     env: process.env,
@@ -37,16 +52,18 @@ export async function runWorker (): Promise<void> {
     redis,
     queues: settings.WORKER_QUEUES,
     concurrency: settings.WORKER_CONCURRENCY,
-    handle: createHandler({ registry: () => registry, executors, logger }),
+    handle: createHandler({ registry: tools.current, executors, logger }),
     onError: (error, queue) => { logger.warn({ err: error, queue }, 'queue') }
   })
   await pool.start()
-  logger.info({ queues: settings.WORKER_QUEUES, concurrency: settings.WORKER_CONCURRENCY, tools: registry.all().length }, 'worker is ready')
+  logger.info({ queues: settings.WORKER_QUEUES, concurrency: settings.WORKER_CONCURRENCY, tools: tools.current().all().length }, 'worker is ready')
   tellParent({ ready: true })
 
   stopOnSignal([
     () => pool.stop(settings.SHUTDOWN_GRACE_SEC * 1_000),
     () => executors.close(),
+    () => { tools.close() },
+    () => metricsServer?.close(),
     () => { redis.disconnect() }
   ], {
     graceMs: settings.SHUTDOWN_GRACE_SEC * 1_000 + settleMs,

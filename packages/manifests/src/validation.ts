@@ -3,11 +3,14 @@ import type { DocumentPath, Finding } from './finding.ts'
 import { readManifestText } from './manifest-file.ts'
 import { lintForModels } from './model-lint/lint.ts'
 import { loadRegistry, type Registry } from './registry.ts'
+import type { SkillOptions } from './skill/options.ts'
 
 /** How strict a validation is. */
 export interface ValidationOptions {
   /** Warnings are errors. Default false. */
   strict?: boolean
+  /** What the operator decided about skills. */
+  skills?: Partial<SkillOptions>
 }
 
 /** What a validation found. */
@@ -27,8 +30,8 @@ export interface Validation {
  *
  * Stricter than loading: what a format requires, but a service can do without, is an error (X15).
  */
-export async function validateManifests (paths: readonly string[], { strict = false }: ValidationOptions = {}): Promise<Validation> {
-  const registry = await loadRegistry({ manifests: paths })
+export async function validateManifests (paths: readonly string[], { strict = false, skills = {} }: ValidationOptions = {}): Promise<Validation> {
+  const registry = await loadRegistry({ manifests: paths, skills })
   const found = [...registry.findings, ...lintForModels(registry)].map(finding => judged(finding, strict))
   const findings = await located(found, registry)
   return { ok: findings.every(({ severity }) => severity !== 'error'), findings, files: registry.files }

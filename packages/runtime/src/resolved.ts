@@ -27,10 +27,34 @@ export function redisUrlOf (settings: Settings): string {
   return settings.REDIS_URL
 }
 
-/** The manifests in force: `TOOL_MANIFESTS`, else the bundled samples. */
-export function manifestPathsOf (settings: Settings): readonly string[] {
-  return settings.TOOL_MANIFESTS ?? [fileURLToPath(new URL('../../../samples/tools.json', import.meta.url))]
+/** Where tools come from, and what the operator decided about skills. */
+export interface ToolSources {
+  manifests: readonly string[]
+  skills: {
+    allowScripts: boolean
+    contextMode: 'full' | 'readOnDemand'
+    enabled: readonly string[] | 'all'
+    disabled: readonly string[]
+    /** Where the programs of skills are looked for. */
+    path: string
+  }
 }
+
+/** The manifests in force, `TOOL_MANIFESTS` or else the bundled samples, and the settings of skills (S35, S40, X32). */
+export function toolSourcesOf (settings: Settings, env: NodeJS.ProcessEnv): ToolSources {
+  return {
+    manifests: settings.TOOL_MANIFESTS ?? bundledManifests,
+    skills: {
+      allowScripts: settings.SKILLS_ALLOW_SCRIPTS,
+      contextMode: settings.SKILLS_CONTEXT_MODE,
+      enabled: settings.SKILLS_ENABLED.includes('all') ? 'all' : settings.SKILLS_ENABLED,
+      disabled: settings.SKILLS_DISABLED,
+      path: env['PATH'] ?? ''
+    }
+  }
+}
+
+const bundledManifests = ['samples/tools.json'].map(path => fileURLToPath(new URL(`../../../${path}`, import.meta.url)))
 
 function legacyKey (key: string): ApiKey {
   return { name: 'legacy-api-key', key, role: 'admin', queueAllowlist: undefined, sse: true }

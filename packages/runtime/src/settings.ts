@@ -14,11 +14,16 @@ export const variables = {
   TOOL_TIMEOUT_SEC: number(30, 0.1, 3_600),
   WORKER_QUEUES: list(['*']),
   WORKER_CONCURRENCY: integer(8, 1, 1_000),
+  SKILLS_ALLOW_SCRIPTS: flag(false),
+  SKILLS_CONTEXT_MODE: choice('full', ['full', 'readOnDemand']),
+  SKILLS_ENABLED: list(['all']),
+  SKILLS_DISABLED: list([]),
   MAX_OUTPUT_BYTES: integer(1_048_576, 1_024, 67_108_864),
   MAX_QUEUES: integer(64, 1, 10_000),
   SHUTDOWN_GRACE_SEC: number(25, 0, 3_600),
   AUDIT_DIR: path('.toolyard/audit'),
   REDACT: text(''),
+  METRICS_PORT: optional(integer(0, 0, 65_535)),
   LOG_LEVEL: choice('info', ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
 } satisfies Record<string, Variable<unknown>>
 

@@ -36,3 +36,8 @@ async function runSteps (steps: StopStep[], options: ShutdownOptions): Promise<v
     }
   }
 }
+
+/** Calls a function at each SIGHUP, which then no longer ends the process. */
+export function onHangup (handler: () => void): void {
+  process.on('SIGHUP', handler)
+}

@@ -19,7 +19,7 @@ export function number (fallback: number, min: number, max: number): Variable<nu
   return { fallback, allowed: `a number ${min}..${max}`, read }
 }
 
-export function choice<T extends string> (fallback: T, values: readonly T[]): Variable<T> {
+export function choice<const T extends string> (fallback: T, values: readonly T[]): Variable<T> {
   return { fallback, allowed: `one of ${values.join(', ')}`, read: text => values.find(value => value === text) }
 }
 

@@ -1,0 +1,55 @@
+import type { Explanation, LayerStep, Registry } from '@toolyard/manifests'
+import type { Command } from '../command.ts'
+
+/** `toolyard tools`: what a service with these settings would publish (AC25, P25). */
+export const tools: Command = {
+  name: 'tools',
+  summary: 'List the tools, or tell where one comes from',
+  help: `Usage: toolyard tools [--openai | --explain NAME]
+
+Lists the tools that a service with these settings (TOOL_MANIFESTS, .env) would publish. Needs no Redis.
+
+  --openai        print the OpenAI function specs as JSON
+  --explain NAME  tell which layers declare a tool, which one wins, and what it overrode`,
+  options: { openai: { type: 'boolean' }, explain: { type: 'string' } },
+  run: async ({ options }) => {
+    const { loadRegistry, toolSpec } = await import('@toolyard/manifests')
+    const { loadEnvFile, readSettings, toolSourcesOf } = await import('@toolyard/runtime')
+    loadEnvFile()
+    const registry = await loadRegistry(toolSourcesOf(readSettings(process.env), process.env))
+    const name = options['explain']
+    if (typeof name === 'string') return explain(name, registry.explain(name))
+    if (options['openai'] === true) console.log(JSON.stringify(registry.published().map(({ tool }) => toolSpec(tool)), null, 2))
+    else console.log(overview(registry))
+    return 0
+  }
+}
+
+function overview (registry: Registry): string {
+  const published = registry.published().map(({ tool }) => tool).sort((a, b) => a.name < b.name ? -1 : 1)
+  if (published.length === 0) return 'No tools enabled'
+  const lines = published.map(({ name, description }) => `- ${name}: ${description === '' ? '(no description)' : description}`)
+  const errors = registry.findings.filter(finding => finding.severity === 'error').length
+  const note = errors === 0 ? [] : ['', `${errors} errors in manifests; toolyard validate tells them.`]
+  return ['Capabilities (enabled tools):', ...lines, ...note].join('\n')
+}
+
+function explain (name: string, explanation: Explanation | undefined): number {
+  if (explanation === undefined) {
+    console.error(`toolyard tools: no manifest declares a tool named '${name}'`)
+    return 1
+  }
+  const { tool, published, steps, findings } = explanation
+  const state = tool === undefined ? 'is not served: every declaration is broken' : published === true ? 'is published' : tool.enabled ? 'is not published' : 'is disabled'
+  console.log(`${name} ${state}`)
+  if (tool !== undefined) console.log(`  job type  ${tool.jobType}\n  from      ${tool.source.file} (entry ${tool.source.index})`)
+  console.log('  layers, in order:')
+  for (const step of steps) console.log(`    ${describeStep(step)}`)
+  for (const finding of findings) console.log(`  ${finding.severity} ${finding.rule}: ${finding.message}`)
+  return 0
+}
+
+function describeStep ({ layer, file, index, did }: LayerStep): string {
+  const place = layer === undefined ? 'built-in' : `layer ${layer}`
+  return `${place}: ${did} by ${file}${layer === undefined ? '' : ` (entry ${index})`}`
+}

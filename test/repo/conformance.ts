@@ -1,0 +1,37 @@
+import type { Citation } from './rules.ts'
+
+/** A part of the rules: its name, and the ids that belong to it. */
+interface Part {
+  title: string
+  prefix: RegExp
+}
+
+const parts: readonly Part[] = [
+  { title: 'A: commands (agentcli tools.json)', prefix: /^AC?\d/ },
+  { title: 'P: tool manifests', prefix: /^PC?\d/ },
+  { title: 'S: skills', prefix: /^SC?\d/ },
+  { title: 'R: the API', prefix: /^RC?\d/ },
+  { title: 'X: conflicts and how they are settled', prefix: /^X\d/ },
+  { title: 'B: bugs of the original programs that are not copied', prefix: /^B\d/ },
+  { title: 'Faults and attacks', prefix: /^fault / }
+]
+
+/** The text of docs/conformance.md: every rule, the tests that cite it, and whether there are any. */
+export function renderConformance (rules: Record<string, string>, citations: readonly Citation[]): string {
+  const intro = [
+    '# Conformance',
+    '',
+    'Every rule that Toolyard implements, with the tests whose titles cite it. Made from those titles by',
+    '`npm run conformance`; a test of the repository fails when this page is out of date.'
+  ]
+  return [...intro, ...parts.flatMap(part => renderPart(part, rules, citations))].join('\n') + '\n'
+}
+
+function renderPart (part: Part, rules: Record<string, string>, citations: readonly Citation[]): string[] {
+  const rows = Object.entries(rules).filter(([id]) => part.prefix.test(id)).map(([id, sentence]) => {
+    const files = [...new Set(citations.filter(citation => citation.id === id).map(({ at }) => at.replace(/:\d+$/, '')))].sort()
+    const tests = files.map(file => `[${file.replace(/^test\//, '')}](../${file})`).join(', ')
+    return `| ${id} | ${sentence.replaceAll('|', '\\|')} | ${files.length > 0 ? 'tested' : 'no test'} | ${tests} |`
+  })
+  return ['', `## ${part.title}`, '', '| rule | what it is about | state | tests |', '|---|---|---|---|', ...rows]
+}
