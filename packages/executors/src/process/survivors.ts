@@ -22,7 +22,11 @@ function processIds (): number[] {
   return readdirSync('/proc').map(Number).filter(pid => !Number.isNaN(pid))
 }
 
-/** The id that was given out last, the fifth field of proc_loadavg(5). */
+/** The id that was given out last, the fifth field of proc_loadavg(5); NaN where that is hidden. */
 function lastPid (): number {
-  return Number(readFileSync('/proc/loadavg', 'latin1').split(' ')[4])
+  try {
+    return Number(readFileSync('/proc/loadavg', 'latin1').split(' ')[4])
+  } catch {
+    return Number.NaN
+  }
 }

@@ -53,16 +53,28 @@ class Channel:
         return bytes(content)
 
 
-def connect(reception: str, token: str) -> Channel:
+class Connections:
     """
-    Connects a new process to the worker, twice: for messages, and for what it prints from now on. The token says whose
-    connections these are, and nobody else knows it.
+    The two connections of a process that is about to be forked. The forking process makes them: what runs before a fork
+    runs in memory that is its own already, and every page that the new process touches has to be copied for it.
     """
-    output = _open(reception, f"{token}o")
-    for descriptor in (1, 2):
-        os.dup2(output.fileno(), descriptor)
-    output.close()
-    return Channel(_open(reception, f"{token}c"))
+
+    def __init__(self, reception: str, token: str) -> None:
+        """Connects to the worker. The token says whose connections these are, and nobody else knows it."""
+        self._output = _open(reception, f"{token}o")
+        self._control = _open(reception, f"{token}c")
+
+    def take(self) -> Channel:
+        """In the new process: what is printed from now on goes to the worker. Returns the connection for messages."""
+        for descriptor in (1, 2):
+            os.dup2(self._output.fileno(), descriptor)
+        self._output.close()
+        return Channel(self._control)
+
+    def close(self) -> None:
+        """In the forking process."""
+        self._output.close()
+        self._control.close()
 
 
 def _open(reception: str, hello: str) -> socket.socket:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+# Not `signal`: it makes an enum of all that it is given, in memory that each forked process would have to copy.
+import _signal as signal  # type: ignore[import-not-found]
 import os
-import signal
 from contextlib import suppress
 
 TYPE_CHECKING = False

@@ -18,8 +18,9 @@ import sys
 import time
 from contextlib import suppress
 
-from .channel import Channel, connect
+from .channel import Channel, Connections
 from .child_watch import ChildWatch
+from .mark import fork_marked
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -59,22 +60,23 @@ class Forker:
         if is_stale():
             return {"stale": True}
         try:
-            pid = os.fork()
+            connections = Connections(self._reception, request["token"])
+            pid = fork_marked(request["mark"])
         except OSError as error:
             return {"error": errno.errorcode.get(error.errno or 0, "unknown")}
         if pid == 0:
-            self._become_child(request)
+            self._become_child(connections)
+        connections.close()
         self._children[pid] = request["id"]
         return {"pid": pid}
 
-    def _become_child(self, request: dict[str, Any]) -> NoReturn:
+    def _become_child(self, connections: Connections) -> NoReturn:
         status = 1
         try:
             os.setsid()
             self._watch.undo()
             self._control.close()
-            _set_mark(request["mark"])
-            status = self._serve(connect(self._reception, request["token"]))
+            status = self._serve(connections.take())
         except BaseException:  # Nothing of the parent's stack may run in the child.
             sys.excepthook(*sys.exc_info())
         finally:
@@ -97,14 +99,6 @@ class Forker:
             for kill in (os.killpg, os.kill):
                 with suppress(ProcessLookupError):
                     kill(child, signal.SIGKILL)
-
-
-def _set_mark(mark: int | None) -> None:
-    """Marks this process and all that descend from it, so that the worker finds them; see mark.ts."""
-    if mark is None:
-        return
-    with suppress(OSError), open("/proc/self/coredump_filter", "w", encoding="ascii") as file:
-        file.write(hex(mark))
 
 
 def _ending(status: int) -> dict[str, Any]:
