@@ -48,7 +48,7 @@ export function createClient (address: string, key: string): Client {
       ...(options.signal === undefined ? {} : { signal: options.signal })
     })
     const text = await response.text()
-    return { status: response.status, headers: response.headers, text, body: (text === '' ? {} : JSON.parse(text)) as never }
+    return { status: response.status, headers: response.headers, text, body: (response.headers.get('content-type')?.includes('json') === true ? JSON.parse(text) : {}) as never }
   }
   const batch: Client['batch'] = async (calls, rest = {}, otherKey = key) => {
     const answer = await request<InvokeBatchResponse>('/v1/agent-tools/invoke-batch', { key: otherKey, body: { calls, ...rest } })

@@ -25,6 +25,8 @@ export interface ServiceOptions {
   /** Files by path below the service's directory: `tools/bin/...` become programs, `workspace/...` the workspace. */
   files?: Record<string, string>
   env?: Record<string, string>
+  /** Paths for `TOOL_MANIFESTS`, from the service's directory; without them its `tools.json` alone. */
+  manifests?: string[]
   /** How many worker processes; 1 when absent. */
   workers?: number
 }
@@ -55,7 +57,7 @@ export async function startService (t: Cleanup, options: ServiceOptions = {}): P
     REDIS_URL: redis.url,
     API_KEYS_JSON: apiKeysJson,
     WORKSPACE_DIR: join(dir, 'workspace'),
-    TOOL_MANIFESTS: join(dir, 'tools.json'),
+    TOOL_MANIFESTS: (options.manifests ?? ['tools.json']).map(path => join(dir, path)).join(','),
     AUDIT_DIR: join(dir, 'audit'),
     SHUTDOWN_GRACE_SEC: '5',
     ...options.env

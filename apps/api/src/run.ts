@@ -44,7 +44,7 @@ export async function runApi (): Promise<void> {
       toolMetrics.published(result.registry.published().length)
     }
   })
-  const catalog = new ToolCatalog(tools.current())
+  const catalog = new ToolCatalog(tools.current(), settings.SKILLS_CONTEXT_MODE)
   reportFindings(tools.current().findings, logger)
   toolMetrics.published(tools.current().published().length)
   onHangup(() => { void tools.reload() })

@@ -1,5 +1,5 @@
 import { createExecutors, openAudit } from '@toolyard/executors'
-import { openRegistrySource, reportFindings, reportReload } from '@toolyard/manifests'
+import { createSchemaCompiler, openRegistrySource, reportFindings, reportReload } from '@toolyard/manifests'
 import { connectRedis, WorkerPool } from '@toolyard/queue'
 import {
   apiKeysOf, createLogger, createMetrics, createToolMetrics, loadEnvFile, onHangup, readSettings, redisUrlOf, serveMetrics, stopOnSignal,
@@ -37,7 +37,10 @@ export async function runWorker (): Promise<void> {
   toolMetrics.published(tools.current().published().length)
   onHangup(() => { void tools.reload() })
   const metricsServer = settings.METRICS_PORT === undefined ? undefined : await serveMetrics(metrics, settings.HOST, settings.METRICS_PORT)
+  const schemas = createSchemaCompiler()
   const executors = createExecutors({
+    compileSchema: schema => schemas.validator(schema),
+    logger,
     workspaceDir: settings.WORKSPACE_DIR,
     env: process.env,
     maxOutputBytes: settings.MAX_OUTPUT_BYTES,

@@ -20,10 +20,16 @@ export const ToolSpec = Type.Object({
   function: Type.Object({
     name: Type.String(),
     description: Type.String(),
-    parameters: Type.Record(Type.String(), Type.Unknown())
+    parameters: Type.Record(Type.String(), Type.Unknown()),
+    strict: Type.Optional(Type.Literal(true, { description: 'With ?strict=true, for tools whose schema allows it.' }))
   })
 })
 export type ToolSpec = Static<typeof ToolSpec>
+
+/** The query of `GET /v1/agent-tools`. */
+export const ToolListQuery = Type.Object({
+  strict: Type.Optional(Type.Enum(['true', 'false'], { description: 'Serve the form that strict mode asks for, where a schema allows it.' }))
+}, { additionalProperties: false })
 
 /** `GET /v1/agent-tools` (R5). */
 export const ToolList = Type.Object({

@@ -13,6 +13,7 @@ export { reportFindings, reportReload, type ReportLogger } from './report.ts'
 export { toolSpec } from './tool-spec.ts'
 export { validateManifests, type Validation, type ValidationOptions } from './validation.ts'
 export type { DocumentPath, Finding } from './finding.ts'
+export { createSchemaCompiler, type SchemaCompiler } from './schema/compiler.ts'
 export type { Issue } from './schema/issues.ts'
 export type { ArgumentsResult } from './schema/validator.ts'
 export type {

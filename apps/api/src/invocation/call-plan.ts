@@ -1,5 +1,5 @@
 import { limits, type Batch, type CallError } from '@toolyard/contract'
-import type { Registry, Tool } from '@toolyard/manifests'
+import { withoutStrictNulls, type ArgumentsResult, type RegisteredTool, type Registry, type Tool } from '@toolyard/manifests'
 import { newJobId, type NewJob } from '@toolyard/queue'
 import type { Principal } from '../plugins/auth.ts'
 
@@ -30,15 +30,26 @@ export function planCall (call: Call, context: PlanContext): CallPlan {
   if (!tool.enabled) {
     return { call, error: { code: 'JOB_TYPE_DISABLED', message: `Job type '${tool.jobType}' is disabled` } }
   }
+  if (tool.unavailable !== undefined) {
+    return { call, error: { code: 'TOOL_UNAVAILABLE', message: `Tool '${tool.name}' can't run: ${tool.unavailable}` } }
+  }
   if (principal.queueAllowlist !== undefined && !principal.queueAllowlist.includes(queue)) {
     const details = { allowed_queues: [...principal.queueAllowlist] }
     return { call, error: { code: 'FORBIDDEN', message: `Queue '${queue}' is not allowed for this API key.`, details } }
   }
-  const checked = registered.validate(call.arguments)
+  const checked = checkArguments(registered, call.arguments)
   if (!checked.ok) {
     return { call, error: { code: 'INVALID_ARGUMENTS', message: summary(checked.issues), details: { issues: checked.issues } } }
   }
   return { call, job: newJob(tool, checked.arguments, context) }
+}
+
+/** In strict mode models send null for an optional argument that they leave out. */
+function checkArguments (registered: RegisteredTool, args: Record<string, unknown>): ArgumentsResult {
+  const checked = registered.validate(args)
+  if (checked.ok) return checked
+  const withoutNulls = registered.validate(withoutStrictNulls(registered.tool.parameters, args))
+  return withoutNulls.ok ? withoutNulls : checked
 }
 
 function newJob (tool: Tool, args: Record<string, unknown>, { principal, toolTimeoutSec, replyTo }: PlanContext): NewJob {

@@ -1,0 +1,96 @@
+import type { SkillList, ToolList } from '@toolyard/contract'
+import { rename, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import t from 'tap'
+import { waitFor } from '../support/condition.ts'
+import { hasPython } from '../support/python.ts'
+import { startService } from '../support/service.ts'
+import { entries, programs } from './tools.ts'
+
+const python = `from toolyard import Tool
+
+class Greeter(Tool):
+    def execute(self, name="world"):
+        print("greeting", name)
+        return {"greeting": f"Hello, {name}!", "by": self.name}
+`
+const manifest = {
+  schema_version: '1.0',
+  metadata: { name: 'test', description: 'A bundle of a test' },
+  tools: [{
+    name: 'greet', description: 'Greets somebody', module: 'mods.greeter', inputs: { name: { type: 'string', default: 'world' } }, outputs: { greeting: { type: 'string' } }
+  }]
+}
+const skill = {
+  tools: [{ name: 'count_lines', description: 'Counts lines', parameters: { type: 'object', properties: { file: { type: 'string' } }, required: ['file'] } }],
+  allowlist: { wc: ['-l'] },
+  execution: [{ tool: 'count_lines', binary: 'wc', subcommand: '-l', args: [{ param: 'file' }] }]
+}
+const files = {
+  ...programs,
+  'workspace/lines.txt': 'a\nb\nc\n',
+  'bundle/mods/greeter.py': python,
+  'bundle/manifest.json': JSON.stringify(manifest),
+  'skills/counting/SKILL.md': '---\nname: counting\ndescription: Counts things\n---\nUse count_lines.\n',
+  'skills/counting/tools.json': JSON.stringify(skill)
+}
+const manifests = ['tools.json', 'bundle/manifest.json', 'skills']
+const service = await startService(t, { files, tools: entries, manifests })
+const { client } = service
+const names = async (): Promise<string[]> => (await client.request<ToolList>('/v1/agent-tools')).body.tools.map(tool => tool.function.name)
+
+t.test('P3, S39, X13 one batch calls a command, a Python tool, a skill tool and a built-in', { skip: hasPython() ? false : 'python3 is not installed' }, async t => {
+  const { results } = await client.batch([
+    { call_id: '1', name: 'echo', arguments: { a: 1 } },
+    { call_id: '2', name: 'greet', arguments: { name: 'Ada' } },
+    { call_id: '3', name: 'count_lines', arguments: { file: 'lines.txt' } },
+    { call_id: '4', name: 'data_file_read', arguments: { path: 'lines.txt' } }
+  ])
+  t.same(results.map(result => result.ok), [true, true, true, true], JSON.stringify(results))
+  t.same(results[0]?.output, { a: 1 })
+  t.same(results[1]?.output, { greeting: 'Hello, Ada!', by: 'greet' })
+  t.equal(results[2]?.output, '3 lines.txt\n')
+  t.match(results[3]?.output, { content_text: 'a\nb\nc\n' })
+})
+
+t.test('S2, S40 the skills are told of at /v1/skills, with a text for the system prompt', async t => {
+  const { body } = await client.request<SkillList>('/v1/skills')
+  t.same(body.skills, [{ name: 'counting', description: 'Counts things', tools: ['count_lines'] }])
+  t.match(body.prompt, /counting[\s\S]*Use count_lines\./)
+})
+
+t.test('?strict=true serves the strict form, and nulls that stand for nothing are taken', { skip: hasPython() ? false : 'python3 is not installed' }, async t => {
+  const { body } = await client.request<ToolList>('/v1/agent-tools?strict=true')
+  const greet = body.tools.find(tool => tool.function.name === 'greet')
+  t.equal(greet?.function.strict, true)
+  t.match(greet?.function.parameters, { additionalProperties: false, required: ['name'] })
+  t.match((await client.call('greet', { name: null })).output, { greeting: 'Hello, world!' })
+  t.equal((await client.request('/v1/agent-tools?strict=maybe')).status, 400)
+})
+
+t.test('a changed manifest is served by API and worker, and a broken one leaves the last good one', async t => {
+  const write = async (content: string): Promise<void> => {
+    await writeFile(join(service.dir, 'next.json'), content)
+    await rename(join(service.dir, 'next.json'), join(service.dir, 'tools.json'))
+  }
+  await write(JSON.stringify({ tools: [...entries, { name: 'newcomer', command: ['./tools/bin/echo'] }] }))
+  await waitFor('the new tool is listed', async () => (await names()).includes('newcomer'))
+  await waitFor('the worker has it', async () => (await client.call('newcomer')).ok)
+
+  await write('{"tools": [{"name": "broken", "command": []}]}')
+  await waitFor('/ready tells of it', async () => (await client.request('/ready')).text.includes('command must have at least program name'))
+  t.ok((await names()).includes('newcomer'), 'the last good version is served')
+  t.equal((await client.request('/ready')).status, 200)
+  t.match((await client.request('/metrics').catch((error: unknown) => error)), { status: 200, text: /toolyard_registry_reload_refused 1/ })
+  t.match(await service.api.output(), /manifests: the new version is broken/)
+
+  await write(JSON.stringify({ tools: entries }))
+  await waitFor('the mended version is served', async () => !(await names()).includes('newcomer'))
+  t.notMatch((await client.request('/ready')).text, /broken/)
+})
+
+t.test('SIGHUP reloads at once', async t => {
+  service.api.child.kill('SIGHUP')
+  await waitFor('a reload is counted', async () => /toolyard_registry_reloads_total\{result="unchanged"\} [1-9]/.test((await client.request('/metrics')).text))
+  t.equal((await client.request('/health')).status, 200)
+})
