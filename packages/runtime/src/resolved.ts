@@ -54,7 +54,7 @@ export function toolSourcesOf (settings: Settings, env: NodeJS.ProcessEnv): Tool
   }
 }
 
-const bundledManifests = ['samples/tools.json'].map(path => fileURLToPath(new URL(`../../../${path}`, import.meta.url)))
+const bundledManifests = ['samples/tools.json', 'samples/tool_manifest.json', 'samples/skills'].map(path => fileURLToPath(new URL(`../../../${path}`, import.meta.url)))
 
 function legacyKey (key: string): ApiKey {
   return { name: 'legacy-api-key', key, role: 'admin', queueAllowlist: undefined, sse: true }
