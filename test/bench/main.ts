@@ -1,11 +1,24 @@
+import type { Cleanup } from '../support/cleanup.ts'
 import { benchMainJob, benchMemory } from './main-job.ts'
-import { print } from './report.ts'
+import { benchPythonHost } from './python-host.ts'
+import { print, type Row } from './report.ts'
 
-const teardowns: Array<() => unknown> = []
-const cleanup = { teardown: (step: () => unknown) => { teardowns.unshift(step) } }
-try {
-  print('The main job: BullMQ by itself beside Toolyard over HTTP', await benchMainJob(cleanup))
-  print('Memory', await benchMemory(cleanup))
-} finally {
-  for (const step of teardowns) await step()
+/** The benchmarks, by the names that choose them on the command line. */
+const benchmarks: Record<string, [title: string, run: (cleanup: Cleanup) => Promise<Row[]>]> = {
+  job: ['The main job: BullMQ by itself beside Toolyard over HTTP', benchMainJob],
+  memory: ['Memory', benchMemory],
+  python: ['Python tools: a new interpreter for each call beside the warm host', benchPythonHost]
+}
+
+const chosen = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(benchmarks)
+for (const name of chosen) {
+  const benchmark = benchmarks[name]
+  if (benchmark === undefined) throw new Error(`no benchmark '${name}'; there are ${Object.keys(benchmarks).join(', ')}`)
+  const [title, run] = benchmark
+  const steps: Array<() => unknown> = []
+  try {
+    print(title, await run({ teardown: step => steps.unshift(step) }))
+  } finally {
+    for (const step of steps) await step()
+  }
 }
