@@ -68,12 +68,20 @@ export function parseManifest (text: string): unknown {
 
 /** Level by level, since recursion could exhaust the stack. */
 function isDeeperThan (depth: number, value: unknown): boolean {
-  let level: unknown[] = [value]
-  for (let at = 0; at <= depth; at++) {
-    level = level.flatMap((item): unknown[] => typeof item === 'object' && item !== null ? Object.values(item) : [])
-    if (level.length === 0) return false
+  let level = [value].filter(isContainer)
+  for (let at = 0; at < depth && level.length > 0; at++) {
+    const next: object[] = []
+    for (const container of level) {
+      const items: readonly unknown[] = Array.isArray(container) ? container : Object.values(container)
+      for (const item of items) if (isContainer(item)) next.push(item)
+    }
+    level = next
   }
-  return true
+  return level.length > 0
+}
+
+function isContainer (value: unknown): value is object {
+  return typeof value === 'object' && value !== null
 }
 
 function messageOf (error: unknown): string {

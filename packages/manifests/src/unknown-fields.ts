@@ -6,6 +6,9 @@ import { nearName } from './near-name.ts'
 /** Fields that other programs look at, and that are free for all (X21). */
 const foreign = /^(?:\$schema|x-.*)$/s
 
+/** Fields of one place that are looked at: each is compared with all names that are known. */
+const most = 100
+
 /** How a place treats fields that its definition doesn't have. */
 export interface UnknownFieldsPlace {
   path: DocumentPath
@@ -19,7 +22,7 @@ export interface UnknownFieldsPlace {
 /** Fields that are ignored (X21): mostly mistakes in writing, which otherwise nobody would notice. */
 export function unknownFields (value: Record<string, unknown>, { path, definition, all, aliases = {} }: UnknownFieldsPlace): FieldFault[] {
   const known = Object.keys((definition as { properties?: object }).properties ?? {})
-  return Object.keys(value).filter(name => !known.includes(name) && !foreign.test(name)).flatMap(name => {
+  return Object.keys(value).filter(name => !known.includes(name) && !foreign.test(name)).slice(0, most).flatMap(name => {
     const near = nearName(name, [...known, ...Object.keys(aliases)])
     const meant = near !== undefined && Object.hasOwn(aliases, near) ? aliases[near] : near
     if (meant === undefined && !all) return []

@@ -2,7 +2,8 @@ import { dirname } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { limits } from '@toolyard/contract'
 import { placeOf } from '../document/place.ts'
-import { ManifestFault, type Finding } from '../finding.ts'
+import { ManifestFault } from '../finding.ts'
+import { FindingList, type Remark } from '../finding-list.ts'
 import { jobTypeOf } from '../job-type.ts'
 import type { Layer, LayerEntry, ManifestText } from '../layer.ts'
 import { isSchemaObject } from '../schema/check.ts'
@@ -26,15 +27,14 @@ import { programPath } from './program-path.ts'
 export async function readAgentcli ({ file, value, schemas, ...text }: ManifestText): Promise<Layer> {
   if (text.byteOrderMark) throw new ManifestFault('AC1', 'parse manifest: begins with a byte order mark', { fix: 'Save it as UTF-8 without one.' })
   const decoded = decodeEntries(value)
-  const findings: Finding[] = [
-    ...textFindings(file, text),
-    ...misspeltFields(value).map((fault): Finding => ({ severity: 'warning', file, ...fault })),
-    ...decoded.flatMap((entry, index) => permissionFindings(entry, index, file))
-  ]
+  const findings = new FindingList(file)
+  findings.add(textFindings(text))
+  findings.add(misspeltFields(value).map((fault): Remark => ({ severity: 'warning', ...fault })))
+  findings.add(decoded.flatMap(permissionFindings))
   const names = new Set<string>()
   const entries = decoded.map((entry, index) => {
     const checked = layerEntry(entry, index, { file, names })
-    if (entry.timeoutSec > limits.toolTimeoutSec.max) findings.push(longTimeout(entry, index, file))
+    if (entry.timeoutSec > limits.toolTimeoutSec.max) findings.add([longTimeout(entry, index)])
     names.add(entry.name)
     return checked
   })
@@ -45,24 +45,24 @@ export async function readAgentcli ({ file, value, schemas, ...text }: ManifestT
     await setImmediate()
   }
   const tools = entries.flatMap(entry => entry.kind === 'tool' ? [entry.tool] : [])
-  return { entries, findings: [...findings, ...await programFindings(tools, dirname(file))] }
+  findings.add(await programFindings(tools, dirname(file)))
+  return { entries, findings: findings.all() }
 }
 
 /** What Go reads without a word, though it may not be what was meant. */
-function textFindings (file: string, { utf8, duplicates }: Pick<ManifestText, 'utf8' | 'duplicates'>): Finding[] {
-  const encoding: Finding = {
-    severity: 'warning', file, rule: 'AC1', message: 'is not UTF-8; what is wrong is read as U+FFFD', fix: 'Save it as UTF-8.'
+function textFindings ({ utf8, duplicates }: Pick<ManifestText, 'utf8' | 'duplicates'>): Remark[] {
+  const encoding: Remark = {
+    severity: 'warning', rule: 'AC1', message: 'is not UTF-8; what is wrong is read as U+FFFD', fix: 'Save it as UTF-8.'
   }
-  const doubles = duplicates.map(({ path, line, column }): Finding => ({
-    severity: 'warning', file, rule: 'AC10', path, line, column, message: `${placeOf(path)} stands twice; the last one counts`, fix: 'Remove one of the two.'
+  const doubles = duplicates.map(({ path, line, column }): Remark => ({
+    severity: 'warning', rule: 'AC10', path, line, column, message: `${placeOf(path)} stands twice; the last one counts`, fix: 'Remove one of the two.'
   }))
   return [...utf8 ? [] : [encoding], ...doubles]
 }
 
-function permissionFindings ({ permissions = [], name }: AgentcliEntry, index: number, file: string): Finding[] {
+function permissionFindings ({ permissions = [], name }: AgentcliEntry, index: number): Remark[] {
   return sortPermissions(permissions).unknown.map(permission => ({
     severity: 'warning',
-    file,
     rule: 'P18',
     index,
     tool: name,
@@ -125,11 +125,10 @@ function located (error: unknown, index: number, tool: string): unknown {
   return new ManifestFault(error.rule, `tool[${index}] ${goQuote(tool)}: ${error.message}`, { ...error.place, index, tool })
 }
 
-function longTimeout ({ name, timeoutSec }: AgentcliEntry, index: number, file: string): Finding {
+function longTimeout ({ name, timeoutSec }: AgentcliEntry, index: number): Remark {
   const { max } = limits.toolTimeoutSec
   return {
     severity: 'warning',
-    file,
     rule: 'X8',
     index,
     tool: name,

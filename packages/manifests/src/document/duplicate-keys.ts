@@ -14,6 +14,8 @@ interface Level {
   at: string | number
 }
 
+const code = { openObject: 0x7b, closeObject: 0x7d, openList: 0x5b, closeList: 0x5d, comma: 0x2c, quote: 0x22, backslash: 0x5c } as const
+
 /** Keys are looked for up to this many doubles: more would only say the same. */
 const most = 100
 
@@ -25,23 +27,33 @@ export function duplicateKeys (json: string): DuplicateKey[] {
   const found: DuplicateKey[] = []
   const levels: Level[] = []
   for (let at = 0; at < json.length && found.length < most; at++) {
-    const level = levels.at(-1)
-    const char = json[at]
-    if (char === '{') levels.push({ keys: new Set(), at: '' })
-    else if (char === '[') levels.push({ at: 0 })
-    else if (char === '}' || char === ']') levels.pop()
-    else if (char === ',' && typeof level?.at === 'number') level.at++
-    else if (char === '"') {
-      const end = endOfText(json, at)
-      if (level?.keys !== undefined && isKey(json, end)) {
-        level.at = JSON.parse(json.slice(at, end)) as string
-        if (level.keys.has(level.at)) found.push({ path: levels.map(({ at }) => at), ...positionOf(json, at) })
-        level.keys.add(level.at)
+    switch (json.charCodeAt(at)) {
+      case code.openObject: levels.push({ keys: new Set(), at: '' }); break
+      case code.openList: levels.push({ at: 0 }); break
+      case code.closeObject:
+      case code.closeList: levels.pop(); break
+      case code.comma: {
+        const level = levels.at(-1)
+        if (typeof level?.at === 'number') level.at++
+        break
       }
-      at = end - 1
+      case code.quote: {
+        const end = endOfText(json, at)
+        const level = levels.at(-1)
+        if (level?.keys !== undefined && isKey(json, end)) {
+          level.at = keyOf(json.slice(at, end))
+          if (level.keys.has(level.at)) found.push({ path: levels.map(({ at }) => at), ...positionOf(json, at) })
+          level.keys.add(level.at)
+        }
+        at = end - 1
+      }
     }
   }
   return found
+}
+
+function keyOf (text: string): string {
+  return text.includes('\\') ? JSON.parse(text) as string : text.slice(1, -1)
 }
 
 /** Line and column, from 1, of a place in a text. */
@@ -53,7 +65,7 @@ export function positionOf (text: string, at: number): { line: number, column: n
 /** The index behind the closing quote of the text that opens at `start`. */
 function endOfText (json: string, start: number): number {
   let at = start + 1
-  while (json[at] !== '"') at += json[at] === '\\' ? 2 : 1
+  while (json.charCodeAt(at) !== code.quote) at += json.charCodeAt(at) === code.backslash ? 2 : 1
   return at + 1
 }
 

@@ -21,7 +21,7 @@ export type YamlReading =
   | { ok: false, fault: YamlFault }
 
 /** How manifests are read: YAML 1.2, with the merge key `<<` that most readers know. Duplicate keys are looked at apart. */
-const options = { version: '1.2', schema: 'core', merge: true, uniqueKeys: false, prettyErrors: false, logLevel: 'silent' } as const
+const options = { version: '1.2', schema: 'core', merge: true, uniqueKeys: false, prettyErrors: false, logLevel: 'error' } as const
 
 /** Reads a YAML text. It takes time and memory without bound, so manifests are read in a thread (`readYaml`). */
 export function readYamlText (text: string): YamlReading {

@@ -8,7 +8,7 @@ import type { SchemaCompiler } from '../schema/compiler.ts'
 import type { Tool } from '../tool.ts'
 import { ToolDescriptor, ToolSwitch } from './definition.ts'
 import { fieldFaults } from './field-faults.ts'
-import type { Remark } from './finding-list.ts'
+import type { Remark } from '../finding-list.ts'
 import { outputsOf, parametersOf, wrongDefaults } from './parameters.ts'
 import { unknownFields } from '../unknown-fields.ts'
 

@@ -4,7 +4,7 @@ import { ManifestFault } from '../finding.ts'
 import type { ManifestText } from '../layer.ts'
 import { ToolManifest } from './definition.ts'
 import { fieldFaults } from './field-faults.ts'
-import type { FindingList } from './finding-list.ts'
+import type { FindingList } from '../finding-list.ts'
 import { unknownFields } from '../unknown-fields.ts'
 
 /** What a manifest says outside of its tools. */
@@ -27,20 +27,19 @@ export function readHeader (manifest: ManifestText, findings: FindingList): Head
   refuseText(manifest)
   if (!isRecord(value)) throw new ManifestFault('PC8', 'the manifest must be an object', { path: [], fix: 'Write an object with schema_version, metadata and tools.' })
   if (manifest.byteOrderMark && manifest.syntax === 'json') {
-    findings.add({ severity: 'warning', rule: 'PC8', message: 'begins with a byte order mark, which other programs refuse', fix: 'Save it as UTF-8 without one.' })
+    findings.add([{ severity: 'warning', rule: 'PC8', message: 'begins with a byte order mark, which other programs refuse', fix: 'Save it as UTF-8 without one.' }])
   }
   checkVersion(value, findings)
-  for (const fault of fieldFaults(ToolManifest.properties.metadata, value['metadata'], ['metadata'], 0)) {
-    findings.add({ severity: 'warning', nonconforming: true, ...fault })
-  }
+  const metadata = fieldFaults(ToolManifest.properties.metadata, value['metadata'], ['metadata'], 0)
+  findings.add(metadata.map(fault => ({ severity: 'warning', nonconforming: true, ...fault })))
   const pythonRoot = value['python_root']
   if (pythonRoot !== undefined && !Value.Check(ToolManifest.properties.python_root, pythonRoot)) {
     throw new ManifestFault('P29', 'python_root must be a non-empty string', { path: ['python_root'], fix: 'Name a directory.' })
   }
-  findings.add(...unknownFields(value, { path: [], definition: ToolManifest, all: true }).map(fault => ({ severity: 'warning' as const, ...fault })))
+  findings.add(unknownFields(value, { path: [], definition: ToolManifest, all: true }).map(fault => ({ severity: 'warning' as const, ...fault })))
   const { tools } = value
   if (!Array.isArray(tools) || tools.length === 0) {
-    findings.add({ severity: 'error', rule: 'P12', path: ['tools'], message: 'tools must be a non-empty array', fix: 'List at least one tool.' })
+    findings.add([{ severity: 'error', rule: 'P12', path: ['tools'], message: 'tools must be a non-empty array', fix: 'List at least one tool.' }])
     return { tools: [], pythonRoot: undefined }
   }
   return { tools, pythonRoot: pythonRoot ?? undefined }
@@ -59,9 +58,9 @@ function checkVersion (manifest: Record<string, unknown>, findings: FindingList)
   const version = manifest['schema_version']
   if (Value.Check(ToolManifest.properties.schema_version, version)) return
   const warning = { severity: 'warning' as const, rule: 'X15', path: ['schema_version'], message: versionMessage }
-  if (version === 1) findings.add({ ...warning, fix: 'Write it as a text, in quotes: "1.0". The number is read as such.' })
-  else if (typeof version === 'string' || typeof version === 'number') findings.add({ ...warning, fix: `Nothing, when this manifest keeps to version 1.0, as which it is read; else it may mean something else here than in version ${String(version).slice(0, 20)}.` })
-  else findings.add({ ...warning, nonconforming: true, fix: 'Add schema_version: "1.0".' })
+  if (version === 1) findings.add([{ ...warning, fix: 'Write it as a text, in quotes: "1.0". The number is read as such.' }])
+  else if (typeof version === 'string' || typeof version === 'number') findings.add([{ ...warning, fix: `Nothing, when this manifest keeps to version 1.0, as which it is read; else it may mean something else here than in version ${String(version).slice(0, 20)}.` }])
+  else findings.add([{ ...warning, nonconforming: true, fix: 'Add schema_version: "1.0".' }])
 }
 
 function isRecord (value: unknown): value is Record<string, unknown> {

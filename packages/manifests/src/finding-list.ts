@@ -1,5 +1,5 @@
-import type { Finding } from '../finding.ts'
-import { manifestLimits } from '../limits.ts'
+import type { Finding } from './finding.ts'
+import { manifestLimits } from './limits.ts'
 
 /** What is said of a finding beside its file. */
 export type Remark = Omit<Finding, 'file'>
@@ -14,7 +14,7 @@ export class FindingList {
     this.#file = file
   }
 
-  add (...remarks: readonly Remark[]): void {
+  add (remarks: readonly Remark[]): void {
     for (const remark of remarks) {
       if (this.#findings.length < manifestLimits.findings) this.#findings.push({ file: this.#file, ...remark })
       else this.#dropped++
@@ -24,6 +24,6 @@ export class FindingList {
   /** All of them; the last one says how many more there are. */
   all (): Finding[] {
     if (this.#dropped === 0) return this.#findings
-    return [...this.#findings, { severity: 'error', file: this.#file, rule: 'PC6', message: `${this.#dropped} more findings are not listed`, fix: 'Mend these first.' }]
+    return [...this.#findings, { severity: 'error', file: this.#file, rule: 'X24', message: `${this.#dropped} more findings are not listed`, fix: 'Mend these first.' }]
   }
 }

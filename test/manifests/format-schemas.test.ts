@@ -1,0 +1,54 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Ajv } from 'ajv'
+import t from 'tap'
+import { formatSchemas } from '@toolyard/manifests'
+import { entry } from './fixture.ts'
+import { descriptor, head, loadProject, manifestOf } from './project.ts'
+
+const root = join(import.meta.dirname ?? '', '../../..')
+const directory = join(root, 'packages/manifests/schemas')
+
+function checkOf (file: string): (value: unknown) => boolean {
+  const { schema } = formatSchemas().find(each => each.file === file) ?? {}
+  if (schema === undefined) throw new Error(`there is no ${file}`)
+  const validate = new Ajv({ strict: false }).compile(schema)
+  return value => validate(value) === true
+}
+
+void t.test('the JSON Schemas in the repository are those of the loader (npm run schemas)', async t => {
+  t.strictSame((await readdir(directory)).sort(), formatSchemas().map(({ file }) => file).sort())
+  for (const { file, schema } of formatSchemas()) t.strictSame(JSON.parse(await readFile(join(directory, file), 'utf8')), schema, file)
+})
+
+void t.test('the samples keep to the schema', async t => {
+  t.ok(checkOf('agentcli.json')(JSON.parse(await readFile(join(root, 'samples/tools.json'), 'utf8'))))
+})
+
+void t.test('A1 an agentcli manifest that the schema refuses is refused by the loader too, and the other way round', async t => {
+  const valid = checkOf('agentcli.json')
+  const cases: Array<Record<string, unknown>> = [
+    {}, { description: 'x', timeoutSec: 5, envPassthrough: ['TZ'], schema: {} }, { permissions: ['network'] }, { more: 1 },
+    { name: '' }, { name: 7 }, { command: [] }, { command: 'x' }, { schema: [] }, { timeoutSec: 1.5 }, { envPassthrough: 'TZ' }, { permissions: 'network' }, { enabled: 'no' }
+  ]
+  for (const fields of cases) {
+    const manifest = { tools: [entry(fields)] }
+    const loaded = (await loadProject(t, { 'tools.json': manifest })).all().length === 1
+    t.equal(valid(manifest), loaded, JSON.stringify(fields))
+  }
+  t.ok(valid({ $schema: './agentcli.json', tools: [{ name: 'a', enabled: false }] }))
+})
+
+void t.test('P8 P9 P10 P12 a tool manifest that the schema refuses has an error or is nonconforming, and the other way round', async t => {
+  const valid = checkOf('tool-manifest.json')
+  const manifests: Array<Record<string, unknown>> = [
+    ...[{}, { runtime: { timeout_seconds: 0.5 } }, { inputs: { a: { type: 'string', minLength: 1 } } }, { more: 1 }, { name: 'A' }, { description: '' }, { module: 1 },
+      { permissions: null }, { inputs: { a: {} } }, { inputs: [] }, { outputs: { a: { type: 'x' } } }, { runtime: { timeout_seconds: 0 } }, { config: 1 }, { notes: 1 }, { python_root: '' }
+    ].map(fields => manifestOf(descriptor(fields))),
+    manifestOf({ name: 'probe', enabled: false }), manifestOf(), manifestOf(1), { ...head, tools: {} }, { metadata: head.metadata, tools: [descriptor()] }, { schema_version: '1.0', tools: [descriptor()] }
+  ]
+  for (const manifest of manifests) {
+    const { findings } = await loadProject(t, { 'm.json': manifest })
+    t.equal(valid(manifest), !findings.some(({ severity, nonconforming }) => severity === 'error' || nonconforming === true), JSON.stringify(manifest))
+  }
+})

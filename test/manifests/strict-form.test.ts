@@ -1,0 +1,106 @@
+import { Ajv } from 'ajv'
+import t from 'tap'
+import { strictForm, strictToolSpec, withoutStrictNulls } from '@toolyard/manifests'
+import { soundTool } from './project.ts'
+
+const schema = {
+  type: 'object',
+  properties: {
+    path: { type: 'string', minLength: 1, description: 'Where.' },
+    mode: { type: 'string', enum: ['a', 'b'], default: 'a' },
+    depth: { type: ['integer', 'null'], minimum: 0 },
+    tags: { type: 'array', items: { type: 'object', properties: { key: { type: 'string' } } } },
+    either: { oneOf: [{ type: 'string', format: 'uri' }, { type: 'number' }] },
+    node: { $ref: '#/$defs/node' },
+    kind: { const: 'x' }
+  },
+  required: ['path'],
+  $defs: { node: { type: 'object', properties: { next: { $ref: '#/$defs/node' } } } }
+}
+
+const strict = {
+  type: 'object',
+  properties: {
+    path: { type: 'string', description: 'Where.' },
+    mode: { type: ['string', 'null'], enum: ['a', 'b', null] },
+    depth: { type: ['integer', 'null'], minimum: 0 },
+    tags: {
+      type: ['array', 'null'],
+      items: { type: 'object', properties: { key: { type: ['string', 'null'] } }, required: ['key'], additionalProperties: false }
+    },
+    either: { anyOf: [{ type: 'string' }, { type: 'number' }, { type: 'null' }] },
+    node: { anyOf: [{ $ref: '#/$defs/node' }, { type: 'null' }] },
+    kind: { anyOf: [{ const: 'x', type: 'string' }, { type: 'null' }] }
+  },
+  required: ['path', 'mode', 'depth', 'tags', 'either', 'node', 'kind'],
+  additionalProperties: false,
+  $defs: {
+    node: {
+      type: 'object',
+      properties: { next: { anyOf: [{ $ref: '#/$defs/node' }, { type: 'null' }] } },
+      required: ['next'],
+      additionalProperties: false
+    }
+  }
+}
+
+void t.test('the strict form closes objects, requires all properties, and lets optional ones be null', t => {
+  const before = structuredClone(schema)
+  t.strictSame(strictForm(schema), { schema: strict })
+  t.strictSame(schema, before, 'the schema itself is not changed')
+  t.end()
+})
+
+void t.test('the strict form of a strict form is the same', t => {
+  t.strictSame(strictForm(strict), { schema: strict })
+  t.end()
+})
+
+void t.test('what cannot be said in strict mode has no strict form, with the reason', t => {
+  const object = (property: unknown, more = {}) => ({ type: 'object', properties: { a: property }, ...more })
+  let deep: unknown = { type: 'string' }
+  for (let level = 0; level < 10; level++) deep = { type: 'array', items: deep }
+  const cases: Array<[Record<string, unknown>, RegExp]> = [
+    [{ anyOf: [{ type: 'object' }] }, /must be an object/],
+    [object({}), /^\/a has no type$/],
+    [object(true), /^\/a has no type$/],
+    [object({ type: 'object' }), /^\/a may have properties of any name$/],
+    [object({ type: 'object', additionalProperties: { type: 'string' } }), /^\/a may have properties of any name$/],
+    [object({ type: 'string' }, { additionalProperties: true }), /^the schema may have properties of any name$/],
+    [object({ type: 'string' }, { patternProperties: { x: {} } }), /^the schema uses patternProperties$/],
+    [object({ type: 'string', allOf: [] }), /^\/a uses allOf$/],
+    [object({ type: 'array' }), /^\/a\/items has no type$/],
+    [object({ type: 'array', items: [{ type: 'string' }] }), /^\/a\/items has no type$/],
+    [object({ type: 'string' }, { required: ['b'] }), /^the schema requires "b"/],
+    [object({ type: 'string', enum: Array.from({ length: 1_001 }, (_, at) => String(at)) }, { required: ['a'] }), /^the schema has 1001 values/],
+    [object(deep), /^the schema has 11 levels/]
+  ]
+  for (const [schema, reason] of cases) t.match(strictForm(schema), { refused: reason }, JSON.stringify(schema).slice(0, 100))
+  t.end()
+})
+
+void t.test('R6 the strict spec of a tool, and none for a tool without one', async t => {
+  const tool = await soundTool(t, { inputs: { path: { type: 'string' } } })
+  t.strictSame(strictToolSpec(tool), {
+    type: 'function',
+    function: {
+      name: 'probe',
+      description: 'Looks at something.',
+      parameters: { type: 'object', properties: { path: { type: ['string', 'null'] } }, required: ['path'], additionalProperties: false },
+      strict: true
+    }
+  })
+  t.match(strictToolSpec(await soundTool(t, {})), { function: { parameters: { properties: {}, required: [] } } }, 'no parameters at all')
+  t.equal(strictToolSpec(await soundTool(t, { inputs: { any: { type: 'object' } } })), undefined)
+})
+
+void t.test('nulls that stand for none in strict mode are taken away again, and others stay', t => {
+  const args = { path: 'x', mode: null, depth: null, tags: [{ key: null }], either: null, other: null }
+  const validate = new Ajv({ strict: false }).compile(schema)
+  t.notOk(validate(args))
+  const plain = withoutStrictNulls(schema, args)
+  t.strictSame(plain, { path: 'x', depth: null, tags: [{}], other: null })
+  t.ok(validate(plain))
+  t.strictSame(withoutStrictNulls(schema, { path: null }), { path: null }, 'a required argument')
+  t.end()
+})
