@@ -16,16 +16,16 @@ function checkOf (file: string): (value: unknown) => boolean {
   return value => validate(value) === true
 }
 
-void t.test('the JSON Schemas in the repository are those of the loader (npm run schemas)', async t => {
+t.test('the JSON Schemas in the repository are those of the loader (npm run schemas)', async t => {
   t.strictSame((await readdir(directory)).sort(), formatSchemas().map(({ file }) => file).sort())
   for (const { file, schema } of formatSchemas()) t.strictSame(JSON.parse(await readFile(join(directory, file), 'utf8')), schema, file)
 })
 
-void t.test('the samples keep to the schema', async t => {
+t.test('the samples keep to the schema', async t => {
   t.ok(checkOf('agentcli.json')(JSON.parse(await readFile(join(root, 'samples/tools.json'), 'utf8'))))
 })
 
-void t.test('A1 an agentcli manifest that the schema refuses is refused by the loader too, and the other way round', async t => {
+t.test('A1 an agentcli manifest that the schema refuses is refused by the loader too, and the other way round', async t => {
   const valid = checkOf('agentcli.json')
   const cases: Array<Record<string, unknown>> = [
     {}, { description: 'x', timeoutSec: 5, envPassthrough: ['TZ'], schema: {} }, { permissions: ['network'] }, { more: 1 },
@@ -39,7 +39,7 @@ void t.test('A1 an agentcli manifest that the schema refuses is refused by the l
   t.ok(valid({ $schema: './agentcli.json', tools: [{ name: 'a', enabled: false }] }))
 })
 
-void t.test('P8 P9 P10 P12 a tool manifest that the schema refuses has an error or is nonconforming, and the other way round', async t => {
+t.test('P8 P9 P10 P12 a tool manifest that the schema refuses has an error or is nonconforming, and the other way round', async t => {
   const valid = checkOf('tool-manifest.json')
   const manifests: Array<Record<string, unknown>> = [
     ...[{}, { runtime: { timeout_seconds: 0.5 } }, { inputs: { a: { type: 'string', minLength: 1 } } }, { more: 1 }, { name: 'A' }, { description: '' }, { module: 1 },

@@ -7,25 +7,25 @@ async function lint (t: Test, ...tools: unknown[]): Promise<Array<[string, strin
   return lintForModels(await loadTools(t, ...tools)).map(({ rule, tool }) => [rule, tool])
 }
 
-void t.test('R6 X12 tools that models can use well get no advice, and loading gives none', async t => {
+t.test('R6 X12 tools that models can use well get no advice, and loading gives none', async t => {
   const registry = await loadTools(t, descriptor({ name: 'a', description: 'x' }))
   t.notOk(registry.findings.some(({ rule }) => rule.startsWith('lint/')))
   t.strictSame(await lint(t, descriptor({ inputs: { path: { type: 'string' } } })), [])
 })
 
-void t.test('descriptions that are too short or too long', async t => {
+t.test('descriptions that are too short or too long', async t => {
   t.strictSame(await lint(t, descriptor({ description: 'Short.' }), descriptor({ name: 'other', description: 'x'.repeat(1_025) }), descriptor({ name: 'fine', description: 'x'.repeat(1_024) })), [
     ['lint/description', 'probe'], ['lint/description', 'other']
   ])
 })
 
-void t.test('names that say nothing, or look alike', async t => {
+t.test('names that say nothing, or look alike', async t => {
   t.strictSame(await lint(t, descriptor({ name: 'go' }), descriptor({ name: 'get_time' }), descriptor({ name: 'get-time' }), descriptor({ name: 'get_times' })), [
     ['lint/name', 'go'], ['lint/name', 'get_time'], ['lint/name', 'get-time']
   ])
 })
 
-void t.test('schemas that are deep, large, or have no strict form', async t => {
+t.test('schemas that are deep, large, or have no strict form', async t => {
   let deep: Record<string, unknown> = { type: 'string' }
   for (let level = 0; level < 5; level++) deep = { type: 'array', items: deep }
   const many = Object.fromEntries(Array.from({ length: 51 }, (_, at) => [`p${at}`, { type: 'string' }]))
@@ -37,12 +37,12 @@ void t.test('schemas that are deep, large, or have no strict form', async t => {
   ), [['lint/depth', 'deep'], ['lint/size', 'many'], ['lint/size', 'long'], ['lint/strict', 'loose']])
 })
 
-void t.test('more than 128 published tools, built-in ones included', async t => {
+t.test('more than 128 published tools, built-in ones included', async t => {
   const tools = (count: number) => ({ 'm.json': manifestOf(...Array.from({ length: count }, (_, at) => descriptor({ name: `tool_number_${at}` }))) })
   t.strictSame(lintForModels(await loadProject(t, tools(126), true)), [])
   t.match(lintForModels(await loadProject(t, tools(127), true)), [{ severity: 'warning', rule: 'lint/count', tool: 'tool_number_126', message: /is number 129 of 129 published tools/ }])
 })
 
-void t.test('tools that models do not see get no advice', async t => {
+t.test('tools that models do not see get no advice', async t => {
   t.strictSame(await lint(t, descriptor({ description: 'x', enabled: false }), descriptor({ name: 'gone', description: 'x', module: 'no.such' })), [])
 })

@@ -5,7 +5,7 @@ import { loadRegistry } from '@toolyard/manifests'
 import { entry, names } from './fixture.ts'
 import { descriptor, manifestOf, project, told } from './project.ts'
 
-void t.test('a reload makes a new registry of what is there now, and the old one stays as it was', async t => {
+t.test('a reload makes a new registry of what is there now, and the old one stays as it was', async t => {
   const directory = project(t, { 'a.json': { tools: [entry({ name: 'a' })] }, 'b.yaml': 'tools: [{name: b, description: d, module: mods.probe}]\nmetadata: {name: a, description: b}\nschema_version: "1.0"\n' })
   const before = await loadRegistry({ manifests: ['a.json', 'b.yaml'].map(name => join(directory, name)), builtins: false })
   const same = await before.reload()
@@ -22,7 +22,7 @@ void t.test('a reload makes a new registry of what is there now, and the old one
   t.strictSame(names(await after.reload()), [])
 })
 
-void t.test('arguments are checked against the new schema after a reload', async t => {
+t.test('arguments are checked against the new schema after a reload', async t => {
   const schema = (type: string) => JSON.stringify({ tools: [entry({ schema: { type: 'object', properties: { a: { type, pattern: '^x+$' } } } })] })
   const directory = project(t, { 'a.json': schema('string') })
   const before = await loadRegistry({ manifests: [join(directory, 'a.json')] })
@@ -34,7 +34,7 @@ void t.test('arguments are checked against the new schema after a reload', async
   t.match([before, after].map(registry => registry.get('probe')?.validate({ a: 1 })), [{ ok: false }, { ok: true }])
 })
 
-void t.test('the registry names every file and directory that it was read from, and where links lead', async t => {
+t.test('the registry names every file and directory that it was read from, and where links lead', async t => {
   const directory = project(t, { 'real/a.json': manifestOf(descriptor({ python_root: '..' })), 'dir/tools.json': { tools: [] } })
   symlinkSync('real/a.json', join(directory, 'link.json'))
   const registry = await loadRegistry({ manifests: [join(directory, 'link.json'), join(directory, 'dir'), join(directory, 'missing.yaml'), join(directory, 'real/a.json')] })
@@ -42,7 +42,7 @@ void t.test('the registry names every file and directory that it was read from, 
   t.strictSame(files, ['link.json', 'real/a.json', 'dir', 'dir/tools.json', 'missing.yaml', 'mods/probe.py'])
 })
 
-void t.test('a reload of a thousand tools does not judge patterns and parse YAML again', async t => {
+t.test('a reload of a thousand tools does not judge patterns and parse YAML again', async t => {
   const tools = Array.from({ length: 1_000 }, (_, at) => descriptor({ name: `tool_${at}`, inputs: { a: { type: 'string', required: true, pattern: `^[a-z]{1,${at % 200 + 1}}-?\\d*$` } } }))
   const yaml = JSON.stringify(manifestOf(...tools)).replace('{', '{ # YAML, in its own way\n')
   const directory = project(t, { 'a.json': manifestOf(...tools.slice(0, 500)), 'b.yaml': yaml })

@@ -44,19 +44,19 @@ const strict = {
   }
 }
 
-void t.test('the strict form closes objects, requires all properties, and lets optional ones be null', t => {
+t.test('the strict form closes objects, requires all properties, and lets optional ones be null', t => {
   const before = structuredClone(schema)
   t.strictSame(strictForm(schema), { schema: strict })
   t.strictSame(schema, before, 'the schema itself is not changed')
   t.end()
 })
 
-void t.test('the strict form of a strict form is the same', t => {
+t.test('the strict form of a strict form is the same', t => {
   t.strictSame(strictForm(strict), { schema: strict })
   t.end()
 })
 
-void t.test('what cannot be said in strict mode has no strict form, with the reason', t => {
+t.test('what cannot be said in strict mode has no strict form, with the reason', t => {
   const object = (property: unknown, more = {}) => ({ type: 'object', properties: { a: property }, ...more })
   let deep: unknown = { type: 'string' }
   for (let level = 0; level < 10; level++) deep = { type: 'array', items: deep }
@@ -79,7 +79,7 @@ void t.test('what cannot be said in strict mode has no strict form, with the rea
   t.end()
 })
 
-void t.test('R6 the strict spec of a tool, and none for a tool without one', async t => {
+t.test('R6 the strict spec of a tool, and none for a tool without one', async t => {
   const tool = await soundTool(t, { inputs: { path: { type: 'string' } } })
   t.strictSame(strictToolSpec(tool), {
     type: 'function',
@@ -94,7 +94,7 @@ void t.test('R6 the strict spec of a tool, and none for a tool without one', asy
   t.equal(strictToolSpec(await soundTool(t, { inputs: { any: { type: 'object' } } })), undefined)
 })
 
-void t.test('nulls that stand for none in strict mode are taken away again, and others stay', t => {
+t.test('nulls that stand for none in strict mode are taken away again, and others stay', t => {
   const args = { path: 'x', mode: null, depth: null, tags: [{ key: null }], either: null, other: null }
   const validate = new Ajv({ strict: false }).compile(schema)
   t.notOk(validate(args))

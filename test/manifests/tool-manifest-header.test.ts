@@ -6,7 +6,7 @@ import { descriptor, head, loadProject, manifestOf, project, told } from './proj
 
 const tools = [descriptor()]
 
-void t.test('P1 P2 P3 P4 P5 P6 P9 P10 P11 P12 the example of the specification loads without a finding', async t => {
+t.test('P1 P2 P3 P4 P5 P6 P9 P10 P11 P12 the example of the specification loads without a finding', async t => {
   const registry = await loadProject(t, {
     'config/tool_manifest.json': {
       schema_version: '1.0',
@@ -38,7 +38,7 @@ void t.test('P1 P2 P3 P4 P5 P6 P9 P10 P11 P12 the example of the specification l
   }])
 })
 
-void t.test('P7 P31 X15 an unknown version is read as 1.0, with a warning that strict validation makes an error', async t => {
+t.test('P7 P31 X15 an unknown version is read as 1.0, with a warning that strict validation makes an error', async t => {
   for (const version of ['2.0', '1.0.0', '1', 2]) {
     const directory = project(t, { 'a.json': { ...head, schema_version: version, tools } })
     const manifests = [join(directory, 'a.json')]
@@ -49,7 +49,7 @@ void t.test('P7 P31 X15 an unknown version is read as 1.0, with a warning that s
   }
 })
 
-void t.test('P9 X15 PC3 a missing version is a warning when loading, and an error to validate', async t => {
+t.test('P9 X15 PC3 a missing version is a warning when loading, and an error to validate', async t => {
   for (const version of [undefined, null, [], true]) {
     const directory = project(t, { 'a.json': { ...head, schema_version: version, tools } })
     const manifests = [join(directory, 'a.json')]
@@ -60,7 +60,7 @@ void t.test('P9 X15 PC3 a missing version is a warning when loading, and an erro
   }
 })
 
-void t.test('X15 the YAML float 1.0 counts as "1.0", with a warning', async t => {
+t.test('X15 the YAML float 1.0 counts as "1.0", with a warning', async t => {
   const yaml = 'schema_version: 1.0\nmetadata: {name: a, description: b}\ntools:\n  - {name: probe, description: Looks at something., module: mods.probe}\n'
   const directory = project(t, { 'a.yaml': yaml, 'b.yaml': yaml.replace('1.0', '"1.0"') })
   const registry = await loadRegistry({ manifests: [join(directory, 'a.yaml')], builtins: false })
@@ -69,7 +69,7 @@ void t.test('X15 the YAML float 1.0 counts as "1.0", with a warning', async t =>
   t.strictSame((await loadRegistry({ manifests: [join(directory, 'b.yaml')], builtins: false })).findings, [])
 })
 
-void t.test('P10 P11 PC3 faults of the metadata do not keep tools from being served, and are errors to validate', async t => {
+t.test('P10 P11 PC3 faults of the metadata do not keep tools from being served, and are errors to validate', async t => {
   const cases: Array<[unknown, string[]]> = [
     [undefined, ['metadata must be an object']],
     [null, ['metadata must be an object']],
@@ -88,24 +88,24 @@ void t.test('P10 P11 PC3 faults of the metadata do not keep tools from being ser
   }
 })
 
-void t.test('P12 PC3 without tools there is nothing to serve', async t => {
+t.test('P12 PC3 without tools there is nothing to serve', async t => {
   for (const list of [undefined, null, [], {}, 'x']) {
     const registry = await loadProject(t, { 'a.json': { ...head, tools: list }, 'b.json': manifestOf(...tools) })
     t.strictSame([names(registry), told(registry)], [['probe'], ['error P12 tools must be a non-empty array']])
   }
 })
 
-void t.test('P12 PC3 PC12 an entry that is no object is skipped alone', async t => {
+t.test('P12 PC3 PC12 an entry that is no object is skipped alone', async t => {
   const registry = await loadProject(t, { 'a.json': { ...head, tools: [null, 'x', [], descriptor()] } })
   t.strictSame([names(registry), told(registry)], [['probe'], [0, 1, 2].map(at => `error P12 tools[${at}] must be an object`)])
 })
 
-void t.test('PC8 another root than an object is refused, and other manifests serve', async t => {
+t.test('PC8 another root than an object is refused, and other manifests serve', async t => {
   const registry = await loadProject(t, { 'a.yaml': '- 1\n', 'b.yml': 'text', 'c.yaml': '', 'd.json': manifestOf(...tools) })
   t.strictSame([names(registry), registry.findings.map(({ message }) => message)], [['probe'], Array(3).fill('the manifest must be an object')])
 })
 
-void t.test('PC6 every fault of every manifest is found', async t => {
+t.test('PC6 every fault of every manifest is found', async t => {
   const registry = await loadProject(t, {
     'a.json': { ...head, schema_version: '3', metadata: {}, tools: [descriptor({ name: 'A', description: '' }), descriptor({ module: 1, permissions: 2 })] },
     'b.json': { ...head, tools: [descriptor({ name: '', inputs: [] })] }
@@ -114,13 +114,13 @@ void t.test('PC6 every fault of every manifest is found', async t => {
   t.strictSame(names(registry), [])
 })
 
-void t.test('PC6 a million faults are counted, not listed', async t => {
+t.test('PC6 a million faults are counted, not listed', async t => {
   const registry = await loadProject(t, { 'a.json': `{"schema_version":"1.0","metadata":{"name":"a","description":"b"},"tools":[${'0,'.repeat(200_000)}0]}` })
   t.equal(registry.findings.length, 1_001)
   t.match(registry.findings.at(-1), { message: '199001 more findings are not listed' })
 })
 
-void t.test('X21 unknown fields are ignored, with a word on what was probably meant', async t => {
+t.test('X21 unknown fields are ignored, with a word on what was probably meant', async t => {
   const registry = await loadProject(t, {
     'a.json': { $schema: './x.json', 'x-note': 1, ...head, tolls: 1, tools: [descriptor({ clas_name: 'X', timeout: 3, 'x-own': 1, version: '2', runtime: { timeout_secs: 3, memory: '1G' } })] }
   })

@@ -2,7 +2,7 @@ import t from 'tap'
 import { entry, names } from './fixture.ts'
 import { descriptor, loadProject, manifestOf, told } from './project.ts'
 
-void t.test('P24 P25 P26 PC9 PC10 a later manifest replaces a tool as a whole', async t => {
+t.test('P24 P25 P26 PC9 PC10 a later manifest replaces a tool as a whole', async t => {
   const registry = await loadProject(t, {
     'base.json': manifestOf(descriptor({ name: 'a', permissions: ['network'], config: { x: 1 } }), descriptor({ name: 'b' })),
     'local.yaml': 'schema_version: "1.0"\nmetadata: {name: local, description: Ours}\ntools:\n- {name: a, description: Ours., module: mods.probe}\n'
@@ -12,7 +12,7 @@ void t.test('P24 P25 P26 PC9 PC10 a later manifest replaces a tool as a whole', 
   t.match(told(registry), [/^warning X13 tool\[0\] "a": replaces the one of .*base\.json$/])
 })
 
-void t.test('P27 X14 PC10 a local manifest disables a risky tool of any format, and a later one enables it', async t => {
+t.test('P27 X14 PC10 a local manifest disables a risky tool of any format, and a later one enables it', async t => {
   const off = (...list: string[]) => manifestOf(...list.map(name => ({ name, enabled: false })))
   const files = {
     'base.json': manifestOf(descriptor()),
@@ -26,7 +26,7 @@ void t.test('P27 X14 PC10 a local manifest disables a risky tool of any format, 
   t.equal(again.get('probe')?.tool.enabled, true)
 })
 
-void t.test('X13 X14 formats override each other by the order of manifests, and a built-in tool only on request', async t => {
+t.test('X13 X14 formats override each other by the order of manifests, and a built-in tool only on request', async t => {
   const files = { 'p.json': manifestOf(descriptor(), descriptor({ name: 'data_file_read' })), 'a.json': { tools: [entry(), entry({ name: 'data_file_read', override: true })] } }
   const registry = await loadProject(t, files, true)
   t.match([registry.get('probe')?.tool.jobType, registry.get('data_file_read')?.tool.jobType], ['agentcli.probe', 'agentcli.data_file_read'])
@@ -39,7 +39,7 @@ void t.test('X13 X14 formats override each other by the order of manifests, and 
   t.equal(reversed.get('probe')?.tool.jobType, 'pylot.probe')
 })
 
-void t.test('X16 B6 PC10 PC16 a later tool that cannot be imported, or is broken, leaves the earlier one working', async t => {
+t.test('X16 B6 PC10 PC16 a later tool that cannot be imported, or is broken, leaves the earlier one working', async t => {
   for (const later of [descriptor({ module: 'no.such' }), descriptor({ module: undefined }), descriptor({ class_name: 'Nope' }), descriptor({ inputs: 1 })]) {
     const registry = await loadProject(t, { 'base.json': manifestOf(descriptor({ description: 'The good one.' })), 'local.json': manifestOf(later, descriptor({ name: 'other' })) })
     t.strictSame(registry.published().map(({ tool }) => tool.name), ['probe', 'other'])
@@ -48,12 +48,12 @@ void t.test('X16 B6 PC10 PC16 a later tool that cannot be imported, or is broken
   }
 })
 
-void t.test('X16 a later tool that works replaces one that does not', async t => {
+t.test('X16 a later tool that works replaces one that does not', async t => {
   const registry = await loadProject(t, { 'a.json': manifestOf(descriptor({ module: 'no.such' })), 'b.json': manifestOf(descriptor()) })
   t.equal(registry.published().length, 1)
 })
 
-void t.test('P25 X14 every layer\'s part in a tool can be explained', async t => {
+t.test('P25 X14 every layer\'s part in a tool can be explained', async t => {
   const registry = await loadProject(t, {
     'a.json': manifestOf(descriptor()),
     'b.json': manifestOf(descriptor({ module: 'no.such' })),

@@ -19,7 +19,7 @@ function runOf (registry: Registry): PythonRun | undefined {
   return run?.kind === 'python' ? run : undefined
 }
 
-void t.test('P15 P29 P30 the Python root is the nearest directory above the manifest that has the module', async t => {
+t.test('P15 P29 P30 the Python root is the nearest directory above the manifest that has the module', async t => {
   const directory = project(t, { 'src/bridge/tools/git_status.py': source, 'config/mods/probe.py': source, 'pack/age/__init__.py': source })
   for (const [module, root] of [['src.bridge.tools.git_status', directory], ['mods.probe', join(directory, 'config')], ['pack.age', directory]] as const) {
     const registry = await loadIn(directory, { module })
@@ -29,19 +29,19 @@ void t.test('P15 P29 P30 the Python root is the nearest directory above the mani
   }
 })
 
-void t.test('PC13 a module may be written as a path, with .py, or with a dot in front', async t => {
+t.test('PC13 a module may be written as a path, with .py, or with a dot in front', async t => {
   const directory = project(t, { 'mods/sub/two.py': source })
   for (const module of ['mods/sub/two.py', './mods/sub/two.py', '.mods.sub.two', 'mods.sub.two', 'mods//sub/./two']) {
     t.match(runOf(await loadIn(directory, { module })), { root: directory, module })
   }
 })
 
-void t.test('PC13 what is not found is looked for below tools', async t => {
+t.test('PC13 what is not found is looked for below tools', async t => {
   const directory = project(t, { 'tools/three.py': source })
   t.match(runOf(await loadIn(directory, { module: 'three.py' })), { root: directory, module: 'tools.three' })
 })
 
-void t.test('P29 PC4 X16 a module that is not on disk: not published, and an error says what was looked for', async t => {
+t.test('P29 PC4 X16 a module that is not on disk: not published, and an error says what was looked for', async t => {
   const directory = project(t, { 'mods/empty/x.txt': '' })
   for (const module of ['nope', 'mods.nope', 'mods.empty', '../outside', '..mods.probe', 'mods..probe', 'mods.probe.', '.', '/etc/passwd', 'mods\\probe', 'a\0b']) {
     const registry = await loadIn(directory, { module })
@@ -51,7 +51,7 @@ void t.test('P29 PC4 X16 a module that is not on disk: not published, and an err
   }
 })
 
-void t.test('P29 python_root names the root, seen from the manifest; an entry\'s own wins', async t => {
+t.test('P29 python_root names the root, seen from the manifest; an entry\'s own wins', async t => {
   const directory = project(t, { 'lib/python/probe.py': source, 'other/probe.py': source })
   t.match(runOf(await loadIn(directory, { module: 'probe', python_root: '../lib/python' })), { root: join(directory, 'lib/python') })
   t.match(runOf(await loadIn(directory, { module: 'probe', python_root: join(directory, 'other') })), { root: join(directory, 'other') })
@@ -64,7 +64,7 @@ void t.test('P29 python_root names the root, seen from the manifest; an entry\'s
   t.match((await loadRegistry({ manifests: [file], builtins: false })).findings, [{ severity: 'error', message: 'python_root must be a non-empty string' }])
 })
 
-void t.test('P29 a directory that all users share is no Python root', async t => {
+t.test('P29 a directory that all users share is no Python root', async t => {
   const directory = project(t, { 'shared/planted.py': source, 'shared/app/own.py': source })
   chmodSync(join(directory, 'shared'), 0o1777)
   const file = 'shared/app/m.json'
@@ -72,7 +72,7 @@ void t.test('P29 a directory that all users share is no Python root', async t =>
   t.match(runOf(await loadIn(directory, { module: 'own' }, file)), { root: join(directory, 'shared/app') })
 })
 
-void t.test('P29 sources that others decide about are a warning', async t => {
+t.test('P29 sources that others decide about are a warning', async t => {
   const directory = project(t, { 'outside.py': source, 'app/open.py': source })
   chmodSync(join(directory, 'app/open.py'), 0o666)
   symlinkSync('../outside.py', join(directory, 'app/linked.py'))
@@ -88,20 +88,20 @@ async function classFindings (t: Test, text: string, className?: string): Promis
   return told(await loadIn(directory, className === undefined ? {} : { class_name: className }))
 }
 
-void t.test('P16 PC4 a class that the module certainly does not have, or that cannot be a Tool', async t => {
+t.test('P16 PC4 a class that the module certainly does not have, or that cannot be a Tool', async t => {
   t.strictSame(await classFindings(t, source, 'Other'), ["error P16 tools[0].class_name 'Other' not found in module"])
   for (const text of ['class Probe:\n    pass\n', 'class Probe():\n    pass\n']) {
     t.strictSame(await classFindings(t, text, 'Probe'), ["error P16 tools[0].class_name 'Probe' must inherit from Tool"])
   }
 })
 
-void t.test('P17 PC4 a module without a class that could be a Tool', async t => {
+t.test('P17 PC4 a module without a class that could be a Tool', async t => {
   for (const text of ['', 'x = 1\n', 'class Probe:\n    pass\n']) {
     t.strictSame(await classFindings(t, text), ['error P17 tools[0].no Tool subclass found in module'])
   }
 })
 
-void t.test('P17 PC14 what the text of a module does not tell is left to the worker', async t => {
+t.test('P17 PC14 what the text of a module does not tell is left to the worker', async t => {
   for (const text of ['from a import Probe\n', 'from a import *\n', 'Probe = type("Probe", (Tool,), {})\n', 'globals()["Probe"] = 1\n', 'if 1:\n    class Probe(Tool):\n        pass\n']) {
     t.strictSame(await classFindings(t, text, 'Probe'), [], text)
   }

@@ -2,7 +2,7 @@ import t from 'tap'
 import { errors } from './fixture.ts'
 import { descriptor, loadTools, soundTool } from './project.ts'
 
-void t.test('P20 X17 PC17 inputs become a JSON Schema, with a list of what is required', async t => {
+t.test('P20 X17 PC17 inputs become a JSON Schema, with a list of what is required', async t => {
   const { parameters } = await soundTool(t, {
     inputs: {
       path: { type: 'string', required: true, description: 'Where.', minLength: 1 },
@@ -22,7 +22,7 @@ void t.test('P20 X17 PC17 inputs become a JSON Schema, with a list of what is re
   t.strictSame((await soundTool(t, {})).parameters, { type: 'object', properties: {} }, 'without inputs')
 })
 
-void t.test('X17 nested properties and items are written the same way, or as JSON Schema', async t => {
+t.test('X17 nested properties and items are written the same way, or as JSON Schema', async t => {
   const { parameters } = await soundTool(t, {
     inputs: {
       range: { type: 'object', properties: { from: { type: 'integer', required: true }, to: { type: 'integer' } } },
@@ -35,7 +35,7 @@ void t.test('X17 nested properties and items are written the same way, or as JSO
   })
 })
 
-void t.test('X17 X18 calls are checked against it: defaults apply, other arguments pass, nothing is converted', async t => {
+t.test('X17 X18 calls are checked against it: defaults apply, other arguments pass, nothing is converted', async t => {
   const registry = await loadTools(t, descriptor({ inputs: { path: { type: 'string', default: '.' }, short: { type: 'boolean', required: true } } }))
   const probe = registry.get('probe')
   t.strictSame(probe?.validate({ short: true, more: 1 }), { ok: true, arguments: { short: true, more: 1, path: '.' } })
@@ -43,7 +43,7 @@ void t.test('X17 X18 calls are checked against it: defaults apply, other argumen
   t.match(probe?.validate({}), { ok: false, issues: [{ path: '/short', message: 'is required' }] })
 })
 
-void t.test('P20 PC5 faults of inputs', async t => {
+t.test('P20 PC5 faults of inputs', async t => {
   const types = "must be one of ['array', 'boolean', 'integer', 'number', 'object', 'string']"
   const cases: Array<[unknown, string]> = [
     [[], ' must be an object'],
@@ -64,19 +64,19 @@ void t.test('P20 PC5 faults of inputs', async t => {
   }
 })
 
-void t.test('PC6 all parameters that are wrong are found', async t => {
+t.test('PC6 all parameters that are wrong are found', async t => {
   const inputs = Object.fromEntries(Array.from({ length: 30 }, (_, at) => [`p${at}`, { type: 'text' }]))
   t.equal(errors(await loadTools(t, descriptor({ inputs }))).length, 30)
 })
 
-void t.test('P21 PC5 outputs are checked like inputs, but for required', async t => {
+t.test('P21 PC5 outputs are checked like inputs, but for required', async t => {
   const tool = await soundTool(t, { outputs: { clean: { type: 'boolean', required: 'whatever' }, list: { type: 'array', items: { type: 'integer' } } } })
   t.strictSame(tool.run.kind === 'python' && tool.run.outputs, { clean: { type: 'boolean' }, list: { type: 'array', items: { type: 'integer' } } })
   t.notOk('outputs' in (await soundTool(t, {})).run)
   t.match(errors(await loadTools(t, descriptor({ outputs: { clean: { type: 'bool' } } }))), [{ rule: 'P21', message: /^tools\[0\]\.outputs\.clean\.type must be one of/ }])
 })
 
-void t.test('X17 a default that its parameter refuses is a warning', async t => {
+t.test('X17 a default that its parameter refuses is a warning', async t => {
   for (const field of [{ type: 'integer', default: 1.5 }, { type: 'string', default: 1 }, { type: 'string', enum: ['a'], default: 'b' }, { type: 'array', default: {} }]) {
     const registry = await loadTools(t, descriptor({ inputs: { p: field } }))
     t.match(registry.findings, [{ severity: 'warning', rule: 'X17', path: ['tools', 0, 'inputs', 'p', 'default'] }])
@@ -84,7 +84,7 @@ void t.test('X17 a default that its parameter refuses is a warning', async t => 
   await soundTool(t, { inputs: { a: { type: 'number', default: 1 }, b: { type: 'object', default: {} }, c: { type: 'integer', default: 1.0 } } })
 })
 
-void t.test('X17 schemas that cannot be used are refused: broken ones, remote references, patterns that backtrack', async t => {
+t.test('X17 schemas that cannot be used are refused: broken ones, remote references, patterns that backtrack', async t => {
   for (const [field, message] of [
     [{ type: 'string', minLength: -1 }, /is not valid JSON Schema/],
     [{ type: 'string', pattern: '(a+)+$' }, /has a pattern that can backtrack without bound/],

@@ -9,7 +9,7 @@ const yamlHead = 'schema_version: "1.0"\nmetadata: {name: a, description: b}\n'
 const yamlTool = '{name: probe, description: Looks at something., module: mods.probe}'
 const sound = { 'sound.json': { tools: [entry({ name: 'sound' })] } }
 
-void t.test('P8 PC7 the same manifest as JSON and as YAML gives the same tools', async t => {
+t.test('P8 PC7 the same manifest as JSON and as YAML gives the same tools', async t => {
   const yaml = `${yamlHead}x-common: &common
   description: Looks at something.
   module: mods.probe
@@ -31,21 +31,21 @@ tools:
   t.equal(new Set(versions).size, 1)
 })
 
-void t.test('P8 PC7 JSON in a YAML file is read as JSON', async t => {
+t.test('P8 PC7 JSON in a YAML file is read as JSON', async t => {
   t.strictSame(names(await loadProject(t, { 'a.yaml': manifestOf(descriptor()) })), ['probe'])
 })
 
-void t.test('P8 P9 P15 a tool manifest is recognized by its content', async t => {
+t.test('P8 P9 P15 a tool manifest is recognized by its content', async t => {
   for (const manifest of [{ schema_version: '1.0', tools: [descriptor()] }, { metadata: {}, tools: [descriptor()] }, { tools: [descriptor()] }]) {
     t.strictSame(names(await loadProject(t, { 'tools.json': manifest })), ['probe'])
   }
 })
 
-void t.test('A1 agentcli as YAML is refused with its reason', async t => {
+t.test('A1 agentcli as YAML is refused with its reason', async t => {
   t.match(told(await loadProject(t, { 'a.yaml': 'tools: [{name: a, command: [/bin/true]}]\n' })), [/^error A1 this is an agentcli manifest .* which must be JSON$/])
 })
 
-void t.test('P8 PC2 broken texts are refused with file, position and the words of the original program', async t => {
+t.test('P8 PC2 broken texts are refused with file, position and the words of the original program', async t => {
   const registry = await loadProject(t, {
     'a.json': '{"schema_version": "1.0", // a comment\n"tools": []}',
     'b.yaml': `${yamlHead}tools:\n  - {name: probe\n  - x: [\n`,
@@ -59,7 +59,7 @@ void t.test('P8 PC2 broken texts are refused with file, position and the words o
   t.match(registry.findings[1], { line: Number, column: Number })
 })
 
-void t.test('PC2 aliases that expand without bound, cycles and values that JSON has not are refused', async t => {
+t.test('PC2 aliases that expand without bound, cycles and values that JSON has not are refused', async t => {
   const bomb = ['a: &a [x, x, x, x, x, x, x, x, x]', ...[...'bcdefghi'].map((letter, at) => `${letter}: &${letter} [${Array(9).fill(`*${'abcdefgh'[at]}`).join(', ')}]`)].join('\n')
   const wide = `a: &a "${'x'.repeat(500_000)}"\nb: [${Array(60).fill('*a').join(', ')}]`
   const texts = [bomb, wide, 'a: &a [*a, *a]', 'a: &a {b: *a}', 'a: .inf', 'a: -.inf', '? [1, 2]\n: .nan']
@@ -68,7 +68,7 @@ void t.test('PC2 aliases that expand without bound, cycles and values that JSON 
   t.strictSame(registry.findings.map(({ rule }) => rule), texts.map(() => 'PC2'))
 })
 
-void t.test('PC2 deep nesting is refused, and does not exhaust the stack', async t => {
+t.test('PC2 deep nesting is refused, and does not exhaust the stack', async t => {
   const deep = '['.repeat(100_000)
   const registry = await loadProject(t, {
     'a.json': `{"schema_version":"1.0","tools":${'['.repeat(200)}${']'.repeat(200)}}`,
@@ -80,7 +80,7 @@ void t.test('PC2 deep nesting is refused, and does not exhaust the stack', async
   t.match(told(registry), [/^error PC2 Invalid JSON in .* nested deeper than 100 levels$/, /^error PC2 Invalid YAML in /, /^error PC2 Invalid YAML in .* nested deeper than 100 levels$/])
 })
 
-void t.test('P8 a key that stands twice refuses its entry, or the manifest when it is outside of entries', async t => {
+t.test('P8 a key that stands twice refuses its entry, or the manifest when it is outside of entries', async t => {
   const twice = '{"name":"twice","description":"Says two things.","module":"mods.probe","permissions":[],"permissions":["network"]}'
   const json = (extra: string) => `{"schema_version":"1.0",${extra}"metadata":${JSON.stringify(head.metadata)},\n"tools":[${JSON.stringify(descriptor())},\n${twice}]}`
   const yaml = `${yamlHead}tools:\n  - ${yamlTool}\n  - name: twice\n    description: Says two things.\n    module: mods.probe\n    permissions: []\n    permissions: [network]\n`
@@ -94,20 +94,20 @@ void t.test('P8 a key that stands twice refuses its entry, or the manifest when 
   }
 })
 
-void t.test('AC10 a key that stands twice in an agentcli manifest is a warning, and the last one counts, as in Go', async t => {
+t.test('AC10 a key that stands twice in an agentcli manifest is a warning, and the last one counts, as in Go', async t => {
   const registry = await loadProject(t, { 'tools.json': '{"tools":[{"name":"a","name":"b",\n"command":["/bin/true"],"schema":{"properties":{"\\u0070":{},"p":{}}}}]}' })
   t.strictSame(names(registry), ['b'])
   t.strictSame(told(registry), ['warning AC10 tools[0].name stands twice; the last one counts', 'warning AC10 tools[0].schema.properties.p stands twice; the last one counts'])
   t.match(registry.findings, [{ line: 1, column: 23 }, { line: 2, column: 61 }])
 })
 
-void t.test('PC8 a byte order mark: nothing to YAML, a warning in JSON', async t => {
+t.test('PC8 a byte order mark: nothing to YAML, a warning in JSON', async t => {
   const registry = await loadProject(t, { 'a.json': `\ufeff${JSON.stringify(manifestOf(descriptor()))}`, 'b.yaml': `\ufeff${yamlHead}tools: [${yamlTool.replace('probe', 'other')}]\n` })
   t.strictSame(names(registry), ['probe', 'other'])
   t.match(told(registry), [/^warning PC8 begins with a byte order mark/])
 })
 
-void t.test('PC2 AC1 bytes that are no UTF-8 are refused in tool manifests, and a warning in agentcli', async t => {
+t.test('PC2 AC1 bytes that are no UTF-8 are refused in tool manifests, and a warning in agentcli', async t => {
   const bytes = (text: string) => Buffer.from(text, 'latin1')
   const registry = await loadProject(t, {
     'a.json': bytes(JSON.stringify(manifestOf(descriptor({ description: 'Größe' })))),
@@ -118,7 +118,7 @@ void t.test('PC2 AC1 bytes that are no UTF-8 are refused in tool manifests, and 
   t.strictSame(names(registry), ['probe'])
 })
 
-void t.test('PC7 files that are missing, too large or not readable do not keep others from being served', async t => {
+t.test('PC7 files that are missing, too large or not readable do not keep others from being served', async t => {
   const directory = project(t, { ...sound, 'large.json': Buffer.alloc(10_485_761, ' '), 'large.yaml': `${yamlHead}# ${'x'.repeat(2_097_152)}\n`, 'closed.yaml': yamlHead })
   chmodSync(join(directory, 'closed.yaml'), 0)
   symlinkSync('nowhere.yaml', join(directory, 'dangling.yaml'))

@@ -4,14 +4,14 @@ import { validateManifests } from '@toolyard/manifests'
 import { entry } from './fixture.ts'
 import { descriptor, manifestOf, project } from './project.ts'
 
-void t.test('P32 PC1 sound manifests are valid', async t => {
+t.test('P32 PC1 sound manifests are valid', async t => {
   const directory = project(t, { 'a.json': manifestOf(descriptor()), 'b.json': { tools: [entry({ name: 'other', description: 'Does another thing.' })] } })
   const paths = ['a.json', 'b.json'].map(name => join(directory, name))
   t.strictSame(await validateManifests(paths), { ok: true, findings: [], files: [paths[0], join(directory, 'mods/probe.py'), paths[1]] })
   t.match(await validateManifests(paths, { strict: true }), { ok: true, findings: [] })
 })
 
-void t.test('P32 PC1 PC6 every finding of every file comes with file, position, rule and fix', async t => {
+t.test('P32 PC1 PC6 every finding of every file comes with file, position, rule and fix', async t => {
   const directory = project(t, {
     'a.yaml': 'schema_version: "1.0"\nmetadata:\n  name: a\ntools:\n  - name: Probe\n    description: Looks at something.\n    module: mods.probe\n    runtime:\n      timeout_seconds: 0\n',
     'b.json': '{\n  "schema_version": "1.0",\n  "metadata": {"name": "a", "description": "b"},\n  "tools": [\n    {"name": "probe", "description": "Looks at something.",\n      "module": "no.such"}\n  ]\n}\n',
@@ -31,13 +31,13 @@ void t.test('P32 PC1 PC6 every finding of every file comes with file, position, 
   t.ok(findings.every(({ severity, fix }) => severity === 'error' && (fix ?? '') !== ''))
 })
 
-void t.test('P32 with strict, warnings are errors', async t => {
+t.test('P32 with strict, warnings are errors', async t => {
   const directory = project(t, { 'a.json': manifestOf(descriptor({ version: 2 })) })
   t.match(await validateManifests([join(directory, 'a.json')]), { ok: true, findings: [{ severity: 'warning', rule: 'X21' }] })
   t.match(await validateManifests([join(directory, 'a.json')], { strict: true }), { ok: false, findings: [{ severity: 'error', rule: 'X21' }] })
 })
 
-void t.test('advice about models is part of a validation', async t => {
+t.test('advice about models is part of a validation', async t => {
   const directory = project(t, { 'a.json': manifestOf(descriptor({ description: 'x' })) })
   t.match(await validateManifests([join(directory, 'a.json')]), { ok: true, findings: [{ severity: 'warning', rule: 'lint/description', line: 1 }] })
 })
