@@ -21,7 +21,7 @@ const expectedArg = 'expected one of `param`, `kind`, `flag`, `flagIfTrue`, `fla
 /** Files that are refused as a whole: the rule, and the text that says why. */
 const refused: Array<[title: string, content: Json | string, rule: string, message: string]> = [
   ['SC1 X21 an unknown field in the root', file({ postProcess: {} }), 'SC1', 'unknown field `postProcess`, expected one of `tools`, `allowlist`, `execution`'],
-  ['SC1 X21 an unknown field of a tool', file({ tools: [{ ...tool, optional: true }] }), 'SC1', 'tools[0]: unknown field `optional`, expected one of `name`, `description`, `parameters`'],
+  ['SC1 X21 an unknown field of a tool', file({ tools: [{ ...tool, optional: true }] }), 'SC1', 'tools[0]: unknown field `optional`, expected one of `name`, `description`, `parameters`, `permissions`'],
   ['SC1 X21 an unknown field of an execution', file({ execution: [{ ...execution, denyPattern: 'x' }] }), 'SC1', 'execution[0]: unknown field `denyPattern`, expected one of `tool`, `binary`, `subcommand`, `args`'],
   ['SC1 X21 an unknown field of an argument', arg({ param: 'a', readPath: true }), 'SC1', `execution[0].args[0]: unknown field \`readPath\`, ${expectedArg}`],
   ['SC1 X21 an unknown field of a resolver', arg({ param: 'a', resolveCommand: { name: 'x' } }), 'SC1', 'execution[0].args[0].resolveCommand: unknown field `name`, expected one of `script`, `binary`, `subcommand`, `args`'],
@@ -91,10 +91,10 @@ t.test('S1 a tools.json that is no text file of the skill is refused', async t =
   symlinkSync('/etc/hostname', join(fixture.skill('link'), 'tools.json'))
   mkdirSync(join(fixture.skill('folder'), 'tools.json'))
   writeFileSync(join(fixture.skill('latin'), 'tools.json'), Buffer.from('{"tools": "\xe4"}', 'latin1'))
-  writeFileSync(join(fixture.skill('large'), 'tools.json'), ' '.repeat(10_000_000))
+  writeFileSync(join(fixture.skill('large'), 'tools.json'), ' '.repeat(10_485_761))
   t.same(told((await fixture.load()).findings), [
     'error S1 tools.json is not a file',
-    'error S1 tools.json is larger than 4194304 bytes',
+    'error S1 tools.json is larger than 10485760 bytes',
     'error S1 tools.json is not UTF-8',
     'error S1 tools.json is a symbolic link out of the directory of the skill'
   ])

@@ -1,5 +1,6 @@
 import type { TSchema } from 'typebox'
 import { AgentcliManifest } from './agentcli/definition.ts'
+import { ToolsFile } from './skill/tools-file.ts'
 import { ToolManifest } from './tool-manifest/definition.ts'
 
 /** A JSON Schema of one format, for editors, and the name of its file in `packages/manifests/schemas`. */
@@ -11,7 +12,8 @@ export interface FormatSchema {
 /** The definitions that the loader itself uses, one for each format. */
 const definitions: ReadonlyArray<{ file: string, title: string, definition: TSchema }> = [
   { file: 'agentcli.json', title: 'agentcli tools.json', definition: AgentcliManifest },
-  { file: 'tool-manifest.json', title: 'Tool manifest', definition: ToolManifest }
+  { file: 'tool-manifest.json', title: 'Tool manifest', definition: ToolManifest },
+  { file: 'skill.json', title: 'tools.json of a skill', definition: ToolsFile }
 ]
 
 /**
@@ -21,12 +23,6 @@ const definitions: ReadonlyArray<{ file: string, title: string, definition: TSch
 export function formatSchemas (): FormatSchema[] {
   return definitions.map(({ file, title, definition }) => ({
     file,
-    schema: { $schema: 'http://json-schema.org/draft-07/schema#', title, ...withSchemaField(definition) }
+    schema: { $schema: 'http://json-schema.org/draft-07/schema#', title, ...JSON.parse(JSON.stringify(definition)) as object }
   }))
-}
-
-/** A manifest may name its schema, so that editors find it. */
-function withSchemaField (definition: TSchema): Record<string, unknown> {
-  const plain = JSON.parse(JSON.stringify(definition)) as Record<string, unknown>
-  return { ...plain, properties: { $schema: { type: 'string' }, ...plain['properties'] as object } }
 }

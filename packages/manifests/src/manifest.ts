@@ -10,8 +10,8 @@ import type { SkillOptions } from './skill/options.ts'
 import { readSkillOf, readSkills } from './skill/reader.ts'
 import { readToolManifest } from './tool-manifest/reader.ts'
 
-/** Formats that can be read; one folder each. */
-const readers: Partial<Record<Format, (manifest: ManifestText) => Promise<Layer>>> = { agentcli: readAgentcli, 'tool-manifest': readToolManifest }
+/** Readers of formats that are one file. */
+const readers: Record<Exclude<Format, 'skill'>, (manifest: ManifestText) => Promise<Layer>> = { agentcli: readAgentcli, 'tool-manifest': readToolManifest }
 const formatNames: Record<Format, string> = { agentcli: 'an agentcli manifest', 'tool-manifest': 'a tool manifest', skill: 'a skill' }
 const formatRules: Record<Format, string> = { agentcli: 'A1', 'tool-manifest': 'P1', skill: 'S1' }
 
@@ -39,11 +39,9 @@ export async function readManifest (path: string, tools: ReaderTools): Promise<L
 async function readLayer (file: string, directory: string | undefined, { schemas, yaml, skills }: ReaderTools): Promise<Layer> {
   if (directory !== undefined && await recognizeDirectory(directory) !== undefined) return await readSkills({ directory, options: skills, schemas })
   const parsed = await parse(file, await readManifestText(file), yaml)
-  const recognition = parsed.syntax === 'yaml' ? yamlFormat(parsed.value) : recognizeValue(parsed.value)
-  if (recognition.format === 'skill') return await readSkillOf(file, { options: skills, schemas })
-  const read = readers[recognition.format]
-  if (read === undefined) throw unreadable(recognition)
-  return await read({ file, schemas, ...parsed })
+  const { format } = parsed.syntax === 'yaml' ? yamlFormat(parsed.value) : recognizeValue(parsed.value)
+  if (format === 'skill') return await readSkillOf(file, { options: skills, schemas })
+  return await readers[format]({ file, schemas, ...parsed })
 }
 
 /** JSON first, whatever the name of the file: YAML takes a hundred times longer, and nearly all JSON is YAML. */
@@ -74,10 +72,4 @@ function yamlFormat (value: unknown): Recognition {
   if (recognition === agentcliByDefault) return { format: 'tool-manifest', because: 'it is YAML' }
   if (format === 'tool-manifest') return recognition
   throw new ManifestFault(formatRules[format], `this is ${formatNames[format]} (${because}), which must be JSON`, { fix: 'Write it as JSON.' })
-}
-
-function unreadable ({ format, because }: Recognition): ManifestFault {
-  return new ManifestFault(formatRules[format], `this is ${formatNames[format]} (${because}); this version reads agentcli and tool manifests, so none of its tools is loaded`, {
-    fix: 'Declare the tools in an agentcli tools.json or in a tool manifest, or take the path out of TOOL_MANIFESTS.'
-  })
 }

@@ -3,8 +3,8 @@ import { placeOf } from './document/place.ts'
 import type { DocumentPath, FieldFault } from './finding.ts'
 import { nearName } from './near-name.ts'
 
-/** Fields that other programs look at, and that are free for all (X21). */
-const foreign = /^(?:\$schema|x-.*)$/s
+/** Fields that are free for all. */
+const foreign = /^x-/
 
 /** Fields of one place that are looked at: each is compared with all names that are known. */
 const most = 100

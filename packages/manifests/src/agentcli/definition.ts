@@ -30,5 +30,6 @@ export const AgentcliSwitch = Type.Object({
 
 /** An agentcli `tools.json` (A1). */
 export const AgentcliManifest = Type.Object({
+  $schema: Type.Optional(Type.String({ description: 'Tells editors where the schema of this file is.' })),
   tools: Type.Optional(Type.Array(Type.Union([AgentcliTool, AgentcliSwitch])))
 })

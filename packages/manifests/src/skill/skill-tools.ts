@@ -80,6 +80,7 @@ function skillTool (declaration: ToolDeclaration, index: number, execution: Exec
     jobType: jobTypeOf('skill', declaration.name),
     enabled: true,
     idempotent: false,
+    ...declaration.permissions != null && { permissions: declaration.permissions },
     source: { format: 'skill', file, index },
     run: { kind: 'skill', directory, binary, subcommand, args: args.map(skillArg), allowlist, allowScripts: options.allowScripts }
   }

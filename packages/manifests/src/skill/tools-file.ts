@@ -1,4 +1,5 @@
 import { Type, type Static } from 'typebox'
+import { knownPermissions } from '../permissions.ts'
 import type { JsonSchema } from '../tool.ts'
 import { nullable } from './shape.ts'
 
@@ -6,11 +7,12 @@ import { nullable } from './shape.ts'
 const strict = { additionalProperties: false }
 const Name = Type.String({ minLength: 1 })
 
-/** `tools[]` (S6 to S8). */
+/** `tools[]` (S6 to S8); `permissions` are Toolyard's own. */
 export const ToolDeclaration = Type.Object({
   name: Type.String({ description: 'Must match the tool of one execution.' }),
   description: nullable(Type.String({ description: 'Short description for the model.' })),
-  parameters: nullable(Type.Unsafe<JsonSchema>(Type.Object({}, { description: 'JSON Schema of the arguments.' })))
+  parameters: nullable(Type.Unsafe<JsonSchema>(Type.Object({}, { description: 'JSON Schema of the arguments.' }))),
+  permissions: nullable(Type.Array(Type.Enum([...knownPermissions]), { description: 'What the sandbox lets it do.' }))
 }, strict)
 export type ToolDeclaration = Static<typeof ToolDeclaration>
 

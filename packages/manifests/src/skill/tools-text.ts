@@ -1,6 +1,6 @@
+import { duplicateKeys } from '../document/duplicate-keys.ts'
 import { ManifestFault, type FaultPlace } from '../finding.ts'
 import { parseManifest } from '../manifest-file.ts'
-import { findDuplicateKey } from './duplicate-key.ts'
 import { shapeFaults } from './shape.ts'
 import { ToolsFile } from './tools-file.ts'
 
@@ -12,10 +12,10 @@ import { ToolsFile } from './tools-file.ts'
  */
 export function parseToolsFile (text: string): ToolsFile {
   const value = parseJson(text)
-  const duplicate = findDuplicateKey(text)
+  const [duplicate] = duplicateKeys(text)
   if (duplicate !== undefined) {
-    const { key, line, column } = duplicate
-    throw new ManifestFault('SC1', `duplicate field \`${key}\` at line ${line} column ${column}`, { fix: 'Remove one of the two.' })
+    const { path, line, column } = duplicate
+    throw new ManifestFault('SC1', `duplicate field \`${path.at(-1)}\` at line ${line} column ${column}`, { path, line, column, fix: 'Remove one of the two.' })
   }
   const [fault] = shapeFaults(ToolsFile, value)
   if (fault === undefined) return value as ToolsFile

@@ -79,6 +79,7 @@ export const Metadata = Type.Object({
 
 /** A tool manifest (P8 to P23), as JSON or YAML. */
 export const ToolManifest = Type.Object({
+  $schema: Type.Optional(Type.String({ description: 'Tells editors where the schema of this file is.' })),
   schema_version: Type.Literal('1.0', { description: 'Version of the format.' }),
   metadata: Metadata,
   tools: Type.Array(Type.Union([ToolDescriptor, ToolSwitch]), { minItems: 1 }),

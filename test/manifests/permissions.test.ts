@@ -1,0 +1,32 @@
+import { join } from 'node:path'
+import t from 'tap'
+import { loadRegistry } from '@toolyard/manifests'
+import { entry, errors, load } from './fixture.ts'
+import { project } from './project.ts'
+
+t.test('P18 an agentcli tool may declare permissions; without them nothing is said', async t => {
+  const registry = await load(t, entry({ name: 'a', permissions: ['network', 'fly'] }), entry({ name: 'b', permissions: [] }), entry({ name: 'c' }))
+  t.strictSame(registry.all().map(({ tool }) => tool.permissions), [['network'], [], undefined])
+  t.match(registry.findings, [{ severity: 'warning', rule: 'P18', index: 0, tool: 'a', message: 'tool[0] "a": "fly" is no known permission and is ignored' }])
+  for (const permissions of ['network', [1], {}]) t.match(errors(await load(t, entry({ permissions }))), [{ rule: 'AC10', message: /^parse manifest: tools\[0\]\.permissions/ }])
+})
+
+t.test('P18 X21 a tool of a skill may declare permissions, and an unknown one rejects the file', async t => {
+  const skill = (permissions: unknown) => ({
+    tools: [{ name: 'probe', permissions }], allowlist: { sh: ['x'] }, execution: [{ tool: 'probe', binary: 'sh', subcommand: 'x' }]
+  })
+  const directory = project(t, { 'good/SKILL.md': '# Good', 'good/tools.json': skill(['network']), 'bad/SKILL.md': '# Bad', 'bad/tools.json': skill(['fly']) })
+  const registry = await loadRegistry({ manifests: ['good', 'bad'].map(name => join(directory, name)), builtins: false })
+  t.strictSame(registry.all().map(({ tool }) => tool.permissions), [['network']])
+  t.match(errors(registry), [{ rule: 'SC1', message: 'tools[0].permissions[0]: expected one of `read_repo`, `write_files`, `network`' }])
+})
+
+t.test('X21 fields of an agentcli tool that look like known ones are a warning, others are ignored, names in any case are known', async t => {
+  const registry = await load(t, entry({ timeout_sec: 5, env: ['TZ'], version: 2, DESCRIPTION: 'Known.', TimeoutSec: 3 }))
+  t.match(registry.findings, [
+    { severity: 'warning', rule: 'X21', path: ['tools', 0, 'timeout_sec'], fix: 'Write timeoutSec.' },
+    { severity: 'warning', rule: 'X21', path: ['tools', 0, 'env'], fix: 'Write envPassthrough.' }
+  ])
+  t.equal(registry.findings.length, 2)
+  t.match(registry.get('probe')?.tool, { description: 'Known.', timeoutSec: 3 })
+})
