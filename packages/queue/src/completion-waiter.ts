@@ -35,8 +35,11 @@ interface Batch {
 
 /** One batch's jobs, as its request waits for them. */
 export interface Expectation {
-  /** These jobs have been added and no others will be; from now on a missing record means that a job is gone. */
-  arm: (addedIds: readonly string[]) => void
+  /**
+   * These jobs have been added and no others will be; from now on a missing record means that a job is gone. With
+   * `look`, their records are read at once: they may have ended before anybody waited.
+   */
+  arm: (addedIds: readonly string[], look?: boolean) => void
   /** Waits until all jobs have ended, `waitMs` are over or the signal aborts; the map holds what is settled then. */
   settle: (waitMs: number, signal: AbortSignal) => Promise<ReadonlyMap<string, Settlement>>
   release: () => void
@@ -86,7 +89,7 @@ export class CompletionWaiter {
     const batch: Batch = { armed: false, missing: new Set(jobIds), settled: new Map(), done: () => {} }
     for (const id of jobIds) this.#expected.set(id, { queue, batch })
     return {
-      arm: addedIds => {
+      arm: (addedIds, look = false) => {
         const added = new Set(addedIds)
         for (const id of jobIds) {
           if (added.has(id)) continue
@@ -95,6 +98,7 @@ export class CompletionWaiter {
         }
         batch.armed = true
         if (batch.missing.size > 0) this.#scheduleSweep()
+        if (look) void this.#sweep()
       },
       settle: async (waitMs, signal) => {
         await completed(batch, waitMs, signal)
