@@ -6,7 +6,7 @@ import { startService, testKeys } from '../support/service.ts'
 import { entries, programs } from '../e2e/tools.ts'
 import { list, post, reach } from './submission.ts'
 
-const service = await startService(t, { files: programs, tools: entries, env: { MAX_QUEUES: '20' } })
+const service = await startService(t, { files: programs, tools: entries, env: { MAX_QUEUES: '4' } })
 const { client } = service
 const redis = new Redis(service.redis.socket)
 t.teardown(() => { redis.disconnect() })
@@ -139,4 +139,11 @@ t.test('RC23 a batch that is repeated while it runs waits for the same jobs', as
   const answers = await Promise.all([1, 2].map(() => client.request('/v1/agent-tools/invoke-batch', { ...withKey('nap'), body })))
   for (const answer of answers) t.match(answer.body, { results: [{ ok: true, output: { slept: 700 } }] })
   t.equal((await list(client, '?queue=napping')).count, 1)
+})
+
+t.test('a job that a limit refused does not bind its key', async t => {
+  const refused = await post(client, { type, queue: 'one-too-many' }, withKey('refused'))
+  t.equal(refused.status, 429)
+  t.match(refused.body, { ok: false, error: { code: 'RATE_LIMITED', message: /'one-too-many'.*MAX_QUEUES/ } })
+  t.equal((await post(client, { type }, withKey('refused'))).status, 201)
 })

@@ -26,7 +26,7 @@ export const limits = {
   jobTimeoutSec: { min: 1, max: 3_600 },
   /** Runs of one job that may fail before it has failed (RC22, RC29). */
   attempts: { min: 1, max: 10, default: 1 },
-  /** Tags of a job beyond `max` are dropped (RC22); `length` counts UTF-16 units. */
+  /** Tags of a job beyond `max` are dropped (RC22); `length` counts characters. */
   tags: { max: 20, length: 80 },
   /** How long a job may wait before it is due: a week. */
   delayMs: { min: 0, max: 604_800_000 },

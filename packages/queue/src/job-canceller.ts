@@ -74,6 +74,8 @@ export class JobCanceller {
       const job = await whileAvailable(Job.fromId<JobData>(opened, jobId))
       if (job === undefined) return
       await whileAvailable(job.moveToFailed(new UnrecoverableError(encodeFailure(cancelled)), token))
+      // The end says it now. Should an operator run the job again, it isn't cancelled any more.
+      await whileAvailable(this.#redis.hdel(jobKey(queue, jobId), 'cancelled'))
       if (job.data.replyTo !== undefined) {
         const message = JSON.stringify({ id: jobId, settlement: { ok: false, error: cancelled } })
         await whileAvailable(this.#redis.publish(replyChannel(job.data.replyTo), message))
