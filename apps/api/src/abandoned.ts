@@ -1,16 +1,19 @@
 import type { ServerResponse } from 'node:http'
 
+/** The reason of the abort when the client went away. */
+export const disconnected = 'disconnected'
+
 /**
  * Aborts when it makes no sense to wait any longer for what a response needs: the client went away, or `ending`
  * aborted. (Fastify's own `request.signal` looks at the request's stream, which closes as soon as its body is read.)
  */
 export function abandoned (response: ServerResponse, ending: AbortSignal): AbortSignal {
   const abort = new AbortController()
-  const end = (): void => { abort.abort() }
+  const end = (): void => { abort.abort('ending') }
   ending.addEventListener('abort', end)
   response.once('close', () => {
     ending.removeEventListener('abort', end)
-    if (!response.writableEnded) end()
+    if (!response.writableEnded) abort.abort(disconnected)
   })
   if (ending.aborted) end()
   return abort.signal

@@ -1,17 +1,22 @@
 import { limits } from '@toolyard/contract'
-import type { CompletionWaiter, JobQueues, JobReader, OutputStore } from '@toolyard/queue'
+import type { CompletionWaiter, JobCanceller, JobLister, JobQueues, JobReader, JobTypeTable, OnceStore, OutputStore } from '@toolyard/queue'
 import type { ApiKey, Logger, MetricsRegistry } from '@toolyard/runtime'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, type RawServerDefault } from 'fastify'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { BatchInvoker } from './invocation/batch-invoker.ts'
+import { JobAdmission } from './invocation/job-admission.ts'
+import { JobSubmitter } from './invocation/job-submitter.ts'
+import type { JobTypes } from './job-types.ts'
 import { auth } from './plugins/auth.ts'
 import { errors, sendError } from './plugins/errors.ts'
 import { jsonBody } from './plugins/json-body.ts'
 import { stopping } from './plugins/stopping.ts'
 import { RequestLog } from './request-log.ts'
 import { agentToolRoutes } from './routes/agent-tools.ts'
+import { authRoutes } from './routes/auth.ts'
 import { healthRoutes, type ReadinessCheck } from './routes/health.ts'
+import { jobTypeRoutes } from './routes/job-types.ts'
 import { jobRoutes } from './routes/jobs.ts'
 import { metricsRoute } from './routes/metrics.ts'
 import type { ToolCatalog } from './tool-catalog.ts'
@@ -23,6 +28,12 @@ export interface ApiDeps {
   waiter: CompletionWaiter
   outputs: OutputStore
   jobs: JobReader
+  lister: JobLister
+  canceller: JobCanceller
+  onces: OnceStore
+  jobTypes: JobTypes
+  /** The job types that were switched, of which `jobTypes` makes its answers. */
+  jobTypeTable: JobTypeTable
   /** Aborted when the process begins to stop: new requests get a 503. */
   stopping: AbortSignal
   /** Aborted when its grace time is over: requests that still wait are answered with what is there. */
@@ -34,8 +45,6 @@ export interface ApiOptions {
   keys: readonly ApiKey[]
   /** Every request counts as an admin's. */
   authDisabled: boolean
-  /** Execution timeout of tools that don't set one, in seconds. */
-  toolTimeoutSec: number
   readiness: Readonly<Record<string, ReadinessCheck>>
   /** Served at `/metrics` to admin keys; absent when a port of its own serves them. */
   metrics?: MetricsRegistry
@@ -60,7 +69,9 @@ export function buildApp (deps: ApiDeps, options: ApiOptions): App {
     frameworkErrors: (error, request, reply) => { sendError(error, request, reply) }
   }).withTypeProvider<TypeBoxTypeProvider>()
 
-  const invoker = new BatchInvoker(deps, options.toolTimeoutSec)
+  const admission = new JobAdmission(deps.queues, deps.onces)
+  const invoker = new BatchInvoker({ ...deps, admission })
+  const submitter = new JobSubmitter({ ...deps, admission })
   void app.register(errors)
   void app.register(stopping, { stopping: deps.stopping })
   void app.register(jsonBody)
@@ -75,7 +86,9 @@ export function buildApp (deps: ApiDeps, options: ApiOptions): App {
   void app.register(async v1 => {
     await v1.register(auth, { keys: options.keys, disabled: options.authDisabled })
     await v1.register(agentToolRoutes, { catalog: deps.catalog, invoker, ending: deps.ending })
-    await v1.register(jobRoutes, { jobs: deps.jobs })
+    await v1.register(authRoutes)
+    await v1.register(jobRoutes, { submitter, jobs: deps.jobs, lister: deps.lister, canceller: deps.canceller })
+    await v1.register(jobTypeRoutes, { catalog: deps.catalog, jobTypes: deps.jobTypes, table: deps.jobTypeTable })
   }, { prefix: '/v1' })
   return app
 }

@@ -1,10 +1,13 @@
 import { openRegistrySource, reportFindings, reportReload } from '@toolyard/manifests'
-import { CompletionWaiter, connectRedis, isConnected, JobQueues, JobReader, OutputStore, QueueDirectory } from '@toolyard/queue'
 import {
-  apiKeysOf, createLogger, createMetrics, createToolMetrics, loadEnvFile, onHangup, readSettings, redisUrlOf, serveMetrics, stopOnSignal,
-  tellParent, toolSourcesOf
+  CompletionWaiter, connectRedis, isConnected, JobCanceller, JobLister, JobQueues, JobReader, JobTypeTable, OnceStore, OutputStore, QueueDirectory
+} from '@toolyard/queue'
+import {
+  apiKeysOf, createLogger, createMetrics, createToolMetrics, loadEnvFile, onHangup, readSettings, redisUrlOf, retentionOf, serveMetrics,
+  stopOnSignal, tellParent, toolSourcesOf
 } from '@toolyard/runtime'
 import { buildApp } from './app.ts'
+import { JobTypes } from './job-types.ts'
 import { readinessChecks } from './readiness.ts'
 import { ToolCatalog } from './tool-catalog.ts'
 
@@ -28,8 +31,9 @@ export async function runApi (): Promise<void> {
   const commands = connectRedis(url, 'request', error => { logger.warn({ err: error }, 'Redis: connection for commands') })
   const subscriber = connectRedis(url, 'subscriber', error => { logger.warn({ err: error }, 'Redis: connection for events') })
   const directory = new QueueDirectory(commands, settings.MAX_QUEUES)
-  const queues = new JobQueues(commands, directory)
-  const outputs = new OutputStore(commands)
+  const retention = retentionOf(settings)
+  const queues = new JobQueues(commands, directory, retention)
+  const outputs = new OutputStore(commands, retention)
   const waiter = new CompletionWaiter(commands, subscriber)
   const jobs = new JobReader({ redis: commands, directory, queues, outputs })
 
@@ -41,29 +45,51 @@ export async function runApi (): Promise<void> {
       reportReload(result, logger)
       if (result.kind === 'replaced') catalog.replace(result.registry)
       toolMetrics.reloaded(result.kind)
-      toolMetrics.published(result.registry.published().length)
+      toolMetrics.published(catalog.publication.count)
     }
   })
-  const catalog = new ToolCatalog(tools.current(), settings.SKILLS_CONTEXT_MODE)
+  const jobTypeTable = new JobTypeTable({
+    commands,
+    subscriber,
+    onChange: () => {
+      catalog.refresh()
+      toolMetrics.published(catalog.publication.count)
+    }
+  })
+  const jobTypes = new JobTypes({ toolTimeoutSec: settings.TOOL_TIMEOUT_SEC, overrideOf: type => jobTypeTable.get(type) })
+  const catalog = new ToolCatalog(tools.current(), jobTypes, settings.SKILLS_CONTEXT_MODE)
   reportFindings(tools.current().findings, logger)
-  toolMetrics.published(tools.current().published().length)
+  toolMetrics.published(catalog.publication.count)
   onHangup(() => { void tools.reload() })
   const metricsServer = settings.METRICS_PORT === undefined ? undefined : await serveMetrics(metrics, settings.HOST, settings.METRICS_PORT)
 
   const stop = new AbortController()
   const end = new AbortController()
-  const app = buildApp({ catalog, queues, waiter, outputs, jobs, stopping: stop.signal, ending: end.signal }, {
+  const app = buildApp({
+    catalog,
+    queues,
+    waiter,
+    outputs,
+    jobs,
+    jobTypes,
+    jobTypeTable,
+    lister: new JobLister({ redis: commands, directory, queues }),
+    canceller: new JobCanceller(commands, queues),
+    onces: new OnceStore(commands),
+    stopping: stop.signal,
+    ending: end.signal
+  }, {
     keys,
     authDisabled: settings.API_AUTH_DISABLED,
-    toolTimeoutSec: settings.TOOL_TIMEOUT_SEC,
     readiness: readinessChecks({ commands, tools, authReady: settings.API_AUTH_DISABLED || keys.length > 0, stopping: stop.signal }),
     ...(metricsServer === undefined ? { metrics } : {}),
     logger
   })
   await isConnected(commands, connectMs)
+  await jobTypeTable.start()
   void waiter.start().catch((error: unknown) => { logger.error({ err: error }, 'Redis: could not subscribe') })
   const address = await app.listen({ host: settings.HOST, port: settings.PORT })
-  logger.info({ address, tools: catalog.registry.published().length }, 'API is listening')
+  logger.info({ address, tools: catalog.publication.count }, 'API is listening')
   tellParent({ ready: true, address })
 
   stopOnSignal([
@@ -74,6 +100,7 @@ export async function runApi (): Promise<void> {
     () => app.close(),
     () => {
       waiter.stop()
+      jobTypeTable.stop()
       tools.close()
     },
     () => metricsServer?.close(),

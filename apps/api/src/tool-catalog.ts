@@ -1,6 +1,9 @@
 import { createHash } from 'node:crypto'
-import type { SkillList, ToolList } from '@toolyard/contract'
-import { skillsPrompt, strictToolSpec, toolSpec, type Registry, type SkillOptions } from '@toolyard/manifests'
+import { publishableNamePattern, type SkillList, type ToolList } from '@toolyard/contract'
+import { skillsPrompt, strictToolSpec, toolSpec, type RegisteredTool, type Registry, type SkillOptions, type Tool } from '@toolyard/manifests'
+import type { JobTypes } from './job-types.ts'
+
+const publishableName = new RegExp(publishableNamePattern)
 
 /** A body that is served as it is, and its entity tag. */
 export interface Published {
@@ -14,18 +17,24 @@ interface Publication {
   /** Tools whose schemas allow it in the form of strict mode, the others as they are. */
   strictTools: Published
   skills: SkillList
+  /** How many tools there are. */
+  count: number
 }
 
-/** The published tools and skills, made once for each version of the registry. */
+/** The published tools and skills, made once for each version of the registry and of the job types. */
 export class ToolCatalog {
+  readonly #jobTypes: JobTypes
   readonly #contextMode: SkillOptions['contextMode']
   #registry: Registry
+  #byType: ReadonlyMap<string, RegisteredTool>
   #publication: Publication
 
-  constructor (registry: Registry, contextMode: SkillOptions['contextMode']) {
+  constructor (registry: Registry, jobTypes: JobTypes, contextMode: SkillOptions['contextMode']) {
+    this.#jobTypes = jobTypes
     this.#contextMode = contextMode
     this.#registry = registry
-    this.#publication = publish(registry, contextMode)
+    this.#byType = byType(registry)
+    this.#publication = publish(registry, this.#enabledTools(), contextMode)
   }
 
   get registry (): Registry {
@@ -37,17 +46,44 @@ export class ToolCatalog {
     return this.#publication
   }
 
+  /** One tool of each job type, in the order of the registry; also those that are disabled. */
+  jobTypes (): RegisteredTool[] {
+    return [...this.#byType.values()]
+  }
+
+  /** The tool of a job type. */
+  ofType (type: string): RegisteredTool | undefined {
+    return this.#byType.get(type)
+  }
+
   /** Puts another registry in place at once; requests that run keep theirs. */
   replace (registry: Registry): void {
     this.#registry = registry
-    this.#publication = publish(registry, this.#contextMode)
+    this.#byType = byType(registry)
+    this.refresh()
+  }
+
+  /** Publishes again: a job type was switched. */
+  refresh (): void {
+    this.#publication = publish(this.#registry, this.#enabledTools(), this.#contextMode)
+  }
+
+  /** A switch may enable what its manifest disabled, so the registry's own list isn't enough (R10, X12, X16). */
+  #enabledTools (): Tool[] {
+    return this.#registry.all().map(({ tool }) => tool).filter(tool => (
+      this.#jobTypes.isEnabled(tool) && tool.unavailable === undefined && publishableName.test(tool.name)
+    ))
   }
 }
 
-function publish (registry: Registry, contextMode: SkillOptions['contextMode']): Publication {
-  const tools = registry.published().map(({ tool }) => tool)
+function byType (registry: Registry): Map<string, RegisteredTool> {
+  return new Map(registry.all().map(registered => [registered.tool.jobType, registered]))
+}
+
+function publish (registry: Registry, tools: readonly Tool[], contextMode: SkillOptions['contextMode']): Publication {
   const skills = registry.skills()
   return {
+    count: tools.length,
     tools: published(tools.map(toolSpec)),
     strictTools: published(tools.map(tool => strictToolSpec(tool) ?? toolSpec(tool))),
     skills: {

@@ -1,13 +1,15 @@
-import type { CallError } from '@toolyard/contract'
+import { callErrors, type CallError } from '@toolyard/contract'
 import type { Executors, Outcome } from '@toolyard/executors'
 import type { Registry, Tool } from '@toolyard/manifests'
-import type { ClaimedJob, HandlerResult } from '@toolyard/queue'
+import type { ClaimedJob, HandlerResult, JobTypeTable } from '@toolyard/queue'
 import type { Logger } from '@toolyard/runtime'
 
 /** What a job is handled with. */
 export interface HandlerDeps {
   /** The registry of now: it may be replaced while jobs run. */
   registry: () => Registry
+  /** The job types that were switched. */
+  jobTypes: JobTypeTable
   executors: Executors
   logger: Logger
 }
@@ -32,7 +34,7 @@ async function handle (job: ClaimedJob, deps: HandlerDeps, logger: Logger): Prom
   if (registered === undefined) return failure('UNKNOWN_TOOL', `Tool '${job.data.tool}' not found in registry`)
   const { tool } = registered
   if (job.lostBefore && !tool.idempotent) return failure('WORKER_LOST', 'The worker that ran this job was lost; the tool is not idempotent and is not run again')
-  if (!tool.enabled) return failure('JOB_TYPE_DISABLED', `Job type '${tool.jobType}' is disabled`)
+  if (!(deps.jobTypes.get(tool.jobType).enabled ?? tool.enabled)) return failure('JOB_TYPE_DISABLED', `Job type '${tool.jobType}' is disabled`)
   const checked = registered.validate(job.data.arguments)
   if (!checked.ok) return { ok: false, error: { code: 'INVALID_ARGUMENTS', message: 'Arguments do not fit the schema', details: { issues: checked.issues } } }
   try {
@@ -45,16 +47,24 @@ async function handle (job: ClaimedJob, deps: HandlerDeps, logger: Logger): Prom
     return toResult(outcome, tool)
   } catch (error) {
     logger.error({ err: error }, 'executor failed')
-    return failure('INTERNAL', 'The service met a fault while it ran the tool; the log of the worker has it under this job')
+    return { ...failure('INTERNAL', 'The service met a fault while it ran the tool; the log of the worker has it under this job'), retry: true }
   }
 }
 
 function toResult (outcome: Outcome, tool: Tool): HandlerResult {
   if (outcome.ok) return { ok: true, json: JSON.stringify(outcome.output), ...(outcome.cut === undefined ? {} : { cut: outcome.cut }) }
   if (outcome.error.code === 'WORKER_LOST' && tool.idempotent) return { ok: false, requeue: true }
-  return { ok: false, error: outcome.error }
+  return { ok: false, error: outcome.error, retry: mayPass(outcome.error) }
 }
 
-function failure (code: CallError['code'], message: string): HandlerResult {
+/**
+ * Whether another run could end differently (X26). More than one attempt is the submitter's or the operator's consent
+ * to run a tool again that failed; a tool whose worker was lost may have done its work, and is never run again for that.
+ */
+function mayPass ({ code }: CallError): boolean {
+  return callErrors[code].retryable && code !== 'WORKER_LOST'
+}
+
+function failure (code: CallError['code'], message: string): { ok: false, error: CallError } {
   return { ok: false, error: { code, message } }
 }

@@ -1,9 +1,9 @@
 import { createExecutors, openAudit } from '@toolyard/executors'
 import { createSchemaCompiler, openRegistrySource, reportFindings, reportReload } from '@toolyard/manifests'
-import { connectRedis, WorkerPool } from '@toolyard/queue'
+import { connectRedis, JobTypeTable, WorkerPool } from '@toolyard/queue'
 import {
-  apiKeysOf, createLogger, createMetrics, createToolMetrics, loadEnvFile, onHangup, readSettings, redisUrlOf, serveMetrics, stopOnSignal,
-  tellParent, toolSourcesOf
+  apiKeysOf, createLogger, createMetrics, createToolMetrics, loadEnvFile, onHangup, readSettings, redisUrlOf, retentionOf, serveMetrics,
+  stopOnSignal, tellParent, toolSourcesOf
 } from '@toolyard/runtime'
 import { mkdir } from 'node:fs/promises'
 import { createHandler } from './handler.ts'
@@ -20,7 +20,9 @@ export async function runWorker (): Promise<void> {
   loadEnvFile()
   const settings = readSettings(process.env)
   const logger = createLogger('worker', settings.LOG_LEVEL)
-  const redis = connectRedis(redisUrlOf(settings), 'worker', error => { logger.warn({ err: error }, 'Redis: connection') })
+  const url = redisUrlOf(settings)
+  const redis = connectRedis(url, 'worker', error => { logger.warn({ err: error }, 'Redis: connection for commands') })
+  const subscriber = connectRedis(url, 'subscriber', error => { logger.warn({ err: error }, 'Redis: connection for events') })
   await mkdir(settings.WORKSPACE_DIR, { recursive: true })
 
   const metrics = createMetrics()
@@ -51,13 +53,17 @@ export async function runWorker (): Promise<void> {
       onError: error => { logger.error({ err: error }, 'audit: a line could not be written') }
     })
   })
+  const jobTypes = new JobTypeTable({ commands: redis, subscriber })
   const pool = new WorkerPool({
     redis,
+    subscriber,
+    retention: retentionOf(settings),
     queues: settings.WORKER_QUEUES,
     concurrency: settings.WORKER_CONCURRENCY,
-    handle: createHandler({ registry: tools.current, executors, logger }),
+    handle: createHandler({ registry: tools.current, jobTypes, executors, logger }),
     onError: (error, queue) => { logger.warn({ err: error, queue }, 'queue') }
   })
+  await jobTypes.start()
   await pool.start()
   logger.info({ queues: settings.WORKER_QUEUES, concurrency: settings.WORKER_CONCURRENCY, tools: tools.current().all().length }, 'worker is ready')
   tellParent({ ready: true })
@@ -67,7 +73,11 @@ export async function runWorker (): Promise<void> {
     () => executors.close(),
     () => { tools.close() },
     () => metricsServer?.close(),
-    () => { redis.disconnect() }
+    () => {
+      jobTypes.stop()
+      redis.disconnect()
+      subscriber.disconnect()
+    }
   ], {
     graceMs: settings.SHUTDOWN_GRACE_SEC * 1_000 + settleMs,
     onStart: reason => { logger.info({ reason }, 'worker is stopping') },

@@ -48,6 +48,8 @@ export const CallName = Type.String({ minLength: 1, pattern: '\\S', description:
 export const CallArguments = Type.Union([Type.Record(Type.String(), Type.Unknown()), Type.Null()], { description: 'Absent or null means {}.' })
 export const Mode = Type.Enum(['sync', 'async'], { default: 'sync' })
 export const WaitMs = Type.Integer({ minimum: limits.waitMs.min, maximum: limits.waitMs.max, default: limits.waitMs.default })
+/** What a client that goes away leaves behind: its jobs run on, or are cancelled. */
+export const OnDisconnect = Type.Enum(['leave', 'cancel'], { default: 'leave' })
 export const QueueName = Type.String({ pattern: queueNamePattern, default: defaultQueue })
 
 /** One entry of a batch (R15 to R17). */
@@ -62,7 +64,8 @@ export const InvokeBatchRequest = Type.Object({
   calls: Type.Array(BatchCall, { minItems: limits.calls.min, maxItems: limits.calls.max }),
   mode: Type.Optional(Type.Union([Mode, Type.Null()])),
   wait_ms: Type.Optional(Type.Union([WaitMs, Type.Null()])),
-  queue: Type.Optional(Type.Union([QueueName, Type.Null()]))
+  queue: Type.Optional(Type.Union([QueueName, Type.Null()])),
+  on_disconnect: Type.Optional(Type.Union([OnDisconnect, Type.Null()]))
 }, { additionalProperties: false })
 export type InvokeBatchRequest = Static<typeof InvokeBatchRequest>
 
@@ -113,4 +116,5 @@ export interface Batch {
   mode: 'sync' | 'async'
   waitMs: number
   queue: string
+  onDisconnect: 'leave' | 'cancel'
 }

@@ -1,9 +1,9 @@
-import type { TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import {
-  BatchCall, CallArguments, CallId, CallName, InvokeBatchRequest, Mode, QueueName, WaitMs, type Batch
+  BatchCall, CallArguments, CallId, CallName, InvokeBatchRequest, Mode, OnDisconnect, QueueName, WaitMs, type Batch
 } from './agent-tools.ts'
 import { HttpError } from './errors.ts'
+import { isAbsent, isObject, unknownField } from './fields.ts'
 import { defaultQueue, limits, queueNamePattern } from './limits.ts'
 
 const check = {
@@ -13,7 +13,8 @@ const check = {
   arguments: Compile(CallArguments),
   mode: Compile(Mode),
   waitMs: Compile(WaitMs),
-  queue: Compile(QueueName)
+  queue: Compile(QueueName),
+  onDisconnect: Compile(OnDisconnect)
 }
 
 /**
@@ -34,7 +35,8 @@ export function toBatch (body: InvokeBatchRequest): Batch {
     calls: body.calls.map(call => ({ call_id: call.call_id, name: call.name, arguments: call.arguments ?? {} })),
     mode: body.mode ?? 'sync',
     waitMs: body.wait_ms ?? limits.waitMs.default,
-    queue: body.queue ?? defaultQueue
+    queue: body.queue ?? defaultQueue,
+    onDisconnect: body.on_disconnect ?? 'leave'
   }
 }
 
@@ -44,7 +46,8 @@ function firstError (body: unknown): string {
     (isAbsent(body['mode']) || check.mode.Check(body['mode']) ? undefined : "'mode' must be 'sync' or 'async'") ??
     (isAbsent(body['wait_ms']) || check.waitMs.Check(body['wait_ms']) ? undefined : `'wait_ms' must be an integer ${limits.waitMs.min}..${limits.waitMs.max}`) ??
     (isAbsent(body['queue']) || check.queue.Check(body['queue']) ? undefined : `'queue' must match ${queueNamePattern}`) ??
-    unknownField(body, InvokeBatchRequest, '') ??
+    (isAbsent(body['on_disconnect']) || check.onDisconnect.Check(body['on_disconnect']) ? undefined : "'on_disconnect' must be 'leave' or 'cancel'") ??
+    unknownField(body, InvokeBatchRequest) ??
     'Request body does not fit the schema of invoke-batch'
 }
 
@@ -71,19 +74,4 @@ function callError (call: unknown, at: string): string | undefined {
 
 function isArguments (value: unknown): boolean {
   return !Array.isArray(value) && check.arguments.Check(value)
-}
-
-function unknownField (value: object, schema: TSchema & { properties: object }, at: string): string | undefined {
-  const unknown = Object.keys(value).find(key => !Object.hasOwn(schema.properties, key))
-  if (unknown === undefined) return undefined
-  const known = Object.keys(schema.properties).map(key => `'${key}'`).join(', ')
-  return `'${at}${unknown.slice(0, 80)}' is not a known field (known: ${known})`
-}
-
-function isObject (value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-function isAbsent (value: unknown): boolean {
-  return value === undefined || value === null
 }

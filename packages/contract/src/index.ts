@@ -5,7 +5,12 @@ export {
   QueueName, ToolMessage, WaitMs, type Batch
 } from './agent-tools.ts'
 export { checkBatchRequest, toBatch } from './batch-request.ts'
-export { jobStates, JobResponse, JobView, type JobState } from './jobs.ts'
+export { WhoAmI } from './auth.ts'
+export { parseIdempotencyKey } from './idempotency-key.ts'
+export { parseJobListQuery, type JobListQuery } from './job-list-query.ts'
+export { checkJobRequest, SubmitJobRequest, toJobRequest, type JobRequest } from './job-request.ts'
+export { checkJobTypePatch, JobTypeList, JobTypePatch, JobTypeResponse, JobTypeView } from './job-types.ts'
+export { jobStates, JobList, JobResponse, JobSummary, JobView, SubmitJobResponse, type JobState } from './jobs.ts'
 export { Health, Ready } from './health.ts'
 export { SkillList } from './skills.ts'
 export type { JobData, OutputCut, OutputRecord, Settlement } from './wire.ts'

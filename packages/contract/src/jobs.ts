@@ -31,3 +31,20 @@ export type JobView = Static<typeof JobView>
 /** `GET /v1/jobs/:id`. */
 export const JobResponse = Type.Object({ ok: Type.Literal(true), job: JobView })
 export type JobResponse = Static<typeof JobResponse>
+
+/** `POST /v1/jobs`; `idempotent` when an earlier request with the same `Idempotency-Key` made the job (RC22). */
+export const SubmitJobResponse = Type.Object({ ok: Type.Literal(true), job: JobView, idempotent: Type.Boolean() })
+export type SubmitJobResponse = Static<typeof SubmitJobResponse>
+
+/** A job in a list: without input and result, which can be large and are read at `GET /v1/jobs/:id`. */
+export const JobSummary = Type.Omit(JobView, ['input', 'result', 'result_truncated'])
+export type JobSummary = Static<typeof JobSummary>
+
+/** `GET /v1/jobs` (RC24): newest first. `next_cursor` is null when there are no more. */
+export const JobList = Type.Object({
+  ok: Type.Literal(true),
+  jobs: Type.Array(JobSummary),
+  count: Type.Integer(),
+  next_cursor: Type.Union([Type.String(), Type.Null()])
+})
+export type JobList = Static<typeof JobList>

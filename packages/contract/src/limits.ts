@@ -21,7 +21,21 @@ export const limits = {
   /** Execution timeout of a tool. */
   toolTimeoutSec: { default: 30, max: 3_600 },
   /** Public priority, higher first (RC22). */
-  priority: { min: 0, max: 10, default: 5 }
+  priority: { min: 0, max: 10, default: 5 },
+  /** Execution timeout that a submitter or a job type may ask for, in whole seconds (RC22, RC29). */
+  jobTimeoutSec: { min: 1, max: 3_600 },
+  /** Runs of one job that may fail before it has failed (RC22, RC29). */
+  attempts: { min: 1, max: 10, default: 1 },
+  /** Tags of a job beyond `max` are dropped (RC22); `length` counts characters. */
+  tags: { max: 20, length: 80 },
+  /** How long a job may wait before it is due: a week. */
+  delayMs: { min: 0, max: 604_800_000 },
+  /** Jobs in one answer of `GET /v1/jobs` (RC24). */
+  jobPage: { min: 1, max: 200, default: 50 },
+  /** Characters of an `Idempotency-Key`. */
+  idempotencyKeyLength: 255,
+  /** How long an `Idempotency-Key` is remembered, in seconds. */
+  idempotencySec: 86_400
 } as const
 
 /** The queue of a request that names none (R20). */

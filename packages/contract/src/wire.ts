@@ -6,6 +6,7 @@ export interface JobData {
   tool: string
   arguments: Record<string, unknown>
   timeoutSec: number
+  tags: string[]
   /** Name (never the value) of the API key that submitted the job. */
   keyName: string
   /** The API process that waits for the outcome, if one does. */

@@ -22,7 +22,8 @@ import { whileAvailable } from './unavailable.ts'
 
 interface Expected {
   queue: string
-  batch: Batch
+  /** A request that is repeated with its Idempotency-Key waits for the same job as the first. */
+  batches: Set<Batch>
 }
 
 interface Batch {
@@ -35,8 +36,11 @@ interface Batch {
 
 /** One batch's jobs, as its request waits for them. */
 export interface Expectation {
-  /** These jobs have been added and no others will be; from now on a missing record means that a job is gone. */
-  arm: (addedIds: readonly string[]) => void
+  /**
+   * These jobs have been added and no others will be; from now on a missing record means that a job is gone. With
+   * `look`, their records are read at once: they may have ended before anybody waited.
+   */
+  arm: (addedIds: readonly string[], look?: boolean) => void
   /** Waits until all jobs have ended, `waitMs` are over or the signal aborts; the map holds what is settled then. */
   settle: (waitMs: number, signal: AbortSignal) => Promise<ReadonlyMap<string, Settlement>>
   release: () => void
@@ -84,17 +88,18 @@ export class CompletionWaiter {
   /** Registers jobs before they are added. Call `release` in the end, whatever happened. */
   expect (queue: string, jobIds: readonly string[]): Expectation {
     const batch: Batch = { armed: false, missing: new Set(jobIds), settled: new Map(), done: () => {} }
-    for (const id of jobIds) this.#expected.set(id, { queue, batch })
+    for (const id of jobIds) this.#await(queue, id, batch)
     return {
-      arm: addedIds => {
+      arm: (addedIds, look = false) => {
         const added = new Set(addedIds)
         for (const id of jobIds) {
           if (added.has(id)) continue
-          this.#expected.delete(id)
+          this.#forget(id, batch)
           batch.missing.delete(id)
         }
         batch.armed = true
         if (batch.missing.size > 0) this.#scheduleSweep()
+        if (look) void this.#sweep()
       },
       settle: async (waitMs, signal) => {
         await completed(batch, waitMs, signal)
@@ -102,9 +107,21 @@ export class CompletionWaiter {
         return batch.settled
       },
       release: () => {
-        for (const id of jobIds) this.#expected.delete(id)
+        for (const id of jobIds) this.#forget(id, batch)
       }
     }
+  }
+
+  #await (queue: string, jobId: string, batch: Batch): void {
+    const expected = this.#expected.get(jobId) ?? { queue, batches: new Set() }
+    expected.batches.add(batch)
+    this.#expected.set(jobId, expected)
+  }
+
+  #forget (jobId: string, batch: Batch): void {
+    const batches = this.#expected.get(jobId)?.batches
+    batches?.delete(batch)
+    if (batches?.size === 0) this.#expected.delete(jobId)
   }
 
   #receive (message: string): void {
@@ -116,10 +133,11 @@ export class CompletionWaiter {
     const expected = this.#expected.get(id)
     if (expected === undefined) return
     this.#expected.delete(id)
-    const { batch } = expected
-    batch.settled.set(id, settlement)
-    batch.missing.delete(id)
-    if (batch.missing.size === 0) batch.done()
+    for (const batch of expected.batches) {
+      batch.settled.set(id, settlement)
+      batch.missing.delete(id)
+      if (batch.missing.size === 0) batch.done()
+    }
   }
 
   #scheduleSweep (): void {
@@ -144,7 +162,7 @@ export class CompletionWaiter {
   }
 
   async #readRecords (): Promise<void> {
-    const awaited = [...this.#expected].filter(([, { batch }]) => batch.armed)
+    const awaited = [...this.#expected].filter(([, { batches }]) => [...batches].some(batch => batch.armed))
     if (awaited.length === 0 || this.#commands.status !== 'ready') return
     const pipeline = this.#commands.pipeline()
     for (const [id, { queue }] of awaited) pipeline.hmget(jobKey(queue, id), 'timestamp', ...settlementFields)

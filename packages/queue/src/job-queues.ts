@@ -1,10 +1,11 @@
 import { limits, type JobData } from '@toolyard/contract'
-import { Queue } from 'bullmq'
+import { Queue, type BulkJobOptions } from 'bullmq'
 import { v7 as uuidv7 } from 'uuid'
 import type { Redis } from './connection.ts'
+import { JobIndex } from './job-index.ts'
 import { internalName, jobKey, keyPrefix } from './names.ts'
 import type { QueueDirectory } from './queue-directory.ts'
-import { retention } from './retention.ts'
+import { keepJobs, type Retention } from './retention.ts'
 import { RedisUnavailableError, whileAvailable } from './unavailable.ts'
 
 /** A job to add. */
@@ -16,7 +17,14 @@ export interface NewJob {
   data: JobData
   /** 0..10, higher first; 5 when absent (RC22). */
   priority?: number
+  /** How often the job may run before a failure that may pass is its end; 1 when absent (X26). */
+  maxAttempts?: number
+  /** Milliseconds until the job is due; 0 when absent. */
+  delayMs?: number
 }
+
+/** Before the second run a job waits 0.5 to 1 s, before each further one twice as long. */
+const backoff = { type: 'exponential', delay: 1_000, jitter: 0.5 } as const
 
 /** A job id: a UUID whose order is the order of creation, never anything of the caller's (X3). */
 export function newJobId (): string {
@@ -27,15 +35,24 @@ export function newJobId (): string {
 export class JobQueues {
   readonly #redis: Redis
   readonly #directory: QueueDirectory
+  readonly #retention: Retention
+  readonly #index: JobIndex
   readonly #queues = new Map<string, Queue>()
 
-  constructor (redis: Redis, directory: QueueDirectory) {
+  constructor (redis: Redis, directory: QueueDirectory, retention: Retention) {
     this.#redis = redis
     this.#directory = directory
+    this.#retention = retention
+    this.#index = new JobIndex(redis)
+  }
+
+  /** The jobs in the order of their creation. */
+  get index (): JobIndex {
+    return this.#index
   }
 
   /**
-   * Adds jobs in one round trip.
+   * Adds jobs in one round trip. A job whose id exists is left as it is.
    *
    * @returns the error of each job that Redis refused (it is full, say), by job id; the others are added.
    * @throws QueueLimitError for a queue too many; RedisUnavailableError, after which jobs may or may not exist.
@@ -43,8 +60,11 @@ export class JobQueues {
   async add (queue: string, jobs: readonly NewJob[]): Promise<ReadonlyMap<string, Error>> {
     if (this.#redis.status !== 'ready') throw new RedisUnavailableError()
     await this.#directory.register(queue)
+    const complete = jobs.map(job => ({ priority: limits.priority.default, maxAttempts: limits.attempts.default, delayMs: 0, ...job }))
+    // Sent together. A job that isn't in the index is run, but not listed: its entry goes first, and may fail alone.
+    void this.#index.add(queue, complete).catch(() => {})
     try {
-      await whileAvailable(this.open(queue).addBulk(jobs.map(toBulkJob)))
+      await whileAvailable(this.open(queue).addBulk(complete.map(job => this.#bulkJob(job))))
       return new Map()
     } catch (error) {
       if (error instanceof RedisUnavailableError) throw error
@@ -75,20 +95,22 @@ export class JobQueues {
     const found = await whileAvailable(Promise.all(jobs.map(job => this.#redis.exists(jobKey(queue, job.id)))))
     return new Map(jobs.filter((_job, index) => found[index] === 0).map(job => [job.id, error]))
   }
-}
 
-function toBulkJob (job: NewJob): { name: string, data: JobData, opts: object } {
-  return {
-    name: job.type,
-    data: job.data,
-    opts: {
-      jobId: job.id,
-      // BullMQ serves low numbers first, and jobs without a priority before all others (X4).
-      priority: limits.priority.max + 1 - (job.priority ?? limits.priority.default),
-      attempts: 1,
-      removeOnComplete: retention.jobs,
-      removeOnFail: retention.jobs,
-      stackTraceLimit: 0
+  #bulkJob ({ id, type, data, priority, maxAttempts, delayMs }: Required<NewJob>): { name: string, data: JobData, opts: BulkJobOptions } {
+    return {
+      name: type,
+      data,
+      opts: {
+        jobId: id,
+        // BullMQ serves low numbers first, and jobs without a priority before all others (X4).
+        priority: limits.priority.max + 1 - priority,
+        attempts: maxAttempts,
+        backoff,
+        delay: delayMs,
+        removeOnComplete: keepJobs(this.#retention),
+        removeOnFail: keepJobs(this.#retention),
+        stackTraceLimit: 0
+      }
     }
   }
 }

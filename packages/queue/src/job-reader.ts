@@ -1,7 +1,9 @@
 import { limits, type JobData, type JobState, type JobView, type OutputRecord } from '@toolyard/contract'
 import type { Job } from 'bullmq'
+import { cancelled } from './cancellation.ts'
 import type { Redis } from './connection.ts'
 import type { JobQueues } from './job-queues.ts'
+import { isoTime } from './job-summary.ts'
 import { jobKey } from './names.ts'
 import type { OutputStore } from './output-store.ts'
 import type { QueueDirectory } from './queue-directory.ts'
@@ -32,15 +34,31 @@ export class JobReader {
    * @throws RedisUnavailableError
    */
   async find (jobId: string, allowedQueues?: readonly string[]): Promise<JobView | undefined> {
-    const queue = await this.#queueOf(jobId, allowedQueues)
-    if (queue === undefined) return undefined
-    const opened = this.#parts.queues.open(queue)
-    const [job, state] = await whileAvailable(Promise.all([opened.getJob(jobId), opened.getJobState(jobId)]))
-    return job === undefined ? undefined : await this.#view(queue, jobId, job as Job<JobData>, state)
+    const queue = await this.queueOf(jobId, allowedQueues)
+    return queue === undefined ? undefined : await this.read(queue, jobId)
   }
 
-  /** An id doesn't tell its queue; asking all of them is one round trip. */
-  async #queueOf (jobId: string, allowedQueues: readonly string[] | undefined): Promise<string | undefined> {
+  /**
+   * Reads a job of a queue that is known.
+   *
+   * @returns undefined when there is no such job.
+   * @throws RedisUnavailableError
+   */
+  async read (queue: string, jobId: string): Promise<JobView | undefined> {
+    const opened = this.#parts.queues.open(queue)
+    const [job, state, mark] = await whileAvailable(Promise.all([
+      opened.getJob(jobId), opened.getJobState(jobId), this.#parts.redis.hexists(jobKey(queue, jobId), 'cancelled')
+    ]))
+    return job === undefined ? undefined : await this.#view(queue, job as Job<JobData>, { bullState: state, isMarked: mark === 1 })
+  }
+
+  /**
+   * The queue that a job is in: an id doesn't tell, and asking all of them is one round trip.
+   *
+   * @param allowedQueues the only queues to look in; undefined means all.
+   * @throws RedisUnavailableError
+   */
+  async queueOf (jobId: string, allowedQueues?: readonly string[]): Promise<string | undefined> {
     const known = await this.#parts.directory.list()
     const queues = known.filter(queue => allowedQueues?.includes(queue) ?? true)
     const pipeline = this.#parts.redis.pipeline()
@@ -49,23 +67,23 @@ export class JobReader {
     return queues.find((_queue, index) => replies?.[index]?.[1] === 1)
   }
 
-  async #view (queue: string, id: string, job: Job<JobData>, bullState: string): Promise<JobView> {
-    const succeeded = bullState === 'completed'
-    const record = succeeded ? job.returnvalue as OutputRecord : undefined
-    const error = bullState === 'failed' ? decodeFailure(job.failedReason) : undefined
+  async #view (queue: string, job: Job<JobData>, { bullState, isMarked }: { bullState: string, isMarked: boolean }): Promise<JobView> {
+    const id = job.id ?? ''
+    const record = bullState === 'completed' ? job.returnvalue as OutputRecord : undefined
+    const error = bullState === 'failed' ? decodeFailure(job.failedReason) : isMarked ? cancelled : undefined
     const updatedAt = isoTime(job.finishedOn ?? job.processedOn ?? job.timestamp)
     return {
       id,
       type: job.name,
       tool: job.data.tool,
       queue,
-      status: error?.code === 'JOB_CANCELLED' ? 'cancelled' : states[bullState] ?? 'queued',
+      status: error?.code === cancelled.code ? 'cancelled' : states[bullState] ?? 'queued',
       priority: limits.priority.max + 1 - job.priority,
       timeout_sec: job.data.timeoutSec,
-      attempts: Math.max(job.attemptsMade, job.attemptsStarted),
+      attempts: job.attemptsStarted,
       max_attempts: job.opts.attempts ?? 1,
       callback_url: null,
-      tags: ['agent-tool'],
+      tags: job.data.tags,
       input: job.data.arguments,
       ...(record === undefined ? { result: null } : await this.#result(queue, id, record)),
       error: error === undefined ? null : { ...error, at: updatedAt },
@@ -82,7 +100,3 @@ export class JobReader {
 }
 
 type ResultFields = Pick<JobView, 'result' | 'result_truncated'>
-
-function isoTime (ms: number): string {
-  return new Date(ms).toISOString()
-}

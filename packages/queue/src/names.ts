@@ -26,3 +26,22 @@ export const queuesKey = `${keyPrefix}:queues`
 export function replyChannel (processId: string): string {
   return `${keyPrefix}:reply:${processId}`
 }
+
+/** A queue's jobs by their ids, which are in the order of creation. */
+export function createdKey (queue: string): string {
+  return `${keyPrefix}:${internalName(queue)}:created`
+}
+
+/** What an `Idempotency-Key` was used for; `digest` stands for the key and the name of the API key. */
+export function onceKey (digest: string): string {
+  return `${keyPrefix}:once:${digest}`
+}
+
+/** The job types that were switched. */
+export const jobTypesKey = `${keyPrefix}:job-types`
+
+/** The channel on which all processes hear that a job type was switched. */
+export const jobTypesChannel = `${keyPrefix}:job-types`
+
+/** The channel on which all workers hear of cancelled jobs. */
+export const cancelChannel = `${keyPrefix}:cancel`

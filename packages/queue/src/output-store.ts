@@ -1,7 +1,7 @@
 import { limits, type OutputCut, type OutputRecord } from '@toolyard/contract'
 import type { Redis } from './connection.ts'
 import { jobKey } from './names.ts'
-import { retention } from './retention.ts'
+import { outputSec, type Retention } from './retention.ts'
 import { whileAvailable } from './unavailable.ts'
 
 /** What a model gets of an output that is too long for an answer (R43). */
@@ -15,9 +15,11 @@ export interface TruncatedOutput {
 /** Outputs of more than a few KiB: stored once, beside the job, and read by whoever needs them. */
 export class OutputStore {
   readonly #redis: Redis
+  readonly #retention: Retention
 
-  constructor (redis: Redis) {
+  constructor (redis: Redis, retention: Retention) {
     this.#redis = redis
+    this.#retention = retention
   }
 
   /** Keeps an output; `json` is its JSON text. */
@@ -25,7 +27,7 @@ export class OutputStore {
     const tail = cut === undefined ? {} : { cut }
     if (json.length <= limits.inlineOutputBytes) return { kind: 'inline', value: JSON.parse(json), ...tail }
     const bytes = Buffer.byteLength(json)
-    await this.#redis.set(outputKey(queue, jobId), json, 'EX', retention.outputSec)
+    await this.#redis.set(outputKey(queue, jobId), json, 'EX', outputSec(this.#retention))
     return { kind: 'stored', bytes, ...tail }
   }
 

@@ -1,9 +1,10 @@
 import type { CallError, JobData, OutputRecord, Settlement } from '@toolyard/contract'
 import { UnrecoverableError, WaitingError, Worker, type Job } from 'bullmq'
-import { internalName, keyPrefix, replyChannel } from './names.ts'
+import { cancelled, type CancelledJobs } from './cancellation.ts'
+import { internalName, jobKey, keyPrefix, replyChannel } from './names.ts'
 import type { OutputStore } from './output-store.ts'
 import { decodeFailure, encodeFailure } from './settlement.ts'
-import type { WorkerPoolOptions } from './worker-pool.ts'
+import type { HandlerResult, WorkerPoolOptions } from './worker-pool.ts'
 
 /*
  * A job whose lock is not renewed for `lockMs` is taken from its worker; the check runs every `stalledCheckMs`.
@@ -23,13 +24,15 @@ export class QueueWorker {
   readonly #queue: string
   readonly #options: WorkerPoolOptions
   readonly #outputs: OutputStore
+  readonly #cancelled: CancelledJobs
   readonly #worker: Worker<JobData, OutputRecord>
   readonly #running = new Map<string, AbortController>()
 
-  constructor (queue: string, options: WorkerPoolOptions, outputs: OutputStore) {
+  constructor (queue: string, options: WorkerPoolOptions, parts: { outputs: OutputStore, cancelled: CancelledJobs }) {
     this.#queue = queue
     this.#options = options
-    this.#outputs = outputs
+    this.#outputs = parts.outputs
+    this.#cancelled = parts.cancelled
     this.#worker = new Worker<JobData, OutputRecord>(internalName(queue), (job, token) => this.#process(job, token), {
       connection: options.redis,
       prefix: keyPrefix,
@@ -44,10 +47,16 @@ export class QueueWorker {
     })
     this.#worker.on('completed', (job, output) => { this.#reply(job, { ok: true, output }) })
     this.#worker.on('failed', (job, error) => {
-      if (job !== undefined) this.#reply(job, { ok: false, error: decodeFailure(error.message) })
+      // A run that will be followed by another one fails without an end.
+      if (job?.finishedOn !== undefined) this.#reply(job, { ok: false, error: decodeFailure(error.message) })
     })
     this.#worker.on('lockRenewalFailed', (ids: string[]) => { for (const id of ids) this.#running.get(id)?.abort(lockLost) })
     this.#worker.on('error', error => { options.onError(error, queue) })
+  }
+
+  /** Ends the run of a job that was cancelled, if it runs here. */
+  cancel (jobId: string): void {
+    this.#running.get(jobId)?.abort(cancelled)
   }
 
   /** See `WorkerPool.stop`. */
@@ -62,6 +71,8 @@ export class QueueWorker {
     const abort = new AbortController()
     this.#running.set(id, abort)
     try {
+      if (this.#cancelled.has(id)) throw new WaitingError()
+      if (await this.#isMarked(job)) throw new UnrecoverableError(encodeFailure(cancelled))
       const result = await this.#options.handle({
         id,
         queue: this.#queue,
@@ -70,13 +81,27 @@ export class QueueWorker {
         lostBefore: job.attemptsStarted > job.attemptsMade + 1,
         signal: abort.signal
       })
-      if (result.ok) return await this.#outputs.save(this.#queue, id, result.json, result.cut)
-      if (!('requeue' in result)) throw new UnrecoverableError(encodeFailure(result.error))
-      await job.moveToWait(token)
-      throw new WaitingError()
+      // Whoever cancels a job settles it; BullMQ leaves a job alone that somebody else has moved.
+      if (abort.signal.reason === cancelled) throw new WaitingError()
+      return await this.#end(job, token, result)
     } finally {
       this.#running.delete(id)
     }
+  }
+
+  /** Whether the job was cancelled by a process that died before it settled it: its lock ran out then. */
+  async #isMarked (job: Job<JobData>): Promise<boolean> {
+    return job.stalledCounter > 0 && await this.#options.redis.hexists(jobKey(this.#queue, job.id ?? ''), 'cancelled') === 1
+  }
+
+  async #end (job: Job<JobData, OutputRecord>, token: string | undefined, result: HandlerResult): Promise<OutputRecord> {
+    if (result.ok) return await this.#outputs.save(this.#queue, job.id ?? '', result.json, result.cut)
+    if ('requeue' in result) {
+      await job.moveToWait(token)
+      throw new WaitingError()
+    }
+    const reason = encodeFailure(result.error)
+    throw result.retry === true ? new Error(reason) : new UnrecoverableError(reason)
   }
 
   /** Tells the API process that waits. Should this get lost, its sweep finds the record. */

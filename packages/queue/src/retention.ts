@@ -1,7 +1,20 @@
-const daySec = 24 * 60 * 60
+/** How long finished jobs are kept, and how many of them per queue and kind of end. */
+export interface Retention {
+  ageSec: number
+  count: number
+}
 
-/** How long finished jobs are kept, and how many of them per queue. An output outlives its job by an hour at most. */
-export const retention = {
-  jobs: { age: daySec, count: 10_000, limit: 100 },
-  outputSec: daySec + 60 * 60
-} as const
+/** An output outlives its job by at most so many seconds: whoever has just read the job can still read its output. */
+const outputTailSec = 60 * 60
+/** Jobs that one settlement may remove because of their age: a long backlog doesn't block Redis. */
+const removedAtOnce = 100
+
+/** BullMQ's form of a retention. */
+export function keepJobs ({ ageSec, count }: Retention): { age: number, count: number, limit: number } {
+  return { age: ageSec, count, limit: removedAtOnce }
+}
+
+/** How long an output is kept, in seconds. */
+export function outputSec ({ ageSec }: Retention): number {
+  return ageSec + outputTailSec
+}

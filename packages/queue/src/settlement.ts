@@ -16,8 +16,9 @@ export function encodeFailure (error: CallError): string {
 export function decodeSettlement (values: ReadonlyArray<string | null | undefined>): Settlement | undefined {
   const [finishedOn, returnValue, failedReason] = values
   if (finishedOn === null || finishedOn === undefined) return undefined
-  if (failedReason !== null && failedReason !== undefined) return { ok: false, error: decodeFailure(failedReason) }
-  return { ok: true, output: JSON.parse(returnValue ?? 'null') as OutputRecord }
+  // A job that succeeded after a failed run has both.
+  if (returnValue !== null && returnValue !== undefined) return { ok: true, output: JSON.parse(returnValue) as OutputRecord }
+  return { ok: false, error: decodeFailure(failedReason ?? '') }
 }
 
 /** A reason that isn't ours comes from BullMQ itself, which fails the jobs of workers that died too often. */

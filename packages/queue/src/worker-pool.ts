@@ -1,8 +1,12 @@
 import type { CallError, JobData, OutputCut } from '@toolyard/contract'
 import type { Redis } from './connection.ts'
+import { CancelledJobs } from './cancellation.ts'
+import { cancelChannel } from './names.ts'
 import { OutputStore } from './output-store.ts'
 import { QueueDirectory } from './queue-directory.ts'
 import { QueueWorker } from './queue-worker.ts'
+import type { Retention } from './retention.ts'
+import { subscribe } from './subscription.ts'
 
 /** A job that this process has taken. */
 export interface ClaimedJob {
@@ -19,13 +23,17 @@ export interface ClaimedJob {
 /** How the handler ends a job. */
 export type HandlerResult =
   | { ok: true, json: string, cut?: OutputCut }
-  | { ok: false, error: CallError }
+  /** `retry`: the failure may pass, so that the job runs again while it has attempts left (X26). */
+  | { ok: false, error: CallError, retry?: boolean }
   /** Back to the queue, for another worker. */
   | { ok: false, requeue: true }
 
 /** What a pool serves, and what it does with a job. */
 export interface WorkerPoolOptions {
   redis: Redis
+  /** Hears of cancelled jobs; may be shared. */
+  subscriber: Redis
+  retention: Retention
   /** Public queue names, or `['*']` for all that exist and will exist. */
   queues: readonly string[]
   /** Jobs that run at once, for each queue: one queue's load leaves the others their places. */
@@ -42,6 +50,7 @@ export class WorkerPool {
   readonly #options: WorkerPoolOptions
   readonly #directory: QueueDirectory
   readonly #outputs: OutputStore
+  readonly #cancelled = new CancelledJobs()
   readonly #workers = new Map<string, QueueWorker>()
   #lookTimer: NodeJS.Timeout | undefined
   #stopping = false
@@ -49,11 +58,12 @@ export class WorkerPool {
   constructor (options: WorkerPoolOptions) {
     this.#options = options
     this.#directory = new QueueDirectory(options.redis, Number.MAX_SAFE_INTEGER)
-    this.#outputs = new OutputStore(options.redis)
+    this.#outputs = new OutputStore(options.redis, options.retention)
   }
 
   /** Starts to serve; resolves when the queues that are known now are served. */
   async start (): Promise<void> {
+    await subscribe(this.#options.subscriber, cancelChannel, jobId => { this.#cancel(jobId) })
     if (!this.#options.queues.includes('*')) {
       for (const queue of this.#options.queues) this.#serve(queue)
       return
@@ -68,6 +78,11 @@ export class WorkerPool {
     await Promise.all([...this.#workers.values()].map(worker => worker.stop(graceMs)))
   }
 
+  #cancel (jobId: string): void {
+    this.#cancelled.add(jobId)
+    for (const worker of this.#workers.values()) worker.cancel(jobId)
+  }
+
   async #look (): Promise<void> {
     try {
       for (const queue of await this.#directory.list()) this.#serve(queue)
@@ -79,6 +94,6 @@ export class WorkerPool {
 
   #serve (queue: string): void {
     if (this.#stopping || this.#workers.has(queue)) return
-    this.#workers.set(queue, new QueueWorker(queue, this.#options, this.#outputs))
+    this.#workers.set(queue, new QueueWorker(queue, this.#options, { outputs: this.#outputs, cancelled: this.#cancelled }))
   }
 }

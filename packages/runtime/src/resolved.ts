@@ -56,6 +56,11 @@ export function toolSourcesOf (settings: Settings, env: NodeJS.ProcessEnv): Tool
 
 const bundledManifests = ['samples/tools.json', 'samples/tool_manifest.json', 'samples/skills'].map(path => fileURLToPath(new URL(`../../../${path}`, import.meta.url)))
 
+/** How long finished jobs are kept, and how many of each queue. */
+export function retentionOf (settings: Settings): { ageSec: number, count: number } {
+  return { ageSec: settings.JOB_RETENTION_SEC, count: settings.JOB_RETENTION_COUNT }
+}
+
 function legacyKey (key: string): ApiKey {
   return { name: 'legacy-api-key', key, role: 'admin', queueAllowlist: undefined, sse: true }
 }

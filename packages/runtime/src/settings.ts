@@ -20,6 +20,8 @@ export const variables = {
   SKILLS_DISABLED: list([]),
   MAX_OUTPUT_BYTES: integer(1_048_576, 1_024, 67_108_864),
   MAX_QUEUES: integer(64, 1, 10_000),
+  JOB_RETENTION_SEC: integer(86_400, 60, 31_536_000),
+  JOB_RETENTION_COUNT: integer(10_000, 1, 1_000_000),
   SHUTDOWN_GRACE_SEC: number(25, 0, 3_600),
   AUDIT_DIR: path('.toolyard/audit'),
   REDACT: text(''),

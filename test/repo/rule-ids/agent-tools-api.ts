@@ -68,14 +68,17 @@ export const agentToolsApiRules = {
   RC16: 'Errors in an async answer.',
   RC17: 'How exact the deadline is.',
   RC18: 'Where exactly an output is cut.',
+  RC19: 'The routes of jobs and job types.',
   RC20: 'The states of a job.',
   RC21: 'The fields of a job and of its error.',
   RC22: 'Making one job, and its errors.',
   RC23: 'Repeating a request with the same key.',
   RC24: 'Listing jobs, and whose are seen.',
   RC25: 'Unknown jobs and cancelling.',
+  RC29: 'Switching a job type.',
   RC30: 'The default job types with their timeouts.',
   RC31: 'The tools that are listed by default.',
+  RC32: 'A failed run is followed by another one while there are attempts left.',
   RC36: 'Reading a file.',
   RC38: 'Searching for files.'
 } as const

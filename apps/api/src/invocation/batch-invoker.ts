@@ -1,96 +1,108 @@
-import type { Batch, CallError, InvokeBatchResponse, Settlement } from '@toolyard/contract'
-import { QueueLimitError, RedisUnavailableError, type CompletionWaiter, type JobQueues, type NewJob, type OutputStore } from '@toolyard/queue'
+import type { Batch, InvokeBatchResponse, Settlement } from '@toolyard/contract'
+import { RedisUnavailableError, type CompletionWaiter, type JobCanceller, type OutputStore } from '@toolyard/queue'
+import { disconnected } from '../abandoned.ts'
+import type { JobTypes } from '../job-types.ts'
 import type { Principal } from '../plugins/auth.ts'
 import type { ToolCatalog } from '../tool-catalog.ts'
 import { accepted, failed, pending, succeeded, type CallAnswer } from './call-answer.ts'
-import { planCall, type CallPlan } from './call-plan.ts'
+import { planCall, type Call, type CallPlan } from './call-plan.ts'
+import type { Admitted, JobAdmission, Reservation } from './job-admission.ts'
+import { onceOf } from './once.ts'
 
 /** What a batch is run with. */
 export interface BatchInvokerDeps {
   catalog: ToolCatalog
-  queues: JobQueues
+  jobTypes: JobTypes
+  admission: JobAdmission
   waiter: CompletionWaiter
+  canceller: JobCanceller
   outputs: OutputStore
+}
+
+/** Who sends a batch, and how. */
+export interface Caller {
+  principal: Principal
+  idempotencyKey: string | undefined
+  /** Ends the waiting: the client went away, or the process stops. */
+  abandoned: AbortSignal
 }
 
 /** Runs batches of calls: one answer per call, in request order. */
 export class BatchInvoker {
   readonly #deps: BatchInvokerDeps
-  readonly #toolTimeoutSec: number
 
-  constructor (deps: BatchInvokerDeps, toolTimeoutSec: number) {
+  constructor (deps: BatchInvokerDeps) {
     this.#deps = deps
-    this.#toolTimeoutSec = toolTimeoutSec
   }
 
   /**
-   * Makes a job of each call that can run and, in sync mode, waits for them (R13, R29, R36 to R42).
+   * Makes a job of each call that can run and, in sync mode, waits for them (R13, R29, R36 to R42). A batch that is
+   * repeated with its `Idempotency-Key` gets the answers of the same jobs (RC23); mode and waiting may differ.
    *
-   * @param abandoned aborts the waiting, not the jobs: the client went away, or the process stops.
    * @throws RedisUnavailableError when jobs can't be made; calls that fail without Redis alone don't need it.
+   *   HttpError `IDEMPOTENCY_CONFLICT`.
    */
-  async invoke (batch: Batch, principal: Principal, abandoned: AbortSignal): Promise<InvokeBatchResponse> {
-    const replyTo = batch.mode === 'sync' ? this.#deps.waiter.processId : undefined
-    const context = { registry: this.#deps.catalog.registry, principal, queue: batch.queue, toolTimeoutSec: this.#toolTimeoutSec, replyTo }
-    const plans = batch.calls.map(call => planCall(call, context))
-    return batch.mode === 'sync' ? await this.#sync(batch, plans, abandoned) : await this.#async(batch, plans)
+  async invoke (batch: Batch, caller: Caller): Promise<InvokeBatchResponse> {
+    const { catalog, jobTypes, admission, waiter } = this.#deps
+    const { principal } = caller
+    const replyTo = batch.mode === 'sync' ? waiter.processId : undefined
+    const plans = batch.calls.map(call => planCall(call, { registry: catalog.registry, principal, queue: batch.queue, jobTypes, replyTo }))
+    const once = onceOf(caller.idempotencyKey, principal, ['batch', batch.calls, batch.queue])
+    const reservation = await admission.reserve(batch.queue, plans.map(withoutCall), once)
+    return batch.mode === 'sync' ? await this.#sync(batch, reservation, caller.abandoned) : await this.#async(batch, reservation)
   }
 
-  async #async (batch: Batch, plans: readonly CallPlan[]): Promise<InvokeBatchResponse> {
-    const made = await this.#add(batch.queue, plans)
-    const results = made.map(plan => 'job' in plan ? accepted(plan.call, plan.job.id, plan.job.type) : failed(plan.call, plan.error).result)
+  async #async (batch: Batch, reservation: Reservation): Promise<InvokeBatchResponse> {
+    const results = pairs(batch, await this.#deps.admission.admit(reservation)).map(([call, entry]) => (
+      'job' in entry ? accepted(call, entry.job.id, entry.job.type) : failed(call, entry.error).result
+    ))
     return { ok: true, results, tool_messages: [], mode: 'async' }
   }
 
-  async #sync (batch: Batch, plans: readonly CallPlan[], abandoned: AbortSignal): Promise<InvokeBatchResponse> {
+  async #sync (batch: Batch, reservation: Reservation, abandoned: AbortSignal): Promise<InvokeBatchResponse> {
     const deadline = performance.now() + batch.waitMs
-    const expectation = this.#deps.waiter.expect(batch.queue, jobsOf(plans).map(job => job.id))
+    const expectation = this.#deps.waiter.expect(batch.queue, idsOf('planned' in reservation ? reservation.planned : reservation.admitted))
     try {
-      const made = await this.#add(batch.queue, plans)
-      expectation.arm(jobsOf(made).map(job => job.id))
+      const admitted = await this.#deps.admission.admit(reservation)
+      expectation.arm(idsOf(admitted), reservation.repeated)
       const settled = await expectation.settle(deadline - performance.now(), abandoned)
-      const answers = await Promise.all(made.map(plan => this.#answer(batch.queue, plan, settled)))
+      if (batch.onDisconnect === 'cancel' && abandoned.reason === disconnected) await this.#cancel(batch.queue, admitted, settled)
+      const answers = await Promise.all(pairs(batch, admitted).map(([call, entry]) => this.#answer(batch.queue, call, entry, settled)))
       return { ok: true, results: answers.map(answer => answer.result), tool_messages: answers.map(answer => answer.message), mode: 'sync' }
     } finally {
       expectation.release()
     }
   }
 
-  /** Makes the jobs; a plan whose job a limit or Redis refused comes back with the error instead. */
-  async #add (queue: string, plans: readonly CallPlan[]): Promise<CallPlan[]> {
-    const jobs = jobsOf(plans)
-    const refused = jobs.length === 0 ? new Map<string, CallError>() : await this.#refused(queue, jobs)
-    return plans.map(plan => {
-      const error = 'job' in plan ? refused.get(plan.job.id) : undefined
-      return error === undefined ? plan : { call: plan.call, error }
-    })
+  async #cancel (queue: string, admitted: readonly Admitted[], settled: ReadonlyMap<string, Settlement>): Promise<void> {
+    const unsettled = idsOf(admitted).filter(id => !settled.has(id))
+    await Promise.all(unsettled.map(id => this.#deps.canceller.cancel(queue, id)))
   }
 
-  async #refused (queue: string, jobs: readonly NewJob[]): Promise<Map<string, CallError>> {
+  async #answer (queue: string, call: Call, entry: Admitted, settled: ReadonlyMap<string, Settlement>): Promise<CallAnswer> {
+    if ('error' in entry) return failed(call, entry.error)
+    const settlement = settled.get(entry.job.id)
+    if (settlement === undefined) return pending(call, entry.job.id)
+    if (!settlement.ok) return failed(call, settlement.error)
     try {
-      const refused = await this.#deps.queues.add(queue, jobs)
-      return new Map([...refused].map(([id, error]) => [id, { code: 'INTERNAL', message: `The job could not be stored: ${error.message}` }]))
-    } catch (error) {
-      if (!(error instanceof QueueLimitError)) throw error
-      return new Map(jobs.map(job => [job.id, { code: 'QUEUE_FULL', message: error.message }]))
-    }
-  }
-
-  async #answer (queue: string, plan: CallPlan, settled: ReadonlyMap<string, Settlement>): Promise<CallAnswer> {
-    if ('error' in plan) return failed(plan.call, plan.error)
-    const settlement = settled.get(plan.job.id)
-    if (settlement === undefined) return pending(plan.call, plan.job.id)
-    if (!settlement.ok) return failed(plan.call, settlement.error)
-    try {
-      return succeeded(plan.call, await this.#deps.outputs.readForModel(queue, plan.job.id, settlement.output))
+      return succeeded(call, await this.#deps.outputs.readForModel(queue, entry.job.id, settlement.output))
     } catch (cause) {
       // The output is safe beside the job and can be read when Redis is back.
-      if (cause instanceof RedisUnavailableError) return pending(plan.call, plan.job.id)
-      return failed(plan.call, { code: 'INTERNAL', message: (cause as Error).message })
+      if (cause instanceof RedisUnavailableError) return pending(call, entry.job.id)
+      return failed(call, { code: 'INTERNAL', message: (cause as Error).message })
     }
   }
 }
 
-function jobsOf (plans: readonly CallPlan[]): NewJob[] {
-  return plans.flatMap(plan => 'job' in plan ? [plan.job] : [])
+function withoutCall (plan: CallPlan): { job: Extract<CallPlan, { job: unknown }>['job'] } | { error: Extract<CallPlan, { error: unknown }>['error'] } {
+  return 'job' in plan ? { job: plan.job } : { error: plan.error }
+}
+
+/** Each call with what became of it; the two come in the same order. */
+function pairs (batch: Batch, admitted: readonly Admitted[]): Array<[Call, Admitted]> {
+  return batch.calls.map((call, index) => [call, admitted[index] ?? { error: { code: 'INTERNAL', message: 'The call was lost' } }])
+}
+
+function idsOf (entries: readonly Admitted[]): string[] {
+  return entries.flatMap(entry => 'job' in entry ? [entry.job.id] : [])
 }

@@ -10,6 +10,8 @@ export interface Principal {
   role: Role
   /** Queues that may be used; undefined means all. */
   queueAllowlist: readonly string[] | undefined
+  /** May open event streams. */
+  sse: boolean
 }
 
 declare module 'fastify' {
@@ -24,12 +26,12 @@ export interface AuthOptions {
   disabled: boolean
 }
 
-const nobody: Principal = { name: 'auth-disabled', role: 'admin', queueAllowlist: undefined }
+const nobody: Principal = { name: 'auth-disabled', role: 'admin', queueAllowlist: undefined, sse: true }
 const reading = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 /** Checks `x-api-key` before the body is read (R1 to R3, RC1, RC2, RC5, X28). */
 export const auth = fp<AuthOptions>(async (app: FastifyInstance, options) => {
-  const principals = new Map(options.keys.map(({ key, name, role, queueAllowlist }) => [digest(key), { name, role, queueAllowlist }]))
+  const principals = new Map(options.keys.map(({ key, ...principal }) => [digest(key), principal]))
   app.decorateRequest('principal', null)
   app.addHook('onRequest', async request => {
     if (options.disabled) {

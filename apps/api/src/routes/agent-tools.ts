@@ -1,5 +1,7 @@
 import type { HttpError } from '@toolyard/contract'
-import { checkBatchRequest, ErrorBody, InvokeBatchRequest, InvokeBatchResponse, SkillList, toBatch, ToolList, ToolListQuery } from '@toolyard/contract'
+import {
+  checkBatchRequest, ErrorBody, InvokeBatchRequest, InvokeBatchResponse, parseIdempotencyKey, SkillList, toBatch, ToolList, ToolListQuery
+} from '@toolyard/contract'
 import { abandoned } from '../abandoned.ts'
 import type { App } from '../app.ts'
 import type { BatchInvoker } from '../invocation/batch-invoker.ts'
@@ -33,7 +35,11 @@ export async function agentToolRoutes (app: App, { catalog, invoker, ending }: A
       return error === undefined ? { value: body } : { error }
     }
   }, async (request, reply) => {
-    return await invoker.invoke(toBatch(request.body), principalOf(request), abandoned(reply.raw, ending))
+    return await invoker.invoke(toBatch(request.body), {
+      principal: principalOf(request),
+      idempotencyKey: parseIdempotencyKey(request.headers['idempotency-key']),
+      abandoned: abandoned(reply.raw, ending)
+    })
   })
 }
 

@@ -1,20 +1,71 @@
-import { ErrorBody, HttpError, JobResponse } from '@toolyard/contract'
-import type { JobReader } from '@toolyard/queue'
+import {
+  checkJobRequest, ErrorBody, HttpError, JobList, JobResponse, parseIdempotencyKey, parseJobListQuery, SubmitJobRequest, SubmitJobResponse, toJobRequest
+} from '@toolyard/contract'
+import { CursorError, type JobCanceller, type JobLister, type JobReader } from '@toolyard/queue'
 import { Type } from 'typebox'
 import type { App } from '../app.ts'
+import type { JobSubmitter } from '../invocation/job-submitter.ts'
+import { queueRefusal } from '../invocation/queue-access.ts'
 import { principalOf } from '../plugins/auth.ts'
 
-const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+export interface JobRoutesOptions {
+  submitter: JobSubmitter
+  jobs: JobReader
+  lister: JobLister
+  canceller: JobCanceller
+}
 
-/** Reading jobs back (R37, R41). */
-export async function jobRoutes (app: App, { jobs }: { jobs: JobReader }): Promise<void> {
-  app.get('/jobs/:id', {
-    schema: { params: Type.Object({ id: Type.String() }), response: { 200: JobResponse, '4xx': ErrorBody } }
-  }, async request => {
+const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+const params = Type.Object({ id: Type.String() })
+
+/** Submitting, listing, reading and cancelling jobs (R37, R41, RC22 to RC25). */
+export async function jobRoutes (app: App, { submitter, jobs, lister, canceller }: JobRoutesOptions): Promise<void> {
+  app.post('/jobs', {
+    schema: {
+      body: SubmitJobRequest, response: { 200: SubmitJobResponse, 201: SubmitJobResponse, '4xx': ErrorBody, '5xx': ErrorBody }
+    },
+    // The contract's own check gives the documented texts.
+    validatorCompiler: () => (body: unknown) => {
+      const error = checkJobRequest(body)
+      return error === undefined ? { value: body } : { error }
+    }
+  }, async (request, reply) => {
+    const key = parseIdempotencyKey(request.headers['idempotency-key'])
+    const answer = await submitter.submit(toJobRequest(request.body), principalOf(request), key)
+    return await reply.code(answer.idempotent ? 200 : 201).send(answer)
+  })
+
+  app.get('/jobs', { schema: { response: { 200: JobList, '4xx': ErrorBody, '5xx': ErrorBody } } }, async request => {
+    const query = parseJobListQuery(request.query as Record<string, unknown>)
+    const principal = principalOf(request)
+    const refusal = query.queue === undefined ? undefined : queueRefusal(principal, query.queue)
+    if (refusal !== undefined) throw new HttpError('FORBIDDEN', refusal.message, refusal.details)
+    const page = await lister.list(query, principal.queueAllowlist).catch((error: unknown) => {
+      throw error instanceof CursorError ? new HttpError('VALIDATION_ERROR', error.message) : error
+    })
+    return { ok: true as const, jobs: page.jobs, count: page.jobs.length, next_cursor: page.nextCursor }
+  })
+
+  app.get('/jobs/:id', { schema: { params, response: { 200: JobResponse, '4xx': ErrorBody, '5xx': ErrorBody } } }, async request => {
     const { id } = request.params
     // An id that can't be one names no job; another key's job looks the same (RC24, RC25).
     const job = uuid.test(id) ? await jobs.find(id, principalOf(request).queueAllowlist) : undefined
-    if (job === undefined) throw new HttpError('NOT_FOUND', 'Job not found')
+    if (job === undefined) throw notFound()
     return { ok: true as const, job }
   })
+
+  app.post('/jobs/:id/cancel', { schema: { params, response: { 200: JobResponse, '4xx': ErrorBody, '5xx': ErrorBody } } }, async request => {
+    const { id } = request.params
+    const queue = uuid.test(id) ? await jobs.queueOf(id, principalOf(request).queueAllowlist) : undefined
+    if (queue === undefined) throw notFound()
+    const result = await canceller.cancel(queue, id)
+    if (result === 'finished') throw new HttpError('CONFLICT', 'Job already finished')
+    const job = await jobs.read(queue, id)
+    if (result === 'missing' || job === undefined) throw notFound()
+    return { ok: true as const, job }
+  })
+}
+
+function notFound (): HttpError {
+  return new HttpError('NOT_FOUND', 'Job not found')
 }

@@ -1,0 +1,72 @@
+import { HttpError, type CallError } from '@toolyard/contract'
+import { QueueLimitError, type JobQueues, type NewJob, type Once, type OnceStore } from '@toolyard/queue'
+
+/** A job to make, or why there is none. */
+export type Planned = { job: NewJob } | { error: CallError }
+/** A job that exists, or why there is none. */
+export type Admitted = { job: Pick<NewJob, 'id' | 'type'> } | { error: CallError }
+
+/** Jobs whose ids are settled and that may not exist yet. */
+export type Reservation = { queue: string, once?: Once, repeated: boolean } & ({ planned: readonly Planned[] } | { admitted: readonly Admitted[] })
+
+/** Makes the jobs of a request; those of a request with an `Idempotency-Key` once, however often it comes (RC23). */
+export class JobAdmission {
+  readonly #queues: JobQueues
+  readonly #onces: OnceStore
+
+  constructor (queues: JobQueues, onces: OnceStore) {
+    this.#queues = queues
+    this.#onces = onces
+  }
+
+  /**
+   * Settles the ids of a request's jobs: its own, or those of an earlier request with its key. Without a job to make,
+   * it is only looked for an earlier request.
+   *
+   * @throws HttpError `IDEMPOTENCY_CONFLICT`; RedisUnavailableError.
+   */
+  async reserve (queue: string, planned: readonly Planned[], once: Once | undefined): Promise<Reservation> {
+    if (once === undefined) return { queue, planned, repeated: false }
+    const makesJobs = planned.some(plan => 'job' in plan)
+    const held = await this.#onces.hold(once, makesJobs ? JSON.stringify(planned) : '')
+    if (held === undefined) return { queue, planned, repeated: false, ...(makesJobs ? { once } : {}) }
+    if (held.request !== once.request) throw new HttpError('IDEMPOTENCY_CONFLICT', 'Idempotency-Key reused with different request')
+    const earlier = JSON.parse(held.text) as never
+    return held.confirmed ? { queue, admitted: earlier, repeated: true } : { queue, planned: earlier, once, repeated: true }
+  }
+
+  /**
+   * Makes the jobs in one round trip; a job that a limit or Redis refused comes back as its error.
+   *
+   * @throws RedisUnavailableError, after which the same request with the same key makes no second job.
+   */
+  async admit (reservation: Reservation): Promise<readonly Admitted[]> {
+    if ('admitted' in reservation) return reservation.admitted
+    const { queue, planned, once } = reservation
+    const jobs = planned.flatMap(plan => 'job' in plan ? [plan.job] : [])
+    const refused = jobs.length === 0 ? new Map<string, CallError>() : await this.#refused(queue, jobs)
+    const admitted = planned.map(plan => {
+      if ('error' in plan) return plan
+      const error = refused.get(plan.job.id)
+      return error === undefined ? { job: { id: plan.job.id, type: plan.job.type } } : { error }
+    })
+    if (once !== undefined) await this.#conclude(once, admitted)
+    return admitted
+  }
+
+  async #refused (queue: string, jobs: readonly NewJob[]): Promise<Map<string, CallError>> {
+    try {
+      const refused = await this.#queues.add(queue, jobs)
+      return new Map([...refused].map(([id, error]) => [id, { code: 'INTERNAL', message: `The job could not be stored: ${error.message}` }]))
+    } catch (error) {
+      if (!(error instanceof QueueLimitError)) throw error
+      return new Map(jobs.map(job => [job.id, { code: 'QUEUE_FULL', message: error.message }]))
+    }
+  }
+
+  /** The jobs exist, so a failure here is nobody's error: a key that stays held makes the same jobs again. */
+  async #conclude (once: Once, admitted: readonly Admitted[]): Promise<void> {
+    const made = admitted.some(entry => 'job' in entry)
+    await (made ? this.#onces.confirm(once, JSON.stringify(admitted)) : this.#onces.release(once)).catch(() => {})
+  }
+}

@@ -1,0 +1,64 @@
+import { HttpError, type CallError, type JobRequest, type SubmitJobResponse } from '@toolyard/contract'
+import type { JobReader, NewJob } from '@toolyard/queue'
+import type { JobTypes } from '../job-types.ts'
+import type { Principal } from '../plugins/auth.ts'
+import type { ToolCatalog } from '../tool-catalog.ts'
+import { summary } from './call-plan.ts'
+import type { JobAdmission } from './job-admission.ts'
+import { newJob } from './new-job.ts'
+import { onceOf } from './once.ts'
+import { queueRefusal } from './queue-access.ts'
+
+/** What jobs are submitted with. */
+export interface JobSubmitterDeps {
+  catalog: ToolCatalog
+  jobTypes: JobTypes
+  admission: JobAdmission
+  jobs: JobReader
+}
+
+/** Submits single jobs by their type (RC22). */
+export class JobSubmitter {
+  readonly #deps: JobSubmitterDeps
+
+  constructor (deps: JobSubmitterDeps) {
+    this.#deps = deps
+  }
+
+  /**
+   * Makes the job, or finds the one that an earlier request with the same `Idempotency-Key` made.
+   *
+   * @throws HttpError for a type, queue or input that can't be; RedisUnavailableError.
+   */
+  async submit (request: JobRequest, principal: Principal, idempotencyKey: string | undefined): Promise<SubmitJobResponse> {
+    const refusal = queueRefusal(principal, request.queue)
+    if (refusal !== undefined) throw new HttpError('FORBIDDEN', refusal.message, refusal.details)
+    const planned = this.#plan(request, principal)
+    const once = onceOf(idempotencyKey, principal, ['job', request])
+    const { admission, jobs } = this.#deps
+    const reservation = await admission.reserve(request.queue, planned instanceof HttpError ? [] : [{ job: planned }], once)
+    // What couldn't be made now may have been made before.
+    if (planned instanceof HttpError && !reservation.repeated) throw planned
+    const [admitted] = await admission.admit(reservation)
+    if (admitted === undefined) throw new Error('A reservation without a job')
+    if ('error' in admitted) throw toHttpError(admitted.error)
+    const job = await jobs.read(request.queue, admitted.job.id)
+    if (job === undefined) throw new HttpError('NOT_FOUND', `Job ${admitted.job.id} of this request is no longer kept`)
+    return { ok: true, job, idempotent: reservation.repeated }
+  }
+
+  #plan (request: JobRequest, principal: Principal): NewJob | HttpError {
+    const { catalog, jobTypes } = this.#deps
+    const registered = catalog.ofType(request.type)
+    if (registered === undefined || !jobTypes.isEnabled(registered.tool)) return new HttpError('VALIDATION_ERROR', "Unknown or disabled 'type'")
+    const checked = registered.validate(request.input)
+    if (!checked.ok) return new HttpError('VALIDATION_ERROR', summary(checked.issues), { issues: checked.issues })
+    const { timeoutSec, maxAttempts, tags, priority, delayMs } = request
+    return newJob(registered, { arguments: checked.arguments, principal, jobTypes, tags, timeoutSec, maxAttempts, priority, delayMs })
+  }
+}
+
+/** A job of its own has no sibling to be served: what would be embedded in a batch ends the request. */
+function toHttpError ({ code, message }: CallError): HttpError {
+  return new HttpError(code === 'QUEUE_FULL' ? 'RATE_LIMITED' : 'UNAVAILABLE', message)
+}

@@ -1,0 +1,19 @@
+import type { TSchema } from 'typebox'
+
+/** Names the first field that a schema doesn't know; `at` is what stands before its name. */
+export function unknownField (value: object, schema: TSchema & { properties: object }, at = ''): string | undefined {
+  const unknown = Object.keys(value).find(key => !Object.hasOwn(schema.properties, key))
+  if (unknown === undefined) return undefined
+  const known = Object.keys(schema.properties).map(key => `'${key}'`).join(', ')
+  return `'${at}${unknown.slice(0, 80)}' is not a known field (known: ${known})`
+}
+
+/** Whether a value is a JSON object. */
+export function isObject (value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** Null means the default, like a field that isn't there (X2). */
+export function isAbsent (value: unknown): value is undefined | null {
+  return value === undefined || value === null
+}

@@ -1,0 +1,87 @@
+import { Type, type Static } from 'typebox'
+import { Compile } from 'typebox/compile'
+import { CallArguments, QueueName } from './agent-tools.ts'
+import { HttpError } from './errors.ts'
+import { isAbsent, isObject, unknownField } from './fields.ts'
+import { defaultQueue, limits, queueNamePattern } from './limits.ts'
+
+const JobType = Type.String({ minLength: 1, pattern: '\\S', description: 'A job type from GET /v1/job-types.' })
+const Priority = Type.Integer({ minimum: limits.priority.min, maximum: limits.priority.max, default: limits.priority.default })
+const TimeoutSec = Type.Integer({ minimum: limits.jobTimeoutSec.min, maximum: limits.jobTimeoutSec.max })
+const MaxAttempts = Type.Integer({ minimum: limits.attempts.min, maximum: limits.attempts.max })
+const Tags = Type.Array(Type.String({ minLength: 1, maxLength: limits.tags.length }), { description: `Those beyond ${limits.tags.max} are dropped.` })
+const DelayMs = Type.Integer({ minimum: limits.delayMs.min, maximum: limits.delayMs.max, default: 0 })
+
+/** `POST /v1/jobs`, as it arrives (RC22). Null means the default. */
+export const SubmitJobRequest = Type.Object({
+  type: JobType,
+  input: Type.Optional(CallArguments),
+  queue: Type.Optional(Type.Union([QueueName, Type.Null()])),
+  priority: Type.Optional(Type.Union([Priority, Type.Null()])),
+  timeout_sec: Type.Optional(Type.Union([TimeoutSec, Type.Null()])),
+  max_attempts: Type.Optional(Type.Union([MaxAttempts, Type.Null()])),
+  tags: Type.Optional(Type.Union([Tags, Type.Null()])),
+  delay_ms: Type.Optional(Type.Union([DelayMs, Type.Null()]))
+}, { additionalProperties: false })
+export type SubmitJobRequest = Static<typeof SubmitJobRequest>
+
+/** One job to submit, after validation, with its defaults filled in. */
+export interface JobRequest {
+  type: string
+  input: Record<string, unknown>
+  queue: string
+  priority: number
+  /** Absent: what the tool or its job type say. */
+  timeoutSec: number | undefined
+  /** Absent: what the job type says. */
+  maxAttempts: number | undefined
+  tags: string[]
+  delayMs: number
+}
+
+const whole = Compile(SubmitJobRequest)
+const type = Compile(JobType)
+/** The optional fields in the order in which they are checked, and what is said of a bad one (RC22). */
+const fields = [
+  ['priority', Compile(Priority), `'priority' must be integer ${limits.priority.min}..${limits.priority.max}`],
+  ['timeout_sec', Compile(TimeoutSec), `'timeout_sec' must be integer ${limits.jobTimeoutSec.min}..${limits.jobTimeoutSec.max}`],
+  ['max_attempts', Compile(MaxAttempts), `'max_attempts' must be integer ${limits.attempts.min}..${limits.attempts.max}`],
+  ['queue', Compile(QueueName), `'queue' must match ${queueNamePattern}`],
+  ['input', Compile(CallArguments), "'input' must be an object or null"],
+  ['tags', Compile(Tags), `'tags' must be an array of strings of 1 to ${limits.tags.length} characters`],
+  ['delay_ms', Compile(DelayMs), `'delay_ms' must be integer ${limits.delayMs.min}..${limits.delayMs.max}`]
+] as const
+
+/**
+ * Checks the body of `POST /v1/jobs` (RC22).
+ *
+ * @returns undefined for a good body, else `VALIDATION_ERROR` with the text of the first error.
+ */
+export function checkJobRequest (body: unknown): HttpError | undefined {
+  const error = firstError(body)
+  return error === undefined ? undefined : new HttpError('VALIDATION_ERROR', error)
+}
+
+/** Fills in the defaults of a checked body (RC22). */
+export function toJobRequest (body: SubmitJobRequest): JobRequest {
+  return {
+    type: body.type,
+    input: body.input ?? {},
+    queue: body.queue ?? defaultQueue,
+    priority: body.priority ?? limits.priority.default,
+    timeoutSec: body.timeout_sec ?? undefined,
+    maxAttempts: body.max_attempts ?? undefined,
+    tags: (body.tags ?? []).slice(0, limits.tags.max),
+    delayMs: body.delay_ms ?? 0
+  }
+}
+
+function firstError (body: unknown): string | undefined {
+  if (!isObject(body)) return 'Request body must be an object'
+  if (!type.Check(body['type'])) return "Missing/invalid 'type'"
+  for (const [name, check, text] of fields) {
+    const value = body[name]
+    if (!isAbsent(value) && (!check.Check(value) || (name === 'input' && Array.isArray(value)))) return text
+  }
+  return unknownField(body, SubmitJobRequest) ?? (whole.Check(body) ? undefined : 'Request body does not fit the schema of a job')
+}

@@ -1,0 +1,58 @@
+import { Type, type Static } from 'typebox'
+import { Compile } from 'typebox/compile'
+import { HttpError } from './errors.ts'
+import { isObject, unknownField } from './fields.ts'
+import { limits } from './limits.ts'
+
+/** A job type as the API shows it (RC29): what applies now, not only what was switched. */
+export const JobTypeView = Type.Object({
+  name: Type.String(),
+  enabled: Type.Boolean(),
+  handler: Type.String({ description: 'Which executor runs it, such as builtin:data.file_read (X23).' }),
+  default_timeout_sec: Type.Number(),
+  default_max_attempts: Type.Integer()
+})
+export type JobTypeView = Static<typeof JobTypeView>
+
+/** `GET /v1/job-types`. */
+export const JobTypeList = Type.Object({ ok: Type.Literal(true), types: Type.Array(JobTypeView), count: Type.Integer() })
+
+/** The answer of `PATCH /v1/job-types/:name`. */
+export const JobTypeResponse = Type.Object({ ok: Type.Literal(true), type: JobTypeView })
+
+const Enabled = Type.Boolean()
+const DefaultTimeoutSec = Type.Integer({ minimum: limits.jobTimeoutSec.min, maximum: limits.jobTimeoutSec.max })
+const DefaultMaxAttempts = Type.Integer({ minimum: limits.attempts.min, maximum: limits.attempts.max })
+
+/** `PATCH /v1/job-types/:name`: what is given is changed, the rest stays (RC29). */
+export const JobTypePatch = Type.Object({
+  enabled: Type.Optional(Enabled),
+  default_timeout_sec: Type.Optional(DefaultTimeoutSec),
+  default_max_attempts: Type.Optional(DefaultMaxAttempts)
+}, { additionalProperties: false, minProperties: 1 })
+export type JobTypePatch = Static<typeof JobTypePatch>
+
+const fields = [
+  ['enabled', Compile(Enabled), "'enabled' must be a boolean"],
+  ['default_timeout_sec', Compile(DefaultTimeoutSec), `'default_timeout_sec' must be integer ${limits.jobTimeoutSec.min}..${limits.jobTimeoutSec.max}`],
+  ['default_max_attempts', Compile(DefaultMaxAttempts), `'default_max_attempts' must be integer ${limits.attempts.min}..${limits.attempts.max}`]
+] as const
+
+/**
+ * Checks the body of `PATCH /v1/job-types/:name` (RC29). A boolean is `true` or `false`: the original took `"no"` for yes.
+ *
+ * @returns undefined for a good body, else `VALIDATION_ERROR` with the text of the first error.
+ */
+export function checkJobTypePatch (body: unknown): HttpError | undefined {
+  const error = firstError(body)
+  return error === undefined ? undefined : new HttpError('VALIDATION_ERROR', error)
+}
+
+function firstError (body: unknown): string | undefined {
+  if (!isObject(body)) return 'Request body must be an object'
+  if (Object.keys(body).length === 0) return 'No updatable fields provided'
+  for (const [name, check, text] of fields) {
+    if (Object.hasOwn(body, name) && !check.Check(body[name])) return text
+  }
+  return unknownField(body, JobTypePatch)
+}

@@ -1,0 +1,87 @@
+import { randomUUID } from 'node:crypto'
+import { Job, UnrecoverableError } from 'bullmq'
+import type { JobData } from '@toolyard/contract'
+import { cancelled, isCancelled } from './cancellation.ts'
+import type { Redis } from './connection.ts'
+import type { JobQueues } from './job-queues.ts'
+import { cancelChannel, internalName, jobKey, keyPrefix, replyChannel } from './names.ts'
+import { encodeFailure } from './settlement.ts'
+import { RedisUnavailableError, whileAvailable } from './unavailable.ts'
+
+/*
+ * A job is cancelled in two steps.
+ *
+ * 1. One script decides: wherever the unfinished job is, it is marked, taken into the canceller's hands (it becomes
+ *    active, under a lock of the canceller's own), and all workers are told. From here on no worker can settle it, as
+ *    that takes the lock: a settlement that races with a cancel comes before it, or is dropped.
+ * 2. The canceller settles it as BullMQ's workers do.
+ *
+ * A canceller that dies between the two leaves a job whose lock runs out: it goes back to the workers like the job of
+ * a lost worker, and the one that takes it sees the mark.
+ */
+
+const lockMs = 3_500
+
+/** KEYS: job, lock, active, prioritized, delayed, wait, paused, waiting-children, stalled. ARGV: id, token, lock time, channel. */
+const takeScript = `
+if redis.call('EXISTS', KEYS[1]) == 0 then return 'missing' end
+if redis.call('HEXISTS', KEYS[1], 'finishedOn') == 1 then return 'finished' end
+redis.call('HSET', KEYS[1], 'cancelled', '1')
+for _, key in ipairs({KEYS[3], KEYS[6], KEYS[7]}) do redis.call('LREM', key, 0, ARGV[1]) end
+for _, key in ipairs({KEYS[4], KEYS[5], KEYS[8]}) do redis.call('ZREM', key, ARGV[1]) end
+redis.call('SREM', KEYS[9], ARGV[1])
+redis.call('LPUSH', KEYS[3], ARGV[1])
+redis.call('SET', KEYS[2], ARGV[2], 'PX', ARGV[3])
+redis.call('PUBLISH', ARGV[4], ARGV[1])
+return 'taken'
+`
+const lists = ['active', 'prioritized', 'delayed', 'wait', 'paused', 'waiting-children', 'stalled']
+
+/** What became of a cancel: `finished` when the job had succeeded or failed before, `missing` when there is no such job. */
+export type CancelResult = 'cancelled' | 'finished' | 'missing'
+
+/** Cancels jobs, wherever they wait or run. */
+export class JobCanceller {
+  readonly #redis: Redis
+  readonly #queues: JobQueues
+
+  constructor (redis: Redis, queues: JobQueues) {
+    this.#redis = redis
+    this.#queues = queues
+  }
+
+  /**
+   * Cancels a job for good (RC25, X25); cancelling it again changes nothing.
+   *
+   * @throws RedisUnavailableError, after which the job may or may not be cancelled.
+   */
+  async cancel (queue: string, jobId: string): Promise<CancelResult> {
+    const token = randomUUID()
+    const stem = `${keyPrefix}:${internalName(queue)}:`
+    const key = jobKey(queue, jobId)
+    const keys = [key, `${key}:lock`, ...lists.map(name => stem + name)]
+    const taken = await whileAvailable(this.#redis.eval(takeScript, keys.length, ...keys, jobId, token, lockMs, cancelChannel))
+    if (taken === 'missing') return 'missing'
+    if (taken === 'finished') return isCancelled(await whileAvailable(this.#redis.hget(key, 'failedReason'))) ? 'cancelled' : 'finished'
+    await this.#settle(queue, jobId, token)
+    return 'cancelled'
+  }
+
+  /** Settles a job that this canceller holds. Who cancels it at the same time may hold it by now, and settles it then. */
+  async #settle (queue: string, jobId: string, token: string): Promise<void> {
+    const opened = this.#queues.open(queue)
+    try {
+      const job = await whileAvailable(Job.fromId<JobData>(opened, jobId))
+      if (job === undefined) return
+      await whileAvailable(job.moveToFailed(new UnrecoverableError(encodeFailure(cancelled)), token))
+      // The end says it now. Should an operator run the job again, it isn't cancelled any more.
+      await whileAvailable(this.#redis.hdel(jobKey(queue, jobId), 'cancelled'))
+      if (job.data.replyTo !== undefined) {
+        const message = JSON.stringify({ id: jobId, settlement: { ok: false, error: cancelled } })
+        await whileAvailable(this.#redis.publish(replyChannel(job.data.replyTo), message))
+      }
+    } catch (error) {
+      if (error instanceof RedisUnavailableError) throw error
+    }
+  }
+}

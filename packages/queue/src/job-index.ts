@@ -1,0 +1,95 @@
+import type { Redis } from './connection.ts'
+import type { NewJob } from './job-queues.ts'
+import { createdKey, jobKey } from './names.ts'
+import { whileAvailable } from './unavailable.ts'
+
+/*
+ * Each queue has a sorted set of the jobs that were made in it. All scores are 0, so that Redis sorts by the members,
+ * which begin with the job's id: the order of creation. What a list filters by, and what never changes, stands in the
+ * member, so that a long search reads no records.
+ *
+ * BullMQ removes old jobs by itself and knows nothing of this set. So each add examines twice as many members as it
+ * adds, in turn, and drops those whose job is gone: the set stays within about twice the jobs that exist.
+ */
+
+/** What the index knows of a job. */
+export interface IndexedJob {
+  id: string
+  queue: string
+  type: string
+  tool: string
+  tags: string[]
+  priority: number
+  timeoutSec: number
+  maxAttempts: number
+}
+
+/** A job is in the index a moment before its record exists, so members are dropped only when they are older. */
+const settledMs = 60_000
+const leastExamined = 100
+
+/** The jobs of all queues in the order of their creation. */
+export class JobIndex {
+  readonly #redis: Redis
+  /** For each queue: how many members are to be examined, and after which. */
+  readonly #tidying = new Map<string, { owed: number, after: string }>()
+
+  constructor (redis: Redis) {
+    this.#redis = redis
+  }
+
+  /** Enters jobs that are about to be added; costs the same whatever the number of jobs there are. */
+  async add (queue: string, jobs: readonly Required<NewJob>[]): Promise<void> {
+    await this.#redis.zadd(createdKey(queue), ...jobs.flatMap(job => [0, encode(job)]))
+    const tidying = this.#tidying.get(queue) ?? { owed: 0, after: '' }
+    tidying.owed += 2 * jobs.length
+    this.#tidying.set(queue, tidying)
+    if (tidying.owed >= leastExamined) await this.#tidy(queue, tidying)
+  }
+
+  /**
+   * The newest jobs of all queues that are older than `before` (an id; undefined for all), at most `count`.
+   *
+   * @throws RedisUnavailableError
+   */
+  async newest (queues: readonly string[], before: string | undefined, count: number): Promise<IndexedJob[]> {
+    const pipeline = this.#redis.pipeline()
+    const max = before === undefined ? '+' : `(${before}`
+    for (const queue of queues) pipeline.zrevrangebylex(createdKey(queue), max, '-', 'LIMIT', 0, count)
+    const replies = await whileAvailable(pipeline.exec()) ?? []
+    const found = queues.flatMap((queue, index) => ((replies[index]?.[1] ?? []) as string[]).map(member => decode(queue, member)))
+    return found.sort((a, b) => a.id < b.id ? 1 : -1).slice(0, count)
+  }
+
+  /** Examines what is owed; failures don't matter, the next add owes it again. */
+  async #tidy (queue: string, tidying: { owed: number, after: string }): Promise<void> {
+    const { owed, after } = tidying
+    tidying.owed = 0
+    const members = await this.#redis.zrangebylex(createdKey(queue), after === '' ? '-' : `(${after}`, '+', 'LIMIT', 0, owed)
+    tidying.after = members.length < owed ? '' : members.at(-1) ?? ''
+    const old = members.filter(member => createdAt(member) < Date.now() - settledMs)
+    const pipeline = this.#redis.pipeline()
+    for (const member of old) pipeline.exists(jobKey(queue, idOf(member)))
+    const replies = await pipeline.exec() ?? []
+    const gone = old.filter((_member, index) => replies[index]?.[1] === 0)
+    if (gone.length > 0) await this.#redis.zrem(createdKey(queue), ...gone)
+  }
+}
+
+function encode ({ id, type, data, priority, maxAttempts }: Required<NewJob>): string {
+  return `${id} ${JSON.stringify([type, data.tool, data.tags, priority, data.timeoutSec, maxAttempts])}`
+}
+
+function decode (queue: string, member: string): IndexedJob {
+  const [type, tool, tags, priority, timeoutSec, maxAttempts] = JSON.parse(member.slice(member.indexOf(' '))) as [string, string, string[], number, number, number]
+  return { id: idOf(member), queue, type, tool, tags, priority, timeoutSec, maxAttempts }
+}
+
+function idOf (member: string): string {
+  return member.slice(0, member.indexOf(' '))
+}
+
+/** A UUIDv7 begins with its time in milliseconds, as 12 hexadecimal digits. */
+function createdAt (member: string): number {
+  return Number.parseInt(member.slice(0, 13).replace('-', ''), 16)
+}

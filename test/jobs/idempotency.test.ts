@@ -1,0 +1,149 @@
+import { Redis } from 'ioredis'
+import t from 'tap'
+import { createClient } from '../support/client.ts'
+import { waitFor } from '../support/condition.ts'
+import { startService, testKeys } from '../support/service.ts'
+import { entries, programs } from '../e2e/tools.ts'
+import { list, post, reach } from './submission.ts'
+
+const service = await startService(t, { files: programs, tools: entries, env: { MAX_QUEUES: '4' } })
+const { client } = service
+const redis = new Redis(service.redis.socket)
+t.teardown(() => { redis.disconnect() })
+
+const withKey = (key: string): { headers: Record<string, string> } => ({ headers: { 'idempotency-key': key } })
+const type = 'agentcli.echo'
+
+t.test('RC23 the same key and request give the same job, also when fields stand in another order or are spelled out', async t => {
+  const first = await post(client, { type, input: { a: 1, b: { c: 2, d: 3 } } }, withKey('same'))
+  t.equal(first.status, 201)
+  await reach(client, first.body.job.id, 'succeeded')
+  const again = await post(client, { input: { b: { d: 3, c: 2 }, a: 1 }, priority: 5, type }, withKey('same'))
+  t.equal(again.status, 200)
+  t.equal(again.body.idempotent, true)
+  t.equal(again.body.job.id, first.body.job.id)
+  t.same(again.body.job.result, { a: 1, b: { c: 2, d: 3 } })
+})
+
+t.test('RC23 the same key with another request is a conflict', async t => {
+  await post(client, { type, input: { a: 1 } }, withKey('other'))
+  for (const body of [{ type, input: { a: 2 } }, { type, input: { a: 1 }, queue: 'elsewhere' }, { type, input: { a: 1 }, tags: ['x'] }]) {
+    const answer = await post(client, body, withKey('other'))
+    t.equal(answer.status, 409)
+    t.same(answer.body, { ok: false, error: { code: 'IDEMPOTENCY_CONFLICT', message: 'Idempotency-Key reused with different request' } })
+  }
+  const batch = await client.request('/v1/agent-tools/invoke-batch', { ...withKey('other'), body: { calls: [{ call_id: 'a', name: 'echo' }] } })
+  t.equal(batch.status, 409, 'a batch is another request, too')
+})
+
+t.test('RC23 a key belongs to the API key that sent it', async t => {
+  const body = { type, queue: 'allowed' }
+  const mine = await post(client, body, withKey('shared'))
+  const theirs = await post(client, body, { ...withKey('shared'), key: testKeys.limited })
+  t.equal(theirs.status, 201)
+  t.not(theirs.body.job.id, mine.body.job.id)
+})
+
+t.test('RC23 a request that made no job does not bind its key', async t => {
+  t.equal((await post(client, { type: 'no.such' }, withKey('typo'))).status, 400)
+  t.equal((await post(client, { type }, withKey('typo'))).status, 201)
+})
+
+t.test('a key that can not be one is refused', async t => {
+  for (const key of ['', 'with space', 'x'.repeat(256), 'ü']) {
+    const answer = await post(client, { type }, withKey(key))
+    t.equal(answer.status, 400, key)
+    t.match(answer.body, { error: { message: /^'Idempotency-Key' must be/ } })
+  }
+})
+
+t.test('RC23 fifty simultaneous requests over two API processes make one job', async t => {
+  const second = createClient((await service.startApi()).address, testKeys.admin)
+  for (let round = 0; round < 4; round++) {
+    const tag = `storm-${round}`
+    const answers = await Promise.all(Array.from({ length: 50 }, (_, index) => post([client, second][index % 2] ?? client, { type, tags: [tag] }, withKey(tag))))
+    for (const answer of answers) if (answer.status > 201) t.fail(answer.text)
+    t.equal(new Set(answers.map(answer => answer.body.job.id)).size, 1)
+    t.equal(answers.filter(answer => answer.status === 201).length, 1, 'one request made it')
+    t.equal((await list(client, `?tag=${tag}`)).count, 1)
+  }
+})
+
+t.test('fault 25 an add that timed out but landed, repeated with the same key: one job', async t => {
+  await post(client, { type }, withKey('warm-up'))
+  process.kill(service.redis.pid(), 'SIGSTOP')
+  const lost = await post(client, { type, tags: ['landed'] }, withKey('landed'))
+  process.kill(service.redis.pid(), 'SIGCONT')
+  t.equal(lost.status, 503)
+  const again = await waitFor('Redis is back', async () => {
+    const answer = await post(client, { type, tags: ['landed'] }, withKey('landed'))
+    return answer.status < 500 && answer
+  })
+  await reach(client, again.body.job.id, 'succeeded')
+  t.equal((await list(client, '?tag=landed')).count, 1)
+})
+
+t.test('fault 25 a process that dies between holding the key, adding and confirming leaves no second job', async t => {
+  const body = { type, tags: ['crash'] }
+  const made = await post(client, body, withKey('crash'))
+  const { id } = await reach(client, made.body.job.id, 'succeeded')
+  const key = await waitFor('the key is held', async () => {
+    for (const name of await redis.keys('toolyard:once:*')) if ((await redis.hget(name, 'text'))?.includes(id) === true) return name
+    return undefined
+  })
+  const job = { id, type, data: { tool: 'echo', arguments: {}, timeoutSec: 30, tags: ['crash'], keyName: 'admin' }, maxAttempts: 1 }
+  const asIfDiedAfterAdding = async (): Promise<void> => {
+    await redis.hdel(key, 'confirmed')
+    await redis.hset(key, 'text', JSON.stringify([{ job }]))
+  }
+  await asIfDiedAfterAdding()
+  const afterAdding = await post(client, body, withKey('crash'))
+  t.equal(afterAdding.body.job.id, id)
+  t.match(afterAdding.body.job, { status: 'succeeded', attempts: 1 })
+  t.equal(await redis.hget(key, 'confirmed'), '1')
+
+  await asIfDiedAfterAdding()
+  await redis.del(`toolyard:{default}:${id}`)
+  await redis.zrem('toolyard:{default}:completed', id)
+  const beforeAdding = await post(client, body, withKey('crash'))
+  t.equal(beforeAdding.body.job.id, id, 'the job gets the id that was settled')
+  t.equal((await reach(client, id, 'succeeded')).attempts, 1)
+})
+
+t.test('a key is forgotten after 24 hours', async t => {
+  await post(client, { type }, withKey('kept'))
+  for (const name of await redis.keys('toolyard:once:*')) {
+    const ttl = await redis.ttl(name)
+    t.ok(ttl > 86_000 && ttl <= 86_400, `${ttl} s`)
+  }
+})
+
+t.test('RC23 a batch that is repeated has the same answers, in both modes, and runs nothing again', async t => {
+  const calls = [
+    { call_id: 'a', name: 'echo', arguments: { n: 1 } }, { call_id: 'b', name: 'no_such' }, { call_id: 'c', name: 'fail', arguments: { stderr: 'no' } }
+  ]
+  const send = async (rest: object): Promise<Record<string, unknown>> => (
+    (await client.request('/v1/agent-tools/invoke-batch', { ...withKey('batch'), body: { calls, queue: 'batches', ...rest } })).body
+  )
+  const first = await send({})
+  t.match(first, { results: [{ output: { n: 1 } }, { error: { code: 'UNKNOWN_TOOL' } }, { error: { code: 'TOOL_FAILED', message: 'no' } }] })
+  t.same(await send({}), first)
+  t.same(await send({ wait_ms: 100 }), first, 'how long a caller waits makes no other batch')
+  const { results } = await send({ mode: 'async' }) as { results: Array<{ job_id?: string }> }
+  t.same((await list(client, '?queue=batches')).jobs.map(job => job.id).sort(), [results[0]?.job_id, results[2]?.job_id].sort())
+  t.equal((await client.request('/v1/agent-tools/invoke-batch', { ...withKey('batch'), body: { calls: calls.slice(1), queue: 'batches' } })).status, 409)
+})
+
+t.test('RC23 a batch that is repeated while it runs waits for the same jobs', async t => {
+  const body = { calls: [{ call_id: 'a', name: 'nap', arguments: { ms: 700 } }], queue: 'napping' }
+  const answers = await Promise.all([1, 2].map(() => client.request('/v1/agent-tools/invoke-batch', { ...withKey('nap'), body })))
+  for (const answer of answers) t.match(answer.body, { results: [{ ok: true, output: { slept: 700 } }] })
+  t.equal((await list(client, '?queue=napping')).count, 1)
+})
+
+t.test('a job that a limit refused does not bind its key', async t => {
+  const refused = await post(client, { type, queue: 'one-too-many' }, withKey('refused'))
+  t.equal(refused.status, 429)
+  t.match(refused.body, { ok: false, error: { code: 'RATE_LIMITED', message: /'one-too-many'.*MAX_QUEUES/ } })
+  t.equal((await post(client, { type }, withKey('refused'))).status, 201)
+})
