@@ -9,6 +9,8 @@ export interface JobData {
   tags: string[]
   /** Name (never the value) of the API key that submitted the job. */
   keyName: string
+  /** One call of the tool at a time, over the whole pool (P22). */
+  serial?: true
   /** The API process that waits for the outcome, if one does. */
   replyTo?: string
 }

@@ -6,6 +6,7 @@ import { JobIndex } from './job-index.ts'
 import { internalName, jobKey, keyPrefix } from './names.ts'
 import type { QueueDirectory } from './queue-directory.ts'
 import { keepJobs, type Retention } from './retention.ts'
+import { registerSerial } from './serial-gate.ts'
 import { RedisUnavailableError, whileAvailable } from './unavailable.ts'
 
 /** A job to add. */
@@ -63,6 +64,9 @@ export class JobQueues {
     const complete = jobs.map(job => ({ priority: limits.priority.default, maxAttempts: limits.attempts.default, delayMs: 0, ...job }))
     // Sent together. A job that isn't in the index is run, but not listed: its entry goes first, and may fail alone.
     void this.#index.add(queue, complete).catch(() => {})
+    for (const { id, data } of complete) {
+      if (data.serial === true) void registerSerial(this.#redis, { tool: data.tool, queue, id }).catch(() => {})
+    }
     try {
       await whileAvailable(this.open(queue).addBulk(complete.map(job => this.#bulkJob(job))))
       return new Map()

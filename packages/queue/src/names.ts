@@ -37,6 +37,11 @@ export function onceKey (digest: string): string {
   return `${keyPrefix}:once:${digest}`
 }
 
+/** What a serial tool is run by: its `jobs` in order, and the `holder` that runs now. Both are in one slot of a Redis Cluster. */
+export function serialKey (tool: string, what: 'jobs' | 'holder'): string {
+  return `${keyPrefix}:serial:{${tool}}:${what}`
+}
+
 /** The job types that were switched. */
 export const jobTypesKey = `${keyPrefix}:job-types`
 

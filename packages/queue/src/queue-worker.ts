@@ -1,9 +1,10 @@
 import type { CallError, JobData, OutputRecord, Settlement } from '@toolyard/contract'
-import { UnrecoverableError, WaitingError, Worker, type Job } from 'bullmq'
+import { DelayedError, UnrecoverableError, WaitingError, Worker, type Job } from 'bullmq'
 import { cancelled, type CancelledJobs } from './cancellation.ts'
 import { internalName, jobKey, keyPrefix, replyChannel } from './names.ts'
 import type { OutputStore } from './output-store.ts'
 import { decodeFailure, encodeFailure } from './settlement.ts'
+import { parkMs, type SerialGate, type SerialJob } from './serial-gate.ts'
 import type { HandlerResult, WorkerPoolOptions } from './worker-pool.ts'
 
 /*
@@ -19,20 +20,29 @@ const maxLostRuns = 2
 const lockLost: CallError = { code: 'WORKER_LOST', message: 'The worker lost its hold on the job' }
 const stopped: CallError = { code: 'WORKER_LOST', message: 'The worker stopped before the tool had finished' }
 
+/** What the workers of all queues of a pool share. */
+export interface QueueWorkerParts {
+  outputs: OutputStore
+  cancelled: CancelledJobs
+  gate: SerialGate
+}
+
 /** Serves one queue. */
 export class QueueWorker {
   readonly #queue: string
   readonly #options: WorkerPoolOptions
   readonly #outputs: OutputStore
   readonly #cancelled: CancelledJobs
+  readonly #gate: SerialGate
   readonly #worker: Worker<JobData, OutputRecord>
   readonly #running = new Map<string, AbortController>()
 
-  constructor (queue: string, options: WorkerPoolOptions, parts: { outputs: OutputStore, cancelled: CancelledJobs }) {
+  constructor (queue: string, options: WorkerPoolOptions, parts: QueueWorkerParts) {
     this.#queue = queue
     this.#options = options
     this.#outputs = parts.outputs
     this.#cancelled = parts.cancelled
+    this.#gate = parts.gate
     this.#worker = new Worker<JobData, OutputRecord>(internalName(queue), (job, token) => this.#process(job, token), {
       connection: options.redis,
       prefix: keyPrefix,
@@ -73,19 +83,33 @@ export class QueueWorker {
     try {
       if (this.#cancelled.has(id)) throw new WaitingError()
       if (await this.#isMarked(job)) throw new UnrecoverableError(encodeFailure(cancelled))
-      const result = await this.#options.handle({
-        id,
-        queue: this.#queue,
-        type: job.name,
-        data: job.data,
-        lostBefore: job.attemptsStarted > job.attemptsMade + 1,
-        signal: abort.signal
-      })
+      const result = job.data.serial === true ? await this.#handleSerially(job, token, abort.signal) : await this.#handle(job, abort.signal)
       // Whoever cancels a job settles it; BullMQ leaves a job alone that somebody else has moved.
       if (abort.signal.reason === cancelled) throw new WaitingError()
       return await this.#end(job, token, result)
     } finally {
       this.#running.delete(id)
+    }
+  }
+
+  async #handle (job: Job<JobData>, signal: AbortSignal): Promise<HandlerResult> {
+    const lostBefore = job.attemptsStarted > job.attemptsMade + 1
+    return await this.#options.handle({ id: job.id ?? '', queue: this.#queue, type: job.name, data: job.data, lostBefore, signal })
+  }
+
+  /** Runs the job of a serial tool when it is its turn, else parks it, as if it hadn't been started. */
+  async #handleSerially (job: Job<JobData>, token: string | undefined, signal: AbortSignal): Promise<HandlerResult> {
+    const serial: SerialJob = { tool: job.data.tool, queue: this.#queue, id: job.id ?? '' }
+    if (!await this.#gate.enter(serial)) {
+      await this.#options.redis.hincrby(jobKey(this.#queue, serial.id), 'ats', -1)
+      await job.moveToDelayed(Date.now() + parkMs, token)
+      await this.#gate.wakeIfFree(serial)
+      throw new DelayedError()
+    }
+    try {
+      return await this.#handle(job, signal)
+    } finally {
+      await this.#gate.release(serial)
     }
   }
 

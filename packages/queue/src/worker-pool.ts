@@ -5,6 +5,8 @@ import { cancelChannel } from './names.ts'
 import { OutputStore } from './output-store.ts'
 import { QueueDirectory } from './queue-directory.ts'
 import { QueueWorker } from './queue-worker.ts'
+import { JobQueues } from './job-queues.ts'
+import { SerialGate } from './serial-gate.ts'
 import type { Retention } from './retention.ts'
 import { subscribe } from './subscription.ts'
 
@@ -51,6 +53,8 @@ export class WorkerPool {
   readonly #directory: QueueDirectory
   readonly #outputs: OutputStore
   readonly #cancelled = new CancelledJobs()
+  readonly #gate: SerialGate
+  readonly #queues: JobQueues
   readonly #workers = new Map<string, QueueWorker>()
   #lookTimer: NodeJS.Timeout | undefined
   #stopping = false
@@ -59,6 +63,8 @@ export class WorkerPool {
     this.#options = options
     this.#directory = new QueueDirectory(options.redis, Number.MAX_SAFE_INTEGER)
     this.#outputs = new OutputStore(options.redis, options.retention)
+    this.#queues = new JobQueues(options.redis, this.#directory, options.retention)
+    this.#gate = new SerialGate(options.redis, this.#queues)
   }
 
   /** Starts to serve; resolves when the queues that are known now are served. */
@@ -76,6 +82,7 @@ export class WorkerPool {
     this.#stopping = true
     clearTimeout(this.#lookTimer)
     await Promise.all([...this.#workers.values()].map(worker => worker.stop(graceMs)))
+    await this.#queues.close()
   }
 
   #cancel (jobId: string): void {
@@ -94,6 +101,6 @@ export class WorkerPool {
 
   #serve (queue: string): void {
     if (this.#stopping || this.#workers.has(queue)) return
-    this.#workers.set(queue, new QueueWorker(queue, this.#options, { outputs: this.#outputs, cancelled: this.#cancelled }))
+    this.#workers.set(queue, new QueueWorker(queue, this.#options, { outputs: this.#outputs, cancelled: this.#cancelled, gate: this.#gate }))
   }
 }

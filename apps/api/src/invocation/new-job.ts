@@ -31,6 +31,7 @@ export function newJob ({ tool }: RegisteredTool, parts: JobParts): NewJob {
       timeoutSec,
       tags: parts.tags,
       keyName: parts.principal.name,
+      ...(tool.serial === true ? { serial: true as const } : {}),
       ...(parts.replyTo === undefined ? {} : { replyTo: parts.replyTo })
     },
     maxAttempts,
