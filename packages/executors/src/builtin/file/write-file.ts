@@ -43,7 +43,7 @@ async function write (place: Place, change: Change, args: Readonly<Record<string
   const before = await readBefore(place, change, mayMake(args, change))
   const shaBefore = before.standing === undefined ? null : sha256(before.content)
   checkExpected(args['expected_sha256'], shaBefore)
-  const after = await change.apply(before.content)
+  const after = change.apply(before.content)
   if (after.length > change.maxBytes) throw new BuiltinFailure(`the file would have ${after.length} bytes; max_bytes is ${change.maxBytes}`)
   const created = before.standing === undefined
   const changed = created || !after.equals(before.content)
