@@ -47,8 +47,8 @@ export interface Executors {
 }
 
 /**
- * Makes the executors of one worker. Between runs they keep nothing open but the warm hosts of Python tools, which end
- * with `close`, or with the worker. Descriptors that the worker's process inherited, beside the first three, are closed:
+ * Makes the executors of one worker. Between runs they keep nothing open but the warm hosts of Python tools, and for a
+ * while a thread or two for searches, which end with `close`, or with the worker. Descriptors that the worker's process inherited, beside the first three, are closed:
  * tools would get them.
  */
 export function createExecutors (options: ExecutorOptions): Executors {
@@ -84,7 +84,7 @@ export function createExecutors (options: ExecutorOptions): Executors {
   }
 
   async function runBuiltinTool (tool: Tool, args: Record<string, unknown>, context: RunContext): Promise<Outcome> {
-    const handler = builtins.get(tool.jobType)
+    const handler = builtins.handlers.get(tool.jobType)
     if (handler === undefined) return { ok: false, error: { code: 'TOOL_UNAVAILABLE', message: `no built-in tool has the job type ${tool.jobType}` } }
     return await runBuiltin(handler, { tool, args }, context, options.workspaceDir)
   }
@@ -102,6 +102,7 @@ export function createExecutors (options: ExecutorOptions): Executors {
     async close () {
       await Promise.allSettled(running)
       await hosts.close()
+      await builtins.close()
       await options.audit.flush()
     }
   }

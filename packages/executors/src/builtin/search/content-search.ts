@@ -53,12 +53,14 @@ interface Search {
 function searchFile (path: string, file: FileText, { task, query, pattern, found }: Search): void {
   const fromLine = task.after?.path === path ? (task.after.line ?? Infinity) + 1 : 1
   for (const match of matchesIn(file, pattern, query)) {
-    if (file.binary) {
+    if (match === 'block') {
+      found.timeUp ||= Date.now() > task.until
+    } else if (file.binary) {
       found.skippedBinary += 1
       return
+    } else if (match.line >= fromLine) {
+      found.results.push({ path, ...match })
     }
-    if (match === 'block') found.timeUp ||= Date.now() > task.until
-    else if (match.line >= fromLine) found.results.push({ path, ...match })
     if (found.timeUp || found.results.length > task.limit) return
   }
 }

@@ -1,11 +1,12 @@
-import { parentPort, workerData } from 'node:worker_threads'
+import { parentPort } from 'node:worker_threads'
 import type { SearchTask } from './task.ts'
 
-/** The thread of one search: what it does may wait for the disk and take its time. */
-const task = workerData as SearchTask
-parentPort?.postMessage(await search())
+/** A thread that does one search after the other: what it does may wait for the disk and take its time. */
+parentPort?.on('message', (task: SearchTask) => {
+  void search(task).then(message => { parentPort?.postMessage(message) })
+})
 
-async function search (): Promise<unknown> {
+async function search (task: SearchTask): Promise<unknown> {
   try {
     if (task.find.kind === 'names') {
       const { searchNames } = await import('./name-search.ts')
