@@ -77,5 +77,10 @@ export const agentToolsApiRules = {
   RC30: 'The default job types with their timeouts.',
   RC31: 'The tools that are listed by default.',
   RC36: 'Reading a file.',
-  RC38: 'Searching for files.'
+  RC37: 'Writing a file.',
+  RC38: 'Searching for files.',
+  RC39: 'Searching for lines in files.',
+  RC40: 'Fetching a page.',
+  RC41: 'Running a program.',
+  RC42: 'Searching the web.'
 } as const

@@ -2,8 +2,9 @@ import { Parser } from 'htmlparser2'
 
 /** Elements whose content nobody reads. */
 const unread = new Set(['script', 'style', 'noscript', 'template', 'svg', 'iframe', 'object'])
-/** Elements that begin and end a line of their own. */
-const blocks = new Set(['address', 'article', 'aside', 'blockquote', 'br', 'dd', 'div', 'dl', 'dt', 'fieldset', 'figcaption', 'figure', 'footer', 'form', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'header', 'hr', 'li', 'main', 'nav', 'ol', 'option', 'p', 'pre', 'section', 'table', 'title', 'tr', 'ul'])
+/** Elements that begin a line, and those that end one too. */
+const lines = new Set(['br', 'dd', 'dt', 'hr', 'li', 'option', 'tr'])
+const blocks = new Set(['address', 'article', 'aside', 'blockquote', 'div', 'dl', 'fieldset', 'figcaption', 'figure', 'footer', 'form', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'header', 'main', 'nav', 'ol', 'p', 'pre', 'section', 'table', 'title', 'ul'])
 const marks: Readonly<Record<string, string>> = { h1: '# ', h2: '## ', h3: '### ', h4: '#### ', h5: '##### ', h6: '###### ', li: '- ', td: ' ', th: ' ' }
 
 /**
@@ -19,7 +20,7 @@ export function htmlText (html: string): string {
       if (unread.has(name)) skipped += 1
       if (skipped > 0) return
       if (name === 'pre') preformatted += 1
-      if (blocks.has(name)) parts.push('\n')
+      if (lines.has(name) || blocks.has(name)) parts.push('\n')
       parts.push(marks[name] ?? '')
     },
     ontext (text) {
@@ -36,7 +37,7 @@ export function htmlText (html: string): string {
 }
 
 function tidy (text: string): string {
-  const lines = text.split('\n').map(line => line.trimEnd())
-  const kept = lines.filter((line, index) => line.trim() !== '' || (lines[index - 1] ?? '').trim() !== '')
+  const all = text.split('\n').map(line => line.trimEnd())
+  const kept = all.filter((line, index) => line !== '' || all[index - 1] !== '')
   return kept.map(line => line.startsWith(' ') && !line.startsWith('  ') ? line.slice(1) : line).join('\n').trim()
 }
