@@ -119,9 +119,9 @@ for (const [jobType, args] of [
     const [dir, aside, link] = ['dir', 'aside', 'link'].map(each => join(fixture.workspace, each)) as [string, string, string]
     mkdirSync(dir)
     symlinkSync('../outside', link)
-    let turning = true
+    const swapping = { on: true }
     const swaps = (async () => {
-      while (turning) {
+      while (swapping.on) {
         renameSync(dir, aside)
         putInPlace(link, dir)
         await new Promise(resolve => setImmediate(resolve))
@@ -136,7 +136,7 @@ for (const [jobType, args] of [
       const answer = JSON.stringify(await fixture.runBuiltin(jobType, args))
       if (answer.includes(secret)) t.fail(`read outside: ${answer}`)
     }
-    turning = false
+    swapping.on = false
     await swaps
     t.same(snapshot(base, fixture.workspace), before)
   })

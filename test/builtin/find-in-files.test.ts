@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { closeSync, mkdirSync, openSync, symlinkSync, writeFileSync, writeSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import t from 'tap'
 import type { Outcome } from '@toolyard/executors'
@@ -162,6 +162,20 @@ for (const { engine, env, skip } of engines) {
     })
   })
 }
+
+t.test('RC39 a file of 1 GB is searched to its end, in little memory', async t => {
+  const fixture = createFixture(t, { env: { PATH: '' } })
+  const size = 1_073_741_824
+  const file = openSync(join(fixture.workspace, 'huge'), 'w')
+  writeSync(file, 'line\n'.repeat(2_000), 0)
+  writeSync(file, '\na needle\n', size - 10)
+  closeSync(file)
+  await places(fixture, { query: 'warm up', case_sensitive: true, glob: 'nothing' })
+  const before = process.memoryUsage.rss()
+  const { matches } = await found(fixture, { query: 'a needle', case_sensitive: true })
+  t.match(matches, [{ path: 'huge', column: 1, text: 'a needle' }])
+  t.ok(process.memoryUsage.rss() - before < 100_000_000, 'memory does not grow with the file')
+})
 
 t.test('RC39 the documented errors', async t => {
   const fixture = createFixture(t)

@@ -29,13 +29,13 @@ t.test('RC37 readers see a whole file, before or after, while it is written', as
   const fixture = createFixture(t)
   const [small, large] = ['a'.repeat(10), 'b'.repeat(500_000)]
   writeFileSync(join(fixture.workspace, 'file'), small)
-  let done = false
+  const state = { done: false }
   const writing = (async () => {
     for (let round = 0; round < 20; round++) outputOf(await fixture.runBuiltin('data.write_file', { path: 'file', content: round % 2 === 0 ? large : small }))
-    done = true
+    state.done = true
   })()
   let reads = 0
-  while (!done) {
+  while (!state.done) {
     const { content_text: text } = outputOf(await fixture.runBuiltin('data.file_read', { path: 'file', max_bytes: 1_048_576 })) as { content_text: string }
     if (text !== small && text !== large) t.fail(`a mixture of ${text.length} characters`)
     reads += 1
