@@ -1,4 +1,5 @@
 import type { Cleanup } from '../support/cleanup.ts'
+import { benchFileSearch } from './file-search.ts'
 import { benchMainJob, benchMemory } from './main-job.ts'
 import { benchPythonHost } from './python-host.ts'
 import { print, type Row } from './report.ts'
@@ -7,7 +8,8 @@ import { print, type Row } from './report.ts'
 const benchmarks: Record<string, [title: string, run: (cleanup: Cleanup) => Promise<Row[]>]> = {
   job: ['The main job: BullMQ by itself beside Toolyard over HTTP', benchMainJob],
   memory: ['Memory', benchMemory],
-  python: ['Python tools: a new interpreter for each call beside the warm host', benchPythonHost]
+  python: ['Python tools: a new interpreter for each call beside the warm host', benchPythonHost],
+  search: ['Searching 100,000 files: ripgrep by itself beside the built-in tools', benchFileSearch]
 }
 
 const chosen = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(benchmarks)

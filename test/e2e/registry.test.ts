@@ -89,6 +89,18 @@ t.test('the list carries an ETag, and a request that names it gets a 304 without
   t.equal((await client.request('/v1/agent-tools', { headers: { 'if-none-match': '"other"' } })).status, 200)
 })
 
+t.test('R32 X22 a tool that the policy switched off answers as documented, and no job is made', async t => {
+  const { results, tool_messages: messages } = await client.batch([{ call_id: 'call-y', name: 'tool_exec', arguments: { command: 'ls' } }])
+  t.same(results, [{ call_id: 'call-y', name: 'tool_exec', ok: false, error: { code: 'JOB_TYPE_DISABLED', message: "Job type 'tool.exec' is disabled" } }])
+  t.same(messages, [{ role: 'tool', tool_call_id: 'call-y', name: 'tool_exec', content: '{"ok":false,"error":{"code":"JOB_TYPE_DISABLED","message":"Job type \'tool.exec\' is disabled"}}' }])
+})
+
+t.test('RC31 the tools of the workspace are listed without any flag', async t => {
+  const names = (await list(testKeys.read)).tools.map(tool => tool.function.name)
+  for (const name of ['data_file_read', 'data_write_file', 'tools_file_search', 'tools_find_in_files']) t.ok(names.includes(name), name)
+  for (const name of ['tool_exec', 'data_fetch', 'tools_web_search', 'workspace_delete']) t.notOk(names.includes(name), name)
+})
+
 t.test('R46 the documented host and port are the defaults', async t => {
   const { readSettings } = await import('@toolyard/runtime')
   const settings = readSettings({})

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Test } from 'tap'
-import { createExecutors, openAudit, type Audit, type Executors, type Outcome, type RunContext } from '@toolyard/executors'
+import { createExecutors, openAudit, type Audit, type BuiltinOptions, type Executors, type Outcome, type RunContext } from '@toolyard/executors'
 import type { CommandRun, Tool } from '@toolyard/manifests'
 
 export interface RunOptions extends Partial<RunContext> {
@@ -38,6 +38,7 @@ export interface FixtureOptions {
   /** The workspace is a symbolic link to `real`, beside it. */
   linkedWorkspace?: boolean
   audit?: Audit
+  builtins?: BuiltinOptions
 }
 
 /** Executors on real directories; programs are real files. */
@@ -50,7 +51,7 @@ export function createFixture (t: Test, options: FixtureOptions = {}): Fixture {
   if (options.linkedWorkspace === true) symlinkSync('real', workspace)
   else mkdirSync(workspace)
   const audit = options.audit ?? openAudit({ dir: auditDir, redact: options.redact ?? '', secrets: options.secrets ?? [], onError: error => { t.fail('the audit failed', { error }) } })
-  const executors = createExecutors({ workspaceDir: workspace, env: options.env ?? process.env, maxOutputBytes: options.maxOutputBytes ?? 1_048_576, audit })
+  const executors = createExecutors({ workspaceDir: workspace, env: options.env ?? process.env, maxOutputBytes: options.maxOutputBytes ?? 1_048_576, audit, ...options.builtins === undefined ? {} : { builtins: options.builtins } })
   t.teardown(async () => {
     await executors.close()
     rmSync(base, { recursive: true })

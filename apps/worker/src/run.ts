@@ -2,8 +2,8 @@ import { createExecutors, openAudit } from '@toolyard/executors'
 import { createSchemaCompiler, openRegistrySource, reportFindings, reportReload } from '@toolyard/manifests'
 import { connectRedis, JobTypeTable, WorkerPool } from '@toolyard/queue'
 import {
-  apiKeysOf, createLogger, createMetrics, createToolMetrics, loadEnvFile, onHangup, readSettings, redisUrlOf, retentionOf, serveMetrics,
-  stopOnSignal, tellParent, toolSourcesOf
+  apiKeysOf, builtinSettingsOf, createLogger, createMetrics, createToolMetrics, loadEnvFile, onHangup, readSettings, redisUrlOf,
+  retentionOf, serveMetrics, stopOnSignal, tellParent, toolSourcesOf
 } from '@toolyard/runtime'
 import { mkdir } from 'node:fs/promises'
 import { createHandler } from './handler.ts'
@@ -40,16 +40,18 @@ export async function runWorker (): Promise<void> {
   onHangup(() => { void tools.reload() })
   const metricsServer = settings.METRICS_PORT === undefined ? undefined : await serveMetrics(metrics, settings.HOST, settings.METRICS_PORT)
   const schemas = createSchemaCompiler()
+  const builtins = builtinSettingsOf(settings)
   const executors = createExecutors({
     compileSchema: schema => schemas.validator(schema),
     logger,
     workspaceDir: settings.WORKSPACE_DIR,
     env: process.env,
     maxOutputBytes: settings.MAX_OUTPUT_BYTES,
+    builtins,
     audit: openAudit({
       dir: settings.AUDIT_DIR,
       redact: settings.REDACT,
-      secrets: apiKeysOf(settings).map(key => key.key),
+      secrets: [...apiKeysOf(settings).map(key => key.key), ...builtins.webSearch?.braveKey === undefined ? [] : [builtins.webSearch.braveKey]],
       onError: error => { logger.error({ err: error }, 'audit: a line could not be written') }
     })
   })

@@ -1,6 +1,6 @@
 import type { Tool } from '@toolyard/manifests'
 import type { Audit } from './audit/audit.ts'
-import { builtins } from './builtin/builtins.ts'
+import { createBuiltins, type BuiltinOptions } from './builtin/builtins.ts'
 import { runBuiltin } from './builtin/run-builtin.ts'
 import { toolEnvironment } from './command/environment.ts'
 import { runCommand } from './command/run-command.ts'
@@ -23,6 +23,8 @@ export interface ExecutorOptions {
   /** Bytes of a tool's stdout that are kept; the rest is read and counted. */
   maxOutputBytes: number
   audit: Audit
+  /** Which built-in tools there are beside those of the workspace; default none. */
+  builtins?: BuiltinOptions
   logger?: ExecutorLogger
   /** Compiles the schemas of declared outputs (P21); absent, outputs aren't checked. */
   compileSchema?: CompileSchema
@@ -45,8 +47,8 @@ export interface Executors {
 }
 
 /**
- * Makes the executors of one worker. Between runs they keep nothing open but the warm hosts of Python tools, which end
- * with `close`, or with the worker. Descriptors that the worker's process inherited, beside the first three, are closed:
+ * Makes the executors of one worker. Between runs they keep nothing open but the warm hosts of Python tools, and for a
+ * while a thread or two for searches, which end with `close`, or with the worker. Descriptors that the worker's process inherited, beside the first three, are closed:
  * tools would get them.
  */
 export function createExecutors (options: ExecutorOptions): Executors {
@@ -63,6 +65,7 @@ export function createExecutors (options: ExecutorOptions): Executors {
     onHostEnd: (root, message) => { options.logger?.warn({ root, message }, 'a Python host ended') }
   })
   const python = { ...host, hosts, checkOutput: createOutputCheck(options.compileSchema ?? (() => () => ({ ok: true }))) }
+  const builtins = createBuiltins(options.builtins ?? {}, host)
 
   async function runTool (tool: Tool, args: Record<string, unknown>, context: RunContext): Promise<Outcome> {
     if (context.signal.aborted) return { ok: false, error: interruptionError({ kind: 'abort', reason: context.signal.reason }) }
@@ -81,9 +84,9 @@ export function createExecutors (options: ExecutorOptions): Executors {
   }
 
   async function runBuiltinTool (tool: Tool, args: Record<string, unknown>, context: RunContext): Promise<Outcome> {
-    const handler = builtins.get(tool.jobType)
+    const handler = builtins.handlers.get(tool.jobType)
     if (handler === undefined) return { ok: false, error: { code: 'TOOL_UNAVAILABLE', message: `no built-in tool has the job type ${tool.jobType}` } }
-    return await runBuiltin(handler, args, context, options.workspaceDir)
+    return await runBuiltin(handler, { tool, args }, context, options.workspaceDir)
   }
 
   return {
@@ -99,6 +102,7 @@ export function createExecutors (options: ExecutorOptions): Executors {
     async close () {
       await Promise.allSettled(running)
       await hosts.close()
+      await builtins.close()
       await options.audit.flush()
     }
   }

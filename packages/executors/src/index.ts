@@ -1,5 +1,8 @@
 export { openAudit, type Audit, type AuditOptions } from './audit/audit.ts'
 export type { AuditEntry } from './audit/entry.ts'
+export type { BuiltinOptions } from './builtin/builtins.ts'
+export type { FetchPolicy } from './builtin/web/fetch-page.ts'
+export type { SearchProviderName, WebSearchPolicy } from './builtin/web/search-web.ts'
 export { createExecutors, type ExecutorLogger, type ExecutorOptions, type Executors } from './executors.ts'
 export type { Failure, Outcome, RunContext, Success } from './outcome.ts'
 export type { CompileSchema, SchemaCheck } from './python/outputs.ts'

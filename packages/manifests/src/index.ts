@@ -1,3 +1,4 @@
+export type { BuiltinPolicy } from './builtin/policy.ts'
 export type { SkillOptions } from './skill/options.ts'
 export { skillsPrompt } from './skill/prompt.ts'
 export type { Skill } from './skill/skill.ts'

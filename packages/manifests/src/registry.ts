@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { publishableNamePattern } from '@toolyard/contract'
 import { goQuote } from './go-quote.ts'
+import type { BuiltinPolicy } from './builtin/policy.ts'
 import { builtinTools } from './builtin/tools.ts'
 import type { Finding } from './finding.ts'
 import type { Layer } from './layer.ts'
@@ -67,6 +68,8 @@ export interface RegistryOptions {
   builtins?: boolean
   /** Default: all skills, in full, no scripts. Without `path` no program of a skill is found. */
   skills?: Partial<SkillOptions>
+  /** What the built-in tools are allowed; default none of what needs allowing. */
+  policy?: BuiltinPolicy
 }
 
 const publishableName = new RegExp(publishableNamePattern)
@@ -86,14 +89,14 @@ export async function loadRegistry (options: RegistryOptions): Promise<Registry>
 }
 
 async function load (options: RegistryOptions, known: Memory | undefined): Promise<Registry> {
-  const { manifests, builtins = true } = options
+  const { manifests, builtins = true, policy = {} } = options
   const skills = { ...defaultSkillOptions, ...options.skills }
   const schemas = createSchemaCompiler(known?.schemas)
   const yaml = createYamlMemory(known?.yaml)
   const layers: Layer[] = []
   for (const manifest of manifests) layers.push(await readManifest(manifest, { schemas, yaml, skills }))
   const joined = joinSkills(layers, skills)
-  const merged = mergeLayers(builtins ? builtinTools() : [], joined.layers)
+  const merged = mergeLayers(builtins ? builtinTools(policy) : [], joined.layers)
   const tools = [...merged.tools.values()]
   const findings = [...joined.layers.flatMap(layer => layer.findings), ...merged.findings, ...nameFindings(tools)]
   const memory: Memory = { schemas: schemas.memory, yaml: yaml.readings }

@@ -38,9 +38,15 @@ export interface ToolSources {
     /** Where the programs of skills are looked for. */
     path: string
   }
+  policy: BuiltinSettings
 }
 
-/** The manifests in force, `TOOL_MANIFESTS` or else the bundled samples, and the settings of skills (S35, S40, X32). */
+/**
+ * The manifests in force, `TOOL_MANIFESTS` or else the bundled samples, the settings of skills (S35, S40, X32) and the
+ * policy of the built-in tools.
+ *
+ * @throws SettingsError when the search provider lacks its key or address.
+ */
 export function toolSourcesOf (settings: Settings, env: NodeJS.ProcessEnv): ToolSources {
   return {
     manifests: settings.TOOL_MANIFESTS ?? bundledManifests,
@@ -50,11 +56,39 @@ export function toolSourcesOf (settings: Settings, env: NodeJS.ProcessEnv): Tool
       enabled: settings.SKILLS_ENABLED.includes('all') ? 'all' : settings.SKILLS_ENABLED,
       disabled: settings.SKILLS_DISABLED,
       path: env['PATH'] ?? ''
-    }
+    },
+    policy: builtinSettingsOf(settings)
   }
 }
 
 const bundledManifests = ['samples/tools.json', 'samples/tool_manifest.json', 'samples/skills'].map(path => fileURLToPath(new URL(`../../../${path}`, import.meta.url)))
+/** What the built-in tools may do beside the workspace; the part of a tool that is switched off is absent (R11). */
+export interface BuiltinSettings {
+  exec?: { allowlist: readonly string[] }
+  fetch?: { allowlist: readonly string[], allowHttp: boolean, allowPrivate: boolean }
+  webSearch?: { provider: Settings['WEB_SEARCH_PROVIDER'], braveKey?: string, searxngUrl?: string }
+  workspaceDelete: boolean
+}
+
+/**
+ * The policy of the built-in tools in force (RC31).
+ *
+ * @throws SettingsError when the search provider lacks its key or address.
+ */
+export function builtinSettingsOf (settings: Settings): BuiltinSettings {
+  return {
+    ...(settings.TOOL_EXEC_ENABLED ? { exec: { allowlist: settings.TOOL_EXEC_ALLOWLIST } } : {}),
+    ...(settings.DATA_FETCH_ENABLED ? { fetch: { allowlist: settings.DATA_FETCH_ALLOWLIST, allowHttp: settings.DATA_FETCH_ALLOW_HTTP, allowPrivate: settings.DATA_FETCH_ALLOW_PRIVATE } } : {}),
+    ...(settings.WEB_SEARCH_ENABLED ? { webSearch: webSearchOf(settings) } : {}),
+    workspaceDelete: settings.WORKSPACE_DELETE_ENABLED
+  }
+}
+
+function webSearchOf ({ WEB_SEARCH_PROVIDER: provider, WEB_SEARCH_BRAVE_KEY: braveKey, WEB_SEARCH_SEARXNG_URL: searxngUrl }: Settings): NonNullable<BuiltinSettings['webSearch']> {
+  if (provider === 'brave' && braveKey === undefined) throw new SettingsError(['WEB_SEARCH_BRAVE_KEY must be set for WEB_SEARCH_PROVIDER=brave'])
+  if (provider === 'searxng' && searxngUrl === undefined) throw new SettingsError(['WEB_SEARCH_SEARXNG_URL must be set for WEB_SEARCH_PROVIDER=searxng'])
+  return { provider, ...(braveKey === undefined ? {} : { braveKey }), ...(searxngUrl === undefined ? {} : { searxngUrl }) }
+}
 
 /** How long finished jobs are kept, and how many of each queue. */
 export function retentionOf (settings: Settings): { ageSec: number, count: number } {

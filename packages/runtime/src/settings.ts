@@ -18,6 +18,17 @@ export const variables = {
   SKILLS_CONTEXT_MODE: choice('full', ['full', 'readOnDemand']),
   SKILLS_ENABLED: list(['all']),
   SKILLS_DISABLED: list([]),
+  WORKSPACE_DELETE_ENABLED: flag(false),
+  TOOL_EXEC_ENABLED: flag(false),
+  TOOL_EXEC_ALLOWLIST: list([]),
+  DATA_FETCH_ENABLED: flag(false),
+  DATA_FETCH_ALLOWLIST: list([]),
+  DATA_FETCH_ALLOW_HTTP: flag(false),
+  DATA_FETCH_ALLOW_PRIVATE: flag(false),
+  WEB_SEARCH_ENABLED: flag(false),
+  WEB_SEARCH_PROVIDER: choice<'duckduckgo' | 'brave' | 'searxng'>('duckduckgo', ['duckduckgo', 'brave', 'searxng']),
+  WEB_SEARCH_BRAVE_KEY: optional(text('')),
+  WEB_SEARCH_SEARXNG_URL: optional({ allowed: 'an http:// or https:// URL', read: webUrl }),
   MAX_OUTPUT_BYTES: integer(1_048_576, 1_024, 67_108_864),
   MAX_QUEUES: integer(64, 1, 10_000),
   JOB_RETENTION_SEC: integer(86_400, 60, 31_536_000),
@@ -69,6 +80,10 @@ function readOne (name: string, variable: Variable<unknown>, value: string, prob
     problems.push(`${name}: ${(error as Error).message}`)
     return undefined
   }
+}
+
+function webUrl (value: string): string | undefined {
+  return /^https?:\/\//.test(value) && URL.canParse(value) ? value : undefined
 }
 
 function redisUrl (value: string): string | undefined {

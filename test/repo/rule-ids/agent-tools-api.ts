@@ -80,5 +80,10 @@ export const agentToolsApiRules = {
   RC31: 'The tools that are listed by default.',
   RC32: 'A failed run is followed by another one while there are attempts left.',
   RC36: 'Reading a file.',
-  RC38: 'Searching for files.'
+  RC37: 'Writing a file.',
+  RC38: 'Searching for files.',
+  RC39: 'Searching for lines in files.',
+  RC40: 'Fetching a page.',
+  RC41: 'Running a program.',
+  RC42: 'Searching the web.'
 } as const

@@ -1,9 +1,50 @@
-import { readWorkspaceFile } from './file-read.ts'
-import { searchFiles } from './file-search.ts'
+import type { CommandHost } from '../command/run-command.ts'
+import { createExec } from './exec/exec-command.ts'
+import { readWorkspaceFile } from './file/read-file.ts'
+import { writeWorkspaceFile } from './file/write-file.ts'
 import type { BuiltinHandler } from './handler.ts'
+import { createFileSearch } from './search/file-search.ts'
+import { createFindInFiles } from './search/find-in-files.ts'
+import { findRipgrep } from './search/ripgrep.ts'
+import { SearchThreads } from './search/search-threads.ts'
+import { deleteEntry } from './tree/delete-entry.ts'
+import { listDirectory } from './tree/list-directory.ts'
+import { moveEntry } from './tree/move-entry.ts'
+import { statEntry } from './tree/stat-entry.ts'
+import { createFetchPage, type FetchPolicy } from './web/fetch-page.ts'
+import { createSearchWeb, type WebSearchPolicy } from './web/search-web.ts'
 
-/** The built-in tools by job type. */
-export const builtins: ReadonlyMap<string, BuiltinHandler> = new Map([
-  ['data.file_read', readWorkspaceFile],
-  ['tools.file_search', searchFiles]
-])
+/** What the built-in tools may do beside the workspace; a tool whose part is absent isn't there. */
+export interface BuiltinOptions {
+  exec?: { /** Absolute paths of programs, or names on the PATH. */ allowlist: readonly string[] }
+  fetch?: FetchPolicy
+  webSearch?: WebSearchPolicy
+  workspaceDelete?: boolean
+}
+
+/** The built-in tools of one worker. */
+export interface Builtins {
+  /** By job type. */
+  handlers: ReadonlyMap<string, BuiltinHandler>
+  /** Ends what waits for the next call. */
+  close (): Promise<void>
+}
+
+/** Makes the built-in tools that the options allow. */
+export function createBuiltins (options: BuiltinOptions, host: CommandHost): Builtins {
+  const threads = new SearchThreads()
+  const handlers = new Map<string, BuiltinHandler>([
+    ['data.file_read', readWorkspaceFile],
+    ['data.write_file', writeWorkspaceFile],
+    ['tools.file_search', createFileSearch(threads)],
+    ['tools.find_in_files', createFindInFiles(findRipgrep(host.env, host), threads)],
+    ['workspace.list', listDirectory],
+    ['workspace.stat', statEntry],
+    ['workspace.move', moveEntry]
+  ])
+  if (options.workspaceDelete === true) handlers.set('workspace.delete', deleteEntry)
+  if (options.exec !== undefined) handlers.set('tool.exec', createExec(options.exec.allowlist, host))
+  if (options.fetch !== undefined) handlers.set('data.fetch', createFetchPage(options.fetch))
+  if (options.webSearch !== undefined) handlers.set('tools.web_search', createSearchWeb(options.webSearch))
+  return { handlers, close: () => threads.close() }
+}

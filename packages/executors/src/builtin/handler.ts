@@ -1,10 +1,17 @@
 import type { CallErrorCode } from '@toolyard/contract'
+import type { Tool } from '@toolyard/manifests'
 
 /** Where and until when a built-in tool works. */
 export interface BuiltinContext {
+  tool: Tool
+  jobId: string
   workspaceDir: string
+  /** Execution timeout of the whole call, in milliseconds. */
+  timeoutMs: number
   /** Aborted at the timeout and at a cancel; a handler checks it between its steps. */
   signal: AbortSignal
+  /** Takes a line for the job's log. */
+  log: (line: string) => void
 }
 
 /**
@@ -18,9 +25,11 @@ export type BuiltinHandler = (args: Readonly<Record<string, unknown>>, context: 
 export class BuiltinFailure extends Error {
   override readonly name = 'BuiltinFailure'
   readonly code: CallErrorCode
+  readonly details: object | undefined
 
-  constructor (message: string, code: CallErrorCode = 'TOOL_FAILED') {
+  constructor (message: string, code: CallErrorCode = 'TOOL_FAILED', details?: object) {
     super(message)
     this.code = code
+    this.details = details
   }
 }

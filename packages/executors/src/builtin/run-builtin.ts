@@ -1,25 +1,49 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type { CallError } from '@toolyard/contract'
+import type { Tool } from '@toolyard/manifests'
 import { startDeadline } from '../deadline.ts'
 import type { Outcome, RunContext } from '../outcome.ts'
 import { interruptionError } from '../result/interruption.ts'
 import { BuiltinFailure, type BuiltinContext, type BuiltinHandler } from './handler.ts'
 
+/** How long an interrupted handler may take to end what it began, in milliseconds. */
+const windDownMs = 5_000
+
 /**
  * Runs a built-in tool until it ends, its timeout passes or its signal aborts. An interrupted handler is told by its
- * own signal; whatever it still returns is dropped.
+ * own signal, and has a few seconds to end before the interruption is reported (B23): whatever it still returns is
+ * dropped.
  *
  * @throws what the handler throws beside failures and errors of the file system: a bug.
  */
-export async function runBuiltin (handler: BuiltinHandler, args: Record<string, unknown>, context: RunContext, workspaceDir: string): Promise<Outcome> {
+export async function runBuiltin (handler: BuiltinHandler, call: BuiltinCall, context: RunContext, workspaceDir: string): Promise<Outcome> {
   const stop = new AbortController()
   const deadline = startDeadline(context.timeoutMs, context.signal)
-  const interrupted = deadline.interrupted.then((interruption): Outcome => ({ ok: false, error: interruptionError(interruption) }))
+  const run = runHandler(handler, call.args, { tool: call.tool, jobId: context.jobId, workspaceDir, timeoutMs: context.timeoutMs, signal: stop.signal, log: context.log })
+  const interrupted = deadline.interrupted.then(async (interruption): Promise<Outcome> => {
+    stop.abort()
+    await settled(run)
+    return { ok: false, error: interruptionError(interruption) }
+  })
   try {
-    return await Promise.race([runHandler(handler, args, { workspaceDir, signal: stop.signal }), interrupted])
+    // Once interrupted, the handler's own answer to that counts for nothing.
+    return await Promise.race([run.then(outcome => stop.signal.aborted ? interrupted : outcome), interrupted])
   } finally {
     deadline.clear()
     stop.abort()
   }
+}
+
+/** What is called, and with what. */
+export interface BuiltinCall {
+  tool: Tool
+  args: Record<string, unknown>
+}
+
+async function settled (run: Promise<unknown>): Promise<void> {
+  const enough = new AbortController()
+  await Promise.race([run.catch(() => {}), delay(windDownMs, undefined, { signal: enough.signal }).catch(() => {})])
+  enough.abort()
 }
 
 async function runHandler (handler: BuiltinHandler, args: Record<string, unknown>, context: BuiltinContext): Promise<Outcome> {
@@ -27,14 +51,18 @@ async function runHandler (handler: BuiltinHandler, args: Record<string, unknown
     return { ok: true, output: await handler(args, context) }
   } catch (error) {
     const known = knownError(error)
-    if (known === undefined) throw error
-    return { ok: false, error: known }
+    if (known !== undefined) return { ok: false, error: known }
+    if (context.signal.aborted) return { ok: false, error: { code: 'JOB_CANCELLED', message: 'Job was cancelled' } }
+    throw error
   }
 }
 
 /** The message of a file system error names absolute paths, so only its cause is told. */
 function knownError (error: unknown): CallError | undefined {
-  if (error instanceof BuiltinFailure) return { code: error.code, message: error.message }
+  if (error instanceof BuiltinFailure) {
+    const { code, message, details } = error
+    return details === undefined ? { code, message } : { code, message, details }
+  }
   const { code, syscall } = error as NodeJS.ErrnoException
   return code === undefined || syscall === undefined ? undefined : { code: 'TOOL_FAILED', message: `${syscall} failed: ${code}` }
 }

@@ -1,4 +1,8 @@
 import type { Tool } from '../tool.ts'
 
 /** What a built-in tool says of itself; the rest is the same for all of them. */
-export type BuiltinDeclaration = Pick<Tool, 'name' | 'jobType' | 'description' | 'parameters'> & { timeoutSec: number }
+export type BuiltinDeclaration = Pick<Tool, 'name' | 'jobType' | 'description' | 'parameters' | 'permissions'> & {
+  timeoutSec: number
+  /** Whether running it again for the same job does no harm; false when absent. */
+  idempotent?: true
+}

@@ -1,18 +1,36 @@
 import type { Tool } from '../tool.ts'
+import { dataFetch } from './data-fetch.ts'
 import { dataFileRead } from './data-file-read.ts'
+import { dataWriteFile } from './data-write-file.ts'
 import type { BuiltinDeclaration } from './declaration.ts'
+import type { BuiltinPolicy } from './policy.ts'
+import { toolExec } from './tool-exec.ts'
 import { toolsFileSearch } from './tools-file-search.ts'
+import { toolsFindInFiles } from './tools-find-in-files.ts'
+import { toolsWebSearch } from './tools-web-search.ts'
+import { workspaceDelete, workspaceList, workspaceMove, workspaceStat } from './workspace-tools.ts'
 
-const declarations: readonly BuiltinDeclaration[] = [dataFileRead, toolsFileSearch]
-
-/** The tools that a worker runs itself, in the order of publication (R7, R8). */
-export function builtinTools (): Tool[] {
-  return declarations.map((declaration, index) => ({
+/**
+ * The tools that a worker runs itself, in the order of publication (R7, R8, RC31). What the policy doesn't allow is
+ * disabled, not absent: invoking it is told so (X22, R32).
+ */
+export function builtinTools (policy: BuiltinPolicy = {}): Tool[] {
+  return declarations(policy).map(({ declaration: { idempotent = false, ...declaration }, enabled }, index) => ({
     ...declaration,
-    enabled: true,
-    // They only read, so running one again after its worker died does no harm.
-    idempotent: true,
+    enabled,
+    idempotent,
     source: { format: 'builtin', file: 'builtin', index },
     run: { kind: 'builtin' }
   }))
+}
+
+function declarations ({ exec, fetch, webSearch, workspaceDelete: deleting = false }: BuiltinPolicy): Array<{ declaration: BuiltinDeclaration, enabled: boolean }> {
+  const always = [dataFileRead, toolsFileSearch, dataWriteFile, toolsFindInFiles, workspaceList, workspaceStat, workspaceMove]
+  return [
+    ...always.map(declaration => ({ declaration, enabled: true })),
+    { declaration: workspaceDelete, enabled: deleting },
+    { declaration: toolExec(exec?.allowlist), enabled: exec !== undefined },
+    { declaration: dataFetch(fetch?.allowlist), enabled: fetch !== undefined },
+    { declaration: toolsWebSearch, enabled: webSearch !== undefined }
+  ]
 }

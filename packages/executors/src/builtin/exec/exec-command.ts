@@ -1,0 +1,77 @@
+import { integerArgument, textArgument, textsArgument } from '../arguments.ts'
+import { BuiltinFailure, type BuiltinContext, type BuiltinHandler } from '../handler.ts'
+import { atPlace } from '../workspace/place.ts'
+import { auditEntry } from '../../audit/entry.ts'
+import { toolEnvironment } from '../../command/environment.ts'
+import type { CommandHost } from '../../command/run-command.ts'
+import { runProcess, type ProcessEnd } from '../../process/run-process.ts'
+import { firstChars } from '../../result/utf8.ts'
+import { isAllowed } from './policy.ts'
+import { findProgram } from './program.ts'
+
+const timeoutMs = { min: 100, max: 120_000, default: 120_000 }
+/** UTF-16 units of stdout that an answer has, and of each stream's end in the details of a failure. */
+const outputChars = 256_000
+const tailChars = 4_000
+/** What is left of the call's own timeout to end the process and answer with what it printed, in milliseconds. */
+const reserveMs = 500
+
+/**
+ * Makes `tool.exec` (RC41, B30): runs a program of the allowlist in the workspace, its arguments as they are and no
+ * shell; a shell runs only when it is itself on the list and called by name. The program gets PATH and HOME and an
+ * empty stdin. Returns `{command, args, duration_ms, stdout, stderr, code}`.
+ *
+ * @throws BuiltinFailure `command not allowed: X`, `tool.exec failed with exit N` or `tool.exec timeout`, the last two
+ * with `stdout_tail` and `stderr_tail` in their details.
+ */
+export function createExec (allowlist: readonly string[], host: CommandHost): BuiltinHandler {
+  return async (args, context) => {
+    const command = textArgument(args['command'])
+    if (command === '') throw new BuiltinFailure('command is required')
+    if (!isAllowed(allowlist, command)) throw new BuiltinFailure(`command not allowed: ${firstChars(command, 200)}`, 'NOT_ALLOWED')
+    const program = findProgram(command, host.env['PATH'])
+    if (program === undefined) throw new BuiltinFailure(`command not found: ${command}`, 'TOOL_UNAVAILABLE')
+    const argv = textsArgument(args['args'])
+    const end = await atPlace(context.workspaceDir, textArgument(args['cwd']) || '.', { notFound: 'cwd not found' }, async place => {
+      if (place.stats?.isDirectory() !== true) throw new BuiltinFailure('cwd is not a directory')
+      return await run({ program, args: argv, cwd: place.relative === '.' ? host.workspaceDir : `${place.root}/${place.relative}` }, integerArgument(args['timeout_ms'], timeoutMs), context, host)
+    })
+    return answer({ command, args: argv }, end)
+  }
+}
+
+async function run (plan: { program: string, args: readonly string[], cwd: string }, wantedMs: number, context: BuiltinContext, host: CommandHost): Promise<ProcessEnd> {
+  const { variables, passedKeys } = toolEnvironment([], host.env)
+  const whole = { ...plan, env: variables }
+  const end = await runProcess(whole, {
+    stdin: '',
+    timeoutMs: Math.max(1, Math.min(wantedMs, context.timeoutMs - reserveMs)),
+    signal: context.signal,
+    maxOutputBytes: host.maxOutputBytes,
+    onLine: context.log
+  }, host)
+  host.audit.record(auditEntry({ tool: context.tool.name, job: context.jobId, envKeys: passedKeys }, whole, end))
+  return end
+}
+
+function answer (call: { command: string, args: string[] }, { ending, stdout, stderr, ms }: ProcessEnd): object {
+  const [out, err] = [stdout.kept.toString('utf8'), stderr.kept.toString('utf8')]
+  const details = { ...call, stdout_tail: tail(out), stderr_tail: tail(err) }
+  switch (ending.kind) {
+    case 'exit':
+      if (ending.code !== 0) throw new BuiltinFailure(`tool.exec failed with exit ${ending.code}`, 'TOOL_FAILED', { ...details, code: ending.code })
+      return { ...call, duration_ms: Math.round(ms), stdout: firstChars(out, outputChars), stderr: firstChars(err, outputChars), code: 0 }
+    case 'signal':
+      throw new BuiltinFailure(`tool.exec failed with signal ${ending.signal}`, 'TOOL_FAILED', { ...details, signal: ending.signal })
+    case 'unstarted':
+      throw new BuiltinFailure(ending.error.message, ending.error.code, ending.error.details as object | undefined)
+    case 'timeout':
+      throw new BuiltinFailure('tool.exec timeout', 'TOOL_TIMEOUT', details)
+    case 'abort':
+      throw new BuiltinFailure('Job was cancelled', 'JOB_CANCELLED')
+  }
+}
+
+function tail (text: string): string {
+  return text.slice(-tailChars).replace(/^[\udc00-\udfff]/, '')
+}

@@ -1,0 +1,19 @@
+import { createTwoFilesPatch } from 'diff'
+
+/** Bytes of both contents, and milliseconds, up to which a diff is made. */
+const maxBytes = 2_097_152
+const maxMs = 2_000
+
+/**
+ * What a change would do, as a unified diff. Null when the contents are too large or too different; it is made in small
+ * steps, so that it blocks nobody.
+ */
+export async function unifiedDiff (path: string, before: Buffer, after: Buffer): Promise<string | null> {
+  if (before.length + after.length > maxBytes) return null
+  return await new Promise(resolve => {
+    createTwoFilesPatch(path, path, before.toString('utf8'), after.toString('utf8'), undefined, undefined, {
+      timeout: maxMs,
+      callback: (diff: string | undefined) => { resolve(diff ?? null) }
+    })
+  })
+}

@@ -1,0 +1,74 @@
+import { textArgument } from '../arguments.ts'
+import { BuiltinFailure, type BuiltinContext } from '../handler.ts'
+import { openDirectory } from '../workspace/directory.ts'
+import { openFile, readFully } from '../workspace/open-file.ts'
+import { atPlace } from '../workspace/place.ts'
+import { readCursor } from './cursor.ts'
+import { innerScope, type IgnoreScope } from './ignore-rules.ts'
+import type { IgnoreRules, SearchTask } from './task.ts'
+
+/** A search without what it looks for. */
+export type SearchScope = Omit<SearchTask, 'limit' | 'find'>
+
+/** Part of the execution timeout after which a search answers with what it has, and the most it takes, in milliseconds. */
+const timeShare = 0.8
+const maxMs = 30_000
+/** Bytes of one `.gitignore` above the base. */
+const ignoreBytes = 1_048_576
+
+/**
+ * Opens the directory that `path` names, the workspace when it is missing, and hands what both searches share to `use`.
+ *
+ * @throws BuiltinFailure `path not found`, `path is not a directory` (RC38).
+ */
+export async function atSearchBase<T> (args: Readonly<Record<string, unknown>>, context: BuiltinContext, use: (scope: SearchScope) => Promise<T>): Promise<T> {
+  const after = readCursor(textArgument(args['cursor']))
+  return await atPlace(context.workspaceDir, textArgument(args['path']) || '.', { notFound: 'path not found' }, async place => {
+    if (place.stats?.isDirectory() !== true) throw new BuiltinFailure('path is not a directory')
+    const base = await openDirectory(place.directory, place.name)
+    try {
+      return await use({
+        fd: base.handle.fd,
+        absolute: base.absolute,
+        root: place.root,
+        base: place.relative,
+        includeHidden: args['include_hidden'] === true,
+        ignoreAbove: args['include_ignored'] === true ? undefined : await rulesAbove(place.relative, context),
+        glob: textArgument(args['glob']) || undefined,
+        after,
+        until: Date.now() + Math.min(maxMs, context.timeoutMs * timeShare)
+      })
+    } finally {
+      await base.handle.close()
+    }
+  })
+}
+
+/** The rules of the directories above; none when they ignore the base, since it was asked for by name. */
+async function rulesAbove (base: string, context: BuiltinContext): Promise<IgnoreRules[]> {
+  if (base === '.') return []
+  const names = base.split('/')
+  const rules: IgnoreRules[] = []
+  for (let depth = 0; depth < names.length; depth++) {
+    const directory = names.slice(0, depth).join('/')
+    const text = await ignoreText(directory === '' ? '.gitignore' : `${directory}/.gitignore`, context)
+    if (text !== undefined) rules.push({ directory, text })
+  }
+  const scope = rules.reduce<IgnoreScope | undefined>(innerScope, undefined)
+  return scope?.ignores(base, true) === true ? [] : rules
+}
+
+async function ignoreText (path: string, { workspaceDir }: BuiltinContext): Promise<string | undefined> {
+  try {
+    return await atPlace(workspaceDir, path, { notFound: 'path not found', keepLink: true }, async place => {
+      const { handle, size } = await openFile(place)
+      try {
+        return (await readFully(handle, 0, Math.min(size, ignoreBytes))).toString('utf8')
+      } finally {
+        await handle.close()
+      }
+    })
+  } catch {
+    return undefined
+  }
+}

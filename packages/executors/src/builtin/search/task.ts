@@ -1,0 +1,80 @@
+/** What a search thread is asked: plain data. */
+export interface SearchTask {
+  /** Descriptor of the directory that is searched, open as long as the thread runs. */
+  fd: number
+  /** Its path, and that of the workspace: for links, and where descriptors have no paths. */
+  absolute: string
+  root: string
+  /** From the workspace; `.` for the workspace itself. */
+  base: string
+  includeHidden: boolean
+  /** Rules of the directories above, from the workspace down; undefined when ignored files are searched too. */
+  ignoreAbove: readonly IgnoreRules[] | undefined
+  /** Only paths that match; without a slash, names. */
+  glob: string | undefined
+  /** The results that another page ended with. */
+  after: Cursor | undefined
+  limit: number
+  /** When to stop with what is there, in milliseconds since the epoch. */
+  until: number
+  find: { kind: 'names', query: string } | ({ kind: 'contents' } & ContentQuery)
+}
+
+/** What lines are looked for. */
+export interface LineQuery {
+  query: string
+  regex: boolean
+  caseSensitive: boolean
+  /** Lines before and after each match. */
+  contextLines: number
+}
+
+export interface ContentQuery extends LineQuery {
+  /** Files to search instead of walking, by their path from the base, sorted. */
+  files: readonly string[] | undefined
+  /** Whether the caller named them: then nothing hides or ignores them. */
+  named: boolean
+}
+
+/** The text of a `.gitignore`, and where it is: from the workspace, `` for the workspace itself. */
+export interface IgnoreRules {
+  directory: string
+  text: string
+}
+
+/** A place in the order of results. */
+export interface Cursor {
+  path: string
+  line?: number
+}
+
+export interface NameResult {
+  path: string
+  type: 'file' | 'directory'
+}
+
+export interface ContentResult {
+  path: string
+  /** From 1. */
+  line: number
+  /** From 1, in UTF-16 units. */
+  column: number
+  text: string
+  before?: string[]
+  after?: string[]
+}
+
+/** What a search thread answers. */
+export interface SearchAnswer<Result> {
+  /** At most `limit`. */
+  results: Result[]
+  hasMore: boolean
+  /** Whether the search stopped before it had seen everything. */
+  truncated: boolean
+  /** Where the next page begins, when there may be one. */
+  next: Cursor | undefined
+  /** Entries of directories that were looked at. */
+  scanned: number
+  /** Binary files that have a match, which isn't shown. */
+  skippedBinary: number
+}

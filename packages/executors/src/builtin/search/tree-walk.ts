@@ -1,0 +1,121 @@
+import { closeSync, constants, openSync, readdirSync, type Dirent } from 'node:fs'
+import { join } from 'node:path'
+import { isOwnName } from '../workspace/own-names.ts'
+import { innerScope, readIgnoreFile, type IgnoreScope } from './ignore-rules.ts'
+
+/** A directory by its descriptor; `absolute` where descriptors have no paths. */
+export interface OpenDirectory {
+  fd: number
+  absolute: string
+}
+
+export interface TreeWalkOptions {
+  /** From the workspace; `.` for the workspace itself. */
+  base: string
+  includeHidden: boolean
+  /** The rules above the base; `respectIgnore` false looks at none at all. */
+  scope: IgnoreScope | undefined
+  respectIgnore: boolean
+  /** Entries up to this path are left out: another walk had them. */
+  after: string | undefined
+  /** Asked before each entry; true ends the walk. */
+  isOver: () => boolean
+}
+
+export interface TreeEntry {
+  /** From the workspace. */
+  path: string
+  name: string
+  dirent: Dirent
+  /** Where it is; open until the walk goes on. */
+  directory: OpenDirectory
+}
+
+/** Levels below the base; each keeps a descriptor open. */
+const maxDepth = 256
+
+/** The path of an entry of an open directory. */
+export function openPath ({ fd, absolute }: OpenDirectory, name: string): string {
+  return process.platform === 'linux' ? `/proc/self/fd/${fd}/${name}` : join(absolute, name)
+}
+
+/** Opens a directory in another one, never through a link; the caller closes it. */
+export function openChild (parent: OpenDirectory, name: string): OpenDirectory {
+  const fd = openSync(openPath(parent, name), constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW)
+  return { fd, absolute: join(parent.absolute, name) }
+}
+
+/**
+ * Walks a directory from top to bottom, each directory sorted by name and before its contents; for a thread of its own,
+ * since it waits for the disk. Links are entries, but never followed; directories that can't be read are left out.
+ */
+export class TreeWalk {
+  /** Entries looked at so far. */
+  scanned = 0
+  /** Whether `isOver` ended it. */
+  ended = false
+  /** The entry that was looked at last. */
+  last: string | undefined
+  readonly #options: TreeWalkOptions
+
+  constructor (options: TreeWalkOptions) {
+    this.#options = options
+  }
+
+  * entries (directory: OpenDirectory): Generator<TreeEntry> {
+    const { base, scope, after } = this.#options
+    const below = after === undefined ? [] : after.split('/').slice(base === '.' ? 0 : base.split('/').length)
+    yield * this.#walk(directory, base === '.' ? '' : base, { scope, depth: 0, after: below })
+  }
+
+  * #walk (directory: OpenDirectory, path: string, place: { scope: IgnoreScope | undefined, depth: number, after: readonly string[] }): Generator<TreeEntry> {
+    const scope = this.#options.respectIgnore ? this.#scopeOf(directory, path, place.scope) : undefined
+    const [first, ...rest] = place.after
+    for (const dirent of listed(directory)) {
+      if (this.#isOver()) return
+      this.scanned += 1
+      const { name } = dirent
+      if (isOwnName(name) || (name.startsWith('.') && !this.#options.includeHidden) || (first !== undefined && name < first)) continue
+      const entry = path === '' ? name : `${path}/${name}`
+      this.last = entry
+      if (scope?.ignores(entry, dirent.isDirectory()) === true) continue
+      // The way to where the last page ended was on that page; what is below it may not have been.
+      if (name !== first) yield { path: entry, name, dirent, directory }
+      else if (rest.length === 0 && !dirent.isDirectory()) yield { path: entry, name, dirent, directory }
+      if (dirent.isDirectory() && place.depth < maxDepth) yield * this.#into(directory, entry, name, { scope, depth: place.depth + 1, after: name === first ? rest : [] })
+      if (this.ended) return
+    }
+  }
+
+  * #into (parent: OpenDirectory, path: string, name: string, place: { scope: IgnoreScope | undefined, depth: number, after: readonly string[] }): Generator<TreeEntry> {
+    let directory: OpenDirectory
+    try {
+      directory = openChild(parent, name)
+    } catch {
+      return
+    }
+    try {
+      yield * this.#walk(directory, path, place)
+    } finally {
+      closeSync(directory.fd)
+    }
+  }
+
+  #scopeOf (directory: OpenDirectory, path: string, outer: IgnoreScope | undefined): IgnoreScope | undefined {
+    const text = readIgnoreFile(openPath(directory, '.gitignore'))
+    return innerScope(outer, text === undefined ? undefined : { directory: path, text })
+  }
+
+  #isOver (): boolean {
+    this.ended ||= this.#options.isOver()
+    return this.ended
+  }
+}
+
+function listed (directory: OpenDirectory): Dirent[] {
+  try {
+    return readdirSync(openPath(directory, '.'), { withFileTypes: true }).sort((a, b) => a.name < b.name ? -1 : 1)
+  } catch {
+    return []
+  }
+}

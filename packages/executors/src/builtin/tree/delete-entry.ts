@@ -1,0 +1,51 @@
+import { readdir, rmdir, unlink } from 'node:fs/promises'
+import { textArgument } from '../arguments.ts'
+import { BuiltinFailure, type BuiltinHandler } from '../handler.ts'
+import { entryPath, openDirectory, type Directory } from '../workspace/directory.ts'
+import { atPlace } from '../workspace/place.ts'
+
+/** Levels of directories that are gone into: each keeps a descriptor open. */
+const maxDepth = 200
+
+/**
+ * `workspace.delete`: removes a file or link (never what it leads to), or a directory: an empty one, or with
+ * `recursive` all that is in it. Returns `{ok, path, type, deleted_count}`.
+ */
+export const deleteEntry: BuiltinHandler = async (args, { workspaceDir, signal }) => {
+  const path = textArgument(args['path'])
+  if (path === '') throw new BuiltinFailure('path is required')
+  return await atPlace(workspaceDir, path, { notFound: 'path not found', keepLink: true }, async ({ directory, name, relative, stats }) => {
+    if (name === '.') throw new BuiltinFailure('the workspace itself cannot be deleted')
+    if (stats?.isDirectory() !== true) {
+      await unlink(entryPath(directory, name))
+      return { ok: true, path: relative, type: stats?.isSymbolicLink() === true ? 'link' : 'file', deleted_count: 1 }
+    }
+    if (args['recursive'] === true) return { ok: true, path: relative, type: 'directory', deleted_count: await deleteTree(directory, name, signal) }
+    await rmdir(entryPath(directory, name)).catch((error: NodeJS.ErrnoException) => {
+      throw error.code === 'ENOTEMPTY' || error.code === 'EEXIST' ? new BuiltinFailure('directory is not empty (set recursive=true to delete what is in it)') : error
+    })
+    return { ok: true, path: relative, type: 'directory', deleted_count: 1 }
+  })
+}
+
+/** Goes into directories through the one above and never by a link, whatever is swapped meanwhile. */
+async function deleteTree (parent: Directory, name: string, signal: AbortSignal, depth = 0): Promise<number> {
+  if (depth > maxDepth) throw new BuiltinFailure(`directories are nested deeper than ${maxDepth}`)
+  const directory = await openDirectory(parent, name)
+  let deleted = 1
+  try {
+    for (const entry of await readdir(entryPath(directory, '.'), { withFileTypes: true })) {
+      signal.throwIfAborted()
+      if (entry.isDirectory()) {
+        deleted += await deleteTree(directory, entry.name, signal, depth + 1)
+      } else {
+        await unlink(entryPath(directory, entry.name))
+        deleted += 1
+      }
+    }
+  } finally {
+    await directory.handle.close()
+  }
+  await rmdir(entryPath(parent, name))
+  return deleted
+}

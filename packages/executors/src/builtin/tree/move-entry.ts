@@ -1,0 +1,41 @@
+import { rename } from 'node:fs/promises'
+import { textArgument } from '../arguments.ts'
+import { BuiltinFailure, type BuiltinHandler } from '../handler.ts'
+import { entryPath } from '../workspace/directory.ts'
+import { withLock } from '../workspace/lock.ts'
+import { atPlace, lookAgain, type Place } from '../workspace/place.ts'
+
+/**
+ * `workspace.move`: renames a file, directory or link of the workspace; a link itself, not what it leads to. Replaces a
+ * file only with `overwrite`, and never a directory. Returns `{ok, from, to, overwritten}`.
+ */
+export const moveEntry: BuiltinHandler = async (args, { workspaceDir, signal }) => {
+  const [from, to] = [textArgument(args['from']), textArgument(args['to'])]
+  if (from === '' || to === '') throw new BuiltinFailure(`${from === '' ? 'from' : 'to'} is required`)
+  const overwrite = args['overwrite'] === true
+  const target = { notFound: 'path not found', mayBeMissing: true, keepLink: true, makeParents: args['mkdir_p'] === true, missingParent: 'parent directory does not exist (set mkdir_p=true)' }
+  return await atPlace(workspaceDir, from, { notFound: 'path not found', keepLink: true }, async source => {
+    if (source.name === '.') throw new BuiltinFailure('the workspace itself cannot be moved')
+    return await atPlace(workspaceDir, to, target, async end => {
+      // Writers of the target wait until it is in place.
+      return await withLock(end.directory, end.name, signal, () => move(source, end, overwrite))
+    })
+  })
+}
+
+async function move (source: Place, end: Place, overwrite: boolean): Promise<object> {
+  const { stats } = await lookAgain(end)
+  if (stats?.isDirectory() === true) throw new BuiltinFailure('target is a directory (name the path of the moved entry itself)')
+  if (stats !== undefined && !overwrite) throw new BuiltinFailure('target exists (set overwrite=true to replace it)')
+  try {
+    await rename(entryPath(source.directory, source.name), entryPath(end.directory, end.name))
+  } catch (error) {
+    throw renameFailure(error as NodeJS.ErrnoException)
+  }
+  return { ok: true, from: source.relative, to: end.relative, overwritten: stats !== undefined }
+}
+
+function renameFailure (error: NodeJS.ErrnoException): Error {
+  if (error.code === 'EINVAL') return new BuiltinFailure('a directory cannot be moved into itself')
+  return error.code === 'ENOENT' ? new BuiltinFailure('path not found') : error
+}

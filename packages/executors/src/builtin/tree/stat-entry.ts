@@ -1,0 +1,46 @@
+import { createHash } from 'node:crypto'
+import { textArgument } from '../arguments.ts'
+import { BuiltinFailure, type BuiltinHandler } from '../handler.ts'
+import { openFile, readFully } from '../workspace/open-file.ts'
+import { atPlace, type Place } from '../workspace/place.ts'
+import { entryKind } from './entry-kind.ts'
+
+/** Bytes up to which a file's hash is told, and bytes that are read at once. */
+const hashedBytes = 104_857_600
+const chunkBytes = 1_048_576
+
+/**
+ * `workspace.stat`: one file or directory, through links. Returns `{ok, path, type, size, mode, modified_at, sha256?}`:
+ * size in bytes, mode in octal digits, time in ISO 8601; `sha256` of files up to 100 MiB, as `data.write_file` wants it.
+ */
+export const statEntry: BuiltinHandler = async (args, { workspaceDir, signal }) => {
+  const path = textArgument(args['path'])
+  if (path === '') throw new BuiltinFailure('path is required')
+  return await atPlace(workspaceDir, path, { notFound: 'path not found' }, async place => {
+    const { stats } = place
+    if (stats === undefined) throw new BuiltinFailure('path not found')
+    return {
+      ok: true,
+      path: place.relative,
+      type: entryKind(stats),
+      size: stats.size,
+      mode: (stats.mode & 0o7777).toString(8).padStart(4, '0'),
+      modified_at: stats.mtime.toISOString(),
+      ...(stats.isFile() && stats.size <= hashedBytes ? { sha256: await hash(place, signal) } : {})
+    }
+  })
+}
+
+async function hash (place: Place, signal: AbortSignal): Promise<string> {
+  const { handle, size } = await openFile(place)
+  try {
+    const sum = createHash('sha256')
+    for (let position = 0; position < size; position += chunkBytes) {
+      signal.throwIfAborted()
+      sum.update(await readFully(handle, position, Math.min(chunkBytes, size - position)))
+    }
+    return sum.digest('hex')
+  } finally {
+    await handle.close()
+  }
+}

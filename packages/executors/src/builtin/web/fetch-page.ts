@@ -1,0 +1,106 @@
+import { request, type Dispatcher } from 'undici'
+import { integerArgument, textArgument } from '../arguments.ts'
+import { BuiltinFailure, type BuiltinContext, type BuiltinHandler } from '../handler.ts'
+import { parseJson } from '../../result/json.ts'
+import { readBounded, type BoundedBody } from './bounded-body.ts'
+import { openConnections, type ConnectionOptions, type Connections } from './connections.ts'
+import { decodeText } from './decode-text.ts'
+import { htmlText } from './html-text.ts'
+import { allowedUrl, type UrlPolicy } from './url-policy.ts'
+
+/** What may be fetched. */
+export interface FetchPolicy extends ConnectionOptions, UrlPolicy {}
+
+const timeoutMs = { min: 100, max: 60_000, default: 20_000 }
+const maxBytes = { min: 512, max: 2_097_152, default: 262_144 }
+const maxRedirects = 5
+const headers = { 'user-agent': 'Toolyard/0.1 (data_fetch)', accept: 'text/html, application/json, text/*;q=0.9, */*;q=0.5', 'accept-encoding': 'identity' }
+
+/**
+ * Makes `data.fetch` (RC40, B32): reads a page by GET, over https unless the policy says otherwise, from hosts of the
+ * allowlist alone, at each redirect anew, and never from an address inside. At most `max_bytes` of the body are received.
+ * HTML becomes text unless `raw`; JSON is parsed. Returns `{ok, status, url, content_type, body_text, body_json,
+ * truncated, bytes_read, duration_ms}`; `ok` is whether the status is 2xx, `url` where redirects led, `body_json` null
+ * for anything but whole JSON.
+ */
+export function createFetchPage (policy: FetchPolicy): BuiltinHandler {
+  return async (args, context) => {
+    const begun = performance.now()
+    const url = allowedUrl(textArgument(args['url']), policy)
+    const ms = Math.min(integerArgument(args['timeout_ms'], timeoutMs), context.timeoutMs)
+    const connections = openConnections(policy)
+    const limit = AbortSignal.any([context.signal, AbortSignal.timeout(ms)])
+    try {
+      const page = await follow(url, { policy, connections, signal: limit, maxBytes: integerArgument(args['max_bytes'], maxBytes) })
+      return { ...answer(page, args['raw'] === true), duration_ms: Math.round(performance.now() - begun) }
+    } catch (error) {
+      throw fetchFailure(error, context, limit, ms)
+    } finally {
+      await connections.close()
+    }
+  }
+}
+
+interface Fetching {
+  policy: FetchPolicy
+  connections: Connections
+  signal: AbortSignal
+  maxBytes: number
+}
+
+interface Page extends BoundedBody {
+  url: URL
+  status: number
+  contentType: string
+}
+
+async function follow (start: URL, fetching: Fetching): Promise<Page> {
+  let url = start
+  for (let redirects = 0; redirects <= maxRedirects; redirects++) {
+    fetching.connections.checkHost(url.hostname)
+    const response = await request(url, { method: 'GET', headers, dispatcher: fetching.connections.dispatcher, signal: fetching.signal })
+    const target = redirectTarget(response)
+    if (target === undefined) {
+      const body = await readBounded(response.body as AsyncIterable<Buffer>, fetching.maxBytes)
+      return { ...body, url, status: response.statusCode, contentType: header(response, 'content-type') }
+    }
+    response.body.on('error', () => {}).destroy()
+    url = allowedUrl(new URL(target, url).href, fetching.policy)
+  }
+  throw new BuiltinFailure(`more than ${maxRedirects} redirects`)
+}
+
+function redirectTarget (response: Dispatcher.ResponseData): string | undefined {
+  const location = header(response, 'location')
+  return [301, 302, 303, 307, 308].includes(response.statusCode) && location !== '' ? location : undefined
+}
+
+function header (response: Dispatcher.ResponseData, name: string): string {
+  const value = response.headers[name]
+  return (Array.isArray(value) ? value[0] : value) ?? ''
+}
+
+function answer ({ url, status, contentType, bytes, truncated }: Page, raw: boolean): object {
+  const text = decodeText(bytes, contentType)
+  const isJson = /^application\/(?:[\w.+-]+\+)?json\b/i.test(contentType)
+  const isHtml = /^(?:text\/html|application\/xhtml\+xml)\b/i.test(contentType)
+  return {
+    ok: status >= 200 && status < 300,
+    status,
+    url: url.href,
+    content_type: contentType,
+    body_text: isHtml && !raw ? htmlText(text) : text,
+    body_json: isJson && !truncated ? parseJson(text)?.value ?? null : null,
+    truncated,
+    bytes_read: bytes.length
+  }
+}
+
+/** Says what happened without repeating the request's headers or addresses. */
+function fetchFailure (error: unknown, context: BuiltinContext, limit: AbortSignal, ms: number): unknown {
+  if (error instanceof BuiltinFailure || context.signal.aborted) return error
+  if (limit.aborted) return new BuiltinFailure(`data.fetch timeout after ${ms}ms`)
+  const { code, cause } = error as NodeJS.ErrnoException & { cause?: unknown }
+  if (cause instanceof BuiltinFailure) return cause
+  return code === undefined ? error : new BuiltinFailure(`data.fetch failed: ${code}`)
+}

@@ -1,0 +1,22 @@
+import { firstChars } from '../../../result/utf8.ts'
+import { htmlText } from '../html-text.ts'
+
+/** UTF-16 units of one field of a result. */
+const fieldChars = 1_000
+
+/** The text of a field that may hold marks of HTML, in one line. */
+export function plainText (value: unknown): string {
+  return typeof value === 'string' ? oneLine(htmlText(value)) : ''
+}
+
+/** A text with single spaces, cut to a length that a model can use. */
+export function oneLine (text: string): string {
+  return firstChars(text.replace(/\s+/g, ' ').trim(), fieldChars)
+}
+
+/** The address of a result; undefined for what isn't one of the web. */
+export function webUrl (value: unknown): string | undefined {
+  if (typeof value !== 'string' || !URL.canParse(value)) return undefined
+  const url = new URL(value)
+  return url.protocol === 'https:' || url.protocol === 'http:' ? url.href : undefined
+}

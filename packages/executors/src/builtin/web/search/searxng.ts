@@ -1,0 +1,25 @@
+import type { SearchProvider, WebResult } from './provider.ts'
+import { plainText, webUrl } from './result-text.ts'
+
+interface SearxngAnswer {
+  results?: Array<{ title?: unknown, url?: unknown, content?: unknown }>
+}
+
+/** A SearXNG server of the operator's choice, whose JSON format must be switched on. */
+export function createSearxng (endpoint: string): SearchProvider {
+  return {
+    request (query) {
+      const url = new URL('search', endpoint.endsWith('/') ? endpoint : `${endpoint}/`)
+      url.searchParams.set('q', query)
+      url.searchParams.set('format', 'json')
+      return { url, headers: { accept: 'application/json' } }
+    },
+    results (body) {
+      const { results } = JSON.parse(body) as SearxngAnswer
+      return (results ?? []).flatMap(({ title, url, content }): WebResult[] => {
+        const target = webUrl(url)
+        return target === undefined ? [] : [{ title: plainText(title), url: target, snippet: plainText(content) }]
+      })
+    }
+  }
+}

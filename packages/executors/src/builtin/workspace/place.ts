@@ -1,0 +1,88 @@
+import type { Stats } from 'node:fs'
+import { lstat, mkdir } from 'node:fs/promises'
+import { BuiltinFailure } from '../handler.ts'
+import { entryPath, openDirectory, openWorkspace, type Directory } from './directory.ts'
+import { escape, walkWay, type Walked } from './walk-way.ts'
+import { wayInside } from './way.ts'
+
+/** Where a path of a caller leads: a name in an open directory of the workspace. */
+export interface Place {
+  /** The workspace's own path. */
+  root: string
+  directory: Directory
+  /** `.` for the directory itself. */
+  name: string
+  /** From the workspace, with `/` and without links; `.` for the workspace itself. */
+  relative: string
+  /** Undefined when nothing is there. */
+  stats: Stats | undefined
+}
+
+/** How a path is looked up. */
+export interface PlaceOptions {
+  /** What the caller is told when the path leads nowhere. */
+  notFound: string
+  /** Whether nothing may be there yet: the directory must exist all the same. */
+  mayBeMissing?: boolean
+  /** Whether a link at the end of the path is meant itself. */
+  keepLink?: boolean
+  /** Whether missing directories on the way are made; else `missingParent` is told. */
+  makeParents?: boolean
+  /** What the caller is told when a directory on the way is missing; else `notFound`. */
+  missingParent?: string
+}
+
+/**
+ * Looks up a path as a caller wrote it, relative to the workspace or absolute inside it, and hands the place to `use`,
+ * at whose end it is closed (B29). Every directory on the way is opened through the one above and never by a link, so
+ * that no change to the tree leads outside, whenever it comes. A path to something that must exist may also start with
+ * `workspace/` (RC36).
+ *
+ * @throws BuiltinFailure `path escapes workspace root` for a path or a link that leaves the workspace, or `notFound`.
+ */
+export async function atPlace<T> (workspaceDir: string, path: string, options: PlaceOptions, use: (place: Place) => Promise<T>): Promise<T> {
+  const root = await openWorkspace(workspaceDir)
+  const opened = new Set<Directory>([root])
+  try {
+    const way = wayInside(root.absolute, path) ?? wayInside(workspaceDir, path)
+    if (way === undefined) throw escape()
+    const walk = async (names: readonly string[]): Promise<Walked> => await walkWay(root, names, { keepLink: options.keepLink ?? false, notFound: options.notFound, opened })
+    let walked = await walk(way)
+    if (walked.missing.length > 0 && options.mayBeMissing !== true) {
+      if (way[0] !== 'workspace' || way.length < 2) throw new BuiltinFailure(options.notFound)
+      walked = await walk(way.slice(1))
+      if (walked.missing.length > 0) throw new BuiltinFailure(options.notFound)
+    }
+    return await use({ root: root.absolute, ...await placeOf(walked, options, opened) })
+  } finally {
+    await Promise.all([...opened].map(directory => directory.handle.close()))
+  }
+}
+
+/** The same place with what is there now. */
+export async function lookAgain (place: Place): Promise<Place> {
+  try {
+    return { ...place, stats: await lstat(entryPath(place.directory, place.name)) }
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { ...place, stats: undefined }
+    throw error
+  }
+}
+
+async function placeOf ({ directory, names, missing, stats }: Walked, options: PlaceOptions, opened: Set<Directory>): Promise<Omit<Place, 'root'>> {
+  const all = [...names, ...missing]
+  const relative = all.join('/') || '.'
+  if (missing.length > 1 && options.makeParents !== true) throw new BuiltinFailure(options.missingParent ?? options.notFound)
+  let parent = directory
+  for (const name of missing.slice(0, -1)) parent = await makeDirectory(parent, name, opened)
+  return { directory: parent, name: missing.at(-1) ?? (stats.here ? '.' : all.at(-1) ?? '.'), relative, stats: stats.of }
+}
+
+async function makeDirectory (parent: Directory, name: string, opened: Set<Directory>): Promise<Directory> {
+  await mkdir(entryPath(parent, name)).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error
+  })
+  const directory = await openDirectory(parent, name)
+  opened.add(directory)
+  return directory
+}

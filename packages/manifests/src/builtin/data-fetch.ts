@@ -1,0 +1,25 @@
+import type { BuiltinDeclaration } from './declaration.ts'
+import { listed } from './policy.ts'
+
+/** Reads a page of an allowed domain (RC40, RC30). */
+export function dataFetch (allowed: readonly string[] = []): BuiltinDeclaration {
+  return {
+    name: 'data_fetch',
+    jobType: 'data.fetch',
+    description: `Read a web page by https. HTML comes as text, JSON parsed in body_json. Allowed domains, with their subdomains: ${listed(allowed)}.`,
+    timeoutSec: 60,
+    idempotent: true,
+    permissions: ['network'],
+    parameters: {
+      type: 'object',
+      properties: {
+        url: { type: 'string', minLength: 1, description: 'Absolute URL, https://...' },
+        max_bytes: { type: 'integer', minimum: 512, maximum: 2_097_152, description: 'How much of the body to read.' },
+        raw: { type: 'boolean', default: false, description: 'HTML as it is, not as text.' },
+        timeout_ms: { type: 'integer', minimum: 100, maximum: 60_000 }
+      },
+      required: ['url'],
+      additionalProperties: false
+    }
+  }
+}

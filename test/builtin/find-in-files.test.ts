@@ -1,0 +1,212 @@
+import { execFileSync } from 'node:child_process'
+import { closeSync, mkdirSync, openSync, symlinkSync, writeFileSync, writeSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import t from 'tap'
+import type { Outcome } from '@toolyard/executors'
+import { createFixture, outputOf, type Fixture } from '../executors/fixture.ts'
+
+interface Match {
+  path: string
+  line: number
+  column: number
+  text: string
+  before?: string[]
+  after?: string[]
+}
+
+interface Found {
+  matches: Match[]
+  match_count: number
+  has_more: boolean
+  truncated: boolean
+  skipped_binary_files: number
+  next_cursor?: string
+}
+
+const failed = (message: string): object => ({ ok: false, error: { code: 'TOOL_FAILED', message } })
+const find = async (fixture: Fixture, args: Record<string, unknown>): Promise<Outcome> => await fixture.runBuiltin('tools.find_in_files', args)
+const found = async (fixture: Fixture, args: Record<string, unknown>): Promise<Found> => outputOf(await find(fixture, args)) as Found
+const places = async (fixture: Fixture, args: Record<string, unknown>): Promise<string[]> => (await found(fixture, args)).matches.map(({ path, line, column }) => `${path}:${line}:${column}`)
+
+function write (fixture: Fixture, files: Record<string, string | Buffer>): void {
+  for (const [file, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(fixture.workspace, file)), { recursive: true })
+    writeFileSync(join(fixture.workspace, file), content)
+  }
+}
+
+function hasRipgrep (): boolean {
+  try {
+    return execFileSync('rg', ['--version']).length > 0
+  } catch {
+    return false
+  }
+}
+
+/** The same tests with both engines: an empty PATH has no ripgrep. */
+const engines = [{ engine: 'its own engine', env: { PATH: '' }, skip: false }, { engine: 'ripgrep', env: process.env, skip: hasRipgrep() ? false : 'rg is not installed' }]
+
+for (const { engine, env, skip } of engines) {
+  t.test(`with ${engine}`, { skip }, async t => {
+    t.test('RC39 lines are found with their place, in the order of paths', async t => {
+      const fixture = createFixture(t, { env })
+      write(fixture, { 'b.txt': 'no\nA needle, a Needle\n', 'a/z.txt': 'é needle', 'a.txt': 'nothing\r\nneedle\r\n' })
+      t.same(await found(fixture, { query: 'needle' }), {
+        ok: true,
+        query: 'needle',
+        base_path: '.',
+        matches: [
+          { path: 'a/z.txt', line: 1, column: 3, text: 'é needle' },
+          { path: 'a.txt', line: 2, column: 1, text: 'needle' },
+          { path: 'b.txt', line: 2, column: 3, text: 'A needle, a Needle' }
+        ],
+        match_count: 3,
+        has_more: false,
+        truncated: false,
+        skipped_binary_files: 0
+      })
+      t.same(await places(fixture, { query: 'Needle', case_sensitive: true }), ['b.txt:2:13'])
+      t.same(await places(fixture, { query: 'É NEEDLE' }), ['a/z.txt:1:1'])
+      t.same(await places(fixture, { query: 'needle', path: 'a' }), ['a/z.txt:1:3'])
+      t.same(await places(fixture, { query: 'needle', files: ['b.txt', './a/z.txt'] }), ['a/z.txt:1:3', 'b.txt:2:3'])
+      t.same(await places(fixture, { query: 'needle', glob: '*.txt', path: 'a' }), ['a/z.txt:1:3'])
+      t.same(await places(fixture, { query: 'needle', glob: 'a/**' }), ['a/z.txt:1:3'])
+    })
+
+    t.test('RC39 B33 expressions are RE2\'s, and mean a line', async t => {
+      const fixture = createFixture(t, { env })
+      write(fixture, { f: 'foo1 bar\nfoo\u00e9\nétoile\nx\n\ny  \n(a|b)\n', crlf: 'foo\r\nbar\r\n' })
+      const regex = async (query: string): Promise<string[]> => await places(fixture, { query, regex: true, case_sensitive: true })
+      t.same(await regex('^foo\\d'), ['f:1:1'])
+      t.same(await regex('foo$'), ['crlf:1:1'])
+      t.same(await regex('\\bfoo\\b'), ['crlf:1:1', 'f:2:1'], 'word boundaries are those of ASCII')
+      t.same(await regex('^.toile$'), ['f:3:1'])
+      t.same(await regex('^$'), ['f:5:1'])
+      t.same(await regex('\\s+$'), ['f:6:2'])
+      t.same(await regex('[\\w-]+\\W[\\w]{3}$'), ['f:1:1'])
+      t.same(await regex('x\\s+y'), [], 'nothing is found over lines')
+      t.same(await places(fixture, { query: '(a|b)' }), ['f:7:1'])
+      t.same(await places(fixture, { query: 'FOO[0-9]', regex: true }), ['f:1:1'])
+      t.same(await regex('\\pL\\d'), ['f:1:3'])
+      t.match(await find(fixture, { query: '(', regex: true }), { ok: false, error: { message: /^query is not a regular expression of RE2's syntax/ } })
+      t.match(await find(fixture, { query: '(a)\\1', regex: true }), { ok: false })
+    })
+
+    t.test('RC39 hidden, ignored and linked files are left out, unless they are asked for', async t => {
+      const fixture = createFixture(t, { env })
+      write(fixture, {
+        '.gitignore': 'build/\n*.log\n!keep.log\n',
+        'build/out.txt': 'needle',
+        'a.log': 'needle',
+        'keep.log': 'needle',
+        'src/.gitignore': '/local.txt\n!a.log\n',
+        'src/local.txt': 'needle',
+        'src/deep/local.txt': 'needle',
+        'src/a.log': 'needle',
+        '.hidden/x': 'needle'
+      })
+      symlinkSync('../keep.log', join(fixture.workspace, 'src/link'))
+      t.same(await places(fixture, { query: 'needle' }), ['keep.log:1:1', 'src/a.log:1:1', 'src/deep/local.txt:1:1'])
+      t.same(await places(fixture, { query: 'needle', path: 'src/deep', include_ignored: true }), ['src/deep/local.txt:1:1'])
+      t.same(await places(fixture, { query: 'needle', path: 'build' }), ['build/out.txt:1:1'], 'what is asked for by name is searched')
+      t.same(await places(fixture, { query: 'needle', include_ignored: true }), ['a.log:1:1', 'build/out.txt:1:1', 'keep.log:1:1', 'src/a.log:1:1', 'src/deep/local.txt:1:1', 'src/local.txt:1:1'])
+      t.same(await places(fixture, { query: 'needle', include_hidden: true, glob: 'x' }), ['.hidden/x:1:1'])
+      t.same(await places(fixture, { query: 'needle', files: ['a.log', '.hidden/x', 'src/link'] }), ['.hidden/x:1:1', 'a.log:1:1', 'keep.log:1:1'])
+    })
+
+    t.test('RC39 pages follow each other without gap or double', async t => {
+      const fixture = createFixture(t, { env })
+      write(fixture, Object.fromEntries(Array.from({ length: 12 }, (_, index) => [`d${index % 3}/f${index}`, 'needle\nhay\nneedle needle\n'.repeat(2)])))
+      const all = await places(fixture, { query: 'needle' })
+      t.equal(all.length, 48)
+      const paged: string[] = []
+      let cursor: string | undefined
+      do {
+        const page = await found(fixture, { query: 'needle', max_results: 5, ...cursor === undefined ? {} : { cursor } })
+        paged.push(...page.matches.map(({ path, line, column }) => `${path}:${line}:${column}`))
+        t.equal(page.has_more, page.next_cursor !== undefined)
+        cursor = page.next_cursor
+      } while (cursor !== undefined)
+      t.same(paged, all)
+      t.same(await find(fixture, { query: 'x', cursor: 'nonsense' }), failed('cursor is not one that this tool returned'))
+    })
+
+    t.test('RC39 max_results is 100 by default and at most 500', async t => {
+      const fixture = createFixture(t, { env })
+      write(fixture, { f: 'needle\n'.repeat(600) })
+      t.match(await found(fixture, { query: 'needle' }), { match_count: 100, has_more: true })
+      t.match(await found(fixture, { query: 'needle', max_results: 500 }), { match_count: 500, has_more: true })
+      t.match(await found(fixture, { query: 'needle', max_results: 501 }), { match_count: 100 })
+    })
+
+    t.test('RC39 context lines come with a match', async t => {
+      const fixture = createFixture(t, { env })
+      write(fixture, { f: 'one\ntwo\nneedle\nfour\n' })
+      t.same((await found(fixture, { query: 'needle', context_lines: 1 })).matches, [{ path: 'f', line: 3, column: 1, text: 'needle', before: ['two'], after: ['four'] }])
+      t.match((await found(fixture, { query: 'needle', context_lines: 5 })).matches, [{ before: ['one', 'two'], after: ['four'] }])
+    })
+
+    t.test('RC39 a binary file that matches is counted, not shown', async t => {
+      const fixture = createFixture(t, { env })
+      write(fixture, { binary: Buffer.concat([Buffer.from([0, 1, 2]), Buffer.from('needle')]), other: Buffer.from([0, 1]), text: 'needle', latin: Buffer.from('caf\xe9 needle', 'latin1') })
+      t.match(await found(fixture, { query: 'needle' }), { matches: [{ path: 'latin', column: 6 }, { path: 'text' }], skipped_binary_files: 1 })
+    })
+
+    t.test('a long line is shown around its match, and lines over blocks keep their numbers', async t => {
+      const fixture = createFixture(t, { env })
+      write(fixture, { long: `${'x'.repeat(3_000_000)}needle${'y'.repeat(1_000)}\n`, many: `${'line\n'.repeat(500_000)}a needle\n` })
+      const { matches: [long, many] } = await found(fixture, { query: 'needle' })
+      t.equal(long?.text.length, 500)
+      t.ok(long?.text.includes('needle'))
+      t.match(many, { line: 500_001, column: 3, text: 'a needle' })
+    })
+  })
+}
+
+t.test('RC39 a file of 1 GB is searched to its end, in little memory', async t => {
+  const fixture = createFixture(t, { env: { PATH: '' } })
+  const size = 1_073_741_824
+  const file = openSync(join(fixture.workspace, 'huge'), 'w')
+  writeSync(file, 'line\n'.repeat(2_000), 0)
+  writeSync(file, '\na needle\n', size - 10)
+  closeSync(file)
+  await places(fixture, { query: 'warm up', case_sensitive: true, glob: 'nothing' })
+  const before = process.memoryUsage.rss()
+  const { matches } = await found(fixture, { query: 'a needle', case_sensitive: true })
+  t.match(matches, [{ path: 'huge', column: 1, text: 'a needle' }])
+  t.ok(process.memoryUsage.rss() - before < 100_000_000, 'memory does not grow with the file')
+})
+
+t.test('RC39 the documented errors', async t => {
+  const fixture = createFixture(t)
+  write(fixture, { file: 'x' })
+  for (const query of [undefined, '', 5]) t.same(await find(fixture, { query }), failed('query is required'))
+  t.same(await find(fixture, { query: 'a\nb' }), failed('query must be one line: lines are searched one by one'))
+  t.same(await find(fixture, { query: 'x', path: 'missing' }), failed('path not found'))
+  t.same(await find(fixture, { query: 'x', path: 'file' }), failed('path is not a directory'))
+  t.same(await find(fixture, { query: 'x', files: ['file', 'missing'] }), failed('file not found: missing'))
+  t.same(await find(fixture, { query: 'x', files: ['../x'] }), failed('path escapes workspace root'))
+})
+
+t.test('B33 an expression that backtracks elsewhere, and a slow one, leave the event loop free', async t => {
+  const fixture = createFixture(t, { env: { PATH: '' } })
+  write(fixture, { f: `${'a'.repeat(200_000)}\n`.repeat(5) })
+  let turns = 0
+  const timer = setInterval(() => { turns += 1 }, 5)
+  t.same(await places(fixture, { query: '(a+)+$b', regex: true }), [])
+  await fixture.runBuiltin('tools.find_in_files', { query: '[ab]{500}[bc]{400}x', regex: true }, { timeoutMs: 1_000 })
+  clearInterval(timer)
+  t.ok(turns > 3)
+})
+
+t.test('fault 9 a search ends with its timeout and with its cancel', async t => {
+  const fixture = createFixture(t, { env: { PATH: '' } })
+  write(fixture, { f: `${'a'.repeat(500_000)}\n`.repeat(20) })
+  const slow = { query: '[ab]{500}[bc]{400}x', regex: true }
+  const late = await fixture.runBuiltin('tools.find_in_files', slow, { timeoutMs: 300 })
+  t.match(late, late.ok ? { output: { truncated: true } } : { error: { code: 'TOOL_TIMEOUT' } }, 'it answers with what it has, or not at all')
+  const stop = new AbortController()
+  const search = fixture.runBuiltin('tools.find_in_files', slow, { signal: stop.signal })
+  setTimeout(() => { stop.abort() }, 100)
+  t.match(await search, { ok: false, error: { code: 'JOB_CANCELLED' } })
+})

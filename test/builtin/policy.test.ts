@@ -1,0 +1,61 @@
+import { loadRegistry, type BuiltinPolicy } from '@toolyard/manifests'
+import { builtinSettingsOf, readSettings, SettingsError } from '@toolyard/runtime'
+import t from 'tap'
+
+const always = ['data_file_read', 'tools_file_search', 'data_write_file', 'tools_find_in_files', 'workspace_list', 'workspace_stat', 'workspace_move']
+
+async function published (policy?: BuiltinPolicy): Promise<string[]> {
+  const registry = await loadRegistry({ manifests: [], ...policy === undefined ? {} : { policy } })
+  return registry.published().map(({ tool }) => tool.name)
+}
+
+t.test('RC31 R11 without flags the tools of the workspace are listed, and nothing that reaches further', async t => {
+  t.same(await published(), always)
+  t.same(await published(builtinSettingsOf(readSettings({}))), always)
+})
+
+t.test('RC31 R11 each flag lists its tool', async t => {
+  for (const [flag, name] of [['TOOL_EXEC_ENABLED', 'tool_exec'], ['DATA_FETCH_ENABLED', 'data_fetch'], ['WEB_SEARCH_ENABLED', 'tools_web_search'], ['WORKSPACE_DELETE_ENABLED', 'workspace_delete']] as const) {
+    for (const on of ['1', 'true', 'yes', 'on']) t.same(await published(builtinSettingsOf(readSettings({ [flag]: on }))), [...always, name], `${flag}=${on}`)
+  }
+})
+
+t.test('X22 R10 R32 a tool whose policy is off is known, and disabled', async t => {
+  const registry = await loadRegistry({ manifests: [] })
+  for (const [name, jobType] of [['tool_exec', 'tool.exec'], ['data_fetch', 'data.fetch'], ['tools_web_search', 'tools.web_search'], ['workspace_delete', 'workspace.delete']] as const) {
+    t.match(registry.get(name)?.tool, { enabled: false, jobType })
+  }
+})
+
+t.test('RC30 job types and their timeouts', async t => {
+  const registry = await loadRegistry({ manifests: [] })
+  const timeouts = Object.fromEntries(registry.all().map(({ tool }) => [tool.jobType, tool.timeoutSec]))
+  t.match(timeouts, { 'data.file_read': 30, 'data.write_file': 45, 'tools.file_search': 45, 'tools.find_in_files': 60, 'data.fetch': 60, 'tool.exec': 120, 'tools.web_search': 60 })
+})
+
+t.test('R12 R9 every built-in tool is run by the worker itself', async t => {
+  const registry = await loadRegistry({ manifests: [] })
+  for (const { tool } of registry.all()) t.equal(tool.run.kind, 'builtin')
+})
+
+t.test('tools say what they may do, and only those that change nothing are run again', async t => {
+  const registry = await loadRegistry({ manifests: [] })
+  const holding = (permission: string): string[] => registry.all().filter(({ tool }) => tool.permissions?.some(each => each === permission)).map(({ tool }) => tool.name)
+  t.same(holding('write_files'), ['data_write_file', 'workspace_move', 'workspace_delete', 'tool_exec'])
+  t.same(holding('network'), ['data_fetch', 'tools_web_search'])
+  t.same(registry.all().filter(({ tool }) => !tool.idempotent).map(({ tool }) => tool.name), ['data_write_file', 'workspace_move', 'workspace_delete', 'tool_exec'])
+})
+
+t.test('models are told what is allowed', async t => {
+  const registry = await loadRegistry({ manifests: [], policy: { exec: { allowlist: ['node', '/usr/bin/make'] }, fetch: { allowlist: ['example.com'] } } })
+  t.match(registry.get('tool_exec')?.tool.description, /node, \/usr\/bin\/make/)
+  t.match(registry.get('data_fetch')?.tool.description, /example\.com/)
+  t.ok(registry.all().every(({ tool }) => tool.description.length < 900))
+})
+
+t.test('a search provider without its key or address stops the start', t => {
+  t.throws(() => builtinSettingsOf(readSettings({ WEB_SEARCH_ENABLED: '1', WEB_SEARCH_PROVIDER: 'brave' })), new SettingsError(['WEB_SEARCH_BRAVE_KEY must be set for WEB_SEARCH_PROVIDER=brave']))
+  t.throws(() => builtinSettingsOf(readSettings({ WEB_SEARCH_ENABLED: '1', WEB_SEARCH_PROVIDER: 'searxng' })), new SettingsError(['WEB_SEARCH_SEARXNG_URL must be set for WEB_SEARCH_PROVIDER=searxng']))
+  t.match(builtinSettingsOf(readSettings({ WEB_SEARCH_ENABLED: '1', WEB_SEARCH_PROVIDER: 'brave', WEB_SEARCH_BRAVE_KEY: 'k' })), { webSearch: { provider: 'brave', braveKey: 'k' } })
+  t.end()
+})
