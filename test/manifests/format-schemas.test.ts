@@ -1,12 +1,13 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { Ajv } from 'ajv'
 import t from 'tap'
-import { formatSchemas } from '@toolyard/manifests'
+import { formatSchemas, validateManifests } from '@toolyard/manifests'
 import { entry } from './fixture.ts'
 import { descriptor, head, loadProject, manifestOf } from './project.ts'
 
-const root = join(import.meta.dirname ?? '', '../../..')
+const root = fileURLToPath(new URL('../../..', import.meta.url))
 const directory = join(root, 'packages/manifests/schemas')
 
 function checkOf (file: string): (value: unknown) => boolean {
@@ -21,8 +22,11 @@ t.test('the JSON Schemas in the repository are those of the loader (npm run sche
   for (const { file, schema } of formatSchemas()) t.strictSame(JSON.parse(await readFile(join(directory, file), 'utf8')), schema, file)
 })
 
-t.test('the samples keep to the schema', async t => {
-  t.ok(checkOf('agentcli.json')(JSON.parse(await readFile(join(root, 'samples/tools.json'), 'utf8'))))
+t.test('P26 P33 the manifests that ship keep to the schemas, and are valid without a warning', async t => {
+  const samples = [['agentcli.json', 'tools.json'], ['tool-manifest.json', 'tool_manifest.json'], ['skill.json', 'skills/calendar/tools.json']] as const
+  for (const [schema, sample] of samples) t.ok(checkOf(schema)(JSON.parse(await readFile(join(root, 'samples', sample), 'utf8'))), sample)
+  const { findings } = await validateManifests([join(root, 'samples/tool_manifest.json')], { strict: true })
+  t.strictSame(findings, [])
 })
 
 t.test('A1 an agentcli manifest that the schema refuses is refused by the loader too, and the other way round', async t => {
