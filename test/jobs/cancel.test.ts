@@ -137,7 +137,7 @@ t.test('a job whose canceller died half way is cancelled all the same', async t 
 })
 
 t.test('a client that goes away with on_disconnect: cancel takes its jobs with it', async t => {
-  const body = { queue: 'left', on_disconnect: 'cancel', calls: ['a', 'b'].map(call_id => ({ call_id, name: 'nap', arguments: { ms: 15_000 } })) }
+  const body = { queue: 'left', on_disconnect: 'cancel', calls: ['a', 'b'].map(id => ({ call_id: id, name: 'nap', arguments: { ms: 15_000 } })) }
   const abort = new AbortController()
   const gone = client.request('/v1/agent-tools/invoke-batch', { body, signal: abort.signal }).catch((error: unknown) => error as Error)
   await waitFor('both run', async () => (await list(client, '?queue=left&status=running')).count === 2)

@@ -1,5 +1,4 @@
 import type { JobTypeList, ToolList } from '@toolyard/contract'
-import type { Static } from 'typebox'
 import t from 'tap'
 import { createClient, type Answer } from '../support/client.ts'
 import { waitFor } from '../support/condition.ts'
@@ -12,10 +11,10 @@ const { client } = service
 const other = createClient((await service.startApi()).address, testKeys.admin)
 
 const patch = async (name: string, body: unknown, key: string = testKeys.admin): Promise<Answer> => await client.request(`/v1/job-types/${name}`, { method: 'PATCH', body, key })
-const names = async (of = client): Promise<string[]> => (await of.request<Static<typeof ToolList>>('/v1/agent-tools')).body.tools.map(tool => tool.function.name)
+const names = async (of = client): Promise<string[]> => (await of.request<ToolList>('/v1/agent-tools')).body.tools.map(tool => tool.function.name)
 
 t.test('RC29, RC30, X23 every tool has a job type with its defaults', async t => {
-  const { body } = await client.request<Static<typeof JobTypeList>>('/v1/job-types', { key: testKeys.read })
+  const { body } = await client.request<JobTypeList>('/v1/job-types', { key: testKeys.read })
   t.equal(body.count, body.types.length)
   const of = (name: string): unknown => body.types.find(type => type.name === name)
   t.same(of('data.file_read'), { name: 'data.file_read', enabled: true, handler: 'builtin:data.file_read', default_timeout_sec: 30, default_max_attempts: 1 })

@@ -40,12 +40,12 @@ t.test('RC22 what is wrong is said in the documented words', async t => {
     [{ type: 'echo' }, "Unknown or disabled 'type'"],
     [{ type: 'agentcli.off' }, "Unknown or disabled 'type'"],
     ...[11, -1, 1.5, '5', true].map((priority): [unknown, string] => [{ type, priority }, "'priority' must be integer 0..10"]),
-    ...[0, 3_601, 1.5, '5'].map((timeout_sec): [unknown, string] => [{ type, timeout_sec }, "'timeout_sec' must be integer 1..3600"]),
-    ...[0, 11, '1'].map((max_attempts): [unknown, string] => [{ type, max_attempts }, "'max_attempts' must be integer 1..10"]),
+    ...[0, 3_601, 1.5, '5'].map((value): [unknown, string] => [{ type, timeout_sec: value }, "'timeout_sec' must be integer 1..3600"]),
+    ...[0, 11, '1'].map((value): [unknown, string] => [{ type, max_attempts: value }, "'max_attempts' must be integer 1..10"]),
     ...['UPPER', '', 'x'.repeat(81), 5].map((queue): [unknown, string] => [{ type, queue }, "'queue' must match ^[a-z0-9._:-]{1,80}$"]),
     ...[[], 'text', 5].map((input): [unknown, string] => [{ type, input }, "'input' must be an object or null"]),
     ...['a', [''], [5], ['x'.repeat(81)]].map((tags): [unknown, string] => [{ type, tags }, "'tags' must be an array of strings of 1 to 80 characters"]),
-    ...[-1, 604_800_001, '5'].map((delay_ms): [unknown, string] => [{ type, delay_ms }, "'delay_ms' must be integer 0..604800000"])
+    ...[-1, 604_800_001, '5'].map((value): [unknown, string] => [{ type, delay_ms: value }, "'delay_ms' must be integer 0..604800000"])
   ]
   for (const [body, message] of cases) {
     const answer = await post(client, body)

@@ -3,7 +3,7 @@ import type { JobReader, NewJob } from '@toolyard/queue'
 import type { JobTypes } from '../job-types.ts'
 import type { Principal } from '../plugins/auth.ts'
 import type { ToolCatalog } from '../tool-catalog.ts'
-import { summary } from './call-plan.ts'
+import { checkArguments, summary } from './call-plan.ts'
 import type { JobAdmission } from './job-admission.ts'
 import { newJob } from './new-job.ts'
 import { onceOf } from './once.ts'
@@ -51,7 +51,9 @@ export class JobSubmitter {
     const { catalog, jobTypes } = this.#deps
     const registered = catalog.ofType(request.type)
     if (registered === undefined || !jobTypes.isEnabled(registered.tool)) return new HttpError('VALIDATION_ERROR', "Unknown or disabled 'type'")
-    const checked = registered.validate(request.input)
+    const { tool } = registered
+    if (tool.unavailable !== undefined) return new HttpError('CONFLICT', `Tool '${tool.name}' can't run: ${tool.unavailable}`)
+    const checked = checkArguments(registered, request.input)
     if (!checked.ok) return new HttpError('VALIDATION_ERROR', summary(checked.issues), { issues: checked.issues })
     const { timeoutSec, maxAttempts, tags, priority, delayMs } = request
     return newJob(registered, { arguments: checked.arguments, principal, jobTypes, tags, timeoutSec, maxAttempts, priority, delayMs })
