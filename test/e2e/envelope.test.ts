@@ -14,7 +14,7 @@ async function refused (t: Test, body: unknown, message: string): Promise<void> 
   t.same(answer.body, { ok: false, error: { code: 'VALIDATION_ERROR', message, details: {} } })
 }
 
-t.test('R30 a validation error is a 400 with the documented body', async t => {
+t.test('R30, X5 a validation error is a 400 with the documented body', async t => {
   await refused(t, {}, "'calls' must be an array")
   await refused(t, { calls: { 0: call } }, "'calls' must be an array")
 })

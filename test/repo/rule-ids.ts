@@ -16,6 +16,10 @@ export const ruleIds: Record<string, string> = {
 export const requiredRanges: readonly RuleRange[] = [
   { part: 'A', first: 1, last: 43 },
   { part: 'R', first: 1, last: 47 },
+  { part: 'P', first: 1, last: 33 },
+  { part: 'S', first: 1, last: 43 },
+  { part: 'X', first: 1, last: 32 },
+  { part: 'X', first: 34, last: 35 },
   { part: 'RC', first: 30, last: 31 },
   { part: 'RC', first: 36, last: 42 },
   { part: 'B', first: 29, last: 30 },

@@ -18,6 +18,7 @@ export type ReloadResult =
   /** `errors` are the findings for which the new version was refused. */
   | { kind: 'refused', registry: Registry, errors: readonly Finding[] }
 
+/** What to load, and who hears of it. */
 export interface RegistrySourceOptions extends RegistryOptions {
   /** Hears of every reload, whoever asked for it. */
   onReload: (result: ReloadResult) => void
