@@ -45,6 +45,6 @@ t.test('a required rule that no title cites is reported with its sentence', t =>
 
 t.test('every required rule is a known one', t => {
   t.strictSame(findUncited([], ruleIds, requiredRanges).filter(line => line.includes('not among')), [])
-  t.equal(findUncited([], ruleIds, requiredRanges).length, 104)
+  t.equal(findUncited([], ruleIds, requiredRanges).length, requiredRanges.reduce((sum, { first, last }) => sum + last - first + 1, 0))
   t.end()
 })
