@@ -16,6 +16,8 @@ export const ruleIds: Record<string, string> = {
 export const requiredRanges: readonly RuleRange[] = [
   { part: 'A', first: 1, last: 43 },
   { part: 'R', first: 1, last: 47 },
+  { part: 'RC', first: 26, last: 28 },
+  { part: 'fault ', first: 42, last: 43 },
   { part: 'RC', first: 30, last: 31 },
   { part: 'RC', first: 36, last: 42 },
   { part: 'B', first: 29, last: 30 },
