@@ -3,11 +3,13 @@ import { benchFileSearch } from './file-search.ts'
 import { benchMainJob, benchMemory } from './main-job.ts'
 import { benchPythonHost } from './python-host.ts'
 import { print, type Row } from './report.ts'
+import { benchStreams } from './streams.ts'
 
 /** The benchmarks, by the names that choose them on the command line. */
 const benchmarks: Record<string, [title: string, run: (cleanup: Cleanup) => Promise<Row[]>]> = {
   job: ['The main job: BullMQ by itself beside Toolyard over HTTP', benchMainJob],
   memory: ['Memory', benchMemory],
+  streams: ['Event streams', benchStreams],
   python: ['Python tools: a new interpreter for each call beside the warm host', benchPythonHost],
   search: ['Searching 100,000 files: ripgrep by itself beside the built-in tools', benchFileSearch]
 }

@@ -20,6 +20,8 @@ export const requiredRanges: readonly RuleRange[] = [
   { part: 'S', first: 1, last: 43 },
   { part: 'X', first: 1, last: 32 },
   { part: 'X', first: 34, last: 35 },
+  { part: 'RC', first: 26, last: 28 },
+  { part: 'fault ', first: 42, last: 43 },
   { part: 'RC', first: 30, last: 31 },
   { part: 'RC', first: 36, last: 42 },
   { part: 'B', first: 29, last: 30 },

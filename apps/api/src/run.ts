@@ -1,6 +1,7 @@
 import { openRegistrySource, reportFindings, reportReload } from '@toolyard/manifests'
 import {
-  CompletionWaiter, connectRedis, isConnected, JobCanceller, JobLister, JobQueues, JobReader, JobTypeTable, OnceStore, OutputStore, QueueDirectory
+  CompletionWaiter, connectRedis, isConnected, JobCanceller, JobLister, JobLogs, JobQueues, JobReader, JobTypeTable, JobWatch, OnceStore, OutputStore,
+  QueueDirectory, StreamTickets
 } from '@toolyard/queue'
 import {
   apiKeysOf, createLogger, createMetrics, createToolMetrics, loadEnvFile, onHangup, readSettings, redisUrlOf, retentionOf, serveMetrics,
@@ -35,6 +36,7 @@ export async function runApi (): Promise<void> {
   const queues = new JobQueues(commands, directory, retention)
   const outputs = new OutputStore(commands, retention)
   const waiter = new CompletionWaiter(commands, subscriber)
+  const watch = new JobWatch(commands, subscriber)
   const jobs = new JobReader({ redis: commands, directory, queues, outputs })
 
   const metrics = createMetrics()
@@ -71,6 +73,9 @@ export async function runApi (): Promise<void> {
     waiter,
     outputs,
     jobs,
+    logs: new JobLogs(commands),
+    watch,
+    tickets: new StreamTickets(commands),
     jobTypes,
     jobTypeTable,
     lister: new JobLister({ redis: commands, directory, queues }),
@@ -81,6 +86,9 @@ export async function runApi (): Promise<void> {
   }, {
     keys,
     authDisabled: settings.API_AUTH_DISABLED,
+    maxStreams: settings.MAX_STREAMS,
+    heartbeatMs: settings.SSE_HEARTBEAT_SEC * 1_000,
+    ticketTtlSec: settings.SSE_TOKEN_TTL_SEC,
     readiness: readinessChecks({ commands, tools, authReady: settings.API_AUTH_DISABLED || keys.length > 0, stopping: stop.signal }),
     ...(metricsServer === undefined ? { metrics } : {}),
     logger
@@ -100,6 +108,7 @@ export async function runApi (): Promise<void> {
     () => app.close(),
     () => {
       waiter.stop()
+      watch.stop()
       jobTypeTable.stop()
       tools.close()
     },

@@ -12,6 +12,8 @@ export interface HandlerDeps {
   jobTypes: JobTypeTable
   executors: Executors
   logger: Logger
+  /** Hides secrets in a line before it goes into the job's log. */
+  mask: (line: string) => string
 }
 
 /** Makes the function that turns a taken job into its end. */
@@ -42,7 +44,7 @@ async function handle (job: ClaimedJob, deps: HandlerDeps, logger: Logger): Prom
       jobId: job.id,
       timeoutMs: job.data.timeoutSec * 1_000,
       signal: job.signal,
-      log: line => { logger.debug({ line }, 'tool') }
+      log: line => { job.log({ level: 'info', message: deps.mask(line) }) }
     })
     return toResult(outcome, tool)
   } catch (error) {

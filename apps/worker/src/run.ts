@@ -7,6 +7,7 @@ import {
 } from '@toolyard/runtime'
 import { mkdir } from 'node:fs/promises'
 import { createHandler } from './handler.ts'
+import { createSecretMask } from './secret-mask.ts'
 
 /** Time to kill and settle what outlived the grace time, in milliseconds. */
 const settleMs = 5_000
@@ -41,6 +42,7 @@ export async function runWorker (): Promise<void> {
   const metricsServer = settings.METRICS_PORT === undefined ? undefined : await serveMetrics(metrics, settings.HOST, settings.METRICS_PORT)
   const schemas = createSchemaCompiler()
   const builtins = builtinSettingsOf(settings)
+  const secrets = [...apiKeysOf(settings).map(key => key.key), ...builtins.webSearch?.braveKey === undefined ? [] : [builtins.webSearch.braveKey]]
   const executors = createExecutors({
     compileSchema: schema => schemas.validator(schema),
     logger,
@@ -51,7 +53,7 @@ export async function runWorker (): Promise<void> {
     audit: openAudit({
       dir: settings.AUDIT_DIR,
       redact: settings.REDACT,
-      secrets: [...apiKeysOf(settings).map(key => key.key), ...builtins.webSearch?.braveKey === undefined ? [] : [builtins.webSearch.braveKey]],
+      secrets,
       onError: error => { logger.error({ err: error }, 'audit: a line could not be written') }
     })
   })
@@ -62,7 +64,7 @@ export async function runWorker (): Promise<void> {
     retention: retentionOf(settings),
     queues: settings.WORKER_QUEUES,
     concurrency: settings.WORKER_CONCURRENCY,
-    handle: createHandler({ registry: tools.current, jobTypes, executors, logger }),
+    handle: createHandler({ registry: tools.current, jobTypes, executors, logger, mask: createSecretMask(secrets) }),
     onError: (error, queue) => { logger.warn({ err: error, queue }, 'queue') }
   })
   await jobTypes.start()

@@ -13,7 +13,7 @@ export const httpErrors = {
   UNSUPPORTED_MEDIA_TYPE: { status: 415, retryable: false, meaning: 'The body is not application/json.' },
   RATE_LIMITED: { status: 429, retryable: true, meaning: 'Too many requests or jobs for this key; see Retry-After.' },
   INTERNAL: { status: 500, retryable: false, meaning: 'A fault of the service; the log has it under the request id.' },
-  UNAVAILABLE: { status: 503, retryable: true, meaning: 'Redis cannot be reached, or the service is starting or stopping.' },
+  UNAVAILABLE: { status: 503, retryable: true, meaning: 'Redis cannot be reached, or the service is starting, stopping, or holds as many streams as it may.' },
   AUTH_NOT_CONFIGURED: { status: 503, retryable: false, meaning: 'No API key is configured.' }
 } as const
 

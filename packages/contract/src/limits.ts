@@ -35,7 +35,13 @@ export const limits = {
   /** Characters of an `Idempotency-Key`. */
   idempotencyKeyLength: 255,
   /** How long an `Idempotency-Key` is remembered, in seconds. */
-  idempotencySec: 86_400
+  idempotencySec: 86_400,
+  /** Lines of a job's log that are kept; the oldest go first. */
+  logLines: 2_000,
+  /** UTF-16 units of a line in a job's log. */
+  logMessageChars: 4_096,
+  /** Lines that one request of a job's log gets (RC19). */
+  logTail: { min: 1, max: 2_000, default: 200 }
 } as const
 
 /** The queue of a request that names none (R20). */

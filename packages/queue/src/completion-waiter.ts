@@ -30,6 +30,7 @@ interface Batch {
   armed: boolean
   readonly missing: Set<string>
   readonly settled: Map<string, Settlement>
+  readonly onSettled: (id: string, settlement: Settlement) => void
   /** Called when nothing is missing any more. */
   done: () => void
 }
@@ -85,9 +86,13 @@ export class CompletionWaiter {
     return this.#expected.size
   }
 
-  /** Registers jobs before they are added. Call `release` in the end, whatever happened. */
-  expect (queue: string, jobIds: readonly string[]): Expectation {
-    const batch: Batch = { armed: false, missing: new Set(jobIds), settled: new Map(), done: () => {} }
+  /**
+   * Registers jobs before they are added. Call `release` in the end, whatever happened.
+   *
+   * @param onSettled hears of each job that ends until then, once.
+   */
+  expect (queue: string, jobIds: readonly string[], onSettled: (id: string, settlement: Settlement) => void = () => {}): Expectation {
+    const batch: Batch = { armed: false, missing: new Set(jobIds), settled: new Map(), onSettled, done: () => {} }
     for (const id of jobIds) this.#await(queue, id, batch)
     return {
       arm: (addedIds, look = false) => {
@@ -136,6 +141,7 @@ export class CompletionWaiter {
     for (const batch of expected.batches) {
       batch.settled.set(id, settlement)
       batch.missing.delete(id)
+      batch.onSettled(id, settlement)
       if (batch.missing.size === 0) batch.done()
     }
   }

@@ -3,6 +3,7 @@ import { Job, UnrecoverableError } from 'bullmq'
 import type { JobData } from '@toolyard/contract'
 import { cancelled, isCancelled } from './cancellation.ts'
 import type { Redis } from './connection.ts'
+import { publishJobChange } from './job-change.ts'
 import type { JobQueues } from './job-queues.ts'
 import { cancelChannel, internalName, jobKey, keyPrefix, replyChannel } from './names.ts'
 import { encodeFailure } from './settlement.ts'
@@ -76,6 +77,7 @@ export class JobCanceller {
       await whileAvailable(job.moveToFailed(new UnrecoverableError(encodeFailure(cancelled)), token))
       // The end says it now. Should an operator run the job again, it isn't cancelled any more.
       await whileAvailable(this.#redis.hdel(jobKey(queue, jobId), 'cancelled'))
+      await whileAvailable(publishJobChange(this.#redis, jobId, 'job'))
       if (job.data.replyTo !== undefined) {
         const message = JSON.stringify({ id: jobId, settlement: { ok: false, error: cancelled } })
         await whileAvailable(this.#redis.publish(replyChannel(job.data.replyTo), message))

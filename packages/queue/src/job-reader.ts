@@ -46,8 +46,9 @@ export class JobReader {
    */
   async read (queue: string, jobId: string): Promise<JobView | undefined> {
     const opened = this.#parts.queues.open(queue)
-    const [job, state, mark] = await whileAvailable(Promise.all([
-      opened.getJob(jobId), opened.getJobState(jobId), this.#parts.redis.hexists(jobKey(queue, jobId), 'cancelled')
+    // The job last: one that ends in between is shown as running, never as ended without its outcome.
+    const [state, mark, job] = await whileAvailable(Promise.all([
+      opened.getJobState(jobId), this.#parts.redis.hexists(jobKey(queue, jobId), 'cancelled'), opened.getJob(jobId)
     ]))
     return job === undefined ? undefined : await this.#view(queue, job as Job<JobData>, { bullState: state, isMarked: mark === 1 })
   }
@@ -61,10 +62,9 @@ export class JobReader {
   async queueOf (jobId: string, allowedQueues?: readonly string[]): Promise<string | undefined> {
     const known = await this.#parts.directory.list()
     const queues = known.filter(queue => allowedQueues?.includes(queue) ?? true)
-    const pipeline = this.#parts.redis.pipeline()
-    for (const queue of queues) pipeline.exists(jobKey(queue, jobId))
-    const replies = await whileAvailable(pipeline.exec())
-    return queues.find((_queue, index) => replies?.[index]?.[1] === 1)
+    // Not a pipeline: on a connection that knows BullMQ's scripts, making one costs more than the commands.
+    const found = await whileAvailable(Promise.all(queues.map(queue => this.#parts.redis.exists(jobKey(queue, jobId)))))
+    return queues.find((_queue, index) => found[index] === 1)
   }
 
   async #view (queue: string, job: Job<JobData>, { bullState, isMarked }: { bullState: string, isMarked: boolean }): Promise<JobView> {

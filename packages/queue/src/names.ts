@@ -50,3 +50,25 @@ export const jobTypesChannel = `${keyPrefix}:job-types`
 
 /** The channel on which all workers hear of cancelled jobs. */
 export const cancelChannel = `${keyPrefix}:cancel`
+
+/** The Redis stream that is a job's log. */
+export function jobLogKey (queue: string, jobId: string): string {
+  return `${jobKey(queue, jobId)}:log`
+}
+
+const jobChannelPrefix = `${keyPrefix}:job:`
+
+/** The channel on which a job's changes are told. */
+export function jobChannel (jobId: string): string {
+  return jobChannelPrefix + jobId
+}
+
+/** The way back from `jobChannel`; undefined for another channel. */
+export function jobIdOfChannel (channel: string): string | undefined {
+  return channel.startsWith(jobChannelPrefix) ? channel.slice(jobChannelPrefix.length) : undefined
+}
+
+/** Where the grant of a stream ticket is kept. */
+export function streamTicketKey (digest: string): string {
+  return `${keyPrefix}:ticket:${digest}`
+}

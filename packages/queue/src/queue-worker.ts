@@ -1,6 +1,8 @@
 import type { CallError, JobData, OutputRecord, Settlement } from '@toolyard/contract'
 import { DelayedError, UnrecoverableError, WaitingError, Worker, type Job } from 'bullmq'
 import { cancelled, type CancelledJobs } from './cancellation.ts'
+import { publishJobChange } from './job-change.ts'
+import { JobLogWriter } from './job-log-writer.ts'
 import { internalName, jobKey, keyPrefix, replyChannel } from './names.ts'
 import type { OutputStore } from './output-store.ts'
 import { decodeFailure, encodeFailure } from './settlement.ts'
@@ -25,6 +27,11 @@ export interface QueueWorkerParts {
   outputs: OutputStore
   cancelled: CancelledJobs
   gate: SerialGate
+}
+
+interface Run {
+  signal: AbortSignal
+  log: JobLogWriter
 }
 
 /** Serves one queue. */
@@ -80,10 +87,16 @@ export class QueueWorker {
     const id = job.id ?? ''
     const abort = new AbortController()
     this.#running.set(id, abort)
+    const { redis, retention } = this.#options
+    const log = new JobLogWriter({ redis, queue: this.#queue, jobId: id, retention, onError: this.#report })
+    this.#tellWatchers(id)
     try {
       if (this.#cancelled.has(id)) throw new WaitingError()
       if (await this.#isMarked(job)) throw new UnrecoverableError(encodeFailure(cancelled))
-      const result = job.data.serial === true ? await this.#handleSerially(job, token, abort.signal) : await this.#handle(job, abort.signal)
+      const run = { signal: abort.signal, log }
+      const result = job.data.serial === true ? await this.#handleSerially(job, token, run) : await this.#handle(job, run)
+      // Who sees the final state finds the whole log.
+      await log.close()
       // Whoever cancels a job settles it; BullMQ leaves a job alone that somebody else has moved.
       if (abort.signal.reason === cancelled) throw new WaitingError()
       return await this.#end(job, token, result)
@@ -92,13 +105,13 @@ export class QueueWorker {
     }
   }
 
-  async #handle (job: Job<JobData>, signal: AbortSignal): Promise<HandlerResult> {
+  async #handle (job: Job<JobData>, { signal, log }: Run): Promise<HandlerResult> {
     const lostBefore = job.attemptsStarted > job.attemptsMade + 1
-    return await this.#options.handle({ id: job.id ?? '', queue: this.#queue, type: job.name, data: job.data, lostBefore, signal })
+    return await this.#options.handle({ id: job.id ?? '', queue: this.#queue, type: job.name, data: job.data, lostBefore, signal, log: line => { log.write(line) } })
   }
 
   /** Runs the job of a serial tool when it is its turn, else parks it, as if it hadn't been started. */
-  async #handleSerially (job: Job<JobData>, token: string | undefined, signal: AbortSignal): Promise<HandlerResult> {
+  async #handleSerially (job: Job<JobData>, token: string | undefined, run: Run): Promise<HandlerResult> {
     const serial: SerialJob = { tool: job.data.tool, queue: this.#queue, id: job.id ?? '' }
     if (!await this.#gate.enter(serial)) {
       await this.#options.redis.hincrby(jobKey(this.#queue, serial.id), 'ats', -1)
@@ -107,7 +120,7 @@ export class QueueWorker {
       throw new DelayedError()
     }
     try {
-      return await this.#handle(job, signal)
+      return await this.#handle(job, run)
     } finally {
       await this.#gate.release(serial)
     }
@@ -122,17 +135,24 @@ export class QueueWorker {
     if (result.ok) return await this.#outputs.save(this.#queue, job.id ?? '', result.json, result.cut)
     if ('requeue' in result) {
       await job.moveToWait(token)
+      this.#tellWatchers(job.id ?? '')
       throw new WaitingError()
     }
     const reason = encodeFailure(result.error)
     throw result.retry === true ? new Error(reason) : new UnrecoverableError(reason)
   }
 
-  /** Tells the API process that waits. Should this get lost, its sweep finds the record. */
+  /** Tells who watches, and the API process that waits. Should this get lost, its sweep finds the record. */
   #reply (job: Job<JobData>, settlement: Settlement): void {
+    this.#tellWatchers(job.id ?? '')
     if (job.data.replyTo === undefined) return
     const message = JSON.stringify({ id: job.id, settlement })
-    this.#options.redis.publish(replyChannel(job.data.replyTo), message)
-      .catch((error: unknown) => { this.#options.onError(error as Error, this.#queue) })
+    this.#options.redis.publish(replyChannel(job.data.replyTo), message).catch(this.#report)
   }
+
+  #tellWatchers (id: string): void {
+    publishJobChange(this.#options.redis, id, 'job').catch(this.#report)
+  }
+
+  readonly #report = (error: unknown): void => { this.#options.onError(error as Error, this.#queue) }
 }

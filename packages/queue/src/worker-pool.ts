@@ -1,6 +1,7 @@
 import type { CallError, JobData, OutputCut } from '@toolyard/contract'
 import type { Redis } from './connection.ts'
 import { CancelledJobs } from './cancellation.ts'
+import type { LogLine } from './job-log-writer.ts'
 import { cancelChannel } from './names.ts'
 import { OutputStore } from './output-store.ts'
 import { QueueDirectory } from './queue-directory.ts'
@@ -20,6 +21,8 @@ export interface ClaimedJob {
   lostBefore: boolean
   /** Aborted when the job is no longer this worker's, or the pool stops; `signal.reason` is a `CallError`. */
   signal: AbortSignal
+  /** Adds a line to the job's log, where it can be read at once; it must hold no secret. */
+  log: (line: LogLine) => void
 }
 
 /** How the handler ends a job. */

@@ -4,6 +4,7 @@ import { disconnected } from '../abandoned.ts'
 import type { JobTypes } from '../job-types.ts'
 import type { Principal } from '../plugins/auth.ts'
 import type { ToolCatalog } from '../tool-catalog.ts'
+import { AnswerBook, type AnswerListener } from './answer-book.ts'
 import { accepted, failed, pending, succeeded, type CallAnswer } from './call-answer.ts'
 import { planCall, type Call, type CallPlan } from './call-plan.ts'
 import type { Admitted, JobAdmission, Reservation } from './job-admission.ts'
@@ -25,6 +26,8 @@ export interface Caller {
   idempotencyKey: string | undefined
   /** Ends the waiting: the client went away, or the process stops. */
   abandoned: AbortSignal
+  /** Hears of a sync batch's answers one by one; all of them are told before the batch is answered. */
+  listener?: AnswerListener
 }
 
 /** Runs batches of calls: one answer per call, in request order. */
@@ -49,7 +52,7 @@ export class BatchInvoker {
     const plans = batch.calls.map(call => planCall(call, { registry: catalog.registry, principal, queue: batch.queue, jobTypes, replyTo }))
     const once = onceOf(caller.idempotencyKey, principal, ['batch', batch.calls, batch.queue])
     const reservation = await admission.reserve(batch.queue, plans.map(withoutCall), once)
-    return batch.mode === 'sync' ? await this.#sync(batch, reservation, caller.abandoned) : await this.#async(batch, reservation)
+    return batch.mode === 'sync' ? await this.#sync(batch, reservation, caller) : await this.#async(batch, reservation)
   }
 
   async #async (batch: Batch, reservation: Reservation): Promise<InvokeBatchResponse> {
@@ -59,16 +62,25 @@ export class BatchInvoker {
     return { ok: true, results, tool_messages: [], mode: 'async' }
   }
 
-  async #sync (batch: Batch, reservation: Reservation, abandoned: AbortSignal): Promise<InvokeBatchResponse> {
+  async #sync (batch: Batch, reservation: Reservation, { abandoned, listener }: Caller): Promise<InvokeBatchResponse> {
     const deadline = performance.now() + batch.waitMs
-    const expectation = this.#deps.waiter.expect(batch.queue, idsOf('planned' in reservation ? reservation.planned : reservation.admitted))
+    const reserved = 'planned' in reservation ? reservation.planned : reservation.admitted
+    const book = new AnswerBook(listener)
+    const answer = async (index: number, [call, entry]: [Call, Admitted], settlement?: Settlement): Promise<CallAnswer> => (
+      await book.answer(index, () => this.#answer(batch.queue, call, entry, settlement))
+    )
+    const expectation = this.#deps.waiter.expect(batch.queue, idsOf(reserved), (id, settlement) => {
+      for (const [index, pair] of pairs(batch, reserved).entries()) if (isJob(pair[1], id)) void answer(index, pair, settlement)
+    })
     try {
       const admitted = await this.#deps.admission.admit(reservation)
       expectation.arm(idsOf(admitted), reservation.repeated)
+      book.start()
+      for (const [index, pair] of pairs(batch, admitted).entries()) if ('error' in pair[1]) void answer(index, pair)
       const settled = await expectation.settle(deadline - performance.now(), abandoned)
       if (batch.onDisconnect === 'cancel' && abandoned.reason === disconnected) await this.#cancel(batch.queue, admitted, settled)
-      const answers = await Promise.all(pairs(batch, admitted).map(([call, entry]) => this.#answer(batch.queue, call, entry, settled)))
-      return { ok: true, results: answers.map(answer => answer.result), tool_messages: answers.map(answer => answer.message), mode: 'sync' }
+      const answers = await Promise.all(pairs(batch, admitted).map((pair, index) => answer(index, pair, settlementOf(pair[1], settled))))
+      return { ok: true, results: answers.map(({ result }) => result), tool_messages: answers.map(({ message }) => message), mode: 'sync' }
     } finally {
       expectation.release()
     }
@@ -79,9 +91,9 @@ export class BatchInvoker {
     await Promise.all(unsettled.map(id => this.#deps.canceller.cancel(queue, id)))
   }
 
-  async #answer (queue: string, call: Call, entry: Admitted, settled: ReadonlyMap<string, Settlement>): Promise<CallAnswer> {
+  /** Without a settlement the call goes on. */
+  async #answer (queue: string, call: Call, entry: Admitted, settlement: Settlement | undefined): Promise<CallAnswer> {
     if ('error' in entry) return failed(call, entry.error)
-    const settlement = settled.get(entry.job.id)
     if (settlement === undefined) return pending(call, entry.job.id)
     if (!settlement.ok) return failed(call, settlement.error)
     try {
@@ -105,4 +117,12 @@ function pairs (batch: Batch, admitted: readonly Admitted[]): Array<[Call, Admit
 
 function idsOf (entries: readonly Admitted[]): string[] {
   return entries.flatMap(entry => 'job' in entry ? [entry.job.id] : [])
+}
+
+function isJob (entry: Admitted, id: string): boolean {
+  return 'job' in entry && entry.job.id === id
+}
+
+function settlementOf (entry: Admitted, settled: ReadonlyMap<string, Settlement>): Settlement | undefined {
+  return 'job' in entry ? settled.get(entry.job.id) : undefined
 }

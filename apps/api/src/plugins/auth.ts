@@ -3,6 +3,7 @@ import type { ApiKey, Role } from '@toolyard/runtime'
 import { createHash } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
+import type { TicketOffice } from '../streams/ticket-office.ts'
 
 /** Who a request comes from. */
 export interface Principal {
@@ -19,19 +20,26 @@ declare module 'fastify' {
     /** Set on every route under /v1. */
     principal: Principal | null
   }
+  interface FastifyContextConfig {
+    /** The role that the route needs, where its method doesn't tell: reading is for both, everything else for admins. */
+    role?: Role
+    /** The route is an event stream of the job `:id`: a stream ticket opens it as well as a key. */
+    streamTicket?: boolean
+  }
 }
 
 export interface AuthOptions {
   keys: readonly ApiKey[]
   disabled: boolean
+  tickets: TicketOffice
 }
 
 const nobody: Principal = { name: 'auth-disabled', role: 'admin', queueAllowlist: undefined, sse: true }
 const reading = new Set(['GET', 'HEAD', 'OPTIONS'])
 
-/** Checks `x-api-key` before the body is read (R1 to R3, RC1, RC2, RC5, X28). */
+/** Checks `x-api-key`, or a stream's ticket, before the body is read (R1 to R3, RC1, RC2, RC5, RC27, X28). */
 export const auth = fp<AuthOptions>(async (app: FastifyInstance, options) => {
-  const principals = new Map(options.keys.map(({ key, ...principal }) => [digest(key), principal]))
+  const principals = new Map(options.keys.map(key => [keyDigest(key.key), principalOfKey(key)]))
   app.decorateRequest('principal', null)
   app.addHook('onRequest', async request => {
     if (options.disabled) {
@@ -41,12 +49,15 @@ export const auth = fp<AuthOptions>(async (app: FastifyInstance, options) => {
     if (principals.size === 0) {
       throw new HttpError('AUTH_NOT_CONFIGURED', 'API auth is not configured. Set API_KEY/API_KEYS_JSON or enable API_AUTH_DISABLED=1 for local development.')
     }
+    const { role, streamTicket } = request.routeOptions.config
     const key = request.headers['x-api-key']
     // Looked up by digest: the time that it takes tells nothing of the keys.
-    const principal = typeof key === 'string' ? principals.get(digest(key)) : undefined
+    const principal = typeof key === 'string'
+      ? principals.get(keyDigest(key))
+      : streamTicket === true ? await options.tickets.principalOf(request) : undefined
     if (principal === undefined) throw new HttpError('UNAUTHORIZED', 'Unauthorized')
     request.principal = principal
-    if (principal.role !== 'admin' && !reading.has(request.method)) {
+    if (principal.role !== 'admin' && (role ?? (reading.has(request.method) ? 'read' : 'admin')) === 'admin') {
       throw new HttpError('FORBIDDEN', 'This operation requires an admin API key.')
     }
   })
@@ -58,6 +69,16 @@ export function principalOf (request: { principal: Principal | null }): Principa
   return request.principal
 }
 
-function digest (key: string): string {
+/** Refuses a key that may not open event streams (RC27). */
+export function requireSse (principal: Principal): void {
+  if (!principal.sse) throw new HttpError('FORBIDDEN', 'This API key is not allowed to access SSE streams.')
+}
+
+/** What a key may do. */
+export function principalOfKey ({ name, role, queueAllowlist, sse }: ApiKey): Principal {
+  return { name, role, queueAllowlist, sse }
+}
+
+function keyDigest (key: string): string {
   return createHash('sha256').update(key).digest('base64')
 }

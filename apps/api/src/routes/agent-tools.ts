@@ -5,18 +5,21 @@ import {
 import { abandoned } from '../abandoned.ts'
 import type { App } from '../app.ts'
 import type { BatchInvoker } from '../invocation/batch-invoker.ts'
-import { principalOf } from '../plugins/auth.ts'
+import { principalOf, requireSse } from '../plugins/auth.ts'
+import { prefersEvents, streamBatch } from '../streams/batch-stream.ts'
+import type { EventStreams } from '../streams/event-streams.ts'
 import type { ToolCatalog } from '../tool-catalog.ts'
 
 export interface AgentToolRoutesOptions {
   catalog: ToolCatalog
   invoker: BatchInvoker
+  streams: EventStreams
   /** Aborted when requests that still wait must be answered with what is there. */
   ending: AbortSignal
 }
 
 /** The tools, the skills, and their invocation (R5, R13). */
-export async function agentToolRoutes (app: App, { catalog, invoker, ending }: AgentToolRoutesOptions): Promise<void> {
+export async function agentToolRoutes (app: App, { catalog, invoker, streams, ending }: AgentToolRoutesOptions): Promise<void> {
   app.get('/agent-tools', { schema: { querystring: ToolListQuery, response: { 200: ToolList, '4xx': ErrorBody } } }, async (request, reply) => {
     const { tools, strictTools } = catalog.publication
     const { body, etag } = request.query.strict === 'true' ? strictTools : tools
@@ -35,11 +38,16 @@ export async function agentToolRoutes (app: App, { catalog, invoker, ending }: A
       return error === undefined ? { value: body } : { error }
     }
   }, async (request, reply) => {
-    return await invoker.invoke(toBatch(request.body), {
+    const batch = toBatch(request.body)
+    const caller = {
       principal: principalOf(request),
       idempotencyKey: parseIdempotencyKey(request.headers['idempotency-key']),
       abandoned: abandoned(reply.raw, ending)
-    })
+    }
+    if (!prefersEvents(request.headers.accept)) return await invoker.invoke(batch, caller)
+    requireSse(caller.principal)
+    await streamBatch(streams, reply, listener => invoker.invoke(batch, { ...caller, listener }))
+    return reply
   })
 }
 

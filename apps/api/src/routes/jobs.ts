@@ -4,6 +4,7 @@ import {
 import { CursorError, type JobCanceller, type JobLister, type JobReader } from '@toolyard/queue'
 import { Type } from 'typebox'
 import type { App } from '../app.ts'
+import { findJob, jobIdPattern } from '../found-job.ts'
 import type { JobSubmitter } from '../invocation/job-submitter.ts'
 import { queueRefusal } from '../invocation/queue-access.ts'
 import { principalOf } from '../plugins/auth.ts'
@@ -15,7 +16,6 @@ export interface JobRoutesOptions {
   canceller: JobCanceller
 }
 
-const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 const params = Type.Object({ id: Type.String() })
 
 /** Submitting, listing, reading and cancelling jobs (R37, R41, RC22 to RC25). */
@@ -47,16 +47,12 @@ export async function jobRoutes (app: App, { submitter, jobs, lister, canceller 
   })
 
   app.get('/jobs/:id', { schema: { params, response: { 200: JobResponse, '4xx': ErrorBody, '5xx': ErrorBody } } }, async request => {
-    const { id } = request.params
-    // An id that can't be one names no job; another key's job looks the same (RC24, RC25).
-    const job = uuid.test(id) ? await jobs.find(id, principalOf(request).queueAllowlist) : undefined
-    if (job === undefined) throw notFound()
-    return { ok: true as const, job }
+    return { ok: true as const, job: await findJob(jobs, request.params.id, principalOf(request)) }
   })
 
   app.post('/jobs/:id/cancel', { schema: { params, response: { 200: JobResponse, '4xx': ErrorBody, '5xx': ErrorBody } } }, async request => {
     const { id } = request.params
-    const queue = uuid.test(id) ? await jobs.queueOf(id, principalOf(request).queueAllowlist) : undefined
+    const queue = jobIdPattern.test(id) ? await jobs.queueOf(id, principalOf(request).queueAllowlist) : undefined
     if (queue === undefined) throw notFound()
     const result = await canceller.cancel(queue, id)
     if (result === 'finished') throw new HttpError('CONFLICT', 'Job already finished')

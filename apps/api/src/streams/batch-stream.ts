@@ -1,0 +1,43 @@
+import type { InvokeBatchResponse } from '@toolyard/contract'
+import type { FastifyReply } from 'fastify'
+import type { AnswerListener } from '../invocation/answer-book.ts'
+import type { EventStream } from './event-stream.ts'
+import type { EventStreams } from './event-streams.ts'
+import { commentFrame, eventFrame } from './frame.ts'
+
+const faultFrame = commentFrame('the service met a fault; its log has it under this request')
+
+/**
+ * Answers a batch with events: each call's answer as it is known, then the body that the JSON answer would have had.
+ * Until the jobs are made, a failure is still an answer of its own with its own status.
+ *
+ * @param run invokes the batch.
+ * @throws HttpError `UNAVAILABLE` when too many streams are open; whatever `run` throws before the jobs are made.
+ */
+export async function streamBatch (streams: EventStreams, reply: FastifyReply, run: (listener: AnswerListener) => Promise<InvokeBatchResponse>): Promise<void> {
+  streams.requireRoom()
+  let stream: EventStream | undefined
+  try {
+    const body = await run({
+      started: () => { stream = streams.open(reply) },
+      answered: (index, { result, message }) => { stream?.send(eventFrame('call_result', { index, result, tool_message: message })) }
+    })
+    // An async batch has its whole answer at once.
+    stream ??= streams.open(reply)
+    stream.end(eventFrame('end', body))
+  } catch (error) {
+    stream?.end(faultFrame)
+    throw error
+  }
+}
+
+/** Whether an `Accept` header prefers events to JSON; of equals the first one counts. */
+export function prefersEvents (accept: string | undefined): boolean {
+  const ranges = (accept ?? '').toLowerCase().split(',').map(range => {
+    const [type = '', ...parameters] = range.split(';').map(part => part.trim())
+    const weight = parameters.find(parameter => parameter.startsWith('q='))
+    return { type, weight: weight === undefined ? 1 : Number(weight.slice(2)) }
+  })
+  const known = ranges.filter(({ type, weight }) => weight > 0 && (type === 'text/event-stream' || type === 'application/json'))
+  return known.sort((a, b) => b.weight - a.weight)[0]?.type === 'text/event-stream'
+}

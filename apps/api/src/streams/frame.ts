@@ -1,0 +1,17 @@
+/** Tells a browser how long to wait before it connects again, in milliseconds (RC26). */
+export const retryFrame = Buffer.from('retry: 2000\n\n')
+/** Keeps proxies from closing a stream on which nothing happens (RC26). */
+export const heartbeatFrame = commentFrame('heartbeat')
+
+/**
+ * One event as it goes over the wire. The data is one line of JSON, so that nothing in it can begin another field;
+ * `id` makes it the place from which a reader resumes.
+ */
+export function eventFrame (name: string, data: unknown, id?: string): Buffer {
+  return Buffer.from(`${id === undefined ? '' : `id: ${id}\n`}event: ${name}\ndata: ${JSON.stringify(data)}\n\n`)
+}
+
+/** A line that readers ignore. */
+export function commentFrame (text: string): Buffer {
+  return Buffer.from(`: ${text}\n\n`)
+}

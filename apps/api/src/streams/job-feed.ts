@@ -1,0 +1,169 @@
+import type { JobState, JobView } from '@toolyard/contract'
+import { compareLogIds, logStart, type JobChange, type JobLogs, type JobReader } from '@toolyard/queue'
+import type { EventStream } from './event-stream.ts'
+import { commentFrame, eventFrame } from './frame.ts'
+
+/*
+ * What one job's readers are shown, read once for all of them.
+ *
+ * A change marks the feed as stale; a refresh reads the job first and its log second, so that a final state is shown
+ * after every line that was written before it. Each reader has a place of its own in the log, and takes only what comes
+ * after that, so that a change that is told twice shows nothing twice.
+ */
+
+/** What a feed is read from. */
+export interface JobFeedParts {
+  jobs: JobReader
+  logs: JobLogs
+  /** Hears why a refresh failed; it is tried again. */
+  onError: (error: Error) => void
+}
+
+interface Reader {
+  stream: EventStream
+  /** The last line of the log that it was sent. */
+  logId: string
+  /** The job as it was sent last. */
+  job: Buffer
+}
+
+/** Lines that are read at once. */
+const pageLines = 100
+/** How long a feed waits for Redis before it tries again, in milliseconds. */
+const retryMs = 1_000
+
+const finalStates: ReadonlySet<JobState> = new Set(['succeeded', 'failed', 'cancelled'])
+const deletedFrame = eventFrame('end', { reason: 'deleted' })
+const awayFrame = commentFrame('Redis is away; the stream goes on when it is back')
+
+/** Shows one job to any number of event streams. */
+export class JobFeed {
+  readonly #id: string
+  readonly #queue: string
+  readonly #parts: JobFeedParts
+  readonly #readers = new Set<Reader>()
+  readonly #stale = { job: false, log: false }
+  #job: { status: JobState, frame: Buffer }
+  #refreshing = false
+  /** The last refresh failed; readers and the log were told. */
+  #isAway = false
+  #retry: NodeJS.Timeout | undefined
+
+  constructor (job: JobView, parts: JobFeedParts) {
+    this.#id = job.id
+    this.#queue = job.queue
+    this.#parts = parts
+    this.#job = { status: job.status, frame: jobFrame(job) }
+  }
+
+  /** Nobody reads it. */
+  get isEmpty (): boolean {
+    return this.#readers.size === 0
+  }
+
+  /** The line up to which every reader has been sent the log. */
+  get lastLogId (): string {
+    return lowest([...this.#readers])
+  }
+
+  /** Shows the job as it was just read, then its log after the line `logId`, then what changes. Returns the way out. */
+  add (stream: EventStream, job: JobView, logId: string): () => void {
+    const frame = jobFrame(job)
+    const isKnown = frame.equals(this.#job.frame)
+    const reader = { stream, logId, job: isKnown ? this.#job.frame : frame }
+    stream.send(reader.job)
+    this.#readers.add(reader)
+    stream.onDrain = () => { this.change('log') }
+    this.change(isKnown ? 'log' : 'job')
+    return () => {
+      this.#readers.delete(reader)
+      if (this.isEmpty) clearTimeout(this.#retry)
+    }
+  }
+
+  /** Ends the stream of each reader with this frame. */
+  endAll (frame: Buffer): void {
+    for (const { stream } of this.#readers) stream.end(frame)
+    this.#readers.clear()
+    clearTimeout(this.#retry)
+  }
+
+  /** The job, or only its log, may have changed. */
+  change (what: JobChange): void {
+    this.#stale[what] = true
+    if (!this.#refreshing) void this.#refresh()
+  }
+
+  async #refresh (): Promise<void> {
+    this.#refreshing = true
+    try {
+      while (!this.isEmpty && (this.#stale.job || this.#stale.log)) await this.#show()
+      this.#isAway = false
+    } catch (error) {
+      this.#tryLater(error as Error)
+    } finally {
+      this.#refreshing = false
+    }
+  }
+
+  #tryLater (error: Error): void {
+    if (!this.#isAway) {
+      for (const { stream } of this.#readers) stream.send(awayFrame)
+      this.#parts.onError(error)
+    }
+    this.#isAway = true
+    clearTimeout(this.#retry)
+    if (!this.isEmpty) this.#retry = setTimeout(() => { this.change('job') }, retryMs)
+  }
+
+  async #show (): Promise<void> {
+    const readJob = this.#stale.job
+    this.#stale.job = this.#stale.log = false
+    if (readJob) {
+      const job = await this.#parts.jobs.find(this.#id, [this.#queue])
+      if (job === undefined) {
+        this.endAll(deletedFrame)
+        return
+      }
+      this.#job = { status: job.status, frame: jobFrame(job) }
+    }
+    for (const reader of await this.#showLog()) this.#showJob(reader)
+  }
+
+  /** Sends the rest of the log; gives the readers that have it all. A full one goes on when it drains. */
+  async #showLog (): Promise<Reader[]> {
+    for (;;) {
+      const ready = [...this.#readers].filter(({ stream }) => !stream.isFull)
+      if (ready.length === 0) return []
+      const entries = await this.#parts.logs.after(this.#queue, this.#id, lowest(ready), pageLines)
+      const lines = entries.map(entry => ({ id: entry.id, frame: eventFrame('log_append', entry, entry.id) }))
+      for (const reader of ready) sendLines(reader, lines)
+      if (entries.length < pageLines) return ready.filter(({ stream }) => !stream.isFull)
+    }
+  }
+
+  #showJob (reader: Reader): void {
+    const { status, frame } = this.#job
+    if (!reader.job.equals(frame)) reader.stream.send(frame)
+    reader.job = frame
+    if (finalStates.has(status)) reader.stream.end(eventFrame('end', { reason: 'finished', status }))
+  }
+}
+
+function sendLines (reader: Reader, lines: ReadonlyArray<{ id: string, frame: Buffer }>): void {
+  for (const { id, frame } of lines) {
+    if (reader.stream.isFull) return
+    if (compareLogIds(id, reader.logId) <= 0) continue
+    reader.stream.send(frame)
+    reader.logId = id
+  }
+}
+
+function lowest (readers: readonly Reader[]): string {
+  const [first, ...rest] = readers.map(({ logId }) => logId)
+  return rest.reduce((low, id) => compareLogIds(id, low) < 0 ? id : low, first ?? logStart)
+}
+
+function jobFrame (job: JobView): Buffer {
+  return eventFrame('job_update', { job })
+}

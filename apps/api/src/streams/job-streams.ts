@@ -1,0 +1,70 @@
+import { HttpError, type JobView } from '@toolyard/contract'
+import type { JobWatch } from '@toolyard/queue'
+import type { FastifyReply } from 'fastify'
+import type { EventStreams } from './event-streams.ts'
+import { commentFrame, retryFrame } from './frame.ts'
+import { JobFeed, type JobFeedParts } from './job-feed.ts'
+
+/** What job streams are made of. */
+export interface JobStreamsParts extends JobFeedParts {
+  watch: JobWatch
+  streams: EventStreams
+  /** Aborted when the process begins to stop: readers are sent away, to come back to another one. */
+  stopping: AbortSignal
+}
+
+interface OpenFeed {
+  feed: JobFeed
+  unwatch: () => void
+}
+
+const stoppingFrame = commentFrame('the service is stopping; connect again')
+
+/** The streams of jobs that this process serves: one feed for each job, however many readers it has. */
+export class JobStreams {
+  readonly #parts: JobStreamsParts
+  readonly #feeds = new Map<string, OpenFeed>()
+
+  constructor (parts: JobStreamsParts) {
+    this.#parts = parts
+    parts.stopping.addEventListener('abort', () => {
+      for (const { feed } of this.#feeds.values()) feed.endAll(stoppingFrame)
+    })
+  }
+
+  /**
+   * Streams a job, as it was just read, from the log line after `logId` (RC26). Returns at once.
+   *
+   * @throws HttpError `UNAVAILABLE` when too many streams are open, or the process stops.
+   */
+  open (job: JobView, logId: string, reply: FastifyReply): void {
+    if (this.#parts.stopping.aborted) throw new HttpError('UNAVAILABLE', 'The service is stopping')
+    this.#parts.streams.requireRoom()
+    const stream = this.#parts.streams.open(reply)
+    if (stream.isClosed) return
+    stream.send(retryFrame)
+    const { feed, unwatch } = this.#feedOf(job)
+    const leave = feed.add(stream, job, logId)
+    stream.onClose = () => {
+      leave()
+      if (!feed.isEmpty || this.#feeds.get(job.id)?.feed !== feed) return
+      this.#feeds.delete(job.id)
+      unwatch()
+    }
+  }
+
+  #feedOf (job: JobView): OpenFeed {
+    const known = this.#feeds.get(job.id)
+    if (known !== undefined) return known
+    const feed = new JobFeed(job, this.#parts)
+    const unwatch = this.#parts.watch.watch({
+      id: job.id,
+      queue: job.queue,
+      lastLogId: () => feed.lastLogId,
+      onChange: change => { feed.change(change) }
+    })
+    const opened = { feed, unwatch }
+    this.#feeds.set(job.id, opened)
+    return opened
+  }
+}
