@@ -46,6 +46,8 @@ export async function atPlace<T> (workspaceDir: string, path: string, options: P
   try {
     const way = wayInside(root.absolute, path) ?? wayInside(workspaceDir, path)
     if (way === undefined) throw escape()
+    // No name has one; the walk itself would notice only where it looks.
+    if (path.includes('\0')) throw new BuiltinFailure(options.notFound)
     const walk = async (names: readonly string[]): Promise<Walked> => await walkWay(root, names, { keepLink: options.keepLink ?? false, notFound: options.notFound, opened })
     let walked = await walk(way)
     if (walked.missing.length > 0 && options.mayBeMissing !== true) {
