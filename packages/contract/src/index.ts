@@ -12,5 +12,6 @@ export { checkJobRequest, SubmitJobRequest, toJobRequest, type JobRequest } from
 export { checkJobTypePatch, JobTypeList, JobTypePatch, JobTypeResponse, JobTypeView } from './job-types.ts'
 export { jobStates, JobList, JobResponse, JobSummary, JobView, SubmitJobResponse, type JobState } from './jobs.ts'
 export { Health, Ready } from './health.ts'
+export { permissions, permissionsBeyond, type Permission, type PermissionPolicy } from './permissions.ts'
 export { SkillList } from './skills.ts'
 export type { JobData, OutputCut, OutputRecord, Settlement } from './wire.ts'
