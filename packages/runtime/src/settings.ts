@@ -1,3 +1,4 @@
+import { permissions, type Permission } from '@toolyard/contract'
 import { parseApiKeys, type ApiKey } from './api-keys.ts'
 import { choice, flag, integer, list, number, optional, path, text, type Variable } from './variable.ts'
 
@@ -34,6 +35,9 @@ export const variables = {
   JOB_RETENTION_SEC: integer(86_400, 60, 31_536_000),
   JOB_RETENTION_COUNT: integer(10_000, 1, 1_000_000),
   SHUTDOWN_GRACE_SEC: number(25, 0, 3_600),
+  SANDBOX: choice('auto', ['require', 'auto', 'off'] as const),
+  PERMISSIONS_ALLOWED: permissionList<Permission | '*'>(['*'], [...permissions, '*']),
+  TOOL_DEFAULT_PERMISSIONS: permissionList<Permission>(['read_repo'], permissions),
   AUDIT_DIR: path('.toolyard/audit'),
   REDACT: text(''),
   METRICS_PORT: optional(integer(0, 0, 65_535)),
@@ -84,6 +88,15 @@ function readOne (name: string, variable: Variable<unknown>, value: string, prob
 
 function webUrl (value: string): string | undefined {
   return /^https?:\/\//.test(value) && URL.canParse(value) ? value : undefined
+}
+
+/** Permissions of tools, comma-separated; `none` is the empty list. */
+function permissionList<T extends string> (fallback: T[], names: readonly T[]): Variable<T[]> {
+  const read = (value: string): T[] | undefined => {
+    const items = value === 'none' ? [] : value.split(',').map(item => names.find(name => name === item.trim()))
+    return items.includes(undefined) ? undefined : items.filter(item => item !== undefined)
+  }
+  return { fallback, allowed: `none, or a comma-separated list of ${names.join(', ')}`, read }
 }
 
 function redisUrl (value: string): string | undefined {

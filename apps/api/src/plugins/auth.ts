@@ -1,4 +1,4 @@
-import { HttpError } from '@toolyard/contract'
+import { HttpError, type Permission } from '@toolyard/contract'
 import type { ApiKey, Role } from '@toolyard/runtime'
 import { createHash } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
@@ -10,6 +10,8 @@ export interface Principal {
   role: Role
   /** Queues that may be used; undefined means all. */
   queueAllowlist: readonly string[] | undefined
+  /** Permissions that tools may hold; undefined means all. */
+  permissions: readonly Permission[] | undefined
   /** May open event streams. */
   sse: boolean
 }
@@ -26,7 +28,7 @@ export interface AuthOptions {
   disabled: boolean
 }
 
-const nobody: Principal = { name: 'auth-disabled', role: 'admin', queueAllowlist: undefined, sse: true }
+const nobody: Principal = { name: 'auth-disabled', role: 'admin', queueAllowlist: undefined, permissions: undefined, sse: true }
 const reading = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 /** Checks `x-api-key` before the body is read (R1 to R3, RC1, RC2, RC5, X28). */
