@@ -18,6 +18,7 @@ installDependencies()
 rmSync('test/build', { recursive: true, force: true })
 build()
 await provideRedis()
+await provideSandbox()
 process.exitCode = await runTests(process.argv.slice(2).map(builtPath))
 
 async function provideRedis () {
@@ -28,6 +29,12 @@ async function provideRedis () {
     console.error(error instanceof Error ? error.message : error)
     process.exit(1)
   }
+}
+
+/** Tests that need bubblewrap are skipped without it, and say so. */
+async function provideSandbox () {
+  const { ensureBubblewrap } = await import('@toolyard/runtime/install')
+  await ensureBubblewrap({ env: process.env, say: console.log })
 }
 
 /**

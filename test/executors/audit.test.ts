@@ -18,10 +18,10 @@ function open (t: Test, options: Partial<AuditOptions> = {}): { audit: Audit, di
 
 t.test('AC21 X34 a run leaves one line with the documented fields and its job', async t => {
   const fixture = createFixture(t, { env: { PATH: process.env['PATH'], TZ: 'UTC' } })
-  await fixture.runShell('echo hello; echo abc >&2', { jobId: 'job-7', envPassthrough: ['TZ', 'MISSING'] })
+  await fixture.runShell('echo hello; echo abc >&2', { jobId: 'job-7', keyName: 'tester', envPassthrough: ['TZ', 'MISSING'] })
   const lines = await fixture.auditLines()
   t.equal(lines.length, 1)
-  t.same(Object.keys(lines[0] ?? {}), ['ts', 'tool', 'job', 'argv', 'cwd', 'exit', 'ms', 'stdoutBytes', 'stderrBytes', 'truncated', 'envKeys'])
+  t.same(Object.keys(lines[0] ?? {}), ['ts', 'tool', 'job', 'argv', 'cwd', 'exit', 'ms', 'stdoutBytes', 'stderrBytes', 'truncated', 'envKeys', 'key', 'permissions', 'sandbox', 'argumentsSha256'])
   t.match(lines[0], {
     ts: /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z$/,
     tool: 'sample',
@@ -33,7 +33,12 @@ t.test('AC21 X34 a run leaves one line with the documented fields and its job', 
     stdoutBytes: 6,
     stderrBytes: 4,
     truncated: false,
-    envKeys: ['TZ']
+    envKeys: ['TZ'],
+    key: 'tester',
+    permissions: [],
+    sandbox: 'none',
+    // Of `{}`.
+    argumentsSha256: '44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a'
   })
 })
 

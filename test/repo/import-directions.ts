@@ -17,7 +17,7 @@ const rooms: Record<string, Room> = {
   'packages/runtime': { imports: ['packages/contract'] },
   'packages/manifests': { imports: ['packages/contract'] },
   'packages/executors': { imports: ['packages/contract'], types: ['packages/manifests'] },
-  'packages/queue': { imports: ['packages/contract'] },
+  'packages/queue': { imports: ['packages/contract', 'packages/runtime'] },
   'packages/client': { imports: ['packages/contract'] },
   'apps/api': { imports: packages.filter(dir => dir !== 'packages/executors') },
   'apps/worker': { imports: packages },

@@ -1,4 +1,4 @@
-import { limits, type JobTypeView } from '@toolyard/contract'
+import { limits, permissionsBeyond, type JobTypeView, type Permission, type PermissionPolicy } from '@toolyard/contract'
 import type { Tool } from '@toolyard/manifests'
 import type { JobTypeOverride } from '@toolyard/queue'
 
@@ -6,6 +6,7 @@ import type { JobTypeOverride } from '@toolyard/queue'
 export interface JobTypeDefaults {
   /** Execution timeout of tools that set none, in seconds. */
   toolTimeoutSec: number
+  permissions: PermissionPolicy
   /** What was switched of a type. */
   overrideOf: (type: string) => JobTypeOverride
 }
@@ -27,6 +28,11 @@ export class JobTypes {
   /** A switch wins over the manifest, in both directions. */
   isEnabled (tool: Tool): boolean {
     return this.#defaults.overrideOf(tool.jobType).enabled ?? tool.enabled
+  }
+
+  /** The permissions of a tool that the deployment, or a key with a list of its own, does not allow. */
+  permissionsBeyond (tool: Tool, ofKey: readonly Permission[] | undefined): Permission[] {
+    return permissionsBeyond(tool.permissions, this.#defaults.permissions, ofKey)
   }
 
   /**

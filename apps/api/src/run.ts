@@ -4,7 +4,7 @@ import {
   QueueDirectory, StreamTickets
 } from '@toolyard/queue'
 import {
-  apiKeysOf, createLogger, createMetrics, createToolMetrics, loadEnvFile, onHangup, readSettings, redisUrlOf, retentionOf, serveMetrics,
+  apiKeysOf, createLogger, createMetrics, createToolMetrics, loadEnvFile, onHangup, permissionPolicyOf, readSettings, redisUrlOf, retentionOf, serveMetrics,
   stopOnSignal, tellParent, toolSourcesOf
 } from '@toolyard/runtime'
 import { buildApp } from './app.ts'
@@ -47,7 +47,7 @@ export async function runApi (): Promise<void> {
       reportReload(result, logger)
       if (result.kind === 'replaced') catalog.replace(result.registry)
       toolMetrics.reloaded(result.kind)
-      toolMetrics.published(catalog.publication.count)
+      toolMetrics.published(catalog.publication(undefined).count)
     }
   })
   const jobTypeTable = new JobTypeTable({
@@ -55,13 +55,13 @@ export async function runApi (): Promise<void> {
     subscriber,
     onChange: () => {
       catalog.refresh()
-      toolMetrics.published(catalog.publication.count)
+      toolMetrics.published(catalog.publication(undefined).count)
     }
   })
-  const jobTypes = new JobTypes({ toolTimeoutSec: settings.TOOL_TIMEOUT_SEC, overrideOf: type => jobTypeTable.get(type) })
+  const jobTypes = new JobTypes({ permissions: permissionPolicyOf(settings), toolTimeoutSec: settings.TOOL_TIMEOUT_SEC, overrideOf: type => jobTypeTable.get(type) })
   const catalog = new ToolCatalog(tools.current(), jobTypes, settings.SKILLS_CONTEXT_MODE)
   reportFindings(tools.current().findings, logger)
-  toolMetrics.published(catalog.publication.count)
+  toolMetrics.published(catalog.publication(undefined).count)
   onHangup(() => { void tools.reload() })
   const metricsServer = settings.METRICS_PORT === undefined ? undefined : await serveMetrics(metrics, settings.HOST, settings.METRICS_PORT)
 
@@ -97,7 +97,7 @@ export async function runApi (): Promise<void> {
   await jobTypeTable.start()
   void waiter.start().catch((error: unknown) => { logger.error({ err: error }, 'Redis: could not subscribe') })
   const address = await app.listen({ host: settings.HOST, port: settings.PORT })
-  logger.info({ address, tools: catalog.publication.count }, 'API is listening')
+  logger.info({ address, tools: catalog.publication(undefined).count }, 'API is listening')
   tellParent({ ready: true, address })
 
   stopOnSignal([

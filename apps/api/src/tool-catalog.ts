@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { publishableNamePattern, type SkillList, type ToolList } from '@toolyard/contract'
+import { permissions, publishableNamePattern, type Permission, type SkillList, type ToolList } from '@toolyard/contract'
 import { skillsPrompt, strictToolSpec, toolSpec, type RegisteredTool, type Registry, type SkillOptions, type Tool } from '@toolyard/manifests'
 import type { JobTypes } from './job-types.ts'
 
@@ -11,7 +11,7 @@ export interface Published {
   etag: string
 }
 
-/** What one version of the registry publishes. */
+/** What one version of the registry publishes to keys with certain permissions. */
 interface Publication {
   tools: Published
   /** Tools whose schemas allow it in the form of strict mode, the others as they are. */
@@ -21,29 +21,31 @@ interface Publication {
   count: number
 }
 
-/** The published tools and skills, made once for each version of the registry and of the job types. */
+/** The published tools and skills, made once for each version of the registry and of the job types, and set of permissions. */
 export class ToolCatalog {
   readonly #jobTypes: JobTypes
   readonly #contextMode: SkillOptions['contextMode']
   #registry: Registry
   #byType: ReadonlyMap<string, RegisteredTool>
-  #publication: Publication
+  #publications = new Map<string, Publication>()
 
   constructor (registry: Registry, jobTypes: JobTypes, contextMode: SkillOptions['contextMode']) {
     this.#jobTypes = jobTypes
     this.#contextMode = contextMode
     this.#registry = registry
     this.#byType = byType(registry)
-    this.#publication = publish(registry, this.#enabledTools(), contextMode)
   }
 
   get registry (): Registry {
     return this.#registry
   }
 
-  /** What is served now. */
-  get publication (): Publication {
-    return this.#publication
+  /** What is served now to a key with these permissions: tools that hold none beyond them. Undefined permissions are all. */
+  publication (ofKey: readonly Permission[] | undefined): Publication {
+    const key = ofKey === undefined ? '*' : permissions.filter(permission => ofKey.includes(permission)).join()
+    const publication = this.#publications.get(key) ?? publish(this.#registry, this.#visibleTools(ofKey), this.#contextMode)
+    this.#publications.set(key, publication)
+    return publication
   }
 
   /** One tool of each job type, in the order of the registry; also those that are disabled. */
@@ -65,13 +67,14 @@ export class ToolCatalog {
 
   /** Publishes again: a job type was switched. */
   refresh (): void {
-    this.#publication = publish(this.#registry, this.#enabledTools(), this.#contextMode)
+    this.#publications = new Map()
   }
 
   /** A switch may enable what its manifest disabled, so the registry's own list isn't enough (R10, X12, X16). */
-  #enabledTools (): Tool[] {
+  #visibleTools (ofKey: readonly Permission[] | undefined): Tool[] {
     return this.#registry.all().map(({ tool }) => tool).filter(tool => (
-      this.#jobTypes.isEnabled(tool) && tool.unavailable === undefined && publishableName.test(tool.name)
+      this.#jobTypes.isEnabled(tool) && tool.unavailable === undefined && publishableName.test(tool.name) &&
+      this.#jobTypes.permissionsBeyond(tool, ofKey).length === 0
     ))
   }
 }

@@ -1,12 +1,13 @@
 import { parseArgs } from 'node:util'
 import type { Command, CommandLine } from './command.ts'
 import { api } from './commands/api.ts'
+import { doctor } from './commands/doctor.ts'
 import { start } from './commands/start.ts'
 import { tools } from './commands/tools.ts'
 import { validate } from './commands/validate.ts'
 import { worker } from './commands/worker.ts'
 
-const commands: readonly Command[] = [start, api, worker, validate, tools]
+const commands: readonly Command[] = [start, api, worker, validate, tools, doctor]
 
 /**
  * Runs `toolyard COMMAND`.

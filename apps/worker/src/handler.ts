@@ -1,4 +1,4 @@
-import { callErrors, type CallError } from '@toolyard/contract'
+import { callErrors, permissionsBeyond, type CallError, type PermissionPolicy } from '@toolyard/contract'
 import type { Executors, Outcome } from '@toolyard/executors'
 import type { Registry, Tool } from '@toolyard/manifests'
 import type { ClaimedJob, HandlerResult, JobTypeTable } from '@toolyard/queue'
@@ -11,6 +11,7 @@ export interface HandlerDeps {
   /** The job types that were switched. */
   jobTypes: JobTypeTable
   executors: Executors
+  permissions: PermissionPolicy
   logger: Logger
   /** Hides secrets in a line before it goes into the job's log. */
   mask: (line: string) => string
@@ -37,11 +38,14 @@ async function handle (job: ClaimedJob, deps: HandlerDeps, logger: Logger): Prom
   const { tool } = registered
   if (job.lostBefore && !tool.idempotent) return failure('WORKER_LOST', 'The worker that ran this job was lost; the tool is not idempotent and is not run again')
   if (!(deps.jobTypes.get(tool.jobType).enabled ?? tool.enabled)) return failure('JOB_TYPE_DISABLED', `Job type '${tool.jobType}' is disabled`)
+  const beyond = permissionsBeyond(tool.permissions, deps.permissions)
+  if (beyond.length > 0) return failure('FORBIDDEN', `Tool '${tool.name}' needs permissions that this worker does not allow: ${beyond.join(', ')}`)
   const checked = registered.validate(job.data.arguments)
   if (!checked.ok) return { ok: false, error: { code: 'INVALID_ARGUMENTS', message: 'Arguments do not fit the schema', details: { issues: checked.issues } } }
   try {
     const outcome = await deps.executors.run(tool, checked.arguments, {
       jobId: job.id,
+      keyName: job.data.keyName,
       timeoutMs: job.data.timeoutSec * 1_000,
       signal: job.signal,
       log: line => { job.log({ level: 'info', message: deps.mask(line) }) }

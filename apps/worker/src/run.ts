@@ -1,14 +1,16 @@
-import { createExecutors, openAudit } from '@toolyard/executors'
-import { createSchemaCompiler, openRegistrySource, reportFindings, reportReload } from '@toolyard/manifests'
+import { createExecutors, openAudit, openSandbox, type Sandbox } from '@toolyard/executors'
+import { createSchemaCompiler, openRegistrySource, reportFindings, reportReload, type Registry } from '@toolyard/manifests'
 import { connectRedis, JobTypeTable, WorkerPool } from '@toolyard/queue'
 import {
-  apiKeysOf, builtinSettingsOf, createLogger, createMetrics, createToolMetrics, loadEnvFile, onHangup, readSettings, redisUrlOf,
-  retentionOf, serveMetrics, stopOnSignal, tellParent, toolSourcesOf
+  apiKeysOf, builtinSettingsOf, createLogger, createMetrics, createToolMetrics, loadEnvFile, onHangup, permissionPolicyOf, readSettings,
+  redisUrlOf, retentionOf, serveMetrics, stopOnSignal, tellParent, toolSourcesOf, type Logger, type Settings
 } from '@toolyard/runtime'
 import { mkdir } from 'node:fs/promises'
 import { createHandler } from './handler.ts'
 import { createSecretMask } from './secret-mask.ts'
 
+/** What the service keeps in its working directory: no tool sees it. */
+const serviceFiles = ['.env', '.toolyard']
 /** Time to kill and settle what outlived the grace time, in milliseconds. */
 const settleMs = 5_000
 
@@ -40,10 +42,13 @@ export async function runWorker (): Promise<void> {
   toolMetrics.published(tools.current().published().length)
   onHangup(() => { void tools.reload() })
   const metricsServer = settings.METRICS_PORT === undefined ? undefined : await serveMetrics(metrics, settings.HOST, settings.METRICS_PORT)
+  const sandbox = await provideSandbox(settings, logger)
+  reportOpenTools(tools.current(), sandbox, logger)
   const schemas = createSchemaCompiler()
   const builtins = builtinSettingsOf(settings)
   const secrets = [...apiKeysOf(settings).map(key => key.key), ...builtins.webSearch?.braveKey === undefined ? [] : [builtins.webSearch.braveKey]]
   const executors = createExecutors({
+    sandbox,
     compileSchema: schema => schemas.validator(schema),
     logger,
     workspaceDir: settings.WORKSPACE_DIR,
@@ -64,7 +69,7 @@ export async function runWorker (): Promise<void> {
     retention: retentionOf(settings),
     queues: settings.WORKER_QUEUES,
     concurrency: settings.WORKER_CONCURRENCY,
-    handle: createHandler({ registry: tools.current, jobTypes, executors, logger, mask: createSecretMask(secrets) }),
+    handle: createHandler({ registry: tools.current, jobTypes, executors, permissions: permissionPolicyOf(settings), logger, mask: createSecretMask(secrets) }),
     onError: (error, queue) => { logger.warn({ err: error, queue }, 'queue') }
   })
   await jobTypes.start()
@@ -75,6 +80,7 @@ export async function runWorker (): Promise<void> {
   stopOnSignal([
     () => pool.stop(settings.SHUTDOWN_GRACE_SEC * 1_000),
     () => executors.close(),
+    () => { sandbox.close() },
     () => { tools.close() },
     () => metricsServer?.close(),
     () => {
@@ -87,4 +93,26 @@ export async function runWorker (): Promise<void> {
     onStart: reason => { logger.info({ reason }, 'worker is stopping') },
     onError: error => { logger.error({ err: error }, 'a step of stopping failed') }
   })
+}
+
+/** @throws SandboxError when the settings require more than this machine has. */
+async function provideSandbox (settings: Settings, logger: Logger): Promise<Sandbox> {
+  const sandbox = await openSandbox({
+    mode: settings.SANDBOX,
+    env: process.env,
+    workspaceDir: settings.WORKSPACE_DIR,
+    hidden: [...serviceFiles, settings.AUDIT_DIR],
+    defaultPermissions: settings.TOOL_DEFAULT_PERMISSIONS
+  })
+  const { level, missing, findings, advice } = sandbox.report
+  const gaps = findings.filter(finding => !finding.holds)
+  if (level === 'full') logger.info({ sandbox: { level, missing } }, 'the sandbox is whole')
+  else logger.warn({ sandbox: { level, missing }, gaps, advice }, level === 'none' ? 'tools run without a sandbox' : 'the sandbox has gaps')
+  return sandbox
+}
+
+/** A sandbox that is whole must not be mistaken for one that holds everything. */
+function reportOpenTools (registry: Registry, sandbox: Sandbox, logger: Logger): void {
+  const open = registry.all().filter(({ tool }) => tool.run.kind === 'python').map(({ tool }) => tool.name)
+  if (open.length > 0 && sandbox.report.level !== 'none') logger.warn({ tools: open }, 'Python tools run without a sandbox')
 }

@@ -1,5 +1,6 @@
 import type { Tool } from '@toolyard/manifests'
 import type { Audit } from './audit/audit.ts'
+import { auditOfCall } from './audit/audited-call.ts'
 import { createBuiltins, type BuiltinOptions } from './builtin/builtins.ts'
 import { runBuiltin } from './builtin/run-builtin.ts'
 import { toolEnvironment } from './command/environment.ts'
@@ -7,10 +8,12 @@ import { runCommand } from './command/run-command.ts'
 import type { Outcome, RunContext } from './outcome.ts'
 import { closeStrayDescriptors } from './process/descriptors.ts'
 import { createMarks } from './process/mark.ts'
+import { sandboxError } from './process/start-error.ts'
 import { createHosts } from './python/hosts.ts'
 import { createOutputCheck, type CompileSchema } from './python/outputs.ts'
 import { runPython } from './python/run-python.ts'
 import { interruptionError } from './result/interruption.ts'
+import type { Sandbox } from './sandbox/sandbox.ts'
 import { readSkill } from './skill/read-skill.ts'
 import { runSkill } from './skill/run-skill.ts'
 
@@ -25,6 +28,8 @@ export interface ExecutorOptions {
   audit: Audit
   /** Which built-in tools there are beside those of the workspace; default none. */
   builtins?: BuiltinOptions
+  /** Shuts in the processes of tools; without it they run in the open. */
+  sandbox?: Sandbox
   logger?: ExecutorLogger
   /** Compiles the schemas of declared outputs (P21); absent, outputs aren't checked. */
   compileSchema?: CompileSchema
@@ -69,13 +74,22 @@ export function createExecutors (options: ExecutorOptions): Executors {
 
   async function runTool (tool: Tool, args: Record<string, unknown>, context: RunContext): Promise<Outcome> {
     if (context.signal.aborted) return { ok: false, error: interruptionError({ kind: 'abort', reason: context.signal.reason }) }
+    const refusal = options.sandbox?.refusalOf(tool)
+    if (refusal !== undefined) return { ok: false, error: sandboxError(refusal) }
+    const box = options.sandbox?.boxOf(tool)
+    const audit = auditOfCall(options.audit, args, {
+      key: context.keyName ?? '',
+      permissions: options.sandbox?.permissionsOf(tool) ?? tool.permissions ?? [],
+      sandbox: options.sandbox?.levelOf(tool) ?? 'none'
+    })
+    const toolHost = { ...host, audit, ...(box === undefined ? {} : { box }) }
     switch (tool.run.kind) {
       case 'command':
-        return await runCommand(tool.name, tool.run, args, context, host)
+        return await runCommand(tool.name, tool.run, args, context, toolHost)
       case 'python':
-        return await runPython(tool, tool.run, args, context, python)
+        return await runPython(tool, tool.run, args, context, { ...python, audit })
       case 'skill':
-        return await runSkill(tool.name, tool.run, args, context, host)
+        return await runSkill(tool.name, tool.run, args, context, toolHost)
       case 'read-skill':
         return readSkill(tool.run, args)
       case 'builtin':

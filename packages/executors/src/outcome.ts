@@ -21,6 +21,8 @@ export interface Failure {
 /** What an executor is given beside the tool and its arguments. */
 export interface RunContext {
   jobId: string
+  /** Name of the API key that the call came with: for the audit. */
+  keyName?: string
   /** Execution timeout, in milliseconds. */
   timeoutMs: number
   /** Aborted when the job is cancelled or its worker stops: the run ends, its processes with it. */

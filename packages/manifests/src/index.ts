@@ -19,5 +19,5 @@ export type { Issue } from './schema/issues.ts'
 export type { ArgumentsResult } from './schema/validator.ts'
 export type {
   BuiltinRun, CommandRun, JsonSchema, Permission, PythonRun, ReadSkillRun, SkillArg, SkillFlagArg, SkillPositionalArg, SkillResolver, SkillRun, SkillSwitchArg,
-  Tool, ToolRun, ToolSource
+  Tool, ToolLimits, ToolRun, ToolSource
 } from './tool.ts'

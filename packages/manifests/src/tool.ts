@@ -1,3 +1,7 @@
+import type { Permission } from '@toolyard/contract'
+
+export type { Permission } from '@toolyard/contract'
+
 /** A JSON Schema of an object; kept as the manifest wrote it. */
 export type JsonSchema = Record<string, unknown>
 
@@ -109,8 +113,20 @@ export interface ReadSkillRun {
 
 export type ToolRun = CommandRun | PythonRun | SkillRun | ReadSkillRun | BuiltinRun
 
-/** What a tool may do beyond reading its own files; the sandbox enforces it (P18). */
-export type Permission = 'read_repo' | 'write_files' | 'network'
+/** What one call of a tool may use; absent fields have the sandbox's defaults. */
+export interface ToolLimits {
+  /** Seconds of processor time of one process. */
+  cpuSec?: number
+  /** Private memory of one process, in bytes. */
+  memoryBytes?: number
+  /** Size of one file, in bytes. */
+  fileBytes?: number
+  /** Processes and threads of one call. */
+  processes?: number
+  openFiles?: number
+  /** Size of the private temporary directory, in bytes. */
+  tempBytes?: number
+}
 
 /** One callable thing, whatever format declared it. */
 export interface Tool {
@@ -128,8 +144,9 @@ export interface Tool {
   idempotent: boolean
   /** At most one call of it runs at a time, over all workers (X17); absent: as many as there are workers. */
   serial?: boolean
-  /** What it may do; absent when its manifest doesn't say, which the sandbox has a default for. */
+  /** What it may do; absent when its manifest doesn't say: TOOL_DEFAULT_PERMISSIONS holds then. */
   permissions?: readonly Permission[]
+  limits?: ToolLimits
   /** Why it can't run: it isn't published, and doesn't replace a tool of an earlier layer (X16). */
   unavailable?: string
   /** Free text for operators (P23). */

@@ -1,4 +1,4 @@
-import { queueNamePattern } from '@toolyard/contract'
+import { permissions, queueNamePattern, type Permission } from '@toolyard/contract'
 
 /** `read` may look, `admin` may also change and run things (R2, R3). */
 export type Role = 'read' | 'admin'
@@ -10,15 +10,17 @@ export interface ApiKey {
   role: Role
   /** Queues that the key may use; undefined means all of them. */
   queueAllowlist: readonly string[] | undefined
+  /** Permissions that a tool may hold which the key lists or calls; undefined means all of them. */
+  permissions: readonly Permission[] | undefined
   /** Whether the key may open event streams. */
   sse: boolean
 }
 
 const queueName = new RegExp(queueNamePattern)
-const known = new Set(['name', 'key', 'role', 'sse', 'queue_allowlist'])
+const known = new Set(['name', 'key', 'role', 'sse', 'queue_allowlist', 'permissions'])
 
 /**
- * Reads `API_KEYS_JSON`: a JSON array of `{name?, key, role, queue_allowlist?, sse?}` (RC3, RC4).
+ * Reads `API_KEYS_JSON`: a JSON array of `{name?, key, role, queue_allowlist?, permissions?, sse?}` (RC3, RC4).
  * A key without a role is refused: the original made it an admin (X35).
  *
  * @throws Error that names the entry and what is wrong with it.
@@ -39,14 +41,14 @@ export function parseApiKeys (json: string): ApiKey[] {
 function parseApiKey (entry: unknown, index: number): ApiKey {
   const at = `api.auth.keys[${index}]`
   if (typeof entry !== 'object' || entry === null || Array.isArray(entry)) throw new Error(`${at} must be an object`)
-  const { name, key, role, sse, queue_allowlist: queues } = entry as Record<string, unknown>
+  const { name, key, role, sse, queue_allowlist: queues, permissions: allowed } = entry as Record<string, unknown>
   const unknown = Object.keys(entry).find(field => !known.has(field))
   if (unknown !== undefined) throw new Error(`${at} has an unknown field '${unknown}' (known: ${[...known].join(', ')})`)
   if (typeof key !== 'string' || key.trim() === '') throw new Error(`${at}.key is required`)
   if (role !== 'admin' && role !== 'read') throw new Error(`${at}.role must be one of: admin, read`)
   if (name !== undefined && (typeof name !== 'string' || name.trim() === '')) throw new Error(`${at}.name must be a non-empty string`)
   if (sse !== undefined && typeof sse !== 'boolean') throw new Error(`${at}.sse must be a boolean`)
-  return { name: name ?? `key-${index + 1}`, key: key.trim(), role, sse: sse ?? true, queueAllowlist: parseQueues(queues, at) }
+  return { name: name ?? `key-${index + 1}`, key: key.trim(), role, sse: sse ?? true, queueAllowlist: parseQueues(queues, at), permissions: parsePermissions(allowed, at) }
 }
 
 function parseQueues (value: unknown, at: string): string[] | undefined {
@@ -56,6 +58,13 @@ function parseQueues (value: unknown, at: string): string[] | undefined {
   const bad: unknown = queues.find(queue => typeof queue !== 'string' || !queueName.test(queue))
   if (bad !== undefined) throw new Error(`${at}.queue_allowlist has invalid queue ${JSON.stringify(bad).replaceAll('"', "'")}`)
   return queues as string[]
+}
+
+function parsePermissions (value: unknown, at: string): Permission[] | undefined {
+  if (value === undefined || value === null) return undefined
+  const found = Array.isArray(value) ? value.map(item => permissions.find(permission => permission === item)) : [undefined]
+  if (found.includes(undefined)) throw new Error(`${at}.permissions must be an array of ${permissions.join(', ')}`)
+  return found.filter(permission => permission !== undefined)
 }
 
 function refuseDuplicates (keys: ApiKey[]): void {

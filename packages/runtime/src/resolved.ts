@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url'
+import { permissions, type PermissionPolicy } from '@toolyard/contract'
 import type { ApiKey } from './api-keys.ts'
 import { SettingsError, type Settings } from './settings.ts'
 
@@ -95,8 +96,16 @@ export function retentionOf (settings: Settings): { ageSec: number, count: numbe
   return { ageSec: settings.JOB_RETENTION_SEC, count: settings.JOB_RETENTION_COUNT }
 }
 
+/** What this deployment says about permissions, with the `*` of `PERMISSIONS_ALLOWED` spelled out. */
+export function permissionPolicyOf (settings: Settings): PermissionPolicy {
+  return {
+    allowed: permissions.filter(permission => settings.PERMISSIONS_ALLOWED.some(allowed => allowed === '*' || allowed === permission)),
+    defaults: settings.TOOL_DEFAULT_PERMISSIONS
+  }
+}
+
 function legacyKey (key: string): ApiKey {
-  return { name: 'legacy-api-key', key, role: 'admin', queueAllowlist: undefined, sse: true }
+  return { name: 'legacy-api-key', key, role: 'admin', queueAllowlist: undefined, permissions: undefined, sse: true }
 }
 
 function isLoopback (host: string): boolean {

@@ -1,3 +1,4 @@
+import { permissions, type Permission } from '@toolyard/contract'
 import { parseApiKeys, type ApiKey } from './api-keys.ts'
 import { choice, flag, integer, list, number, optional, path, text, type Variable } from './variable.ts'
 
@@ -37,6 +38,9 @@ export const variables = {
   SSE_HEARTBEAT_SEC: number(20, 0.05, 300),
   SSE_TOKEN_TTL_SEC: integer(120, 30, 1_800),
   SHUTDOWN_GRACE_SEC: number(25, 0, 3_600),
+  SANDBOX: choice('auto', ['require', 'auto', 'off'] as const),
+  PERMISSIONS_ALLOWED: permissionList<Permission | '*'>(['*'], [...permissions, '*']),
+  TOOL_DEFAULT_PERMISSIONS: permissionList<Permission>(['read_repo'], permissions),
   AUDIT_DIR: path('.toolyard/audit'),
   REDACT: text(''),
   METRICS_PORT: optional(integer(0, 0, 65_535)),
@@ -87,6 +91,15 @@ function readOne (name: string, variable: Variable<unknown>, value: string, prob
 
 function webUrl (value: string): string | undefined {
   return /^https?:\/\//.test(value) && URL.canParse(value) ? value : undefined
+}
+
+/** Permissions of tools, comma-separated; `none` is the empty list. */
+function permissionList<T extends string> (fallback: T[], names: readonly T[]): Variable<T[]> {
+  const read = (value: string): T[] | undefined => {
+    const items = value === 'none' ? [] : value.split(',').map(item => names.find(name => name === item.trim()))
+    return items.includes(undefined) ? undefined : items.filter(item => item !== undefined)
+  }
+  return { fallback, allowed: `none, or a comma-separated list of ${names.join(', ')}`, read }
 }
 
 function redisUrl (value: string): string | undefined {

@@ -4,6 +4,7 @@ import type { NewJob } from '@toolyard/queue'
 import type { JobTypes } from '../job-types.ts'
 import type { Principal } from '../plugins/auth.ts'
 import { newJob } from './new-job.ts'
+import { permissionRefusal } from './permission-access.ts'
 import { queueRefusal } from './queue-access.ts'
 
 /** One entry of a batch. */
@@ -21,7 +22,7 @@ export interface PlanContext {
   replyTo: string | undefined
 }
 
-/** Looks up the tool and checks that it is enabled, that the key may use the queue, and the arguments (R28, R32, RC12). */
+/** Looks up the tool and checks that it is enabled, that the key may use the queue and the tool's permissions, and the arguments (R28, R32, RC12). */
 export function planCall (call: Call, context: PlanContext): CallPlan {
   const { registry, principal, jobTypes } = context
   const registered = registry.get(call.name)
@@ -35,7 +36,7 @@ export function planCall (call: Call, context: PlanContext): CallPlan {
   if (tool.unavailable !== undefined) {
     return { call, error: { code: 'TOOL_UNAVAILABLE', message: `Tool '${tool.name}' can't run: ${tool.unavailable}` } }
   }
-  const refusal = queueRefusal(principal, context.queue)
+  const refusal = queueRefusal(principal, context.queue) ?? permissionRefusal(tool, principal, jobTypes)
   if (refusal !== undefined) return { call, error: { code: 'FORBIDDEN', ...refusal } }
   const checked = checkArguments(registered, call.arguments)
   if (!checked.ok) {

@@ -7,6 +7,7 @@ import { checkArguments, summary } from './call-plan.ts'
 import type { JobAdmission } from './job-admission.ts'
 import { newJob } from './new-job.ts'
 import { onceOf } from './once.ts'
+import { permissionRefusal } from './permission-access.ts'
 import { queueRefusal } from './queue-access.ts'
 
 /** What jobs are submitted with. */
@@ -53,6 +54,8 @@ export class JobSubmitter {
     if (registered === undefined || !jobTypes.isEnabled(registered.tool)) return new HttpError('VALIDATION_ERROR', "Unknown or disabled 'type'")
     const { tool } = registered
     if (tool.unavailable !== undefined) return new HttpError('CONFLICT', `Tool '${tool.name}' can't run: ${tool.unavailable}`)
+    const refusal = permissionRefusal(tool, principal, jobTypes)
+    if (refusal !== undefined) return new HttpError('FORBIDDEN', refusal.message, refusal.details)
     const checked = checkArguments(registered, request.input)
     if (!checked.ok) return new HttpError('VALIDATION_ERROR', summary(checked.issues), { issues: checked.issues })
     const { timeoutSec, maxAttempts, tags, priority, delayMs } = request

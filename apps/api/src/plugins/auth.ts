@@ -1,4 +1,4 @@
-import { HttpError } from '@toolyard/contract'
+import { HttpError, type Permission } from '@toolyard/contract'
 import type { ApiKey, Role } from '@toolyard/runtime'
 import { createHash } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
@@ -11,6 +11,8 @@ export interface Principal {
   role: Role
   /** Queues that may be used; undefined means all. */
   queueAllowlist: readonly string[] | undefined
+  /** Permissions that tools may hold; undefined means all. */
+  permissions: readonly Permission[] | undefined
   /** May open event streams. */
   sse: boolean
 }
@@ -34,7 +36,7 @@ export interface AuthOptions {
   tickets: TicketOffice
 }
 
-const nobody: Principal = { name: 'auth-disabled', role: 'admin', queueAllowlist: undefined, sse: true }
+const nobody: Principal = { name: 'auth-disabled', role: 'admin', queueAllowlist: undefined, permissions: undefined, sse: true }
 const reading = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 /** Checks `x-api-key`, or a stream's ticket, before the body is read (R1 to R3, RC1, RC2, RC5, RC27, X28). */
@@ -75,8 +77,8 @@ export function requireSse (principal: Principal): void {
 }
 
 /** What a key may do. */
-export function principalOfKey ({ name, role, queueAllowlist, sse }: ApiKey): Principal {
-  return { name, role, queueAllowlist, sse }
+export function principalOfKey ({ name, role, queueAllowlist, permissions, sse }: ApiKey): Principal {
+  return { name, role, queueAllowlist, permissions, sse }
 }
 
 function keyDigest (key: string): string {

@@ -21,14 +21,14 @@ export interface AgentToolRoutesOptions {
 /** The tools, the skills, and their invocation (R5, R13). */
 export async function agentToolRoutes (app: App, { catalog, invoker, streams, ending }: AgentToolRoutesOptions): Promise<void> {
   app.get('/agent-tools', { schema: { querystring: ToolListQuery, response: { 200: ToolList, '4xx': ErrorBody } } }, async (request, reply) => {
-    const { tools, strictTools } = catalog.publication
+    const { tools, strictTools } = catalog.publication(principalOf(request).permissions)
     const { body, etag } = request.query.strict === 'true' ? strictTools : tools
     void reply.header('etag', etag).header('cache-control', 'private, no-cache')
     if (namesTag(request.headers['if-none-match'], etag)) return await reply.code(304).serializer(asIs).send('' as never)
     return await reply.header('content-type', 'application/json; charset=utf-8').serializer(asIs).send(body as never)
   })
 
-  app.get('/skills', { schema: { response: { 200: SkillList, '4xx': ErrorBody } } }, async () => catalog.publication.skills)
+  app.get('/skills', { schema: { response: { 200: SkillList, '4xx': ErrorBody } } }, async request => catalog.publication(principalOf(request).permissions).skills)
 
   app.post('/agent-tools/invoke-batch', {
     schema: { body: InvokeBatchRequest, response: { 200: InvokeBatchResponse, '4xx': ErrorBody, '5xx': ErrorBody } },

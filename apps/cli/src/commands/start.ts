@@ -15,7 +15,7 @@ Settings are environment variables; .env in the working directory is read. What 
   .toolyard/redis/   the data and the log of the embedded Redis
   .toolyard/logs/    api.log and worker.log: all that the two print. Warnings and errors show in the terminal too.
 
-Without a Redis server program on the PATH, one is installed with apt-get, dnf, apk (as root) or brew;
+Without a Redis server program or bubblewrap on the PATH, they are installed with apt-get, dnf, apk (as root) or brew;
 TOOLYARD_NO_INSTALL=1 switches that off.`,
   run: async () => {
     const { runStart } = await import('../start/run-start.ts')

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { join } from 'node:path'
+import { ensureBubblewrap } from '@toolyard/runtime/install'
 import { claim } from './claim.ts'
 import { configure } from './configuration.ts'
 import { greet } from './greeting.ts'
@@ -55,6 +56,7 @@ async function serve (options: StartOptions, signals: StopSignals, steps: StopSt
   const { settings, newKey } = await configure(directory, env)
   try {
     await checkPort(settings.HOST, settings.PORT)
+    if (settings.SANDBOX !== 'off') await ensureBubblewrap({ env, say: console.log })
     const parts = { directory, env, settings, entries, backoff, ending, force: signals.force, warn: console.error }
     const address = await startParts(parts, steps, () => { end.abort() })
     console.log(greet({ address, settings, directory, newKey, redisDirectory: settings.REDIS_URL === undefined ? redisDirectory(directory) : undefined }))

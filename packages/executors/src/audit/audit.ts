@@ -74,9 +74,9 @@ function fileName (at: Date): string {
   return `${at.toISOString().slice(0, 10).replaceAll('-', '')}.log`
 }
 
-/** The fields in the order of AC21; `envKeys` only when there are any. */
+/** The fields in the order of AC21, then Toolyard's own; `envKeys` only when there are any. */
 function formatLine (entry: AuditEntry, redact: (text: string) => string): string {
-  const { at, tool, job, argv, cwd, envKeys, error, ...numbers } = entry
+  const { at, tool, job, argv, cwd, envKeys, error, call, ...numbers } = entry
   return `${JSON.stringify({
     ts: at.toISOString(),
     tool,
@@ -85,6 +85,7 @@ function formatLine (entry: AuditEntry, redact: (text: string) => string): strin
     cwd: redact(cwd),
     ...numbers,
     ...(envKeys.length === 0 ? {} : { envKeys }),
+    ...call,
     ...(error === undefined ? {} : { error: redact(error) })
   })}\n`
 }

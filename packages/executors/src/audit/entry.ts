@@ -1,5 +1,7 @@
+import type { Permission } from '@toolyard/contract'
 import type { ProcessPlan } from '../process/plan.ts'
 import type { ProcessEnd } from '../process/run-process.ts'
+import type { SandboxReport } from '../sandbox/report.ts'
 
 /**
  * One finished run of a process (AC21, X34). Stdin, output and values of variables are not in it; arguments of the call
@@ -25,6 +27,19 @@ export interface AuditEntry {
   envKeys: string[]
   /** Why the process could not be started. */
   error?: string
+  /** What is known of the call beside its process. */
+  call?: AuditedCall
+}
+
+/** Who called, with what, and what the processes of the call were allowed. */
+export interface AuditedCall {
+  /** Name of the API key. */
+  key: string
+  permissions: readonly Permission[]
+  /** How well the process was shut in. */
+  sandbox: SandboxReport['level']
+  /** SHA-256 of the arguments as JSON, in hex: two equal calls show as such, their values don't. */
+  argumentsSha256: string
 }
 
 /** Makes the entry of a run that ended now. */

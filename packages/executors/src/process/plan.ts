@@ -6,4 +6,6 @@ export interface ProcessPlan {
   /** The whole environment of the process. */
   env: Readonly<Record<string, string>>
   cwd: string
+  /** Directories and files that it must be able to read when it runs in a box, beside its own program; absolute paths. */
+  readable?: readonly string[]
 }

@@ -1,5 +1,8 @@
 import type { CallError } from '@toolyard/contract'
 import { startDeadline, type Deadline, type Interruption } from '../deadline.ts'
+import type { Box, BoxStatus } from './box.ts'
+import { boxEnding } from './box-end.ts'
+import { killBox } from './box-kill.ts'
 import { createCapture, type Capture, type Captured } from './capture.ts'
 import { drainPipes } from './drain.ts'
 import { killTree } from './kill-tree.ts'
@@ -8,7 +11,7 @@ import type { Mark, Marks } from './mark.ts'
 import type { ProcessPlan } from './plan.ts'
 import { signalGroup } from './signal.ts'
 import { startProcess, type Child } from './start.ts'
-import { terminateTree } from './terminate.ts'
+import { terminateBox, terminateTree } from './terminate.ts'
 import type { TreeRoot } from './tree.ts'
 
 /** What error messages are made from; all of stderr goes to the log. */
@@ -30,6 +33,8 @@ export interface ProcessHost {
   marks: Marks
   /** Told the pids of processes that outlived SIGKILL. */
   onSurvivors: (pids: number[]) => void
+  /** Shuts in every process of the tool; without it they run in the open. */
+  box?: Box
 }
 
 export type ProcessEnding =
@@ -74,9 +79,9 @@ interface Run {
 }
 
 async function runMarked (plan: ProcessPlan, options: ProcessOptions, host: ProcessHost, run: Run): Promise<ProcessEnding> {
-  const start = await startProcess(plan, host.marks, run.mark)
+  const start = await startProcess(plan, host.marks, run.mark, host.box)
   if (!start.started) return { kind: 'unstarted', error: start.error }
-  const { child, root } = start
+  const { child, root, box } = start
   const exited = new Promise<ProcessEnding>(resolve => { child.once('exit', (code, signal) => { resolve(exitEnding(code, signal)) }) })
   const closed = new Promise<true>(resolve => { child.once('close', () => { resolve(true) }) })
   const finishLines = readPipes(child, run, options.onLine)
@@ -84,12 +89,20 @@ async function runMarked (plan: ProcessPlan, options: ProcessOptions, host: Proc
 
   const ending = await Promise.race([exited, run.deadline.interrupted])
   const survivors = ending.kind === 'timeout' || ending.kind === 'abort'
-    ? await terminateTree(root, exited)
-    : await cleanUp(root, run, closed)
+    ? await (box === undefined ? terminateTree(root, exited) : terminateBox(root, box, exited))
+    : await cleanUp({ root, box }, run, closed)
   for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy()
   finishLines()
   if (survivors.length > 0) host.onSurvivors(survivors)
-  return ending
+  return box === undefined ? ending : await closeBox(ending, plan, box, run.stderr)
+}
+
+async function closeBox (ending: ProcessEnding, plan: ProcessPlan, box: BoxStatus, stderr: Capture): Promise<ProcessEnding> {
+  try {
+    return await boxEnding(ending, plan, box, stderr.read().kept)
+  } finally {
+    box.close()
+  }
 }
 
 function exitEnding (code: number | null, signal: NodeJS.Signals | null): ProcessEnding {
@@ -110,8 +123,11 @@ function readPipes (child: Child, { stdout, stderr }: Run, onLine: (line: string
 }
 
 /** After an exit: the rest of the output, then an end to whatever the process left behind. */
-async function cleanUp (root: TreeRoot, run: Run, closed: Promise<true>): Promise<number[]> {
+async function cleanUp ({ root, box }: { root: TreeRoot, box: BoxStatus | undefined }, run: Run, closed: Promise<true>): Promise<number[]> {
+  // In a box nobody is left to hold the pipes, and what is in them stays readable.
+  const survivors = box === undefined ? [] : await killBox(root, box)
   const ended = Promise.race([closed, run.deadline.interrupted.then(() => false)])
   const closedByItself = await drainPipes(ended, () => run.stdout.totalBytes() + run.stderr.totalBytes())
+  if (box !== undefined) return survivors
   return closedByItself && !signalGroup(root.pid, 0) ? [] : await killTree(root, [])
 }

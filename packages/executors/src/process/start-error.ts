@@ -29,6 +29,11 @@ export async function startError (plan: ProcessPlan, error: NodeJS.ErrnoExceptio
   return { code: 'TOOL_UNAVAILABLE', message: `program ${JSON.stringify(plan.program)} cannot be started: ${await causeOf(plan, code)}` }
 }
 
+/** The call error for a box that could not be built around a process, which therefore did not run (fault 18). */
+export function sandboxError (reason: string): CallError {
+  return { code: 'SANDBOX_FAILED', message: `the sandbox could not be set up: ${reason}` }
+}
+
 async function causeOf (plan: ProcessPlan, code: string): Promise<string> {
   if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'EACCES') {
     if (await kindOf(plan.cwd) !== 'directory') return 'its working directory is missing'

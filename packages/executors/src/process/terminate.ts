@@ -1,3 +1,5 @@
+import type { BoxStatus } from './box.ts'
+import { askBox, killBox } from './box-kill.ts'
 import { killTree, livingTree } from './kill-tree.ts'
 import { signalGroup } from './signal.ts'
 import type { TreeRoot } from './tree.ts'
@@ -14,6 +16,13 @@ export async function terminateTree (root: TreeRoot, exited: Promise<unknown>): 
   signalGroup(root.pid, 'SIGTERM')
   await beforeGraceEnds(exited)
   return await killTree(root, known)
+}
+
+/** The same for processes in a box. */
+export async function terminateBox (root: TreeRoot, status: BoxStatus, exited: Promise<unknown>): Promise<number[]> {
+  askBox(root, status)
+  await beforeGraceEnds(exited)
+  return await killBox(root, status)
 }
 
 async function beforeGraceEnds (exited: Promise<unknown>): Promise<void> {

@@ -1,5 +1,4 @@
-import { programPaths } from './program-path.ts'
-import { runProgram } from './program-run.ts'
+import { programPaths, runProgram } from '@toolyard/runtime/install'
 
 /** A server program of Redis or Valkey. */
 export interface RedisBinary {

@@ -1,0 +1,71 @@
+import { mkdir } from 'node:fs/promises'
+import { openSandbox } from '@toolyard/executors'
+import { validateManifests } from '@toolyard/manifests'
+import { connectRedis, isConnected } from '@toolyard/queue'
+import { findRedisServer } from '@toolyard/queue/server'
+import { loadEnvFile, readSettings, toolSourcesOf, type Settings } from '@toolyard/runtime'
+import { programPaths } from '@toolyard/runtime/install'
+import type { Check } from './check.ts'
+
+const connectMs = 3_000
+
+/**
+ * Examines this machine under the settings of the environment and `.env`.
+ *
+ * @throws SettingsError
+ */
+export async function examine (): Promise<Check[]> {
+  loadEnvFile()
+  const settings = readSettings(process.env)
+  return [
+    await examineRedis(settings),
+    ...await examineSandbox(settings),
+    await examinePython(),
+    ...await examineManifests(settings)
+  ]
+}
+
+async function examineRedis ({ REDIS_URL: url }: Settings): Promise<Check> {
+  const subject = 'Redis'
+  if (url === undefined) {
+    const server = await findRedisServer(process.env)
+    return server === undefined
+      ? { subject, verdict: 'error', detail: 'REDIS_URL is not set, and there is no redis-server 6.2 or newer on the PATH' }
+      : { subject, verdict: 'good', detail: `embedded, version ${server.version}` }
+  }
+  const redis = connectRedis(url, 'request', () => {})
+  try {
+    if (!await isConnected(redis, connectMs)) return { subject, verdict: 'error', detail: 'the one at REDIS_URL does not answer' }
+    const info = await redis.info()
+    const version = /^redis_version:(\S+)/m.exec(info)?.[1] ?? 'unknown'
+    if (!/^aof_enabled:1/m.test(info)) return { subject, verdict: 'warning', detail: `version ${version}, without AOF: acknowledged jobs are lost when it crashes` }
+    return { subject, verdict: 'good', detail: `version ${version}, with AOF` }
+  } finally {
+    redis.disconnect()
+  }
+}
+
+/** As a worker would open it, but for the refusal to start. */
+async function examineSandbox (settings: Settings): Promise<Check[]> {
+  await mkdir(settings.WORKSPACE_DIR, { recursive: true })
+  const missing = settings.SANDBOX === 'require' ? 'error' : 'warning'
+  if (settings.SANDBOX === 'off') return [{ subject: 'Sandbox', verdict: 'warning', detail: 'SANDBOX=off: tools run in the open' }]
+  const sandbox = await openSandbox({ mode: 'auto', env: process.env, workspaceDir: settings.WORKSPACE_DIR, hidden: [], defaultPermissions: settings.TOOL_DEFAULT_PERMISSIONS })
+  sandbox.close()
+  const { findings } = sandbox.report
+  return findings.map(({ layer, holds, detail }) => ({ subject: `Sandbox: ${layer}`, verdict: holds ? 'good' : missing, detail }))
+}
+
+async function examinePython (): Promise<Check> {
+  const [path] = await programPaths('python3', process.env)
+  return path === undefined
+    ? { subject: 'Python', verdict: 'warning', detail: 'there is no python3 on the PATH: tools in Python are unavailable' }
+    : { subject: 'Python', verdict: 'good', detail: path }
+}
+
+async function examineManifests (settings: Settings): Promise<Check[]> {
+  const { manifests, skills } = toolSourcesOf(settings, process.env)
+  const { findings } = await validateManifests([...manifests], { strict: false, skills })
+  if (findings.length === 0) return [{ subject: 'Manifests', verdict: 'good', detail: `${manifests.length} without findings` }]
+  return findings.map(({ severity, file, message }) => ({ subject: 'Manifests', verdict: severity === 'error' ? 'error' : 'warning', detail: `${file}: ${message}` }))
+}

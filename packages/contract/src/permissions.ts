@@ -1,0 +1,22 @@
+/**
+ * What tools may do beyond computing: see the workspace, change it, reach the network (P18). The sandbox enforces it; the
+ * table in docs/security.md says what each opens.
+ */
+export const permissions = ['read_repo', 'write_files', 'network'] as const
+export type Permission = (typeof permissions)[number]
+
+/** What a deployment says about the permissions of tools. */
+export interface PermissionPolicy {
+  /** What tools may hold at all. */
+  allowed: readonly Permission[]
+  /** What a tool holds whose manifest says nothing of permissions. */
+  defaults: readonly Permission[]
+}
+
+/**
+ * The permissions that a tool holds beyond what the deployment, and a key if it has a list of its own, allow. A tool with
+ * any of these is not listed, and calling it is `FORBIDDEN`.
+ */
+export function permissionsBeyond (held: readonly Permission[] | undefined, policy: PermissionPolicy, ofKey?: readonly Permission[]): Permission[] {
+  return (held ?? policy.defaults).filter(permission => !policy.allowed.includes(permission) || ofKey?.includes(permission) === false)
+}

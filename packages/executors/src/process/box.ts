@@ -1,0 +1,31 @@
+import type { ProcessPlan } from './plan.ts'
+
+/** Shuts processes in. The process layer knows no more of the sandbox than this. */
+export interface Box {
+  /**
+   * Says how to run a plan inside.
+   *
+   * @throws Error when it can't be run inside; it isn't run at all then.
+   */
+  enter (plan: ProcessPlan): BoxEntry
+}
+
+/** The command line that builds the box around a process and runs it there. */
+export interface BoxEntry {
+  plan: ProcessPlan
+  /** Descriptors for the command from 3 on; the caller closes them with `release` once it was started. */
+  descriptors: readonly number[]
+  release (): void
+  status: BoxStatus
+}
+
+/** What the box tells of itself, readable at any time until it is closed. */
+export interface BoxStatus {
+  read (): {
+    /** The first process of the box's pid namespace, as seen from outside: its end is the end of all in there. */
+    init?: number
+    /** Present once the process inside has run to its end; absent when it never came to run. */
+    exitCode?: number
+  }
+  close (): void
+}

@@ -1,0 +1,89 @@
+import { closeSync, openSync } from 'node:fs'
+import { dirname } from 'node:path'
+import type { Box, BoxEntry } from '../process/box.ts'
+import type { ProcessPlan } from '../process/plan.ts'
+import { boxArguments } from './box-arguments.ts'
+import type { BoxFoundation } from './foundation.ts'
+import type { Grant } from './grant.ts'
+import { prlimitCommand } from './limits.ts'
+import { isWithin, kindOf, realPath } from './path.ts'
+import { programFiles } from './program-files.ts'
+import { isOpenable, outermost } from './search-path.ts'
+import { openStatusFile } from './status-file.ts'
+import { systemDirectories } from './system-mounts.ts'
+
+/** The first descriptor behind stdin, stdout and stderr. */
+const firstFree = 3
+/** What no plan names: bubblewrap sets the first, and what instruments a Node process puts the second into its children. */
+const addedVariables = ['PWD', 'NODE_OPTIONS'] as const
+
+/** A box for the processes of one tool. */
+export function createBox (foundation: BoxFoundation, grant: Grant): Box {
+  return {
+    enter (plan) {
+      const status = openStatusFile(foundation.directory)
+      // Each reader needs an offset of its own.
+      const filter = foundation.filterFd === undefined ? undefined : openSync(`/proc/self/fd/${foundation.filterFd}`, 'r')
+      const release = (): void => { if (filter !== undefined) closeSync(filter) }
+      try {
+        return { plan: boxedPlan(plan, foundation, grant), descriptors: [status.fd, ...(filter === undefined ? [] : [filter])], release, status } satisfies BoxEntry
+      } catch (error) {
+        release()
+        status.close()
+        throw error
+      }
+    }
+  }
+}
+
+function boxedPlan (plan: ProcessPlan, foundation: BoxFoundation, grant: Grant): ProcessPlan {
+  const { bubblewrap, workspaceDir } = foundation
+  const args = boxArguments({
+    bubblewrap,
+    system: foundation.system,
+    etc: foundation.etc,
+    network: grant.permissions.includes('network'),
+    home: homeOf(plan, workspaceDir),
+    readable: readableOf(plan, foundation, grant),
+    hidden: foundation.hidden,
+    workspace: { place: workspaceDir, real: realPath(workspaceDir) ?? workspaceDir, access: workspaceAccess(foundation, grant) },
+    cwd: plan.cwd,
+    tempBytes: grant.limits.tempBytes,
+    descriptors: { status: firstFree, filter: foundation.filterFd === undefined ? undefined : firstFree + 1 }
+  })
+  return { program: bubblewrap.path, args: [...args, '--', ...insideCommand(plan, foundation, grant)], env: plan.env, cwd: '/' }
+}
+
+/** env(1) stands first, because it would read `NAME=value` in a program's path. */
+function insideCommand (plan: ProcessPlan, { env, prlimit }: BoxFoundation, { limits }: Grant): string[] {
+  const added = addedVariables.filter(name => plan.env[name] === undefined)
+  return [
+    ...(env === undefined || added.length === 0 ? [] : [env, ...added.flatMap(name => ['-u', name])]),
+    ...(prlimit === undefined ? [] : prlimitCommand(prlimit, limits)),
+    plan.program,
+    ...plan.args
+  ]
+}
+
+/** An empty directory in place of HOME, unless that would cover the system or the workspace. */
+function homeOf (plan: ProcessPlan, workspaceDir: string): string | undefined {
+  const home = plan.env['HOME']
+  if (home === undefined || !home.startsWith('/') || isWithin(home, workspaceDir)) return undefined
+  const covered = [...systemDirectories, '/etc', '/proc', '/dev'].some(place => isWithin(place, home) || isWithin(home, place))
+  return covered || home === '/tmp' ? undefined : home
+}
+
+function readableOf (plan: ProcessPlan, { barred, searchPath }: BoxFoundation, grant: Grant): string[] {
+  const own = [...programFiles(plan.program, plan.env['PATH'] ?? ''), ...grant.readable, ...plan.readable ?? []]
+  return outermost([...searchPath, ...own.filter(place => isOpenable(place, barred))])
+}
+
+/** @throws Error when the tool could write to the service's own files through the workspace. */
+function workspaceAccess ({ workspaceDir, hidden }: BoxFoundation, { permissions }: Grant): 'none' | 'read' | 'write' {
+  if (permissions.includes('write_files')) {
+    const own = hidden.find(path => isWithin(path, workspaceDir) && kindOf(path) !== 'none')
+    if (own !== undefined) throw new Error(`the workspace holds files of the service (${own.slice(dirname(workspaceDir).length + 1)}), so no tool may write to it`)
+    return 'write'
+  }
+  return permissions.includes('read_repo') ? 'read' : 'none'
+}

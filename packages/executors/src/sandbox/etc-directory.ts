@@ -1,0 +1,34 @@
+import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { kindOf } from './path.ts'
+
+/** What programs of all kinds read of /etc and that tells nothing about the machine's users, keys or network. */
+const copied = [
+  'alternatives', 'gai.conf', 'host.conf', 'ld.so.cache', 'ld.so.conf', 'ld.so.conf.d', 'localtime', 'magic', 'mime.types',
+  'nsswitch.conf', 'os-release', 'protocols', 'services', 'ssl/openssl.cnf', 'timezone'
+] as const
+
+/** Places where the files of the network are mounted. */
+const places = { files: ['resolv.conf', 'hosts'], directories: ['ssl/certs', 'pki/tls/certs', 'pki/ca-trust'] } as const
+
+/**
+ * Makes the /etc of the box: copies of a few harmless files, users and groups that name nobody but the box's own. One
+ * directory for all calls, because each mount costs a third of a millisecond.
+ *
+ * @returns its path, below `directory`
+ */
+export function makeEtcDirectory (directory: string, home: string): string {
+  const etc = join(directory, 'etc')
+  for (const place of places.directories) mkdirSync(join(etc, place), { recursive: true, mode: 0o755 })
+  for (const name of copied) {
+    const source = join('/etc', name)
+    if (kindOf(source) !== 'none') cpSync(source, join(etc, name), { recursive: true, verbatimSymlinks: true })
+  }
+  const [uid, gid] = [process.getuid?.() ?? 0, process.getgid?.() ?? 0]
+  const write = (name: string, text: string): void => { writeFileSync(join(etc, name), text, { mode: 0o644 }) }
+  for (const place of places.files) write(place, '')
+  write('hosts', '127.0.0.1 localhost\n::1 localhost\n')
+  write('passwd', `tool:x:${uid}:${gid}::${home}:/usr/sbin/nologin\nnobody:x:65534:65534::/nonexistent:/usr/sbin/nologin\n`)
+  write('group', `tool:x:${gid}:\nnogroup:x:65534:\n`)
+  return etc
+}

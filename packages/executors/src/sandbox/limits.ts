@@ -1,0 +1,38 @@
+/** What one call may use; the kernel enforces each for a process by itself, but for `processes` and `tempBytes`. */
+export interface ProcessLimits {
+  /** Seconds of processor time, all threads of a process together. */
+  cpuSec: number
+  /** Bytes of private writable memory. Address space that is merely reserved doesn't count: runtimes reserve far more than they use. */
+  memoryBytes: number
+  /** Size of one file, in bytes. */
+  fileBytes: number
+  /** Processes and threads of the call together; the kernel doesn't count those of root. */
+  processes: number
+  openFiles: number
+  /** Size of each of the box's temporary file systems, in bytes. */
+  tempBytes: number
+}
+
+/** What holds for a tool that sets nothing. */
+export const defaultLimits: ProcessLimits = {
+  cpuSec: 600,
+  memoryBytes: 2 ** 32,
+  fileBytes: 2 ** 30,
+  processes: 256,
+  openFiles: 1_024,
+  tempBytes: 2 ** 28
+}
+
+/** The command line of prlimit(1) that runs what follows it under the limits, and lets it dump no core. */
+export function prlimitCommand (prlimit: string, limits: ProcessLimits): string[] {
+  return [
+    prlimit,
+    '--core=0',
+    `--cpu=${Math.ceil(limits.cpuSec)}:${Math.ceil(limits.cpuSec) + 1}`,
+    `--data=${limits.memoryBytes}`,
+    `--fsize=${limits.fileBytes}`,
+    `--nofile=${limits.openFiles}`,
+    `--nproc=${limits.processes}`,
+    '--'
+  ]
+}

@@ -1,0 +1,27 @@
+import { lstatSync, realpathSync } from 'node:fs'
+import { sep } from 'node:path'
+
+/** Whether an absolute, normal path is `directory` or lies below it. */
+export function isWithin (path: string, directory: string): boolean {
+  return path === directory || directory === '/' || path.startsWith(directory + sep)
+}
+
+/** The path behind all symbolic links; undefined when nothing is there. */
+export function realPath (path: string): string | undefined {
+  try {
+    return realpathSync(path)
+  } catch {
+    return undefined
+  }
+}
+
+/** What lies at a path, without following a link there. */
+export function kindOf (path: string): 'file' | 'directory' | 'link' | 'none' {
+  try {
+    const found = lstatSync(path)
+    if (found.isSymbolicLink()) return 'link'
+    return found.isDirectory() ? 'directory' : 'file'
+  } catch {
+    return 'none'
+  }
+}

@@ -1,0 +1,55 @@
+import { readFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { createMarks } from '../../process/mark.ts'
+import { readProcessTable } from '../../process/process-table.ts'
+import { runProcess, type ProcessEnd } from '../../process/run-process.ts'
+import { parseJson } from '../../result/json.ts'
+import { createBox } from '../box.ts'
+import type { BoxFoundation } from '../foundation.ts'
+import { defaultLimits } from '../limits.ts'
+import { sandboxLayers, type LayerFinding } from '../report.ts'
+import { layBait } from './bait.ts'
+
+const canary = fileURLToPath(new URL('canary.js', import.meta.url))
+/** It says that the canary is a module. */
+const packageFile = fileURLToPath(new URL('../../../package.json', import.meta.url))
+const timeoutMs = 20_000
+const outputBytes = 65_536
+
+/** Runs a canary in a box with no permission but to read the workspace, and says which layers held it. */
+export async function probeBox (foundation: BoxFoundation, env: NodeJS.ProcessEnv): Promise<LayerFinding[]> {
+  const bait = await layBait(foundation.workspaceDir)
+  try {
+    const box = createBox(foundation, { permissions: ['read_repo'], readable: [], limits: defaultLimits })
+    const plan = { program: process.execPath, args: [canary], env: { PATH: env['PATH'] ?? '' }, cwd: foundation.workspaceDir, readable: [dirname(canary), packageFile] }
+    const lines: string[] = []
+    const end = await runProcess(plan, {
+      stdin: JSON.stringify(bait.task),
+      timeoutMs,
+      signal: new AbortController().signal,
+      maxOutputBytes: outputBytes,
+      onLine: line => { lines.push(line) }
+    }, { marks: createMarks(), onSurvivors: () => {}, box })
+    return findingsOf(end, lines, isRunning(bait.task.sleepSeconds))
+  } finally {
+    await bait.remove()
+  }
+}
+
+function findingsOf ({ ending, stdout }: ProcessEnd, lines: readonly string[], leftBehind: boolean): LayerFinding[] {
+  const reached = ending.kind === 'exit' && ending.code === 0 ? parseJson(stdout.kept.toString('utf8'))?.value as Record<string, string> | undefined : undefined
+  if (reached === undefined) return [{ layer: 'bubblewrap', holds: false, detail: lines.find(line => line.startsWith('bwrap: ')) ?? 'the canary did not run' }]
+  if (leftBehind) reached['descendants'] = 'left a process behind'
+  return sandboxLayers.map(layer => ({ layer, holds: reached[layer] === undefined, detail: reached[layer] ?? 'holds' }))
+}
+
+function isRunning (sleepSeconds: string): boolean {
+  return [...readProcessTable().keys()].some(pid => {
+    try {
+      return readFileSync(`/proc/${pid}/cmdline`, 'latin1').includes(sleepSeconds)
+    } catch {
+      return false
+    }
+  })
+}

@@ -1,0 +1,56 @@
+/** The numbers of one architecture's system calls, as far as the filter names them. */
+export interface Architecture {
+  /** What the kernel calls it: `AUDIT_ARCH_*` in linux/audit.h. */
+  audit: number
+  /** Numbers from here on belong to another calling convention (x32); undefined where there is none. */
+  foreignFrom: number | undefined
+  clone: number
+  clone3: number
+  unshare: number
+  socket: number
+  ioctl: number
+  /** Answered with EPERM. */
+  refused: readonly number[]
+}
+
+/** From 424 on, the numbers are the same everywhere: open_tree, move_mount, fsopen, fsconfig, fsmount, fspick, pidfd_getfd, process_madvise, mount_setattr, quotactl_fd. */
+const refusedEverywhere = [428, 429, 430, 431, 432, 433, 438, 440, 442, 443]
+
+/** Answered with ENOSYS on all architectures, so that libraries fall back: io_uring_setup, io_uring_enter, io_uring_register. */
+export const ioUring: readonly number[] = [425, 426, 427]
+
+/**
+ * By the name that Node gives to the architecture. `refused`, in this order: ptrace, process_vm_readv, process_vm_writev,
+ * kcmp · mount, umount2, pivot_root, chroot, setns · bpf, perf_event_open, userfaultfd · keyctl, add_key, request_key ·
+ * name_to_handle_at, open_by_handle_at · kexec_load, kexec_file_load, init_module, finit_module, delete_module · swapon,
+ * swapoff, reboot, acct, quotactl, syslog · clock_settime, settimeofday, adjtimex, clock_adjtime · sethostname,
+ * setdomainname, fanotify_init, lookup_dcookie, vhangup, and on x86 iopl, ioperm, modify_ldt.
+ */
+export const architectures: Readonly<Record<string, Architecture>> = {
+  x64: {
+    audit: 0xc000003e,
+    foreignFrom: 0x40000000,
+    clone: 56,
+    clone3: 435,
+    unshare: 272,
+    socket: 41,
+    ioctl: 16,
+    refused: [
+      101, 310, 311, 312, 165, 166, 155, 161, 308, 321, 298, 323, 250, 248, 249, 303, 304, 246, 320, 175, 313, 176, 167, 168,
+      169, 163, 179, 103, 227, 164, 159, 305, 170, 171, 300, 212, 153, 172, 173, 154, ...refusedEverywhere
+    ]
+  },
+  arm64: {
+    audit: 0xc00000b7,
+    foreignFrom: undefined,
+    clone: 220,
+    clone3: 435,
+    unshare: 97,
+    socket: 198,
+    ioctl: 29,
+    refused: [
+      117, 270, 271, 272, 40, 39, 41, 51, 268, 280, 241, 282, 219, 217, 218, 264, 265, 104, 294, 105, 273, 106, 224, 225,
+      142, 89, 60, 116, 112, 170, 171, 266, 161, 162, 262, 18, 58, ...refusedEverywhere
+    ]
+  }
+}

@@ -1,0 +1,195 @@
+#!/usr/bin/python3
+"""
+Tries every way out of the sandbox that it knows and prints what it could reach: {"tried": N, "reached": [...]}.
+
+Where it gets through it does no harm: system files are opened and not written, files are made without a name, and system
+calls get arguments that can't succeed. It writes only to the files that its argument `outside` names, and plants links
+only when `links` is given.
+"""
+import ctypes
+import errno
+import json
+import os
+import platform
+import socket
+import sys
+
+LIBC = ctypes.CDLL(None, use_errno=True)
+CLONE_NEWUSER, CLONE_NEWNET, CLONE_NEWNS = 0x10000000, 0x40000000, 0x00020000
+# Numbers of system calls by machine; from 424 on they are the same everywhere.
+NUMBERS = {
+    "x86_64": {"ptrace": 101, "process_vm_readv": 310, "mount": 165, "umount2": 166, "chroot": 161, "setns": 308, "bpf": 321,
+               "perf_event_open": 298, "userfaultfd": 323, "keyctl": 250, "add_key": 248, "request_key": 249,
+               "name_to_handle_at": 303, "kexec_load": 246, "init_module": 175, "finit_module": 313, "clone": 56, "reboot": 169,
+               "unshare": 272, "syslog": 103},
+    "aarch64": {"ptrace": 117, "process_vm_readv": 270, "mount": 40, "umount2": 39, "chroot": 51, "setns": 268, "bpf": 280,
+                "perf_event_open": 241, "userfaultfd": 282, "keyctl": 219, "add_key": 217, "request_key": 218,
+                "name_to_handle_at": 264, "kexec_load": 104, "init_module": 105, "finit_module": 273, "clone": 220, "reboot": 142,
+                "unshare": 97, "syslog": 116},
+}.get(platform.machine(), {})
+REFUSALS = {errno.EPERM, errno.ENOSYS, errno.EACCES}
+
+tried = 0
+reached = []
+
+
+def attempt(what, action):
+    """Notes `what` when the action gets through: when it returns something other than None or False."""
+    global tried
+    tried += 1
+    try:
+        result = action()
+    except Exception:
+        return
+    if result is not None and result is not False:
+        reached.append(what)
+
+
+def call(name, *args):
+    """True unless the kernel refuses the system call as such; bad arguments are no refusal."""
+    number = NUMBERS.get(name, {"io_uring_setup": 425, "open_tree": 428, "fsopen": 430, "pidfd_getfd": 438}.get(name))
+    if number is None:
+        return None
+    result = LIBC.syscall(ctypes.c_long(number), *args)
+    return result >= 0 or ctypes.get_errno() not in REFUSALS
+
+
+def read(path):
+    with open(path, "rb") as file:
+        return file.read(1) is not None
+
+
+def opened_for_writing(path):
+    with open(path, "r+b"):
+        return True
+
+
+def makes_file_in(directory):
+    """A file without a name: it is gone as soon as it is closed."""
+    os.close(os.open(directory, os.O_TMPFILE | os.O_WRONLY))
+    return True
+
+
+def write(path):
+    with open(path, "wb") as file:
+        return file.write(b"hostile") > 0
+
+
+def connect(family, address):
+    with socket.socket(family, socket.SOCK_STREAM) as client:
+        client.settimeout(1)
+        client.connect(address)
+        return True
+
+
+def reaches(name):
+    try:
+        return connect(socket.AF_UNIX, name)
+    except OSError:
+        return False
+
+
+def opened(*args):
+    socket.socket(*args).close()
+    return True
+
+
+def in_child(action):
+    """Runs the action in a child of its own, which it may ruin."""
+    pid = os.fork()
+    if pid == 0:
+        try:
+            os._exit(0 if action() else 1)
+        except BaseException:
+            os._exit(1)
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+
+
+def cloned_user():
+    """The flags go with SIGCHLD; a child that comes to be ends at once."""
+    pid = LIBC.syscall(ctypes.c_long(NUMBERS["clone"]), ctypes.c_ulong(CLONE_NEWUSER | 17), 0, 0, 0, 0)
+    if pid == 0:
+        os._exit(0)
+    return pid > 0
+
+
+def foreign_environments(marker):
+    own = {str(os.getpid()), "self", "thread-self"}
+    for pid in set(os.listdir("/proc")) - own:
+        try:
+            with open(f"/proc/{pid}/environ", "rb") as file:
+                if marker.encode() in file.read():
+                    return True
+        except OSError:
+            continue
+    return False
+
+
+def stray_descriptors():
+    listing = os.open("/proc/self/fd", os.O_RDONLY)
+    try:
+        return [fd for fd in os.listdir(listing) if int(fd) > 2 and int(fd) != listing and os.path.exists(f"/proc/self/fd/{fd}")] or None
+    finally:
+        os.close(listing)
+
+
+def status(field):
+    with open("/proc/self/status") as file:
+        return next(line.split(":")[1].strip() for line in file if line.startswith(field + ":"))
+
+
+def plant(target):
+    """Links for whoever cleans up or reads output afterwards."""
+    for directory in (".", "/tmp", "/var/tmp", "/dev/shm", os.environ.get("HOME", "/")):
+        try:
+            os.symlink(target, os.path.join(directory, "planted"))
+            os.symlink(os.path.dirname(target), os.path.join(directory, "planted-directory"))
+        except OSError:
+            continue
+
+
+def main():
+    given = json.load(sys.stdin)
+    for path in ["/etc/shadow", "/etc/gshadow", "/etc/ssh/ssh_host_ed25519_key", "/proc/kcore", "/sys/kernel", *given.get("secrets", [])]:
+        attempt(f"read {path}", lambda: read(path) if not os.path.isdir(path) else os.listdir(path) or None)
+    for path in given.get("outside", []):
+        attempt(f"wrote {path}", lambda: write(path))
+    for directory in ("/", "/usr", "/usr/bin", "/etc", "/dev", "/var", "/run", "/boot"):
+        attempt(f"made a file in {directory}", lambda: makes_file_in(directory))
+    for path in ["/proc/sys/kernel/core_pattern", "/proc/sys/kernel/modprobe", "/proc/sys/kernel/hostname",
+                 "/proc/sysrq-trigger", "/etc/passwd", "/proc/1/mem", "/dev/mem", "/dev/kmsg", "/dev/fuse", "/dev/vda", "/dev/sda"]:
+        attempt(f"opened {path} for writing", lambda: opened_for_writing(path))
+    for address in ["169.254.169.254:80", "[fd00:ec2::254]:80", *given.get("tcp", [])]:
+        host, port = address.rsplit(":", 1)
+        family = socket.AF_INET6 if host.startswith("[") else socket.AF_INET
+        attempt(f"connected to {address}", lambda: connect(family, (host.strip("[]"), int(port))))
+    for path in ["/run/docker.sock", "/var/run/docker.sock", "/run/dbus/system_bus_socket", *given.get("sockets", [])]:
+        # libuv fills an abstract name with zeros up to the end of the address.
+        names = ["\0" + path[1:], ("\0" + path[1:]).ljust(108, "\0")] if path.startswith("@") else [path]
+        attempt(f"connected to {path}", lambda: any(reaches(name) for name in names))
+    for name, family, kind in (("unix", 1, 1), ("packet", 17, 3), ("alg", 38, 5), ("vsock", 40, 1), ("bluetooth", 31, 3), ("key", 15, 3)):
+        attempt(f"opened a socket of the family {name}", lambda: opened(family, kind))
+    attempt("read the environment of another process", lambda: foreign_environments(given.get("marker", "TOOLYARD")) or None)
+    attempt("saw foreign processes", lambda: len([pid for pid in os.listdir("/proc") if pid.isdigit()]) > 3)
+    attempt("signalled a foreign process", lambda: os.kill(os.getppid(), 0) is None if os.getppid() not in (0, 1) else None)
+    attempt("inherited descriptors", stray_descriptors)
+    attempt("has capabilities", lambda: int(status("CapEff"), 16) + int(status("CapBnd"), 16) + int(status("CapPrm"), 16) > 0)
+    attempt("may gain privileges", lambda: status("NoNewPrivs") != "1")
+    attempt("may dump core", lambda: __import__("resource").getrlimit(4)[1] != 0)
+    attempt("unshared a user namespace", lambda: in_child(lambda: call("unshare", CLONE_NEWUSER)))
+    attempt("unshared a network", lambda: in_child(lambda: call("unshare", CLONE_NEWNET)))
+    attempt("unshared mounts", lambda: in_child(lambda: call("unshare", CLONE_NEWNS)))
+    attempt("cloned into a user namespace", cloned_user)
+    attempt("entered a namespace", lambda: call("setns", 0, 0))
+    attempt("mounted", lambda: call("mount", b"none", b"/nonexistent", b"tmpfs", 0, 0))
+    attempt("unmounted", lambda: call("umount2", b"/nonexistent", 0))
+    for name in ("chroot", "bpf", "perf_event_open", "userfaultfd", "keyctl", "add_key", "request_key", "name_to_handle_at", "process_vm_readv",
+                 "kexec_load", "init_module", "finit_module", "io_uring_setup", "open_tree", "fsopen", "pidfd_getfd", "reboot", "syslog"):
+        attempt(f"called {name}", lambda: call(name, 0, 0, 0, -1, 0, 0))
+    attempt("called ptrace", lambda: in_child(lambda: call("ptrace", 0, 0, 0, 0)))
+    if "links" in given:
+        plant(given["links"])
+    json.dump({"tried": tried, "reached": reached}, sys.stdout)
+
+
+main()

@@ -1,0 +1,125 @@
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import t from 'tap'
+import { outputOf, until } from '../executors/fixture.ts'
+import { boxedTools, withoutBox } from '../sandbox/boxed-tools.ts'
+
+const skip = await withoutBox()
+const timedOut = { ok: false, error: { code: 'TOOL_TIMEOUT', message: 'tool timed out' } }
+
+/** Processes on this machine whose command line is that. */
+function running (...argv: string[]): string[] {
+  return readdirSync('/proc').filter(pid => {
+    try {
+      return readFileSync(`/proc/${pid}/cmdline`, 'utf8') === `${argv.join('\0')}\0`
+    } catch {
+      return false
+    }
+  })
+}
+
+/** The argument of a sleep that no other test uses. */
+const nap = (): string => `600.${process.hrtime.bigint()}`
+
+void t.test('fault 1 after a timeout nothing of a box is alive, whatever sessions its processes made', { skip }, async t => {
+  const tools = await boxedTools(t)
+  const seconds = nap()
+  const begun = performance.now()
+  const script = `trap "" TERM; (setsid sh -c "trap '' TERM; sleep ${seconds} & sleep ${seconds}" < /dev/null > /dev/null 2>&1 &); sleep ${seconds}`
+  t.strictSame(await tools.shell(script, { timeoutMs: 1_000 }), timedOut)
+  t.strictSame(running('sleep', seconds), [])
+  t.ok(performance.now() - begun < 1_000 + 250 + 2_000, 'and that soon')
+})
+
+void t.test('fault 1 a tool in a box has a short time to clean up', { skip }, async t => {
+  const tools = await boxedTools(t)
+  const script = 'trap "echo x > cleaned; exit 0" TERM; sleep 60 & wait'
+  t.strictSame(await tools.shell(script, { timeoutMs: 1_000, permissions: ['write_files'] }), timedOut)
+  t.ok(existsSync(join(tools.workspace, 'cleaned')))
+})
+
+void t.test('fault 2 a grandchild that holds stdout open ends with the tool', { skip }, async t => {
+  const tools = await boxedTools(t)
+  const seconds = nap()
+  t.equal(outputOf(await tools.shell(`setsid sleep ${seconds} & echo done`)), 'done')
+  t.strictSame(running('sleep', seconds), [])
+})
+
+void t.test('fault 3 output without an end is capped', { skip }, async t => {
+  const tools = await boxedTools(t)
+  t.match(await tools.shell('yes | head -c 30000000'), { ok: true, cut: { bytes: 30_000_000, storedBytes: 1_048_576 } })
+})
+
+void t.test('fault 4 a tool in a box need not read its stdin, and gets all of it when it does', { skip }, async t => {
+  const tools = await boxedTools(t)
+  const text = 'x'.repeat(900_000)
+  t.equal(outputOf(await tools.shell('exec <&-; echo ok', { arguments: { text } })), 'ok')
+  t.equal(outputOf(await tools.shell('wc -c', { arguments: { text } })), JSON.stringify({ text }).length)
+})
+
+void t.test('fault 5 what cannot be started is TOOL_UNAVAILABLE inside a box as well', { skip }, async t => {
+  const tools = await boxedTools(t)
+  const plain = join(tools.base, 'tools/bin/plain')
+  writeFileSync(plain, '#!/bin/sh\n', { mode: 0o644 })
+  for (const program of ['/no/such/program', tools.base, plain, tools.program('text', 'just text'), tools.program('orphan', '#!/no/such/interpreter\n')]) {
+    const outcome = await tools.run({ program })
+    t.match(outcome, { ok: false, error: { code: 'TOOL_UNAVAILABLE' } }, program)
+  }
+  t.match(await tools.run({ program: '/bin/true', args: ['a\0b'] }), { ok: false, error: { code: 'TOOL_UNAVAILABLE' } })
+  t.match(await tools.run({ program: '/bin/true', args: ['x'.repeat(3_000_000)] }), { ok: false, error: { code: 'TOOL_UNAVAILABLE' } })
+})
+
+void t.test('fault 6 arguments reach the tool literally', { skip }, async t => {
+  const tools = await boxedTools(t)
+  const args = ['--', '--bind', '/', '$(id)', '; id', 'A=b', '']
+  t.equal(outputOf(await tools.run({ program: '/usr/bin/printf', args: ['%s|', ...args] })), args.map(arg => `${arg}|`).join(''))
+})
+
+void t.test('fault 7 what is neither UTF-8 nor JSON comes as text', { skip }, async t => {
+  const tools = await boxedTools(t)
+  t.equal(outputOf(await tools.shell('printf "a\\377b"')), 'a\ufffdb')
+  t.equal(outputOf(await tools.shell('printf "{\\"a\\":"')), '{"a":')
+})
+
+void t.test('fault 8 an exit status, a signal and a sandbox that fails are told apart', { skip }, async t => {
+  const tools = await boxedTools(t)
+  t.strictSame(await tools.shell('exit 1'), { ok: false, error: { code: 'TOOL_FAILED', message: 'exit status 1' } })
+  t.strictSame(await tools.shell('kill -9 $$'), { ok: false, error: { code: 'TOOL_FAILED', message: 'signal: SIGKILL' } })
+  const bad = await boxedTools(t)
+  bad.sandbox.close()
+  t.match(await bad.shell('true'), { ok: false, error: { code: 'SANDBOX_FAILED' } })
+})
+
+void t.test('fault 9 a cancel empties the box', { skip }, async t => {
+  const tools = await boxedTools(t)
+  const seconds = nap()
+  const cancel = new AbortController()
+  const run = tools.shell(`setsid sleep ${seconds} & sleep ${seconds}`, { signal: cancel.signal })
+  await until('the tool is up', () => running('sleep', seconds).length === 2)
+  const begun = performance.now()
+  cancel.abort()
+  t.match(await run, { ok: false, error: { code: 'JOB_CANCELLED' } })
+  t.ok(performance.now() - begun < 1_000)
+  t.strictSame(running('sleep', seconds), [])
+})
+
+void t.test('fault 10 a thousand timeouts of boxed tools leave no process, descriptor or directory', { skip, timeout: 110_000 }, async t => {
+  const tools = await boxedTools(t)
+  const seconds = nap()
+  await tools.shell('true')
+  const before = { descriptors: readdirSync('/proc/self/fd').length, files: readdirSync(tmpdir()).filter(name => name.startsWith('toolyard-box-')).length }
+  let left = 1_000
+  let timeouts = 0
+  await Promise.all(Array.from({ length: 8 }, async () => {
+    while (left-- > 0) {
+      // Some end while their box is still being built.
+      const outcome = await tools.shell(`exec sleep ${seconds}`, { timeoutMs: 1 + left % 40 })
+      if (!outcome.ok && outcome.error.code === 'TOOL_TIMEOUT') timeouts += 1
+    }
+  }))
+  t.equal(timeouts, 1_000)
+  t.strictSame(running('sleep', seconds), [])
+  t.equal(readdirSync('/proc/self/fd').length, before.descriptors)
+  t.equal(readdirSync(tmpdir()).filter(name => name.startsWith('toolyard-box-')).length, before.files)
+})

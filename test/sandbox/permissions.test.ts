@@ -1,0 +1,55 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { outputOf } from '../executors/fixture.ts'
+import { boxedTools, withoutBox } from './boxed-tools.ts'
+
+const skip = await withoutBox()
+
+void t.test('P18 without permissions a tool sees an empty workspace', { skip }, async t => {
+  const tools = await boxedTools(t)
+  writeFileSync(join(tools.workspace, 'file'), 'content')
+  t.strictSame(outputOf(await tools.shell('ls -A', { permissions: [] })), {})
+  t.match(await tools.shell('touch new', { permissions: [] }), { ok: false, error: { message: /Read-only/ } })
+})
+
+void t.test('P18 read_repo shows the workspace and keeps it as it is', { skip }, async t => {
+  const tools = await boxedTools(t)
+  writeFileSync(join(tools.workspace, 'file'), 'content')
+  t.equal(outputOf(await tools.shell('cat file', { permissions: ['read_repo'] })), 'content')
+  for (const script of ['echo x > file', 'rm file', 'touch new', 'mkdir new', 'chmod 777 file']) {
+    t.match(await tools.shell(script, { permissions: ['read_repo'] }), { ok: false }, script)
+  }
+})
+
+void t.test('P18 write_files lets a tool change the workspace', { skip }, async t => {
+  const tools = await boxedTools(t)
+  t.equal(outputOf(await tools.shell('echo new > file; cat file', { permissions: ['write_files'] })), 'new')
+  t.equal(outputOf(await tools.shell('cat file', { permissions: ['read_repo'] })), 'new')
+})
+
+void t.test('P18 without network a tool has no interface but loopback, with it the machine\'s', { skip }, async t => {
+  const tools = await boxedTools(t)
+  const interfaces = 'tail -n +3 /proc/net/dev | cut -d: -f1 | tr -d " " | sort | tr "\\n" " "'
+  const all = outputOf(await tools.shell(interfaces, { permissions: ['network'] }))
+  t.equal(outputOf(await tools.shell(interfaces, { permissions: [] })), 'lo')
+  t.match(await tools.shell('test -s /etc/resolv.conf', { permissions: [] }), { ok: false })
+  t.match(await tools.shell('test -e /etc/hosts', { permissions: ['network'] }), { ok: true })
+  t.ok(typeof all === 'string' && all.includes('lo'))
+})
+
+void t.test('a tool finds its program\'s neighbours, its temporary directory and its interpreters', { skip }, async t => {
+  const tools = await boxedTools(t)
+  tools.program('library.sh', 'greeting=hello\n')
+  const program = tools.program('greet', '#!/usr/bin/env sh\n. "$(dirname "$0")/library.sh"; echo "$greeting" > /tmp/x; echo y > "$HOME/x"; cat /tmp/x\n')
+  t.equal(outputOf(await tools.run({ program })), 'hello')
+  t.match(await tools.shell('test -e /tmp/x || test -e "$HOME/x"'), { ok: false }, 'and the next call finds nothing of it')
+  t.match(await tools.run({ program: process.execPath, args: ['-p', '1 + 1'] }), { ok: true, output: 2 })
+})
+
+void t.test('A41 a box adds nothing to the environment of a tool', { skip }, async t => {
+  const tools = await boxedTools(t, { env: { PATH: '/usr/bin:/bin', HOME: '/home/nobody' } })
+  const variables = String(outputOf(await tools.run({ program: '/usr/bin/env' }))).split('\n').map(line => line.split('=')[0] ?? '')
+  // The runner of these tests adds variables of its own to every process.
+  t.strictSame(variables.filter(name => /^[A-Z_]+$/.test(name) && !name.includes('TAP')).sort(), ['HOME', 'PATH'])
+})
