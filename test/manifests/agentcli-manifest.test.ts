@@ -77,7 +77,7 @@ t.test('AC1 a manifest that cannot be read is an error, not a crash', async t =>
   for (const path of [join(directory, 'missing.json'), join(directory, 'empty'), '/dev/null', 'nul\0byte']) {
     const registry = await loadRegistry({ manifests: [path] })
     t.match(errors(registry), [{ rule: 'AC1', message: /^read manifest: / }], path)
-    t.equal(registry.published().length, 2, 'the built-in tools serve')
+    t.ok(registry.published().some(({ tool }) => tool.name === 'data_file_read'), 'the built-in tools serve')
   }
 })
 

@@ -20,7 +20,9 @@ t.test('P27 X14 PC10 a local manifest disables a risky tool of any format, and a
     'off.json': off('probe', 'Odd Name', 'data_file_read')
   }
   const registry = await loadProject(t, files, true)
-  t.strictSame(registry.published().map(({ tool }) => tool.name), ['tools_file_search'])
+  const published = registry.published().map(({ tool }) => tool.name)
+  t.ok(published.includes('tools_file_search'))
+  for (const name of ['probe', 'Odd Name', 'data_file_read']) t.notOk(published.includes(name), name)
   t.match(registry.get('probe')?.tool, { enabled: false, jobType: 'pylot.probe', description: 'Looks at something.' })
   const again = await loadProject(t, { ...files, 'on.yaml': 'schema_version: "1.0"\nmetadata: {name: a, description: b}\ntools: [{name: probe, disabled: false}]\n' })
   t.equal(again.get('probe')?.tool.enabled, true)

@@ -60,6 +60,8 @@ export async function startService (t: Cleanup, options: ServiceOptions = {}): P
     TOOL_MANIFESTS: (options.manifests ?? ['tools.json']).map(path => join(dir, path)).join(','),
     AUDIT_DIR: join(dir, 'audit'),
     SHUTDOWN_GRACE_SEC: '5',
+    // Tools of tests leave marks in the workspace.
+    TOOL_DEFAULT_PERMISSIONS: 'read_repo,write_files',
     ...options.env
   }
   const started: AppProcess[] = []
