@@ -12,6 +12,7 @@ const service = await startService(t, {
     { name: 'networker', description: 'Needs the network', command: ['./tools/bin/touch.sh'], permissions: ['network'] }
   ],
   env: {
+    TOOL_DEFAULT_PERMISSIONS: 'read_repo',
     PERMISSIONS_ALLOWED: 'read_repo,write_files',
     API_KEYS_JSON: JSON.stringify([
       { name: 'admin', key: admin, role: 'admin' },

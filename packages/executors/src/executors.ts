@@ -4,7 +4,7 @@ import { auditOfCall } from './audit/audited-call.ts'
 import { createBuiltins, type BuiltinOptions } from './builtin/builtins.ts'
 import { runBuiltin } from './builtin/run-builtin.ts'
 import { toolEnvironment } from './command/environment.ts'
-import { runCommand } from './command/run-command.ts'
+import { runCommand, type CommandHost } from './command/run-command.ts'
 import type { Outcome, RunContext } from './outcome.ts'
 import { closeStrayDescriptors } from './process/descriptors.ts'
 import { createMarks } from './process/mark.ts'
@@ -93,14 +93,14 @@ export function createExecutors (options: ExecutorOptions): Executors {
       case 'read-skill':
         return readSkill(tool.run, args)
       case 'builtin':
-        return await runBuiltinTool(tool, args, context)
+        return await runBuiltinTool(tool, args, context, toolHost)
     }
   }
 
-  async function runBuiltinTool (tool: Tool, args: Record<string, unknown>, context: RunContext): Promise<Outcome> {
+  async function runBuiltinTool (tool: Tool, args: Record<string, unknown>, context: RunContext, processes: CommandHost): Promise<Outcome> {
     const handler = builtins.handlers.get(tool.jobType)
     if (handler === undefined) return { ok: false, error: { code: 'TOOL_UNAVAILABLE', message: `no built-in tool has the job type ${tool.jobType}` } }
-    return await runBuiltin(handler, { tool, args }, context, options.workspaceDir)
+    return await runBuiltin(handler, { tool, args }, context, processes)
   }
 
   return {

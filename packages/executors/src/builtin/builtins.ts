@@ -43,7 +43,7 @@ export function createBuiltins (options: BuiltinOptions, host: CommandHost): Bui
     ['workspace.move', moveEntry]
   ])
   if (options.workspaceDelete === true) handlers.set('workspace.delete', deleteEntry)
-  if (options.exec !== undefined) handlers.set('tool.exec', createExec(options.exec.allowlist, host))
+  if (options.exec !== undefined) handlers.set('tool.exec', createExec(options.exec.allowlist))
   if (options.fetch !== undefined) handlers.set('data.fetch', createFetchPage(options.fetch))
   if (options.webSearch !== undefined) handlers.set('tools.web_search', createSearchWeb(options.webSearch))
   return { handlers, close: () => threads.close() }

@@ -1,11 +1,14 @@
 import type { CallErrorCode } from '@toolyard/contract'
 import type { Tool } from '@toolyard/manifests'
+import type { CommandHost } from '../command/run-command.ts'
 
 /** Where and until when a built-in tool works. */
 export interface BuiltinContext {
   tool: Tool
   jobId: string
   workspaceDir: string
+  /** What processes of the call are started with: its box is part of it. */
+  processes: CommandHost
   /** Execution timeout of the whole call, in milliseconds. */
   timeoutMs: number
   /** Aborted at the timeout and at a cancel; a handler checks it between its steps. */

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { CallError } from '@toolyard/contract'
 import type { Tool } from '@toolyard/manifests'
+import type { CommandHost } from '../command/run-command.ts'
 import { startDeadline } from '../deadline.ts'
 import type { Outcome, RunContext } from '../outcome.ts'
 import { interruptionError } from '../result/interruption.ts'
@@ -16,10 +17,12 @@ const windDownMs = 5_000
  *
  * @throws what the handler throws beside failures and errors of the file system: a bug.
  */
-export async function runBuiltin (handler: BuiltinHandler, call: BuiltinCall, context: RunContext, workspaceDir: string): Promise<Outcome> {
+export async function runBuiltin (handler: BuiltinHandler, call: BuiltinCall, context: RunContext, processes: CommandHost): Promise<Outcome> {
   const stop = new AbortController()
   const deadline = startDeadline(context.timeoutMs, context.signal)
-  const run = runHandler(handler, call.args, { tool: call.tool, jobId: context.jobId, workspaceDir, timeoutMs: context.timeoutMs, signal: stop.signal, log: context.log })
+  const run = runHandler(handler, call.args, {
+    tool: call.tool, jobId: context.jobId, workspaceDir: processes.workspaceDir, processes, timeoutMs: context.timeoutMs, signal: stop.signal, log: context.log
+  })
   const interrupted = deadline.interrupted.then(async (interruption): Promise<Outcome> => {
     stop.abort()
     await settled(run)

@@ -69,9 +69,9 @@ export async function openSandbox (options: SandboxOptions): Promise<Sandbox> {
   }
 }
 
-/** The warm hosts of Python tools serve many calls and run in the open; built-in tools start no process. */
-function isBoxed ({ run }: Tool): boolean {
-  return run.kind === 'command' || run.kind === 'skill'
+/** The warm hosts of Python tools serve many calls and run in the open; of the built-in tools one alone starts processes. */
+function isBoxed ({ run, jobType }: Tool): boolean {
+  return run.kind === 'command' || run.kind === 'skill' || (run.kind === 'builtin' && jobType === 'tool.exec')
 }
 
 /** Without a box that runs at all, there is nothing to keep. */

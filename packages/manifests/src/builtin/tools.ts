@@ -18,6 +18,8 @@ export function builtinTools (policy: BuiltinPolicy = {}): Tool[] {
   return declarations(policy).map(({ declaration: { idempotent = false, ...declaration }, enabled }, index) => ({
     ...declaration,
     enabled,
+    // A job type can be switched on while the service runs; what the policy doesn't allow still can't run then.
+    ...(enabled ? {} : { unavailable: 'the settings of this deployment do not allow it' }),
     idempotent,
     source: { format: 'builtin', file: 'builtin', index },
     run: { kind: 'builtin' }

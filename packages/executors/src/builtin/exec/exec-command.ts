@@ -3,7 +3,6 @@ import { BuiltinFailure, type BuiltinContext, type BuiltinHandler } from '../han
 import { atPlace } from '../workspace/place.ts'
 import { auditEntry } from '../../audit/entry.ts'
 import { toolEnvironment } from '../../command/environment.ts'
-import type { CommandHost } from '../../command/run-command.ts'
 import { runProcess, type ProcessEnd } from '../../process/run-process.ts'
 import { firstChars } from '../../result/utf8.ts'
 import { isAllowed } from './policy.ts'
@@ -24,8 +23,9 @@ const reserveMs = 500
  * @throws BuiltinFailure `command not allowed: X`, `tool.exec failed with exit N` or `tool.exec timeout`, the last two
  * with `stdout_tail` and `stderr_tail` in their details.
  */
-export function createExec (allowlist: readonly string[], host: CommandHost): BuiltinHandler {
+export function createExec (allowlist: readonly string[]): BuiltinHandler {
   return async (args, context) => {
+    const host = context.processes
     const command = textArgument(args['command'])
     if (command === '') throw new BuiltinFailure('command is required')
     if (!isAllowed(allowlist, command)) throw new BuiltinFailure(`command not allowed: ${firstChars(command, 200)}`, 'NOT_ALLOWED')
@@ -34,13 +34,14 @@ export function createExec (allowlist: readonly string[], host: CommandHost): Bu
     const argv = textsArgument(args['args'])
     const end = await atPlace(context.workspaceDir, textArgument(args['cwd']) || '.', { notFound: 'cwd not found' }, async place => {
       if (place.stats?.isDirectory() !== true) throw new BuiltinFailure('cwd is not a directory')
-      return await run({ program, args: argv, cwd: place.relative === '.' ? host.workspaceDir : `${place.root}/${place.relative}` }, integerArgument(args['timeout_ms'], timeoutMs), context, host)
+      return await run({ program, args: argv, cwd: place.relative === '.' ? host.workspaceDir : `${place.root}/${place.relative}` }, integerArgument(args['timeout_ms'], timeoutMs), context)
     })
     return answer({ command, args: argv }, end)
   }
 }
 
-async function run (plan: { program: string, args: readonly string[], cwd: string }, wantedMs: number, context: BuiltinContext, host: CommandHost): Promise<ProcessEnd> {
+async function run (plan: { program: string, args: readonly string[], cwd: string }, wantedMs: number, context: BuiltinContext): Promise<ProcessEnd> {
+  const host = context.processes
   const { variables, passedKeys } = toolEnvironment([], host.env)
   const whole = { ...plan, env: variables }
   const end = await runProcess(whole, {
