@@ -1,15 +1,11 @@
 /**
  * `npm test`: installs and builds what is missing, sees to a Redis server for the tests to start, and runs them.
- * Arguments go to tap; a test may be named by its source: `npm test -- test/cli/help.test.ts`.
- * The last line is `N passed, N failed`, from tap's own count of assertions.
+ * Tests may be named by source or directory: `npm test -- test/cli/help.test.ts`. `--jobs=N` files run at a time, and a
+ * test has `--timeout=SECONDS`. The last line is `N passed, N failed`, in assertions.
  */
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { rmSync } from 'node:fs'
-import { createInterface } from 'node:readline'
-import { binary, build, checkNode, installDependencies, root } from './checkout.mjs'
-import { TestReport } from './test-report.mjs'
-import { builtPath } from './test-paths.mjs'
+import { parseArgs } from 'node:util'
+import { build, checkNode, installDependencies, root } from './checkout.mjs'
 
 checkNode()
 process.chdir(root)
@@ -19,7 +15,7 @@ rmSync('test/build', { recursive: true, force: true })
 build()
 await provideRedis()
 await provideSandbox()
-process.exitCode = await runTests(process.argv.slice(2).map(builtPath))
+process.exitCode = await runTests()
 
 async function provideRedis () {
   const { ensureRedisServer } = await import('@toolyard/queue/server')
@@ -37,22 +33,12 @@ async function provideSandbox () {
   await ensureBubblewrap({ env: process.env, say: console.log })
 }
 
-/**
- * @param {string[]} args
- * @returns {Promise<number>} the exit status
- */
-async function runTests (args) {
-  const report = new TestReport()
-  const tap = spawn(process.execPath, [binary('tap'), 'run', '--reporter=tap', ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
-  const ended = once(tap, 'close')
-  for await (const line of createInterface({ input: tap.stdout })) {
-    const shown = report.read(line)
-    if (shown !== undefined) console.log(shown)
-  }
-  const [status] = await ended
-  const { passed, skipped } = report.counts
-  // A run that fails without a failed assertion (one that broke off, say) must not look like a good one.
-  const failed = report.counts.failed === 0 && status !== 0 ? 1 : report.counts.failed
-  console.log(`${passed} passed, ${failed} failed${skipped === 0 ? '' : `, ${skipped} skipped`}`)
-  return failed === 0 ? 0 : 1
+/** @returns {Promise<number>} the exit status */
+async function runTests () {
+  const { testFiles } = await import('../test/build/runner/files.js')
+  const { runFiles } = await import('../test/build/runner/run.js')
+  const { values, positionals } = parseArgs({ allowPositionals: true, options: { jobs: { type: 'string', default: '4' }, timeout: { type: 'string', default: '240' } } })
+  const counts = await runFiles(testFiles(positionals), { jobs: Number(values.jobs), timeoutSec: Number(values.timeout), say: console.log })
+  console.log(`${counts.passed} passed, ${counts.failed} failed${counts.skipped === 0 ? '' : `, ${counts.skipped} skipped`}`)
+  return counts.failed === 0 ? 0 : 1
 }

@@ -1,0 +1,52 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { text } from 'node:stream/consumers'
+import { reportOf, type FileReport } from './report.ts'
+
+/** A file that a test of its own can't end any more is killed after so long, in milliseconds. */
+const lastResortMs = 1_200_000
+
+export interface RunOptions {
+  /** Files at a time. */
+  jobs: number
+  /** For a test that sets no other time, in seconds. */
+  timeoutSec: number
+  say: (line: string) => void
+}
+
+/**
+ * Runs files of tests, each as a process of its own, and counts their assertions.
+ *
+ * (`tap run` would load its hooks into every Node.js process that a test starts: the services under test then take
+ * twice as long, and are not what users run.)
+ */
+export async function runFiles (files: readonly string[], { jobs, timeoutSec, say }: RunOptions): Promise<Pick<FileReport, 'passed' | 'failed' | 'skipped'>> {
+  const counts = { passed: 0, failed: 0, skipped: 0 }
+  const waiting = [...files]
+  const lane = async (): Promise<void> => {
+    for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) {
+      const startedAt = performance.now()
+      const report = await runFile(file, timeoutSec)
+      counts.passed += report.passed
+      counts.failed += report.failed
+      counts.skipped += report.skipped
+      say(`${report.ok ? 'ok    ' : 'FAILED'} ${file} # ${((performance.now() - startedAt) / 1_000).toFixed(1)} s`)
+      for (const line of report.lines) say(`    ${line}`)
+    }
+  }
+  await Promise.all(Array.from({ length: jobs }, lane))
+  return counts
+}
+
+async function runFile (file: string, timeoutSec: number): Promise<FileReport> {
+  const child = spawn(process.execPath, ['--enable-source-maps', file], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, TAP: '1', TAP_TIMEOUT: String(timeoutSec) },
+    timeout: lastResortMs,
+    killSignal: 'SIGKILL'
+  })
+  const ended = once(child, 'close')
+  const tap = await text(child.stdout)
+  const [status, signal] = await ended as [number | null, string | null]
+  return reportOf(tap, status === 0 ? undefined : `It ended with ${signal ?? `exit status ${status}`}.`)
+}
