@@ -8,6 +8,8 @@ import { fileURLToPath } from 'node:url'
 export interface BareQueue {
   /** Adds jobs in one go and waits until all of them are done. */
   run: (count: number) => Promise<void>
+  /** Its worker's process. */
+  workerPid: number
   close: () => Promise<void>
 }
 
@@ -17,7 +19,8 @@ export async function startBareQueue (socketPath: string): Promise<BareQueue> {
   await once(worker, 'message')
   const connection = new Redis(socketPath, { maxRetriesPerRequest: null })
   const queue = new Queue('bare', { connection })
-  const events = new QueueEvents('bare', { connection: connection.duplicate() })
+  const listening = connection.duplicate()
+  const events = new QueueEvents('bare', { connection: listening })
   await events.waitUntilReady()
   const waiting = new Map<string, () => void>()
   events.on('completed', ({ jobId }) => {
@@ -32,10 +35,12 @@ export async function startBareQueue (socketPath: string): Promise<BareQueue> {
       await queue.addBulk(ids.map(jobId => ({ name: 'read', data: { path: 'README.md' }, opts: { jobId, removeOnComplete: 1_000 } })))
       await done
     },
+    workerPid: worker.pid ?? 0,
     close: async () => {
       worker.kill()
       await events.close()
       await queue.close()
+      listening.disconnect()
       connection.disconnect()
     }
   }

@@ -1,7 +1,10 @@
 import type { Cleanup } from '../support/cleanup.ts'
+import { benchCommand } from './command.ts'
 import { benchFileSearch } from './file-search.ts'
+import { benchFairness } from './fairness.ts'
+import { benchFleetCost, benchScaleOut } from './fleet.ts'
 import { benchMainJob, benchMemory } from './main-job.ts'
-import { benchPythonHost } from './python-host.ts'
+import { benchBoxedPythonHost, benchPythonHost } from './python-host.ts'
 import { print, type Row } from './report.ts'
 import { benchStreams } from './streams.ts'
 
@@ -9,8 +12,13 @@ import { benchStreams } from './streams.ts'
 const benchmarks: Record<string, [title: string, run: (cleanup: Cleanup) => Promise<Row[]>]> = {
   job: ['The main job: BullMQ by itself beside Toolyard over HTTP', benchMainJob],
   memory: ['Memory', benchMemory],
+  command: ['Commands: a bare child_process.spawn of the same line beside Toolyard', benchCommand],
   streams: ['Event streams', benchStreams],
   python: ['Python tools: a new interpreter for each call beside the warm host', benchPythonHost],
+  fleet: ['What a job costs Redis as API processes are added', benchFleetCost],
+  scale: ['Workers added', benchScaleOut],
+  fairness: ['One key beside another that floods', benchFairness],
+  'python-box': ['Python tools: the same, with the warm host in the sandbox', benchBoxedPythonHost],
   search: ['Searching 100,000 files: ripgrep by itself beside the built-in tools', benchFileSearch]
 }
 

@@ -25,6 +25,11 @@ export async function throughput (runs: number, inFlight: number, unitsPerRun: n
   return runs * unitsPerRun / ((performance.now() - startedAt) / 1_000)
 }
 
+/** The 95th percentile. */
+export function percentile95 (times: readonly number[]): number {
+  return times.toSorted((a, b) => a - b)[Math.floor(times.length * 0.95)] ?? NaN
+}
+
 /** The median and the 99th percentile. */
 export function quantiles (times: number[]): Sample {
   const sorted = times.toSorted((a, b) => a - b)

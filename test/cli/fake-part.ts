@@ -29,6 +29,7 @@ export function runFakePart (name: 'api' | 'worker'): void {
   console.log(JSON.stringify({ level: 30, msg: 'a quiet line' }))
   process.send?.({ ready: true, ...(name === 'api' ? { address: 'http://127.0.0.1:65000' } : {}) })
   note(`${name} ready ${process.pid}`)
+  if ((process.env['METRICS_PORT'] ?? '') !== '') note(`${name} metrics ${process.env['METRICS_PORT']}`)
   if (behaviour === 'warns') console.log(JSON.stringify({ level: 40, msg: 'low on memory', err: { message: '3 MB left' } }))
 }
 

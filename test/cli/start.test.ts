@@ -68,3 +68,10 @@ await t.test('warnings show in the terminal, the whole log is in a file', async 
   t.notMatch(session.output(), 'a quiet line')
   t.match(readFileSync(join(directory, '.toolyard/logs/worker.log'), 'utf8'), /a quiet line[\s\S]*low on memory/)
 })
+
+await t.test('the API serves its metrics on METRICS_PORT, and all workers theirs on the next port', async t => {
+  const session = startSession(t, t.testdir(), { METRICS_PORT: '19464' })
+  await session.printed(ready)
+  t.strictSame(session.events().filter(event => event.includes('metrics')), ['api metrics 19464'])
+  t.equal((await fetch('http://127.0.0.1:19465/metrics')).status, 200)
+})

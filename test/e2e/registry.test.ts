@@ -97,7 +97,7 @@ t.test('R32 X22 a tool that the policy switched off answers as documented, and n
 
 t.test('RC31 the tools of the workspace are listed without any flag', async t => {
   const names = (await list(testKeys.read)).tools.map(tool => tool.function.name)
-  for (const name of ['data_file_read', 'data_write_file', 'tools_file_search', 'tools_find_in_files']) t.ok(names.includes(name), name)
+  for (const name of ['data_file_read', 'data_write_file', 'tools_file_search', 'tools_find_in_files', 'workflow_run']) t.ok(names.includes(name), name)
   for (const name of ['tool_exec', 'data_fetch', 'tools_web_search', 'workspace_delete']) t.notOk(names.includes(name), name)
 })
 

@@ -1,8 +1,8 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { openAudit, type Audit, type AuditEntry, type AuditOptions } from '@toolyard/executors'
-import { createFixture } from './fixture.ts'
+import { createFixture, outputOf } from './fixture.ts'
 
 function entry (fields: Partial<AuditEntry> = {}): AuditEntry {
   return { at: new Date(), tool: 'get_time', job: 'job-1', argv: ['/bin/date'], cwd: '/w', exit: 0, ms: 5, stdoutBytes: 1, stderrBytes: 0, truncated: false, envKeys: [], ...fields }
@@ -181,4 +181,17 @@ t.test('lines that a slow disk cannot take are bounded, and their loss is report
   await audit.flush()
   t.equal(errors.length, 1)
   t.equal(lines().length, 10_001, 'one is already being written')
+})
+
+t.test('AC22 a full disk is reported, and fails no call', { skip: existsSync('/dev/full') ? false : 'there is no /dev/full' }, async t => {
+  const dir = t.testdir()
+  // Around midnight the day may change.
+  const days = [0, 86_400_000].map(ms => new Date(Date.now() + ms).toISOString().slice(0, 10).replaceAll('-', ''))
+  for (const day of days) symlinkSync('/dev/full', join(dir, `${day}.log`))
+  const reported: unknown[] = []
+  const audit = openAudit({ dir, redact: '', secrets: [], onError: error => { reported.push(error) } })
+  const fixture = createFixture(t, { audit })
+  t.equal(outputOf(await fixture.runShell('echo fine')), 'fine')
+  await audit.flush()
+  t.match(reported, [{ code: 'ENOSPC' }])
 })

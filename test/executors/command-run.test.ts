@@ -37,9 +37,15 @@ t.test('AC16 X19 the working directory is the workspace', async t => {
 t.test('a tool has three descriptors and none of the worker', { skip: process.platform !== 'linux' }, async t => {
   const fixture = createFixture(t)
   const kinds = String(outputOf(await fixture.runShell('for fd in 0 1 2; do readlink /proc/$$/fd/$fd; done'))).split('\n')
-  t.ok(kinds.every(kind => /^(pipe|socket):/.test(kind)), kinds.join())
+  t.ok(kinds.every(kind => /^pipe:|\/toolyard-pipes-\w+\/\d+(-stdin)? \(deleted\)$/.test(kind)), kinds.join())
   // `ls` itself opens the directory, as 3.
   t.equal(outputOf(await fixture.runShell('ls /proc/self/fd | tr "\\n" " "')), '0 1 2 3')
+})
+
+t.test('a tool may open its stdin, stdout and stderr by their paths', { skip: process.platform !== 'linux' }, async t => {
+  const fixture = createFixture(t)
+  t.strictSame(outputOf(await fixture.runShell('cat /dev/stdin > /dev/stdout; echo noted > /dev/stderr', { arguments: { a: 1 } })), { a: 1 })
+  t.strictSame(fixture.logged, ['noted'])
 })
 
 t.test('a tool leads a session of its own', { skip: process.platform !== 'linux' }, async t => {

@@ -1,26 +1,13 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
 import { outputOf, until } from '../executors/fixture.ts'
 import { boxedTools, withoutBox } from '../sandbox/boxed-tools.ts'
+import { nap, running } from '../sandbox/running.ts'
 
 const skip = await withoutBox()
 const timedOut = { ok: false, error: { code: 'TOOL_TIMEOUT', message: 'tool timed out' } }
-
-/** Processes on this machine whose command line is that. */
-function running (...argv: string[]): string[] {
-  return readdirSync('/proc').filter(pid => {
-    try {
-      return readFileSync(`/proc/${pid}/cmdline`, 'utf8') === `${argv.join('\0')}\0`
-    } catch {
-      return false
-    }
-  })
-}
-
-/** The argument of a sleep that no other test uses. */
-const nap = (): string => `600.${process.hrtime.bigint()}`
 
 void t.test('fault 1 after a timeout nothing of a box is alive, whatever sessions its processes made', { skip }, async t => {
   const tools = await boxedTools(t)
@@ -35,7 +22,7 @@ void t.test('fault 1 after a timeout nothing of a box is alive, whatever session
 void t.test('fault 1 a tool in a box has a short time to clean up', { skip }, async t => {
   const tools = await boxedTools(t)
   const script = 'trap "echo x > cleaned; exit 0" TERM; sleep 60 & wait'
-  t.strictSame(await tools.shell(script, { timeoutMs: 1_000, permissions: ['write_files'] }), timedOut)
+  t.strictSame(await tools.shell(script, { timeoutMs: 3_000, permissions: ['write_files'] }), timedOut)
   t.ok(existsSync(join(tools.workspace, 'cleaned')))
 })
 
@@ -105,6 +92,14 @@ void t.test('fault 9 a cancel empties the box', { skip }, async t => {
 })
 
 void t.test('fault 10 a thousand timeouts of boxed tools leave no process, descriptor or directory', { skip, timeout: 110_000 }, async t => {
+  // Its own, so that what others make and remove meanwhile doesn't count.
+  const shared = process.env['TMPDIR']
+  process.env['TMPDIR'] = mkdtempSync(join(tmpdir(), 'toolyard-tmp-'))
+  t.teardown(() => {
+    rmSync(tmpdir(), { recursive: true, force: true })
+    if (shared === undefined) delete process.env['TMPDIR']
+    else process.env['TMPDIR'] = shared
+  })
   const tools = await boxedTools(t)
   const seconds = nap()
   await tools.shell('true')

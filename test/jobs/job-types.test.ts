@@ -4,7 +4,7 @@ import { createClient, type Answer } from '../support/client.ts'
 import { waitFor } from '../support/condition.ts'
 import { startService, testKeys } from '../support/service.ts'
 import { entries, programs } from '../e2e/tools.ts'
-import { reach, submit } from './submission.ts'
+import { post, reach, submit } from './submission.ts'
 
 const service = await startService(t, { files: programs, tools: entries, workers: 2 })
 const { client } = service
@@ -30,6 +30,7 @@ t.test('RC29 a bad patch is refused in the documented words, and changes nothing
     ...['no', 1, 0, null].map((enabled): [unknown, string] => [{ enabled }, "'enabled' must be a boolean"]),
     ...[0, 3_601, '30', 1.5, null].map((value): [unknown, string] => [{ default_timeout_sec: value }, integer]),
     ...[0, 11].map((value): [unknown, string] => [{ default_max_attempts: value }, "'default_max_attempts' must be integer 1..10"]),
+    ...['yes', 1, null].map((idempotent): [unknown, string] => [{ idempotent }, "'idempotent' must be a boolean"]),
     [{ enabled: false, handler: 'builtin:other' }, /^'handler' is not a known field/], [{ enabled: false, name: 'x' }, /^'name' is not a known field/]
   ]
   for (const [body, message] of cases) {
@@ -77,6 +78,18 @@ t.test('RC29, X8 the defaults of a type hold where neither the submitter nor the
   t.match(await submit(client, { type: 'agentcli.nap', delay_ms: 60_000 }), { timeout_sec: 20 }, 'the manifest wins')
   const { results: [result] } = await client.batch([{ call_id: 'a', name: 'fail' }], { mode: 'async' })
   t.match(await reach(client, result?.job_id ?? '', 'failed'), { timeout_sec: 17, max_attempts: 2, attempts: 2 }, 'also for calls of a batch')
+})
+
+t.test('X22, R11 a built-in tool that the settings refuse stays refused when its type is enabled, in a batch and as a job', async t => {
+  t.equal((await patch('tool.exec', { enabled: true })).status, 200)
+  t.match(await client.call('tool_exec', { command: 'ls' }), { ok: false, error: { code: 'TOOL_UNAVAILABLE', message: /settings of this deployment do not allow it/ } })
+  t.match(await post(client, { type: 'tool.exec', input: { command: 'ls' } }), { status: 409, body: { error: { code: 'CONFLICT', message: /settings of this deployment/ } } })
+  t.notOk((await names()).includes('tool_exec'))
+})
+
+t.test('X22 a worker refuses a built-in tool that its own settings refuse, whatever the API accepted', async t => {
+  const lax = createClient((await service.startApi({ TOOL_EXEC_ENABLED: '1', TOOL_EXEC_ALLOWLIST: 'ls' })).address, testKeys.admin)
+  t.match(await lax.call('tool_exec', { command: 'ls' }), { ok: false, error: { code: 'TOOL_UNAVAILABLE' } })
 })
 
 t.test('what was switched holds for a process that starts later', async t => {

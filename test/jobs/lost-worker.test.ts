@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { waitFor } from '../support/condition.ts'
-import { startService } from '../support/service.ts'
+import { startService, type Service } from '../support/service.ts'
 import { reach, submit } from './submission.ts'
 
 /** Notes each of its runs; the first one takes long. */
@@ -13,11 +13,12 @@ echo run >> "runs-$TOOL_NAME"
 echo '{"done": true}'
 `
 const tool = (name: string, rest: object = {}): object => ({ name, schema: { type: 'object' }, command: [`./tools/bin/${name}`], ...rest })
-const service = await startService(t, {
-  files: Object.fromEntries(['again', 'never'].map(name => [`tools/bin/${name}`, noted.replaceAll('$TOOL_NAME', name)])),
-  tools: [tool('again', { idempotent: true }), tool('never')]
+const names = ['again', 'never', 'switched']
+const start = async (t: Parameters<typeof startService>[0]): Promise<Service> => await startService(t, {
+  files: Object.fromEntries(names.map(name => [`tools/bin/${name}`, noted.replaceAll('$TOOL_NAME', name)])),
+  tools: [tool('again', { idempotent: true }), tool('never'), tool('switched')]
 })
-const runs = (name: string): number => {
+const runsOf = (service: Service, name: string): number => {
   try {
     return readFileSync(join(service.dir, 'workspace', `runs-${name}`), 'utf8').trim().split('\n').length
   } catch {
@@ -26,13 +27,26 @@ const runs = (name: string): number => {
 }
 
 t.test('fault 20, fault 21 a job of a killed worker: an idempotent tool is run again once, another one never, whatever its attempts', async t => {
+  const service = await start(t)
   const again = await submit(service.client, { type: 'agentcli.again' })
   const never = await submit(service.client, { type: 'agentcli.never', max_attempts: 5 })
-  await waitFor('both run', () => runs('again') === 1 && runs('never') === 1)
+  await waitFor('both run', () => runsOf(service, 'again') === 1 && runsOf(service, 'never') === 1)
   await service.startWorker()
   await service.workers[0]?.stop('SIGKILL')
   t.match(await reach(service.client, again.id, 'succeeded', 'failed'), { status: 'succeeded', result: { done: true }, attempts: 2 })
   t.match(await reach(service.client, never.id, 'succeeded', 'failed'), { status: 'failed', error: { code: 'WORKER_LOST' } })
-  t.equal(runs('again'), 2)
-  t.equal(runs('never'), 1)
+  t.equal(runsOf(service, 'again'), 2)
+  t.equal(runsOf(service, 'never'), 1)
+})
+
+t.test('fault 20 a tool whose job type was switched to idempotent is run again', async t => {
+  const service = await start(t)
+  const patch = async (idempotent: boolean): Promise<object> => (await service.client.request<{ type: object }>('/v1/job-types/agentcli.switched', { method: 'PATCH', body: { idempotent } })).body.type
+  t.match(await patch(true), { name: 'agentcli.switched', idempotent: true })
+  const { id } = await submit(service.client, { type: 'agentcli.switched' })
+  await waitFor('it runs', () => runsOf(service, 'switched') === 1)
+  await service.startWorker()
+  await service.workers[0]?.stop('SIGKILL')
+  t.match(await reach(service.client, id, 'succeeded', 'failed'), { status: 'succeeded', attempts: 2 })
+  t.match(await patch(false), { idempotent: false })
 })

@@ -119,7 +119,7 @@ t.test('AC7 AC12 a program that is missing or cannot run is a warning, and the t
   }
 })
 
-t.test('A11 a program that a link leads out of the bin directory, or that anyone may replace, is a warning', async t => {
+t.test('A11 a program that a link leads out of the bin directory, or that others may replace, is a warning', async t => {
   const directory = t.testdir({ outside: '', tools: { bin: { open: '', inside: '' } } })
   const bin = join(directory, 'tools/bin')
   chmodSync(join(directory, 'outside'), 0o755)
@@ -134,7 +134,7 @@ t.test('A11 a program that a link leads out of the bin directory, or that anyone
   const { findings } = await loadRegistry({ manifests: [join(directory, 'tools.json')], builtins: false })
   t.match(findings, [
     { severity: 'warning', rule: 'A11', tool: 'link', message: /is a symbolic link out of tools\/bin/ },
-    { severity: 'warning', rule: 'A11', tool: 'open', message: /may be replaced by anyone/ }
+    { severity: 'warning', rule: 'A11', tool: 'open', message: /may be replaced by others than its owner/ }
   ])
   t.equal(findings.length, 2)
 })

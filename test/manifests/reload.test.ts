@@ -1,7 +1,8 @@
-import { rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { loadRegistry } from '@toolyard/manifests'
+import { loadRegistry, openRegistrySource } from '@toolyard/manifests'
+import { waitFor } from '../support/condition.ts'
 import { entry, names } from './fixture.ts'
 import { descriptor, manifestOf, project, told } from './project.ts'
 
@@ -38,8 +39,20 @@ t.test('the registry names every file and directory that it was read from, and w
   const directory = project(t, { 'real/a.json': manifestOf(descriptor({ python_root: '..' })), 'dir/tools.json': { tools: [] } })
   symlinkSync('real/a.json', join(directory, 'link.json'))
   const registry = await loadRegistry({ manifests: [join(directory, 'link.json'), join(directory, 'dir'), join(directory, 'missing.yaml'), join(directory, 'real/a.json')] })
-  const files = registry.files.map(file => file.slice(directory.length + 1))
+  // Seen through the link, the Python root is another one: the module that is looked for there is outside.
+  const files = registry.files.filter(file => file.startsWith(`${directory}/`)).map(file => file.slice(directory.length + 1))
   t.strictSame(files, ['link.json', 'real/a.json', 'dir', 'dir/tools.json', 'missing.yaml', 'mods/probe.py'])
+})
+
+t.test('a module that was missing serves its tool as soon as it is there', async t => {
+  const directory = project(t, { 'a.json': manifestOf(descriptor({ module: 'late.tool', python_root: '.' })) })
+  const source = await openRegistrySource({ manifests: [join(directory, 'a.json')], builtins: false, intervalMs: 20, onReload: () => {} })
+  t.teardown(() => { source.close() })
+  const unavailable = (): string | undefined => source.current().all()[0]?.tool.unavailable
+  t.match(unavailable(), /no module named "late.tool"/)
+  mkdirSync(join(directory, 'late'))
+  writeFileSync(join(directory, 'late/tool.py'), 'class Probe:\n    pass\n')
+  await waitFor('the module is found', () => Promise.resolve(!/no module/.test(unavailable() ?? '')))
 })
 
 t.test('a reload of a thousand tools does not judge patterns and parse YAML again', async t => {

@@ -35,8 +35,9 @@ t.test('P14 P15 PC4 a description and a module are required', async t => {
   }
 })
 
-t.test('P18 P19 PC4 permissions are a list of texts, and none by default', async t => {
-  t.strictSame((await soundTool(t, {})).permissions, [])
+t.test('P18 P19 PC4 permissions are a list of texts; an entry that says nothing leaves them to the deployment', async t => {
+  t.equal((await soundTool(t, {})).permissions, undefined)
+  t.strictSame((await soundTool(t, { permissions: [] })).permissions, [])
   t.strictSame((await soundTool(t, { permissions: ['network', 'read_repo', 'network'] })).permissions, ['read_repo', 'network'])
   for (const permissions of [null, 'network', [1], {}]) t.strictSame(await faults(t, { permissions }), ['permissions must be a list of strings'])
 })

@@ -8,7 +8,8 @@ t.test('P24 P25 P26 PC9 PC10 a later manifest replaces a tool as a whole', async
     'local.yaml': 'schema_version: "1.0"\nmetadata: {name: local, description: Ours}\ntools:\n- {name: a, description: Ours., module: mods.probe}\n'
   })
   t.strictSame(names(registry), ['a', 'b'])
-  t.match(registry.get('a')?.tool, { description: 'Ours.', permissions: [], run: { config: {} } }, 'fields are not merged')
+  t.match(registry.get('a')?.tool, { description: 'Ours.', run: { config: {} } })
+  t.equal(registry.get('a')?.tool.permissions, undefined, 'fields are not merged')
   t.match(told(registry), [/^warning X13 tool\[0\] "a": replaces the one of .*base\.json$/])
 })
 

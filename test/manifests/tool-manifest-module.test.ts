@@ -76,7 +76,7 @@ t.test('P29 sources that others decide about are a warning', async t => {
   const directory = project(t, { 'outside.py': source, 'app/open.py': source })
   chmodSync(join(directory, 'app/open.py'), 0o666)
   symlinkSync('../outside.py', join(directory, 'app/linked.py'))
-  for (const [module, message] of [['open', /may be replaced by anyone/], ['linked', /is a symbolic link out of the Python root/]] as const) {
+  for (const [module, message] of [['open', /may be replaced by others than its owner/], ['linked', /is a symbolic link out of the Python root/]] as const) {
     const registry = await loadIn(directory, { module }, 'app/m.json')
     t.match(registry.findings, [{ severity: 'warning', rule: 'P29', message }])
     t.equal(registry.published().length, 1)

@@ -3,14 +3,14 @@ import t from 'tap'
 import { createFixture, errorOf, linuxPython, outputOf, python, until } from './fixture.ts'
 
 t.test('what a tool prints goes to the log, line by line, and never into the result', python, async t => {
-  const fixture = createFixture(t)
+  const fixture = await createFixture(t)
   const body = 'print("one")\nprint("two", file=sys.stderr)\nos.write(1, b"three\\n")\nsubprocess.run(["echo", "four"])\nprint("fünf \\udc80", end="")\nreturn "result"'
   t.equal(outputOf(await fixture.execute(body)), 'result')
   t.same(fixture.logged, ['one', 'two', 'three', 'four', 'fünf \\udc80'])
 })
 
 t.test('lines are logged while the tool runs', python, async t => {
-  const fixture = createFixture(t)
+  const fixture = await createFixture(t)
   const run = fixture.execute('print("ready")\nwhile not os.path.exists("go"): time.sleep(0.01)\nreturn 1')
   await until('the line is logged', () => fixture.logged.includes('ready'))
   t.equal(outputOf(await fixture.execute('open("go", "w")')), null)
@@ -18,7 +18,7 @@ t.test('lines are logged while the tool runs', python, async t => {
 })
 
 t.test('async def execute is awaited, and so is any awaitable', python, async t => {
-  const fixture = createFixture(t)
+  const fixture = await createFixture(t)
   fixture.source('tool.py', 'class Slow(Tool):\n    async def execute(self, n):\n        await asyncio.sleep(0.01)\n        return n + 1')
   t.equal(outputOf(await fixture.run({ arguments: { n: 1 } })), 2)
   t.equal(outputOf(await fixture.execute('async def later(): return "later"\nreturn later()')), 'later')
@@ -27,7 +27,7 @@ t.test('async def execute is awaited, and so is any awaitable', python, async t 
 })
 
 t.test('an exception is TOOL_FAILED with type and message, its traceback is in the log', python, async t => {
-  const fixture = createFixture(t)
+  const fixture = await createFixture(t)
   t.same(await fixture.execute('raise ValueError("no such repo")'), { ok: false, error: { code: 'TOOL_FAILED', message: 'ValueError: no such repo', details: { type: 'ValueError' } } })
   t.equal(fixture.logged[0], 'Traceback (most recent call last):')
   t.match(fixture.logged[1], /body_0\.py", line 5, in execute$/, 'it starts in the tool')
@@ -40,14 +40,14 @@ t.test('an exception is TOOL_FAILED with type and message, its traceback is in t
 })
 
 t.test('arguments that execute does not take are TOOL_FAILED with the text of Python', python, async t => {
-  const fixture = createFixture(t)
+  const fixture = await createFixture(t)
   fixture.source('tool.py', 'class Sample(Tool):\n    def execute(self, a): return a')
   t.match(errorOf(await fixture.run()), /^TOOL_FAILED: TypeError: .*execute\(\) missing 1 required positional argument: 'a'$/)
   t.match(errorOf(await fixture.run({ arguments: { a: 1, b: 2 } })), /^TOOL_FAILED: TypeError: .*execute\(\) got an unexpected keyword argument 'b'$/)
 })
 
 t.test('a tool that ends its process fails that call alone', python, async t => {
-  const fixture = createFixture(t)
+  const fixture = await createFixture(t)
   const endings: Array<[body: string, message: string]> = [
     ['sys.exit(3)', 'exit status 3'],
     ['sys.exit()', 'exit status 0'],
@@ -66,18 +66,18 @@ t.test('a tool that ends its process fails that call alone', python, async t => 
 })
 
 t.test('X16 a tool that returns success: false is ok', python, async t => {
-  const fixture = createFixture(t)
+  const fixture = await createFixture(t)
   t.same(await fixture.execute('return {"success": False, "error": "no repo"}'), { ok: true, output: { success: false, error: 'no repo' } })
 })
 
 t.test('X19 a tool works in the workspace, also when its module went elsewhere', python, async t => {
-  const fixture = createFixture(t)
+  const fixture = await createFixture(t)
   fixture.source('tool.py', 'os.chdir("/")\nclass Sample(Tool):\n    def execute(self): return os.getcwd()')
   t.equal(outputOf(await fixture.run()), join(fixture.workspace))
 })
 
 t.test('fault 19 a tool has its stdin at its end, two outputs and its connection, and no other descriptor', linuxPython, async t => {
-  const fixture = createFixture(t)
+  const fixture = await createFixture(t)
   const body = 'links = {}\nfor name in os.listdir("/proc/self/fd"):\n    try: links[name] = os.readlink(f"/proc/self/fd/{name}")\n    except FileNotFoundError: pass\nreturn [sys.stdin.read(), links]'
   const [stdin, links] = outputOf(await fixture.execute(body)) as [string, Record<string, string>]
   t.equal(stdin, '')
@@ -90,17 +90,17 @@ t.test('fault 19 a tool has its stdin at its end, two outputs and its connection
 })
 
 t.test('a tool leads a session of its own', python, async t => {
-  const fixture = createFixture(t)
+  const fixture = await createFixture(t)
   t.equal(outputOf(await fixture.execute('return os.getsid(0) == os.getpid() and os.getpgid(0) == os.getpid()')), true)
 })
 
 t.test('a process that the tool forked and that returns from execute too gives no second answer', python, async t => {
-  const fixture = createFixture(t)
+  const fixture = await createFixture(t)
   t.equal(outputOf(await fixture.execute('child = os.fork()\nif child == 0: return "child"\nos.waitpid(child, 0)\nreturn "parent"')), 'parent')
 })
 
 t.test('many calls at once get their own answers', python, async t => {
-  const fixture = createFixture(t)
+  const fixture = await createFixture(t)
   fixture.source('tool.py', 'class Sample(Tool):\n    def execute(self, n):\n        print(f"line {n}")\n        return "x" * 10_000 + str(n)')
   const logs = new Map<number, string[]>()
   const outcomes = await Promise.all(Array.from({ length: 24 }, async (_, n) => {

@@ -4,13 +4,13 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
-import { createFixture, errorOf, isAlive, linuxPython, outputOf, python, toolClass, until } from './fixture.ts'
+import { createFixture, errorOf, isAlive, openPython, outputOf, toolClass, until } from './fixture.ts'
 
 const pids = toolClass('with open("/proc/%d/stat" % os.getppid()) as stat: return [os.getpid(), os.getppid(), int(stat.read().split()[3])]', 'Pids')
 const waiting = toolClass('print("up")\nwhile not os.path.exists("go"): time.sleep(0.01)\nreturn "done"', 'Waiting')
 
-t.test('a template that is killed fails its own calls, and the next call gets a new one', linuxPython, async t => {
-  const fixture = createFixture(t)
+t.test('a template that is killed fails its own calls, and the next call gets a new one', openPython, async t => {
+  const fixture = await createFixture(t)
   fixture.source('tool.py', waiting + pids)
   const running = fixture.run({ className: 'Waiting' })
   await until('the call runs', () => fixture.logged.includes('up'))
@@ -22,8 +22,8 @@ t.test('a template that is killed fails its own calls, and the next call gets a 
   t.equal(sameHost, host)
 })
 
-t.test('a tool that kills its template fails alone, and is dead', linuxPython, async t => {
-  const fixture = createFixture(t)
+t.test('a tool that kills its template fails alone, and is dead', openPython, async t => {
+  const fixture = await createFixture(t)
   fixture.source('other.py', waiting)
   const beside = fixture.run({ module: 'other' })
   await until('the other call runs', () => fixture.logged.includes('up'))
@@ -34,8 +34,8 @@ t.test('a tool that kills its template fails alone, and is dead', linuxPython, a
   t.equal(outputOf(await beside), 'done')
 })
 
-t.test('a host that is killed is started again, and running calls end by themselves', linuxPython, async t => {
-  const fixture = createFixture(t)
+t.test('a host that is killed is started again, and running calls end by themselves', openPython, async t => {
+  const fixture = await createFixture(t)
   fixture.source('tool.py', waiting + pids)
   const running = fixture.run({ className: 'Waiting' })
   await until('the call runs', () => fixture.logged.includes('up'))
@@ -48,8 +48,8 @@ t.test('a host that is killed is started again, and running calls end by themsel
   t.equal(outputOf(await running), 'done')
 })
 
-t.test('close ends hosts and templates, and what their modules started', linuxPython, async t => {
-  const fixture = createFixture(t)
+t.test('close ends hosts and templates, and what their modules started', openPython, async t => {
+  const fixture = await createFixture(t)
   fixture.source('tool.py', 'helper = subprocess.Popen(["sleep", "60"], start_new_session=True)\nclass Pids(Tool):\n    def execute(self): return [helper.pid, os.getpid(), os.getppid()]')
   const processes = outputOf(await fixture.run()) as number[]
   t.same(processes.map(isAlive), [true, false, true], 'a helper of the module outlives its calls')
@@ -57,8 +57,8 @@ t.test('close ends hosts and templates, and what their modules started', linuxPy
   t.same(processes.filter(isAlive), [])
 })
 
-t.test('close waits for running calls, and not for imports', python, async t => {
-  const fixture = createFixture(t)
+t.test('close waits for running calls, and not for imports', openPython, async t => {
+  const fixture = await createFixture(t)
   fixture.source('stuck.py', 'open("importing", "w").write(str(os.getpid()))\ntime.sleep(60)')
   t.match(await fixture.run({ module: 'stuck', timeoutMs: 1_500 }), { ok: false, error: { code: 'TOOL_TIMEOUT' } })
   const run = fixture.execute('time.sleep(0.5)\nreturn "finished"')
@@ -67,8 +67,8 @@ t.test('close waits for running calls, and not for imports', python, async t => 
   t.notOk(isAlive(Number(fixture.written('importing'))))
 })
 
-t.test('close leaves no directory', python, async t => {
-  const fixture = createFixture(t)
+t.test('close leaves no directory', openPython, async t => {
+  const fixture = await createFixture(t)
   const before = new Set(receptions())
   t.equal(outputOf(await fixture.execute('return 1')), 1)
   const added = receptions().filter(name => !before.has(name))
@@ -77,8 +77,8 @@ t.test('close leaves no directory', python, async t => {
   t.ok(receptions().filter(name => added.includes(name)).length < added.length)
 })
 
-t.test('a worker that is killed leaves no host, no template and no call', linuxPython, async t => {
-  const fixture = createFixture(t)
+t.test('a worker that is killed leaves no host, no template and no call', openPython, async t => {
+  const fixture = await createFixture(t)
   fixture.source('tool.py', toolClass('open("pids.part", "w").write(f"{os.getpid()} {os.getppid()} {os.getpgid(os.getppid())}")\nos.rename("pids.part", "pids")\ntime.sleep(60)'))
   fixture.source('importing.py', 'open("importing.part", "w").write(f"{os.getpid()} {os.getppid()}")\nos.rename("importing.part", "importing")\ntime.sleep(60)')
   const before = new Set(receptions())
@@ -99,10 +99,10 @@ function receptions (): string[] {
   return readdirSync(tmpdir()).filter(name => name.startsWith('toolyard-') && existsSync(join(tmpdir(), name, 'reception')))
 }
 
-t.test('a process that was not asked for gets no connection', linuxPython, async t => {
-  const fixture = createFixture(t)
+t.test('a process that was not asked for gets no connection', openPython, async t => {
+  const fixture = await createFixture(t)
   const body = `import socket
-path = open(f"/proc/{arguments['host']}/cmdline").read().split("\\0")[-2]
+path = open(f"/proc/{arguments['host']}/cmdline").read().split("\\0")[-3]
 results = []
 for hello in ["0" * 32 + "c", "x" * 5, "f" * 4096]:
     connection = socket.socket(socket.AF_UNIX)

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createFixture, errorOf, isAlive, linuxPython, outputOf, python, until } from './fixture.ts'
+import { createFixture, errorOf, isAlive, linuxPython, openPython, outputOf, python, until } from './fixture.ts'
 
 const timedOut = { ok: false, error: { code: 'TOOL_TIMEOUT', message: 'tool timed out' } }
 /** Writes the pid of each process that it starts into a file of its name, then goes on. */
@@ -32,15 +32,15 @@ print("family is up")
 `.trim()
 const members = ['tool', 'child', 'session', 'daemon', 'stubborn']
 
-t.test('fault 1 after a timeout nothing of a call is left: no grandchild, no session, no daemon, no thread', linuxPython, async t => {
-  const fixture = createFixture(t)
+t.test('fault 1 after a timeout nothing of a call is left: no grandchild, no session, no daemon, no thread', openPython, async t => {
+  const fixture = await createFixture(t)
   const config = { workspace: fixture.workspace }
   t.same(await fixture.execute(`${family}\ntime.sleep(60)`, { timeoutMs: 4_000, config }), timedOut)
   t.same(members.filter(name => isAlive(Number(fixture.written(name)))), [])
 })
 
-t.test('fault 9 after a cancel nothing of a call is left', linuxPython, async t => {
-  const fixture = createFixture(t)
+t.test('fault 9 after a cancel nothing of a call is left', openPython, async t => {
+  const fixture = await createFixture(t)
   const cancel = new AbortController()
   const run = fixture.execute(`${family}\ntime.sleep(60)`, { signal: cancel.signal, config: { workspace: fixture.workspace } })
   await until('the family is up', () => fixture.logged.includes('family is up'))
@@ -49,39 +49,43 @@ t.test('fault 9 after a cancel nothing of a call is left', linuxPython, async t 
   t.same(members.filter(name => isAlive(Number(fixture.written(name)))), [])
 })
 
-t.test('fault 2 after a tool returned nothing of it is left', linuxPython, async t => {
-  const fixture = createFixture(t)
+t.test('fault 2 after a tool returned nothing of it is left', openPython, async t => {
+  const fixture = await createFixture(t)
   t.equal(outputOf(await fixture.execute(`${family}\nreturn "returned"`, { config: { workspace: fixture.workspace } })), 'returned')
   t.same(members.filter(name => isAlive(Number(fixture.written(name)))), [])
 })
 
-t.test('fault 2 a daemon of a quick call, with sessions and descriptors of its own, does not outlive it', linuxPython, async t => {
-  const fixture = createFixture(t)
+t.test('fault 2 a daemon of a quick call, with sessions and descriptors of its own, does not outlive it', openPython, async t => {
+  const fixture = await createFixture(t)
   const body = 'daemon = subprocess.Popen(["sleep", "60"], start_new_session=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)\nreturn daemon.pid'
   for (const round of [1, 2, 3]) t.notOk(isAlive(Number(outputOf(await fixture.execute(body)))), `round ${round}`)
 })
 
 t.test('an endless loop, and one that refuses to be terminated, end at the timeout', python, async t => {
-  const fixture = createFixture(t)
+  const fixture = await createFixture(t)
   t.same(await fixture.execute('while True: pass', { timeoutMs: 1_000 }), timedOut)
   t.same(await fixture.execute('signal.signal(signal.SIGTERM, signal.SIG_IGN)\nwhile True: pass', { timeoutMs: 1_000 }), timedOut)
 })
 
 t.test('a tool has a short time to clean up at SIGTERM', python, async t => {
-  const fixture = createFixture(t)
-  const body = 'def leave(*_):\n    open("cleaned", "w")\n    sys.exit()\nsignal.signal(signal.SIGTERM, leave)\ntime.sleep(60)'
-  t.same(await fixture.execute(body, { timeoutMs: 1_000 }), timedOut)
+  const fixture = await createFixture(t)
+  const cancel = new AbortController()
+  const body = 'def leave(*_):\n    open("cleaned", "w")\n    sys.exit()\nsignal.signal(signal.SIGTERM, leave)\nprint("up")\ntime.sleep(60)'
+  const run = fixture.execute(body, { signal: cancel.signal })
+  await until('the tool is up', () => fixture.logged.includes('up'))
+  cancel.abort()
+  t.equal(errorOf(await run), 'JOB_CANCELLED: Job was cancelled')
   t.ok(fixture.has('cleaned'))
 })
 
 t.test('a call that is cancelled before it starts does not start', python, async t => {
-  const fixture = createFixture(t)
+  const fixture = await createFixture(t)
   t.equal(errorOf(await fixture.execute('open("started", "w")', { signal: AbortSignal.abort() })), 'JOB_CANCELLED: Job was cancelled')
   t.notOk(fixture.has('started'))
 })
 
 t.test('other calls live through the timeout of one', python, async t => {
-  const fixture = createFixture(t)
+  const fixture = await createFixture(t)
   fixture.source('tool.py', 'class Sample(Tool):\n    def execute(self, seconds):\n        time.sleep(seconds)\n        return "slept"')
   const [long, short] = await Promise.all([fixture.run({ arguments: { seconds: 60 }, timeoutMs: 1_000 }), fixture.run({ arguments: { seconds: 2 } })])
   t.same(long, timedOut)
@@ -89,7 +93,7 @@ t.test('other calls live through the timeout of one', python, async t => {
 })
 
 t.test('fault 7 a tool that writes nonsense to its connection harms nobody but itself', linuxPython, async t => {
-  const fixture = createFixture(t)
+  const fixture = await createFixture(t)
   const find = 'for name in os.listdir("/proc/self/fd"):\n    try:\n        if int(name) > 2 and os.readlink(f"/proc/self/fd/{name}").startswith("socket:"): break\n    except FileNotFoundError: pass\n'
   for (const nonsense of ['b"\\xff" * 100', 'b"\\0\\0\\0\\2[]" * 3', 'b"\\0\\0\\0\\x0f{\\"returned\\":\\"x\\"}" + b"\\0\\0\\0\\1x"']) {
     const outcome = await fixture.execute(`${find}os.write(int(name), ${nonsense})\nreturn 1`)

@@ -6,8 +6,8 @@ import { createFixture, outputOf, python, toolClass } from './fixture.ts'
 
 const plainWorker = join(import.meta.dirname, 'plain-worker.js')
 
-t.test('X19 a tool sees PATH and HOME, and nothing else of the environment', python, t => {
-  const fixture = createFixture(t)
+t.test('X19 a tool sees PATH and HOME, and nothing else of the environment', python, async t => {
+  const fixture = await createFixture(t)
   fixture.source('tool.py', toolClass('with open("/proc/self/environ") as file: return [dict(os.environ), file.read() if sys.platform == "linux" else ""]'))
   const tool = { PATH: process.env['PATH'] ?? '', HOME: '/nowhere' }
   // Python by itself would set LC_CTYPE, and Node its coverage directory.

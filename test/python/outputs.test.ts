@@ -26,7 +26,7 @@ function hasType (value: unknown, type: string | undefined): boolean {
 }
 
 t.test('P21 an output that is not as declared is a warning in the log', python, async t => {
-  const fixture = createFixture(t, { compileSchema: createCompiler().compile })
+  const fixture = await createFixture(t, { compileSchema: createCompiler().compile })
   t.same(outputOf(await fixture.execute('return {"clean": True, "summary": "", "more": 1}', { outputs })), { clean: true, summary: '', more: 1 })
   t.same(fixture.logged, [])
   t.same(outputOf(await fixture.execute('return {"clean": "yes"}', { outputs })), { clean: 'yes' })
@@ -35,7 +35,7 @@ t.test('P21 an output that is not as declared is a warning in the log', python, 
 })
 
 t.test('P21 with strict_outputs it is OUTPUT_INVALID', python, async t => {
-  const fixture = createFixture(t, { compileSchema: createCompiler().compile, maxOutputBytes: 1_024 })
+  const fixture = await createFixture(t, { compileSchema: createCompiler().compile, maxOutputBytes: 1_024 })
   const run = { outputs, strictOutputs: true }
   t.same(outputOf(await fixture.execute('return {"clean": True, "summary": ""}', run)), { clean: true, summary: '' })
   t.same(await fixture.execute('return {"clean": True}', run), { ok: false, error: { code: 'OUTPUT_INVALID', message: 'the output is not as declared: /summary is required' } })
@@ -44,13 +44,13 @@ t.test('P21 with strict_outputs it is OUTPUT_INVALID', python, async t => {
 })
 
 t.test('X16 P21 an output that tells of its own failure is not checked', python, async t => {
-  const fixture = createFixture(t, { compileSchema: createCompiler().compile })
+  const fixture = await createFixture(t, { compileSchema: createCompiler().compile })
   t.same(outputOf(await fixture.execute('return {"success": False}', { outputs, strictOutputs: true })), { success: false })
 })
 
 t.test('P21 a schema is compiled once for all calls of a tool', python, async t => {
   const { compile, count } = createCompiler()
-  const fixture = createFixture(t, { compileSchema: compile })
+  const fixture = await createFixture(t, { compileSchema: compile })
   fixture.source('tool.py', 'class Sample(Tool):\n    def execute(self): return {"clean": True, "summary": ""}')
   const run = fixture.tool({ outputs })
   for (const round of [1, 2, 3]) t.ok((await fixture.runTool(run)).ok, `round ${round}`)

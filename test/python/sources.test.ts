@@ -4,7 +4,7 @@ import t from 'tap'
 import { createFixture, errorOf, outputOf, python, toolClass, until } from './fixture.ts'
 
 t.test('a changed module is imported again before the next call', python, async t => {
-  const fixture = createFixture(t)
+  const fixture = await createFixture(t)
   for (const word of ['one', 'two', 'a longer one']) {
     fixture.source('tool.py', toolClass(`return "${word}"`))
     t.equal(outputOf(await fixture.run()), word)
@@ -12,7 +12,7 @@ t.test('a changed module is imported again before the next call', python, async 
 })
 
 t.test('a change that keeps the size, or the time, is noticed', python, async t => {
-  const fixture = createFixture(t)
+  const fixture = await createFixture(t)
   const file = join(fixture.root, 'tool.py')
   fixture.source('tool.py', toolClass('return "one"'))
   t.equal(outputOf(await fixture.run()), 'one')
@@ -26,7 +26,7 @@ t.test('a change that keeps the size, or the time, is noticed', python, async t 
 })
 
 t.test('a change of a module below the root that was imported by another one is noticed', python, async t => {
-  const fixture = createFixture(t)
+  const fixture = await createFixture(t)
   fixture.source('lib/deep/words.py', 'word = "one"')
   fixture.source('lib/__init__.py', 'from .deep.words import word')
   fixture.source('tool.py', 'import lib\n' + toolClass('return lib.word'))
@@ -36,7 +36,7 @@ t.test('a change of a module below the root that was imported by another one is 
 })
 
 t.test('a file that was missing is noticed', python, async t => {
-  const fixture = createFixture(t)
+  const fixture = await createFixture(t)
   t.match(errorOf(await fixture.run()), /^TOOL_UNAVAILABLE/)
   fixture.source('tool.py', 'import helper\n' + toolClass('return helper.word'))
   t.match(errorOf(await fixture.run()), /No module named 'helper'$/)
@@ -52,7 +52,7 @@ t.test('a file that was missing is noticed', python, async t => {
 })
 
 t.test('a module that is broken by a change is unavailable until it is mended', python, async t => {
-  const fixture = createFixture(t)
+  const fixture = await createFixture(t)
   fixture.source('tool.py', toolClass('return 1'))
   t.equal(outputOf(await fixture.run()), 1)
   fixture.source('tool.py', 'nonsense(')
@@ -62,7 +62,7 @@ t.test('a module that is broken by a change is unavailable until it is mended', 
 })
 
 t.test('running calls go on in what they started with', python, async t => {
-  const fixture = createFixture(t)
+  const fixture = await createFixture(t)
   fixture.source('helper.py', 'word = "old"')
   fixture.source('tool.py', 'import helper\n' + toolClass('print("up")\nwhile not os.path.exists(arguments["until"]): time.sleep(0.01)\nreturn helper.word'))
   const old = fixture.run({ arguments: { until: 'go' } })
@@ -74,7 +74,7 @@ t.test('running calls go on in what they started with', python, async t => {
 })
 
 t.test('an unchanged module is not imported again, whatever else happens in its root', python, async t => {
-  const fixture = createFixture(t)
+  const fixture = await createFixture(t)
   fixture.source('tool.py', 'open("imports", "a").write("x")\n' + toolClass('return 1'))
   t.equal(outputOf(await fixture.run()), 1)
   fixture.source('other.py', '')

@@ -102,34 +102,34 @@ class Sample(Tool):
 `
 
 t.test('X9 what a tool returns is its output, also when it is falsy', python, async t => {
-  const fixture = createFixture(t)
+  const fixture = await createFixture(t)
   fixture.source('tool.py', module)
   for (const [expression, value] of plain) t.same(await fixture.run({ arguments: { expression } }), { ok: true, output: value }, expression)
   t.same(await fixture.execute('pass'), { ok: true, output: null })
 })
 
 t.test('values that JSON does not know have a defined form', python, async t => {
-  const fixture = createFixture(t)
+  const fixture = await createFixture(t)
   fixture.source('tool.py', module)
   for (const [expression, value] of converted) t.strictSame(outputOf(await fixture.run({ arguments: { expression } })), value, expression)
 })
 
 t.test('a value without a JSON form is OUTPUT_INVALID, with its type and place', python, async t => {
-  const fixture = createFixture(t)
+  const fixture = await createFixture(t)
   fixture.source('tool.py', module)
   for (const [expression, message] of refused) t.equal(errorOf(await fixture.run({ arguments: { expression } })), `OUTPUT_INVALID: ${String(message)}`, expression)
   t.equal(JSON.stringify(outputOf(await fixture.run({ arguments: { expression: 'nested(500)' } }))).length, 1_001)
 })
 
 t.test('an output over the cap is the first part of its JSON, with what was cut', python, async t => {
-  const fixture = createFixture(t, { maxOutputBytes: 1_024 })
+  const fixture = await createFixture(t, { maxOutputBytes: 1_024 })
   const cut = await fixture.execute('return "ü" * 2_000')
   t.same(cut, { ok: true, output: `"${'ü'.repeat(511)}`, cut: { bytes: 4_002, storedBytes: 1_023 } })
   t.same(await fixture.execute('return "x" * 1_022'), { ok: true, output: 'x'.repeat(1_022) })
 })
 
 t.test('fault 3 a tool that prints without end is drained and stays within its log', python, async t => {
-  const fixture = createFixture(t)
+  const fixture = await createFixture(t)
   t.equal(outputOf(await fixture.execute('for _ in range(200_000): print("x" * 100)\nreturn "done"')), 'done')
   t.equal(fixture.logged.length, 2_001)
 })

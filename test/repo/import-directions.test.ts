@@ -11,6 +11,7 @@ const allowed: Array<[file: string, text: string]> = [
   ['packages/runtime/src/a.ts', "import { limits } from '@toolyard/contract'"],
   ['packages/manifests/src/a.ts', "import { limits } from '@toolyard/contract'"],
   ['packages/executors/src/a.ts', "import type { Tool } from '@toolyard/manifests'"],
+  ['packages/executors/src/a.ts', "import { openConnections } from '@toolyard/runtime/outgoing'"],
   ['packages/executors/src/a.ts', "export type { Tool } from '@toolyard/manifests'"],
   ['packages/executors/src/a.ts', "let tool: import('@toolyard/manifests').Tool"],
   ['packages/queue/src/a.ts', "import { Queue } from 'bullmq'\nimport { Redis } from 'ioredis'"],

@@ -16,7 +16,7 @@ const rooms: Record<string, Room> = {
   'packages/contract': { imports: [] },
   'packages/runtime': { imports: ['packages/contract'] },
   'packages/manifests': { imports: ['packages/contract'] },
-  'packages/executors': { imports: ['packages/contract'], types: ['packages/manifests'] },
+  'packages/executors': { imports: ['packages/contract', 'packages/runtime'], types: ['packages/manifests'] },
   'packages/queue': { imports: ['packages/contract', 'packages/runtime'] },
   'packages/client': { imports: ['packages/contract'] },
   'apps/api': { imports: packages.filter(dir => dir !== 'packages/executors') },
@@ -26,7 +26,7 @@ const rooms: Record<string, Room> = {
 }
 
 /** Modules that one room alone may know. */
-const keepers: Record<string, string> = { bullmq: 'packages/queue', ioredis: 'packages/queue' }
+const keepers: Record<string, string> = { bullmq: 'packages/queue', ioredis: 'packages/queue', '@bull-board/api': 'packages/queue' }
 
 /** Finds every import below `packages/` and `apps/` that points a way it must not, as `file:line what`. */
 export function findWrongImports (tree: SourceFile[]): string[] {

@@ -1,4 +1,4 @@
-import { apiKeysOf, parseApiKeys, readSettings, redisUrlOf, SettingsError } from '@toolyard/runtime'
+import { apiKeysOf, parseApiKeys, readSettings, redisTargetOf, SettingsError } from '@toolyard/runtime'
 import t from 'tap'
 
 const problems = (env: Record<string, string>): readonly string[] => {
@@ -80,5 +80,5 @@ t.test('API_AUTH_DISABLED works only without a key and on loopback', async t => 
 })
 
 t.test('a process without a Redis to connect to says how to get one', async t => {
-  t.throws(() => redisUrlOf(readSettings({})), /REDIS_URL must be set.*`toolyard start`/)
+  t.throws(() => redisTargetOf(readSettings({})), /REDIS_URL must be set.*`toolyard start`/)
 })

@@ -10,6 +10,7 @@ export interface BoxedRun extends Partial<RunContext> {
   args?: string[]
   permissions?: readonly Permission[]
   limits?: NonNullable<Tool['limits']>
+  sha256?: string
   arguments?: Record<string, unknown>
 }
 
@@ -56,7 +57,7 @@ export async function boxedTools (t: Test, options: Partial<SandboxOptions> = {}
   })
   const logged: string[] = []
 
-  async function run ({ program, args = [], permissions = ['read_repo'], limits, arguments: given = {}, ...context }: BoxedRun): Promise<Outcome> {
+  async function run ({ program, args = [], permissions = ['read_repo'], limits, sha256, arguments: given = {}, ...context }: BoxedRun): Promise<Outcome> {
     const tool: Tool = {
       name: 'boxed',
       description: '',
@@ -67,7 +68,7 @@ export async function boxedTools (t: Test, options: Partial<SandboxOptions> = {}
       permissions,
       ...(limits === undefined ? {} : { limits }),
       source: { format: 'agentcli', file: join(base, 'tools.json'), index: 0 },
-      run: { kind: 'command', program, args, envPassthrough: [] }
+      run: { kind: 'command', program, args, envPassthrough: [], ...(sha256 === undefined ? {} : { sha256 }) }
     }
     return await executors.run(tool, given, { jobId: 'job-1', timeoutMs: 60_000, signal: new AbortController().signal, log: line => { logged.push(line) }, ...context })
   }

@@ -27,14 +27,20 @@ export interface ServiceOptions {
   env?: Record<string, string>
   /** Paths for `TOOL_MANIFESTS`, from the service's directory; without them its `tools.json` alone. */
   manifests?: string[]
+  /** Whether Redis keeps its data when it is stopped. */
+  aof?: boolean
   /** How many worker processes; 1 when absent. */
   workers?: number
 }
 
 /** Redis, an API and workers, each a process of its own. */
-export interface Service {
-  dir: string
+export interface Service extends Processes {
   redis: TestRedis
+}
+
+/** An API and workers, each a process of its own. */
+export interface Processes {
+  dir: string
   api: AppProcess
   workers: AppProcess[]
   client: Client
@@ -43,23 +49,35 @@ export interface Service {
   startApi: (env?: Record<string, string>) => Promise<AppProcess>
 }
 
-/** Starts a service; the test's end stops and removes all of it. */
+/** Starts a service with a Redis of its own; the test's end stops and removes all of it. */
 export async function startService (t: Cleanup, options: ServiceOptions = {}): Promise<Service> {
+  const redis = await startTestRedis(t, { aof: options.aof ?? false })
+  return { redis, ...await startProcesses(t, { REDIS_URL: redis.url }, options) }
+}
+
+/**
+ * Starts an API and workers; the test's end stops and removes them.
+ *
+ * @param redisEnv the settings that tell where Redis is.
+ */
+export async function startProcesses (t: Cleanup, redisEnv: Record<string, string>, options: ServiceOptions = {}): Promise<Processes> {
   const dir = await mkdtemp(join(tmpdir(), 'toolyard-test-'))
   t.teardown(() => rm(dir, { recursive: true, force: true }))
   await writeFiles(dir, { 'workspace/README.md': '# A workspace\n', ...options.files })
   await writeFile(join(dir, 'tools.json'), JSON.stringify({ tools: options.tools ?? [] }))
-  const redis = await startTestRedis(t)
   const env: NodeJS.ProcessEnv = {
     PATH: process.env['PATH'],
     HOME: dir,
     PORT: '0',
-    REDIS_URL: redis.url,
+    ...redisEnv,
     API_KEYS_JSON: apiKeysJson,
     WORKSPACE_DIR: join(dir, 'workspace'),
     TOOL_MANIFESTS: (options.manifests ?? ['tools.json']).map(path => join(dir, path)).join(','),
     AUDIT_DIR: join(dir, 'audit'),
     SHUTDOWN_GRACE_SEC: '5',
+    // Machines that test are busy; what is late there is not too busy to serve.
+    MAX_EVENT_LOOP_DELAY_MS: '0',
+    SHUTDOWN_DELAY_SEC: '0',
     // Tools of tests leave marks in the workspace.
     TOOL_DEFAULT_PERMISSIONS: 'read_repo,write_files',
     ...options.env
@@ -74,7 +92,6 @@ export async function startService (t: Cleanup, options: ServiceOptions = {}): P
   const [api, ...workers] = await Promise.all([start('api'), ...Array.from({ length: options.workers ?? 1 }, () => start('worker'))])
   return {
     dir,
-    redis,
     api,
     workers,
     client: createClient(api.address, testKeys.admin),

@@ -1,21 +1,26 @@
 import { limits } from '@toolyard/contract'
-import type { CompletionWaiter, JobCanceller, JobLister, JobLogs, JobQueues, JobReader, JobTypeTable, JobWatch, OnceStore, OutputStore, StreamTickets } from '@toolyard/queue'
-import type { ApiKey, Logger, MetricsRegistry } from '@toolyard/runtime'
+import type { CompletionWaiter, JobCanceller, JobLister, JobLogs, JobQueues, JobReader, JobTypeTable, JobWatch, OnceStore, OutputStore, RateLimit, StreamTickets } from '@toolyard/queue'
+import type { ApiKey, Callbacks, CallMetrics, Logger, MetricsRegistry, ReadinessCheck } from '@toolyard/runtime'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, type RawServerDefault } from 'fastify'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { createCallbackAccess } from './invocation/callback-access.ts'
+import { dashboardRoutes, type DashboardOptions } from './dashboard/routes.ts'
 import { BatchInvoker } from './invocation/batch-invoker.ts'
 import { JobAdmission } from './invocation/job-admission.ts'
+import { permissionRefusal } from './invocation/permission-access.ts'
 import { JobSubmitter } from './invocation/job-submitter.ts'
 import type { JobTypes } from './job-types.ts'
 import { auth } from './plugins/auth.ts'
 import { errors, sendError } from './plugins/errors.ts'
 import { jsonBody } from './plugins/json-body.ts'
+import { pressure } from './plugins/pressure.ts'
+import { rateLimit } from './plugins/rate-limit.ts'
 import { stopping } from './plugins/stopping.ts'
 import { RequestLog } from './request-log.ts'
 import { agentToolRoutes } from './routes/agent-tools.ts'
 import { authRoutes } from './routes/auth.ts'
-import { healthRoutes, type ReadinessCheck } from './routes/health.ts'
+import { healthRoutes, type ListWorkers } from './routes/health.ts'
 import { jobLogRoutes } from './routes/job-logs.ts'
 import { jobStreamRoutes } from './routes/job-stream.ts'
 import { jobTypeRoutes } from './routes/job-types.ts'
@@ -40,10 +45,13 @@ export interface ApiDeps {
   lister: JobLister
   canceller: JobCanceller
   onces: OnceStore
+  metrics: CallMetrics
   jobTypes: JobTypes
   /** The job types that were switched, of which `jobTypes` makes its answers. */
   jobTypeTable: JobTypeTable
-  /** Aborted when the process begins to stop: new requests get a 503. */
+  /** Aborted when the process has been told to stop: it serves for a while yet, and keeps no connection open. */
+  draining: AbortSignal
+  /** Aborted when that while is over: new requests get a 503. */
   stopping: AbortSignal
   /** Aborted when its grace time is over: requests that still wait are answered with what is there. */
   ending: AbortSignal
@@ -57,11 +65,24 @@ export interface ApiOptions {
   /** Event streams that may be open at once. */
   maxStreams: number
   heartbeatMs: number
+  /** Requests of a key within a minute; absent for any number. */
+  rateLimit?: RateLimit
+  /** The delay of the event loop, in milliseconds, above which requests get a 503; 0 for never. */
+  maxEventLoopDelayMs: number
   /** How long a stream ticket is valid, in seconds. */
   ticketTtlSec: number
   readiness: Readonly<Record<string, ReadinessCheck>>
+  /** Whom jobs may call back, or what is missing for it. */
+  callbacks: Callbacks | { missing: readonly string[] }
+  workers: ListWorkers
   /** Served at `/metrics` to admin keys; absent when a port of its own serves them. */
   metrics?: MetricsRegistry
+  /** Served at `/dashboard` to admins; absent when it is switched off. */
+  dashboard?: Omit<DashboardOptions, 'keys' | 'authDisabled' | 'basePath' | 'mayRun'>
+  /** Path under which a reverse proxy serves all of this, such as `/toolyard`; empty for none. */
+  basePath: string
+  /** Proxies whose `X-Forwarded-*` headers count: addresses, ranges, or `loopback` and the like. */
+  trustProxy: readonly string[]
   logger?: Logger
 }
 
@@ -70,6 +91,8 @@ export type App = FastifyInstance<RawServerDefault, IncomingMessage, ServerRespo
 
 /** Time for a client to send its whole request, in milliseconds: a body that never ends holds no connection. */
 const requestTimeoutMs = 30_000
+/** Time for its headers, and between two looks for clients that are too slow. */
+const slowClients = { headersTimeout: 10_000, connectionsCheckingInterval: 5_000 }
 
 /** Builds the HTTP service; it listens to nothing yet. */
 export function buildApp (deps: ApiDeps, options: ApiOptions): App {
@@ -79,7 +102,11 @@ export function buildApp (deps: ApiDeps, options: ApiOptions): App {
     logController: new RequestLog(),
     bodyLimit: limits.bodyBytes,
     requestTimeout: requestTimeoutMs,
+    http: slowClients,
     return503OnClosing: false,
+    trustProxy: options.trustProxy.length > 0 && [...options.trustProxy],
+    // Some proxies take the path off, others leave it on.
+    ...(options.basePath === '' ? {} : { rewriteUrl: ({ url = '/' }: IncomingMessage) => withoutBase(url, options.basePath) }),
     frameworkErrors: (error, request, reply) => { sendError(error, request, reply) }
   }).withTypeProvider<TypeBoxTypeProvider>()
 
@@ -94,12 +121,16 @@ export function buildApp (deps: ApiDeps, options: ApiOptions): App {
   })
   const office = new TicketOffice(deps.tickets, options.keys, options.ticketTtlSec)
   const admission = new JobAdmission(deps.queues, deps.onces)
-  const invoker = new BatchInvoker({ ...deps, admission })
-  const submitter = new JobSubmitter({ ...deps, admission })
+  const checkCallback = createCallbackAccess(options.callbacks)
+  const invoker = new BatchInvoker({ ...deps, admission, checkCallback })
+  const submitter = new JobSubmitter({ ...deps, admission, checkCallback })
+  app.addHook('onResponse', async (request, reply) => {
+    deps.metrics.requested({ method: request.method, route: request.routeOptions.url ?? '(none)', status: reply.statusCode, seconds: reply.elapsedTime / 1_000 })
+  })
   void app.register(errors)
-  void app.register(stopping, { stopping: deps.stopping })
+  void app.register(stopping, { draining: deps.draining, stopping: deps.stopping })
   void app.register(jsonBody)
-  void app.register(healthRoutes, { readiness: options.readiness })
+  void app.register(healthRoutes, { readiness: options.readiness, workers: options.workers })
   const { metrics } = options
   if (metrics !== undefined) {
     void app.register(async own => {
@@ -107,8 +138,24 @@ export function buildApp (deps: ApiDeps, options: ApiOptions): App {
       await own.register(metricsRoute, { metrics })
     })
   }
+  const { dashboard } = options
+  if (dashboard !== undefined) {
+    void app.register(dashboardRoutes, {
+      ...dashboard,
+      prefix: '/dashboard',
+      keys: options.keys,
+      authDisabled: options.authDisabled,
+      basePath: options.basePath,
+      mayRun: (name, principal) => {
+        const registered = deps.catalog.registry.get(name)
+        return registered === undefined || permissionRefusal(registered.tool, principal, deps.jobTypes) === undefined
+      }
+    })
+  }
   void app.register(async v1 => {
+    if (options.maxEventLoopDelayMs > 0) await v1.register(pressure, { maxDelayMs: options.maxEventLoopDelayMs })
     await v1.register(auth, { keys: options.keys, disabled: options.authDisabled, tickets: office })
+    if (options.rateLimit !== undefined) await v1.register(rateLimit, { limit: options.rateLimit })
     await v1.register(agentToolRoutes, { catalog: deps.catalog, invoker, streams, ending: deps.ending })
     await v1.register(authRoutes)
     await v1.register(jobRoutes, { submitter, jobs: deps.jobs, lister: deps.lister, canceller: deps.canceller })
@@ -118,4 +165,10 @@ export function buildApp (deps: ApiDeps, options: ApiOptions): App {
     await v1.register(jobTypeRoutes, { catalog: deps.catalog, jobTypes: deps.jobTypes, table: deps.jobTypeTable })
   }, { prefix: '/v1' })
   return app
+}
+
+function withoutBase (url: string, base: string): string {
+  const rest = url.startsWith(base) ? url.slice(base.length) : undefined
+  if (rest === undefined || !/^(?:$|[/?])/.test(rest)) return url
+  return rest.startsWith('/') ? rest : `/${rest}`
 }

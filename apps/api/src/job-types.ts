@@ -1,4 +1,4 @@
-import { limits, permissionsBeyond, type JobTypeView, type Permission, type PermissionPolicy } from '@toolyard/contract'
+import { defaultTimeoutSec, jobLimits, permissionsBeyond, type LimitSources, type JobTypeView, type Permission, type PermissionPolicy } from '@toolyard/contract'
 import type { Tool } from '@toolyard/manifests'
 import type { JobTypeOverride } from '@toolyard/queue'
 
@@ -35,32 +35,30 @@ export class JobTypes {
     return permissionsBeyond(tool.permissions, this.#defaults.permissions, ofKey)
   }
 
-  /**
-   * With what a job of the tool runs. The execution timeout of a manifest bounds what a submitter may ask for, and wins
-   * over the type's (X8); that of a built-in tool is its type's default.
-   */
+  /** With what a job of the tool runs. */
   limitsOf (tool: Tool, asked: Asked): { timeoutSec: number, maxAttempts: number } {
-    const override = this.#defaults.overrideOf(tool.jobType)
-    const bound = tool.source.format === 'builtin' ? limits.toolTimeoutSec.max : tool.timeoutSec ?? limits.toolTimeoutSec.max
-    return {
-      timeoutSec: Math.min(asked.timeoutSec ?? this.#defaultTimeoutSec(tool), bound),
-      maxAttempts: asked.maxAttempts ?? override.defaultMaxAttempts ?? limits.attempts.default
-    }
+    return jobLimits({ ...this.#sources(tool), asked })
   }
 
   /** The type as the API shows it. */
   view (tool: Tool): JobTypeView {
     const { maxAttempts } = this.limitsOf(tool, { timeoutSec: undefined, maxAttempts: undefined })
+    const { idempotent } = this.#defaults.overrideOf(tool.jobType)
     return {
       name: tool.jobType,
       enabled: this.isEnabled(tool),
       handler: tool.source.format === 'builtin' ? `builtin:${tool.jobType}` : `builtin:manifest.${tool.source.format}`,
-      default_timeout_sec: this.#defaultTimeoutSec(tool),
-      default_max_attempts: maxAttempts
+      default_timeout_sec: defaultTimeoutSec(this.#sources(tool)),
+      default_max_attempts: maxAttempts,
+      ...(idempotent === undefined ? {} : { idempotent })
     }
   }
 
-  #defaultTimeoutSec (tool: Tool): number {
-    return this.#defaults.overrideOf(tool.jobType).defaultTimeoutSec ?? tool.timeoutSec ?? this.#defaults.toolTimeoutSec
+  #sources (tool: Tool): Omit<LimitSources, 'asked'> {
+    return {
+      override: this.#defaults.overrideOf(tool.jobType),
+      tool: { isBuiltin: tool.source.format === 'builtin', ...(tool.timeoutSec === undefined ? {} : { timeoutSec: tool.timeoutSec }) },
+      toolTimeoutSec: this.#defaults.toolTimeoutSec
+    }
   }
 }

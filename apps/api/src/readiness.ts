@@ -1,26 +1,41 @@
 import type { RegistrySource } from '@toolyard/manifests'
-import type { Redis } from '@toolyard/queue'
-import type { ReadinessCheck } from './routes/health.ts'
+import { listWorkers, type Redis, type RedisGuard } from '@toolyard/queue'
+import type { ReadinessCheck } from '@toolyard/runtime'
+import type { ListWorkers } from './routes/health.ts'
 
 /** What readiness is read from. */
 export interface ReadinessParts {
-  commands: Redis
+  redis: RedisGuard
   tools: RegistrySource
   /** A key is configured, or authentication is switched off. */
   authReady: boolean
-  stopping: AbortSignal
+  /** Aborted when the process has been told to stop. */
+  draining: AbortSignal
 }
 
-/** How long Redis may take to answer, in milliseconds. */
-const pingMs = 1_000
-
 /** The checks of `/ready`. */
-export function readinessChecks ({ commands, tools, authReady, stopping }: ReadinessParts): Record<string, ReadinessCheck> {
+export function readinessChecks ({ redis, tools, authReady, draining }: ReadinessParts): Record<string, ReadinessCheck> {
   return {
-    running: async () => stopping.aborted ? { ok: false, detail: 'the service is stopping' } : { ok: true },
-    redis: async () => await answersPing(commands) ? { ok: true } : { ok: false, detail: 'Redis does not answer' },
+    running: async () => draining.aborted ? { ok: false, detail: 'the service is stopping' } : { ok: true },
+    redis: () => redis.readiness(),
     auth: async () => authReady ? { ok: true } : { ok: false, detail: 'no API key is configured' },
     registry: async () => ({ ok: true, detail: registryDetail(tools) })
+  }
+}
+
+/** Workers that `/ready` names; there may be hundreds. */
+const mostWorkers = 20
+
+/** Reads which workers are alive, and how well each shuts its tools in. */
+export function aliveWorkers (commands: Redis): ListWorkers {
+  return async () => {
+    try {
+      const { count, workers } = await listWorkers(commands, mostWorkers)
+      return { count, list: workers.map(({ id, sandbox }) => ({ id, sandbox })) }
+    } catch {
+      // The check of Redis says so.
+      return undefined
+    }
   }
 }
 
@@ -31,12 +46,4 @@ function registryDetail (tools: RegistrySource): string {
   const served = `${registry.published().length} tools, ${errors} errors in manifests`
   const [problem] = tools.problems()
   return problem === undefined ? served : `${served}; the newest version is broken and not served: ${problem.file}: ${problem.message}`
-}
-
-async function answersPing (redis: Redis): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<false>(resolve => { timer = setTimeout(resolve, pingMs, false) })
-  const answer = await Promise.race([redis.ping().then(() => true, () => false), late])
-  clearTimeout(timer)
-  return answer
 }

@@ -1,15 +1,17 @@
 import { openRegistrySource, reportFindings, reportReload } from '@toolyard/manifests'
 import {
-  CompletionWaiter, connectRedis, isConnected, JobCanceller, JobLister, JobLogs, JobQueues, JobReader, JobTypeTable, JobWatch, OnceStore, OutputStore,
-  QueueDirectory, StreamTickets
+  CompletionWaiter, connectRedis, countQueues, DashboardLogins, FinishedJobs, isConnected, JobCanceller, JobLister, JobLogs, JobQueues, JobReader, JobTypeTable,
+  JobWatch, OnceStore, OutputStore, QueueDirectory, RateLimit, RedisGuard, RedisUnavailableError, reportRedis, StreamTickets
 } from '@toolyard/queue'
 import {
-  apiKeysOf, createLogger, createMetrics, createToolMetrics, loadEnvFile, onHangup, permissionPolicyOf, readSettings, redisUrlOf, retentionOf, serveMetrics,
+  apiKeysOf, builtinSettingsOf, callbacksOf, createLogger, createRedactor, loadEnvFile, onHangup, permissionPolicyOf, readReadiness, readSettings, redisTargetOf, retentionOf, serveStatus,
   stopOnSignal, tellParent, toolSourcesOf
 } from '@toolyard/runtime'
+import { createCallMetrics, createMetrics, createQueueMetrics, createToolMetrics } from '@toolyard/runtime/metrics'
+import { setTimeout as delay } from 'node:timers/promises'
 import { buildApp } from './app.ts'
 import { JobTypes } from './job-types.ts'
-import { readinessChecks } from './readiness.ts'
+import { aliveWorkers, readinessChecks } from './readiness.ts'
 import { ToolCatalog } from './tool-catalog.ts'
 
 /** How long the start waits for Redis, in milliseconds; without it the API serves what needs none, and 503. */
@@ -27,13 +29,13 @@ export async function runApi (): Promise<void> {
   const settings = readSettings(process.env)
   const logger = createLogger('api', settings.LOG_LEVEL)
   const keys = apiKeysOf(settings)
-  const url = redisUrlOf(settings)
+  const target = redisTargetOf(settings)
 
-  const commands = connectRedis(url, 'request', error => { logger.warn({ err: error }, 'Redis: connection for commands') })
-  const subscriber = connectRedis(url, 'subscriber', error => { logger.warn({ err: error }, 'Redis: connection for events') })
+  const commands = connectRedis(target, 'request', error => { logger.warn({ err: error }, 'Redis: connection for commands') })
+  const subscriber = connectRedis(target, 'subscriber', error => { logger.warn({ err: error }, 'Redis: connection for events') })
   const directory = new QueueDirectory(commands, settings.MAX_QUEUES)
   const retention = retentionOf(settings)
-  const queues = new JobQueues(commands, directory, retention)
+  const queues = new JobQueues(commands, directory, retention, { queueDepth: settings.MAX_QUEUE_DEPTH, perKey: settings.MAX_JOBS_PER_KEY })
   const outputs = new OutputStore(commands, retention)
   const waiter = new CompletionWaiter(commands, subscriber)
   const watch = new JobWatch(commands, subscriber)
@@ -41,6 +43,7 @@ export async function runApi (): Promise<void> {
 
   const metrics = createMetrics()
   const toolMetrics = createToolMetrics(metrics)
+  createQueueMetrics(metrics, { queues: () => countQueues(commands, directory), ping: () => commands.ping() })
   const tools = await openRegistrySource({
     ...toolSourcesOf(settings, process.env),
     onReload: result => {
@@ -63,17 +66,27 @@ export async function runApi (): Promise<void> {
   reportFindings(tools.current().findings, logger)
   toolMetrics.published(catalog.publication(undefined).count)
   onHangup(() => { void tools.reload() })
-  const metricsServer = settings.METRICS_PORT === undefined ? undefined : await serveMetrics(metrics, settings.HOST, settings.METRICS_PORT)
 
+  const logs = new JobLogs(commands)
+  const redact = createRedactor({
+    redact: settings.REDACT,
+    secrets: [...keys.map(({ key }) => key), builtinSettingsOf(settings).webSearch?.braveKey ?? ''],
+    onError: error => { logger.warn({ err: error }, 'dashboard: a text was hidden as a whole, REDACT took too long') }
+  })
+
+  const guard = new RedisGuard(commands, { allowUnsafe: settings.ALLOW_UNSAFE_REDIS, onReport: report => { reportRedis(report, logger) } })
+  const drain = new AbortController()
   const stop = new AbortController()
   const end = new AbortController()
+  const readiness = readinessChecks({ redis: guard, tools, authReady: settings.API_AUTH_DISABLED || keys.length > 0, draining: drain.signal })
   const app = buildApp({
     catalog,
+    metrics: createCallMetrics(metrics),
     queues,
     waiter,
     outputs,
     jobs,
-    logs: new JobLogs(commands),
+    logs,
     watch,
     tickets: new StreamTickets(commands),
     jobTypes,
@@ -81,6 +94,7 @@ export async function runApi (): Promise<void> {
     lister: new JobLister({ redis: commands, directory, queues }),
     canceller: new JobCanceller(commands, queues),
     onces: new OnceStore(commands),
+    draining: drain.signal,
     stopping: stop.signal,
     ending: end.signal
   }, {
@@ -88,20 +102,44 @@ export async function runApi (): Promise<void> {
     authDisabled: settings.API_AUTH_DISABLED,
     maxStreams: settings.MAX_STREAMS,
     heartbeatMs: settings.SSE_HEARTBEAT_SEC * 1_000,
+    maxEventLoopDelayMs: settings.MAX_EVENT_LOOP_DELAY_MS,
+    ...(settings.RATE_LIMIT_PER_MINUTE === 0 ? {} : { rateLimit: new RateLimit(commands, settings.RATE_LIMIT_PER_MINUTE) }),
     ticketTtlSec: settings.SSE_TOKEN_TTL_SEC,
-    readiness: readinessChecks({ commands, tools, authReady: settings.API_AUTH_DISABLED || keys.length > 0, stopping: stop.signal }),
-    ...(metricsServer === undefined ? { metrics } : {}),
+    callbacks: callbacksOf(settings),
+    readiness,
+    workers: aliveWorkers(commands),
+    ...(settings.METRICS_PORT === undefined ? { metrics } : {}),
+    ...(settings.DASHBOARD === 'off'
+      ? {}
+      : {
+          dashboard: {
+            logins: new DashboardLogins(commands),
+            board: { redis: commands, directory, queues, outputs, logs, finished: new FinishedJobs({ redis: commands, queues, retention }) },
+            sessionSec: settings.DASHBOARD_SESSION_SEC,
+            readOnly: settings.DASHBOARD === 'read-only',
+            redact
+          }
+        }),
+    basePath: settings.BASE_PATH,
+    trustProxy: settings.TRUST_PROXY,
     logger
   })
-  await isConnected(commands, connectMs)
+  if (await isConnected(commands, connectMs)) await guard.admit().catch(unlessAway)
   await jobTypeTable.start()
   void waiter.start().catch((error: unknown) => { logger.error({ err: error }, 'Redis: could not subscribe') })
+  const statusServer = settings.METRICS_PORT === undefined
+    ? undefined
+    : await serveStatus({ metrics: () => metrics.metrics(), contentType: metrics.contentType, readiness: () => readReadiness(readiness) }, settings.HOST, settings.METRICS_PORT)
   const address = await app.listen({ host: settings.HOST, port: settings.PORT })
   logger.info({ address, tools: catalog.publication(undefined).count }, 'API is listening')
   tellParent({ ready: true, address })
 
   stopOnSignal([
-    () => {
+    async hurry => {
+      hurry.addEventListener('abort', () => { end.abort() })
+      // Whoever spreads requests over processes looks at /ready now and then, and sends some until it has seen it.
+      drain.abort()
+      await delay(settings.SHUTDOWN_DELAY_SEC * 1_000, undefined, { signal: hurry }).catch(() => {})
       stop.abort()
       setTimeout(() => { end.abort() }, settings.SHUTDOWN_GRACE_SEC * 1_000).unref()
     },
@@ -112,12 +150,17 @@ export async function runApi (): Promise<void> {
       jobTypeTable.stop()
       tools.close()
     },
-    () => metricsServer?.close(),
+    () => statusServer?.close(),
     () => queues.close(),
     () => { commands.disconnect(); subscriber.disconnect() }
   ], {
-    graceMs: settings.SHUTDOWN_GRACE_SEC * 1_000 + answerMs,
+    graceMs: (settings.SHUTDOWN_DELAY_SEC + settings.SHUTDOWN_GRACE_SEC) * 1_000 + answerMs,
     onStart: reason => { logger.info({ reason }, 'API is stopping') },
     onError: error => { logger.error({ err: error }, 'a step of stopping failed') }
   })
+}
+
+/** Redis may go away again at any moment; it is checked when it is back. */
+function unlessAway (error: unknown): void {
+  if (!(error instanceof RedisUnavailableError)) throw error
 }

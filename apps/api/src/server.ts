@@ -1,4 +1,11 @@
-import { exitWithMessage } from '@toolyard/runtime'
-import { runApi } from './run.ts'
+import { withSmallHeap } from '@toolyard/runtime/small-heap'
 
-runApi().catch(exitWithMessage)
+try {
+  await withSmallHeap(async () => {
+    const { runApi } = await import('./run.ts')
+    await runApi()
+  })
+} catch (error) {
+  const { exitWithMessage } = await import('@toolyard/runtime')
+  exitWithMessage(error)
+}

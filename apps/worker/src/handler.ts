@@ -1,18 +1,24 @@
-import { callErrors, permissionsBeyond, type CallError, type PermissionPolicy } from '@toolyard/contract'
-import type { Executors, Outcome } from '@toolyard/executors'
-import type { Registry, Tool } from '@toolyard/manifests'
-import type { ClaimedJob, HandlerResult, JobTypeTable } from '@toolyard/queue'
-import type { Logger } from '@toolyard/runtime'
+import { callErrors, permissionsBeyond, type CallError, type PermissionPolicy } from '@toolyard/contract/terms'
+import type { SandboxState } from '@toolyard/contract'
+import type { Executors, Outcome, Sandbox, WorkflowSteps } from '@toolyard/executors'
+import { RedisUnavailableError, type ClaimedJob, type HandlerResult, type JobTypeTable } from '@toolyard/queue'
+import type { EndedJob, JobMetrics, Logger } from '@toolyard/runtime'
+import type { ToolVersions } from './tool-versions.ts'
 
 /** What a job is handled with. */
 export interface HandlerDeps {
-  /** The registry of now: it may be replaced while jobs run. */
-  registry: () => Registry
+  /** The tools of now: they may be replaced while jobs run. */
+  tools: Pick<ToolVersions, 'locate'>
   /** The job types that were switched. */
   jobTypes: JobTypeTable
   executors: Executors
   permissions: PermissionPolicy
+  /** What the job of a workflow makes the jobs of its steps with. */
+  stepsOf: (job: ClaimedJob) => WorkflowSteps
+  /** How well the processes of a tool are shut in. */
+  sandbox: Pick<Sandbox, 'stateOf'>
   logger: Logger
+  metrics: JobMetrics
   /** Hides secrets in a line before it goes into the job's log. */
   mask: (line: string) => string
 }
@@ -22,45 +28,68 @@ export function createHandler (deps: HandlerDeps): (job: ClaimedJob) => Promise<
   return async job => {
     const logger = deps.logger.child({ jobId: job.id, tool: job.data.tool, queue: job.queue })
     const startedAt = performance.now()
+    deps.metrics.taken()
     const result = await handle(job, deps, logger)
-    const ms = Math.round(performance.now() - startedAt)
+    const ranMs = performance.now() - startedAt
+    const ms = Math.round(ranMs)
+    deps.metrics.ended({ tool: job.data.tool, queue: job.queue, ...stateOf(result), waitedSec: job.waitedMs === undefined ? undefined : job.waitedMs / 1_000, ranSec: ranMs / 1_000 })
     if (result.ok) logger.info({ ms }, 'job succeeded')
+    else if ('wait' in result) logger.debug({ ms }, 'job waits for its steps')
+    else if ('elsewhere' in result) logger.info({ ms }, 'job waits for a worker that has its version of the tool')
     else if ('requeue' in result) logger.warn({ ms }, 'job goes back to its queue')
     else logger.info({ ms, code: result.error.code }, 'job failed')
     return result
   }
 }
 
+function stateOf (result: HandlerResult): Pick<EndedJob, 'state' | 'code'> {
+  if (result.ok) return { state: 'succeeded', code: '' }
+  if ('requeue' in result || 'elsewhere' in result || 'wait' in result) return { state: 'requeued', code: '' }
+  return { state: result.error.code === 'JOB_CANCELLED' ? 'cancelled' : 'failed', code: result.error.code }
+}
+
 async function handle (job: ClaimedJob, deps: HandlerDeps, logger: Logger): Promise<HandlerResult> {
-  // The registry may have changed since the API looked.
-  const registered = deps.registry().get(job.data.tool)
-  if (registered === undefined) return failure('UNKNOWN_TOOL', `Tool '${job.data.tool}' not found in registry`)
+  const located = await deps.tools.locate(job)
+  if (located === 'elsewhere') return { ok: false, elsewhere: true }
+  const { registered, differs } = located
+  if (registered === undefined) return failure('UNKNOWN_TOOL', `Tool '${job.data.tool}' not found in registry: the worker's manifests do not have it (any more)`)
   const { tool } = registered
-  if (job.lostBefore && !tool.idempotent) return failure('WORKER_LOST', 'The worker that ran this job was lost; the tool is not idempotent and is not run again')
-  if (!(deps.jobTypes.get(tool.jobType).enabled ?? tool.enabled)) return failure('JOB_TYPE_DISABLED', `Job type '${tool.jobType}' is disabled`)
-  const beyond = permissionsBeyond(tool.permissions, deps.permissions)
-  if (beyond.length > 0) return failure('FORBIDDEN', `Tool '${tool.name}' needs permissions that this worker does not allow: ${beyond.join(', ')}`)
+  const override = deps.jobTypes.get(tool.jobType)
+  const idempotent = override.idempotent ?? tool.idempotent
+  if (job.lostBefore && !idempotent) return failure('WORKER_LOST', 'The worker that ran this job was lost; the tool is not idempotent and is not run again')
+  if (!(override.enabled ?? tool.enabled)) return failure('JOB_TYPE_DISABLED', `Job type '${tool.jobType}' is disabled`)
+  if (tool.unavailable !== undefined) return failure('TOOL_UNAVAILABLE', `Tool '${tool.name}' can't run: ${tool.unavailable}`)
+  const beyond = permissionsBeyond(tool.permissions, deps.permissions, job.data.keyPermissions)
+  if (beyond.length > 0) return failure('FORBIDDEN', `Tool '${tool.name}' needs permissions that are not allowed here: ${beyond.join(', ')}`)
   const checked = registered.validate(job.data.arguments)
-  if (!checked.ok) return { ok: false, error: { code: 'INVALID_ARGUMENTS', message: 'Arguments do not fit the schema', details: { issues: checked.issues } } }
+  if (!checked.ok) return { ok: false, error: { code: 'INVALID_ARGUMENTS', message: `Arguments do not fit the schema${differs ? ', which is another one here than where the call was taken' : ''}`, details: { issues: checked.issues } } }
   try {
     const outcome = await deps.executors.run(tool, checked.arguments, {
       jobId: job.id,
       keyName: job.data.keyName,
       timeoutMs: job.data.timeoutSec * 1_000,
       signal: job.signal,
+      steps: deps.stepsOf(job),
       log: line => { job.log({ level: 'info', message: deps.mask(line) }) }
     })
-    return toResult(outcome, tool)
+    return withSandbox(toResult(outcome, idempotent), deps.sandbox.stateOf(tool))
   } catch (error) {
+    // A workflow does nothing twice: it goes on when Redis is back.
+    if (error instanceof RedisUnavailableError && idempotent) return { ok: false, requeue: true }
     logger.error({ err: error }, 'executor failed')
     return { ...failure('INTERNAL', 'The service met a fault while it ran the tool; the log of the worker has it under this job'), retry: true }
   }
 }
 
-function toResult (outcome: Outcome, tool: Tool): HandlerResult {
-  if (outcome.ok) return { ok: true, json: JSON.stringify(outcome.output), ...(outcome.cut === undefined ? {} : { cut: outcome.cut }) }
-  if (outcome.error.code === 'WORKER_LOST' && tool.idempotent) return { ok: false, requeue: true }
+function toResult (outcome: Outcome, idempotent: boolean): HandlerResult {
+  if (outcome.ok) return { ok: true, json: JSON.stringify(outcome.output), value: outcome.output, ...(outcome.cut === undefined ? {} : { cut: outcome.cut }) }
+  if (outcome.wait !== undefined) return { ok: false, wait: outcome.wait }
+  if (outcome.error.code === 'WORKER_LOST' && idempotent) return { ok: false, requeue: true }
   return { ok: false, error: outcome.error, retry: mayPass(outcome.error) }
+}
+
+function withSandbox (result: HandlerResult, sandbox: SandboxState | undefined): HandlerResult {
+  return sandbox === undefined || 'requeue' in result || 'elsewhere' in result ? result : { ...result, sandbox }
 }
 
 /**

@@ -1,16 +1,30 @@
 import { createExecutors, openAudit, openSandbox, type Sandbox } from '@toolyard/executors'
-import { createSchemaCompiler, openRegistrySource, reportFindings, reportReload, type Registry } from '@toolyard/manifests'
-import { connectRedis, JobTypeTable, WorkerPool } from '@toolyard/queue'
+import { createSchemaCompiler, openRegistrySource, readYaml, reportFindings, reportReload, type Registry } from '@toolyard/manifests'
 import {
-  apiKeysOf, builtinSettingsOf, createLogger, createMetrics, createToolMetrics, loadEnvFile, onHangup, permissionPolicyOf, readSettings,
-  redisUrlOf, retentionOf, serveMetrics, stopOnSignal, tellParent, toolSourcesOf, type Logger, type Settings
+  connectRedis, isConnected, JobCanceller, JobQueues, JobTypeTable, OutputStore, QueueDirectory, RedisGuard, RedisUnavailableError, reportRedis, StepJobs,
+  ToolInventories, WorkerHeartbeat, WorkerPool, type Redis
+} from '@toolyard/queue'
+import {
+  answerParent, apiKeysOf, builtinSettingsOf, callbacksOf, createLogger, loadEnvFile, onHangup, permissionPolicyOf, readReadiness, readSettings, redisTargetOf, retentionOf,
+  secretFilesOf, serveStatus, stopOnSignal, tellParent, toolSourcesOf, type Logger, type ReadinessCheck, type Settings
 } from '@toolyard/runtime'
+import { randomUUID } from 'node:crypto'
 import { mkdir } from 'node:fs/promises'
+import { setTimeout as delay } from 'node:timers/promises'
+import { createCallbackSender } from './callbacks/sender.ts'
 import { createHandler } from './handler.ts'
+import { openWorkerMetrics } from './metrics.ts'
 import { createSecretMask } from './secret-mask.ts'
+import { ToolVersions } from './tool-versions.ts'
+import { useTemporaryDirectory } from './temporary-directory.ts'
+import { createStepsOf } from './workflow-steps.ts'
 
 /** What the service keeps in its working directory: no tool sees it. */
 const serviceFiles = ['.env', '.toolyard']
+/** Processes of all tools of a worker together, where control groups count them. */
+const mostProcesses = 4_096
+/** Between two looks for a Redis that isn't there yet, in milliseconds. */
+const connectMs = 60_000
 /** Time to kill and settle what outlived the grace time, in milliseconds. */
 const settleMs = 5_000
 
@@ -23,30 +37,30 @@ export async function runWorker (): Promise<void> {
   loadEnvFile()
   const settings = readSettings(process.env)
   const logger = createLogger('worker', settings.LOG_LEVEL)
-  const url = redisUrlOf(settings)
-  const redis = connectRedis(url, 'worker', error => { logger.warn({ err: error }, 'Redis: connection for commands') })
-  const subscriber = connectRedis(url, 'subscriber', error => { logger.warn({ err: error }, 'Redis: connection for events') })
+  const target = redisTargetOf(settings)
+  const redis = connectRedis(target, 'worker', error => { logger.warn({ err: error }, 'Redis: connection for commands') })
+  const subscriber = connectRedis(target, 'subscriber', error => { logger.warn({ err: error }, 'Redis: connection for events') })
+  const guard = new RedisGuard(redis, { allowUnsafe: settings.ALLOW_UNSAFE_REDIS, onReport: report => { reportRedis(report, logger) } })
   await mkdir(settings.WORKSPACE_DIR, { recursive: true })
+  const removeTemporary = useTemporaryDirectory()
 
-  const metrics = createMetrics()
-  const toolMetrics = createToolMetrics(metrics)
+  const metrics = await openWorkerMetrics(settings, redis, process.env)
   const tools = await openRegistrySource({
     ...toolSourcesOf(settings, process.env),
     onReload: result => {
       reportReload(result, logger)
-      toolMetrics.reloaded(result.kind)
-      toolMetrics.published(result.registry.published().length)
+      metrics.tools.reloaded(result.kind)
+      metrics.tools.published(result.registry.published().length)
     }
   })
   reportFindings(tools.current().findings, logger)
-  toolMetrics.published(tools.current().published().length)
+  metrics.tools.published(tools.current().published().length)
   onHangup(() => { void tools.reload() })
-  const metricsServer = settings.METRICS_PORT === undefined ? undefined : await serveMetrics(metrics, settings.HOST, settings.METRICS_PORT)
-  const sandbox = await provideSandbox(settings, logger)
-  reportOpenTools(tools.current(), sandbox, logger)
+  const sandbox = await provideSandbox(settings, tools.current(), logger)
+  metrics.sandbox.opened(sandbox.report.missing)
   const schemas = createSchemaCompiler()
   const builtins = builtinSettingsOf(settings)
-  const secrets = [...apiKeysOf(settings).map(key => key.key), ...builtins.webSearch?.braveKey === undefined ? [] : [builtins.webSearch.braveKey]]
+  const secrets = [...apiKeysOf(settings).map(key => key.key), ...settings.CALLBACK_SECRET === undefined ? [] : [settings.CALLBACK_SECRET], ...builtins.webSearch?.braveKey === undefined ? [] : [builtins.webSearch.braveKey]]
   const executors = createExecutors({
     sandbox,
     compileSchema: schema => schemas.validator(schema),
@@ -54,7 +68,7 @@ export async function runWorker (): Promise<void> {
     workspaceDir: settings.WORKSPACE_DIR,
     env: process.env,
     maxOutputBytes: settings.MAX_OUTPUT_BYTES,
-    builtins,
+    builtins: { ...builtins, workflows: { readYaml } },
     audit: openAudit({
       dir: settings.AUDIT_DIR,
       redact: settings.REDACT,
@@ -62,32 +76,69 @@ export async function runWorker (): Promise<void> {
       onError: error => { logger.error({ err: error }, 'audit: a line could not be written') }
     })
   })
+  const callbacks = callbacksOf(settings)
+  await executors.prepare()
   const jobTypes = new JobTypeTable({ commands: redis, subscriber })
+  const retention = retentionOf(settings)
+  const permissions = permissionPolicyOf(settings)
+  const queues = new JobQueues(redis, new QueueDirectory(redis, settings.MAX_QUEUES), retention, { queueDepth: settings.MAX_QUEUE_DEPTH, perKey: settings.MAX_JOBS_PER_KEY })
+  const stepsOf = createStepsOf({
+    registry: tools.current,
+    jobTypes,
+    permissions,
+    toolTimeoutSec: settings.TOOL_TIMEOUT_SEC,
+    jobs: new StepJobs({ redis, queues, outputs: new OutputStore(redis, retention), canceller: new JobCanceller(redis, queues) })
+  })
+  const inventories = new ToolInventories(redis)
+  const versions = new ToolVersions(tools, inventories)
   const pool = new WorkerPool({
     redis,
     subscriber,
-    retention: retentionOf(settings),
+    retention,
     queues: settings.WORKER_QUEUES,
     concurrency: settings.WORKER_CONCURRENCY,
-    handle: createHandler({ registry: tools.current, jobTypes, executors, permissions: permissionPolicyOf(settings), logger, mask: createSecretMask(secrets) }),
+    handle: createHandler({ tools: versions, jobTypes, executors, permissions, sandbox, stepsOf, logger, metrics: metrics.jobs, mask: createSecretMask(secrets) }),
+    callbacks: 'missing' in callbacks ? undefined : { attempts: callbacks.attempts, send: createCallbackSender(callbacks), onSent: metrics.callbacks.sent },
     onError: (error, queue) => { logger.warn({ err: error, queue }, 'queue') }
   })
+  await admitRedis(redis, guard)
   await jobTypes.start()
   await pool.start()
+  const { level, missing } = sandbox.report
+  const identity = { id: randomUUID(), startedAt: new Date().toISOString(), queues: settings.WORKER_QUEUES, sandbox: { level, missing } }
+  const heartbeat = new WorkerHeartbeat(redis, identity.id, async () => {
+    await inventories.store(versions.inventory)
+    return { ...identity, tools: versions.inventory.id }
+  }, error => { logger.warn({ err: error }, 'Redis: the record of this worker was not written') })
+  await heartbeat.start()
+  let running = true
+  const checks: Record<string, ReadinessCheck> = {
+    running: async () => running ? { ok: true } : { ok: false, detail: 'the worker is stopping' },
+    redis: () => guard.readiness()
+  }
+  const readiness = (): ReturnType<typeof readReadiness> => readReadiness(checks)
+  answerParent('status', async () => ({ ready: await readiness(), metrics: await metrics.json() }))
+  const statusServer = settings.METRICS_PORT === undefined
+    ? undefined
+    : await serveStatus({ metrics: metrics.text, contentType: metrics.contentType, readiness }, settings.HOST, settings.METRICS_PORT)
   logger.info({ queues: settings.WORKER_QUEUES, concurrency: settings.WORKER_CONCURRENCY, tools: tools.current().all().length }, 'worker is ready')
   tellParent({ ready: true })
 
   stopOnSignal([
-    () => pool.stop(settings.SHUTDOWN_GRACE_SEC * 1_000),
+    () => { running = false },
+    () => heartbeat.stop(),
+    hurry => pool.stop(settings.SHUTDOWN_GRACE_SEC * 1_000, hurry),
     () => executors.close(),
+    () => queues.close(),
     () => { sandbox.close() },
     () => { tools.close() },
-    () => metricsServer?.close(),
+    () => statusServer?.close(),
     () => {
       jobTypes.stop()
       redis.disconnect()
       subscriber.disconnect()
-    }
+    },
+    removeTemporary
   ], {
     graceMs: settings.SHUTDOWN_GRACE_SEC * 1_000 + settleMs,
     onStart: reason => { logger.info({ reason }, 'worker is stopping') },
@@ -95,24 +146,37 @@ export async function runWorker (): Promise<void> {
   })
 }
 
+/**
+ * Waits for Redis as long as it takes, and looks whether jobs are safe in it.
+ *
+ * @throws UnsafeRedisError
+ */
+async function admitRedis (redis: Redis, guard: RedisGuard): Promise<void> {
+  for (;;) {
+    if (!await isConnected(redis, connectMs)) continue
+    try {
+      return await guard.admit()
+    } catch (error) {
+      if (!(error instanceof RedisUnavailableError)) throw error
+      await delay(500)
+    }
+  }
+}
+
 /** @throws SandboxError when the settings require more than this machine has. */
-async function provideSandbox (settings: Settings, logger: Logger): Promise<Sandbox> {
+async function provideSandbox (settings: Settings, registry: Registry, logger: Logger): Promise<Sandbox> {
   const sandbox = await openSandbox({
     mode: settings.SANDBOX,
     env: process.env,
     workspaceDir: settings.WORKSPACE_DIR,
-    hidden: [...serviceFiles, settings.AUDIT_DIR],
-    defaultPermissions: settings.TOOL_DEFAULT_PERMISSIONS
+    hidden: [...serviceFiles, settings.AUDIT_DIR, ...secretFilesOf(process.env)],
+    defaultPermissions: settings.TOOL_DEFAULT_PERMISSIONS,
+    python: registry.all().some(({ tool }) => tool.run.kind === 'python'),
+    groupLimits: { processes: mostProcesses }
   })
   const { level, missing, findings, advice } = sandbox.report
   const gaps = findings.filter(finding => !finding.holds)
   if (level === 'full') logger.info({ sandbox: { level, missing } }, 'the sandbox is whole')
   else logger.warn({ sandbox: { level, missing }, gaps, advice }, level === 'none' ? 'tools run without a sandbox' : 'the sandbox has gaps')
   return sandbox
-}
-
-/** A sandbox that is whole must not be mistaken for one that holds everything. */
-function reportOpenTools (registry: Registry, sandbox: Sandbox, logger: Logger): void {
-  const open = registry.all().filter(({ tool }) => tool.run.kind === 'python').map(({ tool }) => tool.name)
-  if (open.length > 0 && sandbox.report.level !== 'none') logger.warn({ tools: open }, 'Python tools run without a sandbox')
 }

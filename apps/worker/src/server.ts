@@ -1,4 +1,11 @@
-import { exitWithMessage } from '@toolyard/runtime'
-import { runWorker } from './run.ts'
+import { withSmallHeap } from '@toolyard/runtime/small-heap'
 
-runWorker().catch(exitWithMessage)
+try {
+  await withSmallHeap(async () => {
+    const { runWorker } = await import('./run.ts')
+    await runWorker()
+  })
+} catch (error) {
+  const { exitWithMessage } = await import('@toolyard/runtime')
+  exitWithMessage(error)
+}

@@ -1,5 +1,6 @@
 import { Type, type Static } from 'typebox'
 import { callErrors, httpErrors } from './errors.ts'
+import { CallbackUrl } from './callback-url.ts'
 import { defaultQueue, limits, queueNamePattern } from './limits.ts'
 
 const codes = (table: object): string[] => Object.keys(table)
@@ -65,7 +66,8 @@ export const InvokeBatchRequest = Type.Object({
   mode: Type.Optional(Type.Union([Mode, Type.Null()])),
   wait_ms: Type.Optional(Type.Union([WaitMs, Type.Null()])),
   queue: Type.Optional(Type.Union([QueueName, Type.Null()])),
-  on_disconnect: Type.Optional(Type.Union([OnDisconnect, Type.Null()]))
+  on_disconnect: Type.Optional(Type.Union([OnDisconnect, Type.Null()])),
+  callback_url: Type.Optional(Type.Union([CallbackUrl, Type.Null()], { description: 'Each job of the batch is told of by itself.' }))
 }, { additionalProperties: false })
 export type InvokeBatchRequest = Static<typeof InvokeBatchRequest>
 
@@ -117,4 +119,5 @@ export interface Batch {
   waitMs: number
   queue: string
   onDisconnect: 'leave' | 'cancel'
+  callbackUrl: string | undefined
 }

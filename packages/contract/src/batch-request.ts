@@ -1,7 +1,8 @@
-import { Compile } from 'typebox/compile'
+import { Compile } from 'typebox/schema'
 import {
   BatchCall, CallArguments, CallId, CallName, InvokeBatchRequest, Mode, OnDisconnect, QueueName, WaitMs, type Batch
 } from './agent-tools.ts'
+import { CallbackUrl, callbackUrlText } from './callback-url.ts'
 import { HttpError } from './errors.ts'
 import { isAbsent, isObject, unknownField } from './fields.ts'
 import { defaultQueue, limits, queueNamePattern } from './limits.ts'
@@ -14,14 +15,15 @@ const check = {
   mode: Compile(Mode),
   waitMs: Compile(WaitMs),
   queue: Compile(QueueName),
-  onDisconnect: Compile(OnDisconnect)
+  onDisconnect: Compile(OnDisconnect),
+  callbackUrl: Compile(CallbackUrl)
 }
 
 /**
  * Checks the body of `invoke-batch` (R14 to R20, X2).
  *
  * The body is checked as a whole; only when that fails are its parts gone through in the documented order, so that
- * the first error can be named: calls, each call, mode, wait_ms, queue (RC8), then fields that nobody knows.
+ * the first error can be named: calls, each call, mode, wait_ms, queue (RC8), then the others, then fields that nobody knows.
  *
  * @returns undefined for a good body, else `VALIDATION_ERROR` with the documented text.
  */
@@ -36,7 +38,8 @@ export function toBatch (body: InvokeBatchRequest): Batch {
     mode: body.mode ?? 'sync',
     waitMs: body.wait_ms ?? limits.waitMs.default,
     queue: body.queue ?? defaultQueue,
-    onDisconnect: body.on_disconnect ?? 'leave'
+    onDisconnect: body.on_disconnect ?? 'leave',
+    callbackUrl: body.callback_url ?? undefined
   }
 }
 
@@ -47,6 +50,7 @@ function firstError (body: unknown): string {
     (isAbsent(body['wait_ms']) || check.waitMs.Check(body['wait_ms']) ? undefined : `'wait_ms' must be an integer ${limits.waitMs.min}..${limits.waitMs.max}`) ??
     (isAbsent(body['queue']) || check.queue.Check(body['queue']) ? undefined : `'queue' must match ${queueNamePattern}`) ??
     (isAbsent(body['on_disconnect']) || check.onDisconnect.Check(body['on_disconnect']) ? undefined : "'on_disconnect' must be 'leave' or 'cancel'") ??
+    (isAbsent(body['callback_url']) || check.callbackUrl.Check(body['callback_url']) ? undefined : callbackUrlText) ??
     unknownField(body, InvokeBatchRequest) ??
     'Request body does not fit the schema of invoke-batch'
 }

@@ -31,8 +31,9 @@ export const callErrors = {
   OUTPUT_INVALID: { retryable: false, meaning: 'The tool returned something that cannot be an output.' },
   JOB_CANCELLED: { retryable: false, meaning: 'The job was cancelled.' },
   WORKER_LOST: { retryable: true, meaning: 'The worker died or lost its job; a tool that is not idempotent is not run again.' },
+  DEPENDENCY_BLOCKED: { retryable: false, meaning: 'A job that this one depends on failed, was cancelled or is missing; this one did not run.' },
   SANDBOX_FAILED: { retryable: true, meaning: 'The sandbox could not be set up; the tool did not run.' },
-  QUEUE_FULL: { retryable: true, meaning: 'The queue is at its depth limit, or no further queue may be made.' },
+  QUEUE_FULL: { retryable: true, meaning: 'The queue is at its depth limit, the key has as many unfinished jobs as it may, no further queue may be made, or Redis is full.' },
   INTERNAL: { retryable: true, meaning: 'A fault of the service while it handled this call.' }
 } as const
 

@@ -1,4 +1,5 @@
 import { Type, type Static } from 'typebox'
+import { SandboxView } from './jobs.ts'
 
 /** `GET /health`: the process answers. */
 export const Health = Type.Object({ ok: Type.Literal(true), service: Type.String(), time: Type.String() })
@@ -6,6 +7,10 @@ export const Health = Type.Object({ ok: Type.Literal(true), service: Type.String
 /** `GET /ready`: each check by name; 200 when all of them hold, else 503. */
 export const Ready = Type.Object({
   ok: Type.Boolean(),
-  checks: Type.Record(Type.String(), Type.Object({ ok: Type.Boolean(), detail: Type.Optional(Type.String()) }))
+  checks: Type.Record(Type.String(), Type.Object({ ok: Type.Boolean(), detail: Type.Optional(Type.String()) })),
+  workers: Type.Optional(Type.Object({
+    count: Type.Integer(),
+    list: Type.Array(Type.Object({ id: Type.String(), sandbox: SandboxView }), { description: 'The first of them.' })
+  }, { description: 'Workers that are alive; absent while Redis does not answer.' }))
 })
 export type Ready = Static<typeof Ready>

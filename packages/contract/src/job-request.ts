@@ -1,6 +1,7 @@
 import { Type, type Static } from 'typebox'
-import { Compile } from 'typebox/compile'
+import { Compile } from 'typebox/schema'
 import { CallArguments, QueueName } from './agent-tools.ts'
+import { CallbackUrl, callbackUrlText } from './callback-url.ts'
 import { HttpError } from './errors.ts'
 import { isAbsent, isObject, unknownField } from './fields.ts'
 import { defaultQueue, limits, queueNamePattern } from './limits.ts'
@@ -12,6 +13,10 @@ const MaxAttempts = Type.Integer({ minimum: limits.attempts.min, maximum: limits
 const Tags = Type.Array(Type.String({ minLength: 1, maxLength: limits.tags.length }), { description: `Those beyond ${limits.tags.max} are dropped.` })
 const DelayMs = Type.Integer({ minimum: limits.delayMs.min, maximum: limits.delayMs.max, default: 0 })
 
+const DependsOn = Type.Array(Type.String({ minLength: 1, maxLength: 120 }), {
+  maxItems: limits.dependencies, description: 'Ids of jobs that must succeed before this one runs; also as input.depends_on, where the tool has no such parameter.'
+})
+
 /** `POST /v1/jobs`, as it arrives (RC22). Null means the default. */
 export const SubmitJobRequest = Type.Object({
   type: JobType,
@@ -21,7 +26,9 @@ export const SubmitJobRequest = Type.Object({
   timeout_sec: Type.Optional(Type.Union([TimeoutSec, Type.Null()])),
   max_attempts: Type.Optional(Type.Union([MaxAttempts, Type.Null()])),
   tags: Type.Optional(Type.Union([Tags, Type.Null()])),
-  delay_ms: Type.Optional(Type.Union([DelayMs, Type.Null()]))
+  delay_ms: Type.Optional(Type.Union([DelayMs, Type.Null()])),
+  callback_url: Type.Optional(Type.Union([CallbackUrl, Type.Null()])),
+  depends_on: Type.Optional(Type.Union([DependsOn, Type.Null()]))
 }, { additionalProperties: false })
 export type SubmitJobRequest = Static<typeof SubmitJobRequest>
 
@@ -37,9 +44,13 @@ export interface JobRequest {
   maxAttempts: number | undefined
   tags: string[]
   delayMs: number
+  callbackUrl: string | undefined
+  /** Ids as they were sent; `input.depends_on` isn't among them. */
+  dependsOn: string[]
 }
 
 const whole = Compile(SubmitJobRequest)
+const dependsOn = Compile(DependsOn)
 const type = Compile(JobType)
 /** The optional fields in the order in which they are checked, and what is said of a bad one (RC22). */
 const fields = [
@@ -49,7 +60,9 @@ const fields = [
   ['queue', Compile(QueueName), `'queue' must match ${queueNamePattern}`],
   ['input', Compile(CallArguments), "'input' must be an object or null"],
   ['tags', Compile(Tags), `'tags' must be an array of strings of 1 to ${limits.tags.length} characters`],
-  ['delay_ms', Compile(DelayMs), `'delay_ms' must be integer ${limits.delayMs.min}..${limits.delayMs.max}`]
+  ['delay_ms', Compile(DelayMs), `'delay_ms' must be integer ${limits.delayMs.min}..${limits.delayMs.max}`],
+  ['callback_url', Compile(CallbackUrl), callbackUrlText],
+  ['depends_on', Compile(DependsOn), dependsOnText('depends_on')]
 ] as const
 
 /**
@@ -62,6 +75,18 @@ export function checkJobRequest (body: unknown): HttpError | undefined {
   return error === undefined ? undefined : new HttpError('VALIDATION_ERROR', error)
 }
 
+/**
+ * Reads `input.depends_on` (RC22); null means none.
+ *
+ * @throws HttpError `VALIDATION_ERROR`
+ */
+export function readDependsOn (value: unknown): string[] {
+  if (isAbsent(value)) return []
+  if (!Array.isArray(value)) throw new HttpError('VALIDATION_ERROR', "'input.depends_on' must be an array")
+  if (!dependsOn.Check(value)) throw new HttpError('VALIDATION_ERROR', dependsOnText('input.depends_on'))
+  return value
+}
+
 /** Fills in the defaults of a checked body (RC22). */
 export function toJobRequest (body: SubmitJobRequest): JobRequest {
   return {
@@ -72,7 +97,9 @@ export function toJobRequest (body: SubmitJobRequest): JobRequest {
     timeoutSec: body.timeout_sec ?? undefined,
     maxAttempts: body.max_attempts ?? undefined,
     tags: (body.tags ?? []).slice(0, limits.tags.max),
-    delayMs: body.delay_ms ?? 0
+    delayMs: body.delay_ms ?? 0,
+    callbackUrl: body.callback_url ?? undefined,
+    dependsOn: body.depends_on ?? []
   }
 }
 
@@ -84,4 +111,8 @@ function firstError (body: unknown): string | undefined {
     if (!isAbsent(value) && (!check.Check(value) || (name === 'input' && Array.isArray(value)))) return text
   }
   return unknownField(body, SubmitJobRequest) ?? (whole.Check(body) ? undefined : 'Request body does not fit the schema of a job')
+}
+
+function dependsOnText (name: string): string {
+  return `'${name}' must be an array of at most ${limits.dependencies} job ids`
 }

@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { Compile } from 'typebox/compile'
+import { Compile } from 'typebox/schema'
 import { HttpError } from './errors.ts'
 import { isObject, unknownField } from './fields.ts'
 import { limits } from './limits.ts'
@@ -10,7 +10,8 @@ export const JobTypeView = Type.Object({
   enabled: Type.Boolean(),
   handler: Type.String({ description: 'Which executor runs it, such as builtin:data.file_read (X23).' }),
   default_timeout_sec: Type.Number(),
-  default_max_attempts: Type.Integer()
+  default_max_attempts: Type.Integer(),
+  idempotent: Type.Optional(Type.Boolean({ description: 'Whether a run whose worker was lost is begun again; present when it was switched, else the manifest says.' }))
 })
 export type JobTypeView = Static<typeof JobTypeView>
 
@@ -22,6 +23,7 @@ export type JobTypeList = Static<typeof JobTypeList>
 export const JobTypeResponse = Type.Object({ ok: Type.Literal(true), type: JobTypeView })
 
 const Enabled = Type.Boolean()
+const Idempotent = Type.Boolean()
 const DefaultTimeoutSec = Type.Integer({ minimum: limits.jobTimeoutSec.min, maximum: limits.jobTimeoutSec.max })
 const DefaultMaxAttempts = Type.Integer({ minimum: limits.attempts.min, maximum: limits.attempts.max })
 
@@ -29,14 +31,16 @@ const DefaultMaxAttempts = Type.Integer({ minimum: limits.attempts.min, maximum:
 export const JobTypePatch = Type.Object({
   enabled: Type.Optional(Enabled),
   default_timeout_sec: Type.Optional(DefaultTimeoutSec),
-  default_max_attempts: Type.Optional(DefaultMaxAttempts)
+  default_max_attempts: Type.Optional(DefaultMaxAttempts),
+  idempotent: Type.Optional(Idempotent)
 }, { additionalProperties: false, minProperties: 1 })
 export type JobTypePatch = Static<typeof JobTypePatch>
 
 const fields = [
   ['enabled', Compile(Enabled), "'enabled' must be a boolean"],
   ['default_timeout_sec', Compile(DefaultTimeoutSec), `'default_timeout_sec' must be integer ${limits.jobTimeoutSec.min}..${limits.jobTimeoutSec.max}`],
-  ['default_max_attempts', Compile(DefaultMaxAttempts), `'default_max_attempts' must be integer ${limits.attempts.min}..${limits.attempts.max}`]
+  ['default_max_attempts', Compile(DefaultMaxAttempts), `'default_max_attempts' must be integer ${limits.attempts.min}..${limits.attempts.max}`],
+  ['idempotent', Compile(Idempotent), "'idempotent' must be a boolean"]
 ] as const
 
 /**

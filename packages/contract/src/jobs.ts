@@ -4,6 +4,9 @@ import { CallErrorBody } from './agent-tools.ts'
 export const jobStates = ['queued', 'running', 'succeeded', 'failed', 'cancelled'] as const
 export type JobState = typeof jobStates[number]
 
+/** How well processes are shut in, and the layers of the box that don't hold. */
+export const SandboxView = Type.Object({ level: Type.Enum(['full', 'partial', 'none']), missing: Type.Array(Type.String()) })
+
 /** A job as the API shows it (RC21). Times are ISO 8601 in UTC. `result` is whole, never truncated for a model. */
 export const JobView = Type.Object({
   id: Type.String(),
@@ -17,11 +20,14 @@ export const JobView = Type.Object({
   max_attempts: Type.Integer(),
   callback_url: Type.Union([Type.String(), Type.Null()]),
   tags: Type.Array(Type.String()),
+  depends_on: Type.Optional(Type.Array(Type.String(), { description: 'Ids of the jobs that must succeed before this one runs.' })),
+  parent_id: Type.Optional(Type.String({ description: 'The workflow that this job is a step of.' })),
   input: Type.Unknown(),
   result: Type.Unknown(),
   result_truncated: Type.Optional(Type.Object({ bytes: Type.Integer(), stored_bytes: Type.Integer() }, {
     description: 'The tool wrote more than is kept: the bytes it wrote, and how many of them are in result.'
   })),
+  sandbox: Type.Union([SandboxView, Type.Null()], { description: 'How well its processes were shut in; null for a job that ran none, or has not ended.' }),
   error: Type.Union([Type.Intersect([CallErrorBody, Type.Object({ at: Type.String() })]), Type.Null()]),
   created_at: Type.String(),
   updated_at: Type.String()
@@ -37,7 +43,7 @@ export const SubmitJobResponse = Type.Object({ ok: Type.Literal(true), job: JobV
 export type SubmitJobResponse = Static<typeof SubmitJobResponse>
 
 /** A job in a list: without input and result, which can be large and are read at `GET /v1/jobs/:id`. */
-export const JobSummary = Type.Omit(JobView, ['input', 'result', 'result_truncated'])
+export const JobSummary = Type.Omit(JobView, ['depends_on', 'parent_id', 'input', 'result', 'result_truncated', 'sandbox'])
 export type JobSummary = Static<typeof JobSummary>
 
 /** `GET /v1/jobs` (RC24): newest first. `next_cursor` is null when there are no more. */

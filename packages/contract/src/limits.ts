@@ -30,12 +30,20 @@ export const limits = {
   tags: { max: 20, length: 80 },
   /** How long a job may wait before it is due: a week. */
   delayMs: { min: 0, max: 604_800_000 },
+  /** Jobs that one job may depend on. */
+  dependencies: 100,
+  /** Steps of a workflow (RC43), and bytes of the file that it stands in. */
+  workflow: { steps: 100, fileBytes: 262_144 },
   /** Jobs in one answer of `GET /v1/jobs` (RC24). */
   jobPage: { min: 1, max: 200, default: 50 },
   /** Characters of an `Idempotency-Key`. */
   idempotencyKeyLength: 255,
   /** How long an `Idempotency-Key` is remembered, in seconds. */
   idempotencySec: 86_400,
+  /** Characters of a `callback_url`. */
+  callbackUrlLength: 2_048,
+  /** How often one callback may be sent before it is given up. */
+  callbackAttempts: 20,
   /** Lines of a job's log that are kept; the oldest go first. */
   logLines: 2_000,
   /** UTF-16 units of a line in a job's log. */

@@ -1,24 +1,81 @@
 import type { CallError } from './errors.ts'
+import type { Permission } from './permissions.ts'
 
 /** What a BullMQ job carries. Small, and no secret in it. */
 export interface JobData {
   /** The tool's name in the registry. */
   tool: string
   arguments: Record<string, unknown>
+  /** Which version of the tool the job was made for: what was checked then. */
+  version?: string
   timeoutSec: number
   tags: string[]
   /** Name (never the value) of the API key that submitted the job. */
   keyName: string
   /** One call of the tool at a time, over the whole pool (P22). */
   serial?: true
+  /** Jobs that must have succeeded before this one runs. */
+  dependsOn?: JobDependency[]
+  /** What the submitting key may do, for a job that makes jobs; absent parts are not restricted. */
+  access?: JobAccess
+  /** What tools may do for the submitting key; absent when the key sets no bound. */
+  keyPermissions?: Permission[]
   /** The API process that waits for the outcome, if one does. */
   replyTo?: string
+  /** Who is told of the job's end. */
+  callbackUrl?: string
+}
+
+/** The end of a job that its `callbackUrl` is told of. */
+export interface CallbackData {
+  url: string
+  queue: string
+  jobId: string
+  type: string
+  /** Runs that were begun, and that were allowed. */
+  attempts: number
+  maxAttempts: number
+  settlement: Settlement
+  /** Milliseconds since 1970. */
+  finishedOn: number
+}
+
+/** A job that another one depends on; without a queue it was missing, or not for the key to see, when that was submitted. */
+export interface JobDependency {
+  id: string
+  queue?: string
+}
+
+/** The part of a key's rights that its jobs hand on to the jobs that they make. */
+export interface JobAccess {
+  queues?: string[]
+  permissions?: Permission[]
 }
 
 /** The output of a call that succeeded, as it travels: inline when small, else a pointer to where it is stored once. */
-export type OutputRecord =
+export type OutputRecord = (
   | { kind: 'inline', value: unknown, cut?: OutputCut }
   | { kind: 'stored', bytes: number, cut?: OutputCut }
+) & { sandbox?: SandboxState }
+
+/** How well processes are shut in: `full`, every layer holds; `partial`; `none`, they run in the open. */
+export interface SandboxState {
+  level: 'full' | 'partial' | 'none'
+  /** Names of the layers that don't hold. */
+  missing: string[]
+}
+
+/** What a worker tells of itself while it lives. */
+export interface WorkerRecord {
+  id: string
+  /** ISO 8601. */
+  startedAt: string
+  /** As in `WORKER_QUEUES`. */
+  queues: readonly string[]
+  sandbox: SandboxState
+  /** Names what the worker has of every tool, which is stored once for all workers that have the same. */
+  tools: string
+}
 
 /** Present when the tool wrote more than `MAX_OUTPUT_BYTES`: what it wrote, and what was kept, in bytes. */
 export interface OutputCut {

@@ -1,18 +1,23 @@
-import type { Tool } from '@toolyard/manifests'
+import type { PythonRun, Tool } from '@toolyard/manifests'
 import type { Audit } from './audit/audit.ts'
 import { auditOfCall } from './audit/audited-call.ts'
+import { auditEntry } from './audit/entry.ts'
 import { createBuiltins, type BuiltinOptions } from './builtin/builtins.ts'
 import { runBuiltin } from './builtin/run-builtin.ts'
 import { toolEnvironment } from './command/environment.ts'
 import { runCommand, type CommandHost } from './command/run-command.ts'
-import type { Outcome, RunContext } from './outcome.ts'
+import type { Failure, Outcome, RunContext } from './outcome.ts'
 import { closeStrayDescriptors } from './process/descriptors.ts'
+import { createLauncher } from './process/launch/launcher.ts'
 import { createMarks } from './process/mark.ts'
-import { sandboxError } from './process/start-error.ts'
+import { createPins } from './process/pins.ts'
+import { startError } from './process/start-error.ts'
 import { createHosts } from './python/hosts.ts'
 import { createOutputCheck, type CompileSchema } from './python/outputs.ts'
 import { runPython } from './python/run-python.ts'
 import { interruptionError } from './result/interruption.ts'
+import { findProgram } from './sandbox/bubblewrap.ts'
+import { openLimits, softLimits } from './sandbox/limits.ts'
 import type { Sandbox } from './sandbox/sandbox.ts'
 import { readSkill } from './skill/read-skill.ts'
 import { runSkill } from './skill/run-skill.ts'
@@ -42,6 +47,8 @@ export interface ExecutorLogger {
 
 /** Runs tools of every kind. */
 export interface Executors {
+  /** Makes ready what calls need while this process is still small, and takes little memory and time to fork. */
+  prepare (): Promise<void>
   /** Runs one call of a tool to its end; rejects only for bugs. When it settles, no process of the call is left. */
   run (tool: Tool, args: Record<string, unknown>, context: RunContext): Promise<Outcome>
   /**
@@ -59,9 +66,13 @@ export interface Executors {
 export function createExecutors (options: ExecutorOptions): Executors {
   closeStrayDescriptors()
   const running = new Set<Promise<Outcome>>()
+  const marks = createMarks()
+  const prlimit = findProgram('prlimit', options.env)
   const host = {
     ...options,
-    marks: createMarks(),
+    marks,
+    launcher: createLauncher(marks, prlimit === undefined ? [] : softLimits(prlimit), options.sandbox?.groups?.members ?? []),
+    pins: createPins(),
     onSurvivors: (pids: number[]) => { options.logger?.warn({ pids }, 'processes of a call outlived SIGKILL') }
   }
   const hosts = createHosts({
@@ -74,20 +85,30 @@ export function createExecutors (options: ExecutorOptions): Executors {
 
   async function runTool (tool: Tool, args: Record<string, unknown>, context: RunContext): Promise<Outcome> {
     if (context.signal.aborted) return { ok: false, error: interruptionError({ kind: 'abort', reason: context.signal.reason }) }
-    const refusal = options.sandbox?.refusalOf(tool)
-    if (refusal !== undefined) return { ok: false, error: sandboxError(refusal) }
     const box = options.sandbox?.boxOf(tool)
     const audit = auditOfCall(options.audit, args, {
       key: context.keyName ?? '',
       permissions: options.sandbox?.permissionsOf(tool) ?? tool.permissions ?? [],
       sandbox: options.sandbox?.levelOf(tool) ?? 'none'
     })
-    const toolHost = { ...host, audit, ...(box === undefined ? {} : { box }) }
+    const maxOutputBytes = Math.min(options.maxOutputBytes, tool.limits?.outputBytes ?? options.maxOutputBytes)
+    const group = tool.limits === undefined ? undefined : options.sandbox?.groups?.groupOf(tool.limits)
+    const toolHost = { ...host, audit, maxOutputBytes, ...(box === undefined ? limitOf(tool) : { box }), ...(group === undefined ? {} : { group }) }
+    try {
+      return await runKind(tool, args, context, { toolHost, audit, maxOutputBytes })
+    } finally {
+      await group?.remove()
+    }
+  }
+
+  async function runKind (tool: Tool, args: Record<string, unknown>, context: RunContext, { toolHost, audit, maxOutputBytes }: { toolHost: CommandHost, audit: Audit, maxOutputBytes: number }): Promise<Outcome> {
     switch (tool.run.kind) {
       case 'command':
         return await runCommand(tool.name, tool.run, args, context, toolHost)
-      case 'python':
-        return await runPython(tool, tool.run, args, context, { ...python, audit })
+      case 'python': {
+        const hostBox = options.sandbox?.hostBoxOf(tool)
+        return await pinFailure(tool.name, tool.run, context, audit) ?? await runPython(tool, tool.run, args, context, { ...python, audit, maxOutputBytes, ...(hostBox === undefined ? {} : { box: hostBox }) })
+      }
       case 'skill':
         return await runSkill(tool.name, tool.run, args, context, toolHost)
       case 'read-skill':
@@ -95,6 +116,21 @@ export function createExecutors (options: ExecutorOptions): Executors {
       case 'builtin':
         return await runBuiltinTool(tool, args, context, toolHost)
     }
+  }
+
+  /** In a box the limits are part of it; in the open they cost a program more, so only a tool's own are set this way. */
+  function limitOf ({ limits }: Tool): { limit?: string[] } {
+    return prlimit === undefined || limits === undefined ? {} : { limit: openLimits(prlimit, limits) }
+  }
+
+  /** The host imports the module anew when its file changed, so that what runs is what was checked. */
+  async function pinFailure (tool: string, { pin }: PythonRun, { jobId }: RunContext, audit: Audit): Promise<Failure | undefined> {
+    if (pin === undefined || await host.pins.check(pin) !== undefined) return undefined
+    const plan = { program: pin.file, args: [], env: {}, cwd: options.workspaceDir }
+    const error = await startError(plan, Object.assign(new Error('other than pinned'), { code: 'EPINNED' }))
+    const nothing = { kept: Buffer.alloc(0), totalBytes: 0 }
+    audit.record(auditEntry({ tool, job: jobId, envKeys: [] }, plan, { ending: { kind: 'unstarted', error }, stdout: nothing, stderr: nothing, ms: 0 }))
+    return { ok: false, error }
   }
 
   async function runBuiltinTool (tool: Tool, args: Record<string, unknown>, context: RunContext, processes: CommandHost): Promise<Outcome> {
@@ -113,10 +149,13 @@ export function createExecutors (options: ExecutorOptions): Executors {
         running.delete(run)
       }
     },
+    prepare: async () => { await host.launcher.prepare() },
     async close () {
       await Promise.allSettled(running)
       await hosts.close()
       await builtins.close()
+      await host.pins.close()
+      await host.launcher.close()
       await options.audit.flush()
     }
   }

@@ -1,4 +1,5 @@
 import type { CallError } from '@toolyard/contract'
+import type { StepWait, WorkflowSteps } from './builtin/workflow/steps.ts'
 
 /** How one run of a tool ended. Executors return it for everything a tool can do; they throw only for bugs. */
 export type Outcome = Success | Failure
@@ -16,6 +17,8 @@ export interface Success {
 export interface Failure {
   ok: false
   error: CallError
+  /** The run has ended and its job has not: run again when a step has settled, it goes on. `error` is for who can't do that. */
+  wait?: StepWait
 }
 
 /** What an executor is given beside the tool and its arguments. */
@@ -27,6 +30,8 @@ export interface RunContext {
   timeoutMs: number
   /** Aborted when the job is cancelled or its worker stops: the run ends, its processes with it. */
   signal: AbortSignal
+  /** What a workflow makes the jobs of its steps with. */
+  steps?: WorkflowSteps
   /** Takes one line of the tool's stderr (or of what it printed) while the tool runs. */
   log: (line: string) => void
 }

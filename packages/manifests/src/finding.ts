@@ -4,6 +4,8 @@ export interface Finding {
   severity: 'error' | 'warning'
   /** A warning that is an error to `validate`: the manifest is served, but lacks what its format requires (X15). */
   nonconforming?: true
+  /** Others than its owner may replace what the tool runs: an error, and the tool isn't served, where programs must be trusted (fault 46). */
+  untrusted?: true
   /** Absolute path of the manifest. */
   file: string
   /** Number of the rule that is not kept, such as `A35`; `lint/…` for advice about models. */

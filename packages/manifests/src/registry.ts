@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { publishableNamePattern } from '@toolyard/contract'
+import { publishableNamePattern } from '@toolyard/contract/terms'
 import { goQuote } from './go-quote.ts'
 import type { BuiltinPolicy } from './builtin/policy.ts'
 import { builtinTools } from './builtin/tools.ts'
@@ -10,14 +10,18 @@ import { createYamlMemory, type YamlMemory } from './document/yaml-memory.ts'
 import { mergeLayers, type LayerStep, type Merged } from './merge.ts'
 import { createSchemaCompiler, type SchemaCompiler, type SchemaMemory } from './schema/compiler.ts'
 import type { ArgumentsResult } from './schema/validator.ts'
+import { refuseUntrusted } from './program/refuse-untrusted.ts'
 import { joinSkills } from './skill/join.ts'
 import { defaultSkillOptions, type SkillOptions } from './skill/options.ts'
 import type { Skill } from './skill/skill.ts'
+import { toolVersion } from './tool-version.ts'
 import type { Tool } from './tool.ts'
 
 /** A tool and the check of its arguments. */
 export interface RegisteredTool {
   readonly tool: Tool
+  /** See `toolVersion`. */
+  readonly version: string
   /** Checks a call's arguments against the schema (X18); the result holds a copy with defaults filled in. */
   validate (args: Record<string, unknown>): ArgumentsResult
 }
@@ -70,6 +74,8 @@ export interface RegistryOptions {
   skills?: Partial<SkillOptions>
   /** What the built-in tools are allowed; default none of what needs allowing. */
   policy?: BuiltinPolicy
+  /** Tools don't run whose programs others than the owner may replace; default false: they are a warning. */
+  strictPrograms?: boolean
 }
 
 const publishableName = new RegExp(publishableNamePattern)
@@ -89,16 +95,17 @@ export async function loadRegistry (options: RegistryOptions): Promise<Registry>
 }
 
 async function load (options: RegistryOptions, known: Memory | undefined): Promise<Registry> {
-  const { manifests, builtins = true, policy = {} } = options
+  const { manifests, builtins = true, policy = {}, strictPrograms = false } = options
   const skills = { ...defaultSkillOptions, ...options.skills }
   const schemas = createSchemaCompiler(known?.schemas)
   const yaml = createYamlMemory(known?.yaml)
   const layers: Layer[] = []
   for (const manifest of manifests) layers.push(await readManifest(manifest, { schemas, yaml, skills }))
   const joined = joinSkills(layers, skills)
-  const merged = mergeLayers(builtins ? builtinTools(policy) : [], joined.layers)
+  const trusted = strictPrograms ? joined.layers.map(refuseUntrusted) : joined.layers
+  const merged = mergeLayers(builtins ? builtinTools(policy) : [], trusted)
   const tools = [...merged.tools.values()]
-  const findings = [...joined.layers.flatMap(layer => layer.findings), ...merged.findings, ...nameFindings(tools)]
+  const findings = [...trusted.flatMap(layer => layer.findings), ...merged.findings, ...nameFindings(tools)]
   const memory: Memory = { schemas: schemas.memory, yaml: yaml.readings }
   return {
     ...registryOf(tools.map(tool => registeredTool(tool, schemas)), merged, findings),
@@ -135,7 +142,7 @@ function filesOf (layers: readonly Layer[]): string[] {
 }
 
 function registeredTool (tool: Tool, schemas: SchemaCompiler): RegisteredTool {
-  return { tool, validate: schemas.validator(tool.parameters) }
+  return { tool, version: toolVersion(tool), validate: schemas.validator(tool.parameters) }
 }
 
 /** Where a tool was declared is left out: moving an entry to another file changes nothing that is served. */

@@ -22,6 +22,8 @@ export interface CommandRun {
   args: string[]
   /** Names of environment variables that pass from the worker to the tool, normalized (A19 to A22). */
   envPassthrough: string[]
+  /** What the program must be, in lower case hex; anything else isn't run. */
+  sha256?: string
 }
 
 /** A class of a Python module, served by the warm host of its Python root (P15 to P17). */
@@ -34,6 +36,8 @@ export interface PythonRun {
   className?: string
   /** The third constructor argument (PC14). */
   config: Record<string, unknown>
+  /** What the file of the module must be: its absolute path, and the digest in lower case hex. */
+  pin?: { file: string, sha256: string }
   /** Output name -> JSON Schema; what the tool returns is checked against it. */
   outputs?: Record<string, unknown>
   strictOutputs: boolean
@@ -50,6 +54,8 @@ export interface SkillRun {
   /** Absolute path of the skill's directory. */
   directory: string
   binary: string
+  /** What the program must be, in lower case hex; anything else isn't run. */
+  sha256?: string
   /** As the manifest wrote it: matched as a whole, then split on white space (X20). */
   subcommand: string
   /** In the order of argv (S14). */
@@ -98,6 +104,8 @@ export interface SkillResolver {
   script?: string
   binary?: string
   subcommand?: string
+  /** What the script, or the program, must be, in lower case hex; anything else isn't run. */
+  sha256?: string
   /** `$param` stands for the value (S32). */
   args: string[]
   /** An argument may start with `-` because the value does. */
@@ -126,6 +134,8 @@ export interface ToolLimits {
   openFiles?: number
   /** Size of the private temporary directory, in bytes. */
   tempBytes?: number
+  /** Bytes of its output that are kept; never more than the service keeps. */
+  outputBytes?: number
 }
 
 /** One callable thing, whatever format declared it. */

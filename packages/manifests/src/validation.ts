@@ -38,7 +38,7 @@ export async function validateManifests (paths: readonly string[], { strict = fa
 }
 
 function judged (finding: Finding, strict: boolean): Finding {
-  const { nonconforming, ...rest } = finding
+  const { nonconforming, untrusted: _, ...rest } = finding
   return { ...rest, severity: strict || nonconforming === true ? 'error' : finding.severity }
 }
 

@@ -2,8 +2,8 @@ import type { Settlement } from '@toolyard/contract'
 import { randomUUID } from 'node:crypto'
 import type { Redis } from './connection.ts'
 import { jobKey, replyChannel } from './names.ts'
-import { decodeSettlement, settlementFields } from './settlement.ts'
-import { whileAvailable } from './unavailable.ts'
+import { pipelined } from './pipelined.ts'
+import { decodeReply, decodeSettlement, settlementFields } from './settlement.ts'
 
 /*
  * How an API process hears that a job has ended.
@@ -130,7 +130,7 @@ export class CompletionWaiter {
   }
 
   #receive (message: string): void {
-    const { id, settlement } = JSON.parse(message) as { id: string, settlement: Settlement }
+    const { id, settlement } = decodeReply(message)
     this.#settle(id, settlement)
   }
 
@@ -170,14 +170,14 @@ export class CompletionWaiter {
   async #readRecords (): Promise<void> {
     const awaited = [...this.#expected].filter(([, { batches }]) => [...batches].some(batch => batch.armed))
     if (awaited.length === 0 || this.#commands.status !== 'ready') return
-    const pipeline = this.#commands.pipeline()
-    for (const [id, { queue }] of awaited) pipeline.hmget(jobKey(queue, id), 'timestamp', ...settlementFields)
-    const replies = await whileAvailable(pipeline.exec()).catch(() => null)
+    const replies = await pipelined(this.#commands, awaited, ([, { queue }]) => queue, (pipeline, [id, { queue }]) => {
+      pipeline.hmget(jobKey(queue, id), 'timestamp', ...settlementFields)
+    })
     for (const [index, [id]] of awaited.entries()) {
-      const [error, values] = replies?.[index] ?? [new Error('no reply'), null]
-      if (error !== null) continue
-      const [timestamp, ...fields] = values as Array<string | null>
-      const settlement = timestamp === null ? gone : decodeSettlement(fields)
+      const reply = replies[index]
+      if (reply === undefined || reply instanceof Error) continue
+      const [[timestamp, ...fields]] = reply as [Array<string | null>]
+      const settlement = timestamp === null || timestamp === undefined ? gone : decodeSettlement(fields)
       if (settlement !== undefined) this.#settle(id, settlement)
     }
   }

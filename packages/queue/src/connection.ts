@@ -1,9 +1,13 @@
-import { Redis, type RedisOptions as AllRedisOptions } from 'ioredis'
+import type { Cluster, ClusterOptions, Redis as Server, RedisOptions as AllRedisOptions } from 'ioredis'
+import type { RedisTarget } from '@toolyard/runtime'
+import { ioredis } from './bullmq.ts'
 
-export type { Redis } from 'ioredis'
+/** A connection: to one server, be it found by Sentinels, or to a cluster. */
+export type Redis = Server | Cluster
 
 /** Without the option that changes the types of all replies. */
 type RedisOptions = Omit<AllRedisOptions, 'replyMapping'>
+type NodeOptions = Omit<NonNullable<ClusterOptions['redisOptions']>, 'replyMapping'>
 
 /**
  * What a connection is for:
@@ -13,26 +17,26 @@ type RedisOptions = Omit<AllRedisOptions, 'replyMapping'>
  */
 export type ConnectionRole = 'request' | 'worker' | 'subscriber'
 
+/** Reconnecting helps where a failover has made a replica of the server: 1 leaves the command failed, 2 sends it again. */
+const onReplica = (again: 1 | 2) => (error: Error): false | 1 | 2 => /READONLY/.test(error.message) ? again : false
+
 const roles: Record<ConnectionRole, RedisOptions> = {
-  request: { enableOfflineQueue: false, autoResendUnfulfilledCommands: false, maxRetriesPerRequest: 0 },
-  worker: { maxRetriesPerRequest: null },
+  request: { enableOfflineQueue: false, autoResendUnfulfilledCommands: false, maxRetriesPerRequest: 0, reconnectOnError: onReplica(1) },
+  worker: { maxRetriesPerRequest: null, reconnectOnError: onReplica(2) },
   subscriber: { maxRetriesPerRequest: null, autoResubscribe: true }
 }
+
+const retryDelay = (attempt: number): number => Math.min(50 * attempt, 500)
+/** Between two tries of a command that a cluster's node can't take now, in milliseconds. */
+const againMs = 100
 
 /**
  * Opens one connection; it connects in the background and reconnects for ever.
  *
- * @param url `redis://`, `rediss://` or `unix:/path/of/socket`.
  * @param onError hears of connection errors; the same error in a row is reported once.
  */
-export function connectRedis (url: string, role: ConnectionRole, onError: (error: Error) => void): Redis {
-  const options: RedisOptions = {
-    ...roles[role],
-    connectionName: `toolyard-${role}`,
-    connectTimeout: 2_000,
-    retryStrategy: attempt => Math.min(50 * attempt, 500)
-  }
-  const redis = url.startsWith('unix:') ? new Redis({ ...options, path: url.slice('unix:'.length) }) : new Redis(url, options)
+export function connectRedis (target: RedisTarget, role: ConnectionRole, onError: (error: Error) => void): Redis {
+  const redis = open(target, role)
   let reported: string | undefined
   redis.on('error', (error: Error) => {
     if (error.message !== reported) onError(error)
@@ -54,4 +58,53 @@ export async function isConnected (redis: Redis, ms: number): Promise<boolean> {
     const timer = setTimeout(end, ms)
     redis.on('ready', end)
   })
+}
+
+/** The servers that a connection writes to: itself, or a cluster's masters. */
+export function writableServers (redis: Redis): Server[] {
+  return redis instanceof ioredis.Cluster ? redis.nodes('master') : [redis]
+}
+
+function open ({ place, username, password, tls }: RedisTarget, role: ConnectionRole): Redis {
+  const common: RedisOptions = {
+    connectionName: `toolyard-${role}`,
+    connectTimeout: 2_000,
+    ...(username === undefined ? {} : { username }),
+    ...(password === undefined ? {} : { password }),
+    ...(tls === undefined ? {} : { tls })
+  }
+  const options: RedisOptions = { ...roles[role], ...common, retryStrategy: retryDelay }
+  switch (place.kind) {
+    case 'server':
+      return place.url.startsWith('unix:') ? new ioredis.Redis({ ...options, path: place.url.slice('unix:'.length) }) : new ioredis.Redis(place.url, options)
+    case 'sentinels':
+      return new ioredis.Redis({
+        ...options,
+        sentinels: [...place.nodes],
+        name: place.master,
+        sentinelRetryStrategy: retryDelay,
+        ...(place.username === undefined ? {} : { sentinelUsername: place.username }),
+        ...(place.password === undefined ? {} : { sentinelPassword: place.password }),
+        ...(tls === undefined ? {} : { enableTLSForSentinelMode: true, sentinelTLS: tls })
+      })
+    case 'cluster':
+      return new ioredis.Cluster([...place.nodes], clusterOptions(role, common))
+  }
+}
+
+/**
+ * A cluster's client sends a command again by itself when its node is gone or has moved. A request gives up before its
+ * patience ends, a worker doesn't: what it has to say is a job's outcome.
+ */
+function clusterOptions (role: ConnectionRole, redisOptions: NodeOptions): Omit<ClusterOptions, 'redisOptions'> & { redisOptions: NodeOptions } {
+  return {
+    enableOfflineQueue: role !== 'request',
+    maxRedirections: role === 'request' ? 16 : Number.MAX_SAFE_INTEGER,
+    retryDelayOnFailover: againMs,
+    retryDelayOnClusterDown: againMs,
+    retryDelayOnTryAgain: againMs,
+    slotsRefreshTimeout: 2_000,
+    clusterRetryStrategy: retryDelay,
+    redisOptions: { ...redisOptions, maxRetriesPerRequest: null }
+  }
 }

@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto'
-import { Job, UnrecoverableError } from 'bullmq'
-import type { JobData } from '@toolyard/contract'
+import { bullmq } from './bullmq.ts'
+import type { JobData, OutputRecord } from '@toolyard/contract'
 import { cancelled, isCancelled } from './cancellation.ts'
 import type { Redis } from './connection.ts'
+import { JobFlow } from './flow/job-flow.ts'
 import { publishJobChange } from './job-change.ts'
 import type { JobQueues } from './job-queues.ts'
-import { cancelChannel, internalName, jobKey, keyPrefix, replyChannel } from './names.ts'
-import { encodeFailure } from './settlement.ts'
+import { lockMs } from './lock.ts'
+import { cancelChannel, internalName, jobKey, keyPrefix, placeOfKey, replyChannel } from './names.ts'
+import { encodeFailure, encodeReply } from './settlement.ts'
 import { RedisUnavailableError, whileAvailable } from './unavailable.ts'
 
 /*
@@ -20,8 +22,6 @@ import { RedisUnavailableError, whileAvailable } from './unavailable.ts'
  * A canceller that dies between the two leaves a job whose lock runs out: it goes back to the workers like the job of
  * a lost worker, and the one that takes it sees the mark.
  */
-
-const lockMs = 3_500
 
 /** KEYS: job, lock, active, prioritized, delayed, wait, paused, waiting-children, stalled. ARGV: id, token, lock time, channel. */
 const takeScript = `
@@ -65,23 +65,35 @@ export class JobCanceller {
     if (taken === 'missing') return 'missing'
     if (taken === 'finished') return isCancelled(await whileAvailable(this.#redis.hget(key, 'failedReason'))) ? 'cancelled' : 'finished'
     await this.#settle(queue, jobId, token)
+    await this.cancelSteps(queue, jobId)
     return 'cancelled'
+  }
+
+  /**
+   * Cancels the jobs that a job made as its steps and that have not ended. Should this process die on the way, those
+   * that wait end when a worker takes them: their parent has ended.
+   */
+  async cancelSteps (queue: string, jobId: string): Promise<void> {
+    const steps = await whileAvailable(this.#redis.smembers(`${jobKey(queue, jobId)}:dependencies`))
+    await Promise.all(steps.map(placeOfKey).map(step => this.cancel(step.queue, step.id)))
   }
 
   /** Settles a job that this canceller holds. Who cancels it at the same time may hold it by now, and settles it then. */
   async #settle (queue: string, jobId: string, token: string): Promise<void> {
     const opened = this.#queues.open(queue)
     try {
-      const job = await whileAvailable(Job.fromId<JobData>(opened, jobId))
+      const job = await whileAvailable(bullmq.Job.fromId<JobData, OutputRecord>(opened, jobId))
       if (job === undefined) return
-      await whileAvailable(job.moveToFailed(new UnrecoverableError(encodeFailure(cancelled)), token))
+      if (job.data.callbackUrl !== undefined) await whileAvailable(this.#queues.callbacks.enter({ queue, jobId }))
+      await whileAvailable(job.moveToFailed(new bullmq.UnrecoverableError(encodeFailure(cancelled)), token))
       // The end says it now. Should an operator run the job again, it isn't cancelled any more.
       await whileAvailable(this.#redis.hdel(jobKey(queue, jobId), 'cancelled'))
       await whileAvailable(publishJobChange(this.#redis, jobId, 'job'))
       if (job.data.replyTo !== undefined) {
-        const message = JSON.stringify({ id: jobId, settlement: { ok: false, error: cancelled } })
-        await whileAvailable(this.#redis.publish(replyChannel(job.data.replyTo), message))
+        await whileAvailable(this.#redis.publish(replyChannel(job.data.replyTo), encodeReply(jobId, { ok: false, error: cancelled })))
       }
+      await whileAvailable(this.#queues.callbacks.post(queue, job))
+      await whileAvailable(new JobFlow({ redis: this.#redis, queues: this.#queues }, queue).settled(job))
     } catch (error) {
       if (error instanceof RedisUnavailableError) throw error
     }

@@ -1,5 +1,6 @@
 import type { Redis } from './connection.ts'
-import type { NewJob } from './job-queues.ts'
+import { createdAt } from './job-id.ts'
+import type { CompleteJob } from './job-queues.ts'
 import { createdKey, jobKey } from './names.ts'
 import { whileAvailable } from './unavailable.ts'
 
@@ -22,6 +23,7 @@ export interface IndexedJob {
   priority: number
   timeoutSec: number
   maxAttempts: number
+  callbackUrl: string | undefined
 }
 
 /** A job is in the index a moment before its record exists, so members are dropped only when they are older. */
@@ -39,7 +41,7 @@ export class JobIndex {
   }
 
   /** Enters jobs that are about to be added; costs the same whatever the number of jobs there are. */
-  async add (queue: string, jobs: readonly Required<NewJob>[]): Promise<void> {
+  async add (queue: string, jobs: readonly CompleteJob[]): Promise<void> {
     await this.#redis.zadd(createdKey(queue), ...jobs.flatMap(job => [0, encode(job)]))
     const tidying = this.#tidying.get(queue) ?? { owed: 0, after: '' }
     tidying.owed += 2 * jobs.length
@@ -53,12 +55,16 @@ export class JobIndex {
    * @throws RedisUnavailableError
    */
   async newest (queues: readonly string[], before: string | undefined, count: number): Promise<IndexedJob[]> {
-    const pipeline = this.#redis.pipeline()
     const max = before === undefined ? '+' : `(${before}`
-    for (const queue of queues) pipeline.zrevrangebylex(createdKey(queue), max, '-', 'LIMIT', 0, count)
-    const replies = await whileAvailable(pipeline.exec()) ?? []
-    const found = queues.flatMap((queue, index) => ((replies[index]?.[1] ?? []) as string[]).map(member => decode(queue, member)))
+    const members = await whileAvailable(Promise.all(queues.map(queue => this.#redis.zrevrangebylex(createdKey(queue), max, '-', 'LIMIT', 0, count))))
+    const found = queues.flatMap((queue, index) => (members[index] ?? []).map(member => decode(queue, member)))
     return found.sort((a, b) => a.id < b.id ? 1 : -1).slice(0, count)
+  }
+
+  /** Takes jobs out that were removed. */
+  async drop (queue: string, ids: readonly string[]): Promise<void> {
+    // A member is the id, a space and more; `!` comes after the space.
+    await Promise.all(ids.map(id => this.#redis.zremrangebylex(createdKey(queue), `[${id} `, `(${id}!`)))
   }
 
   /** Examines what is owed; failures don't matter, the next add owes it again. */
@@ -67,7 +73,7 @@ export class JobIndex {
     tidying.owed = 0
     const members = await this.#redis.zrangebylex(createdKey(queue), after === '' ? '-' : `(${after}`, '+', 'LIMIT', 0, owed)
     tidying.after = members.length < owed ? '' : members.at(-1) ?? ''
-    const old = members.filter(member => createdAt(member) < Date.now() - settledMs)
+    const old = members.filter(member => createdAt(idOf(member)) < Date.now() - settledMs)
     const pipeline = this.#redis.pipeline()
     for (const member of old) pipeline.exists(jobKey(queue, idOf(member)))
     const replies = await pipeline.exec() ?? []
@@ -76,20 +82,15 @@ export class JobIndex {
   }
 }
 
-function encode ({ id, type, data, priority, maxAttempts }: Required<NewJob>): string {
-  return `${id} ${JSON.stringify([type, data.tool, data.tags, priority, data.timeoutSec, maxAttempts])}`
+function encode ({ id, type, data, priority, maxAttempts }: CompleteJob): string {
+  return `${id} ${JSON.stringify([type, data.tool, data.tags, priority, data.timeoutSec, maxAttempts, data.callbackUrl])}`
 }
 
 function decode (queue: string, member: string): IndexedJob {
-  const [type, tool, tags, priority, timeoutSec, maxAttempts] = JSON.parse(member.slice(member.indexOf(' '))) as [string, string, string[], number, number, number]
-  return { id: idOf(member), queue, type, tool, tags, priority, timeoutSec, maxAttempts }
+  const [type, tool, tags, priority, timeoutSec, maxAttempts, callbackUrl] = JSON.parse(member.slice(member.indexOf(' '))) as [string, string, string[], number, number, number, string | null]
+  return { id: idOf(member), queue, type, tool, tags, priority, timeoutSec, maxAttempts, callbackUrl: callbackUrl ?? undefined }
 }
 
 function idOf (member: string): string {
   return member.slice(0, member.indexOf(' '))
-}
-
-/** A UUIDv7 begins with its time in milliseconds, as 12 hexadecimal digits. */
-function createdAt (member: string): number {
-  return Number.parseInt(member.slice(0, 13).replace('-', ''), 16)
 }

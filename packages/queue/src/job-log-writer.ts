@@ -1,4 +1,5 @@
-import { limits, type LogLevel } from '@toolyard/contract'
+import type { LogLevel } from '@toolyard/contract'
+import { limits } from '@toolyard/contract/terms'
 import { randomBytes } from 'node:crypto'
 import type { Redis } from './connection.ts'
 import { publishJobChange } from './job-change.ts'
@@ -49,7 +50,7 @@ return 1
  */
 export class JobLogWriter {
   readonly #target: JobLogTarget
-  readonly #name = randomBytes(6).toString('base64url')
+  #name: string | undefined
   #batches = 0
   #lines: string[][] = []
   #timer: NodeJS.Timeout | undefined
@@ -94,6 +95,7 @@ export class JobLogWriter {
     const { redis, queue, jobId, retention, onError } = this.#target
     const lines = this.#lines
     this.#lines = []
+    this.#name ??= randomBytes(6).toString('base64url')
     this.#batches += 1
     const batch = `${this.#name}.${this.#batches}`
     try {

@@ -1,13 +1,19 @@
-import { limits, type JobData } from '@toolyard/contract'
-import { Queue, type BulkJobOptions } from 'bullmq'
-import { v7 as uuidv7 } from 'uuid'
+import type { JobData } from '@toolyard/contract'
+import { limits } from '@toolyard/contract/terms'
+import type { BulkJobOptions, Queue } from 'bullmq'
+import { bullmq } from './bullmq.ts'
+import { CallbackOutbox } from './callback-outbox.ts'
 import type { Redis } from './connection.ts'
+import { FairOrder, type Line, type Turns } from './fair-order.ts'
+import { addParked, type ParkedJob } from './flow/dependencies.ts'
 import { JobIndex } from './job-index.ts'
 import { internalName, jobKey, keyPrefix } from './names.ts'
+import { OpenJobs } from './open-jobs.ts'
+import { QueueDepth } from './queue-depth.ts'
 import type { QueueDirectory } from './queue-directory.ts'
 import { keepJobs, type Retention } from './retention.ts'
 import { registerSerial } from './serial-gate.ts'
-import { RedisUnavailableError, whileAvailable } from './unavailable.ts'
+import { RedisFullError, RedisUnavailableError, whileAvailable } from './unavailable.ts'
 
 /** A job to add. */
 export interface NewJob {
@@ -22,15 +28,30 @@ export interface NewJob {
   maxAttempts?: number
   /** Milliseconds until the job is due; 0 when absent. */
   delayMs?: number
+  /** The job that this one is a step of. */
+  parent?: { queue: string, id: string }
 }
+
+/** A job with its defaults filled in. */
+export type CompleteJob = Required<Omit<NewJob, 'parent'>> & Pick<NewJob, 'parent'>
+
+/** A queue or an API key has as many jobs as it may have. */
+export class QueueFullError extends Error {
+  override readonly name = 'QueueFullError'
+}
+
+/** How many jobs there may be. */
+export interface JobLimits {
+  /** Jobs that wait in one queue. */
+  queueDepth: number
+  /** Unfinished jobs of one API key; 0 for any number. */
+  perKey: number
+}
+
+const unlimited: JobLimits = { queueDepth: Number.MAX_SAFE_INTEGER, perKey: 0 }
 
 /** Before the second run a job waits 0.5 to 1 s, before each further one twice as long. */
 const backoff = { type: 'exponential', delay: 1_000, jitter: 0.5 } as const
-
-/** A job id: a UUID whose order is the order of creation, never anything of the caller's (X3). */
-export function newJobId (): string {
-  return uuidv7()
-}
 
 /** Adds jobs to queues of any public name. */
 export class JobQueues {
@@ -38,13 +59,23 @@ export class JobQueues {
   readonly #directory: QueueDirectory
   readonly #retention: Retention
   readonly #index: JobIndex
+  readonly #order: FairOrder
+  readonly #depth: QueueDepth
+  readonly #open: OpenJobs
+  readonly #limits: JobLimits
+  readonly #callbacks: CallbackOutbox
   readonly #queues = new Map<string, Queue>()
 
-  constructor (redis: Redis, directory: QueueDirectory, retention: Retention) {
+  constructor (redis: Redis, directory: QueueDirectory, retention: Retention, jobLimits: JobLimits = unlimited) {
     this.#redis = redis
     this.#directory = directory
     this.#retention = retention
     this.#index = new JobIndex(redis)
+    this.#order = new FairOrder(redis)
+    this.#depth = new QueueDepth(redis, jobLimits.queueDepth)
+    this.#open = new OpenJobs(redis, jobLimits.perKey)
+    this.#limits = jobLimits
+    this.#callbacks = new CallbackOutbox(redis)
   }
 
   /** The jobs in the order of their creation. */
@@ -52,27 +83,25 @@ export class JobQueues {
     return this.#index
   }
 
+  /** The callbacks that jobs owe. */
+  get callbacks (): CallbackOutbox {
+    return this.#callbacks
+  }
+
   /**
    * Adds jobs in one round trip. A job whose id exists is left as it is.
    *
-   * @returns the error of each job that Redis refused (it is full, say), by job id; the others are added.
+   * @returns the error of each job that was refused, by job id; the others are added. `QueueFullError` for those that a
+   *   limit leaves no room for, the first ones having it; another error for those that Redis refused (it is full, say).
    * @throws QueueLimitError for a queue too many; RedisUnavailableError, after which jobs may or may not exist.
    */
   async add (queue: string, jobs: readonly NewJob[]): Promise<ReadonlyMap<string, Error>> {
     if (this.#redis.status !== 'ready') throw new RedisUnavailableError()
-    await this.#directory.register(queue)
-    const complete = jobs.map(job => ({ priority: limits.priority.default, maxAttempts: limits.attempts.default, delayMs: 0, ...job }))
-    // Sent together. A job that isn't in the index is run, but not listed: its entry goes first, and may fail alone.
-    void this.#index.add(queue, complete).catch(() => {})
-    for (const { id, data } of complete) {
-      if (data.serial === true) void registerSerial(this.#redis, { tool: data.tool, queue, id }).catch(() => {})
-    }
     try {
-      await whileAvailable(this.open(queue).addBulk(complete.map(job => this.#bulkJob(job))))
-      return new Map()
+      return await this.#addWithinLimits(queue, jobs)
     } catch (error) {
-      if (error instanceof RedisUnavailableError) throw error
-      return await this.#refused(queue, jobs, error as Error)
+      if (!(error instanceof RedisFullError)) throw error
+      return new Map(jobs.map(job => [job.id, error]))
     }
   }
 
@@ -80,7 +109,7 @@ export class JobQueues {
   open (queue: string): Queue {
     let opened = this.#queues.get(queue)
     if (opened === undefined) {
-      opened = new Queue(internalName(queue), {
+      opened = new bullmq.Queue(internalName(queue), {
         connection: this.#redis, prefix: keyPrefix, skipVersionCheck: true, streams: { events: { maxLen: 1_000 } }
       })
       // The connection reports its own errors.
@@ -91,30 +120,100 @@ export class JobQueues {
   }
 
   async close (): Promise<void> {
-    await Promise.all([...this.#queues.values()].map(queue => queue.close()))
+    await Promise.all([...[...this.#queues.values()].map(queue => queue.close()), this.#callbacks.close()])
+  }
+
+  async #addWithinLimits (queue: string, jobs: readonly NewJob[]): Promise<Map<string, Error>> {
+    await this.#directory.register(queue)
+    const complete = jobs.map(job => ({ priority: limits.priority.default, maxAttempts: limits.attempts.default, delayMs: 0, ...job }))
+    const refused = await this.#limit(queue, complete)
+    const fitting = complete.filter(job => !refused.has(job.id))
+    if (fitting.length > 0) await this.#add(queue, fitting, refused)
+    return refused
+  }
+
+  /** The errors of those jobs for which there is no room. */
+  async #limit (queue: string, jobs: ReadonlyArray<CompleteJob>): Promise<Map<string, Error>> {
+    const refused = new Map<string, Error>()
+    const room = await this.#depth.room(queue, jobs.length)
+    for (const { id } of jobs.slice(room)) refused.set(id, new QueueFullError(`Queue '${queue}' is full: ${this.#limits.queueDepth} jobs wait in it already`))
+    for (const [{ keyName }, own] of linesOf(queue, jobs.slice(0, room))) {
+      const beyond = await this.#open.enter(keyName, queue, own.map(job => job.id))
+      for (const id of beyond) refused.set(id, new QueueFullError(`API key '${keyName}' has ${this.#limits.perKey} unfinished jobs already, the most that one may have`))
+    }
+    return refused
+  }
+
+  /** Puts what Redis refuses into `refused`. */
+  async #add (queue: string, jobs: ReadonlyArray<CompleteJob>, refused: Map<string, Error>): Promise<void> {
+    const taken: Turns[] = []
+    const turns = new Map<string, number>()
+    try {
+      for (const [line, own] of linesOf(queue, jobs)) {
+        const took = await this.#order.take(line, own.length)
+        taken.push(took)
+        for (const [index, { id }] of own.entries()) turns.set(id, took.priorities[index] ?? 1)
+      }
+      // Sent together. A job that isn't in the index is run, but not listed: its entry goes first, and may fail alone.
+      void this.#index.add(queue, jobs).catch(() => {})
+      for (const { id, data } of jobs) {
+        if (data.serial === true) void registerSerial(this.#redis, { tool: data.tool, queue, id }).catch(() => {})
+      }
+      const free = jobs.filter(job => job.data.dependsOn === undefined)
+      if (free.length > 0) await whileAvailable(this.#addAll(queue, free.map(job => this.#bulkJob(job, turns.get(job.id) ?? 1))))
+      for (const job of jobs) {
+        if (job.data.dependsOn !== undefined) await whileAvailable(addParked({ redis: this.#redis, queues: this }, queue, this.#bulkJob(job, turns.get(job.id) ?? 1)))
+      }
+    } catch (error) {
+      if (error instanceof RedisUnavailableError && !(error instanceof RedisFullError)) throw error
+      for (const id of await this.#missing(queue, jobs)) refused.set(id, error as Error)
+    } finally {
+      for (const { settle } of taken) settle()
+    }
+  }
+
+  /** A batch of one needs no pipeline, for each of which ioredis makes all of BullMQ's commands anew. */
+  async #addAll (queue: string, jobs: ReadonlyArray<{ name: string, data: JobData, opts: BulkJobOptions }>): Promise<void> {
+    const [first] = jobs
+    if (first !== undefined && jobs.length === 1) await this.open(queue).add(first.name, first.data, first.opts)
+    else await this.open(queue).addBulk([...jobs])
   }
 
   /** BullMQ tells the first error only; which jobs exist all the same is asked of Redis. */
-  async #refused (queue: string, jobs: readonly NewJob[], error: Error): Promise<Map<string, Error>> {
+  async #missing (queue: string, jobs: readonly NewJob[]): Promise<string[]> {
     const found = await whileAvailable(Promise.all(jobs.map(job => this.#redis.exists(jobKey(queue, job.id)))))
-    return new Map(jobs.filter((_job, index) => found[index] === 0).map(job => [job.id, error]))
+    return jobs.filter((_job, index) => found[index] === 0).map(job => job.id)
   }
 
-  #bulkJob ({ id, type, data, priority, maxAttempts, delayMs }: Required<NewJob>): { name: string, data: JobData, opts: BulkJobOptions } {
+  #bulkJob ({ id, type, data, maxAttempts, delayMs, parent }: CompleteJob, priority: number): ParkedJob {
     return {
       name: type,
       data,
       opts: {
         jobId: id,
         // BullMQ serves low numbers first, and jobs without a priority before all others (X4).
-        priority: limits.priority.max + 1 - priority,
+        priority,
         attempts: maxAttempts,
         backoff,
         delay: delayMs,
         removeOnComplete: keepJobs(this.#retention),
         removeOnFail: keepJobs(this.#retention),
-        stackTraceLimit: 0
+        stackTraceLimit: 0,
+        // A parent is woken when one of its steps fails, and reads which.
+        ...(parent === undefined ? {} : { parent: { id: parent.id, queue: `${keyPrefix}:${internalName(parent.queue)}` }, continueParentOnFailure: true })
       }
     }
   }
+}
+
+/** Jobs by what they take turns in; those of one request are mostly in one line. */
+function linesOf (queue: string, jobs: ReadonlyArray<CompleteJob>): Array<[Line, Array<CompleteJob>]> {
+  const lines = new Map<string, [Line, Array<CompleteJob>]>()
+  for (const job of jobs) {
+    const line: Line = { queue, priority: job.priority, keyName: job.data.keyName }
+    const name = `${line.priority} ${line.keyName}`
+    const [, own] = lines.get(name) ?? [line, []]
+    lines.set(name, [line, [...own, job]])
+  }
+  return [...lines.values()]
 }

@@ -1,13 +1,14 @@
-import { limits, type JobData, type JobState, type JobView, type OutputRecord } from '@toolyard/contract'
+import type { JobData, JobState, JobView, OutputRecord } from '@toolyard/contract'
 import type { Job } from 'bullmq'
 import { cancelled } from './cancellation.ts'
 import type { Redis } from './connection.ts'
+import { publicPriority } from './fair-order.ts'
 import type { JobQueues } from './job-queues.ts'
 import { isoTime } from './job-summary.ts'
-import { jobKey } from './names.ts'
+import { jobKey, placeOfKey } from './names.ts'
 import type { OutputStore } from './output-store.ts'
 import type { QueueDirectory } from './queue-directory.ts'
-import { decodeFailure } from './settlement.ts'
+import { decodeFailure, sandboxOfFailure } from './settlement.ts'
 import { whileAvailable } from './unavailable.ts'
 
 const states: Record<string, JobState> = { active: 'running', completed: 'succeeded', failed: 'failed' }
@@ -47,10 +48,10 @@ export class JobReader {
   async read (queue: string, jobId: string): Promise<JobView | undefined> {
     const opened = this.#parts.queues.open(queue)
     // The job last: one that ends in between is shown as running, never as ended without its outcome.
-    const [state, mark, job] = await whileAvailable(Promise.all([
-      opened.getJobState(jobId), this.#parts.redis.hexists(jobKey(queue, jobId), 'cancelled'), opened.getJob(jobId)
+    const [state, [mark, seen], job] = await whileAvailable(Promise.all([
+      opened.getJobState(jobId), this.#parts.redis.hmget(jobKey(queue, jobId), 'cancelled', 'seen'), opened.getJob(jobId)
     ]))
-    return job === undefined ? undefined : await this.#view(queue, job as Job<JobData>, { bullState: state, isMarked: mark === 1 })
+    return job === undefined ? undefined : await this.#view(queue, job as Job<JobData>, { bullState: state, isMarked: mark !== null, hasSteps: seen !== null })
   }
 
   /**
@@ -67,7 +68,7 @@ export class JobReader {
     return queues.find((_queue, index) => found[index] === 1)
   }
 
-  async #view (queue: string, job: Job<JobData>, { bullState, isMarked }: { bullState: string, isMarked: boolean }): Promise<JobView> {
+  async #view (queue: string, job: Job<JobData>, { bullState, isMarked, hasSteps }: RecordState): Promise<JobView> {
     const id = job.id ?? ''
     const record = bullState === 'completed' ? job.returnvalue as OutputRecord : undefined
     const error = bullState === 'failed' ? decodeFailure(job.failedReason) : isMarked ? cancelled : undefined
@@ -77,15 +78,18 @@ export class JobReader {
       type: job.name,
       tool: job.data.tool,
       queue,
-      status: error?.code === cancelled.code ? 'cancelled' : states[bullState] ?? 'queued',
-      priority: limits.priority.max + 1 - job.priority,
+      status: error?.code === cancelled.code ? 'cancelled' : states[bullState] ?? (hasSteps ? 'running' : 'queued'),
+      priority: publicPriority(job.priority),
       timeout_sec: job.data.timeoutSec,
       attempts: job.attemptsStarted,
       max_attempts: job.opts.attempts ?? 1,
-      callback_url: null,
+      callback_url: job.data.callbackUrl ?? null,
       tags: job.data.tags,
+      ...(job.data.dependsOn === undefined ? {} : { depends_on: job.data.dependsOn.map(dependency => dependency.id) }),
+      ...(job.parentKey === undefined ? {} : { parent_id: placeOfKey(job.parentKey).id }),
       input: job.data.arguments,
       ...(record === undefined ? { result: null } : await this.#result(queue, id, record)),
+      sandbox: (bullState === 'failed' ? sandboxOfFailure(job.failedReason) : record?.sandbox) ?? null,
       error: error === undefined ? null : { ...error, at: updatedAt },
       created_at: isoTime(job.timestamp),
       updated_at: updatedAt
@@ -97,6 +101,15 @@ export class JobReader {
     if (result === undefined) return { result: null, result_truncated: { bytes: record.kind === 'stored' ? record.bytes : 0, stored_bytes: 0 } }
     return record.cut === undefined ? { result } : { result, result_truncated: { bytes: record.cut.bytes, stored_bytes: record.cut.storedBytes } }
   }
+}
+
+/** What a job's BullMQ record says of its state. */
+interface RecordState {
+  bullState: string
+  /** Taken from its workers by a cancel, and not settled yet. */
+  isMarked: boolean
+  /** It has made jobs and waits for them, or is about to go on: to the outside it runs. */
+  hasSteps: boolean
 }
 
 type ResultFields = Pick<JobView, 'result' | 'result_truncated'>

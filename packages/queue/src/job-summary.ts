@@ -4,11 +4,12 @@ import type { Redis } from './connection.ts'
 import type { IndexedJob } from './job-index.ts'
 import type { JobQueues } from './job-queues.ts'
 import { jobKey } from './names.ts'
+import { pipelined } from './pipelined.ts'
 import { decodeFailure } from './settlement.ts'
 import { whileAvailable } from './unavailable.ts'
 
 /** The fields of a job's record that a summary is made of; none of them is large. */
-const fields = ['timestamp', 'processedOn', 'finishedOn', 'ats', 'failedReason', 'cancelled'] as const
+const fields = ['timestamp', 'processedOn', 'finishedOn', 'ats', 'failedReason', 'cancelled', 'seen'] as const
 
 interface Record {
   timestamp: number
@@ -18,6 +19,8 @@ interface Record {
   failure: CallError | undefined
   /** Taken from its workers, and not settled yet. */
   isCancelled: boolean
+  /** It has made jobs and waits for them. */
+  hasSteps: boolean
 }
 
 /**
@@ -41,17 +44,19 @@ export function isoTime (ms: number): string {
 }
 
 async function readRecords (redis: Redis, jobs: readonly IndexedJob[]): Promise<Array<Record | undefined>> {
-  const pipeline = redis.pipeline()
-  for (const { queue, id } of jobs) {
+  const replies = await pipelined(redis, jobs, job => job.queue, (pipeline, { queue, id }) => {
     pipeline.hmget(jobKey(queue, id), ...fields)
     pipeline.hexists(jobKey(queue, id), 'returnvalue')
-  }
-  const replies = await whileAvailable(pipeline.exec()) ?? []
-  return jobs.map((_job, index) => decode(replies[2 * index]?.[1] as Array<string | null> | undefined, replies[2 * index + 1]?.[1] === 1))
+  })
+  return replies.map(reply => {
+    if (reply instanceof Error) throw reply
+    const [values, hasOutput] = reply as [Array<string | null>, number]
+    return decode(values, hasOutput === 1)
+  })
 }
 
-function decode (values: Array<string | null> | undefined, hasOutput: boolean): Record | undefined {
-  const [timestamp = null, processedOn = null, finishedOn = null, runs = null, failedReason = null, mark = null] = values ?? []
+function decode (values: Array<string | null>, hasOutput: boolean): Record | undefined {
+  const [timestamp = null, processedOn = null, finishedOn = null, runs = null, failedReason = null, mark = null, seen = null] = values
   if (timestamp === null) return undefined
   return {
     timestamp: Number(timestamp),
@@ -60,13 +65,15 @@ function decode (values: Array<string | null> | undefined, hasOutput: boolean): 
     runs: Number(runs ?? 0),
     // An earlier run that failed leaves its reason behind.
     failure: finishedOn === null || hasOutput || failedReason === null ? undefined : decodeFailure(failedReason),
-    isCancelled: finishedOn === null && mark !== null
+    isCancelled: finishedOn === null && mark !== null,
+    hasSteps: seen !== null
   }
 }
 
 async function stateOf (queues: JobQueues, { queue, id }: IndexedJob, record: Record): Promise<JobState> {
   if (record.isCancelled || record.failure?.code === cancelled.code) return 'cancelled'
   if (record.finishedOn !== undefined) return record.failure === undefined ? 'succeeded' : 'failed'
+  if (record.hasSteps) return 'running'
   if (record.processedOn === undefined) return 'queued'
   // It runs, or waits for its next run.
   return await whileAvailable(queues.open(queue).getJobState(id)) === 'active' ? 'running' : 'queued'
@@ -85,7 +92,7 @@ function summary (job: IndexedJob, record: Record, status: JobState): JobSummary
     timeout_sec: job.timeoutSec,
     attempts: record.runs,
     max_attempts: job.maxAttempts,
-    callback_url: null,
+    callback_url: job.callbackUrl ?? null,
     tags: job.tags,
     error: error === undefined ? null : { ...error, at: updatedAt },
     created_at: isoTime(record.timestamp),

@@ -8,6 +8,7 @@ export interface JobTypeOverride {
   enabled?: boolean
   defaultTimeoutSec?: number
   defaultMaxAttempts?: number
+  idempotent?: boolean
 }
 
 /** How a table hears of changes, beside reading it. */
@@ -21,7 +22,7 @@ export interface JobTypeTableOptions {
 /** A message can be lost, so the table is read so often anyway: a change is seen within a second. */
 const readMs = 500
 
-const fields = [['enabled', 'enabled'], ['timeout', 'defaultTimeoutSec'], ['attempts', 'defaultMaxAttempts']] as const
+const fields = [['enabled', 'enabled'], ['timeout', 'defaultTimeoutSec'], ['attempts', 'defaultMaxAttempts'], ['idempotent', 'idempotent']] as const
 
 /**
  * The job types that were switched, as this process knows them: one Redis hash for all processes, a copy in each.
@@ -94,6 +95,7 @@ function decode (values: Readonly<Record<string, string>>): Map<string, JobTypeO
     if (field === 'enabled') override.enabled = value === '1'
     if (field === 'timeout') override.defaultTimeoutSec = Number(value)
     if (field === 'attempts') override.defaultMaxAttempts = Number(value)
+    if (field === 'idempotent') override.idempotent = value === '1'
     overrides.set(type, override)
   }
   return overrides

@@ -19,8 +19,22 @@ export function jobKey (queue: string, jobId: string): string {
   return `${keyPrefix}:${internalName(queue)}:${jobId}`
 }
 
+/** The way back from `jobKey`. */
+export function placeOfKey (key: string): { queue: string, id: string } {
+  const [, internal = '', id = ''] = key.split(':')
+  return { queue: publicName(internal), id }
+}
+
 /** The set of known queues. */
 export const queuesKey = `${keyPrefix}:queues`
+
+/** Since when queues have been without a job, in milliseconds since 1970. */
+export const emptyQueuesKey = `${keyPrefix}:queues:empty`
+
+/** Held by the process whose turn it is to do a task of the upkeep. */
+export function upkeepKey (task: string): string {
+  return `${keyPrefix}:upkeep:${task}`
+}
 
 /** The channel on which one API process hears of the jobs that it waits for. */
 export function replyChannel (processId: string): string {
@@ -30,6 +44,26 @@ export function replyChannel (processId: string): string {
 /** A queue's jobs by their ids, which are in the order of creation. */
 export function createdKey (queue: string): string {
   return `${keyPrefix}:${internalName(queue)}:created`
+}
+
+/** The last turns that API keys have taken in a queue, by priority. */
+export function fairKey (queue: string, priority: number): string {
+  return `${keyPrefix}:${internalName(queue)}:turns:${priority}`
+}
+
+/** The jobs that an API key has made and that may not have ended. */
+export function openJobsKey (keyName: string): string {
+  return `${keyPrefix}:open:${keyName}`
+}
+
+/** Who waits for a job: members are an id and a queue. */
+export function dependentsKey (queue: string, jobId: string): string {
+  return `${jobKey(queue, jobId)}:dependents`
+}
+
+/** When jobs of a queue that wait for their steps are to be woken at the latest. */
+export function alarmsKey (queue: string): string {
+  return `${keyPrefix}:${internalName(queue)}:alarms`
 }
 
 /** What an `Idempotency-Key` was used for; `digest` stands for the key and the name of the API key. */
@@ -48,12 +82,36 @@ export const jobTypesKey = `${keyPrefix}:job-types`
 /** The channel on which all processes hear that a job type was switched. */
 export const jobTypesChannel = `${keyPrefix}:job-types`
 
+/** The queue of callbacks: no public name has a `+`, so that no caller reaches it. */
+export const callbackQueue = '+callbacks'
+
+/** Jobs that have a callback and may have ended: `<id> <queue>`. */
+export const openCallbacksKey = `${keyPrefix}:callbacks:open`
+
+/** Held by the worker process that looks for forgotten callbacks. */
+export const callbackSweepKey = `${keyPrefix}:callbacks:sweep`
+
 /** The channel on which all workers hear of cancelled jobs. */
 export const cancelChannel = `${keyPrefix}:cancel`
+
+/** The workers that are alive: when each was `seen`, and their `records`. Both are in one slot of a Redis Cluster. */
+export function workersKey (what: 'seen' | 'records'): string {
+  return `${keyPrefix}:{workers}:${what}`
+}
+
+/** The versions of the tools that some workers have, by the tools' names. */
+export function inventoryKey (id: string): string {
+  return `${keyPrefix}:inventory:${id}`
+}
 
 /** The Redis stream that is a job's log. */
 export function jobLogKey (queue: string, jobId: string): string {
   return `${jobKey(queue, jobId)}:log`
+}
+
+/** What a job has put out, where that is too large for its record. */
+export function outputKey (queue: string, jobId: string): string {
+  return `${jobKey(queue, jobId)}:output`
 }
 
 const jobChannelPrefix = `${keyPrefix}:job:`
@@ -71,4 +129,9 @@ export function jobIdOfChannel (channel: string): string | undefined {
 /** Where the grant of a stream ticket is kept. */
 export function streamTicketKey (digest: string): string {
   return `${keyPrefix}:ticket:${digest}`
+}
+
+/** What the API processes share of the dashboard's logins; all of it is in one slot of a Redis Cluster. */
+export function dashboardKey (what: string): string {
+  return `${keyPrefix}:{dashboard}:${what}`
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { limits } from '@toolyard/contract'
+import { limits } from '@toolyard/contract/terms'
 import type { Redis } from './connection.ts'
 import { onceKey } from './names.ts'
 import { whileAvailable } from './unavailable.ts'

@@ -1,6 +1,7 @@
-import { limits, type OutputCut, type OutputRecord } from '@toolyard/contract'
+import type { OutputCut, OutputRecord } from '@toolyard/contract'
+import { limits } from '@toolyard/contract/terms'
 import type { Redis } from './connection.ts'
-import { jobKey } from './names.ts'
+import { outputKey } from './names.ts'
 import { outputSec, type Retention } from './retention.ts'
 import { whileAvailable } from './unavailable.ts'
 
@@ -22,10 +23,10 @@ export class OutputStore {
     this.#retention = retention
   }
 
-  /** Keeps an output; `json` is its JSON text. */
-  async save (queue: string, jobId: string, json: string, cut?: OutputCut): Promise<OutputRecord> {
+  /** Keeps an output; `json` is the JSON text of `value`. */
+  async save (queue: string, jobId: string, { json, value, cut }: { json: string, value: unknown, cut?: OutputCut }): Promise<OutputRecord> {
     const tail = cut === undefined ? {} : { cut }
-    if (json.length <= limits.inlineOutputBytes) return { kind: 'inline', value: JSON.parse(json), ...tail }
+    if (json.length <= limits.inlineOutputBytes) return { kind: 'inline', value, ...tail }
     const bytes = Buffer.byteLength(json)
     await this.#redis.set(outputKey(queue, jobId), json, 'EX', outputSec(this.#retention))
     return { kind: 'stored', bytes, ...tail }
@@ -59,8 +60,4 @@ function truncate (json: string, bytes: number): TruncatedOutput {
   const last = preview.charCodeAt(preview.length - 1)
   const splitsPair = last >= 0xd800 && last <= 0xdbff
   return { truncated: true, bytes, preview: splitsPair ? preview.slice(0, -1) : preview }
-}
-
-function outputKey (queue: string, jobId: string): string {
-  return `${jobKey(queue, jobId)}:output`
 }

@@ -14,31 +14,48 @@ if redis.call('SCARD', KEYS[1]) >= tonumber(ARGV[2]) then return 0 end
 return redis.call('SADD', KEYS[1], ARGV[1])
 `
 
+/** A queue without jobs is forgotten only after twice this time in which nobody added any, in milliseconds. */
+export const registeredMs = 300_000
+/** A cluster's failover may go unnoticed, so that what was registered is trusted for so long, in milliseconds. */
+const trustMs = 5_000
+
 /** The queues that exist, shared by all processes through one Redis set. */
 export class QueueDirectory {
   readonly #redis: Redis
   readonly #maxQueues: number
-  readonly #registered = new Set<string>()
+  /** When each queue was known to be in the set last. */
+  readonly #registered = new Map<string, number>()
 
   constructor (redis: Redis, maxQueues: number) {
     this.#redis = redis
     this.#maxQueues = maxQueues
-    // A Redis that comes back may have lost the set.
+    // A Redis that comes back may have lost the set, and a replica that took over may never have had it.
     redis.on('close', () => { this.#registered.clear() })
   }
 
   /**
-   * Makes a queue known to all workers; costs a round trip only the first time.
+   * Makes a queue known to all workers; costs a round trip once in a while: a queue without jobs is forgotten after ten
+   * minutes.
    *
    * @throws QueueLimitError when it is new and `MAX_QUEUES` exist already; RedisUnavailableError.
    */
   async register (queue: string): Promise<void> {
-    if (this.#registered.has(queue)) return
+    if ((this.#registered.get(queue) ?? -Infinity) > performance.now() - trustMs) return
     const added = await whileAvailable(this.#redis.eval(registerScript, 1, queuesKey, queue, this.#maxQueues))
     if (added === 0) {
       throw new QueueLimitError(`Queue '${queue}' can't be made: ${this.#maxQueues} queues exist already, the most that MAX_QUEUES allows`)
     }
-    this.#registered.add(queue)
+    this.#registered.set(queue, performance.now())
+  }
+
+  /** Takes a queue out; workers that serve all queues leave it. */
+  async forget (queue: string): Promise<void> {
+    await this.#redis.srem(queuesKey, queue)
+  }
+
+  /** Puts a queue back that turned out to be in use, also beyond the limit. */
+  async restore (queue: string): Promise<void> {
+    await this.#redis.sadd(queuesKey, queue)
   }
 
   /** The names of all queues, sorted. */

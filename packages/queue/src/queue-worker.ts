@@ -1,9 +1,17 @@
 import type { CallError, JobData, OutputRecord, Settlement } from '@toolyard/contract'
-import { DelayedError, UnrecoverableError, WaitingError, Worker, type Job } from 'bullmq'
+import type { Job, Worker } from 'bullmq'
+import { setTimeout as delay } from 'node:timers/promises'
+import { bullmq } from './bullmq.ts'
+import type { Announcer } from './announcer.ts'
+import type { CallbackOutbox } from './callback-outbox.ts'
 import { cancelled, type CancelledJobs } from './cancellation.ts'
-import { publishJobChange } from './job-change.ts'
+import { publicPriority } from './fair-order.ts'
+import { JobFlow } from './flow/job-flow.ts'
 import { JobLogWriter } from './job-log-writer.ts'
-import { internalName, jobKey, keyPrefix, replyChannel } from './names.ts'
+import { JobNotices } from './job-notices.ts'
+import type { JobQueues } from './job-queues.ts'
+import { lockMs } from './lock.ts'
+import { internalName, jobKey, keyPrefix } from './names.ts'
 import type { OutputStore } from './output-store.ts'
 import { decodeFailure, encodeFailure } from './settlement.ts'
 import { parkMs, type SerialGate, type SerialJob } from './serial-gate.ts'
@@ -11,22 +19,27 @@ import type { HandlerResult, WorkerPoolOptions } from './worker-pool.ts'
 
 /*
  * A job whose lock is not renewed for `lockMs` is taken from its worker; the check runs every `stalledCheckMs`.
- * Together they bound the time after which a dead worker's job is taken up again: below the 5 s of the promise.
+ * Together they bound the time after which a dead worker's job is taken up again, and leave 1.5 s of the promised 5 to
+ * whoever takes it.
  */
-const lockMs = 3_500
-const renewMs = 1_000
-const stalledCheckMs = 1_000
+const renewMs = 750
+const stalledCheckMs = 500
 /** A job that has lost its worker so often is failed without another try. */
 const maxLostRuns = 2
+/** A worker that has left a job to others keeps its place for so long, in milliseconds, so as not to take it again at once. */
+const standBackMs = 100
 
 const lockLost: CallError = { code: 'WORKER_LOST', message: 'The worker lost its hold on the job' }
 const stopped: CallError = { code: 'WORKER_LOST', message: 'The worker stopped before the tool had finished' }
 
 /** What the workers of all queues of a pool share. */
 export interface QueueWorkerParts {
+  announcer: Announcer
   outputs: OutputStore
   cancelled: CancelledJobs
   gate: SerialGate
+  callbacks: CallbackOutbox
+  queues: JobQueues
 }
 
 interface Run {
@@ -41,8 +54,11 @@ export class QueueWorker {
   readonly #outputs: OutputStore
   readonly #cancelled: CancelledJobs
   readonly #gate: SerialGate
+  readonly #callbacks: CallbackOutbox
+  readonly #flow: JobFlow
   readonly #worker: Worker<JobData, OutputRecord>
   readonly #running = new Map<string, AbortController>()
+  readonly #notices: JobNotices
 
   constructor (queue: string, options: WorkerPoolOptions, parts: QueueWorkerParts) {
     this.#queue = queue
@@ -50,7 +66,10 @@ export class QueueWorker {
     this.#outputs = parts.outputs
     this.#cancelled = parts.cancelled
     this.#gate = parts.gate
-    this.#worker = new Worker<JobData, OutputRecord>(internalName(queue), (job, token) => this.#process(job, token), {
+    this.#callbacks = parts.callbacks
+    this.#notices = new JobNotices(options.redis, queue, parts.announcer)
+    this.#flow = new JobFlow({ redis: options.redis, queues: parts.queues }, queue)
+    this.#worker = new bullmq.Worker<JobData, OutputRecord>(internalName(queue), (job, token) => this.#process(job, token), {
       connection: options.redis,
       prefix: keyPrefix,
       concurrency: options.concurrency,
@@ -62,13 +81,20 @@ export class QueueWorker {
       drainDelay: 5,
       skipVersionCheck: true
     })
-    this.#worker.on('completed', (job, output) => { this.#reply(job, { ok: true, output }) })
+    // Before anything that can settle the job; commands keep their order.
+    this.#worker.on('active', ({ id, data }) => { if (data.callbackUrl !== undefined) this.#callbacks.enter({ queue, jobId: id ?? '' }).catch(this.#report) })
+    this.#worker.on('completed', (job, output) => { this.#settled(job, { ok: true, output }).catch(this.#report) })
     this.#worker.on('failed', (job, error) => {
       // A run that will be followed by another one fails without an end.
-      if (job?.finishedOn !== undefined) this.#reply(job, { ok: false, error: decodeFailure(error.message) })
+      if (job?.finishedOn !== undefined) this.#settled(job, { ok: false, error: decodeFailure(error.message) }).catch(this.#report)
     })
     this.#worker.on('lockRenewalFailed', (ids: string[]) => { for (const id of ids) this.#running.get(id)?.abort(lockLost) })
     this.#worker.on('error', error => { options.onError(error, queue) })
+  }
+
+  /** Whether no job runs here. */
+  get isIdle (): boolean {
+    return this.#running.size === 0
   }
 
   /** Ends the run of a job that was cancelled, if it runs here. */
@@ -77,10 +103,14 @@ export class QueueWorker {
   }
 
   /** See `WorkerPool.stop`. */
-  async stop (graceMs: number): Promise<void> {
-    const timer = setTimeout(() => { for (const run of this.#running.values()) run.abort(stopped) }, graceMs)
+  async stop (graceMs: number, hurry?: AbortSignal): Promise<void> {
+    const end = (): void => { for (const run of this.#running.values()) run.abort(stopped) }
+    const timer = setTimeout(end, graceMs)
+    hurry?.addEventListener('abort', end)
+    if (hurry?.aborted === true) end()
     await this.#worker.close()
     clearTimeout(timer)
+    hurry?.removeEventListener('abort', end)
   }
 
   async #process (job: Job<JobData, OutputRecord>, token: string | undefined): Promise<OutputRecord> {
@@ -89,35 +119,64 @@ export class QueueWorker {
     this.#running.set(id, abort)
     const { redis, retention } = this.#options
     const log = new JobLogWriter({ redis, queue: this.#queue, jobId: id, retention, onError: this.#report })
-    this.#tellWatchers(id)
+    this.#notices.begin(id)
     try {
-      if (this.#cancelled.has(id)) throw new WaitingError()
-      if (await this.#isMarked(job)) throw new UnrecoverableError(encodeFailure(cancelled))
+      if (this.#cancelled.has(id)) throw new bullmq.WaitingError()
+      if (await this.#isMarked(job)) throw new bullmq.UnrecoverableError(encodeFailure(cancelled))
+      await this.#flow.admit(job, token)
       const run = { signal: abort.signal, log }
-      const result = job.data.serial === true ? await this.#handleSerially(job, token, run) : await this.#handle(job, run)
+      const result = job.data.serial === true ? await this.#handleSerially(job, token, run) : await this.#handleFlowing(job, token, run)
       // Who sees the final state finds the whole log.
       await log.close()
       // Whoever cancels a job settles it; BullMQ leaves a job alone that somebody else has moved.
-      if (abort.signal.reason === cancelled) throw new WaitingError()
+      if (abort.signal.reason === cancelled) throw new bullmq.WaitingError()
       return await this.#end(job, token, result)
     } finally {
       this.#running.delete(id)
+      this.#notices.over(id)
     }
   }
 
   async #handle (job: Job<JobData>, { signal, log }: Run): Promise<HandlerResult> {
     const lostBefore = job.attemptsStarted > job.attemptsMade + 1
-    return await this.#options.handle({ id: job.id ?? '', queue: this.#queue, type: job.name, data: job.data, lostBefore, signal, log: line => { log.write(line) } })
+    // A job that makes jobs is taken again and again.
+    const isRepeated = job.attemptsStarted > 1 || job.data.access !== undefined
+    const waitedMs = isRepeated ? undefined : Math.max(0, Date.now() - job.timestamp - (job.opts.delay ?? 0))
+    return await this.#options.handle({
+      id: job.id ?? '',
+      queue: this.#queue,
+      type: job.name,
+      data: job.data,
+      priority: publicPriority(job.priority),
+      attempt: job.attemptsMade,
+      lostBefore,
+      waitedMs,
+      signal,
+      log: line => { log.write(line) }
+    })
+  }
+
+  /** Runs a job again and again as long as the jobs that it waits for have ended by the time it is to be parked. */
+  async #handleFlowing (job: Job<JobData>, token: string | undefined, run: Run): Promise<HandlerResult> {
+    for (let seen = -1; ;) {
+      const result = await this.#handle(job, run)
+      if (!('wait' in result) || run.signal.reason === cancelled) return result
+      // Each wait is for more than the one before; else it would be for nothing, and for ever.
+      if (result.wait.settled <= seen) throw new Error('The job waits for nothing')
+      seen = result.wait.settled
+      await run.log.close()
+      await this.#flow.park(job, token, result.wait)
+    }
   }
 
   /** Runs the job of a serial tool when it is its turn, else parks it, as if it hadn't been started. */
   async #handleSerially (job: Job<JobData>, token: string | undefined, run: Run): Promise<HandlerResult> {
     const serial: SerialJob = { tool: job.data.tool, queue: this.#queue, id: job.id ?? '' }
     if (!await this.#gate.enter(serial)) {
-      await this.#options.redis.hincrby(jobKey(this.#queue, serial.id), 'ats', -1)
+      await this.#uncount(job)
       await job.moveToDelayed(Date.now() + parkMs, token)
       await this.#gate.wakeIfFree(serial)
-      throw new DelayedError()
+      throw new bullmq.DelayedError()
     }
     try {
       return await this.#handle(job, run)
@@ -126,32 +185,44 @@ export class QueueWorker {
     }
   }
 
+  /** Puts a job back for any worker. BullMQ wakes none for a job that has a priority. */
+  async #giveBack (job: Job<JobData>, token: string | undefined): Promise<void> {
+    await job.moveToWait(token)
+    await this.#options.redis.zadd(`${keyPrefix}:${internalName(this.#queue)}:marker`, 0, '0')
+  }
+
+  /** A job that is put back as if it hadn't been started. */
+  async #uncount (job: Job<JobData>): Promise<void> {
+    await this.#options.redis.hincrby(jobKey(this.#queue, job.id ?? ''), 'ats', -1)
+  }
+
   /** Whether the job was cancelled by a process that died before it settled it: its lock ran out then. */
   async #isMarked (job: Job<JobData>): Promise<boolean> {
     return job.stalledCounter > 0 && await this.#options.redis.hexists(jobKey(this.#queue, job.id ?? ''), 'cancelled') === 1
   }
 
   async #end (job: Job<JobData, OutputRecord>, token: string | undefined, result: HandlerResult): Promise<OutputRecord> {
-    if (result.ok) return await this.#outputs.save(this.#queue, job.id ?? '', result.json, result.cut)
-    if ('requeue' in result) {
-      await job.moveToWait(token)
-      this.#tellWatchers(job.id ?? '')
-      throw new WaitingError()
+    if (result.ok) {
+      const record = await this.#outputs.save(this.#queue, job.id ?? '', result)
+      this.#notices.ending(job)
+      return result.sandbox === undefined ? record : { ...record, sandbox: result.sandbox }
     }
-    const reason = encodeFailure(result.error)
-    throw result.retry === true ? new Error(reason) : new UnrecoverableError(reason)
+    if ('requeue' in result || 'elsewhere' in result) {
+      if ('elsewhere' in result) await this.#uncount(job)
+      await this.#giveBack(job, token)
+      this.#notices.changed(job.id ?? '')
+      if ('elsewhere' in result) await delay(standBackMs)
+      throw new bullmq.WaitingError()
+    }
+    if ('wait' in result) throw new Error('A job of a serial tool does not wait for others')
+    this.#notices.ending(job)
+    const reason = encodeFailure(result.error, result.sandbox)
+    throw result.retry === true ? new Error(reason) : new bullmq.UnrecoverableError(reason)
   }
 
-  /** Tells who watches, and the API process that waits. Should this get lost, its sweep finds the record. */
-  #reply (job: Job<JobData>, settlement: Settlement): void {
-    this.#tellWatchers(job.id ?? '')
-    if (job.data.replyTo === undefined) return
-    const message = JSON.stringify({ id: job.id, settlement })
-    this.#options.redis.publish(replyChannel(job.data.replyTo), message).catch(this.#report)
-  }
-
-  #tellWatchers (id: string): void {
-    publishJobChange(this.#options.redis, id, 'job').catch(this.#report)
+  async #settled (job: Job<JobData, OutputRecord>, settlement: Settlement): Promise<void> {
+    if (job.data.callbackUrl !== undefined) this.#callbacks.post(this.#queue, job).catch(this.#report)
+    await this.#flow.settled(job, await this.#notices.ended(job, settlement))
   }
 
   readonly #report = (error: unknown): void => { this.#options.onError(error as Error, this.#queue) }

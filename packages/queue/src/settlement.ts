@@ -1,11 +1,24 @@
-import { callErrors, type CallError, type OutputRecord, type Settlement } from '@toolyard/contract'
+import type { OutputRecord, SandboxState, Settlement } from '@toolyard/contract'
+import { callErrors, type CallError } from '@toolyard/contract/terms'
 
 /** The fields of a job's hash that tell how it ended; `decodeSettlement` takes their values in this order. */
 export const settlementFields = ['finishedOn', 'returnvalue', 'failedReason'] as const
 
+/** All job ids are UUIDs. */
+const idLength = 36
+
 /** How a failure is kept in BullMQ's `failedReason`: one text, so that it is written together with the state. */
-export function encodeFailure (error: CallError): string {
-  return JSON.stringify(error)
+export function encodeFailure (error: CallError, sandbox?: SandboxState): string {
+  return JSON.stringify(sandbox === undefined ? error : { ...error, sandbox })
+}
+
+/** How well the processes of a job that failed were shut in, when it ran any. */
+export function sandboxOfFailure (reason: string): SandboxState | undefined {
+  try {
+    return (JSON.parse(reason) as { sandbox?: SandboxState }).sandbox
+  } catch {
+    return undefined
+  }
 }
 
 /**
@@ -21,10 +34,22 @@ export function decodeSettlement (values: ReadonlyArray<string | null | undefine
   return { ok: false, error: decodeFailure(failedReason ?? '') }
 }
 
+/** A job's end, as the API process that waits for it is told: the id, `+` or `-`, and what its record says. */
+export function encodeReply (id: string, settlement: Settlement): string {
+  return id + (settlement.ok ? `+${JSON.stringify(settlement.output)}` : `-${encodeFailure(settlement.error)}`)
+}
+
+/** The way back from `encodeReply`. */
+export function decodeReply (message: string): { id: string, settlement: Settlement } {
+  const text = message.slice(idLength + 1)
+  const settlement: Settlement = message[idLength] === '+' ? { ok: true, output: JSON.parse(text) as OutputRecord } : { ok: false, error: decodeFailure(text) }
+  return { id: message.slice(0, idLength), settlement }
+}
+
 /** A reason that isn't ours comes from BullMQ itself, which fails the jobs of workers that died too often. */
 export function decodeFailure (reason: string): CallError {
   try {
-    const error = JSON.parse(reason) as CallError
+    const { sandbox: _, ...error } = JSON.parse(reason) as CallError & { sandbox?: SandboxState }
     if (Object.hasOwn(callErrors, error.code)) return error
   } catch {}
   return { code: 'WORKER_LOST', message: `The job was given up: ${reason}` }

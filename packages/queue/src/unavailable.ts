@@ -7,14 +7,19 @@ export class RedisUnavailableError extends Error {
   }
 }
 
+/** Redis has no memory left and takes nothing more in. */
+export class RedisFullError extends RedisUnavailableError {
+  override readonly message = 'Redis is full: it has reached its maxmemory'
+}
+
 /** How long a request waits for Redis, in milliseconds: below the 2 s within which an API answers 503. */
 const patienceMs = 1_500
 
 /**
  * Waits for a Redis operation, at most 1.5 s.
  *
- * @throws RedisUnavailableError when the connection is down or the time is over; an error that Redis itself
- *   answered (out of memory, wrong type) is passed on.
+ * @throws RedisUnavailableError when the connection is down or the time is over, RedisFullError when there is no memory
+ *   left; another error that Redis itself answered (wrong type) is passed on.
  */
 export async function whileAvailable<T> (operation: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined
@@ -24,13 +29,18 @@ export async function whileAvailable<T> (operation: Promise<T>): Promise<T> {
   try {
     return await Promise.race([operation, timeout])
   } catch (error) {
+    if (error instanceof Error && /^OOM\b/.test(error.message)) throw new RedisFullError(error)
     throw isConnectionError(error) ? new RedisUnavailableError(error) : error
   } finally {
     clearTimeout(timer)
   }
 }
 
-const connectionMessages = /Connection is closed|Stream isn't writeable|Command timed out|Reached the max retries|Connection is in subscriber|^(?:LOADING|MASTERDOWN|CLUSTERDOWN|READONLY)\b/
+const connectionMessages = new RegExp([
+  "Connection is closed|Stream isn't writeable|Command timed out|Reached the max retries|Connection is in subscriber",
+  "Cluster isn't ready|Failed to refresh slots cache|Too many Cluster redirections",
+  '^(?:LOADING|MASTERDOWN|CLUSTERDOWN|READONLY|NOREPLICAS|TRYAGAIN)\\b'
+].join('|'))
 
 function isConnectionError (error: unknown): boolean {
   if (!(error instanceof Error) || error instanceof RedisUnavailableError) return false

@@ -1,5 +1,8 @@
-import type { CallError, JobData, OutputCut } from '@toolyard/contract'
+import type { CallError, JobData, OutputCut, SandboxState } from '@toolyard/contract'
+import { CallbackWorker, type CallbackOptions } from './callback-worker.ts'
 import type { Redis } from './connection.ts'
+import { Announcer } from './announcer.ts'
+import type { StepWait } from './flow/job-flow.ts'
 import { CancelledJobs } from './cancellation.ts'
 import type { LogLine } from './job-log-writer.ts'
 import { cancelChannel } from './names.ts'
@@ -10,6 +13,7 @@ import { JobQueues } from './job-queues.ts'
 import { SerialGate } from './serial-gate.ts'
 import type { Retention } from './retention.ts'
 import { subscribe } from './subscription.ts'
+import { Upkeep } from './upkeep/upkeep.ts'
 
 /** A job that this process has taken. */
 export interface ClaimedJob {
@@ -17,8 +21,14 @@ export interface ClaimedJob {
   queue: string
   type: string
   data: JobData
+  /** 0..10, higher first. */
+  priority: number
+  /** How many runs of the job have failed before. */
+  attempt: number
   /** An earlier worker took this job and didn't settle it: it died, or lost its lock. */
   lostBefore: boolean
+  /** Milliseconds from when the job was due until it was taken; undefined for a later attempt. */
+  waitedMs: number | undefined
   /** Aborted when the job is no longer this worker's, or the pool stops; `signal.reason` is a `CallError`. */
   signal: AbortSignal
   /** Adds a line to the job's log, where it can be read at once; it must hold no secret. */
@@ -27,11 +37,16 @@ export interface ClaimedJob {
 
 /** How the handler ends a job. */
 export type HandlerResult =
-  | { ok: true, json: string, cut?: OutputCut }
+  /** `value` is what `json` says. */
+  | { ok: true, json: string, value: unknown, cut?: OutputCut, sandbox?: SandboxState }
   /** `retry`: the failure may pass, so that the job runs again while it has attempts left (X26). */
-  | { ok: false, error: CallError, retry?: boolean }
-  /** Back to the queue, for another worker. */
+  | { ok: false, error: CallError, retry?: boolean, sandbox?: SandboxState }
+  /** The job has made jobs and goes on when one of them has ended; until then it holds no place. */
+  | { ok: false, wait: StepWait }
+  /** Back to the queue: nothing was done, and the run counts as lost. */
   | { ok: false, requeue: true }
+  /** Another worker has what the job needs: it waits until that one takes it, as if it hadn't been taken. */
+  | { ok: false, elsewhere: true }
 
 /** What a pool serves, and what it does with a job. */
 export interface WorkerPoolOptions {
@@ -44,6 +59,8 @@ export interface WorkerPoolOptions {
   /** Jobs that run at once, for each queue: one queue's load leaves the others their places. */
   concurrency: number
   handle: (job: ClaimedJob) => Promise<HandlerResult>
+  /** Undefined: the callbacks that jobs owe wait for another process. */
+  callbacks?: CallbackOptions | undefined
   onError: (error: Error, queue: string) => void
 }
 
@@ -54,25 +71,33 @@ const lookMs = 250
 export class WorkerPool {
   readonly #options: WorkerPoolOptions
   readonly #directory: QueueDirectory
+  readonly #announcer: Announcer
   readonly #outputs: OutputStore
   readonly #cancelled = new CancelledJobs()
   readonly #gate: SerialGate
   readonly #queues: JobQueues
+  readonly #upkeep: Upkeep
   readonly #workers = new Map<string, QueueWorker>()
+  readonly #callbacks: CallbackWorker | undefined
   #lookTimer: NodeJS.Timeout | undefined
   #stopping = false
 
   constructor (options: WorkerPoolOptions) {
     this.#options = options
     this.#directory = new QueueDirectory(options.redis, Number.MAX_SAFE_INTEGER)
+    this.#announcer = new Announcer(options.redis, error => { options.onError(error, '*') })
     this.#outputs = new OutputStore(options.redis, options.retention)
     this.#queues = new JobQueues(options.redis, this.#directory, options.retention)
     this.#gate = new SerialGate(options.redis, this.#queues)
+    if (options.callbacks !== undefined) this.#callbacks = new CallbackWorker(options.callbacks, { ...options, queues: this.#queues, outputs: this.#outputs })
+    this.#upkeep = new Upkeep({ ...options, queues: this.#queues, directory: this.#directory })
   }
 
   /** Starts to serve; resolves when the queues that are known now are served. */
   async start (): Promise<void> {
     await subscribe(this.#options.subscriber, cancelChannel, jobId => { this.#cancel(jobId) })
+    this.#callbacks?.start()
+    this.#upkeep.start()
     if (!this.#options.queues.includes('*')) {
       for (const queue of this.#options.queues) this.#serve(queue)
       return
@@ -80,11 +105,13 @@ export class WorkerPool {
     await this.#look()
   }
 
-  /** Takes no more jobs; running ones may finish within `graceMs`, the rest are aborted and settled. */
-  async stop (graceMs: number): Promise<void> {
+  /** Takes no more jobs; running ones may finish within `graceMs` or until `hurry`, the rest are aborted and settled. */
+  async stop (graceMs: number, hurry?: AbortSignal): Promise<void> {
     this.#stopping = true
     clearTimeout(this.#lookTimer)
-    await Promise.all([...this.#workers.values()].map(worker => worker.stop(graceMs)))
+    this.#upkeep.stop()
+    await Promise.all([...[...this.#workers.values()].map(worker => worker.stop(graceMs, hurry)), this.#callbacks?.stop(graceMs)])
+    await this.#announcer.flush()
     await this.#queues.close()
   }
 
@@ -95,7 +122,9 @@ export class WorkerPool {
 
   async #look (): Promise<void> {
     try {
-      for (const queue of await this.#directory.list()) this.#serve(queue)
+      const known = await this.#directory.list()
+      for (const queue of known) this.#serve(queue)
+      for (const queue of this.#workers.keys()) if (!known.includes(queue)) this.#leave(queue)
     } catch (error) {
       this.#options.onError(error as Error, '*')
     }
@@ -104,6 +133,16 @@ export class WorkerPool {
 
   #serve (queue: string): void {
     if (this.#stopping || this.#workers.has(queue)) return
-    this.#workers.set(queue, new QueueWorker(queue, this.#options, { outputs: this.#outputs, cancelled: this.#cancelled, gate: this.#gate }))
+    this.#workers.set(queue, new QueueWorker(queue, this.#options, {
+      announcer: this.#announcer, outputs: this.#outputs, cancelled: this.#cancelled, gate: this.#gate, queues: this.#queues, callbacks: this.#queues.callbacks
+    }))
+  }
+
+  /** A queue that is known no longer has no jobs; one that still runs some here is left at a later look. */
+  #leave (queue: string): void {
+    const worker = this.#workers.get(queue)
+    if (worker?.isIdle !== true) return
+    this.#workers.delete(queue)
+    worker.stop(0).catch((error: unknown) => { this.#options.onError(error as Error, queue) })
   }
 }

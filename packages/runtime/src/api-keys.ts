@@ -1,4 +1,4 @@
-import { permissions, queueNamePattern, type Permission } from '@toolyard/contract'
+import { permissions, queueNamePattern, type Permission } from '@toolyard/contract/terms'
 
 /** `read` may look, `admin` may also change and run things (R2, R3). */
 export type Role = 'read' | 'admin'

@@ -8,6 +8,6 @@ export function createLogger (process: string, level: string): Logger {
     level,
     base: { process },
     timestamp: pino.stdTimeFunctions.isoTime,
-    redact: { paths: ['req.headers["x-api-key"]', 'headers["x-api-key"]', '*.key', 'API_KEY', 'API_KEYS_JSON'], censor: '[redacted]' }
+    redact: { paths: ['req.headers["x-api-key"]', 'headers["x-api-key"]', '*.key', 'API_KEY', 'API_KEYS_JSON', 'CALLBACK_SECRET', '*.secret'], censor: '[redacted]' }
   })
 }

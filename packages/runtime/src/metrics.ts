@@ -1,4 +1,4 @@
-import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client'
+import { AggregatorRegistry, collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client'
 
 export type { Registry as MetricsRegistry } from 'prom-client'
 
@@ -7,6 +7,25 @@ export function createMetrics (): Registry {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry, prefix: 'toolyard_' })
   return registry
+}
+
+/** Values of one label that are told apart; more would grow a process's memory, and its scrapes, without bound. */
+const maxValues = 500
+
+/** Makes a function that gives the value of a label: the first 500 as they are, `other` for the rest, empty for undefined. */
+export function boundedLabel (): (value: string | undefined) => string {
+  const known = new Set<string>()
+  return value => {
+    if (value === undefined) return ''
+    if (!known.has(value) && known.size >= maxValues) return 'other'
+    known.add(value)
+    return value
+  }
+}
+
+/** The metrics of several processes as one text: `of` has what `getMetricsAsJSON` gave in each of them. */
+export async function mergeMetrics (of: readonly object[][]): Promise<string> {
+  return await AggregatorRegistry.aggregate([...of]).metrics()
 }
 
 /** What a process tells of its tools: alerts can be made on a reload that was refused. */
@@ -30,4 +49,22 @@ export function createToolMetrics (registry: Registry): ToolMetrics {
       refused.set(result === 'refused' ? 1 : 0)
     }
   }
+}
+
+/** Adds the counter of callbacks; `sent` counts one attempt: `delivered`, `failed`, `given_up` or `refused`. */
+export function createCallbackMetrics (registry: Registry): { sent: (result: string) => void } {
+  const sent = new Counter({ name: 'toolyard_callbacks_total', help: 'Attempts to send a callback, by result.', labelNames: ['result'], registers: [registry] })
+  return { sent: result => { sent.inc({ result }) } }
+}
+
+/** What a worker tells of its sandbox. */
+export interface SandboxMetrics {
+  /** The sandbox was opened, without these layers. */
+  opened: (missing: readonly string[]) => void
+}
+
+/** Adds the metrics of the sandbox, one for each of its layers. */
+export function createSandboxMetrics (registry: Registry, layers: readonly string[]): SandboxMetrics {
+  const level = new Gauge({ name: 'toolyard_sandbox_level', help: '1 for a layer of the sandbox that holds, else 0.', labelNames: ['layer'], registers: [registry] })
+  return { opened: missing => { for (const layer of layers) level.set({ layer }, missing.includes(layer) ? 0 : 1) } }
 }

@@ -12,8 +12,33 @@ export function tellParent (message: ReadyMessage): void {
   process.send?.(message)
 }
 
-/** Ends a process that could not start: a bad setting is told in its own words, anything else with its stack. */
+/** A question over the IPC channel. */
+export interface ParentQuestion {
+  ask: string
+  id: number
+}
+
+/** The answer to a question, under its `id`; without a `value` the process had none. */
+export interface ParentAnswer {
+  answer: number
+  value?: unknown
+}
+
+/** Answers one of the parent's questions, as often as it comes; does nothing without a parent. */
+export function answerParent (question: string, answer: () => Promise<unknown>): void {
+  process.on('message', (message: Partial<ParentQuestion>) => {
+    const { ask, id } = message
+    if (ask !== question || id === undefined) return
+    const reply = (value?: unknown): void => { process.send?.({ answer: id, value } satisfies ParentAnswer) }
+    answer().then(reply, () => { reply() })
+  })
+}
+
+/** Errors whose message is made for the operator. */
+const plainErrors = new Set([SettingsError.name, 'UnsafeRedisError'])
+
+/** Ends a process that could not start: what the operator can set right is told in its own words, anything else with its stack. */
 export function exitWithMessage (error: unknown): never {
-  console.error(error instanceof SettingsError ? error.message : error)
+  console.error(error instanceof Error && plainErrors.has(error.name) ? error.message : error)
   process.exit(1)
 }

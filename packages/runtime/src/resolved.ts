@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url'
-import { permissions, type PermissionPolicy } from '@toolyard/contract'
+import { permissions, type PermissionPolicy } from '@toolyard/contract/terms'
 import type { ApiKey } from './api-keys.ts'
 import { SettingsError, type Settings } from './settings.ts'
 
@@ -16,18 +16,6 @@ export function apiKeysOf (settings: Settings): readonly ApiKey[] {
   return keys
 }
 
-/**
- * Where Redis is.
- *
- * @throws SettingsError when there is no Redis to connect to: only `toolyard start` brings its own.
- */
-export function redisUrlOf (settings: Settings): string {
-  if (settings.REDIS_URL === undefined) {
-    throw new SettingsError(['REDIS_URL must be set (redis://host:port, rediss://host:port or unix:/path); `toolyard start` runs an embedded Redis instead'])
-  }
-  return settings.REDIS_URL
-}
-
 /** Where tools come from, and what the operator decided about skills. */
 export interface ToolSources {
   manifests: readonly string[]
@@ -40,6 +28,8 @@ export interface ToolSources {
     path: string
   }
   policy: BuiltinSettings
+  /** Tools don't run whose programs others than the owner may replace. */
+  strictPrograms: boolean
 }
 
 /**
@@ -58,7 +48,8 @@ export function toolSourcesOf (settings: Settings, env: NodeJS.ProcessEnv): Tool
       disabled: settings.SKILLS_DISABLED,
       path: env['PATH'] ?? ''
     },
-    policy: builtinSettingsOf(settings)
+    policy: builtinSettingsOf(settings),
+    strictPrograms: settings.PROGRAMS_STRICT
   }
 }
 

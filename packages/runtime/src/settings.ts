@@ -1,12 +1,26 @@
-import { permissions, type Permission } from '@toolyard/contract'
+import { limits, permissions, type Permission } from '@toolyard/contract/terms'
+import { isIP } from 'node:net'
 import { parseApiKeys, type ApiKey } from './api-keys.ts'
-import { choice, flag, integer, list, number, optional, path, text, type Variable } from './variable.ts'
+import { settingFiles, settingText } from './setting-file.ts'
+import { choice, flag, hosts, integer, list, number, optional, path, text, type Variable } from './variable.ts'
 
 /** Every variable that Toolyard reads. `settings-docs` in test/repo ties this table to the README. */
 export const variables = {
   HOST: text('127.0.0.1'),
   PORT: integer(3001, 0, 65_535),
   REDIS_URL: optional({ allowed: 'redis://host:port, rediss://host:port or unix:/path/of/socket', read: redisUrl }),
+  REDIS_SENTINELS: optional(hosts(26_379)),
+  REDIS_MASTER_NAME: text('mymaster'),
+  REDIS_SENTINEL_USERNAME: optional(text('')),
+  REDIS_SENTINEL_PASSWORD: optional(text('')),
+  REDIS_CLUSTER_NODES: optional(hosts(6_379)),
+  REDIS_USERNAME: optional(text('')),
+  REDIS_PASSWORD: optional(text('')),
+  REDIS_TLS: flag(false),
+  REDIS_TLS_CA: optional(path('')),
+  REDIS_TLS_CERT: optional(path('')),
+  REDIS_TLS_KEY: optional(path('')),
+  ALLOW_UNSAFE_REDIS: flag(false),
   TOOL_MANIFESTS: optional(list([])),
   WORKSPACE_DIR: path('workspace'),
   API_KEY: optional(text('')),
@@ -15,6 +29,7 @@ export const variables = {
   TOOL_TIMEOUT_SEC: number(30, 0.1, 3_600),
   WORKER_QUEUES: list(['*']),
   WORKER_CONCURRENCY: integer(8, 1, 1_000),
+  WORKER_PROCESSES: integer(1, 1, 256),
   SKILLS_ALLOW_SCRIPTS: flag(false),
   SKILLS_CONTEXT_MODE: choice('full', ['full', 'readOnDemand']),
   SKILLS_ENABLED: list(['all']),
@@ -32,13 +47,28 @@ export const variables = {
   WEB_SEARCH_SEARXNG_URL: optional({ allowed: 'an http:// or https:// URL', read: webUrl }),
   MAX_OUTPUT_BYTES: integer(1_048_576, 1_024, 67_108_864),
   MAX_QUEUES: integer(64, 1, 10_000),
+  MAX_QUEUE_DEPTH: integer(100_000, 1, 100_000_000),
+  MAX_JOBS_PER_KEY: integer(10_000, 0, 10_000_000),
+  RATE_LIMIT_PER_MINUTE: integer(0, 0, 10_000_000),
+  MAX_EVENT_LOOP_DELAY_MS: integer(500, 0, 60_000),
   JOB_RETENTION_SEC: integer(86_400, 60, 31_536_000),
   JOB_RETENTION_COUNT: integer(10_000, 1, 1_000_000),
   MAX_STREAMS: integer(4_000, 1, 100_000),
   SSE_HEARTBEAT_SEC: number(20, 0.05, 300),
   SSE_TOKEN_TTL_SEC: integer(120, 30, 1_800),
+  DASHBOARD: choice('on', ['on', 'read-only', 'off']),
+  DASHBOARD_SESSION_SEC: integer(28_800, 60, 604_800),
+  BASE_PATH: { fallback: '', allowed: 'a path such as /toolyard', read: basePath },
+  TRUST_PROXY: { fallback: [], allowed: 'a comma-separated list of loopback, linklocal, uniquelocal, addresses and ranges such as 10.0.0.0/8', read: proxies },
+  SHUTDOWN_DELAY_SEC: number(1, 0, 300),
   SHUTDOWN_GRACE_SEC: number(25, 0, 3_600),
+  CALLBACK_SECRET: optional({ allowed: 'a text of at least 16 characters', read: value => value.length >= 16 ? value : undefined }),
+  CALLBACK_ALLOWLIST: list([]),
+  CALLBACK_ALLOW_HTTP: flag(false),
+  CALLBACK_ALLOW_PRIVATE: flag(false),
+  CALLBACK_ATTEMPTS: integer(14, 1, limits.callbackAttempts),
   SANDBOX: choice('auto', ['require', 'auto', 'off'] as const),
+  PROGRAMS_STRICT: flag(false),
   PERMISSIONS_ALLOWED: permissionList<Permission | '*'>(['*'], [...permissions, '*']),
   TOOL_DEFAULT_PERMISSIONS: permissionList<Permission>(['read_repo'], permissions),
   AUDIT_DIR: path('.toolyard/audit'),
@@ -63,7 +93,7 @@ export class SettingsError extends Error {
 }
 
 /**
- * Reads and checks the environment; an empty variable counts as unset.
+ * Reads and checks the environment; an empty variable counts as unset. Each one may be in a file, which `NAME_FILE` names.
  *
  * @throws SettingsError with every problem at once.
  */
@@ -71,14 +101,29 @@ export function readSettings (env: NodeJS.ProcessEnv): Settings {
   const problems: string[] = []
   const settings: Record<string, unknown> = {}
   for (const [name, variable] of Object.entries(variables) as Array<[string, Variable<unknown>]>) {
-    const value = env[name]
-    settings[name] = value === undefined || value.trim() === '' ? variable.fallback : readOne(name, variable, value.trim(), problems)
+    settings[name] = readOne(name, variable, env, problems)
   }
   if (problems.length > 0) throw new SettingsError(problems)
   return settings as Settings
 }
 
-function readOne (name: string, variable: Variable<unknown>, value: string, problems: string[]): unknown {
+/** The files that settings are read from instead of the environment; see `settingFiles`. */
+export function secretFilesOf (env: NodeJS.ProcessEnv): string[] {
+  return settingFiles(Object.keys(variables), env)
+}
+
+function readOne (name: string, variable: Variable<unknown>, env: NodeJS.ProcessEnv, problems: string[]): unknown {
+  let value: string | undefined
+  try {
+    value = settingText(name, env)
+  } catch (error) {
+    problems.push((error as Error).message)
+    return undefined
+  }
+  return value === undefined ? variable.fallback : readValue(name, variable, value, problems)
+}
+
+function readValue (name: string, variable: Variable<unknown>, value: string, problems: string[]): unknown {
   try {
     const read = variable.read(value)
     if (read === undefined) problems.push(`${name} must be ${variable.allowed}`)
@@ -100,6 +145,23 @@ function permissionList<T extends string> (fallback: T[], names: readonly T[]): 
     return items.includes(undefined) ? undefined : items.filter(item => item !== undefined)
   }
   return { fallback, allowed: `none, or a comma-separated list of ${names.join(', ')}`, read }
+}
+
+/** Where a reverse proxy serves Toolyard, without the slash at the end; `/` is the root. */
+function basePath (value: string): string | undefined {
+  return value === '/' ? '' : /^(?:\/[A-Za-z0-9._~-]+)+\/?$/.exec(value)?.[0].replace(/\/$/, '')
+}
+
+function proxies (value: string): string[] | undefined {
+  const items = value.split(',').map(item => item.trim()).filter(item => item !== '')
+  return items.every(isProxy) ? items : undefined
+}
+
+function isProxy (item: string): boolean {
+  if (['loopback', 'linklocal', 'uniquelocal'].includes(item)) return true
+  const [address = '', bits, more] = item.split('/')
+  const version = isIP(address)
+  return version !== 0 && more === undefined && (bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128)))
 }
 
 function redisUrl (value: string): string | undefined {

@@ -1,5 +1,5 @@
-/** One step of stopping a process; steps run in the order they were given. */
-export type StopStep = () => Promise<void> | void
+/** One step of stopping a process; steps run in the order they were given. Once `hurry` is aborted, nothing is waited for that can be ended. */
+export type StopStep = (hurry: AbortSignal) => Promise<void> | void
 
 /** How long stopping may take, and who hears of it. */
 export interface ShutdownOptions {
@@ -9,28 +9,36 @@ export interface ShutdownOptions {
   onError?: (error: unknown) => void
 }
 
+/** A Ctrl-C reaches a process from the terminal and from its parent: two signals at once are one wish. */
+const sameWishMs = 1_000
+
 /**
  * Stops the process once, at SIGTERM, at SIGINT, or when the parent that started it with an IPC channel is gone:
  * runs the steps, then exits with 0. A step that fails is reported and doesn't keep the rest from running.
+ * A further signal, a second or more later, hurries the steps.
  */
 export function stopOnSignal (steps: StopStep[], options: ShutdownOptions): void {
-  let stopping = false
+  const hurry = new AbortController()
+  let stoppedAt: number | undefined
   const stop = (reason: string): void => {
-    if (stopping) return
-    stopping = true
+    if (stoppedAt !== undefined) {
+      if (performance.now() - stoppedAt >= sameWishMs) hurry.abort()
+      return
+    }
+    stoppedAt = performance.now()
     options.onStart?.(reason)
     setTimeout(() => process.exit(1), options.graceMs).unref()
-    void runSteps(steps, options).then(() => process.exit(0))
+    void runSteps(steps, hurry.signal, options).then(() => process.exit(0))
   }
-  process.once('SIGTERM', () => { stop('SIGTERM') })
+  process.on('SIGTERM', () => { stop('SIGTERM') })
   process.on('SIGINT', () => { stop('SIGINT') })
-  if (process.channel !== undefined) process.once('disconnect', () => { stop('parent gone') })
+  if (process.channel !== undefined) process.once('disconnect', () => { if (stoppedAt === undefined) stop('parent gone') })
 }
 
-async function runSteps (steps: StopStep[], options: ShutdownOptions): Promise<void> {
+async function runSteps (steps: StopStep[], hurry: AbortSignal, options: ShutdownOptions): Promise<void> {
   for (const step of steps) {
     try {
-      await step()
+      await step(hurry)
     } catch (error) {
       options.onError?.(error)
     }

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path'
+import type { HostPort } from './redis-target.ts'
 
 /** How one environment variable is read. */
 export interface Variable<T> {
@@ -36,6 +37,17 @@ export function text (fallback: string): Variable<string> {
 export function list (fallback: string[]): Variable<string[]> {
   const read = (value: string): string[] => value.split(',').map(item => item.trim()).filter(item => item !== '')
   return { fallback, allowed: 'a comma-separated list', read }
+}
+
+/** A comma-separated list of `host:port`, at least one; an IPv6 address stands in brackets. */
+export function hosts (defaultPort: number): Omit<Variable<HostPort[]>, 'fallback'> {
+  const read = (value: string): HostPort[] | undefined => {
+    const found = value.split(',').map(item => /^(?:\[([0-9a-f:.]+)\]|([^\s:/@[\]]+))(?::(\d{1,5}))?$/i.exec(item.trim()))
+    const nodes = found.map(match => match === null ? undefined : { host: match[1] ?? match[2] ?? '', port: Number(match[3] ?? defaultPort) })
+    const good = nodes.filter(node => node !== undefined && node.port > 0 && node.port < 65_536) as HostPort[]
+    return good.length === nodes.length ? good : undefined
+  }
+  return { allowed: 'a comma-separated list of host:port', read }
 }
 
 /** A path, made absolute against the working directory. */

@@ -82,11 +82,14 @@ export const agentToolsApiRules = {
   RC30: 'The default job types with their timeouts.',
   RC31: 'The tools that are listed by default.',
   RC32: 'A failed run is followed by another one while there are attempts left.',
+  RC33: 'Callbacks: what is sent, to whom, and how it is signed.',
+  RC35: 'Jobs that depend on jobs.',
   RC36: 'Reading a file.',
   RC37: 'Writing a file.',
   RC38: 'Searching for files.',
   RC39: 'Searching for lines in files.',
   RC40: 'Fetching a page.',
   RC41: 'Running a program.',
-  RC42: 'Searching the web.'
+  RC42: 'Searching the web.',
+  RC43: 'Running a workflow.'
 } as const

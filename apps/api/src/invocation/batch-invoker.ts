@@ -1,11 +1,13 @@
-import type { Batch, InvokeBatchResponse, Settlement } from '@toolyard/contract'
+import type { Batch, CallResult, InvokeBatchResponse, Settlement } from '@toolyard/contract'
 import { RedisUnavailableError, type CompletionWaiter, type JobCanceller, type OutputStore } from '@toolyard/queue'
 import { disconnected } from '../abandoned.ts'
 import type { JobTypes } from '../job-types.ts'
 import type { Principal } from '../plugins/auth.ts'
+import type { CallMetrics } from '@toolyard/runtime'
 import type { ToolCatalog } from '../tool-catalog.ts'
 import { AnswerBook, type AnswerListener } from './answer-book.ts'
 import { accepted, failed, pending, succeeded, type CallAnswer } from './call-answer.ts'
+import type { CallbackAccess } from './callback-access.ts'
 import { planCall, type Call, type CallPlan } from './call-plan.ts'
 import type { Admitted, JobAdmission, Reservation } from './job-admission.ts'
 import { onceOf } from './once.ts'
@@ -18,6 +20,8 @@ export interface BatchInvokerDeps {
   waiter: CompletionWaiter
   canceller: JobCanceller
   outputs: OutputStore
+  metrics: CallMetrics
+  checkCallback: CallbackAccess
 }
 
 /** Who sends a batch, and how. */
@@ -43,16 +47,21 @@ export class BatchInvoker {
    * repeated with its `Idempotency-Key` gets the answers of the same jobs (RC23); mode and waiting may differ.
    *
    * @throws RedisUnavailableError when jobs can't be made; calls that fail without Redis alone don't need it.
-   *   HttpError `IDEMPOTENCY_CONFLICT`.
+   *   HttpError `IDEMPOTENCY_CONFLICT`, and `VALIDATION_ERROR` for a `callback_url` that will not be called.
    */
   async invoke (batch: Batch, caller: Caller): Promise<InvokeBatchResponse> {
-    const { catalog, jobTypes, admission, waiter } = this.#deps
+    const { catalog, jobTypes, admission, waiter, metrics } = this.#deps
     const { principal } = caller
+    this.#deps.checkCallback(batch.callbackUrl)
     const replyTo = batch.mode === 'sync' ? waiter.processId : undefined
-    const plans = batch.calls.map(call => planCall(call, { registry: catalog.registry, principal, queue: batch.queue, jobTypes, replyTo }))
-    const once = onceOf(caller.idempotencyKey, principal, ['batch', batch.calls, batch.queue])
+    const plans = batch.calls.map(call => planCall(call, { registry: catalog.registry, principal, queue: batch.queue, jobTypes, replyTo, callbackUrl: batch.callbackUrl }))
+    const once = onceOf(caller.idempotencyKey, principal, ['batch', batch.calls, batch.queue, batch.callbackUrl])
     const reservation = await admission.reserve(batch.queue, plans.map(withoutCall), once)
-    return batch.mode === 'sync' ? await this.#sync(batch, reservation, caller) : await this.#async(batch, reservation)
+    const answer = batch.mode === 'sync' ? await this.#sync(batch, reservation, caller) : await this.#async(batch, reservation)
+    for (const result of answer.results) {
+      metrics.answered(catalog.registry.get(result.name) === undefined ? undefined : result.name, outcomeOf(result))
+    }
+    return answer
   }
 
   async #async (batch: Batch, reservation: Reservation): Promise<InvokeBatchResponse> {
@@ -108,6 +117,12 @@ export class BatchInvoker {
 
 function withoutCall (plan: CallPlan): { job: Extract<CallPlan, { job: unknown }>['job'] } | { error: Extract<CallPlan, { error: unknown }>['error'] } {
   return 'job' in plan ? { job: plan.job } : { error: plan.error }
+}
+
+function outcomeOf (result: CallResult): string {
+  if (result.pending === true) return 'pending'
+  if (result.ok) return result.job_id === undefined ? 'ok' : 'accepted'
+  return result.error?.code ?? ''
 }
 
 /** Each call with what became of it; the two come in the same order. */

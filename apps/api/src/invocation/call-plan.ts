@@ -5,7 +5,7 @@ import type { JobTypes } from '../job-types.ts'
 import type { Principal } from '../plugins/auth.ts'
 import { newJob } from './new-job.ts'
 import { permissionRefusal } from './permission-access.ts'
-import { queueRefusal } from './queue-access.ts'
+import { innerQueueRefusal, queueRefusal } from './queue-access.ts'
 
 /** One entry of a batch. */
 export type Call = Batch['calls'][number]
@@ -20,6 +20,7 @@ export interface PlanContext {
   jobTypes: JobTypes
   /** The API process that will wait; absent in async mode. */
   replyTo: string | undefined
+  callbackUrl: string | undefined
 }
 
 /** Looks up the tool and checks that it is enabled, that the key may use the queue and the tool's permissions, and the arguments (R28, R32, RC12). */
@@ -42,7 +43,9 @@ export function planCall (call: Call, context: PlanContext): CallPlan {
   if (!checked.ok) {
     return { call, error: { code: 'INVALID_ARGUMENTS', message: summary(checked.issues), details: { issues: checked.issues } } }
   }
-  return { call, job: newJob(registered, { arguments: checked.arguments, principal, jobTypes, tags: ['agent-tool'], replyTo: context.replyTo }) }
+  const innerRefusal = innerQueueRefusal(principal, tool, checked.arguments)
+  if (innerRefusal !== undefined) return { call, error: { code: 'FORBIDDEN', ...innerRefusal } }
+  return { call, job: newJob(registered, { arguments: checked.arguments, principal, jobTypes, tags: ['agent-tool'], replyTo: context.replyTo, callbackUrl: context.callbackUrl }) }
 }
 
 /** In strict mode models send null for an optional argument that they leave out. */

@@ -1,5 +1,5 @@
 import { HttpError, type CallError } from '@toolyard/contract'
-import { QueueLimitError, type JobQueues, type NewJob, type Once, type OnceStore } from '@toolyard/queue'
+import { QueueFullError, QueueLimitError, RedisFullError, type JobQueues, type NewJob, type Once, type OnceStore } from '@toolyard/queue'
 
 /** A job to make, or why there is none. */
 export type Planned = { job: NewJob } | { error: CallError }
@@ -57,7 +57,9 @@ export class JobAdmission {
   async #refused (queue: string, jobs: readonly NewJob[]): Promise<Map<string, CallError>> {
     try {
       const refused = await this.#queues.add(queue, jobs)
-      return new Map([...refused].map(([id, error]) => [id, { code: 'INTERNAL', message: `The job could not be stored: ${error.message}` }]))
+      return new Map([...refused].map(([id, error]) => [id, error instanceof QueueFullError
+        ? { code: 'QUEUE_FULL', message: error.message }
+        : { code: error instanceof RedisFullError ? 'QUEUE_FULL' : 'INTERNAL', message: `The job could not be stored: ${error.message}` }]))
     } catch (error) {
       if (!(error instanceof QueueLimitError)) throw error
       return new Map(jobs.map(job => [job.id, { code: 'QUEUE_FULL', message: error.message }]))

@@ -3,12 +3,14 @@ import type { JobReader, NewJob } from '@toolyard/queue'
 import type { JobTypes } from '../job-types.ts'
 import type { Principal } from '../plugins/auth.ts'
 import type { ToolCatalog } from '../tool-catalog.ts'
+import type { CallbackAccess } from './callback-access.ts'
 import { checkArguments, summary } from './call-plan.ts'
 import type { JobAdmission } from './job-admission.ts'
+import { findDependencies, splitDependencies } from './job-dependencies.ts'
 import { newJob } from './new-job.ts'
 import { onceOf } from './once.ts'
 import { permissionRefusal } from './permission-access.ts'
-import { queueRefusal } from './queue-access.ts'
+import { innerQueueRefusal, queueRefusal } from './queue-access.ts'
 
 /** What jobs are submitted with. */
 export interface JobSubmitterDeps {
@@ -16,6 +18,7 @@ export interface JobSubmitterDeps {
   jobTypes: JobTypes
   admission: JobAdmission
   jobs: JobReader
+  checkCallback: CallbackAccess
 }
 
 /** Submits single jobs by their type (RC22). */
@@ -34,7 +37,8 @@ export class JobSubmitter {
   async submit (request: JobRequest, principal: Principal, idempotencyKey: string | undefined): Promise<SubmitJobResponse> {
     const refusal = queueRefusal(principal, request.queue)
     if (refusal !== undefined) throw new HttpError('FORBIDDEN', refusal.message, refusal.details)
-    const planned = this.#plan(request, principal)
+    this.#deps.checkCallback(request.callbackUrl)
+    const planned = await this.#plan(request, principal)
     const once = onceOf(idempotencyKey, principal, ['job', request])
     const { admission, jobs } = this.#deps
     const reservation = await admission.reserve(request.queue, planned instanceof HttpError ? [] : [{ job: planned }], once)
@@ -48,7 +52,7 @@ export class JobSubmitter {
     return { ok: true, job, idempotent: reservation.repeated }
   }
 
-  #plan (request: JobRequest, principal: Principal): NewJob | HttpError {
+  async #plan (request: JobRequest, principal: Principal): Promise<NewJob | HttpError> {
     const { catalog, jobTypes } = this.#deps
     const registered = catalog.ofType(request.type)
     if (registered === undefined || !jobTypes.isEnabled(registered.tool)) return new HttpError('VALIDATION_ERROR', "Unknown or disabled 'type'")
@@ -56,10 +60,24 @@ export class JobSubmitter {
     if (tool.unavailable !== undefined) return new HttpError('CONFLICT', `Tool '${tool.name}' can't run: ${tool.unavailable}`)
     const refusal = permissionRefusal(tool, principal, jobTypes)
     if (refusal !== undefined) return new HttpError('FORBIDDEN', refusal.message, refusal.details)
-    const checked = checkArguments(registered, request.input)
+    const { input, dependsOn } = splitDependencies(request, tool)
+    const checked = checkArguments(registered, input)
     if (!checked.ok) return new HttpError('VALIDATION_ERROR', summary(checked.issues), { issues: checked.issues })
-    const { timeoutSec, maxAttempts, tags, priority, delayMs } = request
-    return newJob(registered, { arguments: checked.arguments, principal, jobTypes, tags, timeoutSec, maxAttempts, priority, delayMs })
+    const innerRefusal = innerQueueRefusal(principal, tool, checked.arguments)
+    if (innerRefusal !== undefined) return new HttpError('FORBIDDEN', innerRefusal.message, innerRefusal.details)
+    const { timeoutSec, maxAttempts, tags, priority, delayMs, callbackUrl } = request
+    return newJob(registered, {
+      arguments: checked.arguments,
+      principal,
+      jobTypes,
+      tags,
+      timeoutSec,
+      maxAttempts,
+      priority,
+      delayMs,
+      callbackUrl,
+      dependsOn: await findDependencies(this.#deps.jobs, dependsOn, principal)
+    })
   }
 }
 

@@ -1,7 +1,9 @@
+import type { JobAccess, JobDependency } from '@toolyard/contract'
 import type { RegisteredTool } from '@toolyard/manifests'
 import { newJobId, type NewJob } from '@toolyard/queue'
 import type { JobTypes } from '../job-types.ts'
 import type { Principal } from '../plugins/auth.ts'
+import { makesJobs } from './queue-access.ts'
 
 /** What a job is made of, beside its tool. */
 export interface JobParts {
@@ -15,27 +17,43 @@ export interface JobParts {
   maxAttempts?: number | undefined
   priority?: number
   delayMs?: number
+  dependsOn?: JobDependency[] | undefined
   /** The API process that will wait for the job. */
   replyTo?: string | undefined
+  /** Checked. */
+  callbackUrl?: string | undefined
 }
 
 /** Makes a job of a tool, with an id of its own. */
-export function newJob ({ tool }: RegisteredTool, parts: JobParts): NewJob {
+export function newJob ({ tool, version }: RegisteredTool, parts: JobParts): NewJob {
   const { timeoutSec, maxAttempts } = parts.jobTypes.limitsOf(tool, { timeoutSec: parts.timeoutSec, maxAttempts: parts.maxAttempts })
   return {
     id: newJobId(),
     type: tool.jobType,
     data: {
       tool: tool.name,
+      version,
       arguments: parts.arguments,
       timeoutSec,
       tags: parts.tags,
       keyName: parts.principal.name,
       ...(tool.serial === true ? { serial: true as const } : {}),
+      ...(parts.principal.permissions === undefined ? {} : { keyPermissions: [...parts.principal.permissions] }),
+      ...(parts.callbackUrl === undefined ? {} : { callbackUrl: parts.callbackUrl }),
+      ...(parts.dependsOn === undefined || parts.dependsOn.length === 0 ? {} : { dependsOn: parts.dependsOn }),
+      ...(makesJobs(tool) ? { access: accessOf(parts.principal) } : {}),
       ...(parts.replyTo === undefined ? {} : { replyTo: parts.replyTo })
     },
     maxAttempts,
     ...(parts.priority === undefined ? {} : { priority: parts.priority }),
     ...(parts.delayMs === undefined ? {} : { delayMs: parts.delayMs })
+  }
+}
+
+/** The jobs that a workflow makes are made without the key, and may do no more than it. */
+function accessOf ({ queueAllowlist, permissions }: Principal): JobAccess {
+  return {
+    ...(queueAllowlist === undefined ? {} : { queues: [...queueAllowlist] }),
+    ...(permissions === undefined ? {} : { permissions: [...permissions] })
   }
 }

@@ -3,6 +3,7 @@ import type { ApiKey, Role } from '@toolyard/runtime'
 import { createHash } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
+import { refuseForeignSite } from './foreign-site.ts'
 import type { TicketOffice } from '../streams/ticket-office.ts'
 
 /** Who a request comes from. */
@@ -36,26 +37,27 @@ export interface AuthOptions {
   tickets: TicketOffice
 }
 
-const nobody: Principal = { name: 'auth-disabled', role: 'admin', queueAllowlist: undefined, permissions: undefined, sse: true }
+/** Who a request comes from where there are no keys. */
+export const nobody: Principal = { name: 'auth-disabled', role: 'admin', queueAllowlist: undefined, permissions: undefined, sse: true }
 const reading = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 /** Checks `x-api-key`, or a stream's ticket, before the body is read (R1 to R3, RC1, RC2, RC5, RC27, X28). */
 export const auth = fp<AuthOptions>(async (app: FastifyInstance, options) => {
-  const principals = new Map(options.keys.map(key => [keyDigest(key.key), principalOfKey(key)]))
+  const findPrincipal = principalFinder(options.keys)
   app.decorateRequest('principal', null)
   app.addHook('onRequest', async request => {
     if (options.disabled) {
+      refuseForeignSite(request)
       request.principal = nobody
       return
     }
-    if (principals.size === 0) {
+    if (options.keys.length === 0) {
       throw new HttpError('AUTH_NOT_CONFIGURED', 'API auth is not configured. Set API_KEY/API_KEYS_JSON or enable API_AUTH_DISABLED=1 for local development.')
     }
     const { role, streamTicket } = request.routeOptions.config
     const key = request.headers['x-api-key']
-    // Looked up by digest: the time that it takes tells nothing of the keys.
     const principal = typeof key === 'string'
-      ? principals.get(keyDigest(key))
+      ? findPrincipal(key)
       : streamTicket === true ? await options.tickets.principalOf(request) : undefined
     if (principal === undefined) throw new HttpError('UNAUTHORIZED', 'Unauthorized')
     request.principal = principal
@@ -64,6 +66,13 @@ export const auth = fp<AuthOptions>(async (app: FastifyInstance, options) => {
     }
   })
 }, { name: 'auth' })
+
+/** Finds out whose key a text is; undefined for nobody's. */
+export function principalFinder (keys: readonly ApiKey[]): (key: string) => Principal | undefined {
+  // Looked up by digest: the time that it takes tells nothing of the keys.
+  const principals = new Map(keys.map(key => [keyDigest(key.key), principalOfKey(key)]))
+  return key => principals.get(keyDigest(key))
+}
 
 /** The principal of a request under /v1. */
 export function principalOf (request: { principal: Principal | null }): Principal {

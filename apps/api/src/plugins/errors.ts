@@ -1,4 +1,4 @@
-import { HttpError, limits, type ErrorBody } from '@toolyard/contract'
+import { HttpError, limits, type ErrorBody, type HttpErrorCode } from '@toolyard/contract'
 import { RedisUnavailableError } from '@toolyard/queue'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
@@ -10,6 +10,10 @@ const fastifyErrors: Readonly<Record<string, () => HttpError>> = {
   FST_ERR_CTP_EMPTY_JSON_BODY: () => new HttpError('VALIDATION_ERROR', 'Request body must be an object'),
   FST_ERR_NOT_FOUND: () => new HttpError('NOT_FOUND', 'No such route')
 }
+
+/** Answered as `Retry-After` where nothing better is known. */
+export const retryAfterSec = 1
+const retryable = new Set<string>(['UNAVAILABLE', 'RATE_LIMITED'] satisfies HttpErrorCode[])
 
 /** Every error becomes the contract's JSON body (X28); what isn't foreseen is logged and tells nothing. */
 export const errors = fp(async (app: FastifyInstance) => {
@@ -23,7 +27,7 @@ export const errors = fp(async (app: FastifyInstance) => {
 export function sendError (error: Error, request: FastifyRequest, reply: FastifyReply): void {
   const known = toHttpError(error)
   if (known.code === 'INTERNAL') request.log.error({ err: error }, 'request failed')
-  if (known.code === 'UNAVAILABLE') void reply.header('retry-after', '1')
+  if (retryable.has(known.code) && !reply.hasHeader('retry-after')) void reply.header('retry-after', retryAfterSec)
   const body: Static<typeof ErrorBody> = {
     ok: false,
     error: { code: known.code, message: known.message, ...(known.details === undefined ? {} : { details: known.details }) }

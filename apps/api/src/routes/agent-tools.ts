@@ -6,6 +6,7 @@ import { abandoned } from '../abandoned.ts'
 import type { App } from '../app.ts'
 import type { BatchInvoker } from '../invocation/batch-invoker.ts'
 import { principalOf, requireSse } from '../plugins/auth.ts'
+import { retryAfterSec } from '../plugins/errors.ts'
 import { prefersEvents, streamBatch } from '../streams/batch-stream.ts'
 import type { EventStreams } from '../streams/event-streams.ts'
 import type { ToolCatalog } from '../tool-catalog.ts'
@@ -44,7 +45,11 @@ export async function agentToolRoutes (app: App, { catalog, invoker, streams, en
       idempotencyKey: parseIdempotencyKey(request.headers['idempotency-key']),
       abandoned: abandoned(reply.raw, ending)
     }
-    if (!prefersEvents(request.headers.accept)) return await invoker.invoke(batch, caller)
+    if (!prefersEvents(request.headers.accept)) {
+      const answer = await invoker.invoke(batch, caller)
+      if (answer.results.some(result => !result.ok && result.error?.code === 'QUEUE_FULL')) void reply.header('retry-after', retryAfterSec)
+      return answer
+    }
     requireSse(caller.principal)
     await streamBatch(streams, reply, listener => invoker.invoke(batch, { ...caller, listener }))
     return reply

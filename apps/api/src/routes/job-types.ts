@@ -41,6 +41,7 @@ function toOverride (patch: JobTypePatch): JobTypeOverride {
   return {
     ...(patch.enabled === undefined ? {} : { enabled: patch.enabled }),
     ...(patch.default_timeout_sec === undefined ? {} : { defaultTimeoutSec: patch.default_timeout_sec }),
-    ...(patch.default_max_attempts === undefined ? {} : { defaultMaxAttempts: patch.default_max_attempts })
+    ...(patch.default_max_attempts === undefined ? {} : { defaultMaxAttempts: patch.default_max_attempts }),
+    ...(patch.idempotent === undefined ? {} : { idempotent: patch.idempotent })
   }
 }

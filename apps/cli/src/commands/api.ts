@@ -1,18 +1,25 @@
+import { withSmallHeap } from '@toolyard/runtime/small-heap'
 import type { Command } from '../command.ts'
 
 /** `toolyard api`: the HTTP service alone. */
 export const api: Command = {
   name: 'api',
   summary: 'Run the HTTP service alone, in the foreground',
-  help: `Usage: toolyard api
+  help: `Usage: toolyard api [--strict]
 
 Runs the HTTP service in the foreground, with its log as JSON lines on stdout. It runs no tool: there must be workers at
-the same Redis. Settings are environment variables; .env in the working directory is read. REDIS_URL must be set.`,
-  run: async () => {
+the same Redis. Settings are environment variables; .env in the working directory is read. REDIS_URL must be set.
+
+  --strict  tools don't run whose programs others than the owner may replace, as with PROGRAMS_STRICT=1`,
+  options: { strict: { type: 'boolean' } },
+  run: async ({ options }) => {
+    if (options['strict'] === true) process.env['PROGRAMS_STRICT'] = '1'
     const { loadEnvFile } = await import('@toolyard/runtime')
     loadEnvFile()
-    const { runApi } = await import('@toolyard/api')
-    await runApi()
+    await withSmallHeap(async () => {
+      const { runApi } = await import('@toolyard/api')
+      await runApi()
+    })
     return 0
   }
 }

@@ -1,19 +1,49 @@
-import type { Command } from '../command.ts'
+import { withSmallHeap } from '@toolyard/runtime/small-heap'
+import type { Command, CommandLine } from '../command.ts'
 
-/** `toolyard worker`: one worker process. */
+/** Options that stand for settings. */
+const settingOf = { queues: 'WORKER_QUEUES', processes: 'WORKER_PROCESSES', concurrency: 'WORKER_CONCURRENCY' } as const
+
+/** `toolyard worker`: one worker process, or several. */
 export const worker: Command = {
   name: 'worker',
-  summary: 'Run one worker, in the foreground',
-  help: `Usage: toolyard worker
+  summary: 'Run one worker or several, in the foreground',
+  help: `Usage: toolyard worker [--queues NAMES] [--processes N] [--concurrency N] [--strict]
 
-Runs one worker in the foreground, with its log as JSON lines on stdout. Start as many as you like, on as many machines as
-you like, at the same Redis. Settings are environment variables; .env in the working directory is read.
-REDIS_URL must be set.`,
-  run: async () => {
-    const { loadEnvFile } = await import('@toolyard/runtime')
+Runs workers in the foreground, with their log as JSON lines on stdout. Start as many as you like, on as many machines as
+you like, at the same Redis. Settings are environment variables; .env in the working directory is read. REDIS_URL,
+REDIS_SENTINELS or REDIS_CLUSTER_NODES must be set.
+
+  --queues a,b       serve these queues alone; * serves all (WORKER_QUEUES)
+  --processes N      run N processes, and start one again that dies (WORKER_PROCESSES)
+  --concurrency N    calls of one queue that a process runs at once (WORKER_CONCURRENCY)
+  --strict           tools don't run whose programs others than the owner may replace (PROGRAMS_STRICT=1)
+
+At SIGTERM or SIGINT no job is taken any more, and running calls may finish within SHUTDOWN_GRACE_SEC; a second signal
+ends them at once. Either way all of them are settled. SIGHUP reads the manifests again.
+With METRICS_PORT, /metrics, /health and /ready are served there, for all processes together.`,
+  options: { queues: { type: 'string' }, processes: { type: 'string' }, concurrency: { type: 'string' }, strict: { type: 'boolean' } },
+  run: async given => {
+    const { loadEnvFile, readSettings } = await import('@toolyard/runtime')
     loadEnvFile()
-    const { runWorker } = await import('@toolyard/worker')
-    await runWorker()
-    return 0
+    Object.assign(process.env, settingsOf(given), given.options['strict'] === true ? { PROGRAMS_STRICT: '1' } : {})
+    const settings = readSettings(process.env)
+    if (settings.WORKER_PROCESSES === 1) {
+      await withSmallHeap(async () => {
+        const { runWorker } = await import('@toolyard/worker')
+        await runWorker()
+      })
+      return 0
+    }
+    const { findEntries } = await import('../start/services.ts')
+    const { runWorkers } = await import('../supervision/run-workers.ts')
+    return await runWorkers({ directory: process.cwd(), env: process.env, settings, entry: findEntries().worker })
   }
+}
+
+function settingsOf ({ options }: CommandLine): Record<string, string> {
+  return Object.fromEntries(Object.entries(settingOf).flatMap(([option, name]) => {
+    const value = options[option]
+    return typeof value === 'string' ? [[name, value]] : []
+  }))
 }

@@ -1,9 +1,9 @@
 import { mkdir } from 'node:fs/promises'
-import { openSandbox } from '@toolyard/executors'
+import { boundLayer, openSandbox } from '@toolyard/executors'
 import { validateManifests } from '@toolyard/manifests'
-import { connectRedis, isConnected } from '@toolyard/queue'
+import { checkRedis, connectRedis, isConnected } from '@toolyard/queue'
 import { findRedisServer } from '@toolyard/queue/server'
-import { loadEnvFile, readSettings, toolSourcesOf, type Settings } from '@toolyard/runtime'
+import { findRedisTarget, loadEnvFile, readSettings, toolSourcesOf, type Settings } from '@toolyard/runtime'
 import { programPaths } from '@toolyard/runtime/install'
 import type { Check } from './check.ts'
 
@@ -25,21 +25,22 @@ export async function examine (): Promise<Check[]> {
   ]
 }
 
-async function examineRedis ({ REDIS_URL: url }: Settings): Promise<Check> {
+async function examineRedis (settings: Settings): Promise<Check> {
   const subject = 'Redis'
-  if (url === undefined) {
+  const target = findRedisTarget(settings)
+  if (target === undefined) {
     const server = await findRedisServer(process.env)
     return server === undefined
       ? { subject, verdict: 'error', detail: 'REDIS_URL is not set, and there is no redis-server 6.2 or newer on the PATH' }
       : { subject, verdict: 'good', detail: `embedded, version ${server.version}` }
   }
-  const redis = connectRedis(url, 'request', () => {})
+  let problem = ''
+  const redis = connectRedis(target, 'request', error => { problem = `: ${error.message}` })
   try {
-    if (!await isConnected(redis, connectMs)) return { subject, verdict: 'error', detail: 'the one at REDIS_URL does not answer' }
-    const info = await redis.info()
-    const version = /^redis_version:(\S+)/m.exec(info)?.[1] ?? 'unknown'
-    if (!/^aof_enabled:1/m.test(info)) return { subject, verdict: 'warning', detail: `version ${version}, without AOF: acknowledged jobs are lost when it crashes` }
-    return { subject, verdict: 'good', detail: `version ${version}, with AOF` }
+    if (!await isConnected(redis, connectMs)) return { subject, verdict: 'error', detail: `the configured one does not answer${problem}` }
+    const { version, unsafe, doubtful } = await checkRedis(redis)
+    const verdict = unsafe.length > 0 && !settings.ALLOW_UNSAFE_REDIS ? 'error' : unsafe.length + doubtful.length > 0 ? 'warning' : 'good'
+    return { subject, verdict, detail: [`version ${version}`, ...unsafe, ...doubtful].join('; ') }
   } finally {
     redis.disconnect()
   }
@@ -53,7 +54,8 @@ async function examineSandbox (settings: Settings): Promise<Check[]> {
   const sandbox = await openSandbox({ mode: 'auto', env: process.env, workspaceDir: settings.WORKSPACE_DIR, hidden: [], defaultPermissions: settings.TOOL_DEFAULT_PERMISSIONS })
   sandbox.close()
   const { findings } = sandbox.report
-  return findings.map(({ layer, holds, detail }) => ({ subject: `Sandbox: ${layer}`, verdict: holds ? 'good' : missing, detail }))
+  // A box is whole without control groups.
+  return findings.map(({ layer, holds, detail }) => ({ subject: `Sandbox: ${layer}`, verdict: holds ? 'good' : layer === boundLayer ? 'warning' : missing, detail }))
 }
 
 async function examinePython (): Promise<Check> {

@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { StartError } from './start-error.ts'
+import { StartError } from '../supervision/start-error.ts'
 
 /**
  * Makes this process the only `start` of a directory, by a file that names it. A file whose process is gone counts for

@@ -12,12 +12,14 @@ export interface Greeting {
   newKey: boolean
   /** Where the embedded Redis keeps its data; undefined when another one is used. */
   redisDirectory: string | undefined
+  /** The file that API_KEY_FILE names, if any. */
+  keyFile: string | undefined
 }
 
 /** What `start` prints once everything serves: the address, where things are, and a batch to paste. No secret is in it. */
 export function greet (greeting: Greeting): string {
   const { address, settings, directory, newKey, redisDirectory } = greeting
-  const key = findKey(settings, `${directory}/.env`)
+  const key = findKey(greeting, `${directory}/.env`)
   const rows = [
     ['API key', `${key.place}${newKey ? ', made just now' : ''}`],
     ['Workspace', settings.WORKSPACE_DIR],
@@ -41,8 +43,9 @@ interface KeyPlace {
   header: string | undefined
 }
 
-function findKey ({ API_KEY: key, API_KEYS_JSON: keys }: Settings, envFile: string): KeyPlace {
+function findKey ({ settings: { API_KEY: key, API_KEYS_JSON: keys }, keyFile }: Greeting, envFile: string): KeyPlace {
   if (key === undefined) return keys === undefined ? { place: 'none needed', header: undefined } : { place: 'see API_KEYS_JSON', header: 'YOUR_ADMIN_KEY' }
+  if (keyFile !== undefined) return { place: keyFile, header: `$(cat '${keyFile}')` }
   const lines = existsSync(envFile) ? readFileSync(envFile, 'utf8').split(/\r?\n/).filter(line => line.startsWith('API_KEY=')) : []
   if (lines.length === 1 && lines[0] === `API_KEY=${key}`) return { place: 'API_KEY in .env', header: "$(grep '^API_KEY=' .env | cut -d= -f2-)" }
   return lines.length > 0 ? { place: 'API_KEY in .env', header: 'YOUR_API_KEY' } : { place: 'API_KEY of the environment', header: '$API_KEY' }

@@ -1,9 +1,10 @@
 import { join } from 'node:path'
-import type { Settings } from '@toolyard/runtime'
-import type { ChildOptions, ReadyChild } from './child.ts'
+import { findRedisTarget, serveStatus, type Settings } from '@toolyard/runtime'
+import { extraGraceMs, type ChildOptions } from '../supervision/child.ts'
+import { supervise, type SupervisorOptions } from '../supervision/supervisor.ts'
+import { startWorkers } from '../supervision/workers.ts'
 import { LogFile } from './log-file.ts'
 import { childService, redisService, type Entries } from './services.ts'
-import { supervise, type Supervised, type SupervisorOptions } from './supervisor.ts'
 
 /** What the parts of Toolyard are started with. */
 export interface PartsOptions extends SupervisorOptions {
@@ -18,11 +19,8 @@ export interface PartsOptions extends SupervisorOptions {
 /** What stops the parts; filled while they start, so that a start that fails half-way can be undone. */
 export type StopSteps = Array<() => Promise<unknown>>
 
-/** What a part gets on top of SHUTDOWN_GRACE_SEC to end by itself, in milliseconds. */
-const extraGraceMs = 3_000
-
 /**
- * Starts the embedded Redis (unless REDIS_URL is set), then the HTTP service and a worker together.
+ * Starts the embedded Redis (unless the settings name one), then the HTTP service and the workers together.
  *
  * @param steps gets what stops them, the last started first
  * @param giveUp is called at the first failure
@@ -30,17 +28,24 @@ const extraGraceMs = 3_000
  */
 export async function startParts (options: PartsOptions, steps: StopSteps, giveUp: () => void): Promise<string> {
   const { directory, settings, entries } = options
-  const env = { ...options.env }
-  if (settings.REDIS_URL === undefined) {
+  // Nobody spreads requests over the processes of one machine's start, and whoever presses Ctrl-C waits.
+  const env: NodeJS.ProcessEnv = { SHUTDOWN_DELAY_SEC: '0', ...options.env }
+  if (findRedisTarget(settings) === undefined) {
     const redis = await supervise(await redisService(redisDirectory(directory), env), options)
     steps.unshift(redis.stop)
     env['REDIS_URL'] = redis.first.url
   }
-  const starts = [startChild('api', entries.api, env, options), startChild('worker', entries.worker, env, options)] as const
-  for (const start of starts) start.catch(giveUp)
-  steps.unshift(() => Promise.all(starts.map(start => start.then(({ stop }) => stop(), () => undefined))))
-  const [api] = await Promise.all(starts)
-  return api.first.address ?? `http://${settings.HOST}:${settings.PORT}`
+  const api = supervise(childService({ name: 'api', ...childOptions('api', entries.api, env, options) }), options)
+  const workers = startWorkers({ ...options, count: settings.WORKER_PROCESSES, child: childOptions('worker', entries.worker, env, options) })
+  for (const start of [api, ...workers.starts]) start.catch(giveUp)
+  steps.unshift(() => Promise.all([api.then(({ stop }) => stop(), () => undefined), workers.stop()]))
+  // The service listens on the port itself.
+  if (settings.METRICS_PORT !== undefined) {
+    const server = await serveStatus(workers.status, settings.HOST, settings.METRICS_PORT === 0 ? 0 : settings.METRICS_PORT + 1)
+    steps.push(server.close)
+  }
+  const [{ first }] = await Promise.all([api, ...workers.starts])
+  return first.address ?? `http://${settings.HOST}:${settings.PORT}`
 }
 
 /** Where the embedded Redis keeps its data. */
@@ -48,9 +53,9 @@ export function redisDirectory (directory: string): string {
   return join(directory, '.toolyard/redis')
 }
 
-async function startChild (name: string, entry: string, env: NodeJS.ProcessEnv, options: PartsOptions): Promise<Supervised<ReadyChild>> {
+function childOptions (name: string, entry: string, env: NodeJS.ProcessEnv, options: PartsOptions): Omit<ChildOptions, 'name'> {
   const { directory, settings, warn, force } = options
   const log = new LogFile(join(directory, `.toolyard/logs/${name}.log`))
-  const child: ChildOptions = { name, entry, directory, env, log, warn, force, graceMs: settings.SHUTDOWN_GRACE_SEC * 1_000 + extraGraceMs }
-  return await supervise(childService(child), options)
+  const graceMs = (settings.SHUTDOWN_GRACE_SEC + Number(env['SHUTDOWN_DELAY_SEC'] ?? 0)) * 1_000 + extraGraceMs
+  return { entry, directory, env, log, warn, force, graceMs }
 }

@@ -1,5 +1,5 @@
 import { createServer } from 'node:net'
-import { StartError } from './start-error.ts'
+import { StartError } from '../supervision/start-error.ts'
 
 /**
  * Finds out early whether an address is free, while nothing has been started yet.

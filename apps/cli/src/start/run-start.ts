@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { join } from 'node:path'
+import { findRedisTarget } from '@toolyard/runtime'
 import { ensureBubblewrap } from '@toolyard/runtime/install'
 import { claim } from './claim.ts'
 import { configure } from './configuration.ts'
@@ -7,8 +8,8 @@ import { greet } from './greeting.ts'
 import { redisDirectory, startParts, type StopSteps } from './parts.ts'
 import { checkPort } from './port.ts'
 import { findEntries, type Entries } from './services.ts'
-import { catchStopSignals, type StopSignals } from './stop-signals.ts'
-import type { Backoff } from './supervisor.ts'
+import { catchStopSignals, type StopSignals } from '../supervision/stop-signals.ts'
+import { defaultBackoff, type Backoff } from '../supervision/supervisor.ts'
 
 /** Where `start` runs and what it starts. */
 export interface StartOptions {
@@ -21,11 +22,9 @@ export interface StartOptions {
   backoff?: Backoff
 }
 
-const defaultBackoff = { firstMs: 500, maxMs: 10_000, steadyMs: 60_000 }
-
 /**
- * Runs Redis (unless REDIS_URL is set), the HTTP service and a worker until SIGINT, SIGTERM or SIGHUP; then stops the
- * service and the worker, and Redis last. Prints what a person wants to know.
+ * Runs Redis (unless the settings name one), the HTTP service and the workers until SIGINT, SIGTERM or SIGHUP; then stops the
+ * service and the workers, and Redis last. Prints what a person wants to know.
  *
  * @returns 0, once everything has stopped
  * @throws StartError, SettingsError or RedisServerError when it can't start; nothing is left running then either.
@@ -59,7 +58,7 @@ async function serve (options: StartOptions, signals: StopSignals, steps: StopSt
     if (settings.SANDBOX !== 'off') await ensureBubblewrap({ env, say: console.log })
     const parts = { directory, env, settings, entries, backoff, ending, force: signals.force, warn: console.error }
     const address = await startParts(parts, steps, () => { end.abort() })
-    console.log(greet({ address, settings, directory, newKey, redisDirectory: settings.REDIS_URL === undefined ? redisDirectory(directory) : undefined }))
+    console.log(greet({ address, settings, directory, newKey, redisDirectory: findRedisTarget(settings) === undefined ? redisDirectory(directory) : undefined, keyFile: env['API_KEY_FILE'] }))
     if (!ending.aborted) await once(ending, 'abort')
     console.log(`Stopping; running calls have ${settings.SHUTDOWN_GRACE_SEC} s to end ...`)
   } finally {

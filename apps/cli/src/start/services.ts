@@ -1,8 +1,8 @@
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { ensureRedisServer, startRedisServer, type RedisServer } from '@toolyard/queue/server'
-import { launchChild, type ChildOptions, type ReadyChild } from './child.ts'
-import type { Service } from './supervisor.ts'
+import { launchChild, type ChildOptions, type ReadyChild } from '../supervision/child.ts'
+import type { Service } from '../supervision/supervisor.ts'
 
 /** The programs of the HTTP service and the worker. */
 export interface Entries {
@@ -23,7 +23,7 @@ export async function redisService (dir: string, env: NodeJS.ProcessEnv): Promis
   return { name: 'redis', launch: () => startRedisServer({ binary: path, dir, aof: true }) }
 }
 
-/** The HTTP service or a worker. */
+/** The HTTP service. */
 export function childService (options: ChildOptions): Service<ReadyChild> {
   return { name: options.name, launch: signal => launchChild(options, signal) }
 }

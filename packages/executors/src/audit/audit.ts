@@ -1,7 +1,7 @@
 import { appendFile, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { createRedactor } from '@toolyard/runtime'
 import type { AuditEntry } from './entry.ts'
-import { createRedactor } from './redaction.ts'
 
 /** Where the audit is written, and what it must not hold. */
 export interface AuditOptions {

@@ -4,9 +4,13 @@ import type { AuditedCall } from './entry.ts'
 
 /** The same audit, which writes to every entry of one call what is known of the call. */
 export function auditOfCall (audit: Audit, args: Record<string, unknown>, call: Omit<AuditedCall, 'argumentsSha256'>): Audit {
-  const argumentsSha256 = createHash('sha256').update(JSON.stringify(args)).digest('hex')
+  let argumentsSha256: string | undefined
   return {
-    record (entry) { audit.record({ ...entry, call: { ...call, argumentsSha256 } }) },
+    record (entry) {
+      // Most built-in tools record nothing.
+      argumentsSha256 ??= createHash('sha256').update(JSON.stringify(args)).digest('hex')
+      audit.record({ ...entry, call: { ...call, argumentsSha256 } })
+    },
     flush: async () => { await audit.flush() }
   }
 }

@@ -11,8 +11,10 @@ import { deleteEntry } from './tree/delete-entry.ts'
 import { listDirectory } from './tree/list-directory.ts'
 import { moveEntry } from './tree/move-entry.ts'
 import { statEntry } from './tree/stat-entry.ts'
-import { createFetchPage, type FetchPolicy } from './web/fetch-page.ts'
-import { createSearchWeb, type WebSearchPolicy } from './web/search-web.ts'
+import type { FetchPolicy } from './web/fetch-page.ts'
+import type { WebSearchPolicy } from './web/search-web.ts'
+import { createRunWorkflow } from './workflow/run-workflow.ts'
+import type { ReadYaml } from './workflow/workflow-file.ts'
 
 /** What the built-in tools may do beside the workspace; a tool whose part is absent isn't there. */
 export interface BuiltinOptions {
@@ -20,6 +22,7 @@ export interface BuiltinOptions {
   fetch?: FetchPolicy
   webSearch?: WebSearchPolicy
   workspaceDelete?: boolean
+  workflows?: { readYaml: ReadYaml }
 }
 
 /** The built-in tools of one worker. */
@@ -43,8 +46,24 @@ export function createBuiltins (options: BuiltinOptions, host: CommandHost): Bui
     ['workspace.move', moveEntry]
   ])
   if (options.workspaceDelete === true) handlers.set('workspace.delete', deleteEntry)
+  if (options.workflows !== undefined) handlers.set('workflow.run', createRunWorkflow(options.workflows.readYaml))
   if (options.exec !== undefined) handlers.set('tool.exec', createExec(options.exec.allowlist))
-  if (options.fetch !== undefined) handlers.set('data.fetch', createFetchPage(options.fetch))
-  if (options.webSearch !== undefined) handlers.set('tools.web_search', createSearchWeb(options.webSearch))
+  if (options.fetch !== undefined) handlers.set('data.fetch', lazyFetchPage(options.fetch))
+  if (options.webSearch !== undefined) handlers.set('tools.web_search', lazySearchWeb(options.webSearch))
   return { handlers, close: () => threads.close() }
+}
+
+/** The HTTP client and the reader of HTML are loaded with the first call: a worker that never fetches is smaller without. */
+function lazyFetchPage (policy: FetchPolicy): BuiltinHandler {
+  return async (args, context) => {
+    const { createFetchPage } = await import('./web/fetch-page.ts')
+    return await createFetchPage(policy)(args, context)
+  }
+}
+
+function lazySearchWeb (policy: WebSearchPolicy): BuiltinHandler {
+  return async (args, context) => {
+    const { createSearchWeb } = await import('./web/search-web.ts')
+    return await createSearchWeb(policy)(args, context)
+  }
 }

@@ -1,6 +1,7 @@
 import type { CallErrorCode } from '@toolyard/contract'
 import type { Tool } from '@toolyard/manifests'
 import type { CommandHost } from '../command/run-command.ts'
+import type { WorkflowSteps } from './workflow/steps.ts'
 
 /** Where and until when a built-in tool works. */
 export interface BuiltinContext {
@@ -13,6 +14,8 @@ export interface BuiltinContext {
   timeoutMs: number
   /** Aborted at the timeout and at a cancel; a handler checks it between its steps. */
   signal: AbortSignal
+  /** What a tool makes jobs with; absent where no jobs can be made. */
+  steps?: WorkflowSteps
   /** Takes a line for the job's log. */
   log: (line: string) => void
 }
@@ -20,7 +23,8 @@ export interface BuiltinContext {
 /**
  * A built-in tool: runs in the worker's own process, never blocks it, and returns a JSON value.
  *
- * @throws BuiltinFailure for what the caller is to be told; anything else is a bug.
+ * @throws BuiltinFailure for what the caller is to be told; BuiltinWait when it goes on after other jobs; anything else
+ * is a bug.
  */
 export type BuiltinHandler = (args: Readonly<Record<string, unknown>>, context: BuiltinContext) => Promise<unknown>
 

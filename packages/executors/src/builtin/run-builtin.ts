@@ -6,6 +6,7 @@ import { startDeadline } from '../deadline.ts'
 import type { Outcome, RunContext } from '../outcome.ts'
 import { interruptionError } from '../result/interruption.ts'
 import { BuiltinFailure, type BuiltinContext, type BuiltinHandler } from './handler.ts'
+import { BuiltinWait } from './workflow/steps.ts'
 
 /** How long an interrupted handler may take to end what it began, in milliseconds. */
 const windDownMs = 5_000
@@ -21,7 +22,14 @@ export async function runBuiltin (handler: BuiltinHandler, call: BuiltinCall, co
   const stop = new AbortController()
   const deadline = startDeadline(context.timeoutMs, context.signal)
   const run = runHandler(handler, call.args, {
-    tool: call.tool, jobId: context.jobId, workspaceDir: processes.workspaceDir, processes, timeoutMs: context.timeoutMs, signal: stop.signal, log: context.log
+    tool: call.tool,
+    jobId: context.jobId,
+    workspaceDir: processes.workspaceDir,
+    processes,
+    timeoutMs: context.timeoutMs,
+    signal: stop.signal,
+    log: context.log,
+    ...(context.steps === undefined ? {} : { steps: context.steps })
   })
   const interrupted = deadline.interrupted.then(async (interruption): Promise<Outcome> => {
     stop.abort()
@@ -33,7 +41,8 @@ export async function runBuiltin (handler: BuiltinHandler, call: BuiltinCall, co
     return await Promise.race([run.then(outcome => stop.signal.aborted ? interrupted : outcome), interrupted])
   } finally {
     deadline.clear()
-    stop.abort()
+    // With a reason, or an exception is made of which nobody hears.
+    stop.abort('ended')
   }
 }
 
@@ -53,6 +62,7 @@ async function runHandler (handler: BuiltinHandler, args: Record<string, unknown
   try {
     return { ok: true, output: await handler(args, context) }
   } catch (error) {
+    if (error instanceof BuiltinWait) return { ok: false, error: { code: 'INTERNAL', message: error.message }, wait: error.wait }
     const known = knownError(error)
     if (known !== undefined) return { ok: false, error: known }
     if (context.signal.aborted) return { ok: false, error: { code: 'JOB_CANCELLED', message: 'Job was cancelled' } }

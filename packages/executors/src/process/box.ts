@@ -5,9 +5,10 @@ export interface Box {
   /**
    * Says how to run a plan inside.
    *
+   * @param pinned a copy of the plan's pinned file, which takes its place inside
    * @throws Error when it can't be run inside; it isn't run at all then.
    */
-  enter (plan: ProcessPlan): BoxEntry
+  enter (plan: ProcessPlan, pinned?: string): BoxEntry
 }
 
 /** The command line that builds the box around a process and runs it there. */

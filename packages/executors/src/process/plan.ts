@@ -1,3 +1,5 @@
+import type { Pin } from './pins.ts'
+
 /** Everything that `execve` needs to know, and nothing of where it came from. */
 export interface ProcessPlan {
   /** Absolute path. */
@@ -8,4 +10,6 @@ export interface ProcessPlan {
   cwd: string
   /** Directories and files that it must be able to read when it runs in a box, beside its own program; absolute paths. */
   readable?: readonly string[]
+  /** The program, or the script that it is given, must be what was pinned; else it isn't run. */
+  pin?: Pin
 }

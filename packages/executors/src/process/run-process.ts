@@ -1,16 +1,17 @@
 import type { CallError } from '@toolyard/contract'
 import { startDeadline, type Deadline, type Interruption } from '../deadline.ts'
-import type { Box, BoxStatus } from './box.ts'
+import type { BoxStatus } from './box.ts'
 import { boxEnding } from './box-end.ts'
 import { killBox } from './box-kill.ts'
 import { createCapture, type Capture, type Captured } from './capture.ts'
 import { drainPipes } from './drain.ts'
 import { killTree } from './kill-tree.ts'
+import type { Child } from './launch/child.ts'
 import { createLineSplitter } from './lines.ts'
-import type { Mark, Marks } from './mark.ts'
+import type { Mark } from './mark.ts'
 import type { ProcessPlan } from './plan.ts'
 import { signalGroup } from './signal.ts'
-import { startProcess, type Child } from './start.ts'
+import { startProcess, type StartHost } from './start.ts'
 import { terminateBox, terminateTree } from './terminate.ts'
 import type { TreeRoot } from './tree.ts'
 
@@ -29,12 +30,9 @@ export interface ProcessOptions {
 }
 
 /** What runs of one worker share. */
-export interface ProcessHost {
-  marks: Marks
+export interface ProcessHost extends StartHost {
   /** Told the pids of processes that outlived SIGKILL. */
   onSurvivors: (pids: number[]) => void
-  /** Shuts in every process of the tool; without it they run in the open. */
-  box?: Box
 }
 
 export type ProcessEnding =
@@ -79,19 +77,17 @@ interface Run {
 }
 
 async function runMarked (plan: ProcessPlan, options: ProcessOptions, host: ProcessHost, run: Run): Promise<ProcessEnding> {
-  const start = await startProcess(plan, host.marks, run.mark, host.box)
+  const start = await startProcess(plan, host, { mark: run.mark, stdin: options.stdin })
   if (!start.started) return { kind: 'unstarted', error: start.error }
   const { child, root, box } = start
-  const exited = new Promise<ProcessEnding>(resolve => { child.once('exit', (code, signal) => { resolve(exitEnding(code, signal)) }) })
-  const closed = new Promise<true>(resolve => { child.once('close', () => { resolve(true) }) })
+  const { exited, closed } = child
   const finishLines = readPipes(child, run, options.onLine)
-  child.stdin.end(options.stdin)
 
   const ending = await Promise.race([exited, run.deadline.interrupted])
   const survivors = ending.kind === 'timeout' || ending.kind === 'abort'
     ? await (box === undefined ? terminateTree(root, exited) : terminateBox(root, box, exited))
     : await cleanUp({ root, box }, run, closed)
-  for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy()
+  for (const stream of [child.stdout, child.stderr]) stream.destroy()
   finishLines()
   if (survivors.length > 0) host.onSurvivors(survivors)
   return box === undefined ? ending : await closeBox(ending, plan, box, run.stderr)
@@ -105,15 +101,9 @@ async function closeBox (ending: ProcessEnding, plan: ProcessPlan, box: BoxStatu
   }
 }
 
-function exitEnding (code: number | null, signal: NodeJS.Signals | null): ProcessEnding {
-  return signal === null ? { kind: 'exit', code: code ?? 0 } : { kind: 'signal', signal }
-}
-
 /** Reads both pipes from the first byte on; returns what hands on the last line. */
 function readPipes (child: Child, { stdout, stderr }: Run, onLine: (line: string) => void): () => void {
   const lines = createLineSplitter(onLine)
-  // A process that closes its stdin, or ends without reading it, is no failure.
-  child.stdin.on('error', () => {})
   child.stdout.on('error', () => {}).on('data', (chunk: Buffer) => { stdout.add(chunk) })
   child.stderr.on('error', () => {}).on('data', (chunk: Buffer) => {
     stderr.add(chunk)

@@ -10,13 +10,14 @@ const causes: Record<string, string> = {
   ENOEXEC: 'it is neither a binary nor a script with a #! line',
   ENOENT: 'no such file',
   ENOTDIR: 'no such file',
+  EPINNED: 'it is not the one that its manifest pins with sha256',
   EPERM: 'not permitted',
   ERR_INVALID_ARG_VALUE: 'its path, an argument or a variable holds a NUL byte',
   ETXTBSY: 'it is being written'
 }
 
 /** What the machine is out of, not what is wrong with the program: worth another try elsewhere. */
-const shortages = new Set(['EAGAIN', 'EMFILE', 'ENFILE', 'ENOMEM'])
+const shortages = new Set(['EAGAIN', 'EMFILE', 'ENFILE', 'ENOMEM', 'HELPER_LOST'])
 
 /**
  * The call error for a process that couldn't be started: `TOOL_UNAVAILABLE` with the program and the cause, or

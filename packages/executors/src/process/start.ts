@@ -1,47 +1,76 @@
-import { spawn, type ChildProcessByStdio } from 'node:child_process'
-import { once } from 'node:events'
 import { accessSync, constants, statSync } from 'node:fs'
-import type { Readable, Writable } from 'node:stream'
 import type { CallError } from '@toolyard/contract'
 import type { Box, BoxEntry, BoxStatus } from './box.ts'
+import { killTree } from './kill-tree.ts'
+import type { CallGroup } from './groups.ts'
+import type { Child, Launcher } from './launch/child.ts'
 import type { Mark, Marks } from './mark.ts'
+import type { Pinned, Pins } from './pins.ts'
 import type { ProcessPlan } from './plan.ts'
-import { readProcess } from './process-table.ts'
 import { hasProgramFormat } from './program-format.ts'
 import { sandboxError, startError } from './start-error.ts'
 import type { TreeRoot } from './tree.ts'
 
-export type Child = ChildProcessByStdio<Writable, Readable, Readable>
+export interface Started {
+  started: true
+  child: Child
+  root: TreeRoot
+  box: BoxStatus | undefined
+}
 
-export type Start =
-  | { started: true, child: Child, root: TreeRoot, box: BoxStatus | undefined }
-  | { started: false, error: CallError }
+export type Start = Started | { started: false, error: CallError }
+
+/** What every start of a worker works with. */
+export interface StartHost {
+  marks: Marks
+  launcher: Launcher
+  pins: Pins
+  /** Shuts in every process of the tool; without it they run in the open. */
+  box?: Box
+  /** Bounds the call as a whole; the caller removes it. */
+  group?: CallGroup
+  /** Of processes in the open: a command line that runs what follows it under the tool's own limits. */
+  limit?: readonly string[]
+}
+
+/** What a process is started with, beside its plan. */
+export interface StartInput {
+  mark: Mark | undefined
+  /** Read from stdin, until EOF. */
+  stdin: string
+}
 
 /**
  * Starts a process as the leader of a session of its own, with three pipes and no other descriptor, no shell (A42) and
  * no variable that the plan doesn't name (A41); in a box if there is one. Never rejects: a process that can't be started
  * is `started: false`. Who gets a box status closes it.
  */
-export async function startProcess (plan: ProcessPlan, marks: Marks, mark: Mark | undefined, box?: Box): Promise<Start> {
-  if (box !== undefined) return await startBoxed(plan, box)
+export async function startProcess (plan: ProcessPlan, { launcher, pins, box, limit, group }: StartHost, { mark, stdin }: StartInput): Promise<Start> {
+  if (box !== undefined) return await startBoxed(plan, box, { launcher, pins, stdin, ...(group === undefined ? {} : { group }) })
   try {
+    const pinned = await checkPin(plan, pins)
     checkProgram(plan)
-    const child = marks.apply(mark, () => spawnChild(plan, []))
-    return await started(child, mark, undefined)
+    const child = await launcher.launch({ plan: limitedPlan(plan, limit), stdin, descriptors: [], mark, ...(group === undefined ? {} : { group }) })
+    const start = started(child, mark, undefined)
+    if (pinned !== undefined && !await pinned.isUnchanged()) {
+      await killTree(start.root, [])
+      throw otherThanPinned()
+    }
+    return start
   } catch (error) {
     return { started: false, error: await startError(plan, error as NodeJS.ErrnoException) }
   }
 }
 
 /** What is wrong with the program is found out before: the box only tells that it could not be run. */
-async function startBoxed (plan: ProcessPlan, box: Box): Promise<Start> {
+async function startBoxed (plan: ProcessPlan, box: Box, { launcher, pins, group, stdin }: Pick<StartHost, 'launcher' | 'pins' | 'group'> & Pick<StartInput, 'stdin'>): Promise<Start> {
   let entry: BoxEntry | undefined
   try {
+    const pinned = await checkPin(plan, pins)
     checkProgram(plan)
-    accessSync(plan.program, constants.X_OK)
-    if (!statSync(plan.program).isFile()) throw Object.assign(new Error('no file'), { code: 'EACCES' })
-    entry = enterBox(box, plan)
-    return await started(spawnChild(entry.plan, entry.descriptors), undefined, entry.status)
+    checkExecutable(plan)
+    entry = enterBox(box, plan, pinned?.copy)
+    return started(await launcher.launch({ plan: entry.plan, stdin, descriptors: entry.descriptors, mark: undefined, ...(group === undefined ? {} : { group }) }), undefined, entry.status)
   } catch (error) {
     entry?.status.close()
     return { started: false, error: error instanceof BoxFault ? sandboxError(error.message) : await startError(plan, error as NodeJS.ErrnoException) }
@@ -52,38 +81,42 @@ async function startBoxed (plan: ProcessPlan, box: Box): Promise<Start> {
 
 class BoxFault extends Error {}
 
-function enterBox (box: Box, plan: ProcessPlan): BoxEntry {
+function enterBox (box: Box, plan: ProcessPlan, pinned: string | undefined): BoxEntry {
   try {
-    return box.enter(plan)
+    return box.enter(plan, pinned)
   } catch (error) {
     throw new BoxFault((error as Error).message)
   }
 }
 
-async function started (child: Child, mark: Mark | undefined, box: BoxStatus | undefined): Promise<Start> {
-  child.on('error', () => {})
-  if (child.pid === undefined) throw await startFailure(child)
-  return { started: true, child, root: { pid: child.pid, started: readProcess(child.pid)?.started, mark }, box }
+function started (child: Child, mark: Mark | undefined, box: BoxStatus | undefined): Started {
+  return { started: true, child, root: { pid: child.pid, started: child.started, mark }, box }
+}
+
+/** What sets the limits only tells that it could not go on. */
+function limitedPlan (plan: ProcessPlan, limit: readonly string[] | undefined): ProcessPlan {
+  const [program, ...args] = limit ?? []
+  if (program === undefined) return plan
+  checkExecutable(plan)
+  return { ...plan, program, args: [...args, plan.program, ...plan.args] }
+}
+
+function checkExecutable (plan: ProcessPlan): void {
+  accessSync(plan.program, constants.X_OK)
+  if (!statSync(plan.program).isFile()) throw Object.assign(new Error('no file'), { code: 'EACCES' })
+}
+
+async function checkPin ({ pin }: ProcessPlan, pins: Pins): Promise<Pinned | undefined> {
+  if (pin === undefined) return undefined
+  const pinned = await pins.check(pin)
+  if (pinned === undefined) throw otherThanPinned()
+  return pinned
+}
+
+function otherThanPinned (): Error {
+  return Object.assign(new Error('other than pinned'), { code: 'EPINNED' })
 }
 
 function checkProgram (plan: ProcessPlan): void {
   if (!hasProgramFormat(plan.program)) throw Object.assign(new Error('no program'), { code: 'ENOEXEC' })
-}
-
-function spawnChild (plan: ProcessPlan, descriptors: readonly number[]): Child {
-  return spawn(plan.program, plan.args, {
-    cwd: plan.cwd,
-    // Node adds this variable from its own environment unless it finds it here.
-    env: { NODE_V8_COVERAGE: undefined, ...plan.env },
-    detached: true,
-    shell: false,
-    stdio: ['pipe', 'pipe', 'pipe', ...descriptors]
-  }) as Child
-}
-
-async function startFailure (child: Child): Promise<unknown> {
-  const [error] = await once(child, 'error') as [unknown]
-  // Without descriptors left, Node makes no streams, whatever its types say.
-  for (const stream of (child.stdio as Child['stdio'] | undefined) ?? []) stream?.destroy()
-  return error
 }

@@ -25,7 +25,8 @@ export async function terminateBox (root: TreeRoot, status: BoxStatus, exited: P
   return await killBox(root, status)
 }
 
-async function beforeGraceEnds (exited: Promise<unknown>): Promise<void> {
+/** Waits for an exit, 250 ms at most. */
+export async function beforeGraceEnds (exited: Promise<unknown>): Promise<void> {
   let timer: NodeJS.Timeout | undefined
   const grace = new Promise<void>(resolve => { timer = setTimeout(resolve, graceMs) })
   await Promise.race([exited, grace])

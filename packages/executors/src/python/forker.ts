@@ -1,22 +1,32 @@
 import type { Duplex } from 'node:stream'
 import type { Mark, Marks } from '../process/mark.ts'
 import { readProcess } from '../process/process-table.ts'
-import type { TreeRoot } from '../process/tree.ts'
+import { defaultLimits, type ProcessLimits } from '../sandbox/limits.ts'
 import { createDeferred, type Deferred } from './deferred.ts'
 import { createFrameReader, decodeFrame, encodeFrame, type Message } from './frames.ts'
+import { nestTree, type NestParent } from './nest-tree.ts'
+import { openTree, type ProcessTree } from './process-tree.ts'
 import type { Connections, Guest, Reception } from './reception.ts'
 
-/** How a forked process ended. `lost`: nobody can tell, because the process that forked it is gone. */
-export type ForkEnding = { kind: 'exit', code: number } | { kind: 'signal', signal: NodeJS.Signals } | { kind: 'lost' }
+/**
+ * How a forked process ended. `unboxed`: it didn't begin, because its nest could not be made. `lost`: nobody can tell,
+ * because the process that forked it is gone.
+ */
+export type ForkEnding = { kind: 'exit', code: number } | { kind: 'signal', signal: NodeJS.Signals } | { kind: 'unboxed', cause: string } | { kind: 'lost' }
 
 /** A process that was forked, is connected, and waits for its first message. */
 export interface ForkedProcess extends Connections {
-  root: TreeRoot
+  tree: ProcessTree
+  /** What those are children of that it forks itself: its pid, or its nest. */
+  self: ForkerProcess
   /** Fulfilled when it ended and was reaped. */
   ended: Promise<ForkEnding>
   /** To be called when nothing of it is left. */
   release: () => void
 }
+
+/** A process that forks: in the open its pid, in a box its nest. */
+export type ForkerProcess = { kind: 'open', pid: number } | { kind: 'boxed', nest: NestParent }
 
 export type Fork =
   | { kind: 'forked', process: ForkedProcess }
@@ -24,12 +34,15 @@ export type Fork =
   | { kind: 'stale' }
   /** Not forked: the machine is out of processes or memory. */
   | { kind: 'refused', cause: string }
+  /** Forked, and ended at once: its nest could not be made. */
+  | { kind: 'unboxed', cause: string }
   /** The forking process is gone, or does not answer. */
   | { kind: 'lost' }
 
 /** A Python process that forks others: a host or a template. */
 export interface Forker {
-  fork (): Promise<Fork>
+  /** `limits` are those of the new process; without effect in the open. */
+  fork (limits?: ProcessLimits): Promise<Fork>
   /** Fulfilled when it can't be reached any more. */
   closed: Promise<void>
 }
@@ -50,8 +63,8 @@ const maxMessageBytes = 4_096
 /** A forker does nothing but fork. One that takes longer is stuck, and given up. */
 const patienceMs = 10_000
 
-/** Takes over the control connection of a forking process, `pid`. The messages are in `forker.py`. */
-export function createForker (pid: number, control: Duplex, { marks, reception }: ForkerService): Forker {
+/** Takes over the control connection of a forking process. The messages are in `forker.py`. */
+export function createForker (self: ForkerProcess, control: Duplex, { marks, reception }: ForkerService): Forker {
   const children = new Map<number, Child>()
   let count = 0
 
@@ -71,7 +84,7 @@ export function createForker (pid: number, control: Duplex, { marks, reception }
     else child?.ended.resolve(ending)
   }
 
-  function request (token: string, mark: Mark | undefined): Child {
+  function request (token: string, mark: Mark | undefined, processLimits: ProcessLimits): Child {
     const child = { answered: createDeferred<Message | undefined>(), ended: createDeferred<ForkEnding>() }
     if (control.destroyed) {
       lose(child)
@@ -79,7 +92,7 @@ export function createForker (pid: number, control: Duplex, { marks, reception }
     }
     count += 1
     children.set(count, child)
-    control.write(encodeFrame({ id: count, token, mark: mark ?? null }))
+    control.write(encodeFrame({ id: count, token, mark: mark ?? null, limits: processLimits }))
     return child
   }
 
@@ -87,27 +100,38 @@ export function createForker (pid: number, control: Duplex, { marks, reception }
     const answer = await child.answered.promise
     const childPid = Number(answer?.['pid'])
     if (!Number.isSafeInteger(childPid)) return refusalOf(answer)
-    const connections = await Promise.race([guest.connected, child.ended.promise.then(() => undefined)])
-    if (connections === undefined) return { kind: 'lost' }
-    const entry = readProcess(childPid)
-    // A module that is imported in the forker could send messages of its own, and have any process killed.
-    if (process.platform === 'linux' && entry?.parent !== pid) {
+    const connections = await Promise.race([guest.connected, child.ended.promise])
+    if ('kind' in connections) return connections.kind === 'unboxed' ? connections : { kind: 'lost' }
+    const born = birthOf(childPid, mark, child.ended.promise)
+    if (born === undefined) {
       connections.control.destroy()
       connections.output.destroy()
       return { kind: 'lost' }
     }
-    const root = { pid: childPid, started: entry?.started, mark }
     const release = (): void => { marks.release(mark) }
-    return { kind: 'forked', process: { ...connections, root, ended: child.ended.promise, release } }
+    return { kind: 'forked', process: { ...connections, ...born, ended: child.ended.promise, release } }
+  }
+
+  /** Undefined for what isn't a child of the forker. */
+  function birthOf (pid: number, mark: Mark | undefined, ended: Promise<ForkEnding>): Pick<ForkedProcess, 'tree' | 'self'> | undefined {
+    if (self.kind === 'boxed') {
+      const nest = nestTree(self.nest, pid, ended)
+      return { tree: nest, self: { kind: 'boxed', nest } }
+    }
+    const entry = readProcess(pid)
+    // A module that is imported in the forker could send messages of its own, and have any process killed.
+    if (process.platform === 'linux' && entry?.parent !== self.pid) return undefined
+    return { tree: openTree({ pid, started: entry?.started, mark }), self: { kind: 'open', pid } }
   }
 
   return {
     closed,
-    async fork () {
+    async fork (processLimits = defaultLimits) {
       const guest = reception.expect()
-      const mark = marks.take()
+      // A nest needs none.
+      const mark = self.kind === 'open' ? marks.take() : undefined
       const stuck = setTimeout(() => { control.destroy() }, patienceMs)
-      const fork = await connect(request(guest.token, mark), guest, mark)
+      const fork = await connect(request(guest.token, mark, processLimits), guest, mark)
       clearTimeout(stuck)
       guest.dismiss()
       if (fork.kind !== 'forked') marks.release(mark)
@@ -121,7 +145,8 @@ function lose ({ answered, ended }: Child): void {
   ended.resolve({ kind: 'lost' })
 }
 
-function endingOf ({ exit, signal }: Message): ForkEnding | undefined {
+function endingOf ({ exit, signal, unboxed }: Message): ForkEnding | undefined {
+  if (typeof unboxed === 'string') return { kind: 'unboxed', cause: unboxed }
   if (typeof exit === 'number') return { kind: 'exit', code: exit }
   return typeof signal === 'string' ? { kind: 'signal', signal: signal as NodeJS.Signals } : undefined
 }

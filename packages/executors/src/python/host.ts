@@ -1,13 +1,20 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import type { Duplex, Readable } from 'node:stream'
+import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { CallError } from '@toolyard/contract'
+import type { BoxStatus } from '../process/box.ts'
+import { killBox } from '../process/box-kill.ts'
+import { childrenOf } from '../process/children.ts'
 import { killTree } from '../process/kill-tree.ts'
 import { readProcess } from '../process/process-table.ts'
 import type { ProcessPlan } from '../process/plan.ts'
-import { startError } from '../process/start-error.ts'
-import { createForker } from './forker.ts'
+import { sandboxError, startError } from '../process/start-error.ts'
+import { receptionPlace, type HostBox, type NestPlan } from '../sandbox/host-box.ts'
+import { createForker, type ForkerProcess } from './forker.ts'
+import { createFrameReader, decodeFrame, encodeFrame, type Message } from './frames.ts'
+import { receptionName, type Reception } from './reception.ts'
 import { createTemplate, type Template, type TemplateService } from './template.ts'
 
 /** The warm process of one Python root, and the templates of its modules. */
@@ -27,27 +34,64 @@ export interface HostService extends TemplateService {
   onHostEnd: (root: string, message: string) => void
 }
 
+/** What a host is for. */
+export interface HostPlace {
+  /** The Python root. */
+  root: string
+  /** The box that it and its calls are shut in; undefined: none. */
+  box: HostBox | undefined
+}
+
 interface HostProcess {
   child: ChildProcess
   pid: number
   control: Duplex & { unref (): void }
   stderr: Readable & { unref (): void }
+  /** Of the box around it. */
+  boxed: { status: BoxStatus, nests: NestPlan } | undefined
 }
 
 /** Beyond these, the template that was used longest ago is retired: each holds its module in memory. */
 const maxTemplates = 32
 const stderrChars = 4_096
+/** Behind stdin, stdout and stderr. In a box, the box's own comes first. */
+const firstDescriptor = 3
 const script = fileURLToPath(new URL('../../python/toolyard_host.py', import.meta.url))
 
 /** Starts a host, or says why it can't be started. `plan` is a Python, its directory and its environment. */
-export async function startHost (root: string, plan: Omit<ProcessPlan, 'args'>, service: HostService): Promise<Host | CallError> {
-  const started = await spawnHost({ ...plan, args: ['-I', '-B', '-X', 'utf8', script, root, service.reception.path] })
-  return 'child' in started ? createHost(root, started, service) : started
+export async function startHost (place: HostPlace, plan: Omit<ProcessPlan, 'args'>, service: HostService): Promise<Host | CallError> {
+  const started = await spawnHost(place, plan, service.reception)
+  if (!('child' in started)) return started
+  const { control, boxed } = started
+  control.write(encodeFrame({ box: boxed?.nests ?? null }))
+  const answer = boxed === undefined ? undefined : await firstAnswer(started)
+  const host = createHost(place.root, started, service)
+  if (answer === undefined || answer['ready'] === true) return host
+  await host.close()
+  return sandboxError(String(answer['failed']))
 }
 
-function createHost (root: string, { child, pid, control, stderr }: HostProcess, service: HostService): Host {
+/** What a boxed host says first; when it ends without a word, what was printed. */
+async function firstAnswer ({ control, stderr, child }: HostProcess): Promise<Message> {
+  let printed = ''
+  stderr.on('data', (chunk: Buffer) => { printed = (printed + chunk.toString('utf8')).slice(-stderrChars) })
+  const told = new Promise<Message>(resolve => {
+    const read = createFrameReader(stderrChars, content => {
+      control.off('data', onData)
+      resolve(decodeFrame(content))
+    })
+    const onData = (chunk: Buffer): void => { if (!read(chunk)) control.destroy() }
+    control.on('error', () => {}).on('data', onData)
+  })
+  const gone = once(child, 'close').then(() => ({ failed: printed.trim() || 'the Python host ended at once' }))
+  return await Promise.race([told, gone])
+}
+
+function createHost (root: string, { child, pid, control, stderr, boxed }: HostProcess, service: HostService): Host {
   const tree = { pid, started: readProcess(pid)?.started, mark: undefined }
-  const forker = createForker(pid, control, service)
+  const kill = (): Promise<number[]> => boxed === undefined ? killTree(tree, []) : killBox(tree, boxed.status)
+  const self: ForkerProcess = boxed === undefined ? { kind: 'open', pid } : { kind: 'boxed', nest: { find: () => hostIn(boxed.status), kill } }
+  const forker = createForker(self, control, service)
   const current = new Map<string, Template>()
   const living = new Set<Template>()
   let closing = false
@@ -78,10 +122,12 @@ function createHost (root: string, { child, pid, control, stderr }: HostProcess,
     await Promise.all([...living].map(({ ended }) => ended))
     control.destroy()
     stderr.destroy()
-    if (child.exitCode !== null || child.signalCode !== null) return
-    child.ref()
-    await killTree(tree, [])
-    await exited
+    if (child.exitCode === null && child.signalCode === null) {
+      child.ref()
+      await kill()
+      await exited
+    }
+    boxed?.status.close()
   }
 
   let ending: Promise<void> | undefined
@@ -105,21 +151,38 @@ function createHost (root: string, { child, pid, control, stderr }: HostProcess,
   }
 }
 
+/** bubblewrap's first process in the box has one child. */
+function hostIn (status: BoxStatus): number | undefined {
+  const { init } = status.read()
+  return init === undefined ? undefined : childrenOf(init)[0]
+}
+
 /** As the leader of a session of its own, so that a Ctrl-C at the worker's terminal doesn't reach it. */
-async function spawnHost (plan: ProcessPlan): Promise<HostProcess | CallError> {
+async function spawnHost (place: HostPlace, basis: Omit<ProcessPlan, 'args'>, reception: Reception): Promise<HostProcess | CallError> {
+  let entry: ReturnType<HostBox['enter']> | undefined
+  const control = place.box === undefined ? firstDescriptor : firstDescriptor + 1
+  const path = place.box === undefined ? reception.path : `${receptionPlace}/${receptionName}`
+  const plan = { ...basis, args: ['-I', '-B', '-X', 'utf8', script, place.root, path, String(control)], readable: [...basis.readable ?? [], dirname(script)] }
   try {
-    const child = spawn(plan.program, plan.args, {
-      cwd: plan.cwd,
+    entry = place.box?.enter({ ...plan, root: place.root }, reception.directory)
+  } catch (error) {
+    return sandboxError((error as Error).message)
+  }
+  try {
+    const { program, args, cwd, env } = entry?.plan ?? plan
+    const child = spawn(program, args, {
+      cwd,
       // Node adds this variable from its own environment unless it finds it here.
-      env: { NODE_V8_COVERAGE: undefined, ...plan.env },
+      env: { NODE_V8_COVERAGE: undefined, ...env },
       detached: true,
-      stdio: ['ignore', 'ignore', 'pipe', 'pipe']
+      stdio: ['ignore', 'ignore', 'pipe', ...entry?.descriptors ?? [], 'pipe']
     })
     child.on('error', () => {})
     if (child.pid === undefined) throw (await once(child, 'error'))[0]
-    const [, , stderr, control] = child.stdio as unknown as [null, null, HostProcess['stderr'], HostProcess['control']]
-    return { child, pid: child.pid, control, stderr }
+    const stdio = child.stdio as unknown as [null, null, HostProcess['stderr'], ...unknown[]]
+    return { child, pid: child.pid, control: stdio[control] as HostProcess['control'], stderr: stdio[2], boxed: entry }
   } catch (error) {
+    entry?.status.close()
     return await startError(plan, error as NodeJS.ErrnoException)
   }
 }

@@ -1,20 +1,22 @@
 import type { CallError } from '@toolyard/contract'
+import { statSync } from 'node:fs'
 import type { ProcessHost } from '../process/run-process.ts'
 import { startHost, type Host, type HostService } from './host.ts'
-import { findInterpreter } from './interpreter.ts'
+import type { HostBox } from '../sandbox/host-box.ts'
+import { findInterpreter, type FoundInterpreter } from './interpreter.ts'
 import { openReception, type Reception } from './reception.ts'
 
-export interface HostsOptions extends ProcessHost {
+export interface HostsOptions extends Pick<ProcessHost, 'marks' | 'onSurvivors'> {
   workspaceDir: string
   /** The whole environment of hosts, and so of tools. */
   env: Readonly<Record<string, string>>
   onHostEnd: HostService['onHostEnd']
 }
 
-/** The hosts of a worker, one for each Python root, started at first use and again when they died. */
+/** The hosts of a worker, one for each Python root and box, started at first use and again when they died. */
 export interface Hosts {
-  /** The host of a root, with the path of its Python; or why there is none. */
-  get (root: string): Promise<{ host: Host, python: string } | { error: CallError }>
+  /** The host of a root, with the path of its Python; or why there is none. Without a box it runs in the open. */
+  get (root: string, box: HostBox | undefined): Promise<{ host: Host, python: string } | { error: CallError }>
   /** Ends all hosts; no call may be running. */
   close (): Promise<void>
 }
@@ -23,44 +25,54 @@ type Started = Awaited<ReturnType<Hosts['get']>>
 
 /** Makes the hosts of a worker; nothing is started before the first use. */
 export function createHosts (options: HostsOptions): Hosts {
-  const byRoot = new Map<string, Promise<Started>>()
+  const byPlace = new Map<string, Place>()
   const living = new Set<Host>()
   let reception: Promise<Reception> | undefined
-  let python: Promise<string | CallError> | undefined
+  let python: Promise<FoundInterpreter | CallError> | undefined
 
-  async function start (root: string): Promise<Started> {
-    python ??= findPython(options.env)
-    const program = await python
-    const started = typeof program === 'string' ? await startWith(program, root) : { error: program }
-    if ('host' in started) return started
-    // It may be installed, or replaced, by the next call.
-    python = undefined
-    byRoot.delete(root)
-    return started
+  function open (key: string, root: string, box: HostBox | undefined): Place {
+    const place = { started: start(root, box), stamp: stampOf(root, box) }
+    byPlace.set(key, place)
+    void place.started.then(async started => {
+      if ('host' in started) await started.host.closed
+      // It may be installed, or replaced, by the next call.
+      else python = undefined
+      if (byPlace.get(key) === place) byPlace.delete(key)
+    })
+    return place
   }
 
-  async function startWith (program: string, root: string): Promise<Started> {
+  async function start (root: string, box: HostBox | undefined): Promise<Started> {
+    python ??= findPython(options.env)
+    const found = await python
+    if ('code' in found) return { error: found }
     reception ??= openReception()
     const service = { ...options, reception: await reception }
-    const host = await startHost(root, { program, env: options.env, cwd: options.workspaceDir }, service)
+    const host = await startHost({ root, box }, { program: found.path, env: options.env, cwd: options.workspaceDir, readable: found.modulePaths }, service)
     if ('code' in host) return { error: host }
     living.add(host)
     void host.closed.then(async () => {
-      byRoot.delete(root)
       await host.close()
       living.delete(host)
     })
-    return { host, python: program }
+    return { host, python: found.path }
+  }
+
+  /** A box shows the directories that were there when it was built: in the place of others, a new one is needed. */
+  function stampOf (root: string, box: HostBox | undefined): string {
+    return box === undefined ? '' : [root, options.workspaceDir].map(inodeOf).join()
   }
 
   return {
-    get (root) {
-      const started = byRoot.get(root) ?? start(root)
-      byRoot.set(root, started)
-      return started
+    get (root, box) {
+      const key = JSON.stringify([root, box?.key])
+      const place = byPlace.get(key)
+      if (place !== undefined && place.stamp === stampOf(root, box)) return place.started
+      if (place !== undefined) void place.started.then(async started => { if ('host' in started) await started.host.close() })
+      return open(key, root, box).started
     },
     async close () {
-      await Promise.all(byRoot.values())
+      await Promise.all([...byPlace.values()].map(({ started }) => started))
       await Promise.all([...living].map(host => host.close()))
       await (await reception)?.close()
       reception = undefined
@@ -68,7 +80,17 @@ export function createHosts (options: HostsOptions): Hosts {
   }
 }
 
-async function findPython (env: HostsOptions['env']): Promise<string | CallError> {
+interface Place {
+  started: Promise<Started>
+  stamp: string
+}
+
+function inodeOf (path: string): string {
+  const stat = statSync(path, { throwIfNoEntry: false })
+  return `${stat?.dev}:${stat?.ino}`
+}
+
+async function findPython (env: HostsOptions['env']): Promise<FoundInterpreter | CallError> {
   const found = await findInterpreter(env)
-  return 'path' in found ? found.path : { code: 'TOOL_UNAVAILABLE', message: found.missing }
+  return 'path' in found ? found : { code: 'TOOL_UNAVAILABLE', message: found.missing }
 }

@@ -11,6 +11,8 @@ export type Import =
   | { kind: 'failed', reason: string }
   /** The machine is out of processes or memory. */
   | { kind: 'refused', cause: string }
+  /** The box can't hold it. */
+  | { kind: 'unboxed', cause: string }
   /** The host, or the template before its time, is gone; another one may do it. */
   | { kind: 'lost' }
 
@@ -43,7 +45,7 @@ async function importResult (process: ForkedProcess): Promise<Import> {
   const dead = process.ended.then(async (ending): Promise<Import> => {
     // What it said before may still be on its way.
     await drainPipes(closed, () => 0)
-    if (ending.kind === 'lost') return ending
+    if (ending.kind === 'lost' || ending.kind === 'unboxed') return ending
     return { kind: 'failed', reason: ending.kind === 'exit' ? `exit status ${ending.code}` : `signal: ${ending.signal}` }
   })
   let timer: NodeJS.Timeout | undefined

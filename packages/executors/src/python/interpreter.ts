@@ -2,12 +2,20 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 
 /** A Python that can run the host, or why there is none. */
-export type Interpreter = { path: string } | { missing: string }
+export type Interpreter = FoundInterpreter | { missing: string }
+
+export interface FoundInterpreter {
+  path: string
+  /** Where it looks for modules; may be missing. */
+  modulePaths: readonly string[]
+}
 
 const names = ['python3', 'python']
 const oldest: readonly [number, number] = [3, 9]
-const probe = 'import json, sys; print(json.dumps([sys.executable, *sys.version_info[:2]]))'
+const probe = 'import json, sys; print(json.dumps([sys.executable, *sys.version_info[:2], sys.path]))'
 const probeTimeoutMs = 20_000
+
+type Found = [path: string, major: number, minor: number, modulePaths: string[]]
 
 /**
  * Looks for `python3`, then `python`, on the PATH of `env`, at least 3.9. The path is the interpreter's own: what is on
@@ -18,18 +26,18 @@ export async function findInterpreter (env: Readonly<Record<string, string>>): P
   for (const name of names) {
     const found = await probeInterpreter(name, env)
     if (found === undefined) continue
-    const [path, major, minor] = found
-    if (major > oldest[0] || (major === oldest[0] && minor >= oldest[1])) return { path }
+    const [path, major, minor, modulePaths] = found
+    if (major > oldest[0] || (major === oldest[0] && minor >= oldest[1])) return { path, modulePaths }
     missing = `${name} is ${major}.${minor}, but tools need ${oldest.join('.')} or later`
   }
   return { missing }
 }
 
-async function probeInterpreter (name: string, env: Readonly<Record<string, string>>): Promise<[string, number, number] | undefined> {
+async function probeInterpreter (name: string, env: Readonly<Record<string, string>>): Promise<Found | undefined> {
   try {
     const { stdout } = await promisify(execFile)(name, ['-I', '-c', probe], { env: { NODE_V8_COVERAGE: undefined, ...env }, timeout: probeTimeoutMs })
-    const [path, major, minor] = JSON.parse(stdout) as [string | null, number, number]
-    return [path === null || path === '' ? name : path, major, minor]
+    const [path, ...rest] = JSON.parse(stdout) as [string | null, number, number, string[]]
+    return [path === null || path === '' ? name : path, ...rest]
   } catch {
     return undefined
   }

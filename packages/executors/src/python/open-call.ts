@@ -1,6 +1,9 @@
 import type { CallError } from '@toolyard/contract'
 import type { PythonRun } from '@toolyard/manifests'
 import type { Interruption } from '../deadline.ts'
+import { sandboxError } from '../process/start-error.ts'
+import type { HostBox } from '../sandbox/host-box.ts'
+import { defaultLimits } from '../sandbox/limits.ts'
 import type { ForkedProcess } from './forker.ts'
 import type { Hosts } from './hosts.ts'
 import type { Import } from './import.ts'
@@ -14,6 +17,8 @@ export type Opened =
   | Interruption
 
 export interface OpenOptions {
+  /** The box that the tool's host must be in; undefined: none. */
+  box: HostBox | undefined
   /** Takes what the import prints, and the traceback when it fails. */
   onLine: (line: string) => void
   interrupted: Promise<Interruption>
@@ -31,7 +36,7 @@ const maxAttempts = 4
 export async function openCall (hosts: Hosts, run: PythonRun, options: OpenOptions): Promise<Opened> {
   const module = moduleName(run.module)
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
-    const started = await hosts.get(run.root)
+    const started = await hosts.get(run.root, options.box)
     if ('error' in started) return { kind: 'unstarted', error: started.error }
     options.onPython(started.python)
     const template = started.host.template(module)
@@ -43,7 +48,7 @@ export async function openCall (hosts: Hosts, run: PythonRun, options: OpenOptio
 }
 
 /** Undefined when it is to be tried with another template. */
-async function openWith (template: Template, run: PythonRun, { onLine, interrupted }: OpenOptions): Promise<Opened | undefined> {
+async function openWith (template: Template, run: PythonRun, { box, onLine, interrupted }: OpenOptions): Promise<Opened | undefined> {
   const unfollow = template.follow(onLine)
   const imported = await Promise.race([template.imported, interrupted])
   unfollow()
@@ -52,13 +57,14 @@ async function openWith (template: Template, run: PythonRun, { onLine, interrupt
     return imported
   }
   if (imported.kind !== 'imported') return failed(imported, run)
-  const fork = await template.fork()
+  const fork = await template.fork(box?.limits ?? defaultLimits)
   if (fork.kind === 'forked') return { kind: 'opened', process: fork.process }
-  return fork.kind === 'refused' ? failed(fork, run) : undefined
+  return fork.kind === 'refused' || fork.kind === 'unboxed' ? failed(fork, run) : undefined
 }
 
 function failed (result: Exclude<Import, { kind: 'imported' }>, { module }: PythonRun): Opened | undefined {
   if (result.kind === 'lost') return undefined
+  if (result.kind === 'unboxed') return { kind: 'unstarted', error: sandboxError(result.cause) }
   if (result.kind === 'refused') return { kind: 'unstarted', error: { code: 'INTERNAL', message: `the worker cannot start a process: ${result.cause}` } }
   return { kind: 'unstarted', error: { code: 'TOOL_UNAVAILABLE', message: `module '${module}' does not import: ${result.reason}` } }
 }

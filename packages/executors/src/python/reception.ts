@@ -25,6 +25,8 @@ export interface Guest {
 /** Where forked Python processes connect to the worker: a Unix socket in a directory that only its user can enter. */
 export interface Reception {
   path: string
+  /** Holds the socket and nothing else. */
+  directory: string
   expect (): Guest
   close (): Promise<void>
 }
@@ -33,6 +35,8 @@ interface Waiting extends Partial<Connections> {
   admit (connections: Connections): void
 }
 
+/** The name of the socket. */
+export const receptionName = 'reception'
 const tokenBytes = 16
 /** The token as hex digits, then `c` or `o`. */
 const helloBytes = tokenBytes * 2 + 1
@@ -48,12 +52,13 @@ export async function openReception (): Promise<Reception> {
     socket.on('error', () => {}).once('close', () => { sockets.delete(socket) })
     readHello(socket, hello => { admit(waiting, socket, hello) })
   })
-  const path = join(directory, 'reception')
+  const path = join(directory, receptionName)
   server.listen(path).unref()
   await once(server, 'listening')
 
   return {
     path,
+    directory,
     expect () {
       const token = randomBytes(tokenBytes).toString('hex')
       const connected = new Promise<Connections>(resolve => { waiting.set(token, { admit: resolve }) })

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import { limits, type CallError } from '@toolyard/contract'
+import { limits, type CallError } from '@toolyard/contract/terms'
 import type { Outcome } from '../outcome.ts'
 import { parseJson } from '../result/json.ts'
 import { decodePrefix, firstChars } from '../result/utf8.ts'

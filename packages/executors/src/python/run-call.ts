@@ -1,12 +1,8 @@
 import type { Socket } from 'node:net'
 import type { Deadline } from '../deadline.ts'
 import { drainPipes } from '../process/drain.ts'
-import { killTree } from '../process/kill-tree.ts'
 import { createLineSplitter } from '../process/lines.ts'
 import type { ProcessEnding } from '../process/run-process.ts'
-import { signalGroup } from '../process/signal.ts'
-import { mayHaveSurvivors } from '../process/survivors.ts'
-import { terminateTree } from '../process/terminate.ts'
 import type { ForkedProcess, ForkEnding } from './forker.ts'
 import { encodeFrame } from './frames.ts'
 import { readReply, type Reply } from './reply.ts'
@@ -63,7 +59,7 @@ export async function runCall (process: ForkedProcess, request: CallRequest, { d
 
   const ending = await Promise.race([process.ended, deadline.interrupted])
   const survivors = ending.kind === 'timeout' || ending.kind === 'abort'
-    ? await terminateTree(process.root, process.ended)
+    ? await process.tree.terminate(process.ended)
     : await cleanUp(run, ending, deadline)
   for (const socket of [control, output]) socket.destroy()
   lines.end()
@@ -73,13 +69,13 @@ export async function runCall (process: ForkedProcess, request: CallRequest, { d
 }
 
 /** After an exit: the rest of the output, then an end to whatever the process left behind. */
-async function cleanUp ({ process: { root }, reply, begun, printedBytes, closed }: Running, ending: ForkEnding, deadline: Deadline): Promise<number[]> {
+async function cleanUp ({ process: { tree }, reply, begun, printedBytes, closed }: Running, ending: ForkEnding, deadline: Deadline): Promise<number[]> {
   const ms = performance.now() - begun
   // Nobody saw the process end: it may be running.
-  if (ending.kind === 'lost') return await killTree(root, [])
+  if (ending.kind === 'lost') return await tree.kill()
   const ended = Promise.race([closed, deadline.interrupted.then(() => false)])
   const closedByItself = await drainPipes(ended, () => reply.receivedBytes() + printedBytes())
-  return closedByItself && !signalGroup(root.pid, 0) && !mayHaveSurvivors(root, ms) ? [] : await killTree(root, [])
+  return closedByItself && !tree.mayOutlive(ms) ? [] : await tree.kill()
 }
 
 function closing (socket: Socket): Promise<void> {

@@ -5,7 +5,9 @@ import { auditEntry } from '../audit/entry.ts'
 import { startDeadline } from '../deadline.ts'
 import type { Outcome, RunContext } from '../outcome.ts'
 import type { ProcessEnd, ProcessEnding } from '../process/run-process.ts'
+import { sandboxError } from '../process/start-error.ts'
 import { interruptionError } from '../result/interruption.ts'
+import type { HostBox } from '../sandbox/host-box.ts'
 import type { Hosts } from './hosts.ts'
 import { openCall } from './open-call.ts'
 import type { OutputCheck } from './outputs.ts'
@@ -19,6 +21,8 @@ export interface PythonHost {
   audit: Audit
   checkOutput: OutputCheck
   onSurvivors: (pids: number[]) => void
+  /** Shuts in the tool's host; without it the tool runs in the open. */
+  box?: HostBox
 }
 
 /** How a run ended, for the audit and for the caller. */
@@ -38,7 +42,7 @@ export async function runPython (tool: Pick<Tool, 'name' | 'description'>, run: 
   let program = 'python3'
   const deadline = startDeadline(context.timeoutMs, context.signal)
   try {
-    const opened = await openCall(host.hosts, run, { onLine: context.log, interrupted: deadline.interrupted, onPython: path => { program = path } })
+    const opened = await openCall(host.hosts, run, { box: host.box, onLine: context.log, interrupted: deadline.interrupted, onPython: path => { program = path } })
     let end: RunEnd
     if (opened.kind === 'opened') {
       const request = { class: run.className ?? null, name: tool.name, description: tool.description, config: run.config, arguments: args, cwd: host.workspaceDir, max_bytes: host.maxOutputBytes }
@@ -62,6 +66,10 @@ function endOf ({ ending, reply }: CallEnd): Pick<RunEnd, 'ending' | 'outcome'> 
       return { ending, outcome: { ok: false, error: interruptionError(ending) } }
     case 'lost':
       return { ending: { kind: 'signal', signal: 'SIGKILL' }, outcome: reply.outcome() ?? failure({ code: 'INTERNAL', message: 'the Python host ended while the tool ran' }) }
+    case 'unboxed': {
+      const error = sandboxError(ending.cause)
+      return { ending: { kind: 'unstarted', error }, outcome: failure(error) }
+    }
     case 'exit':
       return { ending, outcome: reply.outcome() ?? failure({ code: 'TOOL_FAILED', message: `exit status ${ending.code}` }) }
     case 'signal':

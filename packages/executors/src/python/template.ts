@@ -1,4 +1,4 @@
-import { killTree } from '../process/kill-tree.ts'
+import type { ProcessLimits } from '../sandbox/limits.ts'
 import { createDeferred } from './deferred.ts'
 import { createForker, type Fork, type ForkedProcess, type Forker, type ForkerService } from './forker.ts'
 import { runImport, type Import } from './import.ts'
@@ -16,7 +16,7 @@ export interface Template {
   /** Hands on the lines that the import prints, until the returned function is called. */
   follow (log: (line: string) => void): () => void
   /** Forks for a call, which counts as running until it is released. */
-  fork (): Promise<Fork>
+  fork (limits: ProcessLimits): Promise<Fork>
   retire (): void
   /** Fulfilled when nothing of it is left. */
   ended: Promise<void>
@@ -57,7 +57,7 @@ export function createTemplate (host: Forker, module: string, service: TemplateS
     const fork = await host.fork()
     if (fork.kind === 'forked') process = fork.process
     leave()
-    if (fork.kind === 'refused') return fork
+    if (fork.kind === 'refused' || fork.kind === 'unboxed') return fork
     if (process === undefined || retired) return { kind: 'lost' }
     process.control.unref()
     const result = await runImport(process, module, line => { for (const log of followers) log(line) })
@@ -66,8 +66,8 @@ export function createTemplate (host: Forker, module: string, service: TemplateS
     return result
   }
 
-  function serve ({ control, root, ended }: ForkedProcess): void {
-    forker = createForker(root.pid, control, service)
+  function serve ({ control, self, ended }: ForkedProcess): void {
+    forker = createForker(self, control, service)
     void forker.closed.then(retire)
     void ended.then(({ kind }) => {
       // The calls of a template that died are lost; those of one whose host died go on.
@@ -85,10 +85,10 @@ export function createTemplate (host: Forker, module: string, service: TemplateS
       followers.add(log)
       return () => { followers.delete(log) }
     },
-    async fork () {
+    async fork (limits) {
       if (retired || forker === undefined) return { kind: 'lost' }
       running += 1
-      const fork = await forker.fork()
+      const fork = await forker.fork(limits)
       if (fork.kind === 'forked') return { kind: 'forked', process: leaving(fork.process, leave) }
       leave()
       return fork
@@ -111,7 +111,7 @@ function leaving (process: ForkedProcess, leave: () => void): ForkedProcess {
 /** Its module may have started processes while it was imported. */
 async function endProcess (process: ForkedProcess, { onSurvivors }: TemplateService): Promise<void> {
   process.control.destroy()
-  const survivors = await killTree(process.root, [])
+  const survivors = await process.tree.kill()
   process.output.destroy()
   process.release()
   if (survivors.length > 0) onSurvivors(survivors)

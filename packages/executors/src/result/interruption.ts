@@ -1,4 +1,4 @@
-import { callErrors, type CallError } from '@toolyard/contract'
+import { callErrors, type CallError } from '@toolyard/contract/terms'
 import type { Interruption } from '../deadline.ts'
 
 /**

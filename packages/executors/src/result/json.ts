@@ -1,4 +1,4 @@
-import { limits } from '@toolyard/contract'
+import { limits } from '@toolyard/contract/terms'
 
 /**
  * Parses JSON that may be a tool's output. Undefined for what is no JSON, or is nested deeper than

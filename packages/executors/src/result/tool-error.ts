@@ -1,4 +1,4 @@
-import { limits, type CallError } from '@toolyard/contract'
+import { limits, type CallError } from '@toolyard/contract/terms'
 import { parseJson } from './json.ts'
 import { firstChars } from './utf8.ts'
 

@@ -2,7 +2,7 @@ import { closeSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Box, BoxEntry } from '../process/box.ts'
 import type { ProcessPlan } from '../process/plan.ts'
-import { boxArguments } from './box-arguments.ts'
+import { boxArguments, type BoxSpec } from './box-arguments.ts'
 import type { BoxFoundation } from './foundation.ts'
 import type { Grant } from './grant.ts'
 import { prlimitCommand } from './limits.ts'
@@ -13,20 +13,20 @@ import { openStatusFile } from './status-file.ts'
 import { systemDirectories } from './system-mounts.ts'
 
 /** The first descriptor behind stdin, stdout and stderr. */
-const firstFree = 3
+export const firstFree = 3
 /** What no plan names: bubblewrap sets the first, and what instruments a Node process puts the second into its children. */
 const addedVariables = ['PWD', 'NODE_OPTIONS'] as const
 
 /** A box for the processes of one tool. */
 export function createBox (foundation: BoxFoundation, grant: Grant): Box {
   return {
-    enter (plan) {
+    enter (plan, pinned) {
       const status = openStatusFile(foundation.directory)
       // Each reader needs an offset of its own.
       const filter = foundation.filterFd === undefined ? undefined : openSync(`/proc/self/fd/${foundation.filterFd}`, 'r')
       const release = (): void => { if (filter !== undefined) closeSync(filter) }
       try {
-        return { plan: boxedPlan(plan, foundation, grant), descriptors: [status.fd, ...(filter === undefined ? [] : [filter])], release, status } satisfies BoxEntry
+        return { plan: boxedPlan(plan, foundation, { ...grant, pinned }), descriptors: [status.fd, ...(filter === undefined ? [] : [filter])], release, status } satisfies BoxEntry
       } catch (error) {
         release()
         status.close()
@@ -36,33 +36,48 @@ export function createBox (foundation: BoxFoundation, grant: Grant): Box {
   }
 }
 
-function boxedPlan (plan: ProcessPlan, foundation: BoxFoundation, grant: Grant): ProcessPlan {
+function boxedPlan (plan: ProcessPlan, foundation: BoxFoundation, grant: Grant & { pinned: string | undefined }): ProcessPlan {
+  const args = boxArguments(boxSpec(plan, foundation, grant))
+  return { program: foundation.bubblewrap.path, args: [...args, '--', ...insideCommand(plan, foundation, grant)], env: plan.env, cwd: '/' }
+}
+
+/**
+ * Everything that a box for a plan is built from.
+ *
+ * @throws Error when the tool could write to the service's own files through the workspace.
+ */
+export function boxSpec (plan: ProcessPlan, foundation: BoxFoundation, grant: Grant & { pinned?: string | undefined }): BoxSpec {
   const { bubblewrap, workspaceDir } = foundation
-  const args = boxArguments({
+  return {
     bubblewrap,
     system: foundation.system,
     etc: foundation.etc,
     network: grant.permissions.includes('network'),
     home: homeOf(plan, workspaceDir),
     readable: readableOf(plan, foundation, grant),
+    replaced: replacedBy(plan, grant.pinned, workspaceDir),
     hidden: foundation.hidden,
     workspace: { place: workspaceDir, real: realPath(workspaceDir) ?? workspaceDir, access: workspaceAccess(foundation, grant) },
     cwd: plan.cwd,
     tempBytes: grant.limits.tempBytes,
     descriptors: { status: firstFree, filter: foundation.filterFd === undefined ? undefined : firstFree + 1 }
-  })
-  return { program: bubblewrap.path, args: [...args, '--', ...insideCommand(plan, foundation, grant)], env: plan.env, cwd: '/' }
+  }
 }
 
-/** env(1) stands first, because it would read `NAME=value` in a program's path. */
-function insideCommand (plan: ProcessPlan, { env, prlimit }: BoxFoundation, { limits }: Grant): string[] {
-  const added = addedVariables.filter(name => plan.env[name] === undefined)
+function insideCommand (plan: ProcessPlan, foundation: BoxFoundation, { limits }: Grant): string[] {
+  const { prlimit } = foundation
   return [
-    ...(env === undefined || added.length === 0 ? [] : [env, ...added.flatMap(name => ['-u', name])]),
+    ...cleanCommand(plan, foundation),
     ...(prlimit === undefined ? [] : prlimitCommand(prlimit, limits)),
     plan.program,
     ...plan.args
   ]
+}
+
+/** What takes variables away that others put there; before prlimit, because env(1) would read `NAME=value` in a program's path. */
+export function cleanCommand (plan: ProcessPlan, { env }: BoxFoundation): string[] {
+  const added = addedVariables.filter(name => plan.env[name] === undefined)
+  return env === undefined || added.length === 0 ? [] : [env, ...added.flatMap(name => ['-u', name])]
 }
 
 /** An empty directory in place of HOME, unless that would cover the system or the workspace. */
@@ -76,6 +91,12 @@ function homeOf (plan: ProcessPlan, workspaceDir: string): string | undefined {
 function readableOf (plan: ProcessPlan, { barred, searchPath }: BoxFoundation, grant: Grant): string[] {
   const own = [...programFiles(plan.program, plan.env['PATH'] ?? ''), ...grant.readable, ...plan.readable ?? []]
   return outermost([...searchPath, ...own.filter(place => isOpenable(place, barred))])
+}
+
+/** Nothing is mounted below the workspace: what is pinned in there was checked, and that must do. */
+function replacedBy ({ pin }: ProcessPlan, pinned: string | undefined, workspaceDir: string): BoxSpec['replaced'] {
+  const place = pin === undefined ? undefined : realPath(pin.file)
+  return place === undefined || pinned === undefined || isWithin(place, realPath(workspaceDir) ?? workspaceDir) ? [] : [{ place, by: pinned }]
 }
 
 /** @throws Error when the tool could write to the service's own files through the workspace. */

@@ -26,6 +26,8 @@ export interface BoxFoundation {
   hidden: readonly string[]
   /** Directories that no box shows as a whole. */
   barred: readonly string[]
+  /** Those of them that not even a Python root may hold. */
+  homes: readonly string[]
 }
 
 export interface FoundationOptions {
@@ -38,7 +40,8 @@ export interface FoundationOptions {
 /** Makes the foundation; `closeFoundation` removes it. */
 export function makeFoundation (bubblewrap: Bubblewrap, options: FoundationOptions): BoxFoundation {
   const home = options.env['HOME'] ?? homedir()
-  const barred = [...new Set(['/', resolve(home), process.cwd()])]
+  const homes = [...new Set(['/', resolve(home)])]
+  const barred = [...new Set([...homes, process.cwd()])]
   const directory = mkdtempSync(join(tmpdir(), 'toolyard-box-'))
   return {
     bubblewrap,
@@ -51,7 +54,8 @@ export function makeFoundation (bubblewrap: Bubblewrap, options: FoundationOptio
     filterFd: openFilter(directory),
     workspaceDir: resolve(options.workspaceDir),
     hidden: options.hidden.map(path => resolve(path)),
-    barred
+    barred,
+    homes
   }
 }
 

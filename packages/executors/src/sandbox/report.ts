@@ -1,6 +1,10 @@
-/** The layers of the box, each proved by a canary. */
-export const sandboxLayers = ['bubblewrap', 'files', 'writes', 'processes', 'network', 'sockets', 'system-calls', 'descendants', 'limits'] as const
-export type SandboxLayer = (typeof sandboxLayers)[number]
+/** The layers of the box around one call, each proved by a canary. */
+export const boxLayers = ['bubblewrap', 'files', 'writes', 'processes', 'network', 'sockets', 'system-calls', 'descendants', 'limits'] as const
+/** `python`: calls of Python tools, which share a box, are shut in by themselves. */
+export const sandboxLayers = [...boxLayers, 'python'] as const
+/** What bounds a whole call; a box without it is still a whole box. */
+export const boundLayer = 'cgroup'
+export type SandboxLayer = (typeof sandboxLayers)[number] | typeof boundLayer
 
 /** What a probe found out about one layer. */
 export interface LayerFinding {
@@ -25,8 +29,13 @@ const install = 'Install bubblewrap (apt-get install bubblewrap) and allow unpri
 
 /** Sums up the findings; none at all mean that no box was asked for. */
 export function reportOf (findings: readonly LayerFinding[] | undefined): SandboxReport {
-  if (findings === undefined) return { level: 'none', missing: [...sandboxLayers], findings: [], advice: 'SANDBOX=off: tools run in the open.' }
-  const missing = sandboxLayers.filter(layer => !findings.some(finding => finding.layer === layer && finding.holds))
+  if (findings === undefined) return { level: 'none', missing: [...sandboxLayers, boundLayer], findings: [], advice: 'SANDBOX=off: tools run in the open.' }
+  const missing: SandboxLayer[] = sandboxLayers.filter(layer => !findings.some(finding => finding.layer === layer && finding.holds))
   const level = missing.includes('bubblewrap') ? 'none' : missing.length === 0 ? 'full' : 'partial'
   return { level, missing, findings, advice: missing.length === 0 ? '' : install }
+}
+
+/** Adds what was found out about control groups, which changes nothing of the level. */
+export function withBounds (report: SandboxReport, finding: LayerFinding): SandboxReport {
+  return { ...report, missing: finding.holds ? report.missing : [...report.missing, finding.layer], findings: [...report.findings, finding] }
 }

@@ -1,14 +1,20 @@
-import type { Permission } from '@toolyard/contract'
+import type { Permission, SandboxState } from '@toolyard/contract'
 import type { Tool } from '@toolyard/manifests'
 import { dirname, join } from 'node:path'
 import type { Box } from '../process/box.ts'
+import type { ProcessGroups } from '../process/groups.ts'
 import { createBox } from './box.ts'
+import { findHierarchy } from './cgroup/hierarchy.ts'
+import { openToolGroups, type GroupLimits } from './cgroup/tool-groups.ts'
 import { findBubblewrap } from './bubblewrap.ts'
 import { closeFoundation, makeFoundation, type BoxFoundation, type FoundationOptions } from './foundation.ts'
+import type { Grant } from './grant.ts'
+import { createHostBox, type HostBox } from './host-box.ts'
 import { defaultLimits } from './limits.ts'
 import { isWithin } from './path.ts'
+import { probePython } from '../python/probe.ts'
 import { probeBox } from './probe/probe.ts'
-import { reportOf, type SandboxReport } from './report.ts'
+import { boundLayer, reportOf, sandboxLayers, withBounds, type LayerFinding, type SandboxReport } from './report.ts'
 
 /** What `SANDBOX` may say: refuse to start without the whole box, take what there is, or use none. */
 export type SandboxMode = 'require' | 'auto' | 'off'
@@ -18,18 +24,26 @@ export interface SandboxOptions extends FoundationOptions {
   mode: SandboxMode
   /** What tools hold whose manifest says nothing of permissions. */
   defaultPermissions: readonly Permission[]
+  /** Whether there are Python tools, so that their box is to be proved as well; default false. */
+  python?: boolean
+  /** Limits of all tools of the worker together, where there are control groups. */
+  groupLimits?: GroupLimits
 }
 
 /** The sandbox of one worker. */
 export interface Sandbox {
   report: SandboxReport
+  /** Bound the processes of tools together; undefined where there are no control groups that this process may write to. */
+  groups: ProcessGroups | undefined
   /** The box for the processes of a tool; undefined when tools run in the open. */
   boxOf (tool: Tool): Box | undefined
+  /** The box for the host of a Python tool; undefined when it runs in the open. */
+  hostBoxOf (tool: Tool): HostBox | undefined
   permissionsOf (tool: Tool): readonly Permission[]
   /** How well the processes of a tool are shut in. */
   levelOf (tool: Tool): SandboxReport['level']
-  /** Why a tool may not run here; undefined when it may. */
-  refusalOf (tool: Tool): string | undefined
+  /** The same, with what is missing; undefined for a tool that runs no process. */
+  stateOf (tool: Tool): SandboxState | undefined
   /** To be called when no tool runs any more. */
   close (): void
 }
@@ -45,10 +59,14 @@ export class SandboxError extends Error {
  * @throws SandboxError in mode `require` when a layer is missing (fault 18).
  */
 export async function openSandbox (options: SandboxOptions): Promise<Sandbox> {
-  const { foundation, report } = options.mode === 'off' ? { foundation: undefined, report: reportOf(undefined) } : await openFoundation(options)
+  const { foundation, report: probed } = options.mode === 'off' ? { foundation: undefined, report: reportOf(undefined) } : await openFoundation(options)
+  const { groups, finding } = options.mode === 'off' ? {} as Bounds : openGroups(options.groupLimits ?? {})
+  const report = finding === undefined ? probed : withBounds(probed, finding)
   let open = foundation !== undefined
+  const pythonBoxed = !report.missing.includes('python')
   const close = (): void => {
     if (open && foundation !== undefined) closeFoundation(foundation)
+    void groups?.close()
     open = false
   }
   if (options.mode === 'require' && report.level !== 'full') {
@@ -56,22 +74,44 @@ export async function openSandbox (options: SandboxOptions): Promise<Sandbox> {
     throw new SandboxError(`SANDBOX=require, but these layers do not hold: ${report.missing.join(', ')}. ${report.advice}`)
   }
   const permissionsOf = (tool: Tool): readonly Permission[] => tool.permissions ?? options.defaultPermissions
+  const grantOf = (tool: Tool): Grant => ({ permissions: permissionsOf(tool), readable: readableOf(tool), limits: { ...defaultLimits, ...tool.limits } })
   return {
     report,
+    groups,
     boxOf (tool) {
-      if (foundation === undefined || !isBoxed(tool)) return undefined
-      return createBox(foundation, { permissions: permissionsOf(tool), readable: readableOf(tool), limits: { ...defaultLimits, ...tool.limits } })
+      if (foundation === undefined || !isBoxed(tool) || tool.run.kind === 'python') return undefined
+      return createBox(foundation, grantOf(tool))
     },
+    hostBoxOf: tool => foundation === undefined || !pythonBoxed || tool.run.kind !== 'python' ? undefined : createHostBox(foundation, grantOf(tool)),
     permissionsOf,
-    levelOf: tool => isBoxed(tool) ? report.level : 'none',
-    refusalOf: tool => options.mode === 'require' && tool.run.kind === 'python' ? 'Python tools run in the open, and SANDBOX=require does not allow that' : undefined,
+    levelOf: tool => isBoxed(tool) && (pythonBoxed || tool.run.kind !== 'python') ? report.level : 'none',
+    stateOf (tool) {
+      if (!isBoxed(tool)) return undefined
+      if (tool.run.kind !== 'python') return { level: report.level, missing: report.missing.filter(layer => layer !== 'python') }
+      return pythonBoxed ? { level: report.level, missing: report.missing } : { level: 'none', missing: [...sandboxLayers, boundLayer] }
+    },
     close
   }
 }
 
-/** The warm hosts of Python tools serve many calls and run in the open; of the built-in tools one alone starts processes. */
+interface Bounds {
+  groups?: ProcessGroups
+  finding?: LayerFinding
+}
+
+function openGroups (limits: GroupLimits): Bounds {
+  const hierarchy = findHierarchy()
+  if (hierarchy === undefined) return { finding: { layer: boundLayer, holds: false, detail: 'there are no control groups' } }
+  try {
+    return { groups: openToolGroups(hierarchy, limits), finding: { layer: boundLayer, holds: true, detail: `holds (version ${hierarchy.version})` } }
+  } catch (error) {
+    return { finding: { layer: boundLayer, holds: false, detail: (error as Error).message } }
+  }
+}
+
+/** Of the built-in tools one alone starts processes. */
 function isBoxed ({ run, jobType }: Tool): boolean {
-  return run.kind === 'command' || run.kind === 'skill' || (run.kind === 'builtin' && jobType === 'tool.exec')
+  return run.kind === 'command' || run.kind === 'skill' || run.kind === 'python' || (run.kind === 'builtin' && jobType === 'tool.exec')
 }
 
 /** Without a box that runs at all, there is nothing to keep. */
@@ -85,11 +125,19 @@ async function openFoundation (options: SandboxOptions): Promise<{ foundation: B
   let report = reportOf([])
   for (const variant of variants) {
     const foundation = makeFoundation(variant, options)
-    report = reportOf(await probeBox(foundation, options.env))
+    const findings = await probeBox(foundation, options.env)
+    report = reportOf([...findings, ...await proveBoxedPython(findings, foundation, options)])
     if (report.level !== 'none') return { foundation, report }
     closeFoundation(foundation)
   }
   return { foundation: undefined, report }
+}
+
+/** Nothing when there is no box to begin with. */
+async function proveBoxedPython (findings: readonly LayerFinding[], foundation: BoxFoundation, { env, python = false }: SandboxOptions): Promise<LayerFinding[]> {
+  if (reportOf(findings).level === 'none') return []
+  if (!python) return [{ layer: 'python', holds: true, detail: 'there are no Python tools' }]
+  return [await probePython(createHostBox(foundation, { permissions: ['read_repo'], readable: [], limits: defaultLimits }), env, foundation.workspaceDir)]
 }
 
 /** A manifest's `tools/` beside it, or the whole directory of a skill: what a tool's program may need of its own. */

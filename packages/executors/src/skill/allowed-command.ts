@@ -1,20 +1,30 @@
 import type { SkillRun } from '@toolyard/manifests'
 import type { Failure } from '../outcome.ts'
+import type { Pin } from '../process/pins.ts'
 import { findProgram } from './program.ts'
 import { refusal } from './refusal.ts'
 
+/** What to run for a skill. */
+export interface SkillCommand {
+  /** Absolute path. */
+  program: string
+  args: string[]
+  /** The program, or the script in `args`, must be this. */
+  pin?: Pin
+}
+
 /** A program and what comes in front of the mapped arguments. */
-export type AllowedCommand = { ok: true, program: string, args: string[] } | Failure
+export type AllowedCommand = { ok: true } & SkillCommand | Failure
 
 /**
  * Finds the program of a pair of the allowlist (S10, SC12). The subcommand is matched as it is written, and then split
  * on white space (X20, SC13).
  */
-export async function allowedCommand (run: SkillRun, binary: string, subcommand: string, path: string | undefined): Promise<AllowedCommand> {
+export async function allowedCommand (run: SkillRun, binary: string, subcommand: string, { path, sha256 }: { path: string | undefined, sha256: string | undefined }): Promise<AllowedCommand> {
   const subcommands = Object.hasOwn(run.allowlist, binary) ? run.allowlist[binary] : undefined
   if (subcommands === undefined) return refusal('NOT_ALLOWED', `binary not allowlisted: ${binary}`)
   if (!subcommands.includes(subcommand)) return refusal('NOT_ALLOWED', `subcommand not allowlisted: ${binary} ${subcommand}`)
   const program = await findProgram(binary, run.directory, path)
   if (program === undefined) return refusal('TOOL_UNAVAILABLE', `program ${JSON.stringify(binary)} cannot be started: not found`)
-  return { ok: true, program, args: subcommand.split(/\s+/).filter(element => element !== '') }
+  return { ok: true, program, args: subcommand.split(/\s+/).filter(element => element !== ''), ...(sha256 === undefined ? {} : { pin: { file: program, sha256 } }) }
 }

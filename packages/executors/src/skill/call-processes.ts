@@ -3,9 +3,10 @@ import type { CommandHost } from '../command/run-command.ts'
 import { toolEnvironment } from '../command/environment.ts'
 import type { RunContext } from '../outcome.ts'
 import { runProcess, type ProcessEnd } from '../process/run-process.ts'
+import type { SkillCommand } from './allowed-command.ts'
 
 /** Runs one process of a call to its end, and keeps `maxOutputBytes` of what it prints. */
-export type RunCallProcess = (program: string, args: string[], maxOutputBytes: number) => Promise<ProcessEnd>
+export type RunCallProcess = (command: SkillCommand, maxOutputBytes: number) => Promise<ProcessEnd>
 
 /**
  * Returns what runs the processes of one call: one after the other in the workspace, with PATH and HOME and nothing on
@@ -14,8 +15,8 @@ export type RunCallProcess = (program: string, args: string[], maxOutputBytes: n
 export function createCallProcesses (tool: string, context: RunContext, host: CommandHost): RunCallProcess {
   const { variables } = toolEnvironment([], host.env)
   const until = performance.now() + context.timeoutMs
-  return async (program, args, maxOutputBytes) => {
-    const plan = { program, args, env: variables, cwd: host.workspaceDir }
+  return async (command, maxOutputBytes) => {
+    const plan = { ...command, env: variables, cwd: host.workspaceDir }
     const end = await runProcess(plan, {
       stdin: '',
       timeoutMs: Math.max(0, until - performance.now()),

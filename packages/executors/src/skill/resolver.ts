@@ -2,7 +2,7 @@ import type { SkillResolver, SkillRun } from '@toolyard/manifests'
 import type { Failure } from '../outcome.ts'
 import type { ProcessEnd } from '../process/run-process.ts'
 import { interruptionError } from '../result/interruption.ts'
-import { allowedCommand } from './allowed-command.ts'
+import { allowedCommand, type SkillCommand } from './allowed-command.ts'
 import type { Resolve } from './argv.ts'
 import type { RunCallProcess } from './call-processes.ts'
 import { findProgram } from './program.ts'
@@ -16,11 +16,6 @@ export interface ResolverHost {
   path: string | undefined
   /** Takes a line that says why a value was kept. */
   log: (line: string) => void
-}
-
-interface Command {
-  program: string
-  args: string[]
 }
 
 /** Why a resolver has no say; the value stays as it is. */
@@ -47,7 +42,7 @@ async function answerOf (resolver: SkillResolver, text: string, run: SkillRun, h
   if (args === undefined) return { kept: 'an argument would start with "-"' }
   const command = await resolverCommand(resolver, run, host.path)
   if ('kept' in command) return command
-  return readAnswer(await host.runProcess(command.program, [...command.args, ...args], maxValueBytes))
+  return readAnswer(await host.runProcess({ ...command, args: [...command.args, ...args] }, maxValueBytes))
 }
 
 /** `$param` is replaced wherever it stands (S32, SC16). Undefined when a value would turn an argument into an option. */
@@ -58,17 +53,17 @@ function resolverArgs ({ args, allowDash }: SkillResolver, text: string): string
 }
 
 /** A script where scripts may run (S28), else the allowlisted command (S30, S31). */
-async function resolverCommand ({ script, binary, subcommand }: SkillResolver, run: SkillRun, path: string | undefined): Promise<Command | Kept> {
-  if (script !== undefined && run.allowScripts) return await scriptCommand(script, run, path)
+async function resolverCommand ({ script, binary, subcommand, sha256 }: SkillResolver, run: SkillRun, path: string | undefined): Promise<SkillCommand | Kept> {
+  if (script !== undefined && run.allowScripts) return await scriptCommand(script, run, { path, sha256 })
   if (binary === undefined || subcommand === undefined) return { kept: script === undefined ? 'it names no command' : 'scripts are not allowed' }
-  const command = await allowedCommand(run, binary, subcommand, path)
+  const command = await allowedCommand(run, binary, subcommand, { path, sha256 })
   return command.ok ? command : { kept: command.error.message }
 }
 
-async function scriptCommand (script: string, run: SkillRun, path: string | undefined): Promise<Command | Kept> {
+async function scriptCommand (script: string, run: SkillRun, { path, sha256 }: { path: string | undefined, sha256: string | undefined }): Promise<SkillCommand | Kept> {
   const [program, file] = await Promise.all([findProgram('sh', run.directory, path), findScript(run.directory, script)])
   if (file === undefined) return { kept: `scripts/ has no ${JSON.stringify(script)}` }
-  return program === undefined ? { kept: 'there is no sh' } : { program, args: [file] }
+  return program === undefined ? { kept: 'there is no sh' } : { program, args: [file], ...(sha256 === undefined ? {} : { pin: { file, sha256 } }) }
 }
 
 function readAnswer ({ ending, stdout }: ProcessEnd): { text: string } | Kept | Failure {

@@ -19,8 +19,9 @@ export async function runSkill (name: string, run: SkillRun, args: unknown, cont
   const runProcess = createCallProcesses(name, context, host)
   const argv = await buildArgv(run.args, args, createResolve(run, { runProcess, path, log: context.log }))
   if (!argv.ok) return argv
-  const command = await allowedCommand(run, run.binary, run.subcommand, path)
+  const command = await allowedCommand(run, run.binary, run.subcommand, { path, sha256: run.sha256 })
   if (!command.ok) return command
-  const end = await runProcess(command.program, [...command.args, ...argv.elements], host.maxOutputBytes)
+  const { ok: _, ...found } = command
+  const end = await runProcess({ ...found, args: [...found.args, ...argv.elements] }, host.maxOutputBytes)
   return processOutcome(end, textOutput)
 }

@@ -1,6 +1,9 @@
-import { Type, type Static } from 'typebox'
-import { limits } from '@toolyard/contract'
+import type { Static } from 'typebox'
+import { limits } from '@toolyard/contract/terms'
+import { Type } from '../definition-type.ts'
 import { knownPermissions } from '../permissions.ts'
+import { Limits } from '../program/limit-fields.ts'
+import { digestPattern } from '../program/pin.ts'
 import type { JsonSchema } from '../tool.ts'
 
 const flag = (description: string, standard: boolean) => Type.Optional(Type.Boolean({ description, default: standard }))
@@ -14,6 +17,8 @@ export const AgentcliTool = Type.Object({
   timeoutSec: Type.Optional(Type.Integer({ description: `Seconds; at most ${limits.toolTimeoutSec.max} are used, 0 stands for the default.` })),
   envPassthrough: Type.Optional(Type.Array(Type.String(), { description: 'Environment variables that pass to the tool.' })),
   permissions: Type.Optional(Type.Array(Type.String({ examples: [...knownPermissions] }), { description: 'What the sandbox lets it do.' })),
+  limits: Type.Optional(Limits),
+  sha256: Type.Optional(Type.String({ pattern: digestPattern, description: 'SHA-256 of the program, as sha256sum prints it: another program is not run.' })),
   enabled: flag('Whether it is served.', true),
   disabled: flag('The same, the other way round.', false),
   override: flag('Whether it may replace a built-in tool.', false),

@@ -1,5 +1,7 @@
 import type { TSchema } from 'typebox'
-import { Value } from 'typebox/value'
+import { Check, Errors } from 'typebox/schema'
+import { isLimit, Limits, limitNames, limitsOf, limitText } from '../program/limit-fields.ts'
+import type { ToolLimits } from '../tool.ts'
 import { ManifestFault, type DocumentPath, type FieldFault } from '../finding.ts'
 import { unknownFields } from '../unknown-fields.ts'
 import { AgentcliTool } from './definition.ts'
@@ -16,6 +18,8 @@ export interface AgentcliEntry {
   envPassthrough: string[]
   /** Toolyard's own fields. */
   permissions: string[] | undefined
+  limits: ToolLimits | undefined
+  sha256: string | undefined
   enabled: boolean | undefined
   disabled: boolean | undefined
   override: boolean
@@ -43,7 +47,10 @@ export function misspeltFields (manifest: unknown): Array<FieldFault & { index: 
   return rawEntries(manifest).flatMap((entry, index) => {
     const path: DocumentPath = ['tools', index]
     const others = Object.fromEntries(Object.entries(Object(entry) as object).filter(([name]) => !known.has(folded(name))))
-    return unknownFields(others, { path, definition: AgentcliTool, all: false, aliases }).map(fault => ({ ...fault, index }))
+    return [
+      ...unknownFields(others, { path, definition: AgentcliTool, all: false, aliases }),
+      ...misspeltLimits(entry, path)
+    ].map(fault => ({ ...fault, index }))
   })
 }
 
@@ -67,11 +74,33 @@ function decodeEntry (entry: unknown, place: string): AgentcliEntry {
     timeoutSec,
     envPassthrough: at('envPassthrough') ?? [],
     permissions: at('permissions'),
+    limits: decodeLimits(fields, place),
+    sha256: at('sha256'),
     enabled: at('enabled'),
     disabled: at('disabled'),
     override: at('override') ?? false,
     idempotent: at('idempotent') ?? false
   }
+}
+
+function decodeLimits (fields: Fields, place: string): ToolLimits | undefined {
+  const raw = fields.get('limits')
+  if (raw === undefined) return undefined
+  const written = fieldsOf(raw, `${place}.limits`)
+  return limitsOf(Object.fromEntries(limitNames.map(name => {
+    const value = written.get(folded(name))
+    if (value !== undefined && !isLimit(name, value)) throw wrongType(`${place}.limits.${name}`, limitText(name).replace(/^must be /, ''))
+    return [name, value]
+  })))
+}
+
+/** A limit that nobody knows holds nothing back. */
+function misspeltLimits (entry: unknown, path: DocumentPath): FieldFault[] {
+  const [name, limits] = Object.entries(Object(entry) as object).find(([name]) => folded(name) === 'limits') ?? []
+  if (name === undefined || typeof limits !== 'object' || limits === null) return []
+  const known = new Set(limitNames.map(folded))
+  const others = Object.fromEntries(Object.entries(limits as object).filter(([name]) => !known.has(folded(name))))
+  return unknownFields(others, { path: [...path, name], definition: Limits, all: true })
 }
 
 function fieldsOf (value: unknown, place: string): Fields {
@@ -93,7 +122,7 @@ function decodeField<Name extends keyof AgentcliTool> (name: Name, fields: Field
   // `null` inside a list is an empty string, as in Go.
   const value: unknown = Array.isArray(raw) ? raw.map((item: unknown) => item ?? '') : raw
   const definition: TSchema = AgentcliTool.properties[name]
-  const error = Value.Check(definition, value) ? undefined : Value.Errors(definition, value).find(({ keyword }) => keyword === 'type')
+  const error = Check(definition, value) ? undefined : Errors(definition, value)[1].find(({ keyword }) => keyword === 'type')
   if (error === undefined) return value as AgentcliTool[Name]
   const { type } = error.params as { type: keyof typeof typeNames }
   throw wrongType(`${place}.${name}${error.instancePath.replace(/^\/(\d+)$/, '[$1]')}`, typeNames[type])

@@ -4,27 +4,28 @@ import { join, sep } from 'node:path'
 import type { Finding } from '../finding.ts'
 import type { Tool } from '../tool.ts'
 import { goQuote } from '../go-quote.ts'
+import { isOtherThanPinned } from '../program/pin.ts'
+import { createTrustCheck, type TrustCheck } from '../program/trust.ts'
 
 /** Programs that are looked at together; each look is a few calls of the file system. */
 const together = 32
-const writableByOthers = 0o002
-
 /**
  * Warnings about programs that are missing or can't be executed (AC12), that a symbolic link leads out of the bin
- * directory, or that anyone on the machine may replace. The loader itself checks none of this (AC7), and a program
+ * directory, that others than their owner may replace, or that aren't what was pinned. The loader itself checks none of this (AC7), and a program
  * may be there on the workers alone.
  */
 export async function programFindings (tools: readonly Tool[], directory: string): Promise<Finding[]> {
   const bin = join(directory, 'tools', 'bin')
   const findings: Finding[] = []
+  const trust = createTrustCheck()
   for (let start = 0; start < tools.length; start += together) {
-    const found = await Promise.all(tools.slice(start, start + together).map(tool => programFinding(tool, bin)))
+    const found = await Promise.all(tools.slice(start, start + together).map(tool => programFinding(tool, bin, trust)))
     findings.push(...found.filter(finding => finding !== undefined))
   }
   return findings
 }
 
-async function programFinding (tool: Tool, bin: string): Promise<Finding | undefined> {
+async function programFinding (tool: Tool, bin: string, trust: TrustCheck): Promise<Finding | undefined> {
   if (tool.run.kind !== 'command') return undefined
   const { program } = tool.run
   const warning = (rule: string, message: string, fix: string): Finding =>
@@ -37,8 +38,14 @@ async function programFinding (tool: Tool, bin: string): Promise<Finding | undef
     if (program.startsWith(bin + sep) && !(await realpath(program)).startsWith(await realpath(bin) + sep)) {
       return warning('A11', `program of tool ${goQuote(tool.name)} is a symbolic link out of tools/bin ${place}`, 'Put the program itself below tools/bin.')
     }
-    if ((found.mode & writableByOthers) !== 0) {
-      return warning('A11', `program of tool ${goQuote(tool.name)} may be replaced by anyone on this machine ${place}`, 'Run chmod o-w on it.')
+    const open = await trust(program)
+    if (open !== undefined) {
+      const finding = warning('A11', `program of tool ${goQuote(tool.name)} may be replaced by others than its owner, who may write to ${goQuote(open)} ${place}`, `Run chmod go-w on ${open}.`)
+      return { ...finding, untrusted: true }
+    }
+    if (tool.run.sha256 !== undefined && await isOtherThanPinned(program, tool.run.sha256)) {
+      const finding = warning('fault 48', `program of tool ${goQuote(tool.name)} is not the one that sha256 pins, and is not run ${place}`, 'Look at what changed it; when it was you, write what sha256sum prints.')
+      return { ...finding, nonconforming: true }
     }
     return undefined
   } catch (error) {

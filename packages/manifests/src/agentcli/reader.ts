@@ -1,6 +1,6 @@
 import { dirname } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
-import { limits } from '@toolyard/contract'
+import { limits } from '@toolyard/contract/terms'
 import { placeOf } from '../document/place.ts'
 import { ManifestFault } from '../finding.ts'
 import { FindingList, type Remark } from '../finding-list.ts'
@@ -8,6 +8,7 @@ import { jobTypeOf } from '../job-type.ts'
 import type { Layer, LayerEntry, ManifestText } from '../layer.ts'
 import { isSchemaObject } from '../schema/check.ts'
 import { sortPermissions } from '../permissions.ts'
+import { digestPattern } from '../program/pin.ts'
 import type { SchemaCompiler } from '../schema/compiler.ts'
 import type { JsonSchema, Tool } from '../tool.ts'
 import { decodeEntries, misspeltFields, type AgentcliEntry } from './entry.ts'
@@ -15,6 +16,8 @@ import { envNames } from './env-names.ts'
 import { goQuote } from '../go-quote.ts'
 import { programFindings } from './program-check.ts'
 import { programPath } from './program-path.ts'
+
+const digestShape = new RegExp(digestPattern)
 
 /**
  * Reads an agentcli `tools.json` (A1 to A36, AC1 to AC12).
@@ -100,10 +103,16 @@ function toolOf (entry: AgentcliEntry, index: number, file: string): Tool {
     ...entry.timeoutSec > 0 && { timeoutSec: Math.min(entry.timeoutSec, limits.toolTimeoutSec.max) },
     enabled: true,
     idempotent: entry.idempotent,
+    ...entry.limits !== undefined && { limits: entry.limits },
     ...entry.permissions !== undefined && { permissions: sortPermissions(entry.permissions).permissions },
     source: { format: 'agentcli', file, index },
-    run: { kind: 'command', program: path, args, envPassthrough }
+    run: { kind: 'command', program: path, args, envPassthrough, ...entry.sha256 !== undefined && { sha256: digestOf(entry.sha256) } }
   }
+}
+
+function digestOf (written: string): string {
+  if (digestShape.test(written)) return written.toLowerCase()
+  throw new ManifestFault('fault 48', 'sha256 must be 64 hexadecimal digits', { fix: 'Write what sha256sum prints for the program.' })
 }
 
 /** Models expect parameters always; none means that the tool takes no particular arguments (AC11, R50). */

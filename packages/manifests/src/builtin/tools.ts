@@ -8,6 +8,7 @@ import { toolExec } from './tool-exec.ts'
 import { toolsFileSearch } from './tools-file-search.ts'
 import { toolsFindInFiles } from './tools-find-in-files.ts'
 import { toolsWebSearch } from './tools-web-search.ts'
+import { workflowRun } from './workflow-run.ts'
 import { workspaceDelete, workspaceList, workspaceMove, workspaceStat } from './workspace-tools.ts'
 
 /**
@@ -27,7 +28,7 @@ export function builtinTools (policy: BuiltinPolicy = {}): Tool[] {
 }
 
 function declarations ({ exec, fetch, webSearch, workspaceDelete: deleting = false }: BuiltinPolicy): Array<{ declaration: BuiltinDeclaration, enabled: boolean }> {
-  const always = [dataFileRead, toolsFileSearch, dataWriteFile, toolsFindInFiles, workspaceList, workspaceStat, workspaceMove]
+  const always = [dataFileRead, toolsFileSearch, dataWriteFile, toolsFindInFiles, workflowRun, workspaceList, workspaceStat, workspaceMove]
   return [
     ...always.map(declaration => ({ declaration, enabled: true })),
     { declaration: workspaceDelete, enabled: deleting },

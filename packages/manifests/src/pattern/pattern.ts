@@ -1,5 +1,6 @@
-import { isSafePattern } from 'redos-detector'
-import { RE2JS } from 're2js'
+import { createRequire } from 'node:module'
+import type * as re2js from 're2js'
+import type * as redosDetector from 'redos-detector'
 import { manifestLimits } from '../limits.ts'
 import { isExponential } from './ambiguity.ts'
 import { linearSyntax } from './linear-syntax.ts'
@@ -25,6 +26,11 @@ export class PatternRefused extends Error {
  * every machine.
  */
 const proof = { unicode: true, maxScore: 50, maxSteps: 1_000, timeout: 250 } as const
+
+/** Loaded with the first pattern: together they are half a megabyte of code, and few tools have patterns. */
+const load = createRequire(import.meta.url)
+const prover = (): typeof redosDetector => load('redos-detector') as typeof redosDetector
+const linearEngine = (): typeof re2js => load('re2js') as typeof re2js
 
 const unicodeProperty = /\\p/i
 /** Counts that are nested multiply: engines and the proof write them out. */
@@ -72,7 +78,7 @@ function nativePattern (source: string): Pattern {
 
 function isProven (source: string): boolean {
   try {
-    return isSafePattern(source, proof).safe
+    return prover().isSafePattern(source, proof).safe
   } catch {
     // Syntax that the analysis doesn't know.
     return false
@@ -91,7 +97,7 @@ function linearPattern (source: string, pattern: PatternNode): Pattern | undefin
   const syntax = linearSyntax(pattern)
   if (syntax === undefined) return undefined
   try {
-    const compiled = RE2JS.compile(syntax)
+    const compiled = linearEngine().RE2JS.compile(syntax)
     return { test: text => compiled.test(text), toString: () => source }
   } catch {
     return undefined

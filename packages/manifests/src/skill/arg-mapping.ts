@@ -18,8 +18,8 @@ export function skillArg (mapping: ArgMapping): SkillArg {
   return kind === 'flag' ? { kind, ...value, flag: mapping.flag ?? param } : { kind, ...value }
 }
 
-function skillResolver ({ script, binary, subcommand, args = [] }: ResolveCommand, allowDash: boolean): SkillResolver {
-  return { ...present({ script, binary, subcommand }), args, allowDash }
+function skillResolver ({ script, binary, subcommand, sha256, args = [] }: ResolveCommand, allowDash: boolean): SkillResolver {
+  return { ...present({ script, binary, subcommand, sha256: sha256?.toLowerCase() }), args, allowDash }
 }
 
 /** The fields that have a text: for this format, null and absent are the same (SC2). */

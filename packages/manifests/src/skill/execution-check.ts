@@ -6,6 +6,8 @@ export interface Remark {
   rule: string
   message: string
   fix: string
+  nonconforming?: true
+  untrusted?: true
 }
 
 export type Allowlist = Readonly<Record<string, readonly string[]>>

@@ -1,9 +1,8 @@
-import { parseDocument } from 'yaml'
-import { Type, type Static } from 'typebox'
+import type { Static } from 'typebox'
+import { Type } from '../definition-type.ts'
 import { ManifestFault } from '../finding.ts'
 import { manifestLimits } from '../limits.ts'
 import { nullable, shapeFaults } from './shape.ts'
-import { yamlDepth } from './yaml-depth.ts'
 
 /** What is read of a front matter; other fields are for others (SC22). */
 export const FrontMatter = Type.Object({
@@ -33,30 +32,28 @@ const fix = 'Start SKILL.md with a line ---, then name and description as YAML, 
  * @throws ManifestFault for a front matter that isn't closed, isn't YAML or isn't as it must be: its requirements
  * can't be known then, so the skill isn't used.
  */
-export function parseSkillDocument (text: string): SkillDocument {
+export async function parseSkillDocument (text: string): Promise<SkillDocument> {
   const lines = text.replace(/^\ufeff/, '').split('\n')
   if (!fence.test(lines[0] ?? '')) return { frontMatter: {}, body: lines.join('\n') }
   const end = lines.findIndex((line, index) => index > 0 && fence.test(line))
   if (end === -1) throw new ManifestFault('B15', 'the front matter has no closing line ---', { fix })
   // An empty line in the place of the first one: positions are those of the file.
-  return { frontMatter: frontMatterOf(['', ...lines.slice(1, end), ''].join('\n')), body: lines.slice(end + 1).join('\n') }
+  return { frontMatter: await frontMatterOf(['', ...lines.slice(1, end), ''].join('\n')), body: lines.slice(end + 1).join('\n') }
 }
 
-function frontMatterOf (yaml: string): FrontMatter {
-  const value = parseYaml(yaml) ?? {}
+async function frontMatterOf (yaml: string): Promise<FrontMatter> {
+  const value = await parseYaml(yaml) ?? {}
   const [fault] = shapeFaults(FrontMatter, value)
   if (fault === undefined) return value
   throw unusable(fault.message)
 }
 
-function parseYaml (yaml: string): unknown {
+/** The reader of YAML is loaded with the first skill. */
+async function parseYaml (yaml: string): Promise<unknown> {
   if (yaml.length > manifestLimits.frontMatterChars) throw unusable(`is longer than ${manifestLimits.frontMatterChars} characters`)
-  if (yamlDepth(yaml) > manifestLimits.depth) throw unusable(`is nested deeper than ${manifestLimits.depth} levels`)
+  const { parseForeignYaml } = await import('./front-matter-yaml.ts')
   try {
-    const document = parseDocument(yaml, { prettyErrors: true })
-    const [error] = document.errors
-    if (error !== undefined) throw error
-    return document.toJS({ maxAliasCount: manifestLimits.yamlAliases })
+    return parseForeignYaml(yaml)
   } catch (error) {
     // A ReferenceError is an alias that is missing, or one too many.
     const [message = ''] = (error instanceof Error ? error.message : String(error)).split('\n')

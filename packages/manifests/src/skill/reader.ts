@@ -72,7 +72,7 @@ async function readSkill (source: SkillDirectory): Promise<SkillReading | undefi
   try {
     const text = await readSkillText(directory, 'SKILL.md')
     if (text === undefined) return undefined
-    const { frontMatter, body } = parseSkillDocument(text)
+    const { frontMatter, body } = await parseSkillDocument(text)
     const name = frontMatter.name ?? basename(directory)
     if (!isWanted(name, options)) return { findings: [] }
     const missing = await missingPrograms(frontMatter, source)

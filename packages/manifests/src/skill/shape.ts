@@ -1,5 +1,6 @@
-import { Type, type TNull, type TOptional, type TSchema, type TUnion } from 'typebox'
-import { Value } from 'typebox/value'
+import type { TNull, TOptional, TSchema, TUnion } from 'typebox'
+import { Errors, Pointer } from 'typebox/schema'
+import { Type } from '../definition-type.ts'
 
 /** One place where a value is not as its schema says. */
 export interface ShapeFault {
@@ -15,7 +16,7 @@ export function nullable<T extends TSchema> (type: T): TOptional<TUnion<[T, TNul
   return Type.Optional(Type.Union([type, Type.Null()]))
 }
 
-type SchemaError = ReturnType<typeof Value.Errors>[number]
+type SchemaError = ReturnType<typeof Errors>[1][number]
 
 /** An alternative that doesn't fit says so once more, behind the errors that tell why. */
 const echoes = new Set(['anyOf', 'boolean'])
@@ -25,7 +26,7 @@ const echoes = new Set(['anyOf', 'boolean'])
  * ``execution[0]: missing field `binary` ``; unknown fields come first.
  */
 export function shapeFaults (schema: TSchema, value: unknown): ShapeFault[] {
-  const errors = Value.Errors(schema, value).filter((error, _, all) => !echoes.has(error.keyword) && !isEchoOfItem(schema, error) && !isIdleNull(error, all))
+  const errors = Errors(schema, value)[1].filter((error, _, all) => !echoes.has(error.keyword) && !isEchoOfItem(schema, error) && !isIdleNull(error, all))
   const places = new Map<string, SchemaError[]>()
   for (const error of errors) places.set(error.instancePath, [...places.get(error.instancePath) ?? [], error])
   const faults = [...places.values()].flatMap(place => placeFaults(schema, place))
@@ -81,7 +82,7 @@ function names (list: readonly string[]): string {
 }
 
 function schemaAt (schema: TSchema, path: string): { properties?: object, additionalProperties?: unknown } {
-  return Value.Pointer.Get(schema, path.slice(1)) ?? {}
+  return Pointer.Get(schema, path.slice(1)) ?? {}
 }
 
 /** `/execution/0/args` as `execution[0].args`. */

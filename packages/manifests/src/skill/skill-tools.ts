@@ -2,11 +2,14 @@ import { setImmediate } from 'node:timers/promises'
 import { ManifestFault, type Finding } from '../finding.ts'
 import { goQuote } from '../go-quote.ts'
 import { jobTypeOf } from '../job-type.ts'
+import { limitsOf } from '../program/limit-fields.ts'
+import { isOtherThanPinned } from '../program/pin.ts'
+import { createTrustCheck, type TrustCheck } from '../program/trust.ts'
 import type { SchemaCompiler } from '../schema/compiler.ts'
 import type { Tool } from '../tool.ts'
 import { skillArg } from './arg-mapping.ts'
 import { checkPair, mappingRemarks, type Remark } from './execution-check.ts'
-import { isInstalled } from './installed.ts'
+import { installedProgram } from './installed.ts'
 import type { SkillOptions } from './options.ts'
 import type { Execution, ToolDeclaration, ToolsFile } from './tools-file.ts'
 
@@ -31,7 +34,8 @@ export async function skillTools (source: SkillToolsSource): Promise<{ tools: To
   const { tools: declarations = [], execution: executions = [] } = source.contents
   const tools: Tool[] = []
   const findings: Finding[] = strayExecutions(source)
-  const missing = await missingPrograms(source)
+  const programs = await findPrograms(source)
+  const trust = createTrustCheck()
   for (const [index, declaration] of declarations.entries()) {
     const place = { file: source.file, index, tool: declaration.name }
     const prefix = `tool[${index}] ${goQuote(declaration.name)}: `
@@ -41,7 +45,7 @@ export async function skillTools (source: SkillToolsSource): Promise<{ tools: To
     try {
       const execution = executionOf(declaration, executions)
       tools.push(skillTool(declaration, index, execution, source))
-      const remarks = [...mappingRemarks(execution, declaration, source.contents.allowlist ?? {}), ...missing.has(execution.binary) ? [missingRemark(execution)] : []]
+      const remarks = [...mappingRemarks(execution, declaration, source.contents.allowlist ?? {}), ...await programRemarks(execution, programs.get(execution.binary), trust)]
       findings.push(...remarks.map(remark => ({ ...remark, ...place, severity: 'warning' as const, message: prefix + remark.message })))
     } catch (error) {
       if (!(error instanceof ManifestFault)) throw error
@@ -81,21 +85,33 @@ function skillTool (declaration: ToolDeclaration, index: number, execution: Exec
     enabled: true,
     idempotent: false,
     ...declaration.permissions != null && { permissions: declaration.permissions },
+    ...declaration.timeoutSec != null && { timeoutSec: declaration.timeoutSec },
+    ...declaration.limits != null && { limits: limitsOf(declaration.limits) },
     source: { format: 'skill', file, index },
-    run: { kind: 'skill', directory, binary, subcommand, args: args.map(skillArg), allowlist, allowScripts: options.allowScripts }
+    run: { kind: 'skill', directory, binary, ...execution.sha256 != null && { sha256: execution.sha256.toLowerCase() }, subcommand, args: args.map(skillArg), allowlist, allowScripts: options.allowScripts }
   }
 }
 
 /** Each program is looked for once: a thousand tools often share one. */
-async function missingPrograms ({ contents: { execution = [] }, directory, options }: SkillToolsSource): Promise<Set<string>> {
-  const missing = new Set<string>()
+async function findPrograms ({ contents: { execution = [] }, directory, options }: SkillToolsSource): Promise<Map<string, string>> {
+  const programs = new Map<string, string>()
   for (const binary of new Set(execution.map(({ binary }) => binary))) {
-    if (!await isInstalled(binary, directory, options.path)) missing.add(binary)
+    const path = await installedProgram(binary, directory, options.path)
+    if (path !== undefined) programs.set(binary, path)
   }
-  return missing
+  return programs
 }
 
-/** A warning only: the program may be there on the workers alone. */
-function missingRemark ({ binary }: Execution): Remark {
-  return { rule: 'SC12', message: `program ${goQuote(binary)} is not installed here`, fix: 'Install it, or add its directory to PATH.' }
+/** Warnings only: the program may be there, or another one, on the workers alone. */
+async function programRemarks ({ binary, sha256 }: Execution, path: string | undefined, trust: TrustCheck): Promise<Remark[]> {
+  if (path === undefined) return [{ rule: 'SC12', message: `program ${goQuote(binary)} is not installed here`, fix: 'Install it, or add its directory to PATH.' }]
+  const remarks: Remark[] = []
+  const open = await trust(path)
+  if (open !== undefined) {
+    remarks.push({ rule: 'fault 46', untrusted: true, message: `program ${goQuote(path)} may be replaced by others than its owner, who may write to ${goQuote(open)}`, fix: `Run chmod go-w on ${open}.` })
+  }
+  if (sha256 != null && await isOtherThanPinned(path, sha256)) {
+    remarks.push({ rule: 'fault 48', nonconforming: true, message: `program ${goQuote(path)} is not the one that sha256 pins, and is not run`, fix: 'Look at what changed it; when it was you, write what sha256sum prints.' })
+  }
+  return remarks
 }

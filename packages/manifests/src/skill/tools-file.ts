@@ -1,5 +1,9 @@
-import { Type, type Static } from 'typebox'
+import { limits } from '@toolyard/contract/terms'
+import type { Static } from 'typebox'
+import { Type } from '../definition-type.ts'
 import { knownPermissions } from '../permissions.ts'
+import { StrictLimits } from '../program/limit-fields.ts'
+import { digestPattern } from '../program/pin.ts'
 import type { JsonSchema } from '../tool.ts'
 import { nullable } from './shape.ts'
 
@@ -7,12 +11,16 @@ import { nullable } from './shape.ts'
 const strict = { additionalProperties: false }
 const Name = Type.String({ minLength: 1 })
 
-/** `tools[]` (S6 to S8); `permissions` are Toolyard's own. */
+const Digest = nullable(Type.String({ pattern: digestPattern, description: 'SHA-256 of the program or script, as sha256sum prints it: another one is not run.' }))
+
+/** `tools[]` (S6 to S8); the fields from `permissions` on are Toolyard's own. */
 export const ToolDeclaration = Type.Object({
   name: Type.String({ description: 'Must match the tool of one execution.' }),
   description: nullable(Type.String({ description: 'Short description for the model.' })),
   parameters: nullable(Type.Unsafe<JsonSchema>(Type.Object({}, { description: 'JSON Schema of the arguments.' }))),
-  permissions: nullable(Type.Array(Type.Enum([...knownPermissions]), { description: 'What the sandbox lets it do.' }))
+  permissions: nullable(Type.Array(Type.Enum([...knownPermissions]), { description: 'What the sandbox lets it do.' })),
+  timeoutSec: nullable(Type.Number({ exclusiveMinimum: 0, maximum: limits.toolTimeoutSec.max, description: 'Seconds, fractions too.' })),
+  limits: nullable(StrictLimits)
 }, strict)
 export type ToolDeclaration = Static<typeof ToolDeclaration>
 
@@ -21,7 +29,8 @@ export const ResolveCommand = Type.Object({
   script: nullable(Type.String({ minLength: 1, description: 'Name of a file in scripts/, used when scripts are allowed.' })),
   binary: nullable(Type.String({ minLength: 1, description: 'Key of allowlist.' })),
   subcommand: nullable(Type.String({ description: 'In allowlist[binary].' })),
-  args: Type.Optional(Type.Array(Type.String(), { description: '"$param" stands for the value.' }))
+  args: Type.Optional(Type.Array(Type.String(), { description: '"$param" stands for the value.' })),
+  sha256: Digest
 }, strict)
 export type ResolveCommand = Static<typeof ResolveCommand>
 
@@ -43,7 +52,8 @@ export const Execution = Type.Object({
   tool: Type.String({ description: 'Name of one of the tools.' }),
   binary: Name,
   subcommand: Type.String({ description: 'In allowlist[binary]; split on white space into elements of argv.' }),
-  args: Type.Optional(Type.Array(ArgMapping))
+  args: Type.Optional(Type.Array(ArgMapping)),
+  sha256: Digest
 }, strict)
 export type Execution = Static<typeof Execution>
 

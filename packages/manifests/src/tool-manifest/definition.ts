@@ -1,6 +1,9 @@
-import { Type, type Static, type TSchema, type TUnsafe } from 'typebox'
-import { limits } from '@toolyard/contract'
+import type { Static, TSchema, TUnsafe } from 'typebox'
+import { limits } from '@toolyard/contract/terms'
+import { Type } from '../definition-type.ts'
 import { knownPermissions } from '../permissions.ts'
+import { SnakeLimits } from '../program/limit-fields.ts'
+import { digestPattern } from '../program/pin.ts'
 
 /** The types that a parameter can have (PC5). */
 export const parameterTypes = ['array', 'boolean', 'integer', 'number', 'object', 'string'] as const
@@ -37,7 +40,8 @@ export type InputField = Static<typeof InputField>
 /** `runtime` (P22): hints, of which these have an effect. */
 const Runtime = Type.Object({
   timeout_seconds: Type.Optional(Type.Number({ exclusiveMinimum: 0, description: `Seconds, fractions too; at most ${limits.toolTimeoutSec.max} are used.` })),
-  concurrency: Type.Optional(Type.String({ description: '"serial": at most one call at a time, over all workers.', examples: ['serial'] }))
+  concurrency: Type.Optional(Type.String({ description: '"serial": at most one call at a time, over all workers.', examples: ['serial'] })),
+  limits: Type.Optional(SnakeLimits)
 })
 
 /** One declaration of `tools` (P13 to P23); the fields from `enabled` on are Toolyard's own. */
@@ -46,7 +50,7 @@ export const ToolDescriptor = Type.Object({
   description: text('Short summary of what the tool does.'),
   module: text('Python module that has the tool, from the Python root: src.bridge.tools.git_status.'),
   class_name: optionalText('Class in the module; else its first own subclass of Tool.'),
-  permissions: Type.Optional(Type.Array(Type.String({ examples: [...knownPermissions] }), { default: [], description: 'What the sandbox lets it do.' })),
+  permissions: Type.Optional(Type.Array(Type.String({ examples: [...knownPermissions] }), { description: 'What the sandbox lets it do; without them what TOOL_DEFAULT_PERMISSIONS says.' })),
   inputs: Type.Optional(mapOf(InputField, 'Name: schema of a parameter.')),
   outputs: Type.Optional(mapOf(OutputField, 'Name: schema of what is returned by that name.')),
   runtime: Type.Optional(Runtime),
@@ -57,6 +61,7 @@ export const ToolDescriptor = Type.Object({
   override: flag('Whether it may replace a built-in tool.', false),
   idempotent: flag('Whether a call may run again after its worker died.', false),
   strict_outputs: flag('Whether a result that does not fit outputs is an error, not a warning.', false),
+  sha256: Type.Optional(Type.String({ pattern: digestPattern, description: 'SHA-256 of the file of the module, as sha256sum prints it: another one is not run.' })),
   python_root: optionalText('Directory that modules are imported from, relative to the manifest; else the nearest directory above it that has the module.')
 })
 export type ToolDescriptor = Static<typeof ToolDescriptor>

@@ -1,9 +1,10 @@
-import { limits } from '@toolyard/contract'
+import { limits } from '@toolyard/contract/terms'
 import { placeOf } from '../document/place.ts'
 import type { DocumentPath } from '../finding.ts'
 import { jobTypeOf } from '../job-type.ts'
 import type { LayerEntry } from '../layer.ts'
 import { sortPermissions } from '../permissions.ts'
+import { limitsOfSnake, SnakeLimits } from '../program/limit-fields.ts'
 import type { SchemaCompiler } from '../schema/compiler.ts'
 import type { Tool } from '../tool.ts'
 import { ToolDescriptor, ToolSwitch } from './definition.ts'
@@ -67,7 +68,9 @@ function toolOf (descriptor: ToolDescriptor, { file, index }: EntryPlace): Tool 
     enabled: descriptor.disabled !== true && descriptor.enabled !== false,
     idempotent: descriptor.idempotent ?? false,
     serial: runtime.concurrency === 'serial',
-    permissions: sortPermissions(descriptor.permissions ?? []).permissions,
+    // Without them those of TOOL_DEFAULT_PERMISSIONS; an empty list is none.
+    ...descriptor.permissions !== undefined && { permissions: sortPermissions(descriptor.permissions).permissions },
+    ...runtime.limits !== undefined && { limits: limitsOfSnake(runtime.limits) },
     ...typeof notes === 'string' && { notes },
     source: { format: 'tool-manifest', file, index },
     run: {
@@ -76,6 +79,8 @@ function toolOf (descriptor: ToolDescriptor, { file, index }: EntryPlace): Tool 
       module: descriptor.module,
       ...typeof className === 'string' && { className },
       config: descriptor.config ?? {},
+      // The module is still to be found.
+      ...descriptor.sha256 !== undefined && { pin: { file: '', sha256: descriptor.sha256.toLowerCase() } },
       ...outputs !== undefined && { outputs: outputsOf(outputs) },
       strictOutputs: descriptor.strict_outputs ?? false
     }
@@ -106,7 +111,8 @@ function descriptorFindings (descriptor: ToolDescriptor, path: DocumentPath, sch
     found.push(remark('warning', 'X17', at('runtime', 'concurrency'), `${JSON.stringify(concurrency.slice(0, 80))} has no effect: calls run side by side`, 'Write "serial", or leave it out.'))
   }
   const unknown = unknownFields(runtime, { path: [...path, 'runtime'], definition: ToolDescriptor.properties.runtime, all: false, aliases: runtimeAliases })
-  return [...found, ...unknown.map((fault): Remark => ({ severity: 'warning', ...fault }))]
+  const unknownLimits = unknownFields(runtime.limits ?? {}, { path: [...path, 'runtime', 'limits'], definition: SnakeLimits, all: true })
+  return [...found, ...[...unknown, ...unknownLimits].map((fault): Remark => ({ severity: 'warning', ...fault }))]
 }
 
 function isRecord (value: unknown): value is Record<string, unknown> {

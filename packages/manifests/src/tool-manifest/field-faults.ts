@@ -1,7 +1,8 @@
-import { Value } from 'typebox/value'
+import { Check } from 'typebox/schema'
 import type { TSchema } from 'typebox'
 import { placeOf } from '../document/place.ts'
 import type { DocumentPath, FieldFault } from '../finding.ts'
+import { limitNames, limitText, snakeCase } from '../program/limit-fields.ts'
 import { parameterTypes } from './definition.ts'
 
 interface FieldText {
@@ -50,6 +51,9 @@ const fieldTexts: readonly FieldText[] = [
   row('runtime', 'P22', 'must be an object when provided', 'Write an object, or leave it out.'),
   row('runtime.timeout_seconds', 'P22', 'must be a positive number', 'Write seconds, such as 10 or 0.5.'),
   row('runtime.concurrency', 'P22', 'must be a string', 'Write "serial", or leave it out.'),
+  row('runtime.limits', 'X8', 'must be an object', 'Write an object of limits, or leave it out.'),
+  ...limitNames.map(name => row(`runtime.limits.${snakeCase(name)}`, 'X8', limitText(name), 'Write a whole number.')),
+  row('sha256', 'fault 48', 'must be 64 hexadecimal digits', 'Write what sha256sum prints for the file of the module.'),
   row('notes', 'P23', 'must be a string', 'Write a text.'),
   row('config', 'PC14', 'must be an object', 'Write an object.'),
   row('enabled', 'X14', ...boolean),
@@ -88,7 +92,7 @@ export function fieldFaults (definition: TSchema, value: unknown, place: Documen
 function * wrongFields (schema: TSchema, value: unknown, path: DocumentPath): Generator<DocumentPath> {
   const { properties = {}, required = [], additionalProperties: others } = schema as Fields
   if (Object.keys(properties).length === 0 && others === undefined) {
-    if (!Value.Check(schema, value)) yield path
+    if (!Check(schema, value)) yield path
     return
   }
   if (!isRecord(value)) {

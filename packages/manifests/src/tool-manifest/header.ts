@@ -1,4 +1,4 @@
-import { Value } from 'typebox/value'
+import { Check } from 'typebox/schema'
 import { placeOf } from '../document/place.ts'
 import { ManifestFault } from '../finding.ts'
 import type { ManifestText } from '../layer.ts'
@@ -33,7 +33,7 @@ export function readHeader (manifest: ManifestText, findings: FindingList): Head
   const metadata = fieldFaults(ToolManifest.properties.metadata, value['metadata'], ['metadata'], 0)
   findings.add(metadata.map(fault => ({ severity: 'warning', nonconforming: true, ...fault })))
   const pythonRoot = value['python_root']
-  if (pythonRoot !== undefined && !Value.Check(ToolManifest.properties.python_root, pythonRoot)) {
+  if (pythonRoot !== undefined && !Check(ToolManifest.properties.python_root, pythonRoot)) {
     throw new ManifestFault('P29', 'python_root must be a non-empty string', { path: ['python_root'], fix: 'Name a directory.' })
   }
   findings.add(unknownFields(value, { path: [], definition: ToolManifest, all: true }).map(fault => ({ severity: 'warning' as const, ...fault })))
@@ -56,7 +56,7 @@ function refuseText ({ file, utf8, syntax, duplicates }: ManifestText): void {
 
 function checkVersion (manifest: Record<string, unknown>, findings: FindingList): void {
   const version = manifest['schema_version']
-  if (Value.Check(ToolManifest.properties.schema_version, version)) return
+  if (Check(ToolManifest.properties.schema_version, version)) return
   const warning = { severity: 'warning' as const, rule: 'X15', path: ['schema_version'], message: versionMessage }
   if (version === 1) findings.add([{ ...warning, fix: 'Write it as a text, in quotes: "1.0". The number is read as such.' }])
   else if (typeof version === 'string' || typeof version === 'number') findings.add([{ ...warning, fix: `Nothing, when this manifest keeps to version 1.0, as which it is read; else it may mean something else here than in version ${String(version).slice(0, 20)}.` }])

@@ -3,6 +3,13 @@ import { posix } from 'node:path'
 /** A module that can't be imported; the message is what Python would say, or near it. */
 export class ModuleFault extends Error {
   override readonly name = 'ModuleFault'
+  /** Absolute paths of the sources that would have been the module. */
+  readonly missing: readonly string[]
+
+  constructor (message: string, missing: readonly string[] = []) {
+    super(message)
+    this.missing = missing
+  }
 }
 
 /**

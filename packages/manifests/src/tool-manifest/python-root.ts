@@ -42,14 +42,16 @@ export function createModuleFinder (directory: string): ModuleFinder {
     find: async (module, pythonRoot) => {
       const name = moduleName(module)
       const places = pythonRoot === undefined ? await roots() : [resolve(directory, pythonRoot)]
-      for (const written of [module, `tools.${name}`]) {
+      const writings = [module, `tools.${name}`]
+      for (const written of writings) {
         for (const root of places) {
           const file = await moduleFile(root, moduleName(written), namesIn)
           if (file !== undefined) return { root, module: written, file }
         }
       }
       const where = pythonRoot === undefined ? 'the directory of the manifest, nor in one above it' : places[0]
-      throw new ModuleFault(`no module named ${JSON.stringify(name)} in ${where}`)
+      const missing = writings.flatMap(written => places.flatMap(root => sourcesOf(join(root, ...moduleName(written).split('.')))))
+      throw new ModuleFault(`no module named ${JSON.stringify(name)} in ${where}`, missing)
     }
   }
 }
@@ -59,13 +61,17 @@ async function moduleFile (root: string, name: string, namesIn: (root: string) =
   // Most directories lack the first part, which one look per directory tells for all modules.
   if (!(await namesIn(root)).some(entry => entry === top || entry.startsWith(`${top}.`))) return undefined
   const path = join(root, top, ...rest)
-  for (const file of [`${path}.py`, join(path, '__init__.py')]) {
+  for (const file of sourcesOf(path)) {
     if (await stat(file).then(found => found.isFile(), () => false)) return file
   }
   const siblings = rest.length === 0 ? await namesIn(root) : await readdir(dirname(path)).catch((): string[] => [])
   const leaf = rest.at(-1) ?? top
   const compiled = siblings.find(entry => entry.startsWith(`${leaf}.`) && /\.(?:so|pyd)$/.test(entry))
   return compiled === undefined ? undefined : join(dirname(path), compiled)
+}
+
+function sourcesOf (path: string): string[] {
+  return [`${path}.py`, join(path, '__init__.py')]
 }
 
 async function ancestorsOf (directory: string): Promise<string[]> {

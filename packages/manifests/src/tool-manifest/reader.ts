@@ -36,7 +36,7 @@ export async function readToolManifest (manifest: ManifestText): Promise<Layer> 
     // Names are unique, so the order between tools and switches doesn't matter.
     entries: [...placed.map(({ tool }, at): LayerEntry => ({ kind: 'tool', tool, override: unplaced[at]?.entry.override ?? false })), ...switches],
     findings: findings.all(),
-    files: [...new Set(placed.flatMap(({ file }) => file ?? []))]
+    files: [...new Set(placed.flatMap(({ files }) => files))]
   }
 }
 

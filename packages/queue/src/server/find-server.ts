@@ -16,7 +16,7 @@ const versionTimeoutMs = 5_000
 
 /** The first `redis-server`, else `valkey-server`, on the PATH of `env` that is 6.2 or newer; undefined when there is none. */
 export async function findRedisServer (env: NodeJS.ProcessEnv): Promise<RedisBinary | undefined> {
-  return (await listRedisServers(env)).find(isRecent)
+  return (await listRedisServers(env)).find(({ version }) => isRecent(version))
 }
 
 /** Every Redis or Valkey server program on the PATH of `env`, too old ones included. */
@@ -31,7 +31,8 @@ async function readVersion (path: string, env: NodeJS.ProcessEnv): Promise<strin
   return (ok ? /\bv=(\d+\.\d+(?:\.\d+)?)/.exec(output)?.[1] : undefined) ?? 'unknown'
 }
 
-function isRecent ({ version }: RedisBinary): boolean {
+/** Whether this version is 6.2 or newer; one that is unknown isn't. */
+export function isRecent (version: string): boolean {
   const [major = NaN, minor = NaN] = version.split('.').map(Number)
   const [oldestMajor = 0, oldestMinor = 0] = oldestVersion.split('.').map(Number)
   return major > oldestMajor || (major === oldestMajor && minor >= oldestMinor)

@@ -48,4 +48,5 @@ def disk():
     return written
 
 
-json.dump({"taken": {"processes": processes, "memory": memory, "disk": disk}[json.load(sys.stdin)["what"]]()}, sys.stdout)
+if __name__ == "__main__":
+    json.dump({"taken": {"processes": processes, "memory": memory, "disk": disk}[json.load(sys.stdin)["what"]]()}, sys.stdout)

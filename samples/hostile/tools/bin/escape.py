@@ -125,10 +125,11 @@ def foreign_environments(marker):
     return False
 
 
-def stray_descriptors():
+def stray_descriptors(own):
+    """`own`: how many a process of its kind has by right, beside the first three."""
     listing = os.open("/proc/self/fd", os.O_RDONLY)
     try:
-        return [fd for fd in os.listdir(listing) if int(fd) > 2 and int(fd) != listing and os.path.exists(f"/proc/self/fd/{fd}")] or None
+        return len([fd for fd in os.listdir(listing) if int(fd) > 2 and int(fd) != listing and os.path.exists(f"/proc/self/fd/{fd}")]) > own
     finally:
         os.close(listing)
 
@@ -148,8 +149,8 @@ def plant(target):
             continue
 
 
-def main():
-    given = json.load(sys.stdin)
+def report(given):
+    """Tries everything; `given` has the arguments of the tool."""
     for path in ["/etc/shadow", "/etc/gshadow", "/etc/ssh/ssh_host_ed25519_key", "/proc/kcore", "/sys/kernel", *given.get("secrets", [])]:
         attempt(f"read {path}", lambda: read(path) if not os.path.isdir(path) else os.listdir(path) or None)
     for path in given.get("outside", []):
@@ -172,7 +173,7 @@ def main():
     attempt("read the environment of another process", lambda: foreign_environments(given.get("marker", "TOOLYARD")) or None)
     attempt("saw foreign processes", lambda: len([pid for pid in os.listdir("/proc") if pid.isdigit()]) > 3)
     attempt("signalled a foreign process", lambda: os.kill(os.getppid(), 0) is None if os.getppid() not in (0, 1) else None)
-    attempt("inherited descriptors", stray_descriptors)
+    attempt("inherited descriptors", lambda: stray_descriptors(given.get("descriptors", 0)))
     attempt("has capabilities", lambda: int(status("CapEff"), 16) + int(status("CapBnd"), 16) + int(status("CapPrm"), 16) > 0)
     attempt("may gain privileges", lambda: status("NoNewPrivs") != "1")
     attempt("may dump core", lambda: __import__("resource").getrlimit(4)[1] != 0)
@@ -189,7 +190,8 @@ def main():
     attempt("called ptrace", lambda: in_child(lambda: call("ptrace", 0, 0, 0, 0)))
     if "links" in given:
         plant(given["links"])
-    json.dump({"tried": tried, "reached": reached}, sys.stdout)
+    return {"tried": tried, "reached": reached}
 
 
-main()
+if __name__ == "__main__":
+    json.dump(report(json.load(sys.stdin)), sys.stdout)

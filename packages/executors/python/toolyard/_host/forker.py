@@ -1,11 +1,12 @@
 """
 A process that forks others when the worker asks for it, and tells the worker how they end.
 
-    worker: {"id", "token", "mark"}            fork a process; it connects with the token
+    worker: {"id", "token", "mark", "limits"}  fork a process; it connects with the token
     forker: {"id", "pid"}                      forked
             {"id", "stale": true}              not forked: a source changed since the import
             {"id", "error": "EAGAIN"}          not forked: the machine is out of something
             {"id", "exit": 0}, {"id", "signal": "SIGSEGV"}    ended, and reaped
+            {"id", "unboxed": "mount /tmp: ..."}              ended before it began: its nest could not be made
 """
 
 from __future__ import annotations
@@ -20,20 +21,24 @@ from contextlib import suppress
 
 from .channel import Channel, Connections
 from .child_watch import ChildWatch
-from .mark import fork_marked
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Callable, NoReturn
+    from typing import Any, Callable, NoReturn, Union
+
+    from .birth import OpenBirths
+    from .nests import Nests
+
+    Births = Union[OpenBirths, Nests]
 
 
 class Forker:
     """Serves the worker until it closes the control connection; that ends every process that was forked here."""
 
-    def __init__(self, control: Channel, reception: str, serve: Callable[[Channel], int]) -> None:
+    def __init__(self, control: Channel, reception: str, births: Births, serve: Callable[[Channel], int]) -> None:
         """`serve` is what a forked process does with its own connection; it returns the exit status."""
         self._control = control
         self._reception = reception
+        self._births = births
         self._serve = serve
         self._watch = ChildWatch()
         self._children: dict[int, str] = {}
@@ -61,7 +66,7 @@ class Forker:
             return {"stale": True}
         try:
             connections = Connections(self._reception, request["token"])
-            pid = fork_marked(request["mark"])
+            pid = self._births.fork(request)
         except OSError as error:
             return {"error": errno.errorcode.get(error.errno or 0, "unknown")}
         if pid == 0:
@@ -75,6 +80,7 @@ class Forker:
         try:
             os.setsid()
             self._watch.undo()
+            self._births.leave_parent()
             self._control.close()
             status = self._serve(connections.take())
         except BaseException:  # Nothing of the parent's stack may run in the child.
@@ -87,7 +93,7 @@ class Forker:
             pid, status = os.waitpid(child, os.WNOHANG)
             if pid == child:
                 del self._children[child]
-                self._control.send({"id": identity, **_ending(status)})
+                self._control.send({"id": identity, **self._births.ending(pid, status)})
 
     def _end_children(self, grace: float) -> None:
         until = time.monotonic() + grace
@@ -99,13 +105,3 @@ class Forker:
             for kill in (os.killpg, os.kill):
                 with suppress(ProcessLookupError):
                     kill(child, signal.SIGKILL)
-
-
-def _ending(status: int) -> dict[str, Any]:
-    if not os.WIFSIGNALED(status):
-        return {"exit": os.WEXITSTATUS(status)}
-    number = os.WTERMSIG(status)
-    try:
-        return {"signal": signal.Signals(number).name}
-    except ValueError:
-        return {"signal": f"SIG{number}"}

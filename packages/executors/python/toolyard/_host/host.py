@@ -7,25 +7,54 @@ import socket
 import sys
 from contextlib import suppress
 
+from .birth import OpenBirths
 from .channel import Channel
 from .forker import Forker
 from .streams import print_by_line
 from .template import serve_module
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from .forker import Births
+
 # How long templates have to end their calls once the worker is gone, in seconds.
 GRACE = 1.0
 
 
-def main(root: str, reception: str) -> None:
-    """Forks templates for modules of `root` until the worker closes descriptor 3, and tidies up after one that died."""
-    os.set_inheritable(3, False)
+def main(root: str, reception: str, descriptor: int) -> None:
+    """
+    Forks templates for modules of `root` until the worker closes the connection, and tidies up after one that died. The
+    first message says what there is of a box.
+    """
+    os.set_inheritable(descriptor, False)
     # Python sets it for itself where there is no locale; a tool gets the variables that the worker gave.
     os.environ.pop("LC_CTYPE", None)
     _add_root(root)
     print_by_line()
-    control = Channel(socket.socket(fileno=3))
-    Forker(control, reception, lambda channel: serve_module(root, reception, channel)).run(grace=GRACE)
-    _remove_deserted(reception)
+    control = Channel(socket.socket(fileno=descriptor))
+    greeting = control.receive()
+    if greeting is None:
+        return
+    box = greeting["box"]
+    try:
+        births = _births(box)
+    except (OSError, ImportError) as error:
+        return control.send({"failed": str(error)})
+    control.send({"ready": True})
+    Forker(control, reception, births, lambda channel: serve_module(root, reception, box, channel)).run(grace=GRACE)
+    if box is None:
+        _remove_deserted(reception)
+
+
+def _births(box: dict[str, Any] | None) -> Births:
+    if box is None:
+        return OpenBirths()
+    # Needs much that is of no use elsewhere, and Linux.
+    from .nests import TemplateNests
+
+    return TemplateNests(box)
 
 
 def _add_root(root: str) -> None:

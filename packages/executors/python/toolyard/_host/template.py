@@ -11,6 +11,7 @@ from __future__ import annotations
 import gc
 import importlib
 
+from .birth import OpenBirths
 from .call import run_call
 from .errors import describe, print_traceback
 from .forker import Forker
@@ -20,13 +21,15 @@ from .streams import print_nowhere
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import ModuleType
+    from typing import Any
 
     from .channel import Channel
+    from .forker import Births
 
 _COROUTINE = 0x80  # inspect.CO_COROUTINE
 
 
-def serve_module(root: str, reception: str, control: Channel) -> int:
+def serve_module(root: str, reception: str, box: dict[str, Any] | None, control: Channel) -> int:
     """Imports the module that the worker names and serves its calls; returns the exit status."""
     request = control.receive()
     if request is None:
@@ -46,8 +49,16 @@ def serve_module(root: str, reception: str, control: Channel) -> int:
     gc.collect()
     gc.freeze()
     control.send({"ready": True})
-    Forker(control, reception, lambda channel: run_call(module, channel)).run(sources.changed)
+    Forker(control, reception, _births(box), lambda channel: run_call(module, channel)).run(sources.changed)
     return 0
+
+
+def _births(box: dict[str, Any] | None) -> Births:
+    if box is None:
+        return OpenBirths()
+    from .nests import CallNests  # Imported in the host already.
+
+    return CallNests(box)
 
 
 def _import(name: str) -> ModuleType:

@@ -1,10 +1,10 @@
-import type { FileHandle } from 'node:fs/promises'
 import { decodePrefix } from '../../result/utf8.ts'
+import type { Descriptor } from '../workspace/descriptor.ts'
 import { readFully } from '../workspace/open-file.ts'
 
 /** An open file, and how much of it may be read. */
 export interface ReadableFile {
-  handle: FileHandle
+  handle: Descriptor
   /** Bytes of the whole file. */
   size: number
   maxBytes: number

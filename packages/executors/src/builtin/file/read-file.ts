@@ -23,7 +23,7 @@ export const readWorkspaceFile: BuiltinHandler = async (args, { workspaceDir, si
   if (typeof path !== 'string' || path.trim() === '') throw new BuiltinFailure('path is required')
   return await atPlace(workspaceDir, path, { notFound: 'file not found' }, async place => {
     signal.throwIfAborted()
-    const { handle, size } = await openFile(place)
+    const { handle, size } = openFile(place)
     try {
       const file = { handle, size, maxBytes: integerArgument(args['max_bytes'], maxBytes), base64: args['encoding'] === 'base64', signal }
       const byLines = args['start_line'] !== undefined || args['max_lines'] !== undefined
@@ -32,7 +32,7 @@ export const readWorkspaceFile: BuiltinHandler = async (args, { workspaceDir, si
         : await readByteRange(file, integerArgument(args['start_byte'], { min: 0, default: 0 }))
       return { ok: true, path: place.relative, truncated: part.truncated, bytes_read: part.bytes.length, total_bytes: size, ...content(part, file.base64), ...part.more }
     } finally {
-      await handle.close()
+      handle.close()
     }
   })
 }

@@ -78,12 +78,12 @@ async function readBefore (place: Place, change: Change, mayMake: boolean): Prom
     if (!mayMake) throw new BuiltinFailure(missingMessage(change.mode))
     return { content: Buffer.alloc(0), standing: undefined }
   }
-  const { handle, size, ...standing } = await openFile(now)
+  const { handle, size, ...standing } = openFile(now)
   try {
     if (size > fileBytes.max) throw new BuiltinFailure(`the file has ${size} bytes, more than the ${fileBytes.max} that can be written`)
     return { content: await readFully(handle, 0, size), standing }
   } finally {
-    await handle.close()
+    handle.close()
   }
 }
 

@@ -25,7 +25,7 @@ export async function atSearchBase<T> (args: Readonly<Record<string, unknown>>, 
   const after = readCursor(textArgument(args['cursor']))
   return await atPlace(context.workspaceDir, textArgument(args['path']) || '.', { notFound: 'path not found' }, async place => {
     if (place.stats?.isDirectory() !== true) throw new BuiltinFailure('path is not a directory')
-    const base = await openDirectory(place.directory, place.name)
+    const base = openDirectory(place.directory, place.name)
     try {
       return await use({
         fd: base.handle.fd,
@@ -39,7 +39,7 @@ export async function atSearchBase<T> (args: Readonly<Record<string, unknown>>, 
         until: Date.now() + Math.min(maxMs, context.timeoutMs * timeShare)
       })
     } finally {
-      await base.handle.close()
+      base.handle.close()
     }
   })
 }
@@ -61,11 +61,11 @@ async function rulesAbove (base: string, context: BuiltinContext): Promise<Ignor
 async function ignoreText (path: string, { workspaceDir }: BuiltinContext): Promise<string | undefined> {
   try {
     return await atPlace(workspaceDir, path, { notFound: 'path not found', keepLink: true }, async place => {
-      const { handle, size } = await openFile(place)
+      const { handle, size } = openFile(place)
       try {
         return (await readFully(handle, 0, Math.min(size, ignoreBytes))).toString('utf8')
       } finally {
-        await handle.close()
+        handle.close()
       }
     })
   } catch {

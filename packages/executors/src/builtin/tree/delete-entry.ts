@@ -31,7 +31,7 @@ export const deleteEntry: BuiltinHandler = async (args, { workspaceDir, signal }
 /** Goes into directories through the one above and never by a link, whatever is swapped meanwhile. */
 async function deleteTree (parent: Directory, name: string, signal: AbortSignal, depth = 0): Promise<number> {
   if (depth > maxDepth) throw new BuiltinFailure(`directories are nested deeper than ${maxDepth}`)
-  const directory = await openDirectory(parent, name)
+  const directory = openDirectory(parent, name)
   let deleted = 1
   try {
     for (const entry of await readdir(entryPath(directory, '.'), { withFileTypes: true })) {
@@ -44,7 +44,7 @@ async function deleteTree (parent: Directory, name: string, signal: AbortSignal,
       }
     }
   } finally {
-    await directory.handle.close()
+    directory.handle.close()
   }
   await rmdir(entryPath(parent, name))
   return deleted

@@ -42,11 +42,11 @@ export const listDirectory: BuiltinHandler = async (args, { workspaceDir, signal
 /** Hands the directory that a place is to `use`, open. */
 async function inDirectory<T> ({ directory, name, stats }: Place, use: (directory: Directory) => Promise<T>): Promise<T> {
   if (stats?.isDirectory() !== true) throw new BuiltinFailure('path is not a directory')
-  const opened = await openDirectory(directory, name)
+  const opened = openDirectory(directory, name)
   try {
     return await use(opened)
   } finally {
-    await opened.handle.close()
+    opened.handle.close()
   }
 }
 

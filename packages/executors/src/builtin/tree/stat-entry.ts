@@ -32,7 +32,7 @@ export const statEntry: BuiltinHandler = async (args, { workspaceDir, signal }) 
 }
 
 async function hash (place: Place, signal: AbortSignal): Promise<string> {
-  const { handle, size } = await openFile(place)
+  const { handle, size } = openFile(place)
   try {
     const sum = createHash('sha256')
     for (let position = 0; position < size; position += chunkBytes) {
@@ -41,6 +41,6 @@ async function hash (place: Place, signal: AbortSignal): Promise<string> {
     }
     return sum.digest('hex')
   } finally {
-    await handle.close()
+    handle.close()
   }
 }

@@ -1,9 +1,9 @@
+import { AddressRefusedError, openConnections, type ConnectionOptions, type Connections } from '@toolyard/runtime/outgoing'
 import { request, type Dispatcher } from 'undici'
 import { integerArgument, textArgument } from '../arguments.ts'
 import { BuiltinFailure, type BuiltinContext, type BuiltinHandler } from '../handler.ts'
 import { parseJson } from '../../result/json.ts'
 import { readBounded, type BoundedBody } from './bounded-body.ts'
-import { openConnections, type ConnectionOptions, type Connections } from './connections.ts'
 import { decodeText } from './decode-text.ts'
 import { htmlText } from './html-text.ts'
 import { allowedUrl, type UrlPolicy } from './url-policy.ts'
@@ -99,8 +99,9 @@ function answer ({ url, status, contentType, bytes, truncated }: Page, raw: bool
 /** Says what happened without repeating the request's headers or addresses. */
 function fetchFailure (error: unknown, context: BuiltinContext, limit: AbortSignal, ms: number): unknown {
   if (error instanceof BuiltinFailure || context.signal.aborted) return error
+  const refusal = [error, (error as { cause?: unknown }).cause].find(each => each instanceof AddressRefusedError)
+  if (refusal !== undefined) return new BuiltinFailure(refusal.message, 'NOT_ALLOWED')
   if (limit.aborted) return new BuiltinFailure(`data.fetch timeout after ${ms}ms`)
-  const { code, cause } = error as NodeJS.ErrnoException & { cause?: unknown }
-  if (cause instanceof BuiltinFailure) return cause
+  const { code } = error as NodeJS.ErrnoException
   return code === undefined ? error : new BuiltinFailure(`data.fetch failed: ${code}`)
 }

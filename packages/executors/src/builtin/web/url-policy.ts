@@ -1,3 +1,4 @@
+import { isListedHost, plainHost } from '@toolyard/runtime/outgoing'
 import { BuiltinFailure } from '../handler.ts'
 
 export interface UrlPolicy {
@@ -20,16 +21,6 @@ export function allowedUrl (text: string, { allowlist, allowHttp }: UrlPolicy): 
     throw new BuiltinFailure(allowHttp ? 'only https:// and http:// URLs are allowed' : 'only https:// URLs are allowed', 'NOT_ALLOWED')
   }
   if (url.username !== '' || url.password !== '') throw new BuiltinFailure('url must not hold a user name or password')
-  const host = plainHost(url.hostname)
-  if (!allowlist.some(entry => covers(plainHost(entry), host))) throw new BuiltinFailure(`domain not allowlisted: ${host}`, 'NOT_ALLOWED')
+  if (!isListedHost(allowlist, url.hostname)) throw new BuiltinFailure(`domain not allowlisted: ${plainHost(url.hostname)}`, 'NOT_ALLOWED')
   return url
-}
-
-function covers (entry: string, host: string): boolean {
-  return entry === '*' || (entry !== '' && (host === entry || host.endsWith(`.${entry}`)))
-}
-
-/** Lower case, and without what means the same: the dot of the root, and `*.` in front of an entry. */
-function plainHost (host: string): string {
-  return host.trim().toLowerCase().replace(/^\*?\./, '').replace(/\.$/, '')
 }

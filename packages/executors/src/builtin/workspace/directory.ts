@@ -1,10 +1,10 @@
-import { constants } from 'node:fs'
-import { open, realpath, type FileHandle } from 'node:fs/promises'
+import { constants, realpathSync } from 'node:fs'
 import { join } from 'node:path'
+import { Descriptor } from './descriptor.ts'
 
 /** An open directory of the workspace. What is in it is reached through it, not by its path, which others can change. */
 export interface Directory {
-  readonly handle: FileHandle
+  readonly handle: Descriptor
   /** The path that led here: for messages, and where the kernel has no better way. */
   readonly absolute: string
 }
@@ -13,14 +13,14 @@ export interface Directory {
 const placeOnly = process.platform === 'linux' ? 0o10000000 : constants.O_RDONLY
 
 /** Opens the workspace itself, whatever links lead to it: its path is the operator's. The caller closes the handle. */
-export async function openWorkspace (path: string): Promise<Directory> {
-  const absolute = await realpath(path)
-  return { handle: await open(absolute, placeOnly | constants.O_DIRECTORY), absolute }
+export function openWorkspace (path: string): Directory {
+  const absolute = realpathSync.native(path)
+  return { handle: new Descriptor(absolute, placeOnly | constants.O_DIRECTORY), absolute }
 }
 
 /** Opens a directory in another one, never through a link: that is ENOTDIR or ELOOP. The caller closes the handle. */
-export async function openDirectory (parent: Directory, name: string): Promise<Directory> {
-  const handle = await open(entryPath(parent, name), placeOnly | constants.O_DIRECTORY | constants.O_NOFOLLOW)
+export function openDirectory (parent: Directory, name: string): Directory {
+  const handle = new Descriptor(entryPath(parent, name), placeOnly | constants.O_DIRECTORY | constants.O_NOFOLLOW)
   return { handle, absolute: join(parent.absolute, name) }
 }
 

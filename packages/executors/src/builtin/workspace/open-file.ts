@@ -1,6 +1,6 @@
 import { constants } from 'node:fs'
-import { open, type FileHandle } from 'node:fs/promises'
 import { BuiltinFailure } from '../handler.ts'
+import { Descriptor } from './descriptor.ts'
 import { entryPath } from './directory.ts'
 import type { Place } from './place.ts'
 
@@ -9,29 +9,29 @@ import type { Place } from './place.ts'
  *
  * @throws BuiltinFailure `path is not a file`.
  */
-export async function openFile ({ directory, name, stats }: Place): Promise<{ handle: FileHandle, size: number, mode: number, uid: number, gid: number }> {
+export function openFile ({ directory, name, stats }: Place): { handle: Descriptor, size: number, mode: number, uid: number, gid: number } {
   // Before the open, which by itself may do something to a device.
   if (stats?.isFile() !== true) throw notAFile()
   // O_NONBLOCK: the open of a FIFO would wait for a writer.
-  const handle = await open(entryPath(directory, name), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+  const handle = new Descriptor(entryPath(directory, name), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
   try {
-    const opened = await handle.stat()
+    const opened = handle.stat()
     if (!opened.isFile()) throw notAFile()
     return { handle, size: opened.size, mode: opened.mode, uid: opened.uid, gid: opened.gid }
   } catch (error) {
-    await handle.close()
+    handle.close()
     throw error
   }
 }
 
 /** Reads from a place in a file until `length` bytes are there or the file ends: one read may return less. */
-export async function readFully (handle: FileHandle, position: number, length: number): Promise<Buffer> {
+export async function readFully (handle: Descriptor, position: number, length: number): Promise<Buffer> {
   const buffer = Buffer.allocUnsafe(length)
   let filled = 0
   while (filled < length) {
-    const { bytesRead } = await handle.read(buffer, filled, length - filled, position + filled)
-    if (bytesRead === 0) break
-    filled += bytesRead
+    const bytes = await handle.read(buffer, filled, length - filled, position + filled)
+    if (bytes === 0) break
+    filled += bytes
   }
   return buffer.subarray(0, filled)
 }

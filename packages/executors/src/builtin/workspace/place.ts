@@ -1,5 +1,6 @@
 import type { Stats } from 'node:fs'
 import { lstat, mkdir } from 'node:fs/promises'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { BuiltinFailure } from '../handler.ts'
 import { entryPath, openDirectory, openWorkspace, type Directory } from './directory.ts'
 import { escape, walkWay, type Walked } from './walk-way.ts'
@@ -41,23 +42,25 @@ export interface PlaceOptions {
  * @throws BuiltinFailure `path escapes workspace root` for a path or a link that leaves the workspace, or `notFound`.
  */
 export async function atPlace<T> (workspaceDir: string, path: string, options: PlaceOptions, use: (place: Place) => Promise<T>): Promise<T> {
-  const root = await openWorkspace(workspaceDir)
+  // A short call waits for nothing else, so that calls in a row would keep the event loop from everything else.
+  await nextTurn()
+  const root = openWorkspace(workspaceDir)
   const opened = new Set<Directory>([root])
   try {
     const way = wayInside(root.absolute, path) ?? wayInside(workspaceDir, path)
     if (way === undefined) throw escape()
     // No name has one; the walk itself would notice only where it looks.
     if (path.includes('\0')) throw new BuiltinFailure(options.notFound)
-    const walk = async (names: readonly string[]): Promise<Walked> => await walkWay(root, names, { keepLink: options.keepLink ?? false, notFound: options.notFound, opened })
-    let walked = await walk(way)
+    const walk = (names: readonly string[]): Walked => walkWay(root, names, { keepLink: options.keepLink ?? false, notFound: options.notFound, opened })
+    let walked = walk(way)
     if (walked.missing.length > 0 && options.mayBeMissing !== true) {
       if (way[0] !== 'workspace' || way.length < 2) throw new BuiltinFailure(options.notFound)
-      walked = await walk(way.slice(1))
+      walked = walk(way.slice(1))
       if (walked.missing.length > 0) throw new BuiltinFailure(options.notFound)
     }
     return await use({ root: root.absolute, ...await placeOf(walked, options, opened) })
   } finally {
-    await Promise.all([...opened].map(directory => directory.handle.close()))
+    for (const directory of opened) directory.handle.close()
   }
 }
 
@@ -84,7 +87,7 @@ async function makeDirectory (parent: Directory, name: string, opened: Set<Direc
   await mkdir(entryPath(parent, name)).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EEXIST') throw error
   })
-  const directory = await openDirectory(parent, name)
+  const directory = openDirectory(parent, name)
   opened.add(directory)
   return directory
 }

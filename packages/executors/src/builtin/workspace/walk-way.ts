@@ -1,5 +1,4 @@
-import type { Stats } from 'node:fs'
-import { lstat, readlink, realpath } from 'node:fs/promises'
+import { lstatSync, readlinkSync, realpathSync, type Stats } from 'node:fs'
 import { isAbsolute } from 'node:path'
 import { BuiltinFailure } from '../handler.ts'
 import { entryPath, openDirectory, type Directory } from './directory.ts'
@@ -26,6 +25,8 @@ export interface WalkOptions {
 
 /** As many as Linux follows. */
 const maxLinks = 40
+/** More names than a path of the kernel can have: links that lead through each other hold nobody up. */
+const maxSteps = 2_048
 /** Errors of a name that leads nowhere, whatever the reason. */
 const nowhere = new Set(['ENOTDIR', 'ENAMETOOLONG', 'ELOOP', 'ERR_INVALID_ARG_VALUE'])
 
@@ -34,20 +35,21 @@ const nowhere = new Set(['ENOTDIR', 'ENAMETOOLONG', 'ELOOP', 'ERR_INVALID_ARG_VA
  * links are read and their text is followed in the same way, `..` goes back to what was entered before. So each step
  * begins inside and ends inside, or the walk fails.
  */
-export async function walkWay (root: Directory, way: readonly string[], options: WalkOptions): Promise<Walked> {
+export function walkWay (root: Directory, way: readonly string[], options: WalkOptions): Walked {
   const entered = [{ directory: root, name: '' }]
   const names = (): string[] => entered.slice(1).map(({ name }) => name)
   let rest = [...way]
-  for (let links = 0; ;) {
+  for (let links = 0, steps = 0; ; steps++) {
+    if (steps > maxSteps) throw new BuiltinFailure(options.notFound)
     const here = entered.at(-1)?.directory ?? root
     const name = rest.shift()
-    if (name === undefined) return { directory: here, names: names(), missing: [], stats: { of: await here.handle.stat(), here: true } }
+    if (name === undefined) return { directory: here, names: names(), missing: [], stats: { of: here.handle.stat(), here: true } }
     if (name === '..') {
       if (entered.length === 1) throw escape()
       entered.pop()
       continue
     }
-    const step = await told(options.notFound, () => takeStep(here, name, rest.length === 0, options))
+    const step = told(options.notFound, () => takeStep(here, name, rest.length === 0, options))
     if (step.kind === 'missing') return { directory: here, names: names(), missing: missingNames([name, ...rest], options), stats: { of: undefined, here: false } }
     if (step.kind === 'end') return { directory: here, names: [...names(), name], missing: [], stats: { of: step.stats, here: false } }
     if (step.kind === 'directory') {
@@ -58,7 +60,7 @@ export async function walkWay (root: Directory, way: readonly string[], options:
     links += 1
     if (links > maxLinks) throw new BuiltinFailure(options.notFound)
     if (isAbsolute(step.target)) entered.length = 1
-    rest = [...await linkWay(root, step.target), ...rest]
+    rest = [...linkWay(root, step.target), ...rest]
   }
 }
 
@@ -68,20 +70,17 @@ type Step =
   | { kind: 'directory', directory: Directory }
   | { kind: 'link', target: string }
 
-async function takeStep (here: Directory, name: string, last: boolean, { keepLink }: WalkOptions): Promise<Step> {
+function takeStep (here: Directory, name: string, last: boolean, { keepLink }: WalkOptions): Step {
   const path = entryPath(here, name)
   try {
     if (last) {
-      const stats = await lstat(path)
+      const stats = lstatSync(path)
       if (!stats.isSymbolicLink() || keepLink) return { kind: 'end', stats }
     } else {
-      const directory = await openDirectory(here, name).catch((error: NodeJS.ErrnoException) => {
-        if (error.code !== 'ENOTDIR' && error.code !== 'ELOOP') throw error
-        return undefined
-      })
+      const directory = directoryAt(here, name)
       if (directory !== undefined) return { kind: 'directory', directory }
     }
-    return { kind: 'link', target: await readlink(path) }
+    return { kind: 'link', target: readlinkSync(path) }
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     if (code === 'ENOENT') return { kind: 'missing' }
@@ -91,12 +90,32 @@ async function takeStep (here: Directory, name: string, last: boolean, { keepLin
   }
 }
 
+/** Undefined when something else is there. */
+function directoryAt (here: Directory, name: string): Directory | undefined {
+  try {
+    return openDirectory(here, name)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code !== 'ENOTDIR' && code !== 'ELOOP') throw error
+    return undefined
+  }
+}
+
 /** The names that a link stands for: from its own directory, or from the workspace when it is absolute. */
-async function linkWay (root: Directory, target: string): Promise<string[]> {
+function linkWay (root: Directory, target: string): string[] {
   if (!isAbsolute(target)) return target.split('/').filter(name => name !== '' && name !== '.')
-  const way = wayInside(root.absolute, target) ?? wayInside(root.absolute, await realpath(target).catch(() => '/'))
+  const way = wayInside(root.absolute, target) ?? wayInside(root.absolute, realPath(target))
   if (way === undefined) throw escape()
   return way
+}
+
+/** The root, which is outside, where it leads nowhere. */
+function realPath (path: string): string {
+  try {
+    return realpathSync.native(path)
+  } catch {
+    return '/'
+  }
 }
 
 function missingNames (names: string[], { notFound }: WalkOptions): string[] {
@@ -104,9 +123,9 @@ function missingNames (names: string[], { notFound }: WalkOptions): string[] {
   return names
 }
 
-async function told<T> (notFound: string, step: () => Promise<T>): Promise<T> {
+function told<T> (notFound: string, step: () => T): T {
   try {
-    return await step()
+    return step()
   } catch (error) {
     if (nowhere.has((error as NodeJS.ErrnoException).code ?? '')) throw new BuiltinFailure(notFound)
     throw error

@@ -17,7 +17,7 @@ const maxProcesses = 3
 
 /** Lays out a secret file, a TCP listener, and Unix listeners by path and by name. */
 export async function layBait (workspaceDir: string): Promise<Bait> {
-  const directory = mkdtempSync(join(tmpdir(), 'toolyard-bait-'))
+  const directory = mkdtempSync(join(shortTemporaryDirectory(), 'toolyard-bait-'))
   const secret = join(directory, 'secret')
   writeFileSync(secret, 'canary', { mode: 0o600 })
   const path = join(directory, 'socket')
@@ -33,6 +33,13 @@ export async function layBait (workspaceDir: string): Promise<Bait> {
       for (const file of outside) rmSync(file, { force: true })
     }
   }
+}
+
+/** What fits into a socket's address with its closing zero byte, in bytes. */
+const longestPath = 107
+
+function shortTemporaryDirectory (): string {
+  return Buffer.byteLength(join(tmpdir(), 'toolyard-bait-XXXXXX', 'socket')) <= longestPath ? tmpdir() : '/tmp'
 }
 
 async function listen (address: { host: string, port: number } | { path: string }): Promise<Server> {

@@ -1,14 +1,16 @@
 import { readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { createDirectLauncher } from '../../process/launch/direct-launcher.ts'
 import { createMarks } from '../../process/mark.ts'
+import { createPins } from '../../process/pins.ts'
 import { readProcessTable } from '../../process/process-table.ts'
 import { runProcess, type ProcessEnd } from '../../process/run-process.ts'
 import { parseJson } from '../../result/json.ts'
 import { createBox } from '../box.ts'
 import type { BoxFoundation } from '../foundation.ts'
 import { defaultLimits } from '../limits.ts'
-import { sandboxLayers, type LayerFinding } from '../report.ts'
+import { boxLayers, type LayerFinding } from '../report.ts'
 import { layBait } from './bait.ts'
 
 const canary = fileURLToPath(new URL('canary.js', import.meta.url))
@@ -24,13 +26,14 @@ export async function probeBox (foundation: BoxFoundation, env: NodeJS.ProcessEn
     const box = createBox(foundation, { permissions: ['read_repo'], readable: [], limits: defaultLimits })
     const plan = { program: process.execPath, args: [canary], env: { PATH: env['PATH'] ?? '' }, cwd: foundation.workspaceDir, readable: [dirname(canary), packageFile] }
     const lines: string[] = []
+    const marks = createMarks()
     const end = await runProcess(plan, {
       stdin: JSON.stringify(bait.task),
       timeoutMs,
       signal: new AbortController().signal,
       maxOutputBytes: outputBytes,
       onLine: line => { lines.push(line) }
-    }, { marks: createMarks(), onSurvivors: () => {}, box })
+    }, { marks, launcher: createDirectLauncher(marks), pins: createPins(), onSurvivors: () => {}, box })
     return findingsOf(end, lines, isRunning(bait.task.sleepSeconds))
   } finally {
     await bait.remove()
@@ -41,7 +44,7 @@ function findingsOf ({ ending, stdout }: ProcessEnd, lines: readonly string[], l
   const reached = ending.kind === 'exit' && ending.code === 0 ? parseJson(stdout.kept.toString('utf8'))?.value as Record<string, string> | undefined : undefined
   if (reached === undefined) return [{ layer: 'bubblewrap', holds: false, detail: lines.find(line => line.startsWith('bwrap: ')) ?? 'the canary did not run' }]
   if (leftBehind) reached['descendants'] = 'left a process behind'
-  return sandboxLayers.map(layer => ({ layer, holds: reached[layer] === undefined, detail: reached[layer] ?? 'holds' }))
+  return boxLayers.map(layer => ({ layer, holds: reached[layer] === undefined, detail: reached[layer] ?? 'holds' }))
 }
 
 function isRunning (sleepSeconds: string): boolean {

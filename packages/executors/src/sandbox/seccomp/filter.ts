@@ -9,12 +9,19 @@ const notImplemented = answer(38)
 const noSuchFamily = answer(97)
 
 /** Offsets in `struct seccomp_data`; of an argument, its lower half. */
-const at = { number: 0, architecture: 4, firstArgument: 16, secondArgument: 24 } as const
+const at = { number: 0, architecture: 4, firstArgument: 16, secondArgument: 24, fourthArgument: 40 } as const
 /** CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET; for unshare also NEWTIME, whose bit clone has for the signal. */
 const newNamespaces = 0x7e020000
 const newTime = 0x80
 /** AF_INET, AF_INET6 and AF_NETLINK, which the resolver needs: no Unix, vsock, packet or crypto sockets. */
 const families = [2, 10, 16]
+/** CLONE_NEWNS, NEWIPC, NEWPID, NEWNET: what is new for each call of a Python tool. */
+const nestNamespaces = [0x20000000, 0x00020000 | 0x08000000, 0x00020000 | 0x08000000 | 0x40000000]
+const newPids = 0x20000000
+/** Flags of a nest's mounts: proc, tmpfs, devpts, and MS_BIND with MS_REC; no other mount, and no change of one. */
+const nestMounts = [1 | 2 | 4 | 8, 2 | 4, 2 | 8, 4096 | 16384]
+/** AF_UNIX: a template connects its calls to the worker. */
+const unix = 1
 /** TIOCSTI and TIOCLINUX, which put input into a terminal. */
 const terminalInput = [0x5412, 0x541c]
 
@@ -26,10 +33,45 @@ const terminalInput = [0x5412, 0x541c]
  */
 export function sandboxFilter (arch: string): Buffer | undefined {
   const numbers = architectures[arch]
-  return numbers === undefined ? undefined : assemble(program(numbers))
+  return numbers === undefined ? undefined : assemble(program(numbers, callRules(numbers)))
 }
 
-function program (numbers: Architecture): Instruction[] {
+/**
+ * The filter of the process that imports a Python tool's module and forks its calls, which come under `sandboxFilter`
+ * on top of it. It lets through what a new nest takes, by exact flags, and is otherwise the same.
+ */
+export function templateFilter (arch: string): Buffer | undefined {
+  const numbers = architectures[arch]
+  if (numbers === undefined) return undefined
+  const refused = numbers.refused.filter(number => number !== numbers.mount && number !== numbers.setns)
+  return assemble(program({ ...numbers, refused }, templateRules(numbers)))
+}
+
+function callRules (numbers: Architecture): Instruction[] {
+  return [
+    ...onCall(numbers.unshare, [load(at.firstArgument), whenAnyBit(newNamespaces | newTime, 1), notPermitted, allow]),
+    ...onlyFamilies(numbers, families)
+  ]
+}
+
+function templateRules (numbers: Architecture): Instruction[] {
+  return [
+    ...onCall(numbers.unshare, oneOf(at.firstArgument, nestNamespaces, notPermitted)),
+    ...onCall(numbers.setns, oneOf(at.secondArgument, [newPids], notPermitted)),
+    ...onCall(numbers.mount, oneOf(at.fourthArgument, nestMounts, notPermitted)),
+    ...onlyFamilies(numbers, [unix, ...families])
+  ]
+}
+
+function onlyFamilies (numbers: Architecture, allowed: readonly number[]): Instruction[] {
+  return onCall(numbers.socket, oneOf(at.firstArgument, allowed, noSuchFamily))
+}
+
+function oneOf (argument: number, values: readonly number[], otherwise: Instruction): Instruction[] {
+  return [load(argument), ...values.flatMap(value => [whenEqual(value, 1), allow]), otherwise]
+}
+
+function program (numbers: Architecture, rules: Instruction[]): Instruction[] {
   return [
     load(at.architecture),
     unlessEqual(numbers.audit, 1), killProcess,
@@ -38,9 +80,8 @@ function program (numbers: Architecture): Instruction[] {
     ...[numbers.clone3, ...ioUring].flatMap(number => [whenEqual(number, 1), notImplemented]),
     ...numbers.refused.flatMap(number => [whenEqual(number, 1), notPermitted]),
     ...onCall(numbers.clone, [load(at.firstArgument), whenAnyBit(newNamespaces, 1), notPermitted, allow]),
-    ...onCall(numbers.unshare, [load(at.firstArgument), whenAnyBit(newNamespaces | newTime, 1), notPermitted, allow]),
     ...onCall(numbers.ioctl, [load(at.secondArgument), ...terminalInput.flatMap(request => [whenEqual(request, 1), notPermitted]), allow]),
-    ...onCall(numbers.socket, [load(at.firstArgument), ...families.flatMap(family => [whenEqual(family, 1), allow]), noSuchFamily]),
+    ...rules,
     allow
   ]
 }

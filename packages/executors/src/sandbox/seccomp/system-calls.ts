@@ -9,6 +9,9 @@ export interface Architecture {
   unshare: number
   socket: number
   ioctl: number
+  /** Both are among the refused ones. */
+  mount: number
+  setns: number
   /** Answered with EPERM. */
   refused: readonly number[]
 }
@@ -35,6 +38,8 @@ export const architectures: Readonly<Record<string, Architecture>> = {
     unshare: 272,
     socket: 41,
     ioctl: 16,
+    mount: 165,
+    setns: 308,
     refused: [
       101, 310, 311, 312, 165, 166, 155, 161, 308, 321, 298, 323, 250, 248, 249, 303, 304, 246, 320, 175, 313, 176, 167, 168,
       169, 163, 179, 103, 227, 164, 159, 305, 170, 171, 300, 212, 153, 172, 173, 154, ...refusedEverywhere
@@ -48,6 +53,8 @@ export const architectures: Readonly<Record<string, Architecture>> = {
     unshare: 97,
     socket: 198,
     ioctl: 29,
+    mount: 40,
+    setns: 268,
     refused: [
       117, 270, 271, 272, 40, 39, 41, 51, 268, 280, 241, 282, 219, 217, 218, 264, 265, 104, 294, 105, 273, 106, 224, 225,
       142, 89, 60, 116, 112, 170, 171, 266, 161, 162, 262, 18, 58, ...refusedEverywhere

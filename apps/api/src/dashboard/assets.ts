@@ -1,0 +1,41 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { extname, join, relative } from 'node:path'
+
+/** A file of the dashboard's page. */
+export interface Asset {
+  type: string
+  body: Buffer
+}
+
+const types: Readonly<Record<string, string>> = {
+  '.css': 'text/css; charset=utf-8',
+  '.ico': 'image/x-icon',
+  '.js': 'text/javascript; charset=utf-8',
+  '.json': 'application/json; charset=utf-8',
+  '.png': 'image/png',
+  '.svg': 'image/svg+xml',
+  '.woff2': 'font/woff2'
+}
+
+/** The files below a directory, by their paths with `/`; a path that isn't one of them leads nowhere. */
+export class Assets {
+  readonly #dir: string
+  #paths: Promise<ReadonlySet<string>> | undefined
+
+  constructor (dir: string) {
+    this.#dir = dir
+  }
+
+  /** Reads a file; undefined when there is none of that path, or of a kind that no page loads. */
+  async read (path: string): Promise<Asset | undefined> {
+    this.#paths ??= listFiles(this.#dir)
+    const type = types[extname(path)]
+    if (type === undefined || !(await this.#paths).has(path)) return undefined
+    return { type, body: await readFile(join(this.#dir, path)) }
+  }
+}
+
+async function listFiles (dir: string): Promise<ReadonlySet<string>> {
+  const entries = await readdir(dir, { recursive: true, withFileTypes: true })
+  return new Set(entries.filter(entry => entry.isFile()).map(entry => relative(dir, join(entry.parentPath, entry.name)).replaceAll('\\', '/')))
+}

@@ -1,0 +1,63 @@
+import { HttpError } from '@toolyard/contract'
+import type { ApiKey } from '@toolyard/runtime'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { nobody, principalFinder, type Principal } from '../plugins/auth.ts'
+import { refuseForeignHost, refuseForeignOrigin } from './origin.ts'
+import type { Session, Sessions } from './session.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The session of a request of the dashboard, where it came with one. */
+    dashboardSession: Session | null
+  }
+  interface FastifyContextConfig {
+    /** The route is for those who haven't logged in, too. */
+    withoutLogin?: boolean
+    /** The route is a page: who hasn't logged in is sent to where one does. */
+    page?: boolean
+  }
+}
+
+const reading = new Set(['GET', 'HEAD', 'OPTIONS'])
+
+/** What the guard decides by. */
+export interface GuardOptions {
+  keys: readonly ApiKey[]
+  /** Every request counts as an admin's. */
+  authDisabled: boolean
+  sessions: Sessions
+  /** Where one logs in. */
+  loginPath: string
+}
+
+/** Lets admins into the dashboard, by their session or their key, and nobody make changes from elsewhere (fault 40, fault 41). */
+export function createGuard ({ keys, authDisabled, sessions, loginPath }: GuardOptions): (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply | undefined> {
+  const findPrincipal = principalFinder(keys)
+
+  async function identify (request: FastifyRequest): Promise<Principal | undefined> {
+    if (authDisabled) {
+      refuseForeignHost(request)
+      return nobody
+    }
+    const key = request.headers['x-api-key']
+    if (typeof key === 'string') return findPrincipal(key)
+    request.dashboardSession = await sessions.find(request.headers.cookie) ?? null
+    return request.dashboardSession?.principal
+  }
+
+  return async (request, reply) => {
+    if (!authDisabled && keys.length === 0) throw new HttpError('AUTH_NOT_CONFIGURED', 'API auth is not configured. Set API_KEY/API_KEYS_JSON.')
+    // Another site can't have a browser send a key in a header.
+    if (!reading.has(request.method) && request.headers['x-api-key'] === undefined) refuseForeignOrigin(request)
+    const principal = await identify(request)
+    const { withoutLogin, page } = request.routeOptions.config
+    request.principal = principal ?? null
+    if (withoutLogin === true) return undefined
+    if (principal === undefined) {
+      if (page === true && request.headers['x-api-key'] === undefined) return await reply.redirect(loginPath, 303)
+      throw new HttpError('UNAUTHORIZED', 'Your session is over: load the page again and log in.')
+    }
+    if (principal.role !== 'admin') throw new HttpError('FORBIDDEN', 'This operation requires an admin API key.')
+    return undefined
+  }
+}

@@ -1,0 +1,112 @@
+import { HttpError, type ErrorBody } from '@toolyard/contract'
+import type { DashboardLogins } from '@toolyard/queue'
+import type { BoardParts, QueueBoard, Viewer } from '@toolyard/queue/dashboard'
+import type { ApiKey } from '@toolyard/runtime'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Static } from 'typebox'
+import type { App } from '../app.ts'
+import { principalFinder, principalOf, type Principal } from '../plugins/auth.ts'
+import { Assets } from './assets.ts'
+import { createGuard } from './guard.ts'
+import { setBoardHeaders } from './headers.ts'
+import { loginRoutes } from './login.ts'
+import { Sessions } from './session.ts'
+
+/** What the dashboard is made of. */
+export interface DashboardOptions {
+  keys: readonly ApiKey[]
+  authDisabled: boolean
+  logins: DashboardLogins
+  board: BoardParts
+  /** How long a session lasts, in seconds. */
+  sessionSec: number
+  /** Nothing can be changed. */
+  readOnly: boolean
+  /** Path in front of all of Toolyard's, as the browser sees it; without a slash at the end. */
+  basePath: string
+  /** Replaces secrets in a text. */
+  redact: (text: string) => string
+  /** Whether a key could have a tool run. */
+  mayRun: (tool: string, principal: Principal) => boolean
+}
+
+/** The pages of bull-board; which one it is, is its script's affair. */
+const pages = ['/', '/queue/:queueName', '/queue/:queueName/:jobId', '/job-schedulers', '/metrics-history']
+
+/** Files whose names change with their content. */
+const hashedName = /\.[0-9a-f]{8,}\.(?:css|js)$/
+
+/** The queue dashboard: bull-board behind a login. bull-board itself is loaded when somebody comes. */
+export async function dashboardRoutes (app: App, options: DashboardOptions): Promise<void> {
+  const base = `${options.basePath}/dashboard/`
+  const sessions = new Sessions(options.logins, options.keys, options.sessionSec)
+  let opened: Promise<{ board: QueueBoard, assets: Assets }> | undefined
+  const open = async (): Promise<{ board: QueueBoard, assets: Assets }> => await (opened ??= openBoard(options, base))
+
+  app.decorateRequest('principal', null)
+  app.decorateRequest('dashboardSession', null)
+  app.addHook('onRequest', async (_request, reply) => { setBoardHeaders(reply) })
+  app.addHook('onRequest', createGuard({ keys: options.keys, authDisabled: options.authDisabled, sessions, loginPath: `${base}login` }))
+  app.addHook('preSerialization', async (_request, _reply, payload) => isErrorBody(payload) ? forPage(payload) : payload)
+  await app.register(loginRoutes, { logins: options.logins, sessions, findPrincipal: principalFinder(options.keys), base })
+
+  for (const url of pages) {
+    app.get(url, { config: { page: true } }, async (_request, reply) => await reply.type('text/html; charset=utf-8').send((await open()).board.page(base)))
+  }
+
+  app.get('/static/*', async (request, reply) => {
+    const path = (request.params as { '*': string })['*']
+    const asset = await (await open()).assets.read(path)
+    if (asset === undefined) throw new HttpError('NOT_FOUND', 'No such file')
+    if (hashedName.test(path)) void reply.header('cache-control', 'private, max-age=31536000, immutable')
+    return await reply.type(asset.type).send(asset.body)
+  })
+
+  app.route({
+    method: ['GET', 'PUT', 'POST', 'PATCH', 'DELETE'],
+    url: '/api/*',
+    handler: async (request, reply) => await answer(request, reply, (await open()).board)
+  })
+
+  async function answer (request: FastifyRequest, reply: FastifyReply, board: QueueBoard): Promise<FastifyReply> {
+    const principal = principalOf(request)
+    const path = pathBelow(request.url, '/api')
+    const { status, body } = await board.answer({ method: request.method, path, query: request.query as Record<string, unknown>, body: request.body }, viewer(principal))
+    if (request.method !== 'GET') request.log.info({ key: principal.name, action: `${request.method} ${path}`, status }, 'dashboard: action')
+    return await reply.code(status).send(body)
+  }
+
+  function viewer (principal: Principal): Viewer {
+    return {
+      keyName: principal.name,
+      queueAllowlist: principal.queueAllowlist,
+      readOnly: options.readOnly,
+      redact: options.redact,
+      mayRun: tool => options.mayRun(tool, principal)
+    }
+  }
+}
+
+async function openBoard ({ board: parts, authDisabled }: DashboardOptions, base: string): Promise<{ board: QueueBoard, assets: Assets }> {
+  const { openQueueBoard } = await import('@toolyard/queue/dashboard')
+  const board = openQueueBoard(parts, { title: 'Toolyard', links: authDisabled ? [] : [{ text: 'Log out', url: `${base}logout` }] })
+  return { board, assets: new Assets(board.staticDir) }
+}
+
+type Failure = Static<typeof ErrorBody>
+
+function isErrorBody (payload: unknown): payload is Failure {
+  return typeof payload === 'object' && payload !== null && (payload as { ok?: unknown }).ok === false
+}
+
+/** bull-board's page shows a title by its key, and a message. */
+function forPage ({ ok, error }: Failure): object {
+  const key = error.code === 'UNAVAILABLE' ? 'ERRORS.REDIS_UNAVAILABLE' : error.code === 'INTERNAL' ? 'ERRORS.INTERNAL_SERVER_ERROR' : 'ERRORS.FORBIDDEN'
+  return { ok, error: { ...error, key }, message: error.message }
+}
+
+/** The part of a URL's path after the first `mark`, as it was sent: names of queues may hold anything. */
+function pathBelow (url: string, mark: string): string {
+  const path = url.split('?', 1)[0] ?? ''
+  return path.slice(path.indexOf(mark) + mark.length)
+}

@@ -1,0 +1,99 @@
+import type { DashboardLogins } from '@toolyard/queue'
+import type { ApiKey } from '@toolyard/runtime'
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+import { principalOfKey, type Principal } from '../plugins/auth.ts'
+
+/** Name of the cookie that holds a session. */
+export const sessionCookie = 'toolyard_dashboard'
+
+/** What a session's cookie says; the signature is for who reads it. */
+interface Claims {
+  id: string
+  /** Name of the API key. */
+  key: string
+  /** End of the session, in milliseconds since 1970. */
+  end: number
+}
+
+/** A session in force. */
+export interface Session {
+  id: string
+  principal: Principal
+  /** Seconds that it has left. */
+  leftSec: number
+}
+
+/**
+ * Sessions of the dashboard. A session is a signed text in a cookie and nothing else, so that every API process knows
+ * it. It is signed with a secret that the processes share, and with the API key itself: when the key is replaced or
+ * removed, its sessions are over.
+ */
+export class Sessions {
+  readonly #logins: DashboardLogins
+  readonly #keys: ReadonlyMap<string, ApiKey>
+  readonly #ttlSec: number
+
+  constructor (logins: DashboardLogins, keys: readonly ApiKey[], ttlSec: number) {
+    this.#logins = logins
+    this.#keys = new Map(keys.filter(key => key.role === 'admin').map(key => [key.name, key]))
+    this.#ttlSec = ttlSec
+  }
+
+  /**
+   * Begins a session for an admin key; the text is for the cookie.
+   *
+   * @throws RedisUnavailableError
+   */
+  async begin (keyName: string): Promise<{ text: string, sec: number }> {
+    const claims: Claims = { id: randomBytes(16).toString('base64url'), key: keyName, end: Date.now() + this.#ttlSec * 1_000 }
+    const body = Buffer.from(JSON.stringify(claims)).toString('base64url')
+    return { text: `${body}.${this.#sign(body, keyName, await this.#logins.secret())}`, sec: this.#ttlSec }
+  }
+
+  /**
+   * The session of a request's `cookie` header; undefined when it has none that is in force.
+   *
+   * @throws RedisUnavailableError
+   */
+  async find (cookies: string | undefined): Promise<Session | undefined> {
+    const [body = '', signature = ''] = readCookie(cookies).split('.')
+    const claims = readClaims(body)
+    const key = this.#keys.get(claims?.key ?? '')
+    if (claims === undefined || key === undefined || claims.end <= Date.now()) return undefined
+    const secret = await this.#logins.secretFor(claims.id)
+    if (secret === undefined || !isSame(signature, this.#sign(body, key.name, secret))) return undefined
+    return { id: claims.id, principal: principalOfKey(key), leftSec: (claims.end - Date.now()) / 1_000 }
+  }
+
+  /**
+   * Ends a session for all API processes.
+   *
+   * @throws RedisUnavailableError
+   */
+  async end (session: Session): Promise<void> {
+    await this.#logins.end(session.id, session.leftSec)
+  }
+
+  #sign (body: string, keyName: string, secret: string): string {
+    return createHmac('sha256', secret).update(JSON.stringify([body, keyName, this.#keys.get(keyName)?.key])).digest('base64url')
+  }
+}
+
+function readCookie (cookies = ''): string {
+  const found = cookies.split(';').map(cookie => cookie.trim()).find(cookie => cookie.startsWith(`${sessionCookie}=`))
+  return found?.slice(sessionCookie.length + 1) ?? ''
+}
+
+/** Anybody can send anything: what is read here counts only with its signature. */
+function readClaims (body: string): Claims | undefined {
+  try {
+    const { id, key, end } = JSON.parse(Buffer.from(body, 'base64url').toString()) as Record<string, unknown>
+    return typeof id === 'string' && /^[\w-]{22}$/.test(id) && typeof key === 'string' && typeof end === 'number' ? { id, key, end } : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function isSame (a: string, b: string): boolean {
+  return a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b))
+}

@@ -1,0 +1,144 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { createInterface } from 'node:readline'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { ParentAnswer, ParentQuestion } from '@toolyard/runtime'
+import { terminalLine } from '../start/log-line.ts'
+import type { Running } from './running.ts'
+import { StartError } from './start-error.ts'
+
+/** What to run, and with what. */
+export interface ChildOptions {
+  name: string
+  /** Path of the program for Node.js. With the IPC channel that it gets, it says `{ready: true, address?}` once it serves. */
+  entry: string
+  directory: string
+  env: NodeJS.ProcessEnv
+  /** Gets all that the child prints. */
+  log: { write: (text: string) => void }
+  /** Shows a line to the person at the terminal. */
+  warn: (line: string) => void
+  /** How long the child may take to stop before it is killed, in milliseconds. */
+  graceMs: number
+  /** Kills it at once. */
+  force: AbortSignal
+}
+
+/** A child that has said that it is ready. */
+export interface ReadyChild extends Running {
+  /** Where it serves, such as `http://127.0.0.1:3001`, if it said so. */
+  address: string | undefined
+  /** Asks it something; undefined when it has no answer, or gives none within a second. */
+  ask: (question: string) => Promise<unknown>
+  signal: (signal: NodeJS.Signals) => void
+}
+
+/** What a part gets on top of its grace time to end by itself, in milliseconds: to kill and settle what is left. */
+export const extraGraceMs = 6_000
+const readyMs = 60_000
+const keptLines = 20
+const answerMs = 1_000
+
+/**
+ * Starts a part of Toolyard and waits until it is ready. It is in a process group of its own, so that Ctrl-C reaches it
+ * only by way of `start`; it stops by itself when its IPC channel closes, should `start` be killed.
+ *
+ * @param signal stops it while it isn't ready yet
+ * @throws StartError with the last lines that it printed when it ends before it is ready.
+ */
+export async function launchChild (options: ChildOptions, signal: AbortSignal): Promise<ReadyChild> {
+  const { name, entry, directory, env } = options
+  const child = spawn(process.execPath, [entry], { cwd: directory, env, detached: true, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] })
+  const lines = followOutput(child, options)
+  const exited = waitForExit(child)
+  const stop = (): Promise<void> => stopChild(child, exited, options)
+  const settled = new AbortController()
+  const outcome = await Promise.race([waitForReady(child), exited, waitForAbort(signal, settled.signal), delay(readyMs, 'no word within a minute', { ref: false })])
+  settled.abort()
+  if (typeof outcome !== 'string') return { address: outcome.address, exited, stop, ask: question => askChild(child, question), signal: name => { child.kill(name) } }
+  await stop()
+  await Promise.race([lines.ended, delay(500)])
+  throw new StartError([`the ${name} could not start (${outcome})${lines.last.length === 0 ? '.' : ':'}`, ...lines.last.map(line => `  ${line}`)].join('\n'))
+}
+
+/** Writes the output to the log and its warnings to the terminal; `last` holds its end for the terminal. */
+function followOutput (child: ChildProcess, { name, log, warn }: ChildOptions): { last: string[], ended: Promise<unknown> } {
+  const last: string[] = []
+  let ready = false
+  child.once('message', () => {
+    ready = true
+    for (const line of last) warn(line)
+  })
+  const follow = (line: string): void => {
+    log.write(`${line}\n`)
+    const shown = terminalLine(name, line)
+    if (shown === undefined) return
+    // Before it is ready, a failure is told once, with all of its lines together.
+    if (ready) warn(shown)
+    else if (last.push(shown) > keptLines) last.shift()
+  }
+  const streams = [child.stdout, child.stderr].filter(stream => stream !== null)
+  for (const input of streams) createInterface({ input }).on('line', follow)
+  return { last, ended: new Promise(resolve => child.once('close', resolve)) }
+}
+
+function waitForExit (child: ChildProcess): Promise<string> {
+  return new Promise(resolve => {
+    child.once('error', error => { resolve(error.message) })
+    child.once('exit', (code, signal) => { resolve(signal === null ? `exit status ${code ?? 'unknown'}` : `signal ${signal}`) })
+  })
+}
+
+function waitForReady (child: ChildProcess): Promise<{ address: string | undefined }> {
+  return new Promise(resolve => {
+    child.on('message', message => {
+      const { ready, address } = message as { ready?: unknown, address?: unknown }
+      if (ready === true) resolve({ address: typeof address === 'string' ? address : undefined })
+    })
+  })
+}
+
+/** Stops listening at `settled`: the signal lives as long as the process and sees many children. */
+function waitForAbort (signal: AbortSignal, settled: AbortSignal): Promise<string> {
+  return new Promise(resolve => {
+    if (signal.aborted) resolve('told to stop')
+    else signal.addEventListener('abort', () => { resolve('told to stop') }, { signal: settled })
+  })
+}
+
+/** Ids of questions need to differ within one child only. */
+async function askChild (child: ChildProcess, question: string): Promise<unknown> {
+  if (!child.connected) return undefined
+  const id = performance.now() + Math.random()
+  return await new Promise(resolve => {
+    const end = (value: unknown): void => {
+      clearTimeout(timer)
+      child.off('message', hear)
+      resolve(value)
+    }
+    const hear = (message: Partial<ParentAnswer>): void => { if (message.answer === id) end(message.value) }
+    const timer = setTimeout(end, answerMs, undefined)
+    child.on('message', hear)
+    child.send({ ask: question, id } satisfies ParentQuestion, error => { if (error !== null) end(undefined) })
+  })
+}
+
+async function stopChild (child: ChildProcess, exited: Promise<string>, { graceMs, force }: ChildOptions): Promise<void> {
+  const kill = (): void => { killGroup(child) }
+  child.kill('SIGTERM')
+  const deadline = setTimeout(kill, graceMs)
+  force.addEventListener('abort', kill)
+  if (force.aborted) kill()
+  await exited
+  clearTimeout(deadline)
+  force.removeEventListener('abort', kill)
+}
+
+/** Kills the child with what it started in its own group. */
+function killGroup ({ pid, exitCode, signalCode }: ChildProcess): void {
+  if (pid === undefined || exitCode !== null || signalCode !== null) return
+  try {
+    process.kill(-pid, 'SIGKILL')
+  } catch {
+    // It ended in this very moment.
+  }
+}

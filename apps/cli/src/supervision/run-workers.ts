@@ -1,0 +1,62 @@
+import { once } from 'node:events'
+import { createLogger, serveStatus, tellParent, type Settings } from '@toolyard/runtime'
+import { extraGraceMs } from './child.ts'
+import { catchStopSignals } from './stop-signals.ts'
+import { defaultBackoff, type Backoff } from './supervisor.ts'
+import { startWorkers } from './workers.ts'
+
+/** What `toolyard worker` runs when there are several processes. */
+export interface RunWorkersOptions {
+  directory: string
+  env: NodeJS.ProcessEnv
+  settings: Settings
+  /** The worker's program. */
+  entry: string
+  backoff?: Backoff
+}
+
+/**
+ * Runs `WORKER_PROCESSES` workers until SIGINT or SIGTERM; one that dies is started again. SIGHUP goes to all of them.
+ * What they print goes to stdout.
+ *
+ * @returns 0, once all have stopped
+ * @throws StartError when one can't start; nothing is left running then either.
+ */
+export async function runWorkers ({ directory, env, settings, entry, backoff = defaultBackoff }: RunWorkersOptions): Promise<number> {
+  const logger = createLogger('workers', settings.LOG_LEVEL)
+  const signals = catchStopSignals(['SIGINT', 'SIGTERM'])
+  const end = new AbortController()
+  const giveUp = (): void => { end.abort() }
+  signals.stop.addEventListener('abort', giveUp)
+  if (process.channel !== undefined) process.once('disconnect', giveUp)
+  const log = { write: (text: string): void => { process.stdout.write(text) } }
+  const workers = startWorkers({
+    count: settings.WORKER_PROCESSES,
+    // Their own lines are in the output already.
+    child: { entry, directory, env, log, warn: () => {}, graceMs: settings.SHUTDOWN_GRACE_SEC * 1_000 + extraGraceMs, force: signals.force },
+    backoff,
+    ending: end.signal,
+    warn: line => { logger.warn(line) }
+  })
+  const hangUp = (): void => { workers.signal('SIGHUP') }
+  process.on('SIGHUP', hangUp)
+  for (const start of workers.starts) start.catch(giveUp)
+  const server = settings.METRICS_PORT === undefined ? undefined : await serveStatus(workers.status, settings.HOST, settings.METRICS_PORT)
+  try {
+    await Promise.all(workers.starts)
+    tellParent({ ready: true })
+    if (!end.signal.aborted) await once(end.signal, 'abort')
+  } catch (error) {
+    // What breaks while it is told to stop is broken by the stopping.
+    if (!signals.stop.aborted) throw error
+  } finally {
+    end.abort()
+    await workers.stop()
+    await server?.close()
+    process.off('SIGHUP', hangUp)
+    // Who listens to its parent doesn't end by itself.
+    process.off('disconnect', giveUp)
+    signals.release()
+  }
+  return 0
+}

@@ -1,0 +1,27 @@
+/** What the person at the terminal, or the system, wants. */
+export interface StopSignals {
+  /** Aborted at the first of the signals. */
+  stop: AbortSignal
+  /** Aborted at a further one, a second or more later. */
+  force: AbortSignal
+  /** Leaves the signals to Node.js again. */
+  release: () => void
+}
+
+/** npm passes on a Ctrl-C that the terminal has sent to everyone already: two signals at once are one wish. */
+const sameWishMs = 1_000
+
+/** Takes over the signals that stop a process; SIGHUP may mean something else to it. */
+export function catchStopSignals (names: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP']): StopSignals {
+  const stop = new AbortController()
+  const force = new AbortController()
+  let stoppedAt = 0
+  const onSignal = (): void => {
+    if (stop.signal.aborted && Date.now() - stoppedAt >= sameWishMs) force.abort()
+    if (stop.signal.aborted) return
+    stoppedAt = Date.now()
+    stop.abort()
+  }
+  for (const name of names) process.on(name, onSignal)
+  return { stop: stop.signal, force: force.signal, release: () => { for (const name of names) process.off(name, onSignal) } }
+}

@@ -1,0 +1,67 @@
+import { callbackHeaders } from '@toolyard/contract/terms'
+import type { CallbackAttempt, CallbackOutcome } from '@toolyard/queue'
+import { createCallbackCheck, type CallbackPolicy } from '@toolyard/runtime'
+import { AddressRefusedError, openConnections, type Lookup } from '@toolyard/runtime/outgoing'
+import { signCallback } from './signature.ts'
+
+/** How callbacks are sent. */
+export interface CallbackSenderOptions {
+  policy: CallbackPolicy
+  secret: string
+  /** Time for one attempt, in milliseconds; 10 s when absent (RC33). */
+  timeoutMs?: number
+  lookup?: Lookup
+}
+
+/** What is read of an answer, in bytes: nobody looks at it. */
+const drainedBytes = 16_384
+
+/**
+ * Makes the function that sends one callback (RC33). Any answer of 200 to 299 is a success; redirects aren't followed. The
+ * addresses of the host are checked at the very connect, whatever was checked when the job was submitted.
+ */
+export function createCallbackSender (options: CallbackSenderOptions): (attempt: CallbackAttempt) => Promise<CallbackOutcome> {
+  const refusalOf = createCallbackCheck(options.policy)
+  return async attempt => {
+    const refusal = refusalOf(attempt.url)
+    return refusal === undefined ? await post(attempt, options) : { kind: 'refused', reason: refusal }
+  }
+}
+
+async function post ({ url, deliveryId, body, signal }: CallbackAttempt, { policy, secret, timeoutMs = 10_000, lookup }: CallbackSenderOptions): Promise<CallbackOutcome> {
+  const connections = openConnections({ allowPrivate: policy.allowPrivate, ...(lookup === undefined ? {} : { lookup }) })
+  const timeout = AbortSignal.timeout(timeoutMs)
+  const text = JSON.stringify(body)
+  const timestamp = String(Math.floor(Date.now() / 1_000))
+  try {
+    const response = await connections.dispatcher.request({
+      origin: url.origin,
+      path: url.pathname + url.search,
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        'user-agent': 'Toolyard/0.1 (callback)',
+        [callbackHeaders.timestamp]: timestamp,
+        [callbackHeaders.signature]: signCallback(secret, timestamp, text),
+        [callbackHeaders.delivery]: deliveryId
+      },
+      body: text,
+      signal: AbortSignal.any([signal, timeout])
+    })
+    const { statusCode: status } = response
+    await response.body.dump({ limit: drainedBytes }).catch(() => {})
+    return status >= 200 && status < 300 ? { kind: 'delivered', status } : { kind: 'failed', reason: `status ${status}` }
+  } catch (error) {
+    return failure(error, timeout.aborted ? `no answer within ${timeoutMs} ms` : undefined)
+  } finally {
+    await connections.close()
+  }
+}
+
+/** Says what happened without repeating addresses and paths. */
+function failure (error: unknown, timedOut: string | undefined): CallbackOutcome {
+  const { code, cause, name } = error as NodeJS.ErrnoException & { cause?: unknown }
+  const refusal = [error, cause].find(each => each instanceof AddressRefusedError)
+  if (refusal !== undefined) return { kind: 'refused', reason: refusal.message }
+  return { kind: 'failed', reason: timedOut ?? code ?? name }
+}

@@ -1,0 +1,44 @@
+import { boundLayer, sandboxLayers } from '@toolyard/executors'
+import type { Redis } from '@toolyard/queue'
+import type { JobMetrics, SandboxMetrics, Settings, ToolMetrics } from '@toolyard/runtime'
+
+/** What a worker counts. */
+export interface WorkerMetrics {
+  tools: ToolMetrics
+  jobs: JobMetrics
+  callbacks: { sent: (result: string) => void }
+  sandbox: SandboxMetrics
+  /** All of it in Prometheus' text form. */
+  text: () => Promise<string>
+  contentType: string
+  /** The same for `mergeMetrics`. */
+  json: () => Promise<object[]>
+}
+
+const silent: WorkerMetrics = {
+  tools: { published: () => {}, reloaded: () => {} },
+  jobs: { taken: () => {}, ended: () => {} },
+  callbacks: { sent: () => {} },
+  sandbox: { opened: () => {} },
+  text: async () => '',
+  contentType: 'text/plain',
+  json: async () => []
+}
+
+/**
+ * Counts what a worker does. One that nobody asks (it has no `METRICS_PORT`, nor a parent that has) doesn't count.
+ *
+ * @param env `TOOLYARD_COUNT` is set by the parent that asks.
+ */
+export async function openWorkerMetrics (settings: Settings, redis: Redis, env: NodeJS.ProcessEnv): Promise<WorkerMetrics> {
+  if (settings.METRICS_PORT === undefined && env['TOOLYARD_COUNT'] !== '1') return silent
+  const { createCallbackMetrics, createJobMetrics, createMetrics, createQueueMetrics, createSandboxMetrics, createToolMetrics } = await import('@toolyard/runtime/metrics')
+  const metrics = createMetrics()
+  // The queues are the same for all: API processes count them, so that a large fleet doesn't.
+  createQueueMetrics(metrics, { queues: async () => await Promise.resolve([]), ping: () => redis.ping() })
+  const tools = createToolMetrics(metrics)
+  const jobs = createJobMetrics(metrics, settings.WORKER_CONCURRENCY)
+  const callbacks = createCallbackMetrics(metrics)
+  const sandbox = createSandboxMetrics(metrics, [...sandboxLayers, boundLayer])
+  return { tools, jobs, callbacks, sandbox, text: () => metrics.metrics(), contentType: metrics.contentType, json: () => metrics.getMetricsAsJSON() }
+}

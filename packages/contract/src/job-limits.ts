@@ -1,0 +1,30 @@
+import { limits } from './limits.ts'
+
+/** What a job's limits are read from; undefined is what nobody has said. */
+export interface LimitSources {
+  /** What the job asks for. */
+  asked?: { timeoutSec?: number | undefined, maxAttempts?: number | undefined }
+  /** What was switched of its type. */
+  override: { defaultTimeoutSec?: number, defaultMaxAttempts?: number }
+  /** What the tool says; the timeout of a built-in tool is a default, that of a manifest a bound. */
+  tool: { timeoutSec?: number, isBuiltin: boolean }
+  /** Execution timeout of tools that set none, in seconds. */
+  toolTimeoutSec: number
+}
+
+/**
+ * With what a job runs. The execution timeout of a manifest bounds what a submitter may ask for, and wins over the
+ * type's (X8); that of a built-in tool is its type's default.
+ */
+export function jobLimits ({ asked = {}, override, tool, toolTimeoutSec }: LimitSources): { timeoutSec: number, maxAttempts: number } {
+  const bound = tool.isBuiltin ? limits.toolTimeoutSec.max : tool.timeoutSec ?? limits.toolTimeoutSec.max
+  return {
+    timeoutSec: Math.min(asked.timeoutSec ?? defaultTimeoutSec({ override, tool, toolTimeoutSec }), bound),
+    maxAttempts: asked.maxAttempts ?? override.defaultMaxAttempts ?? limits.attempts.default
+  }
+}
+
+/** The execution timeout of a type, in seconds. */
+export function defaultTimeoutSec ({ override, tool, toolTimeoutSec }: Omit<LimitSources, 'asked'>): number {
+  return override.defaultTimeoutSec ?? tool.timeoutSec ?? toolTimeoutSec
+}

@@ -1,0 +1,260 @@
+"""
+Nests: each template and each call in a pid namespace of its own, inside the box that bubblewrap built around the host.
+
+    host              no code of tools; may make user namespaces in the box
+      init            first process of the template's user, pid and mount namespaces
+        template      imports the module; may make pid, ipc, network and mount namespaces, and little else of that kind
+          init        first process of the call's pid, ipc, network and mount namespaces; without any privilege
+            call      runs the tool; without any privilege, under the filter of all boxes
+
+A nest ends with its init, whatever its processes forked and whatever sessions they made: the kernel kills them all, and
+tells the forker of the init's end only when they are gone. An init does nothing but reap, and tell how its one child
+ended: it is not the child itself, because the first process of a pid namespace ignores signals that it sends itself.
+
+/tmp, HOME and /dev/shm are new and empty in each nest; places of the box that lie below them are shown in the new ones.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import resource
+import sys
+
+from . import kernel
+from .nest_init import fork_as_init
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+# Making namespaces, starting their loopback, giving all of that up.
+_TEMPLATE_CAPABILITIES = kernel.SYS_ADMIN | kernel.NET_ADMIN | kernel.SETPCAP
+_MAX_REPORT = 4096
+_LIMITS = (
+    (resource.RLIMIT_DATA, "memoryBytes"),
+    (resource.RLIMIT_FSIZE, "fileBytes"),
+    (resource.RLIMIT_NPROC, "processes"),
+    (resource.RLIMIT_NOFILE, "openFiles"),
+)
+
+
+class Nests:
+    """The nests that one forker makes."""
+
+    def __init__(self, box: dict[str, Any]) -> None:
+        """`box` is what the worker said of it: see `nest-plan.ts`."""
+        self._box = box
+        self._reports: dict[int, int] = {}
+        home = box["home"]
+        self._fresh = ["/tmp", "/dev/shm"]
+        if home is not None and not home.startswith("/tmp/"):
+            self._fresh.append(home)
+        self._places = [(place, os.path.isdir(place)) for place in box["places"] if os.path.exists(place)]
+        self._directories = self._missing_directories()
+        self._mountings = [
+            kernel.mounting("devpts", "/dev/pts", "devpts", kernel.TERMINALS_FLAGS, "newinstance,ptmxmode=0666,mode=620"),
+            kernel.mounting("proc", "/proc", "proc", kernel.PROC_FLAGS),
+        ]
+
+    def fork(self, request: dict[str, Any]) -> int:
+        """Makes a nest and forks into it; 0 in the new process, else the pid of the nest's init."""
+        reader, writer = os.pipe()
+        try:
+            pid = self._fork_init(request["limits"], writer)
+        except OSError:
+            os.close(reader)
+            raise
+        finally:
+            os.close(writer)
+        if pid == 0:
+            os.close(reader)
+            self._limit(request["limits"])
+        else:
+            self._reports[pid] = reader
+        return pid
+
+    def leave_parent(self) -> None:
+        """In a new process: closes what is the parent's."""
+        for reader in self._reports.values():
+            os.close(reader)
+
+    def ending(self, pid: int, _status: int) -> dict[str, Any]:
+        """What the init told before it ended; one that told nothing was killed, and its nest with it."""
+        reader = self._reports.pop(pid)
+        with os.fdopen(reader, "rb") as report:
+            text = report.read(_MAX_REPORT)
+        return json.loads(text) if text else {"signal": "SIGKILL"}
+
+    def _missing_directories(self) -> list[str]:
+        """What a new HOME, and places to mount on, need in new directories; the outer ones first."""
+        home = self._box["home"]
+        inner = [place for place, is_directory in self._places if is_directory]
+        inner += [os.path.dirname(place) for place, is_directory in self._places if not is_directory]
+        missing = set()
+        for path in [*inner, *([home] if home is not None else [])]:
+            while any(path.startswith(f"{fresh}/") for fresh in self._fresh) and path not in self._fresh:
+                missing.add(path)
+                path = os.path.dirname(path)
+        return sorted(missing)
+
+    def _fork_init(self, limits: dict[str, int], writer: int) -> int:
+        raise NotImplementedError
+
+    def _limit(self, limits: dict[str, int]) -> None:
+        raise NotImplementedError
+
+    def _furnish(self, limits: dict[str, int]) -> None:
+        """Mounts what is new in a nest."""
+        options = f"size={limits['tempBytes']},mode=1777"
+        sources = [os.open(place, os.O_PATH) for place, _ in self._places]
+        for place in self._fresh:
+            kernel.mount("tmpfs", place, "tmpfs", kernel.TEMPORARY_FLAGS, options)
+        for directory in self._directories:
+            os.mkdir(directory)
+        for source, (place, is_directory) in zip(sources, self._places):
+            if not is_directory:
+                os.close(os.open(place, os.O_CREAT | os.O_EXCL))
+            kernel.mount(f"/proc/self/fd/{source}", place, None, kernel.BIND_FLAGS)
+            os.close(source)
+        for mounting in self._mountings:
+            kernel.call(*mounting)
+
+
+class TemplateNests(Nests):
+    """Nests for templates, made by the host."""
+
+    def __init__(self, box: dict[str, Any]) -> None:
+        super().__init__(box)
+        kernel.adopt_orphans()
+        self._proc = _writable_proc()
+
+    def _limit(self, limits: dict[str, int]) -> None:
+        """Lightly: its calls inherit what can't be undone, and are many."""
+        _set_limit(resource.RLIMIT_DATA, limits["memoryBytes"], resource.RLIM_INFINITY)
+        _set_limit(resource.RLIMIT_CORE, 0, 0)
+
+    def _fork_init(self, limits: dict[str, int], writer: int) -> int:
+        """By a process in between, since the host itself stays in its user namespace."""
+        reader, answer = os.pipe()
+        between = os.fork()
+        if between == 0:
+            pid = self._fork_between(limits, writer, answer)
+            if pid == 0:
+                for descriptor in (reader, answer, self._proc):
+                    os.close(descriptor)
+                return 0
+            os._exit(0)
+        os.close(answer)
+        with os.fdopen(reader, "rb") as told:
+            pid = int(told.read() or -1)
+        os.waitpid(between, 0)
+        if pid < 0:
+            raise OSError(-pid, "no nest")
+        return pid
+
+    def _fork_between(self, limits: dict[str, int], writer: int, answer: int) -> int:
+        """Nothing of the host's stack may run in the process in between, so it ends here whatever happens."""
+        try:
+            pid = self._fork_from_new_user(limits, writer)
+            if pid != 0:
+                os.write(answer, b"%d" % pid)
+            return pid
+        except OSError as error:
+            os.write(answer, b"-%d" % (error.errno or 1))
+        except BaseException:
+            sys.excepthook(*sys.exc_info())
+        os._exit(1)
+
+    def _fork_from_new_user(self, limits: dict[str, int], writer: int) -> int:
+        user, group = os.getuid(), os.getgid()
+        kernel.unshare(kernel.NEW_USER | kernel.NEW_PIDS | kernel.NEW_MOUNTS)
+        self._write("setgroups", "deny")
+        self._write("uid_map", f"{user} {user} 1")
+        self._write("gid_map", f"{group} {group} 1")
+
+        def enclose() -> None:
+            self._furnish(limits)
+            for restriction in _restrictions(_TEMPLATE_CAPABILITIES, kernel.bounding_set(), self._box["templateFilter"]):
+                kernel.call(*restriction)
+
+        return fork_as_init(enclose, writer)
+
+    def _write(self, name: str, text: str) -> None:
+        descriptor = os.open(f"self/{name}", os.O_WRONLY, dir_fd=self._proc)
+        os.write(descriptor, text.encode())
+        os.close(descriptor)
+
+
+class CallNests(Nests):
+    """Nests for calls, made by a template."""
+
+    def __init__(self, box: dict[str, Any]) -> None:
+        super().__init__(box)
+        self._own = os.open("/proc/self/ns/pid", os.O_RDONLY)
+        self._restrictions = _restrictions(0, _TEMPLATE_CAPABILITIES, box["callFilter"])
+        self._new = kernel.NEW_MOUNTS | kernel.NEW_IPC | (0 if box["network"] else kernel.NEW_NETWORK)
+
+    def leave_parent(self) -> None:
+        super().leave_parent()
+        os.close(self._own)
+
+    def _limit(self, limits: dict[str, int]) -> None:
+        for which, key in _LIMITS:
+            _set_limit(which, limits[key], limits[key])
+        _set_limit(resource.RLIMIT_CPU, limits["cpuSec"], limits["cpuSec"] + 1)
+
+    def _fork_init(self, limits: dict[str, int], writer: int) -> int:
+        kernel.unshare(kernel.NEW_PIDS)
+
+        def enclose() -> None:
+            kernel.unshare(self._new)
+            if self._new & kernel.NEW_NETWORK:
+                kernel.start_loopback()
+            self._furnish(limits)
+            for restriction in self._restrictions:
+                kernel.call(*restriction)
+
+        inside = False
+        try:
+            pid = fork_as_init(enclose, writer)
+            inside = pid == 0
+        finally:
+            if not inside:
+                # Without it the next fork would be one more process of this nest.
+                kernel.enter(self._own, kernel.NEW_PIDS)
+        return pid
+
+
+def _restrictions(capabilities: int, bounding: int, encoded: str | None) -> list[kernel.Call]:
+    filtering = [] if encoded is None else kernel.setting_filter(base64.b64decode(encoded))
+    return [*kernel.keeping_capabilities(capabilities, bounding), *filtering]
+
+
+def _set_limit(which: int, soft: int, hard: int) -> None:
+    """At most what is left of the limit that was there."""
+    most = resource.getrlimit(which)[1]
+    resource.setrlimit(which, (_lower(soft, most), _lower(hard, most)))
+
+
+def _lower(limit: int, most: int) -> int:
+    if resource.RLIM_INFINITY in (limit, most):
+        return most if limit == resource.RLIM_INFINITY else limit
+    return min(limit, most)
+
+
+def _writable_proc() -> int:
+    """
+    A descriptor of a /proc that can be written to, which user namespaces are set up with, and that no path leads to.
+    Where the box's mounts are not the host's own, bubblewrap ran without privileges, and the kernel guards /proc itself.
+    """
+    own = os.O_PATH | os.O_DIRECTORY
+    try:
+        kernel.mount("proc", "/proc", "proc", kernel.PROC_FLAGS & ~1)
+    except PermissionError:
+        return os.open("/proc", own)
+    descriptor = os.open("/proc", own)
+    kernel.detach("/proc")
+    kernel.mount("proc", "/proc", "proc", kernel.PROC_FLAGS)
+    return descriptor

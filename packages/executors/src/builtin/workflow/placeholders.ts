@@ -1,0 +1,128 @@
+import { limits } from '@toolyard/contract/terms'
+
+/** What placeholders are replaced from. */
+export interface Scope {
+  params: Readonly<Record<string, unknown>>
+  /** Outputs of steps by their names. */
+  outputs: ReadonlyMap<string, unknown>
+}
+
+/** A placeholder that can't be replaced; the message says where it stands and why. */
+export class PlaceholderError extends Error {
+  override readonly name = 'PlaceholderError'
+}
+
+interface Placeholder {
+  /** As it is written, with its braces. */
+  text: string
+  /** The parameter or step, and the way into its value. */
+  name: string
+  path: string[]
+}
+
+type Part = string | Placeholder
+
+const pattern = /\$\$\{|\$\{([^}]*)\}?/g
+const inside = /^([A-Za-z_][\w-]*)((?:\.[\w-]+|\[\d+\])*)$/
+/** Names that an error lists. */
+const listed = 20
+
+/**
+ * Replaces the placeholders in a value, at any depth. A text that is one placeholder becomes its value, of whatever
+ * type; in a longer text, values that are no texts are written as JSON. `$${` stands for the characters `${`.
+ *
+ * @param at where the value stands, for errors: `step 'a': arguments`.
+ * @throws PlaceholderError for a placeholder that names nothing, and for a result of more than 1 MiB.
+ */
+export function substitute (value: unknown, scope: Scope, at: string): unknown {
+  return walk(value, { scope, left: limits.bodyBytes }, at)
+}
+
+/** The names that the placeholders in a value begin with, at any depth, each with where it stands. */
+export function namesIn (value: unknown, at: string): Array<{ name: string, text: string, at: string }> {
+  if (typeof value === 'string') {
+    return partsOf(value, at).flatMap(part => typeof part === 'string' ? [] : [{ name: part.name, text: part.text, at }])
+  }
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([key, item]) => namesIn(item, placeBelow(value, key, at)))
+}
+
+interface Work {
+  scope: Scope
+  /** UTF-16 units of JSON that may still be written. */
+  left: number
+}
+
+function walk (value: unknown, work: Work, at: string): unknown {
+  if (typeof value === 'string') return replace(value, work, at)
+  if (Array.isArray(value)) return value.map((item, index) => walk(item, work, `${at}[${index}]`))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, walk(item, work, placeBelow(value, key, at))]))
+}
+
+function replace (text: string, work: Work, at: string): unknown {
+  const parts = partsOf(text, at)
+  const [only] = parts
+  if (parts.length === 1 && typeof only === 'object') {
+    const value = valueOf(only, work.scope, at)
+    spend(work, JSON.stringify(value).length, at)
+    return value
+  }
+  return parts.map(part => {
+    const value = typeof part === 'string' ? part : valueOf(part, work.scope, at)
+    const written = typeof value === 'string' ? value : JSON.stringify(value)
+    spend(work, written.length, at)
+    return written
+  }).join('')
+}
+
+/** A few placeholders of large outputs would multiply them. */
+function spend (work: Work, length: number, at: string): void {
+  work.left -= length
+  if (work.left < 0) throw new PlaceholderError(`${at}: longer than ${limits.bodyBytes} characters once its placeholders are replaced`)
+}
+
+function partsOf (text: string, at: string): Part[] {
+  const parts: Part[] = []
+  let end = 0
+  for (const match of text.matchAll(pattern)) {
+    const before = text.slice(end, match.index)
+    if (before !== '') parts.push(before)
+    end = match.index + match[0].length
+    parts.push(match[0] === '$${' ? '${' : placeholder(match[0], match[1] ?? '', at))
+  }
+  if (end < text.length || parts.length === 0) parts.push(text.slice(end))
+  return parts
+}
+
+function placeholder (text: string, content: string, at: string): Placeholder {
+  const [, name, way] = inside.exec(content.trim()) ?? []
+  if (name === undefined || !text.endsWith('}')) {
+    throw new PlaceholderError(`${at}: '${text.slice(0, 80)}' is no placeholder (write \${param}, \${step.field} or \${step.list[0]}, and $\${ for the characters themselves)`)
+  }
+  return { text, name, path: (way ?? '').split(/[.[\]]+/).filter(step => step !== '') }
+}
+
+function valueOf ({ text, name, path }: Placeholder, { params, outputs }: Scope, at: string): unknown {
+  const isStep = outputs.has(name)
+  if (!isStep && !Object.hasOwn(params, name)) throw new PlaceholderError(`${at}: '${text}' names no parameter and no step`)
+  let value: unknown = isStep ? outputs.get(name) : params[name]
+  for (const step of path) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, step) || (Array.isArray(value) && !/^\d+$/.test(step))) {
+      throw new PlaceholderError(`${at}: '${text}': ${isStep ? `the output of step '${name}'` : `the parameter '${name}'`} has no '${step}' there${known(value)}`)
+    }
+    value = (value as Record<string, unknown>)[step]
+  }
+  return value
+}
+
+function known (value: unknown): string {
+  if (Array.isArray(value)) return ` (a list of ${value.length})`
+  if (typeof value !== 'object' || value === null) return ` (${value === null ? 'null' : `a ${typeof value}`})`
+  const keys = Object.keys(value)
+  return ` (known: ${keys.slice(0, listed).join(', ')}${keys.length > listed ? ', …' : ''})`
+}
+
+function placeBelow (value: object, key: string, at: string): string {
+  return Array.isArray(value) ? `${at}[${key}]` : `${at}.${key}`
+}

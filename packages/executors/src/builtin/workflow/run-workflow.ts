@@ -1,0 +1,94 @@
+import { BuiltinFailure, type BuiltinHandler } from '../handler.ts'
+import { textArgument } from '../arguments.ts'
+import { workflowAnswer } from './answer.ts'
+import { readDefinition } from './definition.ts'
+import { createOutputs } from './outputs.ts'
+import { PlaceholderError, substitute } from './placeholders.ts'
+import { planWorkflow, type PlannedStep, type WorkflowPlan } from './plan.ts'
+import { BuiltinWait, type StepProgress, type WorkflowSteps } from './steps.ts'
+import { readWorkflowFile, type ReadYaml } from './workflow-file.ts'
+
+const defaultFile = 'workflows.yaml'
+
+/**
+ * `workflow.run` (RC43, X33): runs the steps of a workflow as jobs of their own, those that don't need each other at
+ * the same time. A run starts what can be started and ends with `BuiltinWait`; the job then holds no place of a worker,
+ * and is run again when a step has settled. Every run finds what was begun before it, so that a worker may die at any
+ * moment. The first step that fails ends the workflow and what still runs of it.
+ */
+export function createRunWorkflow (readYaml: ReadYaml): BuiltinHandler {
+  return async (args, { steps, timeoutMs, workspaceDir, log }) => {
+    if (steps === undefined) throw new BuiltinFailure('workflows are run by workers alone', 'TOOL_UNAVAILABLE')
+    const kept = await steps.keep(async () => JSON.stringify(await makePlan(args, { steps, timeoutMs, workspaceDir, readYaml })))
+    const plan = JSON.parse(kept) as WorkflowPlan
+    const progress = await steps.progress(plan.steps.map(step => step.name))
+    try {
+      refuseFailed(plan, progress)
+      if (plan.steps.every(step => progress.byName.get(step.name)?.state === 'succeeded')) return await workflowAnswer(plan, progress)
+      refuseLate(plan, progress)
+      const outputs = createOutputs(progress)
+      for (const step of plan.steps) {
+        if (!isReady(step, progress)) continue
+        log(`step '${step.name}' is started: ${await startStep(step, plan, { steps, outputs })}`)
+      }
+    } catch (error) {
+      const failure = error instanceof PlaceholderError ? new BuiltinFailure(error.message) : error
+      // Anything else is no end of the workflow: the same job may go on.
+      if (failure instanceof BuiltinFailure) await steps.cancel()
+      throw failure
+    }
+    throw new BuiltinWait({ until: plan.until, settled: progress.settled })
+  }
+}
+
+interface PlanHost {
+  steps: WorkflowSteps
+  timeoutMs: number
+  workspaceDir: string
+  readYaml: ReadYaml
+}
+
+async function makePlan (args: Readonly<Record<string, unknown>>, { steps, timeoutMs, workspaceDir, readYaml }: PlanHost): Promise<WorkflowPlan> {
+  const until = Date.now() + timeoutMs
+  const name = textArgument(args['workflow'])
+  if (name === '') throw new BuiltinFailure('workflow is required')
+  const file = textArgument(args['workflow_file']) || defaultFile
+  const definition = readDefinition(await readWorkflowFile(workspaceDir, file, readYaml), name)
+  const queue = textArgument(args['queue'])
+  const params = { ...args['vars'] as object, ...args['params'] as object }
+  return planWorkflow({ name, file, until, definition, params, queue: queue === '' ? undefined : queue }, steps)
+}
+
+function refuseFailed (plan: WorkflowPlan, { byName }: StepProgress): void {
+  for (const { name } of plan.steps) {
+    const step = byName.get(name)
+    if (step?.state !== 'failed') continue
+    const { error, jobId } = step
+    // The time of a step ends with that of the workflow at the latest: then it is the workflow's that was too short.
+    if (error.code === 'TOOL_TIMEOUT' && Date.now() >= plan.until) continue
+    throw new BuiltinFailure(`step '${name}' failed: ${error.message}`, 'TOOL_FAILED', { step: name, job_id: jobId, error })
+  }
+}
+
+function refuseLate (plan: WorkflowPlan, { byName }: StepProgress): void {
+  if (Date.now() < plan.until) return
+  const unfinished = plan.steps.filter(({ name }) => byName.get(name)?.state !== 'succeeded').map(({ name }) => name)
+  throw new BuiltinFailure('tool timed out', 'TOOL_TIMEOUT', { unfinished_steps: unfinished })
+}
+
+function isReady (step: PlannedStep, { byName }: StepProgress): boolean {
+  return !byName.has(step.name) && step.needs.every(need => byName.get(need)?.state === 'succeeded')
+}
+
+interface StartHost {
+  steps: WorkflowSteps
+  outputs: (value: unknown) => Promise<Map<string, unknown>>
+}
+
+async function startStep (step: PlannedStep, plan: WorkflowPlan, { steps, outputs }: StartHost): Promise<string> {
+  const args = substitute(step.arguments, { params: plan.params, outputs: await outputs(step.arguments) }, `step '${step.name}': arguments`)
+  const { name, tool, type, queue } = step
+  const started = await steps.start({ name, tool, type, queue, arguments: args as Record<string, unknown>, timeoutMs: plan.until - Date.now() })
+  if (typeof started === 'string') return `${tool}, job ${started}`
+  throw new BuiltinFailure(`step '${name}': ${started.message}`, started.code, { step: name, error: started })
+}

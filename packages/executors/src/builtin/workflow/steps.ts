@@ -1,0 +1,68 @@
+import type { CallError } from '@toolyard/contract'
+
+/** What a step says it runs, and where. */
+export interface StepTarget {
+  /** Name of a tool, or its job type: one of the two. */
+  tool?: string
+  type?: string
+  /** Absent: the queue of the workflow's own job. */
+  queue?: string
+}
+
+/** What a step runs, once it has been found that it may. */
+export interface ResolvedTarget {
+  tool: string
+  type: string
+  queue: string
+}
+
+/** What became of a step whose job exists. */
+export type StepState =
+  | { state: 'pending', jobId: string }
+  | { state: 'failed', jobId: string, error: CallError }
+  | { state: 'succeeded', jobId: string, output: () => Promise<unknown>, shownOutput: () => Promise<unknown> }
+
+/** The steps of a workflow at one moment; `settled` counts those that have ended, over all attempts of the job. */
+export interface StepProgress {
+  byName: ReadonlyMap<string, StepState>
+  settled: number
+}
+
+/** A step to start. */
+export interface StepStart extends ResolvedTarget {
+  name: string
+  arguments: Record<string, unknown>
+  /** What is left of the workflow's time, in milliseconds. */
+  timeoutMs: number
+}
+
+/** How the run of a workflow makes and follows jobs: given by the worker, for one attempt of one job. */
+export interface WorkflowSteps {
+  /** Keeps a text with the attempt, once: a later run of it gets the first one. */
+  keep (make: () => Promise<string>): Promise<string>
+  /** Finds what a step runs, or why it may not: the tool, its type, its permissions and the queue are looked at. */
+  resolve (target: StepTarget): ResolvedTarget | CallError
+  progress (names: readonly string[]): Promise<StepProgress>
+  /** Starts a step, however often it is called, once; returns why it can't be started, else its job's id. */
+  start (step: StepStart): Promise<string | CallError>
+  /** Cancels what has not ended. */
+  cancel (): Promise<void>
+}
+
+/** How a workflow waits for its steps: until one of them settles, or until a time in milliseconds since 1970. */
+export interface StepWait {
+  until: number
+  /** How many steps had settled when it was decided to wait. */
+  settled: number
+}
+
+/** Thrown by a built-in tool that goes on when jobs that it has made have ended. */
+export class BuiltinWait extends Error {
+  override readonly name = 'BuiltinWait'
+  readonly wait: StepWait
+
+  constructor (wait: StepWait) {
+    super('waits for its steps')
+    this.wait = wait
+  }
+}

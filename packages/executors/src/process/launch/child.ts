@@ -1,0 +1,42 @@
+import type { Readable } from 'node:stream'
+import type { Interruption } from '../../deadline.ts'
+import type { CallGroup } from '../groups.ts'
+import type { Mark } from '../mark.ts'
+import type { ProcessPlan } from '../plan.ts'
+
+/** How a started process ended by itself. `abort`: whoever started it is gone, and nobody can tell. */
+export type ChildEnding = { kind: 'exit', code: number } | { kind: 'signal', signal: NodeJS.Signals } | Extract<Interruption, { kind: 'abort' }>
+
+/** A process that runs, the leader of a session of its own. */
+export interface Child {
+  pid: number
+  /** As in ProcessEntry; whoever has not reaped the process yet can read it for certain. */
+  started: number | undefined
+  stdout: Readable
+  stderr: Readable
+  exited: Promise<ChildEnding>
+  /** Fulfilled when it ended and both of its pipes did. */
+  closed: Promise<true>
+}
+
+/** What to start. */
+export interface LaunchRequest {
+  plan: ProcessPlan
+  /** What it reads from stdin, until EOF. */
+  stdin: string
+  /** Descriptors of this process that become 3, 4 and so on. */
+  descriptors: readonly number[]
+  mark: Mark | undefined
+  /** Where the process and all that it starts are bounded together. */
+  group?: CallGroup
+}
+
+/** Starts processes. */
+export interface Launcher {
+  /** Rejects with an error whose `code` says why the process could not be started. */
+  launch (request: LaunchRequest): Promise<Child>
+  /** Makes it ready, so that the first start takes no longer than others. */
+  prepare (): Promise<void>
+  /** To be called when no process runs any more. */
+  close (): Promise<void>
+}

@@ -1,0 +1,62 @@
+import { spawn, type ChildProcessByStdio } from 'node:child_process'
+import { once } from 'node:events'
+import type { Readable, Writable } from 'node:stream'
+import type { Marks } from '../mark.ts'
+import { readProcess } from '../process-table.ts'
+import type { Child, ChildEnding, Launcher, LaunchRequest } from './child.ts'
+
+type Spawned = ChildProcessByStdio<Writable, Readable, Readable>
+
+/**
+ * Starts processes from this one. It holds up the event loop in proportion to the memory of the process, and gives tools
+ * sockets for pipes, which they can't open as /dev/stdin.
+ */
+export function createDirectLauncher (marks: Marks): Launcher {
+  return {
+    async launch (request) {
+      const child = marks.apply(request.mark, () => spawnChild(request))
+      child.on('error', () => {})
+      if (child.pid === undefined) throw await startFailure(child)
+      // A process that closes its stdin, or ends without reading it, is no failure.
+      child.stdin.on('error', () => {}).end(request.stdin)
+      child.once('exit', () => { child.stdin.destroy() })
+      return childOf(child, child.pid)
+    },
+    async prepare () {},
+    async close () {}
+  }
+}
+
+function childOf (child: Spawned, pid: number): Child {
+  return {
+    pid,
+    started: readProcess(pid)?.started,
+    stdout: child.stdout,
+    stderr: child.stderr,
+    exited: new Promise(resolve => { child.once('exit', (code, signal) => { resolve(childEnding(code, signal)) }) }),
+    closed: new Promise(resolve => { child.once('close', () => { resolve(true) }) })
+  }
+}
+
+/** An ending in the words of Node: a code, or the name of a signal. */
+export function childEnding (code: number | null, signal: NodeJS.Signals | null): ChildEnding {
+  return signal === null ? { kind: 'exit', code: code ?? 0 } : { kind: 'signal', signal }
+}
+
+function spawnChild ({ plan, descriptors }: LaunchRequest): Spawned {
+  return spawn(plan.program, plan.args, {
+    cwd: plan.cwd,
+    // Node adds this variable from its own environment unless it finds it here.
+    env: { NODE_V8_COVERAGE: undefined, ...plan.env },
+    detached: true,
+    shell: false,
+    stdio: ['pipe', 'pipe', 'pipe', ...descriptors]
+  }) as Spawned
+}
+
+async function startFailure (child: Spawned): Promise<unknown> {
+  const [error] = await once(child, 'error') as [unknown]
+  // Without descriptors left, Node makes no streams, whatever its types say.
+  for (const stream of (child.stdio as Spawned['stdio'] | undefined) ?? []) stream?.destroy()
+  return error
+}

@@ -1,0 +1,108 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import type { Socket } from 'node:net'
+import { fileURLToPath } from 'node:url'
+import type { ChildEnding } from './child.ts'
+import { childEnding } from './direct-launcher.ts'
+import type { HelperMessage, JoinMessage, MakePipesMessage, StartMessage } from './messages.ts'
+
+const program = fileURLToPath(new URL('helper.js', import.meta.url))
+/** A heap as small as may be: its memory is what every start copies. */
+const nodeOptions = ['--no-warnings', '--max-semi-space-size=1', '--max-old-space-size=64', '--v8-pool-size=1']
+const lost: ChildEnding = { kind: 'abort', reason: { code: 'WORKER_LOST', message: 'The process that starts the tools of this worker was lost' } }
+
+/** A process that the helper started. */
+export interface Launched {
+  pid: number
+  started: number | undefined
+  exited: Promise<ChildEnding>
+}
+
+/** A running helper. */
+export interface HelperProcess {
+  /** Rejects with an error that has a `code`; `HELPER_LOST` when the helper ended before it answered. */
+  start (message: Omit<StartMessage, 'id'>): Promise<Launched>
+  makePipes (paths: string[]): Promise<void>
+  /** Puts it into control groups, and with it all that it starts from now on. */
+  join (members: readonly string[]): Promise<void>
+  /** Whether it is still there. */
+  isAlive (): boolean
+  close (): Promise<void>
+}
+
+interface Waiting {
+  answered: (message: HelperMessage | undefined) => void
+  ended: (ending: ChildEnding) => void
+}
+
+/** Starts the helper, an empty environment and the limits of `prefix` its own and that of what it starts. */
+export function startHelper (prefix: readonly string[]): HelperProcess {
+  const [command = process.execPath, ...args] = [...prefix, process.execPath, ...nodeOptions, program]
+  const child = spawn(command, args, { cwd: '/', env: { NODE_V8_COVERAGE: undefined, PATH: process.env['PATH'] }, stdio: ['pipe', 'pipe', 'ignore'] })
+  const waiting = new Map<number, Waiting>()
+  let alive = true
+  let closing = false
+  let count = 0
+  const gone = new Promise<void>(resolve => { child.once('close', () => { resolve() }).once('error', () => { resolve() }) })
+  void gone.then(() => {
+    alive = false
+    for (const { answered, ended } of waiting.values()) {
+      answered(undefined)
+      ended(lost)
+    }
+    waiting.clear()
+  })
+  child.stdin.on('error', () => {})
+  // While nobody waits for it, it keeps nobody: it ends with this process.
+  const held = [child, child.stdin as unknown as Socket, child.stdout as unknown as Socket]
+  const letGo = (): void => { if (waiting.size === 0 && !closing) for (const each of held) each.unref() }
+  const hold = (): void => { for (const each of held) each.ref() }
+  letGo()
+  readLines(child, message => {
+    const call = waiting.get(message.id)
+    if ('code' in message) call?.ended(childEnding(message.code, message.signal))
+    else call?.answered(message)
+    if (!('pid' in message)) waiting.delete(message.id)
+    letGo()
+  })
+
+  async function ask (message: Omit<StartMessage, 'id'> | Omit<MakePipesMessage, 'id'> | Omit<JoinMessage, 'id'>): Promise<{ answer: HelperMessage, exited: Promise<ChildEnding> }> {
+    const id = count++
+    let ended: Waiting['ended'] = () => {}
+    const exited = new Promise<ChildEnding>(resolve => { ended = resolve })
+    const answer = await new Promise<HelperMessage | undefined>(resolve => {
+      if (!alive) return resolve(undefined)
+      hold()
+      waiting.set(id, { answered: resolve, ended })
+      child.stdin.write(`${JSON.stringify({ id, ...message })}\n`)
+    })
+    if (answer === undefined) throw Object.assign(new Error('the helper is lost'), { code: 'HELPER_LOST' })
+    if ('error' in answer) throw Object.assign(new Error('not started'), { code: answer.error })
+    return { answer, exited }
+  }
+
+  return {
+    async start (message) {
+      const { answer, exited } = await ask(message)
+      const { pid, started } = answer as { pid: number, started?: number }
+      return { pid, started, exited }
+    },
+    async makePipes (paths) { await ask({ make: paths }) },
+    async join (members) { await ask({ join: members }) },
+    isAlive: () => alive,
+    async close () {
+      closing = true
+      hold()
+      child.stdin.end()
+      await gone
+    }
+  }
+}
+
+function readLines (child: ChildProcess, take: (message: HelperMessage) => void): void {
+  let rest = ''
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+    const lines = (rest + text).split('\n')
+    rest = lines.pop() ?? ''
+    for (const line of lines) take(JSON.parse(line) as HelperMessage)
+  })
+}

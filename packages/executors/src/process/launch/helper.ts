@@ -1,0 +1,110 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { closeSync, constants, openSync, rmSync, writeFileSync, writeSync } from 'node:fs'
+import { readMark } from '../mark.ts'
+import { readProcess } from '../process-table.ts'
+import type { HelperMessage, JoinMessage, MakePipesMessage, StartMessage } from './messages.ts'
+
+/*
+ * A small process that starts processes for a worker, whose own memory may have grown: a fork copies the page tables of
+ * all of it. It knows nothing of tools; it gets lines of StartMessage and answers with lines of HelperMessage. Its end
+ * is that of everything it has started, and its stdin ends with the worker, however that dies.
+ */
+const running = new Map<number, ChildProcess>()
+const usualMark = readMark('self')
+let rest = ''
+/** Where it belongs. */
+let home: readonly string[] = []
+
+// A terminal sends these to the worker as well, which decides when its calls end.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
+process.stdin.setEncoding('utf8').on('data', (text: string) => {
+  const lines = (rest + text).split('\n')
+  rest = lines.pop() ?? ''
+  for (const line of lines) take(JSON.parse(line) as StartMessage | MakePipesMessage | JoinMessage)
+}).on('error', leave).on('end', leave)
+
+function take (message: StartMessage | MakePipesMessage | JoinMessage): void {
+  if ('make' in message) makePipes(message)
+  else if ('join' in message) join(message)
+  else start(message)
+}
+
+function makePipes ({ id, make }: MakePipesMessage): void {
+  const child = spawn('mkfifo', ['-m', '600', ...make], { stdio: 'ignore' })
+  child.once('error', () => { say({ id, error: 'mkfifo' }) })
+  child.once('exit', code => { say(code === 0 ? { id, made: true } : { id, error: 'mkfifo' }) })
+}
+
+function join ({ id, join }: JoinMessage): void {
+  try {
+    enter(join)
+    home = join
+    say({ id, made: true })
+  } catch (error) {
+    say({ id, error: (error as NodeJS.ErrnoException).code ?? '' })
+  }
+}
+
+function enter (members: readonly string[]): void {
+  for (const file of members) writeFileSync(file, String(process.pid))
+}
+
+function start (message: StartMessage): void {
+  const { id, mark } = message
+  const opened: number[] = []
+  try {
+    for (const [at, path] of message.pipes.entries()) opened.push(openSync(path, at === 0 ? constants.O_RDONLY : constants.O_WRONLY))
+    for (const path of message.pipes) rmSync(path)
+    for (const path of message.files) opened.push(openSync(path, 'r+'))
+    if (mark !== undefined) writeMark(mark)
+    if (message.group !== undefined) enter(message.group.members)
+    const child = spawn(message.program, message.args, { cwd: message.cwd, env: message.env, detached: true, stdio: opened })
+    child.once('error', error => { if (child.pid === undefined) say({ id, error: (error as NodeJS.ErrnoException).code ?? '' }) })
+    if (child.pid === undefined) return
+    running.set(id, child)
+    const started = readProcess(child.pid)?.started
+    say({ id, pid: child.pid, ...(started === undefined ? {} : { started }) })
+    child.once('exit', (code, signal) => {
+      running.delete(id)
+      say({ id, code, signal })
+    })
+  } catch (error) {
+    say({ id, error: (error as NodeJS.ErrnoException).code ?? '' })
+  } finally {
+    if (message.group !== undefined) bound(message.group)
+    if (mark !== undefined && usualMark !== undefined) writeMark(usualMark)
+    for (const fd of opened) closeSync(fd)
+  }
+}
+
+function bound ({ limits }: NonNullable<StartMessage['group']>): void {
+  enter(home)
+  for (const [file, value] of limits) writeFileSync(file, value)
+}
+
+function writeMark (mark: number): void {
+  try {
+    writeFileSync('/proc/self/coredump_filter', `0x${mark.toString(16)}`)
+  } catch {
+    // A read-only /proc: the process goes on without a mark.
+  }
+}
+
+function say (message: HelperMessage): void {
+  try {
+    writeSync(1, `${JSON.stringify(message)}\n`)
+  } catch {
+    leave()
+  }
+}
+
+function leave (): void {
+  for (const { pid } of running.values()) {
+    try {
+      if (pid !== undefined) process.kill(-pid, 'SIGKILL')
+    } catch {
+      // It ended by itself.
+    }
+  }
+  process.exit()
+}

@@ -1,0 +1,33 @@
+import type { Marks } from '../mark.ts'
+import type { Launcher } from './child.ts'
+import { createDirectLauncher } from './direct-launcher.ts'
+import { createHelperLauncher } from './helper-launcher.ts'
+
+/**
+ * The launcher for this machine: through a helper on Linux, else, and where the helper can't work (no mkfifo, a /proc
+ * that shows nothing), directly.
+ *
+ * @param prefix a command line in front of the helper's
+ * @param members files of the control groups that processes belong to
+ */
+export function createLauncher (marks: Marks, prefix: readonly string[], members: readonly string[]): Launcher {
+  const direct = createDirectLauncher(marks)
+  if (process.platform !== 'linux') return direct
+  let chosen: Launcher = createHelperLauncher(prefix, members)
+  let tried: Promise<void> | undefined
+  const choose = async (): Promise<void> => {
+    tried ??= chosen.prepare().catch(async () => {
+      await chosen.close()
+      chosen = direct
+    })
+    await tried
+  }
+  return {
+    async launch (request) {
+      await choose()
+      return await chosen.launch(request)
+    },
+    prepare: choose,
+    close: async () => { await chosen.close() }
+  }
+}

@@ -1,0 +1,34 @@
+/** A process for the helper to start, one line of JSON on its stdin. */
+export interface StartMessage {
+  id: number
+  program: string
+  args: readonly string[]
+  env: Readonly<Record<string, string>>
+  cwd: string
+  /** FIFOs that become stdin, stdout and stderr; the helper removes them. */
+  pipes: readonly string[]
+  /** What becomes 3, 4 and so on: paths to open for reading and writing. */
+  files: readonly string[]
+  mark?: number
+  /** Files to write this process's id to before the start, and lines to write behind it. */
+  group?: { members: readonly string[], limits: ReadonlyArray<readonly [file: string, value: string]> }
+}
+
+/** Files that the helper writes its id to, so that what it starts is in these control groups. */
+export interface JoinMessage {
+  id: number
+  join: readonly string[]
+}
+
+/** FIFOs for the helper to make. */
+export interface MakePipesMessage {
+  id: number
+  make: readonly string[]
+}
+
+/** What the helper says, a line each: a process runs (`started` as in ProcessEntry), one ended, something could not be done, or was done. */
+export type HelperMessage =
+  | { id: number, pid: number, started?: number }
+  | { id: number, code: number | null, signal: NodeJS.Signals | null }
+  | { id: number, error: string }
+  | { id: number, made: true }

@@ -1,0 +1,24 @@
+import { killTree } from '../process/kill-tree.ts'
+import { signalGroup } from '../process/signal.ts'
+import { mayHaveSurvivors } from '../process/survivors.ts'
+import { terminateTree } from '../process/terminate.ts'
+import type { TreeRoot } from '../process/tree.ts'
+
+/** A forked process and everything that descends from it. */
+export interface ProcessTree {
+  /** SIGTERM, 250 ms for the first process to leave, then `kill`. */
+  terminate (ended: Promise<unknown>): Promise<number[]>
+  /** Fulfilled when nothing is left (promise 3), with the pids of processes that can't be killed. */
+  kill (): Promise<number[]>
+  /** Whether something may be left when the first process, which ran for `ms`, has ended. */
+  mayOutlive (ms: number): boolean
+}
+
+/** The tree of a process in the open: what descends from it is looked for. */
+export function openTree (root: TreeRoot): ProcessTree {
+  return {
+    terminate: ended => terminateTree(root, ended),
+    kill: () => killTree(root, []),
+    mayOutlive: ms => signalGroup(root.pid, 0) || mayHaveSurvivors(root, ms)
+  }
+}

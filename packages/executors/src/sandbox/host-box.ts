@@ -1,0 +1,91 @@
+import type { BoxEntry } from '../process/box.ts'
+import type { ProcessPlan } from '../process/plan.ts'
+import { boxSpec, cleanCommand, firstFree } from './box.ts'
+import { boxArguments, type BoxSpec } from './box-arguments.ts'
+import type { BoxFoundation } from './foundation.ts'
+import type { Grant } from './grant.ts'
+import type { ProcessLimits } from './limits.ts'
+import { isWithin } from './path.ts'
+import { sandboxFilter, templateFilter } from './seccomp/filter.ts'
+import { outermost } from './search-path.ts'
+import { openStatusFile } from './status-file.ts'
+
+/** What a host is told of its box, to make a nest in it for each call. The names are those of `nests.py`. */
+export interface NestPlan {
+  /** Seccomp filters in Base64; null where there are none for this machine. */
+  templateFilter: string | null
+  callFilter: string | null
+  /** Where a new empty directory takes the place of HOME; null: nowhere. */
+  home: string | null
+  /** What is shown below HOME or /tmp, and must be shown in the new ones as well. */
+  places: readonly string[]
+  /** Whether calls have the network of the box, which is then the machine's. */
+  network: boolean
+}
+
+/** Shuts in the host of a Python root, with all calls of the tools that hold the same permissions. */
+export interface HostBox {
+  /** Tools with different keys must not share a host. */
+  key: string
+  limits: ProcessLimits
+  /**
+   * Says how to run a host inside.
+   *
+   * @param reception directory of the socket where forked processes connect
+   * @throws Error when it can't be run inside.
+   */
+  enter (plan: HostPlan, reception: string): BoxEntry & { nests: NestPlan }
+}
+
+/** How to start a host. */
+export interface HostPlan extends ProcessPlan {
+  /** The Python root. */
+  root: string
+}
+
+/** Where a boxed host finds the directory of the reception. */
+export const receptionPlace = '/run/toolyard'
+
+/** A box for hosts of the tools that have this grant. */
+export function createHostBox (foundation: BoxFoundation, grant: Grant): HostBox {
+  return {
+    key: [...grant.permissions].sort().join(),
+    limits: grant.limits,
+    enter (plan, reception) {
+      const spec = hostSpec(plan, foundation, grant, reception)
+      const status = openStatusFile(foundation.directory)
+      const args = [...boxArguments(spec), '--', ...cleanCommand(plan, foundation), plan.program, ...plan.args]
+      return {
+        plan: { program: foundation.bubblewrap.path, args, env: plan.env, cwd: '/' },
+        descriptors: [status.fd],
+        release: () => {},
+        status,
+        nests: nestPlan(spec)
+      }
+    }
+  }
+}
+
+function hostSpec (plan: HostPlan, foundation: BoxFoundation, grant: Grant, reception: string): BoxSpec {
+  const tooWide = foundation.homes.find(home => isWithin(home, plan.root))
+  if (tooWide !== undefined) throw new Error(`the Python root ${plan.root} holds ${tooWide === plan.root ? 'all of a home directory' : tooWide}; give the tools a directory of their own`)
+  const spec = boxSpec(plan, foundation, grant)
+  return {
+    ...spec,
+    // The root may be the service's working directory, whose own files are covered.
+    readable: outermost([...spec.readable, plan.root]),
+    descriptors: { status: firstFree, filter: undefined },
+    nesting: { directory: reception, place: receptionPlace }
+  }
+}
+
+function nestPlan ({ home, readable, workspace, network }: BoxSpec): NestPlan {
+  const fresh = ['/tmp', '/dev/shm', ...(home === undefined ? [] : [home])]
+  return {
+    templateFilter: templateFilter(process.arch)?.toString('base64') ?? null,
+    callFilter: sandboxFilter(process.arch)?.toString('base64') ?? null,
+    home: home ?? null,
+    places: outermost([...readable, workspace.place]).filter(place => fresh.some(directory => isWithin(place, directory))),
+    network
+  }
+}

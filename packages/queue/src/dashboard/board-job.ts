@@ -1,0 +1,103 @@
+import type { QueueJob, QueueJobJson } from '@bull-board/api/typings/app'
+import type { CallError, JobData, OutputRecord } from '@toolyard/contract'
+import type { Job } from 'bullmq'
+import { publicPriority } from '../fair-order.ts'
+import { decodeFailure } from '../settlement.ts'
+import type { Shown } from './shown.ts'
+
+/** What a dashboard may do with a job. */
+export interface JobActions {
+  promote: () => Promise<void>
+  remove: () => Promise<void>
+  retry: () => Promise<void>
+}
+
+/** A job as the dashboard shows it: public words, no secrets, nothing that is too large for a page. */
+export class BoardJob implements QueueJob {
+  readonly id: string
+  readonly opts: Job['opts']
+  /** Names of the queue, by which bull-board finds the jobs of a flow. */
+  readonly queueName: string
+  readonly queueQualifiedName: string
+  readonly #job: Job<JobData>
+  readonly #actions: JobActions
+  readonly #shown: Shown
+  /** The job's output where that is stored beside it and was read. */
+  readonly #output: unknown
+
+  constructor (job: Job<JobData>, { actions, shown, output }: { actions: JobActions, shown: Shown, output?: unknown }) {
+    this.id = job.id ?? ''
+    this.opts = job.opts
+    this.queueName = job.queueName
+    this.queueQualifiedName = job.queueQualifiedName
+    this.#job = job
+    this.#actions = actions
+    this.#shown = shown
+    this.#output = output
+  }
+
+  getState (): ReturnType<QueueJob['getState']> {
+    return this.#job.getState()
+  }
+
+  async promote (): Promise<void> {
+    await this.#actions.promote()
+  }
+
+  async remove (): Promise<void> {
+    await this.#actions.remove()
+  }
+
+  async retry (): Promise<void> {
+    await this.#actions.retry()
+  }
+
+  getDependenciesCount (): ReturnType<NonNullable<QueueJob['getDependenciesCount']>> {
+    return this.#job.getDependenciesCount()
+  }
+
+  toJSON (): QueueJobJson {
+    const { timestamp, processedOn, finishedOn, delay, attemptsMade, attemptsStarted, stalledCounter, name } = this.#job
+    const failure = finishedOn === undefined || typeof this.#job.failedReason !== 'string' ? undefined : decodeFailure(this.#job.failedReason)
+    return {
+      id: this.id,
+      name,
+      timestamp,
+      ...(processedOn === undefined ? {} : { processedOn }),
+      ...(finishedOn === undefined ? {} : { finishedOn }),
+      delay,
+      attemptsMade,
+      attemptsStarted,
+      stalledCounter,
+      progress: 0,
+      priority: publicPriority(this.#job.priority),
+      opts: this.#options(),
+      data: this.#data(),
+      returnvalue: this.#shown.value(this.#result()),
+      failedReason: failure === undefined ? '' : this.#shown.text(`${failure.code}: ${failure.message}`),
+      stacktrace: failure === undefined ? [] : [this.#shown.text(describe(failure))]
+    }
+  }
+
+  /** Only fields that are known to hold no more than the submitter gave. */
+  #data (): unknown {
+    const { tool, arguments: args, timeoutSec, tags, keyName, serial } = this.#job.data
+    return this.#shown.value({ tool, arguments: args, timeout_sec: timeoutSec, tags, key: keyName, ...(serial === true ? { serial } : {}) })
+  }
+
+  #options (): object {
+    const { attempts, delay, parent } = this.opts
+    return { attempts, ...(delay === undefined ? {} : { delay }), ...(parent === undefined ? {} : { parent }) }
+  }
+
+  #result (): unknown {
+    const record = this.#job.returnvalue as OutputRecord | null | undefined
+    if (record?.kind === 'inline') return record.value
+    if (record?.kind !== 'stored') return undefined
+    return this.#output ?? { stored: true, bytes: record.bytes, note: 'open the job to see its output' }
+  }
+}
+
+function describe ({ code, message, details }: CallError): string {
+  return `${code}: ${message}${details === undefined ? '' : `\n\n${JSON.stringify(details, null, 2)}`}`
+}

@@ -1,0 +1,164 @@
+import { BaseAdapter } from '@bull-board/api/dist/queueAdapters/base.js'
+import type { JobCleanStatus, JobCounts, JobStatus, QueueMetrics, QueueWorker, Status } from '@bull-board/api/typings/app'
+import type { JobData, LogEntry, OutputRecord } from '@toolyard/contract'
+import { limits } from '@toolyard/contract/terms'
+import type { FlowProducer, Job, Queue } from 'bullmq'
+import { bullmq } from '../bullmq.ts'
+import type { RerunResult } from '../finished-jobs.ts'
+import { whileAvailable } from '../unavailable.ts'
+import { BoardJob } from './board-job.ts'
+import type { BoardParts, Viewer } from './board.ts'
+import { RefusedAction } from './refused-action.ts'
+import { createShown } from './shown.ts'
+
+/** UTF-16 units of one value on a page with one job, and on one with many. */
+const shownChars = { one: 65_536, many: 2_048 }
+
+const statuses = ['active', 'waiting', 'waiting-children', 'prioritized', 'completed', 'failed', 'delayed'] as JobStatus[]
+
+const rerunRefusals: Record<Exclude<RerunResult, 'queued'>, string> = {
+  missing: 'The job is gone.',
+  unfailed: 'Only a failed job can be run again.',
+  cancelled: 'A cancelled job is cancelled for good: submit it anew.',
+  forbidden: 'This tool needs permissions that your API key does not have.'
+}
+
+/** One queue as bull-board sees it, for one viewer. Whatever could break a promise to a caller is refused here. */
+export class BoardQueue extends BaseAdapter {
+  readonly #name: string
+  readonly #queue: Queue<JobData>
+  readonly #parts: BoardParts
+  readonly #viewer: Viewer
+
+  constructor (name: string, parts: BoardParts, viewer: Viewer) {
+    const options = { readOnlyMode: viewer.readOnly, allowCompletedRetries: false }
+    super('bullmq', options)
+    this.#name = name
+    this.#queue = parts.queues.open(name) as Queue<JobData>
+    this.#parts = parts
+    this.#viewer = viewer
+  }
+
+  /** The public name. */
+  getName (): string {
+    return this.#name
+  }
+
+  // By these three bull-board finds its way through flows.
+  getQueueName (): string {
+    return this.#queue.name
+  }
+
+  getQueueQualifiedName (): string {
+    return this.#queue.qualifiedName
+  }
+
+  async getFlowProducer (): Promise<FlowProducer> {
+    // It works over the queue's own connection.
+    return new bullmq.FlowProducer(this.#queue.opts, () => this.#queue.getBackend())
+  }
+
+  async getJob (id: string): Promise<BoardJob | undefined> {
+    const job = await whileAvailable(this.#queue.getJob(id)) as Job<JobData> | undefined
+    if (job === undefined) return undefined
+    const record = job.returnvalue as OutputRecord | null
+    const output = record?.kind === 'stored' ? await this.#parts.outputs.readForModel(this.#name, id, record).catch(() => undefined) : undefined
+    return this.#show(job, shownChars.one, output)
+  }
+
+  async getJobs (wanted: JobStatus[], start?: number, end?: number): Promise<BoardJob[]> {
+    const jobs = await whileAvailable(this.#queue.getJobs(wanted.filter(status => status !== 'paused'), start, end)) as Array<Job<JobData> | undefined>
+    return jobs.filter(job => job !== undefined).map(job => this.#show(job, shownChars.many))
+  }
+
+  async getJobCounts (): Promise<JobCounts> {
+    return await whileAvailable(this.#queue.getJobCounts())
+  }
+
+  async getJobLogs (id: string): Promise<string[]> {
+    const { text } = createShown(this.#viewer.redact, limits.logMessageChars)
+    return (await this.#parts.logs.tail(this.#name, id, limits.logTail.max)).map(line => text(lineText(line)))
+  }
+
+  getStatuses (): Status[] {
+    return ['latest', ...statuses]
+  }
+
+  getJobStatuses (): JobStatus[] {
+    return statuses
+  }
+
+  async getRedisInfo (): Promise<string | null> {
+    return await whileAvailable(this.#parts.redis.info())
+  }
+
+  override async getWorkers (): Promise<QueueWorker[] | null> {
+    return this.normalizeWorkers(await whileAvailable(this.#queue.getWorkers()), ':w:')
+  }
+
+  async isPaused (): Promise<boolean> {
+    return await whileAvailable(this.#queue.isPaused())
+  }
+
+  async pause (): Promise<void> {
+    await whileAvailable(this.#queue.pause())
+  }
+
+  async resume (): Promise<void> {
+    await whileAvailable(this.#queue.resume())
+  }
+
+  /** Runs the queue's failed jobs again; how many it were, and how many couldn't be. */
+  async retryFailed (): Promise<{ retried: number, skipped: number }> {
+    return await this.#parts.finished.rerunAll(this.#name, this.#viewer)
+  }
+
+  async clean (state: JobCleanStatus): Promise<void> {
+    if (state !== 'completed' && state !== 'failed') throw new RefusedAction('Only jobs that have ended can be removed: cancel the others.')
+    await this.#parts.finished.removeAll(this.#name, state)
+  }
+
+  // Nobody makes schedulers, metrics or limits in queues of Toolyard.
+  async getJobSchedulers (): Promise<[]> { return [] }
+  async getJobSchedulersCount (): Promise<number> { return 0 }
+  async getMetrics (): Promise<QueueMetrics> { return { meta: { count: 0, prevTS: 0, prevCount: 0 }, data: [], count: 0 } }
+  async getGlobalConcurrency (): Promise<null> { return null }
+  async addJob (): Promise<never> { throw new RefusedAction('Jobs are submitted over the API.') }
+  async empty (): Promise<void> { throw new RefusedAction('Jobs that wait are not thrown away: cancel them.') }
+  async obliterate (): Promise<void> { throw new RefusedAction('Queues go away by themselves.') }
+  async promoteAll (): Promise<void> { throw new RefusedAction('Delayed jobs are promoted one by one.') }
+  async removeJobScheduler (): Promise<boolean> { return false }
+  async updateJobScheduler (): Promise<'not-found'> { return 'not-found' }
+  async runJobSchedulerNow (): Promise<'not-found'> { return 'not-found' }
+  async setGlobalConcurrency (): Promise<void> { throw new RefusedAction('WORKER_CONCURRENCY says how many calls of a queue run at once.') }
+
+  #show (job: Job<JobData>, maxChars: number, output?: unknown): BoardJob {
+    const id = job.id ?? ''
+    const { finished } = this.#parts
+    return new BoardJob(job, {
+      shown: createShown(this.#viewer.redact, maxChars),
+      output,
+      actions: {
+        promote: async () => {
+          await whileAvailable(job.promote()).catch((error: unknown) => { throw notDelayed(error) })
+        },
+        remove: async () => {
+          if (!await finished.remove(this.#name, id)) throw new RefusedAction('Only a job that has ended can be removed: cancel it first.')
+        },
+        retry: async () => {
+          const result = await finished.rerun(this.#name, id, this.#viewer)
+          if (result !== 'queued') throw new RefusedAction(rerunRefusals[result])
+        }
+      }
+    })
+  }
+}
+
+function lineText ({ ts, level, message, meta }: LogEntry): string {
+  return `${ts} ${level} ${message}${meta === null ? '' : ` ${JSON.stringify(meta)}`}`
+}
+
+/** BullMQ's error of a job that isn't delayed any more has a code. */
+function notDelayed (error: unknown): unknown {
+  return typeof (error as { code?: unknown }).code === 'number' ? new RefusedAction('The job is not delayed any more.') : error
+}

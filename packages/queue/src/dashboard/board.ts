@@ -1,0 +1,119 @@
+import { createBullBoard } from '@bull-board/api'
+import type { AppControllerRoute, BullBoardQueues, UIConfig } from '@bull-board/api/typings/app'
+import { readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Redis } from '../connection.ts'
+import type { FinishedJobs, Operator } from '../finished-jobs.ts'
+import type { JobLogs } from '../job-log.ts'
+import type { JobQueues } from '../job-queues.ts'
+import type { OutputStore } from '../output-store.ts'
+import type { QueueDirectory } from '../queue-directory.ts'
+import { BoardQueue } from './board-queue.ts'
+import { pageTemplate, type PageTemplate } from './page-template.ts'
+import { RefusedAction } from './refused-action.ts'
+import { findRoute } from './routes.ts'
+import { shownQueues } from './shown-queues.ts'
+
+/** What the board reads and writes. */
+export interface BoardParts {
+  redis: Redis
+  directory: QueueDirectory
+  queues: JobQueues
+  outputs: OutputStore
+  logs: JobLogs
+  finished: FinishedJobs
+}
+
+/** Who looks at the board. */
+export interface Viewer extends Operator {
+  /** The only queues to be shown; undefined means all. */
+  queueAllowlist: readonly string[] | undefined
+  readOnly: boolean
+  /** Replaces secrets in a text. */
+  redact: (text: string) => string
+}
+
+/** A request of bull-board's page to its API. */
+export interface BoardRequest {
+  method: string
+  /** Below `api`, such as `/queues`, not decoded. */
+  path: string
+  query: Record<string, unknown>
+  body: unknown
+}
+
+/** An answer to bull-board's page; `body` is JSON. */
+export interface BoardAnswer {
+  status: number
+  body: unknown
+}
+
+/** bull-board over the queues of Toolyard, for any HTTP server. It keeps nothing in memory but its own pages. */
+export interface QueueBoard {
+  /** Directory of the files that the page loads from `static/`. */
+  staticDir: string
+  /** The page, for a browser that sees the board at `basePath`, which ends in `/`. */
+  page: (basePath: string) => string
+  /**
+   * Answers a request of the page; what isn't offered is refused with 403, what isn't known with 404.
+   *
+   * @throws RedisUnavailableError
+   */
+  answer: (request: BoardRequest, viewer: Viewer) => Promise<BoardAnswer>
+}
+
+/** Sets bull-board up. */
+export function openQueueBoard (parts: BoardParts, config: { title: string, links: ReadonlyArray<{ text: string, url: string }> }): QueueBoard {
+  const uiDir = dirname(fileURLToPath(import.meta.resolve('@bull-board/ui/package.json')))
+  const { routes, uiConfig } = collect(uiDir, {
+    boardTitle: config.title,
+    miscLinks: [...config.links],
+    hideDocsLink: true,
+    showMetrics: false,
+    locale: { lng: 'en-US' },
+    pollingInterval: { showSetting: true }
+  })
+  const template: PageTemplate = pageTemplate(readFileSync(join(uiDir, 'dist/index.ejs'), 'utf8'), uiConfig)
+
+  return {
+    staticDir: join(uiDir, 'dist/static'),
+    page: template,
+    answer: async (request, viewer) => {
+      const found = findRoute(routes, request)
+      if (found === undefined) return refusal(404, 'Not found', 'The dashboard has no such address.')
+      if (found.refused !== undefined) return refusal(403, 'Not offered here', found.refused)
+      const names = await shownQueues(parts, viewer.queueAllowlist)
+      const queues: BullBoardQueues = new Map(names.map(name => [name, new BoardQueue(name, parts, viewer)]))
+      try {
+        const { status = 200, body } = await found.handle({ queues, uiConfig, query: request.query, params: found.params, body: request.body ?? {}, headers: {} })
+        return { status, body }
+      } catch (error) {
+        if (error instanceof RefusedAction) return refusal(409, 'Not done', error.message)
+        throw error
+      }
+    }
+  }
+}
+
+/** bull-board hands its routes to whoever serves them. */
+function collect (uiDir: string, wanted: UIConfig): { routes: AppControllerRoute[], uiConfig: UIConfig } {
+  let routes: AppControllerRoute[] = []
+  let uiConfig: UIConfig = {}
+  const server: Parameters<typeof createBullBoard>[0]['serverAdapter'] = {
+    setQueues: () => server,
+    setViewsPath: () => server,
+    setStaticPath: () => server,
+    setEntryRoute: () => server,
+    setErrorHandler: () => server,
+    setApiRoutes: all => { routes = all; return server },
+    setUIConfig: config => { uiConfig = config; return server }
+  }
+  createBullBoard({ queues: [], serverAdapter: server, options: { uiBasePath: uiDir, uiConfig: wanted } })
+  return { routes, uiConfig }
+}
+
+/** In the form that the page shows to its reader. */
+function refusal (status: number, error: string, message: string): BoardAnswer {
+  return { status, body: { error, message } }
+}

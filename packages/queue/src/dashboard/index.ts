@@ -1,0 +1,1 @@
+export { openQueueBoard, type BoardAnswer, type BoardParts, type BoardRequest, type QueueBoard, type Viewer } from './board.ts'

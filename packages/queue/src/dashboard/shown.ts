@@ -1,0 +1,40 @@
+/** How texts and values of jobs are shown on a page. */
+export interface Shown {
+  text: (text: string) => string
+  value: (value: unknown) => unknown
+}
+
+/** Longest secret that is hidden where a text is cut, in UTF-16 units. */
+const secretChars = 4_096
+
+/**
+ * Hides secrets, and cuts what is too large for a page.
+ *
+ * @param redact replaces secrets in a text
+ * @param maxChars what is left of a text, or of a value's JSON, in UTF-16 units
+ */
+export function createShown (redact: (text: string) => string, maxChars: number): Shown {
+  // A secret that the cut goes through is hidden before it is cut.
+  const text = (whole: string): string => cut(redact(whole.slice(0, maxChars + secretChars)), maxChars)
+  return {
+    text,
+    value: value => {
+      if (value === undefined) return undefined
+      const json = JSON.stringify(value)
+      if (json.length > maxChars) return { cut: true, chars: json.length, beginning: text(json) }
+      return walk(value, redact)
+    }
+  }
+}
+
+/** Names are redacted too: a tool's output may have anything in them. */
+function walk (value: unknown, redact: (text: string) => string): unknown {
+  if (typeof value === 'string') return redact(value)
+  if (Array.isArray(value)) return value.map(item => walk(item, redact))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [redact(name), walk(item, redact)]))
+}
+
+function cut (text: string, maxChars: number): string {
+  return text.length <= maxChars ? text : `${text.slice(0, maxChars)}…`
+}

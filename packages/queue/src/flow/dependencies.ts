@@ -1,0 +1,128 @@
+import type { CallError, JobData, JobDependency, JobState } from '@toolyard/contract'
+import { Job, type BulkJobOptions } from 'bullmq'
+import { isCancelled } from '../cancellation.ts'
+import type { Redis } from '../connection.ts'
+import { dependentsKey, jobKey } from '../names.ts'
+import { release, type FlowParts } from './release.ts'
+
+/*
+ * A job that depends on jobs which exist already (`depends_on`, RC22, RC35).
+ *
+ * BullMQ's flows know children that are made for one parent; a job here may depend on any jobs, of any queues, and many
+ * may depend on one. So the job is parked where BullMQ keeps waiting parents, and each job that it depends on has a set
+ * of those that wait for it. Whoever settles a job looks at them. A look is the same whoever does it and however often:
+ * it notes which dependencies have succeeded (they may be removed before the last one ends), and releases the job when
+ * nothing is pending, or something is broken. The worker that takes the job looks once more, and fails it then.
+ *
+ * States: parked (added) -> registered with each pending dependency -> released -> taken by a worker. A process that
+ * dies on the way leaves a parked job, which the upkeep finds.
+ *
+ * Every command and script here works in the slot of one job, so that queues may be on different nodes of a cluster.
+ */
+
+/** A dependency that can't be met any more. */
+export interface BrokenDependency {
+  job_id: string
+  status: Extract<JobState, 'failed' | 'cancelled'> | 'missing'
+}
+
+/** What is left of a job's dependencies. */
+export interface DependencyReport {
+  pending: string[]
+  broken: BrokenDependency[]
+}
+
+/** A job as BullMQ takes it. */
+export interface ParkedJob {
+  name: string
+  data: JobData
+  opts: BulkJobOptions & { jobId: string }
+}
+
+/** Registers a waiting job with one that it depends on, unless that has ended. KEYS: job, its dependents. ARGV: who waits. */
+const registerScript = `
+if redis.call('EXISTS', KEYS[1]) == 0 or redis.call('HEXISTS', KEYS[1], 'finishedOn') == 1 then return 0 end
+return redis.call('SADD', KEYS[2], ARGV[1])
+`
+/** Notes dependencies that have succeeded in the record of the waiting job. KEYS: job. ARGV: their ids. */
+const noteScript = `
+if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
+for _, id in ipairs(ARGV) do redis.call('HSET', KEYS[1], 'met:' .. id, '1') end
+return #ARGV
+`
+
+/** Adds a job that waits for others; one whose id exists is left as it is. */
+export async function addParked (parts: FlowParts, queue: string, { name, data, opts }: ParkedJob): Promise<void> {
+  const opened = parts.queues.open(queue)
+  const job = new Job(opened, name, data, opts, opts.jobId)
+  await opened.backend.addJob(job.asJSON(), opts.jobId, { addToWaitingChildren: true })
+  const waiting = data.dependsOn ?? []
+  const registered = await Promise.all(waiting.map(dependency => register(parts.redis, dependency, memberOf(queue, opts.jobId))))
+  if (registered.includes(false)) await lookAt(parts, queue, opts.jobId)
+}
+
+/** To be called when a job has been settled: looks at those that wait for it. */
+export async function lookAtDependents (parts: FlowParts, queue: string, jobId: string): Promise<void> {
+  for (const member of await parts.redis.smembers(dependentsKey(queue, jobId))) {
+    const at = member.indexOf('|')
+    await lookAt(parts, member.slice(at + 1), member.slice(0, at))
+  }
+}
+
+/** Releases a parked job when its dependencies allow it, or make it impossible. */
+export async function lookAt (parts: FlowParts, queue: string, jobId: string): Promise<void> {
+  const [text, timestamp, delay] = await parts.redis.hmget(jobKey(queue, jobId), 'data', 'timestamp', 'delay')
+  if (text === null || text === undefined) return
+  const { dependsOn } = JSON.parse(text) as JobData
+  if (dependsOn === undefined) return
+  const { pending, broken } = await examineDependencies(parts.redis, queue, jobId, dependsOn)
+  if (broken.length > 0) await release(parts, queue, jobId)
+  else if (pending.length === 0) await release(parts, queue, jobId, Number(timestamp) + Number(delay ?? 0))
+}
+
+/** Tells what is left of a job's dependencies, and notes those that have succeeded. */
+export async function examineDependencies (redis: Redis, queue: string, jobId: string, dependsOn: readonly JobDependency[]): Promise<DependencyReport> {
+  const report: DependencyReport = { pending: [], broken: [] }
+  if (dependsOn.length === 0) return report
+  const notes = await redis.hmget(jobKey(queue, jobId), ...dependsOn.map(({ id }) => `met:${id}`))
+  const open = dependsOn.filter((_dependency, index) => notes[index] !== '1')
+  const states = await Promise.all(open.map(dependency => stateOf(redis, dependency)))
+  const met = open.filter((_dependency, index) => states[index] === 'succeeded')
+  for (const [index, { id }] of open.entries()) {
+    const state = states[index] ?? 'missing'
+    if (state === 'pending') report.pending.push(id)
+    else if (state !== 'succeeded') report.broken.push({ job_id: id, status: state })
+  }
+  if (met.length > 0) await redis.eval(noteScript, 1, jobKey(queue, jobId), ...met.map(({ id }) => id))
+  const ended = open.filter((dependency, index) => dependency.queue !== undefined && states[index] !== 'pending')
+  await Promise.all(ended.map(dependency => redis.srem(dependentsKey(dependency.queue ?? '', dependency.id), memberOf(queue, jobId))))
+  return report
+}
+
+/** How a job ends whose dependencies are broken (RC35). */
+export function dependencyError (broken: readonly BrokenDependency[]): CallError {
+  return { code: 'DEPENDENCY_BLOCKED', message: 'Dependency failed or missing', details: { dependencies: broken } }
+}
+
+async function register (redis: Redis, { id, queue }: JobDependency, member: string): Promise<boolean> {
+  if (queue === undefined) return false
+  // Registering twice adds nothing, and is as good.
+  return await redis.eval(registerScript, 2, jobKey(queue, id), dependentsKey(queue, id), member) !== 0 ||
+    await redis.sismember(dependentsKey(queue, id), member) === 1
+}
+
+async function stateOf (redis: Redis, { id, queue }: JobDependency): Promise<'succeeded' | 'pending' | BrokenDependency['status']> {
+  if (queue === undefined) return 'missing'
+  const key = jobKey(queue, id)
+  const [[timestamp, finishedOn, failedReason], hasOutput] = await Promise.all([
+    redis.hmget(key, 'timestamp', 'finishedOn', 'failedReason'), redis.hexists(key, 'returnvalue')
+  ])
+  if (timestamp === null || timestamp === undefined) return 'missing'
+  if (finishedOn === null || finishedOn === undefined) return 'pending'
+  if (hasOutput === 1) return 'succeeded'
+  return isCancelled(failedReason ?? null) ? 'cancelled' : 'failed'
+}
+
+function memberOf (queue: string, jobId: string): string {
+  return `${jobId}|${queue}`
+}

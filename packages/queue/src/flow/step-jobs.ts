@@ -1,0 +1,133 @@
+import type { CallError, OutputRecord } from '@toolyard/contract'
+import type { Redis } from '../connection.ts'
+import type { JobCanceller } from '../job-canceller.ts'
+import { newJobId } from '../job-id.ts'
+import type { JobQueues, NewJob } from '../job-queues.ts'
+import { jobKey, placeOfKey } from '../names.ts'
+import type { OutputStore } from '../output-store.ts'
+import { decodeFailure } from '../settlement.ts'
+
+/*
+ * The jobs that one job makes as its steps: BullMQ's children of a parent.
+ *
+ * BullMQ moves a child from the parent's `dependencies` to `processed` or `failed`, with its outcome, in the script that
+ * settles it. So the parent knows the outcome of a step even when that job is removed. Which job is which step stands
+ * in the parent's record before the job is added, as does the plan: a parent that is run again, because its worker
+ * died, finds what was begun and makes nothing twice. A run after a failure is another attempt, and begins anew.
+ */
+
+/** One attempt of a job that has steps. */
+export interface ParentJob {
+  queue: string
+  id: string
+  /** How many runs of the job have failed before. */
+  attempt: number
+}
+
+/** Where the output of a step is. */
+export interface StepOutput {
+  queue: string
+  record: OutputRecord
+}
+
+/** What has become of the steps of a job, by job id; those that were not added are in none of them. */
+export interface StepStates {
+  pending: ReadonlySet<string>
+  succeeded: ReadonlyMap<string, StepOutput>
+  failed: ReadonlyMap<string, CallError>
+}
+
+/** What `StepJobs` works with. */
+export interface StepJobsParts {
+  redis: Redis
+  queues: JobQueues
+  outputs: OutputStore
+  canceller: JobCanceller
+}
+
+/** Makes and reads the jobs of steps. */
+export class StepJobs {
+  readonly #parts: StepJobsParts
+
+  constructor (parts: StepJobsParts) {
+    this.#parts = parts
+  }
+
+  /** Keeps a text with the attempt, once: every later call gets the first one. */
+  async keep (parent: ParentJob, make: () => Promise<string>): Promise<string> {
+    const key = jobKey(parent.queue, parent.id)
+    const field = `plan:${parent.attempt}`
+    const kept = await this.#parts.redis.hget(key, field)
+    if (kept !== null) return kept
+    const made = await make()
+    if (await this.#parts.redis.hsetnx(key, field, made) === 1) return made
+    return await this.#parts.redis.hget(key, field) ?? made
+  }
+
+  /** The job id of each step that has one. */
+  async ids (parent: ParentJob, steps: readonly string[]): Promise<Map<string, string>> {
+    const ids = await this.#parts.redis.hmget(jobKey(parent.queue, parent.id), ...steps.map(step => fieldOf(parent, step)))
+    return new Map(steps.flatMap((step, index) => typeof ids[index] === 'string' ? [[step, ids[index]]] : []))
+  }
+
+  /** Gives a step its job id, once. */
+  async assign (parent: ParentJob, step: string): Promise<string> {
+    const key = jobKey(parent.queue, parent.id)
+    await this.#parts.redis.hsetnx(key, fieldOf(parent, step), newJobId())
+    return await this.#parts.redis.hget(key, fieldOf(parent, step)) ?? ''
+  }
+
+  /**
+   * Adds the job of a step; one that exists is left as it is.
+   *
+   * @throws QueueLimitError; QueueFullError; Error when Redis refuses it.
+   */
+  async add (parent: ParentJob, queue: string, job: NewJob): Promise<void> {
+    const refused = await this.#parts.queues.add(queue, [{ ...job, parent: { queue: parent.queue, id: parent.id } }])
+    const error = refused.get(job.id)
+    if (error !== undefined) throw error
+  }
+
+  async states ({ queue, id }: ParentJob): Promise<StepStates> {
+    const key = jobKey(queue, id)
+    const { redis } = this.#parts
+    const [pending, processed, failed] = await Promise.all([redis.smembers(`${key}:dependencies`), redis.hgetall(`${key}:processed`), redis.hgetall(`${key}:failed`)])
+    return {
+      pending: new Set(pending.map(idOf)),
+      succeeded: new Map(Object.entries(processed).map(([child, value]) => [idOf(child), { queue: placeOfKey(child).queue, record: JSON.parse(value) as OutputRecord }])),
+      failed: new Map(Object.entries(failed).map(([child, reason]) => [idOf(child), decodeFailure(reason)]))
+    }
+  }
+
+  /** The whole output of a step. */
+  async output (id: string, { queue, record }: StepOutput): Promise<unknown> {
+    const output = await this.#parts.outputs.read(queue, id, record)
+    if (output === undefined) throw new Error(`The output of job ${id} is no longer kept`)
+    return output
+  }
+
+  /** The output as an answer carries it: truncated when it is long. */
+  async shownOutput (id: string, { queue, record }: StepOutput): Promise<unknown> {
+    return await this.#parts.outputs.readForModel(queue, id, record)
+  }
+
+  /** Cancels every step that has not ended. */
+  async cancel ({ queue, id }: ParentJob): Promise<void> {
+    await this.#parts.canceller.cancelSteps(queue, id)
+  }
+}
+
+/** How many steps of a job have ended, over all its attempts. */
+export async function settledSteps (redis: Redis, queue: string, id: string): Promise<number> {
+  const key = jobKey(queue, id)
+  const [processed, failed] = await Promise.all([redis.hlen(`${key}:processed`), redis.hlen(`${key}:failed`)])
+  return processed + failed
+}
+
+function fieldOf ({ attempt }: ParentJob, step: string): string {
+  return `step:${attempt}:${step}`
+}
+
+function idOf (key: string): string {
+  return placeOfKey(key).id
+}

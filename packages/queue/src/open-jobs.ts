@@ -1,0 +1,138 @@
+import type { Redis } from './connection.ts'
+import { jobKey, openJobsKey } from './names.ts'
+import { whileAvailable } from './unavailable.ts'
+import { Views } from './views.ts'
+
+/*
+ * How many unfinished jobs an API key has (`MAX_JOBS_PER_KEY`), over all queues and API processes.
+ *
+ * A sorted set by key holds the jobs that were made. Nobody takes a job out when it ends: the set is gone through when
+ * it fills up, and what has ended by then is dropped. So the ways in which jobs end need to know nothing of it.
+ *
+ * Far from the limit a job is entered without waiting for the answer; in the upper half of it, an add waits.
+ */
+
+const freshMs = 1_000
+/** Sets of keys that are used no more are dropped after two days. */
+const keptSec = 172_800
+/** Members that are looked at in one round trip. */
+const together = 500
+
+/**
+ * KEYS: the set. ARGV: limit, time, members. Enters as many members as there is room for.
+ * Answers the size of the set, then the places of the members that found none.
+ */
+const enterScript = `
+local size = redis.call('ZCARD', KEYS[1])
+local answer = {0}
+for place = 3, #ARGV do
+  if redis.call('ZSCORE', KEYS[1], ARGV[place]) == false then
+    if size < tonumber(ARGV[1]) then
+      redis.call('ZADD', KEYS[1], ARGV[2], ARGV[place])
+      size = size + 1
+    else
+      table.insert(answer, place - 3)
+    end
+  end
+end
+redis.call('EXPIRE', KEYS[1], ${keptSec})
+answer[1] = size
+return answer
+`
+
+const [openState, goneState] = [0, 1]
+/** KEYS: jobs of one queue. Answers for each whether it is open, gone, or has ended. */
+const statesScript = `
+local states = {}
+for place, key in ipairs(KEYS) do
+  if redis.call('EXISTS', key) == 0 then states[place] = ${goneState}
+  else states[place] = 2 * redis.call('HEXISTS', key, 'finishedOn') end
+end
+return states
+`
+
+interface View {
+  size: number
+  readAt: number
+  tidying: Promise<void> | undefined
+}
+
+/** Counts the unfinished jobs of API keys. */
+export class OpenJobs {
+  readonly #redis: Redis
+  readonly #max: number
+  readonly #views = new Views<View>(() => ({ size: 0, readAt: -Infinity, tidying: undefined }))
+
+  /** @param max unfinished jobs that a key may have; 0 for any number. */
+  constructor (redis: Redis, max: number) {
+    this.#redis = redis
+    this.#max = max
+  }
+
+  /**
+   * Enters jobs that are about to be added; one that was entered before counts once.
+   *
+   * @returns the ids of those that the key may not have now.
+   * @throws RedisUnavailableError
+   */
+  async enter (keyName: string, queue: string, ids: readonly string[]): Promise<ReadonlySet<string>> {
+    if (this.#max === 0) return new Set()
+    const view = this.#views.of(keyName)
+    const members = ids.map(id => `${id} ${queue}`)
+    view.size += ids.length
+    if (view.size <= this.#max / 2 && performance.now() - view.readAt < freshMs) {
+      this.#enter(keyName, view, members).catch(() => {})
+      return new Set()
+    }
+    let places = await this.#enter(keyName, view, members)
+    if (places.length > 0) {
+      await (view.tidying ??= this.#tidy(keyName).finally(() => { view.tidying = undefined }))
+      places = await this.#enter(keyName, view, members)
+    } else if (view.size > this.#max / 2) {
+      // Before it is full: nobody has to wait for this.
+      view.tidying ??= this.#tidy(keyName).catch(() => {}).finally(() => { view.tidying = undefined })
+    }
+    return new Set(places.flatMap(place => ids[place] ?? []))
+  }
+
+  async #enter (keyName: string, view: View, members: readonly string[]): Promise<number[]> {
+    const answer = await whileAvailable(this.#redis.eval(enterScript, 1, openJobsKey(keyName), this.#max, Date.now(), ...members)) as [number, ...number[]]
+    const [size, ...places] = answer
+    view.size = size
+    view.readAt = performance.now()
+    return places
+  }
+
+  /** Drops the jobs that have ended or are gone; those that were made just now may not be there yet. */
+  async #tidy (keyName: string): Promise<void> {
+    const settledBefore = Date.now() - 2_000
+    const members = await whileAvailable(this.#redis.zrange(openJobsKey(keyName), '0', '-1', 'WITHSCORES'))
+    for (let start = 0; start < members.length; start += 2 * together) {
+      const part = members.slice(start, start + 2 * together)
+      const entries = part.flatMap((member, index) => index % 2 === 0 ? [{ member, at: Number(part[index + 1]) }] : [])
+      const states = await this.#statesOf(entries.map(({ member }) => member))
+      const ended = entries.filter(({ member, at }) => {
+        const state = states.get(member) ?? openState
+        return state === goneState ? at < settledBefore : state !== openState
+      })
+      if (ended.length > 0) await whileAvailable(this.#redis.zrem(openJobsKey(keyName), ...ended.map(({ member }) => member)))
+    }
+  }
+
+  async #statesOf (members: readonly string[]): Promise<Map<string, number>> {
+    const byQueue = new Map<string, string[]>()
+    for (const member of members) {
+      const [, queue = ''] = member.split(' ')
+      const own = byQueue.get(queue)
+      if (own === undefined) byQueue.set(queue, [member])
+      else own.push(member)
+    }
+    const states = new Map<string, number>()
+    for (const [queue, own] of byQueue) {
+      const keys = own.map(member => jobKey(queue, member.split(' ')[0] ?? ''))
+      const found = await whileAvailable(this.#redis.eval(statesScript, keys.length, ...keys)) as number[]
+      for (const [place, member] of own.entries()) states.set(member, found[place] ?? openState)
+    }
+    return states
+  }
+}

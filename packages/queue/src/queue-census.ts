@@ -1,0 +1,52 @@
+import type { Redis } from './connection.ts'
+import { createdAt } from './job-id.ts'
+import { internalName, keyPrefix } from './names.ts'
+import type { QueueDirectory } from './queue-directory.ts'
+import { whileAvailable } from './unavailable.ts'
+
+/** The jobs of one queue that have not ended. */
+export interface QueueCount {
+  queue: string
+  /** Due, and not running. */
+  waiting: number
+  /** Not due yet: submitted with a delay, between two attempts, or of a serial tool that is busy. */
+  delayed: number
+  /** Waiting for other jobs. */
+  blocked: number
+  running: number
+  /** For how long the oldest waiting job has been due, in seconds; 0 when none waits. */
+  oldestSec: number
+}
+
+/** So many waiting jobs are looked at to find the oldest: those that are served next. */
+const looked = 1_000
+
+/** KEYS: prioritized, wait, paused, delayed, waiting-children, active. ARGV: stem of the jobs' keys. */
+const countScript = `
+local oldest = ''
+for _, id in ipairs(redis.call('ZRANGE', KEYS[1], 0, ${looked - 1})) do
+  if oldest == '' or id < oldest then oldest = id end
+end
+local options = oldest ~= '' and redis.call('HGET', ARGV[1] .. oldest, 'opts') or '{}'
+return {
+  redis.call('ZCARD', KEYS[1]) + redis.call('LLEN', KEYS[2]) + redis.call('LLEN', KEYS[3]),
+  redis.call('ZCARD', KEYS[4]), redis.call('ZCARD', KEYS[5]), redis.call('LLEN', KEYS[6]), oldest, options or '{}'
+}
+`
+const keys = ['prioritized', 'wait', 'paused', 'delayed', 'waiting-children', 'active']
+
+/**
+ * Counts the unfinished jobs of all queues.
+ *
+ * @throws RedisUnavailableError
+ */
+export async function countQueues (redis: Redis, directory: QueueDirectory): Promise<QueueCount[]> {
+  const now = Date.now()
+  return await Promise.all((await directory.list()).map(async queue => {
+    const stem = `${keyPrefix}:${internalName(queue)}:`
+    const answer = await whileAvailable(redis.eval(countScript, keys.length, ...keys.map(name => stem + name), stem))
+    const [waiting, delayed, blocked, running, oldest, options] = answer as [number, number, number, number, string, string]
+    const { delay = 0 } = JSON.parse(options) as { delay?: number }
+    return { queue, waiting, delayed, blocked, running, oldestSec: oldest === '' ? 0 : Math.max(0, now - createdAt(oldest) - delay) / 1_000 }
+  }))
+}

@@ -1,0 +1,82 @@
+import { randomUUID } from 'node:crypto'
+import type { JobQueues } from '../job-queues.ts'
+import { upkeepKey } from '../names.ts'
+import type { QueueDirectory } from '../queue-directory.ts'
+import type { Retention } from '../retention.ts'
+import type { Redis } from '../connection.ts'
+import { forgetEmptyQueue } from './empty-queues.ts'
+import { removeOldJobs } from './old-jobs.ts'
+import { createParkedReview, wakeDueJobs } from './parked-jobs.ts'
+
+/** What the upkeep looks after. */
+export interface UpkeepOptions {
+  redis: Redis
+  queues: JobQueues
+  directory: QueueDirectory
+  retention: Retention
+  onError: (error: Error, queue: string) => void
+}
+
+interface Task {
+  name: string
+  everyMs: number
+  /** Idempotent, as two processes may be at it. */
+  run: (queue: string) => Promise<void>
+}
+
+/**
+ * What has to be done though no job comes or ends: wakes those whose time is over, finds what a process that died left
+ * parked, removes old jobs, and forgets queues that nobody uses. Every worker process runs it; each task is done by one
+ * of them at a time, and costs a command or two for each queue, however many jobs there are.
+ */
+export class Upkeep {
+  readonly #options: UpkeepOptions
+  readonly #tasks: Task[]
+  readonly #timers = new Set<NodeJS.Timeout>()
+  #stopped = false
+
+  constructor (options: UpkeepOptions) {
+    this.#options = options
+    const review = createParkedReview(options)
+    this.#tasks = [
+      { name: 'alarms', everyMs: 1_000, run: queue => wakeDueJobs(options, queue) },
+      { name: 'parked', everyMs: 3_000, run: review },
+      { name: 'old-jobs', everyMs: 10_000, run: queue => removeOldJobs(options, queue) },
+      { name: 'empty-queues', everyMs: 20_000, run: queue => forgetEmptyQueue(options, queue) }
+    ]
+  }
+
+  start (): void {
+    for (const task of this.#tasks) this.#schedule(task)
+  }
+
+  stop (): void {
+    this.#stopped = true
+    for (const timer of this.#timers) clearTimeout(timer)
+  }
+
+  #schedule (task: Task): void {
+    if (this.#stopped) return
+    const timer = setTimeout(() => {
+      this.#timers.delete(timer)
+      void this.#do(task).finally(() => { this.#schedule(task) })
+    }, task.everyMs)
+    this.#timers.add(timer)
+  }
+
+  async #do ({ name, everyMs, run }: Task): Promise<void> {
+    const { redis, directory, onError } = this.#options
+    // A connection that is away would keep the commands until it is back.
+    if (redis.status !== 'ready') return
+    try {
+      // Runs out a little earlier than the next turn of the same process.
+      if (await redis.set(upkeepKey(name), randomUUID(), 'PX', Math.round(everyMs * 0.9), 'NX') === null) return
+      for (const queue of await directory.list()) {
+        if (this.#stopped) return
+        await run(queue)
+      }
+    } catch (error) {
+      if (!this.#stopped) onError(error as Error, '*')
+    }
+  }
+}

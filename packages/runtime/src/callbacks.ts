@@ -1,0 +1,42 @@
+import { AddressRefusedError, createPublicCheck, literalAddress } from './outgoing/addresses.ts'
+import { isListedHost, plainHost } from './outgoing/hosts.ts'
+import type { Settings } from './settings.ts'
+
+/** Which hosts may be called back. */
+export interface CallbackPolicy {
+  /** Host names; each stands for its subdomains too, and `*` for all. */
+  allowlist: readonly string[]
+  allowHttp: boolean
+  /** Whether addresses inside may be called. */
+  allowPrivate: boolean
+}
+
+/** How callbacks are sent. */
+export interface Callbacks {
+  policy: CallbackPolicy
+  /** What they are signed with. */
+  secret: string
+  /** How often one is sent before it is given up. */
+  attempts: number
+}
+
+/** The callbacks in force, or the names of the settings that there would have to be. */
+export function callbacksOf (settings: Settings): Callbacks | { missing: readonly string[] } {
+  const { CALLBACK_SECRET: secret, CALLBACK_ALLOWLIST: allowlist } = settings
+  if (secret === undefined || allowlist.length === 0) {
+    return { missing: [...secret === undefined ? ['CALLBACK_SECRET'] : [], ...allowlist.length === 0 ? ['CALLBACK_ALLOWLIST'] : []] }
+  }
+  const policy = { allowlist, allowHttp: settings.CALLBACK_ALLOW_HTTP, allowPrivate: settings.CALLBACK_ALLOW_PRIVATE }
+  return { policy, secret, attempts: settings.CALLBACK_ATTEMPTS }
+}
+
+/** Makes the check that says why a URL may not be called, without repeating its path; undefined when it may (RC33). */
+export function createCallbackCheck ({ allowlist, allowHttp, allowPrivate }: CallbackPolicy): (url: URL) => string | undefined {
+  const isPublic = createPublicCheck()
+  return url => {
+    if (url.protocol !== 'https:' && !(allowHttp && url.protocol === 'http:')) return allowHttp ? 'only https:// and http:// URLs are allowed' : 'only https:// URLs are allowed'
+    if (!isListedHost(allowlist, url.hostname)) return `host not allowlisted: ${plainHost(url.hostname)}`
+    const address = literalAddress(url.hostname)
+    return allowPrivate || address === undefined || isPublic(address) ? undefined : new AddressRefusedError(address).message
+  }
+}

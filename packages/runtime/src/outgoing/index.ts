@@ -1,0 +1,3 @@
+export { AddressRefusedError } from './addresses.ts'
+export { openConnections, type ConnectionOptions, type Connections, type Lookup } from './connections.ts'
+export { isListedHost, plainHost } from './hosts.ts'

@@ -1,0 +1,50 @@
+import { Gauge, type Registry } from 'prom-client'
+
+/** The unfinished jobs of a queue. */
+export interface CountedQueue {
+  queue: string
+  waiting: number
+  delayed: number
+  blocked: number
+  running: number
+  oldestSec: number
+}
+
+/** Reads what is told of Redis; each is asked at a scrape and may fail while Redis is away. */
+export interface RedisReadings {
+  queues: () => Promise<readonly CountedQueue[]>
+  /** Does nothing but wait for an answer of Redis. */
+  ping: () => Promise<unknown>
+}
+
+/**
+ * Adds what all processes read alike from Redis, at each scrape: jobs by queue and state, the age of the oldest, and how
+ * long Redis takes to answer. While Redis is away `toolyard_redis_up` is 0, and the others are absent.
+ */
+export function createQueueMetrics (registry: Registry, readings: RedisReadings): void {
+  let reading: Promise<void> | undefined
+  // Gauges are collected side by side: the first one reads for all.
+  const collect = async (): Promise<void> => { await (reading ??= read().finally(() => { reading = undefined })) }
+  const shared = { registers: [registry], collect }
+  const up = new Gauge({ name: 'toolyard_redis_up', help: '1 when Redis answers.', ...shared })
+  const latency = new Gauge({ name: 'toolyard_redis_latency_seconds', help: 'Time that Redis took to answer a PING at this scrape.', ...shared })
+  const oldest = new Gauge({ name: 'toolyard_queue_oldest_seconds', help: 'For how long the oldest waiting job has been due.', labelNames: ['queue'], ...shared })
+  const jobs = new Gauge({ name: 'toolyard_queue_jobs', help: 'Unfinished jobs by queue and state: waiting, delayed, blocked (by other jobs), running.', labelNames: ['queue', 'state'], ...shared })
+
+  async function read (): Promise<void> {
+    for (const gauge of [jobs, oldest]) gauge.reset()
+    latency.remove()
+    try {
+      const askedAt = performance.now()
+      await readings.ping()
+      latency.set((performance.now() - askedAt) / 1_000)
+      for (const { queue, oldestSec, ...states } of await readings.queues()) {
+        oldest.set({ queue }, oldestSec)
+        for (const [state, count] of Object.entries(states)) jobs.set({ queue, state }, count)
+      }
+      up.set(1)
+    } catch {
+      up.set(0)
+    }
+  }
+}

@@ -1,0 +1,46 @@
+import type { Ready } from '@toolyard/contract'
+import { createServer, type ServerResponse } from 'node:http'
+
+/** What a process tells on a port of its own, without a key. */
+export interface StatusSource {
+  /** The metrics in Prometheus' text form. */
+  metrics: () => Promise<string>
+  contentType: string
+  readiness: () => Promise<Ready>
+}
+
+/** Serves `/metrics`, `/health` and `/ready` on a port of its own; `close` ends it. Port 0 takes a free one. */
+export async function serveStatus (source: StatusSource, host: string, port: number): Promise<{ port: number, close: () => Promise<void> }> {
+  const routes: Readonly<Record<string, (response: ServerResponse) => Promise<void>>> = {
+    '/metrics': async response => { response.setHeader('content-type', source.contentType).end(await source.metrics()) },
+    '/health': async response => { sendJson(response, 200, { ok: true }) },
+    '/ready': async response => {
+      const ready = await source.readiness()
+      sendJson(response, ready.ok ? 200 : 503, ready)
+    }
+  }
+  const server = createServer((request, response) => {
+    const route = request.method === 'GET' ? routes[request.url?.split('?', 1)[0] ?? ''] : undefined
+    if (route === undefined) {
+      response.writeHead(404, { 'content-type': 'text/plain' }).end('Only GET /metrics, /health and /ready are here.\n')
+      return
+    }
+    route(response).catch(() => { response.writeHead(500).end() })
+  })
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, host, resolve)
+  })
+  const address = server.address()
+  return {
+    port: typeof address === 'object' && address !== null ? address.port : port,
+    close: async () => {
+      server.closeAllConnections()
+      await new Promise<void>(resolve => { server.close(() => { resolve() }) })
+    }
+  }
+}
+
+function sendJson (response: ServerResponse, status: number, body: unknown): void {
+  response.writeHead(status, { 'content-type': 'application/json; charset=utf-8' }).end(JSON.stringify(body))
+}

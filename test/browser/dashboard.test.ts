@@ -1,0 +1,125 @@
+import type { Locator, Page } from 'playwright-core'
+import t from 'tap'
+import { reach, submit } from '../jobs/submission.ts'
+import { waitFor } from '../support/condition.ts'
+import { startService, testKeys } from '../support/service.ts'
+import { startBrowser } from './browser.ts'
+import { startProxy } from './proxy.ts'
+
+const script = (text: string): string => `#!/usr/bin/env node\n${text}\n`
+const attack = '<script>window.attacked = 1</script><img src=x onerror="window.attacked = 1">'
+const files = {
+  'tools/bin/breaks': script(`
+    console.error('looking for the part ${attack}')
+    if (require('node:fs').existsSync('mended')) console.log('"mended"')
+    else process.exit(3)`),
+  'tools/bin/attacks': script(`console.log(JSON.stringify({ html: ${JSON.stringify(attack)}, ${JSON.stringify(JSON.stringify(attack))}: [${JSON.stringify(attack)}] }))`),
+  'tools/bin/mends': script('require("node:fs").writeFileSync("mended", ""); console.log("{}")')
+}
+const tools = ['breaks', 'attacks', 'mends'].map(name => ({ name, description: name, schema: { type: 'object' }, command: [`./tools/bin/${name}`] }))
+const browser = await startBrowser(t)
+
+void t.test('the dashboard in a browser', { skip: typeof browser === 'string' && browser }, async t => {
+  if (typeof browser === 'string') return
+  const service = await startService(t, { files, tools })
+  const { client } = service
+  const base = `${service.api.address}/dashboard`
+
+  const ended = async (tool: string): Promise<string> => {
+    const { id } = await submit(client, { type: `agentcli.${tool}` })
+    await reach(client, id, 'succeeded', 'failed')
+    return id
+  }
+  t.test('an operator logs in, finds a failed job, reads its error and log, runs it again, and logs out', async t => {
+    const id = await ended('breaks')
+    const { page, problems } = await browser.open()
+    await page.goto(base)
+    await page.getByLabel('API key').fill('nonsense')
+    await page.getByRole('button', { name: 'Log in' }).click()
+    await page.getByRole('alert').getByText('No such API key.').waitFor()
+    await logIn(page, base)
+
+    await page.getByRole('main').getByText('default', { exact: true }).first().click()
+    await page.locator('a[href*="status=failed"]').first().click()
+    await page.getByText(id).first().waitFor()
+    t.match(new URL(page.url()).pathname, '/dashboard/queue/default')
+    await page.goto(`${base}/queue/default/${id}`)
+    await openTab(page, 'Error')
+    await page.getByText('TOOL_FAILED: looking for the part').first().waitFor()
+    await openTab(page, 'Logs')
+    await page.getByText(/Z info looking for the part/).first().waitFor()
+
+    await ended('mends')
+    await icon(page, 'refresh-cw').first().click()
+    await page.getByRole('button', { name: 'Confirm' }).click()
+    t.match(await reach(client, id, 'succeeded'), { result: 'mended', attempts: 1 })
+
+    await page.goto(`${base}/logout`)
+    await page.getByRole('button', { name: 'Log out' }).click()
+    await page.waitForURL(`${base}/login`)
+    await page.goto(`${base}/queue/default/${id}`)
+    await page.waitForURL(`${base}/login`)
+    t.equal(await page.evaluate('window.attacked'), undefined)
+    t.same(problems, [])
+  })
+
+  t.test('fault 42 script in a result is shown, and does nothing', async t => {
+    const id = await ended('attacks')
+    const { page, problems } = await browser.open()
+    await logIn(page, base)
+    for (const path of ['/queue/default', `/queue/default/${id}`]) {
+      await page.goto(base + path)
+      await page.getByText('window.attacked').first().waitFor()
+      t.equal(await page.locator('img[src=x]').count(), 0)
+      t.equal(await page.evaluate('window.attacked'), undefined)
+    }
+    t.same(problems, [], 'nothing needed to be stopped by the policy')
+    await page.evaluate("document.body.insertAdjacentHTML('beforeend', '<img src=x onerror=\"window.attacked = 1\">')")
+    await waitFor('the policy stops what is put in all the same', () => problems.some(problem => problem.includes('Content Security Policy')))
+    t.equal(await page.evaluate('window.attacked'), undefined)
+  })
+
+  t.test('what is not offered has no button', async t => {
+    const { id } = await submit(client, { type: 'agentcli.mends', delay_ms: 600_000 })
+    const { page } = await browser.open()
+    await logIn(page, base)
+    await page.goto(`${base}/queue/default/${id}`)
+    await icon(page, 'corner-up-left').waitFor()
+    for (const name of ['files', 'pencil', 'clock']) t.notOk(await icon(page, name).first().isVisible(), name)
+    await page.goto(`${base}/`)
+    await icon(page.getByRole('main'), 'ellipsis-vertical').last().click()
+    await page.getByRole('menuitem', { name: 'Pause' }).waitFor()
+    for (const name of ['Add job', 'Set concurrency', 'Empty', 'Obliterate']) t.notOk(await page.getByRole('menuitem', { name }).isVisible(), name)
+  })
+
+  t.test('a read-only dashboard has no buttons, also behind a proxy with a path of its own', async t => {
+    const id = await ended('attacks')
+    const api = await service.startApi({ DASHBOARD: 'read-only', BASE_PATH: '/tools' })
+    const proxy = await startProxy(t, api.address, '/tools')
+    const { page, problems } = await browser.open()
+    await logIn(page, `${proxy}/dashboard`)
+    await page.getByRole('main').getByText('default', { exact: true }).first().click()
+    await page.getByText(id).first().waitFor()
+    await page.goto(`${proxy}/dashboard/queue/default/${id}`)
+    await page.getByText('window.attacked').first().waitFor()
+    t.equal(await icon(page, 'trash-2').count(), 0)
+    t.same(problems, [])
+  })
+})
+
+/** Logs in where the page sees the dashboard. */
+async function logIn (page: Page, at: string): Promise<void> {
+  await page.goto(at)
+  await page.getByLabel('API key').fill(testKeys.admin)
+  await page.getByRole('button', { name: 'Log in' }).click()
+  await page.waitForURL(`${at}/`)
+}
+
+function icon (where: Page | Locator, name: string): Locator {
+  return where.locator(`button:has(svg.lucide-${name})`)
+}
+
+/** What a job shows of itself under one of its tabs. */
+async function openTab (page: Page, name: string): Promise<void> {
+  await page.getByRole('button', { name, exact: true }).or(page.getByRole('tab', { name, exact: true })).first().click()
+}

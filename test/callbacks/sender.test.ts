@@ -1,0 +1,85 @@
+import { createCallbackMetrics, createMetrics } from '@toolyard/runtime/metrics'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import t from 'tap'
+import type { Test } from 'tap'
+import type { CallbackBody } from '@toolyard/contract'
+import { createCallbackSender, type CallbackSenderOptions } from '@toolyard/worker'
+import { startWebServer } from '../builtin/web-server.ts'
+import { secret, startReceiver } from './receiver.ts'
+
+type Lookup = NonNullable<CallbackSenderOptions['lookup']>
+type Outcome = Awaited<ReturnType<ReturnType<typeof createCallbackSender>>>
+
+const body: CallbackBody = { id: 'x', type: 'y', status: 'succeeded', attempts: 1, max_attempts: 1, result: null, error: null, updated_at: '2026-01-01T00:00:00.000Z' }
+const toLoopback: Lookup = (_host, _options, callback) => { callback(null, [{ address: '127.0.0.1', family: 4 }]) }
+
+/** Sends by a policy that allows everything but addresses inside, unless told otherwise. */
+async function send (url: string, options: Partial<CallbackSenderOptions> = {}, allowPrivate = false): Promise<Outcome> {
+  const sender = createCallbackSender({ policy: { allowlist: ['*'], allowHttp: true, allowPrivate }, secret, ...options })
+  return await sender({ url: new URL(url), deliveryId: 'd', body, signal: new AbortController().signal })
+}
+
+t.test('fault 44 addresses inside are refused when they are connected to, however they are written or named', async t => {
+  const receiver = await startReceiver(t)
+  const { port } = new URL(receiver.url)
+  for (const host of ['127.0.0.1', '2130706433', '0x7f.1', '[::1]', '[::ffff:127.0.0.1]', '169.254.169.254', '10.1.2.3', '0.0.0.0', '[fd00::1]', '[fe80::1]', '192.168.0.1', '100.64.0.1']) {
+    t.match(await send(`http://${host}:${port}/`), { kind: 'refused', reason: /^address not allowed: / }, host)
+  }
+  t.same(await send(`http://name.test:${port}/`, { lookup: toLoopback }), { kind: 'refused', reason: 'address not allowed: name.test is not a public host' })
+  t.match(await send(`http://name.test:${port}/`, { lookup: toLoopback }, true), { kind: 'delivered', status: 204 })
+  t.equal(receiver.received.length, 1)
+})
+
+t.test('fault 44 a name that changes its address between two lookups, or has two, gains nothing', async t => {
+  const receiver = await startReceiver(t)
+  const { port } = new URL(receiver.url)
+  const publicAddress = { address: '203.0.114.1', family: 4 }
+  const inside = { address: '127.0.0.1', family: 4 }
+  let asked = 0
+  const rebinding: Lookup = (_host, _options, callback) => { callback(null, [asked++ === 0 ? publicAddress : inside]) }
+  t.match(await send(`http://name.test:${port}/`, { lookup: rebinding, timeoutMs: 300 }), { kind: 'failed' })
+  t.match(await send(`http://name.test:${port}/`, { lookup: rebinding, timeoutMs: 300 }), { kind: 'refused' })
+  t.match(await send(`http://name.test:${port}/`, { lookup: (_host, _options, callback) => { callback(null, [publicAddress, inside]) } }), { kind: 'refused' })
+  t.same(receiver.received, [])
+})
+
+t.test('RC33 a receiver that does not answer in time, or is not there, is a failure; nothing is said of the path', async t => {
+  const receiver = await startReceiver(t, { '/slow': [0] })
+  t.same(await send(`${receiver.url}/slow`, { timeoutMs: 200 }, true), { kind: 'failed', reason: 'no answer within 200 ms' })
+  t.same(await send(`http://127.0.0.1:${await closedPort()}/secret-path`, {}, true), { kind: 'failed', reason: 'ECONNREFUSED' })
+  t.match(await send('http://name.test/', { lookup: (_host, _options, callback) => { callback(Object.assign(new Error('no'), { code: 'ENOTFOUND' }), []) } }), { kind: 'failed', reason: 'ENOTFOUND' })
+})
+
+t.test('RC33 an answer without an end is left, and only 200 to 299 accepts', async t => {
+  t.same(await send(`${await endless(t, 200)}/`, {}, true), { kind: 'delivered', status: 200 })
+  t.same(await send(`${await endless(t, 500)}/`, {}, true), { kind: 'failed', reason: 'status 500' })
+  const receiver = await startReceiver(t, { '/moved': [302], '/gone': [410] })
+  t.same(await send(`${receiver.url}/moved`, {}, true), { kind: 'failed', reason: 'status 302' })
+  t.same(await send(`${receiver.url}/gone`, {}, true), { kind: 'failed', reason: 'status 410' })
+  t.notOk(receiver.received.some(({ path }) => path === '/elsewhere'))
+})
+
+t.test('attempts are counted by their result', async t => {
+  const registry = createMetrics()
+  const { sent } = createCallbackMetrics(registry)
+  for (const result of ['failed', 'failed', 'delivered']) sent(result)
+  t.match(await registry.metrics(), /toolyard_callbacks_total\{result="failed"\} 2\ntoolyard_callbacks_total\{result="delivered"\} 1/)
+})
+
+async function endless (t: Test, status: number): Promise<string> {
+  const { url } = await startWebServer(t, (_request, response) => {
+    response.writeHead(status)
+    const timer = setInterval(() => { response.write('x'.repeat(10_000)) }, 1)
+    response.on('close', () => { clearInterval(timer) })
+  })
+  return url
+}
+
+async function closedPort (): Promise<number> {
+  const server = createServer()
+  await new Promise<void>(resolve => { server.listen(0, '127.0.0.1', resolve) })
+  const { port } = server.address() as AddressInfo
+  await new Promise(resolve => { server.close(resolve) })
+  return port
+}

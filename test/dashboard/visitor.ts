@@ -1,0 +1,57 @@
+import { testKeys } from '../support/service.ts'
+
+/** An answer of the dashboard, redirects included. */
+export interface Page {
+  status: number
+  headers: Headers
+  text: string
+  /** Empty where the answer isn't JSON. */
+  body: Record<string, unknown>
+}
+
+/** What a visitor sends beside the address. */
+export interface Visit {
+  method?: string
+  headers?: Record<string, string>
+  /** Sent as a form, from the page itself. */
+  form?: Record<string, string>
+}
+
+/** Sends a request to an address as it is: no key, no redirect followed. */
+export async function visit (url: string, { method, headers, form }: Visit = {}): Promise<Page> {
+  const response = await fetch(url, {
+    method: method ?? (form === undefined ? 'GET' : 'POST'),
+    redirect: 'manual',
+    headers: { ...(form === undefined ? {} : { origin: new URL(url).origin }), ...headers },
+    ...(form === undefined ? {} : { body: new URLSearchParams(form) })
+  })
+  const text = await response.text()
+  const isJson = response.headers.get('content-type')?.includes('json') === true
+  return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) as Record<string, unknown> : {} }
+}
+
+/** Tries to log in to the API at an address; the key is an admin's when none is given. */
+export async function tryLogin (address: string, key: string = testKeys.admin, headers: Record<string, string> = {}): Promise<Page> {
+  return await visit(`${address}/dashboard/login`, { form: { key }, headers })
+}
+
+/** Logs in, and gives the cookie as a browser sends it back. */
+export async function logIn (address: string, key?: string, headers?: Record<string, string>): Promise<string> {
+  const page = await tryLogin(address, key, headers)
+  const cookie = page.headers.get('set-cookie')
+  if (page.status !== 303 || cookie === null) throw new Error(`the login answered ${page.status}: ${page.text.slice(0, 200)}`)
+  return cookie.split(';', 1)[0] ?? ''
+}
+
+/** A visitor who has logged in, and whose page asks `/dashboard/api` for things. */
+export interface Visitor {
+  cookie: string
+  /** `path` is below `/dashboard/api`; without a method it is read. */
+  api: (path: string, method?: string) => Promise<Page>
+}
+
+/** Logs a visitor in at an address. */
+export async function openVisit (address: string, key?: string): Promise<Visitor> {
+  const cookie = await logIn(address, key)
+  return { cookie, api: async (path, method = 'GET') => await visit(`${address}/dashboard/api${path}`, { method, headers: { cookie, 'sec-fetch-site': 'same-origin' } }) }
+}

@@ -1,0 +1,75 @@
+import { spawnSync } from 'node:child_process'
+import { setTimeout as delay } from 'node:timers/promises'
+import t from 'tap'
+import { reach, read, submit } from '../jobs/submission.ts'
+import { createClient } from '../support/client.ts'
+import { waitFor } from '../support/condition.ts'
+import { startService, testKeys } from '../support/service.ts'
+import { runsOf, stampEntries, stampFiles } from './stamp.ts'
+
+const tools = { files: stampFiles, tools: stampEntries }
+
+t.setTimeout(300_000)
+
+void t.test('fault 29 SIGTERM under load: what runs may finish, the rest is killed and settled, nothing new is taken, exit 0', async t => {
+  const service = await startService(t, { ...tools, env: { SHUTDOWN_GRACE_SEC: '4', WORKER_CONCURRENCY: '4' } })
+  const { client } = service
+  const nap = `600.${process.hrtime.bigint()}`
+  const send = (type: string, mark: string, sec: string): ReturnType<typeof submit> => submit(client, { type: `agentcli.${type}`, input: { mark, sec } })
+  const short = await Promise.all([send('once', 'short-1', '2'), send('once', 'short-2', '2')])
+  const [long, longAgain] = [await send('once', 'long', nap), await send('again', 'long-again', nap)]
+  await waitFor('all run', () => runsOf(service).size === 4)
+  const waiting = await Promise.all(Array.from({ length: 8 }, (_, index) => send('once', `waiting-${index}`, '0')))
+  t.equal(await service.workers[0]?.stop('SIGTERM'), 0)
+  for (const { id } of short) t.equal((await read(client, id)).status, 'succeeded')
+  t.match(await read(client, long.id), { status: 'failed', error: { code: 'WORKER_LOST' } })
+  t.equal((await read(client, longAgain.id)).status, 'queued')
+  for (const { id } of waiting) t.equal((await read(client, id)).status, 'queued')
+  t.equal(runsOf(service).size, 4)
+  t.equal(spawnSync('pgrep', ['-f', nap]).status, 1, 'nothing of the killed calls is alive')
+  const worker = await service.startWorker()
+  for (const { id } of waiting) t.equal((await reach(client, id, 'succeeded', 'failed')).status, 'succeeded')
+  await waitFor('the idempotent one runs again', () => runsOf(service).get('long-again') === 2)
+  t.equal(runsOf(service).get('long'), 1)
+  await worker.stop('SIGTERM')
+})
+
+void t.test('a second SIGTERM ends the waiting: running calls are killed and settled at once, exit 0', async t => {
+  const service = await startService(t, { ...tools, env: { SHUTDOWN_GRACE_SEC: '120' } })
+  const { id } = await submit(service.client, { type: 'agentcli.once', input: { mark: 'second', sec: '600' } })
+  await waitFor('it runs', () => runsOf(service).size === 1)
+  const [worker] = service.workers
+  const stopped = worker?.stop('SIGTERM')
+  await delay(1_500)
+  t.equal((await read(service.client, id)).status, 'running')
+  worker?.child.kill('SIGTERM')
+  t.equal(await stopped, 0)
+  t.match(await read(service.client, id), { status: 'failed', error: { code: 'WORKER_LOST' } })
+})
+
+void t.test('at SIGTERM /ready of an API is red first, while it serves on; calls that wait are answered, exit 0', async t => {
+  const service = await startService(t, { ...tools, env: { SHUTDOWN_DELAY_SEC: '4' } })
+  const { client } = service
+  const waiting = client.call('once', { mark: 'waits', sec: '5' })
+  await waitFor('it runs', () => runsOf(service).size === 1)
+  const stopped = service.api.stop('SIGTERM')
+  const red = await waitFor('it is not ready', async () => {
+    const answer = await client.request('/ready')
+    return answer.status === 503 && answer
+  })
+  t.match(red.body, { ok: false, checks: { running: { ok: false } } })
+  const served = await client.call('once', { mark: 'served' })
+  t.equal(served.ok, true, 'who has not seen it yet is served')
+  t.match(await waiting, { ok: true })
+  t.equal(await stopped, 0)
+})
+
+void t.test('a batch that waits when the grace time ends is answered as pending', async t => {
+  const service = await startService(t, { ...tools, env: { SHUTDOWN_GRACE_SEC: '1' } })
+  const waiting = service.client.call('once', { mark: 'pending', sec: '20' })
+  await waitFor('it runs', () => runsOf(service).size === 1)
+  t.equal(await service.api.stop('SIGTERM'), 0)
+  t.match(await waiting, { ok: false, pending: true, error: { code: 'TIMEOUT' } })
+  const other = await service.startApi()
+  t.ok(await createClient(other.address, testKeys.admin).request('/v1/jobs'))
+})

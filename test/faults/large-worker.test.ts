@@ -1,0 +1,75 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import t from 'tap'
+import { createFixture, isAlive, outputOf, until, writtenPids } from '../executors/fixture.ts'
+import { boxedTools, withoutBox } from '../sandbox/boxed-tools.ts'
+
+const linux = process.platform === 'linux' ? false : 'only Linux has the helper process'
+const noBox = await withoutBox()
+
+/** Milliseconds of processor time that this process spends on one of some runs. */
+async function costOf (run: () => Promise<unknown>): Promise<number> {
+  for (let warm = 0; warm < 3; warm++) await run()
+  const before = process.cpuUsage()
+  for (let count = 0; count < 25; count++) await run()
+  const { user, system } = process.cpuUsage(before)
+  return (user + system) / 25_000
+}
+
+/** The process that starts tools for this one. */
+function helperPid (): number {
+  const found = readdirSync('/proc').map(Number).find(pid => {
+    try {
+      return readFileSync(`/proc/${pid}/cmdline`, 'latin1').includes('launch/helper.js') && / \(node\) . (\d+) /.exec(readFileSync(`/proc/${pid}/stat`, 'latin1'))?.[1] === String(process.pid)
+    } catch {
+      return false
+    }
+  })
+  if (found === undefined) throw new Error('there is no helper')
+  return found
+}
+
+void t.test('fault 11 a worker that has grown by 250 MB starts processes as cheaply as before', { skip: linux }, async t => {
+  const fixture = createFixture(t)
+  await fixture.executors.prepare()
+  const run = async (): Promise<unknown> => outputOf(await fixture.run({ program: '/bin/true' }))
+  const small = await costOf(run)
+  const ballast = Buffer.alloc(250 * 2 ** 20, 1)
+  const grown = await costOf(run)
+  t.comment(`${small.toFixed(2)} ms of processor time for a call, ${grown.toFixed(2)} ms with ${ballast.length / 2 ** 20} MB more`)
+  t.ok(grown < small * 2 + 3, 'a spawn from this process would take some 15 ms more')
+})
+
+void t.test('fault 11 fault 1 when the process that starts tools is killed, its calls are lost, nothing of them lives on, and the next calls run', { skip: linux }, async t => {
+  const fixture = createFixture(t)
+  const lost = fixture.runShell('echo $$ > self; setsid sleep 600 & echo $! > child; wait')
+  await until('the tool is up', () => {
+    try {
+      return writtenPids(fixture, 'self', 'child').every(pid => pid > 0)
+    } catch {
+      return false
+    }
+  })
+  const pids = writtenPids(fixture, 'self', 'child')
+  process.kill(helperPid(), 'SIGKILL')
+  t.match(await lost, { ok: false, error: { code: 'WORKER_LOST' } })
+  t.notOk(pids.some(isAlive))
+  t.equal(outputOf(await fixture.runShell('echo fine')), 'fine')
+})
+
+void t.test('fault 11 a box ends with the process that started it', { skip: noBox }, async t => {
+  const tools = await boxedTools(t)
+  const seconds = `600.${process.hrtime.bigint()}`
+  const sleeping = (): boolean => readdirSync('/proc').some(pid => {
+    try {
+      return readFileSync(`/proc/${pid}/cmdline`, 'utf8') === `sleep\0${seconds}\0`
+    } catch {
+      return false
+    }
+  })
+  const lost = tools.shell(`sleep ${seconds}`)
+  await until('the tool is up', sleeping)
+  process.kill(helperPid(), 'SIGKILL')
+  t.match(await lost, { ok: false, error: { code: 'WORKER_LOST' } })
+  t.notOk(sleeping())
+  t.equal(outputOf(await tools.shell('echo fine')), 'fine')
+})

@@ -1,0 +1,71 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import t from 'tap'
+import { cancel, reach, submit } from '../jobs/submission.ts'
+import { waitFor } from '../support/condition.ts'
+import { startService } from '../support/service.ts'
+import { runsOf, stampEntries, stampFiles } from './stamp.ts'
+
+/** Longer than the lock of a job. */
+const stallMs = 5_000
+
+t.setTimeout(300_000)
+
+void t.test('fault 20 the job of a killed worker runs elsewhere within 5 s when its tool is idempotent', async t => {
+  const service = await startService(t, { files: stampFiles, tools: stampEntries })
+  const { id } = await submit(service.client, { type: 'agentcli.again', input: { mark: 'a', sec: '55' } })
+  await waitFor('it runs', () => runsOf(service).get('a') === 1)
+  await service.startWorker()
+  // What a run takes here and now is not what a loss costs.
+  const calledAt = performance.now()
+  await service.client.call('once', { mark: 'calm' })
+  const runMs = performance.now() - calledAt
+  await service.workers[0]?.stop('SIGKILL')
+  const killedAt = performance.now()
+  const took = await waitFor('it runs again', () => runsOf(service).get('a') === 2 && performance.now() - killedAt)
+  t.ok(took - runMs < 5_000, `taken up after ${took} ms, where a run takes ${runMs} ms`)
+  t.equal((await cancel(service.client, id)).body.job.status, 'cancelled')
+})
+
+void t.test('fault 22 Redis stalls for 5 s: a tool that is not idempotent runs once, and its job has one end', async t => {
+  const service = await startService(t, { files: stampFiles, tools: stampEntries, workers: 2 })
+  const jobs = await Promise.all(['1', '3', '8'].map(sec => submit(service.client, { type: 'agentcli.once', input: { mark: `redis-${sec}`, sec } })))
+  await waitFor('all run', () => runsOf(service).size === 3)
+  process.kill(service.redis.pid(), 'SIGSTOP')
+  await delay(stallMs)
+  process.kill(service.redis.pid(), 'SIGCONT')
+  for (const { id } of jobs) {
+    const end = await reach(service.client, id, 'succeeded', 'failed')
+    if (end.status === 'failed') t.equal(end.error?.code, 'WORKER_LOST')
+  }
+  await delay(2_000)
+  t.same([...runsOf(service).values()], [1, 1, 1])
+})
+
+void t.test('fault 22 the event loop of a worker stalls for 5 s: its job is nobody else\'s to run', async t => {
+  const service = await startService(t, { files: stampFiles, tools: stampEntries })
+  const jobs = await Promise.all(['a', 'b'].map(name => submit(service.client, { type: 'agentcli.once', input: { mark: `loop-${name}`, sec: '55' } })))
+  await waitFor('both run', () => runsOf(service).size === 2)
+  await service.startWorker()
+  const pid = service.workers[0]?.child.pid ?? 0
+  process.kill(pid, 'SIGSTOP')
+  await delay(stallMs)
+  process.kill(pid, 'SIGCONT')
+  for (const { id } of jobs) t.match(await reach(service.client, id, 'succeeded', 'failed'), { status: 'failed', error: { code: 'WORKER_LOST' } })
+  await delay(2_000)
+  t.same([...runsOf(service).values()], [1, 1])
+  t.equal((await service.client.call('once', { mark: 'later' })).ok, true)
+})
+
+void t.test('fault 23 a job that kills its worker is failed after the third one, and the pool goes on', async t => {
+  const service = await startService(t, { files: stampFiles, tools: stampEntries, workers: 0 })
+  const { id } = await submit(service.client, { type: 'agentcli.again', input: { mark: 'killer', sec: '60' } })
+  for (const nth of [1, 2, 3]) {
+    const worker = await service.startWorker()
+    await waitFor(`run ${nth}`, () => runsOf(service).get('killer') === nth)
+    await worker.stop('SIGKILL')
+  }
+  await service.startWorker()
+  t.match(await reach(service.client, id, 'succeeded', 'failed'), { status: 'failed', error: { code: 'WORKER_LOST' } })
+  t.equal(runsOf(service).get('killer'), 3)
+  t.equal((await service.client.call('once', { mark: 'healthy' })).ok, true)
+})

@@ -1,0 +1,40 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { leastPrivileges } from '../support/redis-acl.ts'
+import { startRedisProcess } from '../support/redis-process.ts'
+import { makeCertificates } from '../support/certificates.ts'
+import { startProcesses } from '../support/service.ts'
+import { roundTools, runJobRound } from './job-round.ts'
+
+t.setTimeout(300_000)
+
+void t.test('jobs go through a Redis with TLS and certificates on both sides', async t => {
+  const dir = t.testdir()
+  makeCertificates(dir, 'redis')
+  const path = (name: string): string => join(dir, name)
+  const server = await startRedisProcess(t, {
+    client: { password: 'a secret', tls: { ca: readFileSync(path('ca.pem')), cert: readFileSync(path('redis.pem')), key: readFileSync(path('redis.key')) } },
+    args: async (port, data) => ['--port', '0', '--tls-port', String(port), '--bind', '127.0.0.1', '--dir', data, '--logfile', join(data, 'redis.log'), '--save', '',
+      '--requirepass', 'a secret', '--tls-cert-file', path('redis.pem'), '--tls-key-file', path('redis.key'), '--tls-ca-cert-file', path('ca.pem')]
+  })
+  const service = await startProcesses(t, {
+    REDIS_URL: `rediss://localhost:${server.port}`,
+    REDIS_PASSWORD: 'a secret',
+    REDIS_TLS_CA: path('ca.pem'),
+    REDIS_TLS_CERT: path('redis.pem'),
+    REDIS_TLS_KEY: path('redis.key')
+  }, roundTools)
+  await runJobRound(t, service)
+})
+
+void t.test('jobs go through a Redis whose user may do no more than it must', async t => {
+  const server = await startRedisProcess(t)
+  await server.client.call('ACL', 'SETUSER', ...leastPrivileges('a secret'))
+  await server.client.call('ACL', 'SETUSER', 'default', 'off')
+  const service = await startProcesses(t, { REDIS_URL: `redis://toolyard:a%20secret@127.0.0.1:${server.port}` }, roundTools)
+  await runJobRound(t, service)
+  const output = (await Promise.all([service.api, ...service.workers].map(app => app.output()))).join('')
+  t.notMatch(output, /NOPERM/)
+  t.notMatch(output, /a secret|a%20secret/)
+})

@@ -1,0 +1,107 @@
+import { Redis } from 'ioredis'
+import { setTimeout as delay } from 'node:timers/promises'
+import t from 'tap'
+import { entries, programs } from '../e2e/tools.ts'
+import { reach } from '../jobs/submission.ts'
+import { waitFor } from '../support/condition.ts'
+import { startTestRedis } from '../support/redis.ts'
+import { startProcesses, startService } from '../support/service.ts'
+import { runsOf, stampEntries, stampFiles } from './stamp.ts'
+
+const clock = `#!/bin/sh
+sleep 0.2
+echo "{\\"endedAt\\":$(date +%s%3N)}"
+`
+const tools = {
+  files: { ...programs, ...stampFiles, 'tools/bin/clock': clock },
+  tools: [...entries, ...stampEntries, { name: 'clock', schema: { type: 'object' }, command: ['./tools/bin/clock'] }]
+}
+
+t.setTimeout(300_000)
+
+void t.test('fault 24 Redis is away at the start: 503 within 2 s, and both processes serve by themselves when it comes', async t => {
+  const redis = await startTestRedis(t)
+  await redis.stop()
+  const service = await startProcesses(t, { REDIS_URL: redis.url }, { ...tools, workers: 0 })
+  const worker = service.startWorker()
+  t.equal((await service.client.request('/health')).status, 200)
+  t.match((await service.client.request('/ready')).body, { ok: false, checks: { redis: { ok: false } } })
+  const startedAt = performance.now()
+  const answer = await service.client.request('/v1/agent-tools/invoke-batch', { body: { calls: [{ call_id: 'a', name: 'echo' }] } })
+  t.equal(answer.status, 503)
+  t.ok(performance.now() - startedAt < 2_000)
+  await redis.start()
+  await worker
+  await waitFor('the API is ready', async () => (await service.client.request('/ready')).status === 200)
+  t.equal((await service.client.call('echo')).ok, true)
+})
+
+void t.test('fault 26 the connection for events is killed all the time: every call is answered within 1.5 s of its end', async t => {
+  const service = await startService(t, { ...tools, env: { WORKER_CONCURRENCY: '2' } })
+  const redis = new Redis(service.redis.socket)
+  t.teardown(() => { redis.disconnect() })
+  const over = new AbortController()
+  const killing = (async () => {
+    for (; !over.signal.aborted; await delay(50)) await redis.call('CLIENT', 'KILL', 'TYPE', 'pubsub')
+  })()
+  await Promise.all(Array.from({ length: 20 }, async (_, index) => {
+    await delay(index * 100)
+    // The tool tells when it ended.
+    const result = await service.client.call('clock', {}, { wait_ms: 50_000, queue: `q${index % 4}` })
+    const late = Date.now() - (result.output as { endedAt: number }).endedAt
+    t.equal(result.ok, true)
+    t.ok(late < 1_500, `answered after ${late} ms`)
+  }))
+  over.abort()
+  await killing
+})
+
+void t.test('fault 27 Redis is killed after it acknowledged 400 jobs: all of them are run', async t => {
+  const redis = await startTestRedis(t, { aof: true })
+  const service = await startProcesses(t, { REDIS_URL: redis.url }, { ...tools, workers: 0 })
+  const ids: string[] = []
+  for (let batch = 0; batch < 20; batch++) {
+    const calls = Array.from({ length: 20 }, (_, index) => ({ call_id: `c${index}`, name: 'data_file_read', arguments: { path: 'README.md' } }))
+    const { results } = await service.client.batch(calls, { mode: 'async' })
+    ids.push(...results.map(({ job_id: id }) => id ?? ''))
+  }
+  process.kill(redis.pid(), 'SIGKILL')
+  await redis.stop()
+  await redis.start()
+  await service.startWorker()
+  t.equal(new Set(ids).size, 400)
+  for (const id of ids) {
+    const job = await reach(service.client, id, 'succeeded', 'failed')
+    if (job.status !== 'succeeded') t.fail(`${id} ${job.error?.message}`)
+  }
+})
+
+void t.test('fault 28 Redis is full: each call says so, nothing crashes or hangs; with room again all works', async t => {
+  const service = await startService(t, { ...tools })
+  const redis = new Redis(service.redis.socket)
+  t.teardown(() => { redis.disconnect() })
+  t.equal((await service.client.call('echo')).ok, true)
+  await redis.config('SET', 'maxmemory', '1mb')
+  for (let round = 0; round < 3; round++) {
+    const { results } = await service.client.batch(['a', 'b'].map(call => ({ call_id: call, name: 'echo' })), { wait_ms: 2_000 })
+    for (const result of results) t.match(result, { ok: false, error: { code: 'QUEUE_FULL', message: /Redis/ } })
+  }
+  t.equal((await service.client.request('/health')).status, 200)
+  await redis.config('SET', 'maxmemory', '0')
+  await waitFor('it serves again', async () => (await service.client.call('echo')).ok)
+  for (const app of [service.api, ...service.workers]) t.equal(app.child.exitCode, null)
+})
+
+void t.test('fault 28 Redis is flushed while calls wait and run: they are answered, nothing crashes, and what comes later works', async t => {
+  const service = await startService(t, tools)
+  const redis = new Redis(service.redis.socket)
+  t.teardown(() => { redis.disconnect() })
+  const waiting = service.client.batch([{ call_id: 'a', name: 'once', arguments: { mark: 'flushed', sec: '3' } }, { call_id: 'b', name: 'nap', arguments: { ms: 10 } }])
+  await waitFor('it runs', () => runsOf(service).size === 1)
+  await redis.flushall()
+  const { results: [flushed] } = await waiting
+  t.equal(flushed?.ok, false)
+  await waitFor('the worker serves the queue again', async () => (await service.client.call('echo', {}, { wait_ms: 3_000 })).ok)
+  t.equal((await service.client.call('echo', {}, { queue: 'another' })).ok, true)
+  for (const app of [service.api, ...service.workers]) t.equal(app.child.exitCode, null)
+})

@@ -1,0 +1,35 @@
+import t from 'tap'
+import { readImports } from './imports.ts'
+import { isScript, readTree, repoRoot, type SourceFile } from './source-tree.ts'
+
+/** What a worker loads. */
+const workerRooms = /^(?:packages\/(?:runtime|manifests|executors|queue)|apps\/worker)\/src\//
+/** What only the HTTP service needs, and what to import instead: together a third of a worker's start and 15 MB of it. */
+const heavy: Record<string, string> = {
+  '@toolyard/contract': "types with `import type`, the rest from '@toolyard/contract/terms'",
+  '@toolyard/runtime/metrics': 'it with `await import` where metrics are shown',
+  typebox: "types with `import type`, Type from packages/manifests/src/definition-type.ts, checks from 'typebox/schema'",
+  'typebox/compile': "'typebox/schema'",
+  'typebox/value': "'typebox/schema'"
+}
+
+function findHeavyImports (tree: SourceFile[]): string[] {
+  return tree.filter(({ path }) => workerRooms.test(path) && isScript(path)).flatMap(file => readImports(file).flatMap(({ specifier = '', typeOnly, late, line }) => (
+    typeOnly || late || heavy[specifier] === undefined ? [] : [`${file.path}:${line} loads ${specifier}; take ${heavy[specifier]}`]
+  )))
+}
+
+t.test('a worker does not load the schemas of the HTTP API', async t => {
+  const tree = await readTree(repoRoot, path => workerRooms.test(path))
+  t.ok(tree.length > 100, 'the tree was read')
+  t.strictSame(findHeavyImports(tree), [])
+})
+
+t.test('an import that is left in the compiled program counts, one of types alone does not', t => {
+  const found = (text: string): string[] => findHeavyImports([{ path: 'packages/queue/src/a.ts', text }])
+  t.strictSame(found("import type { JobData } from '@toolyard/contract'"), [])
+  t.strictSame(found("import { limits } from '@toolyard/contract/terms'"), [])
+  t.match(found("import { type JobData } from '@toolyard/contract'"), [/^packages\/queue\/src\/a\.ts:1 loads @toolyard\/contract; /])
+  t.match(found("export { Type } from 'typebox'"), [/:1 loads typebox; /])
+  t.end()
+})

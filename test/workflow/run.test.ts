@@ -1,0 +1,121 @@
+/* eslint-disable no-template-curly-in-string -- they are placeholders of workflows */
+import type { JobResponse } from '@toolyard/contract'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import t from 'tap'
+import { entries, programs } from '../e2e/tools.ts'
+import { cancel, list, reach, read, submit, type Job } from '../jobs/submission.ts'
+import { createClient } from '../support/client.ts'
+import { waitFor } from '../support/condition.ts'
+import { startService, testKeys } from '../support/service.ts'
+import { workflows } from './workflows.ts'
+
+const service = await startService(t, {
+  files: { ...programs, 'workspace/workflows.yaml': workflows, 'workspace/other/more.yaml': workflows, 'workspace/broken.yaml': 'workflows: [', 'workspace/bomb.yaml': bomb() },
+  tools: entries,
+  env: { WORKER_CONCURRENCY: '1' }
+})
+const { client } = service
+const limited = createClient(service.api.address, testKeys.limited)
+
+/** Ten aliases deep, ten each. */
+function bomb (): string {
+  return ['a: &a0 [x]', ...Array.from({ length: 10 }, (_, n) => `b${n}: &a${n + 1} [${Array.from({ length: 10 }, () => `*a${n}`).join(', ')}]`), 'workflows: {w: {steps: [{tool: echo}]}}'].join('\n')
+}
+
+async function stepsOf (id: string): Promise<Job[]> {
+  const { jobs } = await list(client, '?tag=workflow-step&limit=200')
+  const whole = await Promise.all(jobs.map(job => read(client, job.id)))
+  return whole.filter(job => job.parent_id === id).reverse()
+}
+
+t.test('RC43, X33 a workflow runs its steps, in one place of one worker, and answers with their outputs', async t => {
+  const result = await client.call('workflow_run', { workflow: 'greet', params: { who: 'Ada', times: 3 } })
+  t.equal(result.ok, true, JSON.stringify(result))
+  const output = result.output as Record<string, unknown>
+  t.match(output, {
+    ok: true,
+    workflow: 'greet',
+    workflow_name: 'Greeting',
+    workflow_file: 'workflows.yaml',
+    created_count: 3,
+    output: { said: 'Hello Ada', times: 3 },
+    output_text: '{"said":"Hello Ada","times":3}',
+    stdout: '{"said":"Hello Ada","times":3}'
+  })
+  const [first, second, third] = output['created_jobs'] as Array<Record<string, unknown>>
+  t.match(first, { step: 'make', type: 'agentcli.echo', tool: 'echo', queue: 'default', status: 'succeeded', output: { greeting: 'Hello Ada', list: [{ n: 3 }] } })
+  t.match(second, { step: 'say', output: { said: 'Hello Ada', n: 3, all: { greeting: 'Hello Ada' }, text: 'n is 3, list is [{"n":3}]', plain: '${not}' } })
+  t.match(third, { step: 'step3', output: { default: 'yes' } })
+  for (const [index, step] of [first, second, third].entries()) t.match(await read(client, String(step?.['id'])), { status: 'succeeded', tool: ['echo', 'echo', 'echo'][index] })
+})
+
+t.test('RC43 workflows are found in the workspace alone, and what is wrong with them is told', async t => {
+  const failure = async (args: object): Promise<string | undefined> => (await client.call('workflow_run', args)).error?.message
+  t.equal(await failure({ workflow: 'x', workflow_file: 'none.yaml' }), 'workflow file not found: none.yaml')
+  t.equal(await failure({ workflow: 'x', workflow_file: '../../etc/passwd' }), 'path escapes workspace root')
+  t.match(await failure({ workflow: 'x' }), /^workflow not found: x \(the file has: greet, /)
+  t.match(await failure({ workflow: 'x', workflow_file: 'broken.yaml' }), /^workflow file broken\.yaml, line 1: /)
+  t.match(await failure({ workflow: 'w', workflow_file: 'bomb.yaml' }), /^workflow file bomb\.yaml: /)
+  t.match(await failure({ workflow: 'greet' }), /^step 'make': arguments\.greeting: '\$\{who\}' names no parameter \(.*\) and no step \(make, say, step3\)$/)
+  t.equal(await failure({ workflow: 'again' }), "step 'step1': a workflow does not run a workflow")
+  t.equal(await failure({ workflow: 'circle' }), 'these steps wait for each other: a, b')
+  t.equal(await failure({ workflow: 'stranger' }), "step 'step2': Tool 'nobody' not found in registry")
+  t.equal(await failure({ workflow: 'switched_off' }), "step 'step1': Job type 'agentcli.off' is disabled")
+  t.match(await failure({ workflow: 'many' }), 'workflows.many.steps must have at most 100 steps')
+  t.match(await failure({ workflow: 'misspelt' }), /^workflows\.misspelt\.steps\[0\]\.argumets is no known field/)
+  t.equal((await client.call('workflow_run', { workflow: 'greet', workflow_file: 'other/more.yaml', vars: { who: 'Bo' } })).ok, true)
+})
+
+t.test('RC43 a step that fails ends the workflow and names itself; what comes later does not run', async t => {
+  const job = await submit(client, { type: 'workflow.run', input: { workflow: 'breaks' } })
+  const failed = await reach(client, job.id, 'failed', 'succeeded')
+  t.match(failed, { status: 'failed', error: { code: 'TOOL_FAILED', message: "step 'broken' failed: it broke", details: { step: 'broken', error: { code: 'TOOL_FAILED', message: 'it broke' } } } })
+  const steps = await stepsOf(job.id)
+  t.same(steps.map(step => step.tool), ['fail'], 'the step after it was never made')
+  const badArguments = await client.call('workflow_run', { workflow: 'bad_arguments' })
+  t.match(badArguments.error, { code: 'INVALID_ARGUMENTS', message: /^step 'strict': the arguments do not fit the schema: .*word/ })
+  const noField = await client.call('workflow_run', { workflow: 'no_field' })
+  t.equal(noField.error?.message, "step 'second': arguments.x: '${first.nothing}': the output of step 'first' has no 'nothing' there (known: a)")
+})
+
+t.test('RC43 cancelling a workflow cancels its steps, those that run and those that wait', async t => {
+  const job = await submit(client, { type: 'workflow.run', input: { workflow: 'naps' } })
+  await waitFor('one step runs and one waits', async () => {
+    const states = (await stepsOf(job.id)).map(step => step.status).sort()
+    return states.join() === 'queued,running'
+  })
+  t.match(await read(client, job.id), { status: 'running', attempts: 0 })
+  t.equal((await cancel(client, job.id)).status, 200)
+  t.match(await read(client, job.id), { status: 'cancelled' })
+  await waitFor('the steps are cancelled', async () => (await stepsOf(job.id)).every(step => step.status === 'cancelled'))
+})
+
+t.test('RC43 the time of a workflow bounds all of it', async t => {
+  const job = await submit(client, { type: 'workflow.run', timeout_sec: 1, input: { workflow: 'naps' } })
+  const failed = await reach(client, job.id, 'failed', 'succeeded')
+  t.match(failed, { status: 'failed', error: { code: 'TOOL_TIMEOUT', message: 'tool timed out' } }, JSON.stringify(failed.error))
+  await waitFor('the steps have ended', async () => (await stepsOf(job.id)).every(step => ['cancelled', 'failed'].includes(step.status)))
+})
+
+t.test('B31 the queues of a workflow and of its steps are those that the key may use', async t => {
+  const outer = await limited.call('workflow_run', { workflow: 'greet', params: { who: 'x' }, queue: 'default' }, { queue: 'allowed' })
+  t.match(outer.error, { code: 'FORBIDDEN', message: "Queue 'default' is not allowed for this API key.", details: { allowed_queues: ['allowed'] } })
+  const posted = await client.request('/v1/jobs', { key: testKeys.limited, body: { type: 'workflow.run', queue: 'allowed', input: { workflow: 'greet', queue: 'default' } } })
+  t.equal(posted.status, 403)
+  const inner = await limited.call('workflow_run', { workflow: 'elsewhere' }, { queue: 'allowed' })
+  t.match(inner.error, { code: 'FORBIDDEN', message: "step 'step2': Queue 'else' is not allowed for this API key." })
+  const allowed = await limited.call('workflow_run', { workflow: 'greet', params: { who: 'x' } }, { queue: 'allowed' })
+  t.match(allowed.output, { created_jobs: [{ queue: 'allowed' }, { queue: 'allowed' }, { queue: 'allowed' }] })
+  const admin = await client.call('workflow_run', { workflow: 'elsewhere', queue: 'third' })
+  t.match(admin.output, { created_jobs: [{ queue: 'third' }, { queue: 'else' }] })
+})
+
+t.test('RC43 a long output passes from step to step whole, and stays readable', async t => {
+  const result = await client.call('workflow_run', { workflow: 'long' })
+  t.match(result.output, { truncated: true })
+  const { jobs: [job] } = await list(client, '?type=workflow.run&limit=1')
+  const whole = (await client.request<JobResponse>(`/v1/jobs/${String(job?.id)}`)).body.job.result as { output_text: string }
+  t.equal(whole.output_text, '20000')
+  t.match(await readFile(join(service.dir, 'workspace/long.txt'), 'utf8'), /^y{20000}$/)
+})

@@ -1,0 +1,54 @@
+/** A workflow file for tests, over the tools of test/e2e/tools.ts. */
+export const workflows = `
+workflows:
+  greet:
+    name: Greeting
+    params: {times: 1}
+    steps:
+      - name: make
+        tool: echo
+        arguments: {greeting: "Hello \${who}", list: [{n: "\${times}"}]}
+      - name: say
+        type: agentcli.echo
+        input:
+          said: "\${make.greeting}"
+          n: "\${make.list[0].n}"
+          all: "\${make}"
+          text: "n is \${times}, list is \${make.list}"
+          plain: "$\${not}"
+      - tool: echo
+        arguments: {default: "yes"}
+    output: {said: "\${say.said}", times: "\${say.n}"}
+  again: {steps: [{tool: workflow_run, arguments: {workflow: again}}]}
+  circle:
+    steps:
+      - {name: a, tool: echo, needs: [b]}
+      - {name: b, tool: echo, arguments: {x: "\${a}"}}
+  stranger: {steps: [{tool: echo}, {tool: nobody}]}
+  switched_off: {steps: [{tool: 'off'}]}
+  misspelt: {steps: [{tool: echo, argumets: {}}]}
+  many:
+    steps: [${Array.from({ length: 101 }, () => '{tool: echo}').join(', ')}]
+  breaks:
+    steps:
+      - {name: broken, tool: fail, arguments: {stderr: it broke}}
+      - {name: later, tool: echo, depends_on: [broken]}
+  bad_arguments:
+    steps:
+      - {name: first, tool: echo, arguments: {a: 1}}
+      - {name: strict, tool: echo_strict, arguments: {word: "\${first.a}"}}
+  no_field:
+    steps:
+      - {name: first, tool: echo, arguments: {a: 1}}
+      - {name: second, tool: echo, arguments: {x: "\${first.nothing}"}}
+  naps:
+    steps:
+      - {tool: nap, arguments: {ms: 60000}}
+      - {tool: nap, arguments: {ms: 60000}}
+  elsewhere: {steps: [{tool: echo}, {tool: echo, queue: else}]}
+  long:
+    steps:
+      - {name: big, tool: big, arguments: {char: y, count: 20000}}
+      - {name: write, tool: data_write_file, arguments: {path: long.txt, content: "\${big}", create_if_missing: true}}
+    output: "\${write.bytes_after}"
+`
