@@ -1,0 +1,72 @@
+# Two images of one build: `docker build --target api .` and `docker build --target worker .`
+# The API's has what runs no tool; the worker's has the whole command line, bubblewrap, Python and ripgrep.
+
+FROM node:20.20.2-bookworm-slim AS base
+WORKDIR /app
+
+# What npm needs and no more: a change of sources doesn't install everything again.
+FROM base AS manifests
+COPY package.json package-lock.json .npmrc ./
+COPY apps apps
+COPY packages packages
+RUN find apps packages -mindepth 2 -maxdepth 2 ! -name package.json -exec rm -rf {} +
+
+FROM base AS build
+COPY --from=manifests /app ./
+RUN npm ci --ignore-scripts
+COPY tsconfig.base.json ./
+COPY apps apps
+COPY packages packages
+RUN npx tsc -b apps/cli
+RUN find apps packages \( -name src -o -name tsconfig.json -o -name .tsbuildinfo -o -name node_modules \) -prune -exec rm -rf {} +
+
+FROM base AS api-dependencies
+COPY --from=manifests /app ./
+RUN npm ci --omit=dev --ignore-scripts --workspace @toolyard/api
+
+FROM base AS worker-dependencies
+COPY --from=manifests /app ./
+RUN npm ci --omit=dev --ignore-scripts --workspace @toolyard/cli
+
+# A process with the number 1 that passes signals on and buries what tools leave behind, which Node.js doesn't.
+FROM base AS service
+RUN apt-get update \
+ && apt-get install -y --no-install-recommends tini \
+ && rm -rf /var/lib/apt/lists/*
+RUN install -d -o node -g node /srv/toolyard /srv/toolyard/workspace /srv/toolyard/audit
+COPY scripts/healthcheck.mjs scripts/healthcheck.mjs
+COPY samples samples
+ENV NODE_ENV=production \
+    HOST=0.0.0.0 \
+    PORT=3001 \
+    METRICS_PORT=9464 \
+    WORKSPACE_DIR=/srv/toolyard/workspace \
+    AUDIT_DIR=/srv/toolyard/audit
+ENTRYPOINT ["/usr/bin/tini", "--", "node"]
+
+FROM service AS api
+COPY --from=api-dependencies /app ./
+COPY --from=build /app/packages/contract packages/contract
+COPY --from=build /app/packages/runtime packages/runtime
+COPY --from=build /app/packages/manifests packages/manifests
+COPY --from=build /app/packages/queue packages/queue
+COPY --from=build /app/apps/api apps/api
+WORKDIR /srv/toolyard
+# The user `node`, by its number, so that Kubernetes can tell that it isn't root.
+USER 1000:1000
+EXPOSE 3001 9464
+HEALTHCHECK --interval=10s --timeout=5s --start-period=30s CMD ["node", "/app/scripts/healthcheck.mjs", "http://127.0.0.1:3001/health"]
+CMD ["/app/apps/api/dist/server.js"]
+
+FROM service AS worker
+RUN apt-get update \
+ && apt-get install -y --no-install-recommends bubblewrap ca-certificates python3 ripgrep \
+ && rm -rf /var/lib/apt/lists/*
+COPY --from=worker-dependencies /app ./
+COPY --from=build /app/packages packages
+COPY --from=build /app/apps apps
+WORKDIR /srv/toolyard
+USER 1000:1000
+EXPOSE 9464
+HEALTHCHECK --interval=10s --timeout=5s --start-period=30s CMD ["node", "/app/scripts/healthcheck.mjs", "http://127.0.0.1:9464/health"]
+CMD ["/app/apps/cli/bin/toolyard.js", "worker"]

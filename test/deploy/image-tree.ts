@@ -1,0 +1,65 @@
+import { execFile } from 'node:child_process'
+import { cpSync, mkdirSync } from 'node:fs'
+import { basename, isAbsolute, join } from 'node:path'
+import { promisify } from 'node:util'
+import { copyFromContext } from './build-context.ts'
+import { allSteps, readStages, type Stage, type Step } from './dockerfile.ts'
+
+const run = promisify(execFile)
+
+/** What a builder would leave out here: what installs packages of the system, and its users. */
+const ofTheSystem = /^(apt-get|install) /
+/** Done by this checkout already: what it has compiled is taken instead. */
+const ofTheBuild = /^(npm ci --ignore-scripts$|npx tsc )/
+
+/**
+ * Lays out the files of an image below `root` as its Dockerfile says, without a container engine: `COPY`, and of `RUN`
+ * what npm and find do. The compiled files are those of this checkout.
+ */
+export async function layOutImage (image: string, root: string): Promise<void> {
+  await layOut(image, { root, stages: readStages(), made: new Map() })
+}
+
+interface Building {
+  root: string
+  stages: readonly Stage[]
+  /** Stages that are copied from, each made once. */
+  made: Map<string, Promise<string>>
+}
+
+async function layOut (name: string, building: Building): Promise<string> {
+  const directory = join(building.root, name)
+  let place = '/'
+  for (const step of allSteps(building.stages, name)) {
+    if (step.keyword === 'WORKDIR') place = step.args[0] ?? '/'
+    const at = join(directory, place)
+    mkdirSync(at, { recursive: true })
+    if (step.keyword === 'COPY') await copy(step, at, building)
+    if (step.keyword === 'RUN' && !ofTheSystem.test(step.text) && !ofTheBuild.test(step.text)) {
+      await run('/bin/sh', ['-c', step.text], { cwd: at, env: { ...process.env, npm_config_prefer_offline: 'true' }, maxBuffer: 2 ** 26 })
+    }
+  }
+  return directory
+}
+
+async function copy ({ args, flags }: Step, at: string, building: Building): Promise<void> {
+  const sources = args.slice(0, -1)
+  const target = args.at(-1) ?? '.'
+  const stage = flags['from']
+  for (const source of sources) {
+    const to = target.endsWith('/') && stage === undefined ? join(at, target, basename(source)) : join(at, target)
+    if (stage === undefined) copyFromContext(source, to, isCompiled)
+    else cpSync(join(await made(stage, building), isAbsolute(source) ? source : `/${source}`), to, { recursive: true, verbatimSymlinks: true })
+  }
+}
+
+async function made (stage: string, building: Building): Promise<string> {
+  const there = building.made.get(stage) ?? layOut(stage, building)
+  building.made.set(stage, there)
+  return await there
+}
+
+function isCompiled (path: string): boolean {
+  const parts = path.split('/')
+  return parts[2] === 'dist' && !parts.includes('node_modules')
+}
