@@ -37,8 +37,12 @@ async function provideSandbox () {
 async function runTests () {
   const { testFiles } = await import('../test/build/runner/files.js')
   const { runFiles } = await import('../test/build/runner/run.js')
-  const { values, positionals } = parseArgs({ allowPositionals: true, options: { jobs: { type: 'string', default: '4' }, timeout: { type: 'string', default: '240' } } })
-  const counts = await runFiles(testFiles(positionals), { jobs: Number(values.jobs), timeoutSec: Number(values.timeout), say: console.log })
-  console.log(`${counts.passed} passed, ${counts.failed} failed${counts.skipped === 0 ? '' : `, ${counts.skipped} skipped`}`)
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: { jobs: { type: 'string', default: '4' }, timeout: { type: 'string', default: '240' }, retries: { type: 'string', default: '0' } }
+  })
+  const counts = await runFiles(testFiles(positionals), { jobs: Number(values.jobs), timeoutSec: Number(values.timeout), retries: Number(values.retries), say: console.log })
+  const others = [[counts.skipped, 'skipped'], [counts.flaky, counts.flaky === 1 ? 'flaky file' : 'flaky files']].filter(([count]) => count !== 0)
+  console.log([`${counts.passed} passed`, `${counts.failed} failed`, ...others.map(([count, what]) => `${count} ${what}`)].join(', '))
   return counts.failed === 0 ? 0 : 1
 }

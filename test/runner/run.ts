@@ -11,8 +11,13 @@ export interface RunOptions {
   jobs: number
   /** For a test that sets no other time, in seconds. */
   timeoutSec: number
+  /** How often a file that failed beside others is run again by itself; what passes then is said to be flaky. */
+  retries: number
   say: (line: string) => void
 }
+
+/** Assertions, and files that passed only when they were run again. */
+export type RunCounts = Pick<FileReport, 'passed' | 'failed' | 'skipped'> & { flaky: number }
 
 /**
  * Runs files of tests, each as a process of its own, and counts their assertions.
@@ -20,21 +25,40 @@ export interface RunOptions {
  * (`tap run` would load its hooks into every Node.js process that a test starts: the services under test then take
  * twice as long, and are not what users run.)
  */
-export async function runFiles (files: readonly string[], { jobs, timeoutSec, say }: RunOptions): Promise<Pick<FileReport, 'passed' | 'failed' | 'skipped'>> {
-  const counts = { passed: 0, failed: 0, skipped: 0 }
+export async function runFiles (files: readonly string[], { jobs, timeoutSec, retries, say }: RunOptions): Promise<RunCounts> {
+  const counts = { passed: 0, failed: 0, skipped: 0, flaky: 0 }
+  const run = async (file: string): Promise<FileReport> => {
+    const startedAt = performance.now()
+    const report = await runFile(file, timeoutSec)
+    say(`${report.ok ? 'ok    ' : 'FAILED'} ${file} # ${((performance.now() - startedAt) / 1_000).toFixed(1)} s`)
+    for (const line of report.lines) say(`    ${line}`)
+    return report
+  }
+
+  const failures = new Map<string, FileReport>()
+  const count = (report: FileReport): void => {
+    counts.passed += report.passed
+    counts.failed += report.failed
+    counts.skipped += report.skipped
+  }
   const waiting = [...files]
   const lane = async (): Promise<void> => {
     for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) {
-      const startedAt = performance.now()
-      const report = await runFile(file, timeoutSec)
-      counts.passed += report.passed
-      counts.failed += report.failed
-      counts.skipped += report.skipped
-      say(`${report.ok ? 'ok    ' : 'FAILED'} ${file} # ${((performance.now() - startedAt) / 1_000).toFixed(1)} s`)
-      for (const line of report.lines) say(`    ${line}`)
+      const report = await run(file)
+      if (report.ok) count(report)
+      else failures.set(file, report)
     }
   }
   await Promise.all(Array.from({ length: jobs }, lane))
+  for (const [file, first] of failures) {
+    let report = first
+    for (let attempt = 1; attempt <= retries && !report.ok; attempt++) {
+      say(`again  ${file} # by itself, ${attempt} of ${retries}`)
+      report = await run(file)
+    }
+    if (report.ok) counts.flaky++
+    count(report)
+  }
   return counts
 }
 

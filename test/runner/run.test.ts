@@ -1,0 +1,30 @@
+import { join } from 'node:path'
+import t from 'tap'
+import { runFiles } from './run.ts'
+
+const fine = "console.log('TAP version 14\\nok 1 - fine\\n1..1')"
+/** Fails as long as it has not run before. */
+const flaky = `
+  const { existsSync, writeFileSync } = require('node:fs')
+  const ok = existsSync(__filename + '.ran')
+  writeFileSync(__filename + '.ran', '')
+  console.log('TAP version 14\\n' + (ok ? 'ok' : 'not ok') + ' 1 - second time lucky\\n1..1')
+  process.exitCode = ok ? 0 : 1`
+const broken = 'process.exit(3)'
+
+t.test('a file that fails is failed, once and for all', async t => {
+  const dir = t.testdir({ 'fine.cjs': fine, 'flaky.cjs': flaky, 'broken.cjs': broken })
+  const files = ['flaky.cjs', 'broken.cjs', 'fine.cjs'].map(name => join(dir, name))
+  const said: string[] = []
+  t.same(await runFiles(files, { jobs: 2, timeoutSec: 30, retries: 0, say: line => { said.push(line) } }), { passed: 1, failed: 2, skipped: 0, flaky: 0 })
+  t.equal(said.filter(line => line.startsWith('FAILED ')).length, 2)
+  t.equal(said.filter(line => line.startsWith('again ')).length, 0)
+})
+
+t.test('a file that passes in its second run is counted as flaky', async t => {
+  const dir = t.testdir({ 'flaky.cjs': flaky, 'broken.cjs': broken })
+  const said: string[] = []
+  const counts = await runFiles([join(dir, 'flaky.cjs'), join(dir, 'broken.cjs')], { jobs: 1, timeoutSec: 30, retries: 1, say: line => { said.push(line) } })
+  t.same(counts, { passed: 1, failed: 1, skipped: 0, flaky: 1 })
+  t.equal(said.filter(line => line.startsWith('again ')).length, 2)
+})
