@@ -1,7 +1,9 @@
-import { existsSync, readdirSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import t from 'tap'
+import { waitFor } from '../support/condition.ts'
 import { outputOf } from '../executors/fixture.ts'
+import { boxedPython } from '../sandbox/boxed-python.ts'
 import { boxedTools, withoutBox } from '../sandbox/boxed-tools.ts'
 import { openSandbox } from '@toolyard/executors'
 
@@ -29,6 +31,61 @@ void t.test('fault 16 the memory of a call is bounded for all of its processes t
   const whole = String(counts.ok ? counts.output : '').split('\n').filter(line => line === '100000000').length
   t.ok(whole < 4, `${whole} of 4 processes held their 100 MB`)
   t.equal(outputOf(await tools.shell('echo fine')), 'fine')
+})
+
+void t.test('fault 16 the processes of a Python call are bounded together, and other calls of its host are not', { skip }, async t => {
+  const python = await boxedPython(t)
+  const forks = [
+    'taken = 0',
+    'try:',
+    '    while taken < 200:',
+    '        if os.fork() == 0:',
+    '            time.sleep(600)',
+    '        taken += 1',
+    'except OSError:',
+    '    pass',
+    'return taken'
+  ].join('\n')
+  const [bound, free] = await Promise.all([
+    python.execute('bound', forks, { limits: { processes: 40 } }),
+    python.execute('free', forks)
+  ])
+  const taken = Number(outputOf(bound))
+  t.ok(taken > 0 && taken <= 40, `it got ${taken} processes`)
+  t.equal(outputOf(free), 200)
+})
+
+void t.test('fault 16 the memory of a Python call is bounded for all of its processes together', { skip }, async t => {
+  const python = await boxedPython(t)
+  const outcome = await python.execute('greedy', [
+    'for _ in range(4):',
+    '    if os.fork() == 0:',
+    '        held = b"x" * 100_000_000',
+    '        os.write(1, b"held\\n")',
+    '        time.sleep(600)',
+    'time.sleep(3)',
+    'return "all"'
+  ].join('\n'), { limits: { memoryBytes: 2 ** 28 } })
+  const whole = python.logged.filter(line => line === 'held').length
+  t.ok(whole < 4, `${whole} of 4 processes held their 100 MB: ${JSON.stringify(outcome)}`)
+  t.equal(outputOf(await python.execute('other', 'return "fine"')), 'fine')
+})
+
+void t.test('fault 16 a Python host and all that it forks are in the control group of the tools', { skip }, async t => {
+  const python = await boxedPython(t)
+  const stop = new AbortController()
+  const running = python.execute('sleeper', 'print("runs", flush=True)\ntime.sleep(600)', { signal: stop.signal })
+  await waitFor('it runs', () => python.logged.includes('runs'))
+  const members = python.sandbox.groups?.members ?? []
+  t.ok(members.length > 0)
+  for (const file of members) {
+    const pids = readFileSync(file, 'utf8').split('\n').filter(pid => pid !== '')
+    const names = pids.map(pid => readFileSync(`/proc/${pid}/cmdline`, 'utf8'))
+    // bubblewrap's two, the host, and init and child of the template and of the call.
+    t.ok(names.filter(name => name.includes('toolyard_host.py')).length >= 7, `${file}: ${names.length}`)
+  }
+  stop.abort()
+  t.match(await running, { ok: false })
 })
 
 void t.test('fault 10 no control group is left behind, of a call or of a worker', { skip }, async t => {

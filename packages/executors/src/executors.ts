@@ -78,6 +78,7 @@ export function createExecutors (options: ExecutorOptions): Executors {
   const hosts = createHosts({
     ...host,
     env: toolEnvironment([], options.env).variables,
+    groupMembers: options.sandbox?.groups?.members ?? [],
     onHostEnd: (root, message) => { options.logger?.warn({ root, message }, 'a Python host ended') }
   })
   const python = { ...host, hosts, checkOutput: createOutputCheck(options.compileSchema ?? (() => () => ({ ok: true }))) }
@@ -92,7 +93,7 @@ export function createExecutors (options: ExecutorOptions): Executors {
       sandbox: options.sandbox?.levelOf(tool) ?? 'none'
     })
     const maxOutputBytes = Math.min(options.maxOutputBytes, tool.limits?.outputBytes ?? options.maxOutputBytes)
-    const group = tool.limits === undefined ? undefined : options.sandbox?.groups?.groupOf(tool.limits)
+    const group = tool.limits === undefined ? undefined : options.sandbox?.groups?.groupOf(tool.limits, tool.run.kind === 'python' ? 'nest' : 'box')
     const toolHost = { ...host, audit, maxOutputBytes, ...(box === undefined ? limitOf(tool) : { box }), ...(group === undefined ? {} : { group }) }
     try {
       return await runKind(tool, args, context, { toolHost, audit, maxOutputBytes })
@@ -107,7 +108,13 @@ export function createExecutors (options: ExecutorOptions): Executors {
         return await runCommand(tool.name, tool.run, args, context, toolHost)
       case 'python': {
         const hostBox = options.sandbox?.hostBoxOf(tool)
-        return await pinFailure(tool.name, tool.run, context, audit) ?? await runPython(tool, tool.run, args, context, { ...python, audit, maxOutputBytes, ...(hostBox === undefined ? {} : { box: hostBox }) })
+        return await pinFailure(tool.name, tool.run, context, audit) ?? await runPython(tool, tool.run, args, context, {
+          ...python,
+          audit,
+          maxOutputBytes,
+          ...(hostBox === undefined ? {} : { box: hostBox }),
+          ...(toolHost.group === undefined ? {} : { group: toolHost.group })
+        })
       }
       case 'skill':
         return await runSkill(tool.name, tool.run, args, context, toolHost)

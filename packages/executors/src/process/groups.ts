@@ -1,11 +1,32 @@
+import { writeFile } from 'node:fs/promises'
+
 /** Bounds processes together, with all that they start. The process layer knows no more of control groups than this. */
 export interface ProcessGroups {
   /** Files that take the ids of processes: whoever starts the tools of a worker is in there. */
   members: readonly string[]
   /** The group of one call; undefined for limits that need none. */
-  groupOf (limits: { memoryBytes?: number, processes?: number }): CallGroup | undefined
+  groupOf (limits: { memoryBytes?: number, processes?: number }, kind: CallKind): CallGroup | undefined
   close (): Promise<void>
 }
+
+/**
+ * Moves processes into groups, with all that they start from then on. The kernel takes about 10 ms for each; those that
+ * ended meanwhile are left out.
+ */
+export async function enterGroups (members: readonly string[], pids: readonly number[]): Promise<void> {
+  for (const pid of pids) {
+    for (const file of members) {
+      try {
+        await writeFile(file, String(pid))
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+      }
+    }
+  }
+}
+
+/** How a call's processes are shut in, which takes some more: in a box of their own, or in the nest of a Python call. */
+export type CallKind = 'box' | 'nest'
 
 /** The group of one call. */
 export interface CallGroup {

@@ -7,6 +7,7 @@ import type { CallError } from '@toolyard/contract'
 import type { BoxStatus } from '../process/box.ts'
 import { killBox } from '../process/box-kill.ts'
 import { childrenOf } from '../process/children.ts'
+import { enterGroups } from '../process/groups.ts'
 import { killTree } from '../process/kill-tree.ts'
 import { readProcess } from '../process/process-table.ts'
 import type { ProcessPlan } from '../process/plan.ts'
@@ -32,6 +33,8 @@ export interface Host {
 export interface HostService extends TemplateService {
   /** Told how a host ended that was not closed, with the last that it wrote. */
   onHostEnd: (root: string, message: string) => void
+  /** Files of the control groups that it belongs to, with all that it forks. */
+  groupMembers: readonly string[]
 }
 
 /** What a host is for. */
@@ -66,9 +69,13 @@ export async function startHost (place: HostPlace, plan: Omit<ProcessPlan, 'args
   control.write(encodeFrame({ box: boxed?.nests ?? null }))
   const answer = boxed === undefined ? undefined : await firstAnswer(started)
   const host = createHost(place.root, started, service)
-  if (answer === undefined || answer['ready'] === true) return host
-  await host.close()
-  return sandboxError(String(answer['failed']))
+  if (answer !== undefined && answer['ready'] !== true) {
+    await host.close()
+    return sandboxError(String(answer['failed']))
+  }
+  // It forks when it is asked to: nothing is outside.
+  await enterGroups(service.groupMembers, boxed === undefined ? [started.pid] : [started.pid, ...boxProcesses(boxed.status)])
+  return host
 }
 
 /** What a boxed host says first; when it ends without a word, what was printed. */
@@ -151,10 +158,14 @@ function createHost (root: string, { child, pid, control, stderr, boxed }: HostP
   }
 }
 
-/** bubblewrap's first process in the box has one child. */
 function hostIn (status: BoxStatus): number | undefined {
+  return boxProcesses(status)[1]
+}
+
+/** bubblewrap's first process in the box, and its one child: the host. */
+function boxProcesses (status: BoxStatus): number[] {
   const { init } = status.read()
-  return init === undefined ? undefined : childrenOf(init)[0]
+  return init === undefined ? [] : [init, ...childrenOf(init).slice(0, 1)]
 }
 
 /** As the leader of a session of its own, so that a Ctrl-C at the worker's terminal doesn't reach it. */

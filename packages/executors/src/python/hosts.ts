@@ -11,6 +11,8 @@ export interface HostsOptions extends Pick<ProcessHost, 'marks' | 'onSurvivors'>
   /** The whole environment of hosts, and so of tools. */
   env: Readonly<Record<string, string>>
   onHostEnd: HostService['onHostEnd']
+  /** Files of the control groups that hosts belong to, with their calls. */
+  groupMembers: readonly string[]
 }
 
 /** The hosts of a worker, one for each Python root and box, started at first use and again when they died. */

@@ -64,6 +64,13 @@ export function nestTree (parent: NestParent, pid: number, ended: Promise<ForkEn
       await beforeGraceEnds(exited)
       return await kill()
     },
+    async enter (move) {
+      const init = findInit()
+      if (init !== undefined) await move(init)
+      // Looked for behind the init's move: if there is none yet, it will be born there.
+      const first = find()
+      if (first !== undefined) await move(first)
+    },
     mayOutlive: () => false
   }
 }

@@ -14,7 +14,7 @@ const timeoutMs = 30_000
  * Python lacks nothing: its Python tools are unavailable.
  */
 export async function probePython (box: HostBox, env: NodeJS.ProcessEnv, workspaceDir: string): Promise<LayerFinding> {
-  const hosts = createHosts({ env: toolEnvironment([], env).variables, workspaceDir, marks: createMarks(), onSurvivors: () => {}, onHostEnd: () => {} })
+  const hosts = createHosts({ env: toolEnvironment([], env).variables, workspaceDir, marks: createMarks(), onSurvivors: () => {}, onHostEnd: () => {}, groupMembers: [] })
   try {
     const outcome = await runPython(
       { name: 'canary', description: '' },

@@ -12,6 +12,8 @@ export interface ProcessTree {
   kill (): Promise<number[]>
   /** Whether something may be left when the first process, which ran for `ms`, has ended. */
   mayOutlive (ms: number): boolean
+  /** Has all of it moved that there is before the first message; what is forked later is where its parent is. */
+  enter (move: (pid: number) => Promise<void>): Promise<void>
 }
 
 /** The tree of a process in the open: what descends from it is looked for. */
@@ -19,6 +21,7 @@ export function openTree (root: TreeRoot): ProcessTree {
   return {
     terminate: ended => terminateTree(root, ended),
     kill: () => killTree(root, []),
+    enter: async move => { await move(root.pid) },
     mayOutlive: ms => signalGroup(root.pid, 0) || mayHaveSurvivors(root, ms)
   }
 }

@@ -1,7 +1,9 @@
+import { writeFile } from 'node:fs/promises'
 import type { Socket } from 'node:net'
 import type { Deadline } from '../deadline.ts'
 import { drainPipes } from '../process/drain.ts'
 import { createLineSplitter } from '../process/lines.ts'
+import { enterGroups, type CallGroup } from '../process/groups.ts'
 import type { ProcessEnding } from '../process/run-process.ts'
 import type { ForkedProcess, ForkEnding } from './forker.ts'
 import { encodeFrame } from './frames.ts'
@@ -23,6 +25,8 @@ export interface CallOptions {
   /** Takes each line that the tool prints, while it runs. */
   onLine: (line: string) => void
   onSurvivors: (pids: number[]) => void
+  /** The control group of the call; undefined for one that needs none. */
+  group: CallGroup | undefined
 }
 
 export interface CallEnd {
@@ -44,8 +48,9 @@ interface Running {
  * Runs one call in a forked process, to its end, its timeout or its abort. Fulfilled when all of its output is read and
  * no process of it is left; never rejected.
  */
-export async function runCall (process: ForkedProcess, request: CallRequest, { deadline, onLine, onSurvivors }: CallOptions): Promise<CallEnd> {
+export async function runCall (process: ForkedProcess, request: CallRequest, { deadline, onLine, onSurvivors, group }: CallOptions): Promise<CallEnd> {
   const { control, output } = process
+  if (group !== undefined) await enterGroup(group, process)
   const lines = createLineSplitter(onLine)
   let printedBytes = 0
   output.on('data', (chunk: Buffer) => {
@@ -66,6 +71,11 @@ export async function runCall (process: ForkedProcess, request: CallRequest, { d
   process.release()
   if (survivors.length > 0) onSurvivors(survivors)
   return { ending, reply, printedBytes }
+}
+
+async function enterGroup ({ members, limits }: CallGroup, { tree }: ForkedProcess): Promise<void> {
+  await tree.enter(async pid => { await enterGroups(members, [pid]) })
+  for (const [file, value] of limits) await writeFile(file, value)
 }
 
 /** After an exit: the rest of the output, then an end to whatever the process left behind. */

@@ -4,6 +4,7 @@ import type { Audit } from '../audit/audit.ts'
 import { auditEntry } from '../audit/entry.ts'
 import { startDeadline } from '../deadline.ts'
 import type { Outcome, RunContext } from '../outcome.ts'
+import type { CallGroup } from '../process/groups.ts'
 import type { ProcessEnd, ProcessEnding } from '../process/run-process.ts'
 import { sandboxError } from '../process/start-error.ts'
 import { interruptionError } from '../result/interruption.ts'
@@ -23,6 +24,8 @@ export interface PythonHost {
   onSurvivors: (pids: number[]) => void
   /** Shuts in the tool's host; without it the tool runs in the open. */
   box?: HostBox
+  /** The control group of the call, if it needs one. */
+  group?: CallGroup
 }
 
 /** How a run ended, for the audit and for the caller. */
@@ -46,7 +49,7 @@ export async function runPython (tool: Pick<Tool, 'name' | 'description'>, run: 
     let end: RunEnd
     if (opened.kind === 'opened') {
       const request = { class: run.className ?? null, name: tool.name, description: tool.description, config: run.config, arguments: args, cwd: host.workspaceDir, max_bytes: host.maxOutputBytes }
-      const call = await runCall(opened.process, request, { deadline, onLine: context.log, onSurvivors: host.onSurvivors })
+      const call = await runCall(opened.process, request, { deadline, onLine: context.log, onSurvivors: host.onSurvivors, group: host.group })
       end = { ...endOf(call), call }
     } else {
       end = { ending: opened, outcome: { ok: false, error: opened.kind === 'unstarted' ? opened.error : interruptionError(opened) } }

@@ -19,10 +19,10 @@ from __future__ import annotations
 import base64
 import json
 import os
-import resource
 import sys
 
 from . import kernel
+from .limits import limit_call, limit_template
 from .nest_init import fork_as_init
 
 TYPE_CHECKING = False
@@ -32,12 +32,6 @@ if TYPE_CHECKING:
 # Making namespaces, starting their loopback, giving all of that up.
 _TEMPLATE_CAPABILITIES = kernel.SYS_ADMIN | kernel.NET_ADMIN | kernel.SETPCAP
 _MAX_REPORT = 4096
-_LIMITS = (
-    (resource.RLIMIT_DATA, "memoryBytes"),
-    (resource.RLIMIT_FSIZE, "fileBytes"),
-    (resource.RLIMIT_NPROC, "processes"),
-    (resource.RLIMIT_NOFILE, "openFiles"),
-)
 
 
 class Nests:
@@ -131,9 +125,7 @@ class TemplateNests(Nests):
         self._proc = _writable_proc()
 
     def _limit(self, limits: dict[str, int]) -> None:
-        """Lightly: its calls inherit what can't be undone, and are many."""
-        _set_limit(resource.RLIMIT_DATA, limits["memoryBytes"], resource.RLIM_INFINITY)
-        _set_limit(resource.RLIMIT_CORE, 0, 0)
+        limit_template(limits)
 
     def _fork_init(self, limits: dict[str, int], writer: int) -> int:
         """By a process in between, since the host itself stays in its user namespace."""
@@ -201,9 +193,7 @@ class CallNests(Nests):
         os.close(self._own)
 
     def _limit(self, limits: dict[str, int]) -> None:
-        for which, key in _LIMITS:
-            _set_limit(which, limits[key], limits[key])
-        _set_limit(resource.RLIMIT_CPU, limits["cpuSec"], limits["cpuSec"] + 1)
+        limit_call(limits)
 
     def _fork_init(self, limits: dict[str, int], writer: int) -> int:
         kernel.unshare(kernel.NEW_PIDS)
@@ -230,18 +220,6 @@ class CallNests(Nests):
 def _restrictions(capabilities: int, bounding: int, encoded: str | None) -> list[kernel.Call]:
     filtering = [] if encoded is None else kernel.setting_filter(base64.b64decode(encoded))
     return [*kernel.keeping_capabilities(capabilities, bounding), *filtering]
-
-
-def _set_limit(which: int, soft: int, hard: int) -> None:
-    """At most what is left of the limit that was there."""
-    most = resource.getrlimit(which)[1]
-    resource.setrlimit(which, (_lower(soft, most), _lower(hard, most)))
-
-
-def _lower(limit: int, most: int) -> int:
-    if resource.RLIM_INFINITY in (limit, most):
-        return most if limit == resource.RLIM_INFINITY else limit
-    return min(limit, most)
 
 
 def _writable_proc() -> int:

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 
 /** The controllers that bound a call. */
 export const controllers = ['memory', 'pids', 'cpu'] as const
@@ -54,6 +54,6 @@ function parseMounts (text: string): Mount[] {
 
 function directoryOf (mount: Mount | undefined, path: string): string | undefined {
   if (mount === undefined) return undefined
-  if (mount.root === '/') return join(mount.place, path)
-  return path === mount.root || path.startsWith(`${mount.root}/`) ? join(mount.place, path.slice(mount.root.length)) : undefined
+  if (mount.root === '/') return resolve(mount.place, `.${path}`)
+  return path === mount.root || path.startsWith(`${mount.root}/`) ? resolve(mount.place, `.${path.slice(mount.root.length)}`) : undefined
 }

@@ -1,14 +1,16 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { CallGroup, ProcessGroups } from '../../process/groups.ts'
 import { controllers, type Controller, type Hierarchy } from './hierarchy.ts'
 
 /** The share of the processor that tools have together beside the worker, when it is scarce. */
 const weight = { version1: 512, version2: 50 } as const
-/** What a box itself has beside the processes of its tool: two of bubblewrap, and one that sets limits. */
-const boxProcesses = 3
+/** What there is beside the processes of a tool: two of bubblewrap and one that sets limits, or the init of a nest. */
+const ownProcesses = { box: 3, nest: 1 } as const
 const removeMs = 1_000
+/** Of version 2: the group below the service's own where its processes are, beside those of tools. */
+const servicesName = 'toolyard-services'
 
 /** Limits of all tools of a worker together; absent ones aren't set. */
 export interface GroupLimits {
@@ -20,16 +22,16 @@ export interface GroupLimits {
 type Group = ReadonlyMap<Controller, string>
 
 /**
- * Makes a control group for all tools of this worker, below the worker's own. Processes are born in it, since whoever
+ * Makes a control group for all tools of this worker, below that of the service. Processes are born in it, since whoever
  * starts them is in there: to move one costs about 10 ms. A call whose tool sets limits has a group of its own below.
  *
+ * @param service the processes of the service that are in that group: this one, and who supervises it
  * @throws Error which says why there can't be one: nothing may be written there, or other processes are in the way
  */
-export function openToolGroups (hierarchy: Hierarchy, limits: GroupLimits): ProcessGroups {
-  const name = `toolyard-${process.pid}-${process.hrtime.bigint()}`
-  const own = hierarchy.version === 2 ? unifiedGroup(hierarchy.directory, name) : { directories: new Map(Object.entries(hierarchy.directories) as Array<[Controller, string]>), leave: () => {} }
-  removeStale([...own.directories.values()])
-  const group = makeGroup(own.directories, name)
+export function openToolGroups (hierarchy: Hierarchy, limits: GroupLimits, service: readonly number[]): ProcessGroups {
+  const own = hierarchy.version === 2 ? unifiedGroup(hierarchy.directory, service) : new Map(Object.entries(hierarchy.directories) as Array<[Controller, string]>)
+  removeStale([...own.values()])
+  const group = makeGroup(own, `toolyard-${process.pid}-${process.hrtime.bigint()}`)
   const set = (target: Group, { memoryBytes, processes }: GroupLimits): Array<[file: string, value: string]> => settings(target, hierarchy.version, { memoryBytes, processes })
   try {
     for (const [file, value] of set(group, limits)) writeFileSync(file, value)
@@ -37,51 +39,57 @@ export function openToolGroups (hierarchy: Hierarchy, limits: GroupLimits): Proc
     if (hierarchy.version === 2) writeFileSync(join(directoryIn(group, 'memory'), 'cgroup.subtree_control'), '+memory +pids +cpu')
   } catch (error) {
     removeGroup(group)
-    own.leave()
     throw error
   }
   let count = 0
   return {
     members: membersOf(group),
-    groupOf ({ memoryBytes, processes }): CallGroup | undefined {
+    groupOf ({ memoryBytes, processes }, kind): CallGroup | undefined {
       if (memoryBytes === undefined && processes === undefined) return undefined
       const target = makeGroup(group, `call-${count++}`)
       return {
         members: membersOf(target),
-        limits: set(target, { ...(memoryBytes === undefined ? {} : { memoryBytes }), ...(processes === undefined ? {} : { processes: processes + boxProcesses }) }),
+        limits: set(target, { ...(memoryBytes === undefined ? {} : { memoryBytes }), ...(processes === undefined ? {} : { processes: processes + ownProcesses[kind] }) }),
         remove: async () => { await emptyGroup(target) }
       }
     },
     async close () {
       await emptyGroup(group)
-      own.leave()
     }
   }
 }
 
-/** Version 2: controllers are for groups without processes of their own, so this process moves below its group first. */
-function unifiedGroup (directory: string, name: string): { directories: Group, leave: () => void } {
+/**
+ * Version 2: controllers are for groups without processes of their own, so those of the service move into one below
+ * first. It stays: the next worker of the service is born in there.
+ */
+function unifiedGroup (found: string, service: readonly number[]): Group {
+  const directory = basename(found) === servicesName ? dirname(found) : found
   const missing = controllers.filter(controller => !readFileSync(join(directory, 'cgroup.controllers'), 'utf8').split(/\s+/).includes(controller))
   if (missing.length > 0) throw new Error(`the controllers ${missing.join(', ')} are not delegated to ${directory}`)
-  const self = join(directory, `${name}-worker`)
-  mkdirSync(self)
-  const leave = (): void => {
-    writeFileSync(join(directory, 'cgroup.procs'), String(process.pid))
-    rmdirSync(self)
-  }
+  const leave = found === directory ? moveDown(directory, service) : () => {}
   try {
-    writeFileSync(join(self, 'cgroup.procs'), String(process.pid))
     writeFileSync(join(directory, 'cgroup.subtree_control'), '+memory +pids +cpu')
   } catch (error) {
-    try {
-      leave()
-    } catch {
-      // It never came to be in there.
-    }
-    throw error
+    leave()
+    if ((error as NodeJS.ErrnoException).code !== 'EBUSY') throw error
+    throw new Error(`there are processes in ${directory} that are not Toolyard's, so groups below it can have no limits`)
   }
-  // Leaving would need the controllers to be off again; the empty group is removed by the next worker.
-  return { directories: new Map(controllers.map(controller => [controller, directory])), leave: () => {} }
+  return new Map(controllers.map(controller => [controller, directory]))
+}
+
+/** @returns takes it back */
+function moveDown (directory: string, service: readonly number[]): () => void {
+  const below = join(directory, servicesName)
+  const members = readFileSync(join(directory, 'cgroup.procs'), 'utf8').split('\n')
+  const moved = service.filter(pid => members.includes(String(pid)))
+  const move = (target: string): void => { for (const pid of moved) writeFileSync(join(target, 'cgroup.procs'), String(pid)) }
+  mkdirSync(below, { recursive: true })
+  move(below)
+  return () => {
+    move(directory)
+    removeDirectory(below)
+  }
 }
 
 function settings (group: Group, version: 1 | 2, { memoryBytes, processes }: { memoryBytes: number | undefined, processes: number | undefined }): Array<[file: string, value: string]> {

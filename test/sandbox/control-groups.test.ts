@@ -1,0 +1,78 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { findHierarchy, openToolGroups } from '@toolyard/executors'
+import t, { type Test } from 'tap'
+
+const version1 = [
+  '30 25 0:26 / /sys/fs/cgroup rw - tmpfs tmpfs rw',
+  '31 30 0:27 / /sys/fs/cgroup/cpu,cpuacct rw shared:1 - cgroup cgroup rw,cpu,cpuacct',
+  '32 30 0:28 /docker/1a /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory',
+  '33 30 0:29 / /sys/fs/cgroup/pids rw - cgroup cgroup rw,pids',
+  '34 30 0:30 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw'
+].join('\n')
+const version2 = '30 25 0:26 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw,nsdelegate'
+
+function hierarchyOf (t: Test, mountinfo: string, cgroup: string): unknown {
+  return findHierarchy(t.testdir({ mountinfo, cgroup }))
+}
+
+t.test('the control groups of version 2 are where they are mounted', t => {
+  t.same(hierarchyOf(t, version2, '0::/system.slice/toolyard.service\n'), { version: 2, directory: '/sys/fs/cgroup/system.slice/toolyard.service' })
+  t.same(hierarchyOf(t, version2.replace(' / /sys', ' /pod/1a /sys'), '0::/pod/1a/worker\n'), { version: 2, directory: '/sys/fs/cgroup/worker' })
+  t.equal(hierarchyOf(t, version2.replace(' / /sys', ' /pod/1a /sys'), '0::/pod/1ab\n'), undefined, 'not mounted here')
+  t.end()
+})
+
+t.test('the controllers of version 1 count where there are any', t => {
+  t.same(hierarchyOf(t, version1, '4:memory:/docker/1a\n3:pids:/user\n2:cpu,cpuacct:/\n0::/\n'), {
+    version: 1,
+    directories: { memory: '/sys/fs/cgroup/memory', pids: '/sys/fs/cgroup/pids/user', cpu: '/sys/fs/cgroup/cpu,cpuacct' }
+  })
+  t.end()
+})
+
+t.test('without control groups there is no hierarchy', t => {
+  t.equal(hierarchyOf(t, '30 25 0:26 / / rw - ext4 /dev/vda rw', ''), undefined)
+  t.equal(findHierarchy(t.testdir({})), undefined)
+  t.end()
+})
+
+/** A directory with the files of a group, which take what is written and do nothing. */
+function groupFiles (t: Test, delegated: string): string {
+  const directory = t.testdir({ service: { 'cgroup.controllers': delegated, 'cgroup.procs': `${process.pid}\n4000000\n`, 'cgroup.subtree_control': '' } })
+  return join(directory, 'service')
+}
+
+t.test('with version 2 the service moves below its group, and the tools get one beside it', t => {
+  const directory = groupFiles(t, 'cpuset cpu io memory pids\n')
+  const groups = openToolGroups({ version: 2, directory }, { memoryBytes: 2 ** 30, processes: 4_096 }, [process.pid, 4_000_001])
+  const read = (...path: string[]): string => readFileSync(join(directory, ...path), 'utf8')
+  t.equal(read('toolyard-services', 'cgroup.procs'), String(process.pid), 'and nobody who was not there')
+  t.equal(read('cgroup.subtree_control'), '+memory +pids +cpu')
+  const [members = ''] = groups.members
+  const group = join(members, '..')
+  t.same(['memory.max', 'pids.max', 'cpu.weight', 'cgroup.subtree_control'].map(name => readFileSync(join(group, name), 'utf8')), [String(2 ** 30), '4096', '50', '+memory +pids +cpu'])
+  const call = groups.groupOf({ processes: 10 }, 'nest')
+  t.same(call?.limits, [[join(group, 'call-0', 'pids.max'), '11']])
+  t.same(call?.members, [join(group, 'call-0', 'cgroup.procs')])
+  t.equal(groups.groupOf({}, 'box'), undefined)
+  t.end()
+})
+
+t.test('a worker that was started beside others finds their group, one level up', t => {
+  const directory = groupFiles(t, 'cpu memory pids\n')
+  const services = join(directory, 'toolyard-services')
+  mkdirSync(services)
+  writeFileSync(join(services, 'cgroup.procs'), '')
+  const groups = openToolGroups({ version: 2, directory: services }, {}, [process.pid])
+  t.match(groups.members[0], new RegExp(`^${directory}/toolyard-\\d+-\\d+/cgroup.procs$`))
+  t.equal(readFileSync(join(services, 'cgroup.procs'), 'utf8'), '')
+  t.end()
+})
+
+t.test('a controller that is not delegated is named, and nothing is changed', t => {
+  const directory = groupFiles(t, 'memory\n')
+  t.throws(() => openToolGroups({ version: 2, directory }, {}, [process.pid]), { message: `the controllers pids, cpu are not delegated to ${directory}` })
+  t.notOk(existsSync(join(directory, 'toolyard-services')))
+  t.end()
+})
