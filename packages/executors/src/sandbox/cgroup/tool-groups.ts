@@ -11,6 +11,8 @@ const ownProcesses = { box: 3, nest: 1 } as const
 const removeMs = 1_000
 /** Of version 2: the group below the service's own where its processes are, beside those of tools. */
 const servicesName = 'toolyard-services'
+/** Of version 2: where whoever starts tools is, and with it the tools that need no group of their own. */
+const helpersName = 'tools'
 
 /** Limits of all tools of a worker together; absent ones aren't set. */
 export interface GroupLimits {
@@ -41,9 +43,10 @@ export function openToolGroups (hierarchy: Hierarchy, limits: GroupLimits, servi
     removeGroup(group)
     throw error
   }
+  const helpers = hierarchy.version === 2 ? makeGroup(group, helpersName) : group
   let count = 0
   return {
-    members: membersOf(group),
+    members: membersOf(helpers),
     groupOf ({ memoryBytes, processes }, kind): CallGroup | undefined {
       if (memoryBytes === undefined && processes === undefined) return undefined
       const target = makeGroup(group, `call-${count++}`)
@@ -54,6 +57,7 @@ export function openToolGroups (hierarchy: Hierarchy, limits: GroupLimits, servi
       }
     },
     async close () {
+      if (helpers !== group) await emptyGroup(helpers)
       await emptyGroup(group)
     }
   }
@@ -144,7 +148,7 @@ function removeStale (directories: readonly string[]): void {
   for (const directory of new Set(directories)) {
     for (const name of readdirSync(directory).filter(entry => /^toolyard-\d+-\d+/.test(entry) && !isAlive(Number(entry.split('-')[1])))) {
       const stale = join(directory, name)
-      for (const call of readdirSync(stale).filter(entry => entry.startsWith('call-'))) removeDirectory(join(stale, call))
+      for (const below of readdirSync(stale).filter(entry => entry.startsWith('call-') || entry === helpersName)) removeDirectory(join(stale, below))
       removeDirectory(stale)
     }
   }
