@@ -97,5 +97,5 @@ void t.test('fault 10 no control group is left behind, of a call or of a worker'
   t.strictSame(directories.flatMap(directory => readdirSync(directory)).filter(name => name.startsWith('call-')), [])
   await tools.executors.close()
   tools.sandbox.close()
-  t.notOk(directories.some(existsSync))
+  await waitFor('the groups of the worker are gone', () => !directories.some(existsSync))
 })

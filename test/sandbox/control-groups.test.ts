@@ -45,7 +45,7 @@ function groupFiles (t: Test, delegated: string): string {
 
 t.test('with version 2 the service moves below its group, and the tools get one beside it', t => {
   const directory = groupFiles(t, 'cpuset cpu io memory pids\n')
-  const groups = openToolGroups({ version: 2, directory }, { memoryBytes: 2 ** 30, processes: 4_096 }, [process.pid, 4_000_001])
+  const groups = openToolGroups({ version: 2, directory }, { memoryBytes: 2 ** 30, processes: 4_096 }, process.pid)
   const read = (...path: string[]): string => readFileSync(join(directory, ...path), 'utf8')
   t.equal(read('toolyard-services', 'cgroup.procs'), String(process.pid), 'and nobody who was not there')
   t.equal(read('cgroup.subtree_control'), '+memory +pids +cpu')
@@ -65,7 +65,8 @@ t.test('a worker that was started beside others finds their group, one level up'
   const services = join(directory, 'toolyard-services')
   mkdirSync(services)
   writeFileSync(join(services, 'cgroup.procs'), '')
-  const groups = openToolGroups({ version: 2, directory: services }, {}, [process.pid])
+  writeFileSync(join(directory, 'cgroup.procs'), '')
+  const groups = openToolGroups({ version: 2, directory: services }, {}, process.pid)
   t.match(groups.members[0], new RegExp(`^${directory}/toolyard-\\d+-\\d+/tools/cgroup.procs$`))
   t.equal(readFileSync(join(services, 'cgroup.procs'), 'utf8'), '')
   t.end()
@@ -73,7 +74,7 @@ t.test('a worker that was started beside others finds their group, one level up'
 
 t.test('a controller that is not delegated is named, and nothing is changed', t => {
   const directory = groupFiles(t, 'memory\n')
-  t.throws(() => openToolGroups({ version: 2, directory }, {}, [process.pid]), { message: `the controllers pids, cpu are not delegated to ${directory}` })
+  t.throws(() => openToolGroups({ version: 2, directory }, {}, process.pid), { message: `the controllers pids, cpu are not delegated to ${directory}` })
   t.notOk(existsSync(join(directory, 'toolyard-services')))
   t.end()
 })

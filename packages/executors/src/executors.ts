@@ -8,6 +8,7 @@ import { toolEnvironment } from './command/environment.ts'
 import { runCommand, type CommandHost } from './command/run-command.ts'
 import type { Failure, Outcome, RunContext } from './outcome.ts'
 import { closeStrayDescriptors } from './process/descriptors.ts'
+import { findOnPath } from './process/find-program.ts'
 import { createLauncher } from './process/launch/launcher.ts'
 import { createMarks } from './process/mark.ts'
 import { createPins } from './process/pins.ts'
@@ -16,7 +17,6 @@ import { createHosts } from './python/hosts.ts'
 import { createOutputCheck, type CompileSchema } from './python/outputs.ts'
 import { runPython } from './python/run-python.ts'
 import { interruptionError } from './result/interruption.ts'
-import { findProgram } from './sandbox/bubblewrap.ts'
 import { openLimits, softLimits } from './sandbox/limits.ts'
 import type { Sandbox } from './sandbox/sandbox.ts'
 import { readSkill } from './skill/read-skill.ts'
@@ -67,7 +67,7 @@ export function createExecutors (options: ExecutorOptions): Executors {
   closeStrayDescriptors()
   const running = new Set<Promise<Outcome>>()
   const marks = createMarks()
-  const prlimit = findProgram('prlimit', options.env)
+  const prlimit = findOnPath('prlimit', options.env['PATH'])
   const host = {
     ...options,
     marks,

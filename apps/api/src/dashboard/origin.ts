@@ -1,7 +1,6 @@
 import { HttpError } from '@toolyard/contract'
 import type { FastifyRequest } from 'fastify'
-
-const loopback = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/i
+import { isForLoopback, isOwnOrigin } from '../site.ts'
 
 /**
  * Refuses a change that a page of another site asks a browser for (fault 41). A browser says where a request comes
@@ -11,7 +10,7 @@ const loopback = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/i
  */
 export function refuseForeignOrigin (request: FastifyRequest): void {
   const { origin, 'sec-fetch-site': site } = request.headers
-  const isOwn = site === undefined ? origin !== undefined && hostOf(origin) === request.host : site === 'same-origin'
+  const isOwn = site === undefined ? origin !== undefined && isOwnOrigin(origin, request) : site === 'same-origin'
   if (!isOwn) throw new HttpError('FORBIDDEN', 'This request does not come from the dashboard itself. Behind a reverse proxy, have it forward the Host header.')
 }
 
@@ -22,9 +21,5 @@ export function refuseForeignOrigin (request: FastifyRequest): void {
  * @throws HttpError `FORBIDDEN`
  */
 export function refuseForeignHost (request: FastifyRequest): void {
-  if (!loopback.test(request.host)) throw new HttpError('FORBIDDEN', 'Without authentication the dashboard is served on loopback names alone, such as localhost.')
-}
-
-function hostOf (origin: string | string[]): string | undefined {
-  return typeof origin === 'string' && URL.canParse(origin) ? new URL(origin).host : undefined
+  if (!isForLoopback(request)) throw new HttpError('FORBIDDEN', 'Without authentication the dashboard is served on loopback names alone, such as localhost.')
 }

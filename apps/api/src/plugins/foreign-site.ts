@@ -1,7 +1,6 @@
 import { HttpError } from '@toolyard/contract'
 import type { FastifyRequest } from 'fastify'
-
-const loopback = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/i
+import { isForLoopback, isOwnOrigin } from '../site.ts'
 
 /**
  * Refuses what a page of another site asks a browser on this machine for, where no key is needed (fault 40): a name
@@ -12,10 +11,6 @@ const loopback = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/i
  */
 export function refuseForeignSite (request: FastifyRequest): void {
   const { origin } = request.headers
-  if (!loopback.test(request.host)) throw new HttpError('FORBIDDEN', 'Without authentication the service answers to loopback names alone, such as localhost.')
-  if (origin !== undefined && hostOf(origin) !== request.host) throw new HttpError('FORBIDDEN', 'Without authentication no other site may use the service.')
-}
-
-function hostOf (origin: string): string | undefined {
-  return URL.canParse(origin) ? new URL(origin).host : undefined
+  if (!isForLoopback(request)) throw new HttpError('FORBIDDEN', 'Without authentication the service answers to loopback names alone, such as localhost.')
+  if (origin !== undefined && !isOwnOrigin(origin, request)) throw new HttpError('FORBIDDEN', 'Without authentication no other site may use the service.')
 }

@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process'
-import { accessSync, constants, statSync } from 'node:fs'
-import { isAbsolute, join } from 'node:path'
+import { findOnPath } from '../process/find-program.ts'
 
 /** A bubblewrap program and what its version can do. */
 export interface Bubblewrap {
@@ -16,26 +15,11 @@ const helpTimeoutMs = 5_000
 
 /** Finds `bwrap` on the PATH of `env`; undefined when there is none that runs. */
 export async function findBubblewrap (env: NodeJS.ProcessEnv): Promise<Bubblewrap | undefined> {
-  const path = findProgram('bwrap', env)
+  const path = findOnPath('bwrap', env['PATH'])
   if (path === undefined) return undefined
   const help = await new Promise<string | undefined>(resolve => {
     execFile(path, ['--help'], { env: {}, timeout: helpTimeoutMs }, (error, stdout, stderr) => { resolve(error === null ? stdout + stderr : undefined) })
   })
   if (help === undefined) return undefined
   return { path, disableUserns: help.includes('--disable-userns'), size: help.includes('--size') }
-}
-
-/** The first executable file of that name on the PATH of `env`; relative entries are passed over. */
-export function findProgram (name: string, env: NodeJS.ProcessEnv): string | undefined {
-  const directories = (env['PATH'] ?? '').split(':').filter(directory => isAbsolute(directory))
-  return directories.map(directory => join(directory, name)).find(isExecutable)
-}
-
-function isExecutable (file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK)
-    return statSync(file).isFile()
-  } catch {
-    return false
-  }
 }

@@ -1,7 +1,8 @@
 import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs'
 import { homedir, tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { type Bubblewrap, findProgram } from './bubblewrap.ts'
+import { findOnPath } from '../process/find-program.ts'
+import type { Bubblewrap } from './bubblewrap.ts'
 import { makeEtcDirectory } from './etc-directory.ts'
 import { searchPathDirectories } from './search-path.ts'
 import { sandboxFilter } from './seccomp/filter.ts'
@@ -49,8 +50,8 @@ export function makeFoundation (bubblewrap: Bubblewrap, options: FoundationOptio
     etc: makeEtcDirectory(directory, home),
     system: systemMounts(),
     searchPath: searchPathDirectories(options.env['PATH'] ?? '', barred),
-    env: findProgram('env', options.env),
-    prlimit: findProgram('prlimit', options.env),
+    env: findOnPath('env', options.env['PATH']),
+    prlimit: findOnPath('prlimit', options.env['PATH']),
     filterFd: openFilter(directory),
     workspaceDir: resolve(options.workspaceDir),
     hidden: options.hidden.map(path => resolve(path)),

@@ -1,6 +1,6 @@
 import { closeSync, constants, openSync, readSync } from 'node:fs'
 import { basename, dirname, isAbsolute } from 'node:path'
-import { findProgram } from './bubblewrap.ts'
+import { findOnPath } from '../process/find-program.ts'
 import { realPath } from './path.ts'
 import { installationOf } from './search-path.ts'
 
@@ -32,7 +32,7 @@ function interpreterOf (program: string, path: string): string | undefined {
   if (command === undefined || !isAbsolute(command)) return undefined
   if (basename(command) !== 'env') return command
   const name = words.find(word => !word.startsWith('-') && !word.includes('='))
-  return name === undefined ? command : findProgram(name, { PATH: path }) ?? command
+  return name === undefined ? command : findOnPath(name, path) ?? command
 }
 
 function readHead (file: string): string {

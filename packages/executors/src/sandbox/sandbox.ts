@@ -103,7 +103,7 @@ function openGroups (limits: GroupLimits): Bounds {
   const hierarchy = findHierarchy()
   if (hierarchy === undefined) return { finding: { layer: boundLayer, holds: false, detail: 'there are no control groups' } }
   // Who started it with a channel is the supervisor of workers, or `toolyard start`.
-  const service = process.connected ? [process.pid, process.ppid] : [process.pid]
+  const service = process.connected ? process.ppid : process.pid
   try {
     return { groups: openToolGroups(hierarchy, limits, service), finding: { layer: boundLayer, holds: true, detail: `holds (version ${hierarchy.version})` } }
   } catch (error) {

@@ -1,17 +1,7 @@
-import { accessSync, constants, statSync } from 'node:fs'
-import { delimiter, isAbsolute, join } from 'node:path'
+import { findOnPath, isProgram } from '../../process/find-program.ts'
 
 /** The program that a command means: itself when it is a path, else the first one of its name on the PATH. */
 export function findProgram (command: string, path: string | undefined): string | undefined {
-  const candidates = command.includes('/') ? [command] : (path ?? '').split(delimiter).filter(isAbsolute).map(directory => join(directory, command))
-  return candidates.find(isProgram)
-}
-
-function isProgram (file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK)
-    return statSync(file).isFile()
-  } catch {
-    return false
-  }
+  if (!command.includes('/')) return findOnPath(command, path)
+  return isProgram(command) ? command : undefined
 }

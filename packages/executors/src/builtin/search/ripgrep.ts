@@ -1,6 +1,6 @@
 import { toolEnvironment } from '../../command/environment.ts'
 import { runProcess, type ProcessHost } from '../../process/run-process.ts'
-import { findProgram } from '../exec/program.ts'
+import { findOnPath } from '../../process/find-program.ts'
 import type { BuiltinContext } from '../handler.ts'
 import { rustSyntax } from './rust-syntax.ts'
 import type { SearchScope } from './search-base.ts'
@@ -20,7 +20,7 @@ export interface Ripgrep {
 
 /** Looks for `rg` on the PATH, once. */
 export function findRipgrep (env: NodeJS.ProcessEnv, host: ProcessHost): Ripgrep {
-  const program = findProgram('rg', env['PATH'])
+  const program = findOnPath('rg', env['PATH'])
   return {
     async matchingFiles (query, scope, { signal }) {
       const pattern = patternArguments(query)

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileS
 import { basename, dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { CallGroup, ProcessGroups } from '../../process/groups.ts'
+import { readProcess } from '../../process/process-table.ts'
 import { controllers, type Controller, type Hierarchy } from './hierarchy.ts'
 
 /** The share of the processor that tools have together beside the worker, when it is scarce. */
@@ -9,6 +10,7 @@ const weight = { version1: 512, version2: 50 } as const
 /** What there is beside the processes of a tool: two of bubblewrap and one that sets limits, or the init of a nest. */
 const ownProcesses = { box: 3, nest: 1 } as const
 const removeMs = 1_000
+const moveAttempts = 5
 /** Of version 2: the group below the service's own where its processes are, beside those of tools. */
 const servicesName = 'toolyard-services'
 /** Of version 2: where whoever starts tools is, and with it the tools that need no group of their own. */
@@ -27,10 +29,10 @@ type Group = ReadonlyMap<Controller, string>
  * Makes a control group for all tools of this worker, below that of the service. Processes are born in it, since whoever
  * starts them is in there: to move one costs about 10 ms. A call whose tool sets limits has a group of its own below.
  *
- * @param service the processes of the service that are in that group: this one, and who supervises it
+ * @param service the process of the service that all others in that group descend from: this one, or who supervises it
  * @throws Error which says why there can't be one: nothing may be written there, or other processes are in the way
  */
-export function openToolGroups (hierarchy: Hierarchy, limits: GroupLimits, service: readonly number[]): ProcessGroups {
+export function openToolGroups (hierarchy: Hierarchy, limits: GroupLimits, service: number): ProcessGroups {
   const own = hierarchy.version === 2 ? unifiedGroup(hierarchy.directory, service) : new Map(Object.entries(hierarchy.directories) as Array<[Controller, string]>)
   removeStale([...own.values()])
   const group = makeGroup(own, `toolyard-${process.pid}-${process.hrtime.bigint()}`)
@@ -67,32 +69,54 @@ export function openToolGroups (hierarchy: Hierarchy, limits: GroupLimits, servi
  * Version 2: controllers are for groups without processes of their own, so those of the service move into one below
  * first. It stays: the next worker of the service is born in there.
  */
-function unifiedGroup (found: string, service: readonly number[]): Group {
+function unifiedGroup (found: string, service: number): Group {
   const directory = basename(found) === servicesName ? dirname(found) : found
   const missing = controllers.filter(controller => !readFileSync(join(directory, 'cgroup.controllers'), 'utf8').split(/\s+/).includes(controller))
   if (missing.length > 0) throw new Error(`the controllers ${missing.join(', ')} are not delegated to ${directory}`)
-  const leave = found === directory ? moveDown(directory, service) : () => {}
-  try {
-    writeFileSync(join(directory, 'cgroup.subtree_control'), '+memory +pids +cpu')
-  } catch (error) {
-    leave()
-    if ((error as NodeJS.ErrnoException).code !== 'EBUSY') throw error
-    throw new Error(`there are processes in ${directory} that are not Toolyard's, so groups below it can have no limits`)
+  const below = join(directory, servicesName)
+  mkdirSync(below, { recursive: true })
+  const moved: number[] = []
+  // Other workers of the service may be born meanwhile.
+  for (let attempt = 0; attempt < moveAttempts; attempt++) {
+    const members = membersOfService(directory, service)
+    moved.push(...members)
+    move(members, below)
+    if (handOn(directory)) return new Map(controllers.map(controller => [controller, directory]))
   }
-  return new Map(controllers.map(controller => [controller, directory]))
+  move(moved, directory)
+  removeDirectory(below)
+  throw new Error(`there are processes in ${directory} that are not Toolyard's, so groups below it can have no limits`)
 }
 
-/** @returns takes it back */
-function moveDown (directory: string, service: readonly number[]): () => void {
-  const below = join(directory, servicesName)
-  const members = readFileSync(join(directory, 'cgroup.procs'), 'utf8').split('\n')
-  const moved = service.filter(pid => members.includes(String(pid)))
-  const move = (target: string): void => { for (const pid of moved) writeFileSync(join(target, 'cgroup.procs'), String(pid)) }
-  mkdirSync(below, { recursive: true })
-  move(below)
-  return () => {
-    move(directory)
-    removeDirectory(below)
+/** False when processes are in the way. */
+function handOn (directory: string): boolean {
+  try {
+    writeFileSync(join(directory, 'cgroup.subtree_control'), '+memory +pids +cpu')
+    return true
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EBUSY') throw error
+    return false
+  }
+}
+
+/** Those in a group that are `service` or descend from it. */
+function membersOfService (directory: string, service: number): number[] {
+  const descends = (pid: number): boolean => {
+    const parent = pid === service ? undefined : readProcess(pid)?.parent
+    return pid === service || (parent !== undefined && parent > 0 && descends(parent))
+  }
+  return readFileSync(join(directory, 'cgroup.procs'), 'utf8').split('\n').filter(line => line !== '').map(Number).filter(descends)
+}
+
+/** As far as they are still there. */
+function move (pids: readonly number[], directory: string): void {
+  for (const pid of pids) {
+    try {
+      writeFileSync(join(directory, 'cgroup.procs'), String(pid))
+    } catch (error) {
+      // Back into a group that hands controllers on, because another worker came to an end with it.
+      if (!['ESRCH', 'EBUSY'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error
+    }
   }
 }
 

@@ -1,0 +1,20 @@
+import { accessSync, constants, statSync } from 'node:fs'
+import { delimiter, isAbsolute, join } from 'node:path'
+
+/**
+ * The first executable file of that name on a PATH. Relative directories are passed over: they would mean the workspace,
+ * which tools write to.
+ */
+export function findOnPath (name: string, path: string | undefined): string | undefined {
+  return (path ?? '').split(delimiter).filter(isAbsolute).map(directory => join(directory, name)).find(isProgram)
+}
+
+/** Whether a path leads to a file that may be executed. */
+export function isProgram (file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK)
+    return statSync(file).isFile()
+  } catch {
+    return false
+  }
+}
