@@ -91,7 +91,7 @@ void t.test('fault 9 a cancel empties the box', { skip }, async t => {
   t.strictSame(running('sleep', seconds), [])
 })
 
-void t.test('fault 10 a thousand timeouts of boxed tools leave no process, descriptor or directory', { skip, timeout: 110_000 }, async t => {
+void t.test('fault 10 a thousand timeouts of boxed tools leave no process, descriptor or directory', { skip, timeout: 400_000 }, async t => {
   // Its own, so that what others make and remove meanwhile doesn't count.
   const shared = process.env['TMPDIR']
   process.env['TMPDIR'] = mkdtempSync(join(tmpdir(), 'toolyard-tmp-'))

@@ -53,7 +53,7 @@ async function replaceWorker (): Promise<void> {
   workers.push(await next)
 }
 
-t.test('X33, RC43 workers that die in the middle of workflows: every step has one job, and the workflows end', { timeout: 110_000 }, async t => {
+t.test('X33, RC43 workers that die in the middle of workflows: every step has one job, and the workflows end', { timeout: 400_000 }, async t => {
   const jobs = await Promise.all(Array.from({ length: 6 }, (_, run) => submit(client, { type: 'workflow.run', timeout_sec: 300, input: { workflow: 'again', params: { run: `r${run}` } } })))
   for (let round = 0; round < 3; round++) {
     await delay(80 * round)
@@ -80,7 +80,7 @@ t.test('X33 a step that is not idempotent is never run twice: its lost worker en
   t.same(runs('o'), ['o-a'])
 })
 
-t.test('RC35 jobs that wait for others outlive their workers and a restart of Redis', { timeout: 110_000 }, async t => {
+t.test('RC35 jobs that wait for others outlive their workers and a restart of Redis', { timeout: 400_000 }, async t => {
   const first = await submit(client, { type: 'agentcli.again', delay_ms: 3_000, input: { mark: 'w-1', ms: 1 } })
   const waiting = await submit(client, { type: 'agentcli.again', queue: 'other', input: { mark: 'w-2', ms: 1 }, depends_on: [first.id] })
   const parent = await submit(client, { type: 'workflow.run', timeout_sec: 300, input: { workflow: 'again', params: { run: 'x' } } })

@@ -60,7 +60,7 @@ void t.test('fault 1 fault 2 fault 9 nothing of a call is alive after a timeout,
   t.strictSame(running('sleep', seconds), [], 'after a timeout')
 })
 
-void t.test('fault 10 many timeouts of Python tools leave no process and no descriptor', { skip, timeout: 110_000 }, async t => {
+void t.test('fault 10 many timeouts of Python tools leave no process and no descriptor', { skip, timeout: 400_000 }, async t => {
   const tools = await boxedPython(t)
   const seconds = nap()
   await tools.execute('naps', 'os.execvp("sleep", ["sleep", given["seconds"]])', { arguments: { seconds: '0' } })

@@ -11,5 +11,5 @@ const openOnly = new Set(['death.test.js', 'environment.test.js'])
 
 t.setTimeout(600_000)
 for (const file of readdirSync(directory).filter(name => name.endsWith('.test.js') && !openOnly.has(name))) {
-  void t.spawn(process.execPath, [join(directory, file)], { skip, env: { ...process.env, TOOLYARD_TEST_BOXED: '1' }, timeout: 280_000 }, `a Python tool does in the sandbox what it does in the open: ${file}`)
+  void t.spawn(process.execPath, [join(directory, file)], { skip, env: { ...process.env, TOOLYARD_TEST_BOXED: '1' }, timeout: 500_000 }, `a Python tool does in the sandbox what it does in the open: ${file}`)
 }
