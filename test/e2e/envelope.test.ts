@@ -112,7 +112,15 @@ t.test('a body that nests thousands of levels deep is refused, not a crash', asy
 })
 
 t.test('__proto__ in a body is refused', async t => {
-  const answer = await client.request<{ error: { code: string } }>(path, { body: '{"calls":[{"call_id":"a","name":"x","arguments":{"__proto__":{"x":1}}}]}' })
-  t.equal(answer.status, 400)
-  t.equal(answer.body.error.code, 'VALIDATION_ERROR')
+  for (const body of ['{"__proto__":{},"calls":[{"call_id":"a","name":"x"}]}', '{"calls":[{"call_id":"a","name":"x","__proto__":{"x":1}}]}', '[{"__proto__":1}]']) {
+    await refused(t, body, 'Request body holds the key __proto__, which nothing here takes')
+  }
+})
+
+t.test('__proto__ in the arguments of a call fails that call alone', async t => {
+  const { body } = await client.request<{ results: unknown[] }>(path, { body: '{"calls":[{"call_id":"a","name":"echo","arguments":{"deep":[{"__proto__":{"x":1}}]}},{"call_id":"b","name":"no_such_tool","arguments":{"constructor":{"prototype":1}}}]}' })
+  t.match(body.results, [
+    { ok: false, error: { code: 'INVALID_ARGUMENTS', message: 'Arguments do not fit the schema: / must not have the key __proto__' } },
+    { ok: false, error: { code: 'UNKNOWN_TOOL' } }
+  ])
 })

@@ -53,6 +53,19 @@ t.test('P3, S39, X13 one batch calls a command, a Python tool, a skill tool and 
   t.match(results[3]?.output, { content_text: 'a\nb\nc\n' })
 })
 
+t.test('SC5, SC25, X18 what is wrong with arguments of a skill is told in the words of its format', async t => {
+  const { results } = await client.batch([
+    { call_id: '1', name: 'count_lines', arguments: {} },
+    { call_id: '2', name: 'count_lines', arguments: { file: ['lines.txt'] } },
+    { call_id: '3', name: 'count_lines', arguments: { file: 5 } }
+  ])
+  t.match(results.map(({ error }) => error), [
+    { code: 'INVALID_ARGUMENTS', message: 'missing parameter: file', details: { issues: [{ path: '/file' }] } },
+    { code: 'INVALID_ARGUMENTS', message: 'parameter file must be a string, number, or boolean' },
+    { code: 'INVALID_ARGUMENTS', message: /^Arguments do not fit the schema: \/file / }
+  ])
+})
+
 t.test('S2, S40 the skills are told of at /v1/skills, with a text for the system prompt', async t => {
   const { body } = await client.request<SkillList>('/v1/skills')
   t.same(body.skills, [{ name: 'counting', description: 'Counts things', tools: ['count_lines'] }])

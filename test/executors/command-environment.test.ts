@@ -25,6 +25,12 @@ t.test('A23 A41 X19 the environment is PATH and HOME, and nothing else of the wo
   t.end()
 })
 
+t.test('X19 no secret of the service is passed, whatever a manifest says', t => {
+  const env = { API_KEY: 'k', API_KEYS_JSON: '[]', REDIS_URL: 'redis://:pw@h', CALLBACK_SECRET: 's', WEB_SEARCH_BRAVE_KEY: 'b', REDIS_PASSWORD_FILE: '/run/secrets/redis', WEATHER_API_KEY: 'own' }
+  t.same(lines(runIn(env, { program: '/usr/bin/env', envPassthrough: Object.keys(env) })), ['WEATHER_API_KEY=own'])
+  t.end()
+})
+
 t.test('A24 AC15 a name of envPassthrough is passed when it exists, also when it is empty', t => {
   const env = { PATH: '/usr/bin', HOME: '/h', TZ: 'Europe/Helsinki', EMPTY: '', OTHER: 'no' }
   t.same(lines(runIn(env, { program: '/usr/bin/env', envPassthrough: ['TZ', 'EMPTY', 'MISSING', 'PATH'] })), ['EMPTY=', 'HOME=/h', 'PATH=/usr/bin', 'TZ=Europe/Helsinki'])

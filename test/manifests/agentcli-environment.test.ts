@@ -42,3 +42,12 @@ t.test('AC8 only letters whose upper case is ASCII in Go are accepted', async t 
     t.match(await passed(t, [name]), /envPassthrough\[0\]: invalid name/)
   }
 })
+
+t.test('X19 a secret of the service in the list is a warning: it is not passed', async t => {
+  const registry = await load(t, entry({ envPassthrough: ['TZ', 'redis_url', 'API_KEYS_JSON_FILE'] }))
+  t.match(registry.findings, [
+    { severity: 'warning', rule: 'X19', index: 0, tool: 'probe', message: 'tool[0] "probe": envPassthrough: REDIS_URL is a secret of the service and is not passed' },
+    { message: 'tool[0] "probe": envPassthrough: API_KEYS_JSON_FILE is a secret of the service and is not passed' }
+  ])
+  t.equal(registry.published().length, 1)
+})

@@ -18,6 +18,8 @@ const accepted: ReadonlyArray<readonly [pattern: string, fits: string, fails: st
   ['^(?=.*[A-Z])(?=.*\\d).{8,}$', 'Abcdefg1', 'abcdefg1'],
   ['^(?!-)[a-z-]+$', 'a-b', '-a'],
   ['\\.json$', 'a.json', 'a.jso'],
+  // Escapes that JavaScript refuses where Unicode counts, and others take for the character.
+  ['^\\d{4}\\-\\d{2}\\_\\@[\\w\\-\\:]+$', '2026-11_@a-:', '2026-11'],
   ['^([^;]+;)*[^;]+$', 'a;b', 'a;;b'],
   ['^\\p{Lu}\\p{Ll}+( \\p{Lu}\\p{Ll}+)*$', 'Élan Vital', 'élan'],
   ['^(?<year>\\d{4})$', '2026', '26'],

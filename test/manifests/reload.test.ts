@@ -44,6 +44,23 @@ t.test('the registry names every file and directory that it was read from, and w
   t.strictSame(files, ['link.json', 'real/a.json', 'dir', 'dir/tools.json', 'missing.yaml', 'mods/probe.py'])
 })
 
+t.test('a reload that breaks more of a manifest that was broken in part keeps what was served (fault 47)', async t => {
+  const tool = (name: string, fields = {}): Record<string, unknown> => descriptor({ name, ...fields })
+  const broken = tool('broken', { module: 'mods.nope' })
+  const file = join(project(t, { 'a.json': manifestOf(tool('one'), broken, tool('two')) }), 'a.json')
+  const source = await openRegistrySource({ manifests: [file], builtins: false, intervalMs: 60_000, onReload: () => {} })
+  t.teardown(() => { source.close() })
+  const reload = async (text: string): Promise<unknown> => {
+    writeFileSync(file, text)
+    const { kind } = await source.reload()
+    return [kind, source.current().published().map(({ tool: { name } }) => name)]
+  }
+  t.strictSame(await reload('{"tools": ['), ['refused', ['one', 'two']])
+  t.strictSame(await reload(JSON.stringify(manifestOf(tool('one'), broken, tool('two', { description: 5 })))), ['refused', ['one', 'two']])
+  t.strictSame(await reload(JSON.stringify(manifestOf(tool('one'), broken))), ['replaced', ['one']], 'what is removed is gone')
+  t.strictSame(await reload(JSON.stringify(manifestOf(tool('one'), broken, tool('other', { module: 'mods.none' }), tool('three')))), ['replaced', ['one', 'three']], 'a new entry that is broken takes nothing away')
+})
+
 t.test('a module that was missing serves its tool as soon as it is there', async t => {
   const directory = project(t, { 'a.json': manifestOf(descriptor({ module: 'late.tool', python_root: '.' })) })
   const source = await openRegistrySource({ manifests: [join(directory, 'a.json')], builtins: false, intervalMs: 20, onReload: () => {} })

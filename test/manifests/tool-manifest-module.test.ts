@@ -29,6 +29,17 @@ t.test('P15 P29 P30 the Python root is the nearest directory above the manifest 
   }
 })
 
+t.test('P16 P17 a class is judged by its declaration: not by what texts and comments say, and not when it is decorated', async t => {
+  const told = '"""How to use it:\n\nclass Probe:\n    pass\n"""\n# class Probe:\nfrom toolyard import Tool\n\n\nclass Probe(Tool):\n    pass\n'
+  const decorated = 'from other import as_tool\n\n\n@as_tool\nclass Probe:\n    pass\n'
+  for (const text of [told, decorated]) {
+    for (const fields of [{ class_name: 'Probe' }, {}]) {
+      const registry = await loadIn(project(t, { 'mods/probe.py': text }), { module: 'mods.probe', ...fields })
+      t.strictSame(registry.findings, [])
+    }
+  }
+})
+
 t.test('PC13 a module may be written as a path, with .py, or with a dot in front', async t => {
   const directory = project(t, { 'mods/sub/two.py': source })
   for (const module of ['mods/sub/two.py', './mods/sub/two.py', '.mods.sub.two', 'mods.sub.two', 'mods//sub/./two']) {

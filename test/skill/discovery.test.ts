@@ -87,16 +87,16 @@ t.test('SC22 the name is that of the front matter, else that of the directory', 
   t.same(registry.skills().map(({ name, description }) => [name, description]), [['notes', 'Search: notes'], ['b', ''], ['c', ''], ['d', '']])
 })
 
-t.test('SC22 a skill that needs a program which is not installed is skipped, and it is reported', async t => {
+t.test('SC22 a skill that needs a program which is no file on the PATH is skipped, and it is reported', async t => {
   const fixture = createFixture(t)
   writeFileSync(join(fixture.bin, 'plain'), '')
-  fixture.skill('a', { 'SKILL.md': skillMd('metadata: {requires: {bins: [show, plain, no-such-program]}}'), 'tools.json': named('search') })
-  fixture.skill('b', { 'SKILL.md': skillMd(`metadata:\n  requires:\n    bins: [show, ${join(fixture.bin, 'show')}, ./own]`) })
+  fixture.skill('a', { 'SKILL.md': skillMd('metadata: {requires: {bins: [show, plain, other-program, no-such-program]}}'), 'tools.json': named('search') })
+  fixture.skill('b', { 'SKILL.md': skillMd(`metadata:\n  requires:\n    bins: [show, plain, ${join(fixture.bin, 'show')}, ./own]`) })
   writeFileSync(join(fixture.skills, 'b/own'), '', { mode: 0o755 })
   const registry = await fixture.load()
   t.same(skillNames(registry), ['b'])
   t.same(names(registry), [])
-  t.match(registry.findings, [{ severity: 'warning', rule: 'SC22', file: join(fixture.skills, 'a/SKILL.md'), message: 'skill "a" is skipped: it needs plain, no-such-program' }])
+  t.match(registry.findings, [{ severity: 'warning', rule: 'SC22', file: join(fixture.skills, 'a/SKILL.md'), message: 'skill "a" is skipped: it needs other-program, no-such-program' }])
 })
 
 t.test('B15 the front matter ends at the second line that is nothing but ---', async t => {

@@ -7,3 +7,4 @@ export { httpErrors, callErrors, HttpError, type HttpErrorCode, type CallErrorCo
 export { permissions, permissionsBeyond, type Permission, type PermissionPolicy } from './permissions.ts'
 export { callbackHeaders } from './callback-headers.ts'
 export { defaultTimeoutSec, jobLimits, type LimitSources } from './job-limits.ts'
+export { isSecretVariable } from './secret-variables.ts'

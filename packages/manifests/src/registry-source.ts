@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises'
 import type { Finding } from './finding.ts'
 import { loadRegistry, type Registry, type RegistryOptions } from './registry.ts'
+import type { Tool } from './tool.ts'
 
 /*
  * The registry over time: read once at the start, then again whenever a file that it was read from changed, or when
@@ -8,8 +9,8 @@ import { loadRegistry, type Registry, type RegistryOptions } from './registry.ts
  * containers update mounted files. A change counts once nothing has changed for one look, so that a file is not read
  * half written.
  *
- * A new version that breaks a manifest which was sound is refused as a whole: the last good one stays until the files
- * change again.
+ * A new version that breaks a manifest which was sound, or what was sound in it, is refused as a whole: the last good one
+ * stays until the files change again.
  */
 
 /** What a reload came to. */
@@ -92,10 +93,23 @@ function filesOf (options: RegistryOptions, registry: Registry): string[] {
   return [...new Set([...options.manifests, ...registry.files])]
 }
 
-/** Errors in files that had none: what a reload must not bring in. */
+/** What a reload must not bring in: errors in files that had none, and those that take away a tool of a file that had some. */
 function newErrors (current: Registry, next: Registry): Finding[] {
   const broken = new Set(errorsOf(current).map(finding => finding.file))
-  return errorsOf(next).filter(finding => !broken.has(finding.file))
+  const lost = current.all().map(({ tool }) => tool).filter(tool => isServed(current, tool) && !isServed(next, tool))
+  return errorsOf(next).filter(error => !broken.has(error.file) || lost.some(tool => takesAway(error, tool)))
+}
+
+function isServed (registry: Registry, { name, source }: Tool): boolean {
+  const found = registry.get(name)?.tool
+  return found !== undefined && found.unavailable === undefined && found.source.file === source.file
+}
+
+/** An error of the whole file takes all of its tools; one of an entry, the tool that it names or that stood there. */
+function takesAway (error: Finding, { name, source }: Tool): boolean {
+  if (error.file !== source.file) return false
+  if (error.tool !== undefined) return error.tool === name
+  return error.index === undefined || error.index === source.index
 }
 
 function errorsOf (registry: Registry): Finding[] {

@@ -1,8 +1,9 @@
 import type { Batch, CallError } from '@toolyard/contract'
-import { withoutStrictNulls, type ArgumentsResult, type Issue, type RegisteredTool, type Registry } from '@toolyard/manifests'
+import type { Registry } from '@toolyard/manifests'
 import type { NewJob } from '@toolyard/queue'
 import type { JobTypes } from '../job-types.ts'
 import type { Principal } from '../plugins/auth.ts'
+import { checkArguments, summary } from './arguments-error.ts'
 import { newJob } from './new-job.ts'
 import { permissionRefusal } from './permission-access.ts'
 import { innerQueueRefusal, queueRefusal } from './queue-access.ts'
@@ -41,24 +42,9 @@ export function planCall (call: Call, context: PlanContext): CallPlan {
   if (refusal !== undefined) return { call, error: { code: 'FORBIDDEN', ...refusal } }
   const checked = checkArguments(registered, call.arguments)
   if (!checked.ok) {
-    return { call, error: { code: 'INVALID_ARGUMENTS', message: summary(checked.issues), details: { issues: checked.issues } } }
+    return { call, error: { code: 'INVALID_ARGUMENTS', message: summary(tool, call.arguments, checked.issues), details: { issues: checked.issues } } }
   }
   const innerRefusal = innerQueueRefusal(principal, tool, checked.arguments)
   if (innerRefusal !== undefined) return { call, error: { code: 'FORBIDDEN', ...innerRefusal } }
   return { call, job: newJob(registered, { arguments: checked.arguments, principal, jobTypes, tags: ['agent-tool'], replyTo: context.replyTo, callbackUrl: context.callbackUrl }) }
-}
-
-/** In strict mode models send null for an optional argument that they leave out. */
-export function checkArguments (registered: RegisteredTool, args: Record<string, unknown>): ArgumentsResult {
-  const checked = registered.validate(args)
-  if (checked.ok) return checked
-  const withoutNulls = registered.validate(withoutStrictNulls(registered.tool.parameters, args))
-  return withoutNulls.ok ? withoutNulls : checked
-}
-
-/** What is wrong with arguments, in one line. */
-export function summary (issues: readonly Issue[]): string {
-  const [first] = issues
-  const more = issues.length > 1 ? ` (and ${issues.length - 1} more)` : ''
-  return first === undefined ? 'Arguments do not fit the schema' : `Arguments do not fit the schema: ${first.path} ${first.message}${more}`
 }

@@ -4,7 +4,7 @@ import type { JobTypes } from '../job-types.ts'
 import type { Principal } from '../plugins/auth.ts'
 import type { ToolCatalog } from '../tool-catalog.ts'
 import type { CallbackAccess } from './callback-access.ts'
-import { checkArguments, summary } from './call-plan.ts'
+import { checkArguments, summary } from './arguments-error.ts'
 import type { JobAdmission } from './job-admission.ts'
 import { findDependencies, splitDependencies } from './job-dependencies.ts'
 import { newJob } from './new-job.ts'
@@ -62,7 +62,7 @@ export class JobSubmitter {
     if (refusal !== undefined) return new HttpError('FORBIDDEN', refusal.message, refusal.details)
     const { input, dependsOn } = splitDependencies(request, tool)
     const checked = checkArguments(registered, input)
-    if (!checked.ok) return new HttpError('VALIDATION_ERROR', summary(checked.issues), { issues: checked.issues })
+    if (!checked.ok) return new HttpError('VALIDATION_ERROR', summary(tool, input, checked.issues), { issues: checked.issues })
     const innerRefusal = innerQueueRefusal(principal, tool, checked.arguments)
     if (innerRefusal !== undefined) return new HttpError('FORBIDDEN', innerRefusal.message, innerRefusal.details)
     const { timeoutSec, maxAttempts, tags, priority, delayMs, callbackUrl } = request

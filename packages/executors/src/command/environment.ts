@@ -1,3 +1,5 @@
+import { isSecretVariable } from '@toolyard/contract/terms'
+
 export interface ToolEnvironment {
   variables: Record<string, string>
   /** The names of the allowlist that are passed (A25): for the audit. */
@@ -8,10 +10,10 @@ const base = ['PATH', 'HOME']
 
 /**
  * The whole environment of a tool: PATH and HOME unless empty, and of `passthrough` what exists, empty or not
- * (A23, A24, A41, AC15, X19). Nothing else of the worker's environment gets through.
+ * (A23, A24, A41, AC15, X19). Nothing else of the worker's environment gets through, and no secret of the service.
  */
 export function toolEnvironment (passthrough: readonly string[], source: NodeJS.ProcessEnv): ToolEnvironment {
-  const passedKeys = passthrough.filter(name => source[name] !== undefined)
+  const passedKeys = passthrough.filter(name => source[name] !== undefined && !isSecretVariable(name))
   const names = [...base.filter(name => source[name] !== ''), ...passedKeys]
   const variables: Record<string, string> = {}
   for (const name of names) {

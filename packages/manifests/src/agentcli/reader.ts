@@ -1,6 +1,6 @@
 import { dirname } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
-import { limits } from '@toolyard/contract/terms'
+import { isSecretVariable, limits } from '@toolyard/contract/terms'
 import { placeOf } from '../document/place.ts'
 import { ManifestFault } from '../finding.ts'
 import { FindingList, type Remark } from '../finding-list.ts'
@@ -44,6 +44,7 @@ export async function readAgentcli ({ file, value, schemas, ...text }: ManifestT
   for (const entry of entries) {
     if (entry.kind !== 'tool') continue
     checkSchema(entry.tool, schemas)
+    findings.add(secretFindings(entry.tool))
     // Judging patterns takes milliseconds each: a long manifest must not hold up a process that serves.
     await setImmediate()
   }
@@ -71,6 +72,18 @@ function permissionFindings ({ permissions = [], name }: AgentcliEntry, index: n
     tool: name,
     message: `tool[${index}] ${goQuote(name)}: ${goQuote(permission)} is no known permission and is ignored`,
     fix: 'Use read_repo, write_files or network.'
+  }))
+}
+
+function secretFindings ({ name, run, source: { index } }: Tool): Remark[] {
+  const names = run.kind === 'command' ? run.envPassthrough.filter(isSecretVariable) : []
+  return names.map(variable => ({
+    severity: 'warning',
+    rule: 'X19',
+    index,
+    tool: name,
+    message: `tool[${index}] ${goQuote(name)}: envPassthrough: ${variable} is a secret of the service and is not passed`,
+    fix: 'Remove the entry, and give the tool a secret of its own under another name.'
   }))
 }
 

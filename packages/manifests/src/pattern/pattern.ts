@@ -3,6 +3,7 @@ import type * as re2js from 're2js'
 import type * as redosDetector from 'redos-detector'
 import { manifestLimits } from '../limits.ts'
 import { isExponential } from './ambiguity.ts'
+import { withoutNeedlessEscapes } from './escapes.ts'
 import { linearSyntax } from './linear-syntax.ts'
 import { hasReference, nestedRepeats } from './parts.ts'
 import { parsePattern, type PatternNode } from './syntax.ts'
@@ -48,7 +49,8 @@ const maxRepeats = 10_000
  *
  * @throws PatternRefused
  */
-export function compilePattern (source: string): Pattern {
+export function compilePattern (written: string): Pattern {
+  const source = withoutNeedlessEscapes(written)
   if (source.length > manifestLimits.patternChars) {
     throw new PatternRefused(`is longer than ${manifestLimits.patternChars} characters`)
   }

@@ -3,8 +3,10 @@ import { open } from 'node:fs/promises'
 /** Bytes of a source that are looked at; longer ones are not judged. */
 const mostBytes = 1_048_576
 
-/** Ways to get a class that no line `class X` declares; a source with one of them isn't judged. */
-const dynamic = /\bimport[ \t]*\(?[ \t]*\*|__getattr__|\bglobals\b|\bsetattr\b|\bexec\b|\btype[ \t]*\(|\bimportlib\b|\.register\b/
+/** Ways to get a class that no line `class X` declares, or to make another one of it; a source with one of them isn't judged. */
+const dynamic = /^@|\bimport[ \t]*\(?[ \t]*\*|__getattr__|\bglobals\b|\bsetattr\b|\bexec\b|\btype[ \t]*\(|\bimportlib\b|\.register\b/m
+/** What may say `class X` without declaring it. */
+const textOrComment = /"""[\s\S]*?"""|'''[\s\S]*?'''|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|#[^\n]*/g
 
 /**
  * What is wrong with the class that a tool names, as far as the text of its module tells without running it (PC4):
@@ -12,10 +14,11 @@ const dynamic = /\bimport[ \t]*\(?[ \t]*\*|__getattr__|\bglobals\b|\bsetattr\b|\
  * left to the worker.
  */
 export async function classFault (file: string, className: string | undefined): Promise<string | undefined> {
-  const source = await sourceOf(file)
-  if (source === undefined || dynamic.test(source)) return undefined
+  const text = await sourceOf(file)
+  if (text === undefined || dynamic.test(text)) return undefined
+  const source = text.replace(textOrComment, "''")
   if (className === undefined) return /^[ \t]*class[ \t]+[^\s([:]+[ \t]*[([]/m.test(source) ? undefined : 'no Tool subclass found in module'
-  if (!source.includes(className)) return `class_name '${className}' not found in module`
+  if (!text.includes(className)) return `class_name '${className}' not found in module`
   const bases = basesOf(source, className)
   return bases?.trim() === '' ? `class_name '${className}' must inherit from Tool` : undefined
 }

@@ -1,0 +1,31 @@
+import { withoutStrictNulls, type ArgumentsResult, type Issue, type RegisteredTool, type SkillArg, type Tool } from '@toolyard/manifests'
+import { forbiddenKey, hasForbiddenKey } from '../forbidden-key.ts'
+
+/** Checks a call's arguments. In strict mode models send null for an optional argument that they leave out. */
+export function checkArguments (registered: RegisteredTool, args: Record<string, unknown>): ArgumentsResult {
+  if (hasForbiddenKey(args)) return { ok: false, issues: [{ path: '/', message: `must not have the key ${forbiddenKey}` }] }
+  const checked = registered.validate(args)
+  if (checked.ok) return checked
+  const withoutNulls = registered.validate(withoutStrictNulls(registered.tool.parameters, args))
+  return withoutNulls.ok ? withoutNulls : checked
+}
+
+/** What is wrong with arguments, in one line: of a skill in the words of its format, where that has any (X18). */
+export function summary (tool: Tool, args: Record<string, unknown>, issues: readonly Issue[]): string {
+  const [first] = issues
+  const more = issues.length > 1 ? ` (and ${issues.length - 1} more)` : ''
+  return skillFault(tool, args) ?? (first === undefined ? 'Arguments do not fit the schema' : `Arguments do not fit the schema: ${first.path} ${first.message}${more}`)
+}
+
+/** SC5, SC6, SC25. */
+function skillFault ({ run }: Tool, args: Record<string, unknown>): string | undefined {
+  if (run.kind === 'read-skill') return typeof args['skill_name'] === 'string' ? undefined : 'missing skill_name'
+  if (run.kind !== 'skill') return undefined
+  return run.args.map(arg => parameterFault(arg, Object.hasOwn(args, arg.param) ? args[arg.param] : undefined)).find(fault => fault !== undefined)
+}
+
+function parameterFault ({ kind, param }: SkillArg, value: unknown): string | undefined {
+  if (kind === 'flagifboolean' || (kind === 'flag' && (value === undefined || value === null))) return undefined
+  if (value === undefined) return `missing parameter: ${param}`
+  return typeof value === 'object' ? `parameter ${param} must be a string, number, or boolean` : undefined
+}
