@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
+import { hasPython } from '../support/python.ts'
 
 const program = fileURLToPath(new URL('../../../apps/cli/bin/toolyard.js', import.meta.url))
 const good = { tools: [{ name: 'lister', description: 'Lists the files of a folder', schema: { type: 'object', properties: {}, required: [], additionalProperties: false }, command: ['/bin/ls'] }] }
@@ -37,6 +38,37 @@ t.test('X15 a missing schema_version is an error to validate', async t => {
   const { status, stdout } = toolyard(project(t), ['validate', 'unversioned.json'])
   t.equal(status, 1)
   t.match(stdout, "schema_version must be '1.0'")
+})
+
+t.test('P29, PC4 validate imports the modules of Python tools, and looks for their classes', { skip: hasPython() ? false : 'python3 is not installed' }, async t => {
+  const tool = 'from toolyard import Tool\n\n\nclass Probe(Tool):\n    def __init__(self, *given):\n        raise RuntimeError("constructed")\n'
+  const modules: Record<string, [text: string, fields?: object]> = {
+    good: [tool],
+    syntax: [`${tool}def x(:\n`],
+    missing: [`import no_such_package\n${tool}`],
+    raises: [`${tool}raise RuntimeError('no luck')\n`],
+    hidden: ['globals()["x"] = 1\n'],
+    other: ['globals()["x"] = 1\n', { class_name: 'Nope' }],
+    plain: [`${tool}Plain = type('Plain', (), {})\n`, { class_name: 'Plain' }]
+  }
+  const entries = Object.entries(modules)
+  const dir = t.testdir({
+    mods: Object.fromEntries(entries.map(([name, [text]]) => [`${name}.py`, text])),
+    'm.json': JSON.stringify({ schema_version: '1.0', metadata: { name: 'a', description: 'b' }, tools: entries.map(([name, [, fields]]) => ({ name, description: 'Does a thing', module: `mods.${name}`, ...fields })) })
+  })
+  const { status, stdout } = toolyard(dir, ['validate', '--json', 'm.json'])
+  t.equal(status, 1)
+  const { findings } = JSON.parse(stdout) as { findings: Array<{ rule: string, severity: string, message: string }> }
+  const errors = findings.filter(({ severity }) => severity === 'error').map(({ rule, message }) => `${rule} ${message}`)
+  t.match(errors[0], /^P29 tools\[1\]\.module import failed \(SyntaxError: invalid syntax/)
+  t.strictSame(errors.slice(1), [
+    "P29 tools[2].module import failed (ModuleNotFoundError: No module named 'no_such_package')",
+    'P29 tools[3].module import failed (RuntimeError: no luck)',
+    'P17 tools[4].no Tool subclass found in module',
+    "P16 tools[5].class_name 'Nope' not found in module",
+    "P16 tools[6].class_name 'Plain' must inherit from Tool"
+  ])
+  t.equal(toolyard(dir, ['validate', '--no-import', 'm.json']).status, 0)
 })
 
 t.test('validate --json prints the findings as data', async t => {

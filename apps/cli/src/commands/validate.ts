@@ -1,4 +1,5 @@
-import type { Finding } from '@toolyard/manifests'
+import type { Finding, ValidationOptions } from '@toolyard/manifests'
+import type { Settings } from '@toolyard/runtime'
 import type { Command } from '../command.ts'
 
 /** `toolyard validate`: everything that is wrong with manifests (P32, PC1, PC6). */
@@ -8,13 +9,15 @@ export const validate: Command = {
   help: `Usage: toolyard validate [--strict] [--json] PATH...
 
 Checks manifests as a service would load them in this order: files, skill directories, or directories of skills. Prints every
-finding of every file with its position, rule and remedy. Runs nothing and needs no Redis.
+finding of every file with its position, rule and remedy. Imports the modules of Python tools, in the sandbox where there
+is one, and runs no tool. Needs no Redis.
 
-  --strict  warnings are errors
-  --json    print {ok, findings, files} as JSON
+  --strict     warnings are errors
+  --no-import  leave Python modules alone
+  --json       print {ok, findings, files} as JSON
 
 Exit status: 0 without errors, 1 with errors, 2 for a command line that makes no sense.`,
-  options: { strict: { type: 'boolean' }, json: { type: 'boolean' } },
+  options: { strict: { type: 'boolean' }, 'no-import': { type: 'boolean' }, json: { type: 'boolean' } },
   takesArguments: true,
   run: async ({ options, args }) => {
     if (args.length === 0) {
@@ -23,11 +26,29 @@ Exit status: 0 without errors, 1 with errors, 2 for a command line that makes no
     }
     const { validateManifests } = await import('@toolyard/manifests')
     const { readSettings, toolSourcesOf } = await import('@toolyard/runtime')
-    const { skills } = toolSourcesOf(readSettings(process.env), process.env)
-    const validation = await validateManifests(args, { strict: options['strict'] === true, skills })
+    const settings = readSettings(process.env)
+    const { skills } = toolSourcesOf(settings, process.env)
+    const validation = await validateManifests(args, {
+      strict: options['strict'] === true,
+      skills,
+      ...(options['no-import'] === true ? {} : { tryImports: await importer(settings) })
+    })
     if (options['json'] === true) console.log(JSON.stringify(validation, null, 2))
     else console.log(report(validation.findings, args.length))
     return validation.ok ? 0 : 1
+  }
+}
+
+/** Where a worker would import them; without Python, that is said and nothing else. */
+async function importer (settings: Settings): Promise<NonNullable<ValidationOptions['tryImports']>> {
+  const [{ tryImports }, { programPaths }] = await Promise.all([import('@toolyard/executors'), import('@toolyard/runtime/install')])
+  return async tools => {
+    if (tools.every(({ run }) => run.kind !== 'python')) return []
+    if ((await programPaths('python3', process.env)).length === 0) {
+      console.error('toolyard validate: there is no python3 on the PATH, so that modules are not imported.')
+      return []
+    }
+    return await tryImports(tools, { mode: settings.SANDBOX === 'off' ? 'off' : 'auto', env: process.env, workspaceDir: process.cwd(), defaultPermissions: settings.TOOL_DEFAULT_PERMISSIONS })
   }
 }
 

@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises'
-import { boundLayer, openSandbox } from '@toolyard/executors'
-import { validateManifests } from '@toolyard/manifests'
+import { boundLayer, openSandbox, tryImports } from '@toolyard/executors'
+import { validateManifests, type Tool } from '@toolyard/manifests'
 import { checkRedis, connectRedis, isConnected } from '@toolyard/queue'
 import { findRedisServer } from '@toolyard/queue/server'
 import { findRedisTarget, loadEnvFile, readSettings, toolSourcesOf, type Settings } from '@toolyard/runtime'
@@ -67,7 +67,9 @@ async function examinePython (): Promise<Check> {
 
 async function examineManifests (settings: Settings): Promise<Check[]> {
   const { manifests, skills } = toolSourcesOf(settings, process.env)
-  const { findings } = await validateManifests([...manifests], { strict: false, skills })
+  const python = (await programPaths('python3', process.env)).length > 0
+  const sandbox = { mode: settings.SANDBOX === 'off' ? 'off' as const : 'auto' as const, env: process.env, workspaceDir: settings.WORKSPACE_DIR, defaultPermissions: settings.TOOL_DEFAULT_PERMISSIONS }
+  const { findings } = await validateManifests([...manifests], { strict: false, skills, ...(python ? { tryImports: (tools: readonly Tool[]) => tryImports(tools, sandbox) } : {}) })
   if (findings.length === 0) return [{ subject: 'Manifests', verdict: 'good', detail: `${manifests.length} without findings` }]
   return findings.map(({ severity, file, message }) => ({ subject: 'Manifests', verdict: severity === 'error' ? 'error' : 'warning', detail: `${file}: ${message}` }))
 }

@@ -15,7 +15,8 @@ export interface CallRequest {
   name: string
   description: string
   config: Record<string, unknown>
-  arguments: Record<string, unknown>
+  /** Null: only look for the class. */
+  arguments: Record<string, unknown> | null
   cwd: string
   max_bytes: number
 }

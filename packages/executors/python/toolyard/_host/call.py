@@ -1,7 +1,7 @@
 """
 One call, in a process of its own.
 
-    worker: {"class", "name", "description", "config", "arguments", "cwd", "max_bytes"}
+    worker: {"class", "name", "description", "config", "arguments", "cwd", "max_bytes"}; null for arguments: only look for the class
     call:   {"returned": 17}, then its JSON as a frame, cut at max_bytes; 17 is the whole size
             {"failed": {"code", "message", "type"}}
             nothing: the tool ended the process itself, and how it ended is the result
@@ -64,6 +64,9 @@ def _run(module: ModuleType, request: dict[str, Any]) -> bytes:
         os.chdir(request["cwd"])
     except OSError as error:
         raise Failed("TOOL_UNAVAILABLE", f"the working directory cannot be entered: {error.strerror}") from None
+    if request["arguments"] is None:
+        _find_class(module, request)
+        return b"null"
     tool = _construct(module, request)
     value = _execute(tool, request["arguments"])
     try:
@@ -75,11 +78,15 @@ def _run(module: ModuleType, request: dict[str, Any]) -> bytes:
         raise Failed("OUTPUT_INVALID", f"the output cannot be turned into JSON: {describe(error)}", error) from None
 
 
-def _construct(module: ModuleType, request: dict[str, Any]) -> Any:
+def _find_class(module: ModuleType, request: dict[str, Any]) -> type:
     try:
-        tool_class = find_class(module, request["class"])
+        return find_class(module, request["class"])
     except ClassNotFound as error:
         raise Failed("TOOL_UNAVAILABLE", str(error)) from None
+
+
+def _construct(module: ModuleType, request: dict[str, Any]) -> Any:
+    tool_class = _find_class(module, request)
     try:
         return tool_class(request["name"], request["description"], request["config"])
     except BaseException as error:

@@ -1,0 +1,51 @@
+import type { ImportFault, PythonRun, Tool } from '@toolyard/manifests'
+import { toolEnvironment } from '../command/environment.ts'
+import { startDeadline } from '../deadline.ts'
+import { createMarks } from '../process/mark.ts'
+import { openSandbox, type Sandbox, type SandboxOptions } from '../sandbox/sandbox.ts'
+import { createHosts, type Hosts } from './hosts.ts'
+import { openCall } from './open-call.ts'
+import { runCall } from './run-call.ts'
+
+/** For one tool: its import, and the search for its class. */
+const timeoutMs = 90_000
+
+/**
+ * Imports the modules of Python tools as their first calls would, in the sandbox where there is one, and looks for their
+ * classes (P16, P17, P29, PC4). None is constructed or executed. What is wrong with the machine, such as a missing
+ * Python, is the reason of each tool's fault.
+ *
+ * @throws SandboxError in mode `require`
+ */
+export async function tryImports (tools: readonly Tool[], options: Pick<SandboxOptions, 'mode' | 'env' | 'workspaceDir' | 'defaultPermissions'>): Promise<ImportFault[]> {
+  if (tools.every(tool => tool.run.kind !== 'python')) return []
+  const sandbox = await openSandbox({ ...options, hidden: [], python: true })
+  const hosts = createHosts({ env: toolEnvironment([], options.env).variables, workspaceDir: options.workspaceDir, marks: createMarks(), onSurvivors: () => {}, onHostEnd: () => {}, groupMembers: [] })
+  const faults: ImportFault[] = []
+  try {
+    for (const tool of tools) {
+      const { run } = tool
+      const fault = run.kind === 'python' ? await tryImport({ tool, run }, { hosts, sandbox, workspaceDir: options.workspaceDir }) : undefined
+      if (fault !== undefined) faults.push(fault)
+    }
+  } finally {
+    await hosts.close()
+    sandbox.close()
+  }
+  return faults
+}
+
+async function tryImport ({ tool, run }: { tool: Tool, run: PythonRun }, { hosts, sandbox, workspaceDir }: { hosts: Hosts, sandbox: Sandbox, workspaceDir: string }): Promise<ImportFault | undefined> {
+  const deadline = startDeadline(timeoutMs, new AbortController().signal)
+  try {
+    const opened = await openCall(hosts, run, { box: sandbox.hostBoxOf(tool), onLine: () => {}, interrupted: deadline.interrupted, onPython: () => {} })
+    if (opened.kind === 'unstarted') return { tool, what: 'module', reason: opened.error.message.replace(`module '${run.module}' does not import: `, '') }
+    if (opened.kind !== 'opened') return { tool, what: 'module', reason: `it takes longer than ${timeoutMs / 1_000} s` }
+    const request = { class: run.className ?? null, name: tool.name, description: tool.description, config: run.config, arguments: null, cwd: workspaceDir, max_bytes: 0 }
+    const { reply } = await runCall(opened.process, request, { deadline, onLine: () => {}, onSurvivors: () => {}, group: undefined })
+    const outcome = reply.outcome()
+    return outcome === undefined || outcome.ok ? undefined : { tool, what: 'class', reason: outcome.error.message }
+  } finally {
+    deadline.clear()
+  }
+}
