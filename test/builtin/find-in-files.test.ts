@@ -73,6 +73,16 @@ for (const { engine, env, skip } of engines) {
       t.same(await places(fixture, { query: 'needle', glob: 'a/**' }), ['a/z.txt:1:3'])
     })
 
+    t.test('RC39 every character of a query that is no expression means itself', async t => {
+      const fixture = createFixture(t, { env })
+      const chars = Array.from({ length: 94 }, (_, at) => String.fromCharCode(33 + at))
+      write(fixture, { f: chars.map(char => `a${char}b\n`).join('') })
+      for (const [at, char] of chars.entries()) {
+        for (const query of [`a${char}b`, `A${char}B`]) t.strictSame(await places(fixture, { query }), [...new Set(chars.map((other, line) => other.toLowerCase() === char.toLowerCase() ? `f:${line + 1}:1` : ''))].filter(place => place !== ''), `${query} (${at})`)
+      }
+      t.strictSame(await places(fixture, { query: '-', max_results: 1 }), ['f:13:2'])
+    })
+
     t.test('RC39 B33 expressions are RE2\'s, and mean a line', async t => {
       const fixture = createFixture(t, { env })
       write(fixture, { f: 'foo1 bar\nfoo\u00e9\nétoile\nx\n\ny  \n(a|b)\n', crlf: 'foo\r\nbar\r\n' })

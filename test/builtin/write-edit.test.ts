@@ -35,6 +35,11 @@ t.test('RC37 apply_patch applies a unified diff, also where lines have moved', a
   t.equal(await apply('new\nlines\none\ntwo\nthree\n', patch), 'new\nlines\none\nTWO\nthree\n')
   t.equal(await apply('one\r\ntwo\r\nthree\r\n', patch), 'one\r\nTWO\r\nthree\r\n')
   t.equal(await apply('one\ntwo\nthree\n', patch.trimEnd()), 'one\nTWO\nthree\n', 'the last line end may be missing')
+  const last = '@@ -1,1 +1,1 @@\n-uno\n+one\n\\ No newline at end of file\n'
+  t.match(await apply('uno\ntwo\n3\n', last), /^error: the patch does not fit the file/, 'the line is not the last one')
+  t.equal(await apply('uno\n', last), 'one')
+  t.equal(await apply('uno', '@@ -1,1 +1,1 @@\n-uno\n\\ No newline at end of file\n+one\n'), 'one\n')
+  t.equal(await apply('a\r\nuno', '@@ -1,2 +1,2 @@\n a\n-uno\n\\ No newline at end of file\n+one\n\\ No newline at end of file\n'), 'a\r\none')
   t.match(await apply('one\n2\nthree\n', patch), /^error: the patch does not fit the file/)
   t.match(await apply('x', 'just text'), /^error: input.patch has no hunk/)
   t.match(await apply('one\ntwo\nthree\n', patch + patch.replaceAll('file', 'other')), /^error: input.patch changes 2 files/)

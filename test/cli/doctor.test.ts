@@ -13,6 +13,7 @@ void t.test('the doctor shows the layers of the sandbox and the manifests, and e
   const { status, output } = doctor(t, {})
   t.match(output, /Sandbox: bubblewrap/)
   t.match(output, /Manifests/)
+  t.notMatch(output, /there are no Python tools/, 'each layer is tried')
   t.equal(status, output.includes('ERROR') ? 1 : 0)
 })
 

@@ -12,6 +12,13 @@ t.test('A38 X9 JSON on stdout is parsed, also when its value is falsy', async t 
   }
 })
 
+t.test('X9, X29 JSON with a number that nothing here can hold stays text', async t => {
+  const fixture = createFixture(t)
+  const huge = '1'.repeat(400)
+  for (const text of ['{"a":1e999}', '[-1e999]', `[${huge}]`, '1E+400']) t.equal(outputOf(await fixture.runShell(`printf %s '${text}'`)), text)
+  t.same(outputOf(await fixture.runShell('printf %s \'["1e999", 1e-999, 1e308]\'')), ['1e999', 0, 1e308])
+})
+
 t.test('X9 AC18 what is no JSON is text without the white space around it', async t => {
   const fixture = createFixture(t)
   t.equal(outputOf(await fixture.runShell('printf "\\n  two words\\n\\n"')), 'two words')

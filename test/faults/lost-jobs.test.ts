@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
-import { cancel, reach, submit } from '../jobs/submission.ts'
+import { cancel, list, reach, submit } from '../jobs/submission.ts'
 import { waitFor } from '../support/condition.ts'
 import { startService } from '../support/service.ts'
 import { runsOf, stampEntries, stampFiles } from './stamp.ts'
@@ -65,7 +65,9 @@ void t.test('fault 23 a job that kills its worker is failed after the third one,
     await worker.stop('SIGKILL')
   }
   await service.startWorker()
-  t.match(await reach(service.client, id, 'succeeded', 'failed'), { status: 'failed', error: { code: 'WORKER_LOST' } })
+  const end = { status: 'failed', attempts: 3, error: { code: 'WORKER_LOST', message: 'The job was given up: its worker was lost in each of 3 runs' } }
+  t.match(await reach(service.client, id, 'succeeded', 'failed'), end)
+  t.match((await list(service.client, '?type=agentcli.again')).jobs, [end])
   t.equal(runsOf(service).get('killer'), 3)
   t.equal((await service.client.call('once', { mark: 'healthy' })).ok, true)
 })

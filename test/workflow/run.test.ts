@@ -25,8 +25,11 @@ function bomb (): string {
 
 async function stepsOf (id: string): Promise<Job[]> {
   const { jobs } = await list(client, '?tag=workflow-step&limit=200')
+  const steps = jobs.filter(job => job.parent_id === id)
   const whole = await Promise.all(jobs.map(job => read(client, job.id)))
-  return whole.filter(job => job.parent_id === id).reverse()
+  const found = whole.filter(job => job.parent_id === id)
+  if (found.length !== steps.length) throw new Error('the list names other steps than the jobs themselves')
+  return found.reverse()
 }
 
 t.test('RC43, X33 a workflow runs its steps, in one place of one worker, and answers with their outputs', async t => {

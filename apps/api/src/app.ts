@@ -12,6 +12,7 @@ import { permissionRefusal } from './invocation/permission-access.ts'
 import { JobSubmitter } from './invocation/job-submitter.ts'
 import type { JobTypes } from './job-types.ts'
 import { auth } from './plugins/auth.ts'
+import { answerClientError } from './plugins/client-errors.ts'
 import { errors, sendError } from './plugins/errors.ts'
 import { jsonBody } from './plugins/json-body.ts'
 import { pressure } from './plugins/pressure.ts'
@@ -107,6 +108,7 @@ export function buildApp (deps: ApiDeps, options: ApiOptions): App {
     trustProxy: options.trustProxy.length > 0 && [...options.trustProxy],
     // Some proxies take the path off, others leave it on.
     ...(options.basePath === '' ? {} : { rewriteUrl: ({ url = '/' }: IncomingMessage) => withoutBase(url, options.basePath) }),
+    clientErrorHandler: answerClientError,
     frameworkErrors: (error, request, reply) => { sendError(error, request, reply) }
   }).withTypeProvider<TypeBoxTypeProvider>()
 

@@ -42,8 +42,8 @@ export type JobResponse = Static<typeof JobResponse>
 export const SubmitJobResponse = Type.Object({ ok: Type.Literal(true), job: JobView, idempotent: Type.Boolean() })
 export type SubmitJobResponse = Static<typeof SubmitJobResponse>
 
-/** A job in a list: without input and result, which can be large and are read at `GET /v1/jobs/:id`. */
-export const JobSummary = Type.Omit(JobView, ['depends_on', 'parent_id', 'input', 'result', 'result_truncated', 'sandbox'])
+/** A job in a list: without what can be large, or needs more than its record, and is read at `GET /v1/jobs/:id`. */
+export const JobSummary = Type.Omit(JobView, ['depends_on', 'input', 'result', 'result_truncated', 'sandbox'])
 export type JobSummary = Static<typeof JobSummary>
 
 /** `GET /v1/jobs` (RC24): newest first. `next_cursor` is null when there are no more. */

@@ -8,7 +8,7 @@ import { isoTime } from './job-summary.ts'
 import { jobKey, placeOfKey } from './names.ts'
 import type { OutputStore } from './output-store.ts'
 import type { QueueDirectory } from './queue-directory.ts'
-import { decodeFailure, sandboxOfFailure } from './settlement.ts'
+import { decodeFailure, runsOf, sandboxOfFailure } from './settlement.ts'
 import { whileAvailable } from './unavailable.ts'
 
 const states: Record<string, JobState> = { active: 'running', completed: 'succeeded', failed: 'failed' }
@@ -81,7 +81,7 @@ export class JobReader {
       status: error?.code === cancelled.code ? 'cancelled' : states[bullState] ?? (hasSteps ? 'running' : 'queued'),
       priority: publicPriority(job.priority),
       timeout_sec: job.data.timeoutSec,
-      attempts: job.attemptsStarted,
+      attempts: runsOf(job.attemptsStarted, job.failedReason),
       max_attempts: job.opts.attempts ?? 1,
       callback_url: job.data.callbackUrl ?? null,
       tags: job.data.tags,

@@ -3,13 +3,13 @@ import { cancelled } from './cancellation.ts'
 import type { Redis } from './connection.ts'
 import type { IndexedJob } from './job-index.ts'
 import type { JobQueues } from './job-queues.ts'
-import { jobKey } from './names.ts'
+import { jobKey, placeOfKey } from './names.ts'
 import { pipelined } from './pipelined.ts'
-import { decodeFailure } from './settlement.ts'
+import { decodeFailure, runsOf } from './settlement.ts'
 import { whileAvailable } from './unavailable.ts'
 
 /** The fields of a job's record that a summary is made of; none of them is large. */
-const fields = ['timestamp', 'processedOn', 'finishedOn', 'ats', 'failedReason', 'cancelled', 'seen'] as const
+const fields = ['timestamp', 'processedOn', 'finishedOn', 'ats', 'failedReason', 'cancelled', 'seen', 'parentKey'] as const
 
 interface Record {
   timestamp: number
@@ -21,6 +21,8 @@ interface Record {
   isCancelled: boolean
   /** It has made jobs and waits for them. */
   hasSteps: boolean
+  /** The workflow that it is a step of. */
+  parentId: string | undefined
 }
 
 /**
@@ -56,17 +58,18 @@ async function readRecords (redis: Redis, jobs: readonly IndexedJob[]): Promise<
 }
 
 function decode (values: Array<string | null>, hasOutput: boolean): Record | undefined {
-  const [timestamp = null, processedOn = null, finishedOn = null, runs = null, failedReason = null, mark = null, seen = null] = values
+  const [timestamp = null, processedOn = null, finishedOn = null, runs = null, failedReason = null, mark = null, seen = null, parentKey = null] = values
   if (timestamp === null) return undefined
   return {
     timestamp: Number(timestamp),
     processedOn: processedOn === null ? undefined : Number(processedOn),
     finishedOn: finishedOn === null ? undefined : Number(finishedOn),
-    runs: Number(runs ?? 0),
+    runs: runsOf(Number(runs ?? 0), failedReason),
     // An earlier run that failed leaves its reason behind.
     failure: finishedOn === null || hasOutput || failedReason === null ? undefined : decodeFailure(failedReason),
     isCancelled: finishedOn === null && mark !== null,
-    hasSteps: seen !== null
+    hasSteps: seen !== null,
+    parentId: parentKey === null ? undefined : placeOfKey(parentKey).id
   }
 }
 
@@ -94,6 +97,7 @@ function summary (job: IndexedJob, record: Record, status: JobState): JobSummary
     max_attempts: job.maxAttempts,
     callback_url: job.callbackUrl ?? null,
     tags: job.tags,
+    ...(record.parentId === undefined ? {} : { parent_id: record.parentId }),
     error: error === undefined ? null : { ...error, at: updatedAt },
     created_at: isoTime(record.timestamp),
     updated_at: updatedAt

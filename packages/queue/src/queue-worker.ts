@@ -13,7 +13,7 @@ import type { JobQueues } from './job-queues.ts'
 import { lockMs } from './lock.ts'
 import { internalName, jobKey, keyPrefix } from './names.ts'
 import type { OutputStore } from './output-store.ts'
-import { decodeFailure, encodeFailure } from './settlement.ts'
+import { decodeFailure, encodeFailure, maxLostRuns } from './settlement.ts'
 import { parkMs, type SerialGate, type SerialJob } from './serial-gate.ts'
 import type { HandlerResult, WorkerPoolOptions } from './worker-pool.ts'
 
@@ -24,8 +24,6 @@ import type { HandlerResult, WorkerPoolOptions } from './worker-pool.ts'
  */
 const renewMs = 750
 const stalledCheckMs = 500
-/** A job that has lost its worker so often is failed without another try. */
-const maxLostRuns = 2
 /** A worker that has left a job to others keeps its place for so long, in milliseconds, so as not to take it again at once. */
 const standBackMs = 100
 

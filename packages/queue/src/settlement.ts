@@ -4,6 +4,10 @@ import { callErrors, type CallError } from '@toolyard/contract/terms'
 /** The fields of a job's hash that tell how it ended; `decodeSettlement` takes their values in this order. */
 export const settlementFields = ['finishedOn', 'returnvalue', 'failedReason'] as const
 
+/** A job whose worker is lost more often than this is failed (promise 4). */
+export const maxLostRuns = 2
+/** BullMQ's words for such a one. */
+const lostTooOften = 'job stalled more than allowable limit'
 /** All job ids are UUIDs. */
 const idLength = 36
 
@@ -46,11 +50,20 @@ export function decodeReply (message: string): { id: string, settlement: Settlem
   return { id: message.slice(0, idLength), settlement }
 }
 
+/**
+ * How often a job ran. BullMQ takes a job whose worker was lost too often out of its queue once more, to fail it.
+ *
+ * @param started as BullMQ counts
+ */
+export function runsOf (started: number, failedReason: string | null | undefined): number {
+  return failedReason === lostTooOften ? started - 1 : started
+}
+
 /** A reason that isn't ours comes from BullMQ itself, which fails the jobs of workers that died too often. */
 export function decodeFailure (reason: string): CallError {
   try {
     const { sandbox: _, ...error } = JSON.parse(reason) as CallError & { sandbox?: SandboxState }
     if (Object.hasOwn(callErrors, error.code)) return error
   } catch {}
-  return { code: 'WORKER_LOST', message: `The job was given up: ${reason}` }
+  return { code: 'WORKER_LOST', message: reason === lostTooOften ? `The job was given up: its worker was lost in each of ${maxLostRuns + 1} runs` : `The job was given up: ${reason}` }
 }

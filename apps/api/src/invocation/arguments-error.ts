@@ -1,9 +1,7 @@
 import { withoutStrictNulls, type ArgumentsResult, type Issue, type RegisteredTool, type SkillArg, type Tool } from '@toolyard/manifests'
-import { forbiddenKey, hasForbiddenKey } from '../forbidden-key.ts'
 
 /** Checks a call's arguments. In strict mode models send null for an optional argument that they leave out. */
 export function checkArguments (registered: RegisteredTool, args: Record<string, unknown>): ArgumentsResult {
-  if (hasForbiddenKey(args)) return { ok: false, issues: [{ path: '/', message: `must not have the key ${forbiddenKey}` }] }
   const checked = registered.validate(args)
   if (checked.ok) return checked
   const withoutNulls = registered.validate(withoutStrictNulls(registered.tool.parameters, args))

@@ -1,16 +1,24 @@
 import { limits } from '@toolyard/contract/terms'
 
+/** What every number has that JavaScript may not hold. */
+const mayBeTooLarge = /\d[eE]\+?\d\d|\d{300}/
+
 /**
- * Parses JSON that may be a tool's output. Undefined for what is no JSON, or is nested deeper than
- * `limits.outputDepth`: later readers of the value walk it recursively.
+ * Parses JSON that may be a tool's output. Undefined for what is no JSON, is nested deeper than `limits.outputDepth`
+ * (later readers of the value walk it recursively), or has a number that JavaScript can't hold, which would become null.
  */
 export function parseJson (text: string): { value: unknown } | undefined {
   try {
     const value: unknown = JSON.parse(text)
-    return isTooDeep(text) ? undefined : { value }
+    return isTooDeep(text) || (mayBeTooLarge.test(text) && holdsInfinity(value)) ? undefined : { value }
   } catch {
     return undefined
   }
+}
+
+function holdsInfinity (value: unknown): boolean {
+  if (typeof value === 'number') return !Number.isFinite(value)
+  return typeof value === 'object' && value !== null && Object.values(value).some(holdsInfinity)
 }
 
 /** Measured on the text, which is known to be valid: walking the value would itself need the stack. */

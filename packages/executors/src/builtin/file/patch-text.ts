@@ -15,8 +15,18 @@ export function patchText (text: string, source: string): string {
   const patchLines = patch.hunks.reduce((sum, hunk) => sum + hunk.lines.length, 0)
   if (lineCount(text) * patchLines > maxComparisons) throw new BuiltinFailure('the patch is too large for a file of this size; apply it in parts')
   const patched = applyPatch(text, patch)
-  if (patched === false) throw new BuiltinFailure('the patch does not fit the file (read it again with data.file_read)')
+  if (patched === false || !endsAsSaid(text, patched, patch)) throw new BuiltinFailure('the patch does not fit the file (read it again with data.file_read)')
   return patched
+}
+
+/** Whether what the patch calls the last line, one without a newline, is the last one of the file before and behind. */
+function endsAsSaid (before: string, after: string, { hunks }: StructuredPatch): boolean {
+  return hunks.every(({ lines }) => {
+    const marked = lines.map((line, at) => lines[at + 1]?.startsWith('\\') === true ? line[0] : '')
+    const side = (kind: string): string => lines.filter(line => line.startsWith(' ') || line.startsWith(kind)).map(line => line.slice(1)).join('\n')
+    const fits = (text: string, kind: string): boolean => !(marked.includes(kind) || marked.includes(' ')) || text.replaceAll('\r\n', '\n').endsWith(side(kind).replaceAll('\r', ''))
+    return fits(before, '-') && fits(after, '+')
+  })
 }
 
 function onePatch (source: string): StructuredPatch {

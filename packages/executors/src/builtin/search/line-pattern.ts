@@ -27,7 +27,7 @@ export function compileQuery ({ query, regex, caseSensitive }: { query: string, 
 
 /** A text alone leaves a backtracking engine nothing to choose. */
 function literal (query: string): LinePattern {
-  const pattern = new RegExp(query.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&'), 'giu')
+  const pattern = new RegExp(query.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&'), 'giu')
   return {
     findIn (text, from) {
       pattern.lastIndex = from
