@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 import t, { type Test } from 'tap'
-import { startService } from '../support/service.ts'
+import { startService, testKeys } from '../support/service.ts'
 import { entries, programs } from './tools.ts'
 
 const { client, api } = await startService(t, { files: programs, tools: entries, workers: 0 })
@@ -128,6 +128,7 @@ t.test('X28 what is no HTTP request gets the documented body as well', async t =
   const cases: Array<[head: string, status: number, message: string]> = [
     ['NONSENSE\r\n\r\n', 400, 'This is no valid HTTP request'],
     [`POST ${path} HTTP/1.1\r\nhost: localhost\r\ncontent-length: -1\r\n\r\n`, 400, 'This is no valid HTTP request'],
+    [`POST ${path} HTTP/1.1\r\nhost: localhost\r\nx-api-key: ${testKeys.admin}\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\nZZ\r\n`, 400, 'This is no valid HTTP request'],
     [`GET /health HTTP/1.1\r\nhost: localhost\r\nx-long: ${'x'.repeat(20_000)}\r\n\r\n`, 431, 'The request line and its headers are too long']
   ]
   for (const [head, status, message] of cases) {

@@ -36,7 +36,7 @@ void t.test('fault 30 headers and bodies that never end lose their connection, a
   ]
   await delay(1_000)
   t.equal((await client.call('echo', { while: 'slow' })).ok, true)
-  for (const reply of await Promise.all(slow)) t.match(reply, /^HTTP\/1\.1 408 /)
+  for (const reply of await Promise.all(slow)) t.match(reply, /^HTTP\/1\.1 408 [\s\S]*"message":"The request took too long to arrive"/)
   t.ok(performance.now() - started < 60_000)
 })
 

@@ -12,7 +12,7 @@ import { permissionRefusal } from './invocation/permission-access.ts'
 import { JobSubmitter } from './invocation/job-submitter.ts'
 import type { JobTypes } from './job-types.ts'
 import { auth } from './plugins/auth.ts'
-import { answerClientError } from './plugins/client-errors.ts'
+import { ClientErrors } from './plugins/client-errors.ts'
 import { errors, sendError } from './plugins/errors.ts'
 import { jsonBody } from './plugins/json-body.ts'
 import { pressure } from './plugins/pressure.ts'
@@ -98,6 +98,7 @@ const slowClients = { headersTimeout: 10_000, connectionsCheckingInterval: 5_000
 /** Builds the HTTP service; it listens to nothing yet. */
 export function buildApp (deps: ApiDeps, options: ApiOptions): App {
   const logger: FastifyBaseLogger | undefined = options.logger
+  const clientErrors = new ClientErrors()
   const app = Fastify({
     ...(logger === undefined ? {} : { loggerInstance: logger }),
     logController: new RequestLog(),
@@ -108,9 +109,10 @@ export function buildApp (deps: ApiDeps, options: ApiOptions): App {
     trustProxy: options.trustProxy.length > 0 && [...options.trustProxy],
     // Some proxies take the path off, others leave it on.
     ...(options.basePath === '' ? {} : { rewriteUrl: ({ url = '/' }: IncomingMessage) => withoutBase(url, options.basePath) }),
-    clientErrorHandler: answerClientError,
+    clientErrorHandler: clientErrors.answer,
     frameworkErrors: (error, request, reply) => { sendError(error, request, reply) }
   }).withTypeProvider<TypeBoxTypeProvider>()
+  clientErrors.watch(app)
 
   const streams = new EventStreams({ max: options.maxStreams, heartbeatMs: options.heartbeatMs })
   const jobStreams = new JobStreams({

@@ -123,6 +123,9 @@ function move (pids: readonly number[], directory: string): void {
 function settings (group: Group, version: 1 | 2, { memoryBytes, processes }: { memoryBytes: number | undefined, processes: number | undefined }): Array<[file: string, value: string]> {
   const list: Array<[file: string, value: string]> = []
   if (memoryBytes !== undefined) list.push([join(directoryIn(group, 'memory'), version === 2 ? 'memory.max' : 'memory.limit_in_bytes'), String(memoryBytes)])
+  // What doesn't fit must not go to the swap instead, where there is one.
+  const swap = version === 2 && memoryBytes !== undefined ? join(directoryIn(group, 'memory'), 'memory.swap.max') : undefined
+  if (swap !== undefined && existsSync(swap)) list.push([swap, '0'])
   if (processes !== undefined) list.push([join(directoryIn(group, 'pids'), 'pids.max'), String(processes)])
   return list
 }
