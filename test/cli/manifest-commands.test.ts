@@ -99,6 +99,17 @@ t.test('A28 tools --openai prints the specs', async t => {
   t.ok(specs.some(spec => spec.function.name === 'lister'))
 })
 
+t.test('P18 tools lists what PERMISSIONS_ALLOWED allows, and --explain tells what it does not', async t => {
+  const dir = t.testdir({ 'tools.json': JSON.stringify({ tools: [{ name: 'writer', description: 'Writes', command: ['/bin/ls'], permissions: ['write_files'] }, { name: 'thinker', description: 'Thinks', command: ['/bin/ls'], permissions: [] }] }) })
+  const env = { TOOL_MANIFESTS: 'tools.json', PERMISSIONS_ALLOWED: 'read_repo' }
+  const listed = toolyard(dir, ['tools'], env).stdout
+  t.match(listed, /- thinker: /)
+  t.notMatch(listed, /- writer: /)
+  const specs = JSON.parse(toolyard(dir, ['tools', '--openai'], env).stdout) as Array<{ function: { name: string } }>
+  t.notOk(specs.some(spec => spec.function.name === 'writer'))
+  t.match(toolyard(dir, ['tools', '--explain', 'writer'], env).stdout, /^writer is not published: PERMISSIONS_ALLOWED does not have write_files\n/)
+})
+
 t.test('P25, P27 tools --explain tells the layers of a tool', async t => {
   const { status, stdout } = toolyard(project(t), ['tools', '--explain', 'lister'], { TOOL_MANIFESTS: 'good.json,off.json' })
   t.equal(status, 0)

@@ -11,6 +11,8 @@ export interface Command {
   options?: NonNullable<ParseArgsConfig['options']>
   /** Whether it takes arguments that are no options; without it they are refused. */
   takesArguments?: true
+  /** Whether it goes on when `run` has resolved; when it fails, it ends at once. */
+  serves?: true
   /** Resolves with the exit status; a command that serves may resolve before it ends. Errors are for the terminal. */
   run: (given: CommandLine) => Promise<number>
 }

@@ -52,6 +52,8 @@ async function run (command: Command, given: CommandLine): Promise<number> {
     return await command.run(given)
   } catch (error) {
     console.error(`toolyard ${command.name}: ${(error as Error).message}`)
+    // Connections and servers that it has opened would keep the process, for nothing.
+    if (command.serves === true) process.exit(1)
     return 1
   }
 }

@@ -8,10 +8,12 @@ export const api: Command = {
   help: `Usage: toolyard api [--strict]
 
 Runs the HTTP service in the foreground, with its log as JSON lines on stdout. It runs no tool: there must be workers at
-the same Redis. Settings are environment variables; .env in the working directory is read. REDIS_URL must be set.
+the same Redis. Settings are environment variables; .env in the working directory is read. REDIS_URL,
+REDIS_SENTINELS or REDIS_CLUSTER_NODES must be set.
 
   --strict  tools don't run whose programs others than the owner may replace, as with PROGRAMS_STRICT=1`,
   options: { strict: { type: 'boolean' } },
+  serves: true,
   run: async ({ options }) => {
     if (options['strict'] === true) process.env['PROGRAMS_STRICT'] = '1'
     const { loadEnvFile } = await import('@toolyard/runtime')

@@ -1,4 +1,5 @@
-import type { Explanation, LayerStep, Registry } from '@toolyard/manifests'
+import type { Permission } from '@toolyard/contract/terms'
+import type { Explanation, LayerStep, Registry, Tool } from '@toolyard/manifests'
 import type { Command } from '../command.ts'
 
 /** `toolyard tools`: what a service with these settings would publish (AC25, P25). */
@@ -7,26 +8,32 @@ export const tools: Command = {
   summary: 'List the tools, or tell where one comes from',
   help: `Usage: toolyard tools [--openai | --explain NAME]
 
-Lists the tools that a service with these settings (TOOL_MANIFESTS, .env) would publish. Needs no Redis.
+Lists the tools that a service with these settings (TOOL_MANIFESTS, .env) would publish to a key with all
+permissions that PERMISSIONS_ALLOWED has. Needs no Redis, and knows nothing of what was switched at run time.
 
   --openai        print the OpenAI function specs as JSON
   --explain NAME  tell which layers declare a tool, which one wins, and what it overrode`,
   options: { openai: { type: 'boolean' }, explain: { type: 'string' } },
   run: async ({ options }) => {
     const { loadRegistry, toolSpec } = await import('@toolyard/manifests')
-    const { loadEnvFile, readSettings, toolSourcesOf } = await import('@toolyard/runtime')
+    const { loadEnvFile, permissionPolicyOf, readSettings, toolSourcesOf } = await import('@toolyard/runtime')
+    const { permissionsBeyond } = await import('@toolyard/contract/terms')
     loadEnvFile()
-    const registry = await loadRegistry(toolSourcesOf(readSettings(process.env), process.env))
+    const settings = readSettings(process.env)
+    const registry = await loadRegistry(toolSourcesOf(settings, process.env))
+    const policy = permissionPolicyOf(settings)
+    const beyond = ({ permissions }: Tool): Permission[] => permissionsBeyond(permissions, policy)
     const name = options['explain']
-    if (typeof name === 'string') return explain(name, registry.explain(name))
-    if (options['openai'] === true) console.log(JSON.stringify(registry.published().map(({ tool }) => toolSpec(tool)), null, 2))
-    else console.log(overview(registry))
+    if (typeof name === 'string') return explain(name, registry.explain(name), beyond)
+    const listed = registry.published().map(({ tool }) => tool).filter(tool => beyond(tool).length === 0)
+    if (options['openai'] === true) console.log(JSON.stringify(listed.map(tool => toolSpec(tool)), null, 2))
+    else console.log(overview(listed, registry))
     return 0
   }
 }
 
-function overview (registry: Registry): string {
-  const published = registry.published().map(({ tool }) => tool).sort((a, b) => a.name < b.name ? -1 : 1)
+function overview (listed: readonly Tool[], registry: Registry): string {
+  const published = [...listed].sort((a, b) => a.name < b.name ? -1 : 1)
   if (published.length === 0) return 'No tools enabled'
   const lines = published.map(({ name, description }) => `- ${name}: ${description === '' ? '(no description)' : description}`)
   const errors = registry.findings.filter(finding => finding.severity === 'error').length
@@ -34,19 +41,24 @@ function overview (registry: Registry): string {
   return ['Capabilities (enabled tools):', ...lines, ...note].join('\n')
 }
 
-function explain (name: string, explanation: Explanation | undefined): number {
+function explain (name: string, explanation: Explanation | undefined, beyond: (tool: Tool) => Permission[]): number {
   if (explanation === undefined) {
     console.error(`toolyard tools: no manifest declares a tool named '${name}'`)
     return 1
   }
   const { tool, published, steps, findings } = explanation
-  const state = tool === undefined ? 'is not served: every declaration is broken' : published === true ? 'is published' : tool.enabled ? 'is not published' : 'is disabled'
+  const state = tool === undefined ? 'is not served: every declaration is broken' : stateOf(tool, published === true, beyond(tool))
   console.log(`${name} ${state}`)
   if (tool !== undefined) console.log(`  job type  ${tool.jobType}\n  from      ${tool.source.file} (entry ${tool.source.index})`)
   console.log('  layers, in order:')
   for (const step of steps) console.log(`    ${describeStep(step)}`)
   for (const finding of findings) console.log(`  ${finding.severity} ${finding.rule}: ${finding.message}`)
   return 0
+}
+
+function stateOf (tool: Tool, published: boolean, beyond: readonly Permission[]): string {
+  if (!published) return tool.enabled ? 'is not published' : 'is disabled'
+  return beyond.length === 0 ? 'is published' : `is not published: PERMISSIONS_ALLOWED does not have ${beyond.join(', ')}`
 }
 
 function describeStep ({ layer, file, index, did }: LayerStep): string {

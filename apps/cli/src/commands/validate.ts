@@ -6,7 +6,7 @@ import type { Command } from '../command.ts'
 export const validate: Command = {
   name: 'validate',
   summary: 'Check manifests and print every finding',
-  help: `Usage: toolyard validate [--strict] [--json] PATH...
+  help: `Usage: toolyard validate [--strict] [--no-import] [--json] PATH...
 
 Checks manifests as a service would load them in this order: files, skill directories, or directories of skills. Prints every
 finding of every file with its position, rule and remedy. Imports the modules of Python tools, in the sandbox where there

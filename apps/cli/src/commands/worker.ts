@@ -23,6 +23,7 @@ At SIGTERM or SIGINT no job is taken any more, and running calls may finish with
 ends them at once. Either way all of them are settled. SIGHUP reads the manifests again.
 With METRICS_PORT, /metrics, /health and /ready are served there, for all processes together.`,
   options: { queues: { type: 'string' }, processes: { type: 'string' }, concurrency: { type: 'string' }, strict: { type: 'boolean' } },
+  serves: true,
   run: async given => {
     const { loadEnvFile, readSettings } = await import('@toolyard/runtime')
     loadEnvFile()

@@ -41,8 +41,9 @@ export async function runWorkers ({ directory, env, settings, entry, backoff = d
   const hangUp = (): void => { workers.signal('SIGHUP') }
   process.on('SIGHUP', hangUp)
   for (const start of workers.starts) start.catch(giveUp)
-  const server = settings.METRICS_PORT === undefined ? undefined : await serveStatus(workers.status, settings.HOST, settings.METRICS_PORT)
+  let server: Awaited<ReturnType<typeof serveStatus>> | undefined
   try {
+    server = settings.METRICS_PORT === undefined ? undefined : await serveStatus(workers.status, settings.HOST, settings.METRICS_PORT)
     await Promise.all(workers.starts)
     tellParent({ ready: true })
     if (!end.signal.aborted) await once(end.signal, 'abort')

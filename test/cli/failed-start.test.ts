@@ -1,0 +1,36 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer, type AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+import t from 'tap'
+import { startRedisProcess } from '../support/redis-process.ts'
+
+const program = fileURLToPath(new URL('../../../apps/cli/bin/toolyard.js', import.meta.url))
+const redis = await startRedisProcess(t)
+const taken = createServer().listen(0, '127.0.0.1')
+await once(taken, 'listening')
+t.teardown(() => { taken.close() })
+const port = String((taken.address() as AddressInfo).port)
+
+const cases: Array<[what: string, args: string[], env: Record<string, string>, message: RegExp]> = [
+  ['the API, when its port is taken', ['api'], { PORT: port }, /^toolyard api: .*EADDRINUSE/],
+  ['the API, when the port of its metrics is taken', ['api'], { PORT: '0', METRICS_PORT: port }, /^toolyard api: .*EADDRINUSE/],
+  ['a worker, when the port of its metrics is taken', ['worker'], { METRICS_PORT: port }, /^toolyard worker: .*EADDRINUSE/],
+  ['several workers, when the port of their metrics is taken', ['worker', '--processes', '2'], { METRICS_PORT: port }, /^toolyard worker: .*EADDRINUSE/],
+  ['a worker, without the sandbox that it must have', ['worker'], { SANDBOX: 'require', PATH: '/nonexistent' }, /^toolyard worker: SANDBOX=require, but /]
+]
+
+for (const [what, args, env, message] of cases) {
+  t.test(`what can't start ends by itself with 1: ${what}`, async t => {
+    const child = spawn(process.execPath, [program, ...args], {
+      cwd: t.testdir(),
+      env: { PATH: process.env['PATH'], HOST: '127.0.0.1', API_KEY: 'k', REDIS_URL: `redis://127.0.0.1:${redis.port}`, LOG_LEVEL: 'silent', ...env },
+      stdio: ['ignore', 'ignore', 'pipe']
+    })
+    t.teardown(() => { child.kill('SIGKILL') })
+    const printed = text(child.stderr)
+    t.same(await once(child, 'exit'), [1, null])
+    t.match(await printed, message)
+  })
+}
