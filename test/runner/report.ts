@@ -23,7 +23,7 @@ export function reportOf (tap: string, trouble?: string): FileReport {
     report.ok = results.ok && trouble === undefined
     if (results.bailout !== false) report.lines.push(`Bail out! ${String(results.bailout)}`)
   })
-  follow(parser, report)
+  follow(parser, report, tap.split('\n'))
   parser.end(tap)
   if (report.passed + report.failed + report.skipped === 0) report.ok = false
   // A file that breaks off fails, whatever it has asserted before.
@@ -34,9 +34,12 @@ export function reportOf (tap: string, trouble?: string): FileReport {
   return report
 }
 
-function follow (parser: Parser, report: FileReport): void {
-  parser.on('child', (child: Parser) => { follow(child, report) })
-  parser.on('assert', ({ ok, skip, todo, fullname, diag, closingTestPoint }) => {
+/** Lines of the output around a test that fails without an assertion that does. */
+const excerptLines = 40
+
+function follow (parser: Parser, report: FileReport, tap: readonly string[]): void {
+  parser.on('child', (child: Parser) => { follow(child, report, tap) })
+  parser.on('assert', ({ ok, skip, todo, name, fullname, diag, closingTestPoint }) => {
     if (closingTestPoint && (ok || report.failed > 0)) return
     if (skip !== false || todo !== false) {
       report.skipped++
@@ -46,6 +49,10 @@ function follow (parser: Parser, report: FileReport): void {
     } else {
       report.failed++
       report.lines.push(`FAILED ${fullname}`, ...describe(diag))
+      if (closingTestPoint) {
+        const at = tap.findIndex(line => /^ *not ok /.test(line) && line.includes(String(name)))
+        report.lines.push('  its output:', ...tap.slice(Math.max(0, at - excerptLines), at + excerptLines).map(line => `    ${line}`))
+      }
     }
   })
 }
