@@ -1,16 +1,7 @@
-import { readSettings, secretFilesOf, SettingsError } from '@toolyard/runtime'
+import { readSettings, secretFilesOf } from '@toolyard/runtime'
 import { join } from 'node:path'
 import t from 'tap'
-
-const problems = (env: Record<string, string>): readonly string[] => {
-  try {
-    readSettings(env)
-  } catch (error) {
-    if (error instanceof SettingsError) return error.problems
-    throw error
-  }
-  return []
-}
+import { problems } from './setting-problems.ts'
 
 t.test('every setting can be in a file that NAME_FILE names; white space around its text does not count', async t => {
   const dir = t.testdir({ key: 'secret-in-a-file\n', keys: '[{"key": "k",\n "role": "read"}]\r\n', url: ' redis://u:p@redis:6379 \n', port: '4000' })

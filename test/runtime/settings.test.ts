@@ -1,15 +1,6 @@
-import { apiKeysOf, parseApiKeys, readSettings, redisTargetOf, SettingsError } from '@toolyard/runtime'
+import { apiKeysOf, parseApiKeys, readSettings, redisTargetOf } from '@toolyard/runtime'
 import t from 'tap'
-
-const problems = (env: Record<string, string>): readonly string[] => {
-  try {
-    readSettings(env)
-  } catch (error) {
-    if (error instanceof SettingsError) return error.problems
-    throw error
-  }
-  return []
-}
+import { problems } from './setting-problems.ts'
 
 t.test('an empty environment gives the documented defaults', async t => {
   t.match(readSettings({}), {

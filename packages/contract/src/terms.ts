@@ -8,3 +8,4 @@ export { permissions, permissionsBeyond, type Permission, type PermissionPolicy 
 export { callbackHeaders } from './callback-headers.ts'
 export { defaultTimeoutSec, jobLimits, type LimitSources } from './job-limits.ts'
 export { isSecretVariable } from './secret-variables.ts'
+export { skillArgumentFault } from './skill-argument.ts'

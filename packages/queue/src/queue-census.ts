@@ -1,22 +1,9 @@
+import type { CountedQueue } from '@toolyard/runtime'
 import type { Redis } from './connection.ts'
 import { createdAt } from './job-id.ts'
 import { internalName, keyPrefix } from './names.ts'
 import type { QueueDirectory } from './queue-directory.ts'
 import { whileAvailable } from './unavailable.ts'
-
-/** The jobs of one queue that have not ended. */
-export interface QueueCount {
-  queue: string
-  /** Due, and not running. */
-  waiting: number
-  /** Not due yet: submitted with a delay, between two attempts, or of a serial tool that is busy. */
-  delayed: number
-  /** Waiting for other jobs. */
-  blocked: number
-  running: number
-  /** For how long the oldest waiting job has been due, in seconds; 0 when none waits. */
-  oldestSec: number
-}
 
 /** So many waiting jobs are looked at to find the oldest: those that are served next. */
 const looked = 1_000
@@ -40,7 +27,7 @@ const keys = ['prioritized', 'wait', 'paused', 'delayed', 'waiting-children', 'a
  *
  * @throws RedisUnavailableError
  */
-export async function countQueues (redis: Redis, directory: QueueDirectory): Promise<QueueCount[]> {
+export async function countQueues (redis: Redis, directory: QueueDirectory): Promise<CountedQueue[]> {
   const now = Date.now()
   return await Promise.all((await directory.list()).map(async queue => {
     const stem = `${keyPrefix}:${internalName(queue)}:`

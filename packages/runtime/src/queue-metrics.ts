@@ -1,12 +1,16 @@
 import { Gauge, type Registry } from 'prom-client'
 
-/** The unfinished jobs of a queue. */
+/** The jobs of one queue that have not ended. */
 export interface CountedQueue {
   queue: string
+  /** Due, and not running. */
   waiting: number
+  /** Not due yet: submitted with a delay, between two attempts, or of a serial tool that is busy. */
   delayed: number
+  /** Waiting for other jobs. */
   blocked: number
   running: number
+  /** For how long the oldest waiting job has been due, in seconds; 0 when none waits. */
   oldestSec: number
 }
 

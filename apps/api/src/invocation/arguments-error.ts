@@ -1,4 +1,5 @@
-import { withoutStrictNulls, type ArgumentsResult, type Issue, type RegisteredTool, type SkillArg, type Tool } from '@toolyard/manifests'
+import { skillArgumentFault } from '@toolyard/contract/terms'
+import { withoutStrictNulls, type ArgumentsResult, type Issue, type RegisteredTool, type Tool } from '@toolyard/manifests'
 
 /** Checks a call's arguments. In strict mode models send null for an optional argument that they leave out. */
 export function checkArguments (registered: RegisteredTool, args: Record<string, unknown>): ArgumentsResult {
@@ -19,11 +20,5 @@ export function summary (tool: Tool, args: Record<string, unknown>, issues: read
 function skillFault ({ run }: Tool, args: Record<string, unknown>): string | undefined {
   if (run.kind === 'read-skill') return typeof args['skill_name'] === 'string' ? undefined : 'missing skill_name'
   if (run.kind !== 'skill') return undefined
-  return run.args.map(arg => parameterFault(arg, Object.hasOwn(args, arg.param) ? args[arg.param] : undefined)).find(fault => fault !== undefined)
-}
-
-function parameterFault ({ kind, param }: SkillArg, value: unknown): string | undefined {
-  if (kind === 'flagifboolean' || (kind === 'flag' && (value === undefined || value === null))) return undefined
-  if (value === undefined) return `missing parameter: ${param}`
-  return typeof value === 'object' ? `parameter ${param} must be a string, number, or boolean` : undefined
+  return run.args.map(arg => skillArgumentFault(arg, Object.hasOwn(args, arg.param) ? args[arg.param] : undefined)).find(fault => fault !== undefined)
 }

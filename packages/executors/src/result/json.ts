@@ -1,7 +1,7 @@
 import { limits } from '@toolyard/contract/terms'
 
-/** What every number has that JavaScript may not hold. */
-const mayBeTooLarge = /\d[eE]\+?\d\d|\d{300}/
+/** What every number has that JavaScript may not hold; each run of digits is counted once. */
+const mayBeTooLarge = /\d[eE]\+?\d\d|(?<!\d)\d{300}/
 
 /**
  * Parses JSON that may be a tool's output. Undefined for what is no JSON, is nested deeper than `limits.outputDepth`

@@ -1,3 +1,4 @@
+import { skillArgumentFault } from '@toolyard/contract/terms'
 import type { SkillArg, SkillFlagArg, SkillPositionalArg, SkillResolver } from '@toolyard/manifests'
 import type { Failure } from '../outcome.ts'
 import { ownValue, refusal } from './refusal.ts'
@@ -38,9 +39,9 @@ function readPart (arg: SkillArg, args: Record<string, unknown>): Part | Failure
     return { kind: 'elements', elements: flag === undefined ? [] : [flag] }
   }
   if (arg.kind === 'flag' && (value === undefined || value === null)) return { kind: 'elements', elements: [] }
-  if (value === undefined) return refusal('INVALID_ARGUMENTS', `missing parameter: ${arg.param}`)
-  const raw = valueText(value)
-  if (raw === undefined) return refusal('INVALID_ARGUMENTS', `parameter ${arg.param} must be a string, number, or boolean`)
+  const fault = skillArgumentFault(arg, value)
+  if (fault !== undefined) return refusal('INVALID_ARGUMENTS', fault)
+  const raw = valueText(value as string | number | boolean)
   if (raw.includes('\0')) return refusal('INVALID_ARGUMENTS', `parameter ${arg.param} must not hold a NUL byte`)
   const text = arg.normalizeNewlines ? normalizeNewlines(raw) : raw
   return dashRefusal(arg, text) ?? { kind: 'value', arg, text }

@@ -4,22 +4,13 @@ const maxInFull = 2 ** 64
 const minInFull = 1e-5
 
 /**
- * A parameter's value as an element of argv (SC5, SC6, SC8); undefined for null, arrays and objects.
+ * A parameter's value as an element of argv (SC5, SC6, SC8).
  *
  * Numbers are written as serde writes them, as far as JSON.parse leaves that open (X29): `1.0` is `1`, and what needs
  * more than 53 bits is the nearest number.
  */
-export function valueText (value: unknown): string | undefined {
-  switch (typeof value) {
-    case 'string':
-      return value
-    case 'boolean':
-      return String(value)
-    case 'number':
-      return numberText(value)
-    default:
-      return undefined
-  }
+export function valueText (value: string | number | boolean): string {
+  return typeof value === 'number' ? numberText(value) : String(value)
 }
 
 function numberText (value: number): string {
