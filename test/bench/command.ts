@@ -1,50 +1,76 @@
 import { createExecutors, openAudit, openSandbox, type Executors, type Sandbox } from '@toolyard/executors'
 import type { Tool } from '@toolyard/manifests'
-import { spawn } from 'node:child_process'
+import { fork } from 'node:child_process'
 import { once } from 'node:events'
+import { closeSync, openSync, readdirSync, readlinkSync } from 'node:fs'
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import type { Cleanup } from '../support/cleanup.ts'
-import { ratioRow, type Row } from './report.ts'
-import { latency, throughput } from './sample.ts'
+import { spawnBare, type BareLine, type RateRequest } from './bare-spawn.ts'
+import { medianRow, ratioRow, type Row } from './report.ts'
+import { latency, quantiles, throughput, type Sample } from './sample.ts'
 
 const grownMb = 250
+const rounds = 9
+const runs = 80
+const inFlight = 4
 const aim = 'at least 0.9'
+
+interface Contest {
+  what: string
+  line: BareLine
+  ours: () => Promise<void>
+}
 
 /** Command calls, in the open and in a box, beside a bare `child_process.spawn` of the same command lines, as they are and with 250 MB more in this process. */
 export async function benchCommand (cleanup: Cleanup): Promise<Row[]> {
   const { executors, sandbox, open } = await setUp(cleanup)
+  await executors.prepare()
   const rows: Row[] = []
-  const lines = [{ what: 'in the open', run: open, argv: ['/bin/cat'] }]
+  const contests: Contest[] = [{ what: 'in the open', line: { argv: ['/bin/cat'], files: [] }, ours: open }]
   if (sandbox.report.level !== 'none') {
     const boxed = await setUp(cleanup, 'auto')
     await boxed.executors.prepare()
-    lines.push({ what: 'in a box', run: boxed.open, argv: await boxLine(boxed.executors) })
+    const status = openSync(join(boxed.dir, 'status'), 'w+')
+    cleanup.teardown(() => { closeSync(status) })
+    contests.push({ what: 'in a box', line: await boxLine(boxed.executors, status), ours: boxed.open })
   } else rows.push({ what: 'no bubblewrap here: the box is not measured', bare: '', toolyard: '', ratio: '', aim: '' })
-  await executors.prepare()
-  const smallRates: number[] = []
-  for (const { what, run, argv } of lines) {
-    const [small, bareTimes] = await measure(() => spawnBare(argv))
-    const [ours, times] = await measure(run)
-    smallRates.push(small)
-    rows.push(ratioRow(`${what}: calls/s, 4 in flight`, small, ours, aim))
-    rows.push(ratioRow(`${what}: p50, ms`, bareTimes.p50, times.p50, ''))
-    rows.push(ratioRow(`${what}: p99, ms`, bareTimes.p99, times.p99, ''))
+  for (const { what, line, ours } of contests) {
+    const bare = async (): Promise<void> => { await spawnBare(line) }
+    rows.push(medianRow(`${what}: calls/s, ${inFlight} in flight`, await measureRates(async () => await throughput(runs, inFlight, 1, bare), ours), aim))
+    const times = await measureTimes(bare, ours)
+    rows.push(ratioRow(`${what}: p50, ms`, times.bare.p50, times.ours.p50, ''))
+    rows.push(ratioRow(`${what}: p99, ms`, times.bare.p99, times.ours.p99, ''))
   }
+  const small = startSmallSpawner(cleanup)
   // Behind all that is measured without it: nobody says when it would be given back.
   const ballast = Buffer.alloc(grownMb * 2 ** 20, 1)
-  for (const [at, { what, run, argv }] of lines.entries()) {
-    const [bareGrown] = await measure(() => spawnBare(argv))
-    const [grown, grownTimes] = await measure(run)
-    rows.push(ratioRow(`${what}, +${ballast.length / 2 ** 20} MB: calls/s beside a bare spawn without them`, smallRates[at] ?? 0, grown, aim))
-    rows.push(ratioRow(`${what}, +${grownMb} MB: calls/s beside a bare spawn with them`, bareGrown, grown, ''))
-    rows.push({ what: `${what}, +${grownMb} MB: p50 and p99, ms`, bare: '', toolyard: `${grownTimes.p50.toFixed(2)} ${grownTimes.p99.toFixed(2)}`, ratio: '', aim: '' })
+  for (const { what, line, ours } of contests) {
+    const bare = async (): Promise<void> => { await spawnBare(line) }
+    const grown = `${what}, +${ballast.length / 2 ** 20} MB`
+    rows.push(medianRow(`${grown}: calls/s beside a process that only spawns`, await measureRates(async () => await small(line), ours), aim))
+    rows.push(medianRow(`${grown}: calls/s beside a bare spawn with them`, await measureRates(async () => await throughput(runs, inFlight, 1, bare), ours), ''))
+    const times = await latency(60, ours)
+    rows.push({ what: `${grown}: p50 and p99, ms`, bare: '', toolyard: `${times.p50.toFixed(2)} ${times.p99.toFixed(2)}`, ratio: '', aim: '' })
   }
   return rows
 }
 
+/** A process without anything else in it that spawns lines, and says how many per second. */
+function startSmallSpawner (cleanup: Cleanup): (line: BareLine) => Promise<number> {
+  const child = fork(fileURLToPath(new URL('bare-spawn.js', import.meta.url)))
+  cleanup.teardown(() => { child.kill() })
+  return async line => {
+    child.send({ ...line, runs, inFlight } satisfies RateRequest)
+    const [rate] = await once(child, 'message') as [number]
+    return rate
+  }
+}
+
 interface SetUp {
+  dir: string
   executors: Executors
   sandbox: Sandbox
   /** One call. */
@@ -67,7 +93,7 @@ async function setUp (cleanup: Cleanup, mode: 'auto' | 'off' = 'off'): Promise<S
     await executors.close()
     sandbox.close()
   })
-  return { executors, sandbox, open: async () => { await call(executors, '/bin/cat', []) } }
+  return { dir, executors, sandbox, open: async () => { await call(executors, '/bin/cat', []) } }
 }
 
 async function call (executors: Executors, program: string, args: string[]): Promise<unknown> {
@@ -79,27 +105,48 @@ async function call (executors: Executors, program: string, args: string[]): Pro
   return outcome.output
 }
 
-/** The command line of the box itself, which is the first process in it, without the descriptors that it gets. */
-async function boxLine (executors: Executors): Promise<string[]> {
+/** The command line of the box itself, which is the first process in it, and what it expects: a file for its status and, where there is one, the filter. */
+async function boxLine (executors: Executors, status: number): Promise<BareLine> {
   const text = String(await call(executors, '/bin/cat', ['/proc/1/cmdline']))
-  const argv = text.split('\0').slice(0, -1)
-  const without = (name: string): void => { if (argv.includes(name)) argv.splice(argv.indexOf(name), 2) }
-  without('--json-status-fd')
-  without('--seccomp')
-  return argv.filter((_, at) => at < argv.length - 1)
+  const argv = text.split('\0').slice(0, -2)
+  return { argv, files: [`/proc/${process.pid}/fd/${status}`, ...(argv.includes('--seccomp') ? [filterPath()] : [])] }
 }
 
-async function spawnBare (argv: readonly string[]): Promise<void> {
-  const child = spawn(argv[0] ?? '', argv.slice(1), { env: { PATH: process.env['PATH'], HOME: process.env['HOME'] }, detached: true })
-  let text = ''
-  child.stdout.on('data', (chunk: Buffer) => { text += String(chunk) })
-  child.stdin.end('{"a":1}')
-  await once(child, 'close')
-  if (text !== '{"a":1}') throw new Error(`the bare spawn went wrong: ${text}`)
+/** A file of this process that has no name any more. */
+function filterPath (): string {
+  const path = readdirSync('/proc/self/fd').map(name => `/proc/${process.pid}/fd/${name}`).find(path => linkOf(path)?.endsWith('/filter (deleted)') === true)
+  if (path === undefined) throw new Error('no filter is open')
+  return path
 }
 
-async function measure (run: () => Promise<void>): Promise<[rate: number, times: Awaited<ReturnType<typeof latency>>]> {
-  for (let warm = 0; warm < 5; warm++) await run()
-  const times = await latency(60, run)
-  return [await throughput(150, 4, 1, run), times]
+function linkOf (path: string): string | undefined {
+  try {
+    return readlinkSync(path)
+  } catch {
+    // What listed the directory is closed.
+    return undefined
+  }
+}
+
+/** In turns, so that whatever else the machine does meets both. */
+async function measureRates (bareRate: () => Promise<number>, ours: () => Promise<void>): Promise<Array<[bare: number, ours: number]>> {
+  for (let warm = 0; warm < 200; warm++) await ours()
+  const rates: Array<[number, number]> = []
+  for (let round = 0; round < rounds; round++) rates.push([await bareRate(), await throughput(runs, inFlight, 1, ours)])
+  return rates
+}
+
+async function measureTimes (bare: () => Promise<void>, ours: () => Promise<void>): Promise<{ bare: Sample, ours: Sample }> {
+  const times = { bare: [] as number[], ours: [] as number[] }
+  for (let run = 0; run < 100; run++) {
+    times.bare.push(await timeOf(bare))
+    times.ours.push(await timeOf(ours))
+  }
+  return { bare: quantiles(times.bare), ours: quantiles(times.ours) }
+}
+
+async function timeOf (run: () => Promise<void>): Promise<number> {
+  const startedAt = performance.now()
+  await run()
+  return performance.now() - startedAt
 }

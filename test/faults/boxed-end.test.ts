@@ -45,6 +45,15 @@ void t.test('fault 4 a tool in a box need not read its stdin, and gets all of it
   t.equal(outputOf(await tools.shell('wc -c', { arguments: { text } })), JSON.stringify({ text }).length)
 })
 
+void t.test('fault 5 a tool in a box that spoils what it was given spoils no other call', { skip }, async t => {
+  const tools = await boxedTools(t)
+  const scripts = ['chmod 0 /proc/self/fd/0 /proc/self/fd/1 /proc/self/fd/2', 'head -c 300000 /dev/zero > /proc/self/fd/0', 'yes > /dev/stderr & yes']
+  for (const script of scripts) {
+    await tools.shell(script, { timeoutMs: 1_000, arguments: { secret: 'of the first' } })
+    t.strictSame(outputOf(await tools.shell('cat', { arguments: { script } })), { script }, script)
+  }
+})
+
 void t.test('fault 5 what cannot be started is TOOL_UNAVAILABLE inside a box as well', { skip }, async t => {
   const tools = await boxedTools(t)
   const plain = join(tools.base, 'tools/bin/plain')

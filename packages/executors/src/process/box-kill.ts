@@ -1,7 +1,8 @@
+import { existsSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { BoxStatus } from './box.ts'
 import { killTree } from './kill-tree.ts'
-import { readProcess, readProcessTable, type ProcessEntry } from './process-table.ts'
+import { readProcess, readProcessTable } from './process-table.ts'
 import { signalProcess } from './signal.ts'
 import type { TreeRoot } from './tree.ts'
 
@@ -19,6 +20,12 @@ export function askBox (root: TreeRoot, status: BoxStatus): void {
   }
 }
 
+/** Begins what `killBox` does, without waiting for it. */
+export function strikeBox (root: TreeRoot, status: BoxStatus): void {
+  const { init } = status.read()
+  if (init !== undefined && isInBox(init, root)) signalProcess(init, 'SIGKILL')
+}
+
 /**
  * Kills everything in a box and returns when nothing is left (promise 3), with the pid of the first process in it when
  * that outlived the patience of 5 s. The kernel kills a pid namespace with its first process, however its processes
@@ -29,7 +36,7 @@ export async function killBox (root: TreeRoot, status: BoxStatus): Promise<numbe
   // The box was still being built, or could not be.
   if (init === undefined) return await killTree(root, [])
   const until = performance.now() + patienceMs
-  while (isInBox(readProcess(init), root)) {
+  while (isInBox(init, root)) {
     if (performance.now() > until) return [init]
     signalProcess(init, 'SIGKILL')
     await sleep(pauseMs)
@@ -38,6 +45,8 @@ export async function killBox (root: TreeRoot, status: BoxStatus): Promise<numbe
 }
 
 /** A process with that number that isn't in the call's session is another one. */
-function isInBox (entry: ProcessEntry | undefined, root: TreeRoot): boolean {
+function isInBox (pid: number, root: TreeRoot): boolean {
+  // Mostly it is gone by now, which an exception would tell at many times the price.
+  const entry = existsSync(`/proc/${pid}`) ? readProcess(pid) : undefined
   return entry !== undefined && !entry.zombie && entry.session === root.pid
 }

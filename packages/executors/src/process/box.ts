@@ -14,13 +14,12 @@ export interface Box {
 /** The command line that builds the box around a process and runs it there. */
 export interface BoxEntry {
   plan: ProcessPlan
-  /** Descriptors for the command from 3 on; the caller closes them with `release` once it was started. */
+  /** Descriptors for the command from 3 on, to be read from their begin. */
   descriptors: readonly number[]
-  release (): void
   status: BoxStatus
 }
 
-/** What the box tells of itself, readable at any time until it is closed. */
+/** What the box tells of itself, readable at any time until it is closed, which is done once. */
 export interface BoxStatus {
   read (): {
     /** The first process of the box's pid namespace, as seen from outside: its end is the end of all in there. */

@@ -2,7 +2,7 @@ import type { CallError } from '@toolyard/contract'
 import { startDeadline, type Deadline, type Interruption } from '../deadline.ts'
 import type { BoxStatus } from './box.ts'
 import { boxEnding } from './box-end.ts'
-import { killBox } from './box-kill.ts'
+import { killBox, strikeBox } from './box-kill.ts'
 import { createCapture, type Capture, type Captured } from './capture.ts'
 import { drainPipes } from './drain.ts'
 import { killTree } from './kill-tree.ts'
@@ -87,7 +87,7 @@ async function runMarked (plan: ProcessPlan, options: ProcessOptions, host: Proc
   const survivors = ending.kind === 'timeout' || ending.kind === 'abort'
     ? await (box === undefined ? terminateTree(root, exited) : terminateBox(root, box, exited))
     : await cleanUp({ root, box }, run, closed)
-  for (const stream of [child.stdout, child.stderr]) stream.destroy()
+  child.release(survivors.length === 0)
   finishLines()
   if (survivors.length > 0) host.onSurvivors(survivors)
   return box === undefined ? ending : await closeBox(ending, plan, box, run.stderr)
@@ -114,10 +114,10 @@ function readPipes (child: Child, { stdout, stderr }: Run, onLine: (line: string
 
 /** After an exit: the rest of the output, then an end to whatever the process left behind. */
 async function cleanUp ({ root, box }: { root: TreeRoot, box: BoxStatus | undefined }, run: Run, closed: Promise<true>): Promise<number[]> {
-  // In a box nobody is left to hold the pipes, and what is in them stays readable.
-  const survivors = box === undefined ? [] : await killBox(root, box)
+  // So that nobody is left to hold the pipes; what is in them stays readable.
+  if (box !== undefined) strikeBox(root, box)
   const ended = Promise.race([closed, run.deadline.interrupted.then(() => false)])
   const closedByItself = await drainPipes(ended, () => run.stdout.totalBytes() + run.stderr.totalBytes())
-  if (box !== undefined) return survivors
+  if (box !== undefined) return await killBox(root, box)
   return closedByItself && !signalGroup(root.pid, 0) ? [] : await killTree(root, [])
 }

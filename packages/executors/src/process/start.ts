@@ -53,7 +53,8 @@ export async function startProcess (plan: ProcessPlan, { launcher, pins, box, li
     const child = await launcher.launch({ plan: limitedPlan(plan, limit), stdin, descriptors: [], mark, ...(group === undefined ? {} : { group }) })
     const start = started(child, mark, undefined)
     if (pinned !== undefined && !await pinned.isUnchanged()) {
-      await killTree(start.root, [])
+      const survivors = await killTree(start.root, [])
+      child.release(survivors.length === 0)
       throw otherThanPinned()
     }
     return start
@@ -74,8 +75,6 @@ async function startBoxed (plan: ProcessPlan, box: Box, { launcher, pins, group,
   } catch (error) {
     entry?.status.close()
     return { started: false, error: error instanceof BoxFault ? sandboxError(error.message) : await startError(plan, error as NodeJS.ErrnoException) }
-  } finally {
-    entry?.release()
   }
 }
 

@@ -1,6 +1,5 @@
-import { closeSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
-import type { Box, BoxEntry } from '../process/box.ts'
+import type { Box } from '../process/box.ts'
 import type { ProcessPlan } from '../process/plan.ts'
 import { boxArguments, type BoxSpec } from './box-arguments.ts'
 import type { BoxFoundation } from './foundation.ts'
@@ -9,7 +8,6 @@ import { prlimitCommand } from './limits.ts'
 import { isWithin, kindOf, realPath } from './path.ts'
 import { programFiles } from './program-files.ts'
 import { isOpenable, outermost } from './search-path.ts'
-import { openStatusFile } from './status-file.ts'
 import { systemDirectories } from './system-mounts.ts'
 
 /** The first descriptor behind stdin, stdout and stderr. */
@@ -21,17 +19,9 @@ const addedVariables = ['PWD', 'NODE_OPTIONS'] as const
 export function createBox (foundation: BoxFoundation, grant: Grant): Box {
   return {
     enter (plan, pinned) {
-      const status = openStatusFile(foundation.directory)
-      // Each reader needs an offset of its own.
-      const filter = foundation.filterFd === undefined ? undefined : openSync(`/proc/self/fd/${foundation.filterFd}`, 'r')
-      const release = (): void => { if (filter !== undefined) closeSync(filter) }
-      try {
-        return { plan: boxedPlan(plan, foundation, { ...grant, pinned }), descriptors: [status.fd, ...(filter === undefined ? [] : [filter])], release, status } satisfies BoxEntry
-      } catch (error) {
-        release()
-        status.close()
-        throw error
-      }
+      const boxed = boxedPlan(plan, foundation, { ...grant, pinned })
+      const status = foundation.statusFiles.take()
+      return { plan: boxed, descriptors: [status.fd, ...(foundation.filterFd === undefined ? [] : [foundation.filterFd])], status }
     }
   }
 }

@@ -6,6 +6,7 @@ import type { Bubblewrap } from './bubblewrap.ts'
 import { makeEtcDirectory } from './etc-directory.ts'
 import { searchPathDirectories } from './search-path.ts'
 import { sandboxFilter } from './seccomp/filter.ts'
+import { createStatusFiles, type StatusFiles } from './status-files.ts'
 import { systemMounts } from './system-mounts.ts'
 
 /** What all boxes of one worker are built on; it is made once. */
@@ -22,6 +23,7 @@ export interface BoxFoundation {
   prlimit: string | undefined
   /** The compiled seccomp filter; undefined where there is none for this architecture. */
   filterFd: number | undefined
+  statusFiles: StatusFiles
   workspaceDir: string
   /** The service's own files and directories. */
   hidden: readonly string[]
@@ -53,6 +55,7 @@ export function makeFoundation (bubblewrap: Bubblewrap, options: FoundationOptio
     env: findOnPath('env', options.env['PATH']),
     prlimit: findOnPath('prlimit', options.env['PATH']),
     filterFd: openFilter(directory),
+    statusFiles: createStatusFiles(directory),
     workspaceDir: resolve(options.workspaceDir),
     hidden: options.hidden.map(path => resolve(path)),
     barred,
@@ -61,7 +64,8 @@ export function makeFoundation (bubblewrap: Bubblewrap, options: FoundationOptio
 }
 
 /** Removes what `makeFoundation` made; no box is built on it any more. */
-export function closeFoundation ({ directory, filterFd }: BoxFoundation): void {
+export function closeFoundation ({ directory, filterFd, statusFiles }: BoxFoundation): void {
+  statusFiles.close()
   if (filterFd !== undefined) closeSync(filterFd)
   rmSync(directory, { recursive: true, force: true })
 }

@@ -8,7 +8,6 @@ import type { ProcessLimits } from './limits.ts'
 import { isWithin } from './path.ts'
 import { sandboxFilter, templateFilter } from './seccomp/filter.ts'
 import { outermost } from './search-path.ts'
-import { openStatusFile } from './status-file.ts'
 
 /** What a host is told of its box, to make a nest in it for each call. The names are those of `nests.py`. */
 export interface NestPlan {
@@ -53,12 +52,11 @@ export function createHostBox (foundation: BoxFoundation, grant: Grant): HostBox
     limits: grant.limits,
     enter (plan, reception) {
       const spec = hostSpec(plan, foundation, grant, reception)
-      const status = openStatusFile(foundation.directory)
+      const status = foundation.statusFiles.take()
       const args = [...boxArguments(spec), '--', ...cleanCommand(plan, foundation), plan.program, ...plan.args]
       return {
         plan: { program: foundation.bubblewrap.path, args, env: plan.env, cwd: '/' },
         descriptors: [status.fd],
-        release: () => {},
         status,
         nests: nestPlan(spec)
       }

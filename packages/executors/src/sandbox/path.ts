@@ -9,7 +9,7 @@ export function isWithin (path: string, directory: string): boolean {
 /** The path behind all symbolic links; undefined when nothing is there. */
 export function realPath (path: string): string | undefined {
   try {
-    return realpathSync(path)
+    return realpathSync.native(path)
   } catch {
     return undefined
   }
@@ -18,7 +18,8 @@ export function realPath (path: string): string | undefined {
 /** What lies at a path, without following a link there. */
 export function kindOf (path: string): 'file' | 'directory' | 'link' | 'none' {
   try {
-    const found = lstatSync(path)
+    const found = lstatSync(path, { throwIfNoEntry: false })
+    if (found === undefined) return 'none'
     if (found.isSymbolicLink()) return 'link'
     return found.isDirectory() ? 'directory' : 'file'
   } catch {

@@ -1,5 +1,6 @@
 import { spawn, type ChildProcessByStdio } from 'node:child_process'
 import { once } from 'node:events'
+import { closeSync, openSync } from 'node:fs'
 import type { Readable, Writable } from 'node:stream'
 import type { Marks } from '../mark.ts'
 import { readProcess } from '../process-table.ts'
@@ -33,6 +34,7 @@ function childOf (child: Spawned, pid: number): Child {
     started: readProcess(pid)?.started,
     stdout: child.stdout,
     stderr: child.stderr,
+    release () { for (const stream of [child.stdout, child.stderr]) stream.destroy() },
     exited: new Promise(resolve => { child.once('exit', (code, signal) => { resolve(childEnding(code, signal)) }) }),
     closed: new Promise(resolve => { child.once('close', () => { resolve(true) }) })
   }
@@ -43,7 +45,17 @@ export function childEnding (code: number | null, signal: NodeJS.Signals | null)
   return signal === null ? { kind: 'exit', code: code ?? 0 } : { kind: 'signal', signal }
 }
 
-function spawnChild ({ plan, descriptors }: LaunchRequest): Spawned {
+function spawnChild (request: LaunchRequest): Spawned {
+  const descriptors: number[] = []
+  try {
+    for (const fd of request.descriptors) descriptors.push(openSync(`/proc/self/fd/${fd}`, 'r+'))
+    return spawnWith(request, descriptors)
+  } finally {
+    for (const fd of descriptors) closeSync(fd)
+  }
+}
+
+function spawnWith ({ plan }: LaunchRequest, descriptors: readonly number[]): Spawned {
   return spawn(plan.program, plan.args, {
     cwd: plan.cwd,
     // Node adds this variable from its own environment unless it finds it here.

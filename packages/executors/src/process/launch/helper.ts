@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process'
-import { closeSync, constants, openSync, rmSync, writeFileSync, writeSync } from 'node:fs'
+import { closeSync, constants, openSync, writeFileSync, writeSync } from 'node:fs'
 import { readMark } from '../mark.ts'
 import { readProcess } from '../process-table.ts'
 import type { HelperMessage, JoinMessage, MakePipesMessage, StartMessage } from './messages.ts'
@@ -54,7 +54,6 @@ function start (message: StartMessage): void {
   const opened: number[] = []
   try {
     for (const [at, path] of message.pipes.entries()) opened.push(openSync(path, at === 0 ? constants.O_RDONLY : constants.O_WRONLY))
-    for (const path of message.pipes) rmSync(path)
     for (const path of message.files) opened.push(openSync(path, 'r+'))
     if (mark !== undefined) writeMark(mark)
     if (message.group !== undefined) enter(message.group.members)

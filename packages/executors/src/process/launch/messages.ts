@@ -5,7 +5,7 @@ export interface StartMessage {
   args: readonly string[]
   env: Readonly<Record<string, string>>
   cwd: string
-  /** FIFOs that become stdin, stdout and stderr; the helper removes them. */
+  /** Paths of what becomes stdin, stdout and stderr. */
   pipes: readonly string[]
   /** What becomes 3, 4 and so on: paths to open for reading and writing. */
   files: readonly string[]
