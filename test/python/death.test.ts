@@ -22,6 +22,33 @@ t.test('a template that is killed fails its own calls, and the next call gets a 
   t.equal(sameHost, host)
 })
 
+t.test('a process that waits for the next call is forked ahead, and replaced when it is killed', openPython, async t => {
+  const fixture = await createFixture(t)
+  fixture.source('tool.py', pids)
+  const [first, template] = outputOf(await fixture.run()) as number[]
+  await until('one waits', () => childrenOf(template).length === 1 && !childrenOf(template).includes(Number(first)))
+  const [waiting] = childrenOf(template)
+  const [second] = outputOf(await fixture.run()) as number[]
+  t.equal(second, waiting)
+  await until('another waits', () => childrenOf(template).length === 1 && !childrenOf(template).includes(Number(second)))
+  const [killed] = childrenOf(template)
+  process.kill(Number(killed), 'SIGKILL')
+  await until('it is reaped', () => !childrenOf(template).includes(Number(killed)))
+  const [third, sameTemplate] = outputOf(await fixture.run()) as number[]
+  t.not(third, killed)
+  t.equal(sameTemplate, template)
+})
+
+t.test('a process that waits runs no source that has changed since', openPython, async t => {
+  const fixture = await createFixture(t)
+  fixture.source('tool.py', toolClass('return ["old", os.getppid()]'))
+  const [, template] = outputOf(await fixture.run()) as [string, number]
+  await until('one waits', () => childrenOf(template).length === 1)
+  fixture.source('tool.py', toolClass('return ["changed", os.getppid()]'))
+  t.equal((outputOf(await fixture.run()) as string[])[0], 'changed')
+  await until('the old ones are gone', () => !isAlive(template))
+})
+
 t.test('a tool that kills its template fails alone, and is dead', openPython, async t => {
   const fixture = await createFixture(t)
   fixture.source('other.py', waiting)
@@ -118,3 +145,7 @@ return [results, oct(os.stat(os.path.dirname(path)).st_mode & 0o777)]`
   t.ok(readFileSync(`/proc/${host}/cmdline`, 'utf8').includes('toolyard_host.py'))
   t.same(outputOf(await fixture.execute(body, { arguments: { host } })), [[0, 0, 0], '0o700'])
 })
+
+function childrenOf (pid: number | undefined): number[] {
+  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(text => text !== '').map(Number)
+}

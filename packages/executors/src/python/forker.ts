@@ -21,6 +21,7 @@ export interface ForkedProcess extends Connections {
   self: ForkerProcess
   /** Fulfilled when it ended and was reaped. */
   ended: Promise<ForkEnding>
+  hasEnded: () => boolean
   /** To be called when nothing of it is left. */
   release: () => void
 }
@@ -43,6 +44,8 @@ export type Fork =
 export interface Forker {
   /** `limits` are those of the new process; without effect in the open. */
   fork (limits?: ProcessLimits): Promise<Fork>
+  /** Whether it would still fork, or a source file isn't any more what was imported. */
+  check (): Promise<'fresh' | 'stale' | 'lost'>
   /** Fulfilled when it can't be reached any more. */
   closed: Promise<void>
 }
@@ -84,7 +87,7 @@ export function createForker (self: ForkerProcess, control: Duplex, { marks, rec
     else child?.ended.resolve(ending)
   }
 
-  function request (token: string, mark: Mark | undefined, processLimits: ProcessLimits): Child {
+  function request (message: Record<string, unknown>): Child {
     const child = { answered: createDeferred<Message | undefined>(), ended: createDeferred<ForkEnding>() }
     if (control.destroyed) {
       lose(child)
@@ -92,8 +95,15 @@ export function createForker (self: ForkerProcess, control: Duplex, { marks, rec
     }
     count += 1
     children.set(count, child)
-    control.write(encodeFrame({ id: count, token, mark: mark ?? null, limits: processLimits }))
+    control.write(encodeFrame({ id: count, ...message }))
     return child
+  }
+
+  async function inTime<T> (answered: Promise<T>): Promise<T> {
+    const stuck = setTimeout(() => { control.destroy() }, patienceMs)
+    const answer = await answered
+    clearTimeout(stuck)
+    return answer
   }
 
   async function connect (child: Child, guest: Guest, mark: Mark | undefined): Promise<Fork> {
@@ -109,7 +119,9 @@ export function createForker (self: ForkerProcess, control: Duplex, { marks, rec
       return { kind: 'lost' }
     }
     const release = (): void => { marks.release(mark) }
-    return { kind: 'forked', process: { ...connections, ...born, ended: child.ended.promise, release } }
+    let ended = false
+    void child.ended.promise.then(() => { ended = true })
+    return { kind: 'forked', process: { ...connections, ...born, ended: child.ended.promise, hasEnded: () => ended, release } }
   }
 
   /** Undefined for what isn't a child of the forker. */
@@ -130,12 +142,15 @@ export function createForker (self: ForkerProcess, control: Duplex, { marks, rec
       const guest = reception.expect()
       // A nest needs none.
       const mark = self.kind === 'open' ? marks.take() : undefined
-      const stuck = setTimeout(() => { control.destroy() }, patienceMs)
-      const fork = await connect(request(guest.token, mark, processLimits), guest, mark)
-      clearTimeout(stuck)
+      const fork = await inTime(connect(request({ token: guest.token, mark: mark ?? null, limits: processLimits }), guest, mark))
       guest.dismiss()
       if (fork.kind !== 'forked') marks.release(mark)
       return fork
+    },
+    async check () {
+      const answer = await inTime(request({ check: true }).answered.promise)
+      if (answer === undefined) return 'lost'
+      return answer['stale'] === true ? 'stale' : 'fresh'
     }
   }
 }

@@ -1,7 +1,8 @@
-import type { ProcessLimits } from '../sandbox/limits.ts'
+import { defaultLimits, type ProcessLimits } from '../sandbox/limits.ts'
 import { createDeferred } from './deferred.ts'
 import { createForker, type Fork, type ForkedProcess, type Forker, type ForkerService } from './forker.ts'
 import { runImport, type Import } from './import.ts'
+import { createSpare, type Spare } from './spare.ts'
 
 /**
  * The process of one module, by its states:
@@ -33,6 +34,7 @@ export function createTemplate (host: Forker, module: string, service: TemplateS
   const ended = createDeferred<void>()
   let process: ForkedProcess | undefined
   let forker: Forker | undefined
+  let spare: Spare | undefined
   let retired = false
   /** Calls, and the fork of the template itself. */
   let running = 1
@@ -49,6 +51,8 @@ export function createTemplate (host: Forker, module: string, service: TemplateS
   }
 
   async function stop (): Promise<void> {
+    const survivors = await spare?.close() ?? []
+    if (survivors.length > 0) service.onSurvivors(survivors)
     if (process !== undefined) await endProcess(process, service)
     ended.resolve()
   }
@@ -68,6 +72,7 @@ export function createTemplate (host: Forker, module: string, service: TemplateS
 
   function serve ({ control, self, ended }: ForkedProcess): void {
     forker = createForker(self, control, service)
+    spare = createSpare(forker)
     void forker.closed.then(retire)
     void ended.then(({ kind }) => {
       // The calls of a template that died are lost; those of one whose host died go on.
@@ -86,9 +91,9 @@ export function createTemplate (host: Forker, module: string, service: TemplateS
       return () => { followers.delete(log) }
     },
     async fork (limits) {
-      if (retired || forker === undefined) return { kind: 'lost' }
+      if (retired || forker === undefined || spare === undefined) return { kind: 'lost' }
       running += 1
-      const fork = await forker.fork(limits)
+      const fork = await (isUsual(limits) ? spare.take() : forker.fork(limits))
       if (fork.kind === 'forked') return { kind: 'forked', process: leaving(fork.process, leave) }
       leave()
       return fork
@@ -96,6 +101,11 @@ export function createTemplate (host: Forker, module: string, service: TemplateS
     retire,
     ended: ended.promise
   }
+}
+
+/** What was forked ahead has these. */
+function isUsual (limits: ProcessLimits): boolean {
+  return Object.entries(defaultLimits).every(([name, value]) => limits[name as keyof ProcessLimits] === value)
 }
 
 function leaving (process: ForkedProcess, leave: () => void): ForkedProcess {

@@ -2,8 +2,10 @@
 A process that forks others when the worker asks for it, and tells the worker how they end.
 
     worker: {"id", "token", "mark", "limits"}  fork a process; it connects with the token
+            {"id", "check": true}              only look whether a source changed
     forker: {"id", "pid"}                      forked
             {"id", "stale": true}              not forked: a source changed since the import
+            {"id", "fresh": true}              no source changed
             {"id", "error": "EAGAIN"}          not forked: the machine is out of something
             {"id", "exit": 0}, {"id", "signal": "SIGSEGV"}    ended, and reaped
             {"id", "unboxed": "mount /tmp: ..."}              ended before it began: its nest could not be made
@@ -59,11 +61,13 @@ class Forker:
                 request = self._control.receive()
                 if request is None:
                     return self._end_children(grace)
-                self._control.send({"id": request["id"], **self._fork(request, is_stale)})
+                self._control.send({"id": request["id"], **self._answer(request, is_stale)})
 
-    def _fork(self, request: dict[str, Any], is_stale: Callable[[], bool]) -> dict[str, Any]:
+    def _answer(self, request: dict[str, Any], is_stale: Callable[[], bool]) -> dict[str, Any]:
         if is_stale():
             return {"stale": True}
+        if "check" in request:
+            return {"fresh": True}
         try:
             connections = Connections(self._reception, request["token"])
             pid = self._births.fork(request)
