@@ -1,6 +1,6 @@
 import { openRegistrySource, reportFindings, reportReload } from '@toolyard/manifests'
 import {
-  CompletionWaiter, connectRedis, countQueues, DashboardLogins, FinishedJobs, isConnected, JobCanceller, JobLister, JobLogs, JobQueues, JobReader, JobTypeTable,
+  CompletionWaiter, connectRedis, countQueues, DashboardLogins, FinishedJobs, ImportFaultTable, isConnected, JobCanceller, JobLister, JobLogs, JobQueues, JobReader, JobTypeTable,
   JobWatch, OnceStore, OutputStore, QueueDirectory, RateLimit, RedisGuard, RedisUnavailableError, reportRedis, StreamTickets
 } from '@toolyard/queue'
 import {
@@ -58,6 +58,14 @@ export async function runApi (): Promise<void> {
     subscriber,
     onChange: () => {
       catalog.refresh()
+      toolMetrics.published(catalog.publication(undefined).count)
+    }
+  })
+  const importFaults = new ImportFaultTable({
+    commands,
+    subscriber,
+    onChange: faults => {
+      catalog.replace(tools.setImportFaults(faults))
       toolMetrics.published(catalog.publication(undefined).count)
     }
   })
@@ -126,6 +134,7 @@ export async function runApi (): Promise<void> {
   })
   if (await isConnected(commands, connectMs)) await guard.admit().catch(unlessAway)
   await jobTypeTable.start()
+  await importFaults.start()
   void waiter.start().catch((error: unknown) => { logger.error({ err: error }, 'Redis: could not subscribe') })
   const statusServer = settings.METRICS_PORT === undefined
     ? undefined
@@ -148,6 +157,7 @@ export async function runApi (): Promise<void> {
       waiter.stop()
       watch.stop()
       jobTypeTable.stop()
+      importFaults.stop()
       tools.close()
     },
     () => statusServer?.close(),

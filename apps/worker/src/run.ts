@@ -1,7 +1,7 @@
 import { createExecutors, openAudit, openSandbox, type Sandbox } from '@toolyard/executors'
 import { createSchemaCompiler, openRegistrySource, readYaml, reportFindings, reportReload, type Registry } from '@toolyard/manifests'
 import {
-  connectRedis, isConnected, JobCanceller, JobQueues, JobTypeTable, OutputStore, QueueDirectory, RedisGuard, RedisUnavailableError, reportRedis, StepJobs,
+  connectRedis, ImportFaultTable, isConnected, JobCanceller, JobQueues, JobTypeTable, OutputStore, QueueDirectory, RedisGuard, RedisUnavailableError, reportRedis, StepJobs,
   ToolInventories, WorkerHeartbeat, WorkerPool, type Redis
 } from '@toolyard/queue'
 import {
@@ -13,6 +13,7 @@ import { mkdir } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import { createCallbackSender } from './callbacks/sender.ts'
 import { createHandler } from './handler.ts'
+import { ImportWatch } from './import-watch.ts'
 import { openWorkerMetrics } from './metrics.ts'
 import { createSecretMask } from './secret-mask.ts'
 import { ToolVersions } from './tool-versions.ts'
@@ -25,6 +26,8 @@ const serviceFiles = ['.env', '.toolyard']
 const mostProcesses = 4_096
 /** Between two looks for a Redis that isn't there yet, in milliseconds. */
 const connectMs = 60_000
+/** How long the start waits for the modules of Python tools, in milliseconds. */
+const importMs = 5_000
 /** Time to kill and settle what outlived the grace time, in milliseconds. */
 const settleMs = 5_000
 
@@ -79,6 +82,8 @@ export async function runWorker (): Promise<void> {
   const callbacks = callbacksOf(settings)
   await executors.prepare()
   const jobTypes = new JobTypeTable({ commands: redis, subscriber })
+  const importFaults = new ImportFaultTable({ commands: redis, subscriber, onChange: faults => { metrics.tools.published(tools.setImportFaults(faults).published().length) } })
+  const imports = new ImportWatch({ tools, executors, table: importFaults, logger })
   const retention = retentionOf(settings)
   const permissions = permissionPolicyOf(settings)
   const queues = new JobQueues(redis, new QueueDirectory(redis, settings.MAX_QUEUES), retention, { queueDepth: settings.MAX_QUEUE_DEPTH, perKey: settings.MAX_JOBS_PER_KEY })
@@ -103,6 +108,8 @@ export async function runWorker (): Promise<void> {
   })
   await admitRedis(redis, guard)
   await jobTypes.start()
+  await importFaults.start()
+  const imported = imports.start()
   await pool.start()
   const { level, missing } = sandbox.report
   const identity = { id: randomUUID(), startedAt: new Date().toISOString(), queues: settings.WORKER_QUEUES, sandbox: { level, missing } }
@@ -111,6 +118,8 @@ export async function runWorker (): Promise<void> {
     return { ...identity, tools: versions.inventory.id }
   }, error => { logger.warn({ err: error }, 'Redis: the record of this worker was not written') })
   await heartbeat.start()
+  // It serves by now; who waits for it to be ready finds the tools as they are.
+  await Promise.race([imported, delay(importMs, undefined, { ref: false })])
   let running = true
   const checks: Record<string, ReadinessCheck> = {
     running: async () => running ? { ok: true } : { ok: false, detail: 'the worker is stopping' },
@@ -126,6 +135,7 @@ export async function runWorker (): Promise<void> {
 
   stopOnSignal([
     () => { running = false },
+    () => { imports.stop() },
     () => heartbeat.stop(),
     hurry => pool.stop(settings.SHUTDOWN_GRACE_SEC * 1_000, hurry),
     () => executors.close(),
@@ -135,6 +145,7 @@ export async function runWorker (): Promise<void> {
     () => statusServer?.close(),
     () => {
       jobTypes.stop()
+      importFaults.stop()
       redis.disconnect()
       subscriber.disconnect()
     },

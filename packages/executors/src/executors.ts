@@ -16,6 +16,7 @@ import { startError } from './process/start-error.ts'
 import { createHosts } from './python/hosts.ts'
 import { createOutputCheck, type CompileSchema } from './python/outputs.ts'
 import { runPython } from './python/run-python.ts'
+import { tryImport, type Tried } from './python/try-imports.ts'
 import { interruptionError } from './result/interruption.ts'
 import { openLimits, softLimits } from './sandbox/limits.ts'
 import type { Sandbox } from './sandbox/sandbox.ts'
@@ -51,6 +52,11 @@ export interface Executors {
   prepare (): Promise<void>
   /** Runs one call of a tool to its end; rejects only for bugs. When it settles, no process of the call is left. */
   run (tool: Tool, args: Record<string, unknown>, context: RunContext): Promise<Outcome>
+  /**
+   * Imports the module of a Python tool as its first call would, and looks for its class (P16, P17, P29). Other tools
+   * have nothing that could be missing.
+   */
+  tryImport (tool: Tool): Promise<Tried>
   /**
    * Fulfilled when every run has ended, its audit line is on disk, and no process is left. To end runs early, abort
    * their signals first.
@@ -155,6 +161,10 @@ export function createExecutors (options: ExecutorOptions): Executors {
       } finally {
         running.delete(run)
       }
+    },
+    async tryImport (tool) {
+      const { run } = tool
+      return run.kind === 'python' ? await tryImport({ tool, run }, { hosts, box: options.sandbox?.hostBoxOf(tool), workspaceDir: options.workspaceDir }) : {}
     },
     prepare: async () => { await host.launcher.prepare() },
     async close () {

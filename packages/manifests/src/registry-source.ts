@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises'
 import type { Finding } from './finding.ts'
+import type { ImportFaults } from './import-faults.ts'
 import { loadRegistry, type Registry, type RegistryOptions } from './registry.ts'
 import type { Tool } from './tool.ts'
 
@@ -35,6 +36,8 @@ export interface RegistrySource {
   problems: () => readonly Finding[]
   /** Reads the files again now. */
   reload: () => Promise<ReloadResult>
+  /** Serves from now on what there is without the tools that can't be imported (X16). Nothing is read, and nothing refused. */
+  setImportFaults: (faults: ImportFaults) => Registry
   close: () => void
 }
 
@@ -47,10 +50,12 @@ export async function openRegistrySource (options: RegistrySourceOptions): Promi
   let seen = read
   let reloading: Promise<ReloadResult> | undefined
   let closed = false
+  let faults: ImportFaults = new Map()
 
   const replace = async (): Promise<ReloadResult> => {
     const before = await fingerprint(files)
-    const next = await registry.reload()
+    // They may have become others meanwhile.
+    const next = (await registry.reload()).withImportFaults(faults)
     files = [...new Set([...filesOf(options, next), ...filesOf(options, registry)])]
     // Taken before the load: a change during it leads to another one.
     read = before === await fingerprint(files) ? before : ''
@@ -82,6 +87,11 @@ export async function openRegistrySource (options: RegistrySourceOptions): Promi
     current: () => registry,
     problems: () => problems,
     reload,
+    setImportFaults: next => {
+      faults = next
+      registry = registry.withImportFaults(faults)
+      return registry
+    },
     close: () => {
       closed = true
       clearTimeout(timer)

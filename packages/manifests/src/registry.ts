@@ -4,6 +4,7 @@ import { goQuote } from './go-quote.ts'
 import type { BuiltinPolicy } from './builtin/policy.ts'
 import { builtinTools } from './builtin/tools.ts'
 import type { Finding } from './finding.ts'
+import { importedTools, markImportFaults, type ImportedTool, type ImportFaults } from './import-faults.ts'
 import type { Layer } from './layer.ts'
 import { readManifest } from './manifest.ts'
 import { createYamlMemory, type YamlMemory } from './document/yaml-memory.ts'
@@ -47,7 +48,11 @@ export interface Registry {
   explain (name: string): Explanation | undefined
   /** Absolute paths of all files and directories that were read, also of those that are missing: what to watch. */
   readonly files: readonly string[]
-  /** Loads the same manifests anew. What is in them as it was isn't judged and compiled again. */
+  /** The Python tools of all layers: what can be tried to import. */
+  imported (): readonly ImportedTool[]
+  /** The same manifests, as they were read, with other import faults: what can't be imported can't run (X16). */
+  withImportFaults (faults: ImportFaults): Registry
+  /** Loads the same manifests anew, with the same import faults. What is in them as it was isn't judged and compiled again. */
   reload (): Promise<Registry>
 }
 
@@ -86,6 +91,17 @@ interface Memory {
   yaml: YamlMemory['readings']
 }
 
+/** Manifests after reading, before they are merged. */
+interface ReadManifests {
+  options: RegistryOptions
+  builtins: readonly Tool[]
+  layers: readonly Layer[]
+  skills: readonly Skill[]
+  files: readonly string[]
+  schemas: SchemaCompiler
+  memory: Memory
+}
+
 /**
  * Reads all manifests in order and merges them with the built-in tools. Never throws for bad manifests: what can't be
  * used is a finding, and the rest serves (X16, X24).
@@ -94,7 +110,7 @@ export async function loadRegistry (options: RegistryOptions): Promise<Registry>
   return await load(options, undefined)
 }
 
-async function load (options: RegistryOptions, known: Memory | undefined): Promise<Registry> {
+async function load (options: RegistryOptions, known: Memory | undefined, faults: ImportFaults = new Map()): Promise<Registry> {
   const { manifests, builtins = true, policy = {}, strictPrograms = false } = options
   const skills = { ...defaultSkillOptions, ...options.skills }
   const schemas = createSchemaCompiler(known?.schemas)
@@ -102,20 +118,34 @@ async function load (options: RegistryOptions, known: Memory | undefined): Promi
   const layers: Layer[] = []
   for (const manifest of manifests) layers.push(await readManifest(manifest, { schemas, yaml, skills }))
   const joined = joinSkills(layers, skills)
-  const trusted = strictPrograms ? joined.layers.map(refuseUntrusted) : joined.layers
-  const merged = mergeLayers(builtins ? builtinTools(policy) : [], trusted)
-  const tools = [...merged.tools.values()]
-  const findings = [...trusted.flatMap(layer => layer.findings), ...merged.findings, ...nameFindings(tools)]
-  const memory: Memory = { schemas: schemas.memory, yaml: yaml.readings }
-  return {
-    ...registryOf(tools.map(tool => registeredTool(tool, schemas)), merged, findings),
-    skills: () => joined.skills,
+  const read: ReadManifests = {
+    options,
+    builtins: builtins ? builtinTools(policy) : [],
+    layers: strictPrograms ? joined.layers.map(refuseUntrusted) : joined.layers,
+    skills: joined.skills,
     files: filesOf(layers),
-    reload: () => load(options, memory)
+    schemas,
+    memory: { schemas: schemas.memory, yaml: yaml.readings }
+  }
+  return assemble(read, faults)
+}
+
+function assemble (read: ReadManifests, faults: ImportFaults): Registry {
+  const layers = markImportFaults(read.layers, faults)
+  const merged = mergeLayers(read.builtins, layers)
+  const tools = [...merged.tools.values()]
+  const findings = [...layers.flatMap(layer => layer.findings), ...merged.findings, ...nameFindings(tools)]
+  return {
+    ...registryOf(tools.map(tool => registeredTool(tool, read.schemas)), merged, findings),
+    skills: () => read.skills,
+    files: read.files,
+    imported: () => importedTools(read.layers),
+    withImportFaults: others => assemble(read, others),
+    reload: () => load(read.options, read.memory, faults)
   }
 }
 
-function registryOf (all: readonly RegisteredTool[], { steps }: Merged, findings: readonly Finding[]): Omit<Registry, 'skills' | 'files' | 'reload'> {
+function registryOf (all: readonly RegisteredTool[], { steps }: Merged, findings: readonly Finding[]): Omit<Registry, 'skills' | 'files' | 'imported' | 'withImportFaults' | 'reload'> {
   const byName = new Map(all.map(registered => [registered.tool.name, registered]))
   const published = all.filter(({ tool }) => isPublished(tool))
   return {

@@ -1,5 +1,6 @@
 import { locate } from './document/yaml.ts'
 import type { DocumentPath, Finding } from './finding.ts'
+import { importFinding, type ImportFault } from './import-faults.ts'
 import { readManifestText } from './manifest-file.ts'
 import { lintForModels } from './model-lint/lint.ts'
 import { loadRegistry, type Registry } from './registry.ts'
@@ -14,13 +15,6 @@ export interface ValidationOptions {
   skills?: Partial<SkillOptions>
   /** Loads what tools run, to see whether it can be loaded: Python modules and their classes. Default: nothing is run. */
   tryImports?: (tools: readonly Tool[]) => Promise<readonly ImportFault[]>
-}
-
-/** Why the module or the class of a Python tool can't be loaded. */
-export interface ImportFault {
-  tool: Tool
-  what: 'module' | 'class'
-  reason: string
 }
 
 /** What a validation found. */
@@ -47,18 +41,6 @@ export async function validateManifests (paths: readonly string[], { strict = fa
   const found = [...registry.findings, ...lintForModels(registry), ...faults].map(finding => judged(finding, strict))
   const findings = await located(found, registry)
   return { ok: findings.every(({ severity }) => severity !== 'error'), findings, files: registry.files }
-}
-
-/** In the words of the format's validator where it has any (PC4). */
-function importFinding ({ tool: { name, run, source: { file, index } }, what, reason }: ImportFault): Finding {
-  const className = run.kind === 'python' ? run.className : undefined
-  const field = what === 'module' || className === undefined ? 'module' : 'class_name'
-  const place = { severity: 'error' as const, file, index, tool: name, path: ['tools', index, field] }
-  const at = `tools[${index}].`
-  if (what === 'module') return { ...place, rule: 'P29', message: `${at}module import failed (${reason})`, fix: 'Correct the module, or install what it imports.' }
-  if (className === undefined) return { ...place, rule: 'P17', message: `${at}no Tool subclass found in module`, fix: 'Declare a class that descends from Tool in the module itself, or write class_name.' }
-  const message = reason.includes('not found') ? `${at}class_name '${className}' not found in module` : `${at}class_name '${className}' must inherit from Tool`
-  return { ...place, rule: 'P16', message, fix: `Correct class_name, or the class: ${reason}.` }
 }
 
 function judged (finding: Finding, strict: boolean): Finding {

@@ -13,6 +13,7 @@ export { JobLogWriter, type JobLogTarget, type LogLine } from './job-log-writer.
 export { createdAt, newJobId } from './job-id.ts'
 export { JobQueues, QueueFullError, type JobLimits, type NewJob } from './job-queues.ts'
 export { JobReader, type JobReaderParts } from './job-reader.ts'
+export { ImportFaultTable, type ImportFaultTableOptions, type SharedImportFault } from './import-fault-table.ts'
 export { JobTypeTable, type JobTypeOverride, type JobTypeTableOptions } from './job-type-table.ts'
 export { JobWatch, type WatchedJob } from './job-watch.ts'
 export { compareLogIds, logStart, parseLogId } from './log-id.ts'

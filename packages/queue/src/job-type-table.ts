@@ -1,6 +1,6 @@
 import type { Redis } from './connection.ts'
 import { jobTypesChannel, jobTypesKey } from './names.ts'
-import { subscribe } from './subscription.ts'
+import { SharedHash } from './shared-hash.ts'
 import { whileAvailable } from './unavailable.ts'
 
 /** What was switched of a job type; what is absent is as the registry says. */
@@ -19,35 +19,35 @@ export interface JobTypeTableOptions {
   onChange?: () => void
 }
 
-/** A message can be lost, so the table is read so often anyway: a change is seen within a second. */
-const readMs = 500
-
 const fields = [['enabled', 'enabled'], ['timeout', 'defaultTimeoutSec'], ['attempts', 'defaultMaxAttempts'], ['idempotent', 'idempotent']] as const
 
-/**
- * The job types that were switched, as this process knows them: one Redis hash for all processes, a copy in each.
- * While Redis is away, the last copy holds.
- */
+/** The job types that were switched, as this process knows them. */
 export class JobTypeTable {
-  readonly #options: JobTypeTableOptions
+  readonly #commands: Redis
+  readonly #hash: SharedHash
   #overrides: ReadonlyMap<string, JobTypeOverride> = new Map()
-  #seen = '{}'
-  #timer: NodeJS.Timeout | undefined
-  #stopped = false
 
-  constructor (options: JobTypeTableOptions) {
-    this.#options = options
+  constructor ({ commands, subscriber, onChange }: JobTypeTableOptions) {
+    this.#commands = commands
+    this.#hash = new SharedHash({
+      commands,
+      subscriber,
+      key: jobTypesKey,
+      channel: jobTypesChannel,
+      onChange: values => {
+        this.#overrides = decode(values)
+        onChange?.()
+      }
+    })
   }
 
   /** Reads the table and follows it from now on; resolves after the first attempt to read it. */
   async start (): Promise<void> {
-    void subscribe(this.#options.subscriber, jobTypesChannel, () => { void this.#read() }).catch(() => {})
-    await this.#follow()
+    await this.#hash.start()
   }
 
   stop (): void {
-    this.#stopped = true
-    clearTimeout(this.#timer)
+    this.#hash.stop()
   }
 
   /** What was switched of a type; empty when nothing was. */
@@ -62,28 +62,8 @@ export class JobTypeTable {
    */
   async set (type: string, override: JobTypeOverride): Promise<void> {
     const values = fields.flatMap(([field, name]) => override[name] === undefined ? [] : [`${type} ${field}`, String(Number(override[name]))])
-    await whileAvailable(this.#options.commands.hset(jobTypesKey, ...values))
-    await whileAvailable(this.#options.commands.publish(jobTypesChannel, type))
-    await this.#load()
-  }
-
-  async #follow (): Promise<void> {
-    await this.#read()
-    if (!this.#stopped) this.#timer = setTimeout(() => { void this.#follow() }, readMs)
-  }
-
-  async #read (): Promise<void> {
-    // The connection reports its own errors, and the table is read again soon.
-    await this.#load().catch(() => {})
-  }
-
-  async #load (): Promise<void> {
-    const values = await whileAvailable(this.#options.commands.hgetall(jobTypesKey))
-    const seen = JSON.stringify(values)
-    if (seen === this.#seen) return
-    this.#seen = seen
-    this.#overrides = decode(values)
-    this.#options.onChange?.()
+    await whileAvailable(this.#commands.hset(jobTypesKey, ...values))
+    await this.#hash.announce()
   }
 }
 

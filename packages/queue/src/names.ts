@@ -82,6 +82,12 @@ export const jobTypesKey = `${keyPrefix}:job-types`
 /** The channel on which all processes hear that a job type was switched. */
 export const jobTypesChannel = `${keyPrefix}:job-types`
 
+/** What workers could not import. */
+export const importFaultsKey = `${keyPrefix}:import-faults`
+
+/** The channel on which all processes hear of it. */
+export const importFaultsChannel = `${keyPrefix}:import-faults`
+
 /** The queue of callbacks: no public name has a `+`, so that no caller reaches it. */
 export const callbackQueue = '+callbacks'
 

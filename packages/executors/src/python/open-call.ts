@@ -19,6 +19,8 @@ export type Opened =
 export interface OpenOptions {
   /** The box that the tool's host must be in; undefined: none. */
   box: HostBox | undefined
+  /** Whether no other call is to be expected soon; default false. */
+  once?: boolean
   /** Takes what the import prints, and the traceback when it fails. */
   onLine: (line: string) => void
   interrupted: Promise<Interruption>
@@ -48,7 +50,7 @@ export async function openCall (hosts: Hosts, run: PythonRun, options: OpenOptio
 }
 
 /** Undefined when it is to be tried with another template. */
-async function openWith (template: Template, run: PythonRun, { box, onLine, interrupted }: OpenOptions): Promise<Opened | undefined> {
+async function openWith (template: Template, run: PythonRun, { box, once = false, onLine, interrupted }: OpenOptions): Promise<Opened | undefined> {
   const unfollow = template.follow(onLine)
   const imported = await Promise.race([template.imported, interrupted])
   unfollow()
@@ -57,7 +59,7 @@ async function openWith (template: Template, run: PythonRun, { box, onLine, inte
     return imported
   }
   if (imported.kind !== 'imported') return failed(imported, run)
-  const fork = await template.fork(box?.limits ?? defaultLimits)
+  const fork = await template.fork(box?.limits ?? defaultLimits, !once)
   if (fork.kind === 'forked') return { kind: 'opened', process: fork.process }
   return fork.kind === 'refused' || fork.kind === 'unboxed' ? failed(fork, run) : undefined
 }

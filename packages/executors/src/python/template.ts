@@ -16,8 +16,12 @@ export interface Template {
   imported: Promise<Import>
   /** Hands on the lines that the import prints, until the returned function is called. */
   follow (log: (line: string) => void): () => void
-  /** Forks for a call, which counts as running until it is released. */
-  fork (limits: ProcessLimits): Promise<Fork>
+  /**
+   * Forks for a call, which counts as running until it is released.
+   *
+   * @param ahead whether one may be forked for the next call as well
+   */
+  fork (limits: ProcessLimits, ahead: boolean): Promise<Fork>
   retire (): void
   /** Fulfilled when nothing of it is left. */
   ended: Promise<void>
@@ -90,10 +94,10 @@ export function createTemplate (host: Forker, module: string, service: TemplateS
       followers.add(log)
       return () => { followers.delete(log) }
     },
-    async fork (limits) {
+    async fork (limits, ahead) {
       if (retired || forker === undefined || spare === undefined) return { kind: 'lost' }
       running += 1
-      const fork = await (isUsual(limits) ? spare.take() : forker.fork(limits))
+      const fork = await (ahead && isUsual(limits) ? spare.take() : forker.fork(limits))
       if (fork.kind === 'forked') return { kind: 'forked', process: leaving(fork.process, leave) }
       leave()
       return fork

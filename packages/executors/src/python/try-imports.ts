@@ -2,7 +2,8 @@ import type { ImportFault, PythonRun, Tool } from '@toolyard/manifests'
 import { toolEnvironment } from '../command/environment.ts'
 import { startDeadline } from '../deadline.ts'
 import { createMarks } from '../process/mark.ts'
-import { openSandbox, type Sandbox, type SandboxOptions } from '../sandbox/sandbox.ts'
+import type { HostBox } from '../sandbox/host-box.ts'
+import { openSandbox, type SandboxOptions } from '../sandbox/sandbox.ts'
 import { createHosts, type Hosts } from './hosts.ts'
 import { openCall } from './open-call.ts'
 import { runCall } from './run-call.ts'
@@ -25,7 +26,8 @@ export async function tryImports (tools: readonly Tool[], options: Pick<SandboxO
   try {
     for (const tool of tools) {
       const { run } = tool
-      const fault = run.kind === 'python' ? await tryImport({ tool, run }, { hosts, sandbox, workspaceDir: options.workspaceDir }) : undefined
+      if (run.kind !== 'python') continue
+      const { fault } = await tryImport({ tool, run }, { hosts, box: sandbox.hostBoxOf(tool), workspaceDir: options.workspaceDir })
       if (fault !== undefined) faults.push(fault)
     }
   } finally {
@@ -35,16 +37,35 @@ export async function tryImports (tools: readonly Tool[], options: Pick<SandboxO
   return faults
 }
 
-async function tryImport ({ tool, run }: { tool: Tool, run: PythonRun }, { hosts, sandbox, workspaceDir }: { hosts: Hosts, sandbox: Sandbox, workspaceDir: string }): Promise<ImportFault | undefined> {
+/** What a try works with. */
+export interface ImportTry {
+  hosts: Hosts
+  /** The box that the tool's host must be in; undefined: none. */
+  box: HostBox | undefined
+  workspaceDir: string
+}
+
+/** What came of a try: the module and its class are there unless there is a fault. */
+export interface Tried {
+  fault?: ImportFault
+  /** Whether the fault is one of this machine at this moment, which says nothing of the tool. */
+  passing?: boolean
+}
+
+/** Imports the module of one tool as its first call would, and looks for its class. */
+export async function tryImport ({ tool, run }: { tool: Tool, run: PythonRun }, { hosts, box, workspaceDir }: ImportTry): Promise<Tried> {
   const deadline = startDeadline(timeoutMs, new AbortController().signal)
   try {
-    const opened = await openCall(hosts, run, { box: sandbox.hostBoxOf(tool), onLine: () => {}, interrupted: deadline.interrupted, onPython: () => {} })
-    if (opened.kind === 'unstarted') return { tool, what: 'module', reason: opened.error.message.replace(`module '${run.module}' does not import: `, '') }
-    if (opened.kind !== 'opened') return { tool, what: 'module', reason: `it takes longer than ${timeoutMs / 1_000} s` }
+    const opened = await openCall(hosts, run, { box, once: true, onLine: () => {}, interrupted: deadline.interrupted, onPython: () => {} })
+    if (opened.kind === 'unstarted') {
+      const reason = opened.error.message.replace(`module '${run.module}' does not import: `, '')
+      return { fault: { tool, what: 'module', reason }, passing: opened.error.code !== 'TOOL_UNAVAILABLE' }
+    }
+    if (opened.kind !== 'opened') return { fault: { tool, what: 'module', reason: `it takes longer than ${timeoutMs / 1_000} s` } }
     const request = { class: run.className ?? null, name: tool.name, description: tool.description, config: run.config, arguments: null, cwd: workspaceDir, max_bytes: 0 }
     const { reply } = await runCall(opened.process, request, { deadline, onLine: () => {}, onSurvivors: () => {}, group: undefined })
     const outcome = reply.outcome()
-    return outcome === undefined || outcome.ok ? undefined : { tool, what: 'class', reason: outcome.error.message }
+    return outcome === undefined || outcome.ok ? {} : { fault: { tool, what: 'class', reason: outcome.error.message }, passing: outcome.error.code !== 'TOOL_UNAVAILABLE' }
   } finally {
     deadline.clear()
   }
