@@ -41,7 +41,9 @@ export function createHelperLauncher (prefix: readonly string[], members: readon
       await joined
     },
     async close () {
-      await channels?.close()
+      const last = channels
+      channels = undefined
+      await last?.close()
       await helper?.close()
     }
   }
