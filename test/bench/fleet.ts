@@ -42,8 +42,7 @@ export async function benchFleetCost (cleanup: Cleanup): Promise<Row[]> {
 export async function benchScaleOut (cleanup: Cleanup): Promise<Row[]> {
   const service = await startService(cleanup, {
     workers: 0,
-    tools: [{ name: 'nap', description: 'Sleeps.', command: ['./tools/bin/nap'], schema: { type: 'object' } }],
-    files: { 'tools/bin/nap': `#!/bin/sh\nexec sleep ${napSec}\n` },
+    tools: [{ name: 'nap', description: 'Sleeps.', command: ['/bin/sleep', String(napSec)], schema: { type: 'object' } }],
     env: { LOG_LEVEL: 'warn', SANDBOX: 'off', WORKER_CONCURRENCY: String(concurrency) }
   })
   const rows: Row[] = []
