@@ -1,5 +1,6 @@
-import { appendFile, mkdir } from 'node:fs/promises'
-import { join } from 'node:path'
+import { appendFile, closeSync, mkdirSync, openSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
 import { createRedactor } from '@toolyard/runtime'
 import type { AuditEntry } from './entry.ts'
 
@@ -28,6 +29,7 @@ interface Line {
   line: string
 }
 
+const appendTo = promisify<number, string>(appendFile)
 /** Lines that wait for a slow disk; what comes on top is lost, and reported. */
 const maxWaiting = 10_000
 
@@ -90,12 +92,22 @@ function formatLine (entry: AuditEntry, redact: (text: string) => string): strin
   })}\n`
 }
 
+/** Only the writing may take long. */
 async function append (file: string, lines: string): Promise<void> {
+  const fd = openFile(file)
   try {
-    await appendFile(file, lines, { mode: 0o644 })
+    await appendTo(fd, lines)
+  } finally {
+    closeSync(fd)
+  }
+}
+
+function openFile (file: string): number {
+  try {
+    return openSync(file, 'a', 0o644)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
-    await mkdir(join(file, '..'), { recursive: true, mode: 0o755 })
-    await appendFile(file, lines, { mode: 0o644 })
+    mkdirSync(dirname(file), { recursive: true, mode: 0o755 })
+    return openSync(file, 'a', 0o644)
   }
 }
