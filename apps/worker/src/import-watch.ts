@@ -12,8 +12,21 @@ export interface ImportWatchOptions {
   logger: Logger
 }
 
-/** Between two looks at what is known to be broken, and at sources, in milliseconds. */
+/** The last try of a declaration. */
+interface Tried {
+  /** How the source looked. */
+  stamp: string
+  at: number
+  /** How often it failed in a row. */
+  failures: number
+}
+
+/** Between two looks at sources, in milliseconds. */
 const lookMs = 2_000
+/** What is broken is tried again after 4 s, 8 s and so on, up to this long, which is well below what the table keeps it for. */
+const longestPauseMs = 30_000
+/** A fault that another worker took back is reported again after so long: that one may have had older sources, and be gone. */
+const againMs = 60_000
 
 /**
  * Imports the modules of Python tools when the worker starts, and again when one has changed, so that a tool that can't
@@ -22,8 +35,7 @@ const lookMs = 2_000
  */
 export class ImportWatch {
   readonly #options: ImportWatchOptions
-  /** How the source of each declaration looked when it was imported last. */
-  readonly #tried = new Map<string, string>()
+  readonly #tried = new Map<string, Tried>()
   #timer: NodeJS.Timeout | undefined
   #stopped = false
 
@@ -53,8 +65,8 @@ export class ImportWatch {
         await this.#lookAt(imported)
       } catch (error) {
         // The table is told at the next look.
-        if (!(error instanceof RedisUnavailableError)) throw error
         this.#tried.delete(imported.key)
+        if (!(error instanceof RedisUnavailableError)) this.#options.logger.error({ err: error, tool: imported.tool.name }, 'a module could not be tried')
       }
     }
   }
@@ -62,21 +74,26 @@ export class ImportWatch {
   async #lookAt ({ key, tool }: ImportedTool): Promise<void> {
     const { table, executors, logger } = this.#options
     const stamp = await stampOf(tool)
-    const isNew = this.#tried.get(key) !== stamp
     const isListed = table.current().has(key)
-    if (!isNew && !isListed) return
+    const tried = this.#tried.get(key)
+    if (tried?.stamp === stamp && !isDue(tried, isListed)) return
     const { fault, passing = false } = await executors.tryImport(tool)
     if (this.#stopped || passing) return
-    this.#tried.set(key, stamp)
+    this.#tried.set(key, { stamp, at: Date.now(), failures: fault === undefined ? 0 : (tried?.failures ?? 0) + 1 })
     if (fault === undefined) {
       if (isListed) await table.withdraw(key)
       return
     }
     const { what, reason } = fault satisfies SharedImportFault
-    if (!isNew) return await table.confirm(key, { what, reason })
+    if (isListed && tried?.stamp === stamp) return await table.confirm(key, { what, reason })
     logger.error({ tool: tool.name, file: tool.source.file, what, reason }, `tool '${tool.name}' can't be loaded: ${reason}`)
     await table.report(key, { what, reason })
   }
+}
+
+function isDue ({ at, failures }: Tried, isListed: boolean): boolean {
+  if (failures === 0) return isListed
+  return Date.now() - at > (isListed ? Math.min(lookMs * 2 ** failures, longestPauseMs) : againMs)
 }
 
 /** A module is a file, or a package. */
