@@ -1,5 +1,5 @@
 import type { Executors } from '@toolyard/executors'
-import type { ImportedTool, RegistrySource } from '@toolyard/manifests'
+import type { ImportedTool, PythonRun, RegistrySource } from '@toolyard/manifests'
 import { RedisUnavailableError, type ImportFaultTable, type SharedImportFault } from '@toolyard/queue'
 import type { Logger } from '@toolyard/runtime'
 import { stat } from 'node:fs/promises'
@@ -18,6 +18,15 @@ interface Tried {
   stamp: string
   at: number
   /** How often it failed in a row. */
+  failures: number
+}
+
+/** A declaration that is to be tried. */
+interface Due extends ImportedTool {
+  stamp: string
+  /** Whether the table has a fault of it. */
+  wasListed: boolean
+  /** How often the same source failed in a row. */
   failures: number
 }
 
@@ -59,33 +68,56 @@ export class ImportWatch {
   }
 
   async #look (): Promise<void> {
-    for (const imported of this.#options.tools.current().imported()) {
+    for (const due of await this.#due()) {
       if (this.#stopped) return
       try {
-        await this.#lookAt(imported)
+        await this.#try(due)
       } catch (error) {
         // The table is told at the next look.
-        this.#tried.delete(imported.key)
-        if (!(error instanceof RedisUnavailableError)) this.#options.logger.error({ err: error, tool: imported.tool.name }, 'a module could not be tried')
+        for (const { key } of due) this.#tried.delete(key)
+        if (!(error instanceof RedisUnavailableError)) this.#options.logger.error({ err: error, tools: due.map(({ tool }) => tool.name) }, 'a module could not be tried')
       }
     }
   }
 
-  async #lookAt ({ key, tool }: ImportedTool): Promise<void> {
-    const { table, executors, logger } = this.#options
-    const stamp = await stampOf(tool)
-    const isListed = table.current().has(key)
-    const tried = this.#tried.get(key)
-    if (tried?.stamp === stamp && !isDue(tried, isListed)) return
-    const { fault, passing = false } = await executors.tryImport(tool)
-    if (this.#stopped || passing) return
-    this.#tried.set(key, { stamp, at: Date.now(), failures: fault === undefined ? 0 : (tried?.failures ?? 0) + 1 })
+  /** By module. */
+  async #due (): Promise<Due[][]> {
+    const modules = new Map<string, Due[]>()
+    for (const { key, tool } of this.#options.tools.current().imported()) {
+      if (tool.run.kind !== 'python') continue
+      const stamp = await stampOf(tool.run)
+      const wasListed = this.#options.table.current().has(key)
+      const tried = this.#tried.get(key)
+      if (tried?.stamp === stamp && !isDue(tried, wasListed)) continue
+      const module = JSON.stringify([tool.run.root, tool.run.module])
+      const due = modules.get(module) ?? []
+      modules.set(module, due)
+      due.push({ key, tool, stamp, wasListed, failures: tried?.stamp === stamp ? tried.failures : 0 })
+    }
+    return [...modules.values()]
+  }
+
+  async #try (due: readonly Due[]): Promise<void> {
+    const results = await this.#options.executors.tryModule(due.map(({ tool }) => tool))
+    for (const [at, { fault, doubt }] of results.entries()) {
+      const one = due[at]
+      if (this.#stopped || one === undefined) return
+      if (doubt === 'shortage') continue
+      // What was given up isn't known to be broken: its calls may wait for it longer.
+      const found = doubt === undefined ? fault : undefined
+      this.#tried.set(one.key, { stamp: one.stamp, at: Date.now(), failures: found === undefined ? 0 : one.failures + 1 })
+      if (doubt === undefined) await this.#tell(one, found)
+    }
+  }
+
+  async #tell ({ key, tool, wasListed, failures }: Due, fault: SharedImportFault | undefined): Promise<void> {
+    const { table, logger } = this.#options
     if (fault === undefined) {
-      if (isListed) await table.withdraw(key)
+      if (wasListed) await table.withdraw(key)
       return
     }
-    const { what, reason } = fault satisfies SharedImportFault
-    if (isListed && tried?.stamp === stamp) return await table.confirm(key, { what, reason })
+    const { what, reason } = fault
+    if (wasListed && failures > 0) return await table.confirm(key, { what, reason })
     logger.error({ tool: tool.name, file: tool.source.file, what, reason }, `tool '${tool.name}' can't be loaded: ${reason}`)
     await table.report(key, { what, reason })
   }
@@ -97,9 +129,8 @@ function isDue ({ at, failures }: Tried, isListed: boolean): boolean {
 }
 
 /** A module is a file, or a package. */
-async function stampOf ({ run }: ImportedTool['tool']): Promise<string> {
-  if (run.kind !== 'python') return ''
-  const path = join(run.root, ...run.module.split('.'))
+async function stampOf ({ root, module }: PythonRun): Promise<string> {
+  const path = join(root, ...module.split('.'))
   const states = await Promise.all([`${path}.py`, join(path, '__init__.py')].map(async file => {
     const state = await stat(file, { bigint: true }).catch(() => undefined)
     return state === undefined ? '' : `${state.ino} ${state.size} ${state.mtimeNs}`

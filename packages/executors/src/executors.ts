@@ -16,7 +16,7 @@ import { startError } from './process/start-error.ts'
 import { createHosts } from './python/hosts.ts'
 import { createOutputCheck, type CompileSchema } from './python/outputs.ts'
 import { runPython } from './python/run-python.ts'
-import { tryImport, type Tried } from './python/try-imports.ts'
+import { tryModule, type Tried } from './python/try-imports.ts'
 import { interruptionError } from './result/interruption.ts'
 import { openLimits, softLimits } from './sandbox/limits.ts'
 import type { Sandbox } from './sandbox/sandbox.ts'
@@ -53,10 +53,10 @@ export interface Executors {
   /** Runs one call of a tool to its end; rejects only for bugs. When it settles, no process of the call is left. */
   run (tool: Tool, args: Record<string, unknown>, context: RunContext): Promise<Outcome>
   /**
-   * Imports the module of a Python tool as its first call would, and looks for its class (P16, P17, P29). Other tools
-   * have nothing that could be missing.
+   * Imports the module of Python tools that have the same one, as their first call would, and looks for the class of
+   * each (P16, P17, P29). Other tools have nothing that could be missing.
    */
-  tryImport (tool: Tool): Promise<Tried>
+  tryModule (tools: readonly Tool[]): Promise<Tried[]>
   /**
    * Fulfilled when every run has ended, its audit line is on disk, and no process is left. To end runs early, abort
    * their signals first.
@@ -162,10 +162,7 @@ export function createExecutors (options: ExecutorOptions): Executors {
         running.delete(run)
       }
     },
-    async tryImport (tool) {
-      const { run } = tool
-      return run.kind === 'python' ? await tryImport({ tool, run }, { hosts, box: options.sandbox?.hostBoxOf(tool), workspaceDir: options.workspaceDir }) : {}
-    },
+    tryModule: async tools => await tryModule(tools, { hosts, workspaceDir: options.workspaceDir, boxOf: tool => options.sandbox?.hostBoxOf(tool) }),
     prepare: async () => { await host.launcher.prepare() },
     async close () {
       await Promise.allSettled(running)

@@ -22,6 +22,10 @@ import { createTemplate, type Template, type TemplateService } from './template.
 export interface Host {
   /** The template of a module (a dotted name); made when there is none. */
   template (module: string): Template
+  /** Whether there is one. */
+  hasTemplate (module: string): boolean
+  /** Retires whatever template the module has. */
+  drop (module: string): void
   /** Retires a template: the module's next call gets a new one. */
   retire (module: string, template: Template): void
   /** Fulfilled when the host's process can't be reached any more. Its templates are retired then. */
@@ -147,6 +151,11 @@ function createHost (root: string, { child, pid, control, stderr, boxed }: HostP
       const [oldest] = current
       if (current.size > maxTemplates && oldest !== undefined) retire(...oldest)
       return template
+    },
+    hasTemplate: module => current.has(module),
+    drop (module) {
+      const template = current.get(module)
+      if (template !== undefined) retire(module, template)
     },
     retire,
     closed,

@@ -1,3 +1,4 @@
+import type { CallError } from '@toolyard/contract'
 import type { ImportFault, PythonRun, Tool } from '@toolyard/manifests'
 import { toolEnvironment } from '../command/environment.ts'
 import { startDeadline } from '../deadline.ts'
@@ -5,6 +6,7 @@ import { createMarks } from '../process/mark.ts'
 import type { HostBox } from '../sandbox/host-box.ts'
 import { openSandbox, type SandboxOptions } from '../sandbox/sandbox.ts'
 import { createHosts, type Hosts } from './hosts.ts'
+import { moduleName } from './module-name.ts'
 import { openCall } from './open-call.ts'
 import { runCall } from './run-call.ts'
 
@@ -38,7 +40,7 @@ export async function tryImports (tools: readonly Tool[], options: Pick<SandboxO
 }
 
 /** What a try works with. */
-export interface ImportTry {
+interface ImportTry {
   hosts: Hosts
   /** The box that the tool's host must be in; undefined: none. */
   box: HostBox | undefined
@@ -48,25 +50,53 @@ export interface ImportTry {
 /** What came of a try: the module and its class are there unless there is a fault. */
 export interface Tried {
   fault?: ImportFault
-  /** Whether the fault is one of this machine at this moment, which says nothing of the tool. */
-  passing?: boolean
+  /** Why the fault may be none of the tool: this machine is out of something at the moment, or the import was given up. */
+  doubt?: 'shortage' | 'slow'
+}
+
+/**
+ * Tries tools of one module, and drops the module again unless it was there before: tools that nobody calls take no memory.
+ *
+ * @param boxOf gives undefined for what runs in the open
+ */
+export async function tryModule (tools: readonly Tool[], { hosts, workspaceDir, boxOf }: Omit<ImportTry, 'box'> & { boxOf: (tool: Tool) => HostBox | undefined }): Promise<Tried[]> {
+  const tried: Tried[] = []
+  const extra: Array<() => void> = []
+  for (const tool of tools) {
+    const { run } = tool
+    if (run.kind !== 'python') {
+      tried.push({})
+      continue
+    }
+    const box = boxOf(tool)
+    const started = await hosts.get(run.root, box)
+    const module = moduleName(run.module)
+    if (!('error' in started) && !started.host.hasTemplate(module)) extra.push(() => { started.host.drop(module) })
+    tried.push(await tryImport({ tool, run }, { hosts, box, workspaceDir }))
+  }
+  for (const drop of extra) drop()
+  return tried
 }
 
 /** Imports the module of one tool as its first call would, and looks for its class. */
-export async function tryImport ({ tool, run }: { tool: Tool, run: PythonRun }, { hosts, box, workspaceDir }: ImportTry): Promise<Tried> {
+async function tryImport ({ tool, run }: { tool: Tool, run: PythonRun }, { hosts, box, workspaceDir }: ImportTry): Promise<Tried> {
   const deadline = startDeadline(timeoutMs, new AbortController().signal)
   try {
     const opened = await openCall(hosts, run, { box, once: true, onLine: () => {}, interrupted: deadline.interrupted, onPython: () => {} })
     if (opened.kind === 'unstarted') {
       const reason = opened.error.message.replace(`module '${run.module}' does not import: `, '')
-      return { fault: { tool, what: 'module', reason }, passing: opened.error.code !== 'TOOL_UNAVAILABLE' }
+      return { fault: { tool, what: 'module', reason }, ...doubtOf(opened.error) }
     }
-    if (opened.kind !== 'opened') return { fault: { tool, what: 'module', reason: `it takes longer than ${timeoutMs / 1_000} s` } }
+    if (opened.kind !== 'opened') return { fault: { tool, what: 'module', reason: `it takes longer than ${timeoutMs / 1_000} s` }, doubt: 'slow' }
     const request = { class: run.className ?? null, name: tool.name, description: tool.description, config: run.config, arguments: null, cwd: workspaceDir, max_bytes: 0 }
     const { reply } = await runCall(opened.process, request, { deadline, onLine: () => {}, onSurvivors: () => {}, group: undefined })
     const outcome = reply.outcome()
-    return outcome === undefined || outcome.ok ? {} : { fault: { tool, what: 'class', reason: outcome.error.message }, passing: outcome.error.code !== 'TOOL_UNAVAILABLE' }
+    return outcome === undefined || outcome.ok ? {} : { fault: { tool, what: 'class', reason: outcome.error.message }, ...doubtOf(outcome.error) }
   } finally {
     deadline.clear()
   }
+}
+
+function doubtOf ({ code }: CallError): Pick<Tried, 'doubt'> {
+  return code === 'TOOL_UNAVAILABLE' ? {} : { doubt: 'shortage' }
 }
