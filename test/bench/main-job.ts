@@ -26,18 +26,22 @@ export async function benchMainJob (cleanup: Cleanup): Promise<Row[]> {
   const url = `${service.api.address}/v1/agent-tools/invoke-batch`
   const single = JSON.stringify({ calls: [callOf(0)] })
   const twenty = JSON.stringify({ calls: Array.from({ length: 20 }, (_, index) => callOf(index)) })
+  const without = JSON.stringify({ calls: [{ call_id: 'c0', name: 'no_such_tool' }] })
   const first = await post(url, testKeys.admin, single)
   if (!first.includes('content_text')) throw new Error(`the sample call failed: ${first}`)
 
   const pids = { bare: [process.pid, redis.pid(), bare.workerPid], ours: [process.pid, service.redis.pid(), service.api.child.pid ?? 0, service.workers[0]?.child.pid ?? 0] }
   const rows: Row[] = []
   const latencies: Pair[] = []
+  const sums: Pair[] = []
   const rates: Pair[] = []
   const costs: Pair[] = []
   for (let round = 1; round <= rounds; round++) {
     const bareLatency = await latency(100, () => bare.run(1))
     const ours = await latency(100, () => post(url, testKeys.admin, single))
+    const request = await latency(100, () => post(url, testKeys.admin, without))
     latencies.push([bareLatency.p50, ours.p50])
+    sums.push([bareLatency.p50 + request.p50, ours.p50])
     const bareRate = await cpuMs(pids.bare, () => throughput(batches, inFlight, 20, () => bare.run(20)))
     const rate = await cpuMs(pids.ours, () => throughput(batches, inFlight, 20, () => post(url, testKeys.admin, twenty)))
     rates.push([bareRate.result, rate.result])
@@ -47,6 +51,7 @@ export async function benchMainJob (cleanup: Cleanup): Promise<Row[]> {
   }
   rows.push(
     medianRow('round trip p50, ms: the round in the middle', latencies, 'at most 1.5'),
+    medianRow('the same, beside a bare round trip and a request that makes no job, one after the other', sums, ''),
     medianRow('batches of 20, 8 in flight, jobs/s: the round in the middle', rates, 'at least 0.75'),
     medianRow('processor time of all processes, ms per job in such batches', costs, '')
   )
