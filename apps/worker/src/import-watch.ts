@@ -1,5 +1,5 @@
 import type { Executors } from '@toolyard/executors'
-import type { ImportedTool, PythonRun, RegistrySource } from '@toolyard/manifests'
+import { importFinding, reportFindings, type ImportedTool, type PythonRun, type RegistrySource } from '@toolyard/manifests'
 import { RedisUnavailableError, type ImportFaultTable, type SharedImportFault } from '@toolyard/queue'
 import type { Logger } from '@toolyard/runtime'
 import { stat } from 'node:fs/promises'
@@ -118,7 +118,7 @@ export class ImportWatch {
     }
     const { what, reason } = fault
     if (wasListed && failures > 0) return await table.confirm(key, { what, reason })
-    logger.error({ tool: tool.name, file: tool.source.file, what, reason }, `tool '${tool.name}' can't be loaded: ${reason}`)
+    reportFindings([importFinding({ tool, what, reason })], logger)
     await table.report(key, { what, reason })
   }
 }

@@ -13,7 +13,7 @@ export { openRegistrySource, type RegistrySource, type RegistrySourceOptions, ty
 export { reportFindings, reportReload, type ReportLogger } from './report.ts'
 export { readYaml } from './document/yaml.ts'
 export { toolSpec } from './tool-spec.ts'
-export type { ImportedTool, ImportFault, ImportFaults } from './import-faults.ts'
+export { importFinding, type ImportedTool, type ImportFault, type ImportFaults } from './import-faults.ts'
 export { validateManifests, type Validation, type ValidationOptions } from './validation.ts'
 export type { DocumentPath, Finding } from './finding.ts'
 export { createSchemaCompiler, type SchemaCompiler } from './schema/compiler.ts'
