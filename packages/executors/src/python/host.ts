@@ -22,8 +22,6 @@ import { createTemplate, type Template, type TemplateService } from './template.
 export interface Host {
   /** The template of a module (a dotted name); made when there is none. */
   template (module: string): Template
-  /** Whether there is one. */
-  hasTemplate (module: string): boolean
   /** Retires whatever template the module has. */
   drop (module: string): void
   /** Retires a template: the module's next call gets a new one. */
@@ -152,7 +150,6 @@ function createHost (root: string, { child, pid, control, stderr, boxed }: HostP
       if (current.size > maxTemplates && oldest !== undefined) retire(...oldest)
       return template
     },
-    hasTemplate: module => current.has(module),
     drop (module) {
       const template = current.get(module)
       if (template !== undefined) retire(module, template)

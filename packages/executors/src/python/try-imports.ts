@@ -55,27 +55,18 @@ export interface Tried {
 }
 
 /**
- * Tries tools of one module, and drops the module again unless it was there before: tools that nobody calls take no memory.
+ * Tries tools of one module, which stays imported for their calls. One whose import was given up is dropped: it may never
+ * end.
  *
  * @param boxOf gives undefined for what runs in the open
  */
 export async function tryModule (tools: readonly Tool[], { hosts, workspaceDir, boxOf }: Omit<ImportTry, 'box'> & { boxOf: (tool: Tool) => HostBox | undefined }): Promise<Tried[]> {
-  const tried: Tried[] = []
-  const extra: Array<() => void> = []
+  const results: Tried[] = []
   for (const tool of tools) {
     const { run } = tool
-    if (run.kind !== 'python') {
-      tried.push({})
-      continue
-    }
-    const box = boxOf(tool)
-    const started = await hosts.get(run.root, box)
-    const module = moduleName(run.module)
-    if (!('error' in started) && !started.host.hasTemplate(module)) extra.push(() => { started.host.drop(module) })
-    tried.push(await tryImport({ tool, run }, { hosts, box, workspaceDir }))
+    results.push(run.kind === 'python' ? await tryImport({ tool, run }, { hosts, box: boxOf(tool), workspaceDir }) : {})
   }
-  for (const drop of extra) drop()
-  return tried
+  return results
 }
 
 /** Imports the module of one tool as its first call would, and looks for its class. */
@@ -87,7 +78,11 @@ async function tryImport ({ tool, run }: { tool: Tool, run: PythonRun }, { hosts
       const reason = opened.error.message.replace(`module '${run.module}' does not import: `, '')
       return { fault: { tool, what: 'module', reason }, ...doubtOf(opened.error) }
     }
-    if (opened.kind !== 'opened') return { fault: { tool, what: 'module', reason: `it takes longer than ${timeoutMs / 1_000} s` }, doubt: 'slow' }
+    if (opened.kind !== 'opened') {
+      const started = await hosts.get(run.root, box)
+      if ('host' in started) started.host.drop(moduleName(run.module))
+      return { fault: { tool, what: 'module', reason: `it takes longer than ${timeoutMs / 1_000} s` }, doubt: 'slow' }
+    }
     const request = { class: run.className ?? null, name: tool.name, description: tool.description, config: run.config, arguments: null, cwd: workspaceDir, max_bytes: 0 }
     const { reply } = await runCall(opened.process, request, { deadline, onLine: () => {}, onSurvivors: () => {}, group: undefined })
     const outcome = reply.outcome()
