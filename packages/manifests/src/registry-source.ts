@@ -54,8 +54,9 @@ export async function openRegistrySource (options: RegistrySourceOptions): Promi
 
   const replace = async (): Promise<ReloadResult> => {
     const before = await fingerprint(files)
-    // They may have become others meanwhile.
-    const next = (await registry.reload()).withImportFaults(faults)
+    const known = faults
+    const reloaded = await registry.reload()
+    const next = faults === known ? reloaded : reloaded.withImportFaults(faults)
     files = [...new Set([...filesOf(options, next), ...filesOf(options, registry)])]
     // Taken before the load: a change during it leads to another one.
     read = before === await fingerprint(files) ? before : ''

@@ -1,0 +1,52 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { openRegistrySource, type ImportFaults, type Registry } from '@toolyard/manifests'
+import { entry } from './fixture.ts'
+import { descriptor, loadProject, manifestOf, project, told } from './project.ts'
+
+const fault = { what: 'module', reason: 'ImportError: no' } as const
+/** A fault of the tool of this name that the manifest at this place declares. */
+const faultsOf = (registry: Registry, name: string, file: string): ImportFaults =>
+  new Map(registry.imported().filter(({ tool }) => tool.name === name && tool.source.file.endsWith(file)).map(({ key }) => [key, fault]))
+const published = (registry: Registry): string[] => registry.published().map(({ tool }) => tool.name)
+
+t.test('P29 X16 a tool that can\'t be imported is not published, and is again without the fault', async t => {
+  const registry = await loadProject(t, { 'a.json': manifestOf(descriptor({ name: 'a' }), descriptor({ name: 'b' })) })
+  const marked = registry.withImportFaults(faultsOf(registry, 'a', 'a.json'))
+  t.strictSame([published(registry), published(marked)], [['a', 'b'], ['b']])
+  t.equal(marked.get('a')?.tool.unavailable, 'tools[0].module import failed (ImportError: no)')
+  t.strictSame(told(marked), ['error P29 tools[0].module import failed (ImportError: no)'])
+  t.not(marked.version, registry.version)
+  t.strictSame(published(marked.withImportFaults(new Map())), ['a', 'b'])
+})
+
+t.test('X16 a later tool that can\'t be imported leaves the earlier one of any format in place', async t => {
+  const registry = await loadProject(t, { 'agentcli.json': { tools: [entry()] }, 'later.json': manifestOf(descriptor()) })
+  t.equal(registry.get('probe')?.tool.run.kind, 'python')
+  const marked = registry.withImportFaults(faultsOf(registry, 'probe', 'later.json'))
+  t.equal(marked.get('probe')?.tool.run.kind, 'command')
+  t.equal(marked.get('probe')?.tool.unavailable, undefined)
+})
+
+t.test('X16 declarations of a name are told apart by their layer, and those that are off or broken are not tried', async t => {
+  const registry = await loadProject(t, {
+    'one.json': manifestOf(descriptor(), descriptor({ name: 'off', enabled: false }), descriptor({ name: 'gone', module: 'mods.gone' })),
+    'two.json': manifestOf(descriptor({ description: 'The later.' }))
+  })
+  t.strictSame(registry.imported().map(({ tool }) => tool.name), ['probe', 'probe'])
+  t.equal(new Set(registry.imported().map(({ key }) => key)).size, 2)
+  t.equal(registry.withImportFaults(faultsOf(registry, 'probe', 'one.json')).get('probe')?.tool.description, 'The later.')
+  t.not(registry.withImportFaults(faultsOf(registry, 'probe', 'two.json')).get('probe')?.tool.description, 'The later.')
+})
+
+t.test('import faults outlast a reload, and refuse none', async t => {
+  const file = join(project(t, { 'a.json': manifestOf(descriptor({ name: 'a' }), descriptor({ name: 'b' })) }), 'a.json')
+  const source = await openRegistrySource({ manifests: [file], builtins: false, intervalMs: 60_000, onReload: () => {} })
+  t.teardown(() => { source.close() })
+  t.strictSame(published(source.setImportFaults(faultsOf(source.current(), 'a', 'a.json'))), ['b'])
+  writeFileSync(file, JSON.stringify(manifestOf(descriptor({ name: 'a' }), descriptor({ name: 'b' }), descriptor({ name: 'c' }))))
+  t.equal((await source.reload()).kind, 'replaced')
+  t.strictSame([published(source.current()), source.problems()], [['b', 'c'], []])
+  t.strictSame(published(source.setImportFaults(new Map())), ['a', 'b', 'c'])
+})
