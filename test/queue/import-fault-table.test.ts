@@ -1,0 +1,46 @@
+import { connectRedis, ImportFaultTable } from '@toolyard/queue'
+import t, { type Test } from 'tap'
+import { waitFor } from '../support/condition.ts'
+import { startTestRedis } from '../support/redis.ts'
+
+const fault = { what: 'module', reason: 'ImportError: no' } as const
+const redis = await startTestRedis(t)
+
+/** The table of one more process. */
+async function openTable (t: Test): Promise<ImportFaultTable> {
+  const target = { place: { kind: 'server', url: redis.url } } as const
+  const [commands, subscriber] = [connectRedis(target, 'worker', () => {}), connectRedis(target, 'subscriber', () => {})]
+  const table = new ImportFaultTable({ commands, subscriber, onChange: () => {} })
+  t.teardown(() => {
+    table.stop()
+    commands.disconnect()
+    subscriber.disconnect()
+  })
+  await table.start()
+  return table
+}
+
+t.test('P29 what one process reports all others know soon, and what any of them takes back is gone', async t => {
+  const [one, other] = [await openTable(t), await openTable(t)]
+  await one.report('shared', fault)
+  t.strictSame(one.current().get('shared'), fault)
+  await waitFor('the other to know', () => other.current().has('shared'))
+  await other.withdraw('shared')
+  t.notOk(other.current().has('shared'))
+  await waitFor('the first to know', () => !one.current().has('shared'))
+})
+
+t.test('P29 a fault that was taken back is not brought back by who only confirms it', async t => {
+  const table = await openTable(t)
+  await table.report('confirmed', fault)
+  await table.withdraw('confirmed')
+  await table.confirm('confirmed', fault)
+  const fresh = await openTable(t)
+  t.notOk(fresh.current().has('confirmed'))
+})
+
+t.test('P29 a long reason is cut', async t => {
+  const table = await openTable(t)
+  await table.report('long', { what: 'class', reason: 'x'.repeat(100_000) })
+  t.equal(table.current().get('long')?.reason.length, 500)
+})
