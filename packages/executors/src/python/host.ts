@@ -22,8 +22,6 @@ import { createTemplate, type Template, type TemplateService } from './template.
 export interface Host {
   /** The template of a module (a dotted name); made when there is none. */
   template (module: string): Template
-  /** Retires whatever template the module has. */
-  drop (module: string): void
   /** Retires a template: the module's next call gets a new one. */
   retire (module: string, template: Template): void
   /** Fulfilled when the host's process can't be reached any more. Its templates are retired then. */
@@ -149,10 +147,6 @@ function createHost (root: string, { child, pid, control, stderr, boxed }: HostP
       const [oldest] = current
       if (current.size > maxTemplates && oldest !== undefined) retire(...oldest)
       return template
-    },
-    drop (module) {
-      const template = current.get(module)
-      if (template !== undefined) retire(module, template)
     },
     retire,
     closed,

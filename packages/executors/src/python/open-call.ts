@@ -19,7 +19,7 @@ export type Opened =
 export interface OpenOptions {
   /** The box that the tool's host must be in; undefined: none. */
   box: HostBox | undefined
-  /** Whether no other call is to be expected soon; default false. */
+  /** Whether it is no call, and none is to be expected soon: an import that isn't done by the deadline is given up. Default false. */
   once?: boolean
   /** Takes what the import prints, and the traceback when it fails. */
   onLine: (line: string) => void
@@ -43,7 +43,7 @@ export async function openCall (hosts: Hosts, run: PythonRun, options: OpenOptio
     options.onPython(started.python)
     const template = started.host.template(module)
     const opened = await openWith(template, run, options)
-    if (opened === undefined || opened.kind === 'unstarted') started.host.retire(module, template)
+    if (opened === undefined || opened.kind === 'unstarted' || (options.once === true && opened.kind !== 'opened')) started.host.retire(module, template)
     if (opened !== undefined) return opened
   }
   return { kind: 'unstarted', error: { code: 'INTERNAL', message: `the Python host of module '${run.module}' does not stay` } }

@@ -6,7 +6,6 @@ import { createMarks } from '../process/mark.ts'
 import type { HostBox } from '../sandbox/host-box.ts'
 import { openSandbox, type SandboxOptions } from '../sandbox/sandbox.ts'
 import { createHosts, type Hosts } from './hosts.ts'
-import { moduleName } from './module-name.ts'
 import { openCall } from './open-call.ts'
 import { runCall } from './run-call.ts'
 
@@ -24,19 +23,13 @@ export async function tryImports (tools: readonly Tool[], options: Pick<SandboxO
   if (tools.every(tool => tool.run.kind !== 'python')) return []
   const sandbox = await openSandbox({ ...options, hidden: [], python: true })
   const hosts = createHosts({ env: toolEnvironment([], options.env).variables, workspaceDir: options.workspaceDir, marks: createMarks(), onSurvivors: () => {}, onHostEnd: () => {}, groupMembers: [] })
-  const faults: ImportFault[] = []
   try {
-    for (const tool of tools) {
-      const { run } = tool
-      if (run.kind !== 'python') continue
-      const { fault } = await tryImport({ tool, run }, { hosts, box: sandbox.hostBoxOf(tool), workspaceDir: options.workspaceDir })
-      if (fault !== undefined) faults.push(fault)
-    }
+    const tried = await tryModule(tools, { hosts, workspaceDir: options.workspaceDir, boxOf: tool => sandbox.hostBoxOf(tool) })
+    return tried.flatMap(({ fault }) => fault ?? [])
   } finally {
     await hosts.close()
     sandbox.close()
   }
-  return faults
 }
 
 /** What a try works with. */
@@ -79,8 +72,6 @@ async function tryImport ({ tool, run }: { tool: Tool, run: PythonRun }, { hosts
       return { fault: { tool, what: 'module', reason }, ...doubtOf(opened.error) }
     }
     if (opened.kind !== 'opened') {
-      const started = await hosts.get(run.root, box)
-      if ('host' in started) started.host.drop(moduleName(run.module))
       return { fault: { tool, what: 'module', reason: `it takes longer than ${timeoutMs / 1_000} s` }, doubt: 'slow' }
     }
     const request = { class: run.className ?? null, name: tool.name, description: tool.description, config: run.config, arguments: null, cwd: workspaceDir, max_bytes: 0 }

@@ -33,10 +33,8 @@ const keptBytes = 65_536
 /** Opens the FIFOs at two paths, and a new file at a third. All three may be removed then. */
 export function openChannel (files: { stdin: string, stdout: string, stderr: string }): Channel {
   // A file: who opens a FIFO by the path of its descriptor waits for somebody to write, when all is written.
-  const stdin = openSync(files.stdin, 'wx+', permissions)
-  const stdout = openSync(files.stdout, O_PATH)
-  const stderr = openSync(files.stderr, O_PATH)
-  const all = [stdin, stdout, stderr]
+  const all = openAll([[files.stdin, 'wx+'], [files.stdout, O_PATH], [files.stderr, O_PATH]])
+  const [stdin = -1, stdout = -1, stderr = -1] = all
   return {
     open (input) {
       if (all.some(isChanged)) return undefined
@@ -64,16 +62,27 @@ function writeInput (fd: number, bytes: Buffer): void {
 }
 
 function openReading (stdout: number, stderr: number): ChannelEnds['reading'] | undefined {
-  const opened: number[] = []
+  const flags = constants.O_RDONLY | constants.O_NONBLOCK
+  const [first = -1, second = -1] = openAll([[pathOf(stdout), flags], [pathOf(stderr), flags]])
   let usable = false
   try {
-    for (const fifo of [stdout, stderr]) opened.push(openSync(pathOf(fifo), constants.O_RDONLY | constants.O_NONBLOCK))
-    usable = opened.every(isUnused)
+    usable = isUnused(first) && isUnused(second)
   } finally {
-    if (!usable) for (const fd of opened) closeSync(fd)
+    if (!usable) for (const fd of [first, second]) closeSync(fd)
   }
-  const [first = -1, second = -1] = opened
   return usable ? [first, second] : undefined
+}
+
+/** All of them, or none: the process may be out of descriptors. */
+function openAll (places: ReadonlyArray<readonly [path: string, flags: string | number]>): number[] {
+  const opened: number[] = []
+  try {
+    for (const [path, flags] of places) opened.push(openSync(path, flags, permissions))
+    return opened
+  } catch (error) {
+    for (const fd of opened) closeSync(fd)
+    throw error
+  }
 }
 
 /** Nobody else has the FIFO open, so that nothing is in it: it reads as ended. */
