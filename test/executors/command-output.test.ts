@@ -1,7 +1,6 @@
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import t from 'tap'
 import { waitFor } from '../support/condition.ts'
+import { collectGarbage } from '../support/garbage.ts'
 import { createFixture, outputOf } from './fixture.ts'
 
 t.test('A38 X9 JSON on stdout is parsed, also when its value is falsy', async t => {
@@ -120,9 +119,3 @@ t.test('fault 11 runs leave no memory behind, which would slow down the next spa
     return after.arrayBuffers + after.heapUsed - before.arrayBuffers - before.heapUsed < 10e6
   })
 })
-
-function collectGarbage (): void {
-  setFlagsFromString('--expose-gc')
-  const collect = runInNewContext('gc') as () => void
-  collect()
-}

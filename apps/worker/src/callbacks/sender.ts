@@ -1,7 +1,7 @@
 import { callbackHeaders } from '@toolyard/contract/terms'
 import type { CallbackAttempt, CallbackOutcome } from '@toolyard/queue'
 import { createCallbackCheck, type CallbackPolicy } from '@toolyard/runtime'
-import { AddressRefusedError, openConnections, type Lookup } from '@toolyard/runtime/outgoing'
+import { AddressRefusedError, openConnections, startTimeLimit, type Lookup } from '@toolyard/runtime/outgoing'
 import { signCallback } from './signature.ts'
 
 /** How callbacks are sent. */
@@ -30,7 +30,7 @@ export function createCallbackSender (options: CallbackSenderOptions): (attempt:
 
 async function post ({ url, deliveryId, body, signal }: CallbackAttempt, { policy, secret, timeoutMs = 10_000, lookup }: CallbackSenderOptions): Promise<CallbackOutcome> {
   const connections = openConnections({ allowPrivate: policy.allowPrivate, ...(lookup === undefined ? {} : { lookup }) })
-  const timeout = AbortSignal.timeout(timeoutMs)
+  const limit = startTimeLimit(timeoutMs, signal)
   const text = JSON.stringify(body)
   const timestamp = String(Math.floor(Date.now() / 1_000))
   try {
@@ -46,14 +46,15 @@ async function post ({ url, deliveryId, body, signal }: CallbackAttempt, { polic
         [callbackHeaders.delivery]: deliveryId
       },
       body: text,
-      signal: AbortSignal.any([signal, timeout])
+      signal: limit.signal
     })
     const { statusCode: status } = response
     await response.body.dump({ limit: drainedBytes }).catch(() => {})
     return status >= 200 && status < 300 ? { kind: 'delivered', status } : { kind: 'failed', reason: `status ${status}` }
   } catch (error) {
-    return failure(error, timeout.aborted ? `no answer within ${timeoutMs} ms` : undefined)
+    return failure(error, limit.passed ? `no answer within ${timeoutMs} ms` : undefined)
   } finally {
+    limit.clear()
     await connections.close()
   }
 }

@@ -1,4 +1,4 @@
-import { AddressRefusedError, openConnections, type ConnectionOptions, type Connections } from '@toolyard/runtime/outgoing'
+import { AddressRefusedError, openConnections, startTimeLimit, type ConnectionOptions, type Connections, type TimeLimit } from '@toolyard/runtime/outgoing'
 import { request, type Dispatcher } from 'undici'
 import { integerArgument, textArgument } from '../arguments.ts'
 import { BuiltinFailure, type BuiltinContext, type BuiltinHandler } from '../handler.ts'
@@ -29,13 +29,14 @@ export function createFetchPage (policy: FetchPolicy): BuiltinHandler {
     const url = allowedUrl(textArgument(args['url']), policy)
     const ms = Math.min(integerArgument(args['timeout_ms'], timeoutMs), context.timeoutMs)
     const connections = openConnections(policy)
-    const limit = AbortSignal.any([context.signal, AbortSignal.timeout(ms)])
+    const limit = startTimeLimit(ms, context.signal)
     try {
-      const page = await follow(url, { policy, connections, signal: limit, maxBytes: integerArgument(args['max_bytes'], maxBytes) })
+      const page = await follow(url, { policy, connections, signal: limit.signal, maxBytes: integerArgument(args['max_bytes'], maxBytes) })
       return { ...answer(page, args['raw'] === true), duration_ms: Math.round(performance.now() - begun) }
     } catch (error) {
       throw fetchFailure(error, context, limit, ms)
     } finally {
+      limit.clear()
       await connections.close()
     }
   }
@@ -97,11 +98,11 @@ function answer ({ url, status, contentType, bytes, truncated }: Page, raw: bool
 }
 
 /** Says what happened without repeating the request's headers or addresses. */
-function fetchFailure (error: unknown, context: BuiltinContext, limit: AbortSignal, ms: number): unknown {
+function fetchFailure (error: unknown, context: BuiltinContext, limit: TimeLimit, ms: number): unknown {
   if (error instanceof BuiltinFailure || context.signal.aborted) return error
   const refusal = [error, (error as { cause?: unknown }).cause].find(each => each instanceof AddressRefusedError)
   if (refusal !== undefined) return new BuiltinFailure(refusal.message, 'NOT_ALLOWED')
-  if (limit.aborted) return new BuiltinFailure(`data.fetch timeout after ${ms}ms`)
+  if (limit.passed) return new BuiltinFailure(`data.fetch timeout after ${ms}ms`)
   const { code } = error as NodeJS.ErrnoException
   return code === undefined ? error : new BuiltinFailure(`data.fetch failed: ${code}`)
 }

@@ -1,3 +1,4 @@
+import { startTimeLimit } from '@toolyard/runtime/outgoing'
 import { Agent, request } from 'undici'
 import { integerArgument, textArgument } from '../arguments.ts'
 import { BuiltinFailure, type BuiltinContext, type BuiltinHandler } from '../handler.ts'
@@ -56,18 +57,19 @@ function createProviders ({ braveKey, searxngUrl, endpoints = {} }: WebSearchPol
 async function ask (provider: SearchProvider, { query, count, name }: { query: string, count: number, name: string }, context: BuiltinContext): Promise<string> {
   const { url, headers } = provider.request(query, count)
   const agent = new Agent()
-  const limit = AbortSignal.timeout(Math.min(timeoutMs, context.timeoutMs))
+  const limit = startTimeLimit(Math.min(timeoutMs, context.timeoutMs), context.signal)
   try {
     // Redirects aren't followed: a key must not travel on.
-    const response = await request(url, { headers: { 'user-agent': userAgent, 'accept-encoding': 'identity', ...headers }, dispatcher: agent, signal: AbortSignal.any([context.signal, limit]) })
+    const response = await request(url, { headers: { 'user-agent': userAgent, 'accept-encoding': 'identity', ...headers }, dispatcher: agent, signal: limit.signal })
     if (response.statusCode !== 200) throw new BuiltinFailure(`${name} answered with status ${response.statusCode}`)
     const { bytes, truncated } = await readBounded(response.body as AsyncIterable<Buffer>, maxBytes)
     if (truncated) throw new BuiltinFailure(`${name} answered with more than ${maxBytes} bytes`)
     return bytes.toString('utf8')
   } catch (error) {
     if (error instanceof BuiltinFailure || context.signal.aborted) throw error
-    throw new BuiltinFailure(limit.aborted ? `${name} did not answer in time` : `${name} could not be reached`)
+    throw new BuiltinFailure(limit.passed ? `${name} did not answer in time` : `${name} could not be reached`)
   } finally {
+    limit.clear()
     await agent.destroy()
   }
 }
