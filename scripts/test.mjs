@@ -42,7 +42,10 @@ async function runTests () {
     options: { jobs: { type: 'string', default: '4' }, timeout: { type: 'string', default: '240' }, retries: { type: 'string', default: '0' } }
   })
   const counts = await runFiles(testFiles(positionals), { jobs: Number(values.jobs), timeoutSec: Number(values.timeout), retries: Number(values.retries), say: console.log })
-  const others = [[counts.skipped, 'skipped'], [counts.flaky, counts.flaky === 1 ? 'flaky file' : 'flaky files']].filter(([count]) => count !== 0)
+  const { failedFiles, flakyFiles } = counts
+  if (flakyFiles.length > 0) console.log(`passed only by itself: ${flakyFiles.join(', ')}`)
+  if (failedFiles.length > 0) console.log(`failed: ${failedFiles.join(', ')}`)
+  const others = [[counts.skipped, 'skipped'], [flakyFiles.length, flakyFiles.length === 1 ? 'flaky file' : 'flaky files']].filter(([count]) => count !== 0)
   console.log([`${counts.passed} passed`, `${counts.failed} failed`, ...others.map(([count, what]) => `${count} ${what}`)].join(', '))
   return counts.failed === 0 ? 0 : 1
 }

@@ -16,7 +16,7 @@ t.test('a file that fails is failed, once and for all', async t => {
   const dir = t.testdir({ 'fine.cjs': fine, 'flaky.cjs': flaky, 'broken.cjs': broken })
   const files = ['flaky.cjs', 'broken.cjs', 'fine.cjs'].map(name => join(dir, name))
   const said: string[] = []
-  t.same(await runFiles(files, { jobs: 2, timeoutSec: 30, retries: 0, say: line => { said.push(line) } }), { passed: 1, failed: 2, skipped: 0, flaky: 0 })
+  t.same(await runFiles(files, { jobs: 2, timeoutSec: 30, retries: 0, say: line => { said.push(line) } }), { passed: 1, failed: 2, skipped: 0, failedFiles: files.slice(0, 2), flakyFiles: [] })
   t.equal(said.filter(line => line.startsWith('FAILED ')).length, 2)
   t.equal(said.filter(line => line.startsWith('again ')).length, 0)
 })
@@ -24,7 +24,8 @@ t.test('a file that fails is failed, once and for all', async t => {
 t.test('a file that passes in its second run is counted as flaky', async t => {
   const dir = t.testdir({ 'flaky.cjs': flaky, 'broken.cjs': broken })
   const said: string[] = []
-  const counts = await runFiles([join(dir, 'flaky.cjs'), join(dir, 'broken.cjs')], { jobs: 1, timeoutSec: 30, retries: 1, say: line => { said.push(line) } })
-  t.same(counts, { passed: 1, failed: 1, skipped: 0, flaky: 1 })
+  const [unsteady, failing] = [join(dir, 'flaky.cjs'), join(dir, 'broken.cjs')]
+  const counts = await runFiles([unsteady, failing], { jobs: 1, timeoutSec: 30, retries: 1, say: line => { said.push(line) } })
+  t.same(counts, { passed: 1, failed: 1, skipped: 0, failedFiles: [failing], flakyFiles: [unsteady] })
   t.equal(said.filter(line => line.startsWith('again ')).length, 2)
 })

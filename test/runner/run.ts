@@ -16,8 +16,8 @@ export interface RunOptions {
   say: (line: string) => void
 }
 
-/** Assertions, and files that passed only when they were run again. */
-export type RunCounts = Pick<FileReport, 'passed' | 'failed' | 'skipped'> & { flaky: number }
+/** Assertions; the files that failed, and those that passed only when they were run again. */
+export type RunCounts = Pick<FileReport, 'passed' | 'failed' | 'skipped'> & { failedFiles: string[], flakyFiles: string[] }
 
 /**
  * Runs files of tests, each as a process of its own, and counts their assertions.
@@ -26,7 +26,7 @@ export type RunCounts = Pick<FileReport, 'passed' | 'failed' | 'skipped'> & { fl
  * twice as long, and are not what users run.)
  */
 export async function runFiles (files: readonly string[], { jobs, timeoutSec, retries, say }: RunOptions): Promise<RunCounts> {
-  const counts = { passed: 0, failed: 0, skipped: 0, flaky: 0 }
+  const counts: RunCounts = { passed: 0, failed: 0, skipped: 0, failedFiles: [], flakyFiles: [] }
   const run = async (file: string): Promise<FileReport> => {
     const startedAt = performance.now()
     const report = await runFile(file, timeoutSec)
@@ -56,7 +56,8 @@ export async function runFiles (files: readonly string[], { jobs, timeoutSec, re
       say(`again  ${file} # by itself, ${attempt} of ${retries}`)
       report = await run(file)
     }
-    if (report.ok) counts.flaky++
+    const files = report.ok ? counts.flakyFiles : counts.failedFiles
+    files.push(file)
     count(report)
   }
   return counts
