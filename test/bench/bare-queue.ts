@@ -20,7 +20,8 @@ export async function startBareQueue (socketPath: string): Promise<BareQueue> {
   const connection = new Redis(socketPath, { maxRetriesPerRequest: null })
   const queue = new Queue('bare', { connection })
   const listening = connection.duplicate()
-  const events = new QueueEvents('bare', { connection: listening })
+  // From the first event on: what is added before it listens would be missed.
+  const events = new QueueEvents('bare', { connection: listening, lastEventId: '0-0' })
   await events.waitUntilReady()
   const waiting = new Map<string, () => void>()
   events.on('completed', ({ jobId }) => {

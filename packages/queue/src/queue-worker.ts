@@ -1,11 +1,12 @@
 import type { CallError, JobData, OutputRecord, Settlement } from '@toolyard/contract'
-import type { Job, Worker } from 'bullmq'
+import type { Job } from 'bullmq'
 import { setTimeout as delay } from 'node:timers/promises'
 import { bullmq } from './bullmq.ts'
 import type { Announcer } from './announcer.ts'
 import type { CallbackOutbox } from './callback-outbox.ts'
 import { cancelled, type CancelledJobs } from './cancellation.ts'
 import { publicPriority } from './fair-order.ts'
+import { EagerWorker } from './eager-worker.ts'
 import { JobFlow } from './flow/job-flow.ts'
 import { JobLogWriter } from './job-log-writer.ts'
 import { JobNotices } from './job-notices.ts'
@@ -54,7 +55,7 @@ export class QueueWorker {
   readonly #gate: SerialGate
   readonly #callbacks: CallbackOutbox
   readonly #flow: JobFlow
-  readonly #worker: Worker<JobData, OutputRecord>
+  readonly #worker: EagerWorker<JobData, OutputRecord>
   readonly #running = new Map<string, AbortController>()
   readonly #notices: JobNotices
 
@@ -67,7 +68,8 @@ export class QueueWorker {
     this.#callbacks = parts.callbacks
     this.#notices = new JobNotices(options.redis, queue, parts.announcer)
     this.#flow = new JobFlow({ redis: options.redis, queues: parts.queues }, queue)
-    this.#worker = new bullmq.Worker<JobData, OutputRecord>(internalName(queue), (job, token) => this.#process(job, token), {
+    this.#worker = new EagerWorker<JobData, OutputRecord>(internalName(queue), (job, token) => this.#process(job, token), {
+      autorun: false,
       connection: options.redis,
       prefix: keyPrefix,
       concurrency: options.concurrency,
@@ -88,6 +90,7 @@ export class QueueWorker {
     })
     this.#worker.on('lockRenewalFailed', (ids: string[]) => { for (const id of ids) this.#running.get(id)?.abort(lockLost) })
     this.#worker.on('error', error => { options.onError(error, queue) })
+    this.#worker.run().catch(this.#report)
   }
 
   /** Whether no job runs here. */

@@ -1,0 +1,121 @@
+import type { Job, Span } from 'bullmq'
+import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises'
+import { bullmq } from './bullmq.ts'
+
+/** How long a worker that may not ask Redis for a job waits until it tries again, in milliseconds. */
+const pauseMs = 50
+/** A job that isn't at its end after so many turns of the event loop takes longer. */
+const shortTurns = 3
+
+/**
+ * BullMQ's worker with a loop of its own, which starts each job as soon as it is there. BullMQ's own loop fills all
+ * places before it starts the first of them: a job by itself waits a round trip until it is known that there is no
+ * other, and the first of many waits one for each place.
+ *
+ * It is started by `run`, once all listeners are set (`autorun` must be false).
+ */
+export class EagerWorker<Data, Result> extends bullmq.Worker<Data, Result> {
+  readonly #closing = new AbortController()
+  /** The places that are taken: a job, and those that were taken with the end of the one before. */
+  readonly #lanes = new Set<Promise<void>>()
+  #laneEnded = (): void => {}
+  /** Jobs that are being settled; never rejected. */
+  readonly #ending = new Set<Promise<void>>()
+  #hasAsked = false
+
+  /** Serves until the worker is closed; resolves when its last job has ended. */
+  override async run (): Promise<void> {
+    if (this.running) throw new Error('Worker is already running.')
+    this.running = true
+    try {
+      this.once('closing', () => { this.#closing.abort() })
+      await this.startStalledCheckTimer()
+      this.lockManager.start()
+      this.mainLoopRunning = this.#serve()
+      await this.mainLoopRunning
+    } finally {
+      this.running = false
+    }
+  }
+
+  async #serve (): Promise<void> {
+    for (let taken = 0; this.closing === undefined; taken++) {
+      const token = `${this.id}:${taken}`
+      const job = await this.#take(token)
+      if (job !== undefined) {
+        const lane = this.#runLane(job, token).finally(() => {
+          this.#lanes.delete(lane)
+          this.#laneEnded()
+        })
+        this.#lanes.add(lane)
+        await this.#anyEnd()
+      }
+      while (this.#lanes.size >= this.concurrency) await new Promise<void>(resolve => { this.#laneEnded = resolve })
+    }
+    await Promise.all(this.#lanes)
+  }
+
+  /** Takes a job, waiting for one; resolves with undefined from time to time, and when Redis can't be reached. */
+  async #take (token: string): Promise<Job<Data, Result> | undefined> {
+    this.#hasAsked = false
+    try {
+      const job = await this.getNextJob(token) as Job<Data, Result> | undefined
+      // Someone has limited the queue's rate.
+      if (job === undefined && !this.#hasAsked) await this.#pause(pauseMs)
+      return job
+    } catch (error) {
+      if (bullmq.isNotConnectionError(error as Error) && this.closing === undefined) this.emit('error', error as Error)
+      await this.#pause(this.opts.runRetryDelay ?? pauseMs)
+      return undefined
+    }
+  }
+
+  /** Runs a job, and then those that were taken with the same command that settled the one before. */
+  async #runLane (first: Job<Data, Result>, token: string): Promise<void> {
+    try {
+      for (let job: Job<Data, Result> | undefined = first; job !== undefined;) {
+        job = (await this.processJob(job, job.token ?? token)) ?? undefined
+      }
+    } catch (error) {
+      this.emit('error', error as Error)
+    }
+  }
+
+  /** What settles a job also takes the next: while one is being settled, nobody else need ask. */
+  async #anyEnd (): Promise<void> {
+    for (let turn = 0; turn < shortTurns && this.#ending.size === 0; turn++) await nextTurn()
+    if (this.#ending.size > 0) await Promise.race(this.#ending)
+  }
+
+  async #end<T> (settling: Promise<T>): Promise<T> {
+    const over = settling.then(() => {}, () => {})
+    this.#ending.add(over)
+    try {
+      return await settling
+    } finally {
+      this.#ending.delete(over)
+    }
+  }
+
+  async #pause (ms: number): Promise<void> {
+    await delay(ms, undefined, { signal: this.#closing.signal }).catch(() => {})
+  }
+
+  protected override async handleCompleted (result: Result, job: Job<Data, Result>, token: string, fetchNext?: () => boolean, span?: Span): Promise<Job<Data, Result>> {
+    return await this.#end(super.handleCompleted(result, job, token, fetchNext, span))
+  }
+
+  protected override async handleFailed (error: Error, job: Job<Data, Result>, token: string, fetchNext?: () => boolean, span?: Span): Promise<Job<Data, Result>> {
+    return await this.#end(super.handleFailed(error, job, token, fetchNext, span))
+  }
+
+  protected override async moveToActive (token: string, name?: string): Promise<Job<Data, Result>> {
+    this.#hasAsked = true
+    return await super.moveToActive(token, name)
+  }
+
+  protected override getBlockTimeout (blockUntil: number): number {
+    this.#hasAsked = true
+    return super.getBlockTimeout(blockUntil)
+  }
+}

@@ -1,0 +1,83 @@
+import { JobQueues, QueueDirectory, WorkerPool, connectRedis, newJobId, type Redis, type WorkerPoolOptions } from '@toolyard/queue'
+import t from 'tap'
+import type { Test } from 'tap'
+import { waitFor } from '../support/condition.ts'
+import { startTestRedis } from '../support/redis.ts'
+
+const retention = { ageSec: 60, count: 1_000 }
+const done = { ok: true, json: '1', value: 1 } as const
+
+interface Fixture {
+  redis: Redis
+  queues: JobQueues
+  /** Adds so many jobs, in one go. */
+  add: (count: number) => Promise<void>
+  ended: () => Promise<number>
+}
+
+/** A pool that serves the queue `q` with three places. */
+async function startPool (t: Test, handle: (redis: Redis) => ReturnType<WorkerPoolOptions['handle']>): Promise<Fixture> {
+  const server = await startTestRedis(t)
+  const connect = (role: 'worker' | 'subscriber'): Redis => {
+    const redis = connectRedis({ place: { kind: 'server', url: server.url } }, role, () => {})
+    t.teardown(() => { redis.disconnect() })
+    return redis
+  }
+  const redis = connect('worker')
+  const queues = new JobQueues(redis, new QueueDirectory(redis, 1), retention)
+  const pool = new WorkerPool({ redis, subscriber: connect('subscriber'), retention, queues: ['q'], concurrency: 3, handle: () => handle(redis), onError: error => { t.error(error) } })
+  await pool.start()
+  t.teardown(async () => {
+    await pool.stop(0)
+    await queues.close()
+  })
+  return {
+    redis,
+    queues,
+    add: async count => {
+      const jobs = Array.from({ length: count }, () => ({ id: newJobId(), type: 'x', data: { tool: 'x', arguments: {}, timeoutSec: 1, tags: [], keyName: 'k' } }))
+      t.same(await queues.add('q', jobs), new Map())
+    },
+    ended: async () => await redis.zcard('toolyard:{q}:completed')
+  }
+}
+
+t.test('a job runs before its worker looks for another one', async t => {
+  const waiting: number[] = []
+  const { add, ended } = await startPool(t, async redis => {
+    waiting.push(await redis.zcard('toolyard:{q}:prioritized'))
+    return done
+  })
+  await add(3)
+  await waitFor('all have ended', async () => await ended() === 3)
+  t.equal(waiting[0], 2)
+})
+
+t.test('as many jobs run at once as there are places, and never more', async t => {
+  let running = 0
+  let most = 0
+  const held: Array<() => void> = []
+  const { add, ended } = await startPool(t, async () => {
+    most = Math.max(most, ++running)
+    await new Promise<void>(resolve => held.push(resolve))
+    running--
+    return done
+  })
+  await add(10)
+  for (let count = 0; count < 10; count++) {
+    await waitFor('all places are taken', () => running === Math.min(3, 10 - count))
+    held.shift()?.()
+    await waitFor('one more has ended', async () => await ended() === count + 1)
+  }
+  t.equal(most, 3)
+})
+
+t.test('a worker that may not take a job, since somebody has limited the rate, stays able to do everything else', async t => {
+  const { add, ended, queues, redis } = await startPool(t, async () => done)
+  await queues.open('q').setGlobalRateLimit(1, 3_600_000)
+  await add(3)
+  await waitFor('one has ended', async () => await ended() === 1)
+  await queues.open('q').removeGlobalRateLimit()
+  await redis.del('toolyard:{q}:limiter')
+  t.equal(await ended(), 1)
+})
