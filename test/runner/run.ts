@@ -50,8 +50,9 @@ export async function runFiles (files: readonly string[], { jobs, timeoutSec, re
     }
   }
   await Promise.all(Array.from({ length: jobs }, lane))
-  for (const [file, first] of failures) {
-    let report = first
+  for (const file of files) {
+    let report = failures.get(file)
+    if (report === undefined) continue
     for (let attempt = 1; attempt <= retries && !report.ok; attempt++) {
       say(`again  ${file} # by itself, ${attempt} of ${retries}`)
       report = await run(file)
