@@ -72,8 +72,7 @@ export class ImportFaultTable {
    * @throws RedisUnavailableError
    */
   async report (key: string, fault: SharedImportFault): Promise<void> {
-    await whileAvailable(this.#commands.hset(importFaultsKey, key, encode(fault)))
-    await whileAvailable(this.#commands.expire(importFaultsKey, keptSec))
+    await whileAvailable(this.#commands.multi().hset(importFaultsKey, key, encode(fault)).expire(importFaultsKey, keptSec).exec())
     await this.#hash.announce()
   }
 
