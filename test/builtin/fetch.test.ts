@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import type { LookupAddress } from 'node:dns'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import t from 'tap'
 import type { Test } from 'tap'
 import type { FetchPolicy, Outcome } from '@toolyard/executors'
@@ -128,6 +129,20 @@ t.test('B32 RC40 the body is capped while it arrives, and an endless one is left
     response.on('close', () => { clearInterval(timer) })
   })
   t.match(outputOf(await createFetch(t)({ url: site, max_bytes: 50_000 })), { truncated: true, bytes_read: 50_000, body_text: 'x'.repeat(50_000) })
+})
+
+t.test('RC40 a body that comes compressed is decoded within the bound, and an encoding that is not known is told', async t => {
+  const { site } = await serve(t, (request, response) => {
+    const encoding = request.url?.slice(1) ?? ''
+    const json = JSON.stringify({ a: 'é'.repeat(100_000) })
+    const bodies: Record<string, Buffer> = { gzip: gzipSync(json), br: brotliCompressSync(json), deflate: deflateSync(json), cut: gzipSync(json).subarray(0, 100) }
+    response.setHeader('content-type', 'application/json').setHeader('content-encoding', encoding === 'cut' ? 'gzip' : encoding).end(bodies[encoding] ?? 'x')
+  })
+  const fetchPage = createFetch(t)
+  for (const encoding of ['gzip', 'br', 'deflate']) t.match(outputOf(await fetchPage({ url: `${site}/${encoding}` })), { body_json: { a: 'é'.repeat(100_000) }, truncated: false, bytes_read: 200_008 }, encoding)
+  t.match(outputOf(await fetchPage({ url: `${site}/gzip`, max_bytes: 1_000 })), { truncated: true, bytes_read: 1_000, body_json: null })
+  t.same(await fetchPage({ url: `${site}/zstd` }), failed('content-encoding not known: zstd'))
+  t.same(await fetchPage({ url: `${site}/cut` }), failed('data.fetch failed: Z_BUF_ERROR'))
 })
 
 t.test('RC40 a server that does not answer in time, whatever is collected meanwhile', async t => {

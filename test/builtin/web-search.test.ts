@@ -22,6 +22,7 @@ async function createSearch (t: Test, policy: (url: string) => WebSearchPolicy):
   const server = await startWebServer(t, (request, response) => {
     const url = new URL(request.url ?? '', 'http://x')
     if (url.searchParams.get('q') === 'broken') response.end('<<not an answer')
+    else if (url.searchParams.get('q') === 'empty') response.end('{}')
     else if (url.searchParams.get('q') === 'busy') response.writeHead(429).end()
     else if (url.pathname === '/ddg') response.end(duckduckgoPage)
     else response.end(JSON.stringify(url.pathname === '/brave' ? braveAnswer : searxngAnswer))
@@ -74,6 +75,8 @@ t.test('RC42 errors are told, and none has the key in it', async t => {
   t.equal(await message({ query: 'busy' }), 'brave answered with status 429')
   const bare = await createSearch(t, url => ({ provider: 'duckduckgo', endpoints: { duckduckgo: `${url}/ddg` } }))
   t.match(await bare.search({ query: 'x', provider: 'brave' }), { ok: false, error: { message: "provider 'brave' is not configured (there is: duckduckgo)" } })
+  const searx = await createSearch(t, url => ({ ...all(url), provider: 'searxng' }))
+  t.match(await searx.search({ query: 'empty' }), { ok: false, error: { message: 'searxng answered with something that is no list of results' } })
   const gone = createFixture(t, { builtins: { webSearch: { provider: 'searxng', searxngUrl: 'http://127.0.0.1:1' } } })
   t.match(await gone.runBuiltin('tools.web_search', { query: 'x' }), { ok: false, error: { message: 'searxng could not be reached' } })
 })

@@ -60,7 +60,7 @@ t.test('a session that was tampered with is none', async t => {
   const [body = '', signature = ''] = cookie.slice('toolyard_dashboard='.length).split('.')
   const claims = JSON.parse(Buffer.from(body, 'base64url').toString()) as Record<string, unknown>
   const forge = (change: object): string => Buffer.from(JSON.stringify({ ...claims, ...change })).toString('base64url')
-  for (const forged of [`${forge({ end: 9e15 })}.${signature}`, `${forge({ key: 'limited' })}.${signature}`, `${body}.`, `${body}.${'A'.repeat(signature.length)}`, body, '', '.', `${forge({ id: '../x' })}.${signature}`]) {
+  for (const forged of [`${forge({ end: 9e15 })}.${signature}`, `${forge({ key: 'limited' })}.${signature}`, `${body}.`, `${body}.${'A'.repeat(signature.length)}`, `${body}.${'A'.repeat(signature.length - 1)}é`, body, '', '.', `${forge({ id: '../x' })}.${signature}`]) {
     t.equal(await queues(address, `toolyard_dashboard=${forged}`), 401, forged)
   }
   t.equal(await queues(address, `other=1; ${cookie}`), 200)

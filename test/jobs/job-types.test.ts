@@ -45,6 +45,17 @@ t.test('RC29 a bad patch is refused in the documented words, and changes nothing
   t.equal((await client.call('echo')).ok, true)
 })
 
+t.test('RC29 a key that is bound to queues, or may not call the tool, switches nothing: it would for all keys', async t => {
+  const bound = await patch('agentcli.echo', { enabled: false }, testKeys.limited)
+  t.equal(bound.status, 403)
+  t.match(bound.body, { error: { code: 'FORBIDDEN', message: /bound to queues/ } })
+  const { address } = await service.startApi({ API_KEYS_JSON: JSON.stringify([{ name: 'reader', key: testKeys.limited, role: 'admin', permissions: ['read_repo'] }]) })
+  const reader = createClient(address, testKeys.limited)
+  const change = async (name: string): Promise<Answer> => await reader.request(`/v1/job-types/${name}`, { method: 'PATCH', body: { default_timeout_sec: 20 } })
+  t.match((await change('data.write_file')).body, { error: { code: 'FORBIDDEN', details: { permissions: ['write_files'] } } })
+  t.equal((await change('data.file_read')).status, 200)
+})
+
 t.test('RC29 a type that is disabled is gone from every API process within a second, and back when it is enabled', async t => {
   t.ok((await names(other)).includes('value'))
   const answer = await patch('agentcli.value', { enabled: false })

@@ -32,6 +32,22 @@ t.test('lists are split at commas and trimmed', async t => {
   t.same(readSettings({ WORKER_QUEUES: 'a, b:c ,,d' }).WORKER_QUEUES, ['a', 'b:c', 'd'])
 })
 
+t.test('a queue that can have no jobs, a host that no URL has, a path that no browser asks for and a key that no header carries are refused', async t => {
+  const queues = 'WORKER_QUEUES must be *, or a comma-separated list of queue names, each matching ^[a-z0-9._:-]{1,80}$'
+  for (const value of ['Bad Queue', ',', 'a, ?']) t.same(problems({ WORKER_QUEUES: value }), [queues], value)
+  const hosts = 'DATA_FETCH_ALLOWLIST must be a comma-separated list of host names such as example.com, without scheme, port and path, or *'
+  for (const value of ['https://example.com', 'example.com:8080', 'example.com/path', 'ex ample.com', ',', 'a.test, u@b.test', '[::1', '1.2.3.4.5.6']) t.same(problems({ DATA_FETCH_ALLOWLIST: value }), [hosts], value)
+  for (const value of ['/a/../b', '/.', '/a/./b', 'a']) t.same(problems({ BASE_PATH: value }), ['BASE_PATH must be a path such as /toolyard'], value)
+  t.equal(readSettings({ BASE_PATH: '/.a/b..c/' }).BASE_PATH, '/.a/b..c')
+  t.match(problems({ API_KEY: 'schlüssel' })[0], /^API_KEY must be a text of printable ASCII characters/)
+  t.match(problems({ API_KEYS_JSON: '[{"key":"a\\u0000b","role":"read"}]' })[0], /api\.auth\.keys\[0\]\.key must be of printable ASCII characters/)
+})
+
+t.test('hosts are listed as URLs have them', async t => {
+  const { CALLBACK_ALLOWLIST: hosts } = readSettings({ CALLBACK_ALLOWLIST: '*.Example.com, münchen.invalid, ::1, 127.1, example.org., *' })
+  t.same(hosts, ['example.com', 'xn--mnchen-3ya.invalid', '[::1]', '127.0.0.1', 'example.org', '*'])
+})
+
 t.test('RC3 API_KEYS_JSON replaces API_KEY, which alone is an admin', async t => {
   t.match(apiKeysOf(readSettings({ API_KEY: 'secret' })), [{ name: 'legacy-api-key', key: 'secret', role: 'admin', queueAllowlist: undefined }])
   const keys = apiKeysOf(readSettings({ API_KEY: 'secret', API_KEYS_JSON: '[{"key":"k","role":"read"},{"name":"n","key":"l","role":"admin","queue_allowlist":"a, b"}]' }))

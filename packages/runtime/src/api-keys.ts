@@ -17,6 +17,8 @@ export interface ApiKey {
 }
 
 const queueName = new RegExp(queueNamePattern)
+/** What clients send alike in an HTTP header. */
+export const sendableKey = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/
 const known = new Set(['name', 'key', 'role', 'sse', 'queue_allowlist', 'permissions'])
 
 /**
@@ -45,6 +47,7 @@ function parseApiKey (entry: unknown, index: number): ApiKey {
   const unknown = Object.keys(entry).find(field => !known.has(field))
   if (unknown !== undefined) throw new Error(`${at} has an unknown field '${unknown}' (known: ${[...known].join(', ')})`)
   if (typeof key !== 'string' || key.trim() === '') throw new Error(`${at}.key is required`)
+  if (!sendableKey.test(key.trim())) throw new Error(`${at}.key must be of printable ASCII characters: no other arrives whole in a header`)
   if (role !== 'admin' && role !== 'read') throw new Error(`${at}.role must be one of: admin, read`)
   if (name !== undefined && (typeof name !== 'string' || name.trim() === '')) throw new Error(`${at}.name must be a non-empty string`)
   if (sse !== undefined && typeof sse !== 'boolean') throw new Error(`${at}.sse must be a boolean`)

@@ -1,7 +1,28 @@
-import { existsSync } from 'node:fs'
-import { config } from 'dotenv'
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { parse, populate } from 'dotenv'
+import { SettingsError } from './settings.ts'
 
-/** Reads `.env` in the working directory into `process.env`, where a variable that is set already wins. */
+/**
+ * Reads `.env` in the working directory into `process.env`, where a variable that is set already wins.
+ *
+ * @throws SettingsError for a file that is there and can't be read: a service without its settings may do more than it
+ *   should.
+ */
 export function loadEnvFile (file = '.env'): void {
-  if (existsSync(file)) config({ path: file, quiet: true })
+  const text = readEnvFile(resolve(file))
+  if (text !== undefined) populate(process.env, parse(text))
+}
+
+function readEnvFile (path: string): string | undefined {
+  let text: string
+  try {
+    text = readFileSync(path, 'utf8')
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined
+    throw new SettingsError([`${path} can't be read (${String(code)}): let this user read it, or start in a directory that has none`])
+  }
+  if (text.includes('\0')) throw new SettingsError([`${path} isn't a text in UTF-8: save it as one`])
+  return text
 }

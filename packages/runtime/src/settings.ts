@@ -1,8 +1,11 @@
-import { limits, permissions, type Permission } from '@toolyard/contract/terms'
+import { limits, permissions, queueNamePattern, type Permission } from '@toolyard/contract/terms'
 import { isIP } from 'node:net'
-import { parseApiKeys, type ApiKey } from './api-keys.ts'
+import { parseApiKeys, sendableKey, type ApiKey } from './api-keys.ts'
+import { listedHost } from './outgoing/hosts.ts'
 import { settingFiles, settingText } from './setting-file.ts'
-import { choice, flag, hosts, integer, list, number, optional, path, text, type Variable } from './variable.ts'
+import { choice, flag, hosts, integer, items, list, number, optional, path, text, type Variable } from './variable.ts'
+
+const hostNames = items('a comma-separated list of host names such as example.com, without scheme, port and path, or *', listedHost)
 
 /** Every variable that Toolyard reads. `settings-docs` in test/repo ties this table to the README. */
 export const variables = {
@@ -23,11 +26,11 @@ export const variables = {
   ALLOW_UNSAFE_REDIS: flag(false),
   TOOL_MANIFESTS: optional(list([])),
   WORKSPACE_DIR: path('workspace'),
-  API_KEY: optional(text('')),
+  API_KEY: optional({ allowed: 'a text of printable ASCII characters: no other arrives whole in a header', read: value => sendableKey.test(value) ? value : undefined }),
   API_KEYS_JSON: optional<ApiKey[]>({ allowed: 'a JSON array', read: parseApiKeys }),
   API_AUTH_DISABLED: flag(false),
   TOOL_TIMEOUT_SEC: number(30, 0.1, 3_600),
-  WORKER_QUEUES: list(['*']),
+  WORKER_QUEUES: { fallback: ['*'], ...items(`*, or a comma-separated list of queue names, each matching ${queueNamePattern}`, queueName) },
   WORKER_CONCURRENCY: integer(8, 1, 1_000),
   WORKER_PROCESSES: integer(1, 1, 256),
   SKILLS_ALLOW_SCRIPTS: flag(false),
@@ -38,7 +41,7 @@ export const variables = {
   TOOL_EXEC_ENABLED: flag(false),
   TOOL_EXEC_ALLOWLIST: list([]),
   DATA_FETCH_ENABLED: flag(false),
-  DATA_FETCH_ALLOWLIST: list([]),
+  DATA_FETCH_ALLOWLIST: { fallback: [], ...hostNames },
   DATA_FETCH_ALLOW_HTTP: flag(false),
   DATA_FETCH_ALLOW_PRIVATE: flag(false),
   WEB_SEARCH_ENABLED: flag(false),
@@ -63,7 +66,7 @@ export const variables = {
   SHUTDOWN_DELAY_SEC: number(1, 0, 300),
   SHUTDOWN_GRACE_SEC: number(25, 0, 3_600),
   CALLBACK_SECRET: optional({ allowed: 'a text of at least 16 characters', read: value => value.length >= 16 ? value : undefined }),
-  CALLBACK_ALLOWLIST: list([]),
+  CALLBACK_ALLOWLIST: { fallback: [], ...hostNames },
   CALLBACK_ALLOW_HTTP: flag(false),
   CALLBACK_ALLOW_PRIVATE: flag(false),
   CALLBACK_ATTEMPTS: integer(14, 1, limits.callbackAttempts),
@@ -134,6 +137,10 @@ function readValue (name: string, variable: Variable<unknown>, value: string, pr
   }
 }
 
+function queueName (item: string): string | undefined {
+  return item === '*' || new RegExp(queueNamePattern).test(item) ? item : undefined
+}
+
 function webUrl (value: string): string | undefined {
   return /^https?:\/\//.test(value) && URL.canParse(value) ? value : undefined
 }
@@ -149,7 +156,7 @@ function permissionList<T extends string> (fallback: T[], names: readonly T[]): 
 
 /** Where a reverse proxy serves Toolyard, without the slash at the end; `/` is the root. */
 function basePath (value: string): string | undefined {
-  return value === '/' ? '' : /^(?:\/[A-Za-z0-9._~-]+)+\/?$/.exec(value)?.[0].replace(/\/$/, '')
+  return value === '/' ? '' : /^(?:\/(?!\.{1,2}(?:\/|$))[A-Za-z0-9._~-]+)+\/?$/.exec(value)?.[0].replace(/\/$/, '')
 }
 
 function proxies (value: string): string[] | undefined {

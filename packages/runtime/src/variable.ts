@@ -35,8 +35,18 @@ export function text (fallback: string): Variable<string> {
 
 /** A comma-separated list; blanks around and between the items are dropped. */
 export function list (fallback: string[]): Variable<string[]> {
-  const read = (value: string): string[] => value.split(',').map(item => item.trim()).filter(item => item !== '')
-  return { fallback, allowed: 'a comma-separated list', read }
+  return { fallback, allowed: 'a comma-separated list', read: splitList }
+}
+
+/** A comma-separated list of at least one item, each of which `read` knows. */
+export function items<T extends string> (allowed: string, read: (item: string) => T | undefined): Omit<Variable<T[]>, 'fallback'> {
+  return {
+    allowed,
+    read: value => {
+      const found = splitList(value).map(read)
+      return found.length === 0 || found.includes(undefined) ? undefined : found as T[]
+    }
+  }
 }
 
 /** A comma-separated list of `host:port`, at least one; an IPv6 address stands in brackets. */
@@ -58,6 +68,10 @@ export function path (fallback: string): Variable<string> {
 /** A variable that may stay unset. */
 export function optional<T> (variable: Omit<Variable<T>, 'fallback'>): Variable<T | undefined> {
   return { ...variable, fallback: undefined }
+}
+
+function splitList (value: string): string[] {
+  return value.split(',').map(item => item.trim()).filter(item => item !== '')
 }
 
 function between (value: number, min: number, max: number): number | undefined {

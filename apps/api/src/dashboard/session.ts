@@ -94,6 +94,7 @@ function readClaims (body: string): Claims | undefined {
   }
 }
 
-function isSame (a: string, b: string): boolean {
-  return a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b))
+function isSame (given: string, right: string): boolean {
+  const [a, b] = [Buffer.from(given), Buffer.from(right)]
+  return a.length === b.length && timingSafeEqual(a, b)
 }

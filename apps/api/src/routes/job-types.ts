@@ -2,7 +2,9 @@ import { checkJobTypePatch, ErrorBody, HttpError, JobTypeList, JobTypePatch, Job
 import type { JobTypeOverride, JobTypeTable } from '@toolyard/queue'
 import { Type } from 'typebox'
 import type { App } from '../app.ts'
+import { permissionRefusal } from '../invocation/permission-access.ts'
 import type { JobTypes } from '../job-types.ts'
+import { principalOf } from '../plugins/auth.ts'
 import type { ToolCatalog } from '../tool-catalog.ts'
 
 export interface JobTypeRoutesOptions {
@@ -11,7 +13,10 @@ export interface JobTypeRoutesOptions {
   table: JobTypeTable
 }
 
-/** The switchable records behind the tools (RC29, RC30). */
+/**
+ * The switchable records behind the tools (RC29, RC30). A key that is bound to queues, or may not call the tool, switches
+ * none: what it changed would hold for all keys.
+ */
 export async function jobTypeRoutes (app: App, { catalog, jobTypes, table }: JobTypeRoutesOptions): Promise<void> {
   app.get('/job-types', { schema: { response: { 200: JobTypeList, '4xx': ErrorBody } } }, async () => {
     const types = catalog.jobTypes().map(({ tool }) => jobTypes.view(tool))
@@ -32,6 +37,10 @@ export async function jobTypeRoutes (app: App, { catalog, jobTypes, table }: Job
   }, async request => {
     const registered = catalog.ofType(request.params.name)
     if (registered === undefined) throw new HttpError('NOT_FOUND', 'Job type not found')
+    const principal = principalOf(request)
+    if (principal.queueAllowlist !== undefined) throw new HttpError('FORBIDDEN', 'This API key is bound to queues; a job type is switched for all of them.')
+    const refusal = principal.permissions === undefined ? undefined : permissionRefusal(registered.tool, principal, jobTypes)
+    if (refusal !== undefined) throw new HttpError('FORBIDDEN', refusal.message, refusal.details)
     await table.set(registered.tool.jobType, toOverride(request.body))
     return { ok: true as const, type: jobTypes.view(registered.tool) }
   })

@@ -1,5 +1,5 @@
 import type { Permission } from '@toolyard/contract/terms'
-import type { Explanation, LayerStep, Registry, Tool } from '@toolyard/manifests'
+import type { LayerStep, Registry, Tool } from '@toolyard/manifests'
 import type { Command } from '../command.ts'
 
 /** `toolyard tools`: what a service with these settings would publish (AC25, P25). */
@@ -24,10 +24,12 @@ permissions that PERMISSIONS_ALLOWED has. Needs no Redis, and knows nothing of w
     const policy = permissionPolicyOf(settings)
     const beyond = ({ permissions }: Tool): Permission[] => permissionsBeyond(permissions, policy)
     const name = options['explain']
-    if (typeof name === 'string') return explain(name, registry.explain(name), beyond)
+    if (typeof name === 'string') return explain(name, registry, beyond)
     const listed = registry.published().map(({ tool }) => tool).filter(tool => beyond(tool).length === 0)
-    if (options['openai'] === true) console.log(JSON.stringify(listed.map(tool => toolSpec(tool)), null, 2))
-    else console.log(overview(listed, registry))
+    if (options['openai'] === true) {
+      console.log(JSON.stringify(listed.map(tool => toolSpec(tool)), null, 2))
+      warnOfErrors(registry)
+    } else console.log(overview(listed, registry))
     return 0
   }
 }
@@ -36,14 +38,27 @@ function overview (listed: readonly Tool[], registry: Registry): string {
   const published = [...listed].sort((a, b) => a.name < b.name ? -1 : 1)
   if (published.length === 0) return 'No tools enabled'
   const lines = published.map(({ name, description }) => `- ${name}: ${description === '' ? '(no description)' : description}`)
-  const errors = registry.findings.filter(finding => finding.severity === 'error').length
-  const note = errors === 0 ? [] : ['', `${errors} errors in manifests; toolyard validate tells them.`]
+  const errors = errorsNote(registry)
+  const note = errors === undefined ? [] : ['', errors]
   return ['Capabilities (enabled tools):', ...lines, ...note].join('\n')
 }
 
-function explain (name: string, explanation: Explanation | undefined, beyond: (tool: Tool) => Permission[]): number {
+function errorsNote ({ findings }: Registry): string | undefined {
+  const errors = findings.filter(finding => finding.severity === 'error').length
+  return errors === 0 ? undefined : `${errors} ${errors === 1 ? 'error' : 'errors'} in manifests; toolyard validate tells them.`
+}
+
+/** What is broken may hold more than what is shown. */
+function warnOfErrors (registry: Registry): void {
+  const note = errorsNote(registry)
+  if (note !== undefined) console.error(`toolyard tools: ${note}`)
+}
+
+function explain (name: string, registry: Registry, beyond: (tool: Tool) => Permission[]): number {
+  const explanation = registry.explain(name)
+  warnOfErrors(registry)
   if (explanation === undefined) {
-    console.error(`toolyard tools: no manifest declares a tool named '${name}'`)
+    console.error(`toolyard tools: no manifest that can be read declares a tool named '${name}'`)
     return 1
   }
   const { tool, published, steps, findings } = explanation

@@ -50,7 +50,7 @@ export function findRoute (routes: readonly AppControllerRoute[], request: Board
       const params = match(pattern, `/api${request.path}`)
       if (params === undefined) continue
       const name = `${method} ${pattern}`
-      const handle = own[name] ?? (asked => definition.handler(asked))
+      const handle = own[name] ?? (asked => ofAll.has(name) && isReadOnly(asked) ? readOnly : definition.handler(asked))
       const refused = method === 'get' || offered.has(name) ? undefined : refusals.find(([words]) => words.test(pattern))?.[1]
       return { params, handle: bounded(handle), ...(refused === undefined ? {} : { refused }) }
     }
@@ -58,12 +58,20 @@ export function findRoute (routes: readonly AppControllerRoute[], request: Board
   return undefined
 }
 
+/** Changes of all queues, of which bull-board leaves those out that are read-only, and says nothing. */
+const ofAll = new Set(['put /api/queues/pause', 'put /api/queues/resume'])
+const readOnly = { status: 405, body: { error: { key: 'ERRORS.QUEUE_READ_ONLY' } } } as const
+
+function isReadOnly ({ queues }: BullBoardRequest): boolean {
+  return queues.size > 0 && [...queues.values()].every(queue => queue.readOnlyMode)
+}
+
 /** bull-board runs jobs again page by page, and stumbles over those that can't be. */
 const own: Readonly<Record<string, Handle>> = {
   'put /api/queues/:queueName/retry/:queueStatus': async ({ queues, params }) => {
     const queue = queues.get(String(params['queueName'])) as BoardQueue | undefined
     if (queue === undefined) return { status: 404, body: { error: { key: 'ERRORS.QUEUE_NOT_FOUND' } } }
-    if (queue.readOnlyMode) return { status: 405, body: { error: { key: 'ERRORS.QUEUE_READ_ONLY' } } }
+    if (queue.readOnlyMode) return readOnly
     if (params['queueStatus'] !== 'failed') return { status: 400, body: { error: { key: 'ERRORS.STATUS_NOT_RETRIABLE', options: { status: String(params['queueStatus']) } } } }
     return { status: 200, body: await queue.retryFailed() }
   }

@@ -5,6 +5,7 @@ import { BuiltinFailure, type BuiltinContext, type BuiltinHandler } from '../han
 import { parseJson } from '../../result/json.ts'
 import { readBounded, type BoundedBody } from './bounded-body.ts'
 import { decodeText } from './decode-text.ts'
+import { decodedBody } from './decoded-body.ts'
 import { htmlText } from './html-text.ts'
 import { allowedUrl, type UrlPolicy } from './url-policy.ts'
 
@@ -18,7 +19,7 @@ const headers = { 'user-agent': 'Toolyard/0.1 (data_fetch)', accept: 'text/html,
 
 /**
  * Makes `data.fetch` (RC40, B32): reads a page by GET, over https unless the policy says otherwise, from hosts of the
- * allowlist alone, at each redirect anew, and never from an address inside. At most `max_bytes` of the body are received.
+ * allowlist alone, at each redirect anew, and never from an address inside. At most `max_bytes` of the body are received, and of what it is decoded to.
  * HTML becomes text unless `raw`; JSON is parsed. Returns `{ok, status, url, content_type, body_text, body_json,
  * truncated, bytes_read, duration_ms}`; `ok` is whether the status is 2xx, `url` where redirects led, `body_json` null
  * for anything but whole JSON.
@@ -62,7 +63,7 @@ async function follow (start: URL, fetching: Fetching): Promise<Page> {
     const response = await request(url, { method: 'GET', headers, dispatcher: fetching.connections.dispatcher, signal: fetching.signal })
     const target = redirectTarget(response)
     if (target === undefined) {
-      const body = await readBounded(response.body as AsyncIterable<Buffer>, fetching.maxBytes)
+      const body = await readBounded(decodedBody(response.body, header(response, 'content-encoding')), fetching.maxBytes)
       return { ...body, url, status: response.statusCode, contentType: header(response, 'content-type') }
     }
     response.body.on('error', () => {}).destroy()

@@ -3,6 +3,7 @@ import { Agent, request } from 'undici'
 import { integerArgument, textArgument } from '../arguments.ts'
 import { BuiltinFailure, type BuiltinContext, type BuiltinHandler } from '../handler.ts'
 import { readBounded } from './bounded-body.ts'
+import { decodedBody } from './decoded-body.ts'
 import { createBrave } from './search/brave.ts'
 import { createDuckDuckGo } from './search/duckduckgo.ts'
 import type { SearchProvider } from './search/provider.ts'
@@ -62,7 +63,7 @@ async function ask (provider: SearchProvider, { query, count, name }: { query: s
     // Redirects aren't followed: a key must not travel on.
     const response = await request(url, { headers: { 'user-agent': userAgent, 'accept-encoding': 'identity', ...headers }, dispatcher: agent, signal: limit.signal })
     if (response.statusCode !== 200) throw new BuiltinFailure(`${name} answered with status ${response.statusCode}`)
-    const { bytes, truncated } = await readBounded(response.body as AsyncIterable<Buffer>, maxBytes)
+    const { bytes, truncated } = await readBounded(decodedBody(response.body, String(response.headers['content-encoding'] ?? '')), maxBytes)
     if (truncated) throw new BuiltinFailure(`${name} answered with more than ${maxBytes} bytes`)
     return bytes.toString('utf8')
   } catch (error) {

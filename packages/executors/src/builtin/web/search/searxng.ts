@@ -16,7 +16,8 @@ export function createSearxng (endpoint: string): SearchProvider {
     },
     results (body) {
       const { results } = JSON.parse(body) as SearxngAnswer
-      return (results ?? []).flatMap(({ title, url, content }): WebResult[] => {
+      if (!Array.isArray(results)) throw new Error('no list of results')
+      return results.flatMap(({ title, url, content }): WebResult[] => {
         const target = webUrl(url)
         return target === undefined ? [] : [{ title: plainText(title), url: target, snippet: plainText(content) }]
       })

@@ -1,0 +1,23 @@
+import { pipeline, type Readable, type Transform } from 'node:stream'
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
+import { BuiltinFailure } from '../handler.ts'
+
+const decoders: Readonly<Record<string, () => Transform>> = { gzip: createGunzip, 'x-gzip': createGunzip, deflate: createInflate, br: createBrotliDecompress }
+
+/**
+ * A body without the `content-encoding` that a server has given it although none was asked for. It is decoded as it is
+ * read, so that a bound on what is read bounds what is decoded.
+ *
+ * @throws BuiltinFailure for an encoding that isn't known, or more than one.
+ */
+export function decodedBody (body: Readable, encoding: string): Readable {
+  const name = encoding.trim().toLowerCase()
+  if (name === '' || name === 'identity') return body
+  const decoder = decoders[name]?.()
+  if (decoder === undefined) {
+    body.on('error', () => {}).destroy()
+    throw new BuiltinFailure(`content-encoding not known: ${encoding}`)
+  }
+  // Who reads the decoder hears of its errors, and of those of the body.
+  return pipeline(body, decoder, () => {})
+}
