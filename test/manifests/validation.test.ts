@@ -31,6 +31,17 @@ t.test('P32 PC1 PC6 every finding of every file comes with file, position, rule 
   t.ok(findings.every(({ severity, fix }) => severity === 'error' && (fix ?? '') !== ''))
 })
 
+t.test('AC2 PC6 what ends the loading of a commands manifest hides nothing from a validation', async t => {
+  const directory = project(t, {
+    'a.json': `{"tools": [\n  ${JSON.stringify(entry({ name: 'x' }))},\n  {"name": "x", "command": []},\n  {"name": "y", "command": []},\n  ${JSON.stringify(entry({ name: 'z', schema: [] }))},\n  {"name": "w", "command": ["../w"]}\n]}`,
+    'b.json': '{"tools": [\n  {"name": "x",\n   "command": "x"}]}'
+  })
+  const { findings } = await validateManifests(['a.json', 'b.json'].map(name => join(directory, name)))
+  t.match(findings.filter(({ severity }) => severity === 'error').map(({ file, line, column, rule }) => `${file.slice(directory.length + 1)}:${line}:${column} ${rule}`), [
+    'a.json:3:3 A32', 'a.json:4:3 A33', 'a.json:5:3 A6', 'a.json:6:3 AC3', 'b.json:3:4 AC10'
+  ])
+})
+
 t.test('P32 with strict, warnings are errors', async t => {
   const directory = project(t, { 'a.json': manifestOf(descriptor({ version: 2 })) })
   t.match(await validateManifests([join(directory, 'a.json')]), { ok: true, findings: [{ severity: 'warning', rule: 'X21' }] })

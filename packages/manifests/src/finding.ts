@@ -50,10 +50,13 @@ export class ManifestFault extends Error {
   override readonly name = 'ManifestFault'
   readonly rule: string
   readonly place: FaultPlace
+  /** What else is wrong, though the first fault is the one that counts. */
+  readonly others: readonly ManifestFault[]
 
-  constructor (rule: string, message: string, place: FaultPlace = {}) {
+  constructor (rule: string, message: string, place: FaultPlace = {}, others: readonly ManifestFault[] = []) {
     super(message)
     this.rule = rule
     this.place = place
+    this.others = others
   }
 }

@@ -20,6 +20,8 @@ export interface ReaderTools {
   schemas: SchemaCompiler
   skills: SkillOptions
   yaml: YamlMemory
+  /** Whether a manifest whose reading ends at its first fault yields a finding for each. */
+  everyFault: boolean
 }
 
 /** Reads one entry of `TOOL_MANIFESTS`. A manifest that can't be used yields a finding and no tools, and never throws. */
@@ -31,12 +33,12 @@ export async function readManifest (path: string, tools: ReaderTools): Promise<L
     return { ...layer, files: [...new Set([...files, ...layer.files ?? []])] }
   } catch (error) {
     if (!(error instanceof ManifestFault)) throw error
-    const { rule, message, place } = error
-    return { entries: [], findings: [{ severity: 'error', file, rule, message, ...place }], files }
+    const faults = tools.everyFault ? [error, ...error.others] : [error]
+    return { entries: [], findings: faults.map(({ rule, message, place }) => ({ severity: 'error', file, rule, message, ...place })), files }
   }
 }
 
-async function readLayer (file: string, directory: string | undefined, { schemas, yaml, skills }: ReaderTools): Promise<Layer> {
+async function readLayer (file: string, directory: string | undefined, { schemas, yaml, skills }: Omit<ReaderTools, 'everyFault'>): Promise<Layer> {
   if (directory !== undefined && await recognizeDirectory(directory) !== undefined) return await readSkills({ directory, options: skills, schemas })
   const parsed = await parse(file, await readManifestText(file), yaml)
   const { format } = parsed.syntax === 'yaml' ? yamlFormat(parsed.value) : recognizeValue(parsed.value)

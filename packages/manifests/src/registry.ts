@@ -81,6 +81,8 @@ export interface RegistryOptions {
   policy?: BuiltinPolicy
   /** Tools don't run whose programs others than the owner may replace; default false: they are a warning. */
   strictPrograms?: boolean
+  /** Every fault of a manifest is a finding, also where reading ends at the first (AC2). Default false. */
+  everyFault?: boolean
 }
 
 const publishableName = new RegExp(publishableNamePattern)
@@ -111,12 +113,12 @@ export async function loadRegistry (options: RegistryOptions): Promise<Registry>
 }
 
 async function load (options: RegistryOptions, known: Memory | undefined, faults: ImportFaults = new Map()): Promise<Registry> {
-  const { manifests, builtins = true, policy = {}, strictPrograms = false } = options
+  const { manifests, builtins = true, policy = {}, strictPrograms = false, everyFault = false } = options
   const skills = { ...defaultSkillOptions, ...options.skills }
   const schemas = createSchemaCompiler(known?.schemas)
   const yaml = createYamlMemory(known?.yaml)
   const layers: Layer[] = []
-  for (const manifest of manifests) layers.push(await readManifest(manifest, { schemas, yaml, skills }))
+  for (const manifest of manifests) layers.push(await readManifest(manifest, { schemas, yaml, skills, everyFault }))
   const joined = joinSkills(layers, skills)
   const read: ReadManifests = {
     options,

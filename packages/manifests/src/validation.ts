@@ -35,7 +35,7 @@ export interface Validation {
  * Stricter than loading: what a format requires, but a service can do without, is an error (X15).
  */
 export async function validateManifests (paths: readonly string[], { strict = false, skills = {}, tryImports }: ValidationOptions = {}): Promise<Validation> {
-  const registry = await loadRegistry({ manifests: paths, skills })
+  const registry = await loadRegistry({ manifests: paths, skills, everyFault: true })
   const loadable = registry.all().map(({ tool }) => tool).filter(({ unavailable }) => unavailable === undefined)
   const faults = (await tryImports?.(loadable))?.map(importFinding) ?? []
   const found = [...registry.findings, ...lintForModels(registry), ...faults].map(finding => judged(finding, strict))

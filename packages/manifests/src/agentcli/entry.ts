@@ -128,6 +128,12 @@ function decodeField<Name extends keyof AgentcliTool> (name: Name, fields: Field
   throw wrongType(`${place}.${name}${error.instancePath.replace(/^\/(\d+)$/, '[$1]')}`, typeNames[type])
 }
 
+/** The way back from `placeOf`, for names of fields that hold neither dots nor brackets. */
+function pathOf (place: string): DocumentPath {
+  return (place.match(/[^.[\]]+/g) ?? []).map(step => /^\d+$/.test(step) ? Number(step) : step)
+}
+
 function wrongType (place: string, wanted: string): ManifestFault {
-  return new ManifestFault('AC10', `parse manifest: ${place} must be ${wanted}`, { fix: `Make ${place} ${wanted}.` })
+  const fix = `Make ${place} ${wanted}.`
+  return new ManifestFault('AC10', `parse manifest: ${place} must be ${wanted}`, place.startsWith('tools') ? { path: pathOf(place), fix } : { fix })
 }

@@ -22,7 +22,7 @@ const digestShape = new RegExp(digestPattern)
 /**
  * Reads an agentcli `tools.json` (A1 to A36, AC1 to AC12).
  *
- * The first error ends it (AC2), in this order: types of all fields; per tool name, duplicate, command, environment,
+ * The first error is the one that counts (AC2), in this order: types of all fields; per tool name, duplicate, command, environment,
  * program path; per tool schema. A program that is missing is a warning (AC12): the call will say `TOOL_UNAVAILABLE`.
  *
  * @throws ManifestFault when the manifest can't be used; nothing of it is, then.
@@ -34,23 +34,36 @@ export async function readAgentcli ({ file, value, schemas, ...text }: ManifestT
   findings.add(textFindings(text))
   findings.add(misspeltFields(value).map((fault): Remark => ({ severity: 'warning', ...fault })))
   findings.add(decoded.flatMap(permissionFindings))
+  const faults: ManifestFault[] = []
   const names = new Set<string>()
-  const entries = decoded.map((entry, index) => {
-    const checked = layerEntry(entry, index, { file, names })
+  const entries = decoded.flatMap((entry, index) => {
+    const checked = attempt(() => layerEntry(entry, index, { file, names }), faults)
     if (entry.timeoutSec > limits.toolTimeoutSec.max) findings.add([longTimeout(entry, index)])
     names.add(entry.name)
-    return checked
+    return checked ?? []
   })
   for (const entry of entries) {
     if (entry.kind !== 'tool') continue
-    checkSchema(entry.tool, schemas)
+    attempt(() => { checkSchema(entry.tool, schemas) }, faults)
     findings.add(secretFindings(entry.tool))
     // Judging patterns takes milliseconds each: a long manifest must not hold up a process that serves.
     await setImmediate()
   }
+  const [first, ...others] = faults
+  if (first !== undefined) throw new ManifestFault(first.rule, first.message, first.place, others)
   const tools = entries.flatMap(entry => entry.kind === 'tool' ? [entry.tool] : [])
   findings.add(await programFindings(tools, dirname(file)))
   return { entries, findings: findings.all() }
+}
+
+function attempt<T> (read: () => T, faults: ManifestFault[]): T | undefined {
+  try {
+    return read()
+  } catch (error) {
+    if (!(error instanceof ManifestFault)) throw error
+    faults.push(error)
+    return undefined
+  }
 }
 
 /** What Go reads without a word, though it may not be what was meant. */
