@@ -30,12 +30,13 @@ export function readYamlText (text: string): YamlReading {
     const document = parseDocument(text, { ...options, lineCounter: lines })
     // A tag that nobody knows is only a warning to the parser.
     const [error] = [...document.errors, ...document.warnings]
-    if (error !== undefined) return { ok: false, fault: { message: error.message, ...positionAt(lines, error.pos[0]) } }
+    if (error !== undefined) return { ok: false, fault: { message: error.code === 'MULTIPLE_DOCS' ? 'several documents in one file' : error.message, ...positionAt(lines, error.pos[0]) } }
     const value: unknown = document.toJS({ maxAliasCount: manifestLimits.yamlAliases })
     const fault = plainDataFault(value)
     return fault === undefined ? { ok: true, value, duplicates: duplicates(document, lines) } : { ok: false, fault: { message: fault } }
   } catch (error) {
-    // A RangeError is the stack of the parser, a ReferenceError an alias that is missing, or one too many.
+    if (error instanceof RangeError) return { ok: false, fault: { message: `nested deeper than ${manifestLimits.depth} levels` } }
+    // A ReferenceError is an alias that is missing, or one too many.
     return { ok: false, fault: { message: error instanceof Error ? error.message.split('\n', 1)[0] ?? '' : String(error) } }
   }
 }
