@@ -23,6 +23,10 @@ export type YamlReading =
 /** How manifests are read: YAML 1.2, with the merge key `<<` that most readers know. Duplicate keys are looked at apart. */
 const options = { version: '1.2', schema: 'core', merge: true, uniqueKeys: false, prettyErrors: false, logLevel: 'error' } as const
 
+const tooDeep = `nested deeper than ${manifestLimits.depth} levels`
+/** Where the parser speaks to programmers; what exhausts it is the depth of the text. */
+const inOwnWords: Readonly<Record<string, string>> = { MULTIPLE_DOCS: 'several documents in one file', RESOURCE_EXHAUSTION: tooDeep }
+
 /** Reads a YAML text. It takes time and memory without bound, so manifests are read in a thread (`readYaml`). */
 export function readYamlText (text: string): YamlReading {
   const lines = new LineCounter()
@@ -30,12 +34,12 @@ export function readYamlText (text: string): YamlReading {
     const document = parseDocument(text, { ...options, lineCounter: lines })
     // A tag that nobody knows is only a warning to the parser.
     const [error] = [...document.errors, ...document.warnings]
-    if (error !== undefined) return { ok: false, fault: { message: error.code === 'MULTIPLE_DOCS' ? 'several documents in one file' : error.message, ...positionAt(lines, error.pos[0]) } }
+    if (error !== undefined) return { ok: false, fault: { message: inOwnWords[error.code] ?? error.message, ...positionAt(lines, error.pos[0]) } }
     const value: unknown = document.toJS({ maxAliasCount: manifestLimits.yamlAliases })
     const fault = plainDataFault(value)
     return fault === undefined ? { ok: true, value, duplicates: duplicates(document, lines) } : { ok: false, fault: { message: fault } }
   } catch (error) {
-    if (error instanceof RangeError) return { ok: false, fault: { message: `nested deeper than ${manifestLimits.depth} levels` } }
+    if (error instanceof RangeError) return { ok: false, fault: { message: tooDeep } }
     // A ReferenceError is an alias that is missing, or one too many.
     return { ok: false, fault: { message: error instanceof Error ? error.message.split('\n', 1)[0] ?? '' : String(error) } }
   }
