@@ -23,7 +23,7 @@ export class EagerWorker<Data, Result> extends bullmq.Worker<Data, Result> {
   readonly #ending = new Set<Promise<void>>()
   #hasAsked = false
 
-  /** Serves until the worker is closed; resolves when its last job has ended. */
+  /** Serves until the worker is closed or paused; resolves when its last job has ended. */
   override async run (): Promise<void> {
     if (this.running) throw new Error('Worker is already running.')
     this.running = true
@@ -39,7 +39,7 @@ export class EagerWorker<Data, Result> extends bullmq.Worker<Data, Result> {
   }
 
   async #serve (): Promise<void> {
-    for (let taken = 0; this.closing === undefined; taken++) {
+    for (let taken = 0; this.closing === undefined && !this.paused; taken++) {
       const token = `${this.id}:${taken}`
       const job = await this.#take(token)
       if (job !== undefined) {
