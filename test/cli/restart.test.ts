@@ -17,7 +17,7 @@ await t.test('a worker, a service or a Redis that dies is started again', async 
     t.match(session.output(), `${name} ended (signal SIGKILL); starting it again in 0.05 s`)
   }
   const log = join(directory, '.toolyard/redis/redis.log')
-  const starts = (): RegExpMatchArray[] => [...readFileSync(log, 'utf8').matchAll(/^(\d+):M .*ready to accept connections/gm)]
+  const starts = (): RegExpMatchArray[] => [...readFileSync(log, 'utf8').matchAll(/^(\d+):M .*ready to accept connections/gim)]
   process.kill(Number(starts()[0]?.[1]), 'SIGKILL')
   await waitFor('Redis being ready again', () => starts().length === 2)
   session.signal('SIGTERM')

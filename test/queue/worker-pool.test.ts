@@ -1,4 +1,4 @@
-import { JobQueues, QueueDirectory, WorkerPool, connectRedis, newJobId, type Redis, type WorkerPoolOptions } from '@toolyard/queue'
+import { JobQueues, QueueDirectory, WorkerPool, connectRedis, isConnected, newJobId, type Redis, type WorkerPoolOptions } from '@toolyard/queue'
 import t from 'tap'
 import type { Test } from 'tap'
 import { waitFor } from '../support/condition.ts'
@@ -27,6 +27,7 @@ async function startPool (t: Test, handle: (redis: Redis) => ReturnType<WorkerPo
   const queues = new JobQueues(redis, new QueueDirectory(redis, 1), retention)
   const pool = new WorkerPool({ redis, subscriber: connect('subscriber'), retention, queues: ['q'], concurrency: 3, handle: () => handle(redis), onError: error => { t.error(error) } })
   await pool.start()
+  t.ok(await isConnected(redis, 5_000))
   t.teardown(async () => {
     await pool.stop(0)
     await queues.close()
