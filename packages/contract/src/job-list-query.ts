@@ -1,6 +1,6 @@
 import { HttpError } from './errors.ts'
 import { jobStates, type JobState } from './jobs.ts'
-import { limits, queueNamePattern } from './limits.ts'
+import { isQueueName, limits, queueNamePattern } from './limits.ts'
 
 /** The parameters of `GET /v1/jobs`, checked (RC24). */
 export interface JobListQuery {
@@ -14,7 +14,6 @@ export interface JobListQuery {
 }
 
 const known = ['status', 'type', 'queue', 'tag', 'limit', 'cursor'] as const
-const queueName = new RegExp(queueNamePattern)
 
 /**
  * Reads the query string of `GET /v1/jobs`, which has each parameter at most once.
@@ -27,7 +26,7 @@ export function parseJobListQuery (query: Readonly<Record<string, unknown>>): Jo
   const status = text(query, 'status')
   const queue = text(query, 'queue')
   if (status !== undefined && !isState(status)) throw invalid(`'status' must be one of: ${jobStates.join(', ')}`)
-  if (queue !== undefined && !queueName.test(queue)) throw invalid(`'queue' must match ${queueNamePattern}`)
+  if (queue !== undefined && !isQueueName(queue)) throw invalid(`'queue' must match ${queueNamePattern}`)
   const type = text(query, 'type')
   const tag = text(query, 'tag')
   const cursor = text(query, 'cursor')

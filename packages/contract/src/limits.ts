@@ -56,5 +56,8 @@ export const limits = {
 export const defaultQueue = 'default'
 /** What a public queue name looks like (R20). */
 export const queueNamePattern = '^[a-z0-9._:-]{1,80}$'
+const queueName = new RegExp(queueNamePattern)
+/** Whether a text is a public queue name (R20). */
+export const isQueueName = (text: string): boolean => queueName.test(text)
 /** What a tool name must look like to be published to a model (X12). */
 export const publishableNamePattern = '^[a-zA-Z0-9_-]{1,64}$'

@@ -2,7 +2,7 @@
  * What every process needs of the contract and what has no schema in it: `@toolyard/contract/terms`. TypeBox is a third
  * of the code that a process loads, and only the HTTP service validates with it, so all others take this entry.
  */
-export { limits, defaultQueue, queueNamePattern, publishableNamePattern } from './limits.ts'
+export { limits, defaultQueue, isQueueName, queueNamePattern, publishableNamePattern } from './limits.ts'
 export { httpErrors, callErrors, HttpError, type HttpErrorCode, type CallErrorCode, type CallError } from './errors.ts'
 export { permissions, permissionsBeyond, type Permission, type PermissionPolicy } from './permissions.ts'
 export { callbackHeaders } from './callback-headers.ts'

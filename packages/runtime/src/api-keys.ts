@@ -1,4 +1,4 @@
-import { permissions, queueNamePattern, type Permission } from '@toolyard/contract/terms'
+import { isQueueName, permissions, type Permission } from '@toolyard/contract/terms'
 
 /** `read` may look, `admin` may also change and run things (R2, R3). */
 export type Role = 'read' | 'admin'
@@ -16,7 +16,6 @@ export interface ApiKey {
   sse: boolean
 }
 
-const queueName = new RegExp(queueNamePattern)
 /** What clients send alike in an HTTP header. */
 export const sendableKey = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/
 const known = new Set(['name', 'key', 'role', 'sse', 'queue_allowlist', 'permissions'])
@@ -58,7 +57,7 @@ function parseQueues (value: unknown, at: string): string[] | undefined {
   if (value === undefined || value === null) return undefined
   const queues: unknown = typeof value === 'string' ? value.split(',').map(queue => queue.trim()).filter(queue => queue !== '') : value
   if (!Array.isArray(queues)) throw new Error(`${at}.queue_allowlist must be an array of queue names`)
-  const bad: unknown = queues.find(queue => typeof queue !== 'string' || !queueName.test(queue))
+  const bad: unknown = queues.find(queue => typeof queue !== 'string' || !isQueueName(queue))
   if (bad !== undefined) throw new Error(`${at}.queue_allowlist has invalid queue ${JSON.stringify(bad).replaceAll('"', "'")}`)
   return queues as string[]
 }

@@ -1,4 +1,4 @@
-import { limits, permissions, queueNamePattern, type Permission } from '@toolyard/contract/terms'
+import { isQueueName, limits, permissions, queueNamePattern, type Permission } from '@toolyard/contract/terms'
 import { isIP } from 'node:net'
 import { parseApiKeys, sendableKey, type ApiKey } from './api-keys.ts'
 import { listedHost } from './outgoing/hosts.ts'
@@ -30,7 +30,7 @@ export const variables = {
   API_KEYS_JSON: optional<ApiKey[]>({ allowed: 'a JSON array', read: parseApiKeys }),
   API_AUTH_DISABLED: flag(false),
   TOOL_TIMEOUT_SEC: number(30, 0.1, 3_600),
-  WORKER_QUEUES: { fallback: ['*'], ...items(`*, or a comma-separated list of queue names, each matching ${queueNamePattern}`, queueName) },
+  WORKER_QUEUES: { fallback: ['*'], ...items(`*, or a comma-separated list of queue names, each matching ${queueNamePattern}`, item => item === '*' || isQueueName(item) ? item : undefined) },
   WORKER_CONCURRENCY: integer(8, 1, 1_000),
   WORKER_PROCESSES: integer(1, 1, 256),
   SKILLS_ALLOW_SCRIPTS: flag(false),
@@ -135,10 +135,6 @@ function readValue (name: string, variable: Variable<unknown>, value: string, pr
     problems.push(`${name}: ${(error as Error).message}`)
     return undefined
   }
-}
-
-function queueName (item: string): string | undefined {
-  return item === '*' || new RegExp(queueNamePattern).test(item) ? item : undefined
 }
 
 function webUrl (value: string): string | undefined {

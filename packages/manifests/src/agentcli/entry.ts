@@ -1,5 +1,6 @@
 import type { TSchema } from 'typebox'
 import { Check, Errors } from 'typebox/schema'
+import { placeOf } from '../document/place.ts'
 import { isLimit, Limits, limitNames, limitsOf, limitText } from '../program/limit-fields.ts'
 import type { ToolLimits } from '../tool.ts'
 import { ManifestFault, type DocumentPath, type FieldFault } from '../finding.ts'
@@ -35,7 +36,7 @@ type Fields = ReadonlyMap<string, unknown>
  * @throws ManifestFault `parse manifest: …` for the first wrong type.
  */
 export function decodeEntries (manifest: unknown): AgentcliEntry[] {
-  return rawEntries(manifest).map((entry, index) => decodeEntry(entry, `tools[${index}]`))
+  return rawEntries(manifest).map((entry, index) => decodeEntry(entry, ['tools', index]))
 }
 
 /** Names that people write for fields of this format. */
@@ -56,16 +57,16 @@ export function misspeltFields (manifest: unknown): Array<FieldFault & { index: 
 
 function rawEntries (manifest: unknown): readonly unknown[] {
   if (manifest === null) return []
-  const tools = fieldsOf(manifest, 'the manifest').get('tools') ?? []
-  if (!Array.isArray(tools)) throw wrongType('tools', 'an array')
+  const tools = fieldsOf(manifest, []).get('tools') ?? []
+  if (!Array.isArray(tools)) throw wrongType(['tools'], 'an array')
   return tools
 }
 
-function decodeEntry (entry: unknown, place: string): AgentcliEntry {
-  const fields = entry === null ? new Map<string, unknown>() : fieldsOf(entry, place)
-  const at = <Name extends keyof AgentcliTool>(name: Name) => decodeField(name, fields, place)
+function decodeEntry (entry: unknown, path: DocumentPath): AgentcliEntry {
+  const fields = entry === null ? new Map<string, unknown>() : fieldsOf(entry, path)
+  const at = <Name extends keyof AgentcliTool>(name: Name) => decodeField(name, fields, path)
   const timeoutSec = at('timeoutSec') ?? 0
-  if (!Number.isSafeInteger(timeoutSec)) throw wrongType(`${place}.timeoutSec`, typeNames.integer)
+  if (!Number.isSafeInteger(timeoutSec)) throw wrongType([...path, 'timeoutSec'], typeNames.integer)
   return {
     name: at('name') ?? '',
     description: at('description') ?? '',
@@ -74,7 +75,7 @@ function decodeEntry (entry: unknown, place: string): AgentcliEntry {
     timeoutSec,
     envPassthrough: at('envPassthrough') ?? [],
     permissions: at('permissions'),
-    limits: decodeLimits(fields, place),
+    limits: decodeLimits(fields, path),
     sha256: at('sha256'),
     enabled: at('enabled'),
     disabled: at('disabled'),
@@ -83,13 +84,13 @@ function decodeEntry (entry: unknown, place: string): AgentcliEntry {
   }
 }
 
-function decodeLimits (fields: Fields, place: string): ToolLimits | undefined {
+function decodeLimits (fields: Fields, path: DocumentPath): ToolLimits | undefined {
   const raw = fields.get('limits')
   if (raw === undefined) return undefined
-  const written = fieldsOf(raw, `${place}.limits`)
+  const written = fieldsOf(raw, [...path, 'limits'])
   return limitsOf(Object.fromEntries(limitNames.map(name => {
     const value = written.get(folded(name))
-    if (value !== undefined && !isLimit(name, value)) throw wrongType(`${place}.limits.${name}`, limitText(name).replace(/^must be /, ''))
+    if (value !== undefined && !isLimit(name, value)) throw wrongType([...path, 'limits', name], limitText(name).replace(/^must be /, ''))
     return [name, value]
   })))
 }
@@ -103,8 +104,8 @@ function misspeltLimits (entry: unknown, path: DocumentPath): FieldFault[] {
   return unknownFields(others, { path: [...path, name], definition: Limits, all: true })
 }
 
-function fieldsOf (value: unknown, place: string): Fields {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw wrongType(place, 'an object')
+function fieldsOf (value: unknown, path: DocumentPath): Fields {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw wrongType(path, 'an object')
   return new Map(Object.entries(value).filter(([, field]) => field !== null).map(([name, field]) => [folded(name), field]))
 }
 
@@ -116,7 +117,7 @@ function folded (name: string): string {
 const typeNames = { string: 'a string', array: 'an array of strings', integer: 'an integer', boolean: 'true or false' } as const
 
 /** Types alone are compared here: what else the definition asks for has texts of its own, which come later. */
-function decodeField<Name extends keyof AgentcliTool> (name: Name, fields: Fields, place: string): AgentcliTool[Name] | undefined {
+function decodeField<Name extends keyof AgentcliTool> (name: Name, fields: Fields, path: DocumentPath): AgentcliTool[Name] | undefined {
   const raw = fields.get(folded(name))
   if (raw === undefined) return undefined
   // `null` inside a list is an empty string, as in Go.
@@ -125,15 +126,11 @@ function decodeField<Name extends keyof AgentcliTool> (name: Name, fields: Field
   const error = Check(definition, value) ? undefined : Errors(definition, value)[1].find(({ keyword }) => keyword === 'type')
   if (error === undefined) return value as AgentcliTool[Name]
   const { type } = error.params as { type: keyof typeof typeNames }
-  throw wrongType(`${place}.${name}${error.instancePath.replace(/^\/(\d+)$/, '[$1]')}`, typeNames[type])
+  const item = /^\/(\d+)$/.exec(error.instancePath)?.[1]
+  throw wrongType([...path, name, ...item === undefined ? [] : [Number(item)]], typeNames[type])
 }
 
-/** The way back from `placeOf`, for names of fields that hold neither dots nor brackets. */
-function pathOf (place: string): DocumentPath {
-  return (place.match(/[^.[\]]+/g) ?? []).map(step => /^\d+$/.test(step) ? Number(step) : step)
-}
-
-function wrongType (place: string, wanted: string): ManifestFault {
-  const fix = `Make ${place} ${wanted}.`
-  return new ManifestFault('AC10', `parse manifest: ${place} must be ${wanted}`, place.startsWith('tools') ? { path: pathOf(place), fix } : { fix })
+function wrongType (path: DocumentPath, wanted: string): ManifestFault {
+  const place = path.length === 0 ? 'the manifest' : placeOf(path)
+  return new ManifestFault('AC10', `parse manifest: ${place} must be ${wanted}`, { path, fix: `Make ${place} ${wanted}.` })
 }

@@ -22,8 +22,8 @@ const digestShape = new RegExp(digestPattern)
 /**
  * Reads an agentcli `tools.json` (A1 to A36, AC1 to AC12).
  *
- * The first error is the one that counts (AC2), in this order: types of all fields; per tool name, duplicate, command, environment,
- * program path; per tool schema. A program that is missing is a warning (AC12): the call will say `TOOL_UNAVAILABLE`.
+ * The first error is the one that counts (AC2), in this order: types of all fields; per tool name, duplicate, command,
+ * environment, program path; per tool schema. A program that is missing is a warning (AC12): the call will say `TOOL_UNAVAILABLE`.
  *
  * @throws ManifestFault when the manifest can't be used; nothing of it is, then.
  */

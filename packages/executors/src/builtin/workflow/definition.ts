@@ -1,4 +1,4 @@
-import { limits, queueNamePattern } from '@toolyard/contract/terms'
+import { limits, isQueueName, queueNamePattern } from '@toolyard/contract/terms'
 import { BuiltinFailure } from '../handler.ts'
 
 /** One step as it is written. */
@@ -26,7 +26,6 @@ export interface WorkflowDefinition {
 const workflowFields = ['name', 'description', 'params', 'vars', 'steps', 'output']
 const stepFields = ['name', 'id', 'description', 'tool', 'type', 'arguments', 'input', 'depends_on', 'needs', 'queue']
 const namePattern = /^[A-Za-z_][\w-]{0,63}$/
-const queuePattern = new RegExp(queueNamePattern)
 
 /**
  * Reads one workflow of a parsed file (RC43).
@@ -65,7 +64,7 @@ function readStep (value: unknown, index: number, at: string): StepDefinition {
   const type = text(step, ['type'], at)
   if ((tool === undefined) === (type === undefined)) throw new BuiltinFailure(`${at} must name its 'tool' or, instead, its job 'type'`)
   const queue = text(step, ['queue'], at)
-  if (queue !== undefined && !queuePattern.test(queue)) throw new BuiltinFailure(`${at}.queue must match ${queueNamePattern}`)
+  if (queue !== undefined && !isQueueName(queue)) throw new BuiltinFailure(`${at}.queue must match ${queueNamePattern}`)
   return {
     name,
     ...(tool === undefined ? {} : { tool }),
