@@ -13,3 +13,15 @@ export const bullmq = load('bullmq') as typeof BullMQ
 
 /** ioredis, the same copy that BullMQ uses. */
 export const ioredis = load('ioredis') as typeof IORedis
+
+/**
+ * The Lua of one of BullMQ's scripts.
+ *
+ * @param keys how many keys it takes; part of the file's name, so that another number is noticed
+ */
+export function bullmqScript (name: string, keys: number): string {
+  const scripts = load(`bullmq/dist/cjs/scripts/${name}-${keys}.js`) as Record<string, { content: string }>
+  const script = scripts[name]
+  if (script === undefined) throw new Error(`BullMQ has no script '${name}'`)
+  return script.content
+}

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { Redis } from './connection.ts'
 import { jobKey, replyChannel } from './names.ts'
 import { pipelined } from './pipelined.ts'
-import { decodeReply, decodeSettlement, settlementFields } from './settlement.ts'
+import { decodeReplies, decodeSettlement, settlementFields } from './settlement.ts'
 
 /*
  * How an API process hears that a job has ended.
@@ -130,8 +130,7 @@ export class CompletionWaiter {
   }
 
   #receive (message: string): void {
-    const { id, settlement } = decodeReply(message)
-    this.#settle(id, settlement)
+    for (const { id, settlement } of decodeReplies(message)) this.#settle(id, settlement)
   }
 
   #settle (id: string, settlement: Settlement): void {

@@ -4,11 +4,10 @@ import type { JobData, OutputRecord } from '@toolyard/contract'
 import { cancelled, isCancelled } from './cancellation.ts'
 import type { Redis } from './connection.ts'
 import { JobFlow } from './flow/job-flow.ts'
-import { publishJobChange } from './job-change.ts'
 import type { JobQueues } from './job-queues.ts'
 import { lockMs } from './lock.ts'
-import { cancelChannel, internalName, jobKey, keyPrefix, placeOfKey, replyChannel } from './names.ts'
-import { encodeFailure, encodeReply } from './settlement.ts'
+import { cancelChannel, internalName, jobKey, keyPrefix, placeOfKey } from './names.ts'
+import { encodeFailure } from './settlement.ts'
 import { RedisUnavailableError, whileAvailable } from './unavailable.ts'
 
 /*
@@ -88,10 +87,6 @@ export class JobCanceller {
       await whileAvailable(job.moveToFailed(new bullmq.UnrecoverableError(encodeFailure(cancelled)), token))
       // The end says it now. Should an operator run the job again, it isn't cancelled any more.
       await whileAvailable(this.#redis.hdel(jobKey(queue, jobId), 'cancelled'))
-      await whileAvailable(publishJobChange(this.#redis, jobId, 'job'))
-      if (job.data.replyTo !== undefined) {
-        await whileAvailable(this.#redis.publish(replyChannel(job.data.replyTo), encodeReply(jobId, { ok: false, error: cancelled })))
-      }
       await whileAvailable(this.#queues.callbacks.post(queue, job))
       await whileAvailable(new JobFlow({ redis: this.#redis, queues: this.#queues }, queue).settled(job))
     } catch (error) {

@@ -40,11 +40,10 @@ export class JobIndex {
     this.#redis = redis
   }
 
-  /** Enters jobs that are about to be added; costs the same whatever the number of jobs there are. */
-  async add (queue: string, jobs: readonly CompleteJob[]): Promise<void> {
-    await this.#redis.zadd(createdKey(queue), ...jobs.flatMap(job => [0, encode(job)]))
+  /** Examines what `count` more members owe; failures don't matter, the next turn owes it again. */
+  async tidy (queue: string, count: number): Promise<void> {
     const tidying = this.#tidying.get(queue) ?? { owed: 0, after: '' }
-    tidying.owed += 2 * jobs.length
+    tidying.owed += 2 * count
     this.#tidying.set(queue, tidying)
     if (tidying.owed >= leastExamined) await this.#tidy(queue, tidying)
   }
@@ -67,7 +66,6 @@ export class JobIndex {
     await Promise.all(ids.map(id => this.#redis.zremrangebylex(createdKey(queue), `[${id} `, `(${id}!`)))
   }
 
-  /** Examines what is owed; failures don't matter, the next add owes it again. */
   async #tidy (queue: string, tidying: { owed: number, after: string }): Promise<void> {
     const { owed, after } = tidying
     tidying.owed = 0
@@ -82,7 +80,8 @@ export class JobIndex {
   }
 }
 
-function encode ({ id, type, data, priority, maxAttempts }: CompleteJob): string {
+/** What stands in the index for a job that is about to be added. */
+export function indexEntry ({ id, type, data, priority, maxAttempts }: CompleteJob): string {
   return `${id} ${JSON.stringify([type, data.tool, data.tags, priority, data.timeoutSec, maxAttempts, data.callbackUrl])}`
 }
 

@@ -1,17 +1,18 @@
-import type { JobData } from '@toolyard/contract'
+import type { JobData, OutputRecord } from '@toolyard/contract'
 import { limits } from '@toolyard/contract/terms'
-import type { BulkJobOptions, Queue } from 'bullmq'
+import type { JobsOptions, Queue } from 'bullmq'
 import { bullmq } from './bullmq.ts'
 import { CallbackOutbox } from './callback-outbox.ts'
 import type { Redis } from './connection.ts'
 import { FairOrder, type Line, type Turns } from './fair-order.ts'
-import { addParked, type ParkedJob } from './flow/dependencies.ts'
-import { JobIndex } from './job-index.ts'
-import { internalName, jobKey, keyPrefix } from './names.ts'
+import { waitForDependencies } from './flow/dependencies.ts'
+import { backendOn, type AddedJob, type JobBackend } from './job-backend.ts'
+import { indexEntry, JobIndex } from './job-index.ts'
+import { internalName, keyPrefix } from './names.ts'
 import { OpenJobs } from './open-jobs.ts'
 import { QueueDepth } from './queue-depth.ts'
 import type { QueueDirectory } from './queue-directory.ts'
-import { keepJobs, type Retention } from './retention.ts'
+import type { Retention } from './retention.ts'
 import { registerSerial } from './serial-gate.ts'
 import { RedisFullError, RedisUnavailableError, whileAvailable } from './unavailable.ts'
 
@@ -34,6 +35,9 @@ export interface NewJob {
 
 /** A job with its defaults filled in. */
 export type CompleteJob = Required<Omit<NewJob, 'parent'>> & Pick<NewJob, 'parent'>
+
+/** BullMQ's queue. */
+export type JobQueue = Queue<JobData, OutputRecord, string, JobData, OutputRecord, string, JobBackend>
 
 /** A queue or an API key has as many jobs as it may have. */
 export class QueueFullError extends Error {
@@ -64,7 +68,7 @@ export class JobQueues {
   readonly #open: OpenJobs
   readonly #limits: JobLimits
   readonly #callbacks: CallbackOutbox
-  readonly #queues = new Map<string, Queue>()
+  readonly #queues = new Map<string, JobQueue>()
 
   constructor (redis: Redis, directory: QueueDirectory, retention: Retention, jobLimits: JobLimits = unlimited) {
     this.#redis = redis
@@ -106,12 +110,12 @@ export class JobQueues {
   }
 
   /** BullMQ's queue, opened on first use; all share one connection. */
-  open (queue: string): Queue {
+  open (queue: string): JobQueue {
     let opened = this.#queues.get(queue)
     if (opened === undefined) {
       opened = new bullmq.Queue(internalName(queue), {
         connection: this.#redis, prefix: keyPrefix, skipVersionCheck: true, streams: { events: { maxLen: 1_000 } }
-      })
+      }, backendOn(this.#redis, this.#retention))
       // The connection reports its own errors.
       opened.on('error', () => {})
       this.#queues.set(queue, opened)
@@ -154,54 +158,48 @@ export class JobQueues {
         taken.push(took)
         for (const [index, { id }] of own.entries()) turns.set(id, took.priorities[index] ?? 1)
       }
-      // Sent together. A job that isn't in the index is run, but not listed: its entry goes first, and may fail alone.
-      void this.#index.add(queue, jobs).catch(() => {})
       for (const { id, data } of jobs) {
         if (data.serial === true) void registerSerial(this.#redis, { tool: data.tool, queue, id }).catch(() => {})
       }
-      const free = jobs.filter(job => job.data.dependsOn === undefined)
-      if (free.length > 0) await whileAvailable(this.#addAll(queue, free.map(job => this.#bulkJob(job, turns.get(job.id) ?? 1))))
-      for (const job of jobs) {
-        if (job.data.dependsOn !== undefined) await whileAvailable(addParked({ redis: this.#redis, queues: this }, queue, this.#bulkJob(job, turns.get(job.id) ?? 1)))
+      const opened = this.open(queue)
+      const errors = await whileAvailable(opened.backend.addAll(jobs.map(job => addedJob(opened, job, turns.get(job.id) ?? 1))))
+      for (const [id, error] of errors) refused.set(id, error)
+      void this.#index.tidy(queue, jobs.length).catch(() => {})
+      for (const { id, data: { dependsOn } } of jobs) {
+        if (dependsOn !== undefined && !errors.has(id)) await whileAvailable(waitForDependencies({ redis: this.#redis, queues: this }, { queue, id }, dependsOn))
       }
     } catch (error) {
-      if (error instanceof RedisUnavailableError && !(error instanceof RedisFullError)) throw error
-      for (const id of await this.#missing(queue, jobs)) refused.set(id, error as Error)
+      if (error instanceof RedisUnavailableError) throw error
+      for (const { id } of jobs) refused.set(id, error as Error)
     } finally {
       for (const { settle } of taken) settle()
     }
   }
+}
 
-  /** A batch of one needs no pipeline, for each of which ioredis makes all of BullMQ's commands anew. */
-  async #addAll (queue: string, jobs: ReadonlyArray<{ name: string, data: JobData, opts: BulkJobOptions }>): Promise<void> {
-    const [first] = jobs
-    if (first !== undefined && jobs.length === 1) await this.open(queue).add(first.name, first.data, first.opts)
-    else await this.open(queue).addBulk([...jobs])
+/** A job as BullMQ makes it. */
+function addedJob (queue: JobQueue, job: CompleteJob, priority: number): AddedJob {
+  const { id, type, data, maxAttempts, delayMs, parent } = job
+  const options: JobsOptions = {
+    jobId: id,
+    // BullMQ serves low numbers first, and jobs without a priority before all others (X4).
+    priority,
+    attempts: maxAttempts,
+    stackTraceLimit: 0,
+    // Options are written and read with each job: those that say nothing are left out.
+    ...(maxAttempts === 1 ? {} : { backoff }),
+    ...(delayMs === 0 ? {} : { delay: delayMs }),
+    // A parent is woken when one of its steps fails, and reads which.
+    ...(parent === undefined ? {} : { parent: { id: parent.id, queue: `${keyPrefix}:${internalName(parent.queue)}` }, continueParentOnFailure: true })
   }
-
-  /** BullMQ tells the first error only; which jobs exist all the same is asked of Redis. */
-  async #missing (queue: string, jobs: readonly NewJob[]): Promise<string[]> {
-    const found = await whileAvailable(Promise.all(jobs.map(job => this.#redis.exists(jobKey(queue, job.id)))))
-    return jobs.filter((_job, index) => found[index] === 0).map(job => job.id)
-  }
-
-  #bulkJob ({ id, type, data, maxAttempts, delayMs, parent }: CompleteJob, priority: number): ParkedJob {
-    return {
-      name: type,
-      data,
-      opts: {
-        jobId: id,
-        // BullMQ serves low numbers first, and jobs without a priority before all others (X4).
-        priority,
-        attempts: maxAttempts,
-        backoff,
-        delay: delayMs,
-        removeOnComplete: keepJobs(this.#retention),
-        removeOnFail: keepJobs(this.#retention),
-        stackTraceLimit: 0,
-        // A parent is woken when one of its steps fails, and reads which.
-        ...(parent === undefined ? {} : { parent: { id: parent.id, queue: `${keyPrefix}:${internalName(parent.queue)}` }, continueParentOnFailure: true })
-      }
+  const made = new bullmq.Job(queue, type, data, options, id)
+  return {
+    id,
+    job: made.asJSON(),
+    entry: indexEntry(job),
+    parent: {
+      ...(made.parentKey === undefined ? {} : { parentKey: made.parentKey, parentDependenciesKey: `${made.parentKey}:dependencies` }),
+      ...(data.dependsOn === undefined ? {} : { addToWaitingChildren: true })
     }
   }
 }
@@ -212,8 +210,9 @@ function linesOf (queue: string, jobs: ReadonlyArray<CompleteJob>): Array<[Line,
   for (const job of jobs) {
     const line: Line = { queue, priority: job.priority, keyName: job.data.keyName }
     const name = `${line.priority} ${line.keyName}`
-    const [, own] = lines.get(name) ?? [line, []]
-    lines.set(name, [line, [...own, job]])
+    const known = lines.get(name)
+    if (known === undefined) lines.set(name, [line, [job]])
+    else known[1].push(job)
   }
   return [...lines.values()]
 }

@@ -9,13 +9,16 @@ import { Views } from './views.ts'
  * A sorted set by key holds the jobs that were made. Nobody takes a job out when it ends: the set is gone through when
  * it fills up, and what has ended by then is dropped. So the ways in which jobs end need to know nothing of it.
  *
- * Far from the limit a job is entered without waiting for the answer; in the upper half of it, an add waits.
+ * Far from the limit a job is entered soon after it was added, together with those that come then: nobody waits for it,
+ * and a process that dies in between leaves a few jobs uncounted. In the upper half of the limit, an add waits.
  */
 
 const freshMs = 1_000
+/** Jobs are entered so late at most, in milliseconds. */
+const enteredMs = 10
 /** Sets of keys that are used no more are dropped after two days. */
 const keptSec = 172_800
-/** Members that are looked at in one round trip. */
+/** Members that are looked at, or entered, in one round trip. */
 const together = 500
 
 /**
@@ -24,6 +27,15 @@ const together = 500
  */
 const enterScript = `
 local size = redis.call('ZCARD', KEYS[1])
+if size + #ARGV - 2 <= tonumber(ARGV[1]) then
+  local entries = {}
+  for place = 3, #ARGV do
+    entries[2 * place - 5], entries[2 * place - 4] = ARGV[2], ARGV[place]
+  end
+  size = size + redis.call('ZADD', KEYS[1], 'NX', unpack(entries))
+  redis.call('EXPIRE', KEYS[1], ${keptSec})
+  return {size}
+end
 local answer = {0}
 for place = 3, #ARGV do
   if redis.call('ZSCORE', KEYS[1], ARGV[place]) == false then
@@ -55,13 +67,16 @@ interface View {
   size: number
   readAt: number
   tidying: Promise<void> | undefined
+  /** Members that are still to be entered, and when they will be. */
+  later: string[]
+  entering: NodeJS.Timeout | undefined
 }
 
 /** Counts the unfinished jobs of API keys. */
 export class OpenJobs {
   readonly #redis: Redis
   readonly #max: number
-  readonly #views = new Views<View>(() => ({ size: 0, readAt: -Infinity, tidying: undefined }))
+  readonly #views = new Views<View>(() => ({ size: 0, readAt: -Infinity, tidying: undefined, later: [], entering: undefined }))
 
   /** @param max unfinished jobs that a key may have; 0 for any number. */
   constructor (redis: Redis, max: number) {
@@ -81,9 +96,11 @@ export class OpenJobs {
     const members = ids.map(id => `${id} ${queue}`)
     view.size += ids.length
     if (view.size <= this.#max / 2 && performance.now() - view.readAt < freshMs) {
-      this.#enter(keyName, view, members).catch(() => {})
+      view.later.push(...members)
+      view.entering ??= setTimeout(() => { this.#enterLater(keyName, view).catch(() => {}) }, enteredMs).unref()
       return new Set()
     }
+    await this.#enterLater(keyName, view)
     let places = await this.#enter(keyName, view, members)
     if (places.length > 0) {
       await (view.tidying ??= this.#tidy(keyName).finally(() => { view.tidying = undefined }))
@@ -95,10 +112,16 @@ export class OpenJobs {
     return new Set(places.flatMap(place => ids[place] ?? []))
   }
 
+  async #enterLater (keyName: string, view: View): Promise<void> {
+    clearTimeout(view.entering)
+    view.entering = undefined
+    while (view.later.length > 0) await this.#enter(keyName, view, view.later.splice(0, together))
+  }
+
   async #enter (keyName: string, view: View, members: readonly string[]): Promise<number[]> {
     const answer = await whileAvailable(this.#redis.eval(enterScript, 1, openJobsKey(keyName), this.#max, Date.now(), ...members)) as [number, ...number[]]
     const [size, ...places] = answer
-    view.size = size
+    view.size = size + view.later.length
     view.readAt = performance.now()
     return places
   }

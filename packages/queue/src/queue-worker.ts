@@ -1,4 +1,4 @@
-import type { CallError, JobData, OutputRecord, Settlement } from '@toolyard/contract'
+import type { CallError, JobData, OutputRecord } from '@toolyard/contract'
 import type { Job } from 'bullmq'
 import { setTimeout as delay } from 'node:timers/promises'
 import { bullmq } from './bullmq.ts'
@@ -8,13 +8,14 @@ import { cancelled, type CancelledJobs } from './cancellation.ts'
 import { publicPriority } from './fair-order.ts'
 import { EagerWorker } from './eager-worker.ts'
 import { JobFlow } from './flow/job-flow.ts'
+import { backendOn } from './job-backend.ts'
 import { JobLogWriter } from './job-log-writer.ts'
 import { JobNotices } from './job-notices.ts'
 import type { JobQueues } from './job-queues.ts'
 import { lockMs } from './lock.ts'
 import { internalName, jobKey, keyPrefix } from './names.ts'
 import type { OutputStore } from './output-store.ts'
-import { decodeFailure, encodeFailure, maxLostRuns } from './settlement.ts'
+import { encodeFailure, maxLostRuns } from './settlement.ts'
 import { parkMs, type SerialGate, type SerialJob } from './serial-gate.ts'
 import type { HandlerResult, WorkerPoolOptions } from './worker-pool.ts'
 
@@ -66,7 +67,7 @@ export class QueueWorker {
     this.#cancelled = parts.cancelled
     this.#gate = parts.gate
     this.#callbacks = parts.callbacks
-    this.#notices = new JobNotices(options.redis, queue, parts.announcer)
+    this.#notices = new JobNotices(parts.announcer)
     this.#flow = new JobFlow({ redis: options.redis, queues: parts.queues }, queue)
     this.#worker = new EagerWorker<JobData, OutputRecord>(internalName(queue), (job, token) => this.#process(job, token), {
       autorun: false,
@@ -80,13 +81,13 @@ export class QueueWorker {
       runRetryDelay: 500,
       drainDelay: 5,
       skipVersionCheck: true
-    })
+    }, backendOn(options.redis, options.retention))
     // Before anything that can settle the job; commands keep their order.
     this.#worker.on('active', ({ id, data }) => { if (data.callbackUrl !== undefined) this.#callbacks.enter({ queue, jobId: id ?? '' }).catch(this.#report) })
-    this.#worker.on('completed', (job, output) => { this.#settled(job, { ok: true, output }).catch(this.#report) })
-    this.#worker.on('failed', (job, error) => {
+    this.#worker.on('completed', job => { this.#settled(job).catch(this.#report) })
+    this.#worker.on('failed', job => {
       // A run that will be followed by another one fails without an end.
-      if (job?.finishedOn !== undefined) this.#settled(job, { ok: false, error: decodeFailure(error.message) }).catch(this.#report)
+      if (job?.finishedOn !== undefined) this.#settled(job).catch(this.#report)
     })
     this.#worker.on('lockRenewalFailed', (ids: string[]) => { for (const id of ids) this.#running.get(id)?.abort(lockLost) })
     this.#worker.on('error', error => { options.onError(error, queue) })
@@ -205,7 +206,6 @@ export class QueueWorker {
   async #end (job: Job<JobData, OutputRecord>, token: string | undefined, result: HandlerResult): Promise<OutputRecord> {
     if (result.ok) {
       const record = await this.#outputs.save(this.#queue, job.id ?? '', result)
-      this.#notices.ending(job)
       return result.sandbox === undefined ? record : { ...record, sandbox: result.sandbox }
     }
     if ('requeue' in result || 'elsewhere' in result) {
@@ -216,14 +216,13 @@ export class QueueWorker {
       throw new bullmq.WaitingError()
     }
     if ('wait' in result) throw new Error('A job of a serial tool does not wait for others')
-    this.#notices.ending(job)
     const reason = encodeFailure(result.error, result.sandbox)
     throw result.retry === true ? new Error(reason) : new bullmq.UnrecoverableError(reason)
   }
 
-  async #settled (job: Job<JobData, OutputRecord>, settlement: Settlement): Promise<void> {
+  async #settled (job: Job<JobData, OutputRecord>): Promise<void> {
     if (job.data.callbackUrl !== undefined) this.#callbacks.post(this.#queue, job).catch(this.#report)
-    await this.#flow.settled(job, await this.#notices.ended(job, settlement))
+    await this.#flow.settled(job, this.#worker.backend.mayHaveDependents(job))
   }
 
   readonly #report = (error: unknown): void => { this.#options.onError(error as Error, this.#queue) }

@@ -38,16 +38,12 @@ export function decodeSettlement (values: ReadonlyArray<string | null | undefine
   return { ok: false, error: decodeFailure(failedReason ?? '') }
 }
 
-/** A job's end, as the API process that waits for it is told: the id, `+` or `-`, and what its record says. */
-export function encodeReply (id: string, settlement: Settlement): string {
-  return id + (settlement.ok ? `+${JSON.stringify(settlement.output)}` : `-${encodeFailure(settlement.error)}`)
-}
-
-/** The way back from `encodeReply`. */
-export function decodeReply (message: string): { id: string, settlement: Settlement } {
-  const text = message.slice(idLength + 1)
-  const settlement: Settlement = message[idLength] === '+' ? { ok: true, output: JSON.parse(text) as OutputRecord } : { ok: false, error: decodeFailure(text) }
-  return { id: message.slice(0, idLength), settlement }
+/** Reads what the API process that waits for jobs is told of their ends, a line each: the id, `+` or `-`, and what the record says. */
+export function decodeReplies (message: string): Array<{ id: string, settlement: Settlement }> {
+  return message.split('\n').map(line => {
+    const text = line.slice(idLength + 1)
+    return { id: line.slice(0, idLength), settlement: line[idLength] === '+' ? { ok: true, output: JSON.parse(text) as OutputRecord } : { ok: false, error: decodeFailure(text) } }
+  })
 }
 
 /**

@@ -1,5 +1,4 @@
 import type { CallError, JobData, JobDependency, JobState } from '@toolyard/contract'
-import { Job, type BulkJobOptions } from 'bullmq'
 import { isCancelled } from '../cancellation.ts'
 import type { Redis } from '../connection.ts'
 import { dependentsKey, jobKey } from '../names.ts'
@@ -32,13 +31,6 @@ export interface DependencyReport {
   broken: BrokenDependency[]
 }
 
-/** A job as BullMQ takes it. */
-export interface ParkedJob {
-  name: string
-  data: JobData
-  opts: BulkJobOptions & { jobId: string }
-}
-
 /** Registers a waiting job with one that it depends on, unless that has ended. KEYS: job, its dependents. ARGV: who waits. */
 const registerScript = `
 if redis.call('EXISTS', KEYS[1]) == 0 or redis.call('HEXISTS', KEYS[1], 'finishedOn') == 1 then return 0 end
@@ -51,14 +43,10 @@ for _, id in ipairs(ARGV) do redis.call('HSET', KEYS[1], 'met:' .. id, '1') end
 return #ARGV
 `
 
-/** Adds a job that waits for others; one whose id exists is left as it is. */
-export async function addParked (parts: FlowParts, queue: string, { name, data, opts }: ParkedJob): Promise<void> {
-  const opened = parts.queues.open(queue)
-  const job = new Job(opened, name, data, opts, opts.jobId)
-  await opened.backend.addJob(job.asJSON(), opts.jobId, { addToWaitingChildren: true })
-  const waiting = data.dependsOn ?? []
-  const registered = await Promise.all(waiting.map(dependency => register(parts.redis, dependency, memberOf(queue, opts.jobId))))
-  if (registered.includes(false)) await lookAt(parts, queue, opts.jobId)
+/** To be called when a job that waits for others was added. */
+export async function waitForDependencies (parts: FlowParts, { queue, id }: { queue: string, id: string }, dependsOn: readonly JobDependency[]): Promise<void> {
+  const registered = await Promise.all(dependsOn.map(dependency => register(parts.redis, dependency, memberOf(queue, id))))
+  if (registered.includes(false)) await lookAt(parts, queue, id)
 }
 
 /** To be called when a job has been settled: looks at those that wait for it. */

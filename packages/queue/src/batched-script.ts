@@ -1,0 +1,87 @@
+import type { Redis } from './connection.ts'
+
+/** What a script gets: one of its calls. */
+export interface ScriptCall {
+  keys: readonly string[]
+  args: ReadonlyArray<string | number | Buffer>
+}
+
+/** The Lua of a batched script. */
+export interface BatchedLua {
+  /** What is done before the first call: the names that `each` and `after` share. */
+  before?: string
+  /** What is done for each call, with KEYS and ARGV of that call; `script(KEYS, ARGV)` runs the script. */
+  each?: string
+  /** What is done after the last call. */
+  after?: string
+}
+
+/** Keys are told by one byte, and while a script runs Redis does nothing else. */
+const mostCalls = 50
+
+/** ARGV, for each call: the places of its keys in KEYS, one byte each; the number of its arguments; these. */
+const template = (script: string, { before = '', each = 'return script(KEYS, ARGV)', after = '' }: BatchedLua): string => `
+local function script (KEYS, ARGV)
+${script}
+end
+${before}
+local function each (KEYS, ARGV)
+${each}
+end
+local replies, at = {}, 1
+while at <= #ARGV do
+  local keys, args, count = {}, {}, tonumber(ARGV[at + 1])
+  for place = 1, #ARGV[at] do keys[place] = KEYS[string.byte(ARGV[at], place)] end
+  for place = 1, count do args[place] = ARGV[at + 1 + place] end
+  at = at + 2 + count
+  local done, reply = pcall(each, keys, args)
+  if not done then reply = redis.error_reply(type(reply) == 'table' and reply.err or tostring(reply)) end
+  table.insert(replies, reply)
+end
+${after}
+return replies
+`
+
+/**
+ * A script that one command runs many times. Most of what a short command costs both sides isn't its work: it is
+ * written, woken up for, read, parsed and answered. Each call stands by itself, as if it had been sent alone: one that
+ * fails leaves the others theirs.
+ */
+export class BatchedScript {
+  readonly #command: string
+  readonly #lua: string
+
+  /**
+   * @param name what the command is called in this process
+   * @param script takes KEYS and ARGV, and answers something that isn't nil
+   */
+  constructor (name: string, script: string, lua: BatchedLua = {}) {
+    this.#command = `toolyard:${name}`
+    this.#lua = template(script, lua)
+  }
+
+  /** The reply to each call, an Error where Redis refused it; rejected when there was no answer at all. */
+  async run (redis: Redis, calls: readonly ScriptCall[]): Promise<unknown[]> {
+    if (calls.length <= mostCalls) return await this.#run(redis, calls)
+    const [now, later] = await Promise.all([this.#run(redis, calls.slice(0, mostCalls)), this.run(redis, calls.slice(mostCalls))])
+    return [...now, ...later]
+  }
+
+  async #run (redis: Redis, calls: readonly ScriptCall[]): Promise<unknown[]> {
+    const commands = redis as unknown as Record<string, ((...args: Array<string | number | Buffer>) => Promise<unknown[]>) | undefined>
+    if (commands[this.#command] === undefined) redis.defineCommand(this.#command, { lua: this.#lua })
+    const places = new Map<string, number>()
+    const args: Array<string | number | Buffer> = []
+    for (const call of calls) {
+      args.push(Buffer.from(call.keys.map(key => placeOf(key, places))), call.args.length, ...call.args)
+    }
+    return await commands[this.#command]?.(places.size, ...places.keys(), ...args) ?? []
+  }
+}
+
+function placeOf (key: string, places: Map<string, number>): number {
+  const known = places.get(key)
+  if (known !== undefined) return known
+  places.set(key, places.size + 1)
+  return places.size
+}

@@ -1,0 +1,47 @@
+import { BatchedScript, connectRedis, isConnected, type Redis } from '@toolyard/queue'
+import t from 'tap'
+import type { Test } from 'tap'
+import { startTestRedis } from '../support/redis.ts'
+
+async function connect (t: Test): Promise<Redis> {
+  const server = await startTestRedis(t)
+  const redis = connectRedis({ place: { kind: 'server', url: server.url } }, 'worker', error => { t.error(error) })
+  t.teardown(() => { redis.disconnect() })
+  t.ok(await isConnected(redis, 5_000))
+  return redis
+}
+
+const append = new BatchedScript('append', "return redis.call('APPEND', KEYS[1], KEYS[2] .. ARGV[1] .. (ARGV[2] or ''))")
+
+t.test('each call has its own keys and arguments, and its own reply', async t => {
+  const redis = await connect(t)
+  const replies = await append.run(redis, [
+    { keys: ['a', 'x'], args: ['1'] },
+    { keys: ['b', 'a'], args: [2, Buffer.from([0, 255])] },
+    { keys: ['a', 'b'], args: ['3'] }
+  ])
+  t.same(replies, [2, 4, 4])
+  t.equal(await redis.get('a'), 'x1b3')
+  t.same(await redis.getBuffer('b'), Buffer.from([0x61, 0x32, 0, 255]))
+})
+
+t.test('a call that Redis refuses leaves its siblings theirs', async t => {
+  const redis = await connect(t)
+  await redis.sadd('set', 'x')
+  const [first, refused, last] = await append.run(redis, [{ keys: ['a', 'x'], args: ['1'] }, { keys: ['set', 'x'], args: ['1'] }, { keys: ['a', 'x'], args: ['1'] }])
+  t.same([first, last], [2, 4])
+  t.match(refused, { message: /^WRONGTYPE / })
+})
+
+t.test('any number of calls is answered, in their order', async t => {
+  const redis = await connect(t)
+  const calls = Array.from({ length: 120 }, (_, place) => ({ keys: [`key${place}`, 'x'.repeat(place)], args: [''] }))
+  t.same(await append.run(redis, calls), calls.map((_, place) => place))
+})
+
+t.test('a server that was started anew learns the script again', async t => {
+  const redis = await connect(t)
+  await append.run(redis, [{ keys: ['a', 'x'], args: ['1'] }])
+  await redis.script('FLUSH')
+  t.same(await append.run(redis, [{ keys: ['a', 'x'], args: ['1'] }]), [4])
+})

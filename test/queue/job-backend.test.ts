@@ -1,0 +1,115 @@
+import { JobQueues, QueueDirectory, WorkerPool, connectRedis, isConnected, newJobId, type NewJob, type Redis } from '@toolyard/queue'
+import { Worker } from 'bullmq'
+import t from 'tap'
+import type { Test } from 'tap'
+import { waitFor } from '../support/condition.ts'
+import { startTestRedis } from '../support/redis.ts'
+
+const retention = { ageSec: 60, count: 1_000 }
+
+interface Fixture {
+  redis: Redis
+  queues: JobQueues
+  /** Another connection. */
+  connect: () => Promise<Redis>
+}
+
+async function open (t: Test): Promise<Fixture> {
+  const server = await startTestRedis(t)
+  const connect = async (): Promise<Redis> => {
+    const redis = connectRedis({ place: { kind: 'server', url: server.url } }, 'worker', () => {})
+    t.teardown(() => { redis.disconnect() })
+    t.ok(await isConnected(redis, 5_000))
+    return redis
+  }
+  const redis = await connect()
+  const queues = new JobQueues(redis, new QueueDirectory(redis, 1), retention)
+  t.teardown(() => queues.close())
+  return { redis, queues, connect }
+}
+
+function job (replyTo?: string): NewJob {
+  return { id: newJobId(), type: 'x', data: { tool: 'x', arguments: {}, timeoutSec: 1, tags: [], keyName: 'k', ...(replyTo === undefined ? {} : { replyTo }) } }
+}
+
+/** Takes the next job, as a worker whose token is `token`. */
+async function take (t: Test, queues: JobQueues, redis: Redis): ReturnType<ReturnType<JobQueues['open']>['getJob']> {
+  const worker = new Worker('{q}', null, { connection: redis, prefix: 'toolyard', autorun: false, lockDuration: 60_000, skipVersionCheck: true })
+  t.teardown(() => worker.close())
+  const taken = await worker.getNextJob('token', { block: false }) as { id?: string } | undefined
+  return await queues.open('q').getJob(taken?.id ?? '')
+}
+
+/** How often Redis ran scripts since it was asked last. */
+async function scriptsRun (redis: Redis): Promise<number> {
+  const stats = await redis.call('INFO', 'commandstats') as string
+  await redis.call('CONFIG', 'RESETSTAT')
+  return [...stats.matchAll(/cmdstat_eval(?:sha)?:calls=(\d+)/g)].reduce((sum, [, calls]) => sum + Number(calls), 0)
+}
+
+t.test('jobs that end in one turn of the event loop are settled with one command, and the next ones taken with it', async t => {
+  const { redis, queues, connect } = await open(t)
+  const held: Array<() => void> = []
+  const handle = async (): Promise<{ ok: true, json: string, value: number }> => {
+    await new Promise<void>(resolve => held.push(resolve))
+    return { ok: true, json: '1', value: 1 }
+  }
+  const pool = new WorkerPool({ redis: await connect(), subscriber: await connect(), retention, queues: ['q'], concurrency: 4, handle, onError: error => { t.error(error) } })
+  await pool.start()
+  t.teardown(() => pool.stop(0))
+  await queues.add('q', Array.from({ length: 8 }, () => job()))
+  await waitFor('all places are taken', () => held.length === 4)
+  await queues.open('q').pause()
+  await scriptsRun(redis)
+  for (const end of held.splice(0)) end()
+  await waitFor('four have ended', async () => await redis.zcard('toolyard:{q}:completed') === 4)
+  t.equal(await scriptsRun(redis), 1)
+})
+
+t.test('a job that Redis refuses leaves its siblings theirs', async t => {
+  const { redis, queues } = await open(t)
+  const jobs = [job(), job(), job()]
+  const refused = jobs[1]?.id ?? ''
+  await redis.set(`toolyard:{q}:${refused}`, 'no hash')
+  const errors = await queues.add('q', jobs)
+  t.same([...errors.keys()], [refused])
+  t.match(errors.get(refused), { message: /^WRONGTYPE / })
+  t.equal(await redis.zcard('toolyard:{q}:prioritized'), 2)
+})
+
+t.test('who waits for jobs is told of those that end together with one message, a line each', async t => {
+  const { redis, queues, connect } = await open(t)
+  const heard: string[] = []
+  const subscriber = await connect()
+  await subscriber.subscribe('toolyard:reply:me')
+  subscriber.on('message', (_channel: string, message: string) => { heard.push(message) })
+  await queues.add('q', [job('me'), job('me'), job('me')])
+  const [first, second, third] = [await take(t, queues, redis), await take(t, queues, redis), await take(t, queues, redis)]
+  await Promise.all([first?.moveToCompleted({ inline: '"a"' } as never, 'token', false), second?.moveToCompleted({ inline: '"b"' } as never, 'token', false)])
+  await third?.moveToFailed(new Error('two\nlines'), 'token', false)
+  await waitFor('all were told', () => heard.length > 1)
+  t.same(heard, [`${first?.id ?? ''}+{"inline":"\\"a\\""}\n${second?.id ?? ''}+{"inline":"\\"b\\""}`, `${third?.id ?? ''}-two lines`])
+})
+
+t.test('a settlement that is sent again, as the connection broke before its answer, is told again and changes nothing', async t => {
+  const { redis, queues, connect } = await open(t)
+  const heard: string[] = []
+  const subscriber = await connect()
+  await subscriber.subscribe('toolyard:reply:me')
+  subscriber.on('message', (_channel: string, message: string) => { heard.push(message) })
+  await queues.add('q', [job('me')])
+  const made = await take(t, queues, redis)
+  await made?.moveToCompleted({ inline: '1' } as never, 'token', false)
+  await t.rejects(made?.moveToCompleted({ inline: '2' } as never, 'token', false) ?? Promise.resolve(), /Missing lock/)
+  await waitFor('both were told', () => heard.length === 2)
+  t.equal(heard[1], heard[0])
+})
+
+t.test('a job that ended by another hand is not told by who lost it', async t => {
+  const { redis, queues } = await open(t)
+  await queues.add('q', [job('me')])
+  const made = await take(t, queues, redis)
+  await redis.set(`toolyard:{q}:${made?.id ?? ''}:lock`, 'another')
+  await t.rejects(made?.moveToCompleted({ inline: '1' } as never, 'token', false) ?? Promise.resolve(), /Lock mismatch/)
+  t.equal(await made?.getState(), 'active')
+})
