@@ -19,7 +19,8 @@ const windDownMs = 5_000
  * @throws what the handler throws beside failures and errors of the file system: a bug.
  */
 export async function runBuiltin (handler: BuiltinHandler, call: BuiltinCall, context: RunContext, processes: CommandHost): Promise<Outcome> {
-  const stop = new AbortController()
+  let stopping: AbortController | undefined
+  const stop = (): AbortController => (stopping ??= new AbortController())
   const deadline = startDeadline(context.timeoutMs, context.signal)
   const run = runHandler(handler, call.args, {
     tool: call.tool,
@@ -27,22 +28,23 @@ export async function runBuiltin (handler: BuiltinHandler, call: BuiltinCall, co
     workspaceDir: processes.workspaceDir,
     processes,
     timeoutMs: context.timeoutMs,
-    signal: stop.signal,
+    // Most handlers are too short to look at it, and it costs more than all else here.
+    get signal () { return stop().signal },
     log: context.log,
     ...(context.steps === undefined ? {} : { steps: context.steps })
   })
   const interrupted = deadline.interrupted.then(async (interruption): Promise<Outcome> => {
-    stop.abort()
+    stop().abort()
     await settled(run)
     return { ok: false, error: interruptionError(interruption) }
   })
   try {
     // Once interrupted, the handler's own answer to that counts for nothing.
-    return await Promise.race([run.then(outcome => stop.signal.aborted ? interrupted : outcome), interrupted])
+    return await Promise.race([run.then(outcome => stopping?.signal.aborted === true ? interrupted : outcome), interrupted])
   } finally {
     deadline.clear()
     // With a reason, or an exception is made of which nobody hears.
-    stop.abort('ended')
+    stopping?.abort('ended')
   }
 }
 

@@ -1,9 +1,9 @@
 import type { Stats } from 'node:fs'
 import { lstat, mkdir } from 'node:fs/promises'
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { BuiltinFailure } from '../handler.ts'
 import { entryPath, openDirectory, openWorkspace, type Directory } from './directory.ts'
 import { escape, walkWay, type Walked } from './walk-way.ts'
+import { takeTurn } from './turn.ts'
 import { wayInside } from './way.ts'
 
 /** Where a path of a caller leads: a name in an open directory of the workspace. */
@@ -42,8 +42,7 @@ export interface PlaceOptions {
  * @throws BuiltinFailure `path escapes workspace root` for a path or a link that leaves the workspace, or `notFound`.
  */
 export async function atPlace<T> (workspaceDir: string, path: string, options: PlaceOptions, use: (place: Place) => Promise<T>): Promise<T> {
-  // A short call waits for nothing else, so that calls in a row would keep the event loop from everything else.
-  await nextTurn()
+  await takeTurn()
   const root = openWorkspace(workspaceDir)
   const opened = new Set<Directory>([root])
   try {
