@@ -26,18 +26,20 @@ export interface HandlerDeps {
 /** Makes the function that turns a taken job into its end. */
 export function createHandler (deps: HandlerDeps): (job: ClaimedJob) => Promise<HandlerResult> {
   return async job => {
-    const logger = deps.logger.child({ jobId: job.id, tool: job.data.tool, queue: job.queue })
+    // No child of the logger: for one or two lines it costs more than they do.
+    const logger = deps.logger
+    const about = { jobId: job.id, tool: job.data.tool, queue: job.queue }
     const startedAt = performance.now()
     deps.metrics.taken()
-    const result = await handle(job, deps, logger)
+    const result = await handle(job, deps, about)
     const ranMs = performance.now() - startedAt
     const ms = Math.round(ranMs)
     deps.metrics.ended({ tool: job.data.tool, queue: job.queue, ...stateOf(result), waitedSec: job.waitedMs === undefined ? undefined : job.waitedMs / 1_000, ranSec: ranMs / 1_000 })
-    if (result.ok) logger.info({ ms }, 'job succeeded')
-    else if ('wait' in result) logger.debug({ ms }, 'job waits for its steps')
-    else if ('elsewhere' in result) logger.info({ ms }, 'job waits for a worker that has its version of the tool')
-    else if ('requeue' in result) logger.warn({ ms }, 'job goes back to its queue')
-    else logger.info({ ms, code: result.error.code }, 'job failed')
+    if (result.ok) logger.info({ ...about, ms }, 'job succeeded')
+    else if ('wait' in result) logger.debug({ ...about, ms }, 'job waits for its steps')
+    else if ('elsewhere' in result) logger.info({ ...about, ms }, 'job waits for a worker that has its version of the tool')
+    else if ('requeue' in result) logger.warn({ ...about, ms }, 'job goes back to its queue')
+    else logger.info({ ...about, ms, code: result.error.code }, 'job failed')
     return result
   }
 }
@@ -48,7 +50,7 @@ function stateOf (result: HandlerResult): Pick<EndedJob, 'state' | 'code'> {
   return { state: result.error.code === 'JOB_CANCELLED' ? 'cancelled' : 'failed', code: result.error.code }
 }
 
-async function handle (job: ClaimedJob, deps: HandlerDeps, logger: Logger): Promise<HandlerResult> {
+async function handle (job: ClaimedJob, deps: HandlerDeps, about: object): Promise<HandlerResult> {
   const located = await deps.tools.locate(job)
   if (located === 'elsewhere') return { ok: false, elsewhere: true }
   const { registered, differs } = located
@@ -76,7 +78,7 @@ async function handle (job: ClaimedJob, deps: HandlerDeps, logger: Logger): Prom
   } catch (error) {
     // A workflow does nothing twice: it goes on when Redis is back.
     if (error instanceof RedisUnavailableError && idempotent) return { ok: false, requeue: true }
-    logger.error({ err: error }, 'executor failed')
+    deps.logger.error({ ...about, err: error }, 'executor failed')
     return { ...failure('INTERNAL', 'The service met a fault while it ran the tool; the log of the worker has it under this job'), retry: true }
   }
 }

@@ -78,8 +78,10 @@ export class BatchInvoker {
     const answer = async (index: number, [call, entry]: [Call, Admitted], settlement?: Settlement): Promise<CallAnswer> => (
       await book.answer(index, () => this.#answer(batch.queue, call, entry, settlement))
     )
-    const expectation = this.#deps.waiter.expect(batch.queue, idsOf(reserved), (id, settlement) => {
-      for (const [index, pair] of pairs(batch, reserved).entries()) if (isJob(pair[1], id)) void answer(index, pair, settlement)
+    const waiting = new Map(pairs(batch, reserved).flatMap((pair, index) => 'job' in pair[1] ? [[pair[1].job.id, { index, pair }]] : []))
+    const expectation = this.#deps.waiter.expect(batch.queue, [...waiting.keys()], (id, settlement) => {
+      const call = waiting.get(id)
+      if (call !== undefined) void answer(call.index, call.pair, settlement)
     })
     try {
       const admitted = await this.#deps.admission.admit(reservation)
@@ -132,10 +134,6 @@ function pairs (batch: Batch, admitted: readonly Admitted[]): Array<[Call, Admit
 
 function idsOf (entries: readonly Admitted[]): string[] {
   return entries.flatMap(entry => 'job' in entry ? [entry.job.id] : [])
-}
-
-function isJob (entry: Admitted, id: string): boolean {
-  return 'job' in entry && entry.job.id === id
 }
 
 function settlementOf (entry: Admitted, settled: ReadonlyMap<string, Settlement>): Settlement | undefined {
