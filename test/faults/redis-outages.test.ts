@@ -92,6 +92,18 @@ void t.test('fault 28 Redis is full: each call says so, nothing crashes or hangs
   for (const app of [service.api, ...service.workers]) t.equal(app.child.exitCode, null)
 })
 
+void t.test('fault 28 a call that ends while Redis is full is answered, and keeps its outcome', async t => {
+  const service = await startService(t, tools)
+  const redis = new Redis(service.redis.socket)
+  t.teardown(() => { redis.disconnect() })
+  const waiting = service.client.call('once', { mark: 'full', sec: '1' }, { wait_ms: 10_000 })
+  await waitFor('it runs', () => runsOf(service).size === 1)
+  await redis.config('SET', 'maxmemory', '1mb')
+  t.match(await waiting, { ok: true, output: { done: true } })
+  const { body: { jobs } } = await service.client.request<{ jobs: Array<{ status: string }> }>('/v1/jobs')
+  t.match(jobs, [{ status: 'succeeded' }])
+})
+
 void t.test('fault 28 Redis is flushed while calls wait and run: they are answered, nothing crashes, and what comes later works', async t => {
   const service = await startService(t, tools)
   const redis = new Redis(service.redis.socket)

@@ -14,7 +14,7 @@ import { QueueDepth } from './queue-depth.ts'
 import type { QueueDirectory } from './queue-directory.ts'
 import type { Retention } from './retention.ts'
 import { registerSerial } from './serial-gate.ts'
-import { RedisFullError, RedisUnavailableError, whileAvailable } from './unavailable.ts'
+import { RedisFullError, RedisUnavailableError, told, whileAvailable } from './unavailable.ts'
 
 /** A job to add. */
 export interface NewJob {
@@ -163,7 +163,7 @@ export class JobQueues {
       }
       const opened = this.open(queue)
       const errors = await whileAvailable(opened.backend.addAll(jobs.map(job => addedJob(opened, job, turns.get(job.id) ?? 1))))
-      for (const [id, error] of errors) refused.set(id, error)
+      for (const [id, error] of errors) refused.set(id, told(error) as Error)
       void this.#index.tidy(queue, jobs.length).catch(() => {})
       for (const { id, data: { dependsOn } } of jobs) {
         if (dependsOn !== undefined && !errors.has(id)) await whileAvailable(waitForDependencies({ redis: this.#redis, queues: this }, { queue, id }, dependsOn))

@@ -29,11 +29,16 @@ export async function whileAvailable<T> (operation: Promise<T>): Promise<T> {
   try {
     return await Promise.race([operation, timeout])
   } catch (error) {
-    if (error instanceof Error && /^OOM\b/.test(error.message)) throw new RedisFullError(error)
-    throw isConnectionError(error) ? new RedisUnavailableError(error) : error
+    throw told(error)
   } finally {
     clearTimeout(timer)
   }
+}
+
+/** What an error of Redis means: `RedisFullError`, `RedisUnavailableError`, or itself. */
+export function told (error: unknown): unknown {
+  if (error instanceof Error && /^OOM\b/.test(error.message)) return new RedisFullError(error)
+  return isConnectionError(error) ? new RedisUnavailableError(error) : error
 }
 
 const connectionMessages = new RegExp([
