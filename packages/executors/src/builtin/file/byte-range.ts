@@ -10,7 +10,7 @@ export interface ReadableFile {
   maxBytes: number
   /** Whether characters don't matter. */
   base64: boolean
-  signal: AbortSignal
+  throwIfAborted: () => void
 }
 
 /** A part of a file. */

@@ -29,10 +29,10 @@ export async function readLineRange (file: ReadableFile, { start, count }: { sta
 }
 
 /** Offset of a line's first byte; undefined when the file has fewer lines. */
-async function startOfLine ({ handle, size, signal }: ReadableFile, line: number): Promise<number | undefined> {
+async function startOfLine ({ handle, size, throwIfAborted }: ReadableFile, line: number): Promise<number | undefined> {
   let passed = 1
   for (let position = 0; position < size && passed < line; position += chunkBytes) {
-    signal.throwIfAborted()
+    throwIfAborted()
     const chunk = await readFully(handle, position, Math.min(chunkBytes, size - position))
     for (let at = chunk.indexOf(lineFeed); at !== -1; at = chunk.indexOf(lineFeed, at + 1)) {
       passed += 1

@@ -18,14 +18,13 @@ const sniffBytes = 8_192
  * and refused, unless `encoding` is `base64`: then it comes as `content_base64`. Bytes that are no UTF-8 become U+FFFD,
  * and `invalid_utf8` is there.
  */
-export const readWorkspaceFile: BuiltinHandler = async (args, { workspaceDir, signal }) => {
+export const readWorkspaceFile: BuiltinHandler = async (args, context) => {
   const path = args['path']
   if (typeof path !== 'string' || path.trim() === '') throw new BuiltinFailure('path is required')
-  return await atPlace(workspaceDir, path, { notFound: 'file not found' }, async place => {
-    signal.throwIfAborted()
+  return await atPlace(context.workspaceDir, path, { notFound: 'file not found' }, async place => {
     const { handle, size } = openFile(place)
     try {
-      const file = { handle, size, maxBytes: integerArgument(args['max_bytes'], maxBytes), base64: args['encoding'] === 'base64', signal }
+      const file = { handle, size, maxBytes: integerArgument(args['max_bytes'], maxBytes), base64: args['encoding'] === 'base64', throwIfAborted: () => { context.signal.throwIfAborted() } }
       const byLines = args['start_line'] !== undefined || args['max_lines'] !== undefined
       const part = byLines
         ? await readLineRange(file, { start: integerArgument(args['start_line'], fromOne), count: integerArgument(args['max_lines'], { min: 1, default: Infinity }) })
