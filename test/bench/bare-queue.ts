@@ -13,6 +13,9 @@ export interface BareQueue {
   close: () => Promise<void>
 }
 
+/** As many finished jobs as Toolyard keeps. */
+const kept = { age: 86_400, count: 10_000, limit: 100 }
+
 /** Starts the yardstick on a Redis of its own. */
 export async function startBareQueue (socketPath: string): Promise<BareQueue> {
   const worker = fork(fileURLToPath(new URL('bare-worker.js', import.meta.url)), [socketPath])
@@ -33,7 +36,7 @@ export async function startBareQueue (socketPath: string): Promise<BareQueue> {
     run: async count => {
       const ids = Array.from({ length: count }, () => `job-${next++}`)
       const done = Promise.all(ids.map(id => new Promise<void>(resolve => waiting.set(id, resolve))))
-      await queue.addBulk(ids.map(jobId => ({ name: 'read', data: { path: 'README.md' }, opts: { jobId, removeOnComplete: 1_000 } })))
+      await queue.addBulk(ids.map(jobId => ({ name: 'read', data: { path: 'README.md' }, opts: { jobId, removeOnComplete: kept } })))
       await done
     },
     workerPid: worker.pid ?? 0,
