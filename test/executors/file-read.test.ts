@@ -129,3 +129,18 @@ t.test('a built-in tool leaves no audit line, since it starts no process (X34)',
   outputOf(await fixture.runBuiltin('data.file_read', { path: 'file' }))
   t.same(await fixture.auditLines(), [])
 })
+
+t.test('reads that come together are run a few at a time: between them the event loop does what else there is', async t => {
+  const fixture = createFixture(t)
+  writeFileSync(join(fixture.workspace, 'a'), 'x')
+  let turns = 0
+  let over = false
+  const turn = (): void => {
+    turns += 1
+    if (!over) setImmediate(turn)
+  }
+  setImmediate(turn)
+  await Promise.all(Array.from({ length: 100 }, () => read(fixture, { path: 'a' })))
+  over = true
+  t.ok(turns >= 24, `${turns} turns`)
+})
