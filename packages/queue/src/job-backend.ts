@@ -37,6 +37,9 @@ const finishKeys = 14
  * ARGV, behind BullMQ's: the channel of those who watch the job; that of the API process that waits for it, or nothing.
  * Both hear of the end right here, those who wait what the record says: nobody need wait until the worker knows. A job
  * that is found to have ended is told all the same: the connection broke, and the command was sent again.
+ *
+ * BullMQ's marker says that there may be a job. Taking one sets it anew, for other workers; where nothing is left by the
+ * end of a job, it would only send its worker to Redis twice in vain.
  */
 const finishScript = new BatchedScript('finish', bullmqScript('moveToFinished', finishKeys), {
   before: 'local heard = {}',
@@ -47,6 +50,9 @@ if type(reply) == 'number' and reply < 0 then
   local record = redis.call('HMGET', KEYS[12], 'finishedOn', 'returnvalue', 'failedReason')
   if not record[1] then return {reply} end
   sign, text = record[2] and '+' or '-', record[2] or record[3] or ''
+end
+if ARGV[6] == '1' and (type(reply) ~= 'table' or reply[1] == 0) and redis.call('LLEN', KEYS[1]) == 0 and redis.call('ZCARD', KEYS[3]) == 0 then
+  redis.call('ZREM', KEYS[14], '0')
 end
 redis.call('PUBLISH', ARGV[10], 'job')
 local awaited = ARGV[11]
