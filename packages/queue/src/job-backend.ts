@@ -32,14 +32,30 @@ return script(KEYS, ARGV)
 `
 })]))
 
+/**
+ * BullMQ's marker says that there may be a job, and wakes one worker. Taking a job sets it anew, for the next worker:
+ * where no other job is left, that one, and this one when it is done, would ask Redis in vain.
+ */
+const restWhenEmpty = (marker: number): string => `
+if redis.call('ZCARD', KEYS[3]) == 0 and redis.call('LLEN', KEYS[1]) == 0 and redis.call('ZCARD', KEYS[7]) == 0 then
+  redis.call('ZREM', KEYS[${marker}], '0')
+end
+`
+
+const takeKeys = 11
+const takeScript = new BatchedScript('take', bullmqScript('moveToActive', takeKeys), {
+  each: `
+local reply = script(KEYS, ARGV)
+if type(reply[1]) == 'table' then ${restWhenEmpty(11)} end
+return reply
+`
+})
+
 const finishKeys = 14
 /**
  * ARGV, behind BullMQ's: the channel of those who watch the job; that of the API process that waits for it, or nothing.
  * Both hear of the end right here, those who wait what the record says: nobody need wait until the worker knows. A job
  * that is found to have ended is told all the same: the connection broke, and the command was sent again.
- *
- * BullMQ's marker says that there may be a job. Taking one sets it anew, for other workers; where nothing is left by the
- * end of a job, it would only send its worker to Redis twice in vain.
  */
 const finishScript = new BatchedScript('finish', bullmqScript('moveToFinished', finishKeys), {
   before: 'local heard = {}',
@@ -51,9 +67,7 @@ if type(reply) == 'number' and reply < 0 then
   if not record[1] then return {reply} end
   sign, text = record[2] and '+' or '-', record[2] or record[3] or ''
 end
-if ARGV[6] == '1' and (type(reply) ~= 'table' or reply[1] == 0) and redis.call('LLEN', KEYS[1]) == 0 and redis.call('ZCARD', KEYS[3]) == 0 then
-  redis.call('ZREM', KEYS[14], '0')
-end
+if ARGV[6] == '1' then ${restWhenEmpty(14)} end
 redis.call('PUBLISH', ARGV[10], 'job')
 local awaited = ARGV[11]
 if awaited ~= '' then
@@ -127,6 +141,16 @@ export class JobBackend extends bullmq.RedisQueueBackend {
 
   override async moveToFailed (job: MinimalJob, reason: string, _keep: unknown, token: string, fetchNext: boolean, fields?: Record<string, unknown>): Promise<{ result: unknown[] | undefined, finishedOn: number }> {
     return await this.#finish(job, this.moveToFailedArgs(job, reason, this.#keep, token, fetchNext, fields))
+  }
+
+  override execCommand (client: unknown, name: string, args: Array<string | number | Buffer>): unknown {
+    return name === 'moveToActive' ? this.#take(args) : super.execCommand(client as never, name, args)
+  }
+
+  async #take (args: Array<string | number | Buffer>): Promise<unknown> {
+    const [reply] = await takeScript.run(this.#redis, [{ keys: args.slice(0, takeKeys) as string[], args: args.slice(takeKeys) }])
+    if (reply instanceof Error) throw reply
+    return reply
   }
 
   /** What BullMQ would send. */
