@@ -2,7 +2,7 @@ import { Redis } from 'ioredis'
 import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
 import { entries, programs } from '../e2e/tools.ts'
-import { reach } from '../jobs/submission.ts'
+import { reach, submit } from '../jobs/submission.ts'
 import { waitFor } from '../support/condition.ts'
 import { startTestRedis } from '../support/redis.ts'
 import { startProcesses, startService } from '../support/service.ts'
@@ -103,6 +103,30 @@ void t.test('fault 28 a call that ends while Redis is full is answered, and keep
   const { body: { jobs } } = await service.client.request<{ jobs: Array<{ status: string }> }>('/v1/jobs')
   t.match(jobs, [{ status: 'succeeded' }])
 })
+
+const refusals = {
+  'is a replica for a moment': { begin: ['REPLICAOF', '127.0.0.1', '1'], end: ['REPLICAOF', 'NO', 'ONE'] },
+  'lacks its replicas for a moment': { begin: ['CONFIG', 'SET', 'min-replicas-to-write', '1'], end: ['CONFIG', 'SET', 'min-replicas-to-write', '0'] }
+}
+for (const [name, { begin, end }] of Object.entries(refusals)) {
+  void t.test(`fault 24 Redis ${name}: what ends then keeps its outcome and isn't run again, and new calls get a 503`, async t => {
+    const service = await startService(t, tools)
+    const redis = new Redis(service.redis.socket, { reconnectOnError: () => false })
+    t.teardown(() => { redis.disconnect() })
+    const call = async (word: string[]): Promise<unknown> => await redis.call(...word as [string, ...string[]])
+    t.equal((await service.client.call('echo')).ok, true)
+    const { id } = await submit(service.client, { type: 'agentcli.once', input: { mark: 'kept', sec: '1' }, max_attempts: 3 })
+    await waitFor('it runs', () => runsOf(service).size === 1)
+    await call(begin)
+    const refused = await service.client.request('/v1/agent-tools/invoke-batch', { body: { calls: [{ call_id: 'a', name: 'echo' }] } })
+    t.match(refused, { status: 503, body: { error: { code: 'UNAVAILABLE' } } })
+    await delay(1_500)
+    await call(end)
+    await reach(service.client, id, 'succeeded')
+    t.same(runsOf(service), new Map([['kept', 1]]))
+    await waitFor('it serves again', async () => (await service.client.request('/v1/agent-tools/invoke-batch', { body: { calls: [{ call_id: 'a', name: 'echo' }] } })).status === 200)
+  })
+}
 
 void t.test('fault 28 Redis is flushed while calls wait and run: they are answered, nothing crashes, and what comes later works', async t => {
   const service = await startService(t, tools)

@@ -33,6 +33,15 @@ t.test('a call that Redis refuses leaves its siblings theirs', async t => {
   t.match(refused, { message: /^WRONGTYPE / })
 })
 
+t.test('a server that takes no writes tells so by the whole command, so that the connection looks for another one', async t => {
+  const server = await startTestRedis(t)
+  const redis = connectRedis({ place: { kind: 'server', url: server.url } }, 'request', () => {})
+  t.teardown(() => { redis.disconnect() })
+  t.ok(await isConnected(redis, 5_000))
+  await redis.call('REPLICAOF', '127.0.0.1', '1')
+  await t.rejects(append.run(redis, [{ keys: ['a', 'x'], args: ['1'] }]), /^READONLY /)
+})
+
 t.test('any number of calls is answered, in their order', async t => {
   const redis = await connect(t)
   const calls = Array.from({ length: 120 }, (_, place) => ({ keys: [`key${place}`, 'x'.repeat(place)], args: [''] }))

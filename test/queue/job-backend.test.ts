@@ -97,6 +97,22 @@ t.test('a job that Redis refuses leaves its siblings theirs', async t => {
   t.equal(await redis.zcard('toolyard:{q}:prioritized'), 2)
 })
 
+t.test('a job that waits for another one exists, and is not refused, when Redis is full just after it was added', async t => {
+  const { redis, queues } = await open(t)
+  const first = job()
+  await queues.add('q', [first])
+  const second = job()
+  const run = redis.eval.bind(redis) as (...args: unknown[]) => Promise<unknown>
+  Object.assign(redis, {
+    eval: async (...args: unknown[]) => {
+      await redis.call('CONFIG', 'SET', 'maxmemory', '1mb')
+      return await run(...args)
+    }
+  })
+  t.same(await queues.add('q', [{ ...second, data: { ...second.data, dependsOn: [{ id: first.id, queue: 'q' }] } }]), new Map())
+  t.equal(await redis.exists(`toolyard:{q}:${second.id}`), 1)
+})
+
 t.test('who waits for jobs is told of those that end together with one message, a line each', async t => {
   const { redis, queues, connect } = await open(t)
   const heard: string[] = []

@@ -19,6 +19,9 @@ export interface BatchedLua {
 /** Keys are told by one byte, and while a script runs Redis does nothing else. */
 const mostCalls = 50
 
+/** Errors that concern the server, not a call: nothing that a call wrote can have come before. */
+const ofServer = ['READONLY', 'NOREPLICAS', 'MISCONF']
+
 /** ARGV, for each call: the places of its keys in KEYS, one byte each; the number of its arguments; these. */
 const template = (script: string, { before = '', each = 'return script(KEYS, ARGV)', after = '' }: BatchedLua): string => `
 local function script (KEYS, ARGV)
@@ -28,6 +31,7 @@ ${before}
 local function each (KEYS, ARGV)
 ${each}
 end
+local ofServer = {${ofServer.map(word => `${word} = true`).join(', ')}}
 local replies, at = {}, 1
 while at <= #ARGV do
   local keys, args, count = {}, {}, tonumber(ARGV[at + 1])
@@ -35,7 +39,13 @@ while at <= #ARGV do
   for place = 1, count do args[place] = ARGV[at + 1 + place] end
   at = at + 2 + count
   local done, reply = pcall(each, keys, args)
-  if not done then reply = redis.error_reply(type(reply) == 'table' and reply.err or tostring(reply)) end
+  if not done then
+    local text = type(reply) == 'table' and reply.err or tostring(reply)
+    -- Redis 6.2 puts the line before it.
+    text = string.match(text, '^@.-%-(%u+ .*)') or text
+    reply = redis.error_reply(text)
+    if ofServer[string.match(text, '^%u*')] then return reply end
+  end
   table.insert(replies, reply)
 end
 ${after}
@@ -45,7 +55,8 @@ return replies
 /**
  * A script that one command runs many times. Most of what a short command costs both sides isn't its work: it is
  * written, woken up for, read, parsed and answered. Each call stands by itself, as if it had been sent alone: one that
- * fails leaves the others theirs.
+ * fails leaves the others theirs. A server that takes no writes at all is told by the whole command, as it would be by
+ * each: connections find another server then, and send it again.
  */
 export class BatchedScript {
   readonly #command: string

@@ -24,6 +24,8 @@ interface Expected {
   queue: string
   /** A request that is repeated with its Idempotency-Key waits for the same job as the first. */
   batches: Set<Batch>
+  /** Whether a look has found no record. */
+  missed: boolean
 }
 
 interface Batch {
@@ -118,7 +120,7 @@ export class CompletionWaiter {
   }
 
   #await (queue: string, jobId: string, batch: Batch): void {
-    const expected = this.#expected.get(jobId) ?? { queue, batches: new Set() }
+    const expected = this.#expected.get(jobId) ?? { queue, batches: new Set(), missed: false }
     expected.batches.add(batch)
     this.#expected.set(jobId, expected)
   }
@@ -166,6 +168,14 @@ export class CompletionWaiter {
     await this.#sweeping
   }
 
+  /** A record that isn't there was removed. The job's end may be on its way still; at the next look it would be here. */
+  #missed (id: string): void {
+    const expected = this.#expected.get(id)
+    if (expected === undefined) return
+    if (expected.missed) this.#settle(id, gone)
+    expected.missed = true
+  }
+
   async #readRecords (): Promise<void> {
     const awaited = [...this.#expected].filter(([, { batches }]) => [...batches].some(batch => batch.armed))
     if (awaited.length === 0 || this.#commands.status !== 'ready') return
@@ -176,8 +186,11 @@ export class CompletionWaiter {
       const reply = replies[index]
       if (reply === undefined || reply instanceof Error) continue
       const [[timestamp, ...fields]] = reply as [Array<string | null>]
-      const settlement = timestamp === null || timestamp === undefined ? gone : decodeSettlement(fields)
-      if (settlement !== undefined) this.#settle(id, settlement)
+      if (timestamp === null || timestamp === undefined) this.#missed(id)
+      else {
+        const settlement = decodeSettlement(fields)
+        if (settlement !== undefined) this.#settle(id, settlement)
+      }
     }
   }
 }

@@ -17,12 +17,16 @@ type NodeOptions = Omit<NonNullable<ClusterOptions['redisOptions']>, 'replyMappi
  */
 export type ConnectionRole = 'request' | 'worker' | 'subscriber'
 
-/** Reconnecting helps where a failover has made a replica of the server: 1 leaves the command failed, 2 sends it again. */
-const onReplica = (again: 1 | 2) => (error: Error): false | 1 | 2 => /READONLY/.test(error.message) ? again : false
+/**
+ * Reconnecting helps where a failover has made a replica of the server. A request's command stays failed; what a worker
+ * has to say is sent again, until a server takes it: also where it has fewer replicas than it must have.
+ */
+const reconnects = { request: /READONLY/, worker: /READONLY|NOREPLICAS/ }
+const [leaveFailed, sendAgain] = [1, 2] as const
 
 const roles: Record<ConnectionRole, RedisOptions> = {
-  request: { enableOfflineQueue: false, autoResendUnfulfilledCommands: false, maxRetriesPerRequest: 0, reconnectOnError: onReplica(1) },
-  worker: { maxRetriesPerRequest: null, reconnectOnError: onReplica(2) },
+  request: { enableOfflineQueue: false, autoResendUnfulfilledCommands: false, maxRetriesPerRequest: 0, reconnectOnError: ({ message }) => reconnects.request.test(message) && leaveFailed },
+  worker: { maxRetriesPerRequest: null, reconnectOnError: ({ message }) => reconnects.worker.test(message) && sendAgain },
   subscriber: { maxRetriesPerRequest: null, autoResubscribe: true }
 }
 

@@ -103,7 +103,13 @@ export class EagerWorker<Data, Result> extends bullmq.Worker<Data, Result, strin
   }
 
   protected override async handleCompleted (result: Result, job: Job<Data, Result>, token: string, fetchNext?: () => boolean, span?: Span): Promise<Job<Data, Result>> {
-    return await this.#end(super.handleCompleted(result, job, token, fetchNext, span))
+    try {
+      return await this.#end(super.handleCompleted(result, job, token, fetchNext, span))
+    } catch (error) {
+      if (!bullmq.isNotConnectionError(error as Error)) throw error
+      // The job has done its work: another attempt would do it again.
+      throw new bullmq.UnrecoverableError(`its outcome could not be stored: ${(error as Error).message}`)
+    }
   }
 
   protected override async handleFailed (error: Error, job: Job<Data, Result>, token: string, fetchNext?: () => boolean, span?: Span): Promise<Job<Data, Result>> {

@@ -165,14 +165,24 @@ export class JobQueues {
       const errors = await whileAvailable(opened.backend.addAll(jobs.map(job => addedJob(opened, job, turns.get(job.id) ?? 1))))
       for (const [id, error] of errors) refused.set(id, told(error) as Error)
       void this.#index.tidy(queue, jobs.length).catch(() => {})
-      for (const { id, data: { dependsOn } } of jobs) {
-        if (dependsOn !== undefined && !errors.has(id)) await whileAvailable(waitForDependencies({ redis: this.#redis, queues: this }, { queue, id }, dependsOn))
-      }
     } catch (error) {
       if (error instanceof RedisUnavailableError) throw error
       for (const { id } of jobs) refused.set(id, error as Error)
     } finally {
       for (const { settle } of taken) settle()
+    }
+    await this.#waitForDependencies(queue, jobs.filter(job => !refused.has(job.id)))
+  }
+
+  /** The jobs exist: what fails now is no reason to refuse them. The upkeep finds those that nobody looks at. */
+  async #waitForDependencies (queue: string, jobs: ReadonlyArray<CompleteJob>): Promise<void> {
+    for (const { id, data: { dependsOn } } of jobs) {
+      if (dependsOn === undefined) continue
+      try {
+        await whileAvailable(waitForDependencies({ redis: this.#redis, queues: this }, { queue, id }, dependsOn))
+      } catch (error) {
+        if (error instanceof RedisUnavailableError && !(error instanceof RedisFullError)) throw error
+      }
     }
   }
 }
