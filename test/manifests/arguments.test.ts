@@ -90,6 +90,22 @@ t.test('names of the prototype are ordinary arguments', async t => {
   t.notOk(result.ok && 'polluted' in result.arguments)
 })
 
+t.test('X18 a name that is not allowed is told', async t => {
+  const validate = await validatorOf(t, { type: 'object', propertyNames: { pattern: '^[a-z]+$' } })
+  t.strictSame(validate({ ok: 1, A1: 1 }), {
+    ok: false,
+    issues: [{ path: '/A1', message: 'has a name that must match pattern "^[a-z]+$"' }, { path: '/A1', message: 'has a name that is not allowed' }]
+  })
+})
+
+t.test('X17 defaults of arguments that are named like members of the prototype are applied', async t => {
+  const named = await validatorOf(t, object({ constructor: { type: 'string', default: 'c' }, deep: object({ toString: { default: 1 } }) }))
+  const result = named({ deep: {} })
+  t.equal(JSON.stringify(result), '{"ok":true,"arguments":{"deep":{"toString":1},"constructor":"c"}}')
+  t.ok(result.ok && Object.getPrototypeOf(result.arguments) === Object.prototype)
+  t.notOk(named({ constructor: 1 }).ok)
+})
+
 t.test('at most ten problems are named, and their texts are cut', async t => {
   const validate = await validatorOf(t, object({}, { additionalProperties: { type: 'string' }, propertyNames: { maxLength: 9 } }))
   const many = validate(Object.fromEntries(Array.from({ length: 50 }, (_, index) => [`a${index}`, 1])))
@@ -152,6 +168,15 @@ t.test('drafts 07, 2019-09 and 2020-12 are understood', async t => {
     t.ok(validate({ pair: ['a', 1] }).ok)
     t.match(validate({ pair: ['a', 'b'] }), { issues: [{ path: '/pair/1', message: 'must be integer' }] }, $schema ?? 'none')
   }
+})
+
+t.test('a schema that names no draft is of the one that knows its keywords', async t => {
+  const refused = async (schema: object, args: Record<string, unknown>): Promise<void> => { t.notOk((await validatorOf(t, { type: 'object', ...schema }))(args).ok, JSON.stringify(schema)) }
+  await refused({ dependentRequired: { a: ['b'] } }, { a: 1 })
+  await refused({ properties: { a: {} }, unevaluatedProperties: false }, { b: 1 })
+  await refused({ properties: { a: { prefixItems: [{ type: 'string' }] } } }, { a: [1] })
+  await refused({ properties: { a: { contains: { type: 'string' }, minContains: 2 } } }, { a: ['x', 1] })
+  await refused({ dependentRequired: { a: ['b'] }, properties: { a: { items: [{ type: 'string' }] } } }, { a: [1], b: 1 })
 })
 
 t.test('two tools may use the same identifier in their schemas', async t => {

@@ -104,3 +104,37 @@ t.test('nulls that stand for none in strict mode are taken away again, and other
   t.strictSame(withoutStrictNulls(schema, { path: null }), { path: null }, 'a required argument')
   t.end()
 })
+
+t.test('nulls are taken away behind references, and in the choice that fits', t => {
+  const node = { type: 'object', properties: { v: { type: 'integer' }, next: { $ref: '#/$defs/node' } }, required: ['v'], additionalProperties: false }
+  const list = { type: 'object', properties: { first: { $ref: '#/$defs/node' } }, required: ['first'], $defs: { node } }
+  t.strictSame(withoutStrictNulls(list, { first: { v: 1, next: { v: 2, next: null } } }), { first: { v: 1, next: { v: 2 } } })
+  const choice = {
+    type: 'object',
+    properties: {
+      x: {
+        anyOf: [
+          { type: 'object', properties: { kind: { const: 'a' }, v: { type: 'integer' } }, required: ['kind'], additionalProperties: false },
+          { type: 'object', properties: { kind: { const: 'b' }, v: { type: ['integer', 'null'] }, w: { type: 'string' } }, required: ['kind'], additionalProperties: false }
+        ]
+      }
+    }
+  }
+  t.strictSame(withoutStrictNulls(choice, { x: { kind: 'a', v: null } }), { x: { kind: 'a' } })
+  t.strictSame(withoutStrictNulls(choice, { x: { kind: 'b', v: null, w: null } }), { x: { kind: 'b', v: null } })
+  t.strictSame(withoutStrictNulls(choice, { x: null }), {})
+  t.end()
+})
+
+t.test('choices within choices, and references that lead to each other, take no long search', t => {
+  const tree = {
+    type: 'object',
+    properties: { t: { $ref: '#/$defs/tree' } },
+    $defs: { tree: { anyOf: [{ type: 'object', properties: { a: { $ref: '#/$defs/tree' }, no: { const: 1 } }, required: ['no'] }, { type: 'object', properties: { a: { $ref: '#/$defs/tree' } } }] }, loop: { $ref: '#/$defs/loop' } }
+  }
+  let value: object = {}
+  for (let depth = 0; depth < 60; depth++) value = { a: value }
+  t.equal(withoutStrictNulls(tree, { t: value })['t'], value, 'as they are')
+  t.strictSame(withoutStrictNulls({ ...tree, properties: { t: { $ref: '#/$defs/loop' } } }, { t: null, u: null }), { t: null, u: null })
+  t.end()
+})

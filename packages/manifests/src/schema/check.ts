@@ -25,14 +25,14 @@ export function isSchemaObject (value: unknown): value is JsonSchema {
 
 /** What is wrong with a schema of a tool's parameters, first fault only; undefined when it can be used. */
 export function checkSchema (schema: JsonSchema, tools: CheckTools): SchemaFault | undefined {
-  const draft = draftOf(schema)
+  const survey = surveySchema(schema)
+  const draft = draftOf(schema, survey)
   if (draft === undefined) {
-    return { message: `is of an unknown version (${JSON.stringify(schema['$schema'])})`, fix: 'Use draft-07, 2019-09 or 2020-12, or remove $schema for draft-07.' }
+    return { message: `is of an unknown version (${JSON.stringify(schema['$schema'])})`, fix: 'Use draft-07, 2019-09 or 2020-12, or remove $schema.' }
   }
   if (!['type' in schema ? schema['type'] : 'object'].flat().includes('object')) {
     return { message: 'must describe an object', fix: 'Write "type": "object" and put the parameters into "properties".' }
   }
-  const survey = surveySchema(schema)
   if (survey.nodes > manifestLimits.schemaNodes) {
     return { message: `has more than ${manifestLimits.schemaNodes} subschemas`, fix: 'Make the schema smaller.' }
   }

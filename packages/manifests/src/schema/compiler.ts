@@ -7,7 +7,7 @@ import { checkSchema, type SchemaFault } from './check.ts'
 import { compilableSchema } from './compilable.ts'
 import { ajvFor, draftOf, type AnyAjv, type Draft } from './draft.ts'
 import { stepCounter, uniqueItems } from './keywords.ts'
-import { surveySchema } from './survey.ts'
+import { surveySchema, type SchemaSurvey } from './survey.ts'
 import { createValidator, errorsOf, type CompiledSchema, type Validator } from './validator.ts'
 
 /** Checks and compiles the schemas of one registry; patterns and meta-schemas are compiled once for all of them. */
@@ -69,14 +69,15 @@ export function createSchemaCompiler (known: SchemaMemory = nothing): SchemaComp
 
 function newValidator (schema: JsonSchema, pattern: PatternCompiler): Validator {
   const survey = surveySchema(schema)
-  return lastingValidator(schema, survey.defaults, new Map([...survey.patterns].map(source => [source, pattern(source)])))
+  return lastingValidator(schema, survey, new Map([...survey.patterns].map(source => [source, pattern(source)])))
 }
 
 /** Holds its own patterns, and nothing of the compiler that made it: it may live on over many reloads. */
-function lastingValidator (schema: JsonSchema, defaults: boolean, patterns: ReadonlyMap<string, Pattern>): Validator {
+function lastingValidator (schema: JsonSchema, { defaults, inherited }: SchemaSurvey, patterns: ReadonlyMap<string, Pattern>): Validator {
   return createValidator({
     compile: allErrors => compileSchema(schema, allErrors, source => patterns.get(source) ?? compilePattern(source)),
-    defaults
+    defaults,
+    inherited
   })
 }
 
@@ -98,7 +99,8 @@ function metaSchemas (): (draft: Draft) => AnyAjv {
 /** Each schema gets an Ajv of its own: identifiers in one can't clash with those of another. */
 function compileSchema (schema: JsonSchema, allErrors: boolean, pattern: PatternCompiler): CompiledSchema {
   const steps = stepCounter(manifestLimits.referenceSteps)
-  const ajv = ajvFor(draftOf(schema) ?? 'draft-07', {
+  const survey = surveySchema(schema)
+  const ajv = ajvFor(draftOf(schema, survey) ?? 'draft-07', {
     ...options,
     allErrors,
     validateSchema: false,
@@ -106,7 +108,7 @@ function compileSchema (schema: JsonSchema, allErrors: boolean, pattern: Pattern
     code: { regExp: Object.assign((source: string) => pattern(source), { code: 'pattern' }) }
   })
   ajv.removeKeyword('uniqueItems').addKeyword(uniqueItems).addKeyword(steps.definition)
-  const validate = ajv.compile(compilableSchema(schema, surveySchema(schema).plain))
+  const validate = ajv.compile(compilableSchema(schema, survey.plain))
   return {
     run: value => {
       steps.reset()

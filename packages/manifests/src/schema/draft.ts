@@ -1,6 +1,7 @@
 import { Ajv, type Options } from 'ajv'
 import { Ajv2019 } from 'ajv/dist/2019.js'
 import { Ajv2020 } from 'ajv/dist/2020.js'
+import type { SchemaSurvey } from './survey.ts'
 
 /** The versions of JSON Schema that are understood. */
 export type Draft = 'draft-07' | '2019-09' | '2020-12'
@@ -13,10 +14,22 @@ const drafts: ReadonlyMap<string, Draft> = new Map([
   ['json-schema.org/draft/2020-12/schema', '2020-12']
 ])
 
-/** The draft that a schema names in `$schema`; draft-07 when it names none, undefined when it is not a known one. */
-export function draftOf (schema: Record<string, unknown>): Draft | undefined {
+/** Keywords that draft-07 doesn't know, and would ignore. */
+const later = [
+  'dependentRequired', 'dependentSchemas', 'maxContains', 'minContains', 'prefixItems', 'unevaluatedItems', 'unevaluatedProperties',
+  '$dynamicAnchor', '$dynamicRef', '$recursiveAnchor', '$recursiveRef'
+] as const
+
+/**
+ * The draft that a schema names in `$schema`; undefined when it is not a known one. Of one that names none, the draft
+ * that knows its keywords: draft-07 where that does.
+ */
+export function draftOf (schema: Record<string, unknown>, { keywords, tuples }: Pick<SchemaSurvey, 'keywords' | 'tuples'>): Draft | undefined {
   const name = schema['$schema']
-  if (name === undefined) return 'draft-07'
+  if (name === undefined) {
+    if (!later.some(keyword => keywords.has(keyword))) return 'draft-07'
+    return tuples || keywords.has('$recursiveRef') ? '2019-09' : '2020-12'
+  }
   return typeof name === 'string' ? drafts.get(name.replace(/^https?:\/\//, '').replace(/#$/, '')) : undefined
 }
 

@@ -22,7 +22,9 @@ function issueOf (error: ErrorObject): Issue {
   const params = error.params as Record<string, unknown>
   const at = (name: unknown) => ({ path: cut(`${error.instancePath}/${escaped(String(name))}`) })
   const here = { path: cut(error.instancePath || '/') }
+  if (error.propertyName !== undefined) return { ...at(error.propertyName), message: cut(`has a name that ${error.message ?? 'is not allowed'}`) }
   switch (error.keyword) {
+    case 'propertyNames': return { ...at(params['propertyName']), message: 'has a name that is not allowed' }
     case 'required': return { ...at(params['missingProperty']), message: 'is required' }
     case 'additionalProperties': return { ...at(params['additionalProperty']), message: unknownArgument(params['additionalProperty']) }
     case 'unevaluatedProperties': return { ...at(params['unevaluatedProperty']), message: unknownArgument(params['unevaluatedProperty']) }

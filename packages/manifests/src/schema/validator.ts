@@ -18,6 +18,8 @@ export interface SchemaSource {
   compile: (allErrors: boolean) => CompiledSchema
   /** The schema has defaults: validation writes into what it validates. */
   defaults: boolean
+  /** Ajv takes what objects inherit for a value that is there, and leaves the default out. */
+  inherited: boolean
 }
 
 /**
@@ -30,12 +32,13 @@ export interface SchemaSource {
 export function createValidator (source: SchemaSource): Validator {
   const quick = once(() => source.compile(false))
   const thorough = once(() => source.compile(true))
-  const copy = (args: Record<string, unknown>) => source.defaults ? structuredClone(args) : args
+  const isBare = source.defaults && source.inherited
+  const copy = (args: Record<string, unknown>) => isBare ? bareCopy(args) as Record<string, unknown> : source.defaults ? structuredClone(args) : args
   return args => {
     try {
       const filled = copy(args)
       const errors = quick().run(filled)
-      if (errors.length === 0) return { ok: true, arguments: filled }
+      if (errors.length === 0) return { ok: true, arguments: isBare ? structuredClone(filled) : filled }
       const all = isSmall(args) ? thorough().run(copy(args)) : []
       return { ok: false, issues: issuesOf(all.length > 0 ? all : errors) }
     } catch (error) {
@@ -46,6 +49,15 @@ export function createValidator (source: SchemaSource): Validator {
       throw error
     }
   }
+}
+
+/** A copy whose objects inherit nothing. */
+function bareCopy (value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(bareCopy)
+  if (typeof value !== 'object' || value === null) return value
+  const copy = Object.create(null) as Record<string, unknown>
+  for (const [name, item] of Object.entries(value)) copy[name] = bareCopy(item)
+  return copy
 }
 
 /** Errors of one run of Ajv's function. */
