@@ -40,6 +40,14 @@ t.test('X15 a missing schema_version is an error to validate', async t => {
   t.match(stdout, "schema_version must be '1.0'")
 })
 
+t.test('P29 validate imports modules that lie where it is run, for tools that may not read the workspace too', { skip: hasPython() ? false : 'python3 is not installed' }, async t => {
+  const dir = t.testdir({
+    mods: { 'good.py': 'from toolyard import Tool\n\n\nclass Good(Tool):\n    def execute(self):\n        return 1\n' },
+    'm.json': JSON.stringify({ schema_version: '1.0', metadata: { name: 'a', description: 'b' }, tools: [{ name: 'good', description: 'Does a thing', module: 'mods.good', permissions: [] }] })
+  })
+  t.equal(toolyard(dir, ['validate', 'm.json']).stdout, 'Validated 1 manifest file(s) with no issues.\n')
+})
+
 t.test('P29, PC4 validate imports the modules of Python tools, and looks for their classes', { skip: hasPython() ? false : 'python3 is not installed' }, async t => {
   const tool = 'from toolyard import Tool\n\n\nclass Probe(Tool):\n    def __init__(self, *given):\n        raise RuntimeError("constructed")\n'
   const modules: Record<string, [text: string, fields?: object]> = {

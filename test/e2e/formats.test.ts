@@ -22,9 +22,11 @@ const manifest = {
   }]
 }
 const skill = {
-  tools: [{ name: 'count_lines', description: 'Counts lines', parameters: { type: 'object', properties: { file: { type: 'string' } }, required: ['file'] } }],
+  tools: [{ name: 'count_lines', description: 'Counts lines', parameters: { type: 'object', properties: { file: { type: 'string' } }, required: ['file'] } }, {
+    name: 'count_default', description: 'Counts lines', parameters: { type: 'object', properties: { file: { type: 'string', default: 'lines.txt' }, times: { type: 'integer' } } }
+  }],
   allowlist: { wc: ['-l'] },
-  execution: [{ tool: 'count_lines', binary: 'wc', subcommand: '-l', args: [{ param: 'file' }] }]
+  execution: [{ tool: 'count_lines', binary: 'wc', subcommand: '-l', args: [{ param: 'file' }] }, { tool: 'count_default', binary: 'wc', subcommand: '-l', args: [{ param: 'file' }] }]
 }
 const files = {
   ...programs,
@@ -66,9 +68,14 @@ t.test('SC5, SC25, X18 what is wrong with arguments of a skill is told in the wo
   ])
 })
 
+t.test('SC5, X18 a parameter of a skill that has a default is not missing', async t => {
+  const { results } = await client.batch([{ call_id: '1', name: 'count_default' }, { call_id: '2', name: 'count_default', arguments: { times: 'x' } }])
+  t.match(results, [{ ok: true, output: '3 lines.txt\n' }, { error: { message: 'Arguments do not fit the schema: /times must be integer' } }])
+})
+
 t.test('S2, S40 the skills are told of at /v1/skills, with a text for the system prompt', async t => {
   const { body } = await client.request<SkillList>('/v1/skills')
-  t.same(body.skills, [{ name: 'counting', description: 'Counts things', tools: ['count_lines'] }])
+  t.same(body.skills, [{ name: 'counting', description: 'Counts things', tools: ['count_lines', 'count_default'] }])
   t.match(body.prompt, /counting[\s\S]*Use count_lines\./)
 })
 

@@ -1,5 +1,5 @@
 import { skillArgumentFault } from '@toolyard/contract/terms'
-import { withoutStrictNulls, type ArgumentsResult, type Issue, type RegisteredTool, type Tool } from '@toolyard/manifests'
+import { withoutStrictNulls, type ArgumentsResult, type Issue, type JsonSchema, type RegisteredTool, type Tool } from '@toolyard/manifests'
 
 /** Checks a call's arguments. In strict mode models send null for an optional argument that they leave out. */
 export function checkArguments (registered: RegisteredTool, args: Record<string, unknown>): ArgumentsResult {
@@ -17,8 +17,13 @@ export function summary (tool: Tool, args: Record<string, unknown>, issues: read
 }
 
 /** SC5, SC6, SC25. */
-function skillFault ({ run }: Tool, args: Record<string, unknown>): string | undefined {
+function skillFault ({ run, parameters }: Tool, args: Record<string, unknown>): string | undefined {
   if (run.kind === 'read-skill') return typeof args['skill_name'] === 'string' ? undefined : 'missing skill_name'
   if (run.kind !== 'skill') return undefined
-  return run.args.map(arg => skillArgumentFault(arg, Object.hasOwn(args, arg.param) ? args[arg.param] : undefined)).find(fault => fault !== undefined)
+  return run.args.map(arg => skillArgumentFault(arg, Object.hasOwn(args, arg.param) ? args[arg.param] : defaultOf(parameters, arg.param))).find(fault => fault !== undefined)
+}
+
+function defaultOf (schema: JsonSchema, name: string): unknown {
+  const properties = Object(schema['properties']) as Record<string, unknown>
+  return Object.hasOwn(properties, name) ? (Object(properties[name]) as { default?: unknown }).default : undefined
 }

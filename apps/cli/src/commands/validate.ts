@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { Finding, ValidationOptions } from '@toolyard/manifests'
 import type { Settings } from '@toolyard/runtime'
 import type { Command } from '../command.ts'
@@ -48,7 +51,13 @@ async function importer (settings: Settings): Promise<NonNullable<ValidationOpti
       console.error('toolyard validate: there is no python3 on the PATH, so that modules are not imported.')
       return []
     }
-    return await tryImports(tools, { mode: settings.SANDBOX === 'off' ? 'off' : 'auto', env: process.env, workspaceDir: process.cwd(), defaultPermissions: settings.TOOL_DEFAULT_PERMISSIONS })
+    // An empty workspace: importing needs none, and one that holds the modules would hide them from tools that may not read it.
+    const workspaceDir = await mkdtemp(join(tmpdir(), 'toolyard-validate-'))
+    try {
+      return await tryImports(tools, { mode: settings.SANDBOX === 'off' ? 'off' : 'auto', env: process.env, workspaceDir, defaultPermissions: settings.TOOL_DEFAULT_PERMISSIONS })
+    } finally {
+      await rm(workspaceDir, { recursive: true, force: true })
+    }
   }
 }
 

@@ -49,7 +49,7 @@ export async function atPlace<T> (workspaceDir: string, path: string, options: P
     const way = wayInside(root.absolute, path) ?? wayInside(workspaceDir, path)
     if (way === undefined) throw escape()
     // No name has one; the walk itself would notice only where it looks.
-    if (path.includes('\0')) throw new BuiltinFailure(options.notFound)
+    if (path.includes('\0')) throw new BuiltinFailure(options.mayBeMissing === true ? 'a path holds no NUL character' : options.notFound)
     const walk = (names: readonly string[]): Walked => walkWay(root, names, { keepLink: options.keepLink ?? false, notFound: options.notFound, opened })
     let walked = walk(way)
     if (walked.missing.length > 0 && options.mayBeMissing !== true) {
