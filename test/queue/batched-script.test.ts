@@ -48,6 +48,25 @@ t.test('any number of calls is answered, in their order', async t => {
   t.same(await append.run(redis, calls), calls.map((_, place) => place))
 })
 
+t.test('of many calls, those of a command that was answered keep their replies when another command fails', async t => {
+  const redis = await connect(t)
+  const calls = Array.from({ length: 60 }, (_, place) => ({ keys: [`key${place}`, 'x'], args: [''] }))
+  await append.run(redis, [{ keys: ['other', 'x'], args: [''] }])
+  const run = (redis as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>)['toolyard:append']?.bind(redis)
+  let sent = 0
+  Object.assign(redis, {
+    'toolyard:append': async (...args: unknown[]) => {
+      sent += 1
+      if (sent === 2) throw new Error('gone')
+      return await run?.(...args)
+    }
+  })
+  const replies = await append.run(redis, calls)
+  t.same(replies.slice(0, 50), calls.slice(0, 50).map(() => 1))
+  for (const reply of replies.slice(50)) t.match(reply, { message: 'gone' })
+  t.equal(replies.length, 60)
+})
+
 t.test('a server that was started anew learns the script again', async t => {
   const redis = await connect(t)
   await append.run(redis, [{ keys: ['a', 'x'], args: ['1'] }])

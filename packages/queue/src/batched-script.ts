@@ -71,11 +71,15 @@ export class BatchedScript {
     this.#lua = template(script, lua)
   }
 
-  /** The reply to each call, an Error where Redis refused it; rejected when there was no answer at all. */
+  /** The reply to each call, an Error where there is none; rejected when there was no answer at all. */
   async run (redis: Redis, calls: readonly ScriptCall[]): Promise<unknown[]> {
     if (calls.length <= mostCalls) return await this.#run(redis, calls)
-    const [now, later] = await Promise.all([this.#run(redis, calls.slice(0, mostCalls)), this.run(redis, calls.slice(mostCalls))])
-    return [...now, ...later]
+    const parts = Array.from({ length: Math.ceil(calls.length / mostCalls) }, (_, part) => calls.slice(part * mostCalls, (part + 1) * mostCalls))
+    // What one command has done holds, whatever becomes of the others.
+    const answers = await Promise.allSettled(parts.map(part => this.#run(redis, part)))
+    const failures = answers.filter(answer => answer.status === 'rejected')
+    if (failures.length === answers.length) throw failures[0]?.reason
+    return answers.flatMap((answer, part) => answer.status === 'fulfilled' ? answer.value : (parts[part] ?? []).map(() => answer.reason as unknown))
   }
 
   async #run (redis: Redis, calls: readonly ScriptCall[]): Promise<unknown[]> {
