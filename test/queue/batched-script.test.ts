@@ -67,7 +67,7 @@ t.test('of many calls, those of a command that was answered keep their replies w
   t.equal(replies.length, 60)
 })
 
-t.test('a server that was started anew learns the script again', async t => {
+t.test('a server that has forgotten the script learns it again', async t => {
   const redis = await connect(t)
   await append.run(redis, [{ keys: ['a', 'x'], args: ['1'] }])
   await redis.script('FLUSH')

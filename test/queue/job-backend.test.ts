@@ -40,6 +40,15 @@ async function take (t: Test, queues: JobQueues, redis: Redis): ReturnType<Retur
   return await queues.open('q').getJob(taken?.id ?? '')
 }
 
+/** What the API process `me` is told, as it comes. */
+async function hear (connect: Fixture['connect']): Promise<string[]> {
+  const heard: string[] = []
+  const subscriber = await connect()
+  await subscriber.subscribe('toolyard:reply:me')
+  subscriber.on('message', (_channel: string, message: string) => { heard.push(message) })
+  return heard
+}
+
 /** How often Redis ran scripts since it was asked last. */
 async function scriptsRun (redis: Redis): Promise<number> {
   const stats = await redis.call('INFO', 'commandstats') as string
@@ -47,7 +56,7 @@ async function scriptsRun (redis: Redis): Promise<number> {
   return [...stats.matchAll(/cmdstat_eval(?:sha)?:calls=(\d+)/g)].reduce((sum, [, calls]) => sum + Number(calls), 0)
 }
 
-t.test('jobs that end in one turn of the event loop are settled with one command, and the next ones taken with it', async t => {
+t.test('jobs that end in one turn of the event loop are settled with one command', async t => {
   const { redis, queues, connect } = await open(t)
   const held: Array<() => void> = []
   const handle = async (): Promise<{ ok: true, json: string, value: number }> => {
@@ -115,10 +124,7 @@ t.test('a job that waits for another one exists, and is not refused, when Redis 
 
 t.test('who waits for jobs is told of those that end together with one message, a line each', async t => {
   const { redis, queues, connect } = await open(t)
-  const heard: string[] = []
-  const subscriber = await connect()
-  await subscriber.subscribe('toolyard:reply:me')
-  subscriber.on('message', (_channel: string, message: string) => { heard.push(message) })
+  const heard = await hear(connect)
   await queues.add('q', [job('me'), job('me'), job('me')])
   const [first, second, third] = [await take(t, queues, redis), await take(t, queues, redis), await take(t, queues, redis)]
   await Promise.all([first?.moveToCompleted({ inline: '"a"' } as never, 'token', false), second?.moveToCompleted({ inline: '"b"' } as never, 'token', false)])
@@ -129,10 +135,7 @@ t.test('who waits for jobs is told of those that end together with one message, 
 
 t.test('a settlement that is sent again, as the connection broke before its answer, is told again and changes nothing', async t => {
   const { redis, queues, connect } = await open(t)
-  const heard: string[] = []
-  const subscriber = await connect()
-  await subscriber.subscribe('toolyard:reply:me')
-  subscriber.on('message', (_channel: string, message: string) => { heard.push(message) })
+  const heard = await hear(connect)
   await queues.add('q', [job('me')])
   const made = await take(t, queues, redis)
   await made?.moveToCompleted({ inline: '1' } as never, 'token', false)

@@ -15,8 +15,8 @@ interface Fixture {
   ended: () => Promise<number>
 }
 
-/** A pool that serves the queue `q` with three places. */
-async function startPool (t: Test, handle: (redis: Redis) => ReturnType<WorkerPoolOptions['handle']>): Promise<Fixture> {
+/** A pool that serves the queue `q` with three places; it must report no error unless it is told what to do with one. */
+async function startPool (t: Test, handle: (redis: Redis) => ReturnType<WorkerPoolOptions['handle']>, onError: WorkerPoolOptions['onError'] = error => { t.error(error) }): Promise<Fixture> {
   const server = await startTestRedis(t)
   const connect = (role: 'worker' | 'subscriber'): Redis => {
     const redis = connectRedis({ place: { kind: 'server', url: server.url } }, role, () => {})
@@ -25,7 +25,7 @@ async function startPool (t: Test, handle: (redis: Redis) => ReturnType<WorkerPo
   }
   const redis = connect('worker')
   const queues = new JobQueues(redis, new QueueDirectory(redis, 1), retention)
-  const pool = new WorkerPool({ redis, subscriber: connect('subscriber'), retention, queues: ['q'], concurrency: 3, handle: () => handle(redis), onError: error => { t.error(error) } })
+  const pool = new WorkerPool({ redis, subscriber: connect('subscriber'), retention, queues: ['q'], concurrency: 3, handle: () => handle(redis), onError })
   await pool.start()
   t.ok(await isConnected(redis, 5_000))
   t.teardown(async () => {
@@ -81,4 +81,18 @@ t.test('a worker that may not take a job, since somebody has limited the rate, s
   await queues.open('q').removeGlobalRateLimit()
   await redis.del('toolyard:{q}:limiter')
   t.equal(await ended(), 1)
+})
+
+t.test('a job that has done its work, and whose outcome Redis refuses, is not run again though it has attempts left', async t => {
+  let runs = 0
+  const id = newJobId()
+  const { queues, redis } = await startPool(t, async redis => {
+    runs += 1
+    await redis.set(`toolyard:{q}:${id}:dependencies`, 'no set')
+    return done
+  }, error => { t.match(error, { message: /WRONGTYPE/ }) })
+  await queues.add('q', [{ id, type: 'x', maxAttempts: 3, data: { tool: 'x', arguments: {}, timeoutSec: 1, tags: [], keyName: 'k' } }])
+  await waitFor('it has failed', async () => await redis.zcard('toolyard:{q}:failed') === 1)
+  t.match(await redis.hget(`toolyard:{q}:${id}`, 'failedReason'), /its outcome could not be stored: WRONGTYPE/)
+  t.equal(runs, 1)
 })

@@ -1,7 +1,7 @@
 import type { Job, Span } from 'bullmq'
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises'
-import type { JobBackend } from './job-backend.ts'
 import { bullmq } from './bullmq.ts'
+import type { JobBackend } from './job-backend.ts'
 
 /** How long a worker that may not ask Redis for a job waits until it tries again, in milliseconds. */
 const pauseMs = 50

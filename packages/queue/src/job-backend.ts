@@ -4,7 +4,7 @@ import type { JobJson, KeepJobs, MinimalJob, ParentKeyOpts, QueueBaseOptions } f
 import { BatchedScript, type ScriptCall } from './batched-script.ts'
 import { bullmq, bullmqScript } from './bullmq.ts'
 import type { Redis } from './connection.ts'
-import { jobChannel, keyPrefix, replyChannel } from './names.ts'
+import { createdKey, jobChannel, keyPrefix, publicName, replyChannel } from './names.ts'
 import { keepJobs, type Retention } from './retention.ts'
 
 /** A job that is about to be added. */
@@ -121,7 +121,7 @@ export class JobBackend extends bullmq.RedisQueueBackend {
       const keys = added[name]
       const own = calls.get(name) ?? []
       calls.set(name, own)
-      own.push({ id, keys: [...args.slice(0, keys) as string[], this.toKey('created')], args: [...args.slice(keys), entry] })
+      own.push({ id, keys: [...args.slice(0, keys) as string[], createdKey(publicName(this.name))], args: [...args.slice(keys), entry] })
     }
     const refused = new Map<string, Error>()
     await Promise.all([...calls].map(async ([name, own]) => {

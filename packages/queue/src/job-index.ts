@@ -26,7 +26,7 @@ export interface IndexedJob {
   callbackUrl: string | undefined
 }
 
-/** A job is in the index a moment before its record exists, so members are dropped only when they are older. */
+/** Younger members are not examined, in milliseconds: hardly any job is kept for less. */
 const settledMs = 60_000
 const leastExamined = 100
 

@@ -28,7 +28,7 @@ export function draftOf (schema: Record<string, unknown>, { keywords, tuples }: 
   const name = schema['$schema']
   if (name === undefined) {
     if (!later.some(keyword => keywords.has(keyword))) return 'draft-07'
-    return tuples || keywords.has('$recursiveRef') ? '2019-09' : '2020-12'
+    return tuples || keywords.has('$recursiveRef') || keywords.has('$recursiveAnchor') ? '2019-09' : '2020-12'
   }
   return typeof name === 'string' ? drafts.get(name.replace(/^https?:\/\//, '').replace(/#$/, '')) : undefined
 }
