@@ -1,4 +1,4 @@
-import { JobQueues, QueueDirectory, WorkerPool, connectRedis, isConnected, newJobId, type Redis, type WorkerPoolOptions } from '@toolyard/queue'
+import { JobQueues, QueueDirectory, WorkerPool, connectRedis, isConnected, newJobId, type ClaimedJob, type Redis, type WorkerPoolOptions } from '@toolyard/queue'
 import t from 'tap'
 import type { Test } from 'tap'
 import { waitFor } from '../support/condition.ts'
@@ -13,10 +13,12 @@ interface Fixture {
   /** Adds so many jobs, in one go. */
   add: (count: number) => Promise<void>
   ended: () => Promise<number>
+  /** Resolves when the pool waits for a job. */
+  isWaiting: () => Promise<void>
 }
 
 /** A pool that serves the queue `q` with three places; it must report no error unless it is told what to do with one. */
-async function startPool (t: Test, handle: (redis: Redis) => ReturnType<WorkerPoolOptions['handle']>, onError: WorkerPoolOptions['onError'] = error => { t.error(error) }): Promise<Fixture> {
+async function startPool (t: Test, handle: (redis: Redis, job: ClaimedJob) => ReturnType<WorkerPoolOptions['handle']>, onError: WorkerPoolOptions['onError'] = error => { t.error(error) }): Promise<Fixture> {
   const server = await startTestRedis(t)
   const connect = (role: 'worker' | 'subscriber'): Redis => {
     const redis = connectRedis({ place: { kind: 'server', url: server.url } }, role, () => {})
@@ -25,7 +27,7 @@ async function startPool (t: Test, handle: (redis: Redis) => ReturnType<WorkerPo
   }
   const redis = connect('worker')
   const queues = new JobQueues(redis, new QueueDirectory(redis, 1), retention)
-  const pool = new WorkerPool({ redis, subscriber: connect('subscriber'), retention, queues: ['q'], concurrency: 3, handle: () => handle(redis), onError })
+  const pool = new WorkerPool({ redis, subscriber: connect('subscriber'), retention, queues: ['q'], concurrency: 3, handle: job => handle(redis, job), onError })
   await pool.start()
   t.ok(await isConnected(redis, 5_000))
   t.teardown(async () => {
@@ -35,6 +37,7 @@ async function startPool (t: Test, handle: (redis: Redis) => ReturnType<WorkerPo
   return {
     redis,
     queues,
+    isWaiting: async () => { await waitFor('it waits', async () => (await redis.info('clients')).includes('blocked_clients:1')) },
     add: async count => {
       const jobs = Array.from({ length: count }, () => ({ id: newJobId(), type: 'x', data: { tool: 'x', arguments: {}, timeoutSec: 1, tags: [], keyName: 'k' } }))
       t.same(await queues.add('q', jobs), new Map())
@@ -95,4 +98,69 @@ t.test('a job that has done its work, and whose outcome Redis refuses, is not ru
   await waitFor('it has failed', async () => await redis.zcard('toolyard:{q}:failed') === 1)
   t.match(await redis.hget(`toolyard:{q}:${id}`, 'failedReason'), /its outcome could not be stored: WRONGTYPE/)
   t.equal(runs, 1)
+})
+
+t.test('a job is a waiting worker\'s as soon as it is there', async t => {
+  const held: Array<() => void> = []
+  const { add, ended, isWaiting, redis } = await startPool(t, async () => {
+    await new Promise<void>(resolve => held.push(resolve))
+    return done
+  })
+  await isWaiting()
+  await add(1)
+  t.equal(await redis.llen('toolyard:{q}:active'), 1)
+  await waitFor('it runs', () => held.length === 1)
+  held[0]?.()
+  await waitFor('it has ended', async () => await ended() === 1)
+})
+
+/** A job's record says how often it was taken, and whether a run may have begun; another worker has died with it then. */
+async function addLost (redis: Redis, queues: JobQueues, fields: Record<string, number>): Promise<string> {
+  const id = newJobId()
+  await queues.open('q').pause()
+  await queues.add('q', [{ id, type: 'x', data: { tool: 'x', arguments: {}, timeoutSec: 1, tags: [], keyName: 'k' } }])
+  await redis.hset(`toolyard:{q}:${id}`, fields)
+  await queues.open('q').resume()
+  return id
+}
+
+t.test('a job whose worker only waited when it was lost is not taken for one that has run', async t => {
+  const seen: boolean[] = []
+  const { ended, queues, redis, isWaiting } = await startPool(t, async (_redis, job) => {
+    seen.push(job.lostBefore, await job.begin())
+    return done
+  })
+  await isWaiting()
+  const id = await addLost(redis, queues, { ats: 1, unbegun: 1 })
+  await waitFor('it has ended', async () => await ended() === 1)
+  t.same(seen, [false, true])
+  t.same(await redis.hmget(`toolyard:{q}:${id}`, 'ats', 'unbegun'), ['1', null])
+})
+
+t.test('a job whose run had begun when its worker was lost stays one that has run, whoever takes it', async t => {
+  const seen: boolean[] = []
+  const { ended, queues, redis, isWaiting } = await startPool(t, async (_redis, job) => {
+    seen.push(job.lostBefore)
+    return done
+  })
+  await isWaiting()
+  const id = await addLost(redis, queues, { ats: 1 })
+  await waitFor('it has ended', async () => await ended() === 1)
+  t.same(seen, [true])
+  t.equal(await redis.hget(`toolyard:{q}:${id}`, 'unbegun'), null)
+})
+
+t.test('a job that is another worker\'s when its run is to begin is left to that one', async t => {
+  const begun: boolean[] = []
+  const { add, isWaiting, redis } = await startPool(t, async (redis, job) => {
+    await redis.set(`toolyard:{q}:${job.id}:lock`, 'another')
+    begun.push(await job.begin())
+    return { ok: false, taken: true }
+  })
+  await isWaiting()
+  await add(1)
+  await waitFor('it was left', () => begun.length === 1)
+  await isWaiting()
+  t.same(begun, [false])
+  t.equal(await redis.llen('toolyard:{q}:active'), 1)
 })

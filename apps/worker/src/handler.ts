@@ -38,6 +38,7 @@ export function createHandler (deps: HandlerDeps): (job: ClaimedJob) => Promise<
     if (result.ok) logger.info({ ...about, ms }, 'job succeeded')
     else if ('wait' in result) logger.debug({ ...about, ms }, 'job waits for its steps')
     else if ('elsewhere' in result) logger.info({ ...about, ms }, 'job waits for a worker that has its version of the tool')
+    else if ('taken' in result) logger.warn({ ...about, ms }, 'job is another worker\'s by now')
     else if ('requeue' in result) logger.warn({ ...about, ms }, 'job goes back to its queue')
     else logger.info({ ...about, ms, code: result.error.code }, 'job failed')
     return result
@@ -46,7 +47,7 @@ export function createHandler (deps: HandlerDeps): (job: ClaimedJob) => Promise<
 
 function stateOf (result: HandlerResult): Pick<EndedJob, 'state' | 'code'> {
   if (result.ok) return { state: 'succeeded', code: '' }
-  if ('requeue' in result || 'elsewhere' in result || 'wait' in result) return { state: 'requeued', code: '' }
+  if (!('error' in result)) return { state: 'requeued', code: '' }
   return { state: result.error.code === 'JOB_CANCELLED' ? 'cancelled' : 'failed', code: result.error.code }
 }
 
@@ -65,6 +66,7 @@ async function handle (job: ClaimedJob, deps: HandlerDeps, about: object): Promi
   if (beyond.length > 0) return failure('FORBIDDEN', `Tool '${tool.name}' needs permissions that are not allowed here: ${beyond.join(', ')}`)
   const checked = registered.validate(job.data.arguments)
   if (!checked.ok) return { ok: false, error: { code: 'INVALID_ARGUMENTS', message: `Arguments do not fit the schema${differs ? ', which is another one here than where the call was taken' : ''}`, details: { issues: checked.issues } } }
+  if (!idempotent && !await job.begin()) return { ok: false, taken: true }
   try {
     const outcome = await deps.executors.run(tool, checked.arguments, {
       jobId: job.id,
@@ -91,7 +93,7 @@ function toResult (outcome: Outcome, idempotent: boolean): HandlerResult {
 }
 
 function withSandbox (result: HandlerResult, sandbox: SandboxState | undefined): HandlerResult {
-  return sandbox === undefined || 'requeue' in result || 'elsewhere' in result ? result : { ...result, sandbox }
+  return sandbox === undefined || !('error' in result || result.ok) ? result : { ...result, sandbox }
 }
 
 /**

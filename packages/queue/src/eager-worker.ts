@@ -1,7 +1,7 @@
 import type { Job, Span } from 'bullmq'
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises'
 import { bullmq } from './bullmq.ts'
-import type { JobBackend } from './job-backend.ts'
+import type { JobBackend, TakenFields } from './job-backend.ts'
 
 /** How long a worker that may not ask Redis for a job waits until it tries again, in milliseconds. */
 const pauseMs = 50
@@ -20,6 +20,7 @@ export class EagerWorker<Data, Result> extends bullmq.Worker<Data, Result, strin
   /** The places that are taken: a job, and those that were taken with the end of the one before. */
   readonly #lanes = new Set<Promise<void>>()
   #laneEnded = (): void => {}
+  readonly #unbegun = new WeakSet<Job<Data, Result>>()
   /** Jobs that are being settled; never rejected. */
   readonly #ending = new Set<Promise<void>>()
   #hasAsked = false
@@ -60,6 +61,7 @@ export class EagerWorker<Data, Result> extends bullmq.Worker<Data, Result, strin
   async #take (token: string): Promise<Job<Data, Result> | undefined> {
     this.#hasAsked = false
     try {
+      this.backend.waitAs(token)
       const job = await this.getNextJob(token) as Job<Data, Result> | undefined
       // Someone has limited the queue's rate.
       if (job === undefined && !this.#hasAsked) await this.#pause(pauseMs)
@@ -114,6 +116,17 @@ export class EagerWorker<Data, Result> extends bullmq.Worker<Data, Result, strin
 
   protected override async handleFailed (error: Error, job: Job<Data, Result>, token: string, fetchNext?: () => boolean, span?: Span): Promise<Job<Data, Result>> {
     return await this.#end(super.handleFailed(error, job, token, fetchNext, span))
+  }
+
+  /** Whether the job was taken while this worker, or one before it, only waited: see `JobBackend.begin`. */
+  isUnbegun (job: Job<Data, Result>): boolean {
+    return this.#unbegun.has(job)
+  }
+
+  protected override createJob (fields: TakenFields, id: string): Job<Data, Result> {
+    const job = super.createJob(fields, id)
+    if (fields.isUnbegun === true) this.#unbegun.add(job)
+    return job
   }
 
   protected override async moveToActive (token: string, name?: string): Promise<Job<Data, Result>> {

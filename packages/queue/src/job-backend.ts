@@ -1,11 +1,14 @@
 import type { JobData } from '@toolyard/contract'
 import type { Redis as Server } from 'ioredis'
-import type { JobJson, KeepJobs, MinimalJob, ParentKeyOpts, QueueBaseOptions } from 'bullmq'
-import { BatchedScript, type ScriptCall } from './batched-script.ts'
-import { bullmq, bullmqScript } from './bullmq.ts'
+import type { JobJson, KeepJobs, MinimalJob, ParentKeyOpts, QueueBaseOptions, RedisConnection } from 'bullmq'
+import type { ScriptCall } from './batched-script.ts'
+import { bullmq } from './bullmq.ts'
 import type { Redis } from './connection.ts'
+import { addKeys, addScripts, beginScript, finishKeys, finishScript, takeKeys, takeScript, unbegunField, type Adding } from './job-scripts.ts'
+import { lockMs } from './lock.ts'
 import { createdKey, jobChannel, keyPrefix, publicName, replyChannel } from './names.ts'
 import { keepJobs, type Retention } from './retention.ts'
+import { WaitingTake } from './waiting-take.ts'
 
 /** A job that is about to be added. */
 export interface AddedJob {
@@ -16,71 +19,14 @@ export interface AddedJob {
   parent: ParentKeyOpts
 }
 
-/** BullMQ's scripts that add a job, each with its number of keys; behind these come the index, and its entry. */
-const added = {
-  addPrioritizedJob: 9,
-  addDelayedJob: 6,
-  addParentJob: 6
-} as const
-type Adding = keyof typeof added
-
-const addScripts = new Map(Object.entries(added).map(([name, keys]) => [name, new BatchedScript(name, bullmqScript(name, keys), {
-  // Before the job: one that is in no list would never be found.
-  each: `
-redis.call('ZADD', KEYS[${keys + 1}], 0, ARGV[4])
-return script(KEYS, ARGV)
-`
-})]))
-
-/**
- * BullMQ's marker says that there may be a job, and wakes one worker. Taking a job sets it anew, for the next worker:
- * where no other job is left, that one, and this one when it is done, would ask Redis in vain.
- */
-const restWhenEmpty = (marker: number): string => `
-if redis.call('ZCARD', KEYS[3]) == 0 and redis.call('LLEN', KEYS[1]) == 0 and redis.call('ZCARD', KEYS[7]) == 0 then
-  redis.call('ZREM', KEYS[${marker}], '0')
-end
-`
-
-const takeKeys = 11
-const takeScript = new BatchedScript('take', bullmqScript('moveToActive', takeKeys), {
-  each: `
-local reply = script(KEYS, ARGV)
-if type(reply[1]) == 'table' then ${restWhenEmpty(11)} end
-return reply
-`
-})
-
-const finishKeys = 14
-/**
- * ARGV, behind BullMQ's: the channel of those who watch the job; that of the API process that waits for it, or nothing.
- * Both hear of the end right here, those who wait what the record says: nobody need wait until the worker knows. A job
- * that is found to have ended is told all the same: the connection broke, and the command was sent again.
- */
-const finishScript = new BatchedScript('finish', bullmqScript('moveToFinished', finishKeys), {
-  before: 'local heard = {}',
-  each: `
-local id, reply = ARGV[1], script(KEYS, ARGV)
-local sign, text = ARGV[5] == 'completed' and '+' or '-', ARGV[4]
-if type(reply) == 'number' and reply < 0 then
-  local record = redis.call('HMGET', KEYS[12], 'finishedOn', 'returnvalue', 'failedReason')
-  if not record[1] then return {reply} end
-  sign, text = record[2] and '+' or '-', record[2] or record[3] or ''
-end
-if ARGV[6] == '1' then ${restWhenEmpty(14)} end
-redis.call('PUBLISH', ARGV[10], 'job')
-local awaited = ARGV[11]
-if awaited ~= '' then
-  if not heard[awaited] then heard[awaited] = {} end
-  table.insert(heard[awaited], id .. sign .. string.gsub(text, '\\n', ' '))
-end
-return {reply, redis.call('EXISTS', KEYS[12] .. ':dependents')}
-`,
-  after: "for channel, ends in pairs(heard) do redis.call('PUBLISH', channel, table.concat(ends, '\\n')) end"
-})
-
 /** BullMQ's reply; and 1 where other jobs depend on this one, 0 where none does. */
 type FinishAnswer = [reply: unknown, dependents?: 0 | 1]
+
+/** The fields of a job that was taken. */
+export interface TakenFields extends JobJson {
+  /** Those for whom it was taken may never have run it: see `JobBackend.begin`. */
+  isUnbegun?: boolean
+}
 
 interface Ending extends ScriptCall {
   resolve: (answer: FinishAnswer) => void
@@ -96,11 +42,13 @@ export class JobBackend extends bullmq.RedisQueueBackend {
   readonly #redis: Redis
   readonly #keep: KeepJobs
   readonly #alone = new WeakSet<MinimalJob>()
+  readonly #waiting: WaitingTake | undefined
   #ending: Ending[] = []
 
-  constructor (redis: Redis, retention: Retention, ...rest: ConstructorParameters<typeof bullmq.RedisQueueBackend>) {
+  constructor (redis: Redis, waiting: WaitingTake | undefined, retention: Retention, ...rest: ConstructorParameters<typeof bullmq.RedisQueueBackend>) {
     super(...rest)
     this.#redis = redis
+    this.#waiting = waiting
     this.#keep = keepJobs(retention)
   }
 
@@ -118,7 +66,7 @@ export class JobBackend extends bullmq.RedisQueueBackend {
     const calls = new Map<string, Array<ScriptCall & { id: string }>>()
     for (const { id, job, entry, parent } of jobs) {
       const { name, args } = await this.#commandOf(job, id, parent)
-      const keys = added[name]
+      const keys = addKeys[name]
       const own = calls.get(name) ?? []
       calls.set(name, own)
       own.push({ id, keys: [...args.slice(0, keys) as string[], createdKey(publicName(this.name))], args: [...args.slice(keys), entry] })
@@ -143,14 +91,29 @@ export class JobBackend extends bullmq.RedisQueueBackend {
     return await this.#finish(job, this.moveToFailedArgs(job, reason, this.#keep, token, fetchNext, fields))
   }
 
-  override execCommand (client: unknown, name: string, args: Array<string | number | Buffer>): unknown {
-    return name === 'moveToActive' ? this.#take(args) : super.execCommand(client as never, name, args)
+  /** The worker's next wait takes a job with this token. */
+  waitAs (token: string): void {
+    this.#waiting?.prepare(token, this.#takeCall(token))
   }
 
-  async #take (args: Array<string | number | Buffer>): Promise<unknown> {
-    const [reply] = await takeScript.run(this.#redis, [{ keys: args.slice(0, takeKeys) as string[], args: args.slice(takeKeys) }])
+  override async moveToActive (token: string): Promise<unknown[]> {
+    const taken = this.#waiting?.taken(token)
+    if (taken !== undefined) return nextJob(taken)
+    const [reply] = await takeScript.run(this.#redis, [this.#takeCall(token, Date.now())])
     if (reply instanceof Error) throw reply
-    return reply
+    return nextJob(reply)
+  }
+
+  /** From now on the job counts as run; false when it is somebody else's by now. */
+  async begin (jobId: string, token: string): Promise<boolean> {
+    const [reply] = await beginScript.run(this.#redis, [{ keys: [this.toKey(jobId)], args: [token] }])
+    if (reply instanceof Error) throw reply
+    return reply === 1
+  }
+
+  /** Without a time, Redis' own is taken. */
+  #takeCall (token: string, now?: number): ScriptCall {
+    return { keys: takeKeys.map(type => this.keys[type] ?? ''), args: [this.toKey(''), now ?? '', token, lockMs] }
   }
 
   /** What BullMQ would send. */
@@ -177,7 +140,7 @@ export class JobBackend extends bullmq.RedisQueueBackend {
     })
     if (dependents === 0) this.#alone.add(job)
     if (typeof reply === 'number' && reply < 0) throw this.finishedErrors({ code: reply, jobId: id, command: 'moveToFinished', state: 'active' })
-    return { result: bullmq.raw2NextJobData(reply as never), finishedOn: Number(own[1]) }
+    return { result: nextJob(reply), finishedOn: Number(own[1]) }
   }
 
   async #settle (): Promise<void> {
@@ -196,13 +159,27 @@ export class JobBackend extends bullmq.RedisQueueBackend {
   }
 }
 
+/** BullMQ's answer to what took the next job, if there was one: its fields, its id, and when to ask again. */
+function nextJob (reply: unknown): unknown[] {
+  const next = bullmq.raw2NextJobData(reply as never) as unknown[]
+  const fields = Array.isArray(reply) ? reply[0] as unknown : undefined
+  if (Array.isArray(fields) && fields.some((name, place) => name === unbegunField && place % 2 === 0)) Object.assign(next[0] as TakenFields, { isUnbegun: true })
+  return next
+}
+
 /** Makes the backends of BullMQ's queues and workers on an open connection. */
 export function backendOn (redis: Redis, retention: Retention): (name: string, options: QueueBaseOptions, blocking?: { withBlockingConnection?: boolean }) => JobBackend {
   return (name, options, { withBlockingConnection = false } = {}) => {
     const client = bullmq.createIORedisClient(redis as Server)
     const connection = new bullmq.RedisConnection(client, { shared: true, skipVersionCheck: true })
-    const blocking = withBlockingConnection ? new bullmq.RedisConnection(client.duplicate({ connectionName: `${keyPrefix}:${Buffer.from(name).toString('base64')}` }), { blocking: true, skipVersionCheck: true }) : undefined
     const keys = new bullmq.QueueKeys(keyPrefix)
-    return new JobBackend(redis, retention, connection, name, keys.getKeys(name), type => keys.toKey(name, type), options, blocking)
+    const backendWith = (waiting?: WaitingTake, blocking?: RedisConnection): JobBackend => (
+      new JobBackend(redis, waiting, retention, connection, name, keys.getKeys(name), type => keys.toKey(name, type), options, blocking)
+    )
+    if (!withBlockingConnection) return backendWith()
+    const blockingClient = client.duplicate({ connectionName: `${keyPrefix}:${Buffer.from(name).toString('base64')}` })
+    const waiting = new WaitingTake(blockingClient as Redis, takeScript)
+    Object.assign(blockingClient, { bzpopmin: async (marker: string, timeoutSec: number) => await waiting.wait(marker, timeoutSec) })
+    return backendWith(waiting, new bullmq.RedisConnection(blockingClient, { blocking: true, skipVersionCheck: true }))
   }
 }

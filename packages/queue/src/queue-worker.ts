@@ -43,6 +43,7 @@ export interface QueueWorkerParts {
 }
 
 interface Run {
+  token: string
   signal: AbortSignal
   log: JobLogWriter
 }
@@ -126,7 +127,7 @@ export class QueueWorker {
       if (this.#cancelled.has(id)) throw new bullmq.WaitingError()
       if (await this.#isMarked(job)) throw new bullmq.UnrecoverableError(encodeFailure(cancelled))
       await this.#flow.admit(job, token)
-      const run = { signal: abort.signal, log }
+      const run = { token: token ?? '', signal: abort.signal, log }
       const result = job.data.serial === true ? await this.#handleSerially(job, token, run) : await this.#handleFlowing(job, token, run)
       // Who sees the final state finds the whole log.
       await log.close()
@@ -139,8 +140,9 @@ export class QueueWorker {
     }
   }
 
-  async #handle (job: Job<JobData>, { signal, log }: Run): Promise<HandlerResult> {
-    const lostBefore = job.attemptsStarted > job.attemptsMade + 1
+  async #handle (job: Job<JobData, OutputRecord>, { token, signal, log }: Run): Promise<HandlerResult> {
+    const isUnbegun = this.#worker.isUnbegun(job)
+    const lostBefore = job.attemptsStarted > job.attemptsMade + 1 && !isUnbegun
     // A job that makes jobs is taken again and again.
     const isRepeated = job.attemptsStarted > 1 || job.data.access !== undefined
     const waitedMs = isRepeated ? undefined : Math.max(0, Date.now() - job.timestamp - (job.opts.delay ?? 0))
@@ -152,6 +154,7 @@ export class QueueWorker {
       priority: publicPriority(job.priority),
       attempt: job.attemptsMade,
       lostBefore,
+      begin: async () => !isUnbegun || await this.#worker.backend.begin(job.id ?? '', token),
       waitedMs,
       signal,
       log: line => { log.write(line) }
@@ -159,7 +162,7 @@ export class QueueWorker {
   }
 
   /** Runs a job again and again as long as the jobs that it waits for have ended by the time it is to be parked. */
-  async #handleFlowing (job: Job<JobData>, token: string | undefined, run: Run): Promise<HandlerResult> {
+  async #handleFlowing (job: Job<JobData, OutputRecord>, token: string | undefined, run: Run): Promise<HandlerResult> {
     for (let seen = -1; ;) {
       const result = await this.#handle(job, run)
       if (!('wait' in result) || run.signal.reason === cancelled) return result
@@ -172,7 +175,7 @@ export class QueueWorker {
   }
 
   /** Runs the job of a serial tool when it is its turn, else parks it, as if it hadn't been started. */
-  async #handleSerially (job: Job<JobData>, token: string | undefined, run: Run): Promise<HandlerResult> {
+  async #handleSerially (job: Job<JobData, OutputRecord>, token: string | undefined, run: Run): Promise<HandlerResult> {
     const serial: SerialJob = { tool: job.data.tool, queue: this.#queue, id: job.id ?? '' }
     if (!await this.#gate.enter(serial)) {
       await this.#uncount(job)
@@ -215,6 +218,7 @@ export class QueueWorker {
       if ('elsewhere' in result) await delay(standBackMs)
       throw new bullmq.WaitingError()
     }
+    if ('taken' in result) throw new bullmq.WaitingError()
     if ('wait' in result) throw new Error('A job of a serial tool does not wait for others')
     const reason = encodeFailure(result.error, result.sandbox)
     throw result.retry === true ? new Error(reason) : new bullmq.UnrecoverableError(reason)

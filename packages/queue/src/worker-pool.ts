@@ -25,8 +25,10 @@ export interface ClaimedJob {
   priority: number
   /** How many runs of the job have failed before. */
   attempt: number
-  /** An earlier worker took this job and didn't settle it: it died, or lost its lock. */
+  /** An earlier worker began to run this job and didn't settle it: it died, or lost its lock. */
   lostBefore: boolean
+  /** To be called before a tool runs that may run only once; false when the job is another worker's by now. */
+  begin: () => Promise<boolean>
   /** Milliseconds from when the job was due until it was taken; undefined for a later attempt. */
   waitedMs: number | undefined
   /** Aborted when the job is no longer this worker's, or the pool stops; `signal.reason` is a `CallError`. */
@@ -45,6 +47,8 @@ export type HandlerResult =
   | { ok: false, wait: StepWait }
   /** Back to the queue: nothing was done, and the run counts as lost. */
   | { ok: false, requeue: true }
+  /** The job is another worker's by now. */
+  | { ok: false, taken: true }
   /** Another worker has what the job needs: it waits until that one takes it, as if it hadn't been taken. */
   | { ok: false, elsewhere: true }
 

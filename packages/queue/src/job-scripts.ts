@@ -1,0 +1,102 @@
+import { BatchedScript } from './batched-script.ts'
+import { bullmqScript } from './bullmq.ts'
+
+/** How many keys BullMQ's scripts take that add a job; behind these comes the index, and behind the arguments its entry. */
+export const addKeys = {
+  addPrioritizedJob: 9,
+  addDelayedJob: 6,
+  addParentJob: 6
+} as const
+
+/** The name of such a script. */
+export type Adding = keyof typeof addKeys
+
+/** BullMQ's scripts that add a job, by name. */
+export const addScripts: ReadonlyMap<string, BatchedScript> = new Map(Object.entries(addKeys).map(([name, keys]) => [name, new BatchedScript(name, bullmqScript(name, keys), {
+  // Before the job: one that is in no list would never be found.
+  each: `
+redis.call('ZADD', KEYS[${keys + 1}], 0, ARGV[4])
+return script(KEYS, ARGV)
+`
+})]))
+
+/**
+ * BullMQ's marker says that there may be a job, and wakes one worker. Taking a job sets it anew, for the next worker:
+ * where no other job is left, that one, and this one when it is done, would ask Redis in vain.
+ */
+const restWhenEmpty = (marker: number): string => `
+if redis.call('ZCARD', KEYS[3]) == 0 and redis.call('LLEN', KEYS[1]) == 0 and redis.call('ZCARD', KEYS[7]) == 0 then
+  redis.call('ZREM', KEYS[${marker}], '0')
+end
+`
+
+/** The keys of BullMQ's script that takes a job. */
+export const takeKeys = ['wait', 'active', 'prioritized', 'events', 'stalled', 'limiter', 'delayed', 'paused', 'meta', 'pc', 'marker'] as const
+/**
+ * A field of a job that was taken for a worker that waited, and that may be gone: its run has not begun. A job that was
+ * taken before, and whose run has begun then, doesn't get it again.
+ */
+export const unbegunField = 'unbegun'
+/**
+ * ARGV: the stem of the queue's keys; milliseconds since 1970, or nothing for a worker that waits; the worker's token; for
+ * how many milliseconds it holds the job.
+ */
+export const takeScript = new BatchedScript('take', bullmqScript('moveToActive', takeKeys.length), {
+  each: `
+local stem, now, waits = ARGV[1], ARGV[2], ARGV[2] == ''
+if waits then
+  local time = redis.call('TIME')
+  now = string.format('%.0f', time[1] * 1000 + math.floor(time[2] / 1000))
+end
+local reply = script(KEYS, {stem, now, cmsgpack.pack({token = ARGV[3], lockDuration = tonumber(ARGV[4])})})
+if type(reply[1]) == 'table' then
+  ${restWhenEmpty(takeKeys.length)}
+  if waits then
+    local runs = redis.call('HMGET', stem .. reply[2], 'ats', 'atm')
+    if tonumber(runs[1]) == tonumber(runs[2] or '0') + 1 then
+      redis.call('HSET', stem .. reply[2], '${unbegunField}', '1')
+      table.insert(reply[1], '${unbegunField}')
+      table.insert(reply[1], '1')
+    end
+  end
+end
+return reply
+`
+})
+
+/** How many keys BullMQ's script takes that settles a job. */
+export const finishKeys = 14
+/**
+ * ARGV, behind BullMQ's: the channel of those who watch the job; that of the API process that waits for it, or nothing.
+ * Both hear of the end right here, those who wait what the record says: nobody need wait until the worker knows. A job
+ * that is found to have ended is told all the same: the connection broke, and the command was sent again.
+ */
+export const finishScript = new BatchedScript('finish', bullmqScript('moveToFinished', finishKeys), {
+  before: 'local heard = {}',
+  each: `
+local id, reply = ARGV[1], script(KEYS, ARGV)
+local sign, text = ARGV[5] == 'completed' and '+' or '-', ARGV[4]
+if type(reply) == 'number' and reply < 0 then
+  local record = redis.call('HMGET', KEYS[12], 'finishedOn', 'returnvalue', 'failedReason')
+  if not record[1] then return {reply} end
+  sign, text = record[2] and '+' or '-', record[2] or record[3] or ''
+end
+if ARGV[6] == '1' then ${restWhenEmpty(14)} end
+redis.call('PUBLISH', ARGV[10], 'job')
+local awaited = ARGV[11]
+if awaited ~= '' then
+  if not heard[awaited] then heard[awaited] = {} end
+  table.insert(heard[awaited], id .. sign .. string.gsub(text, '\\n', ' '))
+end
+return {reply, redis.call('EXISTS', KEYS[12] .. ':dependents')}
+`,
+  after: "for channel, ends in pairs(heard) do redis.call('PUBLISH', channel, table.concat(ends, '\\n')) end"
+})
+
+/** ARGV: the token of who is about to run the job. Answers whether the job is still theirs; those who took it before didn't run it. */
+export const beginScript = new BatchedScript('begin', `
+if redis.call('GET', KEYS[1] .. ':lock') ~= ARGV[1] then return 0 end
+redis.call('HDEL', KEYS[1], '${unbegunField}')
+redis.call('HSET', KEYS[1], 'ats', (redis.call('HGET', KEYS[1], 'atm') or 0) + 1)
+return 1
+`)

@@ -1,0 +1,59 @@
+import type { BatchedScript, ScriptCall } from './batched-script.ts'
+import type { Redis } from './connection.ts'
+
+/** Redis' reply to BZPOPMIN. */
+export type Marker = [key: string, member: string, score: string]
+
+/**
+ * A worker's wait for a job. The command that takes the job is sent along with the one that waits: Redis runs it in the
+ * moment in which the wait ends, where the worker could only send it a round trip later.
+ *
+ * So Redis may take a job for a worker that is gone or stands still, which nobody knows before the job's lock runs out.
+ */
+export class WaitingTake {
+  readonly #redis: Redis
+  readonly #bzpopmin: (marker: string, timeoutSec: number) => Promise<Marker | null>
+  readonly #script: BatchedScript
+  #prepared: { token: string, call: ScriptCall } | undefined
+  #taken: { token: string, reply: unknown[] } | undefined
+
+  /**
+   * @param redis a connection of its own
+   * @param script answers a list, whose first element is one too when there was a job
+   */
+  constructor (redis: Redis, script: BatchedScript) {
+    this.#redis = redis
+    this.#bzpopmin = redis.bzpopmin.bind(redis)
+    this.#script = script
+  }
+
+  /** The next wait takes its job with this call, for the holder of this token. */
+  prepare (token: string, call: ScriptCall): void {
+    this.#prepared = { token, call }
+  }
+
+  /** Waits for a queue's marker, for so many seconds at most; null when there was none. */
+  async wait (marker: string, timeoutSec: number): Promise<Marker | null> {
+    this.#taken = undefined
+    const { token, call } = this.#prepared ?? {}
+    const waiting = this.#bzpopmin(marker, timeoutSec)
+    const taking = call === undefined ? undefined : this.#script.run(this.#redis, [call])
+    const [waited, replies] = await Promise.allSettled([waiting, taking])
+    const found = waited.status === 'fulfilled' ? waited.value : null
+    const reply = replies.status === 'fulfilled' ? replies.value?.[0] : undefined
+    const hasJob = Array.isArray(reply) && Array.isArray(reply[0])
+    // At the end of a wait in vain the worker asks by its own clock.
+    if (token !== undefined && Array.isArray(reply) && (hasJob || found !== null)) this.#taken = { token, reply }
+    if (hasJob) return [marker, '0', '0']
+    if (waited.status === 'rejected') throw waited.reason
+    return found
+  }
+
+  /** What was taken for the holder of a token when the last wait ended: the script's reply, once. */
+  taken (token: string): unknown[] | undefined {
+    const taken = this.#taken
+    if (taken?.token !== token) return undefined
+    this.#taken = undefined
+    return taken.reply
+  }
+}

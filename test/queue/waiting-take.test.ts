@@ -1,0 +1,116 @@
+import { BatchedScript, WaitingTake, connectRedis, isConnected, type Redis } from '@toolyard/queue'
+import t from 'tap'
+import type { Test } from 'tap'
+import { waitFor } from '../support/condition.ts'
+import { startTestRedis } from '../support/redis.ts'
+
+interface Fixture {
+  redis: Redis
+  waiting: WaitingTake
+  /** Waits for the marker, to take what is in `jobs` for this token. */
+  wait: (token: string, sec?: number) => Promise<unknown>
+  /** Does something else as soon as Redis knows of the wait. */
+  whenWaiting: () => Promise<void>
+}
+
+/** Answers a job's fields, or 0, and for whom it was taken. */
+const script = new BatchedScript('pop', `
+local job = redis.call('LPOP', KEYS[1])
+return {job and {job} or 0, ARGV[1]}
+`)
+
+async function open (t: Test): Promise<Fixture> {
+  const server = await startTestRedis(t)
+  const connect = async (): Promise<Redis> => {
+    const redis = connectRedis({ place: { kind: 'server', url: server.url } }, 'worker', () => {})
+    t.teardown(() => { redis.disconnect() })
+    t.ok(await isConnected(redis, 5_000))
+    return redis
+  }
+  const redis = await connect()
+  const waiting = new WaitingTake(await connect(), script)
+  return {
+    redis,
+    waiting,
+    wait: async (token, sec = 60) => {
+      waiting.prepare(token, { keys: ['jobs'], args: [token] })
+      return await waiting.wait('marker', sec)
+    },
+    whenWaiting: async () => { await waitFor('it waits', async () => (await redis.info('clients')).includes('blocked_clients:1')) }
+  }
+}
+
+t.test('a job is taken in the moment in which the marker comes', async t => {
+  const { redis, waiting, wait, whenWaiting } = await open(t)
+  const waited = wait('a')
+  await whenWaiting()
+  await redis.rpush('jobs', 'first')
+  t.equal(await redis.llen('jobs'), 1, 'without a marker nobody looks')
+  await redis.zadd('marker', 0, '0')
+  t.equal(await redis.llen('jobs'), 0)
+  t.same(await waited, ['marker', '0', '0'])
+  t.same(waiting.taken('a'), [['first'], 'a'])
+})
+
+t.test('what was taken is given once, and to nobody but the one it was taken for', async t => {
+  const { redis, waiting, wait } = await open(t)
+  await redis.rpush('jobs', 'first')
+  await redis.zadd('marker', 0, '0')
+  await wait('a')
+  t.equal(waiting.taken('b'), undefined)
+  t.same(waiting.taken('a'), [['first'], 'a'])
+  t.equal(waiting.taken('a'), undefined)
+})
+
+t.test('a job is never left behind a marker that tells of a later time', async t => {
+  const { redis, waiting, wait } = await open(t)
+  await redis.rpush('jobs', 'first')
+  await redis.zadd('marker', 9_999_999_999_999, '1')
+  t.same(await wait('a'), ['marker', '0', '0'])
+  t.same(waiting.taken('a'), [['first'], 'a'])
+})
+
+t.test('with a marker and without a job, the marker and the answer are told', async t => {
+  const { redis, waiting, wait } = await open(t)
+  await redis.zadd('marker', 5, '1')
+  t.same(await wait('a'), ['marker', '1', '5'])
+  t.same(waiting.taken('a'), [0, 'a'])
+})
+
+t.test('a wait in vain leaves it to the worker to ask', async t => {
+  const { waiting, wait } = await open(t)
+  t.equal(await wait('a', 0.01), null)
+  t.equal(waiting.taken('a'), undefined)
+})
+
+t.test('a job that came without its marker is found when the wait ends', async t => {
+  const { redis, waiting, wait, whenWaiting } = await open(t)
+  const waited = wait('a', 0.5)
+  await whenWaiting()
+  await redis.rpush('jobs', 'first')
+  t.same(await waited, ['marker', '0', '0'])
+  t.same(waiting.taken('a'), [['first'], 'a'])
+})
+
+t.test('where the job can\'t be taken, the marker is told, and the worker asks', async t => {
+  const { redis, waiting, wait } = await open(t)
+  await redis.set('jobs', 'no list')
+  await redis.zadd('marker', 0, '0')
+  t.same(await wait('a'), ['marker', '0', '0'])
+  t.equal(waiting.taken('a'), undefined)
+})
+
+t.test('a wait that fails says why', async t => {
+  const { redis, waiting, wait } = await open(t)
+  await redis.set('marker', 'no set')
+  await t.rejects(wait('a'), /WRONGTYPE/)
+  t.equal(waiting.taken('a'), undefined)
+})
+
+t.test('a job that was taken is told though the wait failed', async t => {
+  const { redis, waiting, wait } = await open(t)
+  await redis.set('marker', 'no set')
+  await redis.rpush('jobs', 'first')
+  t.same(await wait('a'), ['marker', '0', '0'])
+  t.same(waiting.taken('a'), [['first'], 'a'])
+})
