@@ -1,4 +1,5 @@
 import type { Redis } from './connection.ts'
+import { packCalls } from './pack-calls.ts'
 
 /** What a script gets: one of its calls. */
 export interface ScriptCall {
@@ -16,13 +17,13 @@ export interface BatchedLua {
   after?: string
 }
 
-/** Keys are told by one byte, and while a script runs Redis does nothing else. */
+/** While a script runs, Redis does nothing else. */
 const mostCalls = 50
 
 /** Errors that concern the server, not a call: nothing that a call wrote can have come before. */
 const ofServer = ['READONLY', 'NOREPLICAS', 'MISCONF']
 
-/** ARGV, for each call: the places of its keys in KEYS, one byte each; the number of its arguments; these. */
+/** ARGV: the calls, each with the places of its keys in KEYS and its arguments, packed as MessagePack. */
 const template = (script: string, { before = '', each = 'return script(KEYS, ARGV)', after = '' }: BatchedLua): string => `
 local function script (KEYS, ARGV)
 ${script}
@@ -32,13 +33,11 @@ local function each (KEYS, ARGV)
 ${each}
 end
 local ofServer = {${ofServer.map(word => `${word} = true`).join(', ')}}
-local replies, at = {}, 1
-while at <= #ARGV do
-  local keys, args, count = {}, {}, tonumber(ARGV[at + 1])
-  for place = 1, #ARGV[at] do keys[place] = KEYS[string.byte(ARGV[at], place)] end
-  for place = 1, count do args[place] = ARGV[at + 1 + place] end
-  at = at + 2 + count
-  local done, reply = pcall(each, keys, args)
+local replies = {}
+for place, call in ipairs(cmsgpack.unpack(ARGV[1])) do
+  local keys = {}
+  for key, at in ipairs(call[1]) do keys[key] = KEYS[at] end
+  local done, reply = pcall(each, keys, call[2])
   if not done then
     local text = type(reply) == 'table' and reply.err or tostring(reply)
     -- Redis 6.2 puts the line before it.
@@ -46,7 +45,7 @@ while at <= #ARGV do
     reply = redis.error_reply(text)
     if ofServer[string.match(text, '^%u*')] then return reply end
   end
-  table.insert(replies, reply)
+  replies[place] = reply
 end
 ${after}
 return replies
@@ -86,11 +85,8 @@ export class BatchedScript {
     const commands = redis as unknown as Record<string, ((...args: Array<string | number | Buffer>) => Promise<unknown[]>) | undefined>
     if (commands[this.#command] === undefined) redis.defineCommand(this.#command, { lua: this.#lua })
     const places = new Map<string, number>()
-    const args: Array<string | number | Buffer> = []
-    for (const call of calls) {
-      args.push(Buffer.from(call.keys.map(key => placeOf(key, places))), call.args.length, ...call.args)
-    }
-    return await commands[this.#command]?.(places.size, ...places.keys(), ...args) ?? []
+    const packed = packCalls(calls.map(({ keys, args }) => ({ keys: keys.map(key => placeOf(key, places)), args: args.map(arg => typeof arg === 'number' ? String(arg) : arg) })))
+    return await commands[this.#command]?.(places.size, ...places.keys(), packed) ?? []
   }
 }
 

@@ -72,6 +72,7 @@ export class JobIndex {
     const members = await this.#redis.zrangebylex(createdKey(queue), after === '' ? '-' : `(${after}`, '+', 'LIMIT', 0, owed)
     tidying.after = members.length < owed ? '' : members.at(-1) ?? ''
     const old = members.filter(member => createdAt(idOf(member)) < Date.now() - settledMs)
+    if (old.length === 0) return
     const pipeline = this.#redis.pipeline()
     for (const member of old) pipeline.exists(jobKey(queue, idOf(member)))
     const replies = await pipeline.exec() ?? []

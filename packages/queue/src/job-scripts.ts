@@ -72,7 +72,7 @@ export const finishKeys = 14
  * that is found to have ended is told all the same: the connection broke, and the command was sent again.
  */
 export const finishScript = new BatchedScript('finish', bullmqScript('moveToFinished', finishKeys), {
-  before: 'local heard = {}',
+  before: 'local heard, taking = {}, nil',
   each: `
 local id, reply = ARGV[1], script(KEYS, ARGV)
 local sign, text = ARGV[5] == 'completed' and '+' or '-', ARGV[4]
@@ -81,7 +81,7 @@ if type(reply) == 'number' and reply < 0 then
   if not record[1] then return {reply} end
   sign, text = record[2] and '+' or '-', record[2] or record[3] or ''
 end
-if ARGV[6] == '1' then ${restWhenEmpty(14)} end
+if ARGV[6] == '1' then taking = KEYS end
 redis.call('PUBLISH', ARGV[10], 'job')
 local awaited = ARGV[11]
 if awaited ~= '' then
@@ -90,7 +90,14 @@ if awaited ~= '' then
 end
 return {reply, redis.call('EXISTS', KEYS[12] .. ':dependents')}
 `,
-  after: "for channel, ends in pairs(heard) do redis.call('PUBLISH', channel, table.concat(ends, '\\n')) end"
+  // All calls are those of one queue.
+  after: `
+if taking then
+  local KEYS = taking
+  ${restWhenEmpty(finishKeys)}
+end
+for channel, ends in pairs(heard) do redis.call('PUBLISH', channel, table.concat(ends, '\\n')) end
+`
 })
 
 /** ARGV: the token of who is about to run the job. Answers whether the job is still theirs; those who took it before didn't run it. */
