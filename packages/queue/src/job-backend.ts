@@ -163,8 +163,13 @@ export class JobBackend extends bullmq.RedisQueueBackend {
 function nextJob (reply: unknown): unknown[] {
   const next = bullmq.raw2NextJobData(reply as never) as unknown[]
   const fields = Array.isArray(reply) ? reply[0] as unknown : undefined
-  if (Array.isArray(fields) && fields.some((name, place) => name === unbegunField && place % 2 === 0)) Object.assign(next[0] as TakenFields, { isUnbegun: true })
+  if (Array.isArray(fields) && isAmong(fields, unbegunField)) Object.assign(next[0] as TakenFields, { isUnbegun: true })
   return next
+}
+
+/** Whether a hash, as Redis tells it, has a field: names and values come in turn. */
+function isAmong (pairs: readonly unknown[], name: string): boolean {
+  return pairs.includes(name) && pairs.some((text, place) => text === name && place % 2 === 0)
 }
 
 /** Makes the backends of BullMQ's queues and workers on an open connection. */

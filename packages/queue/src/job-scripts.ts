@@ -86,7 +86,8 @@ redis.call('PUBLISH', ARGV[10], 'job')
 local awaited = ARGV[11]
 if awaited ~= '' then
   if not heard[awaited] then heard[awaited] = {} end
-  table.insert(heard[awaited], id .. sign .. string.gsub(text, '\\n', ' '))
+  if sign == '-' then text = string.gsub(text, '\\n', ' ') end
+  table.insert(heard[awaited], id .. sign .. text)
 end
 return {reply, redis.call('EXISTS', KEYS[12] .. ':dependents')}
 `,

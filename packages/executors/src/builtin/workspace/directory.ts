@@ -1,4 +1,4 @@
-import { constants, realpathSync } from 'node:fs'
+import { constants, readlinkSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { Descriptor } from './descriptor.ts'
 
@@ -14,8 +14,17 @@ const placeOnly = process.platform === 'linux' ? 0o10000000 : constants.O_RDONLY
 
 /** Opens the workspace itself, whatever links lead to it: its path is the operator's. The caller closes the handle. */
 export function openWorkspace (path: string): Directory {
-  const absolute = realpathSync.native(path)
-  return { handle: new Descriptor(absolute, placeOnly | constants.O_DIRECTORY), absolute }
+  if (process.platform !== 'linux') {
+    const absolute = realpathSync.native(path)
+    return { handle: new Descriptor(absolute, placeOnly | constants.O_DIRECTORY), absolute }
+  }
+  const handle = new Descriptor(path, placeOnly | constants.O_DIRECTORY)
+  try {
+    return { handle, absolute: readlinkSync(`/proc/self/fd/${handle.fd}`) }
+  } catch (error) {
+    handle.close()
+    throw error
+  }
 }
 
 /** Opens a directory in another one, never through a link: that is ENOTDIR or ELOOP. The caller closes the handle. */
