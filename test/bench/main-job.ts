@@ -14,7 +14,7 @@ type Pair = [bare: number, toolyard: number]
 const rounds = 5
 /** What is done before the first round, so that V8 has compiled what both sides do: batches, and then calls by themselves. */
 const warmUp = { batches: 300, calls: 3_000 }
-const batches = 60
+const batches = 150
 const inFlight = 8
 
 const callOf = (index: number): object => ({ call_id: `c${index}`, name: 'data_file_read', arguments: { path: 'README.md' } })

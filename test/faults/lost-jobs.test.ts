@@ -56,20 +56,22 @@ void t.test('fault 22 the event loop of a worker stalls for 5 s: its job is nobo
   t.equal((await service.client.call('once', { mark: 'later' })).ok, true)
 })
 
-void t.test('fault 22 a worker that waits for jobs stands still: the job that Redis takes for it is run elsewhere, once', async t => {
-  const service = await startService(t, { files: stampFiles, tools: stampEntries })
-  t.equal((await service.client.call('once', { mark: 'before' })).ok, true)
-  const pid = service.workers[0]?.child.pid ?? 0
-  process.kill(pid, 'SIGSTOP')
-  const { id } = await submit(service.client, { type: 'agentcli.once', input: { mark: 'passed on' } })
-  t.equal((await reach(service.client, id, 'running', 'succeeded', 'failed')).status, 'running')
-  await service.startWorker()
-  t.match(await reach(service.client, id, 'succeeded', 'failed'), { status: 'succeeded', attempts: 1 })
-  process.kill(pid, 'SIGCONT')
-  t.equal((await service.client.call('once', { mark: 'after' })).ok, true)
-  await delay(2_000)
-  t.same([...runsOf(service)], [['before', 1], ['passed on', 1], ['after', 1]])
-})
+for (const tool of ['once', 'again']) {
+  void t.test(`fault 22 a worker that waits for jobs stands still: the job that Redis takes for it is run elsewhere, once (${tool})`, async t => {
+    const service = await startService(t, { files: stampFiles, tools: stampEntries })
+    t.equal((await service.client.call(tool, { mark: 'before' })).ok, true)
+    const pid = service.workers[0]?.child.pid ?? 0
+    process.kill(pid, 'SIGSTOP')
+    const { id } = await submit(service.client, { type: `agentcli.${tool}`, input: { mark: 'passed on' } })
+    t.equal((await reach(service.client, id, 'running', 'succeeded', 'failed')).status, 'running')
+    await service.startWorker()
+    t.match(await reach(service.client, id, 'succeeded', 'failed'), { status: 'succeeded', attempts: 1 })
+    process.kill(pid, 'SIGCONT')
+    t.equal((await service.client.call(tool, { mark: 'after' })).ok, true)
+    await delay(2_000)
+    t.same([...runsOf(service)], [['before', 1], ['passed on', 1], ['after', 1]])
+  })
+}
 
 void t.test('fault 23 a job that kills its worker is failed after the third one, and the pool goes on', async t => {
   const service = await startService(t, { files: stampFiles, tools: stampEntries, workers: 0 })

@@ -114,6 +114,59 @@ t.test('a job is a waiting worker\'s as soon as it is there', async t => {
   await waitFor('it has ended', async () => await ended() === 1)
 })
 
+t.test('the record of a job that a waiting worker took and ran says that it ran once', async t => {
+  const { ended, queues, redis, isWaiting } = await startPool(t, async () => done)
+  await isWaiting()
+  const id = await addLost(redis, queues, { ats: 1, unbegun: 1 })
+  await waitFor('it has ended', async () => await ended() === 1)
+  t.same(await redis.hmget(`toolyard:{q}:${id}`, 'ats', 'unbegun'), ['1', null])
+})
+
+t.test('a run that takes its time is noted as begun, whatever its tool is', async t => {
+  const held: Array<() => void> = []
+  const { ended, queues, redis, isWaiting } = await startPool(t, async () => {
+    await new Promise<void>(resolve => held.push(resolve))
+    return done
+  })
+  await isWaiting()
+  const id = await addLost(redis, queues, { stc: 0 })
+  await waitFor('it runs', () => held.length === 1)
+  await waitFor('it is noted', async () => await redis.hexists(`toolyard:{q}:${id}`, 'unbegun') === 0)
+  held[0]?.()
+  await waitFor('it has ended', async () => await ended() === 1)
+})
+
+t.test('a job whose taking is answered late is its worker\'s by Redis\' word before it runs', async t => {
+  const fields: unknown[] = []
+  const id = newJobId()
+  const { ended, queues, isWaiting } = await startPool(t, async (redis, job) => {
+    fields.push(await redis.hget(`toolyard:{q}:${id}`, 'unbegun'), job.lostBefore)
+    return done
+  })
+  await isWaiting()
+  const now = Date.now
+  t.teardown(() => { Date.now = now })
+  Date.now = () => now() + 10_000
+  await queues.add('q', [{ id, type: 'x', data: { tool: 'x', arguments: {}, timeoutSec: 1, tags: [], keyName: 'k' } }])
+  await waitFor('it has ended', async () => await ended() === 1)
+  t.same(fields, [null, false])
+})
+
+t.test('who lost a job changes nothing of how often it counts as run', async t => {
+  const id = newJobId()
+  const errors: string[] = []
+  const { queues, redis, isWaiting } = await startPool(t, async redis => {
+    await redis.hset(`toolyard:{q}:${id}`, 'ats', 5)
+    await redis.set(`toolyard:{q}:${id}:lock`, 'another')
+    return { ok: false, elsewhere: true }
+  }, error => { errors.push(error.message) })
+  await isWaiting()
+  await queues.add('q', [{ id, type: 'x', data: { tool: 'x', arguments: {}, timeoutSec: 1, tags: [], keyName: 'k' } }])
+  await waitFor('it was told', () => errors.length > 0)
+  t.match(errors[0], /Lock mismatch/)
+  t.equal(await redis.hget(`toolyard:{q}:${id}`, 'ats'), '5')
+})
+
 /** A job's record says how often it was taken, and whether a run may have begun; another worker has died with it then. */
 async function addLost (redis: Redis, queues: JobQueues, fields: Record<string, number>): Promise<string> {
   const id = newJobId()

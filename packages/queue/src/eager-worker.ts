@@ -20,7 +20,6 @@ export class EagerWorker<Data, Result> extends bullmq.Worker<Data, Result, strin
   /** The places that are taken: a job, and those that were taken with the end of the one before. */
   readonly #lanes = new Set<Promise<void>>()
   #laneEnded = (): void => {}
-  readonly #unbegun = new WeakSet<Job<Data, Result>>()
   /** Jobs that are being settled; never rejected. */
   readonly #ending = new Set<Promise<void>>()
   #hasAsked = false
@@ -118,14 +117,9 @@ export class EagerWorker<Data, Result> extends bullmq.Worker<Data, Result, strin
     return await this.#end(super.handleFailed(error, job, token, fetchNext, span))
   }
 
-  /** Whether the job was taken while this worker, or one before it, only waited: see `JobBackend.begin`. */
-  isUnbegun (job: Job<Data, Result>): boolean {
-    return this.#unbegun.has(job)
-  }
-
   protected override createJob (fields: TakenFields, id: string): Job<Data, Result> {
     const job = super.createJob(fields, id)
-    if (fields.isUnbegun === true) this.#unbegun.add(job)
+    if (fields.isUnbegun === true) this.backend.noteUnbegun(job)
     return job
   }
 

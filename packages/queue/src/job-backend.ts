@@ -1,14 +1,14 @@
 import type { JobData } from '@toolyard/contract'
 import type { Redis as Server } from 'ioredis'
-import type { JobJson, KeepJobs, MinimalJob, ParentKeyOpts, QueueBaseOptions, RedisConnection } from 'bullmq'
+import type { Job, JobJson, KeepJobs, MinimalJob, ParentKeyOpts, QueueBaseOptions, RedisConnection } from 'bullmq'
 import type { ScriptCall } from './batched-script.ts'
 import { bullmq } from './bullmq.ts'
 import type { Redis } from './connection.ts'
-import { addKeys, addScripts, beginScript, finishKeys, finishScript, takeKeys, takeScript, unbegunField, type Adding } from './job-scripts.ts'
+import { addKeys, addScripts, beginScript, finishKeys, finishScript, takeKeys, takeScript, unbegunField, uncountScript, type Adding } from './job-scripts.ts'
 import { lockMs } from './lock.ts'
 import { createdKey, jobChannel, keyPrefix, publicName, replyChannel } from './names.ts'
 import { keepJobs, type Retention } from './retention.ts'
-import { WaitingTake } from './waiting-take.ts'
+import { WaitingTake, type Taken } from './waiting-take.ts'
 
 /** A job that is about to be added. */
 export interface AddedJob {
@@ -28,6 +28,17 @@ export interface TakenFields extends JobJson {
   isUnbegun?: boolean
 }
 
+/** What a job that was taken says of its runs. */
+export type UnbegunJob = Pick<Job, 'id' | 'attemptsStarted' | 'attemptsMade'>
+
+/** BullMQ's answer to what took the next job: its fields, if there was one, its id, and when to ask again. */
+type NextJob = [fields: TakenFields | null, id: string, limitMs: number, delayUntil: number]
+
+/** How long a worker waits at most, in seconds, before it waits anew. */
+export const waitSec = 2
+/** A job that was taken less than so many milliseconds ago is still held. */
+const heldMs = lockMs - 500
+
 interface Ending extends ScriptCall {
   resolve: (answer: FinishAnswer) => void
   reject: (error: unknown) => void
@@ -42,6 +53,7 @@ export class JobBackend extends bullmq.RedisQueueBackend {
   readonly #redis: Redis
   readonly #keep: KeepJobs
   readonly #alone = new WeakSet<MinimalJob>()
+  readonly #unbegun = new WeakSet<object>()
   readonly #waiting: WaitingTake | undefined
   #ending: Ending[] = []
 
@@ -91,29 +103,67 @@ export class JobBackend extends bullmq.RedisQueueBackend {
     return await this.#finish(job, this.moveToFailedArgs(job, reason, this.#keep, token, fetchNext, fields))
   }
 
-  /** The worker's next wait takes a job with this token. */
-  waitAs (token: string): void {
-    this.#waiting?.prepare(token, this.#takeCall(token))
+  /** In seconds: who stands still while it waits must not hold a job longer than its lock. */
+  override get maximumBlockTimeout (): number {
+    return waitSec
   }
 
-  override async moveToActive (token: string): Promise<unknown[]> {
+  /** The worker's next wait takes a job with this token. */
+  waitAs (token: string): void {
+    this.#waiting?.prepare(token, this.#takeCall(token, { waits: true }))
+  }
+
+  override async moveToActive (token: string): Promise<NextJob> {
     const taken = this.#waiting?.taken(token)
-    if (taken !== undefined) return nextJob(taken)
-    const [reply] = await takeScript.run(this.#redis, [this.#takeCall(token, Date.now())])
+    if (taken !== undefined) return await this.#passOn(taken, token)
+    const [reply] = await takeScript.run(this.#redis, [this.#takeCall(token)])
     if (reply instanceof Error) throw reply
     return nextJob(reply)
   }
 
+  /** Notes that a job was taken for a worker that waited, which nobody knows to be there: see `begin`. */
+  noteUnbegun (job: UnbegunJob): void {
+    this.#unbegun.add(job)
+  }
+
+  /** Whether a job may never have been run by those for whom it was taken. */
+  isUnbegun (job: UnbegunJob): boolean {
+    return this.#unbegun.has(job)
+  }
+
   /** From now on the job counts as run; false when it is somebody else's by now. */
-  async begin (jobId: string, token: string): Promise<boolean> {
-    const [reply] = await beginScript.run(this.#redis, [{ keys: [this.toKey(jobId)], args: [token] }])
+  async begin (job: UnbegunJob, token: string): Promise<boolean> {
+    if (!await this.#begin(job.id ?? '', token)) return false
+    if (this.#unbegun.delete(job)) job.attemptsStarted = job.attemptsMade + 1
+    return true
+  }
+
+  /** A job that is given back counts as not taken, if it is still the holder's of this token. */
+  async uncount (job: UnbegunJob, token: string): Promise<void> {
+    const [reply] = await uncountScript.run(this.#redis, [{ keys: [this.toKey(job.id ?? '')], args: [token, job.attemptsStarted - 1] }])
+    if (reply instanceof Error) throw reply
+  }
+
+  /** What was taken long ago may be another worker's by now. */
+  async #passOn ({ reply, ageMs }: Taken, token: string): Promise<NextJob> {
+    const next = nextJob(reply)
+    const [fields, id] = next
+    if (fields === null) return next
+    fields.processedOn = Date.now()
+    if (ageMs < heldMs) return next
+    if (!await this.#begin(id, token)) return nextJob([0, 0, 0, 0])
+    if (fields.isUnbegun === true) Object.assign(fields, { isUnbegun: false, attemptsStarted: Number(fields.attemptsMade) + 1 })
+    return next
+  }
+
+  async #begin (id: string, token: string): Promise<boolean> {
+    const [reply] = await beginScript.run(this.#redis, [{ keys: [this.toKey(id)], args: [token, Date.now()] }])
     if (reply instanceof Error) throw reply
     return reply === 1
   }
 
-  /** Without a time, Redis' own is taken. */
-  #takeCall (token: string, now?: number): ScriptCall {
-    return { keys: takeKeys.map(type => this.keys[type] ?? ''), args: [this.toKey(''), now ?? '', token, lockMs] }
+  #takeCall (token: string, { waits = false } = {}): ScriptCall {
+    return { keys: takeKeys.map(type => this.keys[type] ?? ''), args: [this.toKey(''), Date.now(), token, lockMs, waits ? '1' : ''] }
   }
 
   /** What BullMQ would send. */
@@ -132,7 +182,7 @@ export class JobBackend extends bullmq.RedisQueueBackend {
     const own = args.slice(finishKeys) as Array<string | number | Buffer | undefined>
     const call = {
       keys: args.slice(0, finishKeys) as string[],
-      args: [...own.map(arg => arg ?? ''), jobChannel(id), replyTo === undefined ? '' : replyChannel(replyTo)]
+      args: [...own.map(arg => arg ?? ''), jobChannel(id), replyTo === undefined ? '' : replyChannel(replyTo), this.#unbegun.has(job) ? job.attemptsMade + 1 : '']
     }
     const [reply, dependents] = await new Promise<FinishAnswer>((resolve, reject) => {
       this.#ending.push({ ...call, resolve, reject })
@@ -159,11 +209,10 @@ export class JobBackend extends bullmq.RedisQueueBackend {
   }
 }
 
-/** BullMQ's answer to what took the next job, if there was one: its fields, its id, and when to ask again. */
-function nextJob (reply: unknown): unknown[] {
-  const next = bullmq.raw2NextJobData(reply as never) as unknown[]
+function nextJob (reply: unknown): NextJob {
+  const next = bullmq.raw2NextJobData(reply as never) as NextJob
   const fields = Array.isArray(reply) ? reply[0] as unknown : undefined
-  if (Array.isArray(fields) && isAmong(fields, unbegunField)) Object.assign(next[0] as TakenFields, { isUnbegun: true })
+  if (Array.isArray(fields) && isAmong(fields, unbegunField)) Object.assign(next[0] ?? {}, { isUnbegun: true })
   return next
 }
 

@@ -8,10 +8,13 @@ const begunMs = 5
 export class JobNotices {
   readonly #announcer: Announcer
   readonly #begun = new Set<string>()
+  readonly #onBegun: (id: string) => void
   #timer: NodeJS.Timeout | undefined
 
-  constructor (announcer: Announcer) {
+  /** @param onBegun hears of each run that isn't over after a few milliseconds. */
+  constructor (announcer: Announcer, onBegun: (id: string) => void) {
     this.#announcer = announcer
+    this.#onBegun = onBegun
   }
 
   /** A run begins. Most end before anybody could have seen that. */
@@ -19,7 +22,10 @@ export class JobNotices {
     this.#begun.add(id)
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined
-      for (const begun of this.#begun) this.changed(begun)
+      for (const begun of this.#begun) {
+        this.changed(begun)
+        this.#onBegun(begun)
+      }
       this.#begun.clear()
     }, begunMs)
   }

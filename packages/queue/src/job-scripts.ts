@@ -38,23 +38,20 @@ export const takeKeys = ['wait', 'active', 'prioritized', 'events', 'stalled', '
  */
 export const unbegunField = 'unbegun'
 /**
- * ARGV: the stem of the queue's keys; milliseconds since 1970, or nothing for a worker that waits; the worker's token; for
- * how many milliseconds it holds the job.
+ * ARGV: the stem of the queue's keys; the time, in milliseconds since 1970; the worker's token; for how many milliseconds
+ * it holds the job; 1 for a worker that waits: the time is when it began to.
  */
 export const takeScript = new BatchedScript('take', bullmqScript('moveToActive', takeKeys.length), {
   each: `
-local stem, now, waits = ARGV[1], ARGV[2], ARGV[2] == ''
-if waits then
-  local time = redis.call('TIME')
-  now = string.format('%.0f', time[1] * 1000 + math.floor(time[2] / 1000))
-end
-local reply = script(KEYS, {stem, now, cmsgpack.pack({token = ARGV[3], lockDuration = tonumber(ARGV[4])})})
+local reply = script(KEYS, {ARGV[1], ARGV[2], cmsgpack.pack({token = ARGV[3], lockDuration = tonumber(ARGV[4])})})
 if type(reply[1]) == 'table' then
   ${restWhenEmpty(takeKeys.length)}
-  if waits then
-    local runs = redis.call('HMGET', stem .. reply[2], 'ats', 'atm')
-    if tonumber(runs[1]) == tonumber(runs[2] or '0') + 1 then
-      redis.call('HSET', stem .. reply[2], '${unbegunField}', '1')
+  if ARGV[5] == '1' then
+    local key = ARGV[1] .. reply[2]
+    local job = redis.call('HMGET', key, 'timestamp', 'ats', 'atm')
+    if tonumber(job[1]) > tonumber(ARGV[2]) then redis.call('HSET', key, 'processedOn', job[1]) end
+    if tonumber(job[2]) == tonumber(job[3] or '0') + 1 then
+      redis.call('HSET', key, '${unbegunField}', '1')
       table.insert(reply[1], '${unbegunField}')
       table.insert(reply[1], '1')
     end
@@ -67,7 +64,8 @@ return reply
 /** How many keys BullMQ's script takes that settles a job. */
 export const finishKeys = 14
 /**
- * ARGV, behind BullMQ's: the channel of those who watch the job; that of the API process that waits for it, or nothing.
+ * ARGV, behind BullMQ's: the channel of those who watch the job; that of the API process that waits for it, or nothing;
+ * how often the job was run, where it has not been said to have begun, or nothing.
  * Both hear of the end right here, those who wait what the record says: nobody need wait until the worker knows. A job
  * that is found to have ended is told all the same: the connection broke, and the command was sent again.
  */
@@ -81,6 +79,7 @@ if type(reply) == 'number' and reply < 0 then
   if not record[1] then return {reply} end
   sign, text = record[2] and '+' or '-', record[2] or record[3] or ''
 end
+if ARGV[12] ~= '' and redis.call('HDEL', KEYS[12], '${unbegunField}') == 1 then redis.call('HSET', KEYS[12], 'ats', ARGV[12]) end
 if ARGV[6] == '1' then taking = KEYS end
 redis.call('PUBLISH', ARGV[10], 'job')
 local awaited = ARGV[11]
@@ -101,10 +100,18 @@ for channel, ends in pairs(heard) do redis.call('PUBLISH', channel, table.concat
 `
 })
 
-/** ARGV: the token of who is about to run the job. Answers whether the job is still theirs; those who took it before didn't run it. */
+/** ARGV: the token of who runs the job, and the time. Answers whether they hold it; those who took it before didn't run it. */
 export const beginScript = new BatchedScript('begin', `
 if redis.call('GET', KEYS[1] .. ':lock') ~= ARGV[1] then return 0 end
-redis.call('HDEL', KEYS[1], '${unbegunField}')
-redis.call('HSET', KEYS[1], 'ats', (redis.call('HGET', KEYS[1], 'atm') or 0) + 1)
+if redis.call('HDEL', KEYS[1], '${unbegunField}') == 1 then
+  redis.call('HSET', KEYS[1], 'ats', (redis.call('HGET', KEYS[1], 'atm') or 0) + 1, 'processedOn', ARGV[2])
+end
+return 1
+`)
+
+/** ARGV: the token of who gives the job back, and how often it counts as run then. */
+export const uncountScript = new BatchedScript('uncount', `
+if redis.call('GET', KEYS[1] .. ':lock') ~= ARGV[1] then return 0 end
+redis.call('HSET', KEYS[1], 'ats', ARGV[2])
 return 1
 `)

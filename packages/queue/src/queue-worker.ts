@@ -8,7 +8,7 @@ import { cancelled, type CancelledJobs } from './cancellation.ts'
 import { publicPriority } from './fair-order.ts'
 import { EagerWorker } from './eager-worker.ts'
 import { JobFlow } from './flow/job-flow.ts'
-import { backendOn } from './job-backend.ts'
+import { backendOn, waitSec } from './job-backend.ts'
 import { JobLogWriter } from './job-log-writer.ts'
 import { JobNotices } from './job-notices.ts'
 import type { JobQueues } from './job-queues.ts'
@@ -43,8 +43,9 @@ export interface QueueWorkerParts {
 }
 
 interface Run {
+  job: Job<JobData, OutputRecord>
   token: string
-  signal: AbortSignal
+  abort: AbortController
   log: JobLogWriter
 }
 
@@ -58,7 +59,7 @@ export class QueueWorker {
   readonly #callbacks: CallbackOutbox
   readonly #flow: JobFlow
   readonly #worker: EagerWorker<JobData, OutputRecord>
-  readonly #running = new Map<string, AbortController>()
+  readonly #running = new Map<string, Run>()
   readonly #notices: JobNotices
 
   constructor (queue: string, options: WorkerPoolOptions, parts: QueueWorkerParts) {
@@ -68,7 +69,7 @@ export class QueueWorker {
     this.#cancelled = parts.cancelled
     this.#gate = parts.gate
     this.#callbacks = parts.callbacks
-    this.#notices = new JobNotices(parts.announcer)
+    this.#notices = new JobNotices(parts.announcer, id => { this.#keepBegun(id).catch(this.#report) })
     this.#flow = new JobFlow({ redis: options.redis, queues: parts.queues }, queue)
     this.#worker = new EagerWorker<JobData, OutputRecord>(internalName(queue), (job, token) => this.#process(job, token), {
       autorun: false,
@@ -80,7 +81,7 @@ export class QueueWorker {
       stalledInterval: stalledCheckMs,
       maxStalledCount: maxLostRuns,
       runRetryDelay: 500,
-      drainDelay: 5,
+      drainDelay: waitSec,
       skipVersionCheck: true
     }, backendOn(options.redis, options.retention))
     // Before anything that can settle the job; commands keep their order.
@@ -90,7 +91,7 @@ export class QueueWorker {
       // A run that will be followed by another one fails without an end.
       if (job?.finishedOn !== undefined) this.#settled(job).catch(this.#report)
     })
-    this.#worker.on('lockRenewalFailed', (ids: string[]) => { for (const id of ids) this.#running.get(id)?.abort(lockLost) })
+    this.#worker.on('lockRenewalFailed', (ids: string[]) => { for (const id of ids) this.#running.get(id)?.abort.abort(lockLost) })
     this.#worker.on('error', error => { options.onError(error, queue) })
     this.#worker.run().catch(this.#report)
   }
@@ -102,12 +103,12 @@ export class QueueWorker {
 
   /** Ends the run of a job that was cancelled, if it runs here. */
   cancel (jobId: string): void {
-    this.#running.get(jobId)?.abort(cancelled)
+    this.#running.get(jobId)?.abort.abort(cancelled)
   }
 
   /** See `WorkerPool.stop`. */
   async stop (graceMs: number, hurry?: AbortSignal): Promise<void> {
-    const end = (): void => { for (const run of this.#running.values()) run.abort(stopped) }
+    const end = (): void => { for (const { abort } of this.#running.values()) abort.abort(stopped) }
     const timer = setTimeout(end, graceMs)
     hurry?.addEventListener('abort', end)
     if (hurry?.aborted === true) end()
@@ -116,33 +117,34 @@ export class QueueWorker {
     hurry?.removeEventListener('abort', end)
   }
 
-  async #process (job: Job<JobData, OutputRecord>, token: string | undefined): Promise<OutputRecord> {
+  async #process (job: Job<JobData, OutputRecord>, token = ''): Promise<OutputRecord> {
     const id = job.id ?? ''
-    const abort = new AbortController()
-    this.#running.set(id, abort)
     const { redis, retention } = this.#options
     const log = new JobLogWriter({ redis, queue: this.#queue, jobId: id, retention, onError: this.#report })
+    const run: Run = { job, token, abort: new AbortController(), log }
+    this.#running.set(id, run)
     this.#notices.begin(id)
     try {
       if (this.#cancelled.has(id)) throw new bullmq.WaitingError()
       if (await this.#isMarked(job)) throw new bullmq.UnrecoverableError(encodeFailure(cancelled))
-      await this.#flow.admit(job, token)
-      const run = { token: token ?? '', signal: abort.signal, log }
-      const result = job.data.serial === true ? await this.#handleSerially(job, token, run) : await this.#handleFlowing(job, token, run)
+      await this.#flow.admit(job, token, () => this.#uncount(run))
+      const result = job.data.serial === true ? await this.#handleSerially(run) : await this.#handleFlowing(run)
       // Who sees the final state finds the whole log.
       await log.close()
       // Whoever cancels a job settles it; BullMQ leaves a job alone that somebody else has moved.
-      if (abort.signal.reason === cancelled) throw new bullmq.WaitingError()
-      return await this.#end(job, token, result)
+      if (run.abort.signal.reason === cancelled) throw new bullmq.WaitingError()
+      return await this.#end(run, result)
     } finally {
-      this.#running.delete(id)
-      this.#notices.over(id)
+      if (this.#running.get(id) === run) {
+        this.#running.delete(id)
+        this.#notices.over(id)
+      }
     }
   }
 
-  async #handle (job: Job<JobData, OutputRecord>, { token, signal, log }: Run): Promise<HandlerResult> {
-    const isUnbegun = this.#worker.isUnbegun(job)
-    const lostBefore = job.attemptsStarted > job.attemptsMade + 1 && !isUnbegun
+  async #handle ({ job, token, abort: { signal }, log }: Run): Promise<HandlerResult> {
+    const { backend } = this.#worker
+    const lostBefore = job.attemptsStarted > job.attemptsMade + 1 && !backend.isUnbegun(job)
     // A job that makes jobs is taken again and again.
     const isRepeated = job.attemptsStarted > 1 || job.data.access !== undefined
     const waitedMs = isRepeated ? undefined : Math.max(0, Date.now() - job.timestamp - (job.opts.delay ?? 0))
@@ -154,51 +156,59 @@ export class QueueWorker {
       priority: publicPriority(job.priority),
       attempt: job.attemptsMade,
       lostBefore,
-      begin: async () => !isUnbegun || await this.#worker.backend.begin(job.id ?? '', token),
+      begin: async () => !backend.isUnbegun(job) || await backend.begin(job, token),
       waitedMs,
       signal,
       log: line => { log.write(line) }
     })
   }
 
+  /** A run that takes its time is noted as begun; nobody need wait for that, as for `begin`. */
+  async #keepBegun (id: string): Promise<void> {
+    const run = this.#running.get(id)
+    if (run === undefined || !this.#worker.backend.isUnbegun(run.job)) return
+    if (!await this.#worker.backend.begin(run.job, run.token)) run.abort.abort(lockLost)
+  }
+
   /** Runs a job again and again as long as the jobs that it waits for have ended by the time it is to be parked. */
-  async #handleFlowing (job: Job<JobData, OutputRecord>, token: string | undefined, run: Run): Promise<HandlerResult> {
+  async #handleFlowing (run: Run): Promise<HandlerResult> {
     for (let seen = -1; ;) {
-      const result = await this.#handle(job, run)
-      if (!('wait' in result) || run.signal.reason === cancelled) return result
+      const result = await this.#handle(run)
+      if (!('wait' in result) || run.abort.signal.reason === cancelled) return result
       // Each wait is for more than the one before; else it would be for nothing, and for ever.
       if (result.wait.settled <= seen) throw new Error('The job waits for nothing')
       seen = result.wait.settled
       await run.log.close()
-      await this.#flow.park(job, token, result.wait)
+      await this.#flow.park(run.job, run.token, result.wait)
     }
   }
 
   /** Runs the job of a serial tool when it is its turn, else parks it, as if it hadn't been started. */
-  async #handleSerially (job: Job<JobData, OutputRecord>, token: string | undefined, run: Run): Promise<HandlerResult> {
+  async #handleSerially (run: Run): Promise<HandlerResult> {
+    const { job, token } = run
     const serial: SerialJob = { tool: job.data.tool, queue: this.#queue, id: job.id ?? '' }
     if (!await this.#gate.enter(serial)) {
-      await this.#uncount(job)
+      await this.#uncount(run)
       await job.moveToDelayed(Date.now() + parkMs, token)
       await this.#gate.wakeIfFree(serial)
       throw new bullmq.DelayedError()
     }
     try {
-      return await this.#handle(job, run)
+      return await this.#handle(run)
     } finally {
       await this.#gate.release(serial)
     }
   }
 
   /** Puts a job back for any worker. BullMQ wakes none for a job that has a priority. */
-  async #giveBack (job: Job<JobData>, token: string | undefined): Promise<void> {
+  async #giveBack ({ job, token }: Run): Promise<void> {
     await job.moveToWait(token)
     await this.#options.redis.zadd(`${keyPrefix}:${internalName(this.#queue)}:marker`, 0, '0')
   }
 
   /** A job that is put back as if it hadn't been started. */
-  async #uncount (job: Job<JobData>): Promise<void> {
-    await this.#options.redis.hincrby(jobKey(this.#queue, job.id ?? ''), 'ats', -1)
+  async #uncount ({ job, token }: Run): Promise<void> {
+    await this.#worker.backend.uncount(job, token)
   }
 
   /** Whether the job was cancelled by a process that died before it settled it: its lock ran out then. */
@@ -206,14 +216,15 @@ export class QueueWorker {
     return job.stalledCounter > 0 && await this.#options.redis.hexists(jobKey(this.#queue, job.id ?? ''), 'cancelled') === 1
   }
 
-  async #end (job: Job<JobData, OutputRecord>, token: string | undefined, result: HandlerResult): Promise<OutputRecord> {
+  async #end (run: Run, result: HandlerResult): Promise<OutputRecord> {
+    const { job } = run
     if (result.ok) {
       const record = await this.#outputs.save(this.#queue, job.id ?? '', result)
       return result.sandbox === undefined ? record : { ...record, sandbox: result.sandbox }
     }
     if ('requeue' in result || 'elsewhere' in result) {
-      if ('elsewhere' in result) await this.#uncount(job)
-      await this.#giveBack(job, token)
+      if ('elsewhere' in result) await this.#uncount(run)
+      await this.#giveBack(run)
       this.#notices.changed(job.id ?? '')
       if ('elsewhere' in result) await delay(standBackMs)
       throw new bullmq.WaitingError()

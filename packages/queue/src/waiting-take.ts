@@ -4,6 +4,14 @@ import type { Redis } from './connection.ts'
 /** Redis' reply to BZPOPMIN. */
 export type Marker = [key: string, member: string, score: string]
 
+/** What was taken when a wait ended. */
+export interface Taken {
+  /** The script's reply. */
+  reply: unknown[]
+  /** Milliseconds since the wait was sent, by whichever clock shows more: one stands still while a machine sleeps, the other may be set back. What was taken is no older. */
+  ageMs: number
+}
+
 /**
  * A worker's wait for a job. The command that takes the job is sent along with the one that waits: Redis runs it in the
  * moment in which the wait ends, where the worker could only send it a round trip later.
@@ -15,7 +23,7 @@ export class WaitingTake {
   readonly #bzpopmin: (marker: string, timeoutSec: number) => Promise<Marker | null>
   readonly #script: BatchedScript
   #prepared: { token: string, call: ScriptCall } | undefined
-  #taken: { token: string, reply: unknown[] } | undefined
+  #taken: { token: string, reply: unknown[], sentAt: number, sentDate: number } | undefined
 
   /**
    * @param redis a connection of its own
@@ -36,6 +44,7 @@ export class WaitingTake {
   async wait (marker: string, timeoutSec: number): Promise<Marker | null> {
     this.#taken = undefined
     const { token, call } = this.#prepared ?? {}
+    const [sentAt, sentDate] = [performance.now(), Date.now()]
     const waiting = this.#bzpopmin(marker, timeoutSec)
     const taking = call === undefined ? undefined : this.#script.run(this.#redis, [call])
     const [waited, replies] = await Promise.allSettled([waiting, taking])
@@ -43,17 +52,17 @@ export class WaitingTake {
     const reply = replies.status === 'fulfilled' ? replies.value?.[0] : undefined
     const hasJob = Array.isArray(reply) && Array.isArray(reply[0])
     // At the end of a wait in vain the worker asks by its own clock.
-    if (token !== undefined && Array.isArray(reply) && (hasJob || found !== null)) this.#taken = { token, reply }
+    if (token !== undefined && Array.isArray(reply) && (hasJob || found !== null)) this.#taken = { token, reply, sentAt, sentDate }
     if (hasJob) return [marker, '0', '0']
     if (waited.status === 'rejected') throw waited.reason
     return found
   }
 
-  /** What was taken for the holder of a token when the last wait ended: the script's reply, once. */
-  taken (token: string): unknown[] | undefined {
+  /** What was taken for the holder of a token when the last wait ended, once. */
+  taken (token: string): Taken | undefined {
     const taken = this.#taken
     if (taken?.token !== token) return undefined
     this.#taken = undefined
-    return taken.reply
+    return { reply: taken.reply, ageMs: Math.max(performance.now() - taken.sentAt, Date.now() - taken.sentDate) }
   }
 }

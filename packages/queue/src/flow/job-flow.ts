@@ -40,9 +40,10 @@ export class JobFlow {
   /**
    * Lets a job through that a worker has taken.
    *
+   * @param uncount makes the job count as not taken.
    * @throws UnrecoverableError with the job's end when it can't run any more; DelayedError when it was parked again.
    */
-  async admit (job: Job<JobData>, token: string | undefined): Promise<void> {
+  async admit (job: Job<JobData>, token: string | undefined, uncount: () => Promise<void>): Promise<void> {
     const { redis } = this.#parts
     if (job.parentKey !== undefined && await hasEnded(this.#parts, job.parentKey)) throw new UnrecoverableError(encodeFailure(cancelled))
     const { dependsOn } = job.data
@@ -51,7 +52,7 @@ export class JobFlow {
     if (broken.length > 0) throw new UnrecoverableError(encodeFailure(dependencyError(broken)))
     if (pending.length === 0) return
     // Somebody released it too early, an operator say.
-    await redis.hincrby(jobKey(this.#queue, job.id ?? ''), 'ats', -1)
+    await uncount()
     await job.moveToDelayed(Date.now() + parkMs, token)
     throw new DelayedError()
   }
