@@ -152,6 +152,21 @@ t.test('a job whose taking is answered late is its worker\'s by Redis\' word bef
   t.same(fields, [null, false])
 })
 
+t.test('a job that is just being given back stays uncounted, though its run is noted as begun', async t => {
+  const runs: unknown[] = []
+  const { add, ended, isWaiting } = await startPool(t, async (redis, job) => {
+    const key = `toolyard:{q}:${job.id}`
+    await redis.hset(key, 'ats', 0)
+    await job.begin()
+    runs.push(...await redis.hmget(key, 'ats', 'unbegun'))
+    return done
+  })
+  await isWaiting()
+  await add(1)
+  await waitFor('it has ended', async () => await ended() === 1)
+  t.same(runs, ['0', null])
+})
+
 t.test('who lost a job changes nothing of how often it counts as run', async t => {
   const id = newJobId()
   const errors: string[] = []

@@ -47,7 +47,7 @@ interface Ending extends ScriptCall {
 /**
  * BullMQ's access to the jobs of one queue, for many jobs at once: those of a request are added with one command, and
  * those that end in one turn of the event loop are settled with one. The scripts are BullMQ's own, as is all that they
- * leave in Redis.
+ * leave in Redis, but for the stream of events, which nobody here reads.
  */
 export class JobBackend extends bullmq.RedisQueueBackend {
   readonly #redis: Redis
@@ -140,7 +140,7 @@ export class JobBackend extends bullmq.RedisQueueBackend {
 
   /** A job that is given back counts as not taken, if it is still the holder's of this token. */
   async uncount (job: UnbegunJob, token: string): Promise<void> {
-    const [reply] = await uncountScript.run(this.#redis, [{ keys: [this.toKey(job.id ?? '')], args: [token, job.attemptsStarted - 1] }])
+    const [reply] = await uncountScript.run(this.#redis, [{ keys: [this.toKey(job.id ?? '')], args: [token, job.attemptsStarted - 1, this.#unbegun.has(job) ? '1' : ''] }])
     if (reply instanceof Error) throw reply
   }
 

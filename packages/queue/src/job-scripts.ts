@@ -100,18 +100,29 @@ for channel, ends in pairs(heard) do redis.call('PUBLISH', channel, table.concat
 `
 })
 
-/** ARGV: the token of who runs the job, and the time. Answers whether they hold it; those who took it before didn't run it. */
+/**
+ * ARGV: the token of who runs the job, and the time. Answers whether they hold it. Those who took it before didn't run
+ * it, and don't count; one that is just being given back stays uncounted.
+ */
 export const beginScript = new BatchedScript('begin', `
 if redis.call('GET', KEYS[1] .. ':lock') ~= ARGV[1] then return 0 end
 if redis.call('HDEL', KEYS[1], '${unbegunField}') == 1 then
-  redis.call('HSET', KEYS[1], 'ats', (redis.call('HGET', KEYS[1], 'atm') or 0) + 1, 'processedOn', ARGV[2])
+  redis.call('HSET', KEYS[1], 'processedOn', ARGV[2])
+  local runs = redis.call('HMGET', KEYS[1], 'ats', 'atm')
+  local begun = tonumber(runs[2] or '0') + 1
+  if tonumber(runs[1]) > begun then redis.call('HSET', KEYS[1], 'ats', begun) end
 end
 return 1
 `)
 
-/** ARGV: the token of who gives the job back, and how often it counts as run then. */
+/**
+ * ARGV: the token of who gives the job back; how often it counts as run then; 1 where that is said of a job that has not
+ * begun. Should it have done so meanwhile, those who took it before don't count.
+ */
 export const uncountScript = new BatchedScript('uncount', `
 if redis.call('GET', KEYS[1] .. ':lock') ~= ARGV[1] then return 0 end
-redis.call('HSET', KEYS[1], 'ats', ARGV[2])
+local runs = ARGV[2]
+if ARGV[3] == '1' and redis.call('HEXISTS', KEYS[1], '${unbegunField}') == 0 then runs = redis.call('HGET', KEYS[1], 'atm') or '0' end
+redis.call('HSET', KEYS[1], 'ats', runs)
 return 1
 `)
