@@ -130,6 +130,6 @@ export class EagerWorker<Data, Result> extends bullmq.Worker<Data, Result, strin
 
   protected override getBlockTimeout (blockUntil: number): number {
     this.#hasAsked = true
-    return super.getBlockTimeout(blockUntil)
+    return Math.min(super.getBlockTimeout(blockUntil), this.backend.maximumBlockTimeout)
   }
 }

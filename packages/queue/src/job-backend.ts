@@ -2,7 +2,7 @@ import type { JobData } from '@toolyard/contract'
 import type { Redis as Server } from 'ioredis'
 import type { Job, JobJson, KeepJobs, MinimalJob, ParentKeyOpts, QueueBaseOptions, RedisConnection } from 'bullmq'
 import type { ScriptCall } from './batched-script.ts'
-import { bullmq } from './bullmq.ts'
+import { bullmq, ioredis } from './bullmq.ts'
 import type { Redis } from './connection.ts'
 import { addKeys, addScripts, beginScript, finishKeys, finishScript, takeKeys, takeScript, unbegunField, uncountScript, type Adding } from './job-scripts.ts'
 import { lockMs } from './lock.ts'
@@ -34,8 +34,8 @@ export type UnbegunJob = Pick<Job, 'id' | 'attemptsStarted' | 'attemptsMade'>
 /** BullMQ's answer to what took the next job: its fields, if there was one, its id, and when to ask again. */
 type NextJob = [fields: TakenFields | null, id: string, limitMs: number, delayUntil: number]
 
-/** How long a worker waits at most, in seconds, before it waits anew. */
-export const waitSec = 2
+/** How long a worker waits at most, in seconds, before it waits anew, where its wait takes a job. */
+const waitSec = 2
 /** A job that was taken less than so many milliseconds ago is still held. */
 const heldMs = lockMs - 500
 
@@ -105,7 +105,7 @@ export class JobBackend extends bullmq.RedisQueueBackend {
 
   /** In seconds: who stands still while it waits must not hold a job longer than its lock. */
   override get maximumBlockTimeout (): number {
-    return waitSec
+    return this.#waiting === undefined ? super.maximumBlockTimeout : waitSec
   }
 
   /** The worker's next wait takes a job with this token. */
@@ -232,8 +232,11 @@ export function backendOn (redis: Redis, retention: Retention): (name: string, o
     )
     if (!withBlockingConnection) return backendWith()
     const blockingClient = client.duplicate({ connectionName: `${keyPrefix}:${Buffer.from(name).toString('base64')}` })
+    const waitingWith = (waiting?: WaitingTake): JobBackend => backendWith(waiting, new bullmq.RedisConnection(blockingClient, { blocking: true, skipVersionCheck: true }))
+    // A cluster's client sends commands again by itself, each on its own: two don't stay together when a server is lost.
+    if (redis instanceof ioredis.Cluster) return waitingWith()
     const waiting = new WaitingTake(blockingClient as Redis, takeScript)
     Object.assign(blockingClient, { bzpopmin: async (marker: string, timeoutSec: number) => await waiting.wait(marker, timeoutSec) })
-    return backendWith(waiting, new bullmq.RedisConnection(blockingClient, { blocking: true, skipVersionCheck: true }))
+    return waitingWith(waiting)
   }
 }

@@ -8,7 +8,7 @@ import { cancelled, type CancelledJobs } from './cancellation.ts'
 import { publicPriority } from './fair-order.ts'
 import { EagerWorker } from './eager-worker.ts'
 import { JobFlow } from './flow/job-flow.ts'
-import { backendOn, waitSec } from './job-backend.ts'
+import { backendOn } from './job-backend.ts'
 import { JobLogWriter } from './job-log-writer.ts'
 import { JobNotices } from './job-notices.ts'
 import type { JobQueues } from './job-queues.ts'
@@ -81,7 +81,7 @@ export class QueueWorker {
       stalledInterval: stalledCheckMs,
       maxStalledCount: maxLostRuns,
       runRetryDelay: 500,
-      drainDelay: waitSec,
+      drainDelay: 5,
       skipVersionCheck: true
     }, backendOn(options.redis, options.retention))
     // Before anything that can settle the job; commands keep their order.
