@@ -134,11 +134,3 @@ t.test('a wait that fails says why', async t => {
   await t.rejects(wait('a'), /WRONGTYPE/)
   t.equal(taken('a'), undefined)
 })
-
-t.test('a job that was taken is told though the wait failed', async t => {
-  const { redis, taken, wait } = await open(t)
-  await redis.set('marker', 'no set')
-  await redis.rpush('jobs', 'first')
-  t.same(await wait('a'), ['marker', '0', '0'])
-  t.same(taken('a'), [['first'], 'a'])
-})

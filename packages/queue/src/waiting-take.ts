@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { BatchedScript, ScriptCall } from './batched-script.ts'
 import type { Redis } from './connection.ts'
 
@@ -48,19 +47,15 @@ export class WaitingTake {
     const [sentAt, sentDate] = [performance.now(), Date.now()]
     const waiting = this.#bzpopmin(marker, timeoutSec)
     const taking = call === undefined ? Promise.resolve([]) : this.#script.run(this.#redis, [call])
-    // Whether anybody waits for it any more or not.
+    // Of a wait that fails, or was given up, nobody hears: the job comes back when its lock has run out.
     taking.catch(() => {})
-    const [waited] = await Promise.allSettled([waiting])
-    // What comes after a wait that failed may be sent again and again: nobody waits for that.
-    const [reply] = await (waited.status === 'fulfilled' ? taking : Promise.race([taking, nextTurn([])])).catch(() => [])
-    const found = waited.status === 'fulfilled' ? waited.value : null
+    const found = await waiting
+    const [reply] = await taking.catch(() => [])
     const hasJob = Array.isArray(reply) && Array.isArray(reply[0])
     // At the end of a wait in vain the worker asks by its own clock. One that it gave up long ago has nothing to say.
     const isCurrent = this.#prepared?.token === token
     if (token !== undefined && isCurrent && Array.isArray(reply) && (hasJob || found !== null)) this.#taken = { token, reply, sentAt, sentDate }
-    if (hasJob) return [marker, '0', '0']
-    if (waited.status === 'rejected') throw waited.reason
-    return found
+    return hasJob ? [marker, '0', '0'] : found
   }
 
   /** What was taken for the holder of a token when the last wait ended, once. */
