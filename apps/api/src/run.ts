@@ -5,7 +5,7 @@ import {
 } from '@toolyard/queue'
 import {
   apiKeysOf, builtinSettingsOf, callbacksOf, createLogger, createRedactor, loadEnvFile, onHangup, permissionPolicyOf, readReadiness, readSettings, redisTargetOf, retentionOf, serveStatus,
-  stopOnSignal, tellParent, toolSourcesOf
+  sharedAbort, stopOnSignal, tellParent, toolSourcesOf
 } from '@toolyard/runtime'
 import { createCallMetrics, createMetrics, createQueueMetrics, createToolMetrics } from '@toolyard/runtime/metrics'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -83,9 +83,9 @@ export async function runApi (): Promise<void> {
   })
 
   const guard = new RedisGuard(commands, { allowUnsafe: settings.ALLOW_UNSAFE_REDIS, onReport: report => { reportRedis(report, logger) } })
-  const drain = new AbortController()
-  const stop = new AbortController()
-  const end = new AbortController()
+  const drain = sharedAbort()
+  const stop = sharedAbort()
+  const end = sharedAbort()
   const readiness = readinessChecks({ redis: guard, tools, authReady: settings.API_AUTH_DISABLED || keys.length > 0, draining: drain.signal })
   const app = buildApp({
     catalog,

@@ -1,4 +1,5 @@
 import type { CallbackBody, CallbackData } from '@toolyard/contract'
+import { sharedAbort } from '@toolyard/runtime'
 import type { Job, Worker } from 'bullmq'
 import { bullmq } from './bullmq.ts'
 import { callbackBody } from './callback-body.ts'
@@ -69,7 +70,7 @@ export class CallbackWorker {
   readonly #parts: CallbackWorkerParts
   readonly #sweep: CallbackSweep
   readonly #worker: Worker<CallbackData, string>
-  readonly #stopping = new AbortController()
+  readonly #stopping = sharedAbort()
 
   constructor (options: CallbackOptions, parts: CallbackWorkerParts) {
     this.#options = options

@@ -12,4 +12,5 @@ export { apiKeysOf, builtinSettingsOf, permissionPolicyOf, retentionOf, toolSour
 export type { CountedQueue, RedisReadings } from './queue-metrics.ts'
 export { readSettings, secretFilesOf, SettingsError, variables, type Settings } from './settings.ts'
 export { serveStatus, type StatusSource } from './status-server.ts'
+export { sharedAbort } from './shared-abort.ts'
 export { onHangup, stopOnSignal, type ShutdownOptions, type StopStep } from './shutdown.ts'

@@ -1,3 +1,5 @@
+import { sharedAbort } from './shared-abort.ts'
+
 /** One step of stopping a process; steps run in the order they were given. Once `hurry` is aborted, nothing is waited for that can be ended. */
 export type StopStep = (hurry: AbortSignal) => Promise<void> | void
 
@@ -18,7 +20,7 @@ const sameWishMs = 1_000
  * A further signal, a second or more later, hurries the steps.
  */
 export function stopOnSignal (steps: StopStep[], options: ShutdownOptions): void {
-  const hurry = new AbortController()
+  const hurry = sharedAbort()
   let stoppedAt: number | undefined
   const stop = (reason: string): void => {
     if (stoppedAt !== undefined) {

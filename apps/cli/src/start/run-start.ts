@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { join } from 'node:path'
-import { findRedisTarget } from '@toolyard/runtime'
+import { findRedisTarget, sharedAbort } from '@toolyard/runtime'
 import { ensureBubblewrap } from '@toolyard/runtime/install'
 import { claim } from './claim.ts'
 import { configure } from './configuration.ts'
@@ -49,7 +49,7 @@ export async function runStart (options: StartOptions): Promise<number> {
 /** Resolves when it is time to stop, or rejects; either way `steps` stop what runs. */
 async function serve (options: StartOptions, signals: StopSignals, steps: StopSteps): Promise<void> {
   const { directory, env, entries = findEntries(), backoff = defaultBackoff } = options
-  const end = new AbortController()
+  const end = sharedAbort()
   const ending = end.signal
   signals.stop.addEventListener('abort', () => { end.abort() })
   const { settings, newKey } = await configure(directory, env)

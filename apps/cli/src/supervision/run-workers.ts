@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { createLogger, serveStatus, tellParent, type Settings } from '@toolyard/runtime'
+import { createLogger, serveStatus, sharedAbort, tellParent, type Settings } from '@toolyard/runtime'
 import { extraGraceMs } from './child.ts'
 import { catchStopSignals } from './stop-signals.ts'
 import { defaultBackoff, type Backoff } from './supervisor.ts'
@@ -25,7 +25,7 @@ export interface RunWorkersOptions {
 export async function runWorkers ({ directory, env, settings, entry, backoff = defaultBackoff }: RunWorkersOptions): Promise<number> {
   const logger = createLogger('workers', settings.LOG_LEVEL)
   const signals = catchStopSignals(['SIGINT', 'SIGTERM'])
-  const end = new AbortController()
+  const end = sharedAbort()
   const giveUp = (): void => { end.abort() }
   signals.stop.addEventListener('abort', giveUp)
   if (process.channel !== undefined) process.once('disconnect', giveUp)

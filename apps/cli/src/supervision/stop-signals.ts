@@ -1,3 +1,5 @@
+import { sharedAbort } from '@toolyard/runtime'
+
 /** What the person at the terminal, or the system, wants. */
 export interface StopSignals {
   /** Aborted at the first of the signals. */
@@ -13,8 +15,8 @@ const sameWishMs = 1_000
 
 /** Takes over the signals that stop a process; SIGHUP may mean something else to it. */
 export function catchStopSignals (names: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP']): StopSignals {
-  const stop = new AbortController()
-  const force = new AbortController()
+  const stop = sharedAbort()
+  const force = sharedAbort()
   let stoppedAt = 0
   const onSignal = (): void => {
     if (stop.signal.aborted && Date.now() - stoppedAt >= sameWishMs) force.abort()

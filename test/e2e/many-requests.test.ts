@@ -1,0 +1,11 @@
+import t from 'tap'
+import { startService } from '../support/service.ts'
+import { entries, programs } from './tools.ts'
+
+t.test('of many requests that wait at the same time, Node.js tells the operator of no leak', async t => {
+  const { api, workers, client } = await startService(t, { files: programs, tools: entries, env: { WORKER_CONCURRENCY: '12' } })
+  const answers = await Promise.all(Array.from({ length: 24 }, () => client.call('nap', { ms: 100 })))
+  t.same(answers.filter(({ ok }) => !ok), [])
+  // What the log says are lines of JSON.
+  for (const app of [api, ...workers]) t.same((await app.output()).split('\n').filter(line => !/^(\{.*)?$/.test(line)), [])
+})
