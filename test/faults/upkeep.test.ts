@@ -1,22 +1,18 @@
-import { JobLister, JobQueues, QueueDirectory, WorkerPool, connectRedis, newJobId } from '@toolyard/queue'
+import { JobLister, JobQueues, QueueDirectory, WorkerPool, newJobId } from '@toolyard/queue'
 import t from 'tap'
 import { waitFor } from '../support/condition.ts'
+import { connectTo } from '../support/connection.ts'
 import { startTestRedis } from '../support/redis.ts'
 
 const server = await startTestRedis(t)
-const connect = (role: 'worker' | 'subscriber'): ReturnType<typeof connectRedis> => {
-  const redis = connectRedis({ place: { kind: 'server', url: server.url } }, role, () => {})
-  t.teardown(() => { redis.disconnect() })
-  return redis
-}
 
 t.test('jobs are removed when they are old enough, though no other job ends; a queue without jobs is forgotten and comes back', async t => {
-  const redis = connect('worker')
+  const redis = await connectTo(t, server)
   const retention = { ageSec: 1, count: 1_000 }
   const directory = new QueueDirectory(redis, 1)
   const queues = new JobQueues(redis, directory, retention)
   const pool = new WorkerPool({
-    redis, subscriber: connect('subscriber'), retention, queues: ['*'], concurrency: 1, handle: async () => ({ ok: true, json: '1', value: 1 }), onError: error => { t.error(error) }
+    redis, subscriber: await connectTo(t, server, 'subscriber'), retention, queues: ['*'], concurrency: 1, handle: async () => ({ ok: true, json: '1', value: 1 }), onError: error => { t.error(error) }
   })
   await pool.start()
   t.teardown(async () => {

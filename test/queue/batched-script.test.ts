@@ -1,14 +1,11 @@
-import { BatchedScript, connectRedis, isConnected, type Redis } from '@toolyard/queue'
+import { BatchedScript, type Redis } from '@toolyard/queue'
 import t from 'tap'
 import type { Test } from 'tap'
+import { connectTo } from '../support/connection.ts'
 import { startTestRedis } from '../support/redis.ts'
 
 async function connect (t: Test): Promise<Redis> {
-  const server = await startTestRedis(t)
-  const redis = connectRedis({ place: { kind: 'server', url: server.url } }, 'worker', error => { t.error(error) })
-  t.teardown(() => { redis.disconnect() })
-  t.ok(await isConnected(redis, 5_000))
-  return redis
+  return await connectTo(t, await startTestRedis(t))
 }
 
 const append = new BatchedScript('append', "return redis.call('APPEND', KEYS[1], KEYS[2] .. ARGV[1] .. (ARGV[2] or ''))")
@@ -34,10 +31,7 @@ t.test('a call that Redis refuses leaves its siblings theirs', async t => {
 })
 
 t.test('a server that takes no writes tells so by the whole command, so that the connection looks for another one', async t => {
-  const server = await startTestRedis(t)
-  const redis = connectRedis({ place: { kind: 'server', url: server.url } }, 'request', () => {})
-  t.teardown(() => { redis.disconnect() })
-  t.ok(await isConnected(redis, 5_000))
+  const redis = await connectTo(t, await startTestRedis(t), 'request')
   await redis.call('REPLICAOF', '127.0.0.1', '1')
   await t.rejects(append.run(redis, [{ keys: ['a', 'x'], args: ['1'] }]), /^READONLY /)
 })

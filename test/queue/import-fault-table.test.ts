@@ -1,21 +1,16 @@
-import { connectRedis, ImportFaultTable } from '@toolyard/queue'
+import { ImportFaultTable } from '@toolyard/queue'
 import t, { type Test } from 'tap'
 import { waitFor } from '../support/condition.ts'
+import { connectTo } from '../support/connection.ts'
 import { startTestRedis } from '../support/redis.ts'
 
 const fault = { what: 'module', reason: 'ImportError: no' } as const
-const redis = await startTestRedis(t)
+const server = await startTestRedis(t)
 
 /** The table of one more process. */
 async function openTable (t: Test): Promise<ImportFaultTable> {
-  const target = { place: { kind: 'server', url: redis.url } } as const
-  const [commands, subscriber] = [connectRedis(target, 'worker', () => {}), connectRedis(target, 'subscriber', () => {})]
-  const table = new ImportFaultTable({ commands, subscriber, onChange: () => {} })
-  t.teardown(() => {
-    table.stop()
-    commands.disconnect()
-    subscriber.disconnect()
-  })
+  const table = new ImportFaultTable({ commands: await connectTo(t, server), subscriber: await connectTo(t, server, 'subscriber'), onChange: () => {} })
+  t.teardown(() => { table.stop() })
   await table.start()
   return table
 }

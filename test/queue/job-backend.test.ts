@@ -1,9 +1,10 @@
-import { JobQueues, QueueDirectory, WorkerPool, connectRedis, isConnected, newJobId, type NewJob, type Redis } from '@toolyard/queue'
+import { JobQueues, QueueDirectory, WorkerPool, newJobId, type NewJob, type Redis } from '@toolyard/queue'
 import { Worker } from 'bullmq'
 import type { Redis as Server } from 'ioredis'
 import t from 'tap'
 import type { Test } from 'tap'
 import { waitFor } from '../support/condition.ts'
+import { connectTo } from '../support/connection.ts'
 import { startTestRedis } from '../support/redis.ts'
 
 const retention = { ageSec: 60, count: 1_000 }
@@ -17,16 +18,10 @@ interface Fixture {
 
 async function open (t: Test): Promise<Fixture> {
   const server = await startTestRedis(t)
-  const connect = async (): Promise<Redis> => {
-    const redis = connectRedis({ place: { kind: 'server', url: server.url } }, 'worker', () => {})
-    t.teardown(() => { redis.disconnect() })
-    t.ok(await isConnected(redis, 5_000))
-    return redis
-  }
-  const redis = await connect()
+  const redis = await connectTo(t, server)
   const queues = new JobQueues(redis, new QueueDirectory(redis, 1), retention)
   t.teardown(() => queues.close())
-  return { redis, queues, connect }
+  return { redis, queues, connect: () => connectTo(t, server) }
 }
 
 function job (replyTo?: string): NewJob {

@@ -1,7 +1,8 @@
-import { BatchedScript, WaitingTake, connectRedis, isConnected, type Redis } from '@toolyard/queue'
+import { BatchedScript, WaitingTake, type Redis } from '@toolyard/queue'
 import t from 'tap'
 import type { Test } from 'tap'
 import { waitFor } from '../support/condition.ts'
+import { connectTo } from '../support/connection.ts'
 import { startTestRedis } from '../support/redis.ts'
 
 interface Fixture {
@@ -24,14 +25,8 @@ return {job and {job} or 0, ARGV[1]}
 
 async function open (t: Test): Promise<Fixture> {
   const server = await startTestRedis(t)
-  const connect = async (): Promise<Redis> => {
-    const redis = connectRedis({ place: { kind: 'server', url: server.url } }, 'worker', () => {})
-    t.teardown(() => { redis.disconnect() })
-    t.ok(await isConnected(redis, 5_000))
-    return redis
-  }
-  const redis = await connect()
-  const waiting = new WaitingTake(await connect(), script)
+  const redis = await connectTo(t, server)
+  const waiting = new WaitingTake(await connectTo(t, server), script)
   return {
     redis,
     taken: token => waiting.taken(token)?.reply,

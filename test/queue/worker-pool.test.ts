@@ -1,7 +1,8 @@
-import { JobQueues, QueueDirectory, WorkerPool, connectRedis, isConnected, newJobId, type ClaimedJob, type Redis, type WorkerPoolOptions } from '@toolyard/queue'
+import { JobQueues, QueueDirectory, WorkerPool, newJobId, type ClaimedJob, type Redis, type WorkerPoolOptions } from '@toolyard/queue'
 import t from 'tap'
 import type { Test } from 'tap'
 import { waitFor } from '../support/condition.ts'
+import { connectTo } from '../support/connection.ts'
 import { startTestRedis } from '../support/redis.ts'
 
 const retention = { ageSec: 60, count: 1_000 }
@@ -20,16 +21,10 @@ interface Fixture {
 /** A pool that serves the queue `q` with three places; it must report no error unless it is told what to do with one. */
 async function startPool (t: Test, handle: (redis: Redis, job: ClaimedJob) => ReturnType<WorkerPoolOptions['handle']>, onError: WorkerPoolOptions['onError'] = error => { t.error(error) }): Promise<Fixture> {
   const server = await startTestRedis(t)
-  const connect = (role: 'worker' | 'subscriber'): Redis => {
-    const redis = connectRedis({ place: { kind: 'server', url: server.url } }, role, () => {})
-    t.teardown(() => { redis.disconnect() })
-    return redis
-  }
-  const redis = connect('worker')
+  const redis = await connectTo(t, server)
   const queues = new JobQueues(redis, new QueueDirectory(redis, 1), retention)
-  const pool = new WorkerPool({ redis, subscriber: connect('subscriber'), retention, queues: ['q'], concurrency: 3, handle: job => handle(redis, job), onError })
+  const pool = new WorkerPool({ redis, subscriber: await connectTo(t, server, 'subscriber'), retention, queues: ['q'], concurrency: 3, handle: job => handle(redis, job), onError })
   await pool.start()
-  t.ok(await isConnected(redis, 5_000))
   t.teardown(async () => {
     await pool.stop(0)
     await queues.close()
@@ -171,8 +166,9 @@ t.test('who lost a job changes nothing of how often it counts as run', async t =
   const id = newJobId()
   const errors: string[] = []
   const { queues, redis, isWaiting } = await startPool(t, async redis => {
-    await redis.hset(`toolyard:{q}:${id}`, 'ats', 5)
+    // First of all: a run that lasts is noted as begun by who holds it.
     await redis.set(`toolyard:{q}:${id}:lock`, 'another')
+    await redis.hset(`toolyard:{q}:${id}`, 'ats', 5)
     return { ok: false, elsewhere: true }
   }, error => { errors.push(error.message) })
   await isWaiting()

@@ -1,0 +1,11 @@
+import { connectRedis, isConnected, type Redis } from '@toolyard/queue'
+import type { Cleanup } from './cleanup.ts'
+import type { TestRedis } from './redis.ts'
+
+/** Opens a connection as a process of Toolyard does; it is closed when the test ends. */
+export async function connectTo (cleanup: Cleanup, server: TestRedis, role: Parameters<typeof connectRedis>[1] = 'worker'): Promise<Redis> {
+  const redis = connectRedis({ place: { kind: 'server', url: server.url } }, role, () => {})
+  cleanup.teardown(() => { redis.disconnect() })
+  if (!await isConnected(redis, 5_000)) throw new Error(`Redis at ${server.url} does not answer`)
+  return redis
+}
