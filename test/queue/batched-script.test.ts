@@ -1,4 +1,4 @@
-import { BatchedScript, type Redis } from '@toolyard/queue'
+import { BatchedScript, eachCall, type Redis } from '@toolyard/queue'
 import t from 'tap'
 import type { Test } from 'tap'
 import { connectTo } from '../support/connection.ts'
@@ -8,7 +8,7 @@ async function connect (t: Test): Promise<Redis> {
   return await connectTo(t, await startTestRedis(t))
 }
 
-const append = new BatchedScript('append', "return redis.call('APPEND', KEYS[1], KEYS[2] .. ARGV[1] .. (ARGV[2] or ''))")
+const append = new BatchedScript('append', eachCall("return redis.call('APPEND', KEYS[1], KEYS[2] .. ARGV[1] .. (ARGV[2] or ''))"))
 
 t.test('each call has its own keys and arguments, and its own reply', async t => {
   const redis = await connect(t)

@@ -98,13 +98,11 @@ t.test('a job by itself wakes one worker once, however many wait', async t => {
 
 t.test('a job that Redis refuses leaves its siblings theirs', async t => {
   const { redis, queues } = await open(t)
-  const jobs = [job(), job(), job()]
-  const refused = jobs[1]?.id ?? ''
-  await redis.set(`toolyard:{q}:${refused}`, 'no hash')
-  const errors = await queues.add('q', jobs)
-  t.same([...errors.keys()], [refused])
-  t.match(errors.get(refused), { message: /^WRONGTYPE / })
-  t.equal(await redis.zcard('toolyard:{q}:prioritized'), 2)
+  const [step, later, plain] = [{ ...job(), parent: { queue: 'q', id: newJobId() } }, { ...job(), delayMs: 60_000 }, job()]
+  const errors = await queues.add('q', [step, later, plain])
+  t.same([...errors.keys()], [step.id])
+  t.match(errors.get(step.id), { message: /^Missing key for parent job/ })
+  t.same([await redis.zcard('toolyard:{q}:prioritized'), await redis.zcard('toolyard:{q}:delayed')], [1, 1])
 })
 
 t.test('a job that waits for another one exists, and is not refused, when Redis is full just after it was added', async t => {

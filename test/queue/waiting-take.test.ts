@@ -1,4 +1,4 @@
-import { BatchedScript, WaitingTake, type Redis } from '@toolyard/queue'
+import { BatchedScript, WaitingTake, eachCall, type Redis } from '@toolyard/queue'
 import t from 'tap'
 import type { Test } from 'tap'
 import { waitFor } from '../support/condition.ts'
@@ -18,21 +18,21 @@ interface Fixture {
 }
 
 /** Answers a job's fields, or 0, and for whom it was taken. */
-const script = new BatchedScript('pop', `
+const script = new BatchedScript('pop', eachCall(`
 local job = redis.call('LPOP', KEYS[1])
 return {job and {job} or 0, ARGV[1]}
-`)
+`))
 
 async function open (t: Test): Promise<Fixture> {
   const server = await startTestRedis(t)
   const redis = await connectTo(t, server)
-  const waiting = new WaitingTake(await connectTo(t, server), script)
+  const waiting = new WaitingTake(await connectTo(t, server))
   return {
     redis,
     taken: token => waiting.taken(token)?.reply,
     ageOf: token => waiting.taken(token)?.ageMs,
     wait: async (token, sec = 60) => {
-      waiting.prepare(token, { keys: ['jobs'], args: [token] })
+      waiting.prepare(token, async redis => await script.run(redis, [{ keys: ['jobs'], args: [token] }]))
       return await waiting.wait('marker', sec)
     },
     whenWaiting: async () => { await waitFor('it waits', async () => (await redis.info('clients')).includes('blocked_clients:1')) }

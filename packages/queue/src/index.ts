@@ -11,7 +11,7 @@ export { CursorError, JobLister, type JobListerParts, type JobPage } from './job
 export { JobLogs } from './job-log.ts'
 export { JobLogWriter, type JobLogTarget, type LogLine } from './job-log-writer.ts'
 export { createdAt, newJobId } from './job-id.ts'
-export { BatchedScript } from './batched-script.ts'
+export { allCalls, BatchedScript, eachCall } from './batched-script.ts'
 export { WaitingTake } from './waiting-take.ts'
 export { JobQueues, QueueFullError, type JobLimits, type NewJob } from './job-queues.ts'
 export { JobReader, type JobReaderParts } from './job-reader.ts'

@@ -1,26 +1,17 @@
 import type { JobData } from '@toolyard/contract'
 import type { Redis as Server } from 'ioredis'
-import type { Job, JobJson, KeepJobs, MinimalJob, ParentKeyOpts, QueueBaseOptions, RedisConnection } from 'bullmq'
+import type { Job, JobJson, MinimalJob, ParentKeyOpts, QueueBaseOptions, RedisConnection } from 'bullmq'
+import { addJobs, type AddCommand, type AddedJob } from './add-jobs.ts'
 import type { ScriptCall } from './batched-script.ts'
 import { bullmq, ioredis } from './bullmq.ts'
 import type { Redis } from './connection.ts'
-import { addKeys, addScripts, beginScript, finishKeys, finishScript, takeKeys, takeScript, unbegunField, uncountScript, type Adding } from './job-scripts.ts'
+import { beginScript, finishKeys, takeKeys, takeScript, unbegunField, uncountScript } from './job-scripts.ts'
+import { JobSettler } from './job-settler.ts'
 import { lockMs } from './lock.ts'
 import { createdKey, jobChannel, keyPrefix, publicName, replyChannel } from './names.ts'
+import { addPlainKeys, finishPlainKeys, takePlainKeys, takePlainScript } from './plain-scripts.ts'
 import { keepJobs, type Retention } from './retention.ts'
 import { WaitingTake, type Taken } from './waiting-take.ts'
-
-/** A job that is about to be added. */
-export interface AddedJob {
-  id: string
-  job: JobJson
-  /** What the index of the queue gets: see `JobIndex`. */
-  entry: string
-  parent: ParentKeyOpts
-}
-
-/** BullMQ's reply; and 1 where other jobs depend on this one, 0 where none does. */
-type FinishAnswer = [reply: unknown, dependents?: 0 | 1]
 
 /** The fields of a job that was taken. */
 export interface TakenFields extends JobJson {
@@ -39,29 +30,36 @@ const waitSec = 2
 /** A job that was taken less than so many milliseconds ago is still held. */
 const heldMs = lockMs - 500
 
-interface Ending extends ScriptCall {
-  resolve: (answer: FinishAnswer) => void
-  reject: (error: unknown) => void
+/** How a job ends: its return value, or the reason and the stack of its failure. */
+interface End {
+  sign: '+' | '-'
+  text: string
+  stack: string
+  fetchNext: boolean
+  /** For BullMQ's script. */
+  args: () => ReadonlyArray<string | number | boolean | Buffer>
 }
 
 /**
  * BullMQ's access to the jobs of one queue, for many jobs at once: those of a request are added with one command, and
- * those that end in one turn of the event loop are settled with one. The scripts are BullMQ's own, as is all that they
- * leave in Redis, but for the stream of events, which nobody here reads.
+ * those that end in one turn of the event loop are settled with one. Plain jobs have scripts of their own; all others are
+ * left to BullMQ's. What both leave in Redis is BullMQ's, but for the stream of events, which nobody here reads.
  */
 export class JobBackend extends bullmq.RedisQueueBackend {
   readonly #redis: Redis
-  readonly #keep: KeepJobs
+  readonly #keep: ReturnType<typeof keepJobs>
   readonly #alone = new WeakSet<MinimalJob>()
   readonly #unbegun = new WeakSet<object>()
   readonly #waiting: WaitingTake | undefined
-  #ending: Ending[] = []
+  readonly #settler: JobSettler
 
   constructor (redis: Redis, waiting: WaitingTake | undefined, retention: Retention, ...rest: ConstructorParameters<typeof bullmq.RedisQueueBackend>) {
     super(...rest)
     this.#redis = redis
     this.#waiting = waiting
     this.#keep = keepJobs(retention)
+    const { age, count, limit } = this.#keep
+    this.#settler = new JobSettler(redis, () => this.#shared(finishPlainKeys, [Date.now(), lockMs, age, count, limit, jobChannel(''), replyChannel('')]))
   }
 
   /** Whether other jobs may wait for a job that was settled here. */
@@ -75,32 +73,22 @@ export class JobBackend extends bullmq.RedisQueueBackend {
    * @returns the errors of those that were refused, by id
    */
   async addAll (jobs: readonly AddedJob[]): Promise<Map<string, Error>> {
-    const calls = new Map<string, Array<ScriptCall & { id: string }>>()
-    for (const { id, job, entry, parent } of jobs) {
-      const { name, args } = await this.#commandOf(job, id, parent)
-      const keys = addKeys[name]
-      const own = calls.get(name) ?? []
-      calls.set(name, own)
-      own.push({ id, keys: [...args.slice(0, keys) as string[], createdKey(publicName(this.name))], args: [...args.slice(keys), entry] })
-    }
-    const refused = new Map<string, Error>()
-    await Promise.all([...calls].map(async ([name, own]) => {
-      const replies = await addScripts.get(name)?.run(this.#redis, own) ?? []
-      for (const [place, reply] of replies.entries()) {
-        const id = own[place]?.id ?? ''
-        if (reply instanceof Error) refused.set(id, reply)
-        else if (typeof reply === 'number' && reply < 0) refused.set(id, this.finishedErrors({ code: reply, jobId: id, command: 'addJob' }))
-      }
-    }))
-    return refused
+    return await addJobs(this.#redis, jobs, {
+      shared: this.#shared(addPlainKeys, []),
+      created: createdKey(publicName(this.name)),
+      commandOf: async (id, { job, parent }) => await this.#commandOf(job, id, parent),
+      errorOf: (code, jobId) => this.finishedErrors({ code, jobId, command: 'addJob' })
+    })
   }
 
   override async moveToCompleted (job: MinimalJob, value: unknown, _keep: unknown, token: string, fetchNext: boolean): Promise<{ result: unknown[] | undefined, finishedOn: number }> {
-    return await this.#finish(job, this.moveToCompletedArgs(job, JSON.stringify(value), this.#keep, token, fetchNext))
+    const text = JSON.stringify(value)
+    return await this.#finish(job, token, { sign: '+', text, stack: '', fetchNext, args: () => this.moveToCompletedArgs(job, text, this.#keep, token, fetchNext) })
   }
 
   override async moveToFailed (job: MinimalJob, reason: string, _keep: unknown, token: string, fetchNext: boolean, fields?: Record<string, unknown>): Promise<{ result: unknown[] | undefined, finishedOn: number }> {
-    return await this.#finish(job, this.moveToFailedArgs(job, reason, this.#keep, token, fetchNext, fields))
+    const stack = typeof fields?.['stacktrace'] === 'string' ? fields['stacktrace'] : '[]'
+    return await this.#finish(job, token, { sign: '-', text: reason, stack, fetchNext, args: () => this.moveToFailedArgs(job, reason, this.#keep, token, fetchNext, fields) })
   }
 
   /** In seconds: who stands still while it waits must not hold a job longer than its lock. */
@@ -110,15 +98,15 @@ export class JobBackend extends bullmq.RedisQueueBackend {
 
   /** The worker's next wait takes a job with this token. */
   waitAs (token: string): void {
-    this.#waiting?.prepare(token, this.#takeCall(token, { waits: true }))
+    const shared = this.#takeShared()
+    this.#waiting?.prepare(token, async redis => await takePlainScript.run(redis, [{ keys: [], args: [token, '1'] }], shared))
   }
 
   override async moveToActive (token: string): Promise<NextJob> {
     const taken = this.#waiting?.taken(token)
     if (taken !== undefined) return await this.#passOn(taken, token)
-    const [reply] = await takeScript.run(this.#redis, [this.#takeCall(token)])
-    if (reply instanceof Error) throw reply
-    return nextJob(reply)
+    const [reply] = await takePlainScript.run(this.#redis, [{ keys: [], args: [token, ''] }], this.#takeShared())
+    return nextJob(Array.isArray(reply) ? reply : await this.#takeAny(token))
   }
 
   /** Notes that a job was taken for a worker that waited, which nobody knows to be there: see `begin`. */
@@ -162,50 +150,53 @@ export class JobBackend extends bullmq.RedisQueueBackend {
     return reply === 1
   }
 
-  #takeCall (token: string, { waits = false } = {}): ScriptCall {
-    return { keys: takeKeys.map(type => this.keys[type] ?? ''), args: [this.toKey(''), Date.now(), token, lockMs, waits ? '1' : ''] }
+  /** Takes a job wherever there may be one, with BullMQ's script. */
+  async #takeAny (token: string): Promise<unknown[]> {
+    const [reply] = await takeScript.run(this.#redis, [{ keys: takeKeys.map(type => this.keys[type] ?? ''), args: [this.toKey(''), Date.now(), token, lockMs] }])
+    if (reply instanceof Error) throw reply
+    return reply as unknown[]
+  }
+
+  #takeShared (): ScriptCall {
+    return this.#shared(takePlainKeys, [Date.now(), lockMs])
+  }
+
+  /** What a script of plain jobs gets in all calls. */
+  #shared (types: readonly string[], args: ScriptCall['args']): ScriptCall {
+    return { keys: types.map(type => this.keys[type] ?? ''), args: [this.toKey(''), ...args] }
   }
 
   /** What BullMQ would send. */
-  async #commandOf (job: JobJson, id: string, parent: ParentKeyOpts): Promise<{ name: Adding, args: Array<string | Buffer> }> {
-    let command: { name: string, args: Array<string | Buffer> } | undefined
-    const listening = { runCommand: (name: string, args: Array<string | Buffer>) => { command = { name, args } } }
+  async #commandOf (job: JobJson, id: string, parent: ParentKeyOpts): Promise<AddCommand> {
+    let command: AddCommand | undefined
+    const listening = { runCommand: (name: string, args: AddCommand['args']) => { command = { name: name.split(':')[0] ?? '', args } } }
     await this.addJobToTransaction(listening as never, job, id, parent)
-    const name = command?.name.split(':')[0] ?? ''
-    if (command === undefined || !addScripts.has(name)) throw new Error(`BullMQ adds a job with '${name}'`)
-    return { name: name as Adding, args: command.args }
+    if (command === undefined) throw new Error('BullMQ adds a job without a command')
+    return command
   }
 
-  async #finish (job: MinimalJob, args: ReadonlyArray<string | number | boolean | Buffer>): Promise<{ result: unknown[] | undefined, finishedOn: number }> {
+  async #finish (job: MinimalJob, token: string, { sign, text, stack, fetchNext, args }: End): Promise<{ result: unknown[] | undefined, finishedOn: number }> {
     const id = job.id ?? ''
     const { replyTo } = job.data as JobData
-    const own = args.slice(finishKeys) as Array<string | number | Buffer | undefined>
-    const call = {
-      keys: args.slice(0, finishKeys) as string[],
-      args: [...own.map(arg => arg ?? ''), jobChannel(id), replyTo === undefined ? '' : replyChannel(replyTo), this.#unbegun.has(job) ? job.attemptsMade + 1 : '']
-    }
-    const [reply, dependents] = await new Promise<FinishAnswer>((resolve, reject) => {
-      this.#ending.push({ ...call, resolve, reject })
-      if (this.#ending.length === 1) process.nextTick(() => { void this.#settle() })
+    const runs = this.#unbegun.has(job) ? job.attemptsMade + 1 : ''
+    let finishedOn = Date.now()
+    const plainArgs = [id, token, sign, text, stack, finishedOn, fetchNext && this.closing === undefined ? '1' : '', replyTo ?? '', runs]
+    const [reply, dependents] = await this.#settler.settle({
+      plain: job.parentKey === undefined ? { keys: [], args: plainArgs } : undefined,
+      general: () => {
+        const all = args()
+        const own = all.slice(finishKeys) as Array<string | number | Buffer | undefined>
+        finishedOn = Number(own[1])
+        return {
+          keys: all.slice(0, finishKeys) as string[],
+          args: [...own.map(arg => arg ?? ''), jobChannel(id), replyTo === undefined ? '' : replyChannel(replyTo), runs]
+        }
+      },
+      takeNext: async () => await this.#takeAny(token)
     })
     if (dependents === 0) this.#alone.add(job)
     if (typeof reply === 'number' && reply < 0) throw this.finishedErrors({ code: reply, jobId: id, command: 'moveToFinished', state: 'active' })
-    return { result: nextJob(reply), finishedOn: Number(own[1]) }
-  }
-
-  async #settle (): Promise<void> {
-    const ending = this.#ending
-    this.#ending = []
-    try {
-      const replies = await finishScript.run(this.#redis, ending)
-      for (const [place, { resolve, reject }] of ending.entries()) {
-        const reply = replies[place]
-        if (Array.isArray(reply)) resolve(reply as FinishAnswer)
-        else reject(reply)
-      }
-    } catch (error) {
-      for (const { reject } of ending) reject(error)
-    }
+    return { result: nextJob(reply), finishedOn }
   }
 }
 
@@ -235,7 +226,7 @@ export function backendOn (redis: Redis, retention: Retention): (name: string, o
     const waitingWith = (waiting?: WaitingTake): JobBackend => backendWith(waiting, new bullmq.RedisConnection(blockingClient, { blocking: true, skipVersionCheck: true }))
     // A cluster's client sends commands again by itself, each on its own: two don't stay together when a server is lost.
     if (redis instanceof ioredis.Cluster) return waitingWith()
-    const waiting = new WaitingTake(blockingClient as Redis, takeScript)
+    const waiting = new WaitingTake(blockingClient as Redis)
     Object.assign(blockingClient, { bzpopmin: async (marker: string, timeoutSec: number) => await waiting.wait(marker, timeoutSec) })
     return waitingWith(waiting)
   }

@@ -1,7 +1,8 @@
 import type { Redis } from './connection.ts'
 import { createdAt } from './job-id.ts'
 import type { CompleteJob } from './job-queues.ts'
-import { createdKey, jobKey } from './names.ts'
+import { standingOf } from './job-standing.ts'
+import { createdKey } from './names.ts'
 import { whileAvailable } from './unavailable.ts'
 
 /*
@@ -73,10 +74,8 @@ export class JobIndex {
     tidying.after = members.length < owed ? '' : members.at(-1) ?? ''
     const old = members.filter(member => createdAt(idOf(member)) < Date.now() - settledMs)
     if (old.length === 0) return
-    const pipeline = this.#redis.pipeline()
-    for (const member of old) pipeline.exists(jobKey(queue, idOf(member)))
-    const replies = await pipeline.exec() ?? []
-    const gone = old.filter((_member, index) => replies[index]?.[1] === 0)
+    const standings = await standingOf(this.#redis, queue, old.map(idOf))
+    const gone = old.filter((_member, place) => standings[place] === 'gone')
     if (gone.length > 0) await this.#redis.zrem(createdKey(queue), ...gone)
   }
 }

@@ -6,7 +6,8 @@ import { CallbackOutbox } from './callback-outbox.ts'
 import type { Redis } from './connection.ts'
 import { FairOrder, type Line, type Turns } from './fair-order.ts'
 import { waitForDependencies } from './flow/dependencies.ts'
-import { backendOn, type AddedJob, type JobBackend } from './job-backend.ts'
+import type { AddedJob } from './add-jobs.ts'
+import { backendOn, type JobBackend } from './job-backend.ts'
 import { indexEntry, JobIndex } from './job-index.ts'
 import { internalName, keyPrefix } from './names.ts'
 import { OpenJobs } from './open-jobs.ts'
@@ -202,14 +203,19 @@ function addedJob (queue: JobQueue, job: CompleteJob, priority: number): AddedJo
     // A parent is woken when one of its steps fails, and reads which.
     ...(parent === undefined ? {} : { parent: { id: parent.id, queue: `${keyPrefix}:${internalName(parent.queue)}` }, continueParentOnFailure: true })
   }
+  const entry = indexEntry(job)
+  const isPlain = delayMs === 0 && parent === undefined && data.dependsOn === undefined
+  if (isPlain) return { id, entry, made: { plain: { name: type, data: JSON.stringify(data), opts: JSON.stringify(options), timestamp: Date.now(), priority } } }
   const made = new bullmq.Job(queue, type, data, options, id)
   return {
     id,
-    job: made.asJSON(),
-    entry: indexEntry(job),
-    parent: {
-      ...(made.parentKey === undefined ? {} : { parentKey: made.parentKey, parentDependenciesKey: `${made.parentKey}:dependencies` }),
-      ...(data.dependsOn === undefined ? {} : { addToWaitingChildren: true })
+    entry,
+    made: {
+      job: made.asJSON(),
+      parent: {
+        ...(made.parentKey === undefined ? {} : { parentKey: made.parentKey, parentDependenciesKey: `${made.parentKey}:dependencies` }),
+        ...(data.dependsOn === undefined ? {} : { addToWaitingChildren: true })
+      }
     }
   }
 }

@@ -1,4 +1,4 @@
-import { BatchedScript } from './batched-script.ts'
+import { BatchedScript, eachCall } from './batched-script.ts'
 import { bullmqScript } from './bullmq.ts'
 
 /** How many keys BullMQ's scripts take that add a job; behind these comes the index, and behind the arguments its entry. */
@@ -12,54 +12,26 @@ export const addKeys = {
 export type Adding = keyof typeof addKeys
 
 /** BullMQ's scripts that add a job, by name. */
-export const addScripts: ReadonlyMap<string, BatchedScript> = new Map(Object.entries(addKeys).map(([name, keys]) => [name, new BatchedScript(name, bullmqScript(name, keys), {
+export const addScripts: ReadonlyMap<string, BatchedScript> = new Map(Object.entries(addKeys).map(([name, keys]) => [name, new BatchedScript(name, eachCall(bullmqScript(name, keys), {
   // Before the job: one that is in no list would never be found.
   each: `
 redis.call('ZADD', KEYS[${keys + 1}], 0, ARGV[4])
 return script(KEYS, ARGV)
 `
-})]))
-
-/**
- * BullMQ's marker says that there may be a job, and wakes one worker. Taking a job sets it anew, for the next worker:
- * where no other job is left, that one, and this one when it is done, would ask Redis in vain.
- */
-const restWhenEmpty = (marker: number): string => `
-if redis.call('ZCARD', KEYS[3]) == 0 and redis.call('LLEN', KEYS[1]) == 0 and redis.call('ZCARD', KEYS[7]) == 0 then
-  redis.call('ZREM', KEYS[${marker}], '0')
-end
-`
+}))]))
 
 /** The keys of BullMQ's script that takes a job. */
 export const takeKeys = ['wait', 'active', 'prioritized', 'events', 'stalled', 'limiter', 'delayed', 'paused', 'meta', 'pc', 'marker'] as const
+/** ARGV: the stem of the queue's keys; the time, in milliseconds since 1970; the worker's token; for how many milliseconds it holds the job. */
+export const takeScript = new BatchedScript('take', eachCall(bullmqScript('moveToActive', takeKeys.length), {
+  each: 'return script(KEYS, {ARGV[1], ARGV[2], cmsgpack.pack({token = ARGV[3], lockDuration = tonumber(ARGV[4])})})'
+}))
+
 /**
  * A field of a job that was taken for a worker that waited, and that may be gone: its run has not begun. A job that was
  * taken before, and whose run has begun then, doesn't get it again.
  */
 export const unbegunField = 'unbegun'
-/**
- * ARGV: the stem of the queue's keys; the time, in milliseconds since 1970; the worker's token; for how many milliseconds
- * it holds the job; 1 for a worker that waits: the time is when it began to.
- */
-export const takeScript = new BatchedScript('take', bullmqScript('moveToActive', takeKeys.length), {
-  each: `
-local reply = script(KEYS, {ARGV[1], ARGV[2], cmsgpack.pack({token = ARGV[3], lockDuration = tonumber(ARGV[4])})})
-if type(reply[1]) == 'table' then
-  ${restWhenEmpty(takeKeys.length)}
-  if ARGV[5] == '1' then
-    local key = ARGV[1] .. reply[2]
-    local job = redis.call('HMGET', key, 'timestamp', 'ats', 'atm')
-    if tonumber(job[1]) > tonumber(ARGV[2]) then redis.call('HSET', key, 'processedOn', job[1]) end
-    if tonumber(job[2]) == tonumber(job[3] or '0') + 1 then
-      redis.call('HSET', key, '${unbegunField}', '1')
-      table.insert(reply[1], '${unbegunField}')
-      table.insert(reply[1], '1')
-    end
-  end
-end
-return reply
-`
-})
 
 /** How many keys BullMQ's script takes that settles a job. */
 export const finishKeys = 14
@@ -69,8 +41,8 @@ export const finishKeys = 14
  * Both hear of the end right here, those who wait what the record says: nobody need wait until the worker knows. A job
  * that is found to have ended is told all the same: the connection broke, and the command was sent again.
  */
-export const finishScript = new BatchedScript('finish', bullmqScript('moveToFinished', finishKeys), {
-  before: 'local heard, taking = {}, nil',
+export const finishScript = new BatchedScript('finish', eachCall(bullmqScript('moveToFinished', finishKeys), {
+  before: 'local heard = {}',
   each: `
 local id, reply = ARGV[1], script(KEYS, ARGV)
 local sign, text = ARGV[5] == 'completed' and '+' or '-', ARGV[4]
@@ -80,7 +52,6 @@ if type(reply) == 'number' and reply < 0 then
   sign, text = record[2] and '+' or '-', record[2] or record[3] or ''
 end
 if ARGV[12] ~= '' and redis.call('HDEL', KEYS[12], '${unbegunField}') == 1 then redis.call('HSET', KEYS[12], 'ats', ARGV[12]) end
-if ARGV[6] == '1' then taking = KEYS end
 redis.call('PUBLISH', ARGV[10], 'job')
 local awaited = ARGV[11]
 if awaited ~= '' then
@@ -90,21 +61,14 @@ if awaited ~= '' then
 end
 return {reply, redis.call('EXISTS', KEYS[12] .. ':dependents')}
 `,
-  // All calls are those of one queue.
-  after: `
-if taking then
-  local KEYS = taking
-  ${restWhenEmpty(finishKeys)}
-end
-for channel, ends in pairs(heard) do redis.call('PUBLISH', channel, table.concat(ends, '\\n')) end
-`
-})
+  after: "for channel, ends in pairs(heard) do redis.call('PUBLISH', channel, table.concat(ends, '\\n')) end"
+}))
 
 /**
  * ARGV: the token of who runs the job, and the time. Answers whether they hold it. Those who took it before didn't run
  * it, and don't count; one that is just being given back stays uncounted.
  */
-export const beginScript = new BatchedScript('begin', `
+export const beginScript = new BatchedScript('begin', eachCall(`
 if redis.call('GET', KEYS[1] .. ':lock') ~= ARGV[1] then return 0 end
 if redis.call('HDEL', KEYS[1], '${unbegunField}') == 1 then
   redis.call('HSET', KEYS[1], 'processedOn', ARGV[2])
@@ -113,16 +77,16 @@ if redis.call('HDEL', KEYS[1], '${unbegunField}') == 1 then
   if tonumber(runs[1]) > begun then redis.call('HSET', KEYS[1], 'ats', begun) end
 end
 return 1
-`)
+`))
 
 /**
  * ARGV: the token of who gives the job back; how often it counts as run then; 1 where that is said of a job that has not
  * begun. Should it have done so meanwhile, those who took it before don't count.
  */
-export const uncountScript = new BatchedScript('uncount', `
+export const uncountScript = new BatchedScript('uncount', eachCall(`
 if redis.call('GET', KEYS[1] .. ':lock') ~= ARGV[1] then return 0 end
 local runs = ARGV[2]
 if ARGV[3] == '1' and redis.call('HEXISTS', KEYS[1], '${unbegunField}') == 0 then runs = redis.call('HGET', KEYS[1], 'atm') or '0' end
 redis.call('HSET', KEYS[1], 'ats', runs)
 return 1
-`)
+`))

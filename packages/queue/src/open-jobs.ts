@@ -1,5 +1,6 @@
 import type { Redis } from './connection.ts'
-import { jobKey, openJobsKey } from './names.ts'
+import { standingOf } from './job-standing.ts'
+import { openJobsKey } from './names.ts'
 import { whileAvailable } from './unavailable.ts'
 import { Views } from './views.ts'
 
@@ -50,17 +51,6 @@ end
 redis.call('EXPIRE', KEYS[1], ${keptSec})
 answer[1] = size
 return answer
-`
-
-const [openState, goneState] = [0, 1]
-/** KEYS: jobs of one queue. Answers for each whether it is open, gone, or has ended. */
-const statesScript = `
-local states = {}
-for place, key in ipairs(KEYS) do
-  if redis.call('EXISTS', key) == 0 then states[place] = ${goneState}
-  else states[place] = 2 * redis.call('HEXISTS', key, 'finishedOn') end
-end
-return states
 `
 
 interface View {
@@ -133,29 +123,17 @@ export class OpenJobs {
     for (let start = 0; start < members.length; start += 2 * together) {
       const part = members.slice(start, start + 2 * together)
       const entries = part.flatMap((member, index) => index % 2 === 0 ? [{ member, at: Number(part[index + 1]) }] : [])
-      const states = await this.#statesOf(entries.map(({ member }) => member))
-      const ended = entries.filter(({ member, at }) => {
-        const state = states.get(member) ?? openState
-        return state === goneState ? at < settledBefore : state !== openState
-      })
+      const ended: Array<{ member: string }> = []
+      for (const queue of new Set(entries.map(({ member }) => queueOf(member)))) {
+        const own = entries.filter(({ member }) => queueOf(member) === queue)
+        const standings = await standingOf(this.#redis, queue, own.map(({ member }) => member.slice(0, member.indexOf(' '))))
+        ended.push(...own.filter(({ at }, place) => standings[place] === 'ended' || (standings[place] === 'gone' && at < settledBefore)))
+      }
       if (ended.length > 0) await whileAvailable(this.#redis.zrem(openJobsKey(keyName), ...ended.map(({ member }) => member)))
     }
   }
+}
 
-  async #statesOf (members: readonly string[]): Promise<Map<string, number>> {
-    const byQueue = new Map<string, string[]>()
-    for (const member of members) {
-      const [, queue = ''] = member.split(' ')
-      const own = byQueue.get(queue)
-      if (own === undefined) byQueue.set(queue, [member])
-      else own.push(member)
-    }
-    const states = new Map<string, number>()
-    for (const [queue, own] of byQueue) {
-      const keys = own.map(member => jobKey(queue, member.split(' ')[0] ?? ''))
-      const found = await whileAvailable(this.#redis.eval(statesScript, keys.length, ...keys)) as number[]
-      for (const [place, member] of own.entries()) states.set(member, found[place] ?? openState)
-    }
-    return states
-  }
+function queueOf (member: string): string {
+  return member.slice(member.indexOf(' ') + 1)
 }

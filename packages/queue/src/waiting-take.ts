@@ -1,8 +1,10 @@
-import type { BatchedScript, ScriptCall } from './batched-script.ts'
 import type { Redis } from './connection.ts'
 
 /** Redis' reply to BZPOPMIN. */
 export type Marker = [key: string, member: string, score: string]
+
+/** Sends the command that takes a job; the first reply is a list, whose first element is one too when there was a job. */
+export type Take = (redis: Redis) => Promise<unknown[]>
 
 /** What was taken when a wait ended. */
 export interface Taken {
@@ -21,32 +23,27 @@ export interface Taken {
 export class WaitingTake {
   readonly #redis: Redis
   readonly #bzpopmin: (marker: string, timeoutSec: number) => Promise<Marker | null>
-  readonly #script: BatchedScript
-  #prepared: { token: string, call: ScriptCall } | undefined
+  #prepared: { token: string, take: Take } | undefined
   #taken: { token: string, reply: unknown[], sentAt: number, sentDate: number } | undefined
 
-  /**
-   * @param redis a connection of its own
-   * @param script answers a list, whose first element is one too when there was a job
-   */
-  constructor (redis: Redis, script: BatchedScript) {
+  /** @param redis a connection of its own */
+  constructor (redis: Redis) {
     this.#redis = redis
     this.#bzpopmin = redis.bzpopmin.bind(redis)
-    this.#script = script
   }
 
-  /** The next wait takes its job with this call, for the holder of this token. */
-  prepare (token: string, call: ScriptCall): void {
-    this.#prepared = { token, call }
+  /** The next wait takes its job so, for the holder of this token. */
+  prepare (token: string, take: Take): void {
+    this.#prepared = { token, take }
   }
 
   /** Waits for a queue's marker, for so many seconds at most; null when there was none. */
   async wait (marker: string, timeoutSec: number): Promise<Marker | null> {
     this.#taken = undefined
-    const { token, call } = this.#prepared ?? {}
+    const { token, take } = this.#prepared ?? {}
     const [sentAt, sentDate] = [performance.now(), Date.now()]
     const waiting = this.#bzpopmin(marker, timeoutSec)
-    const taking = call === undefined ? Promise.resolve([]) : this.#script.run(this.#redis, [call])
+    const taking = take === undefined ? Promise.resolve([]) : take(this.#redis)
     // Of a wait that fails, or was given up, nobody hears: the job comes back when its lock has run out.
     taking.catch(() => {})
     const found = await waiting

@@ -1,0 +1,84 @@
+import type { JobJson, ParentKeyOpts } from 'bullmq'
+import type { BatchedScript, ScriptCall } from './batched-script.ts'
+import type { Redis } from './connection.ts'
+import { addKeys, addScripts, type Adding } from './job-scripts.ts'
+import { addPlainScript } from './plain-scripts.ts'
+
+/** A job that is about to be added. */
+export interface AddedJob {
+  id: string
+  /** What the index of the queue gets: see `JobIndex`. */
+  entry: string
+  /** One that is due at once, has a priority, and waits for no other job: its data and options are JSON. Any other is BullMQ's. */
+  made: { plain: PlainJob } | OtherJob
+}
+
+interface PlainJob {
+  name: string
+  data: string
+  opts: string
+  timestamp: number
+  priority: number
+}
+
+interface OtherJob {
+  job: JobJson
+  parent: ParentKeyOpts
+}
+
+/** What BullMQ sends to add a job; its keys come first. */
+export interface AddCommand {
+  name: string
+  args: Array<string | Buffer>
+}
+
+/** How jobs get into one queue. */
+export interface Adder {
+  /** What the script of plain jobs gets in all calls. */
+  shared: ScriptCall
+  /** The key of the queue's index. */
+  created: string
+  commandOf: (id: string, made: OtherJob) => Promise<AddCommand>
+  /** BullMQ's error for a number that its script answers. */
+  errorOf: (code: number, id: string) => Error
+}
+
+type AddCall = ScriptCall & { id: string }
+
+/** See `JobBackend.addAll`. */
+export async function addJobs (redis: Redis, jobs: readonly AddedJob[], { shared, created, commandOf, errorOf }: Adder): Promise<Map<string, Error>> {
+  const plain: AddCall[] = []
+  const others = new Map<Adding, AddCall[]>()
+  for (const { id, entry, made } of jobs) {
+    if ('plain' in made) {
+      const { name, data, opts, timestamp, priority } = made.plain
+      plain.push({ id, keys: [], args: [id, name, data, opts, timestamp, priority, entry] })
+      continue
+    }
+    const { name, args } = await commandOf(id, made)
+    if (!isAdding(name)) throw new Error(`BullMQ adds a job with '${name}'`)
+    const keys = addKeys[name]
+    const calls = others.get(name) ?? []
+    others.set(name, calls)
+    calls.push({ id, keys: [...args.slice(0, keys) as string[], created], args: [...args.slice(keys), entry] })
+  }
+  const refused = new Map<string, Error>()
+  const add = async (calls: readonly AddCall[], script: BatchedScript | undefined, shared?: ScriptCall): Promise<void> => {
+    if (calls.length === 0) return
+    const replies = await script?.run(redis, calls, shared) ?? []
+    for (const [place, reply] of replies.entries()) {
+      const id = calls[place]?.id ?? ''
+      if (reply instanceof Error) refused.set(id, reply)
+      else if (typeof reply === 'number' && reply < 0) refused.set(id, errorOf(reply, id))
+    }
+  }
+  await Promise.all([
+    add(plain, addPlainScript, { ...shared, keys: [...shared.keys, created] }),
+    ...[...others].map(([name, calls]) => add(calls, addScripts.get(name)))
+  ])
+  return refused
+}
+
+function isAdding (name: string): name is Adding {
+  return addScripts.has(name)
+}
