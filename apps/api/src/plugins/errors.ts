@@ -3,6 +3,7 @@ import { RedisUnavailableError } from '@toolyard/queue'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Static } from 'typebox'
+import { whenRead } from './unread-body.ts'
 
 const fastifyErrors: Readonly<Record<string, () => HttpError>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: () => new HttpError('PAYLOAD_TOO_LARGE', `The request body is larger than ${limits.bodyBytes} bytes`),
@@ -28,11 +29,14 @@ export function sendError (error: Error, request: FastifyRequest, reply: Fastify
   const known = toHttpError(error)
   if (known.code === 'INTERNAL') request.log.error({ err: error }, 'request failed')
   if (retryable.has(known.code) && !reply.hasHeader('retry-after')) void reply.header('retry-after', retryAfterSec)
+  // Fastify would close the connection, and who is still sending would get no answer.
+  if (known.code === 'PAYLOAD_TOO_LARGE') void reply.removeHeader('connection')
   const body: Static<typeof ErrorBody> = {
     ok: false,
     error: { code: known.code, message: known.message, ...(known.details === undefined ? {} : { details: known.details }) }
   }
-  void reply.code(known.status).header('content-type', 'application/json; charset=utf-8').serializer(JSON.stringify).send(body)
+  void reply.code(known.status).header('content-type', 'application/json; charset=utf-8').serializer(JSON.stringify)
+  whenRead(request, () => { void reply.send(body) })
 }
 
 function toHttpError (error: Error & { code?: string, statusCode?: number }): HttpError {
