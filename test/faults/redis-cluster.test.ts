@@ -1,5 +1,6 @@
 import t from 'tap'
 import { submit, reach } from '../jobs/submission.ts'
+import { waitFor } from '../support/condition.ts'
 import { startRedisCluster } from '../support/redis-cluster.ts'
 import { startProcesses } from '../support/service.ts'
 import { callUntilServed, roundTools, runJobRound } from './job-round.ts'
@@ -18,4 +19,28 @@ void t.test('jobs go through a Redis Cluster; when a master dies its queues are 
   t.match(await reach(service.client, waiting.id, 'succeeded', 'failed'), { status: 'succeeded', result: { n: 1 } })
   for (const queue of ['default', 'a:b', 'd', 'e']) await callUntilServed(t, service, queue)
   t.equal((await service.client.request('/ready')).status, 200)
+})
+
+void t.test('calls are served while the slot of their queue is moved to another master', async t => {
+  const cluster = await startRedisCluster(t)
+  const service = await startProcesses(t, cluster.env, roundTools)
+  await callUntilServed(t, service, 'm')
+  const from = await cluster.masterOf('toolyard:{m}:meta')
+  // More jobs than there are places: all keys of a queue that there can be are there.
+  const naps = await Promise.all(Array.from({ length: 12 }, () => submit(service.client, { type: 'agentcli.nap', queue: 'm', input: { ms: 1_500 } })))
+  await waitFor('some of them run', async () => await from.client.llen('toolyard:{m}:active') > 0)
+  const to = cluster.masters.find(master => master !== from)
+  const slot = String(await from.client.call('CLUSTER', 'KEYSLOT', '{m}'))
+  const [fromId, toId] = [await from.client.call('CLUSTER', 'MYID') as string, await to?.client.call('CLUSTER', 'MYID') as string]
+  await to?.client.call('CLUSTER', 'SETSLOT', slot, 'IMPORTING', fromId)
+  await from.client.call('CLUSTER', 'SETSLOT', slot, 'MIGRATING', toId)
+  const calls = Array.from({ length: 10 }, (_, n) => service.client.batch([{ call_id: 'a', name: 'echo', arguments: { n } }], { queue: 'm' }))
+  await waitFor('something is put off', async () => /errorstat_TRYAGAIN/.test(await from.client.info('errorstats')))
+  for (let keys = ['']; keys.length > 0;) {
+    keys = await from.client.call('CLUSTER', 'GETKEYSINSLOT', slot, '20') as string[]
+    if (keys.length > 0) await from.client.call('MIGRATE', '127.0.0.1', String(to?.port), '', '0', '5000', 'KEYS', ...keys)
+  }
+  for (const node of [to, from, ...cluster.masters]) await node?.client.call('CLUSTER', 'SETSLOT', slot, 'NODE', toId)
+  for (const [n, { results }] of (await Promise.all(calls)).entries()) t.match(results, [{ ok: true, output: { n } }])
+  for (const { id } of naps) t.match(await reach(service.client, id, 'succeeded', 'failed'), { status: 'succeeded', result: { slept: 1_500 } })
 })

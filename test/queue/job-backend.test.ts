@@ -151,3 +151,32 @@ t.test('a job that ended by another hand is not told by who lost it', async t =>
   await t.rejects(made?.moveToCompleted({ inline: '1' } as never, 'token', false) ?? Promise.resolve(), /Lock mismatch/)
   t.equal(await made?.getState(), 'active')
 })
+
+t.test('a settlement that is sent again word for word is as good as the first', async t => {
+  const { redis, queues, connect } = await open(t)
+  const heard = await hear(connect)
+  await queues.add('q', [job('me')])
+  const made = await take(t, queues, redis)
+  const { now } = Date
+  const endedAt = now()
+  t.teardown(() => { Date.now = now })
+  Date.now = () => endedAt
+  for (let sent = 0; sent < 2; sent++) await made?.moveToCompleted({ inline: '1' } as never, 'token', false)
+  await waitFor('both were told', () => heard.length === 2)
+  t.equal(heard[1], heard[0])
+  t.same(await redis.hmget(`toolyard:{q}:${made?.id ?? ''}`, 'atm', 'returnvalue'), ['1', '{"inline":"1"}'])
+})
+
+t.test('of jobs that end together, one that was thrown no error, or whose record is damaged, takes no other with it', async t => {
+  const { redis, queues } = await open(t)
+  await queues.add('q', [job(), job(), job(), job()])
+  const [sound, thrown, damaged] = [await take(t, queues, redis), await take(t, queues, redis), await take(t, queues, redis)]
+  await redis.hset(`toolyard:{q}:${damaged?.id ?? ''}`, 'atm', 'many')
+  const [next] = await redis.zrange('toolyard:{q}:prioritized', '0', '-1')
+  await redis.set(`toolyard:{q}:${next ?? ''}`, 'no hash')
+  const [first, second, third] = await Promise.allSettled([
+    sound?.moveToCompleted({ inline: '1' } as never, 'token', true), thrown?.moveToFailed('text' as never, 'token', false), damaged?.moveToCompleted({ inline: '3' } as never, 'token', false)
+  ])
+  t.match([first, second, third], [{ status: 'fulfilled' }, { status: 'fulfilled' }, { status: 'rejected', reason: /hash value is not an integer/ }])
+  t.same([await sound?.getState(), await thrown?.getState()], ['completed', 'failed'])
+})

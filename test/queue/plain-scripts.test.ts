@@ -62,6 +62,8 @@ const job = (maxAttempts = 1): NewJob => ({ id: newJobId(), type: 'x', data: { t
 
 /** What only one side keeps: the stream of events, the counter of ids, what is read at the start, and our index. */
 const own = /:(events|id|meta|created|turns:.*|stalled-check)$/
+/** The mark of a job whose run has not begun, which BullMQ doesn't know: none is left when it ends. */
+const isMark = (name: string, hash: Record<string, string>): boolean => name === 'unbegun' && hash['finishedOn'] === undefined
 /** Times that differ by the moment. */
 const times = new Set(['timestamp', 'processedOn', 'finishedOn'])
 
@@ -72,8 +74,9 @@ async function dump (redis: Redis, queue: string): Promise<Record<string, unknow
   const contents = await Promise.all(keys.map(async key => {
     const type = await redis.type(key)
     if (type === 'hash') {
-      const fields = Object.entries(await redis.hgetall(key)).filter(([name]) => name !== 'opts').map(([name, value]) => times.has(name) ? [name, Number(value) > 1e12] : [name, value])
-      return { fields: Object.fromEntries(fields) as unknown, opts: JSON.parse(await redis.hget(key, 'opts') ?? '{}') as unknown }
+      const hash = await redis.hgetall(key)
+      const fields = Object.entries(hash).filter(([name]) => name !== 'opts' && !isMark(name, hash)).map(([name, value]) => times.has(name) ? [name, Number(value) > 1e12] : [name, value])
+      return { fields: Object.fromEntries(fields) as unknown, opts: JSON.parse(hash['opts'] ?? '{}') as unknown }
     }
     if (type === 'list') return await redis.lrange(key, 0, -1)
     if (type === 'set') return (await redis.smembers(key)).sort()

@@ -1,6 +1,6 @@
 import type { JobData } from '@toolyard/contract'
 import type { Redis as Server } from 'ioredis'
-import type { Job, JobJson, MinimalJob, ParentKeyOpts, QueueBaseOptions, RedisConnection } from 'bullmq'
+import type { Job, JobJson, MinimalJob, MoveToDelayedOpts, ParentKeyOpts, QueueBaseOptions, RedisConnection } from 'bullmq'
 import { addJobs, type AddCommand, type AddedJob } from './add-jobs.ts'
 import type { ScriptCall } from './batched-script.ts'
 import { bullmq, ioredis } from './bullmq.ts'
@@ -82,13 +82,21 @@ export class JobBackend extends bullmq.RedisQueueBackend {
   }
 
   override async moveToCompleted (job: MinimalJob, value: unknown, _keep: unknown, token: string, fetchNext: boolean): Promise<{ result: unknown[] | undefined, finishedOn: number }> {
-    const text = JSON.stringify(value)
+    const text = (JSON.stringify(value) as string | undefined) ?? 'null'
     return await this.#finish(job, token, { sign: '+', text, stack: '', fetchNext, args: () => this.moveToCompletedArgs(job, text, this.#keep, token, fetchNext) })
   }
 
-  override async moveToFailed (job: MinimalJob, reason: string, _keep: unknown, token: string, fetchNext: boolean, fields?: Record<string, unknown>): Promise<{ result: unknown[] | undefined, finishedOn: number }> {
+  /** @param message of what was thrown; undefined where that was no error. */
+  override async moveToFailed (job: MinimalJob, message: string | undefined, _keep: unknown, token: string, fetchNext: boolean, fields?: Record<string, unknown>): Promise<{ result: unknown[] | undefined, finishedOn: number }> {
+    const reason = message ?? ''
     const stack = typeof fields?.['stacktrace'] === 'string' ? fields['stacktrace'] : '[]'
     return await this.#finish(job, token, { sign: '-', text: reason, stack, fetchNext, args: () => this.moveToFailedArgs(job, reason, this.#keep, token, fetchNext, fields) })
+  }
+
+  /** What BullMQ tells of the next job then doesn't say whether its run has begun: the worker asks for it. */
+  override async moveToDelayed (id: string, timestamp: number, delay: number, token?: string, options?: MoveToDelayedOpts): Promise<unknown[] | undefined> {
+    const next = await super.moveToDelayed(id, timestamp, delay, token, { ...options, fetchNext: false })
+    return next ?? undefined
   }
 
   /** In seconds: who stands still while it waits must not hold a job longer than its lock. */
@@ -99,17 +107,17 @@ export class JobBackend extends bullmq.RedisQueueBackend {
   /** The worker's next wait takes a job with this token. */
   waitAs (token: string): void {
     const shared = this.#takeShared()
-    this.#waiting?.prepare(token, async redis => await takePlainScript.run(redis, [{ keys: [], args: [token, '1'] }], shared))
+    this.#waiting?.prepare(token, async redis => await takePlainScript.run(redis, [{ keys: [], args: [token] }], shared))
   }
 
   override async moveToActive (token: string): Promise<NextJob> {
     const taken = this.#waiting?.taken(token)
     if (taken !== undefined) return await this.#passOn(taken, token)
-    const [reply] = await takePlainScript.run(this.#redis, [{ keys: [], args: [token, ''] }], this.#takeShared())
+    const [reply] = await takePlainScript.run(this.#redis, [{ keys: [], args: [token] }], this.#takeShared())
     return nextJob(Array.isArray(reply) ? reply : await this.#takeAny(token))
   }
 
-  /** Notes that a job was taken for a worker that waited, which nobody knows to be there: see `begin`. */
+  /** Notes that the run of a job has not begun, should nobody hear that it was taken: see `begin`. */
   noteUnbegun (job: UnbegunJob): void {
     this.#unbegun.add(job)
   }
@@ -179,14 +187,15 @@ export class JobBackend extends bullmq.RedisQueueBackend {
     const id = job.id ?? ''
     const { replyTo } = job.data as JobData
     const runs = this.#unbegun.has(job) ? job.attemptsMade + 1 : ''
-    let finishedOn = Date.now()
+    const finishedOn = Date.now()
     const plainArgs = [id, token, sign, text, stack, finishedOn, fetchNext && this.closing === undefined ? '1' : '', replyTo ?? '', runs]
     const [reply, dependents] = await this.#settler.settle({
       plain: job.parentKey === undefined ? { keys: [], args: plainArgs } : undefined,
       general: () => {
         const all = args()
         const own = all.slice(finishKeys) as Array<string | number | Buffer | undefined>
-        finishedOn = Number(own[1])
+        // The time by which a command that is sent again is known.
+        own[1] = finishedOn
         return {
           keys: all.slice(0, finishKeys) as string[],
           args: [...own.map(arg => arg ?? ''), jobChannel(id), replyTo === undefined ? '' : replyChannel(replyTo), runs]

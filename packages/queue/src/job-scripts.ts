@@ -28,8 +28,8 @@ export const takeScript = new BatchedScript('take', eachCall(bullmqScript('moveT
 }))
 
 /**
- * A field of a job that was taken for a worker that waited, and that may be gone: its run has not begun. A job that was
- * taken before, and whose run has begun then, doesn't get it again.
+ * A field of a job that was taken, and whose run has not begun: its worker may be gone, or never have heard of it. A job
+ * that was taken before, and whose run has begun then, doesn't get it again.
  */
 export const unbegunField = 'unbegun'
 
@@ -39,7 +39,8 @@ export const finishKeys = 14
  * ARGV, behind BullMQ's: the channel of those who watch the job; that of the API process that waits for it, or nothing;
  * how often the job was run, where it has not been said to have begun, or nothing.
  * Both hear of the end right here, those who wait what the record says: nobody need wait until the worker knows. A job
- * that is found to have ended is told all the same: the connection broke, and the command was sent again.
+ * that is found to have ended is told all the same: the connection broke, and the command was sent again. When it is just
+ * this end that is found, the worker goes on as after any.
  */
 export const finishScript = new BatchedScript('finish', eachCall(bullmqScript('moveToFinished', finishKeys), {
   before: 'local heard = {}',
@@ -49,9 +50,11 @@ local sign, text = ARGV[5] == 'completed' and '+' or '-', ARGV[4]
 if type(reply) == 'number' and reply < 0 then
   local record = redis.call('HMGET', KEYS[12], 'finishedOn', 'returnvalue', 'failedReason')
   if not record[1] then return {reply} end
+  local isThis = record[1] == ARGV[2] and (record[2] or record[3]) == text and (record[2] and '+' or '-') == sign
   sign, text = record[2] and '+' or '-', record[2] or record[3] or ''
+  if isThis then reply = 0 end
 end
-if ARGV[12] ~= '' and redis.call('HDEL', KEYS[12], '${unbegunField}') == 1 then redis.call('HSET', KEYS[12], 'ats', ARGV[12]) end
+if redis.call('HDEL', KEYS[12], '${unbegunField}') == 1 and ARGV[12] ~= '' then redis.call('HSET', KEYS[12], 'ats', ARGV[12]) end
 redis.call('PUBLISH', ARGV[10], 'job')
 local awaited = ARGV[11]
 if awaited ~= '' then

@@ -16,15 +16,18 @@ local stem = ARGV[2]
 local function whole (number) return string.format('%.0f', number) end
 `
 
+/** A key that is never there: while the slot of a queue is moved, a Redis Cluster puts off what names one, instead of running half of it. */
+const absent = 'limiter'
+
 /** The keys of the script that adds jobs. */
-export const addPlainKeys = ['marker', 'meta', 'prioritized', 'active', 'pc'] as const
+export const addPlainKeys = ['marker', 'meta', 'prioritized', 'active', 'pc', absent] as const
 /**
  * KEYS: behind those of the queue, its index. ARGV of a call: id, name, data, options as JSON, timestamp, priority, entry
  * in the index. Answers 1; a job that exists is left as it is.
  */
 export const addPlainScript = new BatchedScript('add-plain', allCalls(`
 ${queue}
-local marker, meta, prioritized, active, counter, created = unpack(KEYS)
+local marker, meta, prioritized, active, counter, _, created = unpack(KEYS)
 local keys, entries, places, replies = {}, {}, {}, {}
 for place, call in ipairs(calls) do
   keys[place] = stem .. call[1]
@@ -55,7 +58,7 @@ return replies
 `))
 
 /** The keys of the scripts that take jobs. */
-export const takePlainKeys = ['wait', 'active', 'prioritized', 'delayed', 'meta', 'pc', 'marker'] as const
+export const takePlainKeys = ['wait', 'active', 'prioritized', 'delayed', 'meta', 'pc', 'marker', absent] as const
 /**
  * Takes a job for each token, as long as there are any; nil where the queue is paused or limited, or delayed jobs are
  * due. A marker wakes one worker: it is left for the next one while there is something left to take, else it would ask
@@ -64,26 +67,24 @@ export const takePlainKeys = ['wait', 'active', 'prioritized', 'delayed', 'meta'
 const take = `
 local wait, active, prioritized, delayed, meta, counter, marker = unpack(KEYS)
 local now, lockMs = ARGV[3], ARGV[4]
-local function start (id, token, waits)
+local function start (id, token)
   local key = stem .. id
   redis.call('SET', key .. ':lock', token, 'PX', lockMs)
   local fields, job = redis.call('HGETALL', key), {}
   for at = 1, #fields, 2 do job[fields[at]] = fields[at + 1] end
   local runs = (job.ats or 0) + 1
-  local begun = {'processedOn', now, 'ats', whole(runs)}
-  if waits then
-    -- Their time is when they began to wait.
-    if tonumber(job.timestamp or 0) > tonumber(now) then begun[2] = job.timestamp end
-    if runs == (job.atm or 0) + 1 then
-      table.insert(begun, '${unbegunField}')
-      table.insert(begun, '1')
-    end
+  local taken = {'processedOn', now, 'ats', whole(runs)}
+  -- The time of a worker that waits is when it began to.
+  if tonumber(job.timestamp or 0) > tonumber(now) then taken[2] = job.timestamp end
+  if runs == (job.atm or 0) + 1 then
+    table.insert(taken, '${unbegunField}')
+    table.insert(taken, '1')
   end
-  redis.call('HSET', key, unpack(begun))
-  for _, text in ipairs(begun) do table.insert(fields, text) end
+  redis.call('HSET', key, unpack(taken))
+  for _, text in ipairs(taken) do table.insert(fields, text) end
   return {fields, id, 0, 0}
 end
-local function take (tokens, waits)
+local function take (tokens)
   local limits = redis.call('HMGET', meta, 'paused', 'concurrency', 'max')
   local first = redis.call('ZRANGE', delayed, 0, 0, 'WITHSCORES')
   if limits[1] or limits[2] or limits[3] or (first[2] and tonumber(first[2]) < (now + 1) * 4096) then return end
@@ -104,7 +105,7 @@ local function take (tokens, waits)
     if isEmpty then redis.call('DEL', counter) end
   end
   local replies = {}
-  for place, id in ipairs(ids) do replies[place] = start(id, tokens[place], waits) end
+  for place, id in ipairs(ids) do replies[place] = start(id, tokens[place]) end
   if not isEmpty and redis.call('ZCARD', prioritized) == 0 then isEmpty = redis.call('LLEN', wait) == 0 end
   if isEmpty and not first[1] then redis.call('ZREM', marker, '0') elseif #ids > 0 then redis.call('ZADD', marker, '0', '0') end
   for place = #ids + 1, #tokens do replies[place] = {0, 0, 0, first[2] and math.floor(first[2] / 4096) or 0} end
@@ -112,15 +113,15 @@ local function take (tokens, waits)
 end
 `
 /**
- * ARGV: the time, in milliseconds since 1970; for how many milliseconds a worker holds a job. ARGV of a call: the worker's token; 1 for one that waits: the
- * time is when it began to. Answers what BullMQ's script would, or nil.
+ * ARGV: the time, in milliseconds since 1970, for a worker that waits the one when it began to; for how many milliseconds
+ * a worker holds a job. ARGV of a call: the worker's token. Answers what BullMQ's script would, or nil.
  */
 export const takePlainScript = new BatchedScript('take-plain', allCalls(`
 ${queue}
 ${take}
 local replies = {}
 for place, call in ipairs(calls) do
-  local taken = take({call[1]}, call[2] == '1')
+  local taken = take(call)
   replies[place] = taken and taken[1] or false
 end
 return replies
@@ -139,7 +140,7 @@ export const finishPlainKeys = [...takePlainKeys, 'stalled', 'completed', 'faile
 export const finishPlainScript = new BatchedScript('finish-plain', allCalls(`
 ${queue}
 ${take}
-local stalled, ends = KEYS[8], {['+'] = KEYS[9], ['-'] = KEYS[10]}
+local stalled, ends = KEYS[9], {['+'] = KEYS[10], ['-'] = KEYS[11]}
 local keptMs, keptCount, removable = ARGV[5] * 1000, tonumber(ARGV[6]), tonumber(ARGV[7])
 local jobChannel, replyChannel = ARGV[8], ARGV[9]
 
@@ -158,7 +159,9 @@ local jobs = {}
 for place, call in ipairs(calls) do
   local job = redis.call('HMGET', stem .. call[1], 'timestamp', 'parentKey', 'deid', 'atm', '${unbegunField}', 'defa')
   local isInFlow = job[2] or (areInFlows and redis.call('EXISTS', flows[2 * place - 1], flows[2 * place]) > 0)
-  jobs[place] = job[1] and not isInFlow and not job[3] and holders[place] == call[2] and job
+  local failures = tonumber(job[4] or 0)
+  -- From here on nothing may fail.
+  jobs[place] = job[1] and not isInFlow and not job[3] and failures and holders[place] == call[2] and {runs = whole(failures + 1), isUnbegun = job[5], isDeferred = job[6]}
 end
 
 local replies, settled, unlocked, tokens, takers, heard = {}, {}, {}, {}, {}, {}
@@ -168,16 +171,16 @@ for place, call in ipairs(calls) do
   local key, job = stem .. id, jobs[place]
   replies[place] = false
   if job and redis.call('LREM', active, -1, id) > 0 then
-    local fields = {'atm', whole((job[4] or 0) + 1), 'finishedOn', endedAt, sign == '+' and 'returnvalue' or 'failedReason', text}
+    local fields = {'atm', job.runs, 'finishedOn', endedAt, sign == '+' and 'returnvalue' or 'failedReason', text}
     if sign == '-' then
       table.insert(fields, 'stacktrace')
       table.insert(fields, stack)
-      if job[6] then redis.call('HDEL', key, 'defa') end
+      if job.isDeferred then redis.call('HDEL', key, 'defa') end
     end
-    if job[5] and runs ~= '' then
+    if job.isUnbegun then redis.call('HDEL', key, '${unbegunField}') end
+    if job.isUnbegun and runs ~= '' then
       table.insert(fields, 'ats')
       table.insert(fields, runs)
-      redis.call('HDEL', key, '${unbegunField}')
     end
     redis.call('HSET', key, unpack(fields))
     table.insert(unlocked, locks[place])
@@ -215,8 +218,8 @@ for sign, ended in pairs(scores) do
 end
 for process, texts in pairs(heard) do redis.call('PUBLISH', replyChannel .. process, table.concat(texts, '\\n')) end
 if #tokens > 0 then
-  local taken = take(tokens)
-  for at, place in ipairs(takers) do replies[place][1] = taken and taken[at] or 1 end
+  local isTaken, taken = pcall(take, tokens)
+  for at, place in ipairs(takers) do replies[place][1] = isTaken and taken and taken[at] or 1 end
 end
 return replies
 `))
