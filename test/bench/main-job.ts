@@ -12,8 +12,11 @@ import { latency, throughput } from './sample.ts'
 type Pair = [bare: number, toolyard: number]
 
 const rounds = 5
-/** What is done before the first round, so that V8 has compiled what both sides do: batches, and then calls by themselves. */
-const warmUp = { batches: 300, calls: 3_000 }
+/**
+ * What is done before the first round, so that V8 has compiled what both sides do: batches, and then calls by themselves.
+ * During the first 500 batches an API process spends a sixth of its time on that; after 2,000 it has done with it.
+ */
+const warmUp = { batches: 2_000, calls: 3_000 }
 const batches = 150
 const inFlight = 8
 

@@ -4,9 +4,8 @@ import { createExecutors, openAudit } from '@toolyard/executors'
 const [workspaceDir = '', name = '', count = ''] = process.argv.slice(2)
 const executors = createExecutors({ workspaceDir, env: {}, maxOutputBytes: 1_024, audit: openAudit({ dir: `${workspaceDir}-audit`, redact: '', secrets: [], onError: () => {} }) })
 const tool = { name: 'write', description: '', parameters: {}, jobType: 'data.write_file', enabled: true, idempotent: false, source: { format: 'builtin', file: 'builtin', index: 0 }, run: { kind: 'builtin' } } as const
-const context = { jobId: 'job', timeoutMs: 60_000, signal: new AbortController().signal, log: () => {} }
 await Promise.all(Array.from({ length: Number(count) }, async (_, index) => {
-  const outcome = await executors.run(tool, { path: 'file', mode: 'append', content: `${name}-${index}\n` }, context)
+  const outcome = await executors.run(tool, { path: 'file', mode: 'append', content: `${name}-${index}\n` }, { jobId: 'job', timeoutMs: 60_000, signal: new AbortController().signal, log: () => {} })
   if (!outcome.ok) throw new Error(outcome.error.message)
 }))
 await executors.close()

@@ -19,8 +19,17 @@ export interface TakenFields extends JobJson {
   isUnbegun?: boolean
 }
 
+/** What is known of a job beside its record; in the job itself, since a WeakSet of short-lived objects costs the garbage collector a lot. */
+const unbegun = Symbol('unbegun')
+const alone = Symbol('alone')
+interface Known {
+  [unbegun]?: boolean
+  /** Whether no job depends on it. */
+  [alone]?: boolean
+}
+
 /** What a job that was taken says of its runs. */
-export type UnbegunJob = Pick<Job, 'id' | 'attemptsStarted' | 'attemptsMade'>
+export type UnbegunJob = Pick<Job, 'id' | 'attemptsStarted' | 'attemptsMade'> & Known
 
 /** BullMQ's answer to what took the next job: its fields, if there was one, its id, and when to ask again. */
 type NextJob = [fields: TakenFields | null, id: string, limitMs: number, delayUntil: number]
@@ -48,8 +57,6 @@ interface End {
 export class JobBackend extends bullmq.RedisQueueBackend {
   readonly #redis: Redis
   readonly #keep: ReturnType<typeof keepJobs>
-  readonly #alone = new WeakSet<MinimalJob>()
-  readonly #unbegun = new WeakSet<object>()
   readonly #waiting: WaitingTake | undefined
   readonly #settler: JobSettler
 
@@ -63,8 +70,8 @@ export class JobBackend extends bullmq.RedisQueueBackend {
   }
 
   /** Whether other jobs may wait for a job that was settled here. */
-  mayHaveDependents (job: MinimalJob): boolean {
-    return !this.#alone.has(job)
+  mayHaveDependents (job: MinimalJob & Known): boolean {
+    return job[alone] !== true
   }
 
   /**
@@ -119,24 +126,25 @@ export class JobBackend extends bullmq.RedisQueueBackend {
 
   /** Notes that the run of a job has not begun, should nobody hear that it was taken: see `begin`. */
   noteUnbegun (job: UnbegunJob): void {
-    this.#unbegun.add(job)
+    job[unbegun] = true
   }
 
   /** Whether a job may never have been run by those for whom it was taken. */
   isUnbegun (job: UnbegunJob): boolean {
-    return this.#unbegun.has(job)
+    return job[unbegun] === true
   }
 
   /** From now on the job counts as run; false when it is somebody else's by now. */
   async begin (job: UnbegunJob, token: string): Promise<boolean> {
     if (!await this.#begin(job.id ?? '', token)) return false
-    if (this.#unbegun.delete(job)) job.attemptsStarted = job.attemptsMade + 1
+    if (job[unbegun] === true) job.attemptsStarted = job.attemptsMade + 1
+    job[unbegun] = false
     return true
   }
 
   /** A job that is given back counts as not taken, if it is still the holder's of this token. */
   async uncount (job: UnbegunJob, token: string): Promise<void> {
-    const [reply] = await uncountScript.run(this.#redis, [{ keys: [this.toKey(job.id ?? '')], args: [token, job.attemptsStarted - 1, this.#unbegun.has(job) ? '1' : ''] }])
+    const [reply] = await uncountScript.run(this.#redis, [{ keys: [this.toKey(job.id ?? '')], args: [token, job.attemptsStarted - 1, job[unbegun] === true ? '1' : ''] }])
     if (reply instanceof Error) throw reply
   }
 
@@ -183,10 +191,10 @@ export class JobBackend extends bullmq.RedisQueueBackend {
     return command
   }
 
-  async #finish (job: MinimalJob, token: string, { sign, text, stack, fetchNext, args }: End): Promise<{ result: unknown[] | undefined, finishedOn: number }> {
+  async #finish (job: MinimalJob & Known, token: string, { sign, text, stack, fetchNext, args }: End): Promise<{ result: unknown[] | undefined, finishedOn: number }> {
     const id = job.id ?? ''
     const { replyTo } = job.data as JobData
-    const runs = this.#unbegun.has(job) ? job.attemptsMade + 1 : ''
+    const runs = job[unbegun] === true ? job.attemptsMade + 1 : ''
     const finishedOn = Date.now()
     const plainArgs = [id, token, sign, text, stack, finishedOn, fetchNext && this.closing === undefined ? '1' : '', replyTo ?? '', runs]
     const [reply, dependents] = await this.#settler.settle({
@@ -203,7 +211,7 @@ export class JobBackend extends bullmq.RedisQueueBackend {
       },
       takeNext: async () => await this.#takeAny(token)
     })
-    if (dependents === 0) this.#alone.add(job)
+    if (dependents === 0) job[alone] = true
     if (typeof reply === 'number' && reply < 0) throw this.finishedErrors({ code: reply, jobId: id, command: 'moveToFinished', state: 'active' })
     return { result: nextJob(reply), finishedOn }
   }

@@ -1,7 +1,8 @@
 import type { Stats } from 'node:fs'
 import { lstat, mkdir } from 'node:fs/promises'
 import { BuiltinFailure } from '../handler.ts'
-import { entryPath, openDirectory, openWorkspace, type Directory } from './directory.ts'
+import { entryPath, openDirectory, type Directory } from './directory.ts'
+import { WorkspaceRoot } from './root.ts'
 import { escape, walkWay, type Walked } from './walk-way.ts'
 import { takeTurn } from './turn.ts'
 import { wayInside } from './way.ts'
@@ -43,8 +44,9 @@ export interface PlaceOptions {
  */
 export async function atPlace<T> (workspaceDir: string, path: string, options: PlaceOptions, use: (place: Place) => Promise<T>): Promise<T> {
   await takeTurn()
-  const root = openWorkspace(workspaceDir)
-  const opened = new Set<Directory>([root])
+  const held = WorkspaceRoot.hold(workspaceDir)
+  const root = held.directory
+  const opened = new Set<Directory>()
   try {
     const way = wayInside(root.absolute, path) ?? wayInside(workspaceDir, path)
     if (way === undefined) throw escape()
@@ -60,6 +62,7 @@ export async function atPlace<T> (workspaceDir: string, path: string, options: P
     return await use({ root: root.absolute, ...await placeOf(walked, options, opened) })
   } finally {
     for (const directory of opened) directory.handle.close()
+    held.release()
   }
 }
 
