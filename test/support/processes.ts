@@ -39,6 +39,8 @@ export async function startApp (name: AppName, cwd: string, env: NodeJS.ProcessE
       if (child.exitCode !== null || child.signalCode !== null) return child.exitCode ?? child.signalCode
       const exited = once(child, 'exit')
       child.kill(signal)
+      // One that a test has stopped couldn't hear it.
+      child.kill('SIGCONT')
       const [code, killedBy] = await exited as [number | null, string | null]
       return code ?? killedBy
     }

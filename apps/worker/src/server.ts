@@ -1,5 +1,7 @@
+import { watchParent } from '@toolyard/runtime/parent'
 import { withSmallHeap } from '@toolyard/runtime/small-heap'
 
+watchParent()
 try {
   await withSmallHeap(async () => {
     const { runWorker } = await import('./run.ts')

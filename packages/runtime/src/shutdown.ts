@@ -1,3 +1,4 @@
+import { onParentGone } from './parent.ts'
 import { sharedAbort } from './shared-abort.ts'
 
 /** One step of stopping a process; steps run in the order they were given. Once `hurry` is aborted, nothing is waited for that can be ended. */
@@ -34,7 +35,7 @@ export function stopOnSignal (steps: StopStep[], options: ShutdownOptions): void
   }
   process.on('SIGTERM', () => { stop('SIGTERM') })
   process.on('SIGINT', () => { stop('SIGINT') })
-  if (process.channel !== undefined) process.once('disconnect', () => { if (stoppedAt === undefined) stop('parent gone') })
+  onParentGone(() => { if (stoppedAt === undefined) stop('parent gone') })
 }
 
 async function runSteps (steps: StopStep[], hurry: AbortSignal, options: ShutdownOptions): Promise<void> {

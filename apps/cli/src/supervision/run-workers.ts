@@ -28,7 +28,8 @@ export async function runWorkers ({ directory, env, settings, entry, backoff = d
   const end = sharedAbort()
   const giveUp = (): void => { end.abort() }
   signals.stop.addEventListener('abort', giveUp)
-  if (process.channel !== undefined) process.once('disconnect', giveUp)
+  if (process.connected === false) giveUp()
+  process.once('disconnect', giveUp)
   const log = { write: (text: string): void => { process.stdout.write(text) } }
   const workers = startWorkers({
     count: settings.WORKER_PROCESSES,
