@@ -101,9 +101,8 @@ export class JobBackend extends bullmq.RedisQueueBackend {
   }
 
   /** What BullMQ tells of the next job then doesn't say whether its run has begun: the worker asks for it. */
-  override async moveToDelayed (id: string, timestamp: number, delay: number, token?: string, options?: MoveToDelayedOpts): Promise<unknown[] | undefined> {
-    const next = await super.moveToDelayed(id, timestamp, delay, token, { ...options, fetchNext: false })
-    return next ?? undefined
+  override async moveToDelayed (id: string, timestamp: number, delay: number, token?: string, options?: MoveToDelayedOpts): Promise<void> {
+    await super.moveToDelayed(id, timestamp, delay, token, { ...options, fetchNext: false })
   }
 
   /** In seconds: who stands still while it waits must not hold a job longer than its lock. */

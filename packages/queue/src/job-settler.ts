@@ -53,11 +53,20 @@ export class JobSettler {
 
   /** Settles the plain jobs; those that aren't are left. */
   async #settlePlain (ending: readonly Waiting[]): Promise<Waiting[]> {
-    const left = ending.filter(({ plain }) => plain === undefined)
-    const calls = ending.flatMap(({ plain }) => plain ?? [])
+    const left: Waiting[] = []
+    const calls: ScriptCall[] = []
+    const called: Waiting[] = []
+    for (const one of ending) {
+      if (one.plain === undefined) {
+        left.push(one)
+        continue
+      }
+      calls.push(one.plain)
+      called.push(one)
+    }
     if (calls.length === 0) return left
     const replies = await finishPlainScript.run(this.#redis, calls, this.#shared())
-    for (const [place, one] of ending.filter(({ plain }) => plain !== undefined).entries()) {
+    for (const [place, one] of called.entries()) {
       const reply = replies[place]
       if (!Array.isArray(reply)) left.push(one)
       else if (reply[0] !== askBullmq) one.resolve(reply as Ended)
