@@ -79,9 +79,14 @@ const table: Case[] = [
   },
   { title: 'SC9 a NUL byte is refused', mapping: [flag], cases: [[{ a: 'x\0y' }, invalid('parameter a must not hold a NUL byte')]] },
   {
-    title: 'SC9 a positional value that starts with - is refused, a number too',
+    title: 'SC9 a positional text that starts with - is refused, one that looks like a number too',
     mapping: [positional],
-    cases: ['-rf', '--help', '-', -5].map((a): [Json, unknown] => [{ a }, { code: 'NOT_ALLOWED', message: 'parameter a must not start with "-"' }])
+    cases: ['-rf', '--help', '-', '-5'].map((a): [Json, unknown] => [{ a }, { code: 'NOT_ALLOWED', message: 'parameter a must not start with "-"' }])
+  },
+  {
+    title: 'SC9 a negative number is no option',
+    mapping: [{ ...positional, normalizeNewlines: true }, { ...flag, allowDash: false }],
+    cases: [[-5, '-5'], [-0.5, '-0.5'], [-2e19, '-2e19']].map(([a, text]): [Json, unknown] => [{ a }, [text, '--a', text]])
   },
   { title: 'SC9 allowDash lets a positional value start with -', mapping: [{ ...positional, allowDash: true }], cases: [[{ a: '-5' }, ['-5']]] },
   { title: 'SC9 the value of a flag may start with -, since the flag takes it', mapping: [flag], cases: [[{ a: '- item' }, ['--a', '- item']]] },

@@ -173,10 +173,18 @@ t.test('SC9 a resolved value that starts with - is refused like any other', asyn
   t.same(await argvOf(t, [byScript], { a: 'x' }, { ...allow, files: { 'scripts/resolve.sh': 'echo --delete' } }), { code: 'NOT_ALLOWED', message: 'parameter a must not start with "-"' })
 })
 
-t.test('SC9 a value makes no option of a resolver\'s argument unless allowDash says so', async t => {
+t.test('S24 SC9 a value that may start with - is resolved like any other', async t => {
   const flag = { ...byScript, kind: 'flag' }
-  t.same(await argvOf(t, [flag], { a: '-x' }, { ...allow, files: script }), ['--a', '-x'])
-  t.same(await argvOf(t, [{ ...flag, allowDash: true }], { a: '-x' }, { ...allow, files: script }), ['--a', '<-x>'])
+  t.same(await argvOf(t, [flag], { a: '-x' }, { ...allow, files: script }), ['--a', '<-x>'])
+  t.same(await argvOf(t, [flag], { a: '-x' }, { ...allow, files: { 'scripts/resolve.sh': 'printf "%s" "--$1"' } }), ['--a', '---x'])
+  t.same(await argvOf(t, [byScript], { a: -5 }, { ...allow, files: script }), ['<-5>'])
+  t.same(await argvOf(t, [{ ...byScript, allowDash: true }], { a: '-x' }, { ...allow, files: script }), ['<-x>'])
+})
+
+t.test('SC9 a negative number stays one that may be an argument, whatever its resolver says', async t => {
+  t.same(await argvOf(t, [byScript], { a: -5 }, { ...allow, files: { 'scripts/resolve.sh': 'exit 1' } }), ['-5'])
+  t.same(await argvOf(t, [byScript], { a: -5 }, { ...allow, files: { 'scripts/resolve.sh': 'echo "$1"' } }), ['-5'])
+  t.match(await argvOf(t, [byScript], { a: -5 }, { ...allow, files: { 'scripts/resolve.sh': 'echo --delete' } }), { code: 'NOT_ALLOWED' })
 })
 
 t.test('X34 a resolver has a line in the audit of its own', async t => {

@@ -85,7 +85,7 @@ interface SkillValueArg {
   param: string
   /** Literal `\n` and `\t` become a newline and a tab (S23). */
   normalizeNewlines: boolean
-  /** The value may start with `-`. */
+  /** The value may start with `-`; a negative number always may. */
   allowDash: boolean
   resolver?: SkillResolver
 }
@@ -108,8 +108,6 @@ export interface SkillResolver {
   sha256?: string
   /** `$param` stands for the value (S32). */
   args: string[]
-  /** An argument may start with `-` because the value does. */
-  allowDash: boolean
 }
 
 /** Hands out the text of a skill, in the worker itself (S40). */

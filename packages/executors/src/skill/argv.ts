@@ -44,13 +44,14 @@ function readPart (arg: SkillArg, args: Record<string, unknown>): Part | Failure
   const raw = valueText(value as string | number | boolean)
   if (raw.includes('\0')) return refusal('INVALID_ARGUMENTS', `parameter ${arg.param} must not hold a NUL byte`)
   const text = arg.normalizeNewlines ? normalizeNewlines(raw) : raw
-  return dashRefusal(arg, text) ?? { kind: 'value', arg, text }
+  // A negative number is no option.
+  return (typeof value === 'number' ? undefined : dashRefusal(arg, text)) ?? { kind: 'value', arg, text }
 }
 
 async function placeValue (arg: SkillFlagArg | SkillPositionalArg, text: string, resolve: Resolve): Promise<string[] | Failure> {
   const resolved = arg.resolver === undefined ? { ok: true as const, text } : await resolve(arg.resolver, arg.param, text)
   if (!resolved.ok) return resolved
-  const refused = dashRefusal(arg, resolved.text)
+  const refused = resolved.text === text ? undefined : dashRefusal(arg, resolved.text)
   if (refused !== undefined) return refused
   return arg.kind === 'positional' ? [resolved.text] : [flagElement(arg.flag), resolved.text]
 }

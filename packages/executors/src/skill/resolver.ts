@@ -38,18 +38,11 @@ export function createResolve (run: SkillRun, host: ResolverHost): Resolve {
 }
 
 async function answerOf (resolver: SkillResolver, text: string, run: SkillRun, host: ResolverHost): Promise<{ text: string } | Kept | Failure> {
-  const args = resolverArgs(resolver, text)
-  if (args === undefined) return { kept: 'an argument would start with "-"' }
+  // `$param` is replaced wherever it stands (S32, SC16). A value that starts with `-` may be an argument, else it weren't here.
+  const args = resolver.args.map(arg => arg.replaceAll('$param', () => text))
   const command = await resolverCommand(resolver, run, host.path)
   if ('kept' in command) return command
   return readAnswer(await host.runProcess({ ...command, args: [...command.args, ...args] }, maxValueBytes))
-}
-
-/** `$param` is replaced wherever it stands (S32, SC16). Undefined when a value would turn an argument into an option. */
-function resolverArgs ({ args, allowDash }: SkillResolver, text: string): string[] | undefined {
-  const filled = args.map(arg => arg.replaceAll('$param', () => text))
-  const turned = filled.some((arg, index) => arg.startsWith('-') && args[index]?.startsWith('-') === false)
-  return turned && !allowDash ? undefined : filled
 }
 
 /** A script where scripts may run (S28), else the allowlisted command (S30, S31). */

@@ -13,13 +13,13 @@ export function skillArg (mapping: ArgMapping): SkillArg {
     normalizeNewlines: mapping.normalizeNewlines ?? false,
     // A flag takes the element behind it as its value, whatever that starts with.
     allowDash: mapping.allowDash ?? kind === 'flag',
-    ...mapping.resolveCommand != null && { resolver: skillResolver(mapping.resolveCommand, mapping.allowDash ?? false) }
+    ...mapping.resolveCommand != null && { resolver: skillResolver(mapping.resolveCommand) }
   }
   return kind === 'flag' ? { kind, ...value, flag: mapping.flag ?? param } : { kind, ...value }
 }
 
-function skillResolver ({ script, binary, subcommand, sha256, args = [] }: ResolveCommand, allowDash: boolean): SkillResolver {
-  return { ...present({ script, binary, subcommand, sha256: sha256?.toLowerCase() }), args, allowDash }
+function skillResolver ({ script, binary, subcommand, sha256, args = [] }: ResolveCommand): SkillResolver {
+  return { ...present({ script, binary, subcommand, sha256: sha256?.toLowerCase() }), args }
 }
 
 /** The fields that have a text: for this format, null and absent are the same (SC2). */

@@ -42,7 +42,7 @@ export const ArgMapping = Type.Object({
   flagIfTrue: nullable(Type.String({ minLength: 1, description: 'Of the kind flagifboolean.' })),
   flagIfFalse: nullable(Type.String({ minLength: 1, description: 'Of the kind flagifboolean: emitted for every value that is not true.' })),
   normalizeNewlines: nullable(Type.Boolean({ description: 'Literal \\n and \\t become a newline and a tab.' })),
-  allowDash: nullable(Type.Boolean({ description: 'Whether the value may start with "-". Default: false for positional, true for flag.' })),
+  allowDash: nullable(Type.Boolean({ description: 'Whether a text may start with "-"; a negative number may. Default: false for positional, true for flag.' })),
   resolveCommand: nullable(ResolveCommand)
 }, strict)
 export type ArgMapping = Static<typeof ArgMapping>
