@@ -1,7 +1,9 @@
 # Two images of one build: `docker build --target api .` and `docker build --target worker .`
 # The API's has what runs no tool; the worker's has the whole command line, bubblewrap, Python and ripgrep.
 
-FROM node:20.20.2-bookworm-slim AS base
+# A digest pins it: --build-arg BASE_IMAGE=node@sha256:... (docs/operations.md).
+ARG BASE_IMAGE=node:20.20.2-bookworm-slim
+FROM ${BASE_IMAGE} AS base
 WORKDIR /app
 
 # What npm needs and no more: a change of sources doesn't install everything again.

@@ -94,6 +94,13 @@ t.test('nothing has more rights than it needs, and what stops has the time for i
   t.ok(Number(api.environment?.['SHUTDOWN_GRACE_SEC']) > 60, 'the longest batch is answered')
 })
 
+t.test('every image that comes from elsewhere can be pinned by digest, and has a default with its whole version', async t => {
+  const arg = /^ARG BASE_IMAGE=(\S+)$/m.exec(readFileSync(join(repoRoot, 'Dockerfile'), 'utf8'))?.[1]
+  for (const service of [api, worker]) t.equal(service.build?.args?.['BASE_IMAGE'], `\${BASE_IMAGE:-${arg}}`, 'as in the Dockerfile')
+  t.match(proxy.image, /^\$\{PROXY_IMAGE:-haproxy:\d+\.\d+\.\d+\}$/)
+  t.match(redis.image, /^\$\{REDIS_IMAGE:-redis:\d+\.\d+\.\d+-[a-z]+\}$/)
+})
+
 t.test('Redis keeps what it acknowledged and drops nothing when it is full', async t => {
   const command = redis.command?.join(' ') ?? ''
   for (const option of ['--appendonly yes', '--appendfsync everysec', '--maxmemory-policy noeviction', '--aclfile /run/secrets/redis_acl', '--dir /data']) t.match(command, option)

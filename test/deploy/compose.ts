@@ -6,7 +6,7 @@ import { repoRoot } from '../repo/source-tree.ts'
 /** A service of docker-compose.yml, as far as the tests look at it. */
 export interface ComposeService {
   image: string
-  build?: { context: string, target: string }
+  build?: { context: string, target: string, args?: Record<string, string> }
   user?: string
   command?: string[]
   environment?: Record<string, string>

@@ -24,12 +24,14 @@ export interface Stage {
   steps: Step[]
 }
 
-/** Reads the repository's Dockerfile. */
+/** Reads the repository's Dockerfile, with the defaults of its build arguments for `FROM` filled in. */
 export function readStages (): Stage[] {
   const file = DockerfileParser.parse(readFileSync(join(repoRoot, 'Dockerfile'), 'utf8'))
   const stages: Stage[] = []
+  const defaults = new Map<string, string>()
   for (const step of file.getInstructions().map(readStep)) {
-    if (step.keyword === 'FROM') stages.push({ from: step.args[0] ?? '', name: step.args[2] ?? '', steps: [] })
+    if (step.keyword === 'ARG' && stages.length === 0) defaults.set(...assignment(step.args[0] ?? ''))
+    else if (step.keyword === 'FROM') stages.push({ from: (step.args[0] ?? '').replace(/\$\{(\w+)\}/g, (_, name: string) => defaults.get(name) ?? ''), name: step.args[2] ?? '', steps: [] })
     else stages.at(-1)?.steps.push(step)
   }
   return stages
@@ -43,10 +45,12 @@ export function allSteps (stages: readonly Stage[], name: string): Step[] {
 
 /** The variables that `ENV` sets. */
 export function environmentOf (steps: readonly Step[]): Record<string, string> {
-  return Object.fromEntries(steps.filter(({ keyword }) => keyword === 'ENV').flatMap(({ args }) => args.map(arg => {
-    const at = arg.indexOf('=')
-    return [arg.slice(0, at), arg.slice(at + 1)] as const
-  })))
+  return Object.fromEntries(steps.filter(({ keyword }) => keyword === 'ENV').flatMap(({ args }) => args.map(assignment)))
+}
+
+function assignment (arg: string): [name: string, value: string] {
+  const at = arg.indexOf('=')
+  return [arg.slice(0, at), arg.slice(at + 1)]
 }
 
 /** The last step with that keyword, which is the one that counts. */

@@ -3,8 +3,10 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { JobList } from '@toolyard/contract'
 import t from 'tap'
+import type { Cleanup } from '../support/cleanup.ts'
 import { createClient, type Client, type TestCall } from '../support/client.ts'
 import { waitFor } from '../support/condition.ts'
+import type { AppProcess } from '../support/processes.ts'
 import { startService, testKeys } from '../support/service.ts'
 import { post } from './submission.ts'
 
@@ -78,22 +80,57 @@ t.test('fault 35 a key that floods a queue is served in turns with another key, 
   t.ok((places(/^b/).at(-1) ?? 99) <= 14, `the other key did not wait for the flood: ${order.slice(0, 16).join(' ')}`)
 })
 
-t.test('an API process that is late answers 503 and when to come again, and serves when it has caught up', async t => {
-  const { client, api } = await startService(t, { workers: 0, env: { MAX_EVENT_LOOP_DELAY_MS: '20' } })
-  const refused = await waitFor('a request is refused', async () => {
-    api.child.kill('SIGSTOP')
-    await sleep(600)
-    api.child.kill('SIGCONT')
-    for (let request = 0; request < 20; request++) {
-      const answer = await client.request('/v1/agent-tools')
-      if (answer.status === 503) return answer
+/** Lets the process of an API run for a moment at a time only, so that its event loop is late at each look, until `end` is called. */
+function slowDown (t: Cleanup, { child }: AppProcess): { end: () => Promise<void> } {
+  const ending = new AbortController()
+  const cycles = (async () => {
+    while (!ending.signal.aborted) {
+      child.kill('SIGSTOP')
+      await sleep(400)
+      child.kill('SIGCONT')
+      await sleep(30)
     }
-    return false
+  })()
+  const end = async (): Promise<void> => {
+    ending.abort()
+    await cycles
+  }
+  t.teardown(end)
+  return { end }
+}
+
+t.test('an API process that stays late refuses what makes work and says so on /ready, serves what is cheap, and serves all when it has caught up', async t => {
+  const { client, api } = await startService(t, { files, tools, workers: 0, env: { MAX_EVENT_LOOP_DELAY_MS: '5' } })
+  const { job: { id } } = (await post(client, { type: 'agentcli.note' })).body
+  const slow = slowDown(t, api)
+  const refused = await waitFor('a batch is refused', async () => {
+    const answer = await client.request('/v1/agent-tools/invoke-batch', { body: { calls: calls(1), mode: 'async' } })
+    return answer.status === 503 && answer
   })
   t.match(refused.body, { ok: false, error: { code: 'UNAVAILABLE' } })
   t.equal(refused.headers.get('retry-after'), '1')
-  t.equal((await client.request('/health')).status, 200)
-  await waitFor('it serves again', async () => (await client.request('/v1/agent-tools', { key: testKeys.read })).status === 200)
+  await waitFor('/ready says so', async () => {
+    const ready = await client.request('/ready')
+    return ready.status === 503 && (ready.body as { checks: { load: { ok: boolean } } }).checks.load.ok === false
+  })
+  t.equal((await client.request('/v1/agent-tools', { key: testKeys.read })).status, 200)
+  t.equal((await client.request(`/v1/jobs/${id}`)).status, 200)
+  t.equal((await client.request(`/v1/jobs/${id}/cancel`, { method: 'POST' })).status, 200, 'a cancel makes less work')
+  await slow.end()
+  await waitFor('it serves again', async () => (await client.request('/v1/jobs')).status === 200)
+  t.equal((await client.request('/ready')).status, 200)
+})
+
+t.test('one long stall of an API process refuses nobody, neither after its start nor later', async t => {
+  const { client, api } = await startService(t, { files, tools, workers: 0, env: { MAX_EVENT_LOOP_DELAY_MS: '500' } })
+  const statuses = new Set<number>()
+  const batch = async (): Promise<void> => { statuses.add((await client.request('/v1/agent-tools/invoke-batch', { body: { calls: calls(1), mode: 'async' } })).status) }
+  await batch()
+  api.child.kill('SIGSTOP')
+  await sleep(2_500)
+  api.child.kill('SIGCONT')
+  for (let request = 0; request < 50; request++) await batch()
+  t.same([...statuses], [200])
 })
 
 function keyOf (name: string): string {

@@ -10,12 +10,13 @@ import { BatchInvoker } from './invocation/batch-invoker.ts'
 import { JobAdmission } from './invocation/job-admission.ts'
 import { permissionRefusal } from './invocation/permission-access.ts'
 import { JobSubmitter } from './invocation/job-submitter.ts'
+import type { EventLoopWatch } from './event-loop-watch.ts'
 import type { JobTypes } from './job-types.ts'
 import { auth } from './plugins/auth.ts'
 import { ClientErrors } from './plugins/client-errors.ts'
 import { errors, sendError } from './plugins/errors.ts'
 import { jsonBody } from './plugins/json-body.ts'
-import { pressure } from './plugins/pressure.ts'
+import { overload } from './plugins/overload.ts'
 import { rateLimit } from './plugins/rate-limit.ts'
 import { stopping } from './plugins/stopping.ts'
 import { RequestLog } from './request-log.ts'
@@ -68,8 +69,8 @@ export interface ApiOptions {
   heartbeatMs: number
   /** Requests of a key within a minute; absent for any number. */
   rateLimit?: RateLimit
-  /** The delay of the event loop, in milliseconds, above which requests get a 503; 0 for never. */
-  maxEventLoopDelayMs: number
+  /** Tells when requests that make work get a 503. */
+  eventLoop: EventLoopWatch
   /** How long a stream ticket is valid, in seconds. */
   ticketTtlSec: number
   readiness: Readonly<Record<string, ReadinessCheck>>
@@ -157,7 +158,7 @@ export function buildApp (deps: ApiDeps, options: ApiOptions): App {
     })
   }
   void app.register(async v1 => {
-    if (options.maxEventLoopDelayMs > 0) await v1.register(pressure, { maxDelayMs: options.maxEventLoopDelayMs })
+    await v1.register(overload, { eventLoop: options.eventLoop })
     await v1.register(auth, { keys: options.keys, disabled: options.authDisabled, tickets: office })
     if (options.rateLimit !== undefined) await v1.register(rateLimit, { limit: options.rateLimit })
     await v1.register(agentToolRoutes, { catalog: deps.catalog, invoker, streams, ending: deps.ending })

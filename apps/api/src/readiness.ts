@@ -1,12 +1,14 @@
 import type { RegistrySource } from '@toolyard/manifests'
 import { listWorkers, type Redis, type RedisGuard } from '@toolyard/queue'
 import type { ReadinessCheck } from '@toolyard/runtime'
+import type { EventLoopWatch } from './event-loop-watch.ts'
 import type { ListWorkers } from './routes/health.ts'
 
 /** What readiness is read from. */
 export interface ReadinessParts {
   redis: RedisGuard
   tools: RegistrySource
+  eventLoop: EventLoopWatch
   /** A key is configured, or authentication is switched off. */
   authReady: boolean
   /** Aborted when the process has been told to stop. */
@@ -14,10 +16,11 @@ export interface ReadinessParts {
 }
 
 /** The checks of `/ready`. */
-export function readinessChecks ({ redis, tools, authReady, draining }: ReadinessParts): Record<string, ReadinessCheck> {
+export function readinessChecks ({ redis, tools, eventLoop, authReady, draining }: ReadinessParts): Record<string, ReadinessCheck> {
   return {
     running: async () => draining.aborted ? { ok: false, detail: 'the service is stopping' } : { ok: true },
     redis: () => redis.readiness(),
+    load: async () => eventLoop.overloaded ? { ok: false, detail: 'this process has more to do than it can' } : { ok: true },
     auth: async () => authReady ? { ok: true } : { ok: false, detail: 'no API key is configured' },
     registry: async () => ({ ok: true, detail: registryDetail(tools) })
   }

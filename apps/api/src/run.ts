@@ -10,6 +10,7 @@ import {
 import { createCallMetrics, createMetrics, createQueueMetrics, createToolMetrics } from '@toolyard/runtime/metrics'
 import { setTimeout as delay } from 'node:timers/promises'
 import { buildApp } from './app.ts'
+import { EventLoopWatch } from './event-loop-watch.ts'
 import { JobTypes } from './job-types.ts'
 import { aliveWorkers, readinessChecks } from './readiness.ts'
 import { ToolCatalog } from './tool-catalog.ts'
@@ -86,7 +87,8 @@ export async function runApi (): Promise<void> {
   const drain = sharedAbort()
   const stop = sharedAbort()
   const end = sharedAbort()
-  const readiness = readinessChecks({ redis: guard, tools, authReady: settings.API_AUTH_DISABLED || keys.length > 0, draining: drain.signal })
+  const eventLoop = new EventLoopWatch(settings.MAX_EVENT_LOOP_DELAY_MS)
+  const readiness = readinessChecks({ redis: guard, tools, eventLoop, authReady: settings.API_AUTH_DISABLED || keys.length > 0, draining: drain.signal })
   const app = buildApp({
     catalog,
     metrics: createCallMetrics(metrics),
@@ -110,7 +112,7 @@ export async function runApi (): Promise<void> {
     authDisabled: settings.API_AUTH_DISABLED,
     maxStreams: settings.MAX_STREAMS,
     heartbeatMs: settings.SSE_HEARTBEAT_SEC * 1_000,
-    maxEventLoopDelayMs: settings.MAX_EVENT_LOOP_DELAY_MS,
+    eventLoop,
     ...(settings.RATE_LIMIT_PER_MINUTE === 0 ? {} : { rateLimit: new RateLimit(commands, settings.RATE_LIMIT_PER_MINUTE) }),
     ticketTtlSec: settings.SSE_TOKEN_TTL_SEC,
     callbacks: callbacksOf(settings),
@@ -140,6 +142,7 @@ export async function runApi (): Promise<void> {
     ? undefined
     : await serveStatus({ metrics: () => metrics.metrics(), contentType: metrics.contentType, readiness: () => readReadiness(readiness) }, settings.HOST, settings.METRICS_PORT)
   const address = await app.listen({ host: settings.HOST, port: settings.PORT })
+  eventLoop.start()
   logger.info({ address, tools: catalog.publication(undefined).count }, 'API is listening')
   tellParent({ ready: true, address })
 
@@ -154,6 +157,7 @@ export async function runApi (): Promise<void> {
     },
     () => app.close(),
     () => {
+      eventLoop.stop()
       waiter.stop()
       watch.stop()
       jobTypeTable.stop()

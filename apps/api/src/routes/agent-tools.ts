@@ -32,6 +32,7 @@ export async function agentToolRoutes (app: App, { catalog, invoker, streams, en
   app.get('/skills', { schema: { response: { 200: SkillList, '4xx': ErrorBody } } }, async request => catalog.publication(principalOf(request).permissions).skills)
 
   app.post('/agent-tools/invoke-batch', {
+    config: { makesWork: true },
     schema: { body: InvokeBatchRequest, response: { 200: InvokeBatchResponse, '4xx': ErrorBody, '5xx': ErrorBody } },
     // The contract's own check names the first error in the documented order.
     validatorCompiler: () => (body: unknown) => {

@@ -9,7 +9,7 @@ import type { JobStreams } from '../streams/job-streams.ts'
 /** A job as it happens, as server-sent events (R41, RC26, RC27). */
 export async function jobStreamRoutes (app: App, { jobs, streams }: { jobs: JobReader, streams: JobStreams }): Promise<void> {
   app.get('/jobs/:id/stream', {
-    config: { streamTicket: true },
+    config: { streamTicket: true, makesWork: true },
     // An answer without a body would be an answer without an end.
     exposeHeadRoute: false,
     schema: {

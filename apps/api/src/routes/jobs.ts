@@ -21,6 +21,7 @@ const params = Type.Object({ id: Type.String() })
 /** Submitting, listing, reading and cancelling jobs (R37, R41, RC22 to RC25). */
 export async function jobRoutes (app: App, { submitter, jobs, lister, canceller }: JobRoutesOptions): Promise<void> {
   app.post('/jobs', {
+    config: { makesWork: true },
     schema: {
       body: SubmitJobRequest, response: { 200: SubmitJobResponse, 201: SubmitJobResponse, '4xx': ErrorBody, '5xx': ErrorBody }
     },
@@ -35,7 +36,7 @@ export async function jobRoutes (app: App, { submitter, jobs, lister, canceller 
     return await reply.code(answer.idempotent ? 200 : 201).send(answer)
   })
 
-  app.get('/jobs', { schema: { response: { 200: JobList, '4xx': ErrorBody, '5xx': ErrorBody } } }, async request => {
+  app.get('/jobs', { config: { makesWork: true }, schema: { response: { 200: JobList, '4xx': ErrorBody, '5xx': ErrorBody } } }, async request => {
     const query = parseJobListQuery(request.query as Record<string, unknown>)
     const principal = principalOf(request)
     const refusal = query.queue === undefined ? undefined : queueRefusal(principal, query.queue)
