@@ -88,7 +88,10 @@ function succeeded (jobId: string, output: StepOutput, jobs: StepJobs): StepStat
 }
 
 function stepJob (id: string, step: StepStart, { tool, version }: RegisteredTool, job: ClaimedJob, deps: WorkflowStepsDeps): NewJob {
+  // A plan of a release before has no wishes.
+  const { wishes = {} } = step as Partial<StepStart>
   const { timeoutSec, maxAttempts } = jobLimits({
+    asked: wishes,
     override: deps.jobTypes.get(tool.jobType),
     tool: { isBuiltin: tool.source.format === 'builtin', ...(tool.timeoutSec === undefined ? {} : { timeoutSec: tool.timeoutSec }) },
     toolTimeoutSec: deps.toolTimeoutSec
@@ -101,12 +104,12 @@ function stepJob (id: string, step: StepStart, { tool, version }: RegisteredTool
       version,
       arguments: step.arguments,
       timeoutSec: Math.min(timeoutSec, Math.max(0.001, step.timeoutMs / 1_000)),
-      tags: [...job.data.tags, stepTag].slice(-limits.tags.max),
+      tags: [...job.data.tags, ...wishes.tags ?? [], stepTag].slice(-limits.tags.max),
       keyName: job.data.keyName,
       ...(job.data.keyPermissions === undefined ? {} : { keyPermissions: job.data.keyPermissions }),
       ...(tool.serial === true ? { serial: true as const } : {})
     },
-    priority: job.priority,
+    priority: wishes.priority ?? job.priority,
     maxAttempts
   }
 }

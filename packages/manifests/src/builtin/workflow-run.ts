@@ -13,7 +13,7 @@ export const workflowRun: BuiltinDeclaration = {
     type: 'object',
     properties: {
       workflow: { type: 'string', minLength: 1, description: 'Name of the workflow in the file.' },
-      workflow_file: { type: 'string', minLength: 1, default: 'workflows.yaml', description: 'Workspace-relative path of the YAML file.' },
+      workflow_file: { type: 'string', minLength: 1, default: 'workflows.yaml', description: 'Path of the YAML file, from the workspace or from its directory workflows/.' },
       params: { type: 'object', description: 'Values for the parameters of the workflow.' },
       vars: { type: 'object', description: 'Another name for params.' },
       queue: { type: 'string', pattern: queueNamePattern, description: 'Queue of the steps; that of this call when left out.' }

@@ -5,9 +5,14 @@ import type { StepProgress } from './steps.ts'
 
 /** A step in the answer; long outputs are truncated, and whole at `GET /v1/jobs/:id`. */
 export interface CreatedJob {
+  /** The name of the step, and the id of its job; `step` and `id` say the same. */
+  step_id: string
+  job_id: string
   step: string
   id: string
   type: string
+  /** The steps that it waited for, those that its placeholders name among them. */
+  depends_on: string[]
   tool: string
   queue: string
   status: 'succeeded'
@@ -48,10 +53,10 @@ export async function workflowAnswer (plan: WorkflowPlan, progress: StepProgress
   }
 }
 
-async function createdJob ({ name, type, tool, queue }: PlannedStep, { byName }: StepProgress): Promise<CreatedJob> {
+async function createdJob ({ name, type, tool, queue, needs }: PlannedStep, { byName }: StepProgress): Promise<CreatedJob> {
   const state = byName.get(name)
   if (state?.state !== 'succeeded') throw new Error(`Step '${name}' has no output`)
-  return { step: name, id: state.jobId, type, tool, queue, status: 'succeeded', output: await state.shownOutput() }
+  return { step_id: name, job_id: state.jobId, step: name, id: state.jobId, type, depends_on: needs, tool, queue, status: 'succeeded', output: await state.shownOutput() }
 }
 
 async function outputOf (plan: WorkflowPlan, progress: StepProgress): Promise<unknown> {

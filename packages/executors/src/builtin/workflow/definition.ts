@@ -1,5 +1,8 @@
 import { limits, isQueueName, queueNamePattern } from '@toolyard/contract/terms'
 import { BuiltinFailure } from '../handler.ts'
+import { field, isRecord, record, refuseUnknown, text, whole } from './fields.ts'
+import { readParams, type WorkflowParam } from './params.ts'
+import type { StepWishes } from './steps.ts'
 
 /** One step as it is written. */
 export interface StepDefinition {
@@ -10,21 +13,21 @@ export interface StepDefinition {
   arguments: Record<string, unknown>
   /** Steps that must have succeeded before, beside those that its placeholders name. */
   needs: string[]
+  wishes: StepWishes
 }
 
 /** One workflow of a file. */
 export interface WorkflowDefinition {
   /** What it is called beside its key; the key when it says nothing. */
   title: string
-  /** Parameters with a default. */
-  params: Record<string, unknown>
+  params: WorkflowParam[]
   steps: StepDefinition[]
   /** What is handed back; undefined: the output of the last step. */
   output?: unknown
 }
 
 const workflowFields = ['name', 'description', 'params', 'vars', 'steps', 'output']
-const stepFields = ['name', 'id', 'description', 'tool', 'type', 'arguments', 'input', 'depends_on', 'needs', 'queue']
+const stepFields = ['name', 'id', 'description', 'tool', 'type', 'arguments', 'input', 'depends_on', 'needs', 'queue', 'priority', 'timeout_sec', 'max_attempts', 'tags']
 const namePattern = /^[A-Za-z_][\w-]{0,63}$/
 
 /**
@@ -49,7 +52,7 @@ export function readDefinition (document: unknown, name: string): WorkflowDefini
   if (double !== undefined) throw new BuiltinFailure(`${at}.steps: two steps are named '${double.name}'`)
   return {
     title: text(workflow, ['name'], at) ?? name,
-    params: map(workflow, ['params', 'vars'], at),
+    params: readParams(field(workflow, ['params', 'vars'], at), `${at}.params`),
     steps: read,
     ...(Object.hasOwn(workflow, 'output') ? { output: workflow['output'] } : {})
   }
@@ -71,22 +74,20 @@ function readStep (value: unknown, index: number, at: string): StepDefinition {
     ...(type === undefined ? {} : { type }),
     ...(queue === undefined ? {} : { queue }),
     arguments: map(step, ['arguments', 'input'], at),
-    needs: names(step, ['depends_on', 'needs'], at)
+    needs: names(step, ['depends_on', 'needs'], at),
+    wishes: readWishes(step, at)
   }
 }
 
-/** The one of two names of a field that is there. */
-function field (value: Record<string, unknown>, names: readonly string[], at: string): unknown {
-  const there = names.filter(name => value[name] !== undefined && value[name] !== null)
-  if (there.length > 1) throw new BuiltinFailure(`${at} has both '${there.join("' and '")}'; they mean the same`)
-  return value[there[0] ?? '']
-}
-
-function text (value: Record<string, unknown>, fields: readonly string[], at: string): string | undefined {
-  const found = field(value, fields, at)
-  if (found === undefined) return undefined
-  if (typeof found !== 'string' || found.trim() === '') throw new BuiltinFailure(`${at}.${fields[0]} must be a text`)
-  return found
+function readWishes (step: Record<string, unknown>, at: string): StepWishes {
+  const wishes = {
+    priority: whole(step, 'priority', limits.priority, at),
+    timeoutSec: whole(step, 'timeout_sec', limits.jobTimeoutSec, at),
+    maxAttempts: whole(step, 'max_attempts', limits.attempts, at)
+  }
+  const tags = names(step, ['tags'], at)
+  if (tags.some(tag => tag === '' || tag.length > limits.tags.length)) throw new BuiltinFailure(`${at}.tags must be texts of 1 to ${limits.tags.length} characters`)
+  return { ...Object.fromEntries(Object.entries(wishes).filter(([, value]) => value !== undefined)), ...(tags.length === 0 ? {} : { tags }) }
 }
 
 function map (value: Record<string, unknown>, fields: readonly string[], at: string): Record<string, unknown> {
@@ -98,20 +99,6 @@ function names (value: Record<string, unknown>, fields: readonly string[], at: s
   const found = field(value, fields, at)
   if (found === undefined) return []
   const list: unknown[] = Array.isArray(found) ? found : [found]
-  if (!list.every(name => typeof name === 'string')) throw new BuiltinFailure(`${at}.${fields[0]} must be a list of steps' names`)
+  if (!list.every(name => typeof name === 'string')) throw new BuiltinFailure(`${at}.${fields[0]} must be a list of texts`)
   return list
-}
-
-function record (value: unknown, at: string): Record<string, unknown> {
-  if (!isRecord(value)) throw new BuiltinFailure(`${at} must be a map`)
-  return value
-}
-
-function isRecord (value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-function refuseUnknown (value: Record<string, unknown>, known: readonly string[], at: string): void {
-  const unknown = Object.keys(value).find(key => !known.includes(key))
-  if (unknown !== undefined) throw new BuiltinFailure(`${at}.${unknown.slice(0, 80)} is no known field (known: ${known.join(', ')})`)
 }

@@ -1,7 +1,8 @@
 import { BuiltinFailure } from '../handler.ts'
 import type { WorkflowDefinition } from './definition.ts'
+import { paramValues } from './params.ts'
 import { namesIn, PlaceholderError } from './placeholders.ts'
-import type { ResolvedTarget, WorkflowSteps } from './steps.ts'
+import type { ResolvedTarget, StepWishes, WorkflowSteps } from './steps.ts'
 
 /** A step that may run, and what it waits for. */
 export interface PlannedStep extends ResolvedTarget {
@@ -9,6 +10,7 @@ export interface PlannedStep extends ResolvedTarget {
   /** With placeholders. */
   arguments: Record<string, unknown>
   needs: string[]
+  wishes: StepWishes
 }
 
 /** What a workflow is going to do; it is kept with the job, so that a change of the file changes nothing that runs. */
@@ -42,15 +44,15 @@ export interface PlanParts {
  * @throws BuiltinFailure naming the step.
  */
 export function planWorkflow ({ definition, queue, ...parts }: PlanParts, { resolve }: Pick<WorkflowSteps, 'resolve'>): WorkflowPlan {
-  const params = { ...definition.params, ...parts.params }
+  const params = paramValues(definition.params, parts.params)
   const names = definition.steps.map(step => step.name)
   const double = names.find(name => Object.hasOwn(params, name))
   if (double !== undefined) throw new BuiltinFailure(`'${double}' is both a step and a parameter`)
   const steps = definition.steps.map(step => {
     const found = resolve({ ...step, ...(step.queue ?? queue) === undefined ? {} : { queue: step.queue ?? queue ?? '' } })
     if ('code' in found) throw new BuiltinFailure(`step '${step.name}': ${found.message}`, found.code)
-    const { name, arguments: args } = step
-    return { ...found, name, arguments: args, needs: needsOf(step, { names, params }) }
+    const { name, arguments: args, wishes } = step
+    return { ...found, name, arguments: args, wishes, needs: needsOf(step, { names, params }) }
   })
   refuseCircle(steps)
   const named = stepsNamed(definition.output, 'output', { names, params })

@@ -52,8 +52,8 @@ async function makePlan (args: Readonly<Record<string, unknown>>, { steps, timeo
   const until = Date.now() + timeoutMs
   const name = textArgument(args['workflow'])
   if (name === '') throw new BuiltinFailure('workflow is required')
-  const file = textArgument(args['workflow_file']) || defaultFile
-  const definition = readDefinition(await readWorkflowFile(workspaceDir, file, readYaml), name)
+  const { path: file, document } = await readWorkflowFile(workspaceDir, textArgument(args['workflow_file']) || defaultFile, readYaml)
+  const definition = readDefinition(document, name)
   const queue = textArgument(args['queue'])
   const params = { ...args['vars'] as object, ...args['params'] as object }
   return planWorkflow({ name, file, until, definition, params, queue: queue === '' ? undefined : queue }, steps)
@@ -87,8 +87,8 @@ interface StartHost {
 
 async function startStep (step: PlannedStep, plan: WorkflowPlan, { steps, outputs }: StartHost): Promise<string> {
   const args = substitute(step.arguments, { params: plan.params, outputs: await outputs(step.arguments) }, `step '${step.name}': arguments`)
-  const { name, tool, type, queue } = step
-  const started = await steps.start({ name, tool, type, queue, arguments: args as Record<string, unknown>, timeoutMs: plan.until - Date.now() })
+  const { name, tool, type, queue, wishes } = step
+  const started = await steps.start({ name, tool, type, queue, wishes, arguments: args as Record<string, unknown>, timeoutMs: plan.until - Date.now() })
   if (typeof started === 'string') return `${tool}, job ${started}`
   throw new BuiltinFailure(`step '${name}': ${started.message}`, started.code, { step: name, error: started })
 }

@@ -28,8 +28,19 @@ export interface StepProgress {
   settled: number
 }
 
+/** What a step may ask for its job, as for one that is submitted (RC22); absent: as the tool and the workflow's job have it. */
+export interface StepWishes {
+  /** 0..10, higher first. */
+  priority?: number
+  /** Whole seconds. */
+  timeoutSec?: number
+  maxAttempts?: number
+  tags?: string[]
+}
+
 /** A step to start. */
 export interface StepStart extends ResolvedTarget {
+  wishes: StepWishes
   name: string
   arguments: Record<string, unknown>
   /** What is left of the workflow's time, in milliseconds. */

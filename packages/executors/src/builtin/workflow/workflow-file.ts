@@ -6,26 +6,48 @@ import { atPlace } from '../workspace/place.ts'
 /** Reads YAML with bounded time and memory; given by the worker. */
 export type ReadYaml = (text: string) => Promise<{ ok: true, value: unknown, duplicates: ReadonlyArray<{ line: number }> } | { ok: false, fault: { message: string, line?: number } }>
 
+/** The directory of the workspace that workflow files may lie in. */
+const room = 'workflows'
+
+/** A workflow file after reading. */
+export interface WorkflowFile {
+  /** Where it was found, from the workspace. */
+  path: string
+  document: unknown
+}
+
 /**
- * Reads a workflow file of the workspace (RC43), at most 256 KiB.
+ * Reads a workflow file of the workspace (RC43), at most 256 KiB: the path itself, else the same path below `workflows/`.
  *
  * @throws BuiltinFailure `workflow file not found: F`, or what is wrong with the file.
  */
-export async function readWorkflowFile (workspaceDir: string, path: string, readYaml: ReadYaml): Promise<unknown> {
-  const text = await atPlace(workspaceDir, path, { notFound: `workflow file not found: ${path}` }, async place => {
-    const { handle, size } = openFile(place)
-    try {
-      if (size > limits.workflow.fileBytes) throw new BuiltinFailure(`workflow file ${path} is larger than ${limits.workflow.fileBytes} bytes`)
-      return (await readFully(handle, 0, size)).toString()
-    } finally {
-      handle.close()
-    }
-  })
-  const reading = await readYaml(text)
-  if (!reading.ok) throw new BuiltinFailure(`workflow file ${path}${at(reading.fault.line)}: ${reading.fault.message}`)
+export async function readWorkflowFile (workspaceDir: string, path: string, readYaml: ReadYaml): Promise<WorkflowFile> {
+  const found = await textOf(workspaceDir, path) ?? await textOf(workspaceDir, `${room}/${path}`)
+  if (found === undefined) throw new BuiltinFailure(`workflow file not found: ${path}`)
+  const reading = await readYaml(found.text)
+  if (!reading.ok) throw new BuiltinFailure(`workflow file ${found.path}${at(reading.fault.line)}: ${reading.fault.message}`)
   const [double] = reading.duplicates
-  if (double !== undefined) throw new BuiltinFailure(`workflow file ${path}${at(double.line)}: a key stands twice`)
-  return reading.value
+  if (double !== undefined) throw new BuiltinFailure(`workflow file ${found.path}${at(double.line)}: a key stands twice`)
+  return { path: found.path, document: reading.value }
+}
+
+/** Undefined when no such file is there. */
+async function textOf (workspaceDir: string, path: string): Promise<{ path: string, text: string } | undefined> {
+  const notFound = 'there is no such file'
+  try {
+    return await atPlace(workspaceDir, path, { notFound }, async place => {
+      const { handle, size } = openFile(place)
+      try {
+        if (size > limits.workflow.fileBytes) throw new BuiltinFailure(`workflow file ${path} is larger than ${limits.workflow.fileBytes} bytes`)
+        return { path, text: (await readFully(handle, 0, size)).toString() }
+      } finally {
+        handle.close()
+      }
+    })
+  } catch (error) {
+    if (error instanceof BuiltinFailure && error.message === notFound) return undefined
+    throw error
+  }
 }
 
 function at (line: number | undefined): string {
