@@ -85,9 +85,10 @@ export class BoardJob implements QueueJob {
     return this.#shown.value({ tool, arguments: args, timeout_sec: timeoutSec, tags, key: keyName, ...(serial === true ? { serial } : {}) })
   }
 
+  /** Without the parent: it may be in a queue that the viewer must not see. The flow shows it. */
   #options (): object {
-    const { attempts, delay, parent } = this.opts
-    return { attempts, ...(delay === undefined ? {} : { delay }), ...(parent === undefined ? {} : { parent }) }
+    const { attempts, delay } = this.opts
+    return { attempts, ...(delay === undefined ? {} : { delay }) }
   }
 
   #result (): unknown {

@@ -1,6 +1,7 @@
 import type { AppControllerRoute, BullBoardRequest, ControllerHandlerReturnType } from '@bull-board/api/typings/app'
 import type { BoardQueue } from './board-queue.ts'
 import type { BoardRequest } from './board.ts'
+import { shownFlow } from './shown-flow.ts'
 
 type Handle = (request: BullBoardRequest) => Promise<ControllerHandlerReturnType> | ControllerHandlerReturnType
 
@@ -50,12 +51,17 @@ export function findRoute (routes: readonly AppControllerRoute[], request: Board
       const params = match(pattern, `/api${request.path}`)
       if (params === undefined) continue
       const name = `${method} ${pattern}`
-      const handle = own[name] ?? (asked => ofAll.has(name) && isReadOnly(asked) ? readOnly : definition.handler(asked))
+      const handle = own[name] ?? (async asked => ofAll.has(name) && isReadOnly(asked) ? readOnly : shown(name, await definition.handler(asked), asked))
       const refused = method === 'get' || offered.has(name) ? undefined : refusals.find(([words]) => words.test(pattern))?.[1]
       return { params, handle: bounded(handle), ...(refused === undefined ? {} : { refused }) }
     }
   }
   return undefined
+}
+
+/** bull-board shows all of a flow, whatever its viewer may see. */
+function shown (name: string, answer: ControllerHandlerReturnType, { queues }: BullBoardRequest): ControllerHandlerReturnType {
+  return name === 'get /api/queues/:queueName/:jobId/flow' ? shownFlow(answer, queues) : answer
 }
 
 /** Changes of all queues, of which bull-board leaves those out that are read-only, and says nothing. */
