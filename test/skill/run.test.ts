@@ -90,10 +90,11 @@ t.test('SC14 stderr is not part of the output; it goes to the log', async t => {
   t.same(fixture.logged, ['err'])
 })
 
-t.test('SC14 a failure tells stderr, else the exit status or the signal', async t => {
+t.test('SC14 a failure tells stderr, else stdout, else the exit status or the signal', async t => {
   const failed = (message: string, details?: object): object => ({ ok: false, error: { code: 'TOOL_FAILED', message, ...details && { details } } })
-  t.same(await callScript(createFixture(t), 'echo out; echo " broken " >&2; exit 3'), failed('broken'))
-  t.same(await callScript(createFixture(t), 'echo out; exit 3'), failed('exit status 3'))
+  t.same(await callScript(createFixture(t), 'echo out; echo " broken " >&2; exit 3'), failed('broken', { stdout: 'out' }))
+  t.same(await callScript(createFixture(t), 'echo out; exit 3'), failed('out'))
+  t.same(await callScript(createFixture(t), 'exit 3'), failed('exit status 3'))
   t.same(await callScript(createFixture(t), 'kill -9 $$'), failed('signal: SIGKILL'))
   t.same(await callScript(createFixture(t), 'echo \'{"error": "no vault", "path": "x"}\' >&2; exit 1'), failed('no vault', { path: 'x' }))
 })
@@ -112,12 +113,12 @@ t.test('SC15 B17 a tool that runs too long is TOOL_TIMEOUT', async t => {
   t.same(await callScript(createFixture(t), 'sleep 60', { timeoutMs: 100 }), { ok: false, error: { code: 'TOOL_TIMEOUT', message: 'tool timed out' } })
 })
 
-t.test('X19 B17 the environment is PATH and HOME, and nothing else of the worker', t => {
+t.test('X19 B17 the environment is PATH, HOME and a locale, and nothing else of the worker', t => {
   const run: SkillRun = { kind: 'skill', directory: '/', binary: 'env', subcommand: '', args: [], allowlist: { env: [''] }, allowScripts: false }
   const worker = join(import.meta.dirname, '../executors/plain-worker.js')
   const environment = ['PATH=/usr/bin:/bin', 'HOME=/home/someone', 'API_KEYS_JSON=[]', 'REDIS_URL=redis://x']
   const printed = execFileSync('/usr/bin/env', ['-i', ...environment, process.execPath, worker, JSON.stringify(run)], { encoding: 'utf8' })
-  t.same(JSON.parse(printed), { ok: true, output: 'PATH=/usr/bin:/bin\nHOME=/home/someone\n' })
+  t.same(JSON.parse(printed), { ok: true, output: 'LANG=C.UTF-8\nPATH=/usr/bin:/bin\nHOME=/home/someone\n' })
   t.end()
 })
 

@@ -7,15 +7,18 @@ export interface ToolEnvironment {
 }
 
 const base = ['PATH', 'HOME']
+/** Without it, programs take every letter beyond ASCII for several; which language the service itself has is no matter. */
+const locale = { LANG: 'C.UTF-8' }
 
 /**
- * The whole environment of a tool: PATH and HOME unless empty, and of `passthrough` what exists, empty or not
- * (A23, A24, A41, AC15, X19). Nothing else of the worker's environment gets through, and no secret of the service.
+ * The whole environment of a tool: PATH and HOME unless empty, a locale with UTF-8, and of `passthrough` what exists,
+ * empty or not (A23, A24, A41, AC15, X19). Nothing else of the worker's environment gets through, and no secret of the
+ * service.
  */
 export function toolEnvironment (passthrough: readonly string[], source: NodeJS.ProcessEnv): ToolEnvironment {
   const passedKeys = passthrough.filter(name => source[name] !== undefined && !isSecretVariable(name))
   const names = [...base.filter(name => source[name] !== ''), ...passedKeys]
-  const variables: Record<string, string> = {}
+  const variables: Record<string, string> = { ...locale }
   for (const name of names) {
     const value = source[name]
     if (value !== undefined) variables[name] = value

@@ -9,7 +9,8 @@ const signalBase = 128
 const execFailures = [/^bwrap: execvp /, /^prlimit: failed to execute /]
 /** Statuses of a command that runs another, when that one is missing or can't be executed. */
 const execStatuses = new Set([126, 127])
-const signals = new Map(Object.entries(constants.signals).map(([name, number]) => [number, name as NodeJS.Signals]))
+/** The first name of a number is the usual one: SIGABRT stands before SIGIOT, SIGIO before SIGPOLL. */
+const signals = new Map(Object.entries(constants.signals).reverse().map(([name, number]) => [number, name as NodeJS.Signals]))
 
 /**
  * How the process in a box ended, told from how the box did: by itself, by a signal, or never begun (fault 8). The box

@@ -9,12 +9,13 @@ export function processOutcome (end: ProcessEnd, readOutput: (stdout: Captured) 
   return end.ending.kind === 'exit' && end.ending.code === 0 ? readOutput(end.stdout) : processFailure(end)
 }
 
-function processFailure ({ ending, stderr }: ProcessEnd): Failure {
+function processFailure (end: ProcessEnd): Failure {
+  const { ending } = end
   switch (ending.kind) {
     case 'exit':
-      return { ok: false, error: toolError(stderr.kept, `exit status ${ending.code}`) }
+      return { ok: false, error: toolError(end, `exit status ${ending.code}`) }
     case 'signal':
-      return { ok: false, error: toolError(stderr.kept, `signal: ${ending.signal}`) }
+      return { ok: false, error: toolError(end, `signal: ${ending.signal}`) }
     case 'unstarted':
       return { ok: false, error: ending.error }
     default:

@@ -1,19 +1,26 @@
 import { limits, type CallError } from '@toolyard/contract/terms'
+import type { Captured } from '../process/capture.ts'
 import { parseJson } from './json.ts'
-import { firstChars } from './utf8.ts'
+import { decodePrefix, decodeSuffix, firstChars, lastChars } from './utf8.ts'
+
+/** UTF-16 units of stdout that a failure shows beside its message. */
+const stdoutChars = 2_000
 
 /**
  * The error of a tool that ended badly (AC17, X6): the string `error` of stderr's JSON object, with the object's other
- * fields as `details`; else stderr; else how the process ended, such as `exit status 3`. stdout has no part in it.
+ * fields as `details`; else stderr; else stdout; else how the process ended, such as `exit status 3`. What the message
+ * doesn't show of stdout is in the details, its end at least.
  */
-export function toolError (stderr: Buffer, ending: string): CallError {
-  const text = stderr.toString('utf8').trim()
-  const { message, details } = ownError(text) ?? { message: text === '' ? ending : text }
-  return {
-    code: 'TOOL_FAILED',
-    message: firstChars(message, limits.errorMessageChars),
-    ...(details === undefined ? {} : { details })
-  }
+export function toolError ({ stdout, stderr }: { stdout: Captured, stderr: Captured }, ending: string): CallError {
+  const [printed, said] = [decodePrefix(stdout.kept).text.trim(), stderr.kept.toString('utf8').trim()]
+  const { message, details } = ownError(said) ?? { message: said || printed || ending }
+  const whole = said === '' && stdout.end === undefined && printed.length <= limits.errorMessageChars
+  const all = { ...(printed === '' || whole ? {} : { stdout: endOf(stdout, printed) }), ...details }
+  return { code: 'TOOL_FAILED', message: firstChars(message, limits.errorMessageChars), ...(Object.keys(all).length === 0 ? {} : { details: all }) }
+}
+
+function endOf ({ end }: Captured, printed: string): string {
+  return lastChars(end === undefined ? printed : decodeSuffix(end).trim(), stdoutChars)
 }
 
 function ownError (text: string): { message: string, details?: object } | undefined {

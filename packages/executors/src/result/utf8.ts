@@ -11,6 +11,18 @@ export function firstChars (text: string, maxChars: number): string {
   return text.slice(0, last >= 0xd800 && last <= 0xdbff ? maxChars - 1 : maxChars)
 }
 
+/** The last `maxChars` UTF-16 units of a text, less one when the cut would split a surrogate pair. */
+export function lastChars (text: string, maxChars: number): string {
+  return text.slice(-maxChars).replace(/^[\udc00-\udfff]/, '')
+}
+
+/** Decodes a buffer that was cut at its start: what is left of a sequence there is dropped, not replaced. */
+export function decodeSuffix (bytes: Buffer): string {
+  let start = 0
+  while (start < Math.min(3, bytes.length) && ((bytes[start] ?? 0) & 0xc0) === 0x80) start++
+  return bytes.toString('utf8', start)
+}
+
 function completeLength (bytes: Buffer): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back++) {
     const byte = bytes[bytes.length - back] ?? 0

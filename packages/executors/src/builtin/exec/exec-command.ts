@@ -4,7 +4,7 @@ import { atPlace } from '../workspace/place.ts'
 import { auditEntry } from '../../audit/entry.ts'
 import { toolEnvironment } from '../../command/environment.ts'
 import { runProcess, type ProcessEnd } from '../../process/run-process.ts'
-import { firstChars } from '../../result/utf8.ts'
+import { firstChars, lastChars } from '../../result/utf8.ts'
 import { isAllowed } from './policy.ts'
 import { findProgram } from './program.ts'
 
@@ -57,7 +57,7 @@ async function run (plan: { program: string, args: readonly string[], cwd: strin
 
 function answer (call: { command: string, args: string[] }, { ending, stdout, stderr, ms }: ProcessEnd): object {
   const [out, err] = [stdout.kept.toString('utf8'), stderr.kept.toString('utf8')]
-  const details = { ...call, stdout_tail: tail(out), stderr_tail: tail(err) }
+  const details = { ...call, stdout_tail: lastChars(out, tailChars), stderr_tail: lastChars(err, tailChars) }
   switch (ending.kind) {
     case 'exit':
       if (ending.code !== 0) throw new BuiltinFailure(`tool.exec failed with exit ${ending.code}`, 'TOOL_FAILED', { ...details, code: ending.code })
@@ -71,8 +71,4 @@ function answer (call: { command: string, args: string[] }, { ending, stdout, st
     case 'abort':
       throw new BuiltinFailure('Job was cancelled', 'JOB_CANCELLED')
   }
-}
-
-function tail (text: string): string {
-  return text.slice(-tailChars).replace(/^[\udc00-\udfff]/, '')
 }
