@@ -61,8 +61,9 @@ t.test('X8 a timeout above an hour is cut to an hour, with a warning', async t =
 
 t.test('A27 an error says file, rule, index, name and what to do', async t => {
   const { registry, files } = await loadTexts(t, [JSON.stringify({ tools: [entry(), entry({ name: 'b', command: [] })] })])
-  t.strictSame(registry.findings, [{
+  t.same(registry.findings, [{
     severity: 'error',
+    whole: true,
     file: files[0],
     rule: 'A33',
     index: 1,
@@ -102,8 +103,11 @@ t.test('AC1 broken JSON, other roots, a byte order mark and trailing bytes fail'
 
 t.test('AC1 deep nesting fails and does not exhaust the stack', async t => {
   const deep = '['.repeat(200_000) + ']'.repeat(200_000)
-  const { registry } = await loadTexts(t, [`{"tools":[{"name":"a","command":["/bin/true"],"schema":{"default":${deep}}}]}`])
+  const { registry } = await loadTexts(t, [`{"tools":[{"name":"a","command":["/bin/true"],"x-own":{"default":${deep}}}]}`])
   t.match(errors(registry), [{ rule: 'AC1', message: 'parse manifest: nested deeper than 100 levels' }])
+  const schema = await loadTexts(t, [`{"tools":[{"name":"a","command":["/bin/true"],"Schema":{"default":${deep},"a":1,"a":1}},{"name":"b","command":["/bin/true"]}]}`])
+  t.match(errors(schema.registry), [{ rule: 'A6', message: 'tool[0] "a": schema is nested deeper than 100 levels' }])
+  t.strictSame(names(schema.registry), ['b'], 'a schema takes away its own entry alone')
 })
 
 t.test('AC2 the first error ends the manifest, in the documented order', async t => {
@@ -121,7 +125,7 @@ t.test('AC2 the first error ends the manifest, in the documented order', async t
 
 t.test('AC10 unknown fields are ignored', async t => {
   const registry = await load(t, entry({ x: 1, metadata: {}, constructor: 2 }))
-  t.strictSame([names(registry), registry.findings], [['probe'], []])
+  t.strictSame([names(registry), errors(registry), registry.findings.length], [['probe'], [], 3])
 })
 
 t.test('AC10 names of fields match in any case, and the last one wins', async t => {

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import t from 'tap'
 import { loadRegistry } from '@toolyard/manifests'
-import { entry, errors, load } from './fixture.ts'
+import { entry, errors, load, loadTexts } from './fixture.ts'
 import { project } from './project.ts'
 
 t.test('P18 an agentcli tool may declare permissions; without them nothing is said', async t => {
@@ -21,12 +21,26 @@ t.test('P18 X21 a tool of a skill may declare permissions, and an unknown one re
   t.match(errors(registry), [{ rule: 'SC1', message: 'tools[0].permissions[0]: expected one of `read_repo`, `write_files`, `network`' }])
 })
 
-t.test('X21 fields of an agentcli tool that look like known ones are a warning, others are ignored, names in any case are known', async t => {
-  const registry = await load(t, entry({ timeout_sec: 5, env: ['TZ'], version: 2, DESCRIPTION: 'Known.', TimeoutSec: 3 }))
+t.test('X21 AC10 fields of commands that nobody knows are a warning with the nearest known name; names in any case are known', async t => {
+  const { registry } = await loadTexts(t, [JSON.stringify({
+    tols: [],
+    sandbox: false,
+    $schema: './x.json',
+    tools: [entry({ timeout_sec: 5, env: ['TZ'], version: 2, DESCRIPTION: 'Known.', TimeoutSec: 3, sandbox: false, permission: ['network'], perm: [], 'x-own': 1, Limits: { memory: 1, cpusec: 5, 'x-a': 1 } })]
+  })])
+  const at = (...path: Array<string | number>): Array<string | number> => ['tools', 0, ...path]
   t.match(registry.findings, [
-    { severity: 'warning', rule: 'X21', path: ['tools', 0, 'timeout_sec'], fix: 'Write timeoutSec.' },
-    { severity: 'warning', rule: 'X21', path: ['tools', 0, 'env'], fix: 'Write envPassthrough.' }
+    { path: ['tols'], fix: 'Write tools.' },
+    { path: ['sandbox'], message: 'sandbox is no known field and is ignored', fix: 'Remove it, or put x- in front of its name; known here are $schema, tools.' },
+    { path: at('timeout_sec'), fix: 'Write timeoutSec.' },
+    { path: at('env'), fix: 'Write envPassthrough.' },
+    { path: at('version'), fix: /; known here are name, description, schema, .*permissions/ },
+    { path: at('sandbox'), message: 'tools[0].sandbox is no known field and is ignored', fix: 'Write permissions (the sandbox itself is the setting SANDBOX).' },
+    { path: at('permission'), fix: 'Write permissions.' },
+    { path: at('perm'), fix: 'Write permissions.' },
+    { path: at('Limits', 'memory'), message: 'tools[0].Limits.memory is no known field and is ignored', fix: 'Write memoryBytes.' }
   ])
-  t.equal(registry.findings.length, 2)
-  t.match(registry.get('probe')?.tool, { description: 'Known.', timeoutSec: 3 })
+  t.ok(registry.findings.every(({ severity, rule }) => severity === 'warning' && rule === 'X21'))
+  t.equal(registry.findings.length, 9)
+  t.match(registry.get('probe')?.tool, { description: 'Known.', timeoutSec: 3, limits: { cpuSec: 5 } })
 })

@@ -38,7 +38,7 @@ t.test('AC2 PC6 what ends the loading of a commands manifest hides nothing from 
   })
   const { findings } = await validateManifests(['a.json', 'b.json'].map(name => join(directory, name)))
   t.match(findings.filter(({ severity }) => severity === 'error').map(({ file, line, column, rule }) => `${file.slice(directory.length + 1)}:${line}:${column} ${rule}`), [
-    'a.json:3:3 A32', 'a.json:4:3 A33', 'a.json:5:3 A6', 'a.json:6:3 AC3', 'b.json:3:4 AC10'
+    'a.json:3:3 A32', 'a.json:3:3 A33', 'a.json:4:3 A33', 'a.json:5:3 A6', 'a.json:6:3 AC3', 'b.json:3:4 AC10'
   ])
 })
 

@@ -1,3 +1,4 @@
+import { deviations } from './rule-ids/deviations.ts'
 import type { Citation } from './rules.ts'
 
 /** A part of the rules: its name, and the ids that belong to it. */
@@ -24,7 +25,8 @@ export function renderConformance (rules: Record<string, string>, citations: rea
     'Every rule that Toolyard implements, with the tests whose titles cite it. Made from those titles by',
     '`npm run conformance`; a test of the repository fails when this page is out of date.'
   ]
-  return [...intro, ...parts.flatMap(part => renderPart(part, rules, citations))].join('\n') + '\n'
+  const apart = ['', '## Where Toolyard differs on purpose', '', '| rule | what it does instead |', '|---|---|', ...Object.entries(deviations).map(([id, text]) => `| ${id} | ${text} |`)]
+  return [...intro, ...apart, ...parts.flatMap(part => renderPart(part, rules, citations))].join('\n') + '\n'
 }
 
 function renderPart (part: Part, rules: Record<string, string>, citations: readonly Citation[]): string[] {

@@ -6,6 +6,8 @@ export interface Finding {
   nonconforming?: true
   /** Others than its owner may replace what the tool runs: an error, and the tool isn't served, where programs must be trusted (fault 46). */
   untrusted?: true
+  /** Nothing of the manifest is served because of it, wherever in the file it stands. */
+  whole?: true
   /** Absolute path of the manifest. */
   file: string
   /** Number of the rule that is not kept, such as `A35`; `lint/…` for advice about models. */
@@ -45,18 +47,20 @@ export interface FieldFault {
   fix: string
 }
 
-/** Ends the reading of one manifest (AC2); its reader turns it into a finding. */
+/** A fault of a manifest, or of a part of it; its reader turns it into a finding. */
 export class ManifestFault extends Error {
   override readonly name = 'ManifestFault'
   readonly rule: string
   readonly place: FaultPlace
-  /** What else is wrong, though the first fault is the one that counts. */
-  readonly others: readonly ManifestFault[]
 
-  constructor (rule: string, message: string, place: FaultPlace = {}, others: readonly ManifestFault[] = []) {
+  constructor (rule: string, message: string, place: FaultPlace = {}) {
     super(message)
     this.rule = rule
     this.place = place
-    this.others = others
   }
+}
+
+/** What a fault that leaves nothing of its manifest to serve says to the operator. */
+export function wholeFinding ({ rule, message, place }: ManifestFault, file: string): Finding {
+  return { severity: 'error', whole: true, file, rule, message, ...place }
 }

@@ -46,5 +46,7 @@ export interface ManifestText {
   utf8: boolean
   /** Keys that stand twice in one object; the last value counts. */
   duplicates: readonly DuplicateKey[]
+  /** Whether every fault is told, also where the first one decides. */
+  everyFault: boolean
   schemas: SchemaCompiler
 }

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { readFile, realpath, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
+import { isDeeperThan } from './document/depth.ts'
 import { positionOf } from './document/duplicate-keys.ts'
 import { ManifestFault } from './finding.ts'
 import { manifestLimits } from './limits.ts'
@@ -49,9 +50,8 @@ export async function watchedFiles (file: string): Promise<string[]> {
  * @throws ManifestFault `parse manifest: …` (AC1).
  */
 export function parseManifest (text: string): unknown {
-  let value: unknown
   try {
-    value = JSON.parse(text)
+    return JSON.parse(text) as unknown
   } catch (error) {
     const message = messageOf(error)
     const [, at] = /at position (\d+)/.exec(message) ?? []
@@ -60,28 +60,12 @@ export function parseManifest (text: string): unknown {
       fix: 'Correct the JSON: one object, no byte order mark, nothing after it.'
     })
   }
-  if (isDeeperThan(manifestLimits.depth, value)) {
-    throw new ManifestFault('AC1', `parse manifest: nested deeper than ${manifestLimits.depth} levels`, { fix: 'Nest the manifest less deeply.' })
-  }
-  return value
 }
 
-/** Level by level, since recursion could exhaust the stack. */
-function isDeeperThan (depth: number, value: unknown): boolean {
-  let level = [value].filter(isContainer)
-  for (let at = 0; at < depth && level.length > 0; at++) {
-    const next: object[] = []
-    for (const container of level) {
-      const items: readonly unknown[] = Array.isArray(container) ? container : Object.values(container)
-      for (const item of items) if (isContainer(item)) next.push(item)
-    }
-    level = next
-  }
-  return level.length > 0
-}
-
-function isContainer (value: unknown): value is object {
-  return typeof value === 'object' && value !== null
+/** @throws ManifestFault for a value that recursive code could not walk. */
+export function refuseDeep (value: unknown): void {
+  if (!isDeeperThan(manifestLimits.depth, value)) return
+  throw new ManifestFault('AC1', `parse manifest: nested deeper than ${manifestLimits.depth} levels`, { fix: 'Nest the manifest less deeply.' })
 }
 
 function messageOf (error: unknown): string {

@@ -1,10 +1,11 @@
+import { folded } from './agentcli/folded.ts'
 import { readAgentcli } from './agentcli/reader.ts'
 import { duplicateKeys } from './document/duplicate-keys.ts'
 import type { YamlMemory } from './document/yaml-memory.ts'
-import { ManifestFault } from './finding.ts'
+import { ManifestFault, wholeFinding } from './finding.ts'
 import { agentcliByDefault, isYaml, mentionsToolManifest, recognizeDirectory, recognizeValue, type Format, type Recognition } from './format.ts'
 import type { Layer, ManifestText } from './layer.ts'
-import { manifestFile, parseManifest, readManifestText, watchedFiles, type ManifestFileText } from './manifest-file.ts'
+import { manifestFile, parseManifest, readManifestText, refuseDeep, watchedFiles, type ManifestFileText } from './manifest-file.ts'
 import type { SchemaCompiler } from './schema/compiler.ts'
 import type { SkillOptions } from './skill/options.ts'
 import { readSkillOf, readSkills } from './skill/reader.ts'
@@ -33,25 +34,26 @@ export async function readManifest (path: string, tools: ReaderTools): Promise<L
     return { ...layer, files: [...new Set([...files, ...layer.files ?? []])] }
   } catch (error) {
     if (!(error instanceof ManifestFault)) throw error
-    const faults = tools.everyFault ? [error, ...error.others] : [error]
-    return { entries: [], findings: faults.map(({ rule, message, place }) => ({ severity: 'error', file, rule, message, ...place })), files }
+    return { entries: [], findings: [wholeFinding(error, file)], files }
   }
 }
 
-async function readLayer (file: string, directory: string | undefined, { schemas, yaml, skills }: Omit<ReaderTools, 'everyFault'>): Promise<Layer> {
-  if (directory !== undefined && await recognizeDirectory(directory) !== undefined) return await readSkills({ directory, options: skills, schemas })
+async function readLayer (file: string, directory: string | undefined, { schemas, yaml, skills, everyFault }: ReaderTools): Promise<Layer> {
+  if (directory !== undefined && await recognizeDirectory(directory) !== undefined) return await readSkills({ directory, options: skills, schemas, everyFault })
   const parsed = await parse(file, await readManifestText(file), yaml)
   const { format } = parsed.syntax === 'yaml' ? yamlFormat(parsed.value) : recognizeValue(parsed.value)
-  if (format === 'skill') return await readSkillOf(file, { options: skills, schemas })
-  return await readers[format]({ file, schemas, ...parsed })
+  if (format === 'skill') return await readSkillOf(file, { options: skills, schemas, everyFault })
+  return await readers[format]({ file, schemas, everyFault, ...parsed })
 }
 
 /** JSON first, whatever the name of the file: YAML takes a hundred times longer, and nearly all JSON is YAML. */
-async function parse (file: string, { text, utf8 }: ManifestFileText, yaml: YamlMemory): Promise<Omit<ManifestText, 'file' | 'schemas'>> {
+async function parse (file: string, { text, utf8 }: ManifestFileText, yaml: YamlMemory): Promise<Omit<ManifestText, 'file' | 'schemas' | 'everyFault'>> {
   const byteOrderMark = text.startsWith('\ufeff')
   const plain = byteOrderMark ? text.slice(1) : text
   try {
-    return { value: parseManifest(plain), syntax: 'json', byteOrderMark, utf8, duplicates: duplicateKeys(plain) }
+    const value = parseManifest(plain)
+    refuseDeep(withoutSchemas(value))
+    return { value, syntax: 'json', byteOrderMark, utf8, duplicates: duplicateKeys(plain) }
   } catch (error) {
     if (!(error instanceof ManifestFault)) throw error
     if (!isYaml(file, plain)) throw mentionsToolManifest(plain) ? brokenJson(file, error) : error
@@ -60,6 +62,16 @@ async function parse (file: string, { text, utf8 }: ManifestFileText, yaml: Yaml
   if (reading.ok) return { ...reading, syntax: 'yaml', byteOrderMark, utf8 }
   const { message, ...place } = reading.fault
   throw new ManifestFault('PC2', `Invalid YAML in ${file}: ${message}`, { ...place, fix: 'Correct the YAML.' })
+}
+
+/** The schemas of commands are judged one by one: one that nests too deeply takes away its own entry alone. */
+function withoutSchemas (manifest: unknown): unknown {
+  return changed(manifest, 'tools', tools => Array.isArray(tools) ? tools.map(entry => changed(entry, 'schema', () => undefined)) : tools)
+}
+
+function changed (value: unknown, field: string, change: (value: unknown) => unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, folded(name) === field ? change(item) : item]))
 }
 
 /** In the words of the program that tool manifests come from. */

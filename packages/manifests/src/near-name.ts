@@ -1,12 +1,19 @@
 /** Names longer than this aren't compared. */
 const longest = 64
 
-/** The name that a word was probably meant to be: equal but for case and separators, or at most two letters away. */
+/** Shorter words are the beginning of too many names. */
+const shortestBeginning = 3
+
+/**
+ * The name that a word was probably meant to be: equal but for case and separators, at most a third of its letters away
+ * (three at most), or what it is the beginning of.
+ */
 export function nearName (word: string, names: readonly string[]): string | undefined {
   if (word.length > longest) return undefined
   const plain = folded(word)
   const near = names.map(name => ({ name, distance: distance(plain, folded(name)) })).sort((left, right) => left.distance - right.distance)[0]
-  return near !== undefined && near.distance <= Math.min(2, Math.floor(plain.length / 3)) ? near.name : undefined
+  if (near !== undefined && near.distance <= Math.min(3, Math.floor(plain.length / 3))) return near.name
+  return plain.length < shortestBeginning ? undefined : names.find(name => folded(name).startsWith(plain))
 }
 
 function folded (name: string): string {

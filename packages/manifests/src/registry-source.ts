@@ -119,6 +119,7 @@ function isServed (registry: Registry, { name, source }: Tool): boolean {
 /** An error of the whole file takes all of its tools; one of an entry, the tool that it names or that stood there. */
 function takesAway (error: Finding, { name, source }: Tool): boolean {
   if (error.file !== source.file) return false
+  if (error.whole === true) return true
   if (error.tool !== undefined) return error.tool === name
   return error.index === undefined || error.index === source.index
 }

@@ -44,7 +44,7 @@ export async function validateManifests (paths: readonly string[], { strict = fa
 }
 
 function judged (finding: Finding, strict: boolean): Finding {
-  const { nonconforming, untrusted: _, ...rest } = finding
+  const { nonconforming, untrusted: _, whole: __, ...rest } = finding
   return { ...rest, severity: strict || nonconforming === true ? 'error' : finding.severity }
 }
 

@@ -1,11 +1,12 @@
 import type { TSchema } from 'typebox'
 import { Check, Errors } from 'typebox/schema'
 import { placeOf } from '../document/place.ts'
-import { isLimit, Limits, limitNames, limitsOf, limitText } from '../program/limit-fields.ts'
+import { isLimit, limitNames, limitsOf, limitText } from '../program/limit-fields.ts'
 import type { ToolLimits } from '../tool.ts'
-import { ManifestFault, type DocumentPath, type FieldFault } from '../finding.ts'
-import { unknownFields } from '../unknown-fields.ts'
+import { ManifestFault, type DocumentPath } from '../finding.ts'
+import { manifestLimits } from '../limits.ts'
 import { AgentcliTool } from './definition.ts'
+import { folded } from './folded.ts'
 
 /** One entry of `tools` after its types were checked: absent and null fields have their empty value, as in Go. */
 export interface AgentcliEntry {
@@ -29,44 +30,53 @@ export interface AgentcliEntry {
 
 type Fields = ReadonlyMap<string, unknown>
 
+/** A manifest after decoding. */
+export interface DecodedManifest {
+  /** Undefined for one that has a fault. */
+  entries: ReadonlyArray<AgentcliEntry | undefined>
+  /** The wrong types, in their order: `parse manifest: …`. */
+  faults: readonly ManifestFault[]
+  /** As they are written. */
+  raw: { manifest: Record<string, unknown>, entries: readonly unknown[] }
+}
+
 /**
- * The entries of an agentcli manifest, by the rules of Go's `encoding/json` (A1, AC1, AC10): `null` and absent are
- * the same, names of fields match in any case and the last match wins, unknown fields are ignored.
+ * Decodes an agentcli manifest by the rules of Go's `encoding/json` (A1, AC1, AC10): `null` and absent are the same, names
+ * of fields match in any case and the last match wins, unknown fields are ignored.
  *
- * @throws ManifestFault `parse manifest: …` for the first wrong type.
+ * @throws ManifestFault `parse manifest: …` when it has no list of entries.
  */
-export function decodeEntries (manifest: unknown): AgentcliEntry[] {
-  return rawEntries(manifest).map((entry, index) => decodeEntry(entry, ['tools', index]))
-}
-
-/** Names that people write for fields of this format. */
-const aliases = { timeout: 'timeoutSec', parameters: 'schema', env: 'envPassthrough' }
-
-/** Fields that are ignored and look like known ones (X21). Others are for other programs. */
-export function misspeltFields (manifest: unknown): Array<FieldFault & { index: number }> {
-  const known = new Set(Object.keys(AgentcliTool.properties).map(folded))
-  return rawEntries(manifest).flatMap((entry, index) => {
-    const path: DocumentPath = ['tools', index]
-    const others = Object.fromEntries(Object.entries(Object(entry) as object).filter(([name]) => !known.has(folded(name))))
-    return [
-      ...unknownFields(others, { path, definition: AgentcliTool, all: false, aliases }),
-      ...misspeltLimits(entry, path)
-    ].map(fault => ({ ...fault, index }))
-  })
-}
-
-function rawEntries (manifest: unknown): readonly unknown[] {
-  if (manifest === null) return []
-  const tools = fieldsOf(manifest, []).get('tools') ?? []
+export function decodeManifest (manifest: unknown): DecodedManifest {
+  const fields = manifest === null ? new Map<string, unknown>() : fieldsOf(manifest, [])
+  const tools = fields.get('tools') ?? []
   if (!Array.isArray(tools)) throw wrongType(['tools'], 'an array')
-  return tools
+  const faults: ManifestFault[] = []
+  const entries = tools.map((entry: unknown, index) => {
+    if (faults.length > manifestLimits.findings) return undefined
+    const own: ManifestFault[] = []
+    const decoded = attempt(() => decodeEntry(entry, ['tools', index], own), own)
+    faults.push(...own)
+    return own.length === 0 ? decoded : undefined
+  })
+  return { entries, faults, raw: { manifest: Object(manifest) as Record<string, unknown>, entries: tools } }
 }
 
-function decodeEntry (entry: unknown, path: DocumentPath): AgentcliEntry {
+/** What is read; undefined when it is a fault, which `faults` gets. */
+export function attempt<T> (read: () => T, faults: ManifestFault[]): T | undefined {
+  try {
+    return read()
+  } catch (error) {
+    if (!(error instanceof ManifestFault)) throw error
+    faults.push(error)
+    return undefined
+  }
+}
+
+function decodeEntry (entry: unknown, path: DocumentPath, faults: ManifestFault[]): AgentcliEntry {
   const fields = entry === null ? new Map<string, unknown>() : fieldsOf(entry, path)
-  const at = <Name extends keyof AgentcliTool>(name: Name) => decodeField(name, fields, path)
+  const at = <Name extends keyof AgentcliTool>(name: Name) => attempt(() => decodeField(name, fields, path), faults)
   const timeoutSec = at('timeoutSec') ?? 0
-  if (!Number.isSafeInteger(timeoutSec)) throw wrongType([...path, 'timeoutSec'], typeNames.integer)
+  if (!Number.isSafeInteger(timeoutSec)) faults.push(wrongType([...path, 'timeoutSec'], typeNames.integer))
   return {
     name: at('name') ?? '',
     description: at('description') ?? '',
@@ -75,7 +85,7 @@ function decodeEntry (entry: unknown, path: DocumentPath): AgentcliEntry {
     timeoutSec,
     envPassthrough: at('envPassthrough') ?? [],
     permissions: at('permissions'),
-    limits: decodeLimits(fields, path),
+    limits: attempt(() => decodeLimits(fields, path, faults), faults),
     sha256: at('sha256'),
     enabled: at('enabled'),
     disabled: at('disabled'),
@@ -84,34 +94,20 @@ function decodeEntry (entry: unknown, path: DocumentPath): AgentcliEntry {
   }
 }
 
-function decodeLimits (fields: Fields, path: DocumentPath): ToolLimits | undefined {
+function decodeLimits (fields: Fields, path: DocumentPath, faults: ManifestFault[]): ToolLimits | undefined {
   const raw = fields.get('limits')
   if (raw === undefined) return undefined
   const written = fieldsOf(raw, [...path, 'limits'])
   return limitsOf(Object.fromEntries(limitNames.map(name => {
     const value = written.get(folded(name))
-    if (value !== undefined && !isLimit(name, value)) throw wrongType([...path, 'limits', name], limitText(name).replace(/^must be /, ''))
+    if (value !== undefined && !isLimit(name, value)) faults.push(wrongType([...path, 'limits', name], limitText(name).replace(/^must be /, '')))
     return [name, value]
   })))
-}
-
-/** A limit that nobody knows holds nothing back. */
-function misspeltLimits (entry: unknown, path: DocumentPath): FieldFault[] {
-  const [name, limits] = Object.entries(Object(entry) as object).find(([name]) => folded(name) === 'limits') ?? []
-  if (name === undefined || typeof limits !== 'object' || limits === null) return []
-  const known = new Set(limitNames.map(folded))
-  const others = Object.fromEntries(Object.entries(limits as object).filter(([name]) => !known.has(folded(name))))
-  return unknownFields(others, { path: [...path, name], definition: Limits, all: true })
 }
 
 function fieldsOf (value: unknown, path: DocumentPath): Fields {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw wrongType(path, 'an object')
   return new Map(Object.entries(value).filter(([, field]) => field !== null).map(([name, field]) => [folded(name), field]))
-}
-
-/** Go's case folding, as far as it can reach an ASCII letter: the long s and the Kelvin sign. */
-function folded (name: string): string {
-  return name.replaceAll('\u017f', 's').replaceAll('\u212a', 'k').replace(/[A-Z]/g, letter => letter.toLowerCase())
 }
 
 const typeNames = { string: 'a string', array: 'an array of strings', integer: 'an integer', boolean: 'true or false' } as const

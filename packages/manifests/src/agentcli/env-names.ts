@@ -10,23 +10,22 @@ const validName = /^[A-Z_][A-Z0-9_]*$/
  * The normalized allowlist of environment variables: trimmed, upper case, without duplicates, first occurrences kept
  * (A19 to A22, AC8).
  *
- * @throws ManifestFault with a text that lacks the `tool[i] "<name>": ` in front.
+ * @param faults gets a fault for each bad name, with a text that lacks the `tool[i] "<name>": ` in front.
  */
-export function envNames (entries: readonly string[]): string[] {
-  return [...new Set(entries.map(envName))]
+export function envNames (entries: readonly string[], faults: ManifestFault[]): string[] {
+  return [...new Set(entries.flatMap((raw, index) => {
+    const name = upperCase(trim(raw))
+    if (validName.test(name)) return [name]
+    faults.push(badName(raw, index, name === ''))
+    return []
+  }))]
 }
 
-function envName (raw: string, index: number): string {
-  const name = upperCase(trim(raw))
-  if (name === '') {
-    throw new ManifestFault('AC8', `envPassthrough[${index}]: empty name`, { fix: 'Remove the entry.' })
-  }
-  if (!validName.test(name)) {
-    throw new ManifestFault('A36', `envPassthrough[${index}]: invalid name ${goQuote(raw)} (must match [A-Z_][A-Z0-9_]*)`, {
-      fix: 'Use letters, digits and underscores, and no digit in front.'
-    })
-  }
-  return name
+function badName (raw: string, index: number, empty: boolean): ManifestFault {
+  if (empty) return new ManifestFault('AC8', `envPassthrough[${index}]: empty name`, { fix: 'Remove the entry.' })
+  return new ManifestFault('A36', `envPassthrough[${index}]: invalid name ${goQuote(raw)} (must match [A-Z_][A-Z0-9_]*)`, {
+    fix: 'Use letters, digits and underscores, and no digit in front.'
+  })
 }
 
 function trim (text: string): string {

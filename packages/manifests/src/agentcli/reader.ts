@@ -2,68 +2,77 @@ import { dirname } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { isSecretVariable, limits } from '@toolyard/contract/terms'
 import { placeOf } from '../document/place.ts'
-import { ManifestFault } from '../finding.ts'
+import { ManifestFault, wholeFinding } from '../finding.ts'
 import { FindingList, type Remark } from '../finding-list.ts'
-import { jobTypeOf } from '../job-type.ts'
-import type { Layer, LayerEntry, ManifestText } from '../layer.ts'
-import { isSchemaObject } from '../schema/check.ts'
-import { sortPermissions } from '../permissions.ts'
-import { digestPattern } from '../program/pin.ts'
-import type { SchemaCompiler } from '../schema/compiler.ts'
-import type { JsonSchema, Tool } from '../tool.ts'
-import { decodeEntries, misspeltFields, type AgentcliEntry } from './entry.ts'
-import { envNames } from './env-names.ts'
 import { goQuote } from '../go-quote.ts'
+import type { Layer, LayerEntry, ManifestText } from '../layer.ts'
+import { manifestLimits } from '../limits.ts'
+import { sortPermissions } from '../permissions.ts'
+import { isSchemaObject } from '../schema/check.ts'
+import type { SchemaCompiler } from '../schema/compiler.ts'
+import type { Tool } from '../tool.ts'
+import { decodeManifest, type AgentcliEntry } from './entry.ts'
+import { located, readEntry } from './entry-tool.ts'
+import { ignoredFields } from './ignored-fields.ts'
 import { programFindings } from './program-check.ts'
-import { programPath } from './program-path.ts'
-
-const digestShape = new RegExp(digestPattern)
 
 /**
  * Reads an agentcli `tools.json` (A1 to A36, AC1 to AC12).
  *
- * The first error is the one that counts (AC2), in this order: types of all fields; per tool name, duplicate, command,
- * environment, program path; per tool schema. A program that is missing is a warning (AC12): the call will say `TOOL_UNAVAILABLE`.
+ * The first fault is the one that counts, and nothing of the manifest is served then (AC2). Faults come in this order:
+ * types of all fields; per tool name, duplicate, command, environment, program path. A validation hears of all of them.
+ * A schema that can't be used takes away its own entry alone. A program that is missing is a warning (AC12): the call
+ * will say `TOOL_UNAVAILABLE`.
  *
- * @throws ManifestFault when the manifest can't be used; nothing of it is, then.
+ * @throws ManifestFault when there is no list of entries.
  */
-export async function readAgentcli ({ file, value, schemas, ...text }: ManifestText): Promise<Layer> {
+export async function readAgentcli ({ file, value, schemas, everyFault, ...text }: ManifestText): Promise<Layer> {
   if (text.byteOrderMark) throw new ManifestFault('AC1', 'parse manifest: begins with a byte order mark', { fix: 'Save it as UTF-8 without one.' })
-  const decoded = decodeEntries(value)
+  const decoded = decodeManifest(value)
+  const { entries, faults } = checkEntries(decoded.entries, file)
+  const [first] = [...decoded.faults, ...faults]
+  if (first !== undefined && !everyFault) return { entries: [], findings: [wholeFinding(first, file)] }
   const findings = new FindingList(file)
+  findings.add([...decoded.faults, ...faults].map(fault => wholeFinding(fault, file)))
   findings.add(textFindings(text))
-  findings.add(misspeltFields(value).map((fault): Remark => ({ severity: 'warning', ...fault })))
-  findings.add(decoded.flatMap(permissionFindings))
-  const faults: ManifestFault[] = []
-  const names = new Set<string>()
-  const entries = decoded.flatMap((entry, index) => {
-    const checked = attempt(() => layerEntry(entry, index, { file, names }), faults)
-    if (entry.timeoutSec > limits.toolTimeoutSec.max) findings.add([longTimeout(entry, index)])
-    names.add(entry.name)
-    return checked ?? []
-  })
-  for (const entry of entries) {
-    if (entry.kind !== 'tool') continue
-    attempt(() => { checkSchema(entry.tool, schemas) }, faults)
-    findings.add(secretFindings(entry.tool))
+  findings.add(ignoredFields(decoded.raw.manifest, decoded.raw.entries).map((fault): Remark => ({ severity: 'warning', ...fault })))
+  const served: LayerEntry[] = []
+  for (const [index, entry] of decoded.entries.entries()) {
+    if (entry === undefined) continue
+    const read = entries.get(index)
+    const unusable = read?.kind === 'switch' ? [] : schemaFaults(entry, index, schemas)
+    findings.add([...permissionFindings(entry, index), ...longTimeout(entry, index), ...unusable])
+    if (read?.kind === 'tool') findings.add(secretFindings(read.tool))
+    if (read !== undefined && unusable.length === 0) served.push(read)
     // Judging patterns takes milliseconds each: a long manifest must not hold up a process that serves.
-    await setImmediate()
+    if (entry.schema !== undefined || index % 100 === 0) await setImmediate()
   }
-  const [first, ...others] = faults
-  if (first !== undefined) throw new ManifestFault(first.rule, first.message, first.place, others)
-  const tools = entries.flatMap(entry => entry.kind === 'tool' ? [entry.tool] : [])
-  findings.add(await programFindings(tools, dirname(file)))
-  return { entries, findings: findings.all() }
+  findings.add(await programFindings(served.flatMap(entry => entry.kind === 'tool' ? [entry.tool] : []), dirname(file)))
+  return { entries: first === undefined ? served : [], findings: findings.all() }
 }
 
-function attempt<T> (read: () => T, faults: ManifestFault[]): T | undefined {
-  try {
-    return read()
-  } catch (error) {
-    if (!(error instanceof ManifestFault)) throw error
-    faults.push(error)
-    return undefined
+/** The entries that can be served, by their places, and what keeps the manifest from being served at all. */
+function checkEntries (decoded: ReadonlyArray<AgentcliEntry | undefined>, file: string): { entries: Map<number, LayerEntry>, faults: ManifestFault[] } {
+  const entries = new Map<number, LayerEntry>()
+  const faults: ManifestFault[] = []
+  const names = new Set<string>()
+  for (const [index, entry] of decoded.entries()) {
+    if (entry === undefined || faults.length > manifestLimits.findings) continue
+    const read = readEntry(entry, index, { file, names })
+    faults.push(...read.faults)
+    if (read.entry !== undefined) entries.set(index, read.entry)
+    names.add(entry.name)
   }
+  return { entries, faults }
+}
+
+/** Why an entry is left out, alone: its schema can't be used (A6). */
+function schemaFaults ({ name, schema }: AgentcliEntry, index: number, schemas: SchemaCompiler): Remark[] {
+  if (schema === undefined) return []
+  const faults = isSchemaObject(schema)
+    ? schemas.check(schema).map(({ message, fix }) => new ManifestFault('A6', `schema ${message}`, { fix }))
+    : [new ManifestFault('A6', 'schema must be a JSON object', { fix: 'Write a JSON Schema of the arguments, or leave schema out.' })]
+  return faults.map(fault => located(fault, index, name)).map(({ rule, message, place }) => ({ severity: 'error', rule, message, ...place }))
 }
 
 /** What Go reads without a word, though it may not be what was meant. */
@@ -100,74 +109,15 @@ function secretFindings ({ name, run, source: { index } }: Tool): Remark[] {
   }))
 }
 
-function layerEntry (entry: AgentcliEntry, index: number, { file, names }: { file: string, names: ReadonlySet<string> }): LayerEntry {
-  if (entry.name === '') throw new ManifestFault('A31', `tool[${index}]: name is required`, { index, fix: 'Give the tool a name.' })
-  try {
-    if (names.has(entry.name)) throw new ManifestFault('A32', 'duplicate name', { fix: 'Rename or remove one of the two.' })
-    const enabled = entry.disabled !== true && entry.enabled !== false
-    if (entry.command === undefined && (entry.enabled ?? entry.disabled) !== undefined) {
-      return { kind: 'switch', name: entry.name, enabled, file, index }
-    }
-    return { kind: 'tool', tool: { ...toolOf(entry, index, file), enabled }, override: entry.override }
-  } catch (error) {
-    throw located(error, index, entry.name)
-  }
-}
-
-function toolOf (entry: AgentcliEntry, index: number, file: string): Tool {
-  const [program, ...args] = entry.command ?? []
-  if (program === undefined) {
-    throw new ManifestFault('A33', 'command must have at least program name', { fix: 'Write "command": ["./tools/bin/NAME"].' })
-  }
-  const envPassthrough = envNames(entry.envPassthrough)
-  const path = programPath(program, dirname(file))
-  return {
-    name: entry.name,
-    description: entry.description,
-    parameters: parameters(entry.schema),
-    jobType: jobTypeOf('agentcli', entry.name),
-    ...entry.timeoutSec > 0 && { timeoutSec: Math.min(entry.timeoutSec, limits.toolTimeoutSec.max) },
-    enabled: true,
-    idempotent: entry.idempotent,
-    ...entry.limits !== undefined && { limits: entry.limits },
-    ...entry.permissions !== undefined && { permissions: sortPermissions(entry.permissions).permissions },
-    source: { format: 'agentcli', file, index },
-    run: { kind: 'command', program: path, args, envPassthrough, ...entry.sha256 !== undefined && { sha256: digestOf(entry.sha256) } }
-  }
-}
-
-function digestOf (written: string): string {
-  if (digestShape.test(written)) return written.toLowerCase()
-  throw new ManifestFault('fault 48', 'sha256 must be 64 hexadecimal digits', { fix: 'Write what sha256sum prints for the program.' })
-}
-
-/** Models expect parameters always; none means that the tool takes no particular arguments (AC11, R50). */
-function parameters (schema: unknown): JsonSchema {
-  if (schema === undefined) return { type: 'object', properties: {} }
-  if (isSchemaObject(schema)) return schema
-  throw new ManifestFault('A6', 'schema must be a JSON object', { fix: 'Write a JSON Schema of the arguments, or leave schema out.' })
-}
-
-function checkSchema (tool: Tool, schemas: SchemaCompiler): void {
-  const fault = schemas.check(tool.parameters)
-  if (fault === undefined) return
-  throw located(new ManifestFault('A6', `schema ${fault.message}`, { fix: fault.fix }), tool.source.index, tool.name)
-}
-
-/** Puts the place in front of a fault's text (A27). */
-function located (error: unknown, index: number, tool: string): unknown {
-  if (!(error instanceof ManifestFault)) return error
-  return new ManifestFault(error.rule, `tool[${index}] ${goQuote(tool)}: ${error.message}`, { ...error.place, index, tool })
-}
-
-function longTimeout ({ name, timeoutSec }: AgentcliEntry, index: number): Remark {
+function longTimeout ({ name, timeoutSec }: AgentcliEntry, index: number): Remark[] {
   const { max } = limits.toolTimeoutSec
-  return {
+  if (timeoutSec <= max) return []
+  return [{
     severity: 'warning',
     rule: 'X8',
     index,
     tool: name,
     message: `tool[${index}] ${goQuote(name)}: timeoutSec ${timeoutSec} is above ${max}; ${max} is used`,
     fix: `Write a timeoutSec of at most ${max}.`
-  }
+  }]
 }

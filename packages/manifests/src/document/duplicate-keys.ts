@@ -1,8 +1,9 @@
 import type { DocumentPath } from '../finding.ts'
+import { manifestLimits } from '../limits.ts'
 
 /** A key that stands twice in one object; line and column count from 1. */
 export interface DuplicateKey {
-  /** Of the key itself. */
+  /** Of the key itself, or of what it lies in when that nests very deeply. */
   path: DocumentPath
   line: number
   column: number
@@ -42,7 +43,7 @@ export function duplicateKeys (json: string): DuplicateKey[] {
         const level = levels.at(-1)
         if (level?.keys !== undefined && isKey(json, end)) {
           level.at = keyOf(json.slice(at, end))
-          if (level.keys.has(level.at)) found.push({ path: levels.map(({ at }) => at), ...positionOf(json, at) })
+          if (level.keys.has(level.at)) found.push({ path: levels.slice(0, manifestLimits.depth).map(({ at }) => at), ...positionOf(json, at) })
           level.keys.add(level.at)
         }
         at = end - 1

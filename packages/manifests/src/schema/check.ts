@@ -1,9 +1,10 @@
+import { isDeeperThan } from '../document/depth.ts'
 import { manifestLimits } from '../limits.ts'
 import { PatternRefused } from '../pattern/pattern.ts'
 import type { JsonSchema } from '../tool.ts'
 import { draftOf, type AnyAjv, type Draft } from './draft.ts'
 import { issuesOf } from './issues.ts'
-import { surveySchema } from './survey.ts'
+import { surveySchema, type SchemaSurvey } from './survey.ts'
 
 /** Why a schema is refused, as a text that follows `schema `, and what to do about it. */
 export interface SchemaFault {
@@ -23,57 +24,78 @@ export function isSchemaObject (value: unknown): value is JsonSchema {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** What is wrong with a schema of a tool's parameters, first fault only; undefined when it can be used. */
-export function checkSchema (schema: JsonSchema, tools: CheckTools): SchemaFault | undefined {
+/** What is wrong with a schema of a tool's parameters; nothing when it can be used. */
+export function checkSchema (schema: JsonSchema, tools: CheckTools): SchemaFault[] {
+  if (isDeeperThan(manifestLimits.depth, schema)) return [{ message: `is nested deeper than ${manifestLimits.depth} levels`, fix: 'Nest the schema less deeply, with $defs and $ref.' }]
   const survey = surveySchema(schema)
+  if (survey.nodes > manifestLimits.schemaNodes) {
+    return [{ message: `has more than ${manifestLimits.schemaNodes} subschemas`, fix: 'Make the schema smaller.' }]
+  }
   const draft = draftOf(schema, survey)
   if (draft === undefined) {
-    return { message: `is of an unknown version (${JSON.stringify(schema['$schema'])})`, fix: 'Use draft-07, 2019-09 or 2020-12, or remove $schema.' }
+    return [{ message: `is of an unknown version (${shown(schema['$schema'])})`, fix: 'Use draft-07, 2019-09 or 2020-12, or remove $schema.' }]
   }
-  if (!['type' in schema ? schema['type'] : 'object'].flat().includes('object')) {
-    return { message: 'must describe an object', fix: 'Write "type": "object" and put the parameters into "properties".' }
-  }
-  if (survey.nodes > manifestLimits.schemaNodes) {
-    return { message: `has more than ${manifestLimits.schemaNodes} subschemas`, fix: 'Make the schema smaller.' }
-  }
-  if (survey.asynchronous) return { message: 'must not use "$async"', fix: 'Remove "$async".' }
-  const [remote] = survey.remote
-  if (remote !== undefined) {
-    return { message: `refers to ${JSON.stringify(remote)}, which is outside of it`, fix: 'Copy that schema into $defs and refer to it as #/$defs/NAME.' }
-  }
-  return patternFault(survey.patterns, tools) ??
-    metaFault(schema, tools.metaSchema(draft)) ??
-    (survey.plain ? undefined : compileFault(schema, tools))
+  const faults = [...plainFaults(schema, survey), ...patternFaults(survey.patterns, tools), ...metaFaults(schema, tools.metaSchema(draft))]
+  return faults.length > 0 || survey.plain ? faults : compileFaults(schema, tools)
 }
 
-function patternFault (sources: Iterable<string>, { compilePattern }: CheckTools): SchemaFault | undefined {
+function plainFaults (schema: JsonSchema, survey: SchemaSurvey): SchemaFault[] {
+  const faults: SchemaFault[] = survey.remote.slice(0, manifestLimits.issues).map(reference => (
+    { message: `refers to ${shown(reference)}, which is outside of it`, fix: 'Copy that schema into $defs and refer to it as #/$defs/NAME.' }
+  ))
+  if (!['type' in schema ? schema['type'] : 'object'].flat().includes('object')) {
+    faults.unshift({ message: 'must describe an object', fix: 'Write "type": "object" and put the parameters into "properties".' })
+  }
+  if (survey.asynchronous) faults.unshift({ message: 'must not use "$async"', fix: 'Remove "$async".' })
+  return faults
+}
+
+function patternFaults (sources: Iterable<string>, { compilePattern }: CheckTools): SchemaFault[] {
+  const faults: SchemaFault[] = []
   for (const source of sources) {
     try {
       compilePattern(source)
     } catch (error) {
       if (!(error instanceof PatternRefused)) throw error
-      return {
-        message: `has a pattern that ${error.message}: ${JSON.stringify(source)}`,
+      faults.push({
+        message: `has a pattern that ${error.message}: ${shown(source)}`,
         fix: 'Write the pattern so that no repeated part can match the same text in two ways, or use maxLength, enum or format instead.'
-      }
+      })
+      if (faults.length === manifestLimits.issues) break
     }
   }
-  return undefined
+  return faults
 }
 
-function metaFault (schema: JsonSchema, meta: AnyAjv): SchemaFault | undefined {
+function metaFaults (schema: JsonSchema, meta: AnyAjv): SchemaFault[] {
   const { $schema: _, ...plain } = schema
-  if (meta.validateSchema(plain) === true) return undefined
-  const [issue] = issuesOf(meta.errors ?? [])
-  return { message: `is not valid JSON Schema: ${issue?.path ?? '/'} ${issue?.message ?? 'is wrong'}`, fix: 'Correct the keyword at that path.' }
+  if (meta.validateSchema(plain) === true) return []
+  // Each alternative that a value doesn't fit has an error of its own; the first says what is meant most often.
+  const issues = new Map(issuesOf(meta.errors ?? []).reverse().map(issue => [issue.path, issue]))
+  return [...issues.values()].reverse().map(({ path, message }) => (
+    { message: `is not valid JSON Schema: ${path} ${message}`, fix: remedies.get(path.split('/').at(-1) ?? '') ?? 'Correct the keyword at that path.' }
+  ))
 }
 
-function compileFault (schema: JsonSchema, { compileSchema }: CheckTools): SchemaFault | undefined {
+/** Keywords of older drafts that others still write. */
+const remedies: ReadonlyMap<string, string> = new Map([
+  ['id', 'Write $id, as the drafts after draft-04 do, or remove it.'],
+  ['exclusiveMinimum', 'Write the bound itself, a number, and leave minimum out.'],
+  ['exclusiveMaximum', 'Write the bound itself, a number, and leave maximum out.'],
+  ['required', 'List the names of the required properties beside "properties"; true and false are of draft-03.']
+])
+
+function compileFaults (schema: JsonSchema, { compileSchema }: CheckTools): SchemaFault[] {
   try {
     compileSchema(schema)
-    return undefined
+    return []
   } catch (error) {
     const reason = error instanceof RangeError ? 'it is nested too deeply' : error instanceof Error ? error.message : String(error)
-    return { message: `does not compile: ${reason}`, fix: 'Correct the schema; references must point into it.' }
+    return [{ message: `does not compile: ${reason}`, fix: 'id' in schema || reason.includes('keyword "id"') ? remedies.get('id') ?? '' : 'Correct the schema; references must point into it.' }]
   }
+}
+
+function shown (value: unknown): string {
+  const text = JSON.stringify(value)
+  return text.length > manifestLimits.issueTextChars ? `${text.slice(0, manifestLimits.issueTextChars)}…` : text
 }

@@ -12,8 +12,8 @@ import { createValidator, errorsOf, type CompiledSchema, type Validator } from '
 
 /** Checks and compiles the schemas of one registry; patterns and meta-schemas are compiled once for all of them. */
 export interface SchemaCompiler {
-  /** What is wrong with a schema of a tool's parameters; undefined when it can be used. */
-  check (schema: JsonSchema): SchemaFault | undefined
+  /** What is wrong with a schema of a tool's parameters; nothing when it can be used. */
+  check (schema: JsonSchema): SchemaFault[]
   /** A validator for a schema that `check` found nothing wrong with. */
   validator (schema: JsonSchema): Validator
   /** What this one has learned, for the compiler of the next load. */
@@ -90,7 +90,7 @@ function remember<T> (memory: Map<string, T>, key: string, make: () => T): T {
 function metaSchemas (): (draft: Draft) => AnyAjv {
   const metas = new Map<Draft, AnyAjv>()
   return draft => {
-    const meta = metas.get(draft) ?? ajvFor(draft, options)
+    const meta = metas.get(draft) ?? ajvFor(draft, { ...options, allErrors: true })
     metas.set(draft, meta)
     return meta
   }

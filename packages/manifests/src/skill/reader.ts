@@ -18,6 +18,8 @@ export interface SkillDirectory {
   directory: string
   options: SkillOptions
   schemas: SchemaCompiler
+  /** Whether every fault is told, also where the first one decides. */
+  everyFault: boolean
 }
 
 /** What a directory yields: at most one skill, and what is wrong with it. */

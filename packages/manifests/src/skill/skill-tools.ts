@@ -75,7 +75,7 @@ function skillTool (declaration: ToolDeclaration, index: number, execution: Exec
   const { binary, subcommand, args = [] } = execution
   checkPair(allowlist, binary, subcommand, { binary: 'S12', subcommand: 'S13' })
   const parameters = declaration.parameters ?? { type: 'object', properties: {} }
-  const fault = schemas.check(parameters)
+  const [fault] = schemas.check(parameters)
   if (fault !== undefined) throw new ManifestFault('S8', `parameters ${fault.message}`, { fix: fault.fix })
   return {
     name: declaration.name,

@@ -1,6 +1,6 @@
 import { duplicateKeys } from '../document/duplicate-keys.ts'
 import { ManifestFault, type FaultPlace } from '../finding.ts'
-import { parseManifest } from '../manifest-file.ts'
+import { parseManifest, refuseDeep } from '../manifest-file.ts'
 import { shapeFaults } from './shape.ts'
 import { ToolsFile } from './tools-file.ts'
 
@@ -27,7 +27,9 @@ export function parseToolsFile (text: string): ToolsFile {
 
 function parseJson (text: string): unknown {
   try {
-    return parseManifest(text)
+    const value = parseManifest(text)
+    refuseDeep(value)
+    return value
   } catch (error) {
     throw error instanceof ManifestFault ? new ManifestFault('S38', error.message, error.place) : error
   }

@@ -11,7 +11,7 @@ import { ToolDescriptor, ToolSwitch } from './definition.ts'
 import { fieldFaults } from './field-faults.ts'
 import type { Remark } from '../finding-list.ts'
 import { outputsOf, parametersOf, wrongDefaults } from './parameters.ts'
-import { unknownFields } from '../unknown-fields.ts'
+import { permissionAliases, unknownFields } from '../unknown-fields.ts'
 
 /** One entry of `tools` after reading: nothing of it is used when there is an error among its findings. */
 export interface EntryReading {
@@ -27,8 +27,8 @@ export interface EntryPlace {
 }
 
 /** Names that people write for fields of this format. */
-const aliases = { path: 'module', parameters: 'inputs', schema: 'inputs', arguments: 'inputs', class: 'class_name', timeout: 'runtime.timeout_seconds' }
-const runtimeAliases = { timeout: 'timeout_seconds', timeout_sec: 'timeout_seconds', serial: 'concurrency: "serial"' }
+const aliases = { ...permissionAliases, path: 'module', parameters: 'inputs', schema: 'inputs', arguments: 'inputs', class: 'class_name', timeout: 'runtime.timeout_seconds' }
+const runtimeAliases = { ...permissionAliases, timeout: 'timeout_seconds', timeout_sec: 'timeout_seconds', serial: 'concurrency: "serial"' }
 
 /**
  * Reads one entry (P13 to P23, PC4, PC5), without looking for its module. All that is wrong is found (PC6).
@@ -95,8 +95,7 @@ function descriptorFindings (descriptor: ToolDescriptor, path: DocumentPath, sch
     ({ severity, rule, path: where.path, message: `${where.place} ${says}`, fix })
   const found: Remark[] = []
   for (const [name, schema] of [['inputs', parametersOf(inputs)], ['outputs', { type: 'object', properties: outputsOf(outputs) }]] as const) {
-    const fault = schemas.check(schema)
-    if (fault !== undefined) found.push(remark('error', 'X17', at(name), fault.message, fault.fix))
+    for (const fault of schemas.check(schema)) found.push(remark('error', 'X17', at(name), fault.message, fault.fix))
   }
   for (const name of wrongDefaults(inputs)) {
     found.push(remark('warning', 'X17', at('inputs', name, 'default'), 'does not fit the parameter: a call without it is refused', 'Correct the default, or remove it.'))

@@ -1,0 +1,53 @@
+import type { DocumentPath, FieldFault } from '../finding.ts'
+import { Limits } from '../program/limit-fields.ts'
+import { permissionAliases, unknownFields } from '../unknown-fields.ts'
+import { AgentcliManifest, AgentcliTool } from './definition.ts'
+import { folded } from './folded.ts'
+
+/** Names that people write for fields of this format. */
+const aliases = {
+  ...permissionAliases,
+  timeout: 'timeoutSec',
+  timeoutSeconds: 'timeoutSec',
+  timeoutMs: 'timeoutSec, in seconds',
+  parameters: 'schema',
+  inputSchema: 'schema',
+  args: 'the fixed arguments into command',
+  env: 'envPassthrough',
+  memory: '"limits": {"memoryBytes": ...}'
+}
+
+/** Fields that are ignored (AC10, X21), at the top, of entries and of their limits: one that was meant to protect protects nothing. */
+export function ignoredFields (manifest: Record<string, unknown>, entries: readonly unknown[]): Array<FieldFault & { index?: number, tool?: string }> {
+  return [
+    ...othersThan(manifest, { path: [], definition: AgentcliManifest }),
+    ...entries.flatMap((entry, index) => isRecord(entry) ? ofEntry(entry, index) : [])
+  ]
+}
+
+function ofEntry (entry: Record<string, unknown>, index: number): Array<FieldFault & { index: number, tool?: string }> {
+  const path = ['tools', index]
+  const fields = Object.entries(entry)
+  const named = fields.findLast(([field]) => folded(field) === 'name')?.[1]
+  return [
+    ...othersThan(entry, { path, definition: AgentcliTool, aliases }),
+    // A limit that nobody knows holds nothing back.
+    ...fields.flatMap(([field, limits]) => folded(field) === 'limits' && isRecord(limits) ? othersThan(limits, { path: [...path, field], definition: Limits }) : [])
+  ].map(fault => ({ ...fault, index, ...typeof named === 'string' && named !== '' && { tool: named } }))
+}
+
+interface Place {
+  path: DocumentPath
+  definition: typeof AgentcliManifest | typeof AgentcliTool | typeof Limits
+  aliases?: Readonly<Record<string, string>>
+}
+
+/** The case of a name doesn't matter in this format. */
+function othersThan (value: Record<string, unknown>, place: Place): FieldFault[] {
+  const known = new Set(Object.keys(place.definition.properties).map(folded))
+  return unknownFields(Object.fromEntries(Object.entries(value).filter(([name]) => !known.has(folded(name)))), { ...place, all: true })
+}
+
+function isRecord (value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

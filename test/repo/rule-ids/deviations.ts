@@ -1,0 +1,5 @@
+/** Where Toolyard doesn't do what a rule says, on purpose: by the rule, what it does instead and why. */
+export const deviations: Readonly<Record<string, string>> = {
+  AC2: 'A schema that can\'t be used takes away its own entry alone, as it does in the other two formats: one pattern that can backtrack isn\'t worth the whole file. Every other fault ends the loading, as the rule says.',
+  AC10: 'Unknown fields are ignored, but not without a word: each is a warning with the nearest known name, since a misspelt protection protects nothing.'
+}
