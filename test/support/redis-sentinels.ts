@@ -14,9 +14,13 @@ export interface RedisSentinels {
 
 const name = 'toolyard'
 
-/** Starts them and waits until the Sentinels know all; the test's end stops them. */
-export async function startRedisSentinels (t: Cleanup): Promise<RedisSentinels> {
-  const master = await startRedisProcess(t)
+/**
+ * Starts them and waits until the Sentinels know all; the test's end stops them.
+ *
+ * @param config directives of the master's redis.conf
+ */
+export async function startRedisSentinels (t: Cleanup, config: Record<string, string> = {}): Promise<RedisSentinels> {
+  const master = await startRedisProcess(t, { config })
   const replica = await startRedisProcess(t, { config: { replicaof: `127.0.0.1 ${master.port}` } })
   await waitFor('the replica is in step', async () => /master_link_status:up/.test(await replica.client.info('replication')))
   const sentinels = await Promise.all(Array.from({ length: 3 }, () => startSentinel(t, master.port)))

@@ -1,0 +1,71 @@
+import type { History } from './history.ts'
+import type { SoakTool } from './tools.ts'
+
+/** One run that was asked for: by a call, a job, or a step of a workflow. */
+export interface Ask {
+  /** What the tool writes down at each run. */
+  mark: string
+  tool: SoakTool
+  /** How often it may run, where its tool isn't idempotent. */
+  maxRuns: number
+  /** The ids that answers gave for it; more than one is a fault. */
+  jobIds: Set<string>
+  /** Embedded answers that were final: `ok` or an error's code. */
+  ends: Set<string>
+  /** Marks of jobs that must have succeeded before it runs. */
+  after: string[]
+  /** Where it is called back; undefined for nowhere. */
+  callback: string | undefined
+  /** Whether a cancel was answered with `cancelled`, or with `already finished`. */
+  cancel: 'cancelled' | 'finished' | undefined
+}
+
+/** A workflow that was asked for; its steps are asks of their own. */
+export interface AskedWorkflow {
+  run: string
+  tool: 'once' | 'again' | 'flaky'
+  jobIds: Set<string>
+  cancel: 'cancelled' | 'finished' | undefined
+}
+
+/** All that was asked for, and the doubts that came up on the way. */
+export class Ledger {
+  readonly asks: Ask[] = []
+  readonly workflows: AskedWorkflow[] = []
+  readonly doubts: Array<{ text: string, jobs: string[] }> = []
+  /** When an answer named a job first, in milliseconds since the soak began. */
+  readonly namedAt = new Map<string, number>()
+  /** How often each kind of thing happened. */
+  readonly counts = new Map<string, number>()
+  readonly history: History
+  #last = 0
+
+  constructor (history: History) {
+    this.history = history
+  }
+
+  newMark (): string {
+    this.#last += 1
+    return `m${this.#last}`
+  }
+
+  ask (mark: string, tool: SoakTool, rest: Partial<Pick<Ask, 'maxRuns' | 'after' | 'callback'>> = {}): Ask {
+    const ask: Ask = { mark, tool, maxRuns: 1, after: [], callback: undefined, jobIds: new Set(), ends: new Set(), cancel: undefined, ...rest }
+    this.asks.push(ask)
+    return ask
+  }
+
+  /** An answer said that this job is what was asked for. */
+  named (asked: { jobIds: Set<string> }, id: string): void {
+    asked.jobIds.add(id)
+    if (!this.namedAt.has(id)) this.namedAt.set(id, this.history.now())
+  }
+
+  count (what: string): void {
+    this.counts.set(what, (this.counts.get(what) ?? 0) + 1)
+  }
+
+  doubt (text: string, ...jobs: string[]): void {
+    this.doubts.push({ text, jobs })
+  }
+}

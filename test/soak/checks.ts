@@ -1,0 +1,143 @@
+import type { JobResponse } from '@toolyard/contract'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { runsOf } from '../faults/stamp.ts'
+import type { Caller } from './caller.ts'
+import type { Ask, AskedWorkflow, Ledger } from './calls.ts'
+import type { Interval } from './faults.ts'
+import type { World } from './world.ts'
+
+type Job = JobResponse['job']
+
+/** How long all that was asked for may take to end once everything is healed. */
+const settleMs = 180_000
+/** A job that was acknowledged so shortly before a failover may be unknown to the new master. */
+const replicationMs = 3_000
+/** How long a worker may take to notice that it was stopped, and to end its runs. */
+const wakeMs = 10_000
+
+/** Codes with which a call of each tool may end, beside those that any may end with. */
+const codesOf: Record<Ask['tool'], readonly string[]> = {
+  once: [], again: [], talks: [], large: [], record: [], flaky: ['TOOL_FAILED'], forks: ['TOOL_TIMEOUT']
+}
+const anyCode = ['ok', 'WORKER_LOST', 'JOB_CANCELLED', 'QUEUE_FULL', 'TIMEOUT']
+
+/** Waits for the end of all jobs, and notes each doubt. */
+export async function checkOutcomes (world: World, ledger: Ledger, caller: Caller, intervals: readonly Interval[]): Promise<void> {
+  const jobs = await readToTheEnd(ledger, caller, intervals)
+  await delay(3_000)
+  for (const [id, job] of jobs) {
+    const later = await caller.until<JobResponse>(caller.key(), `/v1/jobs/${id}`)
+    const end = later.status === 200 ? endOf(later.body.job) : `an answer ${later.status}`
+    if (end !== endOf(job)) ledger.doubt(`job ${id} ended as ${endOf(job)}, and as ${end} later`, id)
+  }
+  const runs = runsOf(world.service)
+  const order = linesOf(world, 'runs')
+  for (const ask of ledger.asks) checkAsk(ask, { ledger, jobs, runs: runs.get(ask.mark) ?? 0, order })
+  for (const asked of ledger.workflows) checkWorkflow(asked, ledger, jobs)
+  checkSerial(world, ledger, intervals)
+  await checkCallbacks(world, ledger, jobs)
+}
+
+async function readToTheEnd (ledger: Ledger, caller: Caller, intervals: readonly Interval[]): Promise<Map<string, Job>> {
+  const jobs = new Map<string, Job>()
+  const open = new Map([...ledger.asks.map(ask => [ask.mark, ask.jobIds] as const), ...ledger.workflows.map(({ run, jobIds }) => [run, jobIds] as const)].flatMap(([mark, ids]) => [...ids].map(id => [id, mark] as const)))
+  const deadline = performance.now() + settleMs
+  while (open.size > 0 && performance.now() < deadline) {
+    for (const [id, mark] of open) {
+      const answer = await caller.until<JobResponse>(caller.key(), `/v1/jobs/${id}`)
+      if (answer.status === 404) {
+        open.delete(id)
+        const at = ledger.namedAt.get(id) ?? 0
+        if (intervals.some(({ what, from, to }) => what === 'failover' && at > from - replicationMs && at < to)) ledger.count('jobs lost in a failover')
+        else ledger.doubt(`job ${id} is gone`, mark)
+      } else if (answer.status !== 200) {
+        open.delete(id)
+        ledger.doubt(`job ${id} is answered with ${answer.status}: ${answer.text.slice(0, 300)}`, mark)
+      } else if (['succeeded', 'failed', 'cancelled'].includes(answer.body.job.status)) {
+        open.delete(id)
+        jobs.set(id, answer.body.job)
+      }
+    }
+    await delay(500)
+  }
+  for (const [id, mark] of open) ledger.doubt(`job ${id} has not ended`, mark)
+  return jobs
+}
+
+function checkAsk (ask: Ask, { ledger, jobs, runs, order }: { ledger: Ledger, jobs: Map<string, Job>, runs: number, order: string[] }): void {
+  const { mark, tool } = ask
+  if (ask.jobIds.size > 1) ledger.doubt(`${mark} has the jobs ${[...ask.jobIds].join()}`, mark)
+  if (tool !== 'again' && runs > ask.maxRuns) ledger.doubt(`${mark} (${tool}) ran ${runs} times, where ${ask.maxRuns} is the most`, mark)
+  const job = [...ask.jobIds].map(id => jobs.get(id)).find(job => job !== undefined)
+  const ends = new Set([...ask.ends, ...job === undefined ? [] : [endOf(job)]])
+  // A caller who stopped waiting was told TIMEOUT, or that its job was cancelled for it.
+  const final = [...ends].filter(end => end !== 'TIMEOUT')
+  if (final.length > 1) ledger.doubt(`${mark} has the outcomes ${final.join()}`, mark)
+  for (const end of ends) {
+    ledger.count(`end ${end}`)
+    const mayEnd = [...anyCode, ...codesOf[tool], ...ask.after.length > 0 ? ['DEPENDENCY_BLOCKED'] : []]
+    if (!mayEnd.includes(end)) ledger.doubt(`${mark} (${tool}) ended with ${end}: ${JSON.stringify(job?.error)}`, mark)
+  }
+  if (ends.has('ok') && runs === 0) ledger.doubt(`${mark} succeeded and has not run`, mark)
+  if (tool === 'again' && job?.error?.code === 'WORKER_LOST' && !job.error.message.includes('given up')) ledger.doubt(`${mark} may run again, and ended with WORKER_LOST: ${job.error.message}`, mark)
+  if (ask.cancel === 'cancelled' && job !== undefined && job.status !== 'cancelled') ledger.doubt(`${mark} was cancelled, and is ${job.status}`, mark)
+  for (const earlier of ask.after) {
+    if (runs > 0 && !order.slice(0, order.indexOf(mark)).includes(earlier)) ledger.doubt(`${mark} ran before ${earlier}, on which it depends`, mark, earlier)
+  }
+}
+
+function checkWorkflow ({ run, jobIds, cancel }: AskedWorkflow, ledger: Ledger, jobs: Map<string, Job>): void {
+  const job = [...jobIds].map(id => jobs.get(id)).find(job => job !== undefined)
+  if (job === undefined) return
+  ledger.count(`workflow ${endOf(job)}`)
+  if (cancel === 'cancelled' && job.status !== 'cancelled') ledger.doubt(`the workflow ${run} was cancelled, and is ${job.status}`, run)
+}
+
+/** No two runs of the serial tool overlap, but for those whose worker stood still: nobody else can end these. */
+function checkSerial (world: World, ledger: Ledger, intervals: readonly Interval[]): void {
+  let running: string | undefined
+  const lines = linesOf(world, 'serial')
+  for (const [index, line] of lines.entries()) {
+    const [what, mark = ''] = line.split(' ')
+    if (what === 'end') {
+      if (running === mark) running = undefined
+      continue
+    }
+    const before = running
+    running = mark
+    // A run without an end was killed.
+    if (before === undefined || !lines.slice(index).includes(`end ${before}`)) continue
+    if (intervals.some(({ what, from, to }) => what === 'worker stopped' && to + wakeMs > from)) ledger.count('serial runs that overlap')
+    else ledger.doubt(`the serial runs of ${before} and ${mark} overlap`, before, mark)
+  }
+}
+
+/** Each job that ended is told of once: all that arrives for it has one id. */
+async function checkCallbacks ({ receiver }: World, ledger: Ledger, jobs: Map<string, Job>): Promise<void> {
+  const owed = ledger.asks.filter(({ callback, jobIds }) => callback !== undefined && [...jobIds].some(id => jobs.has(id)))
+  const of = (path: string): typeof receiver.received => receiver.received.filter(each => each.path === path)
+  const deadline = performance.now() + 120_000
+  while (performance.now() < deadline && owed.some(({ callback }) => of(callback ?? '').length === 0)) await delay(500)
+  for (const { mark, callback = '', jobIds } of owed) {
+    const all = of(callback)
+    const ids = new Set(all.map(({ headers }) => String(headers['x-toolyard-delivery'])))
+    const statuses = new Set(all.map(({ body }) => body.status))
+    const job = jobs.get([...jobIds][0] ?? '')
+    if (all.length === 0) ledger.doubt(`${mark} was not called back`, mark)
+    else if (ids.size > 1) ledger.doubt(`${mark} was called back as ${[...ids].join()}`, mark)
+    else if (job !== undefined && (statuses.size > 1 || !statuses.has(job.status))) ledger.doubt(`${mark} is ${job.status}, and was called back as ${[...statuses].join()}`, mark)
+    ledger.count('callbacks')
+  }
+}
+
+function endOf (job: Job): string {
+  if (job.status === 'succeeded') return 'ok'
+  return job.status === 'cancelled' ? 'JOB_CANCELLED' : job.error?.code ?? 'no code'
+}
+
+function linesOf ({ service }: World, name: string): string[] {
+  const file = join(service.dir, 'workspace', name)
+  return existsSync(file) ? readFileSync(file, 'utf8').split('\n').filter(line => line !== '') : []
+}

@@ -1,0 +1,204 @@
+import { closeSync, openSync, rmSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { waitFor } from '../support/condition.ts'
+import type { RedisProcess } from '../support/redis-process.ts'
+import type { Ledger } from './calls.ts'
+import type { Random } from './random.ts'
+import type { Member, World } from './world.ts'
+
+/** A time in which something was stopped, in milliseconds since the soak began. */
+export interface Interval {
+  what: 'worker stopped' | 'failover'
+  from: number
+  to: number
+}
+
+interface FaultParts {
+  world: World
+  ledger: Ledger
+  random: Random
+  intervals: Interval[]
+}
+
+type Fault = (parts: FaultParts) => Promise<void>
+
+const faults: ReadonlyArray<readonly [weight: number, fault: Fault]> = [
+  [8, killWorker], [4, stopWorker], [3, killApi], [2, endApi], [2, endWorker], [2, stopApi], [4, jumpClock], [2, stopRedis], [2, failOver], [2, fillMemory], [2, fillDisk]
+]
+
+/** Brings one fault after the other, and heals all when `isOver`. */
+export async function disturb (parts: FaultParts, isOver: () => boolean): Promise<void> {
+  const running: Array<Promise<void>> = []
+  while (!isOver()) {
+    await delay(parts.random.int(500, 5_000))
+    const fault = parts.random.weighted(faults)
+    const done = fault(parts).catch((error: unknown) => { parts.ledger.doubt(`the fault ${fault.name} failed: ${String(error)}`) })
+    parts.ledger.count(`fault ${fault.name}`)
+    // Faults of Redis come one by one; the others may come together.
+    if ([stopRedis, failOver, fillMemory, fillDisk].includes(fault)) await done
+    else running.push(done)
+  }
+  await Promise.all(running)
+}
+
+/** Picks a member that no other fault holds; one of each kind is always left alone. */
+async function withMember ({ world, random }: FaultParts, kind: Member['kind'], act: (member: Member) => Promise<void>): Promise<void> {
+  const free = world.members.filter(member => member.kind === kind && !member.held)
+  if (free.length < 2) return
+  const member = random.pick(free)
+  member.held = true
+  try {
+    await act(member)
+  } finally {
+    member.held = false
+  }
+}
+
+async function killWorker (parts: FaultParts): Promise<void> {
+  await withMember(parts, 'worker', async member => {
+    parts.world.history.add(`kills ${member.name}`)
+    await member.process.stop('SIGKILL')
+    await parts.world.replace(member)
+  })
+}
+
+async function endWorker (parts: FaultParts): Promise<void> {
+  await withMember(parts, 'worker', async member => { await end(parts, member) })
+}
+
+async function endApi (parts: FaultParts): Promise<void> {
+  await withMember(parts, 'api', async member => { await end(parts, member) })
+}
+
+async function end ({ world, ledger }: FaultParts, member: Member): Promise<void> {
+  world.history.add(`ends ${member.name} with SIGTERM`)
+  const code = await member.process.stop('SIGTERM')
+  if (code !== 0) ledger.doubt(`${member.name} ended with ${String(code)} at SIGTERM: ${(await member.process.output()).slice(-1_000)}`)
+  await world.replace(member)
+}
+
+async function killApi (parts: FaultParts): Promise<void> {
+  await withMember(parts, 'api', async member => {
+    parts.world.history.add(`kills ${member.name}`)
+    await member.process.stop('SIGKILL')
+    await parts.world.replace(member)
+  })
+}
+
+async function stopWorker (parts: FaultParts): Promise<void> {
+  await withMember(parts, 'worker', async member => {
+    const from = parts.world.history.now()
+    await stop(parts, member, parts.random.int(300, 8_000))
+    parts.intervals.push({ what: 'worker stopped', from, to: parts.world.history.now() })
+  })
+}
+
+async function stopApi (parts: FaultParts): Promise<void> {
+  await withMember(parts, 'api', async member => { await stop(parts, member, parts.random.int(300, 4_000)) })
+}
+
+async function stop ({ world }: FaultParts, { name, process }: Member, ms: number): Promise<void> {
+  world.history.add(`stops ${name} for ${ms} ms`)
+  process.child.kill('SIGSTOP')
+  await delay(ms)
+  process.child.kill('SIGCONT')
+}
+
+async function jumpClock ({ world, random }: FaultParts): Promise<void> {
+  const member = random.pick(world.members)
+  const seconds = random.pick([-600, -60, -4, -1, 0, 1, 4, 60, 600])
+  if (world.clocks === undefined) return
+  world.history.add(`sets the clock of ${member.name} to ${seconds} s`)
+  world.clocks.set(member.name, seconds)
+}
+
+async function stopRedis ({ world, random }: FaultParts): Promise<void> {
+  const server = await masterOf(world)
+  const ms = random.int(100, 4_000)
+  world.history.add(`stops Redis for ${ms} ms`)
+  server.signal('SIGSTOP')
+  await delay(ms)
+  server.signal('SIGCONT')
+}
+
+/** Kills the master, waits until the replica has taken its place, and brings the old one back as a replica. */
+async function failOver ({ world, intervals }: FaultParts): Promise<void> {
+  const master = await masterOf(world)
+  const other = otherOf(world, master)
+  await waitFor('the replica is in step', async () => /master_link_status:up/.test(await other.client.info('replication')), 60_000)
+  const from = world.history.now()
+  world.history.add('kills the master of Redis')
+  await master.kill()
+  await waitFor('the replica is the master', async () => /role:master/.test(await other.client.info('replication')), 60_000)
+  world.history.add('the replica of Redis is the master')
+  intervals.push({ what: 'failover', from, to: world.history.now() })
+  await master.start()
+  await waitFor('the old master is a replica', async () => /master_link_status:up/.test(await master.client.info('replication')), 60_000)
+}
+
+/** Leaves Redis no memory for a while. */
+async function fillMemory ({ world, random }: FaultParts): Promise<void> {
+  const { client } = await masterOf(world)
+  const used = Number(/used_memory:(\d+)/.exec(await client.info('memory'))?.[1])
+  const ms = random.int(500, 5_000)
+  world.history.add(`leaves Redis no memory for ${ms} ms`)
+  await client.config('SET', 'maxmemory', String(used))
+  await delay(ms)
+  await client.config('SET', 'maxmemory', '0')
+}
+
+/** Fills the disk that the append-only file of Redis is on. */
+async function fillDisk ({ world, random }: FaultParts): Promise<void> {
+  if (world.smallDisk === undefined || await masterOf(world) !== world.redis.master) return
+  const file = join(world.smallDisk, 'filler')
+  const ms = random.int(500, 4_000)
+  world.history.add(`leaves the disk of Redis no room for ${ms} ms`)
+  const descriptor = openSync(file, 'w')
+  try {
+    const block = Buffer.alloc(1 << 20)
+    for (;;) writeSync(descriptor, block)
+  } catch {
+    // There is no room left, as it should be.
+  } finally {
+    closeSync(descriptor)
+  }
+  await delay(ms)
+  rmSync(file)
+}
+
+/** Brings Redis and all members back to where they serve. */
+export async function heal (world: World): Promise<void> {
+  for (const server of [world.redis.master, world.redis.replica]) {
+    server.signal('SIGCONT')
+    if (!server.isRunning()) await server.start()
+    await server.client.config('SET', 'maxmemory', '0')
+  }
+  await waitFor('a master is there', async () => await masterOf(world).then(() => true, () => false), 60_000)
+  for (const { name, process } of world.members) {
+    process.child.kill('SIGCONT')
+    world.clocks?.set(name, 0)
+  }
+}
+
+/** The server that the Sentinels call the master. */
+export async function masterOf ({ redis }: World): Promise<RedisProcess> {
+  return await waitFor('Redis has a master', async () => {
+    for (const server of [redis.master, redis.replica]) {
+      if (server.isRunning() && /role:master/.test(await server.client.info('replication')) && await isNamed(redis, server)) return server
+    }
+    return undefined
+  }, 60_000)
+}
+
+async function isNamed ({ sentinels }: World['redis'], server: RedisProcess): Promise<boolean> {
+  for (const { client } of sentinels) {
+    const address = await client.call('SENTINEL', 'GET-MASTER-ADDR-BY-NAME', 'toolyard') as [string, string] | null
+    if (address?.[1] !== String(server.port)) return false
+  }
+  return true
+}
+
+function otherOf ({ redis }: World, server: RedisProcess): RedisProcess {
+  return server === redis.master ? redis.replica : redis.master
+}

@@ -1,0 +1,104 @@
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { callbackEnv, startReceiver, type Receiver } from '../callbacks/receiver.ts'
+import type { Cleanup } from '../support/cleanup.ts'
+import type { AppProcess } from '../support/processes.ts'
+import { startRedisSentinels, type RedisSentinels } from '../support/redis-sentinels.ts'
+import { startProcesses, type Processes } from '../support/service.ts'
+import { openClocks, type Clocks } from './clocks.ts'
+import type { History } from './history.ts'
+import { soakFiles, soakManifests, soakTools } from './tools.ts'
+
+/** One API or worker of the soak. A fault holds it while it is being stopped or replaced. */
+export interface Member {
+  name: string
+  kind: 'api' | 'worker'
+  process: AppProcess
+  held: boolean
+}
+
+/** All that is soaked. */
+export interface World {
+  redis: RedisSentinels
+  service: Processes
+  receiver: Receiver
+  members: Member[]
+  /** Where each process keeps its temporary files. */
+  temporary: string
+  /** Undefined where the machine can't set clocks apart. */
+  clocks: Clocks | undefined
+  /** A small file system of the first Redis, which can be filled; undefined where none can be mounted. */
+  smallDisk: string | undefined
+  history: History
+  /** Starts a member anew in the place of one that has ended. */
+  replace: (member: Member) => Promise<void>
+}
+
+/** Keys of the soak's callers. */
+export const soakKeys = ['one', 'two', 'three'].map(name => ({ name, key: `soak-key-${name}-0123456789`, role: 'admin' }))
+
+/** Seconds by which the clocks of the members are ahead at first. */
+const offsets = { 'api-0': 4, 'api-1': -600, 'worker-0': -4, 'worker-1': 0, 'worker-2': 600 } as const
+
+/** Starts Redis with a replica and Sentinels, two APIs, three workers and a receiver of callbacks. */
+export async function openWorld (t: Cleanup, history: History, say: (line: string) => void): Promise<World> {
+  const temporary = mkdtempSync(join(tmpdir(), 'toolyard-soak-'))
+  t.teardown(() => { rmSync(temporary, { recursive: true, force: true }) })
+  const smallDisk = mountSmallDisk(t, join(temporary, 'small-disk'))
+  if (typeof smallDisk !== 'string') say(`no disk is filled: ${smallDisk.missing}`)
+  const clocksOrReason = await openClocks(temporary)
+  if (typeof clocksOrReason === 'string') say(`no clock is shifted: ${clocksOrReason}`)
+  const clocks = typeof clocksOrReason === 'string' ? undefined : clocksOrReason
+  const redis = await startRedisSentinels(t, typeof smallDisk === 'string' ? { dir: smallDisk } : {})
+  const receiver = await startReceiver(t)
+  mkdirSync(join(temporary, 'files'))
+  const service = await startProcesses(t, redis.env, {
+    files: soakFiles,
+    tools: soakTools,
+    manifests: soakManifests,
+    workers: 0,
+    env: {
+      ...callbackEnv,
+      CALLBACK_ATTEMPTS: '20',
+      API_KEYS_JSON: JSON.stringify(soakKeys),
+      TMPDIR: join(temporary, 'files'),
+      JOB_RETENTION_COUNT: '1000000',
+      LOG_LEVEL: 'warn'
+    }
+  })
+  await service.api.stop()
+  const start = async (name: string, kind: Member['kind']): Promise<AppProcess> => {
+    const env = clocks?.envFor(name, offsets[name as keyof typeof offsets]) ?? {}
+    return kind === 'api' ? await service.startApi(env) : await service.startWorker(env)
+  }
+  const members = await Promise.all(Object.keys(offsets).map(async (name): Promise<Member> => {
+    const kind = name.startsWith('api') ? 'api' : 'worker'
+    return { name, kind, process: await start(name, kind), held: false }
+  }))
+  return {
+    redis,
+    service,
+    receiver,
+    members,
+    temporary,
+    clocks,
+    smallDisk: typeof smallDisk === 'string' ? smallDisk : undefined,
+    history,
+    replace: async member => { member.process = await start(member.name, member.kind) }
+  }
+}
+
+/** A tmpfs of 200 MiB, which only root can mount. */
+function mountSmallDisk (t: Cleanup, dir: string): string | { missing: string } {
+  if (process.getuid?.() !== 0) return { missing: 'only root can mount a small one' }
+  mkdirSync(dir)
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=200m', 'toolyard-soak', dir], { stdio: 'pipe' })
+  } catch (error) {
+    return { missing: String(error) }
+  }
+  t.teardown(() => { execFileSync('umount', ['-l', dir]) })
+  return dir
+}
