@@ -19,7 +19,11 @@ import { RedisUnavailableError, whileAvailable } from './unavailable.ts'
  * 2. The canceller settles it as BullMQ's workers do.
  *
  * A canceller that dies between the two leaves a job whose lock runs out: it goes back to the workers like the job of
- * a lost worker, and the one that takes it sees the mark.
+ * a lost worker, and the one that takes it sees the mark. Workers that were lost before don't count then, so that the
+ * job isn't given up for them.
+ *
+ * The steps of a job are cancelled after it. Whoever meets a cancelled job cancels its steps again, since nobody knows
+ * how far the one before came; the upkeep finds those that run on though nobody comes.
  */
 
 /** KEYS: job, lock, active, prioritized, delayed, wait, paused, waiting-children, stalled. ARGV: id, token, lock time, channel. */
@@ -27,6 +31,7 @@ const takeScript = `
 if redis.call('EXISTS', KEYS[1]) == 0 then return 'missing' end
 if redis.call('HEXISTS', KEYS[1], 'finishedOn') == 1 then return 'finished' end
 redis.call('HSET', KEYS[1], 'cancelled', '1')
+redis.call('HDEL', KEYS[1], 'stc', 'defa')
 for _, key in ipairs({KEYS[3], KEYS[6], KEYS[7]}) do redis.call('LREM', key, 0, ARGV[1]) end
 for _, key in ipairs({KEYS[4], KEYS[5], KEYS[8]}) do redis.call('ZREM', key, ARGV[1]) end
 redis.call('SREM', KEYS[9], ARGV[1])
@@ -62,16 +67,13 @@ export class JobCanceller {
     const keys = [key, `${key}:lock`, ...lists.map(name => stem + name)]
     const taken = await whileAvailable(this.#redis.eval(takeScript, keys.length, ...keys, jobId, token, lockMs, cancelChannel))
     if (taken === 'missing') return 'missing'
-    if (taken === 'finished') return isCancelled(await whileAvailable(this.#redis.hget(key, 'failedReason'))) ? 'cancelled' : 'finished'
-    await this.#settle(queue, jobId, token)
+    if (taken === 'taken') await this.#settle(queue, jobId, token)
+    else if (!isCancelled(await whileAvailable(this.#redis.hget(key, 'failedReason')))) return 'finished'
     await this.cancelSteps(queue, jobId)
     return 'cancelled'
   }
 
-  /**
-   * Cancels the jobs that a job made as its steps and that have not ended. Should this process die on the way, those
-   * that wait end when a worker takes them: their parent has ended.
-   */
+  /** Cancels the jobs that a job made as its steps and that have not ended. */
   async cancelSteps (queue: string, jobId: string): Promise<void> {
     const steps = await whileAvailable(this.#redis.smembers(`${jobKey(queue, jobId)}:dependencies`))
     await Promise.all(steps.map(placeOfKey).map(step => this.cancel(step.queue, step.id)))

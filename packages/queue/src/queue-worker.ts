@@ -11,6 +11,7 @@ import { JobFlow } from './flow/job-flow.ts'
 import { backendOn } from './job-backend.ts'
 import { JobLogWriter } from './job-log-writer.ts'
 import { JobNotices } from './job-notices.ts'
+import type { JobCanceller } from './job-canceller.ts'
 import type { JobQueues } from './job-queues.ts'
 import { lockMs } from './lock.ts'
 import { internalName, jobKey, keyPrefix } from './names.ts'
@@ -40,6 +41,7 @@ export interface QueueWorkerParts {
   gate: SerialGate
   callbacks: CallbackOutbox
   queues: JobQueues
+  canceller: JobCanceller
 }
 
 interface Run {
@@ -58,6 +60,7 @@ export class QueueWorker {
   readonly #gate: SerialGate
   readonly #callbacks: CallbackOutbox
   readonly #flow: JobFlow
+  readonly #canceller: JobCanceller
   readonly #worker: EagerWorker<JobData, OutputRecord>
   readonly #running = new Map<string, Run>()
   readonly #notices: JobNotices
@@ -69,6 +72,7 @@ export class QueueWorker {
     this.#cancelled = parts.cancelled
     this.#gate = parts.gate
     this.#callbacks = parts.callbacks
+    this.#canceller = parts.canceller
     this.#notices = new JobNotices(parts.announcer, id => { this.#keepBegun(id).catch(this.#report) })
     this.#flow = new JobFlow({ redis: options.redis, queues: parts.queues }, queue)
     this.#worker = new EagerWorker<JobData, OutputRecord>(internalName(queue), (job, token) => this.#process(job, token), {
@@ -125,8 +129,9 @@ export class QueueWorker {
     this.#running.set(id, run)
     this.#notices.begin(id)
     try {
-      if (this.#cancelled.has(id)) throw new bullmq.WaitingError()
+      // First: its canceller is gone, so that nobody else settles it.
       if (await this.#isMarked(job)) throw new bullmq.UnrecoverableError(encodeFailure(cancelled))
+      if (this.#cancelled.has(id)) throw new bullmq.WaitingError()
       await this.#flow.admit(job, token, () => this.#uncount(run))
       const result = job.data.serial === true ? await this.#handleSerially(run) : await this.#handleFlowing(run)
       // Who sees the final state finds the whole log.
@@ -238,6 +243,8 @@ export class QueueWorker {
   async #settled (job: Job<JobData, OutputRecord>): Promise<void> {
     if (job.data.callbackUrl !== undefined) this.#callbacks.post(this.#queue, job).catch(this.#report)
     await this.#flow.settled(job, this.#worker.backend.mayHaveDependents(job))
+    // A workflow that fails here may have steps that run.
+    if (job.data.access !== undefined) await this.#canceller.cancelSteps(this.#queue, job.id ?? '')
   }
 
   readonly #report = (error: unknown): void => { this.#options.onError(error as Error, this.#queue) }

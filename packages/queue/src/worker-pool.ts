@@ -5,6 +5,7 @@ import { Announcer } from './announcer.ts'
 import type { StepWait } from './flow/job-flow.ts'
 import { CancelledJobs } from './cancellation.ts'
 import type { LogLine } from './job-log-writer.ts'
+import { JobCanceller } from './job-canceller.ts'
 import { cancelChannel } from './names.ts'
 import { OutputStore } from './output-store.ts'
 import { QueueDirectory } from './queue-directory.ts'
@@ -80,6 +81,7 @@ export class WorkerPool {
   readonly #cancelled = new CancelledJobs()
   readonly #gate: SerialGate
   readonly #queues: JobQueues
+  readonly #canceller: JobCanceller
   readonly #upkeep: Upkeep
   readonly #workers = new Map<string, QueueWorker>()
   readonly #callbacks: CallbackWorker | undefined
@@ -92,9 +94,10 @@ export class WorkerPool {
     this.#announcer = new Announcer(options.redis, error => { options.onError(error, '*') })
     this.#outputs = new OutputStore(options.redis, options.retention)
     this.#queues = new JobQueues(options.redis, this.#directory, options.retention)
+    this.#canceller = new JobCanceller(options.redis, this.#queues)
     this.#gate = new SerialGate(options.redis, this.#queues)
     if (options.callbacks !== undefined) this.#callbacks = new CallbackWorker(options.callbacks, { ...options, queues: this.#queues, outputs: this.#outputs })
-    this.#upkeep = new Upkeep({ ...options, queues: this.#queues, directory: this.#directory })
+    this.#upkeep = new Upkeep({ ...options, queues: this.#queues, canceller: this.#canceller, directory: this.#directory })
   }
 
   /** Starts to serve; resolves when the queues that are known now are served. */
@@ -138,7 +141,7 @@ export class WorkerPool {
   #serve (queue: string): void {
     if (this.#stopping || this.#workers.has(queue)) return
     this.#workers.set(queue, new QueueWorker(queue, this.#options, {
-      announcer: this.#announcer, outputs: this.#outputs, cancelled: this.#cancelled, gate: this.#gate, queues: this.#queues, callbacks: this.#queues.callbacks
+      announcer: this.#announcer, outputs: this.#outputs, cancelled: this.#cancelled, gate: this.#gate, queues: this.#queues, callbacks: this.#queues.callbacks, canceller: this.#canceller
     }))
   }
 

@@ -90,7 +90,8 @@ export class JobFlow {
   }
 }
 
-async function hasEnded ({ redis }: FlowParts, parentKey: string): Promise<boolean> {
+/** Whether the job that a step belongs to has ended, or is gone. */
+export async function hasEnded ({ redis }: Pick<FlowParts, 'redis'>, parentKey: string): Promise<boolean> {
   const [timestamp, finishedOn] = await redis.hmget(parentKey, 'timestamp', 'finishedOn')
   return timestamp === null || timestamp === undefined || (finishedOn !== null && finishedOn !== undefined)
 }

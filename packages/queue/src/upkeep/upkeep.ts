@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import type { JobCanceller } from '../job-canceller.ts'
 import type { JobQueues } from '../job-queues.ts'
 import { upkeepKey } from '../names.ts'
 import type { QueueDirectory } from '../queue-directory.ts'
@@ -6,6 +7,7 @@ import type { Retention } from '../retention.ts'
 import type { Redis } from '../connection.ts'
 import { forgetEmptyQueue } from './empty-queues.ts'
 import { removeOldJobs } from './old-jobs.ts'
+import { cancelOrphanedSteps } from './orphaned-steps.ts'
 import { createParkedReview, wakeDueJobs } from './parked-jobs.ts'
 
 /** What the upkeep looks after. */
@@ -13,6 +15,7 @@ export interface UpkeepOptions {
   redis: Redis
   queues: JobQueues
   directory: QueueDirectory
+  canceller: JobCanceller
   retention: Retention
   onError: (error: Error, queue: string) => void
 }
@@ -26,7 +29,7 @@ interface Task {
 
 /**
  * What has to be done though no job comes or ends: wakes those whose time is over, finds what a process that died left
- * parked, removes old jobs, and forgets queues that nobody uses. Every worker process runs it; each task is done by one
+ * parked, cancels the steps of workflows that have ended, removes old jobs, and forgets queues that nobody uses. Every worker process runs it; each task is done by one
  * of them at a time, and costs a command or two for each queue, however many jobs there are.
  */
 export class Upkeep {
@@ -41,6 +44,7 @@ export class Upkeep {
     this.#tasks = [
       { name: 'alarms', everyMs: 1_000, run: queue => wakeDueJobs(options, queue) },
       { name: 'parked', everyMs: 3_000, run: review },
+      { name: 'steps', everyMs: 3_000, run: queue => cancelOrphanedSteps(options, queue) },
       { name: 'old-jobs', everyMs: 10_000, run: queue => removeOldJobs(options, queue) },
       { name: 'empty-queues', everyMs: 20_000, run: queue => forgetEmptyQueue(options, queue) }
     ]
