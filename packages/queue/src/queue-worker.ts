@@ -57,10 +57,9 @@ export class QueueWorker {
   readonly #options: WorkerPoolOptions
   readonly #outputs: OutputStore
   readonly #cancelled: CancelledJobs
-  readonly #gate: SerialGate
+  readonly #parts: QueueWorkerParts
   readonly #callbacks: CallbackOutbox
   readonly #flow: JobFlow
-  readonly #canceller: JobCanceller
   readonly #worker: EagerWorker<JobData, OutputRecord>
   readonly #running = new Map<string, Run>()
   readonly #notices: JobNotices
@@ -70,9 +69,8 @@ export class QueueWorker {
     this.#options = options
     this.#outputs = parts.outputs
     this.#cancelled = parts.cancelled
-    this.#gate = parts.gate
+    this.#parts = parts
     this.#callbacks = parts.callbacks
-    this.#canceller = parts.canceller
     this.#notices = new JobNotices(parts.announcer, id => { this.#keepBegun(id).catch(this.#report) })
     this.#flow = new JobFlow({ redis: options.redis, queues: parts.queues }, queue)
     this.#worker = new EagerWorker<JobData, OutputRecord>(internalName(queue), (job, token) => this.#process(job, token), {
@@ -192,16 +190,16 @@ export class QueueWorker {
   async #handleSerially (run: Run): Promise<HandlerResult> {
     const { job, token } = run
     const serial: SerialJob = { tool: job.data.tool, queue: this.#queue, id: job.id ?? '' }
-    if (!await this.#gate.enter(serial)) {
+    if (!await this.#parts.gate.enter(serial)) {
       await this.#uncount(run)
       await job.moveToDelayed(Date.now() + parkMs, token)
-      await this.#gate.wakeIfFree(serial)
+      await this.#parts.gate.wakeIfFree(serial)
       throw new bullmq.DelayedError()
     }
     try {
       return await this.#handle(run)
     } finally {
-      await this.#gate.release(serial)
+      await this.#parts.gate.release(serial)
     }
   }
 
@@ -244,7 +242,7 @@ export class QueueWorker {
     if (job.data.callbackUrl !== undefined) this.#callbacks.post(this.#queue, job).catch(this.#report)
     await this.#flow.settled(job, this.#worker.backend.mayHaveDependents(job))
     // A workflow that fails here may have steps that run.
-    if (job.data.access !== undefined) await this.#canceller.cancelSteps(this.#queue, job.id ?? '')
+    if (job.data.access !== undefined) await this.#parts.canceller.cancelSteps(this.#queue, job.id ?? '')
   }
 
   readonly #report = (error: unknown): void => { this.#options.onError(error as Error, this.#queue) }
