@@ -108,6 +108,11 @@ t.test('fault 25 a process that dies between holding the key, adding and confirm
   await asIfDiedAfterAdding()
   await redis.del(`toolyard:{default}:${id}`)
   await redis.zrem('toolyard:{default}:completed', id)
+  const afterRemoval = await post(client, body, withKey('crash'))
+  t.equal(afterRemoval.status, 409, 'it may have run')
+  t.match(afterRemoval.body, { ok: false, error: { code: 'CONFLICT', message: new RegExp(id), details: { job_id: id } } })
+
+  await redis.del(`toolyard:{default}:${id}:made`)
   const beforeAdding = await post(client, body, withKey('crash'))
   t.equal(beforeAdding.body.job.id, id, 'the job gets the id that was settled')
   t.equal((await reach(client, id, 'succeeded')).attempts, 1)

@@ -9,6 +9,8 @@ export interface AddedJob {
   id: string
   /** What the index of the queue gets: see `JobIndex`. */
   entry: string
+  /** For how many seconds it is made once, also when it is gone; 0: as often as it is added. */
+  onceSec: number
   /** One that is due at once, has a priority, and waits for no other job: its data and options are JSON. Any other is BullMQ's. */
   made: { plain: PlainJob } | OtherJob
 }
@@ -32,12 +34,18 @@ export interface AddCommand {
   args: Array<string | Buffer>
 }
 
+/** A job that was to be made once was made, and is no longer there. */
+export class JobGoneError extends Error {
+  override readonly name = 'JobGoneError'
+}
+
 /** How jobs get into one queue. */
 export interface Adder {
   /** What the script of plain jobs gets in all calls. */
   shared: ScriptCall
   /** The key of the queue's index. */
   created: string
+  keyOf: (id: string) => string
   commandOf: (id: string, made: OtherJob) => Promise<AddCommand>
   /** BullMQ's error for a number that its script answers. */
   errorOf: (code: number, id: string) => Error
@@ -46,13 +54,14 @@ export interface Adder {
 type AddCall = ScriptCall & { id: string }
 
 /** See `JobBackend.addAll`. */
-export async function addJobs (redis: Redis, jobs: readonly AddedJob[], { shared, created, commandOf, errorOf }: Adder): Promise<Map<string, Error>> {
+export async function addJobs (redis: Redis, jobs: readonly AddedJob[], { shared, created, keyOf, commandOf, errorOf }: Adder): Promise<Map<string, Error>> {
   const plain: AddCall[] = []
   const others = new Map<Adding, AddCall[]>()
-  for (const { id, entry, made } of jobs) {
+  for (const { id, entry, onceSec, made } of jobs) {
+    const once = onceSec === 0 ? '' : onceSec
     if ('plain' in made) {
       const { name, data, opts, timestamp, priority } = made.plain
-      plain.push({ id, keys: [], args: [id, name, data, opts, timestamp, priority, entry] })
+      plain.push({ id, keys: [], args: [id, name, data, opts, timestamp, priority, entry, once] })
       continue
     }
     const { name, args } = await commandOf(id, made)
@@ -60,7 +69,7 @@ export async function addJobs (redis: Redis, jobs: readonly AddedJob[], { shared
     const keys = addKeys[name]
     const calls = others.get(name) ?? []
     others.set(name, calls)
-    calls.push({ id, keys: [...args.slice(0, keys) as string[], created], args: [...args.slice(keys), entry] })
+    calls.push({ id, keys: [...args.slice(0, keys) as string[], created], args: [...args.slice(keys), entry, keyOf(id), once] })
   }
   const refused = new Map<string, Error>()
   const add = async (calls: readonly AddCall[], script: BatchedScript | undefined, shared?: ScriptCall): Promise<void> => {
@@ -69,6 +78,7 @@ export async function addJobs (redis: Redis, jobs: readonly AddedJob[], { shared
     for (const [place, reply] of replies.entries()) {
       const id = calls[place]?.id ?? ''
       if (reply instanceof Error) refused.set(id, reply)
+      else if (reply === 0) refused.set(id, new JobGoneError(`Job ${id} was made before, and is no longer kept`))
       else if (typeof reply === 'number' && reply < 0) refused.set(id, errorOf(reply, id))
     }
   }

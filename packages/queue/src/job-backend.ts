@@ -83,6 +83,7 @@ export class JobBackend extends bullmq.RedisQueueBackend {
     return await addJobs(this.#redis, jobs, {
       shared: this.#shared(addPlainKeys, []),
       created: createdKey(publicName(this.name)),
+      keyOf: id => this.toKey(id),
       commandOf: async (id, { job, parent }) => await this.#commandOf(job, id, parent),
       errorOf: (code, jobId) => this.finishedErrors({ code, jobId, command: 'addJob' })
     })

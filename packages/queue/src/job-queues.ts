@@ -9,6 +9,7 @@ import { waitForDependencies } from './flow/dependencies.ts'
 import type { AddedJob } from './add-jobs.ts'
 import { backendOn, type JobBackend } from './job-backend.ts'
 import { indexEntry, JobIndex } from './job-index.ts'
+import { standingOf } from './job-standing.ts'
 import { internalName, keyPrefix } from './names.ts'
 import { OpenJobs } from './open-jobs.ts'
 import { QueueDepth } from './queue-depth.ts'
@@ -96,14 +97,16 @@ export class JobQueues {
   /**
    * Adds jobs in one round trip. A job whose id exists is left as it is.
    *
+   * @param once whether a job of these ids is made at most once, for as long as an `Idempotency-Key` is known
    * @returns the error of each job that was refused, by job id; the others are added. `QueueFullError` for those that a
-   *   limit leaves no room for, the first ones having it; another error for those that Redis refused (it is full, say).
+   *   limit leaves no room for, the first ones having it; `JobGoneError` for those that were to be made once, were made
+   *   and are gone; another error for those that Redis refused (it is full, say).
    * @throws QueueLimitError for a queue too many; RedisUnavailableError, after which jobs may or may not exist.
    */
-  async add (queue: string, jobs: readonly NewJob[]): Promise<ReadonlyMap<string, Error>> {
+  async add (queue: string, jobs: readonly NewJob[], once = false): Promise<ReadonlyMap<string, Error>> {
     if (this.#redis.status !== 'ready') throw new RedisUnavailableError()
     try {
-      return await this.#addWithinLimits(queue, jobs)
+      return await this.#addWithinLimits(queue, jobs, once ? limits.idempotencySec : 0)
     } catch (error) {
       if (!(error instanceof RedisFullError)) throw error
       return new Map(jobs.map(job => [job.id, error]))
@@ -128,12 +131,14 @@ export class JobQueues {
     await Promise.all([...[...this.#queues.values()].map(queue => queue.close()), this.#callbacks.close()])
   }
 
-  async #addWithinLimits (queue: string, jobs: readonly NewJob[]): Promise<Map<string, Error>> {
+  async #addWithinLimits (queue: string, jobs: readonly NewJob[], onceSec: number): Promise<Map<string, Error>> {
     await this.#directory.register(queue)
     const complete = jobs.map(job => ({ priority: limits.priority.default, maxAttempts: limits.attempts.default, delayMs: 0, ...job }))
     const refused = await this.#limit(queue, complete)
+    // One that is there already needs no room.
+    if (onceSec > 0 && refused.size > 0) await this.#admitExisting(queue, refused)
     const fitting = complete.filter(job => !refused.has(job.id))
-    if (fitting.length > 0) await this.#add(queue, fitting, refused)
+    if (fitting.length > 0) await this.#add(queue, fitting, onceSec, refused)
     return refused
   }
 
@@ -149,8 +154,14 @@ export class JobQueues {
     return refused
   }
 
+  async #admitExisting (queue: string, refused: Map<string, Error>): Promise<void> {
+    const ids = [...refused.keys()]
+    const standings = await standingOf(this.#redis, queue, ids)
+    for (const [place, id] of ids.entries()) if (standings[place] !== 'gone') refused.delete(id)
+  }
+
   /** Puts what Redis refuses into `refused`. */
-  async #add (queue: string, jobs: ReadonlyArray<CompleteJob>, refused: Map<string, Error>): Promise<void> {
+  async #add (queue: string, jobs: ReadonlyArray<CompleteJob>, onceSec: number, refused: Map<string, Error>): Promise<void> {
     const taken: Turns[] = []
     const turns = new Map<string, number>()
     try {
@@ -163,7 +174,7 @@ export class JobQueues {
         if (data.serial === true) void registerSerial(this.#redis, { tool: data.tool, queue, id }).catch(() => {})
       }
       const opened = this.open(queue)
-      const errors = await whileAvailable(opened.backend.addAll(jobs.map(job => addedJob(opened, job, turns.get(job.id) ?? 1))))
+      const errors = await whileAvailable(opened.backend.addAll(jobs.map(job => ({ ...addedJob(opened, job, turns.get(job.id) ?? 1), onceSec }))))
       for (const [id, error] of errors) refused.set(id, told(error) as Error)
       void this.#index.tidy(queue, jobs.length).catch(() => {})
     } catch (error) {
@@ -189,7 +200,7 @@ export class JobQueues {
 }
 
 /** A job as BullMQ makes it. */
-function addedJob (queue: JobQueue, job: CompleteJob, priority: number): AddedJob {
+function addedJob (queue: JobQueue, job: CompleteJob, priority: number): Omit<AddedJob, 'onceSec'> {
   const { id, type, data, maxAttempts, delayMs, parent } = job
   const options: JobsOptions = {
     jobId: id,

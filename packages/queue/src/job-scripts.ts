@@ -1,7 +1,11 @@
 import { BatchedScript, eachCall } from './batched-script.ts'
 import { bullmqScript } from './bullmq.ts'
+import { madePart } from './names.ts'
 
-/** How many keys BullMQ's scripts take that add a job; behind these comes the index, and behind the arguments its entry. */
+/**
+ * How many keys BullMQ's scripts take that add a job; behind these comes the index. ARGV, behind BullMQ's: the entry in the
+ * index; the job's key, and for how many seconds it may be made once, or nothing.
+ */
 export const addKeys = {
   addPrioritizedJob: 9,
   addDelayedJob: 6,
@@ -15,8 +19,12 @@ export type Adding = keyof typeof addKeys
 export const addScripts: ReadonlyMap<string, BatchedScript> = new Map(Object.entries(addKeys).map(([name, keys]) => [name, new BatchedScript(name, eachCall(bullmqScript(name, keys), {
   // Before the job: one that is in no list would never be found.
   each: `
+local key, once = ARGV[5], ARGV[6]
+if once ~= '' and redis.call('EXISTS', key .. '${madePart}') == 1 and redis.call('EXISTS', key) == 0 then return 0 end
 redis.call('ZADD', KEYS[${keys + 1}], 0, ARGV[4])
-return script(KEYS, ARGV)
+local reply = script(KEYS, ARGV)
+if once ~= '' and type(reply) == 'string' then redis.call('SET', key .. '${madePart}', '1', 'EX', once) end
+return reply
 `
 }))]))
 

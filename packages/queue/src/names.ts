@@ -19,6 +19,9 @@ export function jobKey (queue: string, jobId: string): string {
   return `${keyPrefix}:${internalName(queue)}:${jobId}`
 }
 
+/** What is behind a job's key where it was made for an `Idempotency-Key`: kept as long as that, also when the job is gone. */
+export const madePart = ':made'
+
 /** The way back from `jobKey`. */
 export function placeOfKey (key: string): { queue: string, id: string } {
   const [, internal = '', id = ''] = key.split(':')

@@ -10,7 +10,9 @@ import { whileAvailable } from './unavailable.ts'
  * A request first holds its key, with all that is needed to make its jobs, their ids above all; then it makes the
  * jobs; then it confirms, which replaces the jobs by what identifies them. Who finds a key that is held and not
  * confirmed (a request that is still on its way, or died, or whose add timed out) makes the same jobs again: a job
- * whose id exists isn't made twice. So it doesn't matter which request gets how far.
+ * whose id exists isn't made twice, and neither is one that existed and was removed, since each leaves a mark beside it
+ * that is kept as long as the key. So it doesn't matter which request gets how far. A key that more than one request has
+ * found is not given back: another one may have made its jobs.
  */
 
 /** Whose key it is, and for which request. */
@@ -35,7 +37,10 @@ export interface Held {
 /** Holds a key unless it is held; answers what it was held for. ARGV: request, text (empty: hold nothing), seconds. */
 const holdScript = `
 local held = redis.call('HMGET', KEYS[1], 'request', 'text', 'confirmed')
-if held[1] then return held end
+if held[1] then
+  if held[1] == ARGV[1] and not held[3] then redis.call('HSET', KEYS[1], 'found', '1') end
+  return held
+end
 if ARGV[2] ~= '' then
   redis.call('HSET', KEYS[1], 'request', ARGV[1], 'text', ARGV[2])
   redis.call('EXPIRE', KEYS[1], ARGV[3])
@@ -52,10 +57,10 @@ if not held then redis.call('EXPIRE', KEYS[1], ARGV[3]) end
 return 1
 `
 
-/** Gives a key back, unless somebody has made its jobs. ARGV: request. */
+/** Gives a key back, unless somebody has made its jobs, or may be about to. ARGV: request. */
 const releaseScript = `
-local held = redis.call('HMGET', KEYS[1], 'request', 'confirmed')
-if held[1] == ARGV[1] and not held[2] then return redis.call('DEL', KEYS[1]) end
+local held = redis.call('HMGET', KEYS[1], 'request', 'confirmed', 'found')
+if held[1] == ARGV[1] and not held[2] and not held[3] then return redis.call('DEL', KEYS[1]) end
 return 0
 `
 
@@ -84,7 +89,7 @@ export class OnceStore {
     await whileAvailable(this.#redis.eval(confirmScript, 1, keyOf(once), once.request, text, limits.idempotencySec))
   }
 
-  /** No job was made: the key is free again. */
+  /** This request made no job: the key is free again, unless a repeat has found it. */
   async release (once: Once): Promise<void> {
     await whileAvailable(this.#redis.eval(releaseScript, 1, keyOf(once), once.request))
   }

@@ -1,5 +1,6 @@
 import { allCalls, BatchedScript } from './batched-script.ts'
 import { unbegunField } from './job-scripts.ts'
+import { madePart } from './names.ts'
 
 /*
  * What BullMQ's scripts do to a job, for all jobs of a command at once, where the jobs are plain ones: due at once, with
@@ -23,7 +24,8 @@ const absent = 'limiter'
 export const addPlainKeys = ['marker', 'meta', 'prioritized', 'active', 'pc', absent] as const
 /**
  * KEYS: behind those of the queue, its index. ARGV of a call: id, name, data, options as JSON, timestamp, priority, entry
- * in the index. Answers 1; a job that exists is left as it is.
+ * in the index, for how many seconds it may be made once, or nothing. Answers 1; a job that exists is left as it is. One
+ * that was made before, and is gone, is not made again: 0.
  */
 export const addPlainScript = new BatchedScript('add-plain', allCalls(`
 ${queue}
@@ -39,7 +41,10 @@ end
 redis.call('ZADD', created, unpack(entries))
 local hasKnown = redis.call('EXISTS', unpack(keys)) > 0
 for place, call in ipairs(calls) do
-  if not hasKnown or redis.call('EXISTS', keys[place]) == 0 then
+  local isKnown = hasKnown and redis.call('EXISTS', keys[place]) == 1
+  if not isKnown and call[8] ~= '' and not redis.call('SET', keys[place] .. '${madePart}', '1', 'NX', 'EX', call[8]) then
+    replies[place] = 0
+  elseif not isKnown then
     redis.call('HSET', keys[place], 'name', call[2], 'data', call[3], 'opts', call[4], 'timestamp', call[5], 'delay', '0', 'priority', call[6])
     table.insert(places, call)
   end

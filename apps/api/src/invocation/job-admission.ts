@@ -1,5 +1,5 @@
 import { HttpError, type CallError } from '@toolyard/contract'
-import { QueueFullError, QueueLimitError, RedisFullError, type JobQueues, type NewJob, type Once, type OnceStore } from '@toolyard/queue'
+import { JobGoneError, QueueFullError, QueueLimitError, RedisFullError, type JobQueues, type NewJob, type Once, type OnceStore } from '@toolyard/queue'
 
 /** A job to make, or why there is none. */
 export type Planned = { job: NewJob } | { error: CallError }
@@ -8,6 +8,11 @@ export type Admitted = { job: Pick<NewJob, 'id' | 'type'> } | { error: CallError
 
 /** Jobs whose ids are settled and that may not exist yet. */
 export type Reservation = { queue: string, once?: Once, repeated: boolean } & ({ planned: readonly Planned[] } | { admitted: readonly Admitted[] })
+
+/** A request is repeated whose job was removed: whether it ran, and how it ended, is not known any more. */
+export function noLongerKept (jobId: string): HttpError {
+  return new HttpError('CONFLICT', `Job ${jobId}, which this Idempotency-Key made, is no longer kept, and is not run again`, { job_id: jobId })
+}
 
 /** Makes the jobs of a request; those of a request with an `Idempotency-Key` once, however often it comes (RC23). */
 export class JobAdmission {
@@ -38,13 +43,14 @@ export class JobAdmission {
   /**
    * Makes the jobs in one round trip; a job that a limit or Redis refused comes back as its error.
    *
-   * @throws RedisUnavailableError, after which the same request with the same key makes no second job.
+   * @throws RedisUnavailableError, after which the same request with the same key makes no second job; HttpError
+   *   `CONFLICT` where an earlier request with this key made a job that is no longer kept.
    */
   async admit (reservation: Reservation): Promise<readonly Admitted[]> {
     if ('admitted' in reservation) return reservation.admitted
     const { queue, planned, once } = reservation
     const jobs = planned.flatMap(plan => 'job' in plan ? [plan.job] : [])
-    const refused = jobs.length === 0 ? new Map<string, CallError>() : await this.#refused(queue, jobs)
+    const refused = jobs.length === 0 ? new Map<string, CallError>() : await this.#refused(queue, jobs, once !== undefined)
     const admitted = planned.map(plan => {
       if ('error' in plan) return plan
       const error = refused.get(plan.job.id)
@@ -54,9 +60,10 @@ export class JobAdmission {
     return admitted
   }
 
-  async #refused (queue: string, jobs: readonly NewJob[]): Promise<Map<string, CallError>> {
+  async #refused (queue: string, jobs: readonly NewJob[], once: boolean): Promise<Map<string, CallError>> {
     try {
-      const refused = await this.#queues.add(queue, jobs)
+      const refused = await this.#queues.add(queue, jobs, once)
+      for (const [id, error] of refused) if (error instanceof JobGoneError) throw noLongerKept(id)
       return new Map([...refused].map(([id, error]) => [id, error instanceof QueueFullError
         ? { code: 'QUEUE_FULL', message: error.message }
         : { code: error instanceof RedisFullError ? 'QUEUE_FULL' : 'INTERNAL', message: `The job could not be stored: ${error.message}` }]))

@@ -5,7 +5,7 @@ import type { Principal } from '../plugins/auth.ts'
 import type { ToolCatalog } from '../tool-catalog.ts'
 import type { CallbackAccess } from './callback-access.ts'
 import { checkArguments, summary } from './arguments-error.ts'
-import type { JobAdmission } from './job-admission.ts'
+import { noLongerKept, type JobAdmission } from './job-admission.ts'
 import { findDependencies, splitDependencies } from './job-dependencies.ts'
 import { newJob } from './new-job.ts'
 import { onceOf } from './once.ts'
@@ -48,7 +48,7 @@ export class JobSubmitter {
     if (admitted === undefined) throw new Error('A reservation without a job')
     if ('error' in admitted) throw toHttpError(admitted.error)
     const job = await jobs.read(request.queue, admitted.job.id)
-    if (job === undefined) throw new HttpError('NOT_FOUND', `Job ${admitted.job.id} of this request is no longer kept`)
+    if (job === undefined) throw noLongerKept(admitted.job.id)
     return { ok: true, job, idempotent: reservation.repeated }
   }
 
