@@ -27,6 +27,8 @@ export interface Fixture {
   /** Runs a shell script with nothing but the defaults. */
   runShell (script: string, options?: Omit<RunOptions, 'program'>): Promise<Outcome>
   runBuiltin (jobType: string, args: Record<string, unknown>, context?: Partial<RunContext>): Promise<Outcome>
+  /** Does the same without reading the JSON of a large output. */
+  runBuiltinOnly (jobType: string, args: Record<string, unknown>, context?: Partial<RunContext>): Promise<Outcome>
   auditLines (): Promise<Array<Record<string, unknown>>>
 }
 
@@ -73,10 +75,11 @@ export function createFixture (t: Test, options: FixtureOptions = {}): Fixture {
     },
     shell: (name, script) => fixture.program(name, `#!/bin/sh\n${script}\n`),
     async run ({ program, args = [], envPassthrough = [], arguments: given = {}, ...rest }) {
-      return await executors.run(makeTool({ kind: 'command', program, args, envPassthrough }), given, context(rest))
+      return whole(await executors.run(makeTool({ kind: 'command', program, args, envPassthrough }), given, context(rest)))
     },
     runShell: (script, rest = {}) => fixture.run({ program: '/bin/sh', ...rest, args: ['-c', script] }),
-    async runBuiltin (jobType, args, given = {}) {
+    runBuiltin: async (jobType, args, given = {}) => whole(await fixture.runBuiltinOnly(jobType, args, given)),
+    async runBuiltinOnly (jobType, args, given = {}) {
       return await executors.run({ ...makeTool({ kind: 'builtin' }), jobType }, args, context(given))
     },
     async auditLines () {
@@ -100,6 +103,13 @@ function makeTool (run: Tool['run'] | CommandRun): Tool {
     source: { format: 'agentcli', file: '/tools.json', index: 0 },
     run
   }
+}
+
+/** An outcome with its output as a value, also where a thread has written its JSON. */
+export function whole (outcome: Outcome): Outcome {
+  if (!outcome.ok || outcome.json === undefined) return outcome
+  const { json, ...rest } = outcome
+  return { ...rest, output: JSON.parse(json) as unknown }
 }
 
 /** The output of a run that must have succeeded. */

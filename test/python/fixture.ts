@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Test } from 'tap'
 import { createExecutors, openAudit, openSandbox, type CompileSchema, type ExecutorOptions, type Executors, type Outcome, type RunContext, type Sandbox } from '@toolyard/executors'
 import type { PythonRun, Tool } from '@toolyard/manifests'
+import { whole } from '../executors/fixture.ts'
 
 /** Given to every test: without a Python there is nothing to test. */
 export const python = { skip: spawnSync('python3', ['--version']).status === 0 ? false : 'python3 is not installed' }
@@ -75,7 +76,7 @@ export async function createFixture (t: Test, options: FixtureOptions = {}): Pro
     tool: run => makeTool({ kind: 'python', root, module: 'tool', config: {}, strictOutputs: false, ...run }),
     async runTool (tool, given = {}, context = {}) {
       const log = (line: string): void => { logged.push(line) }
-      return await executors.run(tool, given, { jobId: 'job-1', timeoutMs: 60_000, signal: new AbortController().signal, log, ...context })
+      return whole(await executors.run(tool, given, { jobId: 'job-1', timeoutMs: 60_000, signal: new AbortController().signal, log, ...context }))
     },
     async run ({ arguments: given, jobId, timeoutMs, signal, log, ...run } = {}) {
       const context = Object.entries({ jobId, timeoutMs, signal, log }).filter(([, value]) => value !== undefined)

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path'
 import type { Test } from 'tap'
 import { createExecutors, openAudit, type Outcome, type RunContext } from '@toolyard/executors'
 import { loadRegistry, type Finding, type Registry, type SkillOptions } from '@toolyard/manifests'
+import { whole } from '../executors/fixture.ts'
 
 export type Json = Record<string, unknown>
 
@@ -75,9 +76,9 @@ export function createFixture (t: Test, maxOutputBytes = 1_048_576): SkillFixtur
     async call (registry, name, args, context = {}) {
       const tool = registry.get(name)?.tool
       if (tool === undefined) throw new Error(`${name} is not loaded: ${JSON.stringify(registry.findings)}`)
-      return await executors.run(tool, args as Json, {
+      return whole(await executors.run(tool, args as Json, {
         jobId: 'job-1', timeoutMs: 60_000, signal: new AbortController().signal, log: line => { logged.push(line) }, ...context
-      })
+      }))
     },
     async auditLines () {
       await executors.close()

@@ -1,6 +1,6 @@
-import { callErrors, permissionsBeyond, type CallError, type PermissionPolicy } from '@toolyard/contract/terms'
+import { callErrors, limits, permissionsBeyond, type CallError, type PermissionPolicy } from '@toolyard/contract/terms'
 import type { SandboxState } from '@toolyard/contract'
-import type { Executors, Outcome, Sandbox, WorkflowSteps } from '@toolyard/executors'
+import type { Executors, Outcome, Sandbox, Success, WorkflowSteps } from '@toolyard/executors'
 import { RedisUnavailableError, type ClaimedJob, type HandlerResult, type JobTypeTable } from '@toolyard/queue'
 import type { EndedJob, JobMetrics, Logger } from '@toolyard/runtime'
 import type { ToolVersions } from './tool-versions.ts'
@@ -86,10 +86,16 @@ async function handle (job: ClaimedJob, deps: HandlerDeps, about: object): Promi
 }
 
 function toResult (outcome: Outcome, idempotent: boolean): HandlerResult {
-  if (outcome.ok) return { ok: true, json: JSON.stringify(outcome.output), value: outcome.output, ...(outcome.cut === undefined ? {} : { cut: outcome.cut }) }
+  if (outcome.ok) return { ok: true, ...jsonOf(outcome), ...(outcome.cut === undefined ? {} : { cut: outcome.cut }) }
   if (outcome.wait !== undefined) return { ok: false, wait: outcome.wait }
   if (outcome.error.code === 'WORKER_LOST' && idempotent) return { ok: false, requeue: true }
   return { ok: false, error: outcome.error, retry: mayPass(outcome.error) }
+}
+
+/** Of a large output, whose JSON is there already, the value is needed only where it turned out to be short. */
+function jsonOf ({ json, output }: Success): { json: string, value: unknown } {
+  if (json === undefined) return { json: JSON.stringify(output), value: output }
+  return { json, value: json.length <= limits.inlineOutputBytes ? JSON.parse(json) : undefined }
 }
 
 function withSandbox (result: HandlerResult, sandbox: SandboxState | undefined): HandlerResult {

@@ -20,6 +20,7 @@ import { tryModule, type Tried } from './python/try-imports.ts'
 import { interruptionError } from './result/interruption.ts'
 import { openLimits, softLimits } from './sandbox/limits.ts'
 import type { Sandbox } from './sandbox/sandbox.ts'
+import { Threads } from './threads/threads.ts'
 import { readSkill } from './skill/read-skill.ts'
 import { runSkill } from './skill/run-skill.ts'
 
@@ -73,9 +74,11 @@ export function createExecutors (options: ExecutorOptions): Executors {
   closeStrayDescriptors()
   const running = new Set<Promise<Outcome>>()
   const marks = createMarks()
+  const threads = new Threads()
   const prlimit = findOnPath('prlimit', options.env['PATH'])
   const host = {
     ...options,
+    threads,
     marks,
     launcher: createLauncher(marks, prlimit === undefined ? [] : softLimits(prlimit), options.sandbox?.groups?.members ?? []),
     pins: createPins(),
@@ -88,7 +91,7 @@ export function createExecutors (options: ExecutorOptions): Executors {
     onHostEnd: (root, message) => { options.logger?.warn({ root, message }, 'a Python host ended') }
   })
   const python = { ...host, hosts, checkOutput: createOutputCheck(options.compileSchema ?? (() => () => ({ ok: true }))) }
-  const builtins = createBuiltins(options.builtins ?? {}, host)
+  const builtins = createBuiltins(options.builtins ?? {}, host, threads)
 
   async function runTool (tool: Tool, args: Record<string, unknown>, context: RunContext): Promise<Outcome> {
     if (context.signal.aborted) return { ok: false, error: interruptionError({ kind: 'abort', reason: context.signal.reason }) }
@@ -147,7 +150,7 @@ export function createExecutors (options: ExecutorOptions): Executors {
   }
 
   async function runBuiltinTool (tool: Tool, args: Record<string, unknown>, context: RunContext, processes: CommandHost): Promise<Outcome> {
-    const handler = builtins.handlers.get(tool.jobType)
+    const handler = builtins.get(tool.jobType)
     if (handler === undefined) return { ok: false, error: { code: 'TOOL_UNAVAILABLE', message: `no built-in tool has the job type ${tool.jobType}` } }
     return await runBuiltin(handler, { tool, args }, context, processes)
   }
@@ -167,7 +170,7 @@ export function createExecutors (options: ExecutorOptions): Executors {
     async close () {
       await Promise.allSettled(running)
       await hosts.close()
-      await builtins.close()
+      await threads.close()
       await host.pins.close()
       await host.launcher.close()
       await options.audit.flush()

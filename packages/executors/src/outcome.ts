@@ -7,8 +7,10 @@ export type Outcome = Success | Failure
 /** The tool ran and gave an output. */
 export interface Success {
   ok: true
-  /** A JSON value. */
+  /** A JSON value; undefined where `json` is there. */
   output: unknown
+  /** The JSON of a large output, which a thread has written. */
+  json?: string
   /** Present when the tool wrote more than the cap: the bytes it wrote and the bytes that were kept. */
   cut?: { bytes: number, storedBytes: number }
 }

@@ -1,12 +1,12 @@
 import type { CommandHost } from '../command/run-command.ts'
 import { createExec } from './exec/exec-command.ts'
 import { readWorkspaceFile } from './file/read-file.ts'
-import { writeWorkspaceFile } from './file/write-file.ts'
+import { createWriteFile } from './file/write-file.ts'
+import type { Threads } from '../threads/threads.ts'
 import type { BuiltinHandler } from './handler.ts'
 import { createFileSearch } from './search/file-search.ts'
 import { createFindInFiles } from './search/find-in-files.ts'
 import { findRipgrep } from './search/ripgrep.ts'
-import { SearchThreads } from './search/search-threads.ts'
 import { deleteEntry } from './tree/delete-entry.ts'
 import { listDirectory } from './tree/list-directory.ts'
 import { moveEntry } from './tree/move-entry.ts'
@@ -25,20 +25,11 @@ export interface BuiltinOptions {
   workflows?: { readYaml: ReadYaml }
 }
 
-/** The built-in tools of one worker. */
-export interface Builtins {
-  /** By job type. */
-  handlers: ReadonlyMap<string, BuiltinHandler>
-  /** Ends what waits for the next call. */
-  close (): Promise<void>
-}
-
-/** Makes the built-in tools that the options allow. */
-export function createBuiltins (options: BuiltinOptions, host: CommandHost): Builtins {
-  const threads = new SearchThreads()
+/** Makes the built-in tools that the options allow, by their job type. */
+export function createBuiltins (options: BuiltinOptions, host: CommandHost, threads: Threads): ReadonlyMap<string, BuiltinHandler> {
   const handlers = new Map<string, BuiltinHandler>([
     ['data.file_read', readWorkspaceFile],
-    ['data.write_file', writeWorkspaceFile],
+    ['data.write_file', createWriteFile(threads)],
     ['tools.file_search', createFileSearch(threads)],
     ['tools.find_in_files', createFindInFiles(findRipgrep(host.env, host), threads)],
     ['workspace.list', listDirectory],
@@ -48,22 +39,22 @@ export function createBuiltins (options: BuiltinOptions, host: CommandHost): Bui
   if (options.workspaceDelete === true) handlers.set('workspace.delete', deleteEntry)
   if (options.workflows !== undefined) handlers.set('workflow.run', createRunWorkflow(options.workflows.readYaml))
   if (options.exec !== undefined) handlers.set('tool.exec', createExec(options.exec.allowlist))
-  if (options.fetch !== undefined) handlers.set('data.fetch', lazyFetchPage(options.fetch))
-  if (options.webSearch !== undefined) handlers.set('tools.web_search', lazySearchWeb(options.webSearch))
-  return { handlers, close: () => threads.close() }
+  if (options.fetch !== undefined) handlers.set('data.fetch', lazyFetchPage(options.fetch, threads))
+  if (options.webSearch !== undefined) handlers.set('tools.web_search', lazySearchWeb(options.webSearch, threads))
+  return handlers
 }
 
 /** The HTTP client and the reader of HTML are loaded with the first call: a worker that never fetches is smaller without. */
-function lazyFetchPage (policy: FetchPolicy): BuiltinHandler {
+function lazyFetchPage (policy: FetchPolicy, threads: Threads): BuiltinHandler {
   return async (args, context) => {
     const { createFetchPage } = await import('./web/fetch-page.ts')
-    return await createFetchPage(policy)(args, context)
+    return await createFetchPage(policy, threads)(args, context)
   }
 }
 
-function lazySearchWeb (policy: WebSearchPolicy): BuiltinHandler {
+function lazySearchWeb (policy: WebSearchPolicy, threads: Threads): BuiltinHandler {
   return async (args, context) => {
     const { createSearchWeb } = await import('./web/search-web.ts')
-    return await createSearchWeb(policy)(args, context)
+    return await createSearchWeb(policy, threads)(args, context)
   }
 }

@@ -20,8 +20,17 @@ export interface BuiltinContext {
   log: (line: string) => void
 }
 
+/** An output that is JSON already: a thread has written it, since it is large. */
+export class JsonText {
+  readonly json: string
+
+  constructor (json: string) {
+    this.json = json
+  }
+}
+
 /**
- * A built-in tool: runs in the worker's own process, never blocks it, and returns a JSON value.
+ * A built-in tool: runs in the worker's own process, never blocks it, and returns a JSON value, or a `JsonText`.
  *
  * @throws BuiltinFailure for what the caller is to be told; BuiltinWait when it goes on after other jobs; anything else
  * is a bug.

@@ -5,7 +5,7 @@ import type { CommandHost } from '../command/run-command.ts'
 import { startDeadline } from '../deadline.ts'
 import type { Outcome, RunContext } from '../outcome.ts'
 import { interruptionError } from '../result/interruption.ts'
-import { BuiltinFailure, type BuiltinContext, type BuiltinHandler } from './handler.ts'
+import { BuiltinFailure, JsonText, type BuiltinContext, type BuiltinHandler } from './handler.ts'
 import { BuiltinWait } from './workflow/steps.ts'
 
 /** How long an interrupted handler may take to end what it began, in milliseconds. */
@@ -62,7 +62,8 @@ async function settled (run: Promise<unknown>): Promise<void> {
 
 async function runHandler (handler: BuiltinHandler, args: Record<string, unknown>, context: BuiltinContext): Promise<Outcome> {
   try {
-    return { ok: true, output: await handler(args, context) }
+    const output = await handler(args, context)
+    return output instanceof JsonText ? { ok: true, output: undefined, json: output.json } : { ok: true, output }
   } catch (error) {
     if (error instanceof BuiltinWait) return { ok: false, error: { code: 'INTERNAL', message: error.message }, wait: error.wait }
     const known = knownError(error)

@@ -3,8 +3,10 @@ import type { Audit } from '../audit/audit.ts'
 import { auditEntry } from '../audit/entry.ts'
 import type { Outcome, RunContext } from '../outcome.ts'
 import { runProcess, type ProcessHost } from '../process/run-process.ts'
+import { largeProcessOutput } from '../result/large-output.ts'
 import { commandOutput } from '../result/output.ts'
 import { processOutcome } from '../result/process-outcome.ts'
+import type { Threads } from '../threads/threads.ts'
 import { toolEnvironment } from './environment.ts'
 
 /** What every command run of a worker shares. */
@@ -13,6 +15,8 @@ export interface CommandHost extends ProcessHost {
   env: NodeJS.ProcessEnv
   maxOutputBytes: number
   audit: Audit
+  /** What large outputs are read in. */
+  threads: Threads
 }
 
 /**
@@ -30,5 +34,5 @@ export async function runCommand (name: string, run: CommandRun, args: Record<st
     onLine: context.log
   }, host)
   host.audit.record(auditEntry({ tool: name, job: context.jobId, envKeys: passedKeys }, plan, end))
-  return processOutcome(end, commandOutput)
+  return await largeProcessOutput(end, 'either', { threads: host.threads, signal: context.signal }) ?? processOutcome(end, commandOutput)
 }

@@ -4,6 +4,7 @@ import { createMarks } from '../process/mark.ts'
 import type { HostBox } from '../sandbox/host-box.ts'
 import type { LayerFinding } from '../sandbox/report.ts'
 import { createHosts } from './hosts.ts'
+import { Threads } from '../threads/threads.ts'
 import { runPython } from './run-python.ts'
 
 const root = fileURLToPath(new URL('../../python/probe', import.meta.url))
@@ -21,7 +22,7 @@ export async function probePython (box: HostBox, env: NodeJS.ProcessEnv, workspa
       { kind: 'python', root, module: 'canary', config: {}, strictOutputs: false },
       {},
       { jobId: 'probe', timeoutMs, signal: new AbortController().signal, log: () => {} },
-      { hosts, box, workspaceDir, maxOutputBytes: 65_536, audit: { record: () => {}, flush: async () => { await Promise.resolve() } }, checkOutput: () => undefined, onSurvivors: () => {} }
+      { hosts, box, workspaceDir, maxOutputBytes: 65_536, audit: { record: () => {}, flush: async () => { await Promise.resolve() } }, threads: new Threads(), checkOutput: () => undefined, onSurvivors: () => {} }
     )
     if (!outcome.ok) return { layer: 'python', holds: isMissing(outcome.error.message), detail: outcome.error.message }
     const reached = outcome.output as string[]

@@ -1,6 +1,8 @@
 import type { Socket } from 'node:net'
 import { limits, type CallError } from '@toolyard/contract/terms'
 import type { Outcome } from '../outcome.ts'
+import { shortOutput } from '../result/large-output.ts'
+import type { OutputTask } from '../result/output-task.ts'
 import { parseJson } from '../result/json.ts'
 import { decodePrefix, firstChars } from '../result/utf8.ts'
 import { createFrameReader, decodeFrame, type Message } from './frames.ts'
@@ -10,7 +12,7 @@ export interface Reply {
   /** Bytes that came, of whatever kind. */
   receivedBytes (): number
   /** The outcome that was told, once it is complete; undefined for a process that ended without a word. */
-  outcome (): Outcome | undefined
+  outcome (readLarge: (task: OutputTask) => Promise<Outcome>): Promise<Outcome | undefined>
   /** The size of the returned value's JSON, and how much of it came. */
   size (): { totalBytes: number, keptBytes: number }
 }
@@ -33,10 +35,10 @@ export function readReply (control: Socket, maxBytes: number): Reply {
 
   return {
     receivedBytes: () => receivedBytes,
-    outcome () {
+    async outcome (readLarge) {
       const [first, value] = frames
       const message = first === undefined ? {} : decodeFrame(first)
-      return failureOf(message) ?? (value === undefined ? undefined : outputOf(message, value))
+      return failureOf(message) ?? (value === undefined ? undefined : await outputOf(message, value, readLarge))
     },
     size () {
       const [first, value] = frames
@@ -47,13 +49,14 @@ export function readReply (control: Socket, maxBytes: number): Reply {
 }
 
 /** More than the cap is the text of its first part, with `cut`, as it is for commands. */
-function outputOf ({ returned }: Message, value: Buffer): Outcome | undefined {
+async function outputOf ({ returned }: Message, value: Buffer, readLarge: (task: OutputTask) => Promise<Outcome>): Promise<Outcome | undefined> {
   if (!Number.isSafeInteger(returned)) return undefined
   const totalBytes = Number(returned)
   if (totalBytes > value.length) {
     const { text, bytes } = decodePrefix(value)
     return { ok: true, output: text, cut: { bytes: totalBytes, storedBytes: bytes } }
   }
+  if (value.length > shortOutput) return await readLarge({ bytes: value, kind: 'value' })
   const parsed = parseJson(value.toString('utf8'))
   if (parsed === undefined) return { ok: false, error: { code: 'OUTPUT_INVALID', message: 'the output is not JSON' } }
   return { ok: true, output: parsed.value }

@@ -8,7 +8,9 @@ import type { CallGroup } from '../process/groups.ts'
 import type { ProcessEnd, ProcessEnding } from '../process/run-process.ts'
 import { sandboxError } from '../process/start-error.ts'
 import { interruptionError } from '../result/interruption.ts'
+import { readLargeOutput, type OutputReading } from '../result/large-output.ts'
 import type { HostBox } from '../sandbox/host-box.ts'
+import type { Threads } from '../threads/threads.ts'
 import type { Hosts } from './hosts.ts'
 import { openCall } from './open-call.ts'
 import type { OutputCheck } from './outputs.ts'
@@ -21,6 +23,8 @@ export interface PythonHost {
   maxOutputBytes: number
   audit: Audit
   checkOutput: OutputCheck
+  /** What large outputs are read in. */
+  threads: Threads
   onSurvivors: (pids: number[]) => void
   /** Shuts in the tool's host; without it the tool runs in the open. */
   box?: HostBox
@@ -50,7 +54,7 @@ export async function runPython (tool: Pick<Tool, 'name' | 'description'>, run: 
     if (opened.kind === 'opened') {
       const request = { class: run.className ?? null, name: tool.name, description: tool.description, config: run.config, arguments: args, cwd: host.workspaceDir, max_bytes: host.maxOutputBytes }
       const call = await runCall(opened.process, request, { deadline, onLine: context.log, onSurvivors: host.onSurvivors, group: host.group })
-      end = { ...endOf(call), call }
+      end = { ...await endOf(call, { threads: host.threads, signal: context.signal }), call }
     } else {
       end = { ending: opened, outcome: { ok: false, error: opened.kind === 'unstarted' ? opened.error : interruptionError(opened) } }
     }
@@ -62,21 +66,22 @@ export async function runPython (tool: Pick<Tool, 'name' | 'description'>, run: 
   }
 }
 
-function endOf ({ ending, reply }: CallEnd): Pick<RunEnd, 'ending' | 'outcome'> {
+async function endOf ({ ending, reply }: CallEnd, reading: OutputReading): Promise<Pick<RunEnd, 'ending' | 'outcome'>> {
+  const told = async (): Promise<Outcome | undefined> => await reply.outcome(task => readLargeOutput(task, reading))
   switch (ending.kind) {
     case 'timeout':
     case 'abort':
       return { ending, outcome: { ok: false, error: interruptionError(ending) } }
     case 'lost':
-      return { ending: { kind: 'signal', signal: 'SIGKILL' }, outcome: reply.outcome() ?? failure({ code: 'INTERNAL', message: 'the Python host ended while the tool ran' }) }
+      return { ending: { kind: 'signal', signal: 'SIGKILL' }, outcome: await told() ?? failure({ code: 'INTERNAL', message: 'the Python host ended while the tool ran' }) }
     case 'unboxed': {
       const error = sandboxError(ending.cause)
       return { ending: { kind: 'unstarted', error }, outcome: failure(error) }
     }
     case 'exit':
-      return { ending, outcome: reply.outcome() ?? failure({ code: 'TOOL_FAILED', message: `exit status ${ending.code}` }) }
+      return { ending, outcome: await told() ?? failure({ code: 'TOOL_FAILED', message: `exit status ${ending.code}` }) }
     case 'signal':
-      return { ending, outcome: reply.outcome() ?? failure({ code: 'TOOL_FAILED', message: `signal: ${ending.signal}` }) }
+      return { ending, outcome: await told() ?? failure({ code: 'TOOL_FAILED', message: `signal: ${ending.signal}` }) }
   }
 }
 
@@ -98,7 +103,7 @@ function processEnd ({ ending, call }: RunEnd, begun: number): ProcessEnd {
 /** A mismatch with the declared outputs is a line in the log, or an error with `strictOutputs`. */
 function checked (outcome: Outcome, run: PythonRun, context: RunContext, check: OutputCheck): Outcome {
   if (!outcome.ok || run.outputs === undefined) return outcome
-  const fault = outcome.cut === undefined ? check(run, outcome.output) : 'the output is too long to be checked'
+  const fault = outcome.cut === undefined ? check(run, outcome.json === undefined ? outcome.output : JSON.parse(outcome.json)) : 'the output is too long to be checked'
   if (fault === undefined) return outcome
   if (run.strictOutputs) return failure({ code: 'OUTPUT_INVALID', message: fault })
   context.log(`warning: ${fault}`)

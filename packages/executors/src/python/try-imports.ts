@@ -76,7 +76,8 @@ async function tryImport ({ tool, run }: { tool: Tool, run: PythonRun }, { hosts
     }
     const request = { class: run.className ?? null, name: tool.name, description: tool.description, config: run.config, arguments: null, cwd: workspaceDir, max_bytes: 0 }
     const { reply } = await runCall(opened.process, request, { deadline, onLine: () => {}, onSurvivors: () => {}, group: undefined })
-    const outcome = reply.outcome()
+    // What a try returns is never looked at.
+    const outcome = await reply.outcome(() => Promise.resolve({ ok: true, output: undefined }))
     return outcome === undefined || outcome.ok ? {} : { fault: { tool, what: 'class', reason: outcome.error.message }, ...doubtOf(outcome.error) }
   } finally {
     deadline.clear()

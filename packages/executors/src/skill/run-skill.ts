@@ -1,6 +1,7 @@
 import type { SkillRun } from '@toolyard/manifests'
 import type { CommandHost } from '../command/run-command.ts'
 import type { Outcome, RunContext } from '../outcome.ts'
+import { largeProcessOutput } from '../result/large-output.ts'
 import { textOutput } from '../result/output.ts'
 import { processOutcome } from '../result/process-outcome.ts'
 import { allowedCommand } from './allowed-command.ts'
@@ -23,5 +24,5 @@ export async function runSkill (name: string, run: SkillRun, args: unknown, cont
   if (!command.ok) return command
   const { ok: _, ...found } = command
   const end = await runProcess({ ...found, args: [...found.args, ...argv.elements] }, host.maxOutputBytes)
-  return processOutcome(end, textOutput)
+  return await largeProcessOutput(end, 'text', { threads: host.threads, signal: context.signal }) ?? processOutcome(end, textOutput)
 }

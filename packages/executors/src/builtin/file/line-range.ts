@@ -14,17 +14,16 @@ export async function readLineRange (file: ReadableFile, { start, count }: { sta
   if (begin === undefined) return { bytes: Buffer.alloc(0), truncated: false, more: { start_line: start, end_line: start - 1 } }
   const read = await readFully(file.handle, begin, Math.min(file.maxBytes, file.size - begin))
   const atEnd = begin + read.length >= file.size
-  const lines = lineEnds(read, count)
-  const last = lines.at(-1)
+  const { lines, last } = lineEnds(read, count)
   // The part reaches beyond its last line feed: into a last line without one, or into a line that doesn't fit.
-  const rest = lines.length < count && (last ?? 0) < read.length
+  const rest = lines < count && (last ?? 0) < read.length
   if (rest && (atEnd || last === undefined)) {
     const bytes = atEnd || file.base64 ? read : read.subarray(0, decodePrefix(read).bytes)
-    return { bytes, truncated: !atEnd, more: { start_line: start, end_line: start + lines.length, ...(atEnd ? {} : { next_start_byte: begin + bytes.length }) } }
+    return { bytes, truncated: !atEnd, more: { start_line: start, end_line: start + lines, ...(atEnd ? {} : { next_start_byte: begin + bytes.length }) } }
   }
   const bytes = read.subarray(0, last ?? 0)
   const truncated = begin + bytes.length < file.size
-  const next = start + lines.length
+  const next = start + lines
   return { bytes, truncated, more: { start_line: start, end_line: next - 1, ...(truncated ? { next_start_line: next } : {}) } }
 }
 
@@ -34,7 +33,8 @@ async function startOfLine ({ handle, size, throwIfAborted }: ReadableFile, line
   for (let position = 0; position < size && passed < line; position += chunkBytes) {
     throwIfAborted()
     const chunk = await readFully(handle, position, Math.min(chunkBytes, size - position))
-    for (let at = chunk.indexOf(lineFeed); at !== -1; at = chunk.indexOf(lineFeed, at + 1)) {
+    for (let at = 0; at < chunk.length; at++) {
+      if (chunk[at] !== lineFeed) continue
       passed += 1
       if (passed === line) return position + at + 1 < size ? position + at + 1 : undefined
     }
@@ -42,9 +42,15 @@ async function startOfLine ({ handle, size, throwIfAborted }: ReadableFile, line
   return passed === line ? 0 : undefined
 }
 
-/** Offsets just after the line feeds, at most `count`. */
-function lineEnds (bytes: Buffer, count: number): number[] {
-  const ends: number[] = []
-  for (let at = bytes.indexOf(lineFeed); at !== -1 && ends.length < count; at = bytes.indexOf(lineFeed, at + 1)) ends.push(at + 1)
-  return ends
+/** The line feeds, at most `count`, and the offset just after the last of them. */
+function lineEnds (bytes: Buffer, count: number): { lines: number, last: number | undefined } {
+  let lines = 0
+  let last: number | undefined
+  // One by one: `indexOf` takes fifty times as long where all bytes are line feeds.
+  for (let at = 0; at < bytes.length && lines < count; at++) {
+    if (bytes[at] !== lineFeed) continue
+    lines += 1
+    last = at + 1
+  }
+  return { lines, last }
 }

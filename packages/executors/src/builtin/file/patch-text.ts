@@ -21,11 +21,12 @@ export function patchText (text: string, source: string): string {
 
 /** Whether what the patch calls the last line, one without a newline, is the last one of the file before and behind. */
 function endsAsSaid (before: string, after: string, { hunks }: StructuredPatch): boolean {
+  const [plainBefore, plainAfter] = [before.replaceAll('\r\n', '\n'), after.replaceAll('\r\n', '\n')]
   return hunks.every(({ lines }) => {
     const marked = lines.map((line, at) => lines[at + 1]?.startsWith('\\') === true ? line[0] : '')
     const side = (kind: string): string => lines.filter(line => line.startsWith(' ') || line.startsWith(kind)).map(line => line.slice(1)).join('\n')
-    const fits = (text: string, kind: string): boolean => !(marked.includes(kind) || marked.includes(' ')) || text.replaceAll('\r\n', '\n').endsWith(side(kind).replaceAll('\r', ''))
-    return fits(before, '-') && fits(after, '+')
+    const fits = (text: string, kind: string): boolean => !(marked.includes(kind) || marked.includes(' ')) || text.endsWith(side(kind).replaceAll('\r', ''))
+    return fits(plainBefore, '-') && fits(plainAfter, '+')
   })
 }
 

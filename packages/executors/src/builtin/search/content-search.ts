@@ -75,7 +75,7 @@ function * walked (task: SearchTask, walk: TreeWalk): Generator<Candidate> {
 function * given (task: SearchTask, files: readonly string[], named: boolean): Generator<Candidate> {
   const fits = createGlob(task.glob)
   const tree = new GivenFiles(task, named ? undefined : task.ignoreAbove)
-  for (const file of files) {
+  for (const file of [...new Set(files)].sort(comparePaths)) {
     const path = task.base === '.' ? file : `${task.base}/${file}`
     if (!fits(path) || (task.after !== undefined && comparePaths(path, task.after.path) < 0)) continue
     yield { path, open: buffer => tree.open(file, buffer) }

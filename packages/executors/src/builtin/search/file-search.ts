@@ -1,8 +1,8 @@
+import type { Threads } from '../../threads/threads.ts'
 import { integerArgument, textArgument } from '../arguments.ts'
 import { BuiltinFailure, type BuiltinHandler } from '../handler.ts'
 import { writeCursor } from './cursor.ts'
-import { atSearchBase } from './search-base.ts'
-import type { SearchThreads } from './search-threads.ts'
+import { askThread, atSearchBase } from './search-base.ts'
 import type { NameResult } from './task.ts'
 
 const maxResults = { min: 1, max: 200, default: 30 }
@@ -14,13 +14,13 @@ const maxResults = { min: 1, max: 200, default: 30 }
  * scanned, next_cursor?}`: `has_more` when there are more than `max_results`, `truncated` when the time ended first;
  * `next_cursor` goes on from there.
  */
-export function createFileSearch (threads: SearchThreads): BuiltinHandler {
+export function createFileSearch (threads: Threads): BuiltinHandler {
   return async (args, context) => {
     const query = textArgument(args['query'])
     if (query === '') throw new BuiltinFailure('query is required')
     return await atSearchBase(args, context, async scope => {
       const task = { ...scope, limit: integerArgument(args['max_results'], maxResults), find: { kind: 'names', query } } as const
-      const { results, hasMore, truncated, next, scanned } = await threads.run<NameResult>(task, context.signal)
+      const { results, hasMore, truncated, next, scanned } = await askThread<NameResult>(threads, task, context.signal)
       return {
         ok: true,
         query,

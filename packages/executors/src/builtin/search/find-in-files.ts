@@ -1,11 +1,11 @@
+import type { Threads } from '../../threads/threads.ts'
 import { integerArgument, textsArgument } from '../arguments.ts'
 import { BuiltinFailure, type BuiltinContext, type BuiltinHandler } from '../handler.ts'
 import { atPlace } from '../workspace/place.ts'
-import { comparePaths, writeCursor } from './cursor.ts'
+import { writeCursor } from './cursor.ts'
 import { queryChars } from './line-pattern.ts'
 import type { Ripgrep } from './ripgrep.ts'
-import { atSearchBase } from './search-base.ts'
-import type { SearchThreads } from './search-threads.ts'
+import { askThread, atSearchBase } from './search-base.ts'
 import type { ContentResult, LineQuery } from './task.ts'
 
 const maxResults = { min: 1, max: 500, default: 100 }
@@ -20,16 +20,15 @@ const contextLines = { min: 0, max: 10, default: 0 }
  * Where ripgrep is installed, it names the files that match, and only those are searched here: so the answers are the
  * same without it, and what it finds is opened like any other path.
  */
-export function createFindInFiles (ripgrep: Ripgrep, threads: SearchThreads): BuiltinHandler {
+export function createFindInFiles (ripgrep: Ripgrep, threads: Threads): BuiltinHandler {
   return async (args, context) => {
     const wanted = queryOf(args)
     const limit = integerArgument(args['max_results'], maxResults)
     const named = textsArgument(args['files'])
     return await atSearchBase(named.length === 0 ? args : { ...args, path: '.' }, context, async scope => {
       const files = named.length > 0 ? await resolved(named, context) : await ripgrep.matchingFiles(wanted, scope, context)
-      const ordered = files === undefined ? undefined : [...new Set(files)].sort(comparePaths)
-      const task = { ...scope, limit, find: { kind: 'contents', ...wanted, files: ordered, named: named.length > 0 } } as const
-      const { results, hasMore, truncated, next, skippedBinary } = await threads.run<ContentResult>(task, context.signal)
+      const task = { ...scope, limit, find: { kind: 'contents', ...wanted, files, named: named.length > 0 } } as const
+      const { results, hasMore, truncated, next, skippedBinary } = await askThread<ContentResult>(threads, task, context.signal)
       return {
         ok: true,
         query: wanted.query,

@@ -1,7 +1,7 @@
 import { closeSync } from 'node:fs'
 import { isOwnName } from '../workspace/own-names.ts'
 import { FileText } from './file-text.ts'
-import { innerScope, readIgnoreFile, type IgnoreScope } from './ignore-rules.ts'
+import { innerScope, readIgnoreFile, scopeAbove, type IgnoreScope } from './ignore-rules.ts'
 import type { IgnoreRules, SearchTask } from './task.ts'
 import { openChild, openPath, type OpenDirectory } from './tree-walk.ts'
 
@@ -17,7 +17,7 @@ export class GivenFiles {
   constructor (task: SearchTask, ignoreAbove: readonly IgnoreRules[] | undefined) {
     this.#task = task
     this.#respectIgnore = ignoreAbove !== undefined
-    this.#outer = ignoreAbove?.reduce<IgnoreScope | undefined>(innerScope, undefined)
+    this.#outer = scopeAbove(ignoreAbove, task.base)
   }
 
   /** Undefined for what can't be opened, or isn't to be. */

@@ -2,7 +2,7 @@ import { realpathSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { wayInside } from '../workspace/way.ts'
 import { createGlob } from './glob.ts'
-import { innerScope, type IgnoreScope } from './ignore-rules.ts'
+import { scopeAbove } from './ignore-rules.ts'
 import type { NameResult, SearchAnswer, SearchTask } from './task.ts'
 import { TreeWalk, type TreeEntry } from './tree-walk.ts'
 
@@ -27,7 +27,7 @@ export function searchNames (task: SearchTask, query: string): SearchAnswer<Name
 
 /** The walk that a task asks for. */
 export function createWalk ({ base, includeHidden, ignoreAbove, after, until }: SearchTask): TreeWalk {
-  const scope = ignoreAbove?.reduce<IgnoreScope | undefined>((outer, rules) => innerScope(outer, rules), undefined)
+  const scope = scopeAbove(ignoreAbove, base)
   let asked = 0
   // The clock is read now and then: an entry takes less time than that.
   const isOver = (): boolean => ++asked % 64 === 0 && Date.now() > until

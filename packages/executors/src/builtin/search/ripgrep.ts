@@ -7,7 +7,7 @@ import type { SearchScope } from './search-base.ts'
 import type { LineQuery } from './task.ts'
 
 /** Bytes of paths that are taken from ripgrep; more of them are searched for without it. */
-const maxPathBytes = 33_554_432
+const maxPathBytes = 1_048_576
 
 /** ripgrep, where it is installed. */
 export interface Ripgrep {

@@ -1,11 +1,12 @@
 import { textArgument } from '../arguments.ts'
+import type { Threads } from '../../threads/threads.ts'
 import { BuiltinFailure, type BuiltinContext } from '../handler.ts'
+import { runInThread } from '../run-thread.ts'
 import { openDirectory } from '../workspace/directory.ts'
 import { openFile, readFully } from '../workspace/open-file.ts'
 import { atPlace } from '../workspace/place.ts'
 import { readCursor } from './cursor.ts'
-import { innerScope, type IgnoreScope } from './ignore-rules.ts'
-import type { IgnoreRules, SearchTask } from './task.ts'
+import type { IgnoreRules, SearchAnswer, SearchTask } from './task.ts'
 
 /** A search without what it looks for. */
 export type SearchScope = Omit<SearchTask, 'limit' | 'find'>
@@ -13,6 +14,8 @@ export type SearchScope = Omit<SearchTask, 'limit' | 'find'>
 /** Part of the execution timeout after which a search answers with what it has, and the most it takes, in milliseconds. */
 const timeShare = 0.8
 const maxMs = 30_000
+/** UTF-16 units of a glob. */
+const globChars = 1_000
 /** Bytes of one `.gitignore` above the base. */
 const ignoreBytes = 1_048_576
 
@@ -23,6 +26,8 @@ const ignoreBytes = 1_048_576
  */
 export async function atSearchBase<T> (args: Readonly<Record<string, unknown>>, context: BuiltinContext, use: (scope: SearchScope) => Promise<T>): Promise<T> {
   const after = readCursor(textArgument(args['cursor']))
+  const glob = textArgument(args['glob'])
+  if (glob.length > globChars) throw new BuiltinFailure(`glob must be at most ${globChars} characters`)
   return await atPlace(context.workspaceDir, textArgument(args['path']) || '.', { notFound: 'path not found' }, async place => {
     if (place.stats?.isDirectory() !== true) throw new BuiltinFailure('path is not a directory')
     const base = openDirectory(place.directory, place.name)
@@ -34,7 +39,7 @@ export async function atSearchBase<T> (args: Readonly<Record<string, unknown>>, 
         base: place.relative,
         includeHidden: args['include_hidden'] === true,
         ignoreAbove: args['include_ignored'] === true ? undefined : await rulesAbove(place.relative, context),
-        glob: textArgument(args['glob']) || undefined,
+        glob: glob || undefined,
         after,
         until: Date.now() + Math.min(maxMs, context.timeoutMs * timeShare)
       })
@@ -44,7 +49,15 @@ export async function atSearchBase<T> (args: Readonly<Record<string, unknown>>, 
   })
 }
 
-/** The rules of the directories above; none when they ignore the base, since it was asked for by name. */
+/** Asks a thread: searches wait for the disk, and for expressions and rules that somebody else wrote. */
+export async function askThread<Result> (threads: Threads, task: SearchTask, signal: AbortSignal): Promise<SearchAnswer<Result>> {
+  return await runInThread(threads, { kind: 'search', task }, { until: task.until, signal }, {
+    time: 'the search takes too long; simplify the expression or narrow it down with path or glob',
+    memory: 'the search needs too much memory; narrow it down with path or glob'
+  })
+}
+
+/** The rules of the directories above. */
 async function rulesAbove (base: string, context: BuiltinContext): Promise<IgnoreRules[]> {
   if (base === '.') return []
   const names = base.split('/')
@@ -54,8 +67,7 @@ async function rulesAbove (base: string, context: BuiltinContext): Promise<Ignor
     const text = await ignoreText(directory === '' ? '.gitignore' : `${directory}/.gitignore`, context)
     if (text !== undefined) rules.push({ directory, text })
   }
-  const scope = rules.reduce<IgnoreScope | undefined>(innerScope, undefined)
-  return scope?.ignores(base, true) === true ? [] : rules
+  return rules
 }
 
 async function ignoreText (path: string, { workspaceDir }: BuiltinContext): Promise<string | undefined> {

@@ -30,7 +30,7 @@ export interface LineQuery {
 }
 
 export interface ContentQuery extends LineQuery {
-  /** Files to search instead of walking, by their path from the base, sorted. */
+  /** Files to search instead of walking, by their path from the base. */
   files: readonly string[] | undefined
   /** Whether the caller named them: then nothing hides or ignores them. */
   named: boolean

@@ -1,4 +1,4 @@
-import { readdir, rmdir, unlink } from 'node:fs/promises'
+import { opendir, rmdir, unlink } from 'node:fs/promises'
 import { textArgument } from '../arguments.ts'
 import { BuiltinFailure, type BuiltinHandler } from '../handler.ts'
 import { entryPath, openDirectory, type Directory } from '../workspace/directory.ts'
@@ -34,7 +34,7 @@ async function deleteTree (parent: Directory, name: string, signal: AbortSignal,
   const directory = openDirectory(parent, name)
   let deleted = 1
   try {
-    for (const entry of await readdir(entryPath(directory, '.'), { withFileTypes: true })) {
+    for await (const entry of await opendir(entryPath(directory, '.'))) {
       signal.throwIfAborted()
       if (entry.isDirectory()) {
         deleted += await deleteTree(directory, entry.name, signal, depth + 1)

@@ -1,4 +1,4 @@
-import { lstat, readdir } from 'node:fs/promises'
+import { lstat, opendir } from 'node:fs/promises'
 import { integerArgument, textArgument } from '../arguments.ts'
 import { BuiltinFailure, type BuiltinHandler } from '../handler.ts'
 import { entryPath, openDirectory, type Directory } from '../workspace/directory.ts'
@@ -7,6 +7,8 @@ import { atPlace, type Place } from '../workspace/place.ts'
 import { entryKind } from './entry-kind.ts'
 
 const maxResults = { min: 1, max: 1_000, default: 200 }
+/** Entries that are read at once. */
+const listed = 1_024
 
 /**
  * `workspace.list`: what is in one directory, by name. Returns `{ok, path, entries: [{name, path, type, size,
@@ -19,9 +21,7 @@ export const listDirectory: BuiltinHandler = async (args, { workspaceDir, signal
   return await atPlace(workspaceDir, textArgument(args['path']) || '.', { notFound: 'path not found' }, async place => {
     return await inDirectory(place, async directory => {
       const hidden = args['include_hidden'] === true
-      const names = (await readdir(entryPath(directory, '.'))).filter(name => !isOwnName(name) && (hidden || !name.startsWith('.'))).sort()
-      const rest = names.filter(name => name > after)
-      const page = rest.slice(0, limit)
+      const { page, rest, total } = await firstNames(directory, { after, limit, counts: name => !isOwnName(name) && (hidden || !name.startsWith('.')) })
       const entries: object[] = []
       for (const name of page) {
         signal.throwIfAborted()
@@ -32,11 +32,27 @@ export const listDirectory: BuiltinHandler = async (args, { workspaceDir, signal
         path: place.relative,
         entries,
         entry_count: entries.length,
-        total_count: names.length,
-        ...(rest.length > page.length ? { next_cursor: page.at(-1) } : {})
+        total_count: total,
+        ...(rest > page.length ? { next_cursor: page.at(-1) } : {})
       }
     })
   })
+}
+
+/** The names that follow another one in the alphabet, at most `limit`, how many do, and how many names there are. */
+async function firstNames (directory: Directory, { after, limit, counts }: { after: string, limit: number, counts: (name: string) => boolean }): Promise<{ page: string[], rest: number, total: number }> {
+  let page: string[] = []
+  const found = { rest: 0, total: 0 }
+  // A part at a time: a directory may have a million entries.
+  for await (const { name } of await opendir(entryPath(directory, '.'), { bufferSize: listed })) {
+    if (!counts(name)) continue
+    found.total += 1
+    if (name <= after) continue
+    found.rest += 1
+    page.push(name)
+    if (page.length > limit + listed) page = page.sort().slice(0, limit)
+  }
+  return { page: page.sort().slice(0, limit), ...found }
 }
 
 /** Hands the directory that a place is to `use`, open. */

@@ -1,13 +1,13 @@
 import { AddressRefusedError, openConnections, startTimeLimit, type ConnectionOptions, type Connections, type TimeLimit } from '@toolyard/runtime/outgoing'
 import { request, type Dispatcher } from 'undici'
 import { integerArgument, textArgument } from '../arguments.ts'
-import { BuiltinFailure, type BuiltinContext, type BuiltinHandler } from '../handler.ts'
-import { parseJson } from '../../result/json.ts'
+import { BuiltinFailure, JsonText, type BuiltinContext, type BuiltinHandler } from '../handler.ts'
+import { runInThread } from '../run-thread.ts'
+import { movable, type Threads } from '../../threads/threads.ts'
 import { readBounded, type BoundedBody } from './bounded-body.ts'
-import { decodeText } from './decode-text.ts'
 import { decodedBody } from './decoded-body.ts'
-import { htmlText } from './html-text.ts'
 import { allowedUrl, type UrlPolicy } from './url-policy.ts'
+import { pageAnswer, shortPage, type PageTask } from './web-task.ts'
 
 /** What may be fetched. */
 export interface FetchPolicy extends ConnectionOptions, UrlPolicy {}
@@ -24,7 +24,7 @@ const headers = { 'user-agent': 'Toolyard/0.1 (data_fetch)', accept: 'text/html,
  * truncated, bytes_read, duration_ms}`; `ok` is whether the status is 2xx, `url` where redirects led, `body_json` null
  * for anything but whole JSON.
  */
-export function createFetchPage (policy: FetchPolicy): BuiltinHandler {
+export function createFetchPage (policy: FetchPolicy, threads: Threads): BuiltinHandler {
   return async (args, context) => {
     const begun = performance.now()
     const url = allowedUrl(textArgument(args['url']), policy)
@@ -33,7 +33,8 @@ export function createFetchPage (policy: FetchPolicy): BuiltinHandler {
     const limit = startTimeLimit(ms, context.signal)
     try {
       const page = await follow(url, { policy, connections, signal: limit.signal, maxBytes: integerArgument(args['max_bytes'], maxBytes) })
-      return { ...answer(page, args['raw'] === true), duration_ms: Math.round(performance.now() - begun) }
+      const task = { ...page, url: page.url.href, raw: args['raw'] === true, durationMs: Math.round(performance.now() - begun) }
+      return await readPage(task, { signal: limit.signal, until: Date.now() + ms, threads })
     } catch (error) {
       throw fetchFailure(error, context, limit, ms)
     } finally {
@@ -82,20 +83,14 @@ function header (response: Dispatcher.ResponseData, name: string): string {
   return (Array.isArray(value) ? value[0] : value) ?? ''
 }
 
-function answer ({ url, status, contentType, bytes, truncated }: Page, raw: boolean): object {
-  const text = decodeText(bytes, contentType)
-  const isJson = /^application\/(?:[\w.+-]+\+)?json\b/i.test(contentType)
-  const isHtml = /^(?:text\/html|application\/xhtml\+xml)\b/i.test(contentType)
-  return {
-    ok: status >= 200 && status < 300,
-    status,
-    url: url.href,
-    content_type: contentType,
-    body_text: isHtml && !raw ? htmlText(text) : text,
-    body_json: isJson && !truncated ? parseJson(text)?.value ?? null : null,
-    truncated,
-    bytes_read: bytes.length
-  }
+/** A large page is read in a thread, which also writes the answer: it may be larger than the page. */
+async function readPage (task: PageTask, { signal, until, threads }: { signal: AbortSignal, until: number, threads: Threads }): Promise<unknown> {
+  if (task.bytes.length <= shortPage) return pageAnswer(task)
+  const json = await runInThread<string>(threads, { kind: 'page', task }, { until, signal, move: movable(task.bytes) }, {
+    time: 'the page takes too long to read',
+    memory: 'the page needs too much memory to read'
+  })
+  return new JsonText(json)
 }
 
 /** Says what happened without repeating the request's headers or addresses. */

@@ -1,4 +1,4 @@
-import { Parser } from 'htmlparser2'
+import { readHtml } from './html-reader.ts'
 
 /** Elements whose content nobody reads. */
 const unread = new Set(['script', 'style', 'noscript', 'template', 'svg', 'iframe', 'object'])
@@ -13,27 +13,50 @@ const marks: Readonly<Record<string, string>> = { h1: '# ', h2: '## ', h3: '### 
  */
 export function htmlText (html: string): string {
   const parts: string[] = []
-  let skipped = 0
+  const skipped = new UnreadElements()
   let preformatted = 0
-  const parser = new Parser({
-    onopentag (name) {
-      if (unread.has(name)) skipped += 1
-      if (skipped > 0) return
+  readHtml(html, {
+    open (name) {
+      if (unread.has(name)) skipped.open(name)
+      if (skipped.any) return
       if (name === 'pre') preformatted += 1
       if (lines.has(name) || blocks.has(name)) parts.push('\n')
       parts.push(marks[name] ?? '')
     },
-    ontext (text) {
-      if (skipped === 0) parts.push(preformatted > 0 ? text : text.replace(/\s+/g, ' '))
+    text (text) {
+      if (!skipped.any) parts.push(preformatted > 0 ? text : text.replace(/\s+/g, ' '))
     },
-    onclosetag (name) {
-      if (unread.has(name)) skipped = Math.max(0, skipped - 1)
+    close (name) {
+      if (unread.has(name)) skipped.close(name)
       if (name === 'pre') preformatted = Math.max(0, preformatted - 1)
-      if (skipped === 0 && blocks.has(name)) parts.push('\n')
+      if (!skipped.any && blocks.has(name)) parts.push('\n')
     }
-  }, { decodeEntities: true })
-  parser.end(html)
+  })
   return tidy(parts.join(''))
+}
+
+/** The unread elements that are open; one that ends takes along what was opened in it. */
+class UnreadElements {
+  readonly #open: string[] = []
+  readonly #counts = new Map<string, number>()
+
+  get any (): boolean {
+    return this.#open.length > 0
+  }
+
+  open (name: string): void {
+    this.#open.push(name)
+    this.#count(name, 1)
+  }
+
+  close (name: string): void {
+    if ((this.#counts.get(name) ?? 0) === 0) return
+    for (let last = this.#open.pop(); last !== undefined; last = last === name ? undefined : this.#open.pop()) this.#count(last, -1)
+  }
+
+  #count (name: string, by: number): void {
+    this.#counts.set(name, (this.#counts.get(name) ?? 0) + by)
+  }
 }
 
 function tidy (text: string): string {

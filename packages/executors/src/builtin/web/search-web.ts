@@ -1,15 +1,18 @@
 import { startTimeLimit } from '@toolyard/runtime/outgoing'
 import { Agent, request } from 'undici'
+import type { Threads } from '../../threads/threads.ts'
 import { integerArgument, textArgument } from '../arguments.ts'
 import { BuiltinFailure, type BuiltinContext, type BuiltinHandler } from '../handler.ts'
+import { runInThread } from '../run-thread.ts'
 import { readBounded } from './bounded-body.ts'
 import { decodedBody } from './decoded-body.ts'
 import { createBrave } from './search/brave.ts'
 import { createDuckDuckGo } from './search/duckduckgo.ts'
-import type { SearchProvider } from './search/provider.ts'
+import type { SearchProvider, WebResult } from './search/provider.ts'
 import { createSearxng } from './search/searxng.ts'
+import { resultsOf, shortPage, type ResultsTask, type SearchProviderName } from './web-task.ts'
 
-export type SearchProviderName = 'duckduckgo' | 'brave' | 'searxng'
+export type { SearchProviderName }
 
 /** Which search services there are; their keys and addresses come from the operator alone. */
 export interface WebSearchPolicy {
@@ -33,29 +36,29 @@ const userAgent = 'Mozilla/5.0 (compatible; Toolyard/0.1; tools_web_search)'
  *
  * @throws BuiltinFailure `query is required`; for a provider that isn't configured; for an answer that isn't one.
  */
-export function createSearchWeb (policy: WebSearchPolicy): BuiltinHandler {
+export function createSearchWeb (policy: WebSearchPolicy, threads: Threads): BuiltinHandler {
   const providers = createProviders(policy)
   return async (args, context) => {
     const query = textArgument(args['query'])
     if (query === '') throw new BuiltinFailure('query is required')
-    const name = textArgument(args['provider']) || policy.provider
-    const provider = providers.get(name)
-    if (provider === undefined) throw new BuiltinFailure(`provider '${name}' is not configured (there is: ${[...providers.keys()].join(', ')})`)
+    const wanted = textArgument(args['provider']) || policy.provider
+    const [name, provider] = [...providers].find(([each]) => each === wanted) ?? []
+    if (name === undefined || provider === undefined) throw new BuiltinFailure(`provider '${wanted}' is not configured (there is: ${[...providers.keys()].join(', ')})`)
     const count = integerArgument(args['max_results'], maxResults)
     const body = await ask(provider, { query, count, name }, context)
-    const results = readResults(provider, body, name).slice(0, count)
+    const results = (await readResults({ body, name }, context, threads)).slice(0, count)
     return { ok: true, query, provider: name, result_count: results.length, results }
   }
 }
 
-function createProviders ({ braveKey, searxngUrl, endpoints = {} }: WebSearchPolicy): Map<string, SearchProvider> {
-  const providers = new Map<string, SearchProvider>([['duckduckgo', createDuckDuckGo(endpoints.duckduckgo ?? 'https://html.duckduckgo.com/html/')]])
+function createProviders ({ braveKey, searxngUrl, endpoints = {} }: WebSearchPolicy): Map<SearchProviderName, SearchProvider> {
+  const providers = new Map<SearchProviderName, SearchProvider>([['duckduckgo', createDuckDuckGo(endpoints.duckduckgo ?? 'https://html.duckduckgo.com/html/')]])
   if (braveKey !== undefined) providers.set('brave', createBrave(endpoints.brave ?? 'https://api.search.brave.com/res/v1/web/search', braveKey))
   if (searxngUrl !== undefined) providers.set('searxng', createSearxng(searxngUrl))
   return providers
 }
 
-async function ask (provider: SearchProvider, { query, count, name }: { query: string, count: number, name: string }, context: BuiltinContext): Promise<string> {
+async function ask (provider: SearchProvider, { query, count, name }: { query: string, count: number, name: string }, context: BuiltinContext): Promise<Uint8Array> {
   const { url, headers } = provider.request(query, count)
   const agent = new Agent()
   const limit = startTimeLimit(Math.min(timeoutMs, context.timeoutMs), context.signal)
@@ -65,7 +68,7 @@ async function ask (provider: SearchProvider, { query, count, name }: { query: s
     if (response.statusCode !== 200) throw new BuiltinFailure(`${name} answered with status ${response.statusCode}`)
     const { bytes, truncated } = await readBounded(decodedBody(response.body, String(response.headers['content-encoding'] ?? '')), maxBytes)
     if (truncated) throw new BuiltinFailure(`${name} answered with more than ${maxBytes} bytes`)
-    return bytes.toString('utf8')
+    return bytes
   } catch (error) {
     if (error instanceof BuiltinFailure || context.signal.aborted) throw error
     throw new BuiltinFailure(limit.passed ? `${name} did not answer in time` : `${name} could not be reached`)
@@ -75,10 +78,10 @@ async function ask (provider: SearchProvider, { query, count, name }: { query: s
   }
 }
 
-function readResults (provider: SearchProvider, body: string, name: string): ReturnType<SearchProvider['results']> {
-  try {
-    return provider.results(body)
-  } catch {
-    throw new BuiltinFailure(`${name} answered with something that is no list of results`)
-  }
+async function readResults (task: ResultsTask, { signal, timeoutMs }: BuiltinContext, threads: Threads): Promise<WebResult[]> {
+  if (task.body.length <= shortPage) return resultsOf(task)
+  return await runInThread(threads, { kind: 'results', task }, { until: Date.now() + timeoutMs, signal }, {
+    time: `the answer of ${task.name} takes too long to read`,
+    memory: `the answer of ${task.name} needs too much memory`
+  })
 }

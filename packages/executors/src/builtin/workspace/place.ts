@@ -20,6 +20,9 @@ export interface Place {
   stats: Stats | undefined
 }
 
+/** UTF-16 units of a path; the kernel takes 4,096 bytes of one, and links of the workspace can make it shorter. */
+const maxChars = 65_536
+
 /** How a path is looked up. */
 export interface PlaceOptions {
   /** What the caller is told when the path leads nowhere. */
@@ -48,6 +51,7 @@ export async function atPlace<T> (workspaceDir: string, path: string, options: P
   const root = held.directory
   const opened = new Set<Directory>()
   try {
+    if (path.length > maxChars) throw new BuiltinFailure(options.notFound)
     const way = wayInside(root.absolute, path) ?? wayInside(workspaceDir, path)
     if (way === undefined) throw escape()
     // No name has one; the walk itself would notice only where it looks.

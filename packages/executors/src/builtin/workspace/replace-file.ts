@@ -14,7 +14,7 @@ export interface FileStanding {
  * Puts a file with this content in the place of `name`, so that every reader, also after a crash, sees the whole of the
  * old one or the whole of the new one. Permissions and owner are those of `standing`, where it may give them.
  */
-export async function replaceFile (directory: Directory, name: string, content: Buffer, standing: FileStanding | undefined): Promise<void> {
+export async function replaceFile (directory: Directory, name: string, content: Uint8Array, standing: FileStanding | undefined): Promise<void> {
   const temporary = entryPath(directory, temporaryName())
   const handle = await open(temporary, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW, standing === undefined ? 0o666 : 0o600)
   try {

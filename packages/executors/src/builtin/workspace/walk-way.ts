@@ -38,6 +38,7 @@ const nowhere = new Set(['ENOTDIR', 'ENAMETOOLONG', 'ELOOP', 'ERR_INVALID_ARG_VA
 export function walkWay (root: Directory, way: readonly string[], options: WalkOptions): Walked {
   const entered = [{ directory: root, name: '' }]
   const names = (): string[] => entered.slice(1).map(({ name }) => name)
+  if (way.length > maxSteps) throw new BuiltinFailure(options.notFound)
   let rest = [...way]
   for (let links = 0, steps = 0; ; steps++) {
     if (steps > maxSteps) throw new BuiltinFailure(options.notFound)

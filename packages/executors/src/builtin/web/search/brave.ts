@@ -1,4 +1,4 @@
-import type { SearchProvider, WebResult } from './provider.ts'
+import { mostResults, type SearchProvider, type WebResult } from './provider.ts'
 import { plainText, webUrl } from './result-text.ts'
 
 interface BraveAnswer {
@@ -13,13 +13,15 @@ export function createBrave (endpoint: string, key: string): SearchProvider {
       url.searchParams.set('q', query)
       url.searchParams.set('count', String(count))
       return { url, headers: { accept: 'application/json', 'x-subscription-token': key } }
-    },
-    results (body) {
-      const { web } = JSON.parse(body) as BraveAnswer
-      return (web?.results ?? []).flatMap(({ title, url, description }): WebResult[] => {
-        const target = webUrl(url)
-        return target === undefined ? [] : [{ title: plainText(title), url: target, snippet: plainText(description) }]
-      })
     }
   }
+}
+
+/** Reads the results of an answer. */
+export function readBrave (body: string): WebResult[] {
+  const { web } = JSON.parse(body) as BraveAnswer
+  return (web?.results ?? []).slice(0, mostResults).flatMap(({ title, url, description }): WebResult[] => {
+    const target = webUrl(url)
+    return target === undefined ? [] : [{ title: plainText(title), url: target, snippet: plainText(description) }]
+  })
 }

@@ -1,4 +1,4 @@
-import { Parser } from 'htmlparser2'
+import { readHtml } from '../html-reader.ts'
 import type { SearchProvider, WebResult } from './provider.ts'
 import { oneLine, webUrl } from './result-text.ts'
 
@@ -9,41 +9,45 @@ export function createDuckDuckGo (endpoint: string): SearchProvider {
       const url = new URL(endpoint)
       url.searchParams.set('q', query)
       return { url, headers: { accept: 'text/html' } }
-    },
-    results: readResults
+    }
   }
 }
 
-/** A result is a link of class `result__a`, followed by an element of class `result__snippet`. */
-function readResults (html: string): WebResult[] {
+/** A part of the page: it begins with an element, and ends with that. */
+interface Part {
+  element: string
+  /** Elements of this name that are open in it, itself included. */
+  open: number
+}
+
+/** Reads the results of a page: each is a link of class `result__a`, followed by an element of class `result__snippet`. */
+export function readDuckDuckGo (html: string): WebResult[] {
   const results: WebResult[] = []
-  let field: { name: 'title' | 'snippet', element: string, depth: number } | undefined
-  let advert = 0
-  let depth = 0
-  const parser = new Parser({
-    onopentag (element, { class: classes = '', href }) {
-      const names = new Set(classes.split(/\s+/))
-      depth += 1
-      if (advert === 0 && names.has('result--ad')) advert = depth
-      if (field !== undefined || advert > 0) return
+  let field: Part & { name: 'title' | 'snippet' } | undefined
+  let advert: Part | undefined
+  readHtml(html, {
+    open (element, attributes) {
+      for (const part of [field, advert]) if (part?.element === element) part.open += 1
+      const names = new Set((attributes.get('class') ?? '').split(/\s+/))
+      if (names.has('result--ad')) advert ??= { element, open: 1 }
+      if (field !== undefined || advert !== undefined) return
       if (names.has('result__a')) {
-        field = { name: 'title', element, depth }
-        results.push({ title: '', url: targetOf(href) ?? '', snippet: '' })
+        field = { name: 'title', element, open: 1 }
+        results.push({ title: '', url: targetOf(attributes.get('href')) ?? '', snippet: '' })
       } else if (names.has('result__snippet')) {
-        field = { name: 'snippet', element, depth }
+        field = { name: 'snippet', element, open: 1 }
       }
     },
-    ontext (text) {
+    text (text) {
       const result = results.at(-1)
       if (field !== undefined && result !== undefined) result[field.name] += text
     },
-    onclosetag () {
-      if (field?.depth === depth) field = undefined
-      if (advert === depth) advert = 0
-      depth -= 1
+    close (element) {
+      for (const part of [field, advert]) if (part?.element === element) part.open -= 1
+      if (field?.open === 0) field = undefined
+      if (advert?.open === 0) advert = undefined
     }
-  }, { decodeEntities: true })
-  parser.end(html)
+  }, new Set(['class', 'href']))
   return results.filter(({ url }) => url !== '').map(({ title, url, snippet }) => ({ title: oneLine(title), url, snippet: oneLine(snippet) }))
 }
 

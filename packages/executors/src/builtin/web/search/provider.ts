@@ -5,9 +5,10 @@ export interface WebResult {
   snippet: string
 }
 
-/** How one search service is asked, and how its answer reads. */
+/** How one search service is asked. */
 export interface SearchProvider {
   request (query: string, count: number): { url: URL, headers: Record<string, string> }
-  /** Reads the body of a 200; empty for one that has no results. @throws Error for one that isn't an answer. */
-  results (body: string): WebResult[]
 }
+
+/** Results of an answer that are looked at: some have no address, and no call gets more than 20. */
+export const mostResults = 200

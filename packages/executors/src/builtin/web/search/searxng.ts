@@ -1,4 +1,4 @@
-import type { SearchProvider, WebResult } from './provider.ts'
+import { mostResults, type SearchProvider, type WebResult } from './provider.ts'
 import { plainText, webUrl } from './result-text.ts'
 
 interface SearxngAnswer {
@@ -13,14 +13,16 @@ export function createSearxng (endpoint: string): SearchProvider {
       url.searchParams.set('q', query)
       url.searchParams.set('format', 'json')
       return { url, headers: { accept: 'application/json' } }
-    },
-    results (body) {
-      const { results } = JSON.parse(body) as SearxngAnswer
-      if (!Array.isArray(results)) throw new Error('no list of results')
-      return results.flatMap(({ title, url, content }): WebResult[] => {
-        const target = webUrl(url)
-        return target === undefined ? [] : [{ title: plainText(title), url: target, snippet: plainText(content) }]
-      })
     }
   }
+}
+
+/** Reads the results of an answer. @throws Error for one without a list of them. */
+export function readSearxng (body: string): WebResult[] {
+  const { results } = JSON.parse(body) as SearxngAnswer
+  if (!Array.isArray(results)) throw new Error('no list of results')
+  return results.slice(0, mostResults).flatMap(({ title, url, content }): WebResult[] => {
+    const target = webUrl(url)
+    return target === undefined ? [] : [{ title: plainText(title), url: target, snippet: plainText(content) }]
+  })
 }

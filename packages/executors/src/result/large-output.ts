@@ -1,0 +1,44 @@
+import type { Failure, Outcome } from '../outcome.ts'
+import type { ProcessEnd } from '../process/run-process.ts'
+import { movable, ThreadError, type Threads } from '../threads/threads.ts'
+import { interruptionError } from './interruption.ts'
+import type { OutputAnswer, OutputTask } from './output-task.ts'
+import { decodePrefix } from './utf8.ts'
+
+/** Bytes of an output that is read at once; a larger one is read in a thread. */
+export const shortOutput = 65_536
+/** How long reading an output may take, in milliseconds: a last resort. */
+const maxMs = 30_000
+
+/** What large outputs are read with. */
+export interface OutputReading {
+  threads: Threads
+  signal: AbortSignal
+}
+
+/** What a process printed that ended with exit status 0, if it is large; undefined for any other end. */
+export async function largeProcessOutput ({ ending, stdout: { kept, totalBytes } }: ProcessEnd, kind: 'either' | 'text', reading: OutputReading): Promise<Outcome | undefined> {
+  if (ending.kind !== 'exit' || ending.code !== 0 || kept.length <= shortOutput) return undefined
+  if (totalBytes === kept.length) return await readLargeOutput({ bytes: kept, kind }, reading)
+  // More than was kept is text, whatever it was.
+  const { bytes } = decodePrefix(kept)
+  const outcome = await readLargeOutput({ bytes: kept.subarray(0, bytes), kind: 'text' }, reading)
+  return outcome.ok ? { ...outcome, cut: { bytes: totalBytes, storedBytes: bytes } } : outcome
+}
+
+/** Reads a large output in a thread. */
+export async function readLargeOutput (task: OutputTask, { threads, signal }: OutputReading): Promise<Outcome> {
+  try {
+    const options = { until: Date.now() + maxMs, signal, move: movable(task.bytes) }
+    const { json } = await threads.run<OutputAnswer>({ kind: 'output', task }, options)
+    return json === undefined ? invalid('the output is not JSON') : { ok: true, output: undefined, json }
+  } catch (error) {
+    if (signal.aborted) return { ok: false, error: interruptionError({ kind: 'abort', reason: signal.reason }) }
+    if (!(error instanceof ThreadError) || error.reason === 'thrown') throw error
+    return invalid(`the output needs too much ${error.reason} to be read`)
+  }
+}
+
+function invalid (message: string): Failure {
+  return { ok: false, error: { code: 'OUTPUT_INVALID', message } }
+}

