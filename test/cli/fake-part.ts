@@ -27,8 +27,14 @@ export function runFakePart (name: 'api' | 'worker'): void {
   process.once('SIGTERM', () => { leave('SIGTERM') })
   process.once('disconnect', () => { leave('disconnect') })
   console.log(JSON.stringify({ level: 30, msg: 'a quiet line' }))
-  process.send?.({ ready: true, ...(name === 'api' ? { address: 'http://127.0.0.1:65000' } : {}) })
-  note(`${name} ready ${process.pid}`)
+  const ready = (): void => {
+    process.send?.({ ready: true, ...(name === 'api' ? { address: 'http://127.0.0.1:65000' } : {}) })
+    note(`${name} ready ${process.pid}`)
+  }
+  if (behaviour === 'talks') {
+    for (let line = 1; line <= 25; line++) console.log(JSON.stringify({ level: 40, msg: `warning ${line}` }))
+    setTimeout(ready, 1_000)
+  } else ready()
   if ((process.env['METRICS_PORT'] ?? '') !== '') note(`${name} metrics ${process.env['METRICS_PORT']}`)
   if (behaviour === 'warns') console.log(JSON.stringify({ level: 40, msg: 'low on memory', err: { message: '3 MB left' } }))
 }

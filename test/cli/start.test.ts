@@ -61,6 +61,15 @@ await t.test('a second start in the same directory is refused and names the firs
   t.ok(isAlive(await readyPid(directory, 'api')), 'the first goes on')
 })
 
+await t.test('a start that says much shows its last messages, how many it leaves out, and where they are', async t => {
+  const directory = t.testdir()
+  const session = startSession(t, directory, { FAKE_WORKER: 'talks' })
+  await session.printed('Toolyard is ready')
+  const lines = session.output().split('\n').filter(line => line.startsWith('worker'))
+  t.equal(lines[0], `worker: 5 earlier messages of its start are not shown here; read ${join(directory, '.toolyard/logs/worker.log')}`)
+  t.same(lines.slice(1), Array.from({ length: 20 }, (_, at) => `worker warning: warning ${at + 6}`))
+})
+
 await t.test('warnings show in the terminal, the whole log is in a file', async t => {
   const directory = t.testdir()
   const session = startSession(t, directory, { FAKE_WORKER: 'warns' })

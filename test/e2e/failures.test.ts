@@ -16,6 +16,12 @@ t.test('X7 a tool that runs too long is TOOL_TIMEOUT, which is not TIMEOUT', asy
   t.same((await client.call('nap_short', { ms: 30_000 })).error, { code: 'TOOL_TIMEOUT', message: 'tool timed out' })
 })
 
+t.test('X18 null for an optional argument is not listed among real faults', async t => {
+  const { error } = await client.call('echo_strict', { word: 'x', times: null })
+  t.match(error, { code: 'INVALID_ARGUMENTS', details: { issues: [{ path: '/word' }] } })
+  t.equal((error?.details as { issues: unknown[] }).issues.length, 1)
+})
+
 t.test('AC12 a missing program fails its call alone', async t => {
   const body = await client.batch([{ call_id: 'a', name: 'absent' }, { call_id: 'b', name: 'echo' }])
   t.equal(body.results[0]?.error?.code, 'TOOL_UNAVAILABLE')

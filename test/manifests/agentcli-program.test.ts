@@ -1,7 +1,7 @@
 import { chmodSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import t from 'tap'
-import { loadRegistry } from '@toolyard/manifests'
+import { loadRegistry, validateManifests } from '@toolyard/manifests'
 import { entry, errors, load, loadTexts } from './fixture.ts'
 
 const text = (program: string) => JSON.stringify({ tools: [entry({ command: [program] })] })
@@ -137,4 +137,18 @@ t.test('A11 a program that a link leads out of the bin directory, or that others
     { severity: 'warning', rule: 'A11', tool: 'open', message: /may be replaced by others than its owner/ }
   ])
   t.equal(findings.length, 2)
+  const { findings: judged } = await validateManifests([join(directory, 'tools.json')])
+  t.match(judged.find(({ rule }) => rule === 'A11'), { line: 1, message: `to "${join(directory, 'outside')}", which is what runs` })
+})
+
+t.test('A11 a link out of the bin directory is told wherever on the way it stands, beside what else is wrong with the program', async t => {
+  const directory = t.testdir({ elsewhere: { open: '' }, linked: { tools: {} }, whole: {} })
+  chmodSync(join(directory, 'elsewhere/open'), 0o777)
+  symlinkSync('../../elsewhere', join(directory, 'linked/tools/bin'))
+  symlinkSync('../linked/tools', join(directory, 'whole/tools'))
+  for (const name of ['linked', 'whole']) {
+    writeFileSync(join(directory, name, 'tools.json'), JSON.stringify({ tools: [entry({ name: 'open', command: ['./tools/bin/open'] })] }))
+    const { findings } = await loadRegistry({ manifests: [join(directory, name, 'tools.json')], builtins: false })
+    t.match(findings, [{ rule: 'A11', message: /is a symbolic link out of tools\/bin/ }, { rule: 'A11', message: /may be replaced by others/ }], name)
+  }
 })

@@ -31,10 +31,10 @@ t.test('X21 AC10 fields of commands that nobody knows are a warning with the nea
   const at = (...path: Array<string | number>): Array<string | number> => ['tools', 0, ...path]
   t.match(registry.findings, [
     { path: ['tols'], fix: 'Write tools.' },
-    { path: ['sandbox'], message: 'sandbox is no known field and is ignored', fix: 'Remove it, or put x- in front of its name; known here are $schema, tools.' },
+    { path: ['sandbox'], message: 'sandbox is no known field and is ignored', fix: 'Write permissions into each tool (the sandbox itself is the setting SANDBOX).' },
     { path: at('timeout_sec'), fix: 'Write timeoutSec.' },
     { path: at('env'), fix: 'Write envPassthrough.' },
-    { path: at('version'), fix: /; known here are name, description, schema, .*permissions/ },
+    { path: at('version'), fix: /^Remove it, or put x- in front of its name; known here are name, description, schema, .*permissions/ },
     { path: at('sandbox'), message: 'tools[0].sandbox is no known field and is ignored', fix: 'Write permissions (the sandbox itself is the setting SANDBOX).' },
     { path: at('permission'), fix: 'Write permissions.' },
     { path: at('perm'), fix: 'Write permissions.' },

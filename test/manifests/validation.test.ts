@@ -52,3 +52,24 @@ t.test('advice about models is part of a validation', async t => {
   const directory = project(t, { 'a.json': manifestOf(descriptor({ description: 'x' })) })
   t.match(await validateManifests([join(directory, 'a.json')]), { ok: true, findings: [{ severity: 'warning', rule: 'lint/description', line: 1 }] })
 })
+
+t.test('P25 PC6 what another file overrides is imported all the same, and its faults are told', async t => {
+  const directory = project(t, { 'a.json': manifestOf(descriptor()), 'b.json': { tools: [entry({ name: 'probe', description: 'Does another thing.' })] } })
+  const tried: string[] = []
+  const { ok, findings } = await validateManifests(['a.json', 'b.json'].map(name => join(directory, name)), {
+    tryImports: async tools => {
+      tried.push(...tools.map(({ source }) => source.file))
+      return tools.map(tool => ({ tool, what: 'module' as const, reason: 'ModuleNotFoundError' }))
+    }
+  })
+  t.strictSame([ok, tried], [false, [join(directory, 'a.json')]])
+  t.match(findings, [{ severity: 'error', rule: 'P29', file: join(directory, 'a.json'), line: 1 }, { rule: 'X13' }])
+})
+
+t.test('AC2 AC10 PC6 a validation of commands tells every fault and every warning of an entry', async t => {
+  const directory = project(t, { 'a.json': { tools: [{ name: 5, command: 'x', limits: { cpuSec: 'a', memory: 1 }, sandbox: false }, { name: 'y', command: [], envPassthrough: ['1BAD', ''], sha256: 'x', schema: { pattern: '(', type: 'string' } }] } })
+  const { findings } = await validateManifests([join(directory, 'a.json')])
+  t.strictSame(findings.map(({ severity, rule }) => `${severity} ${rule}`).sort(), [
+    'error AC10', 'error AC10', 'error AC10', 'error A33', 'error A36', 'error A6', 'error A6', 'error AC8', 'error fault 48', 'warning X21', 'warning X21'
+  ].sort())
+})

@@ -36,7 +36,7 @@ const refused: Array<[title: string, content: Json | string, rule: string, messa
   ['SC2 a kind in another case', arg({ param: 'a', kind: 'flagIfBoolean' }), 'SC2', 'execution[0].args[0].kind: expected one of `positional`, `flag`, `flagifboolean`'],
   ['SC2 a kind of null', arg({ param: 'a', kind: null }), 'SC2', 'execution[0].args[0].kind: expected one of `positional`, `flag`, `flagifboolean`'],
   ['SC2 args of null', file({ execution: [{ ...execution, args: null }] }), 'SC1', 'execution[0].args: must be array'],
-  ['S4 a root that is no object', '[]', 'SC1', 'must be object'],
+  ['S4 a root that is no object', '5', 'SC1', 'must be object'],
   ['S4 tools that are no array', file({ tools: {} }), 'SC1', 'tools: must be array'],
   ['S4 an allowlist that is no object', file({ allowlist: [] }), 'SC1', 'allowlist: must be object'],
   ['S4 an execution that is no array', file({ execution: null }), 'SC1', 'execution: must be array'],
@@ -231,6 +231,6 @@ t.test('X12 a name that models do not accept is loaded, reported and not publish
 
 t.test('SC27 the files of newer versions of the format are refused', async t => {
   const { findings, tools } = await load(t, '[{"name": "probe", "description": "", "parameters": {}}]')
-  t.match(findings, [{ severity: 'error', rule: 'SC1', message: 'must be object' }])
+  t.match(findings, [{ severity: 'error', rule: 'SC27', message: 'this skill is in a newer form of its format, which is not read: tools.json is a list', fix: /^Write one tools\.json/ }])
   t.same(tools, ['sound'])
 })

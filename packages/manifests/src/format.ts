@@ -1,4 +1,4 @@
-import { readdir, stat } from 'node:fs/promises'
+import { lstat, readdir, stat } from 'node:fs/promises'
 import { extname, join } from 'node:path'
 
 /** The formats of manifests, recognized from what a file holds. */
@@ -42,12 +42,18 @@ export function recognizeValue (value: unknown): Recognition {
 /** Recognizes a directory: a skill, or a directory of skills; undefined when `tools.json` decides. */
 export async function recognizeDirectory (directory: string): Promise<Recognition | undefined> {
   if (await exists(join(directory, 'SKILL.md'))) return { format: 'skill', because: 'it has a SKILL.md' }
+  if (await holdsVersions(directory)) return { format: 'skill', because: 'it holds versions of a skill' }
   if (await exists(join(directory, 'tools.json'))) return undefined
   const names = await readdir(directory).catch((): string[] => [])
   for (const name of names) {
-    if (await exists(join(directory, name, 'SKILL.md'))) return { format: 'skill', because: `it holds the skill ${name}` }
+    if (await exists(join(directory, name, 'SKILL.md')) || await holdsVersions(join(directory, name))) return { format: 'skill', because: `it holds the skill ${name}` }
   }
   return undefined
+}
+
+/** A layout of newer skills, which the reader of skills tells of. */
+async function holdsVersions (directory: string): Promise<boolean> {
+  return await exists(join(directory, 'versions')) && await lstat(join(directory, 'active')).then(() => true, () => false)
 }
 
 async function exists (path: string): Promise<boolean> {

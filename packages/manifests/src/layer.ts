@@ -8,6 +8,8 @@ import type { Tool } from './tool.ts'
 export interface Layer {
   entries: readonly LayerEntry[]
   findings: readonly Finding[]
+  /** Tools of skills that another skill replaces as a whole. */
+  leftOut?: ReadonlyArray<Pick<Tool, 'name' | 'source'> & { because: string }>
   /** Skills of the manifest; `joinSkills` makes entries of their tools. */
   skills?: readonly Skill[]
   /** Absolute paths of the files and directories that it was read from. */

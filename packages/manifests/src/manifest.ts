@@ -1,3 +1,4 @@
+import { dirname } from 'node:path'
 import { folded } from './agentcli/folded.ts'
 import { readAgentcli } from './agentcli/reader.ts'
 import { duplicateKeys } from './document/duplicate-keys.ts'
@@ -41,6 +42,8 @@ export async function readManifest (path: string, tools: ReaderTools): Promise<L
 async function readLayer (file: string, directory: string | undefined, { schemas, yaml, skills, everyFault }: ReaderTools): Promise<Layer> {
   if (directory !== undefined && await recognizeDirectory(directory) !== undefined) return await readSkills({ directory, options: skills, schemas, everyFault })
   const parsed = await parse(file, await readManifestText(file), yaml)
+  // A list of tools beside a SKILL.md is of a newer form of skills.
+  if (Array.isArray(parsed.value) && (await recognizeDirectory(dirname(file)))?.format === 'skill') return await readSkillOf(file, { options: skills, schemas, everyFault })
   const { format } = parsed.syntax === 'yaml' ? yamlFormat(parsed.value) : recognizeValue(parsed.value)
   if (format === 'skill') return await readSkillOf(file, { options: skills, schemas, everyFault })
   return await readers[format]({ file, schemas, everyFault, ...parsed })

@@ -14,7 +14,9 @@ export interface LayerStep {
   /** Absent for a switch, whose manifest declares no tool of the name. */
   format?: ToolSource['format']
   /** `refused`: an earlier declaration stays. */
-  did: 'declared' | 'replaced' | 'refused' | 'switched on' | 'switched off' | 'switched nothing'
+  did: 'declared' | 'replaced' | 'refused' | 'switched on' | 'switched off' | 'switched nothing' | 'left out'
+  /** Why it was left out. */
+  because?: string
 }
 
 /** Tools by name, in the order of publication, and what merging found. */
@@ -50,7 +52,8 @@ export function mergeLayers (builtins: readonly Tool[], layers: readonly Layer[]
     else known.push(step)
   }
   for (const { name, source } of builtins) note(name, { ...source, did: 'declared' })
-  for (const [layer, { entries }] of layers.entries()) {
+  for (const [layer, { entries, leftOut = [] }] of layers.entries()) {
+    for (const { name, source, because } of leftOut) note(name, { layer, ...source, did: 'left out', because })
     for (const entry of entries) {
       const { did, finding } = entry.kind === 'switch' ? applySwitch(entry, merging) : applyTool(entry, merging)
       if (entry.kind === 'switch') note(entry.name, { layer, file: entry.file, index: entry.index, did })

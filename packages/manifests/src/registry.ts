@@ -159,8 +159,9 @@ function registryOf (all: readonly RegisteredTool[], { steps }: Merged, findings
     explain: name => {
       const tool = byName.get(name)?.tool
       const about = findings.filter(finding => finding.tool === name)
-      if (tool === undefined && about.length === 0) return undefined
-      return { name, ...tool !== undefined && { tool, published: isPublished(tool) }, steps: steps.get(name) ?? [], findings: about }
+      const taken = steps.get(name) ?? []
+      if (tool === undefined && about.length === 0 && taken.length === 0) return undefined
+      return { name, ...tool !== undefined && { tool, published: isPublished(tool) }, steps: taken, findings: about }
     }
   }
 }

@@ -36,8 +36,8 @@ export interface Validation {
  */
 export async function validateManifests (paths: readonly string[], { strict = false, skills = {}, tryImports }: ValidationOptions = {}): Promise<Validation> {
   const registry = await loadRegistry({ manifests: paths, skills, everyFault: true })
-  const loadable = registry.all().map(({ tool }) => tool).filter(({ unavailable }) => unavailable === undefined)
-  const faults = (await tryImports?.(loadable))?.map(importFinding) ?? []
+  // Those of all layers: what a later one replaces is broken all the same.
+  const faults = (await tryImports?.(registry.imported().map(({ tool }) => tool)))?.map(importFinding) ?? []
   const found = [...registry.findings, ...lintForModels(registry), ...faults].map(finding => judged(finding, strict))
   const findings = await located(found, registry)
   return { ok: findings.every(({ severity }) => severity !== 'error'), findings, files: registry.files }

@@ -5,8 +5,8 @@ import { withoutStrictNulls, type ArgumentsResult, type Issue, type JsonSchema, 
 export function checkArguments (registered: RegisteredTool, args: Record<string, unknown>): ArgumentsResult {
   const checked = registered.validate(args)
   if (checked.ok) return checked
-  const withoutNulls = registered.validate(withoutStrictNulls(registered.tool.parameters, args))
-  return withoutNulls.ok ? withoutNulls : checked
+  // Such a null is no fault, also where something else is.
+  return registered.validate(withoutStrictNulls(registered.tool.parameters, args))
 }
 
 /** What is wrong with arguments, in one line: of a skill in the words of its format, where that has any (X18). */

@@ -62,7 +62,7 @@ function explain (name: string, registry: Registry, beyond: (tool: Tool) => Perm
     return 1
   }
   const { tool, published, steps, findings } = explanation
-  const state = tool === undefined ? 'is not served: every declaration is broken' : stateOf(tool, published === true, beyond(tool))
+  const state = tool === undefined ? `is not served: ${steps.some(({ did }) => did === 'left out') ? 'its skill is replaced' : 'every declaration is broken'}` : stateOf(tool, published === true, beyond(tool))
   console.log(`${name} ${state}`)
   if (tool !== undefined) console.log(`  job type  ${tool.jobType}\n  from      ${tool.source.file} (entry ${tool.source.index})`)
   console.log('  layers, in order:')
@@ -76,7 +76,7 @@ function stateOf (tool: Tool, published: boolean, beyond: readonly Permission[])
   return beyond.length === 0 ? 'is published' : `is not published: PERMISSIONS_ALLOWED does not have ${beyond.join(', ')}`
 }
 
-function describeStep ({ layer, file, index, did }: LayerStep): string {
+function describeStep ({ layer, file, index, did, because }: LayerStep): string {
   const place = layer === undefined ? 'built-in' : `layer ${layer}`
-  return `${place}: ${did} by ${file}${layer === undefined ? '' : ` (entry ${index})`}`
+  return `${place}: ${did}${did === 'left out' ? ', from' : ' by'} ${file}${layer === undefined ? '' : ` (entry ${index})`}${because === undefined ? '' : `, since ${because}`}`
 }

@@ -4,6 +4,8 @@ import { dirname } from 'node:path'
 /** A file that log lines are appended to; at `maxBytes` it is set aside as `NAME.1`, in place of the one before. */
 export class LogFile {
   readonly #path: string
+  /** Its path, for those who are told to read it. */
+  readonly place: string
   readonly #maxBytes: number
   #descriptor: number
   #bytes: number
@@ -11,6 +13,7 @@ export class LogFile {
   constructor (path: string, maxBytes = 10 * 2 ** 20) {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
     this.#path = path
+    this.place = path
     this.#maxBytes = maxBytes
     this.#descriptor = openSync(path, 'a', 0o600)
     this.#bytes = statSync(path).size

@@ -13,8 +13,8 @@ export interface ChildOptions {
   entry: string
   directory: string
   env: NodeJS.ProcessEnv
-  /** Gets all that the child prints. */
-  log: { write: (text: string) => void }
+  /** Gets all that the child prints; `place` says where that can be read. */
+  log: { write: (text: string) => void, place?: string }
   /** Shows a line to the person at the terminal. */
   warn: (line: string) => void
   /** How long the child may take to stop before it is killed, in milliseconds. */
@@ -57,15 +57,18 @@ export async function launchChild (options: ChildOptions, signal: AbortSignal): 
   if (typeof outcome !== 'string') return { address: outcome.address, exited, stop, ask: question => askChild(child, question), signal: name => { child.kill(name) } }
   await stop()
   await Promise.race([lines.ended, delay(500)])
-  throw new StartError([`the ${name} could not start (${outcome})${lines.last.length === 0 ? '.' : ':'}`, ...lines.last.map(line => `  ${line}`)].join('\n'))
+  const last = lines.last()
+  throw new StartError([`the ${name} could not start (${outcome})${last.length === 0 ? '.' : ':'}`, ...last.map(line => `  ${line}`)].join('\n'))
 }
 
-/** Writes the output to the log and its warnings to the terminal; `last` holds its end for the terminal. */
-function followOutput (child: ChildProcess, { name, log, warn }: ChildOptions): { last: string[], ended: Promise<unknown> } {
+/** Writes the output to the log and its warnings to the terminal; `last` has the end of what it printed before it was ready. */
+function followOutput (child: ChildProcess, { name, log, warn }: ChildOptions): { last: () => string[], ended: Promise<unknown> } {
   const last: string[] = []
+  let dropped = 0
   let ready = false
   child.once('message', () => {
     ready = true
+    if (dropped > 0) warn(leftOut(name, dropped, log.place))
     for (const line of last) warn(line)
   })
   const follow = (line: string): void => {
@@ -74,11 +77,18 @@ function followOutput (child: ChildProcess, { name, log, warn }: ChildOptions): 
     if (shown === undefined) return
     // Before it is ready, a failure is told once, with all of its lines together.
     if (ready) warn(shown)
-    else if (last.push(shown) > keptLines) last.shift()
+    else if (last.push(shown) > keptLines) {
+      last.shift()
+      dropped++
+    }
   }
   const streams = [child.stdout, child.stderr].filter(stream => stream !== null)
   for (const input of streams) createInterface({ input }).on('line', follow)
-  return { last, ended: new Promise(resolve => child.once('close', resolve)) }
+  return { last: () => dropped > 0 ? [leftOut(name, dropped, log.place), ...last] : last, ended: new Promise(resolve => child.once('close', resolve)) }
+}
+
+function leftOut (name: string, count: number, place: string | undefined): string {
+  return `${name}: ${count} earlier ${count === 1 ? 'message' : 'messages'} of its start ${count === 1 ? 'is' : 'are'} not shown here${place === undefined ? '' : `; read ${place}`}`
 }
 
 function waitForExit (child: ChildProcess): Promise<string> {

@@ -128,5 +128,5 @@ function decodeField<Name extends keyof AgentcliTool> (name: Name, fields: Field
 
 function wrongType (path: DocumentPath, wanted: string): ManifestFault {
   const place = path.length === 0 ? 'the manifest' : placeOf(path)
-  return new ManifestFault('AC10', `parse manifest: ${place} must be ${wanted}`, { path, fix: `Make ${place} ${wanted}.` })
+  return new ManifestFault('AC10', `parse manifest: ${place} must be ${wanted}`, { path, fix: path.length === 0 ? 'Write an object: {"tools": [{"name": ..., "command": [...]}]}.' : `Make ${place} ${wanted}.` })
 }

@@ -14,13 +14,22 @@ const aliases = {
   inputSchema: 'schema',
   args: 'the fixed arguments into command',
   env: 'envPassthrough',
+  function: 'name, description and schema (its parameters) into the entry itself, and the command that runs it',
   memory: '"limits": {"memoryBytes": ...}'
+}
+
+/** What other programs have at the top. */
+const topAliases = {
+  mcpServers: 'tools, a list of commands: MCP servers are not run',
+  functions: 'tools',
+  sandbox: 'permissions into each tool (the sandbox itself is the setting SANDBOX)',
+  permissions: 'permissions into each tool'
 }
 
 /** Fields that are ignored (AC10, X21), at the top, of entries and of their limits: one that was meant to protect protects nothing. */
 export function ignoredFields (manifest: Record<string, unknown>, entries: readonly unknown[]): Array<FieldFault & { index?: number, tool?: string }> {
   return [
-    ...othersThan(manifest, { path: [], definition: AgentcliManifest }),
+    ...othersThan(manifest, { path: [], definition: AgentcliManifest, aliases: topAliases }),
     ...entries.flatMap((entry, index) => isRecord(entry) ? ofEntry(entry, index) : [])
   ]
 }

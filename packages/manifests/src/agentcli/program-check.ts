@@ -1,6 +1,7 @@
 import { constants } from 'node:fs'
 import { access, realpath, stat } from 'node:fs/promises'
 import { join, sep } from 'node:path'
+import type { DocumentPath } from '../finding.ts'
 import type { Finding } from '../finding.ts'
 import type { Tool } from '../tool.ts'
 import { goQuote } from '../go-quote.ts'
@@ -15,42 +16,56 @@ const together = 32
  * may be there on the workers alone.
  */
 export async function programFindings (tools: readonly Tool[], directory: string): Promise<Finding[]> {
-  const bin = join(directory, 'tools', 'bin')
+  // Not the real path of tools/bin itself: that may be the link that leads out.
+  const bins: Bins = { written: join(directory, 'tools', 'bin') + sep, real: join(await realpath(directory).catch(() => directory), 'tools', 'bin') + sep }
   const findings: Finding[] = []
   const trust = createTrustCheck()
   for (let start = 0; start < tools.length; start += together) {
-    const found = await Promise.all(tools.slice(start, start + together).map(tool => programFinding(tool, bin, trust)))
-    findings.push(...found.filter(finding => finding !== undefined))
+    findings.push(...(await Promise.all(tools.slice(start, start + together).map(tool => programFinding(tool, bins, trust)))).flat())
   }
   return findings
 }
 
-async function programFinding (tool: Tool, bin: string, trust: TrustCheck): Promise<Finding | undefined> {
-  if (tool.run.kind !== 'command') return undefined
+/** Where programs lie, as the manifest has it and without links. */
+interface Bins {
+  written: string
+  real: string
+}
+
+async function programFinding (tool: Tool, bins: Bins, trust: TrustCheck): Promise<Finding[]> {
+  if (tool.run.kind !== 'command') return []
   const { program } = tool.run
+  const path: DocumentPath = ['tools', tool.source.index, 'command']
   const warning = (rule: string, message: string, fix: string): Finding =>
-    ({ severity: 'warning', file: tool.source.file, rule, index: tool.source.index, tool: tool.name, message, fix })
+    ({ severity: 'warning', file: tool.source.file, rule, index: tool.source.index, tool: tool.name, path, message, fix })
   const place = `(program ${goQuote(program)})`
   try {
     const found = await stat(program)
-    if (!found.isFile()) return warning('AC12', unavailable(tool.name, 'not a file', place), 'Name a program.')
+    if (!found.isFile()) return [missing(warning('AC12', unavailable(tool.name, 'not a file', place), 'Name a program.'))]
     await access(program, constants.X_OK)
-    if (program.startsWith(bin + sep) && !(await realpath(program)).startsWith(await realpath(bin) + sep)) {
-      return warning('A11', `program of tool ${goQuote(tool.name)} is a symbolic link out of tools/bin ${place}`, 'Put the program itself below tools/bin.')
+    const findings: Finding[] = []
+    const real = await realpath(program)
+    if (program.startsWith(bins.written) && !real.startsWith(bins.real)) {
+      findings.push(warning('A11', `program of tool ${goQuote(tool.name)} is a symbolic link out of tools/bin, to ${goQuote(real)}, which is what runs ${place}`, 'Put the program itself below tools/bin, or name the one that is meant by its absolute path.'))
     }
     const open = await trust(program)
     if (open !== undefined) {
       const finding = warning('A11', `program of tool ${goQuote(tool.name)} may be replaced by others than its owner, who may write to ${goQuote(open)} ${place}`, `Run chmod go-w on ${open}.`)
-      return { ...finding, untrusted: true }
+      findings.push({ ...finding, untrusted: true })
     }
     if (tool.run.sha256 !== undefined && await isOtherThanPinned(program, tool.run.sha256)) {
       const finding = warning('fault 48', `program of tool ${goQuote(tool.name)} is not the one that sha256 pins, and is not run ${place}`, 'Look at what changed it; when it was you, write what sha256sum prints.')
-      return { ...finding, nonconforming: true }
+      findings.push({ ...finding, nonconforming: true })
     }
-    return undefined
+    return findings
   } catch (error) {
-    return warning('AC12', unavailable(tool.name, reason(error), place), 'Build or install the program, or make it executable.')
+    return [missing(warning('AC12', unavailable(tool.name, reason(error), place), 'Build or install the program, or make it executable.'))]
   }
+}
+
+/** A warning while the service runs, since a worker may have the program; an error to a validation. */
+function missing (finding: Finding): Finding {
+  return { ...finding, nonconforming: true }
 }
 
 function unavailable (name: string, why: string, place: string): string {

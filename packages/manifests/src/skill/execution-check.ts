@@ -1,4 +1,4 @@
-import { ManifestFault } from '../finding.ts'
+import { ManifestFault, type DocumentPath } from '../finding.ts'
 import type { ArgMapping, Execution, ResolveCommand, ToolDeclaration } from './tools-file.ts'
 
 /** What is served, but should be looked at. */
@@ -8,35 +8,29 @@ export interface Remark {
   fix: string
   nonconforming?: true
   untrusted?: true
+  path?: DocumentPath
 }
 
 export type Allowlist = Readonly<Record<string, readonly string[]>>
 
-/**
- * Makes sure that a pair may run (S10). The executor looks again.
- *
- * @throws ManifestFault with the text of SC12.
- */
-export function checkPair (allowlist: Allowlist, binary: string, subcommand: string, rules: { binary: string, subcommand: string }): void {
+/** Why a pair may not run (S10), in the text of SC12; undefined when it may. The executor looks again. */
+export function checkPair (allowlist: Allowlist, binary: string, subcommand: string, rules: { binary: string, subcommand: string }): ManifestFault | undefined {
   const subcommands = Object.hasOwn(allowlist, binary) ? allowlist[binary] : undefined
-  if (subcommands === undefined) {
-    throw new ManifestFault(rules.binary, `binary not allowlisted: ${binary}`, { fix: 'Add the binary to allowlist, or correct its name.' })
-  }
-  if (!subcommands.includes(subcommand)) {
-    throw new ManifestFault(rules.subcommand, `subcommand not allowlisted: ${binary} ${subcommand}`, { fix: `Add it to allowlist[${JSON.stringify(binary)}], letter for letter.` })
-  }
+  if (subcommands === undefined) return new ManifestFault(rules.binary, `binary not allowlisted: ${binary}`, { fix: 'Add the binary to allowlist, or correct its name.' })
+  if (subcommands.includes(subcommand)) return undefined
+  return new ManifestFault(rules.subcommand, `subcommand not allowlisted: ${binary} ${subcommand}`, { fix: `Add it to allowlist[${JSON.stringify(binary)}], letter for letter.` })
 }
 
 /**
  * What looks wrong in the mapping of a tool that can be served: parameters that no caller knows of (S15), resolvers
  * that can never resolve anything (S26 to S31), and fields that have no effect (SC19).
  */
-export function mappingRemarks (execution: Execution, declaration: ToolDeclaration, allowlist: Allowlist): Remark[] {
+export function mappingRemarks (execution: Execution & { at: number }, declaration: ToolDeclaration, allowlist: Allowlist): Remark[] {
   const properties: unknown = declaration.parameters?.['properties']
   return (execution.args ?? []).flatMap((mapping, at) => [
     ...parameterRemarks(mapping, properties),
     ...mapping.resolveCommand == null ? [] : resolverRemarks(mapping, mapping.resolveCommand, allowlist)
-  ].map(remark => ({ ...remark, message: `args[${at}]: ${remark.message}` })))
+  ].map(remark => ({ ...remark, path: ['execution', execution.at, 'args', at], message: `args[${at}]: ${remark.message}` })))
 }
 
 function parameterRemarks ({ param }: ArgMapping, properties: unknown): Remark[] {
@@ -61,11 +55,6 @@ function resolverRemarks ({ kind }: ArgMapping, resolver: ResolveCommand, allowl
 }
 
 function pairRemarks (allowlist: Allowlist, binary: string, subcommand: string): Remark[] {
-  try {
-    checkPair(allowlist, binary, subcommand, { binary: 'S30', subcommand: 'S31' })
-    return []
-  } catch (error) {
-    if (!(error instanceof ManifestFault)) throw error
-    return [{ rule: error.rule, message: `resolveCommand: ${error.message}, so it never runs`, fix: error.place.fix ?? '' }]
-  }
+  const fault = checkPair(allowlist, binary, subcommand, { binary: 'S30', subcommand: 'S31' })
+  return fault === undefined ? [] : [{ rule: fault.rule, message: `resolveCommand: ${fault.message}, so it never runs`, fix: fault.place.fix ?? '' }]
 }

@@ -2,7 +2,9 @@ import type { Static } from 'typebox'
 import { Type } from '../definition-type.ts'
 import { ManifestFault } from '../finding.ts'
 import { manifestLimits } from '../limits.ts'
-import { nullable, shapeFaults } from './shape.ts'
+import type { Remark } from './execution-check.ts'
+import { unreadRequirements } from './requirements.ts'
+import { nullable, shapeFaults, type ShapeFault } from './shape.ts'
 
 /** What is read of a front matter; other fields are for others (SC22). */
 export const FrontMatter = Type.Object({
@@ -20,6 +22,8 @@ export interface SkillDocument {
   frontMatter: FrontMatter
   /** What follows the front matter, exactly. */
   body: string
+  /** Requirements that stand where nobody reads them. */
+  remarks: Remark[]
 }
 
 const fence = /^---[ \t]*\r?$/
@@ -29,23 +33,27 @@ const fix = 'Start SKILL.md with a line ---, then name and description as YAML, 
  * Takes a SKILL.md apart. The front matter is what stands between the first line and the next line that are nothing
  * but `---` (B15); a file whose first line is another has none.
  *
- * @throws ManifestFault for a front matter that isn't closed, isn't YAML or isn't as it must be: its requirements
- * can't be known then, so the skill isn't used.
+ * @param faults gets what in the front matter isn't as it must be: its requirements can't be known then, so the skill
+ * isn't used.
+ * @throws ManifestFault for a front matter that isn't closed or isn't YAML.
  */
-export async function parseSkillDocument (text: string): Promise<SkillDocument> {
+export async function parseSkillDocument (text: string, faults: ManifestFault[]): Promise<SkillDocument> {
   const lines = text.replace(/^\ufeff/, '').split('\n')
-  if (!fence.test(lines[0] ?? '')) return { frontMatter: {}, body: lines.join('\n') }
+  if (!fence.test(lines[0] ?? '')) return { frontMatter: {}, body: lines.join('\n'), remarks: [] }
   const end = lines.findIndex((line, index) => index > 0 && fence.test(line))
   if (end === -1) throw new ManifestFault('B15', 'the front matter has no closing line ---', { fix })
   // An empty line in the place of the first one: positions are those of the file.
-  return { frontMatter: await frontMatterOf(['', ...lines.slice(1, end), ''].join('\n')), body: lines.slice(end + 1).join('\n') }
+  const value = await parseYaml(['', ...lines.slice(1, end), ''].join('\n')) ?? {}
+  faults.push(...shapeFaults(FrontMatter, value).map(shapeFault))
+  return { frontMatter: faults.length > 0 ? {} : value, body: lines.slice(end + 1).join('\n'), remarks: unreadRequirements(value) }
 }
 
-async function frontMatterOf (yaml: string): Promise<FrontMatter> {
-  const value = await parseYaml(yaml) ?? {}
-  const [fault] = shapeFaults(FrontMatter, value)
-  if (fault === undefined) return value
-  throw unusable(fault.message)
+function shapeFault ({ path, message }: ShapeFault): ManifestFault {
+  const isProgram = path.startsWith('/metadata/requires/bins')
+  return new ManifestFault('SC22', `front matter: ${message}`, {
+    path: path.split('/').slice(1).map(part => /^\d+$/.test(part) ? Number(part) : part),
+    fix: path === '' ? fix : isProgram ? 'List names of programs, all of which are needed. Alternatives are not read: leave them out, and say in the text which programs do.' : 'Correct the value.'
+  })
 }
 
 /** The reader of YAML is loaded with the first skill. */

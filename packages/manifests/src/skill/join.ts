@@ -32,6 +32,7 @@ export function joinSkills (layers: readonly Layer[], { contextMode }: Pick<Skil
           ...reader?.before === skill ? [toolEntry(reader.tool)] : [],
           ...skill.tools.map(toolEntry)
         ])],
+        leftOut: own.filter(skill => !stays.has(skill)).flatMap(skill => skill.tools.map(({ name, source }) => ({ name, source, because: replacement(skill, last.get(skill.name)) }))),
         findings: [...layer.findings, ...own.filter(skill => !stays.has(skill)).map(skill => replaced(skill, last.get(skill.name)))]
       }
     })
@@ -42,12 +43,16 @@ function toolEntry (tool: Tool): LayerEntry {
   return { kind: 'tool', tool, override: false }
 }
 
-function replaced ({ name, file }: Skill, by: Skill | undefined): Finding {
+function replacement ({ name }: Skill, by: Skill | undefined): string {
+  return `skill ${JSON.stringify(name)} is replaced by the one of ${by?.file}`
+}
+
+function replaced (skill: Skill, by: Skill | undefined): Finding {
   return {
     severity: 'warning',
-    file,
+    file: skill.file,
     rule: 'SC21',
-    message: `skill ${JSON.stringify(name)} is replaced by the one of ${by?.file}`,
+    message: replacement(skill, by),
     fix: 'Nothing, when this is meant; else rename one of the two.'
   }
 }

@@ -1,16 +1,17 @@
 import { readdir } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { ManifestFault, type Finding } from '../finding.ts'
+import { ManifestFault, wholeFinding, type Finding } from '../finding.ts'
 import type { Layer } from '../layer.ts'
 import type { SchemaCompiler } from '../schema/compiler.ts'
 import type { Tool } from '../tool.ts'
 import { parseSkillDocument, type FrontMatter } from './front-matter.ts'
 import { isInstalled } from './installed.ts'
+import { newerFormFault, versionsFault } from './newer-layout.ts'
 import type { SkillOptions } from './options.ts'
 import type { Skill } from './skill.ts'
 import { readSkillText } from './skill-text.ts'
 import { skillTools } from './skill-tools.ts'
-import { parseToolsFile } from './tools-text.ts'
+import { readToolsFile } from './tools-text.ts'
 
 /** What the reader of skills is given. */
 export interface SkillDirectory {
@@ -67,31 +68,49 @@ function layerOf (readings: readonly SkillReading[], directories: readonly strin
   }
 }
 
-/** Undefined for a directory without a SKILL.md: it is no skill. */
+/** Undefined for a directory that has neither a SKILL.md nor versions of a skill. */
 async function readSkill (source: SkillDirectory): Promise<SkillReading | undefined> {
-  const { directory, options } = source
+  const { directory, options, everyFault } = source
   const file = join(directory, 'SKILL.md')
+  const faults: ManifestFault[] = []
   try {
     const text = await readSkillText(directory, 'SKILL.md')
-    if (text === undefined) return undefined
-    const { frontMatter, body } = await parseSkillDocument(text)
+    const versions = await versionsFault(directory)
+    if (text === undefined) return versions === undefined ? undefined : { findings: [wholeFinding(versions, directory)] }
+    const { frontMatter, body, remarks } = await parseSkillDocument(text, faults)
     const name = frontMatter.name ?? basename(directory)
     if (!isWanted(name, options)) return { findings: [] }
+    const [first] = faults
+    if (first !== undefined && !everyFault) return { findings: [wholeFinding(first, file)] }
     const missing = await missingPrograms(frontMatter, source)
-    if (missing.length > 0) {
-      const message = `skill ${JSON.stringify(name)} is skipped: it needs ${missing.join(', ')}`
-      return { findings: [{ severity: 'warning', file, rule: 'SC22', message, fix: 'Install what is missing, or add its directory to PATH.' }] }
-    }
-    const { tools, findings } = await readTools(source)
-    if (tools === undefined) return { findings }
+    const findings: Finding[] = [
+      ...faults.map(fault => wholeFinding(fault, file)),
+      ...remarks.map(remark => ({ severity: 'warning' as const, file, ...remark })),
+      ...missing.length === 0 ? [] : [skipped(name, missing, file)]
+    ]
+    if (missing.length > 0 && !everyFault) return { findings }
+    const { tools, findings: others } = await readTools(source, versions)
+    findings.push(...others)
+    if (tools === undefined || first !== undefined || missing.length > 0) return { findings }
     return { skill: { name, description: frontMatter.description ?? '', text: body, file, tools }, findings }
   } catch (error) {
-    return { findings: [faultFinding(error, file)] }
+    if (!(error instanceof ManifestFault)) throw error
+    const others = everyFault ? await readTools(source, undefined) : { findings: [] }
+    return { findings: [wholeFinding(error, file), ...others.findings] }
   }
 }
 
 function isWanted (name: string, { enabled, disabled }: SkillOptions): boolean {
   return (enabled === 'all' || enabled.includes(name)) && !disabled.includes(name)
+}
+
+/** A warning while the service runs, since a program may come; an error to a validation, since nothing of the skill is served. */
+function skipped (name: string, missing: readonly string[], file: string): Finding {
+  const message = `skill ${JSON.stringify(name)} is skipped: it needs ${missing.join(', ')}`
+  const fix = missing.some(program => /[|,\s]/.test(program))
+    ? 'Name each program by itself. Alternatives are not read: leave them out of bins, and say in the text which programs do.'
+    : 'Install what is missing, or add its directory to PATH.'
+  return { severity: 'warning', nonconforming: true, file, rule: 'SC22', path: ['metadata', 'requires', 'bins'], message, fix }
 }
 
 async function missingPrograms ({ metadata }: FrontMatter, { directory, options }: SkillDirectory): Promise<string[]> {
@@ -103,19 +122,18 @@ async function missingPrograms ({ metadata }: FrontMatter, { directory, options 
 }
 
 /** No tools without a `tools.json` (S2, S39); undefined with one that can't be used. */
-async function readTools ({ directory, options, schemas }: SkillDirectory): Promise<{ tools?: Tool[], findings: Finding[] }> {
+async function readTools ({ directory, options, schemas, everyFault }: SkillDirectory, versions: ManifestFault | undefined): Promise<{ tools?: readonly Tool[], findings: Finding[] }> {
   const file = join(directory, 'tools.json')
   try {
     const text = await readSkillText(directory, 'tools.json')
-    if (text === undefined) return { tools: [], findings: [] }
-    return await skillTools({ contents: parseToolsFile(text), file, directory, options, schemas })
+    if (text === undefined) return { tools: [], findings: versions === undefined ? [] : [{ ...wholeFinding(versions, directory), severity: 'warning' }] }
+    const newer = await newerFormFault(directory, text)
+    if (newer !== undefined) return { findings: [wholeFinding(newer, file)] }
+    const { contents, faults } = readToolsFile(text)
+    if (contents === undefined) return { findings: (everyFault ? faults : faults.slice(0, 1)).map(fault => wholeFinding(fault, file)) }
+    return await skillTools({ contents, file, directory, options, schemas, everyFault })
   } catch (error) {
-    return { findings: [faultFinding(error, file)] }
+    if (!(error instanceof ManifestFault)) throw error
+    return { findings: [wholeFinding(error, file)] }
   }
-}
-
-function faultFinding (error: unknown, file: string): Finding {
-  if (!(error instanceof ManifestFault)) throw error
-  const { rule, message, place } = error
-  return { severity: 'error', file, rule, message, ...place }
 }

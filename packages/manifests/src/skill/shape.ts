@@ -1,6 +1,7 @@
 import type { TNull, TOptional, TSchema, TUnion } from 'typebox'
-import { Errors, Pointer } from 'typebox/schema'
+import { Errors } from 'typebox/schema'
 import { Type } from '../definition-type.ts'
+import { manifestLimits } from '../limits.ts'
 
 /** One place where a value is not as its schema says. */
 export interface ShapeFault {
@@ -9,6 +10,10 @@ export interface ShapeFault {
   message: string
   /** What JSON Schema calls the rule that isn't kept. */
   keyword: string
+  /** The field that the schema doesn't have. */
+  name?: string
+  /** Names that the schema has there: of fields, or of values. */
+  known?: readonly string[]
 }
 
 /** A field that may be absent, or null, which is the same (SC2). */
@@ -21,51 +26,87 @@ type SchemaError = ReturnType<typeof Errors>[1][number]
 /** An alternative that doesn't fit says so once more, behind the errors that tell why. */
 const echoes = new Set(['anyOf', 'boolean'])
 
+/** As much of a schema as is looked into. */
+interface Container {
+  properties?: Record<string, TSchema>
+  additionalProperties?: TSchema | boolean
+  items?: TSchema
+}
+
 /**
  * Compares a value with a TypeBox schema. The messages are like serde's (SC1), with the place in front, such as
  * ``execution[0]: missing field `binary` ``; unknown fields come first.
  */
 export function shapeFaults (schema: TSchema, value: unknown): ShapeFault[] {
-  const errors = Errors(schema, value)[1].filter((error, _, all) => !echoes.has(error.keyword) && !isEchoOfItem(schema, error) && !isIdleNull(error, all))
-  const places = new Map<string, SchemaError[]>()
-  for (const error of errors) places.set(error.instancePath, [...places.get(error.instancePath) ?? [], error])
-  const faults = [...places.values()].flatMap(place => placeFaults(schema, place))
+  const faults: ShapeFault[] = []
+  for (const fault of faultsBelow(schema, value, '')) {
+    faults.push(fault)
+    if (faults.length > manifestLimits.findings) break
+  }
   return [...faults.filter(isUnknownField), ...faults.filter(fault => !isUnknownField(fault))]
 }
 
-/** In a map, the error of the item tells why; only where fields are fixed, an additional one is an error by itself. */
-function isEchoOfItem (schema: TSchema, { keyword, schemaPath }: SchemaError): boolean {
-  return keyword === 'additionalProperties' && schemaAt(schema, schemaPath).additionalProperties !== false
+/** Place by place: TypeBox tells eight errors of a value, whatever is in it. */
+function * faultsBelow (schema: TSchema, value: unknown, at: string): Generator<ShapeFault> {
+  const own = containerOf(schema, value)
+  if (own === undefined) {
+    yield * placeFaults(schema, value, at)
+    return
+  }
+  const { properties = {}, additionalProperties, items = {} } = own
+  if (Array.isArray(value)) {
+    for (const [index, item] of value.entries()) yield * faultsBelow(items, item, `${at}/${index}`)
+    return
+  }
+  const anything = Object.fromEntries(Object.keys(properties).map(name => [name, {}]))
+  yield * placeFaults({ ...own, properties: anything, additionalProperties: additionalProperties !== false }, value, at)
+  for (const [name, item] of Object.entries(value as object)) {
+    const below = Object.hasOwn(properties, name) ? properties[name] : typeof additionalProperties === 'object' ? additionalProperties : undefined
+    if (below !== undefined) yield * faultsBelow(below, item, `${at}/${escaped(name)}`)
+  }
 }
 
-/** What is wrong lies deeper: that the value could also have been null is no help. */
-function isIdleNull ({ keyword, params, instancePath }: SchemaError, all: readonly SchemaError[]): boolean {
-  return keyword === 'type' && 'type' in params && params.type === 'null' && all.some(other => other.instancePath.startsWith(`${instancePath}/`))
+/** The schema of an object or a list, also where null would do; undefined when the value isn't what it says. */
+function containerOf (schema: TSchema, value: unknown): Container | undefined {
+  const { type, anyOf } = schema as { type?: string, anyOf?: TSchema[] }
+  const [first] = anyOf ?? []
+  if (first !== undefined) return containerOf(first, value)
+  const isList = Array.isArray(value)
+  const fits = type === 'array' ? isList : type === 'object' && typeof value === 'object' && value !== null && !isList
+  return fits ? schema : undefined
 }
 
 function isUnknownField ({ keyword }: ShapeFault): boolean {
   return keyword === 'additionalProperties'
 }
 
-/** Wrong types of one value are one fault: `must be string or null`. */
-function placeFaults (schema: TSchema, errors: SchemaError[]): ShapeFault[] {
+/** What is wrong with a value itself. Wrong types of it are one fault: `must be string or null`. */
+function placeFaults (schema: TSchema, value: unknown, at: string): ShapeFault[] {
+  const errors = Errors(schema, value)[1].filter(({ keyword }) => !echoes.has(keyword))
   const types = errors.flatMap(error => error.keyword === 'type' ? [error.params.type].flat() : [])
   const others = errors.filter(error => error.keyword !== 'type')
   const [first] = errors
   if (first === undefined) return []
-  if (others.length === 0) return [shapeFault(first, `must be ${types.join(' or ')}`)]
-  return others.map(error => shapeFault(error, messageOf(schema, error)))
+  if (others.length === 0) return [shapeFault(first, at, `must be ${types.join(' or ')}`)]
+  return others.flatMap(error => error.keyword === 'additionalProperties'
+    ? error.params.additionalProperties.map(name => unknownField(Object.keys((schema as Container).properties ?? {}), error, at, name))
+    : [{ ...shapeFault(error, at, messageOf(error)), ...error.keyword === 'enum' && { known: error.params.allowedValues.map(String) } }])
 }
 
-function shapeFault ({ instancePath, keyword }: SchemaError, message: string): ShapeFault {
-  const place = placeOf(instancePath)
-  return { path: instancePath, keyword, message: place === '' ? message : `${place}: ${message}` }
+function shapeFault ({ instancePath, keyword }: SchemaError, at: string, message: string): ShapeFault {
+  const path = `${at}${instancePath}`
+  const place = placeOf(path)
+  return { path, keyword, message: place === '' ? message : `${place}: ${message}` }
 }
 
-function messageOf (schema: TSchema, error: SchemaError): string {
+/** Each is a fault by itself, so that each has its place and its remedy. */
+function unknownField (known: readonly string[], error: SchemaError, at: string, name: string): ShapeFault {
+  const fault = shapeFault(error, at, `unknown field ${names([name])}, expected one of ${names(known)}`)
+  return { ...fault, path: `${fault.path}/${escaped(name)}`, name, known }
+}
+
+function messageOf (error: SchemaError): string {
   switch (error.keyword) {
-    case 'additionalProperties':
-      return `unknown field ${names(error.params.additionalProperties)}, expected one of ${names(Object.keys(schemaAt(schema, error.schemaPath).properties ?? {}))}`
     case 'required':
       return `missing field ${names(error.params.requiredProperties)}`
     case 'enum':
@@ -81,8 +122,9 @@ function names (list: readonly string[]): string {
   return list.map(name => `\`${name}\``).join(', ')
 }
 
-function schemaAt (schema: TSchema, path: string): { properties?: object, additionalProperties?: unknown } {
-  return Pointer.Get(schema, path.slice(1)) ?? {}
+/** A name as a part of a JSON pointer. */
+function escaped (name: string): string {
+  return name.replaceAll('~', '~0').replaceAll('/', '~1')
 }
 
 /** `/execution/0/args` as `execution[0].args`. */

@@ -1,46 +1,48 @@
+import { Pointer } from 'typebox/schema'
 import { duplicateKeys } from '../document/duplicate-keys.ts'
-import { ManifestFault, type FaultPlace } from '../finding.ts'
+import { ManifestFault, type DocumentPath, type FaultPlace } from '../finding.ts'
 import { parseManifest, refuseDeep } from '../manifest-file.ts'
-import { shapeFaults } from './shape.ts'
+import { unknownFieldFix, unknownKindFix } from './newer-format.ts'
+import { shapeFaults, type ShapeFault } from './shape.ts'
 import { ToolsFile } from './tools-file.ts'
 
-/**
- * Reads the text of a skill's `tools.json`.
- *
- * @throws ManifestFault for the first thing that is wrong, a duplicate key among them; nothing of it is used, then
- * (S38, SC1, SC2, X21).
- */
-export function parseToolsFile (text: string): ToolsFile {
-  const value = parseJson(text)
-  const [duplicate] = duplicateKeys(text)
-  if (duplicate !== undefined) {
-    const { path, line, column } = duplicate
-    throw new ManifestFault('SC1', `duplicate field \`${path.at(-1)}\` at line ${line} column ${column}`, { path, line, column, fix: 'Remove one of the two.' })
-  }
-  const [fault] = shapeFaults(ToolsFile, value)
-  if (fault === undefined) return value as ToolsFile
-  throw new ManifestFault(fault.path.endsWith('/kind') ? 'SC2' : 'SC1', fault.message, {
-    ...faultPlace(fault.path, value),
-    fix: fault.keyword === 'additionalProperties' ? 'Remove the field, or correct its name: names are camelCase.' : 'Correct the value.'
-  })
+/** A `tools.json` after reading. */
+export interface ToolsReading {
+  /** Absent when there is a fault: nothing of it is used, then (S38, SC1, SC2, X21). */
+  contents?: ToolsFile
+  /** All of them; the first one decides. */
+  faults: ManifestFault[]
 }
 
-function parseJson (text: string): unknown {
+/** Reads the text of a skill's `tools.json`; a key that stands twice is a fault, too. */
+export function readToolsFile (text: string): ToolsReading {
+  let value: unknown
   try {
-    const value = parseManifest(text)
+    value = parseManifest(text)
     refuseDeep(value)
-    return value
   } catch (error) {
-    throw error instanceof ManifestFault ? new ManifestFault('S38', error.message, error.place) : error
+    if (!(error instanceof ManifestFault)) throw error
+    return { faults: [new ManifestFault('S38', error.message, error.place)] }
   }
+  const doubles = duplicateKeys(text).map(({ path, line, column }) => (
+    new ManifestFault('SC1', `duplicate field \`${path.at(-1)}\` at line ${line} column ${column}`, { path, line, column, fix: 'Remove one of the two.' })
+  ))
+  const faults = [...doubles, ...shapeFaults(ToolsFile, value).map(fault => manifestFault(fault, value))]
+  return faults.length > 0 ? { faults } : { contents: value as ToolsFile, faults }
 }
 
-/** The tool that a fault is about, as far as it can be known. */
+function manifestFault ({ path, message, keyword, name, known = [] }: ShapeFault, value: unknown): ManifestFault {
+  const isKind = keyword === 'enum' && path.endsWith('/kind')
+  const fix = name !== undefined ? unknownFieldFix(name, known) : isKind ? unknownKindFix(Pointer.Get(value, path), known) : 'Correct the value.'
+  return new ManifestFault(isKind ? 'SC2' : 'SC1', message, { ...faultPlace(path, value), fix })
+}
+
+/** Where it is in the document, and the tool that it is about, as far as it can be known. */
 function faultPlace (pointer: string, value: unknown): FaultPlace {
-  const [, list, at] = pointer.split('/')
-  const index = Number(at)
-  if ((list !== 'tools' && list !== 'execution') || !Number.isInteger(index)) return {}
+  const path: DocumentPath = pointer.split('/').slice(1).map(part => /^\d+$/.test(part) ? Number(part) : part.replaceAll('~1', '/').replaceAll('~0', '~'))
+  const [list, index] = path
+  if ((list !== 'tools' && list !== 'execution') || typeof index !== 'number') return { path }
   const entry = ((value as Record<string, unknown[]>)[list] ?? [])[index] as Record<string, unknown> | null | undefined
   const tool = entry?.[list === 'tools' ? 'name' : 'tool']
-  return { ...list === 'tools' && { index }, ...typeof tool === 'string' && { tool } }
+  return { path, ...list === 'tools' && { index }, ...typeof tool === 'string' && { tool } }
 }

@@ -1,0 +1,133 @@
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { validateManifests, type Finding } from '@toolyard/manifests'
+import { createFixture, names, toolsFile, type Json, type SkillFiles, type SkillFixture } from './fixture.ts'
+
+/** A validation of one skill, whose files are laid out with a line for each value. */
+async function validate (t: Test, files: SkillFiles, change?: (directory: string) => void): Promise<{ ok: boolean, findings: readonly Finding[], told: string[], fixture: SkillFixture }> {
+  const fixture = createFixture(t)
+  const content = files['tools.json']
+  const directory = fixture.skill('one', typeof content === 'object' ? { ...files, 'tools.json': JSON.stringify(content, null, 1) } : files)
+  change?.(directory)
+  const { ok, findings } = await validateManifests([fixture.skills], { skills: { path: `${fixture.bin}:/usr/bin:/bin`, allowScripts: true } })
+  const told = findings.filter(({ rule }) => !rule.startsWith('lint/')).map(({ file, line, severity, rule, message }) => `${file.slice(directory.length + 1)}:${line} ${severity} ${rule} ${message}`)
+  return { ok, findings, told, fixture }
+}
+
+const [tool, execution] = [{ name: 'probe', parameters: {} }, { tool: 'probe', binary: 'show', subcommand: 'run' }]
+const file = (change: Json): Json => ({ tools: [tool], allowlist: { show: ['run'] }, execution: [execution], ...change })
+const skillMd = (yaml: string): string => `---\n${yaml}\n---\n\nbody\n`
+
+t.test('PC6 SC1 a validation tells every fault of the shape of a skill, each with its line', async t => {
+  const { ok, told } = await validate(t, {
+    'SKILL.md': skillMd('name: 5\ndescription: [x]'),
+    'tools.json': file({ tools: [{ ...tool, optional: true, sandbox: false }, { parameters: [] }], execution: [{ ...execution, args: [{ param: 'a', kind: 'stdin', writePath: true }] }] })
+  })
+  t.notOk(ok)
+  t.match(told, [
+    'SKILL.md:2 error SC22 front matter: name: must be string or null',
+    'SKILL.md:3 error SC22 front matter: description: must be string or null',
+    /^tools\.json:6 error SC1 tools\[0\]: unknown field `optional`, expected one of `name`/,
+    /^tools\.json:7 error SC1 tools\[0\]: unknown field `sandbox`, expected one of `name`/,
+    'tools.json:9 error SC1 tools[1]: missing field `name`',
+    'tools.json:10 error SC1 tools[1].parameters: must be object or null',
+    'tools.json:26 error SC2 execution[0].args[0].kind: expected one of `positional`, `flag`, `flagifboolean`',
+    /^tools\.json:27 error SC1 execution\[0\]\.args\[0\]: unknown field `writePath`/
+  ])
+  t.equal(told.length, 8)
+})
+
+t.test('PC6 S12 a validation tells every fault of a tool and of its siblings, each with its line', async t => {
+  const { told } = await validate(t, {
+    'tools.json': file({
+      tools: [tool, tool, { name: 'lost', parameters: { properties: { a: { pattern: '(' } } } }],
+      execution: [{ ...execution, binary: 'gone', args: [{ param: 'x', resolveCommand: { script: 'none', binary: 'other', subcommand: 'run' } }] }, { ...execution, tool: 'nobody' }]
+    })
+  })
+  t.match(told.map(line => line.replace(/:\d+ /, ' ')).sort(), [
+    'tools.json error S11 execution[1]: tools declare no "nobody"',
+    'tools.json error S12 tool[0] "probe": binary not allowlisted: gone',
+    'tools.json error S12 tool[1] "probe": binary not allowlisted: gone',
+    'tools.json error S6 tool[1] "probe": duplicate name',
+    'tools.json error S6 tool[2] "lost": no execution says how to run it',
+    /^tools\.json error S8 tool\[2\] "lost": parameters has a pattern that is not a valid regular expression/,
+    'tools.json error SC12 tool[0] "probe": args[0]: resolveCommand: program "other" is not installed here, so it never runs',
+    'tools.json error SC12 tool[0] "probe": program "gone" is not installed here',
+    /SC12 tool\[1\]/, /SC12 tool\[1\]/,
+    'tools.json warning S15 tool[0] "probe": args[0]: parameters declare no property "x"',
+    /warning S15 tool\[1\]/,
+    'tools.json warning S27 tool[0] "probe": args[0]: resolveCommand: scripts/ has no "none", so it never runs',
+    /warning S27 tool\[1\]/,
+    /warning S30 tool\[0\] "probe": args\[0\]: resolveCommand: binary not allowlisted: other/,
+    /warning S30 tool\[1\]/
+  ])
+  t.ok(told.every(line => /:\d+ /.test(line)), 'each has its line')
+})
+
+t.test('SC22 a skill that is skipped for a missing program is an error to a validation, beside the faults of its tools', async t => {
+  const { ok, told, fixture } = await validate(t, { 'SKILL.md': skillMd('metadata:\n  requires:\n    bins: [no-such]'), 'tools.json': file({ extra: 1 }) })
+  t.notOk(ok)
+  t.match(told, ['SKILL.md:4 error SC22 skill "one" is skipped: it needs no-such', /^tools\.json:\d+ error SC1 unknown field `extra`/])
+  t.match((await fixture.load()).findings, [{ severity: 'warning', rule: 'SC22' }], 'the service warns: a program may come')
+})
+
+t.test('SC22 requirements that nobody reads, and alternatives, are told with what to do', async t => {
+  const { findings } = await validate(t, { 'SKILL.md': skillMd('requires: {bins: [x]}\nmetadata:\n  openclaw: {requires: {bins: [x]}}\n  requires: {bin: [x], anyBins: [vim, nano], env: [KEY], bins: [vim|nano]}') })
+  t.match(findings.map(({ message, fix }) => `${message} -> ${fix}`), [
+    /^front matter: requires is not looked at -> Write it as metadata\.requires\.bins/,
+    /^front matter: metadata\.openclaw\.requires is not looked at -> Write the programs/,
+    /^front matter: metadata\.requires\.bin is not looked at -> Write bins\./,
+    /^front matter: metadata\.requires\.anyBins is not looked at -> Alternatives are not read/,
+    /^front matter: metadata\.requires\.env is not looked at -> Only bins is read/,
+    /^skill "one" is skipped: it needs vim\|nano -> Name each program by itself\. Alternatives are not read/
+  ])
+  const lists = await validate(t, { 'SKILL.md': skillMd('metadata: {requires: {bins: [[vim, nano]]}}') })
+  t.match(lists.findings, [{ line: 2, message: 'front matter: metadata.requires.bins[0]: must be string', fix: /^List names of programs.*Alternatives are not read/ }])
+})
+
+t.test('SC27 a field of a newer form is told with what to write here; a protection is not just removed', async t => {
+  const arg = { param: 'a', writePath: true, denyPattern: 'x', optional: true, postProces: {}, Flag: 'x' }
+  const { findings } = await validate(t, { 'tools.json': file({ execution: [{ ...execution, args: [arg, { param: 'b', kind: 'flagIfBoolean' }, { param: 'c', kind: 'literal' }] }] }) })
+  const fixOf = (name: string): string | undefined => findings.find(({ path }) => path?.at(-1) === name)?.fix
+  t.match(fixOf('writePath'), /^It protects in a newer form of this format, which is not read, so don't just take it out\. Say in "permissions"/)
+  t.match(fixOf('denyPattern'), /Refuse such values with "pattern"/)
+  t.match(fixOf('optional'), /^It is of a newer form of this format\. A flag without a value is left out here anyway/)
+  t.match(fixOf('Flag'), 'Write flag.')
+  t.match(fixOf('postProces'), /^Remove the field, or correct its name/)
+  t.match(findings.filter(({ rule }) => rule === 'SC2').map(({ fix }) => fix), ['Write flagifboolean.', /^literal is a kind of a newer form/])
+})
+
+t.test('SC27 a skill with its tools in three files is told as what it is, by what was found', async t => {
+  const files = { 'allowlist.json': {}, 'execution.json': '[]' }
+  const message = 'this skill is in a newer form of its format, which is not read: tools.json is a list, beside it is allowlist.json and execution.json'
+  const { told, fixture } = await validate(t, { 'tools.json': '[{"name": "probe"}]', ...files })
+  t.match(told, [`error SC27 ${message}`])
+  t.match((await fixture.load({}, [join(fixture.skills, 'one/tools.json')])).findings, [{ rule: 'SC27', message }], 'also when the file is named')
+  t.match((await validate(t, { 'tools.json': { tools: [tool] }, ...files })).told, ['error SC27 this skill is in a newer form of its format, which is not read: beside it is allowlist.json and execution.json'])
+  t.match((await validate(t, { 'tools.json': toolsFile(), ...files })).ok, true, 'one file with all of it is whole')
+})
+
+t.test('SC27 a directory of versions of a skill is told, with the one that is active', async t => {
+  const lay = (link: boolean) => (directory: string): void => {
+    mkdirSync(join(directory, 'versions/1f41'), { recursive: true })
+    if (link) symlinkSync('versions/1f41', join(directory, 'active'))
+    else writeFileSync(join(directory, 'active'), '1f41\n')
+  }
+  for (const link of [true, false]) {
+    const { ok, findings, fixture } = await validate(t, { 'SKILL.md': undefined, 'readme.md': '' }, lay(link))
+    t.notOk(ok)
+    t.match(findings, [{ severity: 'error', rule: 'SC27', message: /^this directory holds versions of a skill \(active is versions\/1f41\)/, fix: `Name the directory of one version, ${join(fixture.skills, 'one/versions/1f41')},` }])
+    t.match((await fixture.load({}, [join(fixture.skills, 'one')])).findings, [{ rule: 'SC27' }], 'also by itself')
+  }
+  t.match((await validate(t, {}, lay(true))).findings, [{ severity: 'warning', rule: 'SC27' }], 'with a text its tools are missing')
+})
+
+t.test('SC21 who asks for a tool whose skill was replaced is told so', async t => {
+  const fixture = createFixture(t)
+  fixture.skill('a', { 'SKILL.md': skillMd('name: notes'), 'tools.json': toolsFile() })
+  fixture.skill('b', { 'SKILL.md': skillMd('name: notes') })
+  const registry = await fixture.load()
+  t.same(names(registry), [])
+  t.match(registry.explain('probe'), { name: 'probe', tool: undefined, steps: [{ layer: 0, did: 'left out', file: join(fixture.skills, 'a/tools.json'), because: `skill "notes" is replaced by the one of ${join(fixture.skills, 'b/SKILL.md')}` }] })
+})
