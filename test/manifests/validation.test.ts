@@ -73,3 +73,11 @@ t.test('AC2 AC10 PC6 a validation of commands tells every fault and every warnin
     'error AC10', 'error AC10', 'error AC10', 'error A33', 'error A36', 'error A6', 'error A6', 'error AC8', 'error fault 48', 'warning X21', 'warning X21'
   ].sort())
 })
+
+t.test('PC6 P8 a validation of a tool manifest tells what ends its loading, and everything else', async t => {
+  const text = '{"schema_version": "1.0", "schema_version": "1.0",\n"metadata": {"name": "a", "description": "b"},\n"metadata": {"name": "a"},\n"python_root": 5,\n"tools": [{"name": "X", "module": ""}]}'
+  const directory = project(t, { 'a.json': text })
+  const { ok, findings } = await validateManifests([join(directory, 'a.json')])
+  t.notOk(ok)
+  t.strictSame(findings.map(({ line, severity, rule }) => `${line} ${severity} ${rule}`), ['1 error P8', '2 error P11', '3 error P8', '4 error P29', '5 error P14', '5 error P28', '5 error P15'])
+})

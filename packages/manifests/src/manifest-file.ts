@@ -57,7 +57,7 @@ export function parseManifest (text: string): unknown {
     const [, at] = /at position (\d+)/.exec(message) ?? []
     throw new ManifestFault('AC1', `parse manifest: ${message}`, {
       ...at !== undefined && positionOf(text, Number(at)),
-      fix: 'Correct the JSON: one object, no byte order mark, nothing after it.'
+      fix: 'Correct the JSON: one object, no comments, no comma behind the last item, no byte order mark, nothing after it.'
     })
   }
 }

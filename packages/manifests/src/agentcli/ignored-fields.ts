@@ -18,6 +18,9 @@ const aliases = {
   memory: '"limits": {"memoryBytes": ...}'
 }
 
+/** Limits in other units. */
+const limitAliases = { memoryMb: 'memoryBytes, in bytes', memoryGb: 'memoryBytes, in bytes', cpuMs: 'cpuSec, in seconds', timeoutSec: 'timeoutSec beside limits', maxProcesses: 'processes', pids: 'processes', fds: 'openFiles' }
+
 /** What other programs have at the top. */
 const topAliases = {
   mcpServers: 'tools, a list of commands: MCP servers are not run',
@@ -41,7 +44,7 @@ function ofEntry (entry: Record<string, unknown>, index: number): Array<FieldFau
   return [
     ...othersThan(entry, { path, definition: AgentcliTool, aliases }),
     // A limit that nobody knows holds nothing back.
-    ...fields.flatMap(([field, limits]) => folded(field) === 'limits' && isRecord(limits) ? othersThan(limits, { path: [...path, field], definition: Limits }) : [])
+    ...fields.flatMap(([field, limits]) => folded(field) === 'limits' && isRecord(limits) ? othersThan(limits, { path: [...path, field], definition: Limits, aliases: limitAliases }) : [])
   ].map(fault => ({ ...fault, index, ...typeof named === 'string' && named !== '' && { tool: named } }))
 }
 

@@ -17,14 +17,14 @@ export interface Header {
 const versionMessage = "schema_version must be '1.0'"
 
 /**
- * Reads everything of a manifest but its tools (P8 to P12, PC3). What concerns people alone, the version and the
+ * Reads everything of a manifest but its tools (P8 to P12, PC3). `faults` gets what leaves nothing of it to serve. What concerns people alone, the version and the
  * metadata, doesn't keep the tools from being served; `validate` is told to call it an error.
  *
- * @throws ManifestFault when no tool can be served.
+ * @throws ManifestFault for what is no object.
  */
-export function readHeader (manifest: ManifestText, findings: FindingList): Header {
+export function readHeader (manifest: ManifestText, findings: FindingList, faults: ManifestFault[]): Header {
   const { value } = manifest
-  refuseText(manifest)
+  faults.push(...textFaults(manifest))
   if (!isRecord(value)) throw new ManifestFault('PC8', 'the manifest must be an object', { path: [], fix: 'Write an object with schema_version, metadata and tools.' })
   if (manifest.byteOrderMark && manifest.syntax === 'json') {
     findings.add([{ severity: 'warning', rule: 'PC8', message: 'begins with a byte order mark, which other programs refuse', fix: 'Save it as UTF-8 without one.' }])
@@ -34,7 +34,7 @@ export function readHeader (manifest: ManifestText, findings: FindingList): Head
   findings.add(metadata.map(fault => ({ severity: 'warning', nonconforming: true, ...fault })))
   const pythonRoot = value['python_root']
   if (pythonRoot !== undefined && !Check(ToolManifest.properties.python_root, pythonRoot)) {
-    throw new ManifestFault('P29', 'python_root must be a non-empty string', { path: ['python_root'], fix: 'Name a directory.' })
+    faults.push(new ManifestFault('P29', 'python_root must be a non-empty string', { path: ['python_root'], fix: 'Name a directory.' }))
   }
   findings.add(unknownFields(value, { path: [], definition: ToolManifest, all: true }).map(fault => ({ severity: 'warning' as const, ...fault })))
   const { tools } = value
@@ -42,16 +42,16 @@ export function readHeader (manifest: ManifestText, findings: FindingList): Head
     findings.add([{ severity: 'error', rule: 'P12', path: ['tools'], message: 'tools must be a non-empty array', fix: 'List at least one tool.' }])
     return { tools: [], pythonRoot: undefined }
   }
-  return { tools, pythonRoot: pythonRoot ?? undefined }
+  return { tools, pythonRoot: typeof pythonRoot === 'string' ? pythonRoot : undefined }
 }
 
 /** A key that stands twice in a tool's entry is that entry's fault; elsewhere nobody can say what was meant. */
-function refuseText ({ file, utf8, syntax, duplicates }: ManifestText): void {
-  if (!utf8) throw new ManifestFault('PC2', `Invalid ${syntax.toUpperCase()} in ${file}: not UTF-8`, { fix: 'Save it as UTF-8.' })
-  const double = duplicates.find(({ path }) => !(path[0] === 'tools' && typeof path[1] === 'number'))
-  if (double === undefined) return
-  const { path, line, column } = double
-  throw new ManifestFault('P8', `${placeOf(path)} stands twice`, { path, line, column, fix: 'Remove one of the two.' })
+function textFaults ({ file, utf8, syntax, duplicates }: ManifestText): ManifestFault[] {
+  const doubles = duplicates.filter(({ path }) => !(path[0] === 'tools' && typeof path[1] === 'number'))
+  return [
+    ...utf8 ? [] : [new ManifestFault('PC2', `Invalid ${syntax.toUpperCase()} in ${file}: not UTF-8`, { fix: 'Save it as UTF-8.' })],
+    ...doubles.map(({ path, line, column }) => new ManifestFault('P8', `${placeOf(path)} stands twice`, { path, line, column, fix: 'Remove one of the two.' }))
+  ]
 }
 
 function checkVersion (manifest: Record<string, unknown>, findings: FindingList): void {

@@ -1,6 +1,7 @@
 import { dirname } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { placeOf } from '../document/place.ts'
+import { wholeFinding, type ManifestFault } from '../finding.ts'
 import type { Layer, LayerEntry, ManifestText } from '../layer.ts'
 import { readEntry } from './entry.ts'
 import { FindingList, type Remark } from '../finding-list.ts'
@@ -17,7 +18,11 @@ import { createModuleFinder } from './python-root.ts'
 export async function readToolManifest (manifest: ManifestText): Promise<Layer> {
   const { file, schemas, duplicates } = manifest
   const findings = new FindingList(file)
-  const header = readHeader(manifest, findings)
+  const faults: ManifestFault[] = []
+  const header = readHeader(manifest, findings, faults)
+  const [first] = faults
+  if (first !== undefined && !manifest.everyFault) return { entries: [], findings: [wholeFinding(first, file)] }
+  findings.add(faults.map(fault => wholeFinding(fault, file)))
   const names = new Set<string>()
   const switches: LayerEntry[] = []
   const unplaced: UnplacedEntry[] = []
@@ -34,7 +39,7 @@ export async function readToolManifest (manifest: ManifestText): Promise<Layer> 
   for (const placement of placed) findings.add(placement.findings)
   return {
     // Names are unique, so the order between tools and switches doesn't matter.
-    entries: [...placed.map(({ tool }, at): LayerEntry => ({ kind: 'tool', tool, override: unplaced[at]?.entry.override ?? false })), ...switches],
+    entries: first !== undefined ? [] : [...placed.map(({ tool }, at): LayerEntry => ({ kind: 'tool', tool, override: unplaced[at]?.entry.override ?? false })), ...switches],
     findings: findings.all(),
     files: [...new Set(placed.flatMap(({ files }) => files))]
   }
