@@ -70,13 +70,8 @@ void t.test('fault 15 a workspace full of links is mounted without following one
   t.strictSame(readdirSync(target.directory).sort(), ['secret', 'socket'])
 })
 
-void t.test('fault 13 files of the service in the workspace are covered, and nothing may be written there', { skip }, async t => {
-  const workspaceSecrets = await boxedTools(t)
-  const hidden = [join(workspaceSecrets.workspace, '.env'), join(workspaceSecrets.base, 'tools/data')]
-  writeFileSync(hidden[0] ?? '', 'API_KEY=secret')
-  mkdirSync(hidden[1] ?? '')
-  writeFileSync(join(hidden[1] ?? '', 'queue'), 'secret')
-  const tools = await boxedTools(t, { workspaceDir: workspaceSecrets.workspace, hidden })
+void t.test('fault 13 nothing may be written to a workspace where files of the service are kept', { skip }, async t => {
+  const tools = await boxedTools(t, { hidden: ['workspace/.env'] })
   const write = await tools.shell('true', { permissions: ['write_files'] })
   t.match(write, { ok: false, error: { code: 'SANDBOX_FAILED' } })
 })

@@ -1,4 +1,4 @@
-import { readSettings, secretFilesOf } from '@toolyard/runtime'
+import { readSettings, serviceFilesOf } from '@toolyard/runtime'
 import { join } from 'node:path'
 import t from 'tap'
 import { problems } from './setting-problems.ts'
@@ -37,6 +37,9 @@ t.test('a setting that is there twice, a file that is missing, empty or a direct
   t.notMatch(found.join('\n'), 'hidden-value')
 })
 
-t.test('the files that settings are read from are known, so that they can be kept from tools', async t => {
-  t.strictSame(secretFilesOf({ API_KEY_FILE: '/run/secrets/key', REDIS_URL_FILE: '', NO_SETTING_FILE: '/elsewhere', PORT: '1' }), ['/run/secrets/key'])
+t.test('fault 13 the files of the service are known, those that settings are read from among them, so that they can be kept from tools', async t => {
+  const file = join(t.testdir({ key: 'a-key' }), 'key')
+  const env = { API_KEY_FILE: file, REDIS_URL_FILE: '', NO_SETTING_FILE: '/elsewhere', REDIS_URL: 'unix:/run/redis.sock', REDIS_TLS_KEY: '/etc/redis.key', AUDIT_DIR: '/var/audit' }
+  const here = ['.env', '.toolyard'].map(name => join(process.cwd(), name))
+  t.strictSame(serviceFilesOf(readSettings(env), env), [...here, '/var/audit', file, '/etc/redis.key', '/run/redis.sock'])
 })

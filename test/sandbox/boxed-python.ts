@@ -11,8 +11,18 @@ export interface PythonCall extends Partial<RunContext>, Partial<Omit<PythonRun,
   arguments?: Record<string, unknown>
 }
 
+/** Where things lie, from the directory that holds them all. */
+export interface BoxedPlaces {
+  /** Default `workspace`. */
+  workspace?: string
+  /** Files and directories of the service; default none. */
+  hidden?: readonly string[]
+}
+
 /** Executors whose Python tools run in a real box. */
 export interface BoxedPython {
+  /** Holds the Python root and the workspace. */
+  base: string
   /** The Python root. */
   root: string
   workspace: string
@@ -30,11 +40,11 @@ export interface BoxedPython {
 const prelude = 'import os, signal, subprocess, sys, time\nfrom toolyard import Tool\n'
 
 /** Sets up real directories, a whole sandbox and executors; the test's end removes them. */
-export async function boxedPython (t: Test): Promise<BoxedPython> {
+export async function boxedPython (t: Test, { workspace: workspaceName = 'workspace', hidden = [] }: BoxedPlaces = {}): Promise<BoxedPython> {
   const base = mkdtempSync(join(tmpdir(), 'toolyard-boxed-'))
-  const [root, workspace] = [join(base, 'root'), join(base, 'workspace')]
-  for (const directory of [root, workspace]) mkdirSync(directory)
-  const sandbox = await openSandbox({ mode: 'require', env: process.env, workspaceDir: workspace, hidden: [], defaultPermissions: ['read_repo'], python: true })
+  const [root, workspace] = [join(base, 'root'), join(base, workspaceName)]
+  for (const directory of [root, workspace]) mkdirSync(directory, { recursive: true })
+  const sandbox = await openSandbox({ mode: 'require', env: process.env, workspaceDir: workspace, hidden: hidden.map(name => join(base, name)), defaultPermissions: ['read_repo'], python: true })
   const levels: string[] = []
   const audit = { record: (entry: { call?: { sandbox: string } }) => { levels.push(entry.call?.sandbox ?? '') }, flush: async () => { await Promise.resolve() } }
   const executors = createExecutors({ workspaceDir: workspace, env: process.env, maxOutputBytes: 1_048_576, audit, sandbox })
@@ -62,6 +72,7 @@ export async function boxedPython (t: Test): Promise<BoxedPython> {
   }
 
   return {
+    base,
     root,
     workspace,
     sandbox,

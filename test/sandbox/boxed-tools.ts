@@ -2,7 +2,7 @@ import { createExecutors, openSandbox, type Executors, type Outcome, type RunCon
 import type { Permission, Tool } from '@toolyard/manifests'
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import type { Test } from 'tap'
 
 export interface BoxedRun extends Partial<RunContext> {
@@ -41,13 +41,16 @@ export async function withoutBox (): Promise<string | false> {
   return report.level === 'full' ? false : `this machine has no whole sandbox (${gaps.join(', ')})`
 }
 
-/** Sets up real directories, a whole sandbox unless the options say otherwise, and executors; the test's end removes them. */
+/**
+ * Sets up real directories, a whole sandbox unless the options say otherwise, and executors; the test's end removes them.
+ * Relative paths of `hidden` start at `base`.
+ */
 export async function boxedTools (t: Test, options: Partial<SandboxOptions> = {}): Promise<BoxedTools> {
   const base = mkdtempSync(join(tmpdir(), 'toolyard-boxed-'))
   const workspace = join(base, 'workspace')
   mkdirSync(workspace)
   mkdirSync(join(base, 'tools/bin'), { recursive: true })
-  const sandbox = await openSandbox({ mode: 'require', env: process.env, workspaceDir: workspace, hidden: [], defaultPermissions: ['read_repo'], ...options })
+  const sandbox = await openSandbox({ mode: 'require', env: process.env, workspaceDir: workspace, defaultPermissions: ['read_repo'], ...options, hidden: (options.hidden ?? []).map(path => resolve(base, path)) })
   const audit = { record: () => {}, flush: async () => { await Promise.resolve() } }
   const executors = createExecutors({ workspaceDir: workspace, env: options.env ?? process.env, maxOutputBytes: 1_048_576, audit, sandbox })
   t.teardown(async () => {

@@ -6,7 +6,7 @@ import {
 } from '@toolyard/queue'
 import {
   answerParent, apiKeysOf, builtinSettingsOf, callbacksOf, createLogger, loadEnvFile, onHangup, permissionPolicyOf, readReadiness, readSettings, redisTargetOf, retentionOf,
-  secretFilesOf, serveStatus, stopOnSignal, tellParent, toolSourcesOf, type Logger, type ReadinessCheck, type Settings
+  serveStatus, serviceFilesOf, stopOnSignal, tellParent, toolSourcesOf, type Logger, type ReadinessCheck, type Settings
 } from '@toolyard/runtime'
 import { randomUUID } from 'node:crypto'
 import { mkdir } from 'node:fs/promises'
@@ -20,8 +20,6 @@ import { ToolVersions } from './tool-versions.ts'
 import { useTemporaryDirectory } from './temporary-directory.ts'
 import { createStepsOf } from './workflow-steps.ts'
 
-/** What the service keeps in its working directory: no tool sees it. */
-const serviceFiles = ['.env', '.toolyard']
 /** Processes of all tools of a worker together, where control groups count them. */
 const mostProcesses = 4_096
 /** Between two looks for a Redis that isn't there yet, in milliseconds. */
@@ -180,7 +178,7 @@ async function provideSandbox (settings: Settings, registry: Registry, logger: L
     mode: settings.SANDBOX,
     env: process.env,
     workspaceDir: settings.WORKSPACE_DIR,
-    hidden: [...serviceFiles, settings.AUDIT_DIR, ...secretFilesOf(process.env)],
+    hidden: serviceFilesOf(settings, process.env),
     defaultPermissions: settings.TOOL_DEFAULT_PERMISSIONS,
     python: registry.all().some(({ tool }) => tool.run.kind === 'python'),
     groupLimits: { processes: mostProcesses }

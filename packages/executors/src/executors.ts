@@ -165,7 +165,7 @@ export function createExecutors (options: ExecutorOptions): Executors {
         running.delete(run)
       }
     },
-    tryModule: async tools => await tryModule(tools, { hosts, workspaceDir: options.workspaceDir, boxOf: tool => options.sandbox?.hostBoxOf(tool) }),
+    tryModule: async tools => await tryModule(tools, { hosts, workspaceDir: options.workspaceDir, boxOf: tool => options.sandbox?.tryBoxOf(tool) }),
     prepare: async () => { await host.launcher.prepare() },
     async close () {
       await Promise.allSettled(running)

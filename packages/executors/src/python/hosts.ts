@@ -1,5 +1,4 @@
 import type { CallError } from '@toolyard/contract'
-import { statSync } from 'node:fs'
 import type { ProcessHost } from '../process/run-process.ts'
 import { startHost, type Host, type HostService } from './host.ts'
 import type { HostBox } from '../sandbox/host-box.ts'
@@ -33,7 +32,7 @@ export function createHosts (options: HostsOptions): Hosts {
   let python: Promise<FoundInterpreter | CallError> | undefined
 
   function open (key: string, root: string, box: HostBox | undefined): Place {
-    const place = { started: start(root, box), stamp: stampOf(root, box) }
+    const place = { started: start(root, box), stamp: box?.stamp(root) }
     byPlace.set(key, place)
     void place.started.then(async started => {
       if ('host' in started) await started.host.closed
@@ -60,16 +59,11 @@ export function createHosts (options: HostsOptions): Hosts {
     return { host, python: found.path }
   }
 
-  /** A box shows the directories that were there when it was built: in the place of others, a new one is needed. */
-  function stampOf (root: string, box: HostBox | undefined): string {
-    return box === undefined ? '' : [root, options.workspaceDir].map(inodeOf).join()
-  }
-
   return {
     get (root, box) {
       const key = JSON.stringify([root, box?.key])
       const place = byPlace.get(key)
-      if (place !== undefined && place.stamp === stampOf(root, box)) return place.started
+      if (place !== undefined && place.stamp === box?.stamp(root)) return place.started
       if (place !== undefined) void place.started.then(async started => { if ('host' in started) await started.host.close() })
       return open(key, root, box).started
     },
@@ -84,12 +78,8 @@ export function createHosts (options: HostsOptions): Hosts {
 
 interface Place {
   started: Promise<Started>
-  stamp: string
-}
-
-function inodeOf (path: string): string {
-  const stat = statSync(path, { throwIfNoEntry: false })
-  return `${stat?.dev}:${stat?.ino}`
+  /** Of its box, from before that was built. */
+  stamp: string | undefined
 }
 
 async function findPython (env: HostsOptions['env']): Promise<FoundInterpreter | CallError> {

@@ -1,12 +1,14 @@
 import type { Bubblewrap } from './bubblewrap.ts'
-import { isWithin, kindOf } from './path.ts'
-import { networkMounts } from './system-mounts.ts'
+import type { HiddenPlaces } from './hidden.ts'
+import { isWithin } from './path.ts'
+import { showPlace } from './shown.ts'
+import { networkPlaces, type SystemPlaces } from './system-mounts.ts'
 
 /** What one box is built from; all paths are absolute. */
 export interface BoxSpec {
   bubblewrap: Bubblewrap
-  /** Mounts of the system, the same for every box. */
-  system: readonly string[]
+  /** The same for every box. */
+  system: SystemPlaces
   /** The directory that becomes /etc. */
   etc: string
   network: boolean
@@ -16,8 +18,8 @@ export interface BoxSpec {
   readable: readonly string[]
   /** Files that a checked copy takes the place of. */
   replaced: ReadonlyArray<{ place: string, by: string }>
-  /** Files and directories of the service, covered wherever they would show. */
-  hidden: readonly string[]
+  /** What is shown nowhere: files and directories of the service. */
+  hidden: HiddenPlaces
   workspace: { place: string, real: string, access: 'none' | 'read' | 'write' }
   cwd: string
   /** Bytes of each temporary file system. */
@@ -33,9 +35,12 @@ const nestingCapabilities = ['CAP_SYS_ADMIN', 'CAP_SETFCAP']
 /**
  * bubblewrap's arguments for a box, up to `--`. The order matters: later mounts lie on top of earlier ones; the
  * workspace, which a tool may have filled with links, comes last, and nothing is ever mounted below it (CVE-2026-87766).
+ *
+ * @throws Error when a directory can't be shown without what is hidden in it.
  */
 export function boxArguments (spec: BoxSpec): string[] {
   const { bubblewrap, readable, workspace, descriptors, nesting } = spec
+  const show = (places: readonly string[]): string[] => places.flatMap(place => showPlace(place, spec.hidden, workspace.place)).flatMap(({ args }) => args)
   const temporary = (place: string): string[] => [...(bubblewrap.size ? ['--size', String(spec.tempBytes)] : []), '--tmpfs', place]
   return [
     '--unshare-user', '--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try',
@@ -45,27 +50,23 @@ export function boxArguments (spec: BoxSpec): string[] {
     '--die-with-parent', '--hostname', 'toolyard',
     '--json-status-fd', String(descriptors.status),
     ...(descriptors.filter === undefined ? [] : ['--seccomp', String(descriptors.filter)]),
-    ...spec.system,
+    ...spec.system.links,
+    ...show(spec.system.directories),
     '--ro-bind', spec.etc, '/etc',
-    ...(spec.network ? networkMounts() : []),
+    ...(spec.network ? show(networkPlaces()) : []),
     // Without capabilities, the root user still owns the kernel's switches there, such as core_pattern.
     '--proc', '/proc', ...(nesting === undefined ? ['--remount-ro', '/proc'] : ['--ro-bind', nesting.directory, nesting.place]),
     '--dev', '/dev', ...temporary('/dev/shm'), '--remount-ro', '/dev',
     ...temporary('/tmp'), '--symlink', '/tmp', '/var/tmp',
     ...homeMount(spec.home, temporary),
-    ...binds(readable.filter(path => isWithin(workspace.place, path))),
+    ...show(readable.filter(path => isWithin(workspace.place, path))),
     ...(workspace.access === 'none' ? ['--perms', '0555', '--tmpfs', workspace.place] : []),
-    ...binds(readable.filter(path => !isWithin(workspace.place, path))),
+    ...show(readable.filter(path => !isWithin(workspace.place, path))),
     ...spec.replaced.flatMap(({ place, by }) => ['--ro-bind', by, place]),
-    ...covers(spec.hidden, [...spec.system.filter(part => part.startsWith('/')), ...readable]),
-    ...workspaceMount(workspace),
+    ...workspaceMount(workspace, show),
     '--remount-ro', '/',
     '--chdir', spec.cwd
   ]
-}
-
-function binds (paths: readonly string[]): string[] {
-  return paths.flatMap(path => ['--ro-bind-try', path, path])
 }
 
 /** The private /tmp may be what holds it. */
@@ -74,21 +75,11 @@ function homeMount (home: string | undefined, temporary: (place: string) => stri
   return isWithin(home, '/tmp') ? ['--dir', home] : temporary(home)
 }
 
-/** An empty thing on top of everything hidden that lies in a directory which is shown. */
-function covers (hidden: readonly string[], shown: readonly string[]): string[] {
-  return hidden.filter(path => shown.some(directory => isWithin(path, directory))).flatMap(path => {
-    switch (kindOf(path)) {
-      case 'directory': return ['--perms', '0555', '--tmpfs', path, '--remount-ro', path]
-      case 'file': return ['--ro-bind', '/dev/null', path]
-      default: return []
-    }
-  })
-}
-
-function workspaceMount ({ place, real, access }: BoxSpec['workspace']): string[] {
+/** Where it is read only, it may hold what is hidden; no tool writes there then, so that no link leads a mount away. */
+function workspaceMount ({ place, real, access }: BoxSpec['workspace'], show: (places: readonly string[]) => string[]): string[] {
   switch (access) {
     case 'write': return ['--bind', real, place]
-    case 'read': return ['--ro-bind', real, place]
+    case 'read': return show([place])
     case 'none': return ['--remount-ro', place]
   }
 }

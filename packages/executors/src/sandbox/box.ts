@@ -1,11 +1,12 @@
-import { dirname } from 'node:path'
+import { relative } from 'node:path'
 import type { Box } from '../process/box.ts'
 import type { ProcessPlan } from '../process/plan.ts'
 import { boxArguments, type BoxSpec } from './box-arguments.ts'
 import type { BoxFoundation } from './foundation.ts'
 import type { Grant } from './grant.ts'
+import { findHidden, identify, type HiddenPlaces } from './hidden.ts'
 import { prlimitCommand } from './limits.ts'
-import { isWithin, kindOf, realPath } from './path.ts'
+import { isWithin, realPath } from './path.ts'
 import { programFiles } from './program-files.ts'
 import { isOpenable, outermost } from './search-path.ts'
 import { systemDirectories } from './system-mounts.ts'
@@ -34,7 +35,8 @@ function boxedPlan (plan: ProcessPlan, foundation: BoxFoundation, grant: Grant &
 /**
  * Everything that a box for a plan is built from.
  *
- * @throws Error when the tool could write to the service's own files through the workspace.
+ * @throws Error when the tool could write to the service's own files through the workspace, or its directories can't be
+ *   searched for them.
  */
 export function boxSpec (plan: ProcessPlan, foundation: BoxFoundation, grant: Grant & { pinned?: string | undefined }): BoxSpec {
   const { bubblewrap, workspaceDir } = foundation
@@ -46,7 +48,7 @@ export function boxSpec (plan: ProcessPlan, foundation: BoxFoundation, grant: Gr
     home: homeOf(plan, workspaceDir),
     readable: readableOf(plan, foundation, grant),
     replaced: replacedBy(plan, grant.pinned, workspaceDir),
-    hidden: foundation.hidden,
+    hidden: hiddenIn(foundation, grant.readable),
     workspace: { place: workspaceDir, real: realPath(workspaceDir) ?? workspaceDir, access: workspaceAccess(foundation, grant) },
     cwd: plan.cwd,
     tempBytes: grant.limits.tempBytes,
@@ -89,11 +91,25 @@ function replacedBy ({ pin }: ProcessPlan, pinned: string | undefined, workspace
   return place === undefined || pinned === undefined || isWithin(place, realPath(workspaceDir) ?? workspaceDir) ? [] : [{ place, by: pinned }]
 }
 
-/** @throws Error when the tool could write to the service's own files through the workspace. */
-function workspaceAccess ({ workspaceDir, hidden }: BoxFoundation, { permissions }: Grant): 'none' | 'read' | 'write' {
+/**
+ * What no box shows of these directories: the service's files by all their names, and the workspace, which has a mount of
+ * its own.
+ *
+ * @throws Error when they are too large to be searched for other names.
+ */
+export function hiddenIn ({ hidden, workspaceDir, secondNames }: BoxFoundation, directories: readonly string[]): HiddenPlaces {
+  const own = [...hidden, workspaceDir]
+  const found = findHidden(own)
+  const others = secondNames(directories, found)
+  return others.length === 0 ? found : findHidden([...own, ...others])
+}
+
+/** @throws Error when the tool could write where the service has files of its own, or will have them. */
+export function workspaceAccess ({ workspaceDir, hidden }: BoxFoundation, { permissions }: Grant): BoxSpec['workspace']['access'] {
   if (permissions.includes('write_files')) {
-    const own = hidden.find(path => isWithin(path, workspaceDir) && kindOf(path) !== 'none')
-    if (own !== undefined) throw new Error(`the workspace holds files of the service (${own.slice(dirname(workspaceDir).length + 1)}), so no tool may write to it`)
+    const id = identify(workspaceDir)
+    const own = id === undefined ? undefined : hidden.find(path => findHidden([path]).above.has(id))
+    if (own !== undefined) throw new Error(`the workspace holds files of the service (${relative(workspaceDir, own)}), so no tool may write to it`)
     return 'write'
   }
   return permissions.includes('read_repo') ? 'read' : 'none'

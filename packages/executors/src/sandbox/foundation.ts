@@ -5,9 +5,10 @@ import { findOnPath } from '../process/find-program.ts'
 import type { Bubblewrap } from './bubblewrap.ts'
 import { makeEtcDirectory } from './etc-directory.ts'
 import { searchPathDirectories } from './search-path.ts'
+import { createSecondNames, type SecondNames } from './second-names.ts'
 import { sandboxFilter } from './seccomp/filter.ts'
 import { createStatusFiles, type StatusFiles } from './status-files.ts'
-import { systemMounts } from './system-mounts.ts'
+import { systemPlaces, type SystemPlaces } from './system-mounts.ts'
 
 /** What all boxes of one worker are built on; it is made once. */
 export interface BoxFoundation {
@@ -15,7 +16,7 @@ export interface BoxFoundation {
   /** A private directory for the files below; removed at the end. */
   directory: string
   etc: string
-  system: readonly string[]
+  system: SystemPlaces
   /** Directories outside the system that the PATH leads to. */
   searchPath: readonly string[]
   /** Absolute paths of env(1) and prlimit(1), where there are any. */
@@ -27,6 +28,7 @@ export interface BoxFoundation {
   workspaceDir: string
   /** The service's own files and directories. */
   hidden: readonly string[]
+  secondNames: SecondNames
   /** Directories that no box shows as a whole. */
   barred: readonly string[]
   /** Those of them that not even a Python root may hold. */
@@ -50,7 +52,7 @@ export function makeFoundation (bubblewrap: Bubblewrap, options: FoundationOptio
     bubblewrap,
     directory,
     etc: makeEtcDirectory(directory, home),
-    system: systemMounts(),
+    system: systemPlaces(),
     searchPath: searchPathDirectories(options.env['PATH'] ?? '', barred),
     env: findOnPath('env', options.env['PATH']),
     prlimit: findOnPath('prlimit', options.env['PATH']),
@@ -58,6 +60,7 @@ export function makeFoundation (bubblewrap: Bubblewrap, options: FoundationOptio
     statusFiles: createStatusFiles(directory),
     workspaceDir: resolve(options.workspaceDir),
     hidden: options.hidden.map(path => resolve(path)),
+    secondNames: createSecondNames(),
     barred,
     homes
   }

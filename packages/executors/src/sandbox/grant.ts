@@ -8,3 +8,8 @@ export interface Grant {
   readable: readonly string[]
   limits: ProcessLimits
 }
+
+/** The same for code that nobody has called yet: it has the network for nothing, and nobody sees what it does. */
+export function withoutNetwork (grant: Grant): Grant {
+  return { ...grant, permissions: grant.permissions.filter(permission => permission !== 'network') }
+}

@@ -1,13 +1,15 @@
 import type { BoxEntry } from '../process/box.ts'
 import type { ProcessPlan } from '../process/plan.ts'
-import { boxSpec, cleanCommand, firstFree } from './box.ts'
+import { boxSpec, cleanCommand, firstFree, hiddenIn, workspaceAccess } from './box.ts'
 import { boxArguments, type BoxSpec } from './box-arguments.ts'
 import type { BoxFoundation } from './foundation.ts'
 import type { Grant } from './grant.ts'
 import type { ProcessLimits } from './limits.ts'
-import { isWithin } from './path.ts'
+import { identify } from './hidden.ts'
+import { isWithin, realPath } from './path.ts'
 import { sandboxFilter, templateFilter } from './seccomp/filter.ts'
 import { outermost } from './search-path.ts'
+import { showPlace } from './shown.ts'
 
 /** What a host is told of its box, to make a nest in it for each call. The names are those of `nests.py`. */
 export interface NestPlan {
@@ -34,6 +36,11 @@ export interface HostBox {
    * @throws Error when it can't be run inside.
    */
   enter (plan: HostPlan, reception: string): BoxEntry & { nests: NestPlan }
+  /**
+   * Names what the box of a host of this Python root would show if it were built now. A box shows what was there when it
+   * was built: when this changes, a new one is needed.
+   */
+  stamp (root: string): string
 }
 
 /** How to start a host. */
@@ -60,18 +67,33 @@ export function createHostBox (foundation: BoxFoundation, grant: Grant): HostBox
         status,
         nests: nestPlan(spec)
       }
-    }
+    },
+    stamp: root => stampOf(root, foundation, grant)
+  }
+}
+
+function stampOf (root: string, foundation: BoxFoundation, grant: Grant): string {
+  const { workspaceDir } = foundation
+  try {
+    const hidden = hiddenIn(foundation, [...grant.readable, root])
+    const shown = [root, ...(workspaceAccess(foundation, grant) === 'read' ? [workspaceDir] : [])].flatMap(place => showPlace(place, hidden, workspaceDir))
+    return JSON.stringify([identify(workspaceDir), ...shown.map(({ args, id }) => [id, ...args])])
+  } catch (error) {
+    // To build the box will fail in the same way.
+    return (error as Error).message
   }
 }
 
 function hostSpec (plan: HostPlan, foundation: BoxFoundation, grant: Grant, reception: string): BoxSpec {
-  const tooWide = foundation.homes.find(home => isWithin(home, plan.root))
+  const root = realPath(plan.root) ?? plan.root
+  const tooWide = foundation.homes.find(home => isWithin(home, plan.root) || isWithin(realPath(home) ?? home, root))
   if (tooWide !== undefined) throw new Error(`the Python root ${plan.root} holds ${tooWide === plan.root ? 'all of a home directory' : tooWide}; give the tools a directory of their own`)
   const spec = boxSpec(plan, foundation, grant)
   return {
     ...spec,
-    // The root may be the service's working directory, whose own files are covered.
+    // The root may be the service's working directory, which no program is shown.
     readable: outermost([...spec.readable, plan.root]),
+    hidden: hiddenIn(foundation, [...grant.readable, plan.root]),
     descriptors: { status: firstFree, filter: undefined },
     nesting: { directory: reception, place: receptionPlace }
   }

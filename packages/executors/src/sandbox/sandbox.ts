@@ -8,7 +8,7 @@ import { findHierarchy } from './cgroup/hierarchy.ts'
 import { openToolGroups, type GroupLimits } from './cgroup/tool-groups.ts'
 import { findBubblewrap } from './bubblewrap.ts'
 import { closeFoundation, makeFoundation, type BoxFoundation, type FoundationOptions } from './foundation.ts'
-import type { Grant } from './grant.ts'
+import { withoutNetwork, type Grant } from './grant.ts'
 import { createHostBox, type HostBox } from './host-box.ts'
 import { defaultLimits } from './limits.ts'
 import { isWithin } from './path.ts'
@@ -39,6 +39,8 @@ export interface Sandbox {
   boxOf (tool: Tool): Box | undefined
   /** The box for the host of a Python tool; undefined when it runs in the open. */
   hostBoxOf (tool: Tool): HostBox | undefined
+  /** The same for a try of its module and class: without the network, whatever the tool may do. */
+  tryBoxOf (tool: Tool): HostBox | undefined
   permissionsOf (tool: Tool): readonly Permission[]
   /** How well the processes of a tool are shut in. */
   levelOf (tool: Tool): SandboxReport['level']
@@ -75,6 +77,7 @@ export async function openSandbox (options: SandboxOptions): Promise<Sandbox> {
   }
   const permissionsOf = (tool: Tool): readonly Permission[] => tool.permissions ?? options.defaultPermissions
   const grantOf = (tool: Tool): Grant => ({ permissions: permissionsOf(tool), readable: readableOf(tool), limits: { ...defaultLimits, ...tool.limits } })
+  const hostBox = ({ run }: Tool, grant: Grant): HostBox | undefined => foundation === undefined || !pythonBoxed || run.kind !== 'python' ? undefined : createHostBox(foundation, grant)
   return {
     report,
     groups,
@@ -82,7 +85,8 @@ export async function openSandbox (options: SandboxOptions): Promise<Sandbox> {
       if (foundation === undefined || !isBoxed(tool) || tool.run.kind === 'python') return undefined
       return createBox(foundation, grantOf(tool))
     },
-    hostBoxOf: tool => foundation === undefined || !pythonBoxed || tool.run.kind !== 'python' ? undefined : createHostBox(foundation, grantOf(tool)),
+    hostBoxOf: tool => hostBox(tool, grantOf(tool)),
+    tryBoxOf: tool => hostBox(tool, withoutNetwork(grantOf(tool))),
     permissionsOf,
     levelOf: tool => isBoxed(tool) && (pythonBoxed || tool.run.kind !== 'python') ? report.level : 'none',
     stateOf (tool) {
@@ -139,7 +143,8 @@ async function openFoundation (options: SandboxOptions): Promise<{ foundation: B
 async function proveBoxedPython (findings: readonly LayerFinding[], foundation: BoxFoundation, { env, python = false }: SandboxOptions): Promise<LayerFinding[]> {
   if (reportOf(findings).level === 'none') return []
   if (!python) return [{ layer: 'python', holds: true, detail: 'there are no Python tools' }]
-  return [await probePython(createHostBox(foundation, { permissions: ['read_repo'], readable: [], limits: defaultLimits }), env, foundation.workspaceDir)]
+  const grant = withoutNetwork({ permissions: ['read_repo', 'network'], readable: [], limits: defaultLimits })
+  return [await probePython(hidden => createHostBox({ ...foundation, hidden: [...foundation.hidden, ...hidden] }, grant), env, foundation.workspaceDir)]
 }
 
 /** A manifest's `tools/` beside it, or the whole directory of a skill: what a tool's program may need of its own. */

@@ -1,5 +1,5 @@
 import { basename, dirname, isAbsolute, join, normalize } from 'node:path'
-import { isWithin, kindOf } from './path.ts'
+import { isWithin, realPath } from './path.ts'
 import { systemDirectories } from './system-mounts.ts'
 
 /** Parts of an installation that its programs need beside `bin`, and the mark of a Python environment. */
@@ -27,7 +27,8 @@ export function installationOf (directory: string): string[] {
 /** Whether a place exists outside the system, and opening it opens none of the barred directories. */
 export function isOpenable (place: string, barred: readonly string[]): boolean {
   if (systemDirectories.some(directory => isWithin(place, directory))) return false
-  return kindOf(place) !== 'none' && !barred.some(directory => isWithin(directory, place))
+  const real = realPath(place)
+  return real !== undefined && !barred.some(directory => isWithin(directory, place) || isWithin(directory, real))
 }
 
 /** Without duplicates, and without what lies inside another. */

@@ -7,18 +7,22 @@ export const systemDirectories = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/l
 /** With the `network` permission: where names are resolved and certificates are checked. They may change while a worker runs. */
 const networkFiles = ['/etc/resolv.conf', '/etc/hosts', '/etc/ssl/certs', '/etc/pki/tls/certs', '/etc/pki/ca-trust'] as const
 
-/** bubblewrap's arguments for the system: read-only, directory by directory; links such as /bin stay links. */
-export function systemMounts (): string[] {
-  return systemDirectories.flatMap(path => {
-    switch (kindOf(path)) {
-      case 'link': return ['--symlink', readlinkSync(path), path]
-      case 'directory': return ['--ro-bind', path, path]
-      default: return []
-    }
-  })
+/** What every box shows of the system. */
+export interface SystemPlaces {
+  /** bubblewrap's arguments for links such as /bin, which stay links. */
+  links: readonly string[]
+  directories: readonly string[]
 }
 
-/** bubblewrap's arguments for what a process with network needs of /etc, on top of the box's own. */
-export function networkMounts (): string[] {
-  return networkFiles.filter(path => kindOf(path) !== 'none').flatMap(path => ['--ro-bind-try', path, path])
+/** Looks what this machine has of the system's directories. */
+export function systemPlaces (): SystemPlaces {
+  return {
+    links: systemDirectories.flatMap(path => kindOf(path) === 'link' ? ['--symlink', readlinkSync(path), path] : []),
+    directories: systemDirectories.filter(path => kindOf(path) === 'directory')
+  }
+}
+
+/** What a process with network needs of /etc, on top of the box's own. */
+export function networkPlaces (): string[] {
+  return networkFiles.filter(path => kindOf(path) !== 'none')
 }
