@@ -28,6 +28,12 @@ export const manifestLimits = {
   issueTextChars: 200,
   /** Values in arguments up to which every problem is looked for; above, the first one is reported. */
   thoroughValues: 2_000,
-  /** References that may be followed while one call's arguments are validated; that many take about 0.3 s. */
-  referenceSteps: 250_000
+  /** References that may be followed while one call's arguments are validated; that many take some 30 ms. */
+  referenceSteps: 30_000,
+  /** Values of arguments multiplied by the subschemas of their schema, above which the steps of a validation are counted. */
+  uncountedSteps: 500_000,
+  /** Subschemas that a counted validation may look at; that many take some 30 ms. */
+  countedSteps: 150_000,
+  /** Those for which every problem is looked for. */
+  thoroughSteps: 100_000
 } as const

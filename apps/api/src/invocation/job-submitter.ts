@@ -39,7 +39,7 @@ export class JobSubmitter {
     if (refusal !== undefined) throw new HttpError('FORBIDDEN', refusal.message, refusal.details)
     this.#deps.checkCallback(request.callbackUrl)
     const planned = await this.#plan(request, principal)
-    const once = onceOf(idempotencyKey, principal, ['job', request])
+    const once = await onceOf(idempotencyKey, principal, ['job', request])
     const { admission, jobs } = this.#deps
     const reservation = await admission.reserve(request.queue, planned instanceof HttpError ? [] : [{ job: planned }], once)
     // What couldn't be made now may have been made before.

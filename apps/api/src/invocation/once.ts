@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { setImmediate as turn } from 'node:timers/promises'
 import type { Once } from '@toolyard/queue'
 import type { Principal } from '../plugins/auth.ts'
 
@@ -7,12 +8,18 @@ import type { Principal } from '../plugins/auth.ts'
  *
  * @param request what makes it another request: the order of an object's fields doesn't.
  */
-export function onceOf (key: string | undefined, principal: Principal, request: readonly unknown[]): Once | undefined {
+export async function onceOf (key: string | undefined, principal: Principal, request: readonly unknown[]): Promise<Once | undefined> {
   if (key === undefined) return undefined
-  return { key, keyName: principal.name, request: createHash('sha256').update(JSON.stringify(request, sorted)).digest('hex') }
+  // A large request has taken this turn of the event loop already.
+  await turn()
+  return { key, keyName: principal.name, request: createHash('sha256').update(canonical(request)).digest('hex') }
 }
 
-function sorted (_key: string, value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
-  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => a < b ? -1 : 1))
+/** JSON whose fields are sorted. */
+function canonical (value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null'
+  const fields = value as Record<string, unknown>
+  const names = Object.keys(fields).filter(name => fields[name] !== undefined).sort()
+  return `{${names.map(name => `${JSON.stringify(name)}:${canonical(fields[name])}`).join(',')}}`
 }

@@ -28,6 +28,9 @@ export class PatternRefused extends Error {
  */
 const proof = { unicode: true, maxScore: 50, maxSteps: 1_000, timeout: 250 } as const
 
+/** UTF-16 units of a text up to which the backtracking engine is used: 50 ways to read each of them take 10 ms. */
+const nativeChars = 65_536
+
 /** Loaded with the first pattern: together they are half a megabyte of code, and few tools have patterns. */
 const load = createRequire(import.meta.url)
 const prover = (): typeof redosDetector => load('redos-detector') as typeof redosDetector
@@ -61,7 +64,7 @@ export function compilePattern (written: string): Pattern {
   if (hasReference(syntax)) throw new PatternRefused('has back references, which cannot be run in linear time')
   const linear = linearPattern(source, syntax)
   // The proof takes seconds over some sets of Unicode properties, so it is left to patterns that need it.
-  if (!(linear !== undefined && unicodeProperty.test(source)) && isProven(source)) return native
+  if (!(linear !== undefined && unicodeProperty.test(source)) && isProven(source)) return linear === undefined ? native : byLength(native, linear)
   if (isExponential(syntax)) throw new PatternRefused('can backtrack without bound')
   if (linear === undefined) throw new PatternRefused('may backtrack without bound (look-around cannot be run in linear time)')
   return linear
@@ -76,6 +79,11 @@ function nativePattern (source: string): Pattern {
   } catch {
     throw new PatternRefused('is not a valid regular expression')
   }
+}
+
+/** Each text by the engine that is faster for its length at worst. */
+function byLength (native: Pattern, linear: Pattern): Pattern {
+  return { test: text => (text.length > nativeChars ? linear : native).test(text), toString: () => native.toString() }
 }
 
 function isProven (source: string): boolean {

@@ -8,7 +8,7 @@ import { compilableSchema } from './compilable.ts'
 import { ajvFor, draftOf, type AnyAjv, type Draft } from './draft.ts'
 import { stepCounter, uniqueItems } from './keywords.ts'
 import { surveySchema, type SchemaSurvey } from './survey.ts'
-import { createValidator, errorsOf, type CompiledSchema, type Validator } from './validator.ts'
+import { createValidator, errorsOf, type CheckWay, type CompiledSchema, type Validator } from './validator.ts'
 
 /** Checks and compiles the schemas of one registry; patterns and meta-schemas are compiled once for all of them. */
 export interface SchemaCompiler {
@@ -57,7 +57,7 @@ export function createSchemaCompiler (known: SchemaMemory = nothing): SchemaComp
     memory: { patterns, validators },
     check: schema => checkSchema(schema, {
       compilePattern: pattern,
-      compileSchema: schema => compileSchema(schema, false, pattern),
+      compileSchema: schema => compileSchema(schema, 'references', pattern),
       metaSchema
     }),
     validator: schema => {
@@ -73,9 +73,10 @@ function newValidator (schema: JsonSchema, pattern: PatternCompiler): Validator 
 }
 
 /** Holds its own patterns, and nothing of the compiler that made it: it may live on over many reloads. */
-function lastingValidator (schema: JsonSchema, { defaults, inherited }: SchemaSurvey, patterns: ReadonlyMap<string, Pattern>): Validator {
+function lastingValidator (schema: JsonSchema, { nodes, defaults, inherited }: SchemaSurvey, patterns: ReadonlyMap<string, Pattern>): Validator {
   return createValidator({
-    compile: allErrors => compileSchema(schema, allErrors, source => patterns.get(source) ?? compilePattern(source)),
+    compile: way => compileSchema(schema, way, source => patterns.get(source) ?? compilePattern(source)),
+    nodes,
     defaults,
     inherited
   })
@@ -97,18 +98,19 @@ function metaSchemas (): (draft: Draft) => AnyAjv {
 }
 
 /** Each schema gets an Ajv of its own: identifiers in one can't clash with those of another. */
-function compileSchema (schema: JsonSchema, allErrors: boolean, pattern: PatternCompiler): CompiledSchema {
-  const steps = stepCounter(manifestLimits.referenceSteps)
+function compileSchema (schema: JsonSchema, way: CheckWay, pattern: PatternCompiler): CompiledSchema {
+  const steps = stepCounter(way === 'everything' ? manifestLimits.countedSteps : manifestLimits.referenceSteps)
   const survey = surveySchema(schema)
   const ajv = ajvFor(draftOf(schema, survey) ?? 'draft-07', {
     ...options,
-    allErrors,
+    allErrors: way === 'all errors',
     validateSchema: false,
     meta: false,
     code: { regExp: Object.assign((source: string) => pattern(source), { code: 'pattern' }) }
   })
   ajv.removeKeyword('uniqueItems').addKeyword(uniqueItems).addKeyword(steps.definition)
-  const validate = ajv.compile(compilableSchema(schema, survey.plain))
+  const counts = way === 'everything' ? 'everything' : survey.plain ? 'nothing' : 'references'
+  const validate = ajv.compile(compilableSchema(schema, counts))
   return {
     run: value => {
       steps.reset()

@@ -13,9 +13,17 @@ export interface CompiledSchema {
   run: (value: unknown) => readonly ErrorObject[]
 }
 
-/** The two ways to compile one schema: stopping at the first error, or finding all of them. */
+/**
+ * The ways to compile one schema: stopping at the first error, following so many references at most; finding all errors;
+ * or stopping at the first one, looking at so many subschemas at most.
+ */
+export type CheckWay = 'references' | 'all errors' | 'everything'
+
+/** A schema to make a validator of. */
 export interface SchemaSource {
-  compile: (allErrors: boolean) => CompiledSchema
+  compile: (way: CheckWay) => CompiledSchema
+  /** Its subschemas. */
+  nodes: number
   /** The schema has defaults: validation writes into what it validates. */
   defaults: boolean
   /** Ajv takes what objects inherit for a value that is there, and leaves the default out. */
@@ -27,19 +35,21 @@ export interface SchemaSource {
  * into a copy.
  *
  * The first error decides. Only when there is one, and the arguments are small, they are gone through again for all
- * errors: 300,000 bad items cost no more than one.
+ * errors: 300,000 bad items cost no more than one. Large arguments of a schema with many parts are gone through with
+ * every step counted: choices multiply their time.
  */
 export function createValidator (source: SchemaSource): Validator {
-  const quick = once(() => source.compile(false))
-  const thorough = once(() => source.compile(true))
+  const quick = once(() => source.compile('references'))
+  const thorough = once(() => source.compile('all errors'))
+  const careful = once(() => source.compile('everything'))
   const isBare = source.defaults && source.inherited
-  const copy = (args: Record<string, unknown>) => isBare ? bareCopy(args) as Record<string, unknown> : source.defaults ? structuredClone(args) : args
+  const copy = (args: Record<string, unknown>) => isBare ? bareCopy(args) as Record<string, unknown> : source.defaults ? plainCopy(args) as Record<string, unknown> : args
   return args => {
     try {
       const filled = copy(args)
-      const errors = quick().run(filled)
-      if (errors.length === 0) return { ok: true, arguments: isBare ? structuredClone(filled) : filled }
-      const all = isSmall(args) ? thorough().run(copy(args)) : []
+      const errors = (hasFewer(args, manifestLimits.uncountedSteps / source.nodes) ? quick() : careful()).run(filled)
+      if (errors.length === 0) return { ok: true, arguments: isBare ? plainCopy(filled) as Record<string, unknown> : filled }
+      const all = hasFewer(args, Math.min(manifestLimits.thoroughValues, manifestLimits.thoroughSteps / source.nodes)) ? thorough().run(copy(args)) : []
       return { ok: false, issues: issuesOf(all.length > 0 ? all : errors) }
     } catch (error) {
       // RangeError: the stack, in a schema that follows itself; counted or not, the arguments can't be judged.
@@ -49,6 +59,14 @@ export function createValidator (source: SchemaSource): Validator {
       throw error
     }
   }
+}
+
+/** A copy of JSON; `structuredClone` takes ten times as long. */
+function plainCopy (value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(plainCopy)
+  if (typeof value !== 'object' || value === null) return value
+  // As entries: a field may be called `__proto__`.
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, plainCopy(item)]))
 }
 
 /** A copy whose objects inherit nothing. */
@@ -70,14 +88,15 @@ function once<T> (make: () => T): () => T {
   return () => (made ??= { value: make() }).value
 }
 
-/** Whether the arguments hold at most `thoroughValues` values; counting stops there. */
-function isSmall (args: object): boolean {
-  const values: unknown[] = [args]
-  for (const value of values) {
-    if (typeof value !== 'object' || value === null) continue
-    const items: readonly unknown[] = Array.isArray(value) ? value : Object.values(value)
-    if (values.length + items.length > manifestLimits.thoroughValues) return false
-    values.push(...items)
+/** Whether the arguments hold at most so many values; counting stops there. */
+function hasFewer (args: object, most: number): boolean {
+  const containers: object[] = [args]
+  let values = 1
+  for (let container = containers.pop(); container !== undefined && values <= most; container = containers.pop()) {
+    const items: readonly unknown[] = Array.isArray(container) ? container : Object.values(container)
+    values += items.length
+    if (values > most) return false
+    for (const item of items) if (typeof item === 'object' && item !== null) containers.push(item)
   }
-  return true
+  return values <= most
 }
