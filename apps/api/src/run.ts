@@ -84,6 +84,7 @@ export async function runApi (): Promise<void> {
   })
 
   const guard = new RedisGuard(commands, { allowUnsafe: settings.ALLOW_UNSAFE_REDIS, onReport: report => { reportRedis(report, logger) } })
+  const canceller = new JobCanceller(commands, queues)
   const drain = sharedAbort()
   const stop = sharedAbort()
   const end = sharedAbort()
@@ -102,7 +103,7 @@ export async function runApi (): Promise<void> {
     jobTypes,
     jobTypeTable,
     lister: new JobLister({ redis: commands, directory, queues }),
-    canceller: new JobCanceller(commands, queues),
+    canceller,
     onces: new OnceStore(commands),
     draining: drain.signal,
     stopping: stop.signal,
@@ -124,7 +125,7 @@ export async function runApi (): Promise<void> {
       : {
           dashboard: {
             logins: new DashboardLogins(commands),
-            board: { redis: commands, directory, queues, outputs, logs, finished: new FinishedJobs({ redis: commands, queues, retention }) },
+            board: { redis: commands, directory, queues, outputs, logs, finished: new FinishedJobs({ redis: commands, queues, canceller, retention }) },
             sessionSec: settings.DASHBOARD_SESSION_SEC,
             readOnly: settings.DASHBOARD === 'read-only',
             redact

@@ -5,8 +5,9 @@ import { isCancelled } from './cancellation.ts'
 import type { Redis } from './connection.ts'
 import { publishJobChange } from './job-change.ts'
 import { JobLogWriter } from './job-log-writer.ts'
+import type { JobCanceller } from './job-canceller.ts'
 import type { JobQueues } from './job-queues.ts'
-import { internalName, jobKey, keyPrefix } from './names.ts'
+import { internalName, jobKey, keyPrefix, rerunsField } from './names.ts'
 import type { Retention } from './retention.ts'
 import { whileAvailable } from './unavailable.ts'
 
@@ -14,8 +15,9 @@ import { whileAvailable } from './unavailable.ts'
  * What an operator may do to jobs that have ended.
  *
  * A failed job can be run again: a new run of the same job, under the same id, with all its attempts. What is left of
- * the earlier runs must not tell against it: who was lost counts the runs that began and those that ended, and a job
- * that stalled too often is given up. A cancelled job stays cancelled.
+ * the earlier runs must not tell against it: who was lost counts the runs that began and those that ended, a job that
+ * stalled too often is given up, and a workflow goes on with the plan and the steps of its attempt. A cancelled job stays
+ * cancelled.
  */
 
 /** What became of a wish to run a job again; `unfailed` when it waits, runs or has succeeded. */
@@ -29,15 +31,16 @@ export interface Operator {
   mayRun: (tool: string) => boolean
 }
 
-/** Forgets what earlier runs of a failed job left behind; answers whether it is one. KEYS: job, failed jobs. ARGV: id, fields. */
+/** Forgets what earlier runs of a failed job left behind, and counts the new one; answers whether it is one. KEYS: job, failed jobs. ARGV: id, fields. */
 const forgetScript = `
 if redis.call('EXISTS', KEYS[1]) == 0 then return 'missing' end
 if not redis.call('ZSCORE', KEYS[2], ARGV[1]) then return 'unfailed' end
 redis.call('HDEL', KEYS[1], unpack(ARGV, 2))
+redis.call('HINCRBY', KEYS[1], '${rerunsField}', 1)
 return 'failed'
 `
-/** BullMQ's counter of stalls, a failure that it has put off, and the mark of a canceller that died. */
-const leftovers = ['stc', 'defa', 'cancelled']
+/** BullMQ's counter of stalls, a failure that it has put off, the mark of a canceller that died, and what a workflow waited for. */
+const leftovers = ['stc', 'defa', 'cancelled', 'seen']
 
 /** Removes jobs that have ended, with all that is kept of them. KEYS: completed, failed. ARGV: stem of the jobs' keys, ids. */
 const removeScript = `
@@ -59,6 +62,7 @@ const rerunsAtOnce = 50
 export interface FinishedJobsParts {
   redis: Redis
   queues: JobQueues
+  canceller: JobCanceller
   retention: Retention
 }
 
@@ -72,13 +76,15 @@ export class FinishedJobs {
 
   /** Puts a failed job back into its queue. */
   async rerun (queue: string, jobId: string, operator: Operator): Promise<RerunResult> {
-    const { redis, queues } = this.#parts
+    const { redis, queues, canceller } = this.#parts
     const job = await whileAvailable(queues.open(queue).getJob(jobId)) as Job<JobData> | undefined
     if (job === undefined) return 'missing'
     if (!operator.mayRun(job.data.tool)) return 'forbidden'
     if (isCancelled(job.failedReason ?? null)) return 'cancelled'
     const found = await whileAvailable(redis.eval(forgetScript, 2, jobKey(queue, jobId), `${this.#stem(queue)}failed`, jobId, ...leftovers))
     if (found !== 'failed') return found as RerunResult
+    // Steps of the earlier run that somebody left.
+    await canceller.cancelSteps(queue, jobId)
     // Said first, so that the line comes before those of the run.
     await this.#log(queue, jobId, operator.keyName)
     try {

@@ -19,6 +19,9 @@ export function jobKey (queue: string, jobId: string): string {
   return `${keyPrefix}:${internalName(queue)}:${jobId}`
 }
 
+/** The field of a job's record that says how often an operator has run it again. */
+export const rerunsField = 'reruns'
+
 /** What is behind a job's key where it was made for an `Idempotency-Key`: kept as long as that, also when the job is gone. */
 export const madePart = ':made'
 
@@ -74,8 +77,11 @@ export function onceKey (digest: string): string {
   return `${keyPrefix}:once:${digest}`
 }
 
-/** What a serial tool is run by: its `jobs` in order, and the `holder` that runs now. Both are in one slot of a Redis Cluster. */
-export function serialKey (tool: string, what: 'jobs' | 'holder'): string {
+/** Serial tools that have jobs, or had some a while ago. */
+export const serialToolsKey = `${keyPrefix}:serial-tools`
+
+/** What a serial tool is run by: the `line` of its jobs, the `gate`, and the `queues` that have jobs of it. They are in one slot of a Redis Cluster. */
+export function serialKey (tool: string, what: 'line' | 'gate' | 'queues'): string {
   return `${keyPrefix}:serial:{${tool}}:${what}`
 }
 

@@ -3,7 +3,7 @@ import type { Redis } from '../connection.ts'
 import type { JobCanceller } from '../job-canceller.ts'
 import { newJobId } from '../job-id.ts'
 import type { JobQueues, NewJob } from '../job-queues.ts'
-import { jobKey, placeOfKey } from '../names.ts'
+import { jobKey, placeOfKey, rerunsField } from '../names.ts'
 import type { OutputStore } from '../output-store.ts'
 import { decodeFailure } from '../settlement.ts'
 
@@ -13,14 +13,15 @@ import { decodeFailure } from '../settlement.ts'
  * BullMQ moves a child from the parent's `dependencies` to `processed` or `failed`, with its outcome, in the script that
  * settles it. So the parent knows the outcome of a step even when that job is removed. Which job is which step stands
  * in the parent's record before the job is added, as does the plan: a parent that is run again, because its worker
- * died, finds what was begun and makes nothing twice. A run after a failure is another attempt, and begins anew.
+ * died, finds what was begun and makes nothing twice. A run after a failure is another attempt, and begins anew; so is
+ * one that an operator wants. The names of what is in the record have the numbers of both.
  */
 
 /** One attempt of a job that has steps. */
 export interface ParentJob {
   queue: string
   id: string
-  /** How many runs of the job have failed before. */
+  /** How many runs of the job have failed since it was added, or run again by an operator. */
   attempt: number
 }
 
@@ -56,7 +57,7 @@ export class StepJobs {
   /** Keeps a text with the attempt, once: every later call gets the first one. */
   async keep (parent: ParentJob, make: () => Promise<string>): Promise<string> {
     const key = jobKey(parent.queue, parent.id)
-    const field = `plan:${parent.attempt}`
+    const field = `plan:${await this.#attemptOf(parent)}`
     const kept = await this.#parts.redis.hget(key, field)
     if (kept !== null) return kept
     const made = await make()
@@ -66,15 +67,17 @@ export class StepJobs {
 
   /** The job id of each step that has one. */
   async ids (parent: ParentJob, steps: readonly string[]): Promise<Map<string, string>> {
-    const ids = await this.#parts.redis.hmget(jobKey(parent.queue, parent.id), ...steps.map(step => fieldOf(parent, step)))
+    const attempt = await this.#attemptOf(parent)
+    const ids = await this.#parts.redis.hmget(jobKey(parent.queue, parent.id), ...steps.map(step => fieldOf(attempt, step)))
     return new Map(steps.flatMap((step, index) => typeof ids[index] === 'string' ? [[step, ids[index]]] : []))
   }
 
   /** Gives a step its job id, once. */
   async assign (parent: ParentJob, step: string): Promise<string> {
     const key = jobKey(parent.queue, parent.id)
-    await this.#parts.redis.hsetnx(key, fieldOf(parent, step), newJobId())
-    return await this.#parts.redis.hget(key, fieldOf(parent, step)) ?? ''
+    const field = fieldOf(await this.#attemptOf(parent), step)
+    await this.#parts.redis.hsetnx(key, field, newJobId())
+    return await this.#parts.redis.hget(key, field) ?? ''
   }
 
   /**
@@ -115,6 +118,11 @@ export class StepJobs {
   async cancel ({ queue, id }: ParentJob): Promise<void> {
     await this.#parts.canceller.cancelSteps(queue, id)
   }
+
+  /** Which attempt it is, over all runs that operators wanted. */
+  async #attemptOf ({ queue, id, attempt }: ParentJob): Promise<string> {
+    return `${await this.#parts.redis.hget(jobKey(queue, id), rerunsField) ?? '0'}.${attempt}`
+  }
 }
 
 /** How many steps of a job have ended, over all its attempts. */
@@ -124,7 +132,7 @@ export async function settledSteps (redis: Redis, queue: string, id: string): Pr
   return processed + failed
 }
 
-function fieldOf ({ attempt }: ParentJob, step: string): string {
+function fieldOf (attempt: string, step: string): string {
   return `step:${attempt}:${step}`
 }
 
