@@ -170,8 +170,8 @@ export class JobQueues {
         taken.push(took)
         for (const [index, { id }] of own.entries()) turns.set(id, took.priorities[index] ?? 1)
       }
-      for (const { id, data } of jobs) {
-        if (data.serial === true) void registerSerial(this.#redis, { tool: data.tool, queue, id }).catch(() => {})
+      for (const { data } of jobs) {
+        if (data.serial === true) void registerSerial(this.#redis, { tool: data.tool, queue }).catch(() => {})
       }
       const opened = this.open(queue)
       const errors = await whileAvailable(opened.backend.addAll(jobs.map(job => ({ ...addedJob(opened, job, turns.get(job.id) ?? 1), onceSec }))))

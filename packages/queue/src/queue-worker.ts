@@ -17,7 +17,7 @@ import { lockMs } from './lock.ts'
 import { internalName, jobKey, keyPrefix } from './names.ts'
 import type { OutputStore } from './output-store.ts'
 import { encodeFailure, maxLostRuns } from './settlement.ts'
-import { parkMs, type SerialGate, type SerialJob } from './serial-gate.ts'
+import { serialParkMs, type SerialGate, type SerialJob } from './serial-gate.ts'
 import type { HandlerResult, WorkerPoolOptions } from './worker-pool.ts'
 
 /*
@@ -189,17 +189,18 @@ export class QueueWorker {
   /** Runs the job of a serial tool when it is its turn, else parks it, as if it hadn't been started. */
   async #handleSerially (run: Run): Promise<HandlerResult> {
     const { job, token } = run
-    const serial: SerialJob = { tool: job.data.tool, queue: this.#queue, id: job.id ?? '' }
-    if (!await this.#parts.gate.enter(serial)) {
+    const serial: SerialJob = { tool: job.data.tool, type: job.name, queue: this.#queue, id: job.id ?? '' }
+    const turn = await this.#parts.gate.enter(serial, token)
+    if (turn !== 'runs') {
       await this.#uncount(run)
-      await job.moveToDelayed(Date.now() + parkMs, token)
-      await this.#parts.gate.wakeIfFree(serial)
+      await job.moveToDelayed(Date.now() + serialParkMs, token)
+      await this.#parts.gate.parked(serial, turn)
       throw new bullmq.DelayedError()
     }
     try {
       return await this.#handle(run)
     } finally {
-      await this.#parts.gate.release(serial)
+      await this.#parts.gate.release(serial, token)
     }
   }
 

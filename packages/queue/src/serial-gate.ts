@@ -1,34 +1,41 @@
 import type { Redis } from './connection.ts'
 import type { JobQueues } from './job-queues.ts'
-import { jobKey, serialKey } from './names.ts'
+import { internalName, jobKey, keyPrefix, serialKey, serialToolsKey } from './names.ts'
+import { behindScript, callScript, comingScript, enterScript, leaveScript, noteScript } from './serial-scripts.ts'
 
 /*
  * A serial tool runs one call at a time over the whole pool, in the order of arrival (P22, X17).
  *
- * Its jobs are in one sorted set, in the order of their ids, which is that of their creation. A worker that has taken
- * one may run it when no earlier one has been taken and is unfinished, and nobody holds the tool. Otherwise it parks
- * the job: that goes back as delayed and holds no slot. Whoever ends a run wakes the next parked job. A job whose
- * worker died is taken up by another one like any job, which ends it and so frees the tool; a parked job that nobody
- * wakes, because a worker died at that very moment, wakes by itself after `parkMs`.
+ * A worker that has taken a job of such a tool enters it here. Jobs that have entered stand in line, in the order of their
+ * ids, which is that of their creation. The first in line gets the tool when that is free. Any other job is parked: it
+ * goes back as delayed and takes no place of a worker. Who frees the tool calls the first in line. Jobs that still wait in
+ * their queues hold nobody up: they may be delayed, of low priority, or in a queue without workers.
  *
- * States of a job: registered (added) -> taken -> parked <-> taken -> holding -> released.
+ * Whoever is to act may be gone, so nothing depends on it:
+ * - A job holds the tool no longer than its worker holds the job.
+ * - A job that was called and doesn't come (its queue is paused, or all places of its workers are taken) goes behind the
+ *   jobs of other queues, with all jobs of its queue. They get their places back when one of them comes.
+ * - The upkeep looks at each tool once a second, and does what was left undone.
+ *
+ * States of a job: taken -> in line and parked -> called -> taken -> holding -> released.
  */
 
 /** A job of a serial tool. */
 export interface SerialJob {
   tool: string
+  /** Its job type. */
+  type: string
   queue: string
   id: string
 }
 
-/** How long a parked job sleeps when nobody wakes it, in milliseconds. */
-export const parkMs = 10_000
+/** What a job that has entered does: it runs; or it is parked, having given way to one that is about to enter, or not. */
+export type Turn = 'runs' | 'parks' | 'gives way'
 
-/** How many earlier jobs are looked at; as long as one of them is taken, the rest doesn't matter. */
-const window = 50
-
-/** Frees the tool if this job holds it. */
-const freeScript = "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0"
+/** A parked job is called; should Redis lose the line, it comes by itself after so many milliseconds. */
+export const serialParkMs = 60_000
+/** A job that was called is waited for so long, in milliseconds. */
+const comesMs = 2_000
 
 /** Lets the jobs of serial tools through, one by one. */
 export class SerialGate {
@@ -41,74 +48,110 @@ export class SerialGate {
   }
 
   /** Whether a job that this worker has taken may run now; then it holds the tool until `release`. */
-  async enter (job: SerialJob): Promise<boolean> {
+  async enter (job: SerialJob, token: string): Promise<Turn> {
     await registerSerial(this.#redis, job)
-    if (await this.#isBlocked(job)) return false
-    const holderKey = serialKey(job.tool, 'holder')
-    if (await this.#redis.set(holderKey, memberOf(job), 'NX') !== null) return true
-    const holder = await this.#redis.get(holderKey)
-    if (holder === memberOf(job)) return true
-    if (holder !== null && await this.#stateOf(parse(job.tool, holder)) !== 'gone') return false
-    if (holder !== null) await this.#redis.eval(freeScript, 1, holderKey, holder)
-    return await this.#redis.set(holderKey, memberOf(job), 'NX') !== null
+    await this.#redis.eval(noteScript, 1, jobKey(job.queue, job.id))
+    const state = await this.#enter(job, token, '')
+    if (state === 'held') await this.call(job.tool)
+    if (state === 'holds') return 'runs'
+    if (state !== 'first') return 'parks'
+    if (await this.#isEarlierComing(job)) return 'gives way'
+    return await this.#enter(job, token, '1') === 'holds' ? 'runs' : 'parks'
   }
 
-  /** To be called after a job was parked: what it waited for may have ended in between. */
-  async wakeIfFree (job: SerialJob): Promise<void> {
-    if (await this.#isBlocked(job) || await this.#redis.exists(serialKey(job.tool, 'holder')) === 1) return
-    await this.#wake(job)
+  /** To be called after a job was parked: it may have been called in between, or the tool be free. */
+  async parked (job: SerialJob, turn: Turn): Promise<void> {
+    await this.call(job.tool, job, turn)
   }
 
-  /** Ends a job's hold, and wakes the next one that was taken before. */
-  async release (job: SerialJob): Promise<void> {
-    await this.#redis.zrem(serialKey(job.tool, 'jobs'), memberOf(job))
-    await this.#redis.eval(freeScript, 1, serialKey(job.tool, 'holder'), memberOf(job))
-    for (const member of await this.#redis.zrange(serialKey(job.tool, 'jobs'), '0', String(window))) {
-      const next = parse(job.tool, member)
-      const state = await this.#stateOf(next)
-      if (state === 'taken') return await this.#wake(next)
-      if (state === 'gone') await this.#forget(next)
+  /** Ends a run's hold, and calls the next. */
+  async release (job: SerialJob, token: string): Promise<void> {
+    await this.#eval(leaveScript, job.tool, memberOf(job), token)
+    await this.call(job.tool)
+  }
+
+  /**
+   * Calls the first job in line, if the tool is free.
+   *
+   * @param parked who has just been parked, and is called even if it was called before
+   */
+  async call (tool: string, parked?: SerialJob, turn?: Turn): Promise<'idle' | 'busy'> {
+    for (;;) {
+      const [state = '', member = '', token = ''] = await this.#eval(callScript, tool, comesMs, parked === undefined ? '' : memberOf(parked), turn === 'gives way' ? 1 : '') as string[]
+      if (state === 'idle') return 'idle'
+      const job = parse(member)
+      if (state === 'held') {
+        if (await this.#isTaken(job)) return 'busy'
+        await this.#eval(leaveScript, tool, member, token)
+      } else if (!await this.#isOpen(job)) {
+        await this.#eval(leaveScript, tool, member, '')
+      } else if (state === 'late') {
+        await this.#eval(behindScript, tool, member, job.queue)
+      } else {
+        if (state === 'call') await this.#wake(job)
+        return 'busy'
+      }
     }
   }
 
-  /** Jobs that wait in their queues block nothing: they may be delayed, of low priority, or in a queue without workers. */
-  async #isBlocked (job: SerialJob): Promise<boolean> {
-    for (const member of await this.#redis.zrangebylex(serialKey(job.tool, 'jobs'), '-', `(${memberOf(job)}`, 'LIMIT', 0, window)) {
-      const earlier = parse(job.tool, member)
-      const state = await this.#stateOf(earlier)
-      if (state === 'taken') return true
-      if (state === 'gone') await this.#forget(earlier)
+  /** What others left undone, for all serial tools; `known` are the queues that exist. */
+  async review (known: readonly string[]): Promise<void> {
+    for (const tool of await this.#redis.smembers(serialToolsKey)) {
+      const queuesKey = serialKey(tool, 'queues')
+      const gone = (await this.#redis.smembers(queuesKey)).filter(queue => !known.includes(queue))
+      if (gone.length > 0) await this.#redis.srem(queuesKey, ...gone)
+      if (await this.call(tool) === 'busy' || await this.#redis.exists(queuesKey) === 1) continue
+      await this.#redis.srem(serialToolsKey, tool)
+      // Who adds a job notes the queue first.
+      if (await this.#redis.exists(queuesKey) === 1) await this.#redis.sadd(serialToolsKey, tool)
     }
-    return false
   }
 
-  async #stateOf ({ queue, id }: SerialJob): Promise<'gone' | 'waiting' | 'taken'> {
-    const [timestamp, processedOn, finishedOn] = await this.#redis.hmget(jobKey(queue, id), 'timestamp', 'processedOn', 'finishedOn')
-    if (timestamp === null || timestamp === undefined || (finishedOn !== null && finishedOn !== undefined)) return 'gone'
-    return processedOn === null || processedOn === undefined ? 'waiting' : 'taken'
+  async #enter (job: SerialJob, token: string, hold: '' | '1'): Promise<string> {
+    return await this.#eval(enterScript, job.tool, memberOf(job), token, job.queue, hold) as string
   }
 
-  async #forget (job: SerialJob): Promise<void> {
-    await this.#redis.zrem(serialKey(job.tool, 'jobs'), memberOf(job))
+  async #isEarlierComing ({ tool, type, id }: SerialJob): Promise<boolean> {
+    const queues = await this.#redis.smembers(serialKey(tool, 'queues'))
+    const coming = await Promise.all(queues.map(async queue => (
+      await this.#redis.eval(comingScript, 1, `${keyPrefix}:${internalName(queue)}:active`, jobKey(queue, ''), type, id)
+    )))
+    return coming.includes(1)
+  }
+
+  /** Whether a worker has the job: its lock runs out when it doesn't renew it. */
+  async #isTaken ({ queue, id }: Place): Promise<boolean> {
+    return await this.#redis.exists(`${jobKey(queue, id)}:lock`) === 1
+  }
+
+  async #isOpen ({ queue, id }: Place): Promise<boolean> {
+    const [timestamp, finishedOn] = await this.#redis.hmget(jobKey(queue, id), 'timestamp', 'finishedOn')
+    return typeof timestamp === 'string' && typeof finishedOn !== 'string'
   }
 
   /** A job that isn't parked needs no waking. */
-  async #wake ({ queue, id }: SerialJob): Promise<void> {
+  async #wake ({ queue, id }: Place): Promise<void> {
     const job = await this.#queues.open(queue).getJob(id)
     await job?.promote().catch(() => {})
   }
+
+  async #eval (script: string, tool: string, ...args: Array<string | number>): Promise<unknown> {
+    return await this.#redis.eval(script, 2, serialKey(tool, 'line'), serialKey(tool, 'gate'), ...args)
+  }
 }
 
-/** Makes a serial job known before it is taken, so that the order is that of arrival. */
-export async function registerSerial (redis: Redis, job: SerialJob): Promise<void> {
-  await redis.zadd(serialKey(job.tool, 'jobs'), 0, memberOf(job))
+/** Makes known that a queue has jobs of a serial tool, so that jobs of other queues give way to earlier ones there. */
+export async function registerSerial (redis: Redis, { tool, queue }: Pick<SerialJob, 'tool' | 'queue'>): Promise<void> {
+  await Promise.all([redis.sadd(serialKey(tool, 'queues'), queue), redis.sadd(serialToolsKey, tool)])
 }
 
-function memberOf ({ id, queue }: SerialJob): string {
+type Place = Pick<SerialJob, 'queue' | 'id'>
+
+function memberOf ({ id, queue }: Place): string {
   return `${id}|${queue}`
 }
 
-function parse (tool: string, member: string): SerialJob {
+function parse (member: string): Place {
   const at = member.indexOf('|')
-  return { tool, id: member.slice(0, at), queue: member.slice(at + 1) }
+  return { id: member.slice(0, at), queue: member.slice(at + 1) }
 }

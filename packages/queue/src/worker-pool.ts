@@ -97,7 +97,7 @@ export class WorkerPool {
     this.#canceller = new JobCanceller(options.redis, this.#queues)
     this.#gate = new SerialGate(options.redis, this.#queues)
     if (options.callbacks !== undefined) this.#callbacks = new CallbackWorker(options.callbacks, { ...options, queues: this.#queues, outputs: this.#outputs })
-    this.#upkeep = new Upkeep({ ...options, queues: this.#queues, canceller: this.#canceller, directory: this.#directory })
+    this.#upkeep = new Upkeep({ ...options, queues: this.#queues, canceller: this.#canceller, gate: this.#gate, directory: this.#directory })
   }
 
   /** Starts to serve; resolves when the queues that are known now are served. */

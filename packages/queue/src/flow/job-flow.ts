@@ -2,11 +2,13 @@ import type { JobData } from '@toolyard/contract'
 import { DelayedError, UnrecoverableError, WaitingChildrenError, type Job } from 'bullmq'
 import { cancelled } from '../cancellation.ts'
 import { alarmsKey, jobKey, placeOfKey } from '../names.ts'
-import { parkMs } from '../serial-gate.ts'
 import { encodeFailure } from '../settlement.ts'
 import { dependencyError, examineDependencies, lookAtDependents } from './dependencies.ts'
 import { release, type FlowParts } from './release.ts'
 import { settledSteps } from './step-jobs.ts'
+
+/** A job that was released too early is parked again for so long, in milliseconds. */
+const parkMs = 10_000
 
 /** How long a job waits for the jobs that it has made. */
 export interface StepWait {

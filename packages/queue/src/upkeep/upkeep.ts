@@ -3,6 +3,7 @@ import type { JobCanceller } from '../job-canceller.ts'
 import type { JobQueues } from '../job-queues.ts'
 import { upkeepKey } from '../names.ts'
 import type { QueueDirectory } from '../queue-directory.ts'
+import type { SerialGate } from '../serial-gate.ts'
 import type { Retention } from '../retention.ts'
 import type { Redis } from '../connection.ts'
 import { forgetEmptyQueue } from './empty-queues.ts'
@@ -16,6 +17,7 @@ export interface UpkeepOptions {
   queues: JobQueues
   directory: QueueDirectory
   canceller: JobCanceller
+  gate: SerialGate
   retention: Retention
   onError: (error: Error, queue: string) => void
 }
@@ -24,13 +26,14 @@ interface Task {
   name: string
   everyMs: number
   /** Idempotent, as two processes may be at it. */
-  run: (queue: string) => Promise<void>
+  run: (queues: readonly string[]) => Promise<void>
 }
 
 /**
  * What has to be done though no job comes or ends: wakes those whose time is over, finds what a process that died left
- * parked, cancels the steps of workflows that have ended, removes old jobs, and forgets queues that nobody uses. Every worker process runs it; each task is done by one
- * of them at a time, and costs a command or two for each queue, however many jobs there are.
+ * parked, lets serial tools go on, cancels the steps of workflows that have ended, removes old jobs, and forgets queues
+ * that nobody uses. Every worker process runs it; each task is done by one of them at a time, and costs a command or two
+ * for each queue, however many jobs there are.
  */
 export class Upkeep {
   readonly #options: UpkeepOptions
@@ -42,11 +45,12 @@ export class Upkeep {
     this.#options = options
     const review = createParkedReview(options)
     this.#tasks = [
-      { name: 'alarms', everyMs: 1_000, run: queue => wakeDueJobs(options, queue) },
-      { name: 'parked', everyMs: 3_000, run: review },
-      { name: 'steps', everyMs: 3_000, run: queue => cancelOrphanedSteps(options, queue) },
-      { name: 'old-jobs', everyMs: 10_000, run: queue => removeOldJobs(options, queue) },
-      { name: 'empty-queues', everyMs: 20_000, run: queue => forgetEmptyQueue(options, queue) }
+      { name: 'alarms', everyMs: 1_000, run: this.#each(queue => wakeDueJobs(options, queue)) },
+      { name: 'serial', everyMs: 1_000, run: queues => options.gate.review(queues) },
+      { name: 'parked', everyMs: 3_000, run: this.#each(review) },
+      { name: 'steps', everyMs: 3_000, run: this.#each(queue => cancelOrphanedSteps(options, queue)) },
+      { name: 'old-jobs', everyMs: 10_000, run: this.#each(queue => removeOldJobs(options, queue)) },
+      { name: 'empty-queues', everyMs: 20_000, run: this.#each(queue => forgetEmptyQueue(options, queue)) }
     ]
   }
 
@@ -75,12 +79,19 @@ export class Upkeep {
     try {
       // Runs out a little earlier than the next turn of the same process.
       if (await redis.set(upkeepKey(name), randomUUID(), 'PX', Math.round(everyMs * 0.9), 'NX') === null) return
-      for (const queue of await directory.list()) {
-        if (this.#stopped) return
-        await run(queue)
-      }
+      await run(await directory.list())
     } catch (error) {
       if (!this.#stopped) onError(error as Error, '*')
+    }
+  }
+
+  /** A queue with which something is wrong doesn't keep the others from their turn. */
+  #each (run: (queue: string) => Promise<void>): Task['run'] {
+    return async queues => {
+      for (const queue of queues) {
+        if (this.#stopped || this.#options.redis.status !== 'ready') return
+        await run(queue).catch((error: unknown) => { if (!this.#stopped) this.#options.onError(error as Error, queue) })
+      }
     }
   }
 }

@@ -1,0 +1,81 @@
+/*
+ * What the gate of serial tools does in Redis. KEYS, but for the last two: a tool's line and its gate. The line is a sorted
+ * set of members `id|queue`, whose scores are 0, or 1 for jobs of a queue that is behind; the gate is a hash of who holds
+ * the tool, with which token, and who was called when, by Redis' own clock.
+ */
+
+const shared = `
+local line, gate = KEYS[1], KEYS[2]
+local function setQueue (queue, from, to)
+  for _, member in ipairs(redis.call('ZRANGEBYSCORE', line, from, from)) do
+    if string.sub(member, -#queue - 1) == '|' .. queue then redis.call('ZADD', line, to, member) end
+  end
+end
+`
+/** Puts a job into the line; with ARGV[4], gives it the tool when it can have it. ARGV: member, token, queue, 1 to hold. */
+export const enterScript = `
+${shared}
+local state = redis.call('HMGET', gate, 'holder', 'called')
+if state[2] == ARGV[1] then redis.call('HDEL', gate, 'called', 'calledAt') end
+if state[1] == ARGV[1] then
+  redis.call('HSET', gate, 'token', ARGV[2])
+  return 'holds'
+end
+setQueue(ARGV[3], 1, 0)
+redis.call('ZADD', line, 0, ARGV[1])
+if state[1] then return 'held' end
+if redis.call('ZRANGE', line, 0, 0)[1] ~= ARGV[1] then return 'behind' end
+if ARGV[4] ~= '1' then return 'first' end
+redis.call('ZREM', line, ARGV[1])
+redis.call('HSET', gate, 'holder', ARGV[1], 'token', ARGV[2])
+return 'holds'
+`
+/** Frees the tool, if this run of the job holds it, and takes the job out of the line. ARGV: member, token. */
+export const leaveScript = `
+${shared}
+redis.call('ZREM', line, ARGV[1])
+local state = redis.call('HMGET', gate, 'holder', 'token')
+if state[1] == ARGV[1] and state[2] == ARGV[2] then redis.call('HDEL', gate, 'holder', 'token') end
+return 1
+`
+/**
+ * Calls the first in line, where the tool is free. ARGV: how long a called job is waited for; who was just parked, or
+ * nothing; 1 where that one only wants to know whether it was called meanwhile.
+ */
+export const callScript = `
+${shared}
+local state = redis.call('HMGET', gate, 'holder', 'token', 'called', 'calledAt')
+if state[1] then return {'held', state[1], state[2]} end
+local first = redis.call('ZRANGE', line, 0, 0)[1]
+if not first then
+  redis.call('DEL', gate)
+  return {'idle'}
+end
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+if ARGV[3] == '1' and state[3] ~= ARGV[2] then return {'waits', first} end
+if state[3] == first and first ~= ARGV[2] then
+  return {now - state[4] < tonumber(ARGV[1]) and 'waits' or 'late', first}
+end
+redis.call('HSET', gate, 'called', first, 'calledAt', string.format('%.0f', now))
+return {'call', first}
+`
+/** A called job has not come: those of its queue go behind all others, and are called again in their turn. ARGV: member, queue. */
+export const behindScript = `
+${shared}
+setQueue(ARGV[2], 0, 1)
+if redis.call('HGET', gate, 'called') == ARGV[1] then redis.call('HDEL', gate, 'called', 'calledAt') end
+return 1
+`
+/** Notes that a job has entered, where it is. KEYS: job. */
+export const noteScript = "return redis.call('EXISTS', KEYS[1]) == 1 and redis.call('HSET', KEYS[1], 'entered', '1') or 0"
+/** Whether an earlier job of the tool was taken and has not entered yet. KEYS: active. ARGV: stem of the jobs' keys, type, id. */
+export const comingScript = `
+for _, id in ipairs(redis.call('LRANGE', KEYS[1], 0, -1)) do
+  if id < ARGV[3] then
+    local job = redis.call('HMGET', ARGV[1] .. id, 'name', 'entered')
+    if job[1] == ARGV[2] and not job[2] and redis.call('EXISTS', ARGV[1] .. id .. ':lock') == 1 then return 1 end
+  end
+end
+return 0
+`

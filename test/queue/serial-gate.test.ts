@@ -1,0 +1,102 @@
+import { JobCanceller, JobQueues, newJobId, QueueDirectory, WorkerPool, type ClaimedJob } from '@toolyard/queue'
+import fc from 'fast-check'
+import { setTimeout as delay } from 'node:timers/promises'
+import t from 'tap'
+import { waitFor } from '../support/condition.ts'
+import { connectTo } from '../support/connection.ts'
+import { startTestRedis } from '../support/redis.ts'
+
+const server = await startTestRedis(t)
+const redis = await connectTo(t, server)
+const retention = { ageSec: 3_600, count: 10_000 }
+const queues = new JobQueues(redis, new QueueDirectory(redis, 1_000), retention)
+const canceller = new JobCanceller(redis, queues)
+t.teardown(() => queues.close())
+
+/** What happens: a call comes, is cancelled, a queue is paused or goes on, time passes. */
+type Event =
+  | { kind: 'add', queue: number, ms: number, delayMs: number }
+  | { kind: 'cancel', which: number }
+  | { kind: 'pause' | 'resume', queue: number }
+  | { kind: 'pass', ms: number }
+
+const queue = fc.nat(2)
+const event: fc.Arbitrary<Event> = fc.oneof(
+  { weight: 8, arbitrary: fc.record({ kind: fc.constant('add' as const), queue, ms: fc.nat(30), delayMs: fc.oneof({ weight: 4, arbitrary: fc.constant(0) }, fc.nat(300)) }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('cancel' as const), which: fc.nat(20) }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constantFrom('pause' as const, 'resume' as const), queue }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('pass' as const), ms: fc.nat(100) }) }
+)
+let rounds = 0
+
+interface Run { id: string, queue: string, running: number }
+
+/** Runs what happens against two pools; answers the runs in their order, and which calls were never delayed. */
+async function play (events: readonly Event[], pauses: boolean): Promise<{ runs: Run[], prompt: Set<string> }> {
+  const round = ++rounds
+  const name = (index: number): string => `r${round}-${index}`
+  const runs: Run[] = []
+  let running = 0
+  const handle = async (job: ClaimedJob): ReturnType<ConstructorParameters<typeof WorkerPool>[0]['handle']> => {
+    running++
+    runs.push({ id: job.id, queue: job.queue, running })
+    await delay(Number(job.data.arguments['ms']), undefined, { signal: job.signal }).catch(() => {})
+    running--
+    return { ok: true, json: '1', value: 1 }
+  }
+  const pools = await Promise.all([1, 2].map(async () => new WorkerPool({
+    redis: await connectTo(t, server),
+    subscriber: await connectTo(t, server, 'subscriber'),
+    retention,
+    queues: [0, 1, 2].map(name),
+    concurrency: 2,
+    handle,
+    // A worker that is about to settle a job when it is cancelled finds that it has lost it.
+    onError: error => { if (!/Missing lock|not in the active state/i.test(error.message)) t.error(error) }
+  })))
+  await Promise.all(pools.map(pool => pool.start()))
+  const added: Array<{ id: string, queue: string, delayMs: number }> = []
+  for (const happens of events) {
+    if (happens.kind === 'add') {
+      const job = { id: newJobId(), queue: name(happens.queue), delayMs: happens.delayMs }
+      added.push(job)
+      await queues.add(job.queue, [{ id: job.id, type: `x.${round}`, delayMs: job.delayMs, data: { tool: `x${round}`, serial: true, arguments: { ms: happens.ms }, timeoutSec: 10, tags: [], keyName: 'k' } }])
+    } else if (happens.kind === 'cancel') {
+      const job = added[happens.which]
+      if (job !== undefined) await canceller.cancel(job.queue, job.id)
+    } else if (happens.kind === 'pass') await delay(happens.ms)
+    else if (pauses) await (happens.kind === 'pause' ? queues.open(name(happens.queue)).pause() : queues.open(name(happens.queue)).resume())
+  }
+  for (const index of [0, 1, 2]) await queues.open(name(index)).resume()
+  for (const { id, queue } of added) await waitFor(`job ${id} has ended`, async () => await redis.hexists(`toolyard:{${queue}}:${id}`, 'finishedOn') === 1, 20_000)
+  await Promise.all(pools.map(pool => pool.stop(1_000)))
+  return { runs, prompt: new Set(added.filter(job => job.delayMs === 0).map(job => job.id)) }
+}
+
+const options = { numRuns: 8, interruptAfterTimeLimit: 60_000 }
+
+t.test('P22 whatever comes, is cancelled, and is paused: one call runs at a time, each once, and all end', { timeout: 200_000 }, async () => {
+  await fc.assert(fc.asyncProperty(fc.array(event, { minLength: 5, maxLength: 30 }), async events => {
+    const { runs } = await play(events, true)
+    return runs.every(run => run.running === 1) && new Set(runs.map(run => run.id)).size === runs.length
+  }), options)
+})
+
+t.test('X17 the calls of each queue run in the order of their arrival', { timeout: 200_000 }, async () => {
+  await fc.assert(fc.asyncProperty(fc.array(event, { minLength: 5, maxLength: 30 }), async events => {
+    const { runs, prompt } = await play(events, false)
+    return [0, 1, 2].every(index => {
+      const ids = runs.filter(run => run.queue.endsWith(`-${index}`) && prompt.has(run.id)).map(run => run.id)
+      return ids.every((id, place) => place === 0 || (ids[place - 1] ?? '') < id)
+    })
+  }), options)
+})
+
+t.test('nothing of a serial tool is left when its queues are forgotten', async t => {
+  const directory = new QueueDirectory(redis, 1_000)
+  const pool = new WorkerPool({ redis: await connectTo(t, server), subscriber: await connectTo(t, server, 'subscriber'), retention, queues: ['*'], concurrency: 1, handle: async () => ({ ok: true, json: '1', value: 1 }), onError: error => { t.error(error) } })
+  await pool.start()
+  for (const queue of await directory.list()) await directory.forget(queue)
+  await waitFor('all is gone', async () => (await redis.keys('toolyard:serial*')).length === 0, 10_000)
+  await pool.stop(0)
+})
