@@ -76,8 +76,8 @@ void t.test('fault 10 many timeouts of Python tools leave no process and no desc
   }))
   t.equal(timeouts, 200)
   t.strictSame(running('sleep', seconds), [])
-  // The process that waits for the next call may not have been there yet: it has two.
-  t.ok(readdirSync('/proc/self/fd').length <= before + 2)
+  // The process that waits for the next call may not have been there yet: it has three.
+  t.ok(readdirSync('/proc/self/fd').length <= before + 3)
   t.match(await tools.call({ module: 'naps', arguments: { seconds: '0' } }), { ok: false, error: { message: 'exit status 0' } }, 'and the host is well')
 })
 
@@ -174,6 +174,25 @@ void t.test('a template or host that dies takes its calls along, and the next ca
     t.equal(errorOf(await run), 'INTERNAL: the Python host ended while the tool ran', who)
     t.strictSame(running('sleep', seconds), [])
     t.equal(outputOf(await tools.call({ module: 'victim' })), 'fine')
+  }
+})
+
+void t.test('the first process of a nest that dies or is stopped costs its own call, and leaves nothing', { skip }, async t => {
+  const tools = await boxedPython(t)
+  const seconds = nap()
+  const body = 'if given.get("seconds"): subprocess.run(["sleep", given["seconds"]])\nreturn "fine"'
+  t.equal(outputOf(await tools.execute('victim', body)), 'fine')
+  for (const [signal, error] of [['SIGKILL', 'TOOL_FAILED: signal: SIGKILL'], ['SIGSTOP', 'TOOL_TIMEOUT: tool timed out']] as const) {
+    const run = tools.call({ module: 'victim', arguments: { seconds }, timeoutMs: 10_000 })
+    await until('the call runs', () => running('sleep', seconds).length === 1)
+    const sleeping = Number(running('sleep', seconds)[0])
+    process.kill(ancestor(sleeping, 2), signal)
+    if (signal === 'SIGSTOP') process.kill(sleeping, 'SIGKILL')
+    t.equal(outputOf(await tools.call({ module: 'victim' })), 'fine', 'others go on')
+    const outcome = await run
+    // A call that is done has told its answer; nobody has told that its process ended.
+    t.equal(outcome.ok ? 'it returned' : errorOf(outcome), error)
+    t.strictSame(running('sleep', seconds), [])
   }
 })
 

@@ -1,6 +1,6 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
@@ -129,7 +129,7 @@ function receptions (): string[] {
 t.test('a process that was not asked for gets no connection', openPython, async t => {
   const fixture = await createFixture(t)
   const body = `import socket
-path = open(f"/proc/{arguments['host']}/cmdline").read().split("\\0")[-3]
+path = arguments["path"]
 results = []
 for hello in ["0" * 32 + "c", "x" * 5, "f" * 4096]:
     connection = socket.socket(socket.AF_UNIX)
@@ -140,10 +140,18 @@ for hello in ["0" * 32 + "c", "x" * 5, "f" * 4096]:
     try: results.append(len(connection.recv(10)))
     except ConnectionError: results.append(0)
 return [results, oct(os.stat(os.path.dirname(path)).st_mode & 0o777)]`
+  const own = mkdtempSync(join(tmpdir(), 'toolyard-own-'))
+  const usual = process.env['TMPDIR']
+  process.env['TMPDIR'] = own
+  t.teardown(() => {
+    if (usual === undefined) delete process.env['TMPDIR']
+    else process.env['TMPDIR'] = usual
+    rmSync(own, { recursive: true, force: true })
+  })
   fixture.source('tool.py', pids)
-  const [, , host] = outputOf(await fixture.run()) as number[]
-  t.ok(readFileSync(`/proc/${host}/cmdline`, 'utf8').includes('toolyard_host.py'))
-  t.same(outputOf(await fixture.execute(body, { arguments: { host } })), [[0, 0, 0], '0o700'])
+  outputOf(await fixture.run())
+  const path = receptions().map(name => join(own, name, 'reception'))[0]
+  t.same(outputOf(await fixture.execute(body, { arguments: { path } })), [[0, 0, 0], '0o700'])
 })
 
 function childrenOf (pid: number | undefined): number[] {

@@ -1,4 +1,4 @@
-"""Starts the host of one Python root: `toolyard_host.py ROOT RECEPTION CONTROL`; CONTROL is a descriptor."""
+"""Starts the host of one Python root: `toolyard_host.py ROOT CONTROL`; CONTROL is a descriptor."""
 
 import os
 import sys
@@ -10,4 +10,4 @@ from toolyard._host.host import main  # noqa: E402
 sys.path.pop(0)
 
 if __name__ == "__main__":
-    main(root=sys.argv[1], reception=sys.argv[2], descriptor=int(sys.argv[3]))
+    main(root=sys.argv[1], descriptor=int(sys.argv[2]))

@@ -1,4 +1,7 @@
-"""A Python tool that looks at how it is shut in; see `probe.ts`. It returns what it could reach, which should be nothing."""
+"""
+A Python tool that looks at how it and its import are shut in; see `probe.ts`. It returns what it could reach, which should
+be nothing.
+"""
 
 import os
 import socket
@@ -34,18 +37,39 @@ def reached_network() -> list[str]:
         return [] if client.connect_ex(("127.0.0.1", port)) != 0 else ["reached a TCP port of the machine"]
 
 
+def opened_sockets() -> list[str]:
+    """Unix sockets that could be connected to something."""
+    opened = []
+    for what, make in (
+        ("a Unix socket", lambda: [socket.socket(socket.AF_UNIX)]),
+        ("a pair of datagram sockets", lambda: socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)),
+    ):
+        try:
+            for each in make():
+                each.close()
+        except OSError:
+            continue
+        opened.append(f"opened {what}")
+    return opened
+
+
 # What an import can do is tried while it is one.
-IMPORT_REACHED = [f"{what}, while it was imported" for what in [*seen_secrets([]), *reached_network()]]
+IMPORT_REACHED = [f"{what}, while it was imported" for what in [*seen_secrets([]), *reached_network(), *opened_sockets()]]
+# A directory that the import leaves open, as a careless module does.
+LEFT_OPEN = os.open("/", os.O_RDONLY | os.O_DIRECTORY)
 
 
 class Canary(Tool):
     def execute(self, secrets: list[str]) -> list[str]:
         with open("/proc/self/status", encoding="ascii") as file:
             status = dict(line.split(":\t", 1) for line in file.read().splitlines() if ":\t" in line)
-        reached = [*IMPORT_REACHED, *seen_secrets(secrets), *reached_network()]
+        reached = [*IMPORT_REACHED, *seen_secrets(secrets), *reached_network(), *opened_sockets()]
         processes = [name for name in os.listdir("/proc") if name.isdigit()]
         if os.getpid() != OWN_PROCESSES or len(processes) > OWN_PROCESSES:
             reached.append(f"saw {len(processes)} processes")
+        reached += [f"reached {path} of its first process" for path in _reached_of_init()]
+        if _is_directory(LEFT_OPEN):
+            reached.append("has a directory that its import left open")
         if any(int(status[name], 16) for name in ("CapPrm", "CapEff", "CapBnd", "CapAmb")):
             reached.append("has capabilities")
         if status["Seccomp"] != "2":
@@ -60,3 +84,22 @@ class Canary(Tool):
             except OSError:
                 pass
         return reached
+
+
+def _reached_of_init() -> list[str]:
+    reached = []
+    for path in ("mem", "environ", "root", "cwd", *(f"fd/{number}" for number in range(64))):
+        try:
+            os.close(os.open(f"/proc/1/{path}", os.O_RDONLY | os.O_NONBLOCK))
+        except OSError:
+            continue
+        reached.append(path)
+    return reached
+
+
+def _is_directory(descriptor: int) -> bool:
+    try:
+        os.listdir(descriptor)
+    except OSError:
+        return False
+    return True

@@ -1,12 +1,13 @@
-import type { Duplex } from 'node:stream'
 import type { Mark, Marks } from '../process/mark.ts'
 import { readProcess } from '../process/process-table.ts'
 import { defaultLimits, type ProcessLimits } from '../sandbox/limits.ts'
 import { createDeferred, type Deferred } from './deferred.ts'
 import { createFrameReader, decodeFrame, encodeFrame, type Message } from './frames.ts'
 import { nestTree, type NestParent } from './nest-tree.ts'
+import { disconnect, type Connections } from './connections.ts'
+import { createPipeSource } from './pipes.ts'
 import { openTree, type ProcessTree } from './process-tree.ts'
-import type { Connections, Guest, Reception } from './reception.ts'
+import type { Reception } from './reception.ts'
 
 /**
  * How a forked process ended. `unboxed`: it didn't begin, because its nest could not be made. `lost`: nobody can tell,
@@ -26,8 +27,8 @@ export interface ForkedProcess extends Connections {
   release: () => void
 }
 
-/** A process that forks: in the open its pid, in a box its nest. */
-export type ForkerProcess = { kind: 'open', pid: number } | { kind: 'boxed', nest: NestParent }
+/** A process that forks: in the open its pid, and where what it forks connects; in a box its nest. */
+export type ForkerProcess = { kind: 'open', pid: number, reception: Reception } | { kind: 'boxed', nest: NestParent }
 
 export type Fork =
   | { kind: 'forked', process: ForkedProcess }
@@ -53,7 +54,6 @@ export interface Forker {
 /** What forkers of one worker share. */
 export interface ForkerService {
   marks: Marks
-  reception: Reception
 }
 
 /** A process that was asked for; the answer is undefined when none will come. */
@@ -66,17 +66,20 @@ const maxMessageBytes = 4_096
 /** A forker does nothing but fork. One that takes longer is stuck, and given up. */
 const patienceMs = 10_000
 
-/** Takes over the control connection of a forking process. The messages are in `forker.py`. */
-export function createForker (self: ForkerProcess, control: Duplex, { marks, reception }: ForkerService): Forker {
+/** Takes over the connections of a forking process. The messages are in `forker.py`. */
+export function createForker (self: ForkerProcess, { requests, replies }: Pick<Connections, 'requests' | 'replies'>, { marks }: ForkerService): Forker {
   const children = new Map<number, Child>()
   let count = 0
 
-  const closed = new Promise<void>(resolve => { control.once('close', () => { resolve() }) }).then(() => {
+  const pipes = createPipeSource(() => self.kind === 'boxed' ? self.nest.find() : undefined)
+  const closed = new Promise<void>(resolve => { replies.once('close', () => { resolve() }) }).then(() => {
+    pipes.close()
     for (const child of children.values()) lose(child)
     children.clear()
   })
   const read = createFrameReader(maxMessageBytes, content => { handle(decodeFrame(content)) })
-  control.on('error', () => {}).on('data', (chunk: Buffer) => { if (!read(chunk)) control.destroy() })
+  requests.on('error', () => {})
+  replies.on('error', () => {}).on('data', (chunk: Buffer) => { if (!read(chunk)) replies.destroy() })
 
   function handle (message: Message): void {
     const id = Number(message['id'])
@@ -89,39 +92,48 @@ export function createForker (self: ForkerProcess, control: Duplex, { marks, rec
 
   function request (message: Record<string, unknown>): Child {
     const child = { answered: createDeferred<Message | undefined>(), ended: createDeferred<ForkEnding>() }
-    if (control.destroyed) {
+    if (replies.destroyed) {
       lose(child)
       return child
     }
     count += 1
     children.set(count, child)
-    control.write(encodeFrame({ id: count, ...message }))
+    requests.write(encodeFrame({ id: count, ...message }))
     return child
   }
 
   async function inTime<T> (answered: Promise<T>): Promise<T> {
-    const stuck = setTimeout(() => { control.destroy() }, patienceMs)
+    const stuck = setTimeout(() => { replies.destroy() }, patienceMs)
     const answer = await answered
     clearTimeout(stuck)
     return answer
   }
 
-  async function connect (child: Child, guest: Guest, mark: Mark | undefined): Promise<Fork> {
+  async function connect (child: Child, connected: (answer: Message) => Promise<Connections | undefined>, mark: Mark | undefined): Promise<Fork> {
     const answer = await child.answered.promise
     const childPid = Number(answer?.['pid'])
-    if (!Number.isSafeInteger(childPid)) return refusalOf(answer)
-    const connections = await Promise.race([guest.connected, child.ended.promise])
-    if ('kind' in connections) return connections.kind === 'unboxed' ? connections : { kind: 'lost' }
+    if (answer === undefined || !Number.isSafeInteger(childPid)) return refusalOf(answer)
+    const connections = await Promise.race([connected(answer), child.ended.promise])
+    if (connections === undefined || 'kind' in connections) {
+      const ending = connections ?? await child.ended.promise
+      return ending.kind === 'unboxed' ? ending : { kind: 'lost' }
+    }
     const born = birthOf(childPid, mark, child.ended.promise)
     if (born === undefined) {
-      connections.control.destroy()
-      connections.output.destroy()
+      disconnect(connections)
       return { kind: 'lost' }
     }
     const release = (): void => { marks.release(mark) }
     let ended = false
     void child.ended.promise.then(() => { ended = true })
     return { kind: 'forked', process: { ...connections, ...born, ended: child.ended.promise, hasEnded: () => ended, release } }
+  }
+
+  /** Undefined when its nest could not be made, or it ended at once. */
+  function openPipes ({ id, pipes: descriptors }: Message): Connections | undefined {
+    const connections = pipes.open(descriptors)
+    requests.write(encodeFrame({ opened: id }))
+    return connections
   }
 
   /** Undefined for what isn't a child of the forker. */
@@ -133,16 +145,18 @@ export function createForker (self: ForkerProcess, control: Duplex, { marks, rec
     const entry = readProcess(pid)
     // A module that is imported in the forker could send messages of its own, and have any process killed.
     if (process.platform === 'linux' && entry?.parent !== self.pid) return undefined
-    return { tree: openTree({ pid, started: entry?.started, mark }), self: { kind: 'open', pid } }
+    return { tree: openTree({ pid, started: entry?.started, mark }), self: { kind: 'open', pid, reception: self.reception } }
   }
 
   return {
     closed,
     async fork (processLimits = defaultLimits) {
-      const guest = reception.expect()
-      // A nest needs none.
-      const mark = self.kind === 'open' ? marks.take() : undefined
-      const fork = await inTime(connect(request({ token: guest.token, mark: mark ?? null, limits: processLimits }), guest, mark))
+      if (self.kind === 'boxed') {
+        return await inTime(connect(request({ limits: processLimits }), async answer => await Promise.resolve(openPipes(answer)), undefined))
+      }
+      const guest = self.reception.expect()
+      const mark = marks.take()
+      const fork = await inTime(connect(request({ token: guest.token, mark: mark ?? null }), async () => await guest.connected, mark))
       guest.dismiss()
       if (fork.kind !== 'forked') marks.release(mark)
       return fork
@@ -162,7 +176,7 @@ function lose ({ answered, ended }: Child): void {
 
 function endingOf ({ exit, signal, unboxed }: Message): ForkEnding | undefined {
   if (typeof unboxed === 'string') return { kind: 'unboxed', cause: unboxed }
-  if (typeof exit === 'number') return { kind: 'exit', code: exit }
+  if (Number.isInteger(exit)) return { kind: 'exit', code: Number(exit) }
   return typeof signal === 'string' ? { kind: 'signal', signal: signal as NodeJS.Signals } : undefined
 }
 

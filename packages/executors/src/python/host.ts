@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import type { Duplex, Readable } from 'node:stream'
+import type { Socket } from 'node:net'
+import type { Readable } from 'node:stream'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { CallError } from '@toolyard/contract'
@@ -12,10 +13,10 @@ import { killTree } from '../process/kill-tree.ts'
 import { readProcess } from '../process/process-table.ts'
 import type { ProcessPlan } from '../process/plan.ts'
 import { sandboxError, startError } from '../process/start-error.ts'
-import { receptionPlace, type HostBox, type NestPlan } from '../sandbox/host-box.ts'
+import type { HostBox, NestPlan } from '../sandbox/host-box.ts'
 import { createForker, type ForkerProcess } from './forker.ts'
 import { createFrameReader, decodeFrame, encodeFrame, type Message } from './frames.ts'
-import { receptionName, type Reception } from './reception.ts'
+import type { Reception } from './reception.ts'
 import { createTemplate, type Template, type TemplateService } from './template.ts'
 
 /** The warm process of one Python root, and the templates of its modules. */
@@ -41,14 +42,14 @@ export interface HostService extends TemplateService {
 export interface HostPlace {
   /** The Python root. */
   root: string
-  /** The box that it and its calls are shut in; undefined: none. */
-  box: HostBox | undefined
+  /** The box that it and its calls are shut in, or for those in the open, where they connect. */
+  within: HostBox | Reception
 }
 
 interface HostProcess {
   child: ChildProcess
   pid: number
-  control: Duplex & { unref (): void }
+  control: Socket
   stderr: Readable & { unref (): void }
   /** Of the box around it. */
   boxed: { status: BoxStatus, nests: NestPlan } | undefined
@@ -63,12 +64,12 @@ const script = fileURLToPath(new URL('../../python/toolyard_host.py', import.met
 
 /** Starts a host, or says why it can't be started. `plan` is a Python, its directory and its environment. */
 export async function startHost (place: HostPlace, plan: Omit<ProcessPlan, 'args'>, service: HostService): Promise<Host | CallError> {
-  const started = await spawnHost(place, plan, service.reception)
+  const started = await spawnHost(place, plan)
   if (!('child' in started)) return started
   const { control, boxed } = started
-  control.write(encodeFrame({ box: boxed?.nests ?? null }))
+  control.write(encodeFrame({ box: boxed?.nests ?? null, reception: 'enter' in place.within ? null : place.within.path }))
   const answer = boxed === undefined ? undefined : await firstAnswer(started)
-  const host = createHost(place.root, started, service)
+  const host = createHost(place, started, service)
   if (answer !== undefined && answer['ready'] !== true) {
     await host.close()
     return sandboxError(String(answer['failed']))
@@ -94,11 +95,12 @@ async function firstAnswer ({ control, stderr, child }: HostProcess): Promise<Me
   return await Promise.race([told, gone])
 }
 
-function createHost (root: string, { child, pid, control, stderr, boxed }: HostProcess, service: HostService): Host {
+function createHost ({ root, within }: HostPlace, { child, pid, control, stderr, boxed }: HostProcess, service: HostService): Host {
   const tree = { pid, started: readProcess(pid)?.started, mark: undefined }
   const kill = (): Promise<number[]> => boxed === undefined ? killTree(tree, []) : killBox(tree, boxed.status)
-  const self: ForkerProcess = boxed === undefined ? { kind: 'open', pid } : { kind: 'boxed', nest: { find: () => hostIn(boxed.status), kill } }
-  const forker = createForker(self, control, service)
+  const find = (): number | undefined => boxed === undefined ? pid : hostIn(boxed.status)
+  const self: ForkerProcess = 'enter' in within ? { kind: 'boxed', nest: { find, kill } } : { kind: 'open', pid, reception: within }
+  const forker = createForker(self, { requests: control, replies: control }, service)
   const current = new Map<string, Template>()
   const living = new Set<Template>()
   let closing = false
@@ -169,13 +171,13 @@ function boxProcesses (status: BoxStatus): number[] {
 }
 
 /** As the leader of a session of its own, so that a Ctrl-C at the worker's terminal doesn't reach it. */
-async function spawnHost (place: HostPlace, basis: Omit<ProcessPlan, 'args'>, reception: Reception): Promise<HostProcess | CallError> {
+async function spawnHost ({ root, within }: HostPlace, basis: Omit<ProcessPlan, 'args'>): Promise<HostProcess | CallError> {
   let entry: ReturnType<HostBox['enter']> | undefined
-  const control = place.box === undefined ? firstDescriptor : firstDescriptor + 1
-  const path = place.box === undefined ? reception.path : `${receptionPlace}/${receptionName}`
-  const plan = { ...basis, args: ['-I', '-B', '-X', 'utf8', script, place.root, path, String(control)], readable: [...basis.readable ?? [], dirname(script)] }
+  const box = 'enter' in within ? within : undefined
+  const control = box === undefined ? firstDescriptor : firstDescriptor + 1
+  const plan = { ...basis, args: ['-I', '-B', '-X', 'utf8', script, root, String(control)], readable: [...basis.readable ?? [], dirname(script)] }
   try {
-    entry = place.box?.enter({ ...plan, root: place.root }, reception.directory)
+    entry = box?.enter({ ...plan, root })
   } catch (error) {
     return sandboxError((error as Error).message)
   }

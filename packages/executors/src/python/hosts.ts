@@ -47,9 +47,8 @@ export function createHosts (options: HostsOptions): Hosts {
     python ??= findPython(options.env)
     const found = await python
     if ('code' in found) return { error: found }
-    reception ??= openReception()
-    const service = { ...options, reception: await reception }
-    const host = await startHost({ root, box }, { program: found.path, env: options.env, cwd: options.workspaceDir, readable: found.modulePaths }, service)
+    const within = box ?? await (reception ??= openReception())
+    const host = await startHost({ root, within }, { program: found.path, env: options.env, cwd: options.workspaceDir, readable: found.modulePaths }, options)
     if ('code' in host) return { error: host }
     living.add(host)
     void host.closed.then(async () => {

@@ -22,7 +22,7 @@ const timeoutMs = 60_000
 
 /** Has a template import its module; hands each line that this prints to `onLine`. */
 export async function runImport (process: ForkedProcess, module: string, onLine: (line: string) => void): Promise<Import> {
-  const { control, output } = process
+  const { requests, output } = process
   const lines = createLineSplitter(onLine)
   let printedBytes = 0
   output.on('data', (chunk: Buffer) => {
@@ -30,7 +30,7 @@ export async function runImport (process: ForkedProcess, module: string, onLine:
     lines.add(chunk)
   })
   const printed = closing(output)
-  control.write(encodeFrame({ module }))
+  requests.write(encodeFrame({ module }))
   const result = await importResult(process)
   await drainPipes(printed, () => printedBytes)
   output.destroy()
@@ -40,8 +40,8 @@ export async function runImport (process: ForkedProcess, module: string, onLine:
 
 /** What the template says; else how it ended; else that it took too long. */
 async function importResult (process: ForkedProcess): Promise<Import> {
-  const told = firstMessage(process.control).then(importOf)
-  const closed = closing(process.control)
+  const told = firstMessage(process.replies).then(importOf)
+  const closed = closing(process.replies)
   const dead = process.ended.then(async (ending): Promise<Import> => {
     // What it said before may still be on its way.
     await drainPipes(closed, () => 0)
@@ -64,14 +64,14 @@ function importOf (message: Message): Import {
   return { kind: 'failed', reason: String(message['failed']) }
 }
 
-function firstMessage (control: Socket): Promise<Message> {
+function firstMessage (replies: Socket): Promise<Message> {
   return new Promise(resolve => {
     const read = createFrameReader(maxMessageBytes, content => {
-      control.off('data', onData)
+      replies.off('data', onData)
       resolve(decodeFrame(content))
     })
-    const onData = (chunk: Buffer): void => { if (!read(chunk)) control.destroy() }
-    control.on('data', onData)
+    const onData = (chunk: Buffer): void => { if (!read(chunk)) replies.destroy() }
+    replies.on('data', onData)
   })
 }
 

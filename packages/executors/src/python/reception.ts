@@ -4,14 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-
-/** The two connections of one forked process; neither has been read from. */
-export interface Connections {
-  /** Carries messages. */
-  control: Socket
-  /** Carries what the process prints. */
-  output: Socket
-}
+import type { Connections } from './connections.ts'
 
 /** A process that is about to connect. */
 export interface Guest {
@@ -22,21 +15,21 @@ export interface Guest {
   dismiss (): void
 }
 
-/** Where forked Python processes connect to the worker: a Unix socket in a directory that only its user can enter. */
+/** Where Python processes that are forked in the open connect to the worker: a Unix socket in a directory that only its user can enter. */
 export interface Reception {
   path: string
-  /** Holds the socket and nothing else. */
-  directory: string
   expect (): Guest
   close (): Promise<void>
 }
 
-interface Waiting extends Partial<Connections> {
+interface Waiting {
+  control?: Socket
+  output?: Socket
   admit (connections: Connections): void
 }
 
 /** The name of the socket. */
-export const receptionName = 'reception'
+const receptionName = 'reception'
 const tokenBytes = 16
 /** The token as hex digits, then `c` or `o`. */
 const helloBytes = tokenBytes * 2 + 1
@@ -58,7 +51,6 @@ export async function openReception (): Promise<Reception> {
 
   return {
     path,
-    directory,
     expect () {
       const token = randomBytes(tokenBytes).toString('hex')
       const connected = new Promise<Connections>(resolve => { waiting.set(token, { admit: resolve }) })
@@ -105,5 +97,5 @@ function admit (waiting: Map<string, Waiting>, socket: Socket, hello: string): v
   const { control, output } = guest
   if (control === undefined || output === undefined) return
   waiting.delete(token)
-  guest.admit({ control, output })
+  guest.admit({ requests: control, replies: control, output })
 }

@@ -17,41 +17,40 @@ export interface Reply {
   size (): { totalBytes: number, keptBytes: number }
 }
 
-const minFrameBytes = 65_536
+const maxMessageBytes = 262_144
 const codes = ['TOOL_FAILED', 'TOOL_UNAVAILABLE', 'OUTPUT_INVALID'] as const
 
 /** Reads the reply of a call, whose returned value is at most `maxBytes` of JSON. The messages are in `call.py`. */
-export function readReply (control: Socket, maxBytes: number): Reply {
-  const frames: Buffer[] = []
+export function readReply (replies: Socket, maxBytes: number): Reply {
+  let message: Message | undefined
+  let value: Buffer | undefined
   let receivedBytes = 0
-  const read = createFrameReader(Math.max(maxBytes, minFrameBytes), frame => {
-    // There are two at most; a tool that finds the connection may write more.
-    if (frames.length < 2) frames.push(frame)
+  const read = createFrameReader(Math.max(maxBytes, maxMessageBytes), frame => {
+    if (message === undefined) message = frame.length > maxMessageBytes ? {} : decodeFrame(frame)
+    else value ??= frame
   })
-  control.on('data', (chunk: Buffer) => {
+  replies.on('data', (chunk: Buffer) => {
     receivedBytes += chunk.length
-    if (!read(chunk)) control.destroy()
+    // A tool that finds the pipe may write more: that is counted, and not looked at.
+    if (value === undefined && !read(chunk)) replies.destroy()
   })
 
   return {
     receivedBytes: () => receivedBytes,
     async outcome (readLarge) {
-      const [first, value] = frames
-      const message = first === undefined ? {} : decodeFrame(first)
-      return failureOf(message) ?? (value === undefined ? undefined : await outputOf(message, value, readLarge))
+      return message === undefined ? undefined : failureOf(message) ?? (value === undefined ? undefined : await outputOf(message, value, readLarge))
     },
     size () {
-      const [first, value] = frames
       const keptBytes = value?.length ?? 0
-      return { totalBytes: Math.max(keptBytes, first === undefined ? 0 : Number(decodeFrame(first)['returned']) || 0), keptBytes }
+      return { totalBytes: Math.max(keptBytes, sizeIn(message) ?? 0), keptBytes }
     }
   }
 }
 
 /** More than the cap is the text of its first part, with `cut`, as it is for commands. */
-async function outputOf ({ returned }: Message, value: Buffer, readLarge: (task: OutputTask) => Promise<Outcome>): Promise<Outcome | undefined> {
-  if (!Number.isSafeInteger(returned)) return undefined
-  const totalBytes = Number(returned)
+async function outputOf (message: Message, value: Buffer, readLarge: (task: OutputTask) => Promise<Outcome>): Promise<Outcome | undefined> {
+  const totalBytes = sizeIn(message)
+  if (totalBytes === undefined) return undefined
   if (totalBytes > value.length) {
     const { text, bytes } = decodePrefix(value)
     return { ok: true, output: text, cut: { bytes: totalBytes, storedBytes: bytes } }
@@ -60,6 +59,11 @@ async function outputOf ({ returned }: Message, value: Buffer, readLarge: (task:
   const parsed = parseJson(value.toString('utf8'))
   if (parsed === undefined) return { ok: false, error: { code: 'OUTPUT_INVALID', message: 'the output is not JSON' } }
   return { ok: true, output: parsed.value }
+}
+
+function sizeIn (message: Message | undefined): number | undefined {
+  const returned = message?.['returned']
+  return Number.isSafeInteger(returned) ? Number(returned) : undefined
 }
 
 function failureOf ({ failed }: Message): Outcome | undefined {

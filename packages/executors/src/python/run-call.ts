@@ -5,6 +5,7 @@ import { drainPipes } from '../process/drain.ts'
 import { createLineSplitter } from '../process/lines.ts'
 import { enterGroups, type CallGroup } from '../process/groups.ts'
 import type { ProcessEnding } from '../process/run-process.ts'
+import { disconnect } from './connections.ts'
 import type { ForkedProcess, ForkEnding } from './forker.ts'
 import { encodeFrame } from './frames.ts'
 import { readReply, type Reply } from './reply.ts'
@@ -50,7 +51,7 @@ interface Running {
  * no process of it is left; never rejected.
  */
 export async function runCall (process: ForkedProcess, request: CallRequest, { deadline, onLine, onSurvivors, group }: CallOptions): Promise<CallEnd> {
-  const { control, output } = process
+  const { requests, replies, output } = process
   if (group !== undefined) await enterGroup(group, process)
   const lines = createLineSplitter(onLine)
   let printedBytes = 0
@@ -58,16 +59,16 @@ export async function runCall (process: ForkedProcess, request: CallRequest, { d
     printedBytes += chunk.length
     lines.add(chunk)
   })
-  const reply = readReply(control, request.max_bytes)
-  const closed = Promise.all([closing(control), closing(output)]).then((): true => true)
+  const reply = readReply(replies, request.max_bytes)
+  const closed = Promise.all([closing(replies), closing(output)]).then((): true => true)
   const run: Running = { process, reply, begun: performance.now(), printedBytes: () => printedBytes, closed }
-  control.write(encodeFrame(request))
+  requests.write(encodeFrame(request))
 
   const ending = await Promise.race([process.ended, deadline.interrupted])
   const survivors = ending.kind === 'timeout' || ending.kind === 'abort'
     ? await process.tree.terminate(process.ended)
     : await cleanUp(run, ending, deadline)
-  for (const socket of [control, output]) socket.destroy()
+  disconnect(process)
   lines.end()
   process.release()
   if (survivors.length > 0) onSurvivors(survivors)

@@ -1,3 +1,4 @@
+import { disconnect, hold } from './connections.ts'
 import type { Fork, ForkedProcess, Forker } from './forker.ts'
 
 /** Forks one process ahead, so that a call finds its own waiting. */
@@ -19,14 +20,14 @@ export function createSpare (forker: Forker): Spare {
   async function fork (): Promise<Fork> {
     const fork = await forker.fork()
     // It keeps nobody alive while it waits.
-    if (fork.kind === 'forked') for (const socket of [fork.process.control, fork.process.output]) socket.unref()
+    if (fork.kind === 'forked') hold(fork.process, false)
     return fork
   }
 
   async function takeWaiting (waiting: Promise<Fork>, checked: Promise<'fresh' | 'stale' | 'lost'>): Promise<Fork> {
     const [fork, state] = await Promise.all([waiting, checked])
     if (state === 'fresh' && fork.kind === 'forked' && !fork.process.hasEnded()) {
-      for (const socket of [fork.process.control, fork.process.output]) socket.ref()
+      hold(fork.process, true)
       return fork
     }
     if (fork.kind === 'forked') await end(fork.process)
@@ -49,10 +50,9 @@ export function createSpare (forker: Forker): Spare {
   }
 }
 
-async function end ({ control, output, tree, release }: ForkedProcess): Promise<number[]> {
-  control.destroy()
-  output.destroy()
-  const survivors = await tree.kill()
-  release()
+async function end (process: ForkedProcess): Promise<number[]> {
+  disconnect(process)
+  const survivors = await process.tree.kill()
+  process.release()
   return survivors
 }

@@ -67,20 +67,20 @@ export function createTemplate (host: Forker, module: string, service: TemplateS
     leave()
     if (fork.kind === 'refused' || fork.kind === 'unboxed') return fork
     if (process === undefined || retired) return { kind: 'lost' }
-    process.control.unref()
+    for (const socket of [process.requests, process.replies]) socket.unref()
     const result = await runImport(process, module, line => { for (const log of followers) log(line) })
     if (retired) return { kind: 'lost' }
     if (result.kind === 'imported') serve(process)
     return result
   }
 
-  function serve ({ control, self, ended }: ForkedProcess): void {
-    forker = createForker(self, control, service)
+  function serve ({ requests, replies, self, ended }: ForkedProcess): void {
+    forker = createForker(self, { requests, replies }, service)
     spare = createSpare(forker)
     void forker.closed.then(retire)
     void ended.then(({ kind }) => {
       // The calls of a template that died are lost; those of one whose host died go on.
-      if (kind !== 'lost') control.destroy()
+      if (kind !== 'lost') replies.destroy()
       retire()
     })
   }
@@ -124,7 +124,7 @@ function leaving (process: ForkedProcess, leave: () => void): ForkedProcess {
 
 /** Its module may have started processes while it was imported. */
 async function endProcess (process: ForkedProcess, { onSurvivors }: TemplateService): Promise<void> {
-  process.control.destroy()
+  for (const socket of [process.requests, process.replies]) socket.destroy()
   const survivors = await process.tree.kill()
   process.output.destroy()
   process.release()

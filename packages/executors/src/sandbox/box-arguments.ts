@@ -26,7 +26,7 @@ export interface BoxSpec {
   tempBytes: number
   descriptors: { status: number, filter: number | undefined }
   /** Present when what runs inside makes further boxes itself, and puts their filters in force. */
-  nesting?: { directory: string, place: string }
+  nesting?: true
 }
 
 /** What it takes to make namespaces and to map users in them; inside the box alone. */
@@ -55,7 +55,7 @@ export function boxArguments (spec: BoxSpec): string[] {
     '--ro-bind', spec.etc, '/etc',
     ...(spec.network ? show(networkPlaces()) : []),
     // Without capabilities, the root user still owns the kernel's switches there, such as core_pattern.
-    '--proc', '/proc', ...(nesting === undefined ? ['--remount-ro', '/proc'] : ['--ro-bind', nesting.directory, nesting.place]),
+    '--proc', '/proc', ...(nesting === undefined ? ['--remount-ro', '/proc'] : []),
     '--dev', '/dev', ...temporary('/dev/shm'), '--remount-ro', '/dev',
     ...temporary('/tmp'), '--symlink', '/tmp', '/var/tmp',
     ...homeMount(spec.home, temporary),

@@ -32,10 +32,9 @@ export interface HostBox {
   /**
    * Says how to run a host inside.
    *
-   * @param reception directory of the socket where forked processes connect
    * @throws Error when it can't be run inside.
    */
-  enter (plan: HostPlan, reception: string): BoxEntry & { nests: NestPlan }
+  enter (plan: HostPlan): BoxEntry & { nests: NestPlan }
   /**
    * Names what the box of a host of this Python root would show if it were built now. A box shows what was there when it
    * was built: when this changes, a new one is needed.
@@ -49,16 +48,13 @@ export interface HostPlan extends ProcessPlan {
   root: string
 }
 
-/** Where a boxed host finds the directory of the reception. */
-export const receptionPlace = '/run/toolyard'
-
 /** A box for hosts of the tools that have this grant. */
 export function createHostBox (foundation: BoxFoundation, grant: Grant): HostBox {
   return {
     key: [...grant.permissions].sort().join(),
     limits: grant.limits,
-    enter (plan, reception) {
-      const spec = hostSpec(plan, foundation, grant, reception)
+    enter (plan) {
+      const spec = hostSpec(plan, foundation, grant)
       const status = foundation.statusFiles.take()
       const args = [...boxArguments(spec), '--', ...cleanCommand(plan, foundation), plan.program, ...plan.args]
       return {
@@ -84,7 +80,7 @@ function stampOf (root: string, foundation: BoxFoundation, grant: Grant): string
   }
 }
 
-function hostSpec (plan: HostPlan, foundation: BoxFoundation, grant: Grant, reception: string): BoxSpec {
+function hostSpec (plan: HostPlan, foundation: BoxFoundation, grant: Grant): BoxSpec {
   const root = realPath(plan.root) ?? plan.root
   const tooWide = foundation.homes.find(home => isWithin(home, plan.root) || isWithin(realPath(home) ?? home, root))
   if (tooWide !== undefined) throw new Error(`the Python root ${plan.root} holds ${tooWide === plan.root ? 'all of a home directory' : tooWide}; give the tools a directory of their own`)
@@ -95,7 +91,7 @@ function hostSpec (plan: HostPlan, foundation: BoxFoundation, grant: Grant, rece
     readable: outermost([...spec.readable, plan.root]),
     hidden: hiddenIn(foundation, [...grant.readable, plan.root]),
     descriptors: { status: firstFree, filter: undefined },
-    nesting: { directory: reception, place: receptionPlace }
+    nesting: true
   }
 }
 

@@ -8,6 +8,7 @@ only when `links` is given.
 """
 import ctypes
 import errno
+import fcntl
 import json
 import os
 import platform
@@ -94,6 +95,20 @@ def opened(*args):
     return True
 
 
+def opened_pair(*args):
+    for end in socket.socketpair(*args):
+        end.close()
+    return True
+
+
+def leased(path):
+    """Who opens a leased file waits."""
+    with open(path, "rb") as file:
+        fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_RDLCK)
+        fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_UNLCK)
+        return True
+
+
 def in_child(action):
     """Runs the action in a child of its own, which it may ruin."""
     pid = os.fork()
@@ -170,6 +185,9 @@ def report(given):
         attempt(f"connected to {path}", lambda: any(reaches(name) for name in names))
     for name, family, kind in (("unix", 1, 1), ("packet", 17, 3), ("alg", 38, 5), ("vsock", 40, 1), ("bluetooth", 31, 3), ("key", 15, 3)):
         attempt(f"opened a socket of the family {name}", lambda: opened(family, kind))
+    for name, family, kind in (("unix datagram", 1, 2), ("unix raw", 1, 3), ("TIPC", 30, 2), ("TIPC stream", 30, 1)):
+        attempt(f"opened a pair of sockets of the kind {name}", lambda: opened_pair(family, kind))
+    attempt("took a lease", lambda: leased(__file__))
     attempt("read the environment of another process", lambda: foreign_environments(given.get("marker", "TOOLYARD")) or None)
     attempt("saw foreign processes", lambda: len([pid for pid in os.listdir("/proc") if pid.isdigit()]) > 3)
     attempt("signalled a foreign process", lambda: os.kill(os.getppid(), 0) is None if os.getppid() not in (0, 1) else None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 
+from .channel import Sockets
 from .mark import fork_marked
 
 TYPE_CHECKING = False
@@ -14,6 +15,14 @@ if TYPE_CHECKING:
 
 class OpenBirths:
     """Plain forks. In a box, `Nests` takes its place."""
+
+    def __init__(self, reception: str) -> None:
+        """`reception` is where new processes connect to the worker."""
+        self._reception = reception
+
+    def connect(self, request: dict[str, Any]) -> Sockets:
+        """The connections of the process that `fork` will make."""
+        return Sockets(self._reception, request["token"])
 
     def fork(self, request: dict[str, Any]) -> int:
         """Forks; 0 in the new process. What to reap is the returned pid."""

@@ -24,12 +24,17 @@ if TYPE_CHECKING:
     from .channel import Channel
 
 
+# Characters of an error's message and of its type; the worker shows fewer.
+_MAX_MESSAGE, _MAX_TYPE = 10_000, 200
+
+
 class Failed(Exception):
     """Why a call has no output."""
 
     def __init__(self, code: str, message: str, cause: BaseException | None = None) -> None:
         super().__init__(message)
-        self.report = {"code": code, "message": message, "type": None if cause is None else type(cause).__name__}
+        kind = None if cause is None else type(cause).__name__[:_MAX_TYPE]
+        self.report = {"code": code, "message": message[:_MAX_MESSAGE], "type": kind}
 
 
 def run_call(module: ModuleType, channel: Channel) -> int:

@@ -12,14 +12,16 @@ if TYPE_CHECKING:
 
 
 class Channel:
-    """A connection to the worker. The worker is trusted, so a message may be as long as it says."""
+    """A way to the worker and back. The worker is trusted, so a message may be as long as it says."""
 
-    def __init__(self, connection: socket.socket) -> None:
-        self._connection = connection
+    def __init__(self, reading: int, writing: int) -> None:
+        """The descriptors, which are one for a socket; `close` closes them."""
+        self._reading = reading
+        self._writing = writing
 
     def fileno(self) -> int:
-        """The descriptor, for `poll`."""
-        return self._connection.fileno()
+        """What becomes readable when a message is there, for `poll`."""
+        return self._reading
 
     def send(self, message: dict[str, Any]) -> None:
         """Sends one message."""
@@ -27,24 +29,30 @@ class Channel:
 
     def send_bytes(self, payload: bytes | memoryview) -> None:
         """Sends one frame whose content is not a message."""
-        self._connection.sendall(len(payload).to_bytes(4, "big"))
-        self._connection.sendall(payload)
+        self._write(len(payload).to_bytes(4, "big"))
+        self._write(payload)
 
     def receive(self) -> dict[str, Any] | None:
-        """The next message; None when the worker closed the connection, or is gone."""
+        """The next message; None when the worker closed its end, or is gone."""
         header = self._read(4)
         body = None if header is None else self._read(int.from_bytes(header, "big"))
         return None if body is None else json.loads(body)
 
     def close(self) -> None:
-        """Closes this process's end."""
-        self._connection.close()
+        """Closes this process's ends."""
+        for descriptor in {self._reading, self._writing}:
+            os.close(descriptor)
+
+    def _write(self, content: bytes | memoryview) -> None:
+        rest = memoryview(content)
+        while rest:
+            rest = rest[os.write(self._writing, rest):]
 
     def _read(self, size: int) -> bytes | None:
         content = bytearray()
         while len(content) < size:
             try:
-                chunk = self._connection.recv(min(size - len(content), 1 << 20))
+                chunk = os.read(self._reading, min(size - len(content), 1 << 20))
             except ConnectionError:
                 return None
             if not chunk:
@@ -53,11 +61,14 @@ class Channel:
         return bytes(content)
 
 
-class Connections:
+class Sockets:
     """
-    The two connections of a process that is about to be forked. The forking process makes them: what runs before a fork
-    runs in memory that is its own already, and every page that the new process touches has to be copied for it.
+    The two connections of a process that is about to be forked in the open. The forking process makes them: what runs
+    before a fork runs in memory that is its own already, and every page that the new process touches has to be copied
+    for it.
     """
+
+    offered: tuple[int, ...] = ()
 
     def __init__(self, reception: str, token: str) -> None:
         """Connects to the worker. The token says whose connections these are, and nobody else knows it."""
@@ -69,10 +80,11 @@ class Connections:
         for descriptor in (1, 2):
             os.dup2(self._output.fileno(), descriptor)
         self._output.close()
-        return Channel(self._control)
+        control = self._control.detach()
+        return Channel(control, control)
 
     def close(self) -> None:
-        """In the forking process."""
+        """In the forking process: closes what is the new process's."""
         self._output.close()
         self._control.close()
 

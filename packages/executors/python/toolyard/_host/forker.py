@@ -1,9 +1,10 @@
 """
 A process that forks others when the worker asks for it, and tells the worker how they end.
 
-    worker: {"id", "token", "mark", "limits"}  fork a process; it connects with the token
+    worker: {"id", "limits"}                   fork a process; in the open with "token", which it connects with, and "mark"
             {"id", "check": true}              only look whether a source changed
-    forker: {"id", "pid"}                      forked
+            {"opened": id}                     the worker has the ends of the pipes, or wants none
+    forker: {"id", "pid"}                      forked; in a box with "pipes", the descriptors here that are the worker's ends
             {"id", "stale": true}              not forked: a source changed since the import
             {"id", "fresh": true}              no source changed
             {"id", "error": "EAGAIN"}          not forked: the machine is out of something
@@ -21,29 +22,33 @@ import sys
 import time
 from contextlib import suppress
 
-from .channel import Channel, Connections
 from .child_watch import ChildWatch
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Callable, NoReturn, Union
 
     from .birth import OpenBirths
+    from .channel import Channel, Sockets
     from .nests import Nests
+    from .pipes import Pipes
 
     Births = Union[OpenBirths, Nests]
+    Connections = Union[Sockets, Pipes]
 
 
 class Forker:
     """Serves the worker until it closes the control connection; that ends every process that was forked here."""
 
-    def __init__(self, control: Channel, reception: str, births: Births, serve: Callable[[Channel], int]) -> None:
+    def __init__(self, control: Channel, births: Births, serve: Callable[[Channel], int]) -> None:
         """`serve` is what a forked process does with its own connection; it returns the exit status."""
         self._control = control
-        self._reception = reception
         self._births = births
         self._serve = serve
         self._watch = ChildWatch()
-        self._children: dict[int, str] = {}
+        self._children: dict[int, int] = {}
+        # Ends of pipes that the worker has yet to open, by the id of the process.
+        self._offered: dict[int, tuple[int, ...]] = {}
 
     def run(self, is_stale: Callable[[], bool] = lambda: False, grace: float = 0) -> None:
         """
@@ -61,7 +66,10 @@ class Forker:
                 request = self._control.receive()
                 if request is None:
                     return self._end_children(grace)
-                self._control.send({"id": request["id"], **self._answer(request, is_stale)})
+                if "opened" in request:
+                    self._withdraw(request["opened"])
+                else:
+                    self._control.send({"id": request["id"], **self._answer(request, is_stale)})
 
     def _answer(self, request: dict[str, Any], is_stale: Callable[[], bool]) -> dict[str, Any]:
         if is_stale():
@@ -69,15 +77,26 @@ class Forker:
         if "check" in request:
             return {"fresh": True}
         try:
-            connections = Connections(self._reception, request["token"])
+            connections = self._births.connect(request)
+        except OSError as error:
+            return _refusal(error)
+        try:
             pid = self._births.fork(request)
         except OSError as error:
-            return {"error": errno.errorcode.get(error.errno or 0, "unknown")}
+            connections.close()
+            _close(connections.offered)
+            return _refusal(error)
         if pid == 0:
             self._become_child(connections)
         connections.close()
         self._children[pid] = request["id"]
-        return {"pid": pid}
+        if not connections.offered:
+            return {"pid": pid}
+        self._offered[request["id"]] = connections.offered
+        return {"pid": pid, "pipes": connections.offered}
+
+    def _withdraw(self, identity: int) -> None:
+        _close(self._offered.pop(identity, ()))
 
     def _become_child(self, connections: Connections) -> NoReturn:
         status = 1
@@ -86,6 +105,8 @@ class Forker:
             self._watch.undo()
             self._births.leave_parent()
             self._control.close()
+            for identity in list(self._offered):
+                self._withdraw(identity)
             status = self._serve(connections.take())
         except BaseException:  # Nothing of the parent's stack may run in the child.
             sys.excepthook(*sys.exc_info())
@@ -109,3 +130,12 @@ class Forker:
             for kill in (os.killpg, os.kill):
                 with suppress(ProcessLookupError):
                     kill(child, signal.SIGKILL)
+
+
+def _refusal(error: OSError) -> dict[str, Any]:
+    return {"error": errno.errorcode.get(error.errno or 0, "unknown")}
+
+
+def _close(descriptors: tuple[int, ...]) -> None:
+    for descriptor in descriptors:
+        os.close(descriptor)

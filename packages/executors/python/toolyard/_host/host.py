@@ -23,38 +23,37 @@ if TYPE_CHECKING:
 GRACE = 1.0
 
 
-def main(root: str, reception: str, descriptor: int) -> None:
+def main(root: str, descriptor: int) -> None:
     """
     Forks templates for modules of `root` until the worker closes the connection, and tidies up after one that died. The
-    first message says what there is of a box.
+    first message says how processes are born: `box` is what there is of a box, or `reception` where they connect.
     """
     os.set_inheritable(descriptor, False)
     # Python sets it for itself where there is no locale; a tool gets the variables that the worker gave.
     os.environ.pop("LC_CTYPE", None)
     _add_root(root)
     print_by_line()
-    control = Channel(socket.socket(fileno=descriptor))
+    control = Channel(descriptor, descriptor)
     greeting = control.receive()
     if greeting is None:
         return
-    box = greeting["box"]
     try:
-        births = _births(box)
+        births = _births(greeting)
     except (OSError, ImportError) as error:
         return control.send({"failed": str(error)})
     control.send({"ready": True})
-    Forker(control, reception, births, lambda channel: serve_module(root, reception, box, channel)).run(grace=GRACE)
-    if box is None:
-        _remove_deserted(reception)
+    Forker(control, births, lambda channel: serve_module(root, greeting, channel)).run(grace=GRACE)
+    if greeting["box"] is None:
+        _remove_deserted(greeting["reception"])
 
 
-def _births(box: dict[str, Any] | None) -> Births:
-    if box is None:
-        return OpenBirths()
+def _births(greeting: dict[str, Any]) -> Births:
+    if greeting["box"] is None:
+        return OpenBirths(greeting["reception"])
     # Needs much that is of no use elsewhere, and Linux.
     from .nests import TemplateNests
 
-    return TemplateNests(box)
+    return TemplateNests(greeting["box"])
 
 
 def _add_root(root: str) -> None:

@@ -25,7 +25,7 @@ BIND_FLAGS = 4096 | 16384  # MS_BIND, MS_REC
 SETPCAP, NET_ADMIN, SYS_ADMIN = 1 << 8, 1 << 12, 1 << 21
 
 _DETACH = 2
-_PR_SET_CHILD_SUBREAPER, _PR_CAPBSET_DROP, _PR_SET_NO_NEW_PRIVS, _PR_SET_SECCOMP, _PR_CAP_AMBIENT = 36, 24, 38, 22, 47
+_PR_SET_DUMPABLE, _PR_SET_CHILD_SUBREAPER, _PR_CAPBSET_DROP, _PR_SET_NO_NEW_PRIVS, _PR_SET_SECCOMP, _PR_CAP_AMBIENT = 4, 36, 24, 38, 22, 47
 _SECCOMP_FILTER, _AMBIENT_CLEAR = 2, 4
 _CAPABILITY_VERSION = 0x20080522
 _CLOSE_RANGE, _MOST = 436, 0xFFFFFFFF
@@ -82,6 +82,14 @@ def adopt_orphans() -> None:
     call("prctl", _libc.prctl, (_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0))
 
 
+def set_reachable(reachable: bool) -> None:
+    """
+    Whether other processes of the user may open what this one has below /proc: its memory, its descriptors, its root.
+    Forked processes inherit it.
+    """
+    call("prctl", _libc.prctl, (_PR_SET_DUMPABLE, int(reachable), 0, 0, 0))
+
+
 def keeping_capabilities(mask: int, bounding: int) -> list[Call]:
     """Drops all capabilities but those of the mask, for good. `bounding` has those that could be gained until now."""
     dropped = (number for number in range(64) if bounding & ~mask & (1 << number))
@@ -123,3 +131,18 @@ def start_loopback() -> None:
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as connection:
         fcntl.ioctl(connection, _SIOCSIFFLAGS, _LOOPBACK_UP)
 
+
+def writable_proc() -> int:
+    """
+    A descriptor of a /proc that can be written to, which user namespaces are set up with, and that no path leads to.
+    Where the box's mounts are not the host's own, bubblewrap ran without privileges, and the kernel guards /proc itself.
+    """
+    own = os.O_PATH | os.O_DIRECTORY
+    try:
+        mount("proc", "/proc", "proc", PROC_FLAGS & ~1)
+    except PermissionError:
+        return os.open("/proc", own)
+    descriptor = os.open("/proc", own)
+    detach("/proc")
+    mount("proc", "/proc", "proc", PROC_FLAGS)
+    return descriptor

@@ -1,14 +1,18 @@
 """
 The first process of a nest. It does nothing but reap, and tell how its one child ended: it is not the child itself,
 because the first process of a pid namespace ignores signals that it sends itself.
+
+It tells that by one message to the process that forked it: `W` and the wait status in two bytes, big-endian, or `U` and
+why the nest could not be made. Nothing that runs in the nest reaches it, nor the socket that the message goes through: a
+pipe could be opened again below /proc.
 """
 
 from __future__ import annotations
 
 # Not `signal`, which makes enums: see `child_watch.py`.
 import _signal as signal  # type: ignore[import-not-found]
-import json
 import os
+import socket
 
 from . import kernel
 from .birth import ending_of
@@ -17,8 +21,15 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Callable
 
+_MAX_REPORT = 4096
 
-def fork_as_init(enclose: Callable[[], None], writer: int) -> int:
+
+def report_pair() -> tuple[socket.socket, socket.socket]:
+    """Two ends: to read the report of an init from, and to write it to."""
+    return socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+
+
+def fork_as_init(enclose: Callable[[], None], report: socket.socket) -> int:
     """Forks an init, and this its one child. 0 in the child; the pid of the init in this process."""
     pid = os.fork()
     if pid != 0:
@@ -27,28 +38,45 @@ def fork_as_init(enclose: Callable[[], None], writer: int) -> int:
     try:
         _handle_no_signals()
         enclose()
+        # Before there is anybody else in the nest.
+        kernel.set_reachable(False)
         child = os.fork()
         if child == 0:
+            kernel.set_reachable(True)
             return 0
-        kernel.close_all_but(writer)
-        _tell(writer, _reap(child))
+        kernel.close_all_but(report.fileno())
+        report.send(b"W" + _reap(child).to_bytes(2, "big"))
     except Exception as error:
-        _tell(writer, {"unboxed": str(error)})
+        report.send(b"U" + str(error).encode("utf-8", "replace")[: _MAX_REPORT - 1])
     finally:
         if child != 0:
             os._exit(0)
     raise AssertionError
 
 
-def _reap(child: int) -> dict[str, Any]:
+def read_report(reader: socket.socket) -> dict[str, Any]:
+    """
+    How a nest ended whose init has ended, as the worker is told. An init that told nothing was killed, and its nest with
+    it; so it is with one that told anything else than it would.
+    """
+    try:
+        report = reader.recv(_MAX_REPORT, socket.MSG_DONTWAIT)
+    except OSError:
+        report = b""
+    kind, content = report[:1], report[1:]
+    if kind == b"U":
+        return {"unboxed": content.decode("utf-8", "replace")}
+    status = int.from_bytes(content, "big")
+    if kind != b"W" or len(content) != 2 or not (os.WIFEXITED(status) or os.WIFSIGNALED(status)):
+        return {"signal": "SIGKILL"}
+    return ending_of(status)
+
+
+def _reap(child: int) -> int:
     while True:
         pid, status = os.wait()
         if pid == child:
-            return ending_of(status)
-
-
-def _tell(writer: int, report: dict[str, Any]) -> None:
-    os.write(writer, json.dumps(report).encode())
+            return status
 
 
 def _handle_no_signals() -> None:

@@ -17,21 +17,22 @@ ended: it is not the child itself, because the first process of a pid namespace 
 from __future__ import annotations
 
 import base64
-import json
 import os
 import sys
 
 from . import kernel
+from .inherited import shut_ways_out
 from .limits import limit_call, limit_template
-from .nest_init import fork_as_init
+from .nest_init import fork_as_init, read_report, report_pair
+from .pipes import Pipes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import socket
     from typing import Any
 
 # Making namespaces, starting their loopback, giving all of that up.
 _TEMPLATE_CAPABILITIES = kernel.SYS_ADMIN | kernel.NET_ADMIN | kernel.SETPCAP
-_MAX_REPORT = 4096
 
 
 class Nests:
@@ -40,7 +41,7 @@ class Nests:
     def __init__(self, box: dict[str, Any]) -> None:
         """`box` is what the worker said of it: see `nest-plan.ts`."""
         self._box = box
-        self._reports: dict[int, int] = {}
+        self._reports: dict[int, socket.socket] = {}
         home = box["home"]
         self._fresh = ["/tmp", "/dev/shm"]
         if home is not None and not home.startswith("/tmp/"):
@@ -52,18 +53,22 @@ class Nests:
             kernel.mounting("proc", "/proc", "proc", kernel.PROC_FLAGS),
         ]
 
+    def connect(self, _request: dict[str, Any]) -> Pipes:
+        """The connections of the process that `fork` will make."""
+        return Pipes()
+
     def fork(self, request: dict[str, Any]) -> int:
         """Makes a nest and forks into it; 0 in the new process, else the pid of the nest's init."""
-        reader, writer = os.pipe()
+        reader, report = report_pair()
         try:
-            pid = self._fork_init(request["limits"], writer)
+            pid = self._fork_init(request["limits"], report)
         except OSError:
-            os.close(reader)
+            reader.close()
             raise
         finally:
-            os.close(writer)
+            report.close()
         if pid == 0:
-            os.close(reader)
+            reader.close()
             self._limit(request["limits"])
         else:
             self._reports[pid] = reader
@@ -72,14 +77,12 @@ class Nests:
     def leave_parent(self) -> None:
         """In a new process: closes what is the parent's."""
         for reader in self._reports.values():
-            os.close(reader)
+            reader.close()
 
     def ending(self, pid: int, _status: int) -> dict[str, Any]:
-        """What the init told before it ended; one that told nothing was killed, and its nest with it."""
-        reader = self._reports.pop(pid)
-        with os.fdopen(reader, "rb") as report:
-            text = report.read(_MAX_REPORT)
-        return json.loads(text) if text else {"signal": "SIGKILL"}
+        """What the init told before it ended."""
+        with self._reports.pop(pid) as reader:
+            return read_report(reader)
 
     def _missing_directories(self) -> list[str]:
         """What a new HOME, and places to mount on, need in new directories; the outer ones first."""
@@ -93,7 +96,7 @@ class Nests:
                 path = os.path.dirname(path)
         return sorted(missing)
 
-    def _fork_init(self, limits: dict[str, int], writer: int) -> int:
+    def _fork_init(self, limits: dict[str, int], report: socket.socket) -> int:
         raise NotImplementedError
 
     def _limit(self, limits: dict[str, int]) -> None:
@@ -122,34 +125,35 @@ class TemplateNests(Nests):
     def __init__(self, box: dict[str, Any]) -> None:
         super().__init__(box)
         kernel.adopt_orphans()
-        self._proc = _writable_proc()
+        self._proc = kernel.writable_proc()
 
     def _limit(self, limits: dict[str, int]) -> None:
         limit_template(limits)
 
-    def _fork_init(self, limits: dict[str, int], writer: int) -> int:
+    def _fork_init(self, limits: dict[str, int], report: socket.socket) -> int:
         """By a process in between, since the host itself stays in its user namespace."""
         reader, answer = os.pipe()
         between = os.fork()
         if between == 0:
-            pid = self._fork_between(limits, writer, answer)
+            pid = self._fork_between(limits, report, answer)
             if pid == 0:
                 for descriptor in (reader, answer, self._proc):
                     os.close(descriptor)
                 return 0
             os._exit(0)
         os.close(answer)
-        with os.fdopen(reader, "rb") as told:
-            pid = int(told.read() or -1)
+        # One message, not all up to the end: the new init has the other end open for a while.
+        pid = int(os.read(reader, 32) or -1)
+        os.close(reader)
         os.waitpid(between, 0)
         if pid < 0:
             raise OSError(-pid, "no nest")
         return pid
 
-    def _fork_between(self, limits: dict[str, int], writer: int, answer: int) -> int:
+    def _fork_between(self, limits: dict[str, int], report: socket.socket, answer: int) -> int:
         """Nothing of the host's stack may run in the process in between, so it ends here whatever happens."""
         try:
-            pid = self._fork_from_new_user(limits, writer)
+            pid = self._fork_from_new_user(limits, report)
             if pid != 0:
                 os.write(answer, b"%d" % pid)
             return pid
@@ -159,19 +163,22 @@ class TemplateNests(Nests):
             sys.excepthook(*sys.exc_info())
         os._exit(1)
 
-    def _fork_from_new_user(self, limits: dict[str, int], writer: int) -> int:
+    def _fork_from_new_user(self, limits: dict[str, int], report: socket.socket) -> int:
         user, group = os.getuid(), os.getgid()
-        kernel.unshare(kernel.NEW_USER | kernel.NEW_PIDS | kernel.NEW_MOUNTS)
+        network = 0 if self._box["network"] else kernel.NEW_NETWORK
+        kernel.unshare(kernel.NEW_USER | kernel.NEW_PIDS | kernel.NEW_MOUNTS | network)
         self._write("setgroups", "deny")
         self._write("uid_map", f"{user} {user} 1")
         self._write("gid_map", f"{group} {group} 1")
 
         def enclose() -> None:
+            if network:
+                kernel.start_loopback()
             self._furnish(limits)
             for restriction in _restrictions(_TEMPLATE_CAPABILITIES, kernel.bounding_set(), self._box["templateFilter"]):
                 kernel.call(*restriction)
 
-        return fork_as_init(enclose, writer)
+        return fork_as_init(enclose, report)
 
     def _write(self, name: str, text: str) -> None:
         descriptor = os.open(f"self/{name}", os.O_WRONLY, dir_fd=self._proc)
@@ -191,11 +198,12 @@ class CallNests(Nests):
     def leave_parent(self) -> None:
         super().leave_parent()
         os.close(self._own)
+        shut_ways_out(self._box["network"])
 
     def _limit(self, limits: dict[str, int]) -> None:
         limit_call(limits)
 
-    def _fork_init(self, limits: dict[str, int], writer: int) -> int:
+    def _fork_init(self, limits: dict[str, int], report: socket.socket) -> int:
         kernel.unshare(kernel.NEW_PIDS)
 
         def enclose() -> None:
@@ -208,7 +216,7 @@ class CallNests(Nests):
 
         inside = False
         try:
-            pid = fork_as_init(enclose, writer)
+            pid = fork_as_init(enclose, report)
             inside = pid == 0
         finally:
             if not inside:
@@ -220,19 +228,3 @@ class CallNests(Nests):
 def _restrictions(capabilities: int, bounding: int, encoded: str | None) -> list[kernel.Call]:
     filtering = [] if encoded is None else kernel.setting_filter(base64.b64decode(encoded))
     return [*kernel.keeping_capabilities(capabilities, bounding), *filtering]
-
-
-def _writable_proc() -> int:
-    """
-    A descriptor of a /proc that can be written to, which user namespaces are set up with, and that no path leads to.
-    Where the box's mounts are not the host's own, bubblewrap ran without privileges, and the kernel guards /proc itself.
-    """
-    own = os.O_PATH | os.O_DIRECTORY
-    try:
-        kernel.mount("proc", "/proc", "proc", kernel.PROC_FLAGS & ~1)
-    except PermissionError:
-        return os.open("/proc", own)
-    descriptor = os.open("/proc", own)
-    kernel.detach("/proc")
-    kernel.mount("proc", "/proc", "proc", kernel.PROC_FLAGS)
-    return descriptor

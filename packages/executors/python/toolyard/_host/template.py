@@ -29,8 +29,11 @@ if TYPE_CHECKING:
 _COROUTINE = 0x80  # inspect.CO_COROUTINE
 
 
-def serve_module(root: str, reception: str, box: dict[str, Any] | None, control: Channel) -> int:
-    """Imports the module that the worker names and serves its calls; returns the exit status."""
+def serve_module(root: str, greeting: dict[str, Any], control: Channel) -> int:
+    """
+    Imports the module that the worker names and serves its calls; returns the exit status. `greeting` is what the host
+    was told.
+    """
     request = control.receive()
     if request is None:
         return 0
@@ -49,16 +52,16 @@ def serve_module(root: str, reception: str, box: dict[str, Any] | None, control:
     gc.collect()
     gc.freeze()
     control.send({"ready": True})
-    Forker(control, reception, _births(box), lambda channel: run_call(module, channel)).run(sources.changed)
+    Forker(control, _births(greeting), lambda channel: run_call(module, channel)).run(sources.changed)
     return 0
 
 
-def _births(box: dict[str, Any] | None) -> Births:
-    if box is None:
-        return OpenBirths()
+def _births(greeting: dict[str, Any]) -> Births:
+    if greeting["box"] is None:
+        return OpenBirths(greeting["reception"])
     from .nests import CallNests  # Imported in the host already.
 
-    return CallNests(box)
+    return CallNests(greeting["box"])
 
 
 def _import(name: str) -> ModuleType:

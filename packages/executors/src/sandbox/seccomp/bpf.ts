@@ -15,6 +15,11 @@ export function load (offset: number): Instruction {
   return { code: 0x20, ifTrue: 0, ifFalse: 0, k: offset }
 }
 
+/** Keeps only the bits of `mask` in the loaded word. */
+export function keepBits (mask: number): Instruction {
+  return { code: 0x54, ifTrue: 0, ifFalse: 0, k: mask }
+}
+
 /** Ends the filter with a verdict. */
 export function verdict (action: number): Instruction {
   return { code: 0x06, ifTrue: 0, ifFalse: 0, k: action }

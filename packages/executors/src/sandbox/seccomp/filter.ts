@@ -1,4 +1,4 @@
-import { assemble, load, unlessEqual, verdict, whenAnyBit, whenAtLeast, whenEqual, type Instruction } from './bpf.ts'
+import { assemble, keepBits, load, unlessEqual, verdict, whenAnyBit, whenAtLeast, whenEqual, type Instruction } from './bpf.ts'
 import { architectures, ioUring, type Architecture } from './system-calls.ts'
 
 const allow = verdict(0x7fff0000)
@@ -7,6 +7,7 @@ const answer = (errno: number): Instruction => verdict(0x00050000 | errno)
 const notPermitted = answer(1)
 const notImplemented = answer(38)
 const noSuchFamily = answer(97)
+const noSuchType = answer(94)
 
 /** Offsets in `struct seccomp_data`; of an argument, its lower half. */
 const at = { number: 0, architecture: 4, firstArgument: 16, secondArgument: 24, fourthArgument: 40 } as const
@@ -20,16 +21,24 @@ const nestNamespaces = [0x20000000, 0x00020000 | 0x08000000, 0x00020000 | 0x0800
 const newPids = 0x20000000
 /** Flags of a nest's mounts: proc, tmpfs, devpts, and MS_BIND with MS_REC; no other mount, and no change of one. */
 const nestMounts = [1 | 2 | 4 | 8, 2 | 4, 2 | 8, 4096 | 16384]
-/** AF_UNIX: a template connects its calls to the worker. */
 const unix = 1
+/**
+ * SOCK_STREAM and SOCK_SEQPACKET, the kinds of a pair that are bound to each other for good: a datagram socket of a pair
+ * can still be connected to any other Unix socket, also by an abstract name.
+ */
+const boundPairs = [1, 5]
+/** The bits of a socket's type that aren't SOCK_CLOEXEC or SOCK_NONBLOCK. */
+const socketType = 0xf
+/** F_SETLEASE: who opens a leased file, outside as well, waits up to 45 s. */
+const setLease = 1024
 /** TIOCSTI and TIOCLINUX, which put input into a terminal. */
 const terminalInput = [0x5412, 0x541c]
 
 /**
  * The seccomp filter of the sandbox, for the architecture by Node's name; undefined where there is none. It refuses the
  * ways to new namespaces, to other processes' memory, to mounts, keys, tracing and the kernel's rarer interfaces, and
- * every socket that is neither IP nor netlink. `socketpair` stays, it reaches nobody. A system call of another
- * architecture kills the process: its numbers mean something else.
+ * every socket that is neither IP nor netlink, but for pairs of Unix sockets that can't be connected to anything else. A
+ * system call of another architecture kills the process: its numbers mean something else.
  */
 export function sandboxFilter (arch: string): Buffer | undefined {
   const numbers = architectures[arch]
@@ -50,7 +59,7 @@ export function templateFilter (arch: string): Buffer | undefined {
 function callRules (numbers: Architecture): Instruction[] {
   return [
     ...onCall(numbers.unshare, [load(at.firstArgument), whenAnyBit(newNamespaces | newTime, 1), notPermitted, allow]),
-    ...onlyFamilies(numbers, families)
+    ...onlyFamilies(numbers)
   ]
 }
 
@@ -59,12 +68,18 @@ function templateRules (numbers: Architecture): Instruction[] {
     ...onCall(numbers.unshare, oneOf(at.firstArgument, nestNamespaces, notPermitted)),
     ...onCall(numbers.setns, oneOf(at.secondArgument, [newPids], notPermitted)),
     ...onCall(numbers.mount, oneOf(at.fourthArgument, nestMounts, notPermitted)),
-    ...onlyFamilies(numbers, [unix, ...families])
+    ...onlyFamilies(numbers)
   ]
 }
 
-function onlyFamilies (numbers: Architecture, allowed: readonly number[]): Instruction[] {
-  return onCall(numbers.socket, oneOf(at.firstArgument, allowed, noSuchFamily))
+function onlyFamilies (numbers: Architecture): Instruction[] {
+  return [
+    ...onCall(numbers.socket, oneOf(at.firstArgument, families, noSuchFamily)),
+    ...onCall(numbers.socketpair, [
+      load(at.firstArgument), unlessEqual(unix, 1), noSuchFamily,
+      load(at.secondArgument), keepBits(socketType), ...boundPairs.flatMap(type => [whenEqual(type, 1), allow]), noSuchType
+    ])
+  ]
 }
 
 function oneOf (argument: number, values: readonly number[], otherwise: Instruction): Instruction[] {
@@ -81,6 +96,7 @@ function program (numbers: Architecture, rules: Instruction[]): Instruction[] {
     ...numbers.refused.flatMap(number => [whenEqual(number, 1), notPermitted]),
     ...onCall(numbers.clone, [load(at.firstArgument), whenAnyBit(newNamespaces, 1), notPermitted, allow]),
     ...onCall(numbers.ioctl, [load(at.secondArgument), ...terminalInput.flatMap(request => [whenEqual(request, 1), notPermitted]), allow]),
+    ...onCall(numbers.fcntl, [load(at.secondArgument), whenEqual(setLease, 1), notPermitted, allow]),
     ...rules,
     allow
   ]

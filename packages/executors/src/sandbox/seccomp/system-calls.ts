@@ -8,6 +8,8 @@ export interface Architecture {
   clone3: number
   unshare: number
   socket: number
+  socketpair: number
+  fcntl: number
   ioctl: number
   /** Both are among the refused ones. */
   mount: number
@@ -37,6 +39,8 @@ export const architectures: Readonly<Record<string, Architecture>> = {
     clone3: 435,
     unshare: 272,
     socket: 41,
+    socketpair: 53,
+    fcntl: 72,
     ioctl: 16,
     mount: 165,
     setns: 308,
@@ -52,6 +56,8 @@ export const architectures: Readonly<Record<string, Architecture>> = {
     clone3: 435,
     unshare: 97,
     socket: 198,
+    socketpair: 199,
+    fcntl: 25,
     ioctl: 29,
     mount: 40,
     setns: 268,

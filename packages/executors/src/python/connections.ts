@@ -1,0 +1,24 @@
+import type { Socket } from 'node:net'
+
+/** What leads to one forked process and back; nothing has been read from it. In the open, the first two are one socket. */
+export interface Connections {
+  /** Carries messages to it. */
+  requests: Socket
+  /** Carries its messages. */
+  replies: Socket
+  /** Carries what it prints. */
+  output: Socket
+}
+
+/** Whether they keep this process alive. */
+export function hold ({ requests, replies, output }: Connections, held: boolean): void {
+  for (const socket of [requests, replies, output]) {
+    if (held) socket.ref()
+    else socket.unref()
+  }
+}
+
+/** Ends them. */
+export function disconnect ({ requests, replies, output }: Connections): void {
+  for (const socket of [requests, replies, output]) socket.destroy()
+}
