@@ -1,5 +1,5 @@
 # Two images of one build: `docker build --target api .` and `docker build --target worker .`
-# The API's has what runs no tool; the worker's has the whole command line, bubblewrap, Python and ripgrep.
+# The API's has what runs no tool; the worker's has the whole command line, bubblewrap and Python.
 
 # A digest pins it: --build-arg BASE_IMAGE=node@sha256:... (docs/operations.md).
 ARG BASE_IMAGE=node:20.20.2-bookworm-slim
@@ -62,7 +62,7 @@ CMD ["/app/apps/api/dist/server.js"]
 
 FROM service AS worker
 RUN apt-get update \
- && apt-get install -y --no-install-recommends bubblewrap ca-certificates python3 ripgrep \
+ && apt-get install -y --no-install-recommends bubblewrap ca-certificates python3 \
  && rm -rf /var/lib/apt/lists/*
 COPY --from=worker-dependencies /app ./
 COPY --from=build /app/packages packages

@@ -6,7 +6,6 @@ import type { Threads } from '../threads/threads.ts'
 import type { BuiltinHandler } from './handler.ts'
 import { createFileSearch } from './search/file-search.ts'
 import { createFindInFiles } from './search/find-in-files.ts'
-import { findRipgrep } from './search/ripgrep.ts'
 import { deleteEntry } from './tree/delete-entry.ts'
 import { listDirectory } from './tree/list-directory.ts'
 import { moveEntry } from './tree/move-entry.ts'
@@ -31,7 +30,7 @@ export function createBuiltins (options: BuiltinOptions, host: CommandHost, thre
     ['data.file_read', readWorkspaceFile],
     ['data.write_file', createWriteFile(threads)],
     ['tools.file_search', createFileSearch(threads)],
-    ['tools.find_in_files', createFindInFiles(findRipgrep(host.env, host), threads)],
+    ['tools.find_in_files', createFindInFiles(threads)],
     ['workspace.list', listDirectory],
     ['workspace.stat', statEntry],
     ['workspace.move', moveEntry]

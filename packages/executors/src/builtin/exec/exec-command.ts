@@ -1,5 +1,8 @@
+import { join, resolve } from 'node:path'
 import { integerArgument, textArgument, textsArgument } from '../arguments.ts'
 import { BuiltinFailure, type BuiltinContext, type BuiltinHandler } from '../handler.ts'
+import { foreignPath } from '../workspace/directory.ts'
+import { inDirectory } from '../workspace/in-directory.ts'
 import { atPlace } from '../workspace/place.ts'
 import { auditEntry } from '../../audit/entry.ts'
 import { toolEnvironment } from '../../command/environment.ts'
@@ -33,18 +36,21 @@ export function createExec (allowlist: readonly string[]): BuiltinHandler {
     if (program === undefined) throw new BuiltinFailure(`command not found: ${command}`, 'TOOL_UNAVAILABLE')
     const argv = textsArgument(args['args'])
     const end = await atPlace(context.workspaceDir, textArgument(args['cwd']) || '.', { notFound: 'cwd not found' }, async place => {
-      if (place.stats?.isDirectory() !== true) throw new BuiltinFailure('cwd is not a directory')
-      return await run({ program, args: argv, cwd: place.relative === '.' ? host.workspaceDir : `${place.root}/${place.relative}` }, integerArgument(args['timeout_ms'], timeoutMs), context)
+      return await inDirectory(place, 'cwd', async directory => {
+        const plan = { program, args: argv, cwd: join(resolve(host.workspaceDir), place.relative) }
+        return await run(plan, { wantedMs: integerArgument(args['timeout_ms'], timeoutMs), startIn: host.box === undefined ? foreignPath(directory) : plan.cwd }, context)
+      })
     })
     return answer({ command, args: argv }, end)
   }
 }
 
-async function run (plan: { program: string, args: readonly string[], cwd: string }, wantedMs: number, context: BuiltinContext): Promise<ProcessEnd> {
+/** @param startIn what leads to `cwd`: in a box its path, which leads nowhere else there; in the open the opened directory. */
+async function run (plan: { program: string, args: readonly string[], cwd: string }, { wantedMs, startIn }: { wantedMs: number, startIn: string }, context: BuiltinContext): Promise<ProcessEnd> {
   const host = context.processes
   const { variables, passedKeys } = toolEnvironment([], host.env)
   const whole = { ...plan, env: variables }
-  const end = await runProcess(whole, {
+  const end = await runProcess({ ...whole, cwd: startIn }, {
     stdin: '',
     timeoutMs: Math.max(1, Math.min(wantedMs, context.timeoutMs - reserveMs)),
     signal: context.signal,

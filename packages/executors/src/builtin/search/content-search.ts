@@ -1,6 +1,6 @@
 import { comparePaths } from './cursor.ts'
 import { FileText } from './file-text.ts'
-import { GivenFiles } from './given-files.ts'
+import { openGivenFile } from './given-files.ts'
 import { createGlob } from './glob.ts'
 import { matchesIn } from './line-matches.ts'
 import { compileQuery, type LinePattern } from './line-pattern.ts'
@@ -20,7 +20,7 @@ export function searchContents (task: SearchTask, query: ContentQuery): SearchAn
   const walk = createWalk(task)
   const buffer = FileText.newBuffer()
   const found: Found = { results: [], skippedBinary: 0, timeUp: false, last: undefined }
-  for (const candidate of query.files === undefined ? walked(task, walk) : given(task, query.files, query.named)) {
+  for (const candidate of query.files === undefined ? walked(task, walk) : given(task, query.files)) {
     if (Date.now() > task.until) found.timeUp = true
     if (found.timeUp || found.results.length > task.limit) break
     const file = candidate.open(buffer)
@@ -72,13 +72,11 @@ function * walked (task: SearchTask, walk: TreeWalk): Generator<Candidate> {
   }
 }
 
-function * given (task: SearchTask, files: readonly string[], named: boolean): Generator<Candidate> {
+function * given (task: SearchTask, files: readonly string[]): Generator<Candidate> {
   const fits = createGlob(task.glob)
-  const tree = new GivenFiles(task, named ? undefined : task.ignoreAbove)
-  for (const file of [...new Set(files)].sort(comparePaths)) {
-    const path = task.base === '.' ? file : `${task.base}/${file}`
+  for (const path of [...new Set(files)].sort(comparePaths)) {
     if (!fits(path) || (task.after !== undefined && comparePaths(path, task.after.path) < 0)) continue
-    yield { path, open: buffer => tree.open(file, buffer) }
+    yield { path, open: buffer => openGivenFile(task, path, buffer) }
   }
 }
 

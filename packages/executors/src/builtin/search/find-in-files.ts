@@ -4,7 +4,6 @@ import { BuiltinFailure, type BuiltinContext, type BuiltinHandler } from '../han
 import { atPlace } from '../workspace/place.ts'
 import { writeCursor } from './cursor.ts'
 import { queryChars } from './line-pattern.ts'
-import type { Ripgrep } from './ripgrep.ts'
 import { askThread, atSearchBase } from './search-base.ts'
 import type { ContentResult, LineQuery } from './task.ts'
 
@@ -16,18 +15,15 @@ const contextLines = { min: 0, max: 10, default: 0 }
  * an expression of RE2's syntax; in the order of paths. Returns `{ok, query, base_path, matches: [{path, line, column,
  * text, before?, after?}], match_count, has_more, truncated, skipped_binary_files, next_cursor?}`: line and column from
  * 1, column in UTF-16 units, `skipped_binary_files` those that have a match.
- *
- * Where ripgrep is installed, it names the files that match, and only those are searched here: so the answers are the
- * same without it, and what it finds is opened like any other path.
  */
-export function createFindInFiles (ripgrep: Ripgrep, threads: Threads): BuiltinHandler {
+export function createFindInFiles (threads: Threads): BuiltinHandler {
   return async (args, context) => {
     const wanted = queryOf(args)
     const limit = integerArgument(args['max_results'], maxResults)
     const named = textsArgument(args['files'])
     return await atSearchBase(named.length === 0 ? args : { ...args, path: '.' }, context, async scope => {
-      const files = named.length > 0 ? await resolved(named, context) : await ripgrep.matchingFiles(wanted, scope, context)
-      const task = { ...scope, limit, find: { kind: 'contents', ...wanted, files, named: named.length > 0 } } as const
+      const files = named.length === 0 ? undefined : await resolved(named, context)
+      const task = { ...scope, limit, find: { kind: 'contents', ...wanted, files } } as const
       const { results, hasMore, truncated, next, skippedBinary } = await askThread<ContentResult>(threads, task, context.signal)
       return {
         ok: true,

@@ -19,6 +19,8 @@ export function compileQuery ({ query, regex, caseSensitive }: { query: string, 
   const pattern = RE2JS.compile(query, RE2JS.MULTILINE | (caseSensitive ? 0 : RE2JS.CASE_INSENSITIVE))
   return {
     findIn (text, from) {
+      // Whether there is a match is told ten times as fast as where, and most files have none.
+      if (from === 0 && !pattern.test(text)) return -1
       const matcher = pattern.matcher(text)
       return matcher.find(from) ? matcher.start() : -1
     }

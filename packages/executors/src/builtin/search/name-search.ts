@@ -1,6 +1,5 @@
-import { realpathSync, statSync } from 'node:fs'
-import { join } from 'node:path'
-import { wayInside } from '../workspace/way.ts'
+import { openWorkspace, type Directory, type Workspace } from '../workspace/directory.ts'
+import { walkWay } from '../workspace/walk-way.ts'
 import { createGlob } from './glob.ts'
 import { scopeAbove } from './ignore-rules.ts'
 import type { NameResult, SearchAnswer, SearchTask } from './task.ts'
@@ -8,21 +7,13 @@ import { TreeWalk, type TreeEntry } from './tree-walk.ts'
 
 /** Finds entries whose path contains the query, in any case. */
 export function searchNames (task: SearchTask, query: string): SearchAnswer<NameResult> {
-  const wanted = query.toLowerCase()
-  const fits = createGlob(task.glob)
   const walk = createWalk(task)
-  const results: NameResult[] = []
-  for (const entry of walk.entries(task)) {
-    // A page that ended with a file begins after it.
-    if (entry.path === task.after?.path || !entry.path.toLowerCase().includes(wanted) || !fits(entry.path)) continue
-    const type = typeOf(entry, task.root)
-    if (type !== undefined) results.push({ path: entry.path, type })
-    if (results.length > task.limit) break
+  const root = openRoot(task)
+  try {
+    return answer(foundNames(task, query, { walk, root }), walk, task)
+  } finally {
+    root.handle.close()
   }
-  const page = results.slice(0, task.limit)
-  const hasMore = results.length > task.limit
-  const next = hasMore ? page.at(-1)?.path : walk.ended ? walk.last : undefined
-  return { results: page, hasMore, truncated: walk.ended, next: next === undefined ? undefined : { path: next }, scanned: walk.scanned, skippedBinary: 0 }
 }
 
 /** The walk that a task asks for. */
@@ -34,14 +25,44 @@ export function createWalk ({ base, includeHidden, ignoreAbove, after, until }: 
   return new TreeWalk({ base, includeHidden, scope, respectIgnore: ignoreAbove !== undefined, after: after?.path, isOver })
 }
 
+/** One result more than a page has, where there are so many. */
+function foundNames (task: SearchTask, query: string, { walk, root }: { walk: TreeWalk, root: Workspace }): NameResult[] {
+  const wanted = query.toLowerCase()
+  const fits = createGlob(task.glob)
+  const results: NameResult[] = []
+  for (const entry of walk.entries(task)) {
+    // A page that ended with a file begins after it.
+    if (entry.path === task.after?.path || !entry.path.toLowerCase().includes(wanted) || !fits(entry.path)) continue
+    const type = typeOf(entry, root)
+    if (type !== undefined) results.push({ path: entry.path, type })
+    if (results.length > task.limit) break
+  }
+  return results
+}
+
+function answer (results: readonly NameResult[], walk: TreeWalk, { limit }: SearchTask): SearchAnswer<NameResult> {
+  const page = results.slice(0, limit)
+  const hasMore = results.length > limit
+  const next = hasMore ? page.at(-1)?.path : walk.ended ? walk.last : undefined
+  return { results: page, hasMore, truncated: walk.ended, next: next === undefined ? undefined : { path: next }, scanned: walk.scanned, skippedBinary: 0 }
+}
+
+/** The workspace, for the thread itself. */
+function openRoot ({ root: { fd, paths } }: SearchTask): Workspace {
+  return openWorkspace(process.platform === 'linux' ? `/proc/self/fd/${fd}` : paths[0] ?? '', paths)
+}
+
 /** Links count as what they lead to; undefined for anything else and for what lies outside the workspace. */
-function typeOf ({ dirent, path }: TreeEntry, root: string): NameResult['type'] | undefined {
+function typeOf ({ dirent, path }: TreeEntry, root: Workspace): NameResult['type'] | undefined {
   if (!dirent.isSymbolicLink()) return kindOf(dirent)
+  const opened = new Set<Directory>()
   try {
-    const target = realpathSync(join(root, path))
-    return wayInside(root, target) === undefined ? undefined : kindOf(statSync(target))
+    const { stats } = walkWay(root, path.split('/'), { keepLink: false, notFound: '', opened })
+    return stats.of === undefined ? undefined : kindOf(stats.of)
   } catch {
     return undefined
+  } finally {
+    for (const directory of opened) directory.handle.close()
   }
 }
 

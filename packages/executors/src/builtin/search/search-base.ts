@@ -2,7 +2,7 @@ import { textArgument } from '../arguments.ts'
 import type { Threads } from '../../threads/threads.ts'
 import { BuiltinFailure, type BuiltinContext } from '../handler.ts'
 import { runInThread } from '../run-thread.ts'
-import { openDirectory } from '../workspace/directory.ts'
+import { inDirectory } from '../workspace/in-directory.ts'
 import { openFile, readFully } from '../workspace/open-file.ts'
 import { atPlace } from '../workspace/place.ts'
 import { readCursor } from './cursor.ts'
@@ -29,23 +29,17 @@ export async function atSearchBase<T> (args: Readonly<Record<string, unknown>>, 
   const glob = textArgument(args['glob'])
   if (glob.length > globChars) throw new BuiltinFailure(`glob must be at most ${globChars} characters`)
   return await atPlace(context.workspaceDir, textArgument(args['path']) || '.', { notFound: 'path not found' }, async place => {
-    if (place.stats?.isDirectory() !== true) throw new BuiltinFailure('path is not a directory')
-    const base = openDirectory(place.directory, place.name)
-    try {
-      return await use({
-        fd: base.handle.fd,
-        absolute: base.absolute,
-        root: place.root,
-        base: place.relative,
-        includeHidden: args['include_hidden'] === true,
-        ignoreAbove: args['include_ignored'] === true ? undefined : await rulesAbove(place.relative, context),
-        glob: glob || undefined,
-        after,
-        until: Date.now() + Math.min(maxMs, context.timeoutMs * timeShare)
-      })
-    } finally {
-      base.handle.close()
-    }
+    return await inDirectory(place, 'path', async base => await use({
+      fd: base.handle.fd,
+      absolute: base.absolute,
+      root: { fd: place.root.handle.fd, paths: place.root.paths },
+      base: place.relative,
+      includeHidden: args['include_hidden'] === true,
+      ignoreAbove: args['include_ignored'] === true ? undefined : await rulesAbove(place.relative, context),
+      glob: glob || undefined,
+      after,
+      until: Date.now() + Math.min(maxMs, context.timeoutMs * timeShare)
+    }))
   })
 }
 

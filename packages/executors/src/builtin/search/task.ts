@@ -2,9 +2,10 @@
 export interface SearchTask {
   /** Descriptor of the directory that is searched, open as long as the thread runs. */
   fd: number
-  /** Its path, and that of the workspace: for links, and where descriptors have no paths. */
+  /** Its path, where descriptors have none. */
   absolute: string
-  root: string
+  /** The workspace: its descriptor, open as long, and its paths. */
+  root: { fd: number, paths: readonly string[] }
   /** From the workspace; `.` for the workspace itself. */
   base: string
   includeHidden: boolean
@@ -30,10 +31,8 @@ export interface LineQuery {
 }
 
 export interface ContentQuery extends LineQuery {
-  /** Files to search instead of walking, by their path from the base. */
+  /** Files to search instead of walking, by their path from the base, which is the workspace: nothing hides or ignores them. */
   files: readonly string[] | undefined
-  /** Whether the caller named them: then nothing hides or ignores them. */
-  named: boolean
 }
 
 /** The text of a `.gitignore`, and where it is: from the workspace, `` for the workspace itself. */

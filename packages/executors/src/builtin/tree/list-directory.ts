@@ -1,9 +1,10 @@
 import { lstat, opendir } from 'node:fs/promises'
 import { integerArgument, textArgument } from '../arguments.ts'
-import { BuiltinFailure, type BuiltinHandler } from '../handler.ts'
-import { entryPath, openDirectory, type Directory } from '../workspace/directory.ts'
+import type { BuiltinHandler } from '../handler.ts'
+import { entryPath, type Directory } from '../workspace/directory.ts'
+import { inDirectory } from '../workspace/in-directory.ts'
 import { isOwnName } from '../workspace/own-names.ts'
-import { atPlace, type Place } from '../workspace/place.ts'
+import { atPlace } from '../workspace/place.ts'
 import { entryKind } from './entry-kind.ts'
 
 const maxResults = { min: 1, max: 1_000, default: 200 }
@@ -19,7 +20,7 @@ export const listDirectory: BuiltinHandler = async (args, { workspaceDir, signal
   const limit = integerArgument(args['max_results'], maxResults)
   const after = textArgument(args['cursor'])
   return await atPlace(workspaceDir, textArgument(args['path']) || '.', { notFound: 'path not found' }, async place => {
-    return await inDirectory(place, async directory => {
+    return await inDirectory(place, 'path', async directory => {
       const hidden = args['include_hidden'] === true
       const { page, rest, total } = await firstNames(directory, { after, limit, counts: name => !isOwnName(name) && (hidden || !name.startsWith('.')) })
       const entries: object[] = []
@@ -53,17 +54,6 @@ async function firstNames (directory: Directory, { after, limit, counts }: { aft
     if (page.length > limit + listed) page = page.sort().slice(0, limit)
   }
   return { page: page.sort().slice(0, limit), ...found }
-}
-
-/** Hands the directory that a place is to `use`, open. */
-async function inDirectory<T> ({ directory, name, stats }: Place, use: (directory: Directory) => Promise<T>): Promise<T> {
-  if (stats?.isDirectory() !== true) throw new BuiltinFailure('path is not a directory')
-  const opened = openDirectory(directory, name)
-  try {
-    return await use(opened)
-  } finally {
-    opened.handle.close()
-  }
 }
 
 /** Empty for an entry that is gone by now. */

@@ -1,5 +1,5 @@
 import { constants, readlinkSync, realpathSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { Descriptor } from './descriptor.ts'
 
 /** An open directory of the workspace. What is in it is reached through it, not by its path, which others can change. */
@@ -9,18 +9,29 @@ export interface Directory {
   readonly absolute: string
 }
 
+/** The workspace, open. */
+export interface Workspace extends Directory {
+  /** The absolute paths that mean it: the one without links, and those that it is known by. */
+  readonly paths: readonly string[]
+}
+
 /** Linux's O_PATH, which Node doesn't name: a place in the tree, without the right to read it. */
 const placeOnly = process.platform === 'linux' ? 0o10000000 : constants.O_RDONLY
 
-/** Opens the workspace itself, whatever links lead to it: its path is the operator's. The caller closes the handle. */
-export function openWorkspace (path: string): Directory {
+/**
+ * Opens the workspace itself, whatever links lead to it: its path is the operator's. The caller closes the handle.
+ *
+ * @param known further paths that it is known by
+ */
+export function openWorkspace (path: string, known: readonly string[] = [resolve(path)]): Workspace {
   if (process.platform !== 'linux') {
     const absolute = realpathSync.native(path)
-    return { handle: new Descriptor(absolute, placeOnly | constants.O_DIRECTORY), absolute }
+    return { handle: new Descriptor(absolute, placeOnly | constants.O_DIRECTORY), absolute, paths: [absolute, ...known] }
   }
   const handle = new Descriptor(path, placeOnly | constants.O_DIRECTORY)
   try {
-    return { handle, absolute: readlinkSync(`/proc/self/fd/${handle.fd}`) }
+    const absolute = readlinkSync(`/proc/self/fd/${handle.fd}`)
+    return { handle, absolute, paths: [absolute, ...known] }
   } catch (error) {
     handle.close()
     throw error
@@ -42,4 +53,9 @@ export function openDirectory (parent: Directory, name: string): Directory {
  */
 export function entryPath ({ handle, absolute }: Directory, name: string): string {
   return process.platform === 'linux' ? `/proc/self/fd/${handle.fd}/${name}` : join(absolute, name)
+}
+
+/** A path of the open directory itself for another process of the same user. */
+export function foreignPath ({ handle, absolute }: Directory): string {
+  return process.platform === 'linux' ? `/proc/${process.pid}/fd/${handle.fd}` : absolute
 }

@@ -1,16 +1,15 @@
 import type { Stats } from 'node:fs'
 import { lstat, mkdir } from 'node:fs/promises'
 import { BuiltinFailure } from '../handler.ts'
-import { entryPath, openDirectory, type Directory } from './directory.ts'
+import { entryPath, openDirectory, type Directory, type Workspace } from './directory.ts'
 import { WorkspaceRoot } from './root.ts'
 import { escape, walkWay, type Walked } from './walk-way.ts'
 import { takeTurn } from './turn.ts'
-import { wayInside } from './way.ts'
+import { wayInto } from './way.ts'
 
 /** Where a path of a caller leads: a name in an open directory of the workspace. */
 export interface Place {
-  /** The workspace's own path. */
-  root: string
+  root: Workspace
   directory: Directory
   /** `.` for the directory itself. */
   name: string
@@ -52,7 +51,7 @@ export async function atPlace<T> (workspaceDir: string, path: string, options: P
   const opened = new Set<Directory>()
   try {
     if (path.length > maxChars) throw new BuiltinFailure(options.notFound)
-    const way = wayInside(root.absolute, path) ?? wayInside(workspaceDir, path)
+    const way = wayInto(root.paths, path)
     if (way === undefined) throw escape()
     // No name has one; the walk itself would notice only where it looks.
     if (path.includes('\0')) throw new BuiltinFailure(options.mayBeMissing === true ? 'a path holds no NUL character' : options.notFound)
@@ -63,7 +62,7 @@ export async function atPlace<T> (workspaceDir: string, path: string, options: P
       walked = walk(way.slice(1))
       if (walked.missing.length > 0) throw new BuiltinFailure(options.notFound)
     }
-    return await use({ root: root.absolute, ...await placeOf(walked, options, opened) })
+    return await use({ root, ...await placeOf(walked, options, opened) })
   } finally {
     for (const directory of opened) directory.handle.close()
     held.release()

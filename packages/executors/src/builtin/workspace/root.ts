@@ -1,12 +1,12 @@
-import { openWorkspace, type Directory } from './directory.ts'
+import { openWorkspace, type Workspace } from './directory.ts'
 
 /** The open workspace, for all calls that begin in one turn of the event loop: opening and closing it are a third of the system calls of a short one. */
 export class WorkspaceRoot {
-  readonly directory: Directory
+  readonly directory: Workspace
   #users = 0
   #isCurrent = true
 
-  private constructor (directory: Directory) {
+  private constructor (directory: Workspace) {
     this.directory = directory
   }
 

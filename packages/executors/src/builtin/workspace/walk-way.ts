@@ -1,8 +1,8 @@
-import { lstatSync, readlinkSync, realpathSync, type Stats } from 'node:fs'
+import { lstatSync, readlinkSync, type Stats } from 'node:fs'
 import { isAbsolute } from 'node:path'
 import { BuiltinFailure } from '../handler.ts'
-import { entryPath, openDirectory, type Directory } from './directory.ts'
-import { wayInside } from './way.ts'
+import { entryPath, openDirectory, type Directory, type Workspace } from './directory.ts'
+import { wayInto } from './way.ts'
 
 /** Where a walk ended. */
 export interface Walked {
@@ -35,8 +35,8 @@ const nowhere = new Set(['ENOTDIR', 'ENAMETOOLONG', 'ELOOP', 'ERR_INVALID_ARG_VA
  * links are read and their text is followed in the same way, `..` goes back to what was entered before. So each step
  * begins inside and ends inside, or the walk fails.
  */
-export function walkWay (root: Directory, way: readonly string[], options: WalkOptions): Walked {
-  const entered = [{ directory: root, name: '' }]
+export function walkWay (root: Workspace, way: readonly string[], options: WalkOptions): Walked {
+  const entered: Array<{ directory: Directory, name: string }> = [{ directory: root, name: '' }]
   const names = (): string[] => entered.slice(1).map(({ name }) => name)
   if (way.length > maxSteps) throw new BuiltinFailure(options.notFound)
   let rest = [...way]
@@ -103,20 +103,11 @@ function directoryAt (here: Directory, name: string): Directory | undefined {
 }
 
 /** The names that a link stands for: from its own directory, or from the workspace when it is absolute. */
-function linkWay (root: Directory, target: string): string[] {
+function linkWay ({ paths }: Workspace, target: string): string[] {
   if (!isAbsolute(target)) return target.split('/').filter(name => name !== '' && name !== '.')
-  const way = wayInside(root.absolute, target) ?? wayInside(root.absolute, realPath(target))
+  const way = wayInto(paths, target)
   if (way === undefined) throw escape()
   return way
-}
-
-/** The root, which is outside, where it leads nowhere. */
-function realPath (path: string): string {
-  try {
-    return realpathSync.native(path)
-  } catch {
-    return '/'
-  }
 }
 
 function missingNames (names: string[], { notFound }: WalkOptions): string[] {
