@@ -1,7 +1,7 @@
 import { createExecutors, openAudit, openSandbox, type Sandbox } from '@toolyard/executors'
 import { createSchemaCompiler, openRegistrySource, readYaml, reportFindings, reportReload, type Registry } from '@toolyard/manifests'
 import {
-  connectRedis, ImportFaultTable, isConnected, JobCanceller, JobQueues, JobTypeTable, OutputStore, QueueDirectory, RedisGuard, RedisUnavailableError, reportRedis, StepJobs,
+  connectRedis, EntryLocks, ImportFaultTable, isConnected, JobCanceller, JobQueues, JobTypeTable, OutputStore, QueueDirectory, RedisGuard, RedisUnavailableError, reportRedis, StepJobs,
   ToolInventories, WorkerHeartbeat, WorkerPool, type Redis
 } from '@toolyard/queue'
 import {
@@ -69,7 +69,7 @@ export async function runWorker (): Promise<void> {
     workspaceDir: settings.WORKSPACE_DIR,
     env: process.env,
     maxOutputBytes: settings.MAX_OUTPUT_BYTES,
-    builtins: { ...builtins, workflows: { readYaml } },
+    builtins: { ...builtins, workflows: { readYaml }, locks: new EntryLocks(redis) },
     audit: openAudit({
       dir: settings.AUDIT_DIR,
       redact: settings.REDACT,

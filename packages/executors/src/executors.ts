@@ -91,7 +91,7 @@ export function createExecutors (options: ExecutorOptions): Executors {
     onHostEnd: (root, message) => { options.logger?.warn({ root, message }, 'a Python host ended') }
   })
   const python = { ...host, hosts, checkOutput: createOutputCheck(options.compileSchema ?? (() => () => ({ ok: true }))) }
-  const builtins = createBuiltins(options.builtins ?? {}, host, threads)
+  const builtins = createBuiltins(options.builtins ?? {}, threads)
 
   async function runTool (tool: Tool, args: Record<string, unknown>, context: RunContext): Promise<Outcome> {
     if (context.signal.aborted) return { ok: false, error: interruptionError({ kind: 'abort', reason: context.signal.reason }) }

@@ -2,6 +2,7 @@ export type { CallbackAttempt, CallbackOptions, CallbackOutcome } from './callba
 export { CompletionWaiter, type Expectation } from './completion-waiter.ts'
 export { connectRedis, isConnected, type ConnectionRole, type Redis } from './connection.ts'
 export { DashboardLogins } from './dashboard-logins.ts'
+export { EntryLocks, type EntryLease } from './entry-locks.ts'
 export { FinishedJobs, type FinishedJobsParts, type Operator, type RerunResult } from './finished-jobs.ts'
 export type { StepWait } from './flow/job-flow.ts'
 export { StepJobs, type ParentJob, type StepJobsParts, type StepOutput, type StepStates } from './flow/step-jobs.ts'

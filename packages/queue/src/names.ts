@@ -77,6 +77,11 @@ export function onceKey (digest: string): string {
   return `${keyPrefix}:once:${digest}`
 }
 
+/** The lock of a file of a workspace. */
+export function entryLockKey (digest: string): string {
+  return `${keyPrefix}:file:${digest}`
+}
+
 /** Serial tools that have jobs, or had some a while ago. */
 export const serialToolsKey = `${keyPrefix}:serial-tools`
 

@@ -1,4 +1,3 @@
-import type { CommandHost } from '../command/run-command.ts'
 import { createExec } from './exec/exec-command.ts'
 import { readWorkspaceFile } from './file/read-file.ts'
 import { createWriteFile } from './file/write-file.ts'
@@ -8,32 +7,36 @@ import { createFileSearch } from './search/file-search.ts'
 import { createFindInFiles } from './search/find-in-files.ts'
 import { deleteEntry } from './tree/delete-entry.ts'
 import { listDirectory } from './tree/list-directory.ts'
-import { moveEntry } from './tree/move-entry.ts'
+import { createMoveEntry } from './tree/move-entry.ts'
 import { statEntry } from './tree/stat-entry.ts'
 import type { FetchPolicy } from './web/fetch-page.ts'
 import type { WebSearchPolicy } from './web/search-web.ts'
 import { createRunWorkflow } from './workflow/run-workflow.ts'
 import type { ReadYaml } from './workflow/workflow-file.ts'
+import { WriteTurns, type SharedLocks } from './workspace/write-turns.ts'
 
-/** What the built-in tools may do beside the workspace; a tool whose part is absent isn't there. */
+/** What the built-in tools may do beside the workspace (a tool whose part is absent isn't there), and what they share. */
 export interface BuiltinOptions {
   exec?: { /** Absolute paths of programs, or names on the PATH. */ allowlist: readonly string[] }
   fetch?: FetchPolicy
   webSearch?: WebSearchPolicy
   workspaceDelete?: boolean
   workflows?: { readYaml: ReadYaml }
+  /** What writers of one file respect in all processes; absent, those of one process alone take turns. */
+  locks?: SharedLocks
 }
 
 /** Makes the built-in tools that the options allow, by their job type. */
-export function createBuiltins (options: BuiltinOptions, host: CommandHost, threads: Threads): ReadonlyMap<string, BuiltinHandler> {
+export function createBuiltins (options: BuiltinOptions, threads: Threads): ReadonlyMap<string, BuiltinHandler> {
+  const turns = new WriteTurns(options.locks)
   const handlers = new Map<string, BuiltinHandler>([
     ['data.file_read', readWorkspaceFile],
-    ['data.write_file', createWriteFile(threads)],
+    ['data.write_file', createWriteFile({ threads, turns })],
     ['tools.file_search', createFileSearch(threads)],
     ['tools.find_in_files', createFindInFiles(threads)],
     ['workspace.list', listDirectory],
     ['workspace.stat', statEntry],
-    ['workspace.move', moveEntry]
+    ['workspace.move', createMoveEntry(turns)]
   ])
   if (options.workspaceDelete === true) handlers.set('workspace.delete', deleteEntry)
   if (options.workflows !== undefined) handlers.set('workflow.run', createRunWorkflow(options.workflows.readYaml))

@@ -2,10 +2,11 @@ import { movable, type Threads } from '../../threads/threads.ts'
 import { textArgument } from '../arguments.ts'
 import { BuiltinFailure, type BuiltinContext, type BuiltinHandler } from '../handler.ts'
 import { runInThread } from '../run-thread.ts'
-import { withLock } from '../workspace/lock.ts'
 import { openFile, readFully } from '../workspace/open-file.ts'
 import { atPlace, lookAgain, type Place, type PlaceOptions } from '../workspace/place.ts'
 import { replaceFile, type FileStanding } from '../workspace/replace-file.ts'
+import { hasSpecialBits } from '../workspace/special-bits.ts'
+import type { WriteTurns } from '../workspace/write-turns.ts'
 import { applyChange, isShort, type ChangeAnswer, type ChangeTask } from './change-task.ts'
 import { fileBytes, makesFiles, readChange, type Change, type WriteMode } from './change.ts'
 
@@ -18,15 +19,21 @@ interface Before {
 /**
  * Makes `data.write_file` (RC37): changes a file of the workspace as `mode` says, or makes it with `create_if_missing`. Readers
  * see the old or the new content, never a mixture; writers of one file, in whatever process, take turns, and permissions
- * stay. `expected_sha256` refuses to change what isn't as the caller knows it, `dry_run` changes nothing and returns the
+ * stay, but for setuid, setgid and sticky bits. `expected_sha256` refuses to change what isn't as the caller knows it, `dry_run` changes nothing and returns the
  * `diff`. Returns `{ok, path, mode, dry_run, changed, created, bytes_before, bytes_after, sha256_before, sha256_after,
  * preview_before, preview_after}`; sizes in bytes, no `sha256_before` is null.
  */
-export function createWriteFile (threads: Threads): BuiltinHandler {
-  return async (args, context) => await writeFile(args, context, threads)
+export function createWriteFile (host: WriteHost): BuiltinHandler {
+  return async (args, context) => await writeFile(args, context, host)
 }
 
-async function writeFile (args: Readonly<Record<string, unknown>>, context: BuiltinContext, threads: Threads): Promise<unknown> {
+/** What all writing calls of a worker share. */
+interface WriteHost {
+  threads: Threads
+  turns: WriteTurns
+}
+
+async function writeFile (args: Readonly<Record<string, unknown>>, context: BuiltinContext, { threads, turns }: WriteHost): Promise<unknown> {
   const path = textArgument(args['path'])
   if (path === '') throw new BuiltinFailure('path is required')
   const change = readChange(args)
@@ -39,8 +46,8 @@ async function writeFile (args: Readonly<Record<string, unknown>>, context: Buil
   }
   return await atPlace(context.workspaceDir, path, options, async place => {
     const call: WriteCall = { change, args, context, threads }
-    if (dryRun) return await write(place, call)
-    return await withLock(place.directory, place.name, context.signal, () => write(place, call))
+    if (dryRun) return await write(place, call, () => {})
+    return await turns.run({ directory: place.directory, name: place.name, signal: context.signal }, check => write(place, call, check))
   })
 }
 
@@ -51,12 +58,13 @@ interface WriteCall {
   threads: Threads
 }
 
-async function write (place: Place, { change, args, context, threads }: WriteCall): Promise<unknown> {
+/** @param check throws when the file must not be replaced any more */
+async function write (place: Place, { change, args, context, threads }: WriteCall, check: () => void): Promise<unknown> {
   const before = await readBefore(place, change, mayMake(args, change))
   const { after, changed, facts } = await workOut({ before: before.content, args, path: place.relative }, context, threads)
   const dryRun = args['dry_run'] === true
   context.signal.throwIfAborted()
-  if (changed && !dryRun) await replaceFile(place.directory, place.name, after, before.standing)
+  if ((changed || hasSpecialBits(before.standing)) && !dryRun) await replaceFile(place, after, { standing: before.standing, check })
   return { ok: true, path: place.relative, mode: change.mode, dry_run: dryRun, ...facts }
 }
 

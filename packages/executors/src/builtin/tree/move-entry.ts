@@ -1,15 +1,21 @@
 import { rename } from 'node:fs/promises'
 import { textArgument } from '../arguments.ts'
-import { BuiltinFailure, type BuiltinHandler } from '../handler.ts'
+import { BuiltinFailure, type BuiltinContext, type BuiltinHandler } from '../handler.ts'
 import { entryPath } from '../workspace/directory.ts'
-import { withLock } from '../workspace/lock.ts'
 import { atPlace, lookAgain, type Place } from '../workspace/place.ts'
+import { removeSpecialBits } from '../workspace/special-bits.ts'
+import type { WriteTurns } from '../workspace/write-turns.ts'
 
 /**
- * `workspace.move`: renames a file, directory or link of the workspace; a link itself, not what it leads to. Replaces a
- * file only with `overwrite`, and never a directory. Returns `{ok, from, to, overwritten}`.
+ * Makes `workspace.move`: renames a file, directory or link of the workspace; a link itself, not what it leads to. Replaces a
+ * file only with `overwrite`, and never a directory; a moved file loses its setuid,
+ * setgid and sticky bits. Returns `{ok, from, to, overwritten}`.
  */
-export const moveEntry: BuiltinHandler = async (args, { workspaceDir, signal }) => {
+export function createMoveEntry (turns: WriteTurns): BuiltinHandler {
+  return async (args, context) => await moveEntry(args, context, turns)
+}
+
+async function moveEntry (args: Readonly<Record<string, unknown>>, { workspaceDir, signal }: BuiltinContext, turns: WriteTurns): Promise<object> {
   const [from, to] = [textArgument(args['from']), textArgument(args['to'])]
   if (from === '' || to === '') throw new BuiltinFailure(`${from === '' ? 'from' : 'to'} is required`)
   const overwrite = args['overwrite'] === true
@@ -18,15 +24,17 @@ export const moveEntry: BuiltinHandler = async (args, { workspaceDir, signal }) 
     if (source.name === '.') throw new BuiltinFailure('the workspace itself cannot be moved')
     return await atPlace(workspaceDir, to, target, async end => {
       // Writers of the target wait until it is in place.
-      return await withLock(end.directory, end.name, signal, () => move(source, end, overwrite))
+      return await turns.run({ directory: end.directory, name: end.name, signal }, check => move(source, end, { overwrite, check }))
     })
   })
 }
 
-async function move (source: Place, end: Place, overwrite: boolean): Promise<object> {
+async function move (source: Place, end: Place, { overwrite, check }: { overwrite: boolean, check: () => void }): Promise<object> {
   const { stats } = await lookAgain(end)
   if (stats?.isDirectory() === true) throw new BuiltinFailure('target is a directory (name the path of the moved entry itself)')
   if (stats !== undefined && !overwrite) throw new BuiltinFailure('target exists (set overwrite=true to replace it)')
+  removeSpecialBits(source)
+  check()
   try {
     await rename(entryPath(source.directory, source.name), entryPath(end.directory, end.name))
   } catch (error) {

@@ -44,6 +44,11 @@ export function openDirectory (parent: Directory, name: string): Directory {
   return { handle, absolute: join(parent.absolute, name) }
 }
 
+/** Opens an entry as a place, without reading it; a link itself. The caller closes it. */
+export function openEntry (parent: Directory, name: string): Descriptor {
+  return new Descriptor(entryPath(parent, name), placeOnly | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+}
+
 /**
  * A path of an entry that starts at the open directory, for use while that is open. Node has no `openat`; on Linux the
  * descriptor's own path does the same, and no link that is put in place of a parent changes where it leads. Elsewhere

@@ -2,25 +2,36 @@ import { constants } from 'node:fs'
 import { open, rename, unlink, type FileHandle } from 'node:fs/promises'
 import { entryPath, type Directory } from './directory.ts'
 import { temporaryName } from './own-names.ts'
+import { plainMode } from './special-bits.ts'
 
-/** Owner and permissions that the new file takes over. */
+/** Owner and permissions of a file. */
 export interface FileStanding {
   mode: number
   uid: number
   gid: number
 }
 
+/** How a file is replaced. */
+export interface Replacement {
+  /** What the new file takes over; undefined for a file that wasn't there. */
+  standing: FileStanding | undefined
+  /** Called just before the new file takes the place; throws when it must not. */
+  check: () => void
+}
+
 /**
  * Puts a file with this content in the place of `name`, so that every reader, also after a crash, sees the whole of the
- * old one or the whole of the new one. Permissions and owner are those of `standing`, where it may give them.
+ * old one or the whole of the new one. Permissions and owner are those of `standing`, where it may give them; setuid,
+ * setgid and sticky bits never are.
  */
-export async function replaceFile (directory: Directory, name: string, content: Uint8Array, standing: FileStanding | undefined): Promise<void> {
+export async function replaceFile ({ directory, name }: { directory: Directory, name: string }, content: Uint8Array, { standing, check }: Replacement): Promise<void> {
   const temporary = entryPath(directory, temporaryName())
   const handle = await open(temporary, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW, standing === undefined ? 0o666 : 0o600)
   try {
     await handle.writeFile(content)
     if (standing !== undefined) await takeOver(handle, standing)
     await handle.sync()
+    check()
     await rename(temporary, entryPath(directory, name))
   } catch (error) {
     await unlink(temporary).catch(() => {})
@@ -31,12 +42,22 @@ export async function replaceFile (directory: Directory, name: string, content: 
   await syncDirectory(directory)
 }
 
+/** Only root may give a file away; to others the owner stays who writes, as with any editor. */
 async function takeOver (handle: FileHandle, { mode, uid, gid }: FileStanding): Promise<void> {
-  // Only root may give a file away; to others the owner stays who writes, as with any editor.
-  await handle.chown(uid, gid).catch((error: NodeJS.ErrnoException) => {
+  const taken = await given(handle, uid, gid) || await given(handle, (await handle.stat()).uid, gid)
+  await handle.chmod(taken ? plainMode(mode) : withoutGroup(plainMode(mode)))
+}
+
+async function given (handle: FileHandle, uid: number, gid: number): Promise<boolean> {
+  return await handle.chown(uid, gid).then(() => true, (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPERM') throw error
+    return false
   })
-  await handle.chmod(mode & 0o7777)
+}
+
+/** What the old group might do isn't for the new one, beyond what all others may. */
+function withoutGroup (mode: number): number {
+  return mode & (0o707 | ((mode & 0o007) << 3))
 }
 
 /** A rename is on disk when its directory is. */

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type AddressInfo, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { randomInt } from 'node:crypto'
+import { randomBytes, randomInt } from 'node:crypto'
 import type { CanaryTask } from './task.ts'
 
 /** Things for a canary to reach, real ones. */
@@ -21,12 +21,14 @@ export async function layBait (workspaceDir: string): Promise<Bait> {
   const secret = join(directory, 'secret')
   writeFileSync(secret, 'canary', { mode: 0o600 })
   const path = join(directory, 'socket')
-  const name = `\0toolyard-${process.pid}-${randomInt(2 ** 40)}`
+  const abstract = `\0toolyard-${process.pid}-${randomInt(2 ** 40)}`
   const tcp = await listen({ host: '127.0.0.1', port: 0 })
-  const servers = [tcp, await listen({ path }), await listen({ path: name })]
-  const outside = [join(directory, 'written'), join(workspaceDir, `.toolyard-canary-${process.pid}`), `/usr/.toolyard-canary-${process.pid}`, `/.toolyard-canary-${process.pid}`]
+  const servers = [tcp, await listen({ path }), await listen({ path: abstract })]
+  // Nobody knows the name before: a FIFO that a tool planted there would hold the canary until nobody trusts the box.
+  const name = `.toolyard-canary-${randomBytes(16).toString('hex')}`
+  const outside = [join(directory, 'written'), join(workspaceDir, name), `/usr/${name}`, `/${name}`]
   return {
-    task: { secret, outside, tcpPort: (tcp.address() as AddressInfo).port, sockets: [path, name], maxProcesses, sleepSeconds: `86399.${randomInt(2 ** 40)}` },
+    task: { secret, outside, tcpPort: (tcp.address() as AddressInfo).port, sockets: [path, abstract], maxProcesses, sleepSeconds: `86399.${randomInt(2 ** 40)}` },
     async remove () {
       await Promise.all(servers.map(async server => { await new Promise(resolve => server.close(resolve)) }))
       rmSync(directory, { recursive: true, force: true })

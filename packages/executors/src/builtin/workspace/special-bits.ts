@@ -1,0 +1,35 @@
+import { chmodSync } from 'node:fs'
+import { BuiltinFailure } from '../handler.ts'
+import { entryPath, openEntry } from './directory.ts'
+import type { Place } from './place.ts'
+
+/** Setuid, setgid and sticky. A file with one of the first two gives its owner's rights to whoever runs it. */
+const specialBits = 0o7000
+
+export function hasSpecialBits (standing: { mode: number } | undefined): boolean {
+  return standing !== undefined && (standing.mode & specialBits) !== 0
+}
+
+/** The permissions of a mode alone. */
+export function plainMode (mode: number): number {
+  return mode & 0o777
+}
+
+/**
+ * Takes these bits from a regular file. On a directory they mean something else: the group of what is made in it.
+ *
+ * @throws BuiltinFailure when the file belongs to somebody else.
+ */
+export function removeSpecialBits ({ directory, name, stats }: Place): void {
+  if (stats?.isFile() !== true || !hasSpecialBits(stats)) return
+  const file = openEntry(directory, name)
+  try {
+    const opened = file.stat()
+    if (opened.isFile()) chmodSync(process.platform === 'linux' ? `/proc/self/fd/${file.fd}` : entryPath(directory, name), plainMode(opened.mode))
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EPERM') throw new BuiltinFailure('the file has a setuid or setgid bit, which only its owner can remove')
+    throw error
+  } finally {
+    file.close()
+  }
+}

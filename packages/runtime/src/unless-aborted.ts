@@ -1,0 +1,14 @@
+/** What a promise is fulfilled with; rejects with the signal's reason as soon as that aborts. */
+export async function unlessAborted<T> (promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted()
+  let stop = (): void => {}
+  const aborted = new Promise<never>((_resolve, reject) => {
+    stop = () => { reject(signal.reason as Error) }
+    signal.addEventListener('abort', stop, { once: true })
+  })
+  try {
+    return await Promise.race([promise, aborted])
+  } finally {
+    signal.removeEventListener('abort', stop)
+  }
+}
