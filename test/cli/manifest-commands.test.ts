@@ -48,8 +48,8 @@ t.test('P29 validate imports modules that lie where it is run, for tools that ma
   t.equal(toolyard(dir, ['validate', 'm.json']).stdout, 'Validated 1 manifest file(s) with no issues.\n')
 })
 
-t.test('P29, PC4 validate imports the modules of Python tools, and looks for their classes', { skip: hasPython() ? false : 'python3 is not installed' }, async t => {
-  const tool = 'from toolyard import Tool\n\n\nclass Probe(Tool):\n    def __init__(self, *given):\n        raise RuntimeError("constructed")\n'
+t.test('P29, PC4, X16 validate imports the modules of Python tools, and constructs their classes', { skip: hasPython() ? false : 'python3 is not installed' }, async t => {
+  const tool = 'from toolyard import Tool\n\n\nclass Probe(Tool):\n    def execute(self):\n        raise RuntimeError("executed")\n'
   const modules: Record<string, [text: string, fields?: object]> = {
     good: [tool],
     syntax: [`${tool}def x(:\n`],
@@ -57,6 +57,7 @@ t.test('P29, PC4 validate imports the modules of Python tools, and looks for the
     raises: [`${tool}raise RuntimeError('no luck')\n`],
     hidden: ['globals()["x"] = 1\n'],
     other: ['globals()["x"] = 1\n', { class_name: 'Nope' }],
+    unbuilt: [`${tool}    def __init__(self, name):\n        pass\n`],
     plain: [`${tool}Plain = type('Plain', (), {})\n`, { class_name: 'Plain' }]
   }
   const entries = Object.entries(modules)
@@ -74,7 +75,8 @@ t.test('P29, PC4 validate imports the modules of Python tools, and looks for the
     'P29 tools[3].module import failed (RuntimeError: no luck)',
     'P17 tools[4].no Tool subclass found in module',
     "P16 tools[5].class_name 'Nope' not found in module",
-    "P16 tools[6].class_name 'Plain' must inherit from Tool"
+    "X16 tools[6].class 'Probe' cannot be constructed: TypeError: Probe.__init__() takes 2 positional arguments but 4 were given",
+    "P16 tools[7].class_name 'Plain' must inherit from Tool"
   ])
   t.equal(toolyard(dir, ['validate', '--no-import', 'm.json']).status, 0)
 })

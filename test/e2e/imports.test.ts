@@ -25,14 +25,15 @@ const files = {
   'later/lacks.py': says('mended', 'import a_module_that_nobody_has'),
   'later/syntax.py': `${says('never')}\ndef broken(:\n`,
   'later/dynamic.py': 'from toolyard import Tool\nNot = type("Not", (), {})\n',
+  'later/unbuilt.py': says('never').replace('    def execute', '    def __init__(self):\n        pass\n\n    def execute'),
   'later/works.py': says('works'),
   'later/manifest.json': bundle([
-    entry('layered', 'raises'), entry('lacks', 'lacks'), entry('syntax', 'syntax'), entry('no_class', 'dynamic', { class_name: 'Not' }), entry('works', 'works')
+    entry('layered', 'raises'), entry('lacks', 'lacks'), entry('syntax', 'syntax'), entry('no_class', 'dynamic', { class_name: 'Not' }), entry('unbuilt', 'unbuilt'), entry('works', 'works')
   ])
 }
 const { client, dir } = await startService(t, { files, tools: entries, manifests: ['tools.json', 'base/manifest.json', 'later/manifest.json'] })
 const names = async (): Promise<string[]> => (await client.request<ToolList>('/v1/agent-tools')).body.tools.map(tool => tool.function.name)
-const broken = ['lacks', 'syntax', 'no_class']
+const broken = ['lacks', 'syntax', 'no_class', 'unbuilt']
 
 t.test('P29, X16 a tool whose module or class can\'t be loaded is not published; its siblings are', { skip }, async t => {
   const listed = await waitFor('the workers to have tried', async () => {
@@ -43,12 +44,13 @@ t.test('P29, X16 a tool whose module or class can\'t be loaded is not published;
 })
 
 t.test('P29, X16 who calls it all the same is told why', { skip }, async t => {
-  await waitFor('the workers to have tried', async () => !(await names()).includes('no_class'))
+  await waitFor('the workers to have tried', async () => !(await names()).includes('unbuilt'))
   const { results } = await client.batch([...broken, 'works'].map((name, at) => ({ call_id: String(at), name })))
-  t.same(results.map(({ ok, error }) => ok || error?.code), ['TOOL_UNAVAILABLE', 'TOOL_UNAVAILABLE', 'TOOL_UNAVAILABLE', true])
+  t.same(results.map(({ ok, error }) => ok || error?.code), [...broken.map(() => 'TOOL_UNAVAILABLE'), true])
   t.match(results[0]?.error?.message, /'lacks' can't run: tools\[1\]\.module import failed \(.*a_module_that_nobody_has/)
   t.match(results[1]?.error?.message, /import failed \(SyntaxError/)
   t.match(results[2]?.error?.message, /class_name 'Not' must inherit from Tool/)
+  t.match(results[3]?.error?.message, /class 'Says' cannot be constructed: TypeError/)
 })
 
 t.test('X16 a later layer\'s tool that can\'t be loaded leaves the earlier one in place', { skip }, async t => {

@@ -1,4 +1,4 @@
-import { linkSync, mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, linkSync, mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import t from 'tap'
 import { errorOf, outputOf, python, until } from '../python/fixture.ts'
@@ -50,6 +50,18 @@ void t.test('fault 13 files of the service in a Python root are not in the box, 
   t.strictSame(await seen(tools, files), [], 'drafts and copies beside it')
   put(tools.root, 'package/data.txt', 'SECRET=of the tool')
   t.strictSame(await seen(tools, files), ['data.txt'], 'what is the tool\'s own is there')
+})
+
+void t.test('fault 13 a hostile Python tool reads no file of the service in its root, neither while it is imported nor when it is called', { skip }, async t => {
+  const tools = await boxedPython(t, { hidden, workspace: 'root/workspace' })
+  cpSync(join(import.meta.dirname, '../../../samples/hostile/tools'), join(tools.root, 'tools'), { recursive: true })
+  const files = ['.env', '.env.local', '.toolyard/data', '.toolyard/audit/day', 'secrets/token'].map(path => put(tools.root, path))
+  const run = async (): Promise<{ tried: number, reached: string[] }> => outputOf(await tools.call({ module: 'tools.hostile', className: 'Escape', arguments: { secrets: files } })) as { tried: number, reached: string[] }
+  const first = await run()
+  t.ok(first.tried > 100, 'it tried everything')
+  t.strictSame(first.reached, [])
+  replace(join(tools.root, '.env'))
+  t.strictSame((await run()).reached, [])
 })
 
 void t.test('fault 13 a file of the service that is replaced while a call runs stays out of its sight', { skip }, async t => {

@@ -14,11 +14,40 @@ t.test('P29 P16 P17 a try says which module or class can\'t be loaded, and why',
   t.match(await fixture.executors.tryModule([fixture.tool({ module: 'bare' })]), [{ fault: { what: 'class' } }])
 })
 
-t.test('a try constructs and executes nothing', python, async t => {
+t.test('X16 a try constructs the class with its configuration, says why that fails, and executes nothing', python, async t => {
   const fixture = await createFixture(t)
-  fixture.source('tool.py', 'class Sample(Tool):\n    def __init__(self, *given): open("constructed", "w")\n    def execute(self): open("executed", "w")')
-  t.strictSame(await fixture.executors.tryModule([fixture.tool({})]), [{}])
-  t.notOk(fixture.has('constructed') || fixture.has('executed'))
+  fixture.source('tool.py', `import ctypes
+class Sample(Tool):
+    def __init__(self, name, description, config):
+        how = config.get("how")
+        if how == "raise": raise ValueError(f"no {name}")
+        if how == "leave": sys.exit(3)
+        if how == "end": os._exit(4)
+        if how == "crash": os.kill(os.getpid(), signal.SIGSEGV)
+    def execute(self): open("executed", "w")
+class Lacks(Sample):
+    def __init__(self, name): pass
+class Abstract(Sample):
+    from abc import ABCMeta, abstractmethod
+    @abstractmethod
+    def missing(self): pass
+    __metaclass__ = ABCMeta
+class Nothing(Tool, metaclass=Abstract.ABCMeta):
+    @Abstract.abstractmethod
+    def execute(self): pass`)
+  const tools = [{}, ...['raise', 'leave', 'end', 'crash'].map(how => ({ config: { how } })), { className: 'Lacks' }, { className: 'Nothing' }].map(run => fixture.tool({ className: 'Sample', ...run }))
+  const tried = await fixture.executors.tryModule(tools)
+  t.match(tried.map(({ fault }) => fault?.reason), [
+    undefined,
+    "class 'Sample' cannot be constructed: ValueError: no sample",
+    "class 'Sample' cannot be constructed: SystemExit: 3",
+    'its class cannot be constructed: exit status 4',
+    'its class cannot be constructed: signal: SIGSEGV',
+    /^class 'Lacks' cannot be constructed: TypeError: /,
+    /^class 'Nothing' cannot be constructed: TypeError: /
+  ])
+  t.strictSame(tried.map(({ fault, doubt }) => doubt ?? fault?.what), [undefined, ...Array.from({ length: 6 }, () => 'construction')])
+  t.notOk(fixture.has('executed'))
 })
 
 t.test('P29 one import does for all tools of a module, and for their calls', python, async t => {

@@ -103,7 +103,8 @@ export class ImportWatch {
       const one = due[at]
       if (this.#stopped || one === undefined) return
       if (doubt === 'shortage') continue
-      // What was given up isn't known to be broken: its calls may wait for it longer.
+      if (doubt === 'network') this.#options.logger.info({ tool: one.tool.name, reason: fault?.reason }, 'a tool could not be tried, since a try has no network; its calls have it')
+      // What was given up isn't known to be broken: its calls may wait for it longer, or have the network that it lacked.
       const found = doubt === undefined ? fault : undefined
       this.#tried.set(one.key, { stamp: one.stamp, at: Date.now(), failures: found === undefined ? 0 : one.failures + 1 })
       if (doubt === undefined) await this.#tell(one, found)

@@ -16,7 +16,7 @@ import { startError } from './process/start-error.ts'
 import { createHosts } from './python/hosts.ts'
 import { createOutputCheck, type CompileSchema } from './python/outputs.ts'
 import { runPython } from './python/run-python.ts'
-import { tryModule, type Tried } from './python/try-imports.ts'
+import { tryModule, type Tried } from './python/try-module.ts'
 import { interruptionError } from './result/interruption.ts'
 import { openLimits, softLimits } from './sandbox/limits.ts'
 import type { Sandbox } from './sandbox/sandbox.ts'
@@ -54,8 +54,8 @@ export interface Executors {
   /** Runs one call of a tool to its end; rejects only for bugs. When it settles, no process of the call is left. */
   run (tool: Tool, args: Record<string, unknown>, context: RunContext): Promise<Outcome>
   /**
-   * Imports the module of Python tools that have the same one, as their first call would, and looks for the class of
-   * each (P16, P17, P29). Other tools have nothing that could be missing.
+   * Imports the module of Python tools that have the same one, as their first call would but without the network, and
+   * constructs the class of each (P16, P17, P29, X16). Other tools have nothing that could be missing.
    */
   tryModule (tools: readonly Tool[]): Promise<Tried[]>
   /**
@@ -165,7 +165,12 @@ export function createExecutors (options: ExecutorOptions): Executors {
         running.delete(run)
       }
     },
-    tryModule: async tools => await tryModule(tools, { hosts, workspaceDir: options.workspaceDir, boxOf: tool => options.sandbox?.tryBoxOf(tool) }),
+    tryModule: async tools => await tryModule(tools, {
+      hosts,
+      workspaceDir: options.workspaceDir,
+      boxOf: tool => options.sandbox?.tryBoxOf(tool),
+      hasNetwork: tool => options.sandbox?.permissionsOf(tool).includes('network') === true
+    }),
     prepare: async () => { await host.launcher.prepare() },
     async close () {
       await Promise.allSettled(running)

@@ -2,11 +2,13 @@ import type { Finding } from './finding.ts'
 import type { Layer, LayerEntry } from './layer.ts'
 import type { Tool } from './tool.ts'
 
-/** Why the module or the class of a Python tool can't be loaded. */
+/** Why the module of a Python tool can't be loaded, or has no class, or why its class can't be constructed. */
 export interface ImportFault {
   tool: Tool
-  what: 'module' | 'class'
+  what: 'module' | 'class' | 'construction'
   reason: string
+  /** It was tried without the network, which its calls have, and may work for them. */
+  lacksNetwork?: boolean
 }
 
 /** A Python tool as one layer declares it, whether or not a later layer replaces it. */
@@ -44,12 +46,15 @@ export function markImportFaults (layers: readonly Layer[], faults: ImportFaults
 }
 
 /** In the words of the format's validator where it has any (PC4). */
-export function importFinding ({ tool: { name, run, source: { file, index } }, what, reason }: ImportFault): Finding {
+export function importFinding ({ tool: { name, run, source: { file, index } }, what, reason, lacksNetwork = false }: ImportFault): Finding {
   const className = run.kind === 'python' ? run.className : undefined
   const field = what === 'module' || className === undefined ? 'module' : 'class_name'
-  const place = { severity: 'error' as const, file, index, tool: name, path: ['tools', index, field] }
+  const severity = lacksNetwork ? 'warning' as const : 'error' as const
+  const place = { severity, file, index, tool: name, path: ['tools', index, field] }
   const at = `tools[${index}].`
+  if (lacksNetwork) return { ...place, rule: 'P29', message: `${at}module can't be tried without the network (${reason})`, fix: 'Connect in execute: a tool that connects before is not known to work until it is called.' }
   if (what === 'module') return { ...place, rule: 'P29', message: `${at}module import failed (${reason})`, fix: 'Correct the module, or install what it imports.' }
+  if (what === 'construction') return { ...place, rule: 'X16', message: `${at}${reason}`, fix: 'Let the class take name, description and config, and leave to execute what may fail.' }
   if (className === undefined) return { ...place, rule: 'P17', message: `${at}no Tool subclass found in module`, fix: 'Declare a class that descends from Tool in the module itself, or write class_name.' }
   const message = reason.includes('not found') ? `${at}class_name '${className}' not found in module` : `${at}class_name '${className}' must inherit from Tool`
   return { ...place, rule: 'P16', message, fix: `Correct class_name, or the class: ${reason}.` }

@@ -5,7 +5,7 @@ import { whileAvailable } from './unavailable.ts'
 
 /** Why a declaration of a Python tool can't be loaded. */
 export interface SharedImportFault {
-  what: 'module' | 'class'
+  what: 'module' | 'class' | 'construction'
   reason: string
 }
 

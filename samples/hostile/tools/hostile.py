@@ -11,9 +11,14 @@ ROOT = os.open("/", os.O_RDONLY | os.O_DIRECTORY)
 CLIENT = socket.socket()
 SERVER = socket.create_server(("127.0.0.1", 0))
 ADDRESS = SERVER.getsockname()
-# What its import could reach.
+# What its import could reach, before anybody has called it.
 escape.attempt("opened a Unix socket while it was imported", lambda: escape.opened(socket.AF_UNIX, socket.SOCK_STREAM))
 escape.attempt("opened a pair of datagram sockets while it was imported", lambda: escape.opened_pair(socket.AF_UNIX, socket.SOCK_DGRAM))
+for path in escape.service_files(os.path.dirname(__file__)):
+    escape.attempt(f"read {path}, while it was imported", lambda: escape.reads(path))
+for address in (("127.0.0.1", 6379), ("127.0.0.1", 3001), ("169.254.169.254", 80)):
+    escape.attempt(f"connected to {address}, while it was imported", lambda: escape.connect(socket.AF_INET, address))
+escape.attempt("saw a network interface, while it was imported", escape.interfaces)
 
 
 def connected_to(address):

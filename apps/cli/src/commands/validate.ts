@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import type { Finding, ValidationOptions } from '@toolyard/manifests'
 import type { Settings } from '@toolyard/runtime'
 import type { Command } from '../command.ts'
@@ -9,22 +6,29 @@ import type { Command } from '../command.ts'
 export const validate: Command = {
   name: 'validate',
   summary: 'Check manifests and print every finding',
-  help: `Usage: toolyard validate [--strict] [--no-import] [--json] PATH...
+  help: `Usage: toolyard validate [--strict] [--import | --no-import] [--json] PATH...
 
 Checks manifests as a service would load them in this order: files, skill directories, or directories of skills. Prints every
-finding of every file with its position, rule and remedy. Imports the modules of Python tools, in the sandbox where there
-is one, and runs no tool. Needs no Redis.
+finding of every file with its position, rule and remedy. Runs no tool, and needs no Redis.
+
+It runs code of Python modules: it imports them and constructs their classes. This happens in the sandbox, without the network
+and the service's files, whatever the manifest asks for; without a whole sandbox nothing is imported, and that is said.
 
   --strict     warnings are errors
   --no-import  leave Python modules alone
+  --import     import them even where there is no whole sandbox: with your files and your network
   --json       print {ok, findings, files} as JSON
 
 Exit status: 0 without errors, 1 with errors, 2 for a command line that makes no sense.`,
-  options: { strict: { type: 'boolean' }, 'no-import': { type: 'boolean' }, json: { type: 'boolean' } },
+  options: { strict: { type: 'boolean' }, 'no-import': { type: 'boolean' }, import: { type: 'boolean' }, json: { type: 'boolean' } },
   takesArguments: true,
   run: async ({ options, args }) => {
     if (args.length === 0) {
       console.error('toolyard validate: which manifests? Name at least one path.')
+      return 2
+    }
+    if (options['import'] === true && options['no-import'] === true) {
+      console.error('toolyard validate: --import or --no-import, not both.')
       return 2
     }
     const { validateManifests } = await import('@toolyard/manifests')
@@ -34,7 +38,7 @@ Exit status: 0 without errors, 1 with errors, 2 for a command line that makes no
     const validation = await validateManifests(args, {
       strict: options['strict'] === true,
       skills,
-      ...(options['no-import'] === true ? {} : { tryImports: await importer(settings) })
+      ...(options['no-import'] === true ? {} : { tryImports: await importer(settings, options['import'] === true) })
     })
     if (options['json'] === true) console.log(JSON.stringify(validation, null, 2))
     else console.log(report(validation.findings, args.length))
@@ -42,22 +46,18 @@ Exit status: 0 without errors, 1 with errors, 2 for a command line that makes no
   }
 }
 
-/** Where a worker would import them; without Python, that is said and nothing else. */
-async function importer (settings: Settings): Promise<NonNullable<ValidationOptions['tryImports']>> {
-  const [{ tryImports }, { programPaths }] = await Promise.all([import('@toolyard/executors'), import('@toolyard/runtime/install')])
+/** What isn't imported, for lack of Python or of a sandbox, is told beside the findings. */
+async function importer (settings: Settings, evenInTheOpen: boolean): Promise<NonNullable<ValidationOptions['tryImports']>> {
+  const [{ tryImports }, { programPaths }, { serviceFilesOf }] = await Promise.all([import('@toolyard/executors'), import('@toolyard/runtime/install'), import('@toolyard/runtime')])
   return async tools => {
     if (tools.every(({ run }) => run.kind !== 'python')) return []
     if ((await programPaths('python3', process.env)).length === 0) {
       console.error('toolyard validate: there is no python3 on the PATH, so that modules are not imported.')
       return []
     }
-    // An empty workspace: importing needs none, and one that holds the modules would hide them from tools that may not read it.
-    const workspaceDir = await mkdtemp(join(tmpdir(), 'toolyard-validate-'))
-    try {
-      return await tryImports(tools, { mode: settings.SANDBOX === 'off' ? 'off' : 'auto', env: process.env, workspaceDir, defaultPermissions: settings.TOOL_DEFAULT_PERMISSIONS })
-    } finally {
-      await rm(workspaceDir, { recursive: true, force: true })
-    }
+    const { faults, skipped } = await tryImports(tools, { env: process.env, hidden: serviceFilesOf(settings, process.env), defaultPermissions: settings.TOOL_DEFAULT_PERMISSIONS, evenInTheOpen })
+    if (skipped !== undefined) console.error(`toolyard validate: modules are not imported, since ${skipped}. --import imports them in the open.`)
+    return faults
   }
 }
 

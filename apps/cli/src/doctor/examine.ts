@@ -1,9 +1,9 @@
 import { mkdir } from 'node:fs/promises'
 import { boundLayer, openSandbox, tryImports } from '@toolyard/executors'
-import { validateManifests, type Tool } from '@toolyard/manifests'
+import { validateManifests, type ImportFault, type Tool } from '@toolyard/manifests'
 import { checkRedis, connectRedis, isConnected } from '@toolyard/queue'
 import { findRedisServer } from '@toolyard/queue/server'
-import { findRedisTarget, loadEnvFile, readSettings, toolSourcesOf, type Settings } from '@toolyard/runtime'
+import { findRedisTarget, loadEnvFile, readSettings, serviceFilesOf, toolSourcesOf, type Settings } from '@toolyard/runtime'
 import { programPaths } from '@toolyard/runtime/install'
 import type { Check } from './check.ts'
 
@@ -51,7 +51,7 @@ async function examineSandbox (settings: Settings): Promise<Check[]> {
   await mkdir(settings.WORKSPACE_DIR, { recursive: true })
   const missing = settings.SANDBOX === 'require' ? 'error' : 'warning'
   if (settings.SANDBOX === 'off') return [{ subject: 'Sandbox', verdict: 'warning', detail: 'SANDBOX=off: tools run in the open' }]
-  const sandbox = await openSandbox({ mode: 'auto', env: process.env, workspaceDir: settings.WORKSPACE_DIR, hidden: [], defaultPermissions: settings.TOOL_DEFAULT_PERMISSIONS, python: true })
+  const sandbox = await openSandbox({ mode: 'auto', env: process.env, workspaceDir: settings.WORKSPACE_DIR, hidden: serviceFilesOf(settings, process.env), defaultPermissions: settings.TOOL_DEFAULT_PERMISSIONS, python: true })
   sandbox.close()
   const { findings } = sandbox.report
   // A box is whole without control groups.
@@ -68,8 +68,13 @@ async function examinePython (): Promise<Check> {
 async function examineManifests (settings: Settings): Promise<Check[]> {
   const { manifests, skills } = toolSourcesOf(settings, process.env)
   const python = (await programPaths('python3', process.env)).length > 0
-  const sandbox = { mode: settings.SANDBOX === 'off' ? 'off' as const : 'auto' as const, env: process.env, workspaceDir: settings.WORKSPACE_DIR, defaultPermissions: settings.TOOL_DEFAULT_PERMISSIONS }
-  const { findings } = await validateManifests([...manifests], { strict: false, skills, ...(python ? { tryImports: (tools: readonly Tool[]) => tryImports(tools, sandbox) } : {}) })
-  if (findings.length === 0) return [{ subject: 'Manifests', verdict: 'good', detail: `${manifests.length} without findings` }]
-  return findings.map(({ severity, file, message }) => ({ subject: 'Manifests', verdict: severity === 'error' ? 'error' : 'warning', detail: `${file}: ${message}` }))
+  const checks: Check[] = []
+  const tryAll = async (tools: readonly Tool[]): Promise<readonly ImportFault[]> => {
+    const { faults, skipped } = await tryImports(tools, { env: process.env, hidden: serviceFilesOf(settings, process.env), defaultPermissions: settings.TOOL_DEFAULT_PERMISSIONS, evenInTheOpen: false })
+    if (skipped !== undefined) checks.push({ subject: 'Python modules', verdict: 'warning', detail: `not imported: ${skipped}` })
+    return faults
+  }
+  const { findings } = await validateManifests([...manifests], { strict: false, skills, ...(python ? { tryImports: tryAll } : {}) })
+  if (findings.length === 0) checks.push({ subject: 'Manifests', verdict: 'good', detail: `${manifests.length} without findings` })
+  return [...checks, ...findings.map(({ severity, file, message }): Check => ({ subject: 'Manifests', verdict: severity === 'error' ? 'error' : 'warning', detail: `${file}: ${message}` }))]
 }

@@ -7,8 +7,8 @@ import { createFrameReader, decodeFrame, encodeFrame, type Message } from './fra
 /** What became of the import of a module. */
 export type Import =
   | { kind: 'imported' }
-  /** The reason is what Python said, or how the process ended. */
-  | { kind: 'failed', reason: string }
+  /** The reason is what Python said, or how the process ended; `lacksNetwork`: it comes of a network that isn't there. */
+  | { kind: 'failed', reason: string, lacksNetwork?: boolean }
   /** The machine is out of processes or memory. */
   | { kind: 'refused', cause: string }
   /** The box can't hold it. */
@@ -61,7 +61,7 @@ async function importResult (process: ForkedProcess): Promise<Import> {
 
 function importOf (message: Message): Import {
   if (message['ready'] === true) return { kind: 'imported' }
-  return { kind: 'failed', reason: String(message['failed']) }
+  return { kind: 'failed', reason: String(message['failed']), lacksNetwork: message['network'] === true }
 }
 
 function firstMessage (replies: Socket): Promise<Message> {

@@ -13,7 +13,8 @@ import type { Template } from './template.ts'
 /** The process of a call, or why there is none. */
 export type Opened =
   | { kind: 'opened', process: ForkedProcess }
-  | { kind: 'unstarted', error: CallError }
+  /** `lacksNetwork`: the import fails of a network that isn't there. */
+  | { kind: 'unstarted', error: CallError, lacksNetwork?: boolean }
   | Interruption
 
 export interface OpenOptions {
@@ -68,5 +69,5 @@ function failed (result: Exclude<Import, { kind: 'imported' }>, { module }: Pyth
   if (result.kind === 'lost') return undefined
   if (result.kind === 'unboxed') return { kind: 'unstarted', error: sandboxError(result.cause) }
   if (result.kind === 'refused') return { kind: 'unstarted', error: { code: 'INTERNAL', message: `the worker cannot start a process: ${result.cause}` } }
-  return { kind: 'unstarted', error: { code: 'TOOL_UNAVAILABLE', message: `module '${module}' does not import: ${result.reason}` } }
+  return { kind: 'unstarted', error: { code: 'TOOL_UNAVAILABLE', message: `module '${module}' does not import: ${result.reason}` }, lacksNetwork: result.lacksNetwork === true }
 }

@@ -13,6 +13,8 @@ export interface Reply {
   receivedBytes (): number
   /** The outcome that was told, once it is complete; undefined for a process that ended without a word. */
   outcome (readLarge: (task: OutputTask) => Promise<Outcome>): Promise<Outcome | undefined>
+  /** Whether the failure that was told comes of a network that isn't there. */
+  lacksNetwork (): boolean
   /** The size of the returned value's JSON, and how much of it came. */
   size (): { totalBytes: number, keptBytes: number }
 }
@@ -39,6 +41,10 @@ export function readReply (replies: Socket, maxBytes: number): Reply {
     receivedBytes: () => receivedBytes,
     async outcome (readLarge) {
       return message === undefined ? undefined : failureOf(message) ?? (value === undefined ? undefined : await outputOf(message, value, readLarge))
+    },
+    lacksNetwork () {
+      const failed = message?.['failed']
+      return typeof failed === 'object' && failed !== null && (failed as Message)['network'] === true
     },
     size () {
       const keptBytes = value?.length ?? 0

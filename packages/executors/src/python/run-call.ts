@@ -16,7 +16,7 @@ export interface CallRequest {
   name: string
   description: string
   config: Record<string, unknown>
-  /** Null: only look for the class. */
+  /** Null: only construct the class. */
   arguments: Record<string, unknown> | null
   cwd: string
   max_bytes: number

@@ -1,89 +1,56 @@
-import type { CallError } from '@toolyard/contract'
-import type { ImportFault, PythonRun, Tool } from '@toolyard/manifests'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { ImportFault, Tool } from '@toolyard/manifests'
 import { toolEnvironment } from '../command/environment.ts'
-import { startDeadline } from '../deadline.ts'
 import { createMarks } from '../process/mark.ts'
-import type { HostBox } from '../sandbox/host-box.ts'
-import { openSandbox, type SandboxOptions } from '../sandbox/sandbox.ts'
-import { createHosts, type Hosts } from './hosts.ts'
-import { openCall } from './open-call.ts'
-import { runCall } from './run-call.ts'
+import { openSandbox, type Sandbox, type SandboxOptions } from '../sandbox/sandbox.ts'
+import { createHosts } from './hosts.ts'
+import { tryModule } from './try-module.ts'
 
-/** For one tool: its import, and the search for its class. */
-const timeoutMs = 90_000
+/** What tries of manifests that nobody serves work with. */
+export interface TryOptions extends Pick<SandboxOptions, 'env' | 'hidden' | 'defaultPermissions'> {
+  /** Whether somebody wants them in the open where there is no whole sandbox. */
+  evenInTheOpen: boolean
+}
+
+/** What came of them. */
+export interface ImportTries {
+  faults: ImportFault[]
+  /** Why nothing was imported; undefined: it was. */
+  skipped?: string
+}
 
 /**
- * Imports the modules of Python tools as their first calls would, in the sandbox where there is one, and looks for their
- * classes (P16, P17, P29, PC4). None is constructed or executed. What is wrong with the machine, such as a missing
- * Python, is the reason of each tool's fault.
- *
- * @throws SandboxError in mode `require`
+ * Imports the modules of Python tools as their first calls would, and constructs their classes (P16, P17, P29, PC4, X16);
+ * none is executed. This is code of whoever wrote the manifest: it runs in a box, in an empty workspace, without the
+ * network and the service's files, whatever the manifest asks for. Without a whole sandbox nothing is imported, unless
+ * `evenInTheOpen`. What is wrong with the machine, such as a missing Python, is the reason of each tool's fault.
  */
-export async function tryImports (tools: readonly Tool[], options: Pick<SandboxOptions, 'mode' | 'env' | 'workspaceDir' | 'defaultPermissions'>): Promise<ImportFault[]> {
-  if (tools.every(tool => tool.run.kind !== 'python')) return []
-  const sandbox = await openSandbox({ ...options, hidden: [], python: true })
-  const hosts = createHosts({ env: toolEnvironment([], options.env).variables, workspaceDir: options.workspaceDir, marks: createMarks(), onSurvivors: () => {}, onHostEnd: () => {}, groupMembers: [] })
+export async function tryImports (tools: readonly Tool[], options: TryOptions): Promise<ImportTries> {
+  if (tools.every(tool => tool.run.kind !== 'python')) return { faults: [] }
+  const workspaceDir = await mkdtemp(join(tmpdir(), 'toolyard-try-'))
+  const sandbox = await openSandbox({ ...options, mode: 'auto', workspaceDir, python: true })
   try {
-    const tried = await tryModule(tools, { hosts, workspaceDir: options.workspaceDir, boxOf: tool => sandbox.hostBoxOf(tool) })
+    if (sandbox.report.level !== 'full' && !options.evenInTheOpen) return { faults: [], skipped: gaps(sandbox) }
+    return { faults: await tryAll(tools, { sandbox, workspaceDir, env: options.env }) }
+  } finally {
+    sandbox.close()
+    await rm(workspaceDir, { recursive: true, force: true })
+  }
+}
+
+async function tryAll (tools: readonly Tool[], { sandbox, workspaceDir, env }: { sandbox: Sandbox, workspaceDir: string, env: NodeJS.ProcessEnv }): Promise<ImportFault[]> {
+  const hosts = createHosts({ env: toolEnvironment([], env).variables, workspaceDir, marks: createMarks(), onSurvivors: () => {}, onHostEnd: () => {}, groupMembers: [] })
+  try {
+    const tried = await tryModule(tools, { hosts, workspaceDir, boxOf: tool => sandbox.tryBoxOf(tool), hasNetwork: tool => sandbox.permissionsOf(tool).includes('network') })
     return tried.flatMap(({ fault }) => fault ?? [])
   } finally {
     await hosts.close()
-    sandbox.close()
   }
 }
 
-/** What a try works with. */
-interface ImportTry {
-  hosts: Hosts
-  /** The box that the tool's host must be in; undefined: none. */
-  box: HostBox | undefined
-  workspaceDir: string
-}
-
-/** What came of a try: the module and its class are there unless there is a fault. */
-export interface Tried {
-  fault?: ImportFault
-  /** Why the fault may be none of the tool: this machine is out of something at the moment, or the import was given up. */
-  doubt?: 'shortage' | 'slow'
-}
-
-/**
- * Tries tools of one module, which stays imported for their calls. One whose import was given up is dropped: it may never
- * end.
- *
- * @param boxOf gives undefined for what runs in the open
- */
-export async function tryModule (tools: readonly Tool[], { hosts, workspaceDir, boxOf }: Omit<ImportTry, 'box'> & { boxOf: (tool: Tool) => HostBox | undefined }): Promise<Tried[]> {
-  const results: Tried[] = []
-  for (const tool of tools) {
-    const { run } = tool
-    results.push(run.kind === 'python' ? await tryImport({ tool, run }, { hosts, box: boxOf(tool), workspaceDir }) : {})
-  }
-  return results
-}
-
-/** Imports the module of one tool as its first call would, and looks for its class. */
-async function tryImport ({ tool, run }: { tool: Tool, run: PythonRun }, { hosts, box, workspaceDir }: ImportTry): Promise<Tried> {
-  const deadline = startDeadline(timeoutMs, new AbortController().signal)
-  try {
-    const opened = await openCall(hosts, run, { box, once: true, onLine: () => {}, interrupted: deadline.interrupted, onPython: () => {} })
-    if (opened.kind === 'unstarted') {
-      const reason = opened.error.message.replace(`module '${run.module}' does not import: `, '')
-      return { fault: { tool, what: 'module', reason }, ...doubtOf(opened.error) }
-    }
-    if (opened.kind !== 'opened') {
-      return { fault: { tool, what: 'module', reason: `it takes longer than ${timeoutMs / 1_000} s` }, doubt: 'slow' }
-    }
-    const request = { class: run.className ?? null, name: tool.name, description: tool.description, config: run.config, arguments: null, cwd: workspaceDir, max_bytes: 0 }
-    const { reply } = await runCall(opened.process, request, { deadline, onLine: () => {}, onSurvivors: () => {}, group: undefined })
-    // What a try returns is never looked at.
-    const outcome = await reply.outcome(() => Promise.resolve({ ok: true, output: undefined }))
-    return outcome === undefined || outcome.ok ? {} : { fault: { tool, what: 'class', reason: outcome.error.message }, ...doubtOf(outcome.error) }
-  } finally {
-    deadline.clear()
-  }
-}
-
-function doubtOf ({ code }: CallError): Pick<Tried, 'doubt'> {
-  return code === 'TOOL_UNAVAILABLE' ? {} : { doubt: 'shortage' }
+function gaps ({ report: { level, findings } }: Sandbox): string {
+  const missing = findings.filter(({ layer, holds }) => !holds && layer !== 'cgroup').map(({ layer, detail }) => `${layer}: ${detail}`)
+  return `${level === 'none' ? 'there is no sandbox here' : 'the sandbox here has gaps'} (${missing.join('; ')})`
 }

@@ -23,23 +23,28 @@ const maxLinks = 40
 /** Looks where these absolute paths lead, and where every link on their way lies. */
 export function findHidden (paths: readonly string[]): HiddenPlaces {
   const names = new Map<string, string[]>()
-  const above = new Set<string>()
+  const above = new Map<string, string | undefined>()
   const files = new Map<string, BigIntStats>()
-  for (const path of new Set(paths.flatMap(path => placesOf(path, { links: maxLinks })))) {
+  const real = new Map<string, string | undefined>()
+  for (const path of new Set(paths.flatMap(path => placesOf(path, { links: maxLinks, real })))) {
     const [directory, name] = nearest(path)
-    const id = identify(directory)
-    if (id === undefined || statOf(directory)?.isDirectory() !== true) continue
+    if (!above.has(directory) && statOf(directory)?.isDirectory() !== true) continue
+    for (let at = directory; !above.has(at); at = dirname(at)) above.set(at, identify(at))
+    const id = above.get(directory)
+    if (id === undefined) continue
     names.set(id, [...names.get(id) ?? [], name])
-    for (let at = directory; ; at = dirname(at)) {
-      const each = identify(at)
-      if (each !== undefined) above.add(each)
-      if (at === dirname(at)) break
-    }
     const stat = statOf(path)
     if (stat?.isFile() === true) files.set(`${stat.dev}:${stat.ino}`, stat)
   }
   const linked = [...files].filter(([, { nlink }]) => nlink > 1n).map(([id, { ctimeNs }]) => `${id}:${ctimeNs}`).sort().join()
-  return { names, above, files: new Set(files.keys()), linked }
+  return { names, above: new Set([...above.values()].filter(id => id !== undefined)), files: new Set(files.keys()), linked }
+}
+
+/** What one look remembers and may still do. */
+interface Look {
+  links: number
+  /** Directories without links, by their paths. */
+  real: Map<string, string | undefined>
 }
 
 /** The device and inode of what a path leads to; undefined when nothing is there. */
@@ -59,26 +64,27 @@ export function isHiddenName (entry: string, names: readonly string[]): boolean 
  * A path without links in its directories, and where it leads if it is a link itself, step by step; nothing of it must
  * exist. Links that lead in circles end somewhere on their way.
  */
-function placesOf (path: string, budget: { links: number }): string[] {
+function placesOf (path: string, look: Look): string[] {
   const places: string[] = []
   for (let at = path; ;) {
-    const place = join(realDirectory(dirname(at), budget), basename(at))
+    const place = join(realDirectory(dirname(at), look), basename(at))
     places.push(place)
     const target = linkOf(place)
-    if (target === undefined || budget.links === 0) return places
-    budget.links -= 1
+    if (target === undefined || look.links === 0) return places
+    look.links -= 1
     at = resolve(dirname(place), target)
   }
 }
 
-function realDirectory (path: string, budget: { links: number }): string {
-  return realPath(path) ?? (path === dirname(path) ? path : placesOf(path, budget).at(-1) ?? path)
+function realDirectory (path: string, look: Look): string {
+  if (!look.real.has(path)) look.real.set(path, realPath(path))
+  return look.real.get(path) ?? (path === dirname(path) ? path : placesOf(path, look).at(-1) ?? path)
 }
 
 /** The directory that a path is in; where that isn't there either, what must be made first. */
 function nearest (path: string): [directory: string, name: string] {
   const directory = dirname(path)
-  return directory === path || identify(directory) !== undefined ? [directory, basename(path)] : nearest(directory)
+  return directory === path || statOf(directory) !== undefined ? [directory, basename(path)] : nearest(directory)
 }
 
 function linkOf (path: string): string | undefined {

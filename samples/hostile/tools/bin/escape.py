@@ -65,6 +65,26 @@ def opened_for_writing(path):
         return True
 
 
+def service_files(start):
+    """Where a service keeps its own: in every directory from here to the root, also under the names that editors leave."""
+    directory = os.path.abspath(start)
+    while True:
+        for name in (".env", ".env.local", ".env~", ".env.swp", ".toolyard", ".toolyard/audit", ".toolyard/redis"):
+            yield os.path.join(directory, name)
+        if directory == "/":
+            return
+        directory = os.path.dirname(directory)
+
+
+def reads(path):
+    return bool(os.listdir(path)) if os.path.isdir(path) else read(path)
+
+
+def interfaces():
+    """Whether there is a network beside a loopback of its own."""
+    return any(name != "lo" for _, name in socket.if_nameindex())
+
+
 def makes_file_in(directory):
     """A file without a name: it is gone as soon as it is closed."""
     os.close(os.open(directory, os.O_TMPFILE | os.O_WRONLY))
@@ -167,7 +187,10 @@ def plant(target):
 def report(given):
     """Tries everything; `given` has the arguments of the tool."""
     for path in ["/etc/shadow", "/etc/gshadow", "/etc/ssh/ssh_host_ed25519_key", "/proc/kcore", "/sys/kernel", *given.get("secrets", [])]:
-        attempt(f"read {path}", lambda: read(path) if not os.path.isdir(path) else os.listdir(path) or None)
+        attempt(f"read {path}", lambda: reads(path))
+    for path in [*service_files(os.path.dirname(__file__)), *service_files(".")]:
+        attempt(f"read {path}", lambda: reads(path))
+    attempt("saw a network interface", interfaces)
     for path in given.get("outside", []):
         attempt(f"wrote {path}", lambda: write(path))
     for directory in ("/", "/usr", "/usr/bin", "/etc", "/dev", "/var", "/run", "/boot"):

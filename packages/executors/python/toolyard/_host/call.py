@@ -1,9 +1,9 @@
 """
 One call, in a process of its own.
 
-    worker: {"class", "name", "description", "config", "arguments", "cwd", "max_bytes"}; null for arguments: only look for the class
+    worker: {"class", "name", "description", "config", "arguments", "cwd", "max_bytes"}; null for arguments: only construct it
     call:   {"returned": 17}, then its JSON as a frame, cut at max_bytes; 17 is the whole size
-            {"failed": {"code", "message", "type"}}
+            {"failed": {"code", "message", "type", "network"}}; network: whether it comes of a network that is not there
             nothing: the tool ended the process itself, and how it ended is the result
 """
 
@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 
 from .classes import ClassNotFound, find_class
-from .errors import describe, print_traceback
+from .errors import describe, is_of_network, print_traceback
 from .streams import flush_streams
 from .values import NotJson, to_json
 
@@ -34,7 +34,8 @@ class Failed(Exception):
     def __init__(self, code: str, message: str, cause: BaseException | None = None) -> None:
         super().__init__(message)
         kind = None if cause is None else type(cause).__name__[:_MAX_TYPE]
-        self.report = {"code": code, "message": message[:_MAX_MESSAGE], "type": kind}
+        network = cause is not None and is_of_network(cause)
+        self.report = {"code": code, "message": message[:_MAX_MESSAGE], "type": kind, "network": network}
 
 
 def run_call(module: ModuleType, channel: Channel) -> int:
@@ -69,10 +70,9 @@ def _run(module: ModuleType, request: dict[str, Any]) -> bytes:
         os.chdir(request["cwd"])
     except OSError as error:
         raise Failed("TOOL_UNAVAILABLE", f"the working directory cannot be entered: {error.strerror}") from None
-    if request["arguments"] is None:
-        _find_class(module, request)
-        return b"null"
     tool = _construct(module, request)
+    if request["arguments"] is None:
+        return b"null"
     value = _execute(tool, request["arguments"])
     try:
         return to_json(value)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import sys
 
 # Frames of the host itself, which say nothing about the tool.
 _OWN = __name__.rpartition(".")[0]
+_UNREACHABLE = {errno.ENETUNREACH, errno.EHOSTUNREACH, errno.ENETDOWN, errno.EADDRNOTAVAIL}
 
 
 def describe(error: BaseException) -> str:
@@ -16,6 +18,20 @@ def describe(error: BaseException) -> str:
         text = "<its message cannot be shown>"
     name = type(error).__name__
     return f"{name}: {text}" if text else name
+
+
+def is_of_network(error: BaseException) -> bool:
+    """Whether it comes of a network that is not there, by itself or by what led to it."""
+    seen: set[int] = set()
+    cause: BaseException | None = error
+    while cause is not None and id(cause) not in seen:
+        seen.add(id(cause))
+        if isinstance(cause, (ConnectionError, TimeoutError)) or type(cause).__name__ in ("gaierror", "herror"):
+            return True
+        if isinstance(cause, OSError) and cause.errno in _UNREACHABLE:
+            return True
+        cause = cause.__cause__ or cause.__context__
+    return False
 
 
 def print_traceback(error: BaseException) -> None:

@@ -3,7 +3,8 @@ A template: the process that has a module imported, and forks a child for each o
 
     worker:   {"module"}                 what to import, first of all
     template: {"ready": true}            imported; from here on it is a forker
-              {"failed": "Type: text"}   not imported; the traceback is in what it printed
+              {"failed": "Type: text", "network": false}
+                                         not imported; the traceback is in what it printed
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import importlib
 
 from .birth import OpenBirths
 from .call import run_call
-from .errors import describe, print_traceback
+from .errors import describe, is_of_network, print_traceback
 from .forker import Forker
 from .sources import watch
 from .streams import print_nowhere
@@ -45,7 +46,7 @@ def serve_module(root: str, greeting: dict[str, Any], control: Channel) -> int:
     except BaseException as error:  # Also SystemExit: whatever a module raises is why it does not import.
         print_traceback(error)
         print_nowhere()
-        control.send({"failed": describe(error)})
+        control.send({"failed": describe(error), "network": is_of_network(error)})
         return 1
     print_nowhere()
     # What is there now is never collected: a collection in a child would copy these pages.
