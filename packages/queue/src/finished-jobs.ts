@@ -7,7 +7,7 @@ import { publishJobChange } from './job-change.ts'
 import { JobLogWriter } from './job-log-writer.ts'
 import type { JobCanceller } from './job-canceller.ts'
 import type { JobQueues } from './job-queues.ts'
-import { internalName, jobKey, keyPrefix, rerunsField } from './names.ts'
+import { createdKey, internalName, jobKey, keyPrefix, rerunsField } from './names.ts'
 import type { Retention } from './retention.ts'
 import { whileAvailable } from './unavailable.ts'
 
@@ -42,13 +42,14 @@ return 'failed'
 /** BullMQ's counter of stalls, a failure that it has put off, the mark of a canceller that died, and what a workflow waited for. */
 const leftovers = ['stc', 'defa', 'cancelled', 'seen']
 
-/** Removes jobs that have ended, with all that is kept of them. KEYS: completed, failed. ARGV: stem of the jobs' keys, ids. */
+/** Removes jobs that have ended, with all that is kept of them. KEYS: completed, failed, index. ARGV: stem of the jobs' keys, ids. */
 const removeScript = `
 local removed = 0
 for i = 2, #ARGV do
   if redis.call('ZREM', KEYS[1], ARGV[i]) + redis.call('ZREM', KEYS[2], ARGV[i]) > 0 then
     local job = ARGV[1] .. ARGV[i]
-    redis.call('DEL', job, job .. ':logs', job .. ':dependencies', job .. ':processed', job .. ':failed', job .. ':unsuccessful', job .. ':output', job .. ':log')
+    redis.call('DEL', job, job .. ':logs', job .. ':dependencies', job .. ':processed', job .. ':failed', job .. ':unsuccessful', job .. ':output', job .. ':log', job .. ':dependents')
+    redis.call('ZREMRANGEBYLEX', KEYS[3], '[' .. ARGV[i] .. ' ', '(' .. ARGV[i] .. '!')
     removed = removed + 1
   end
 end
@@ -122,7 +123,7 @@ export class FinishedJobs {
 
   async #remove (queue: string, ids: readonly string[]): Promise<number> {
     const stem = this.#stem(queue)
-    return Number(await whileAvailable(this.#parts.redis.eval(removeScript, 2, `${stem}completed`, `${stem}failed`, stem, ...ids)))
+    return Number(await whileAvailable(this.#parts.redis.eval(removeScript, 3, `${stem}completed`, `${stem}failed`, createdKey(queue), stem, ...ids)))
   }
 
   async #log (queue: string, jobId: string, keyName: string): Promise<void> {

@@ -1,17 +1,16 @@
 import type { JobData } from '@toolyard/contract'
-import type { Redis as Server } from 'ioredis'
-import type { Job, JobJson, MinimalJob, MoveToDelayedOpts, ParentKeyOpts, QueueBaseOptions, RedisConnection } from 'bullmq'
+import type { Job, JobJson, MinimalJob, MoveToDelayedOpts, ParentKeyOpts } from 'bullmq'
 import { addJobs, type AddCommand, type AddedJob } from './add-jobs.ts'
 import type { ScriptCall } from './batched-script.ts'
-import { bullmq, ioredis } from './bullmq.ts'
+import { bullmq } from './bullmq.ts'
 import type { Redis } from './connection.ts'
 import { beginScript, finishKeys, takeKeys, takeScript, unbegunField, uncountScript } from './job-scripts.ts'
 import { JobSettler } from './job-settler.ts'
 import { lockMs } from './lock.ts'
-import { createdKey, jobChannel, keyPrefix, publicName, replyChannel } from './names.ts'
+import { createdKey, jobChannel, publicName, replyChannel } from './names.ts'
 import { addPlainKeys, finishPlainKeys, takePlainKeys, takePlainScript } from './plain-scripts.ts'
 import { keepJobs, type Retention } from './retention.ts'
-import { WaitingTake, type Taken } from './waiting-take.ts'
+import type { Taken, WaitingTake } from './waiting-take.ts'
 
 /** The fields of a job that was taken. */
 export interface TakenFields extends JobJson {
@@ -227,24 +226,4 @@ function nextJob (reply: unknown): NextJob {
 /** Whether a hash, as Redis tells it, has a field: names and values come in turn. */
 function isAmong (pairs: readonly unknown[], name: string): boolean {
   return pairs.includes(name) && pairs.some((text, place) => text === name && place % 2 === 0)
-}
-
-/** Makes the backends of BullMQ's queues and workers on an open connection. */
-export function backendOn (redis: Redis, retention: Retention): (name: string, options: QueueBaseOptions, blocking?: { withBlockingConnection?: boolean }) => JobBackend {
-  return (name, options, { withBlockingConnection = false } = {}) => {
-    const client = bullmq.createIORedisClient(redis as Server)
-    const connection = new bullmq.RedisConnection(client, { shared: true, skipVersionCheck: true })
-    const keys = new bullmq.QueueKeys(keyPrefix)
-    const backendWith = (waiting?: WaitingTake, blocking?: RedisConnection): JobBackend => (
-      new JobBackend(redis, waiting, retention, connection, name, keys.getKeys(name), type => keys.toKey(name, type), options, blocking)
-    )
-    if (!withBlockingConnection) return backendWith()
-    const blockingClient = client.duplicate({ connectionName: `${keyPrefix}:${Buffer.from(name).toString('base64')}` })
-    const waitingWith = (waiting?: WaitingTake): JobBackend => backendWith(waiting, new bullmq.RedisConnection(blockingClient, { blocking: true, skipVersionCheck: true }))
-    // A cluster's client sends commands again by itself, each on its own: two don't stay together when a server is lost.
-    if (redis instanceof ioredis.Cluster) return waitingWith()
-    const waiting = new WaitingTake(blockingClient as Redis)
-    Object.assign(blockingClient, { bzpopmin: async (marker: string, timeoutSec: number) => await waiting.wait(marker, timeoutSec) })
-    return waitingWith(waiting)
-  }
 }

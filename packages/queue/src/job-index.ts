@@ -4,6 +4,7 @@ import type { CompleteJob } from './job-queues.ts'
 import { standingOf } from './job-standing.ts'
 import { createdKey } from './names.ts'
 import { whileAvailable } from './unavailable.ts'
+import { Views } from './views.ts'
 
 /*
  * Each queue has a sorted set of the jobs that were made in it. All scores are 0, so that Redis sorts by the members,
@@ -35,7 +36,7 @@ const leastExamined = 100
 export class JobIndex {
   readonly #redis: Redis
   /** For each queue: how many members are to be examined, and after which. */
-  readonly #tidying = new Map<string, { owed: number, after: string }>()
+  readonly #tidying = new Views(() => ({ owed: 0, after: '' }))
 
   constructor (redis: Redis) {
     this.#redis = redis
@@ -43,9 +44,8 @@ export class JobIndex {
 
   /** Examines what `count` more members owe; failures don't matter, the next turn owes it again. */
   async tidy (queue: string, count: number): Promise<void> {
-    const tidying = this.#tidying.get(queue) ?? { owed: 0, after: '' }
+    const tidying = this.#tidying.of(queue)
     tidying.owed += 2 * count
-    this.#tidying.set(queue, tidying)
     if (tidying.owed >= leastExamined) await this.#tidy(queue, tidying)
   }
 

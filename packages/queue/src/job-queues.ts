@@ -1,13 +1,13 @@
-import type { JobData, OutputRecord } from '@toolyard/contract'
+import type { JobData } from '@toolyard/contract'
 import { limits } from '@toolyard/contract/terms'
-import type { JobsOptions, Queue } from 'bullmq'
+import type { JobsOptions, RedisConnection } from 'bullmq'
+import { backendOn, listenOn, openQueue, type JobQueue } from './backends.ts'
 import { bullmq } from './bullmq.ts'
 import { CallbackOutbox } from './callback-outbox.ts'
 import type { Redis } from './connection.ts'
 import { FairOrder, type Line, type Turns } from './fair-order.ts'
 import { waitForDependencies } from './flow/dependencies.ts'
 import type { AddedJob } from './add-jobs.ts'
-import { backendOn, type JobBackend } from './job-backend.ts'
 import { indexEntry, JobIndex } from './job-index.ts'
 import { standingOf } from './job-standing.ts'
 import { internalName, keyPrefix } from './names.ts'
@@ -17,6 +17,7 @@ import type { QueueDirectory } from './queue-directory.ts'
 import type { Retention } from './retention.ts'
 import { registerSerial } from './serial-gate.ts'
 import { RedisFullError, RedisUnavailableError, told, whileAvailable } from './unavailable.ts'
+import { Views } from './views.ts'
 
 /** A job to add. */
 export interface NewJob {
@@ -38,9 +39,6 @@ export interface NewJob {
 /** A job with its defaults filled in. */
 export type CompleteJob = Required<Omit<NewJob, 'parent'>> & Pick<NewJob, 'parent'>
 
-/** BullMQ's queue. */
-export type JobQueue = Queue<JobData, OutputRecord, string, JobData, OutputRecord, string, JobBackend>
-
 /** A queue or an API key has as many jobs as it may have. */
 export class QueueFullError extends Error {
   override readonly name = 'QueueFullError'
@@ -56,6 +54,8 @@ export interface JobLimits {
 
 const unlimited: JobLimits = { queueDepth: Number.MAX_SAFE_INTEGER, perKey: 0 }
 
+/** Queues that are kept open. */
+const maxOpened = 200
 /** Before the second run a job waits 0.5 to 1 s, before each further one twice as long. */
 const backoff = { type: 'exponential', delay: 1_000, jitter: 0.5 } as const
 
@@ -70,7 +70,9 @@ export class JobQueues {
   readonly #open: OpenJobs
   readonly #limits: JobLimits
   readonly #callbacks: CallbackOutbox
-  readonly #queues = new Map<string, JobQueue>()
+  /** What BullMQ listens with, for all queues: names come and go, and nothing is left of them. */
+  readonly #listening: RedisConnection
+  readonly #queues: Views<JobQueue>
 
   constructor (redis: Redis, directory: QueueDirectory, retention: Retention, jobLimits: JobLimits = unlimited) {
     this.#redis = redis
@@ -82,6 +84,9 @@ export class JobQueues {
     this.#open = new OpenJobs(redis, jobLimits.perKey)
     this.#limits = jobLimits
     this.#callbacks = new CallbackOutbox(redis)
+    this.#listening = listenOn(redis)
+    const backendOf = backendOn(redis, retention, this.#listening)
+    this.#queues = new Views(queue => openQueue(redis, queue, backendOf), maxOpened)
   }
 
   /** The jobs in the order of their creation. */
@@ -113,22 +118,13 @@ export class JobQueues {
     }
   }
 
-  /** BullMQ's queue, opened on first use; all share one connection. */
+  /** BullMQ's queue; all share one connection. */
   open (queue: string): JobQueue {
-    let opened = this.#queues.get(queue)
-    if (opened === undefined) {
-      opened = new bullmq.Queue(internalName(queue), {
-        connection: this.#redis, prefix: keyPrefix, skipVersionCheck: true, streams: { events: { maxLen: 1_000 } }
-      }, backendOn(this.#redis, this.#retention))
-      // The connection reports its own errors.
-      opened.on('error', () => {})
-      this.#queues.set(queue, opened)
-    }
-    return opened
+    return this.#queues.of(queue)
   }
 
   async close (): Promise<void> {
-    await Promise.all([...[...this.#queues.values()].map(queue => queue.close()), this.#callbacks.close()])
+    await Promise.all([this.#listening.close(), this.#callbacks.close()])
   }
 
   async #addWithinLimits (queue: string, jobs: readonly NewJob[], onceSec: number): Promise<Map<string, Error>> {

@@ -45,7 +45,18 @@ export class QueueDirectory {
     if (added === 0) {
       throw new QueueLimitError(`Queue '${queue}' can't be made: ${this.#maxQueues} queues exist already, the most that MAX_QUEUES allows`)
     }
-    this.#registered.set(queue, performance.now())
+    this.#noteRegistered(queue)
+  }
+
+  /** Names come and go: those that are trusted no longer are forgotten. A map keeps the order of insertion. */
+  #noteRegistered (queue: string): void {
+    const now = performance.now()
+    for (const [known, at] of this.#registered) {
+      if (at > now - trustMs) break
+      this.#registered.delete(known)
+    }
+    this.#registered.delete(queue)
+    this.#registered.set(queue, now)
   }
 
   /** Takes a queue out; workers that serve all queues leave it. */

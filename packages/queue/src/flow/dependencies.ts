@@ -31,10 +31,15 @@ export interface DependencyReport {
   broken: BrokenDependency[]
 }
 
+/** For so long it is known who waits for a job, in seconds; who waits longer is found by the upkeep. */
+const knownSec = 86_400
+
 /** Registers a waiting job with one that it depends on, unless that has ended. KEYS: job, its dependents. ARGV: who waits. */
 const registerScript = `
 if redis.call('EXISTS', KEYS[1]) == 0 or redis.call('HEXISTS', KEYS[1], 'finishedOn') == 1 then return 0 end
-return redis.call('SADD', KEYS[2], ARGV[1])
+local added = redis.call('SADD', KEYS[2], ARGV[1])
+redis.call('EXPIRE', KEYS[2], ${knownSec})
+return added
 `
 /** Notes dependencies that have succeeded in the record of the waiting job. KEYS: job. ARGV: their ids. */
 const noteScript = `
@@ -49,12 +54,22 @@ export async function waitForDependencies (parts: FlowParts, { queue, id }: { qu
   if (registered.includes(false)) await lookAt(parts, queue, id)
 }
 
-/** To be called when a job has been settled: looks at those that wait for it. */
+/** To be called when a job has been settled: looks at those that wait for it. Nobody comes to wait for it any more. */
 export async function lookAtDependents (parts: FlowParts, queue: string, jobId: string): Promise<void> {
-  for (const member of await parts.redis.smembers(dependentsKey(queue, jobId))) {
+  const key = dependentsKey(queue, jobId)
+  const members = await parts.redis.smembers(key)
+  for (const member of members) {
     const at = member.indexOf('|')
     await lookAt(parts, member.slice(at + 1), member.slice(0, at))
   }
+  if (members.length > 0) await parts.redis.del(key)
+}
+
+/** To be called when a job that waited for others has ended. */
+export async function leaveDependencies (redis: Redis, { queue, id }: { queue: string, id: string }, dependsOn: readonly JobDependency[]): Promise<void> {
+  await Promise.all(dependsOn.map(async dependency => {
+    if (dependency.queue !== undefined) await redis.srem(dependentsKey(dependency.queue, dependency.id), memberOf(queue, id))
+  }))
 }
 
 /** Releases a parked job when its dependencies allow it, or make it impossible. */

@@ -3,7 +3,7 @@ import { DelayedError, UnrecoverableError, WaitingChildrenError, type Job } from
 import { cancelled } from '../cancellation.ts'
 import { alarmsKey, jobKey, placeOfKey } from '../names.ts'
 import { encodeFailure } from '../settlement.ts'
-import { dependencyError, examineDependencies, lookAtDependents } from './dependencies.ts'
+import { dependencyError, examineDependencies, leaveDependencies, lookAtDependents } from './dependencies.ts'
 import { release, type FlowParts } from './release.ts'
 import { settledSteps } from './step-jobs.ts'
 
@@ -86,6 +86,7 @@ export class JobFlow {
    */
   async settled (job: Job<JobData>, hasDependents = true): Promise<void> {
     if (hasDependents) await lookAtDependents(this.#parts, this.#queue, job.id ?? '')
+    if (job.data.dependsOn !== undefined) await leaveDependencies(this.#parts.redis, { queue: this.#queue, id: job.id ?? '' }, job.data.dependsOn)
     if (job.parentKey === undefined) return
     const parent = placeOfKey(job.parentKey)
     await release(this.#parts, parent.queue, parent.id)

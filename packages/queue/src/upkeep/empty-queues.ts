@@ -6,29 +6,51 @@ import { registeredMs, type QueueDirectory } from '../queue-directory.ts'
 const emptyMs = 2 * registeredMs
 
 const lists = ['wait', 'prioritized', 'delayed', 'active', 'paused', 'waiting-children', 'completed', 'failed']
-/** What BullMQ keeps of a queue without jobs. */
-const remains = ['events', 'pc', 'id']
+/** What is kept of a queue beside its jobs, and has no end of its own. */
+const remains = ['created', 'alarms', 'stalled', 'stalled-check', 'marker', 'meta', 'limiter', 'events', 'pc', 'id']
+
+/** Whether a queue has no job, and isn't paused: somebody wants it to stay so. KEYS: meta, lists. */
+const emptyCheck = `
+local function isEmpty ()
+  if redis.call('HEXISTS', KEYS[1], 'paused') == 1 then return false end
+  for place = 2, ${lists.length + 1} do if redis.call('EXISTS', KEYS[place]) == 1 then return false end end
+  return true
+end
+`
+const emptyScript = `${emptyCheck} return isEmpty() and 1 or 0`
+/** Removes what is left of an empty queue. KEYS: meta, lists, the rest. */
+const removeScript = `${emptyCheck}
+if not isEmpty() then return 0 end
+for place, key in ipairs(KEYS) do redis.call('DEL', key) end
+return 1
+`
 
 /**
- * Forgets a queue that has had no job for a while, so that `MAX_QUEUES` counts queues in use. A job that is added in the
- * same moment makes it known again.
+ * Forgets queues that have had no job for a while, so that `MAX_QUEUES` counts queues in use; one that is paused stays, as
+ * somebody wants it so. What is left of a queue is removed a turn later, when its workers have left it: they would write
+ * it anew. A job that came in the meantime brings its queue back.
  */
-export async function forgetEmptyQueue ({ redis, directory }: { redis: Redis, directory: QueueDirectory }, queue: string, now = Date.now()): Promise<void> {
-  if (!await isEmpty(redis, queue)) {
+export async function forgetEmptyQueues ({ redis, directory }: { redis: Redis, directory: QueueDirectory }, queues: readonly string[]): Promise<void> {
+  // Other processes have written what is compared with it.
+  const now = Number((await redis.time())[0]) * 1_000
+  const empty = await redis.hgetall(emptyQueuesKey)
+  for (const queue of Object.keys(empty)) {
+    if (queues.includes(queue)) continue
+    const keys = ['meta', ...lists, ...remains].map(name => keyOf(queue, name))
+    if (await redis.eval(removeScript, keys.length, ...keys) !== 1) await directory.restore(queue)
     await redis.hdel(emptyQueuesKey, queue)
-    return
   }
-  await redis.hsetnx(emptyQueuesKey, queue, now)
-  const since = await redis.hget(emptyQueuesKey, queue)
-  if (since === null || now - Number(since) < emptyMs) return
-  await directory.forget(queue)
-  await redis.hdel(emptyQueuesKey, queue)
-  if (await isEmpty(redis, queue)) await redis.del(...remains.map(name => keyOf(queue, name)))
-  else await directory.restore(queue)
+  for (const queue of queues) {
+    const since = empty[queue]
+    if (!await isEmpty(redis, queue)) await redis.hdel(emptyQueuesKey, queue)
+    else if (since === undefined) await redis.hset(emptyQueuesKey, queue, now)
+    else if (now - Number(since) >= emptyMs) await directory.forget(queue)
+  }
 }
 
 async function isEmpty (redis: Redis, queue: string): Promise<boolean> {
-  return await redis.exists(...lists.map(name => keyOf(queue, name))) === 0
+  const keys = ['meta', ...lists].map(name => keyOf(queue, name))
+  return await redis.eval(emptyScript, keys.length, ...keys) === 1
 }
 
 function keyOf (queue: string, name: string): string {

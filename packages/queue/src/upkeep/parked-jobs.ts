@@ -17,20 +17,13 @@ export async function wakeDueJobs (parts: FlowParts, queue: string): Promise<voi
 }
 
 /**
- * Returns a function that looks at the parked jobs of a queue, a part of them each time: what they wait for may have
- * ended while the process died that would have told them.
+ * Looks at some of the parked jobs of a queue, whichever they are: what they wait for may have ended while the process
+ * died that would have told them.
  */
-export function createParkedReview (parts: FlowParts): (queue: string) => Promise<void> {
-  const places = new Map<string, number>()
-  return async queue => {
-    const start = places.get(queue) ?? 0
-    const ids = await parts.redis.zrange(`${keyPrefix}:${internalName(queue)}:waiting-children`, String(start), String(start + atOnce - 1))
-    if (ids.length < atOnce) places.delete(queue)
-    else places.set(queue, start + atOnce)
-    for (const id of ids) {
-      const seen = await parts.redis.hget(jobKey(queue, id), 'seen')
-      if (seen === null) await lookAt(parts, queue, id)
-      else if (Number(seen) !== await settledSteps(parts.redis, queue, id)) await release(parts, queue, id)
-    }
+export async function reviewParkedJobs (parts: FlowParts, queue: string): Promise<void> {
+  for (const id of await parts.redis.zrandmember(`${keyPrefix}:${internalName(queue)}:waiting-children`, atOnce)) {
+    const seen = await parts.redis.hget(jobKey(queue, id), 'seen')
+    if (seen === null) await lookAt(parts, queue, id)
+    else if (Number(seen) !== await settledSteps(parts.redis, queue, id)) await release(parts, queue, id)
   }
 }

@@ -6,10 +6,10 @@ import type { QueueDirectory } from '../queue-directory.ts'
 import type { SerialGate } from '../serial-gate.ts'
 import type { Retention } from '../retention.ts'
 import type { Redis } from '../connection.ts'
-import { forgetEmptyQueue } from './empty-queues.ts'
+import { forgetEmptyQueues } from './empty-queues.ts'
 import { removeOldJobs } from './old-jobs.ts'
 import { cancelOrphanedSteps } from './orphaned-steps.ts'
-import { createParkedReview, wakeDueJobs } from './parked-jobs.ts'
+import { reviewParkedJobs, wakeDueJobs } from './parked-jobs.ts'
 
 /** What the upkeep looks after. */
 export interface UpkeepOptions {
@@ -43,14 +43,13 @@ export class Upkeep {
 
   constructor (options: UpkeepOptions) {
     this.#options = options
-    const review = createParkedReview(options)
     this.#tasks = [
       { name: 'alarms', everyMs: 1_000, run: this.#each(queue => wakeDueJobs(options, queue)) },
       { name: 'serial', everyMs: 1_000, run: queues => options.gate.review(queues) },
-      { name: 'parked', everyMs: 3_000, run: this.#each(review) },
+      { name: 'parked', everyMs: 3_000, run: this.#each(queue => reviewParkedJobs(options, queue)) },
       { name: 'steps', everyMs: 3_000, run: this.#each(queue => cancelOrphanedSteps(options, queue)) },
       { name: 'old-jobs', everyMs: 10_000, run: this.#each(queue => removeOldJobs(options, queue)) },
-      { name: 'empty-queues', everyMs: 20_000, run: this.#each(queue => forgetEmptyQueue(options, queue)) }
+      { name: 'empty-queues', everyMs: 20_000, run: queues => forgetEmptyQueues(options, queues) }
     ]
   }
 

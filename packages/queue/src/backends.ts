@@ -1,0 +1,49 @@
+import type { JobData, OutputRecord } from '@toolyard/contract'
+import type { Queue, QueueBaseOptions, RedisConnection } from 'bullmq'
+import type { Redis as Server } from 'ioredis'
+import { bullmq, ioredis } from './bullmq.ts'
+import type { Redis } from './connection.ts'
+import { JobBackend } from './job-backend.ts'
+import { internalName, keyPrefix } from './names.ts'
+import type { Retention } from './retention.ts'
+import { WaitingTake } from './waiting-take.ts'
+
+/** BullMQ's queue. */
+export type JobQueue = Queue<JobData, OutputRecord, string, JobData, OutputRecord, string, JobBackend>
+
+/** What BullMQ listens with to an open connection. */
+export function listenOn (redis: Redis): RedisConnection {
+  return new bullmq.RedisConnection(bullmq.createIORedisClient(redis as Server), { shared: true, skipVersionCheck: true })
+}
+
+/**
+ * Makes the backends of BullMQ's queues and workers on an open connection.
+ *
+ * @param listening for any number of queues: what all of them listen with; without it, each listens by itself.
+ */
+export function backendOn (redis: Redis, retention: Retention, listening?: RedisConnection): (name: string, options: QueueBaseOptions, blocking?: { withBlockingConnection?: boolean }) => JobBackend {
+  return (name, options, { withBlockingConnection = false } = {}) => {
+    const client = bullmq.createIORedisClient(redis as Server)
+    const connection = listening ?? listenOn(redis)
+    const keys = new bullmq.QueueKeys(keyPrefix)
+    const backendWith = (waiting?: WaitingTake, blocking?: RedisConnection): JobBackend => (
+      new JobBackend(redis, waiting, retention, connection, name, keys.getKeys(name), type => keys.toKey(name, type), options, blocking, listening === undefined)
+    )
+    if (!withBlockingConnection) return backendWith()
+    const blockingClient = client.duplicate({ connectionName: `${keyPrefix}:${Buffer.from(name).toString('base64')}` })
+    const waitingWith = (waiting?: WaitingTake): JobBackend => backendWith(waiting, new bullmq.RedisConnection(blockingClient, { blocking: true, skipVersionCheck: true }))
+    // A cluster's client sends commands again by itself, each on its own: two don't stay together when a server is lost.
+    if (redis instanceof ioredis.Cluster) return waitingWith()
+    const waiting = new WaitingTake(blockingClient as Redis)
+    Object.assign(blockingClient, { bzpopmin: async (marker: string, timeoutSec: number) => await waiting.wait(marker, timeoutSec) })
+    return waitingWith(waiting)
+  }
+}
+
+/** Opens a queue, which writes nothing of its own into Redis, and holds nothing that would have to be closed. */
+export function openQueue (redis: Redis, queue: string, backendOf: ReturnType<typeof backendOn>): JobQueue {
+  const opened: JobQueue = new bullmq.Queue(internalName(queue), { connection: redis, prefix: keyPrefix, skipVersionCheck: true, skipMetasUpdate: true }, backendOf)
+  // The connection reports its own errors.
+  opened.on('error', () => {})
+  return opened
+}
