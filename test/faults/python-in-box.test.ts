@@ -6,8 +6,8 @@ import { withoutBox } from '../sandbox/boxed-tools.ts'
 
 const directory = join(import.meta.dirname, '../python')
 const skip = python.skip === false ? await withoutBox() : python.skip
-/** What tells processes by their pids, which a nest hides, or starts workers of its own. */
-const openOnly = new Set(['death.test.js', 'environment.test.js'])
+/** What tells processes by their pids, which a nest hides, starts workers of its own, or runs no tool. */
+const openOnly = new Set(['death.test.js', 'environment.test.js', 'init-report.test.js'])
 
 t.setTimeout(600_000)
 for (const file of readdirSync(directory).filter(name => name.endsWith('.test.js') && !openOnly.has(name))) {

@@ -10,7 +10,7 @@ from contextlib import suppress
 from .birth import OpenBirths
 from .channel import Channel
 from .forker import Forker
-from .streams import print_by_line
+from .streams import print_by_line, read_nothing
 from .template import serve_module
 
 TYPE_CHECKING = False
@@ -32,6 +32,7 @@ def main(root: str, descriptor: int) -> None:
     # Python sets it for itself where there is no locale; a tool gets the variables that the worker gave.
     os.environ.pop("LC_CTYPE", None)
     _add_root(root)
+    read_nothing()
     print_by_line()
     control = Channel(descriptor, descriptor)
     greeting = control.receive()

@@ -7,6 +7,13 @@ import sys
 from contextlib import suppress
 
 
+def read_nothing() -> None:
+    """Has stdin be the /dev/null of the box: through that of the machine, root could change the machine's device."""
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+
+
 def print_by_line() -> None:
     """Has everything printed appear while the tool runs, and no character fail."""
     for stream in (sys.stdout, sys.stderr):
