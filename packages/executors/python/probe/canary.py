@@ -3,10 +3,16 @@ A Python tool that looks at how it and its import are shut in; see `probe.ts`. I
 be nothing.
 """
 
+from __future__ import annotations
+
 import os
 import socket
 
 from toolyard import Tool
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Callable
 
 # Its nest's init, and itself.
 OWN_PROCESSES = 2
@@ -59,6 +65,14 @@ IMPORT_REACHED = [f"{what}, while it was imported" for what in [*seen_secrets([]
 LEFT_OPEN = os.open("/", os.O_RDONLY | os.O_DIRECTORY)
 
 
+def achieved(action: Callable[[], object]) -> bool:
+    try:
+        action()
+    except OSError:
+        return False
+    return True
+
+
 class Canary(Tool):
     def execute(self, secrets: list[str]) -> list[str]:
         with open("/proc/self/status", encoding="ascii") as file:
@@ -77,6 +91,8 @@ class Canary(Tool):
         for place in ("/tmp", "/dev/shm"):
             with open(f"{place}/canary", "x", encoding="ascii"):
                 pass
+            if achieved(lambda path=f"{place}/canary": os.chmod(path, 0o4755)):
+                reached.append(f"gave a file in {place} the rights of its owner")
         if hasattr(os, "unshare"):  # Python 3.12
             try:
                 os.unshare(os.CLONE_NEWPID)

@@ -6,6 +6,7 @@ Where it gets through it does no harm: system files are opened and not written, 
 calls get arguments that can't succeed. It writes only to the files that its argument `outside` names, and plants links
 only when `links` is given.
 """
+import contextlib
 import ctypes
 import errno
 import fcntl
@@ -174,6 +175,22 @@ def status(field):
         return next(line.split(":")[1].strip() for line in file if line.startswith(field + ":"))
 
 
+def gives_rights():
+    """Whether a file can be made that runs with the rights of its owner, whoever starts it."""
+    for directory in (".", "/tmp"):
+        path = os.path.join(directory, "rights")
+        with contextlib.suppress(OSError):
+            os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o6755))
+        with contextlib.suppress(OSError):
+            os.chmod(path, 0o6755)
+        with contextlib.suppress(OSError):
+            given = os.stat(path).st_mode & 0o6000
+            os.unlink(path)
+            if given:
+                return True
+    return False
+
+
 def plant(target):
     """Links for whoever cleans up or reads output afterwards."""
     for directory in (".", "/tmp", "/var/tmp", "/dev/shm", os.environ.get("HOME", "/")):
@@ -229,6 +246,7 @@ def report(given):
                  "kexec_load", "init_module", "finit_module", "io_uring_setup", "open_tree", "fsopen", "pidfd_getfd", "reboot", "syslog"):
         attempt(f"called {name}", lambda: call(name, 0, 0, 0, -1, 0, 0))
     attempt("called ptrace", lambda: in_child(lambda: call("ptrace", 0, 0, 0, 0)))
+    attempt("gave a file the rights of its owner", gives_rights)
     if "links" in given:
         plant(given["links"])
     return {"tried": tried, "reached": reached}

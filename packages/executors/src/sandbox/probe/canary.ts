@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { closeSync, openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, closeSync, openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createConnection } from 'node:net'
 import type { CanaryTask } from './task.ts'
 
@@ -14,6 +14,10 @@ const reached: Record<string, string> = {}
 attempt('files', 'read a secret of another directory', () => readFileSync(task.secret, 'utf8'))
 for (const file of task.outside) attempt('writes', `wrote to ${file}`, () => { writeFileSync(file, 'canary') })
 attempt('writes', 'opened a switch of the kernel', () => { closeSync(openSync('/proc/sys/kernel/core_pattern', 'r+')) })
+attempt('system-calls', 'gave a file the rights of its owner', () => {
+  writeFileSync('/tmp/canary', '')
+  chmodSync('/tmp/canary', 0o4755)
+})
 const seen = readdirSync('/proc').filter(name => /^\d+$/.test(name))
 if (seen.length > task.maxProcesses) reached['processes'] = `saw ${seen.length} processes`
 if (await connects({ host: '127.0.0.1', port: task.tcpPort })) reached['network'] = 'reached a TCP port of the machine'

@@ -1,5 +1,5 @@
 import { assemble, keepBits, load, unlessEqual, verdict, whenAnyBit, whenAtLeast, whenEqual, type Instruction } from './bpf.ts'
-import { architectures, ioUring, type Architecture } from './system-calls.ts'
+import { architectures, unknownEverywhere, type Architecture } from './system-calls.ts'
 
 const allow = verdict(0x7fff0000)
 const killProcess = verdict(0x80000000)
@@ -9,8 +9,8 @@ const notImplemented = answer(38)
 const noSuchFamily = answer(97)
 const noSuchType = answer(94)
 
-/** Offsets in `struct seccomp_data`; of an argument, its lower half. */
-const at = { number: 0, architecture: 4, firstArgument: 16, secondArgument: 24, fourthArgument: 40 } as const
+/** Offsets in `struct seccomp_data`. */
+const at = { number: 0, architecture: 4 } as const
 /** CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET; for unshare also NEWTIME, whose bit clone has for the signal. */
 const newNamespaces = 0x7e020000
 const newTime = 0x80
@@ -31,14 +31,19 @@ const boundPairs = [1, 5]
 const socketType = 0xf
 /** F_SETLEASE: who opens a leased file, outside as well, waits up to 45 s. */
 const setLease = 1024
+/** S_ISUID and S_ISGID: who runs such a file, on the machine, becomes who owns it. */
+const foreignRights = 0o6000
+/** O_CREAT and O_TMPFILE; without them, what is in the place of permissions means nothing. */
+const creating = 0x40 | 0x400000
 /** TIOCSTI and TIOCLINUX, which put input into a terminal. */
 const terminalInput = [0x5412, 0x541c]
 
 /**
  * The seccomp filter of the sandbox, for the architecture by Node's name; undefined where there is none. It refuses the
  * ways to new namespaces, to other processes' memory, to mounts, keys, tracing and the kernel's rarer interfaces, and
- * every socket that is neither IP nor netlink, but for pairs of Unix sockets that can't be connected to anything else. A
- * system call of another architecture kills the process: its numbers mean something else.
+ * every socket that is neither IP nor netlink, but for pairs of Unix sockets that can't be connected to anything else. No
+ * file gets the rights of its owner or group for who runs it (`chmod u+s`). A system call of another architecture kills
+ * the process: its numbers mean something else.
  */
 export function sandboxFilter (arch: string): Buffer | undefined {
   const numbers = architectures[arch]
@@ -58,32 +63,32 @@ export function templateFilter (arch: string): Buffer | undefined {
 
 function callRules (numbers: Architecture): Instruction[] {
   return [
-    ...onCall(numbers.unshare, [load(at.firstArgument), whenAnyBit(newNamespaces | newTime, 1), notPermitted, allow]),
+    ...onCall(numbers.unshare, [load(argument(0)), whenAnyBit(newNamespaces | newTime, 1), notPermitted, allow]),
     ...onlyFamilies(numbers)
   ]
 }
 
 function templateRules (numbers: Architecture): Instruction[] {
   return [
-    ...onCall(numbers.unshare, oneOf(at.firstArgument, nestNamespaces, notPermitted)),
-    ...onCall(numbers.setns, oneOf(at.secondArgument, [newPids], notPermitted)),
-    ...onCall(numbers.mount, oneOf(at.fourthArgument, nestMounts, notPermitted)),
+    ...onCall(numbers.unshare, oneOf(0, nestNamespaces, notPermitted)),
+    ...onCall(numbers.setns, oneOf(1, [newPids], notPermitted)),
+    ...onCall(numbers.mount, oneOf(3, nestMounts, notPermitted)),
     ...onlyFamilies(numbers)
   ]
 }
 
 function onlyFamilies (numbers: Architecture): Instruction[] {
   return [
-    ...onCall(numbers.socket, oneOf(at.firstArgument, families, noSuchFamily)),
+    ...onCall(numbers.socket, oneOf(0, families, noSuchFamily)),
     ...onCall(numbers.socketpair, [
-      load(at.firstArgument), unlessEqual(unix, 1), noSuchFamily,
-      load(at.secondArgument), keepBits(socketType), ...boundPairs.flatMap(type => [whenEqual(type, 1), allow]), noSuchType
+      load(argument(0)), unlessEqual(unix, 1), noSuchFamily,
+      load(argument(1)), keepBits(socketType), ...boundPairs.flatMap(type => [whenEqual(type, 1), allow]), noSuchType
     ])
   ]
 }
 
-function oneOf (argument: number, values: readonly number[], otherwise: Instruction): Instruction[] {
-  return [load(argument), ...values.flatMap(value => [whenEqual(value, 1), allow]), otherwise]
+function oneOf (number: number, values: readonly number[], otherwise: Instruction): Instruction[] {
+  return [load(argument(number)), ...values.flatMap(value => [whenEqual(value, 1), allow]), otherwise]
 }
 
 function program (numbers: Architecture, rules: Instruction[]): Instruction[] {
@@ -92,14 +97,29 @@ function program (numbers: Architecture, rules: Instruction[]): Instruction[] {
     unlessEqual(numbers.audit, 1), killProcess,
     load(at.number),
     ...(numbers.foreignFrom === undefined ? [] : [whenAtLeast(numbers.foreignFrom, 1), notImplemented]),
-    ...[numbers.clone3, ...ioUring].flatMap(number => [whenEqual(number, 1), notImplemented]),
+    ...[numbers.clone3, ...unknownEverywhere].flatMap(number => [whenEqual(number, 1), notImplemented]),
     ...numbers.refused.flatMap(number => [whenEqual(number, 1), notPermitted]),
-    ...onCall(numbers.clone, [load(at.firstArgument), whenAnyBit(newNamespaces, 1), notPermitted, allow]),
-    ...onCall(numbers.ioctl, [load(at.secondArgument), ...terminalInput.flatMap(request => [whenEqual(request, 1), notPermitted]), allow]),
-    ...onCall(numbers.fcntl, [load(at.secondArgument), whenEqual(setLease, 1), notPermitted, allow]),
+    ...onCall(numbers.clone, [load(argument(0)), whenAnyBit(newNamespaces, 1), notPermitted, allow]),
+    ...onCall(numbers.ioctl, [load(argument(1)), ...terminalInput.flatMap(request => [whenEqual(request, 1), notPermitted]), allow]),
+    ...onCall(numbers.fcntl, [load(argument(1)), whenEqual(setLease, 1), notPermitted, allow]),
+    ...numbers.modes.flatMap(([number, mode]) => onCall(number, [...refuseForeignRights(mode), allow])),
+    ...numbers.creations.flatMap(([number, flags, mode]) => {
+      const refusal = refuseForeignRights(mode)
+      return onCall(number, [load(argument(flags)), whenAnyBit(creating, refusal.length), ...refusal, allow])
+    }),
     ...rules,
     allow
   ]
+}
+
+/** The kernel reads 16 bits of permissions. */
+function refuseForeignRights (mode: number): Instruction[] {
+  return [load(argument(mode)), whenAnyBit(foreignRights, 1), notPermitted]
+}
+
+/** The offset of an argument's lower half, counted from 0. */
+function argument (number: number): number {
+  return 16 + 8 * number
 }
 
 /** Instructions for one system call; they end in a verdict. */

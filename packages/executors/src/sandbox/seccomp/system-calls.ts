@@ -16,13 +16,23 @@ export interface Architecture {
   setns: number
   /** Answered with EPERM. */
   refused: readonly number[]
+  /** Calls that give a file its permissions, and which of their arguments has them, from 0 on. */
+  modes: ReadonlyArray<readonly [number: number, mode: number]>
+  /** Calls that do so only when their flags say that they make a file, and which arguments have flags and permissions. */
+  creations: ReadonlyArray<readonly [number: number, flags: number, mode: number]>
 }
 
 /** From 424 on, the numbers are the same everywhere: open_tree, move_mount, fsopen, fsconfig, fsmount, fspick, pidfd_getfd, process_madvise, mount_setattr, quotactl_fd. */
 const refusedEverywhere = [428, 429, 430, 431, 432, 433, 438, 440, 442, 443]
 
-/** Answered with ENOSYS on all architectures, so that libraries fall back: io_uring_setup, io_uring_enter, io_uring_register. */
-export const ioUring: readonly number[] = [425, 426, 427]
+/**
+ * Answered with ENOSYS on all architectures, so that libraries fall back: io_uring_setup, io_uring_enter,
+ * io_uring_register, and openat2, whose permissions are where no filter can read them.
+ */
+export const unknownEverywhere: readonly number[] = [425, 426, 427, 437]
+
+/** fchmodat2 is the same everywhere. */
+const fchmodat2 = [452, 2] as const
 
 /**
  * By the name that Node gives to the architecture. `refused`, in this order: ptrace, process_vm_readv, process_vm_writev,
@@ -47,7 +57,10 @@ export const architectures: Readonly<Record<string, Architecture>> = {
     refused: [
       101, 310, 311, 312, 165, 166, 155, 161, 308, 321, 298, 323, 250, 248, 249, 303, 304, 246, 320, 175, 313, 176, 167, 168,
       169, 163, 179, 103, 227, 164, 159, 305, 170, 171, 300, 212, 153, 172, 173, 154, ...refusedEverywhere
-    ]
+    ],
+    // chmod, fchmod, fchmodat, creat, mkdir, mkdirat, mknod, mknodat; open, openat.
+    modes: [[90, 1], [91, 1], [268, 2], fchmodat2, [85, 1], [83, 1], [258, 2], [133, 1], [259, 2]],
+    creations: [[2, 1, 2], [257, 2, 3]]
   },
   arm64: {
     audit: 0xc00000b7,
@@ -64,6 +77,9 @@ export const architectures: Readonly<Record<string, Architecture>> = {
     refused: [
       117, 270, 271, 272, 40, 39, 41, 51, 268, 280, 241, 282, 219, 217, 218, 264, 265, 104, 294, 105, 273, 106, 224, 225,
       142, 89, 60, 116, 112, 170, 171, 266, 161, 162, 262, 18, 58, ...refusedEverywhere
-    ]
+    ],
+    // fchmod, fchmodat, mkdirat, mknodat; openat.
+    modes: [[52, 1], [53, 2], fchmodat2, [34, 2], [33, 2]],
+    creations: [[56, 2, 3]]
   }
 }
