@@ -76,11 +76,12 @@ export function createExecutors (options: ExecutorOptions): Executors {
   const marks = createMarks()
   const threads = new Threads()
   const prlimit = findOnPath('prlimit', options.env['PATH'])
+  const place = options.sandbox?.place ?? { prefix: [] }
   const host = {
     ...options,
     threads,
     marks,
-    launcher: createLauncher(marks, prlimit === undefined ? [] : softLimits(prlimit), options.sandbox?.groups?.members ?? []),
+    launcher: createLauncher(marks, { ...place, prefix: [...place.prefix, ...(prlimit === undefined ? [] : softLimits(prlimit))] }, options.sandbox?.groups?.members ?? []),
     pins: createPins(),
     onSurvivors: (pids: number[]) => { options.logger?.warn({ pids }, 'processes of a call outlived SIGKILL') }
   }

@@ -19,6 +19,8 @@ export interface CommandRun {
   kind: 'command'
   /** Absolute path. */
   program: string
+  /** The program as the manifest has it, which is what it is told as its own name; absent: its path. */
+  name?: string
   args: string[]
   /** Names of environment variables that pass from the worker to the tool, normalized (A19 to A22). */
   envPassthrough: string[]

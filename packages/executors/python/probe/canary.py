@@ -93,6 +93,11 @@ class Canary(Tool):
                 pass
             if achieved(lambda path=f"{place}/canary": os.chmod(path, 0o4755)):
                 reached.append(f"gave a file in {place} the rights of its owner")
+        for name in ("full", "null", "random", "tty", "urandom", "zero"):
+            if achieved(lambda path=f"/dev/{name}": os.chmod(path, os.stat(path).st_mode & 0o777)):
+                reached.append(f"changed /dev/{name}")
+        if achieved(lambda: os.fchmod(0, os.fstat(0).st_mode & 0o777)):
+            reached.append("changed its input")
         if hasattr(os, "unshare"):  # Python 3.12
             try:
                 os.unshare(os.CLONE_NEWPID)

@@ -14,16 +14,14 @@ export interface Box {
 /** The command line that builds the box around a process and runs it there. */
 export interface BoxEntry {
   plan: ProcessPlan
-  /** Descriptors for the command from 3 on, to be read from their begin. */
-  descriptors: readonly number[]
+  /** Paths of files that the command gets as 3, 4 and so on, opened for reading and writing. */
+  files: readonly string[]
   status: BoxStatus
 }
 
 /** What the box tells of itself, readable at any time until it is closed, which is done once. */
 export interface BoxStatus {
   read (): {
-    /** The first process of the box's pid namespace, as seen from outside: its end is the end of all in there. */
-    init?: number
     /** Present once the process inside has run to its end; absent when it never came to run. */
     exitCode?: number
   }

@@ -1,10 +1,14 @@
 import { readFileSync } from 'node:fs'
 import { readProcessTable } from './process-table.ts'
 
-/** The pids of a process's children; of those that its first thread started, or that it adopted. */
-export function childrenOf (pid: number): number[] {
+/**
+ * The pids of a process's children; of those that its first thread started, or that it adopted.
+ *
+ * @param proc where the /proc is that numbers are read from, and are those of
+ */
+export function childrenOf (pid: number, proc = '/proc'): number[] {
   try {
-    return readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1').split(' ').filter(part => part !== '').map(Number)
+    return readFileSync(`${proc}/${pid}/task/${pid}/children`, 'latin1').split(' ').filter(part => part !== '').map(Number)
   } catch {
     // A kernel without these lists, or no such process.
     return [...readProcessTable().values()].filter(({ parent }) => parent === pid).map(entry => entry.pid)
@@ -12,9 +16,9 @@ export function childrenOf (pid: number): number[] {
 }
 
 /** The pids of a process in all pid namespaces that it is in, from the one seen here inwards; none when it is gone. */
-export function namespacePids (pid: number): number[] {
+export function namespacePids (pid: number, proc = '/proc'): number[] {
   try {
-    return /^NSpid:\s+(.+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1]?.split(/\s+/).map(Number) ?? []
+    return /^NSpid:\s+(.+)$/m.exec(readFileSync(`${proc}/${pid}/status`, 'latin1'))?.[1]?.split(/\s+/).map(Number) ?? []
   } catch {
     return []
   }

@@ -5,6 +5,8 @@ export interface ProcessPlan {
   /** Absolute path. */
   program: string
   args: readonly string[]
+  /** What it is told as its own name (`argv[0]`); its path when absent. */
+  name?: string
   /** The whole environment of the process. */
   env: Readonly<Record<string, string>>
   cwd: string

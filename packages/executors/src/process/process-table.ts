@@ -26,9 +26,9 @@ export function readProcessTable (): Map<number, ProcessEntry> {
 }
 
 /** Undefined for a process that is gone, or that can't be seen. */
-export function readProcess (pid: number, buffer = Buffer.allocUnsafe(statBytes)): ProcessEntry | undefined {
+export function readProcess (pid: number, buffer = Buffer.allocUnsafe(statBytes), proc = '/proc'): ProcessEntry | undefined {
   try {
-    return parseStat(pid, readStat(pid, buffer))
+    return parseStat(pid, readStat(`${proc}/${pid}/stat`, buffer))
   } catch {
     return undefined
   }
@@ -43,8 +43,8 @@ function processNames (): string[] {
 }
 
 /** Twice as fast as `readFileSync`, which first asks for the size and the type: a table has hundreds of these. */
-function readStat (pid: number, buffer: Buffer): string {
-  const fd = openSync(`/proc/${pid}/stat`, 'r')
+function readStat (file: string, buffer: Buffer): string {
+  const fd = openSync(file, 'r')
   try {
     return buffer.toString('latin1', 0, readSync(fd, buffer))
   } finally {

@@ -14,6 +14,16 @@ const starts = [
  * shell may come into it (A42). A file that can't be opened counts as a program: its start will say what is wrong.
  */
 export function hasProgramFormat (file: string): boolean {
+  const head = headOf(file)
+  return head === undefined || starts.some(start => head.subarray(0, start.length).equals(start))
+}
+
+/** Whether the kernel starts a file by way of an interpreter that its first line names. */
+export function isScript (file: string): boolean {
+  return headOf(file)?.toString('latin1', 0, 2) === '#!'
+}
+
+function headOf (file: string): Buffer | undefined {
   const head = Buffer.alloc(4)
   try {
     // Without O_NONBLOCK the open of a FIFO would wait for a writer.
@@ -24,7 +34,7 @@ export function hasProgramFormat (file: string): boolean {
       closeSync(fd)
     }
   } catch {
-    return true
+    return undefined
   }
-  return starts.some(start => head.subarray(0, start.length).equals(start))
+  return head
 }

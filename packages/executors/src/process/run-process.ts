@@ -85,9 +85,9 @@ async function runMarked (plan: ProcessPlan, options: ProcessOptions, host: Proc
 
   const ending = await Promise.race([exited, run.deadline.interrupted])
   const survivors = ending.kind === 'timeout' || ending.kind === 'abort'
-    ? await (box === undefined ? terminateTree(root, exited) : terminateBox(root, box, exited))
+    ? await (box === undefined ? terminateTree(root, exited) : terminateBox(root, exited))
     : await cleanUp({ root, box }, run, closed)
-  child.release(survivors.length === 0)
+  child.release()
   finishLines()
   if (survivors.length > 0) host.onSurvivors(survivors)
   return box === undefined ? ending : await closeBox(ending, plan, box, run.stderr)
@@ -115,9 +115,9 @@ function readPipes (child: Child, { stdout, stderr }: Run, onLine: (line: string
 /** After an exit: the rest of the output, then an end to whatever the process left behind. */
 async function cleanUp ({ root, box }: { root: TreeRoot, box: BoxStatus | undefined }, run: Run, closed: Promise<true>): Promise<number[]> {
   // So that nobody is left to hold the pipes; what is in them stays readable.
-  if (box !== undefined) strikeBox(root, box)
+  if (box !== undefined) strikeBox(root)
   const ended = Promise.race([closed, run.deadline.interrupted.then(() => false)])
   const closedByItself = await drainPipes(ended, () => run.stdout.totalBytes() + run.stderr.totalBytes())
-  if (box !== undefined) return await killBox(root, box)
+  if (box !== undefined) return await killBox(root)
   return closedByItself && !signalGroup(root.pid, 0) ? [] : await killTree(root, [])
 }

@@ -5,6 +5,7 @@ import { killTree } from './kill-tree.ts'
 import type { CallGroup } from './groups.ts'
 import type { Child, Launcher } from './launch/child.ts'
 import type { Mark, Marks } from './mark.ts'
+import { namedProgram } from './own-name.ts'
 import type { Pinned, Pins } from './pins.ts'
 import type { ProcessPlan } from './plan.ts'
 import { hasProgramFormat } from './program-format.ts'
@@ -50,11 +51,11 @@ export async function startProcess (plan: ProcessPlan, { launcher, pins, box, li
   try {
     const pinned = await checkPin(plan, pins)
     checkProgram(plan)
-    const child = await launcher.launch({ plan: limitedPlan(plan, limit), stdin, descriptors: [], mark, ...(group === undefined ? {} : { group }) })
+    const child = await launcher.launch({ plan: limitedPlan(plan, limit), stdin, files: [], mark, ...(group === undefined ? {} : { group }) })
     const start = started(child, mark, undefined)
     if (pinned !== undefined && !await pinned.isUnchanged()) {
-      const survivors = await killTree(start.root, [])
-      child.release(survivors.length === 0)
+      await killTree(start.root, [])
+      child.release()
       throw otherThanPinned()
     }
     return start
@@ -71,7 +72,7 @@ async function startBoxed (plan: ProcessPlan, box: Box, { launcher, pins, group,
     checkProgram(plan)
     checkExecutable(plan)
     entry = enterBox(box, plan, pinned?.copy)
-    return started(await launcher.launch({ plan: entry.plan, stdin, descriptors: entry.descriptors, mark: undefined, ...(group === undefined ? {} : { group }) }), undefined, entry.status)
+    return started(await launcher.launch({ plan: entry.plan, stdin, files: entry.files, mark: undefined, ...(group === undefined ? {} : { group }) }), undefined, entry.status)
   } catch (error) {
     entry?.status.close()
     return { started: false, error: error instanceof BoxFault ? sandboxError(error.message) : await startError(plan, error as NodeJS.ErrnoException) }
@@ -97,7 +98,7 @@ function limitedPlan (plan: ProcessPlan, limit: readonly string[] | undefined): 
   const [program, ...args] = limit ?? []
   if (program === undefined) return plan
   checkExecutable(plan)
-  return { ...plan, program, args: [...args, plan.program, ...plan.args] }
+  return { program, args: [...args, ...namedProgram(plan, undefined), ...plan.args], env: plan.env, cwd: plan.cwd }
 }
 
 function checkExecutable (plan: ProcessPlan): void {

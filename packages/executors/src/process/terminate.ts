@@ -1,4 +1,3 @@
-import type { BoxStatus } from './box.ts'
 import { askBox, killBox } from './box-kill.ts'
 import { killTree, livingTree } from './kill-tree.ts'
 import { signalGroup } from './signal.ts'
@@ -19,10 +18,10 @@ export async function terminateTree (root: TreeRoot, exited: Promise<unknown>): 
 }
 
 /** The same for processes in a box. */
-export async function terminateBox (root: TreeRoot, status: BoxStatus, exited: Promise<unknown>): Promise<number[]> {
-  askBox(root, status)
+export async function terminateBox (root: TreeRoot, exited: Promise<unknown>): Promise<number[]> {
+  askBox(root)
   await beforeGraceEnds(exited)
-  return await killBox(root, status)
+  return await killBox(root)
 }
 
 /** Waits for an exit, 250 ms at most. */

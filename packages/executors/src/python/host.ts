@@ -1,5 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
+import { closeSync, openSync } from 'node:fs'
 import type { Socket } from 'node:net'
 import type { Readable } from 'node:stream'
 import { dirname } from 'node:path'
@@ -52,7 +53,7 @@ interface HostProcess {
   control: Socket
   stderr: Readable & { unref (): void }
   /** Of the box around it. */
-  boxed: { status: BoxStatus, nests: NestPlan } | undefined
+  boxed: { status: BoxStatus, nests: NestPlan, depth: number } | undefined
 }
 
 /** Beyond these, the template that was used longest ago is retired: each holds its module in memory. */
@@ -75,7 +76,7 @@ export async function startHost (place: HostPlace, plan: Omit<ProcessPlan, 'args
     return sandboxError(String(answer['failed']))
   }
   // It forks when it is asked to: nothing is outside.
-  await enterGroups(service.groupMembers, boxed === undefined ? [started.pid] : [started.pid, ...boxProcesses(boxed.status)])
+  await enterGroups(service.groupMembers, chainOf(started.pid, boxed?.depth ?? 0))
   return host
 }
 
@@ -97,8 +98,8 @@ async function firstAnswer ({ control, stderr, child }: HostProcess): Promise<Me
 
 function createHost ({ root, within }: HostPlace, { child, pid, control, stderr, boxed }: HostProcess, service: HostService): Host {
   const tree = { pid, started: readProcess(pid)?.started, mark: undefined }
-  const kill = (): Promise<number[]> => boxed === undefined ? killTree(tree, []) : killBox(tree, boxed.status)
-  const find = (): number | undefined => boxed === undefined ? pid : hostIn(boxed.status)
+  const kill = (): Promise<number[]> => boxed === undefined ? killTree(tree, []) : killBox(tree)
+  const find = (): number | undefined => boxed === undefined ? pid : chainOf(pid, boxed.depth)[boxed.depth]
   const self: ForkerProcess = 'enter' in within ? { kind: 'boxed', nest: { find, kill } } : { kind: 'open', pid, reception: within }
   const forker = createForker(self, { requests: control, replies: control }, service)
   const current = new Map<string, Template>()
@@ -160,14 +161,10 @@ function createHost ({ root, within }: HostPlace, { child, pid, control, stderr,
   }
 }
 
-function hostIn (status: BoxStatus): number | undefined {
-  return boxProcesses(status)[1]
-}
-
-/** bubblewrap's first process in the box, and its one child: the host. */
-function boxProcesses (status: BoxStatus): number[] {
-  const { init } = status.read()
-  return init === undefined ? [] : [init, ...childrenOf(init).slice(0, 1)]
+/** A process, its one child, and so on; fewer than `depth` behind it when some are gone. */
+function chainOf (pid: number, depth: number): number[] {
+  const [child] = depth === 0 ? [] : childrenOf(pid)
+  return child === undefined ? [pid] : [pid, ...chainOf(child, depth - 1)]
 }
 
 /** As the leader of a session of its own, so that a Ctrl-C at the worker's terminal doesn't reach it. */
@@ -181,14 +178,16 @@ async function spawnHost ({ root, within }: HostPlace, basis: Omit<ProcessPlan, 
   } catch (error) {
     return sandboxError((error as Error).message)
   }
+  const files: number[] = []
   try {
     const { program, args, cwd, env } = entry?.plan ?? plan
+    for (const file of entry?.files ?? []) files.push(openSync(file, 'r+'))
     const child = spawn(program, args, {
       cwd,
       // Node adds this variable from its own environment unless it finds it here.
       env: { NODE_V8_COVERAGE: undefined, ...env },
       detached: true,
-      stdio: ['ignore', 'ignore', 'pipe', ...entry?.descriptors ?? [], 'pipe']
+      stdio: ['ignore', 'ignore', 'pipe', ...files, 'pipe']
     })
     child.on('error', () => {})
     if (child.pid === undefined) throw (await once(child, 'error'))[0]
@@ -197,5 +196,7 @@ async function spawnHost ({ root, within }: HostPlace, basis: Omit<ProcessPlan, 
   } catch (error) {
     entry?.status.close()
     return await startError(plan, error as NodeJS.ErrnoException)
+  } finally {
+    for (const fd of files) closeSync(fd)
   }
 }

@@ -1,5 +1,6 @@
 import { relative } from 'node:path'
 import type { Box } from '../process/box.ts'
+import { namedProgram } from '../process/own-name.ts'
 import type { ProcessPlan } from '../process/plan.ts'
 import { boxArguments, type BoxSpec } from './box-arguments.ts'
 import type { BoxFoundation } from './foundation.ts'
@@ -22,7 +23,7 @@ export function createBox (foundation: BoxFoundation, grant: Grant): Box {
     enter (plan, pinned) {
       const boxed = boxedPlan(plan, foundation, { ...grant, pinned })
       const status = foundation.statusFiles.take()
-      return { plan: boxed, descriptors: [status.fd, ...(foundation.filterFd === undefined ? [] : [foundation.filterFd])], status }
+      return { plan: boxed, files: [status.path, ...(foundation.filter === undefined ? [] : [foundation.filter])], status }
     }
   }
 }
@@ -52,16 +53,16 @@ export function boxSpec (plan: ProcessPlan, foundation: BoxFoundation, grant: Gr
     workspace: { place: workspaceDir, real: realPath(workspaceDir) ?? workspaceDir, access: workspaceAccess(foundation, grant) },
     cwd: plan.cwd,
     tempBytes: grant.limits.tempBytes,
-    descriptors: { status: firstFree, filter: foundation.filterFd === undefined ? undefined : firstFree + 1 }
+    descriptors: { status: firstFree, filter: foundation.filter === undefined ? undefined : firstFree + 1 }
   }
 }
 
 function insideCommand (plan: ProcessPlan, foundation: BoxFoundation, { limits }: Grant): string[] {
-  const { prlimit } = foundation
+  const { prlimit, renamer } = foundation
   return [
     ...cleanCommand(plan, foundation),
     ...(prlimit === undefined ? [] : prlimitCommand(prlimit, limits)),
-    plan.program,
+    ...namedProgram(plan, renamer),
     ...plan.args
   ]
 }

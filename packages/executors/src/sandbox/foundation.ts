@@ -1,9 +1,13 @@
-import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs'
+import { closeSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { homedir, tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { findOnPath } from '../process/find-program.ts'
+import type { HelperPlace } from '../process/launch/helper-process.ts'
+import type { Renamer } from '../process/own-name.ts'
 import type { Bubblewrap } from './bubblewrap.ts'
 import { makeEtcDirectory } from './etc-directory.ts'
+import { findRenamer } from './renamer.ts'
+import { openReadOnly } from './read-only-view.ts'
 import { searchPathDirectories } from './search-path.ts'
 import { createSecondNames, type SecondNames } from './second-names.ts'
 import { sandboxFilter } from './seccomp/filter.ts'
@@ -22,9 +26,14 @@ export interface BoxFoundation {
   /** Absolute paths of env(1) and prlimit(1), where there are any. */
   env: string | undefined
   prlimit: string | undefined
-  /** The compiled seccomp filter; undefined where there is none for this architecture. */
-  filterFd: number | undefined
+  renamer: Renamer
+  /** The file of the compiled seccomp filter; undefined where there is none for this architecture. */
+  filter: string | undefined
   statusFiles: StatusFiles
+  /** A command line in front of what starts boxes: see `familyCommand`. */
+  family: readonly string[]
+  /** Where the helper keeps what stdin, stdout and stderr of tools lead to, and the same behind a read-only mount. */
+  channels: { directory: string, view: number } | undefined
   workspaceDir: string
   /** The service's own files and directories. */
   hidden: readonly string[]
@@ -42,12 +51,21 @@ export interface FoundationOptions {
   hidden: readonly string[]
 }
 
+/** What of this machine boxes are made with. */
+export interface FoundationMeans {
+  bubblewrap: Bubblewrap
+  family: readonly string[]
+}
+
 /** Makes the foundation; `closeFoundation` removes it. */
-export function makeFoundation (bubblewrap: Bubblewrap, options: FoundationOptions): BoxFoundation {
+export async function makeFoundation ({ bubblewrap, family }: FoundationMeans, options: FoundationOptions): Promise<BoxFoundation> {
   const home = options.env['HOME'] ?? homedir()
   const homes = [...new Set(['/', resolve(home)])]
   const barred = [...new Set([...homes, process.cwd()])]
   const directory = mkdtempSync(join(tmpdir(), 'toolyard-box-'))
+  const channels = join(directory, 'channels')
+  mkdirSync(channels, { mode: 0o700 })
+  const view = await openReadOnly(channels, [...family, bubblewrap.path])
   return {
     bubblewrap,
     directory,
@@ -56,8 +74,11 @@ export function makeFoundation (bubblewrap: Bubblewrap, options: FoundationOptio
     searchPath: searchPathDirectories(options.env['PATH'] ?? '', barred),
     env: findOnPath('env', options.env['PATH']),
     prlimit: findOnPath('prlimit', options.env['PATH']),
-    filterFd: openFilter(directory),
+    renamer: await findRenamer(options.env),
+    filter: writeFilter(directory),
     statusFiles: createStatusFiles(directory),
+    family,
+    channels: view === undefined ? undefined : { directory: channels, view },
     workspaceDir: resolve(options.workspaceDir),
     hidden: options.hidden.map(path => resolve(path)),
     secondNames: createSecondNames(),
@@ -66,19 +87,21 @@ export function makeFoundation (bubblewrap: Bubblewrap, options: FoundationOptio
   }
 }
 
+/** Where the helper of boxes runs; in the open there is nothing of the kind. */
+export function placeOf (foundation: BoxFoundation | undefined): HelperPlace {
+  return { prefix: foundation?.family ?? [], ...(foundation?.channels === undefined ? {} : { channels: foundation.channels }) }
+}
+
 /** Removes what `makeFoundation` made; no box is built on it any more. */
-export function closeFoundation ({ directory, filterFd, statusFiles }: BoxFoundation): void {
-  statusFiles.close()
-  if (filterFd !== undefined) closeSync(filterFd)
+export function closeFoundation ({ directory, channels }: BoxFoundation): void {
+  if (channels !== undefined) closeSync(channels.view)
   rmSync(directory, { recursive: true, force: true })
 }
 
-function openFilter (directory: string): number | undefined {
+function writeFilter (directory: string): string | undefined {
   const filter = sandboxFilter(process.arch)
   if (filter === undefined) return undefined
   const file = join(directory, 'filter')
   writeFileSync(file, filter, { mode: 0o600 })
-  const fd = openSync(file, 'r')
-  rmSync(file)
-  return fd
+  return file
 }

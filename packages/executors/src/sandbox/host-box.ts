@@ -32,9 +32,10 @@ export interface HostBox {
   /**
    * Says how to run a host inside.
    *
+   * @returns with `depth`, how many processes stand between the one that is started and its descendant, the host, with that one counted
    * @throws Error when it can't be run inside.
    */
-  enter (plan: HostPlan): BoxEntry & { nests: NestPlan }
+  enter (plan: HostPlan): BoxEntry & { nests: NestPlan, depth: number }
   /**
    * Names what the box of a host of this Python root would show if it were built now. A box shows what was there when it
    * was built: when this changes, a new one is needed.
@@ -58,9 +59,10 @@ export function createHostBox (foundation: BoxFoundation, grant: Grant): HostBox
       const status = foundation.statusFiles.take()
       const args = [...boxArguments(spec), '--', ...cleanCommand(plan, foundation), plan.program, ...plan.args]
       return {
-        plan: { program: foundation.bubblewrap.path, args, env: plan.env, cwd: '/' },
-        descriptors: [status.fd],
+        plan: { ...insideFamily(foundation, [foundation.bubblewrap.path, ...args]), env: plan.env, cwd: '/' },
+        files: [status.path],
         status,
+        depth: foundation.family.length === 0 ? 2 : 4,
         nests: nestPlan(spec)
       }
     },
@@ -78,6 +80,11 @@ function stampOf (root: string, foundation: BoxFoundation, grant: Grant): string
     // To build the box will fail in the same way.
     return (error as Error).message
   }
+}
+
+function insideFamily ({ family }: BoxFoundation, command: readonly string[]): { program: string, args: string[] } {
+  const [program = '', ...args] = [...family, ...command]
+  return { program, args }
 }
 
 function hostSpec (plan: HostPlan, foundation: BoxFoundation, grant: Grant): BoxSpec {

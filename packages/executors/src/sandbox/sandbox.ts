@@ -3,11 +3,13 @@ import type { Tool } from '@toolyard/manifests'
 import { dirname, join } from 'node:path'
 import type { Box } from '../process/box.ts'
 import type { ProcessGroups } from '../process/groups.ts'
+import type { HelperPlace } from '../process/launch/helper-process.ts'
 import { createBox } from './box.ts'
 import { findHierarchy } from './cgroup/hierarchy.ts'
 import { openToolGroups, type GroupLimits } from './cgroup/tool-groups.ts'
 import { findBubblewrap } from './bubblewrap.ts'
-import { closeFoundation, makeFoundation, type BoxFoundation, type FoundationOptions } from './foundation.ts'
+import { familyCommand } from './family.ts'
+import { closeFoundation, makeFoundation, placeOf, type BoxFoundation, type FoundationOptions } from './foundation.ts'
 import { withoutNetwork, type Grant } from './grant.ts'
 import { createHostBox, type HostBox } from './host-box.ts'
 import { defaultLimits } from './limits.ts'
@@ -42,6 +44,8 @@ export interface Sandbox {
   /** The same for a try of its module and class: without the network, whatever the tool may do. */
   tryBoxOf (tool: Tool): HostBox | undefined
   permissionsOf (tool: Tool): readonly Permission[]
+  /** Where the helper runs that starts tools: a command line in front of it, and where it keeps their channels. */
+  place: HelperPlace
   /** How well the processes of a tool are shut in. */
   levelOf (tool: Tool): SandboxReport['level']
   /** The same, with what is missing; undefined for a tool that runs no process. */
@@ -88,6 +92,7 @@ export async function openSandbox (options: SandboxOptions): Promise<Sandbox> {
     hostBoxOf: tool => hostBox(tool, grantOf(tool)),
     tryBoxOf: tool => hostBox(tool, withoutNetwork(grantOf(tool))),
     permissionsOf,
+    place: placeOf(foundation),
     levelOf: tool => isBoxed(tool) && (pythonBoxed || tool.run.kind !== 'python') ? report.level : 'none',
     stateOf (tool) {
       if (!isBoxed(tool)) return undefined
@@ -127,10 +132,12 @@ async function openFoundation (options: SandboxOptions): Promise<{ foundation: B
     return { foundation: undefined, report: reportOf([{ layer: 'bubblewrap', holds: false, detail: 'there is no bwrap on the PATH' }]) }
   }
   // A kernel or container may refuse what the program knows; the seccomp filter refuses user namespaces as well.
-  const variants = bubblewrap.disableUserns ? [bubblewrap, { ...bubblewrap, disableUserns: false }] : [bubblewrap]
+  const programs = bubblewrap.disableUserns ? [bubblewrap, { ...bubblewrap, disableUserns: false }] : [bubblewrap]
+  const family = await familyCommand(options.env)
+  const families = family.length === 0 ? [family] : [family, []]
   let report = reportOf([])
-  for (const variant of variants) {
-    const foundation = makeFoundation(variant, options)
+  for (const means of families.flatMap(family => programs.map(program => ({ bubblewrap: program, family })))) {
+    const foundation = await makeFoundation(means, options)
     const findings = await probeBox(foundation, options.env)
     report = reportOf([...findings, ...await proveBoxedPython(findings, foundation, options)])
     if (report.level !== 'none') return { foundation, report }

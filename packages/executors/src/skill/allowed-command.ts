@@ -8,6 +8,8 @@ import { refusal } from './refusal.ts'
 export interface SkillCommand {
   /** Absolute path. */
   program: string
+  /** What it is told as its own name. */
+  name: string
   args: string[]
   /** The program, or the script in `args`, must be this. */
   pin?: Pin
@@ -26,5 +28,5 @@ export async function allowedCommand (run: SkillRun, binary: string, subcommand:
   if (!subcommands.includes(subcommand)) return refusal('NOT_ALLOWED', `subcommand not allowlisted: ${binary} ${subcommand}`)
   const program = await findProgram(binary, run.directory, path)
   if (program === undefined) return refusal('TOOL_UNAVAILABLE', `program ${JSON.stringify(binary)} cannot be started: not found`)
-  return { ok: true, program, args: subcommand.split(/\s+/).filter(element => element !== ''), ...(sha256 === undefined ? {} : { pin: { file: program, sha256 } }) }
+  return { ok: true, program, name: binary, args: subcommand.split(/\s+/).filter(element => element !== ''), ...(sha256 === undefined ? {} : { pin: { file: program, sha256 } }) }
 }

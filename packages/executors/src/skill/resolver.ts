@@ -56,7 +56,7 @@ async function resolverCommand ({ script, binary, subcommand, sha256 }: SkillRes
 async function scriptCommand (script: string, run: SkillRun, { path, sha256 }: { path: string | undefined, sha256: string | undefined }): Promise<SkillCommand | Kept> {
   const [program, file] = await Promise.all([findProgram('sh', run.directory, path), findScript(run.directory, script)])
   if (file === undefined) return { kept: `scripts/ has no ${JSON.stringify(script)}` }
-  return program === undefined ? { kept: 'there is no sh' } : { program, args: [file], ...(sha256 === undefined ? {} : { pin: { file, sha256 } }) }
+  return program === undefined ? { kept: 'there is no sh' } : { program, name: 'sh', args: [file], ...(sha256 === undefined ? {} : { pin: { file, sha256 } }) }
 }
 
 function readAnswer ({ ending, stdout }: ProcessEnd): { text: string } | Kept | Failure {

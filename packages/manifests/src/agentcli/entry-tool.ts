@@ -71,7 +71,7 @@ function runOf ({ command, envPassthrough, sha256 }: AgentcliEntry, file: string
   if (sha256 !== undefined && !digestShape.test(sha256)) {
     faults.push(new ManifestFault('fault 48', 'sha256 must be 64 hexadecimal digits', { fix: 'Write what sha256sum prints for the program.' }))
   }
-  return path === undefined ? undefined : { kind: 'command', program: path, args, envPassthrough: names, ...sha256 !== undefined && { sha256: sha256.toLowerCase() } }
+  return path === undefined ? undefined : { kind: 'command', program: path, ...program !== undefined && program !== path && { name: program }, args, envPassthrough: names, ...sha256 !== undefined && { sha256: sha256.toLowerCase() } }
 }
 
 /** Models expect parameters always; none means that the tool takes no particular arguments (AC11, R50). What is no object is judged with the schemas. */

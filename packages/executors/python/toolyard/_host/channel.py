@@ -77,6 +77,10 @@ class Sockets:
 
     def take(self) -> Channel:
         """In the new process: what is printed from now on goes to the worker. Returns the connection for messages."""
+        # Its own: what one process sets for an open file holds for all that share it, and outlives the one that set it.
+        nothing = os.open(os.devnull, os.O_RDONLY)
+        os.dup2(nothing, 0)
+        os.close(nothing)
         for descriptor in (1, 2):
             os.dup2(self._output.fileno(), descriptor)
         self._output.close()

@@ -37,7 +37,7 @@ export function createExec (allowlist: readonly string[]): BuiltinHandler {
     const argv = textsArgument(args['args'])
     const end = await atPlace(context.workspaceDir, textArgument(args['cwd']) || '.', { notFound: 'cwd not found' }, async place => {
       return await inDirectory(place, 'cwd', async directory => {
-        const plan = { program, args: argv, cwd: join(resolve(host.workspaceDir), place.relative) }
+        const plan = { program, name: command, args: argv, cwd: join(resolve(host.workspaceDir), place.relative) }
         return await run(plan, { wantedMs: integerArgument(args['timeout_ms'], timeoutMs), startIn: host.box === undefined ? foreignPath(directory) : plan.cwd }, context)
       })
     })
@@ -46,7 +46,7 @@ export function createExec (allowlist: readonly string[]): BuiltinHandler {
 }
 
 /** @param startIn what leads to `cwd`: in a box its path, which leads nowhere else there; in the open the opened directory. */
-async function run (plan: { program: string, args: readonly string[], cwd: string }, { wantedMs, startIn }: { wantedMs: number, startIn: string }, context: BuiltinContext): Promise<ProcessEnd> {
+async function run (plan: { program: string, name: string, args: readonly string[], cwd: string }, { wantedMs, startIn }: { wantedMs: number, startIn: string }, context: BuiltinContext): Promise<ProcessEnd> {
   const host = context.processes
   const { variables, passedKeys } = toolEnvironment([], host.env)
   const whole = { ...plan, env: variables }

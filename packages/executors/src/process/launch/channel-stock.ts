@@ -1,46 +1,40 @@
-import { mkdtempSync } from 'node:fs'
-import { rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { randomBytes } from 'node:crypto'
+import { closeSync, constants, openSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { openChannel, type Channel, type ChannelEnds } from './channel.ts'
 
-/** A channel for one call. */
-export interface OpenChannel extends ChannelEnds {
-  /**
-   * To be called once, when its reading ends are closed.
-   *
-   * @param reusable whether no process of the call is left
-   */
-  release: (reusable: boolean) => void
+/** What stdin, stdout and stderr of one call lead to: a file and two FIFOs, which no other call ever has. */
+export interface Channel {
+  /** Without input there is no file for stdin. */
+  paths: { stdin?: string, stdout: string, stderr: string }
+  /** Descriptors to read stdout and stderr from, which don't block; whoever took the channel closes them. */
+  reading: readonly [stdout: number, stderr: number]
+  /** Removes the paths. To be called once, when the process has opened its ends, or never will. */
+  remove: () => void
 }
 
-/** The channels of one worker. A few stay open between calls. */
+/** The channels of one worker. */
 export interface ChannelStock {
   /** Takes a channel, with `input` for stdin. */
-  take (input: string): Promise<OpenChannel>
-  /** Closes those that are free; the others are closed when they are released. */
-  close (): Promise<void>
+  take (input: string): Promise<Channel>
 }
 
-/** Made in one go, since a process that makes one FIFO takes as long as one that makes several; and kept. */
-const batch = 8
+/** FIFOs are made in one go, since a process that makes one takes about as long as one that makes many. */
+const batch = 32
+/** More are made when no more than these are left, so that no call waits for them. */
+const low = 8
 
-/** Keeps channels, whose FIFOs `make` makes at the given paths: Node itself can't make pipes, only pairs of sockets. */
-export function createChannelStock (makeFifos: (paths: string[]) => Promise<void>): ChannelStock {
-  const free: Channel[] = []
-  let closed = false
+/** Keeps channels in a directory, whose FIFOs `make` makes at the given paths: Node itself can't make pipes, only pairs of sockets. */
+export function createChannelStock (directory: string, makeFifos: (paths: string[]) => Promise<void>): ChannelStock {
+  const free: string[] = []
+  let count = 0
+  /** Other stocks may be in the same directory. */
+  const own = join(directory, randomBytes(6).toString('hex'))
   let filling: Promise<void> | undefined
 
   async function fill (): Promise<void> {
-    const directory = mkdtempSync(join(tmpdir(), 'toolyard-pipes-'))
-    try {
-      const files = Array.from({ length: batch }, (_, at) => ({ stdin: join(directory, `${at}-stdin`), stdout: join(directory, `${at}-stdout`), stderr: join(directory, `${at}-stderr`) }))
-      await makeFifos(files.flatMap(({ stdout, stderr }) => [stdout, stderr]))
-      for (const each of files) free.push(openChannel(each))
-    } finally {
-      // What a lost process had begun may still make some.
-      await rm(directory, { recursive: true, force: true, maxRetries: 10, retryDelay: 20 })
-    }
+    const made = Array.from({ length: batch }, () => `${own}-${count++}`)
+    await makeFifos(made.flatMap(place => [`${place}-out`, `${place}-err`]))
+    free.push(...made)
   }
 
   function refill (): Promise<void> {
@@ -48,37 +42,29 @@ export function createChannelStock (makeFifos: (paths: string[]) => Promise<void
     return filling
   }
 
-  /** Undefined when it can't be used any more. */
-  function open (channel: Channel, input: string): OpenChannel | undefined {
-    let ends: ChannelEnds | undefined
-    try {
-      ends = channel.open(input)
-    } finally {
-      if (ends === undefined) channel.close()
-    }
-    if (ends === undefined) return undefined
-    return {
-      ...ends,
-      release (reusable) {
-        if (!reusable || closed || free.length >= batch) return channel.close()
-        channel.clear()
-        free.push(channel)
-      }
-    }
-  }
-
   return {
     async take (input) {
-      for (;;) {
-        const channel = free.pop()
-        const opened = channel === undefined ? await refill() : open(channel, input)
-        if (opened !== undefined) return opened
-      }
-    },
-    async close () {
-      closed = true
-      await filling?.catch(() => {})
-      for (const channel of free.splice(0)) channel.close()
+      while (free.length === 0) await refill()
+      const place = free.shift() ?? ''
+      // Who finds none left hears what was wrong.
+      if (free.length <= low) refill().catch(() => {})
+      return openChannel(place, input)
     }
+  }
+}
+
+function openChannel (place: string, input: string): Channel {
+  const [stdin, stdout, stderr] = [`${place}-in`, `${place}-out`, `${place}-err`]
+  const opened: number[] = []
+  const remove = (): void => { for (const file of [stdin, stdout, stderr]) rmSync(file, { force: true }) }
+  try {
+    if (input !== '') writeFileSync(stdin, input, { flag: 'wx', mode: 0o400 })
+    for (const file of [stdout, stderr]) opened.push(openSync(file, constants.O_RDONLY | constants.O_NONBLOCK))
+    const [out = -1, err = -1] = opened
+    return { paths: { ...(input === '' ? {} : { stdin }), stdout, stderr }, reading: [out, err], remove }
+  } catch (error) {
+    for (const fd of opened) closeSync(fd)
+    remove()
+    throw error
   }
 }

@@ -17,12 +17,8 @@ export interface Child {
   exited: Promise<ChildEnding>
   /** Fulfilled when it ended and both of its pipes did. */
   closed: Promise<true>
-  /**
-   * Closes the pipes. To be called once, at the end.
-   *
-   * @param nothingLeft whether no process of the call is left, so that the next one may have what they went through
-   */
-  release: (nothingLeft: boolean) => void
+  /** Closes the pipes. To be called once, at the end. */
+  release: () => void
 }
 
 /** What to start. */
@@ -30,8 +26,8 @@ export interface LaunchRequest {
   plan: ProcessPlan
   /** What it reads from stdin, until EOF. */
   stdin: string
-  /** Descriptors of files of this process that become 3, 4 and so on, each with an offset of its own. */
-  descriptors: readonly number[]
+  /** Paths of files that become 3, 4 and so on, opened for reading and writing. */
+  files: readonly string[]
   mark: Mark | undefined
   /** Where the process and all that it starts are bounded together. */
   group?: CallGroup

@@ -48,7 +48,7 @@ export function childEnding (code: number | null, signal: NodeJS.Signals | null)
 function spawnChild (request: LaunchRequest): Spawned {
   const descriptors: number[] = []
   try {
-    for (const fd of request.descriptors) descriptors.push(openSync(`/proc/self/fd/${fd}`, 'r+'))
+    for (const file of request.files) descriptors.push(openSync(file, 'r+'))
     return spawnWith(request, descriptors)
   } finally {
     for (const fd of descriptors) closeSync(fd)
@@ -58,6 +58,7 @@ function spawnChild (request: LaunchRequest): Spawned {
 function spawnWith ({ plan }: LaunchRequest, descriptors: readonly number[]): Spawned {
   return spawn(plan.program, plan.args, {
     cwd: plan.cwd,
+    ...(plan.name === undefined ? {} : { argv0: plan.name }),
     // Node adds this variable from its own environment unless it finds it here.
     env: { NODE_V8_COVERAGE: undefined, ...plan.env },
     detached: true,

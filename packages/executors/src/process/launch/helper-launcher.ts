@@ -1,66 +1,74 @@
-import { closeSync } from 'node:fs'
+import { closeSync, mkdtempSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
 import { Socket } from 'node:net'
-import { createChannelStock, type ChannelStock, type OpenChannel } from './channel-stock.ts'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createChannelStock, type Channel, type ChannelStock } from './channel-stock.ts'
 import type { Child, Launcher, LaunchRequest } from './child.ts'
-import { startHelper, type HelperProcess } from './helper-process.ts'
+import { startHelper, type HelperPlace, type HelperProcess } from './helper-process.ts'
 
 /**
  * Starts processes through a small helper process, so that a start takes no longer, and holds up nobody, when this
  * process has grown (fault 11); stdout and stderr are real pipes, stdin is a file without a name. A helper that was lost is replaced.
  *
  * @param members files of the control groups that it belongs to
- * @param prefix a command line in front of the helper's, which sets the limits that hold for all processes
  */
-export function createHelperLauncher (prefix: readonly string[], members: readonly string[]): Launcher {
+export function createHelperLauncher (place: HelperPlace, members: readonly string[]): Launcher {
   let helper: HelperProcess | undefined
-  let channels: ChannelStock | undefined
+  let channels: { directory: string, stock: ChannelStock } | undefined
   let joined = Promise.resolve()
   const current = (): HelperProcess => {
     if (helper?.isAlive() === true) return helper
-    helper = startHelper(prefix)
+    helper = startHelper(place)
     // It takes its messages in order: whatever it starts is in there.
     if (members.length > 0) joined = helper.join(members)
     return helper
   }
-  const stock = (): ChannelStock => {
-    channels ??= createChannelStock(async paths => { await current().makePipes(paths) })
+  const open = (): NonNullable<typeof channels> => {
+    if (channels !== undefined) return channels
+    const directory = place.channels?.directory ?? mkdtempSync(join(tmpdir(), 'toolyard-pipes-'))
+    channels = { directory, stock: createChannelStock(directory, async paths => { await current().makePipes(paths) }) }
     return channels
   }
 
   return {
     async launch (request) {
-      const channel = await stock().take(request.stdin)
-      const starter = current()
-      await joined
-      return await launchThrough(starter, channel, request)
+      const channel = await open().stock.take(request.stdin)
+      try {
+        const starter = current()
+        await joined
+        return await launchThrough(starter, channel, request)
+      } finally {
+        channel.remove()
+      }
     },
     async prepare () {
-      const { reading, release } = await stock().take('')
+      const { reading, remove } = await open().stock.take('')
       for (const fd of reading) closeSync(fd)
-      release(true)
+      remove()
       await joined
     },
     async close () {
-      const last = channels
-      channels = undefined
-      await last?.close()
       await helper?.close()
+      if (channels !== undefined && place.channels === undefined) await rm(channels.directory, { recursive: true, force: true })
+      channels = undefined
     }
   }
 }
 
 /** A pipe that nobody has open for writing reads as ended, so reading begins once the process has it. */
-async function launchThrough (helper: HelperProcess, { paths, reading, release }: OpenChannel, { plan, descriptors, mark, group }: LaunchRequest): Promise<Child> {
+async function launchThrough (helper: HelperProcess, { paths, reading }: Channel, { plan, files, mark, group }: LaunchRequest): Promise<Child> {
   try {
-    const { program, args, env, cwd } = plan
+    const { program, args, env, cwd, name } = plan
     checkNul([program, cwd, ...args, ...Object.values(env)])
     const { pid, started, exited } = await helper.start({
       program,
       args,
       env,
       cwd,
+      ...(name === undefined ? {} : { name }),
       pipes: paths,
-      files: descriptors.map(fd => `/proc/${process.pid}/fd/${fd}`),
+      files,
       ...(mark === undefined ? {} : { mark }),
       ...(group === undefined ? {} : { group: { members: group.members, limits: group.limits } })
     })
@@ -73,15 +81,10 @@ async function launchThrough (helper: HelperProcess, { paths, reading, release }
       stderr,
       exited,
       closed: Promise.all([exited, ...streams.map(closeOf)]).then(() => true),
-      release (nothingLeft) {
-        for (const stream of streams) stream.destroy()
-        release(nothingLeft)
-      }
+      release () { for (const stream of streams) stream.destroy() }
     }
   } catch (error) {
     for (const fd of reading) closeSync(fd)
-    // The process may run, if the helper is lost.
-    release(false)
     throw error
   }
 }

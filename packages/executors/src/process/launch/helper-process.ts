@@ -1,5 +1,7 @@
-import { spawn, type ChildProcess } from 'node:child_process'
+import { spawn, type ChildProcess, type ChildProcessByStdio } from 'node:child_process'
+import { closeSync, openSync } from 'node:fs'
 import type { Socket } from 'node:net'
+import type { Readable, Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import type { ChildEnding } from './child.ts'
 import { childEnding } from './direct-launcher.ts'
@@ -15,6 +17,14 @@ export interface Launched {
   pid: number
   started: number | undefined
   exited: Promise<ChildEnding>
+}
+
+/** Where a helper runs. */
+export interface HelperPlace {
+  /** A command line in front of the helper's. */
+  prefix: readonly string[]
+  /** A private directory for what stdin, stdout and stderr lead to, and the same behind a read-only mount; absent: one in the open. */
+  channels?: { directory: string, view: number }
 }
 
 /** A running helper. */
@@ -34,10 +44,18 @@ interface Waiting {
   ended: (ending: ChildEnding) => void
 }
 
-/** Starts the helper, an empty environment and the limits of `prefix` its own and that of what it starts. */
-export function startHelper (prefix: readonly string[]): HelperProcess {
-  const [command = process.execPath, ...args] = [...prefix, process.execPath, ...nodeOptions, program]
-  const child = spawn(command, args, { cwd: '/', env: { NODE_V8_COVERAGE: undefined, PATH: process.env['PATH'] }, stdio: ['pipe', 'pipe', 'ignore'] })
+/** Starts the helper, an empty environment and the limits of its place its own and that of what it starts. */
+export function startHelper ({ prefix, channels }: HelperPlace): HelperProcess {
+  const [command = process.execPath, ...args] = [...prefix, process.execPath, ...nodeOptions, program, ...(channels === undefined ? [] : ['boxed'])]
+  const proc = openSync('/proc', 'r')
+  const child = spawn(command, args, {
+    cwd: '/',
+    env: { NODE_V8_COVERAGE: undefined, PATH: process.env['PATH'] },
+    // What a terminal sends to the worker is not for those that stand between the two.
+    detached: true,
+    stdio: ['pipe', 'pipe', 'ignore', ...(channels === undefined ? [] : [channels.view]), proc]
+  }) as ChildProcessByStdio<Writable, Readable, null>
+  closeSync(proc)
   const waiting = new Map<number, Waiting>()
   let alive = true
   let closing = false

@@ -1,5 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process'
-import { closeSync, constants, openSync, writeFileSync, writeSync } from 'node:fs'
+import { closeSync, constants, openSync, readlinkSync, writeFileSync, writeSync } from 'node:fs'
+import { basename } from 'node:path'
+import { childrenOf, namespacePids } from '../children.ts'
 import { readMark } from '../mark.ts'
 import { readProcess } from '../process-table.ts'
 import type { HelperMessage, JoinMessage, MakePipesMessage, StartMessage } from './messages.ts'
@@ -10,6 +12,11 @@ import type { HelperMessage, JoinMessage, MakePipesMessage, StartMessage } from 
  * is that of everything it has started, and its stdin ends with the worker, however that dies.
  */
 const running = new Map<number, ChildProcess>()
+/** The descriptor of the channels' directory behind a read-only mount, opened anew so that nobody inherits it. */
+const view = process.argv[2] === 'boxed' ? reopen(3) : undefined
+/** The worker's /proc: this process may be in a pid namespace of its own, and the worker knows processes by its own numbers. */
+const workersProc = `/proc/self/fd/${reopen(view === undefined ? 3 : 4)}`
+const ownPid = Number(readlinkSync(`${workersProc}/self`))
 const usualMark = readMark('self')
 let rest = ''
 /** Where it belongs. */
@@ -53,16 +60,18 @@ function start (message: StartMessage): void {
   const { id, mark } = message
   const opened: number[] = []
   try {
-    for (const [at, path] of message.pipes.entries()) opened.push(openSync(path, at === 0 ? constants.O_RDONLY : constants.O_WRONLY))
+    opened.push(openSync(inputPath(message.pipes), constants.O_RDONLY))
+    for (const path of [message.pipes.stdout, message.pipes.stderr]) opened.push(openSync(path, constants.O_WRONLY))
     for (const path of message.files) opened.push(openSync(path, 'r+'))
     if (mark !== undefined) writeMark(mark)
     if (message.group !== undefined) enter(message.group.members)
-    const child = spawn(message.program, message.args, { cwd: message.cwd, env: message.env, detached: true, stdio: opened })
+    const child = spawn(message.program, message.args, { cwd: message.cwd, env: message.env, argv0: message.name, detached: true, stdio: opened })
     child.once('error', error => { if (child.pid === undefined) say({ id, error: (error as NodeJS.ErrnoException).code ?? '' }) })
     if (child.pid === undefined) return
     running.set(id, child)
-    const started = readProcess(child.pid)?.started
-    say({ id, pid: child.pid, ...(started === undefined ? {} : { started }) })
+    const pid = workersPid(child.pid)
+    const started = readProcess(pid, undefined, workersProc)?.started
+    say({ id, pid, ...(started === undefined ? {} : { started }) })
     child.once('exit', (code, signal) => {
       running.delete(id)
       say({ id, code, signal })
@@ -74,6 +83,22 @@ function start (message: StartMessage): void {
     if (mark !== undefined && usualMark !== undefined) writeMark(usualMark)
     for (const fd of opened) closeSync(fd)
   }
+}
+
+/** Through the read-only mount nobody can write to it, change it, or mark it in any way. */
+function inputPath ({ stdin }: StartMessage['pipes']): string {
+  if (stdin === undefined) return '/dev/null'
+  return view === undefined ? stdin : `/proc/self/fd/${view}/${basename(stdin)}`
+}
+
+function workersPid (pid: number): number {
+  return childrenOf(ownPid, workersProc).findLast(child => namespacePids(child, workersProc).at(-1) === pid) ?? pid
+}
+
+function reopen (fd: number): number {
+  const again = openSync(`/proc/self/fd/${fd}`, constants.O_DIRECTORY)
+  closeSync(fd)
+  return again
 }
 
 function bound ({ limits }: NonNullable<StartMessage['group']>): void {

@@ -2,18 +2,18 @@ import type { Marks } from '../mark.ts'
 import type { Launcher } from './child.ts'
 import { createDirectLauncher } from './direct-launcher.ts'
 import { createHelperLauncher } from './helper-launcher.ts'
+import type { HelperPlace } from './helper-process.ts'
 
 /**
  * The launcher for this machine: through a helper on Linux, else, and where the helper can't work (no mkfifo, a /proc
  * that shows nothing), directly.
  *
- * @param prefix a command line in front of the helper's
  * @param members files of the control groups that processes belong to
  */
-export function createLauncher (marks: Marks, prefix: readonly string[], members: readonly string[]): Launcher {
+export function createLauncher (marks: Marks, place: HelperPlace, members: readonly string[]): Launcher {
   const direct = createDirectLauncher(marks)
   if (process.platform !== 'linux') return direct
-  let chosen: Launcher = createHelperLauncher(prefix, members)
+  let chosen: Launcher = createHelperLauncher(place, members)
   let tried: Promise<void> | undefined
   const choose = async (): Promise<void> => {
     tried ??= chosen.prepare().catch(async () => {

@@ -5,8 +5,10 @@ export interface StartMessage {
   args: readonly string[]
   env: Readonly<Record<string, string>>
   cwd: string
-  /** Paths of what becomes stdin, stdout and stderr. */
-  pipes: readonly string[]
+  /** What it is told as its own name; its path when absent. */
+  name?: string
+  /** Paths of what becomes stdin, stdout and stderr; without the first there is nothing to read. */
+  pipes: { stdin?: string, stdout: string, stderr: string }
   /** What becomes 3, 4 and so on: paths to open for reading and writing. */
   files: readonly string[]
   mark?: number

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { chmodSync, closeSync, openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, closeSync, fchmodSync, openSync, statSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createConnection } from 'node:net'
 import type { CanaryTask } from './task.ts'
 
@@ -14,6 +14,11 @@ const reached: Record<string, string> = {}
 attempt('files', 'read a secret of another directory', () => readFileSync(task.secret, 'utf8'))
 for (const file of task.outside) attempt('writes', `wrote to ${file}`, () => { writeFileSync(file, 'canary') })
 attempt('writes', 'opened a switch of the kernel', () => { closeSync(openSync('/proc/sys/kernel/core_pattern', 'r+')) })
+attempt('writes', 'opened its input for writing', () => { closeSync(openSync('/proc/self/fd/0', 'r+')) })
+attempt('writes', 'changed its input', () => { fchmodSync(0, 0o600) })
+for (const name of ['full', 'null', 'random', 'tty', 'urandom', 'zero']) {
+  attempt('writes', `changed /dev/${name}`, () => { chmodSync(`/dev/${name}`, statSync(`/dev/${name}`).mode & 0o777) })
+}
 attempt('system-calls', 'gave a file the rights of its owner', () => {
   writeFileSync('/tmp/canary', '')
   chmodSync('/tmp/canary', 0o4755)

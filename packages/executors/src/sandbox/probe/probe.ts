@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { createDirectLauncher } from '../../process/launch/direct-launcher.ts'
+import { createLauncher } from '../../process/launch/launcher.ts'
 import { createMarks } from '../../process/mark.ts'
 import { createPins } from '../../process/pins.ts'
 import { readProcessTable } from '../../process/process-table.ts'
 import { runProcess, type ProcessEnd } from '../../process/run-process.ts'
 import { parseJson } from '../../result/json.ts'
 import { createBox } from '../box.ts'
-import type { BoxFoundation } from '../foundation.ts'
+import { placeOf, type BoxFoundation } from '../foundation.ts'
 import { defaultLimits } from '../limits.ts'
 import { boxLayers, type LayerFinding } from '../report.ts'
 import { layBait } from './bait.ts'
@@ -27,13 +27,15 @@ export async function probeBox (foundation: BoxFoundation, env: NodeJS.ProcessEn
     const plan = { program: process.execPath, args: [canary], env: { PATH: env['PATH'] ?? '' }, cwd: foundation.workspaceDir, readable: [dirname(canary), packageFile] }
     const lines: string[] = []
     const marks = createMarks()
+    const launcher = createLauncher(marks, placeOf(foundation), [])
     const end = await runProcess(plan, {
       stdin: JSON.stringify(bait.task),
       timeoutMs,
       signal: new AbortController().signal,
       maxOutputBytes: outputBytes,
       onLine: line => { lines.push(line) }
-    }, { marks, launcher: createDirectLauncher(marks), pins: createPins(), onSurvivors: () => {}, box })
+    }, { marks, launcher, pins: createPins(), onSurvivors: () => {}, box })
+    await launcher.close()
     return findingsOf(end, lines, isRunning(bait.task.sleepSeconds))
   } finally {
     await bait.remove()

@@ -1,0 +1,163 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import t from 'tap'
+import { python } from '../python/fixture.ts'
+import { withoutBox } from '../sandbox/boxed-tools.ts'
+import { waitFor } from '../support/condition.ts'
+
+const skip = await withoutBox()
+const doomed = join(import.meta.dirname, 'doomed-worker.js')
+/** More of them: TOOLYARD_TEST_KILLS=2000 TOOLYARD_TEST_SEED=7 node test/build/faults/left-behind.test.js */
+const kills = Number(process.env['TOOLYARD_TEST_KILLS'] ?? 24)
+const seed = Number(process.env['TOOLYARD_TEST_SEED'] ?? process.hrtime.bigint() % 1_000_000n)
+/** Later moments, in milliseconds, are those of boxes that have begun to run. */
+const latestMs = 1_200
+const together = 2
+
+t.setTimeout(600_000 + kills * 5_000)
+
+/** Who is killed, and in which order; the first is the worker. */
+const orders: Record<string, (family: number[]) => number[]> = {
+  'the whole family, the worker first': family => family,
+  'the whole family, the worker last': family => family.toReversed(),
+  'the worker alone': family => family.slice(0, 1),
+  'the worker and its helper': family => family.slice(0, family.length > 1 ? 4 : 1),
+  'all but the worker, then the worker': family => [...family.slice(1), ...family.slice(0, 1)]
+}
+
+void t.test(`a worker that is killed at any moment, with any of its processes, leaves none (seed ${seed})`, { skip }, async t => {
+  const random = generator(seed)
+  let left = kills
+  let boxes = 0
+  await Promise.all(Array.from({ length: together }, async () => {
+    while (left-- > 0) {
+      const [name, order] = Object.entries(orders)[Math.floor(random() * Object.keys(orders).length)] ?? ['', (family: number[]) => family]
+      const round = { ms: Math.floor(random() * latestMs), withPython: python.skip === false && random() < 0.5 }
+      const { remaining, killed } = await killAt(round, order)
+      boxes += killed
+      t.strictSame(remaining, [], `${name}, after ${round.ms} ms`)
+    }
+  }))
+  t.comment(`${kills} workers were killed, with ${boxes} boxes in all`)
+})
+
+void t.test('what a worker that was killed with its helper leaves in the open is ended by the next worker', { skip: process.platform !== 'linux' }, async t => {
+  const base = makeBase()
+  t.teardown(() => { rmSync(base, { recursive: true, force: true }) })
+  const script = `
+    import { useTemporaryDirectory } from ${JSON.stringify(import.meta.resolve('@toolyard/worker').replace(/index\.js$/, 'temporary-directory.js'))}
+    import { createExecutors } from ${JSON.stringify(import.meta.resolve('@toolyard/executors'))}
+    useTemporaryDirectory()
+    if (process.argv[1] === 'run') {
+      const executors = createExecutors({ workspaceDir: '/', env: process.env, maxOutputBytes: 1000, audit: { record () {}, async flush () {} } })
+      const run = { kind: 'command', program: '/bin/sh', args: ['-c', 'setsid sleep 7201 & sleep 7201'], envPassthrough: [] }
+      await executors.run({ name: 'x', description: '', parameters: {}, jobType: 'agentcli.x', enabled: true, idempotent: false, source: { format: 'agentcli', file: '/tools.json', index: 0 }, run }, {}, { jobId: '1', timeoutMs: 60_000, signal: new AbortController().signal, log () {} })
+    }`
+  const start = (...args: string[]): ChildProcess => spawn(process.execPath, ['--input-type=module', '-e', script, ...args], { env: marked(base), stdio: ['ignore', 'ignore', 'inherit'] })
+  const worker = start('run')
+  const exited = once(worker, 'exit')
+  await waitFor('the tool runs', () => commandsOf(base).filter(command => command.startsWith('sleep')).length === 2)
+  const pair = familyOf(worker.pid ?? 0).slice(0, 2)
+  // So that neither hears of the other's end.
+  for (const pid of pair) process.kill(pid, 'SIGSTOP')
+  for (const pid of pair) kill(pid)
+  await exited
+  await sleep(100)
+  t.strictSame(commandsOf(base).filter(command => command.startsWith('sleep')), ['sleep\x007201\0', 'sleep\x007201\0'], 'nobody was left to end them')
+  const [code] = await once(start('look'), 'exit') as [number]
+  t.equal(code, 0)
+  await waitFor('nothing is left', () => commandsOf(base).length === 0)
+})
+
+interface Round {
+  ms: number
+  withPython: boolean
+}
+
+async function killAt ({ ms, withPython }: Round, order: (family: number[]) => number[]): Promise<{ remaining: string[], killed: number }> {
+  const base = makeBase()
+  const worker = spawn(process.execPath, [doomed, base, withPython ? 'python' : ''], { env: marked(base), stdio: ['ignore', 'pipe', 'inherit'], detached: true })
+  const exited = once(worker, 'exit')
+  try {
+    // Half of them while it looks at what there is, half while it runs tools.
+    if (ms % 2 === 0) await once(worker.stdout, 'data')
+    await sleep(ms)
+    writeFileSync(join(base, 'workspace/stay'), '')
+    const family = familyOf(worker.pid ?? 0)
+    for (const pid of order(family)) kill(pid)
+    kill(worker.pid ?? 0)
+    await exited
+    const end = performance.now() + 5_000
+    while (commandsOf(base).length > 0 && performance.now() < end) await sleep(10)
+    return { remaining: commandsOf(base), killed: Math.max(0, family.length - 4) }
+  } finally {
+    for (const pid of idsOf(base)) kill(pid)
+    rmSync(base, { recursive: true, force: true })
+  }
+}
+
+function makeBase (): string {
+  const base = mkdtempSync(join(tmpdir(), 'toolyard-doomed-'))
+  for (const name of ['workspace', 'python', 'tmp', 'bin']) mkdirSync(join(base, name))
+  writeFileSync(join(base, 'python/sleeper.py'), 'import os\nimport time\nfrom toolyard import Tool\n\nclass Sleeper(Tool):\n    def execute(self):\n        if os.path.exists("stay"):\n            time.sleep(7200)\n')
+  return base
+}
+
+/** By the directory in its PATH, everything that descends from it is known. */
+function marked (base: string): NodeJS.ProcessEnv {
+  return { PATH: `${process.env['PATH'] ?? ''}:${join(base, 'bin')}`, HOME: process.env['HOME'], TMPDIR: join(base, 'tmp') }
+}
+
+function idsOf (base: string): number[] {
+  return readdirSync('/proc').map(Number).filter(Number.isSafeInteger).filter(pid => {
+    try {
+      // A zombie has neither.
+      return ['environ', 'cmdline'].some(name => readFileSync(`/proc/${pid}/${name}`, 'latin1').includes(base))
+    } catch {
+      return false
+    }
+  })
+}
+
+function commandsOf (base: string): string[] {
+  return idsOf(base).map(pid => {
+    try {
+      return readFileSync(`/proc/${pid}/cmdline`, 'latin1')
+    } catch {
+      return ''
+    }
+  }).filter(command => command !== '')
+}
+
+/** A process and its descendants, parents before children. */
+function familyOf (pid: number): number[] {
+  try {
+    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1').split(' ').filter(part => part !== '').map(Number)
+    return [pid, ...children.flatMap(familyOf)]
+  } catch {
+    return []
+  }
+}
+
+function kill (pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch {
+    // It ended by itself.
+  }
+}
+
+/** Numbers from 0 to 1, the same for the same seed (mulberry32). */
+function generator (seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}
