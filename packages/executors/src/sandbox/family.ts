@@ -5,27 +5,34 @@ import { findOnPath } from '../process/find-program.ts'
  * What the root user owns of the machine in a box: the device files that bubblewrap shows there. What lies behind a
  * read-only mount can be used and not changed; another user owns none of them.
  */
-const guardDevices = 'for name in full null random tty urandom zero; do mount --bind /dev/$name /dev/$name && mount -o remount,bind,ro /dev/$name; done 2>/dev/null; '
+const guardDevices = 'for name in full null random tty urandom zero; do mount -o bind,ro /dev/$name /dev/$name; done 2>/dev/null; '
 const timeoutMs = 5_000
 
+/** Command lines that run what follows them in a pid namespace, with all that it starts; both empty where that can't be had. */
+export interface Family {
+  plain: readonly string[]
+  /** Device files can't be changed in there, either. */
+  guarded: readonly string[]
+}
+
+/** No namespace around boxes. */
+export const noFamily: Family = { plain: [], guarded: [] }
+
 /**
- * The command line that runs what follows it in a pid namespace, with all that it starts; empty where that can't be had.
+ * Finds out how to run a family of processes that ends as a whole.
  *
  * A box alone may outlive the worker: while it is being built, there is a moment in which its first process has lost its
  * parent and has not yet asked the kernel to end with it. The kernel ends a namespace as a whole: here with its first
  * process, which does nothing but wait for the one that follows it (and bury orphans). That one ends with its stdin, or
  * its connection to the worker, however the worker dies.
  */
-export async function familyCommand (env: NodeJS.ProcessEnv): Promise<string[]> {
+export async function findFamily (env: NodeJS.ProcessEnv): Promise<Family> {
   const [unshare, sh] = ['unshare', 'sh'].map(name => findOnPath(name, env['PATH']))
-  if (unshare === undefined || sh === undefined) return []
-  const root = process.getuid?.() === 0
-  const command = [
-    unshare, '--user', '--map-current-user', '--pid', '--mount-proc', '--fork', '--kill-child=KILL', '--',
-    sh, '-c', `${root ? guardDevices : ''}"$@"; exit`, sh
-  ]
+  if (unshare === undefined || sh === undefined) return noFamily
+  const command = (first: string): string[] => [unshare, '--user', '--map-current-user', '--pid', '--mount-proc', '--fork', '--kill-child=KILL', '--', sh, '-c', `${first}"$@"; exit`, sh]
+  const plain = command('')
   const works = await new Promise<boolean>(resolve => {
-    execFile(unshare, [...command.slice(1), sh, '-c', 'exit'], { env: { PATH: env['PATH'] }, timeout: timeoutMs }, error => { resolve(error === null) })
+    execFile(unshare, [...plain.slice(1), sh, '-c', 'exit'], { env: { PATH: env['PATH'] }, timeout: timeoutMs }, error => { resolve(error === null) })
   })
-  return works ? command : []
+  return works ? { plain, guarded: process.getuid?.() === 0 ? command(guardDevices) : plain } : noFamily
 }

@@ -7,6 +7,7 @@ import type { Renamer } from '../process/own-name.ts'
 import type { Bubblewrap } from './bubblewrap.ts'
 import { makeEtcDirectory } from './etc-directory.ts'
 import { findRenamer } from './renamer.ts'
+import type { Family } from './family.ts'
 import { openReadOnly } from './read-only-view.ts'
 import { searchPathDirectories } from './search-path.ts'
 import { createSecondNames, type SecondNames } from './second-names.ts'
@@ -30,7 +31,7 @@ export interface BoxFoundation {
   /** The file of the compiled seccomp filter; undefined where there is none for this architecture. */
   filter: string | undefined
   statusFiles: StatusFiles
-  /** A command line in front of what starts boxes: see `familyCommand`. */
+  /** A command line in front of what starts boxes, so that they end with the worker. */
   family: readonly string[]
   /** Where the helper keeps what stdin, stdout and stderr of tools lead to, and the same behind a read-only mount. */
   channels: { directory: string, view: number } | undefined
@@ -54,7 +55,7 @@ export interface FoundationOptions {
 /** What of this machine boxes are made with. */
 export interface FoundationMeans {
   bubblewrap: Bubblewrap
-  family: readonly string[]
+  family: Family
 }
 
 /** Makes the foundation; `closeFoundation` removes it. */
@@ -65,7 +66,7 @@ export async function makeFoundation ({ bubblewrap, family }: FoundationMeans, o
   const directory = mkdtempSync(join(tmpdir(), 'toolyard-box-'))
   const channels = join(directory, 'channels')
   mkdirSync(channels, { mode: 0o700 })
-  const view = await openReadOnly(channels, [...family, bubblewrap.path])
+  const [view, renamer] = await Promise.all([openReadOnly(channels, [...family.plain, bubblewrap.path]), findRenamer(options.env)])
   return {
     bubblewrap,
     directory,
@@ -74,10 +75,10 @@ export async function makeFoundation ({ bubblewrap, family }: FoundationMeans, o
     searchPath: searchPathDirectories(options.env['PATH'] ?? '', barred),
     env: findOnPath('env', options.env['PATH']),
     prlimit: findOnPath('prlimit', options.env['PATH']),
-    renamer: await findRenamer(options.env),
+    renamer,
     filter: writeFilter(directory),
     statusFiles: createStatusFiles(directory),
-    family,
+    family: family.guarded,
     channels: view === undefined ? undefined : { directory: channels, view },
     workspaceDir: resolve(options.workspaceDir),
     hidden: options.hidden.map(path => resolve(path)),

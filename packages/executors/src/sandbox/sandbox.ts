@@ -8,7 +8,7 @@ import { createBox } from './box.ts'
 import { findHierarchy } from './cgroup/hierarchy.ts'
 import { openToolGroups, type GroupLimits } from './cgroup/tool-groups.ts'
 import { findBubblewrap } from './bubblewrap.ts'
-import { familyCommand } from './family.ts'
+import { findFamily, noFamily } from './family.ts'
 import { closeFoundation, makeFoundation, placeOf, type BoxFoundation, type FoundationOptions } from './foundation.ts'
 import { withoutNetwork, type Grant } from './grant.ts'
 import { createHostBox, type HostBox } from './host-box.ts'
@@ -127,14 +127,13 @@ function isBoxed ({ run, jobType }: Tool): boolean {
 
 /** Without a box that runs at all, there is nothing to keep. */
 async function openFoundation (options: SandboxOptions): Promise<{ foundation: BoxFoundation | undefined, report: SandboxReport }> {
-  const bubblewrap = await findBubblewrap(options.env)
+  const [bubblewrap, family] = await Promise.all([findBubblewrap(options.env), findFamily(options.env)])
   if (bubblewrap === undefined) {
     return { foundation: undefined, report: reportOf([{ layer: 'bubblewrap', holds: false, detail: 'there is no bwrap on the PATH' }]) }
   }
   // A kernel or container may refuse what the program knows; the seccomp filter refuses user namespaces as well.
   const programs = bubblewrap.disableUserns ? [bubblewrap, { ...bubblewrap, disableUserns: false }] : [bubblewrap]
-  const family = await familyCommand(options.env)
-  const families = family.length === 0 ? [family] : [family, []]
+  const families = family === noFamily ? [family] : [family, noFamily]
   let report = reportOf([])
   for (const means of families.flatMap(family => programs.map(program => ({ bubblewrap: program, family })))) {
     const foundation = await makeFoundation(means, options)

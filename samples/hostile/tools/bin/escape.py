@@ -14,6 +14,7 @@ import json
 import os
 import platform
 import socket
+import stat
 import sys
 
 LIBC = ctypes.CDLL(None, use_errno=True)
@@ -191,6 +192,23 @@ def gives_rights():
     return False
 
 
+def writes_to_input():
+    """Whether the file that the arguments were read from can be written to; others have none."""
+    return stat.S_ISREG(os.fstat(0).st_mode) and opened_for_writing("/proc/self/fd/0")
+
+
+def grows_input():
+    """Takes room on the disk that no limit of a file's size bounds (FALLOC_FL_KEEP_SIZE)."""
+    descriptor = os.open("/proc/self/fd/0", os.O_RDWR)
+    return LIBC.fallocate(descriptor, 1, ctypes.c_long(0), ctypes.c_long(4096)) == 0
+
+
+def changed(path):
+    """Whether the permissions of a file can be set; to what they are."""
+    os.chmod(path, stat.S_IMODE(os.stat(path).st_mode))
+    return True
+
+
 def plant(target):
     """Links for whoever cleans up or reads output afterwards."""
     for directory in (".", "/tmp", "/var/tmp", "/dev/shm", os.environ.get("HOME", "/")):
@@ -247,6 +265,11 @@ def report(given):
         attempt(f"called {name}", lambda: call(name, 0, 0, 0, -1, 0, 0))
     attempt("called ptrace", lambda: in_child(lambda: call("ptrace", 0, 0, 0, 0)))
     attempt("gave a file the rights of its owner", gives_rights)
+    attempt("wrote to its input", writes_to_input)
+    attempt("took disk by its input", grows_input)
+    attempt("left an attribute on its input", lambda: os.setxattr("/proc/self/fd/0", "user.left", b"1") is None)
+    for path in ("/proc/self/fd/0", "/dev/full", "/dev/null", "/dev/random", "/dev/tty", "/dev/urandom", "/dev/zero"):
+        attempt(f"changed {path}", lambda: changed(path))
     if "links" in given:
         plant(given["links"])
     return {"tried": tried, "reached": reached}

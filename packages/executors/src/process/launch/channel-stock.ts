@@ -8,8 +8,8 @@ export interface Channel {
   paths: { stdin?: string, stdout: string, stderr: string }
   /** Descriptors to read stdout and stderr from, which don't block; whoever took the channel closes them. */
   reading: readonly [stdout: number, stderr: number]
-  /** Removes the paths. To be called once, when the process has opened its ends, or never will. */
-  remove: () => void
+  /** Closes those and removes the paths, when no process will have the other ends: one that has them has removed the paths. */
+  abandon: () => void
 }
 
 /** The channels of one worker. */
@@ -56,15 +56,17 @@ export function createChannelStock (directory: string, makeFifos: (paths: string
 function openChannel (place: string, input: string): Channel {
   const [stdin, stdout, stderr] = [`${place}-in`, `${place}-out`, `${place}-err`]
   const opened: number[] = []
-  const remove = (): void => { for (const file of [stdin, stdout, stderr]) rmSync(file, { force: true }) }
+  const abandon = (): void => {
+    for (const fd of opened) closeSync(fd)
+    for (const file of [stdin, stdout, stderr]) rmSync(file, { force: true })
+  }
   try {
     if (input !== '') writeFileSync(stdin, input, { flag: 'wx', mode: 0o400 })
     for (const file of [stdout, stderr]) opened.push(openSync(file, constants.O_RDONLY | constants.O_NONBLOCK))
     const [out = -1, err = -1] = opened
-    return { paths: { ...(input === '' ? {} : { stdin }), stdout, stderr }, reading: [out, err], remove }
+    return { paths: { ...(input === '' ? {} : { stdin }), stdout, stderr }, reading: [out, err], abandon }
   } catch (error) {
-    for (const fd of opened) closeSync(fd)
-    remove()
+    abandon()
     throw error
   }
 }

@@ -1,4 +1,4 @@
-import { closeSync, mkdtempSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -38,14 +38,14 @@ export function createHelperLauncher (place: HelperPlace, members: readonly stri
         const starter = current()
         await joined
         return await launchThrough(starter, channel, request)
-      } finally {
-        channel.remove()
+      } catch (error) {
+        channel.abandon()
+        throw error
       }
     },
     async prepare () {
-      const { reading, remove } = await open().stock.take('')
-      for (const fd of reading) closeSync(fd)
-      remove()
+      const channel = await open().stock.take('')
+      channel.abandon()
       await joined
     },
     async close () {
@@ -58,34 +58,29 @@ export function createHelperLauncher (place: HelperPlace, members: readonly stri
 
 /** A pipe that nobody has open for writing reads as ended, so reading begins once the process has it. */
 async function launchThrough (helper: HelperProcess, { paths, reading }: Channel, { plan, files, mark, group }: LaunchRequest): Promise<Child> {
-  try {
-    const { program, args, env, cwd, name } = plan
-    checkNul([program, cwd, ...args, ...Object.values(env)])
-    const { pid, started, exited } = await helper.start({
-      program,
-      args,
-      env,
-      cwd,
-      ...(name === undefined ? {} : { name }),
-      pipes: paths,
-      files,
-      ...(mark === undefined ? {} : { mark }),
-      ...(group === undefined ? {} : { group: { members: group.members, limits: group.limits } })
-    })
-    const streams = reading.map(fd => new Socket({ fd, readable: true, writable: false }))
-    const [stdout, stderr] = streams as [Socket, Socket]
-    return {
-      pid,
-      started,
-      stdout,
-      stderr,
-      exited,
-      closed: Promise.all([exited, ...streams.map(closeOf)]).then(() => true),
-      release () { for (const stream of streams) stream.destroy() }
-    }
-  } catch (error) {
-    for (const fd of reading) closeSync(fd)
-    throw error
+  const { program, args, env, cwd, name } = plan
+  checkNul([program, cwd, ...args, ...Object.values(env)])
+  const { pid, started, exited } = await helper.start({
+    program,
+    args,
+    env,
+    cwd,
+    ...(name === undefined ? {} : { name }),
+    pipes: paths,
+    files,
+    ...(mark === undefined ? {} : { mark }),
+    ...(group === undefined ? {} : { group: { members: group.members, limits: group.limits } })
+  })
+  const streams = reading.map(fd => new Socket({ fd, readable: true, writable: false }))
+  const [stdout, stderr] = streams as [Socket, Socket]
+  return {
+    pid,
+    started,
+    stdout,
+    stderr,
+    exited,
+    closed: Promise.all([exited, ...streams.map(closeOf)]).then(() => true),
+    release () { for (const stream of streams) stream.destroy() }
   }
 }
 

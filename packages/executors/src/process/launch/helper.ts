@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process'
-import { closeSync, constants, openSync, readlinkSync, writeFileSync, writeSync } from 'node:fs'
+import { closeSync, constants, openSync, readlinkSync, unlinkSync, writeFileSync, writeSync } from 'node:fs'
 import { basename } from 'node:path'
 import { childrenOf, namespacePids } from '../children.ts'
 import { readMark } from '../mark.ts'
@@ -61,7 +61,8 @@ function start (message: StartMessage): void {
   const opened: number[] = []
   try {
     opened.push(openSync(inputPath(message.pipes), constants.O_RDONLY))
-    for (const path of [message.pipes.stdout, message.pipes.stderr]) opened.push(openSync(path, constants.O_WRONLY))
+    for (const path of [message.pipes.stdout, message.pipes.stderr]) opened.push(openForWriting(path))
+    for (const path of Object.values(message.pipes)) unlinkSync(path)
     for (const path of message.files) opened.push(openSync(path, 'r+'))
     if (mark !== undefined) writeMark(mark)
     if (message.group !== undefined) enter(message.group.members)
@@ -89,6 +90,16 @@ function start (message: StartMessage): void {
 function inputPath ({ stdin }: StartMessage['pipes']): string {
   if (stdin === undefined) return '/dev/null'
   return view === undefined ? stdin : `/proc/self/fd/${view}/${basename(stdin)}`
+}
+
+/** Who opens a FIFO for writing waits for a reader, and the worker may be gone by now: this is one for a moment. */
+function openForWriting (path: string): number {
+  const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
+  try {
+    return openSync(path, constants.O_WRONLY)
+  } finally {
+    closeSync(reader)
+  }
 }
 
 function workersPid (pid: number): number {

@@ -7,7 +7,7 @@ export interface StartMessage {
   cwd: string
   /** What it is told as its own name; its path when absent. */
   name?: string
-  /** Paths of what becomes stdin, stdout and stderr; without the first there is nothing to read. */
+  /** Paths of what becomes stdin, stdout and stderr, which are removed; without the first there is nothing to read. */
   pipes: { stdin?: string, stdout: string, stderr: string }
   /** What becomes 3, 4 and so on: paths to open for reading and writing. */
   files: readonly string[]

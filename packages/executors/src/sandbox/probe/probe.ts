@@ -35,8 +35,9 @@ export async function probeBox (foundation: BoxFoundation, env: NodeJS.ProcessEn
       maxOutputBytes: outputBytes,
       onLine: line => { lines.push(line) }
     }, { marks, launcher, pins: createPins(), onSurvivors: () => {}, box })
+    const leftBehind = isRunning(bait.task.sleepSeconds)
     await launcher.close()
-    return findingsOf(end, lines, isRunning(bait.task.sleepSeconds))
+    return findingsOf(end, lines, leftBehind)
   } finally {
     await bait.remove()
   }

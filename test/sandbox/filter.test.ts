@@ -1,0 +1,72 @@
+import t from 'tap'
+import fc from 'fast-check'
+
+type Filter = (arch: string) => Buffer | undefined
+const { sandboxFilter, templateFilter } = await import(import.meta.resolve('@toolyard/executors').replace(/index\.js$/, 'sandbox/seccomp/filter.js')) as Record<'sandboxFilter' | 'templateFilter', Filter>
+
+const machines = {
+  x64: {
+    audit: 0xc000003e,
+    modes: { chmod: [90, 1], fchmod: [91, 1], fchmodat: [268, 2], fchmodat2: [452, 2], creat: [85, 1], mkdir: [83, 1], mkdirat: [258, 2], mknod: [133, 1], mknodat: [259, 2] },
+    creations: { open: [2, 1, 2], openat: [257, 2, 3] }
+  },
+  arm64: {
+    audit: 0xc00000b7,
+    modes: { fchmod: [52, 1], fchmodat: [53, 2], fchmodat2: [452, 2], mkdirat: [34, 2], mknodat: [33, 2] },
+    creations: { openat: [56, 2, 3] }
+  }
+} as const
+const verdicts = { allowed: 0x7fff0000, killed: 0x80000000, notPermitted: 0x00050001, notImplemented: 0x00050026 }
+
+/** Runs a filter as the kernel does; arguments are 64 bits wide. */
+function judge (filter: Buffer, audit: number, number: number, args: readonly bigint[]): number {
+  const data = Buffer.alloc(64)
+  data.writeUInt32LE(number >>> 0, 0)
+  data.writeUInt32LE(audit, 4)
+  for (const [at, value] of args.entries()) data.writeBigUInt64LE(BigInt.asUintN(64, value), 16 + 8 * at)
+  let word = 0
+  for (let at = 0; ; at++) {
+    const [code, ifTrue, ifFalse, k] = [filter.readUInt16LE(at * 8), filter.readUInt8(at * 8 + 2), filter.readUInt8(at * 8 + 3), filter.readUInt32LE(at * 8 + 4)]
+    if (code === 0x20) word = data.readUInt32LE(k)
+    else if (code === 0x06) return k
+    else if (code === 0x15) at += word === k ? ifTrue : ifFalse
+    else if (code === 0x35) at += word >= k ? ifTrue : ifFalse
+    else if (code === 0x45) at += (word & k) !== 0 ? ifTrue : ifFalse
+    else throw new Error(`no such instruction: ${code}`)
+  }
+}
+
+function argumentsWith (places: Record<number, bigint>): bigint[] {
+  return Array.from({ length: 6 }, (_, at) => places[at] ?? 0n)
+}
+
+const word = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n })
+const createFlags = 0x40n | 0x400000n
+
+for (const [arch, { audit, modes, creations }] of Object.entries(machines)) {
+  for (const [kind, filterOf] of Object.entries({ sandboxFilter, templateFilter })) {
+    const filter = filterOf(arch) ?? Buffer.alloc(0)
+    const verdict = (number: number, args: bigint[]): number => judge(filter, audit, number, args)
+
+    t.test(`fault 13 the ${kind} of ${arch} refuses setuid and setgid bits, whatever else a call carries, and nothing else of permissions`, t => {
+      fc.assert(fc.property(word, mode => {
+        const expected = (mode & 0o6000n) === 0n ? verdicts.allowed : verdicts.notPermitted
+        return Object.values<readonly [number, number]>(modes).every(([number, at]) => verdict(number, argumentsWith({ [at]: mode })) === expected)
+      }))
+      fc.assert(fc.property(word, word, (flags, mode) => {
+        const expected = (flags & createFlags) === 0n || (mode & 0o6000n) === 0n ? verdicts.allowed : verdicts.notPermitted
+        return Object.values<readonly [number, number, number]>(creations).every(([number, flagsAt, modeAt]) => verdict(number, argumentsWith({ [flagsAt]: flags, [modeAt]: mode })) === expected)
+      }))
+      t.equal(verdict(437, argumentsWith({})), verdicts.notImplemented, 'openat2 hides its permissions')
+      t.end()
+    })
+
+    t.test(`fault 17 the ${kind} of ${arch} ends with a verdict for every call of every convention`, t => {
+      const known = Object.values(verdicts)
+      fc.assert(fc.property(fc.integer({ min: 0, max: 600 }), fc.array(word, { minLength: 6, maxLength: 6 }), (number, args) => known.includes(verdict(number, args)) || verdict(number, args) === 0x00050061))
+      for (const other of [0x40000003, 0x40000028, 0xc000003e, 0xc00000b7].filter(each => each !== audit)) t.equal(judge(filter, other, 90, argumentsWith({ 1: 0o4755n })), verdicts.killed)
+      if (arch === 'x64') t.equal(verdict(0x40000000 + 90, argumentsWith({ 1: 0o4755n })), verdicts.notImplemented, 'x32')
+      t.end()
+    })
+  }
+}
