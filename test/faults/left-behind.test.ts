@@ -37,7 +37,8 @@ void t.test(`a worker that is killed at any moment, with any of its processes, l
     while (left-- > 0) {
       const [name, order] = Object.entries(orders)[Math.floor(random() * Object.keys(orders).length)] ?? ['', (family: number[]) => family]
       const round = { ms: Math.floor(random() * latestMs), withPython: python.skip === false && random() < 0.5 }
-      const { remaining, killed } = await killAt(round, order)
+      const { remaining, killed, level } = await killAt(round, order)
+      if (level !== undefined) t.equal(level, 'full')
       boxes += killed
       t.strictSame(remaining, [], `${name}, after ${round.ms} ms`)
     }
@@ -78,13 +79,13 @@ interface Round {
   withPython: boolean
 }
 
-async function killAt ({ ms, withPython }: Round, order: (family: number[]) => number[]): Promise<{ remaining: string[], killed: number }> {
+async function killAt ({ ms, withPython }: Round, order: (family: number[]) => number[]): Promise<{ remaining: string[], killed: number, level: string | undefined }> {
   const base = makeBase()
   const worker = spawn(process.execPath, [doomed, base, withPython ? 'python' : ''], { env: marked(base), stdio: ['ignore', 'pipe', 'inherit'], detached: true })
   const exited = once(worker, 'exit')
   try {
     // Half of them while it looks at what there is, half while it runs tools.
-    if (ms % 2 === 0) await once(worker.stdout, 'data')
+    const level = ms % 2 === 0 ? String((await once(worker.stdout, 'data'))[0]).trim() : undefined
     await sleep(ms)
     writeFileSync(join(base, 'workspace/stay'), '')
     const family = familyOf(worker.pid ?? 0)
@@ -93,7 +94,7 @@ async function killAt ({ ms, withPython }: Round, order: (family: number[]) => n
     await exited
     const end = performance.now() + 5_000
     while (commandsOf(base).length > 0 && performance.now() < end) await sleep(10)
-    return { remaining: commandsOf(base), killed: Math.max(0, family.length - 4) }
+    return { remaining: commandsOf(base), killed: Math.max(0, family.length - 4), level }
   } finally {
     for (const pid of idsOf(base)) kill(pid)
     rmSync(base, { recursive: true, force: true })

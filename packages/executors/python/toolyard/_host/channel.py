@@ -6,6 +6,8 @@ import json
 import os
 import socket
 
+from .streams import read_nothing
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
@@ -77,10 +79,7 @@ class Sockets:
 
     def take(self) -> Channel:
         """In the new process: what is printed from now on goes to the worker. Returns the connection for messages."""
-        # Its own: what one process sets for an open file holds for all that share it, and outlives the one that set it.
-        nothing = os.open(os.devnull, os.O_RDONLY)
-        os.dup2(nothing, 0)
-        os.close(nothing)
+        read_nothing()
         for descriptor in (1, 2):
             os.dup2(self._output.fileno(), descriptor)
         self._output.close()

@@ -54,6 +54,11 @@ class Forker:
         """
         Forks as long as `is_stale` says no. At the end, children have `grace` seconds to end by themselves.
         """
+        with suppress(ConnectionError):  # The worker may be gone when it is told something, before it is heard to be.
+            self._serve_worker(is_stale)
+        self._end_children(grace)
+
+    def _serve_worker(self, is_stale: Callable[[], bool]) -> None:
         poll = select.poll()
         poll.register(self._control, select.POLLIN)
         poll.register(self._watch, select.POLLIN)
@@ -65,7 +70,7 @@ class Forker:
             if self._control.fileno() in ready:
                 request = self._control.receive()
                 if request is None:
-                    return self._end_children(grace)
+                    return
                 if "opened" in request:
                     self._withdraw(request["opened"])
                 else:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from .channel import Channel
+from .streams import read_nothing
 
 
 class Pipes:
@@ -25,6 +26,7 @@ class Pipes:
 
     def take(self) -> Channel:
         """In the new process: what is printed from now on goes to the worker. Returns the channel for messages."""
+        read_nothing()
         for descriptor in (1, 2):
             os.dup2(self._output, descriptor)
         _close((self._output, *self.offered))

@@ -34,3 +34,10 @@ def print_nowhere() -> None:
     for descriptor in (1, 2):
         os.dup2(nowhere, descriptor)
     os.close(nowhere)
+
+
+def read_nothing() -> None:
+    """Gives this process a stdin of its own: what is set for an open file holds for all that share it, for ever."""
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
