@@ -6,10 +6,10 @@ import { createFixture, outputOf, python, toolClass } from './fixture.ts'
 
 const plainWorker = join(import.meta.dirname, 'plain-worker.js')
 
-t.test('X19 a tool sees PATH and HOME, and nothing else of the environment', python, async t => {
+t.test('X19 a tool sees PATH, HOME and a locale, and nothing else of the environment', python, async t => {
   const fixture = await createFixture(t)
   fixture.source('tool.py', toolClass('with open("/proc/self/environ") as file: return [dict(os.environ), file.read() if sys.platform == "linux" else ""]'))
-  const tool = { PATH: process.env['PATH'] ?? '', HOME: '/nowhere' }
+  const tool = { PATH: process.env['PATH'] ?? '', HOME: '/nowhere', LANG: 'C.UTF-8' }
   // Python by itself would set LC_CTYPE, and Node its coverage directory.
   const env = { ...tool, API_KEY: 'secret', REDIS_URL: 'redis://secret', LC_ALL: 'C', PYTHONPATH: '/x', PYTHONSTARTUP: '/x', NODE_V8_COVERAGE: t.testdirName }
   const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`)
