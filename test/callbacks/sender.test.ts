@@ -18,7 +18,7 @@ const toLoopback: Lookup = (_host, _options, callback) => { callback(null, [{ ad
 /** Sends by a policy that allows everything but addresses inside, unless told otherwise. */
 async function send (url: string, options: Partial<CallbackSenderOptions> = {}, allowPrivate = false): Promise<Outcome> {
   const sender = createCallbackSender({ policy: { allowlist: ['*'], allowHttp: true, allowPrivate }, secret, ...options })
-  return await sender({ url: new URL(url), deliveryId: 'd', body, signal: new AbortController().signal })
+  return await sender({ url: new URL(url), deliveryId: 'd', body, sentAt: Date.now(), signal: new AbortController().signal })
 }
 
 t.test('fault 44 addresses inside are refused when they are connected to, however they are written or named', async t => {

@@ -188,7 +188,7 @@ t.test('a delayed job that is due is found by who ends or takes a plain one', as
     const first = await way.take()
     const due = jobs[1]?.id ?? ''
     await redis.zrem(`toolyard:{${way.queue}}:prioritized`, due)
-    await redis.zadd(`toolyard:{${way.queue}}:delayed`, (Date.now() - 1) * 4_096, due)
+    await redis.zadd(`toolyard:{${way.queue}}:delayed`, (Date.now() - 100) * 4_096, due)
     const next = await first?.moveToCompleted(1, 'token', true) as unknown[] | undefined
     t.equal(next?.[1], due)
   }

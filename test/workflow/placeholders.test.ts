@@ -15,6 +15,7 @@ async function callOf (args: object, output: unknown, params: object = {}): Prom
   const started: StepStart[] = []
   const done: StepState = { state: 'succeeded', jobId: '1', output: async () => output, shownOutput: async () => output }
   const steps: WorkflowSteps = {
+    now: () => Date.now(),
     keep: make => make(),
     resolve: () => ({ tool: 'any', type: 'any', queue: 'default' }),
     progress: async () => ({ byName: new Map([['in', done]]), settled: 1 }),

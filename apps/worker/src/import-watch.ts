@@ -106,7 +106,7 @@ export class ImportWatch {
       if (doubt === 'network') this.#options.logger.info({ tool: one.tool.name, reason: fault?.reason }, 'a tool could not be tried, since a try has no network; its calls have it')
       // What was given up isn't known to be broken: its calls may wait for it longer, or have the network that it lacked.
       const found = doubt === undefined ? fault : undefined
-      this.#tried.set(one.key, { stamp: one.stamp, at: Date.now(), failures: found === undefined ? 0 : one.failures + 1 })
+      this.#tried.set(one.key, { stamp: one.stamp, at: performance.now(), failures: found === undefined ? 0 : one.failures + 1 })
       if (doubt === undefined) await this.#tell(one, found)
     }
   }
@@ -126,7 +126,7 @@ export class ImportWatch {
 
 function isDue ({ at, failures }: Tried, isListed: boolean): boolean {
   if (failures === 0) return isListed
-  return Date.now() - at > (isListed ? Math.min(lookMs * 2 ** failures, longestPauseMs) : againMs)
+  return performance.now() - at > (isListed ? Math.min(lookMs * 2 ** failures, longestPauseMs) : againMs)
 }
 
 /** A module is a file, or a package. */

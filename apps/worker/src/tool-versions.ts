@@ -4,6 +4,8 @@ import { createdAt, inventoryOf, type ClaimedJob, type ToolInventories, type Too
 
 /** Between two looks at the manifests for which jobs ask, in milliseconds. */
 const lookMs = 250
+/** Two processes know Redis' time so well at least, in milliseconds. */
+const clockErrorMs = 100
 
 /** What becomes of a job: this worker's own version of its tool, or another worker's turn. */
 export type Located = { registered: RegisteredTool | undefined, differs: boolean } | 'elsewhere'
@@ -18,6 +20,8 @@ export class ToolVersions {
   #inventory: ToolInventory
   #of: Registry
   #lookedAt = 0
+  /** The end of the last look's pause, by the process's monotonic clock. */
+  #pauseUntil = 0
   #looking: Promise<void> | undefined
 
   constructor (source: RegistrySource, inventories: ToolInventories) {
@@ -55,14 +59,15 @@ export class ToolVersions {
   /** A job that was made before the last look was made with manifests that were there then. */
   async #look (madeAt: number): Promise<void> {
     await this.#looking
-    if (this.#lookedAt > madeAt) return
+    if (this.#lookedAt > madeAt + clockErrorMs) return
     this.#looking ??= this.#reload().finally(() => { this.#looking = undefined })
     await this.#looking
   }
 
   async #reload (): Promise<void> {
-    await delay(Math.max(0, this.#lookedAt + lookMs - Date.now()))
-    this.#lookedAt = Date.now()
+    await delay(Math.max(0, this.#pauseUntil - performance.now()))
+    this.#pauseUntil = performance.now() + lookMs
+    this.#lookedAt = this.#inventories.now()
     await this.#source.reload()
   }
 }

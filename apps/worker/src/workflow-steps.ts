@@ -25,6 +25,7 @@ export function createStepsOf (deps: WorkflowStepsDeps): (job: ClaimedJob) => Wo
 function stepsOf (job: ClaimedJob, deps: WorkflowStepsDeps): WorkflowSteps {
   const parent = { queue: job.queue, id: job.id, attempt: job.attempt }
   return {
+    now: () => deps.jobs.now(),
     keep: make => deps.jobs.keep(parent, make),
     resolve: target => {
       const registered = find(target, deps.registry())

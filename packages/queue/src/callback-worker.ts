@@ -1,6 +1,6 @@
 import type { CallbackBody, CallbackData } from '@toolyard/contract'
 import { sharedAbort } from '@toolyard/runtime'
-import type { Job, Worker } from 'bullmq'
+import type { Job } from 'bullmq'
 import { bullmq } from './bullmq.ts'
 import { callbackBody } from './callback-body.ts'
 import { CallbackSweep } from './callback-sweep.ts'
@@ -10,6 +10,9 @@ import type { JobQueues } from './job-queues.ts'
 import { callbackQueue, internalName, keyPrefix } from './names.ts'
 import type { OutputStore } from './output-store.ts'
 import type { Retention } from './retention.ts'
+import { serverTime } from './server-clock.ts'
+import { timedBackendOn, type TimedBackend } from './timed-backend.ts'
+import { TimedWorker } from './timed-worker.ts'
 
 /** One attempt to send a callback. */
 export interface CallbackAttempt {
@@ -17,6 +20,8 @@ export interface CallbackAttempt {
   /** The same for all attempts of one callback. */
   deliveryId: string
   body: CallbackBody
+  /** When it is sent, in milliseconds since 1970 by Redis' clock: receivers refuse what is old. */
+  sentAt: number
   /** Aborted when the process stops. */
   signal: AbortSignal
 }
@@ -69,14 +74,14 @@ export class CallbackWorker {
   readonly #options: CallbackOptions
   readonly #parts: CallbackWorkerParts
   readonly #sweep: CallbackSweep
-  readonly #worker: Worker<CallbackData, string>
+  readonly #worker: TimedWorker<CallbackData, string, TimedBackend>
   readonly #stopping = sharedAbort()
 
   constructor (options: CallbackOptions, parts: CallbackWorkerParts) {
     this.#options = options
     this.#parts = parts
     this.#sweep = new CallbackSweep(parts.redis, parts.queues, error => { parts.onError(error, callbackQueue) })
-    this.#worker = new bullmq.Worker<CallbackData, string>(internalName(callbackQueue), (job, token) => this.#process(job, token), {
+    this.#worker = new TimedWorker<CallbackData, string, TimedBackend>(internalName(callbackQueue), (job, token) => this.#process(job, token), {
       connection: parts.redis,
       prefix: keyPrefix,
       concurrency,
@@ -86,7 +91,7 @@ export class CallbackWorker {
       skipVersionCheck: true,
       autorun: false,
       settings: { backoffStrategy: (attempt, _type, error) => error instanceof TryAgain ? error.pauseMs : pauseAfter(attempt ?? 1) }
-    })
+    }, timedBackendOn(parts.redis))
     this.#worker.on('error', error => { parts.onError(error, callbackQueue) })
   }
 
@@ -109,7 +114,7 @@ export class CallbackWorker {
     const deliveryId = job.id ?? ''
     const log = new JobLogWriter({ redis, queue, jobId, retention, onError: error => { onError(error, callbackQueue) } })
     const { signal } = this.#stopping
-    const outcome = await this.#options.send({ url, deliveryId, body: await callbackBody(job.data, outputs), signal })
+    const outcome = await this.#options.send({ url, deliveryId, body: await callbackBody(job.data, outputs), sentAt: serverTime(redis), signal })
     if (outcome.kind === 'failed' && signal.aborted) {
       await job.moveToWait(token)
       throw new bullmq.WaitingError()
@@ -130,7 +135,7 @@ export class CallbackWorker {
       return { result: 'given_up', line: { level: 'error', message: `given up after attempt ${attempt}: ${outcome.reason}` }, error: new bullmq.UnrecoverableError(outcome.reason) }
     }
     const pauseMs = pauseAfter(attempt)
-    const nextAt = new Date(Date.now() + pauseMs).toISOString()
+    const nextAt = new Date(serverTime(this.#parts.redis) + pauseMs).toISOString()
     const line: LogLine = { level: 'warn', message: `failed: ${outcome.reason}; next attempt at ${nextAt}`, meta: { next_attempt_at: nextAt } }
     return { result: 'failed', line, error: new TryAgain(outcome.reason, pauseMs) }
   }

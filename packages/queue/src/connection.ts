@@ -1,6 +1,7 @@
 import type { Cluster, ClusterOptions, Redis as Server, RedisOptions as AllRedisOptions } from 'ioredis'
 import type { RedisTarget } from '@toolyard/runtime'
 import { ioredis } from './bullmq.ts'
+import { followServerTime } from './server-clock.ts'
 
 /** A connection: to one server, be it found by Sentinels, or to a cluster. */
 export type Redis = Server | Cluster
@@ -41,6 +42,7 @@ const againMs = 100
  */
 export function connectRedis (target: RedisTarget, role: ConnectionRole, onError: (error: Error) => void): Redis {
   const redis = open(target, role)
+  if (role !== 'subscriber') followServerTime(redis)
   let reported: string | undefined
   redis.on('error', (error: Error) => {
     if (error.message !== reported) onError(error)

@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import type { Redis } from './connection.ts'
 import { dashboardKey } from './names.ts'
+import { serverTime } from './server-clock.ts'
 import { whileAvailable } from './unavailable.ts'
 
 /** Attempts to log in that one address, and all together, may make within a time. */
@@ -26,6 +27,11 @@ export class DashboardLogins {
 
   constructor (redis: Redis) {
     this.#redis = redis
+  }
+
+  /** Redis' time, in milliseconds since 1970: one process begins a session, another one ends it. */
+  now (): number {
+    return serverTime(this.#redis)
   }
 
   /** What sessions are signed with, for a session that is about to begin; made by the first process that needs it. */

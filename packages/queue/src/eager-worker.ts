@@ -2,6 +2,7 @@ import type { Job, Span } from 'bullmq'
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises'
 import { bullmq } from './bullmq.ts'
 import type { JobBackend, TakenFields } from './job-backend.ts'
+import { TimedWorker } from './timed-worker.ts'
 
 /** How long a worker that may not ask Redis for a job waits until it tries again, in milliseconds. */
 const pauseMs = 50
@@ -15,7 +16,7 @@ const shortTurns = 3
  *
  * It is started by `run`, once all listeners are set (`autorun` must be false).
  */
-export class EagerWorker<Data, Result> extends bullmq.Worker<Data, Result, string, JobBackend> {
+export class EagerWorker<Data, Result> extends TimedWorker<Data, Result, JobBackend> {
   readonly #closing = new AbortController()
   /** The places that are taken: a job, and those that were taken with the end of the one before. */
   readonly #lanes = new Set<Promise<void>>()

@@ -121,6 +121,19 @@ export class FairOrder {
   }
 }
 
+/** Jobs by what they take turns in; those of one request are mostly in one line. */
+export function linesOf<Job extends { priority: number, data: { keyName: string } }> (queue: string, jobs: readonly Job[]): Array<[Line, Job[]]> {
+  const lines = new Map<string, [Line, Job[]]>()
+  for (const job of jobs) {
+    const line: Line = { queue, priority: job.priority, keyName: job.data.keyName }
+    const name = `${line.priority} ${line.keyName}`
+    const known = lines.get(name)
+    if (known === undefined) lines.set(name, [line, [job]])
+    else known[1].push(job)
+  }
+  return [...lines.values()]
+}
+
 /** The public priority of a job that has one of BullMQ's. */
 export function publicPriority (priority: number): number {
   return limits.priority.max - Math.floor((priority - 1) / maxTurn)

@@ -10,6 +10,7 @@ import { lockMs } from './lock.ts'
 import { createdKey, jobChannel, publicName, replyChannel } from './names.ts'
 import { addPlainKeys, finishPlainKeys, takePlainKeys, takePlainScript } from './plain-scripts.ts'
 import { keepJobs, type Retention } from './retention.ts'
+import { TimedBackend, type NextJob } from './timed-backend.ts'
 import type { Taken, WaitingTake } from './waiting-take.ts'
 
 /** The fields of a job that was taken. */
@@ -21,17 +22,17 @@ export interface TakenFields extends JobJson {
 /** What is known of a job beside its record; in the job itself, since a WeakSet of short-lived objects costs the garbage collector a lot. */
 const unbegun = Symbol('unbegun')
 const alone = Symbol('alone')
+const endedAt = Symbol('endedAt')
 interface Known {
   [unbegun]?: boolean
   /** Whether no job depends on it. */
   [alone]?: boolean
+  /** When its run ended, by Redis' clock: by this a settlement that is sent again is known. */
+  [endedAt]?: number
 }
 
 /** What a job that was taken says of its runs. */
 export type UnbegunJob = Pick<Job, 'id' | 'attemptsStarted' | 'attemptsMade'> & Known
-
-/** BullMQ's answer to what took the next job: its fields, if there was one, its id, and when to ask again. */
-type NextJob = [fields: TakenFields | null, id: string, limitMs: number, delayUntil: number]
 
 /** How long a worker waits at most, in seconds, before it waits anew, where its wait takes a job. */
 const waitSec = 2
@@ -53,19 +54,17 @@ interface End {
  * those that end in one turn of the event loop are settled with one. Plain jobs have scripts of their own; all others are
  * left to BullMQ's. What both leave in Redis is BullMQ's, but for the stream of events, which nobody here reads.
  */
-export class JobBackend extends bullmq.RedisQueueBackend {
-  readonly #redis: Redis
+export class JobBackend extends TimedBackend {
   readonly #keep: ReturnType<typeof keepJobs>
   readonly #waiting: WaitingTake | undefined
   readonly #settler: JobSettler
 
   constructor (redis: Redis, waiting: WaitingTake | undefined, retention: Retention, ...rest: ConstructorParameters<typeof bullmq.RedisQueueBackend>) {
-    super(...rest)
-    this.#redis = redis
+    super(redis, ...rest)
     this.#waiting = waiting
     this.#keep = keepJobs(retention)
     const { age, count, limit } = this.#keep
-    this.#settler = new JobSettler(redis, () => this.#shared(finishPlainKeys, [Date.now(), lockMs, age, count, limit, jobChannel(''), replyChannel('')]))
+    this.#settler = new JobSettler(redis, () => this.#shared(finishPlainKeys, [this.now(), lockMs, age, count, limit, jobChannel(''), replyChannel('')]))
   }
 
   /** Whether other jobs may wait for a job that was settled here. */
@@ -79,7 +78,7 @@ export class JobBackend extends bullmq.RedisQueueBackend {
    * @returns the errors of those that were refused, by id
    */
   async addAll (jobs: readonly AddedJob[]): Promise<Map<string, Error>> {
-    return await addJobs(this.#redis, jobs, {
+    return await addJobs(this.redis, jobs, {
       shared: this.#shared(addPlainKeys, []),
       created: createdKey(publicName(this.name)),
       keyOf: id => this.toKey(id),
@@ -116,11 +115,11 @@ export class JobBackend extends bullmq.RedisQueueBackend {
     this.#waiting?.prepare(token, async redis => await takePlainScript.run(redis, [{ keys: [], args: [token] }], shared))
   }
 
-  override async moveToActive (token: string): Promise<NextJob> {
+  override async moveToActive (token: string): Promise<NextJob<TakenFields>> {
     const taken = this.#waiting?.taken(token)
     if (taken !== undefined) return await this.#passOn(taken, token)
-    const [reply] = await takePlainScript.run(this.#redis, [{ keys: [], args: [token] }], this.#takeShared())
-    return nextJob(Array.isArray(reply) ? reply : await this.#takeAny(token))
+    const [reply] = await takePlainScript.run(this.redis, [{ keys: [], args: [token] }], this.#takeShared())
+    return this.#nextJob(Array.isArray(reply) ? reply : await this.#takeAny(token))
   }
 
   /** Notes that the run of a job has not begun, should nobody hear that it was taken: see `begin`. */
@@ -143,37 +142,37 @@ export class JobBackend extends bullmq.RedisQueueBackend {
 
   /** A job that is given back counts as not taken, if it is still the holder's of this token. */
   async uncount (job: UnbegunJob, token: string): Promise<void> {
-    const [reply] = await uncountScript.run(this.#redis, [{ keys: [this.toKey(job.id ?? '')], args: [token, job.attemptsStarted - 1, job[unbegun] === true ? '1' : ''] }])
+    const [reply] = await uncountScript.run(this.redis, [{ keys: [this.toKey(job.id ?? '')], args: [token, job.attemptsStarted - 1, job[unbegun] === true ? '1' : ''] }])
     if (reply instanceof Error) throw reply
   }
 
   /** What was taken long ago may be another worker's by now. */
-  async #passOn ({ reply, ageMs }: Taken, token: string): Promise<NextJob> {
-    const next = nextJob(reply)
+  async #passOn ({ reply, ageMs }: Taken, token: string): Promise<NextJob<TakenFields>> {
+    const next = this.#nextJob(reply)
     const [fields, id] = next
     if (fields === null) return next
-    fields.processedOn = Date.now()
+    fields.processedOn = this.now()
     if (ageMs < heldMs) return next
-    if (!await this.#begin(id, token)) return nextJob([0, 0, 0, 0])
+    if (!await this.#begin(id, token)) return this.#nextJob([0, 0, 0, 0])
     if (fields.isUnbegun === true) Object.assign(fields, { isUnbegun: false, attemptsStarted: Number(fields.attemptsMade) + 1 })
     return next
   }
 
   async #begin (id: string, token: string): Promise<boolean> {
-    const [reply] = await beginScript.run(this.#redis, [{ keys: [this.toKey(id)], args: [token, Date.now()] }])
+    const [reply] = await beginScript.run(this.redis, [{ keys: [this.toKey(id)], args: [token, this.now()] }])
     if (reply instanceof Error) throw reply
     return reply === 1
   }
 
   /** Takes a job wherever there may be one, with BullMQ's script. */
   async #takeAny (token: string): Promise<unknown[]> {
-    const [reply] = await takeScript.run(this.#redis, [{ keys: takeKeys.map(type => this.keys[type] ?? ''), args: [this.toKey(''), Date.now(), token, lockMs] }])
+    const [reply] = await takeScript.run(this.redis, [{ keys: takeKeys.map(type => this.keys[type] ?? ''), args: [this.toKey(''), this.now(), token, lockMs] }])
     if (reply instanceof Error) throw reply
     return reply as unknown[]
   }
 
   #takeShared (): ScriptCall {
-    return this.#shared(takePlainKeys, [Date.now(), lockMs])
+    return this.#shared(takePlainKeys, [this.now(), lockMs])
   }
 
   /** What a script of plain jobs gets in all calls. */
@@ -194,7 +193,7 @@ export class JobBackend extends bullmq.RedisQueueBackend {
     const id = job.id ?? ''
     const { replyTo } = job.data as JobData
     const runs = job[unbegun] === true ? job.attemptsMade + 1 : ''
-    const finishedOn = Date.now()
+    const finishedOn = job[endedAt] ??= this.now()
     const plainArgs = [id, token, sign, text, stack, finishedOn, fetchNext && this.closing === undefined ? '1' : '', replyTo ?? '', runs]
     const [reply, dependents] = await this.#settler.settle({
       plain: job.parentKey === undefined ? { keys: [], args: plainArgs } : undefined,
@@ -212,15 +211,15 @@ export class JobBackend extends bullmq.RedisQueueBackend {
     })
     if (dependents === 0) job[alone] = true
     if (typeof reply === 'number' && reply < 0) throw this.finishedErrors({ code: reply, jobId: id, command: 'moveToFinished', state: 'active' })
-    return { result: nextJob(reply), finishedOn }
+    return { result: this.#nextJob(reply), finishedOn }
   }
-}
 
-function nextJob (reply: unknown): NextJob {
-  const next = bullmq.raw2NextJobData(reply as never) as NextJob
-  const fields = Array.isArray(reply) ? reply[0] as unknown : undefined
-  if (Array.isArray(fields) && isAmong(fields, unbegunField)) Object.assign(next[0] ?? {}, { isUnbegun: true })
-  return next
+  #nextJob (reply: unknown): NextJob<TakenFields> {
+    const next = this.inLocalTime(bullmq.raw2NextJobData(reply as never)) as NextJob<TakenFields>
+    const fields = Array.isArray(reply) ? reply[0] as unknown : undefined
+    if (Array.isArray(fields) && isAmong(fields, unbegunField)) Object.assign(next[0] ?? {}, { isUnbegun: true })
+    return next
+  }
 }
 
 /** Whether a hash, as Redis tells it, has a field: names and values come in turn. */

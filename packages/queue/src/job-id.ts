@@ -9,15 +9,21 @@ let drawn = random.length
 let lastMs = -Infinity
 let sequence = 0
 
-/** A job id: a UUID whose order is the order of creation, never anything of the caller's (X3). */
-export function newJobId (): string {
+/** A clock that was set back by more than this, in milliseconds, is followed: else all ids would be of one moment until it is there again. */
+const setBackMs = 1_000
+
+/**
+ * A job id: a UUID whose order is the order of creation, never anything of the caller's (X3).
+ *
+ * @param now in milliseconds since 1970; in the service Redis' time (`JobQueues.newId`), so that all machines make ids by one clock.
+ */
+export function newJobId (now = Date.now()): string {
   if (drawn === random.length) {
     randomFillSync(random)
     drawn = 0
   }
   const bytes = random.subarray(drawn, drawn += perId)
-  const now = Date.now()
-  if (now > lastMs) {
+  if (now > lastMs || now < lastMs - setBackMs) {
     lastMs = now
     // The upper half of the range is left to those that follow in the same millisecond.
     sequence = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0) >>> 1

@@ -3,6 +3,7 @@ import { createdAt } from './job-id.ts'
 import type { CompleteJob } from './job-queues.ts'
 import { standingOf } from './job-standing.ts'
 import { createdKey } from './names.ts'
+import { serverTime } from './server-clock.ts'
 import { whileAvailable } from './unavailable.ts'
 import { Views } from './views.ts'
 
@@ -72,7 +73,8 @@ export class JobIndex {
     tidying.owed = 0
     const members = await this.#redis.zrangebylex(createdKey(queue), after === '' ? '-' : `(${after}`, '+', 'LIMIT', 0, owed)
     tidying.after = members.length < owed ? '' : members.at(-1) ?? ''
-    const old = members.filter(member => createdAt(idOf(member)) < Date.now() - settledMs)
+    const settled = serverTime(this.#redis) - settledMs
+    const old = members.filter(member => createdAt(idOf(member)) < settled)
     if (old.length === 0) return
     const standings = await standingOf(this.#redis, queue, old.map(idOf))
     const gone = old.filter((_member, place) => standings[place] === 'gone')

@@ -5,6 +5,7 @@ import type { Redis } from './connection.ts'
 import { publishJobChange } from './job-change.ts'
 import { jobLogKey } from './names.ts'
 import { outputSec, type Retention } from './retention.ts'
+import { serverTime } from './server-clock.ts'
 
 /** A line for a job's log. */
 export interface LogLine {
@@ -62,7 +63,7 @@ export class JobLogWriter {
   }
 
   write ({ level, message, meta }: LogLine): void {
-    this.#lines.push([new Date().toISOString(), level, cut(message), meta === undefined ? '' : JSON.stringify(meta)])
+    this.#lines.push([new Date(serverTime(this.#target.redis)).toISOString(), level, cut(message), meta === undefined ? '' : JSON.stringify(meta)])
     if (this.#lines.length > limits.logLines) this.#lines.shift()
     this.#schedule()
   }

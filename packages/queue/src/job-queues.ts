@@ -5,9 +5,10 @@ import { backendOn, listenOn, openQueue, type JobQueue } from './backends.ts'
 import { bullmq } from './bullmq.ts'
 import { CallbackOutbox } from './callback-outbox.ts'
 import type { Redis } from './connection.ts'
-import { FairOrder, type Line, type Turns } from './fair-order.ts'
+import { FairOrder, linesOf, type Turns } from './fair-order.ts'
 import { waitForDependencies } from './flow/dependencies.ts'
 import type { AddedJob } from './add-jobs.ts'
+import { newJobId } from './job-id.ts'
 import { indexEntry, JobIndex } from './job-index.ts'
 import { standingOf } from './job-standing.ts'
 import { internalName, keyPrefix } from './names.ts'
@@ -16,12 +17,13 @@ import { QueueDepth } from './queue-depth.ts'
 import type { QueueDirectory } from './queue-directory.ts'
 import type { Retention } from './retention.ts'
 import { registerSerial } from './serial-gate.ts'
+import { serverTime } from './server-clock.ts'
 import { RedisFullError, RedisUnavailableError, told, whileAvailable } from './unavailable.ts'
 import { Views } from './views.ts'
 
 /** A job to add. */
 export interface NewJob {
-  /** From `newJobId`. */
+  /** From `JobQueues.newId`. */
   id: string
   /** The job type, such as `data.file_read`. */
   type: string
@@ -99,6 +101,11 @@ export class JobQueues {
     return this.#callbacks
   }
 
+  /** The id of a job that is about to be made. */
+  newId (): string {
+    return newJobId(serverTime(this.#redis))
+  }
+
   /**
    * Adds jobs in one round trip. A job whose id exists is left as it is.
    *
@@ -170,7 +177,8 @@ export class JobQueues {
         if (data.serial === true) void registerSerial(this.#redis, { tool: data.tool, queue }).catch(() => {})
       }
       const opened = this.open(queue)
-      const errors = await whileAvailable(opened.backend.addAll(jobs.map(job => ({ ...addedJob(opened, job, turns.get(job.id) ?? 1), onceSec }))))
+      const now = serverTime(this.#redis)
+      const errors = await whileAvailable(opened.backend.addAll(jobs.map(job => ({ ...addedJob(opened, job, turns.get(job.id) ?? 1, now), onceSec }))))
       for (const [id, error] of errors) refused.set(id, told(error) as Error)
       void this.#index.tidy(queue, jobs.length).catch(() => {})
     } catch (error) {
@@ -196,7 +204,7 @@ export class JobQueues {
 }
 
 /** A job as BullMQ makes it. */
-function addedJob (queue: JobQueue, job: CompleteJob, priority: number): Omit<AddedJob, 'onceSec'> {
+function addedJob (queue: JobQueue, job: CompleteJob, priority: number, now: number): Omit<AddedJob, 'onceSec'> {
   const { id, type, data, maxAttempts, delayMs, parent } = job
   const options: JobsOptions = {
     jobId: id,
@@ -212,8 +220,9 @@ function addedJob (queue: JobQueue, job: CompleteJob, priority: number): Omit<Ad
   }
   const entry = indexEntry(job)
   const isPlain = delayMs === 0 && parent === undefined && data.dependsOn === undefined
-  if (isPlain) return { id, entry, made: { plain: { name: type, data: JSON.stringify(data), opts: JSON.stringify(options), timestamp: Date.now(), priority } } }
+  if (isPlain) return { id, entry, made: { plain: { name: type, data: JSON.stringify(data), opts: JSON.stringify(options), timestamp: now, priority } } }
   const made = new bullmq.Job(queue, type, data, options, id)
+  made.timestamp = now
   return {
     id,
     entry,
@@ -225,17 +234,4 @@ function addedJob (queue: JobQueue, job: CompleteJob, priority: number): Omit<Ad
       }
     }
   }
-}
-
-/** Jobs by what they take turns in; those of one request are mostly in one line. */
-function linesOf (queue: string, jobs: ReadonlyArray<CompleteJob>): Array<[Line, Array<CompleteJob>]> {
-  const lines = new Map<string, [Line, Array<CompleteJob>]>()
-  for (const job of jobs) {
-    const line: Line = { queue, priority: job.priority, keyName: job.data.keyName }
-    const name = `${line.priority} ${line.keyName}`
-    const known = lines.get(name)
-    if (known === undefined) lines.set(name, [line, [job]])
-    else known[1].push(job)
-  }
-  return [...lines.values()]
 }

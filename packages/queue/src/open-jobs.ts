@@ -1,6 +1,7 @@
 import type { Redis } from './connection.ts'
 import { standingOf } from './job-standing.ts'
 import { openJobsKey } from './names.ts'
+import { serverTime } from './server-clock.ts'
 import { whileAvailable } from './unavailable.ts'
 import { Views } from './views.ts'
 
@@ -109,7 +110,7 @@ export class OpenJobs {
   }
 
   async #enter (keyName: string, view: View, members: readonly string[]): Promise<number[]> {
-    const answer = await whileAvailable(this.#redis.eval(enterScript, 1, openJobsKey(keyName), this.#max, Date.now(), ...members)) as [number, ...number[]]
+    const answer = await whileAvailable(this.#redis.eval(enterScript, 1, openJobsKey(keyName), this.#max, serverTime(this.#redis), ...members)) as [number, ...number[]]
     const [size, ...places] = answer
     view.size = size + view.later.length
     view.readAt = performance.now()
@@ -118,7 +119,7 @@ export class OpenJobs {
 
   /** Drops the jobs that have ended or are gone; those that were made just now may not be there yet. */
   async #tidy (keyName: string): Promise<void> {
-    const settledBefore = Date.now() - 2_000
+    const settledBefore = serverTime(this.#redis) - 2_000
     const members = await whileAvailable(this.#redis.zrange(openJobsKey(keyName), '0', '-1', 'WITHSCORES'))
     for (let start = 0; start < members.length; start += 2 * together) {
       const part = members.slice(start, start + 2 * together)

@@ -3,6 +3,7 @@ import type { Redis } from './connection.ts'
 import { createdAt } from './job-id.ts'
 import { internalName, keyPrefix } from './names.ts'
 import type { QueueDirectory } from './queue-directory.ts'
+import { serverTime } from './server-clock.ts'
 import { whileAvailable } from './unavailable.ts'
 
 /** So many waiting jobs are looked at to find the oldest: those that are served next. */
@@ -28,7 +29,7 @@ const keys = ['prioritized', 'wait', 'paused', 'delayed', 'waiting-children', 'a
  * @throws RedisUnavailableError
  */
 export async function countQueues (redis: Redis, directory: QueueDirectory): Promise<CountedQueue[]> {
-  const now = Date.now()
+  const now = serverTime(redis)
   return await Promise.all((await directory.list()).map(async queue => {
     const stem = `${keyPrefix}:${internalName(queue)}:`
     const answer = await whileAvailable(redis.eval(countScript, keys.length, ...keys.map(name => stem + name), stem))

@@ -16,6 +16,7 @@ import type { JobQueues } from './job-queues.ts'
 import { lockMs } from './lock.ts'
 import { internalName, jobKey, keyPrefix } from './names.ts'
 import type { OutputStore } from './output-store.ts'
+import { serverTime } from './server-clock.ts'
 import { encodeFailure, maxLostRuns } from './settlement.ts'
 import { serialParkMs, type SerialGate, type SerialJob } from './serial-gate.ts'
 import type { HandlerResult, WorkerPoolOptions } from './worker-pool.ts'
@@ -150,7 +151,7 @@ export class QueueWorker {
     const lostBefore = job.attemptsStarted > job.attemptsMade + 1 && !backend.isUnbegun(job)
     // A job that makes jobs is taken again and again.
     const isRepeated = job.attemptsStarted > 1 || job.data.access !== undefined
-    const waitedMs = isRepeated ? undefined : Math.max(0, Date.now() - job.timestamp - (job.opts.delay ?? 0))
+    const waitedMs = isRepeated ? undefined : Math.max(0, serverTime(this.#options.redis) - job.timestamp - (job.opts.delay ?? 0))
     return await this.#options.handle({
       id: job.id ?? '',
       queue: this.#queue,

@@ -53,6 +53,19 @@ async function checkServer (server: Server): Promise<RedisReport> {
       ...version !== 'unknown' && !isRecent(version) ? [`version ${version} is too old: ${oldestVersion} is the oldest that works`] : [],
       ...policy === undefined || policy === 'noeviction' ? [] : [`maxmemory-policy is ${policy}: Redis drops jobs when its memory is full; set it to noeviction`]
     ],
-    doubtful: field('aof_enabled') === '0' ? ['no append-only file: acknowledged jobs are lost when Redis crashes; set appendonly to yes'] : []
+    doubtful: [
+      ...field('aof_enabled') === '0' ? ['no append-only file: acknowledged jobs are lost when Redis crashes; set appendonly to yes'] : [],
+      ...await tellsTime(server) ? [] : ['its clock is unknown: this user may not use TIME; the clocks of all machines must be alike then']
+    ]
+  }
+}
+
+async function tellsTime (server: Server): Promise<boolean> {
+  try {
+    await server.time()
+    return true
+  } catch (error) {
+    if (!/^NOPERM/.test((error as Error).message)) throw error
+    return false
   }
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Redis } from './connection.ts'
 import { streamTicketKey } from './names.ts'
+import { serverTime } from './server-clock.ts'
 import { whileAvailable } from './unavailable.ts'
 
 /** What a ticket for event streams grants. */
@@ -21,9 +22,13 @@ export class StreamTickets {
     this.#redis = redis
   }
 
-  /** @throws RedisUnavailableError */
-  async save (token: string, grant: StreamGrant, ttlSec: number): Promise<void> {
+  /**
+   * @returns when it ends, in milliseconds since 1970 by Redis' clock.
+   * @throws RedisUnavailableError
+   */
+  async save (token: string, grant: StreamGrant, ttlSec: number): Promise<number> {
     await whileAvailable(this.#redis.set(streamTicketKey(digest(token)), JSON.stringify(grant), 'EX', ttlSec))
+    return serverTime(this.#redis) + ttlSec * 1_000
   }
 
   /**

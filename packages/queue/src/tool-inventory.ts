@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Redis } from './connection.ts'
 import { inventoryKey } from './names.ts'
+import { serverTime } from './server-clock.ts'
 import { whileAvailable } from './unavailable.ts'
 import { Views } from './views.ts'
 import { listWorkers } from './worker-records.ts'
@@ -41,6 +42,11 @@ export class ToolInventories {
 
   constructor (redis: Redis) {
     this.#redis = redis
+  }
+
+  /** Redis' time, in milliseconds since 1970. */
+  now (): number {
+    return serverTime(this.#redis)
   }
 
   /**

@@ -11,7 +11,7 @@ interface Claims {
   id: string
   /** Name of the API key. */
   key: string
-  /** End of the session, in milliseconds since 1970. */
+  /** End of the session, in milliseconds since 1970 by Redis' clock. */
   end: number
 }
 
@@ -45,7 +45,7 @@ export class Sessions {
    * @throws RedisUnavailableError
    */
   async begin (keyName: string): Promise<{ text: string, sec: number }> {
-    const claims: Claims = { id: randomBytes(16).toString('base64url'), key: keyName, end: Date.now() + this.#ttlSec * 1_000 }
+    const claims: Claims = { id: randomBytes(16).toString('base64url'), key: keyName, end: this.#logins.now() + this.#ttlSec * 1_000 }
     const body = Buffer.from(JSON.stringify(claims)).toString('base64url')
     return { text: `${body}.${this.#sign(body, keyName, await this.#logins.secret())}`, sec: this.#ttlSec }
   }
@@ -59,10 +59,10 @@ export class Sessions {
     const [body = '', signature = ''] = readCookie(cookies).split('.')
     const claims = readClaims(body)
     const key = this.#keys.get(claims?.key ?? '')
-    if (claims === undefined || key === undefined || claims.end <= Date.now()) return undefined
+    if (claims === undefined || key === undefined || claims.end <= this.#logins.now()) return undefined
     const secret = await this.#logins.secretFor(claims.id)
     if (secret === undefined || !isSame(signature, this.#sign(body, key.name, secret))) return undefined
-    return { id: claims.id, principal: principalOfKey(key), leftSec: (claims.end - Date.now()) / 1_000 }
+    return { id: claims.id, principal: principalOfKey(key), leftSec: (claims.end - this.#logins.now()) / 1_000 }
   }
 
   /**

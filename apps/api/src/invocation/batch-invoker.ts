@@ -54,7 +54,7 @@ export class BatchInvoker {
     const { principal } = caller
     this.#deps.checkCallback(batch.callbackUrl)
     const replyTo = batch.mode === 'sync' ? waiter.processId : undefined
-    const plans = batch.calls.map(call => planCall(call, { registry: catalog.registry, principal, queue: batch.queue, jobTypes, replyTo, callbackUrl: batch.callbackUrl }))
+    const plans = batch.calls.map(call => planCall(call, { registry: catalog.registry, principal, queue: batch.queue, jobTypes, newId: () => admission.newId(), replyTo, callbackUrl: batch.callbackUrl }))
     const once = await onceOf(caller.idempotencyKey, principal, ['batch', batch.calls, batch.queue, batch.callbackUrl])
     const reservation = await admission.reserve(batch.queue, plans.map(withoutCall), once)
     const answer = batch.mode === 'sync' ? await this.#sync(batch, reservation, caller) : await this.#async(batch, reservation)

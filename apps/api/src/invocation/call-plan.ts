@@ -19,6 +19,7 @@ export interface PlanContext {
   principal: Principal
   queue: string
   jobTypes: JobTypes
+  newId: () => string
   /** The API process that will wait; absent in async mode. */
   replyTo: string | undefined
   callbackUrl: string | undefined
@@ -46,5 +47,5 @@ export function planCall (call: Call, context: PlanContext): CallPlan {
   }
   const innerRefusal = innerQueueRefusal(principal, tool, checked.arguments)
   if (innerRefusal !== undefined) return { call, error: { code: 'FORBIDDEN', ...innerRefusal } }
-  return { call, job: newJob(registered, { arguments: checked.arguments, principal, jobTypes, tags: ['agent-tool'], replyTo: context.replyTo, callbackUrl: context.callbackUrl }) }
+  return { call, job: newJob(registered, { id: context.newId(), arguments: checked.arguments, principal, jobTypes, tags: ['agent-tool'], replyTo: context.replyTo, callbackUrl: context.callbackUrl }) }
 }

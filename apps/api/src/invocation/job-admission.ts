@@ -24,6 +24,11 @@ export class JobAdmission {
     this.#onces = onces
   }
 
+  /** The id of a job that is about to be made. */
+  newId (): string {
+    return this.#queues.newId()
+  }
+
   /**
    * Settles the ids of a request's jobs: its own, or those of an earlier request with its key. Without a job to make,
    * it is only looked for an earlier request.

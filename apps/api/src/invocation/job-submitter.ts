@@ -67,6 +67,7 @@ export class JobSubmitter {
     if (innerRefusal !== undefined) return new HttpError('FORBIDDEN', innerRefusal.message, innerRefusal.details)
     const { timeoutSec, maxAttempts, tags, priority, delayMs, callbackUrl } = request
     return newJob(registered, {
+      id: this.#deps.admission.newId(),
       arguments: checked.arguments,
       principal,
       jobTypes,

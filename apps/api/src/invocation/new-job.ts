@@ -1,12 +1,14 @@
 import type { JobAccess, JobDependency } from '@toolyard/contract'
 import type { RegisteredTool } from '@toolyard/manifests'
-import { newJobId, type NewJob } from '@toolyard/queue'
+import type { NewJob } from '@toolyard/queue'
 import type { JobTypes } from '../job-types.ts'
 import type { Principal } from '../plugins/auth.ts'
 import { makesJobs } from './queue-access.ts'
 
 /** What a job is made of, beside its tool. */
 export interface JobParts {
+  /** From `JobQueues.newId`. */
+  id: string
   /** Checked, with defaults filled in. */
   arguments: Record<string, unknown>
   principal: Principal
@@ -24,11 +26,11 @@ export interface JobParts {
   callbackUrl?: string | undefined
 }
 
-/** Makes a job of a tool, with an id of its own. */
+/** Makes a job of a tool. */
 export function newJob ({ tool, version }: RegisteredTool, parts: JobParts): NewJob {
   const { timeoutSec, maxAttempts } = parts.jobTypes.limitsOf(tool, { timeoutSec: parts.timeoutSec, maxAttempts: parts.maxAttempts })
   return {
-    id: newJobId(),
+    id: parts.id,
     type: tool.jobType,
     data: {
       tool: tool.name,

@@ -30,13 +30,13 @@ export class TicketOffice {
    */
   async issue (principal: Principal, jobId: string | null): Promise<SseTokenResponse> {
     const token = randomBytes(tokenBytes).toString('hex')
-    await this.#tickets.save(token, { keyName: principal.name, keyProof: this.#proof(token, principal.name), jobId }, this.#ttlSec)
+    const endsAt = await this.#tickets.save(token, { keyName: principal.name, keyProof: this.#proof(token, principal.name), jobId }, this.#ttlSec)
     return {
       ok: true,
       token,
       token_param: streamTokenParam,
       ttl_sec: this.#ttlSec,
-      expires_at: new Date(Date.now() + this.#ttlSec * 1_000).toISOString(),
+      expires_at: new Date(endsAt).toISOString(),
       job_id: jobId
     }
   }

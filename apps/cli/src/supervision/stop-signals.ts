@@ -19,9 +19,9 @@ export function catchStopSignals (names: readonly NodeJS.Signals[] = ['SIGINT', 
   const force = sharedAbort()
   let stoppedAt = 0
   const onSignal = (): void => {
-    if (stop.signal.aborted && Date.now() - stoppedAt >= sameWishMs) force.abort()
+    if (stop.signal.aborted && performance.now() - stoppedAt >= sameWishMs) force.abort()
     if (stop.signal.aborted) return
-    stoppedAt = Date.now()
+    stoppedAt = performance.now()
     stop.abort()
   }
   for (const name of names) process.on(name, onSignal)

@@ -59,11 +59,11 @@ async function keepRunning<R extends Running> (service: Service<R>, options: Sup
   let running: R | undefined = first
   let wait = backoff.firstMs
   while (!ending.aborted) {
-    const since = Date.now()
+    const since = performance.now()
     const end = running === undefined ? 'could not start' : `ended (${await running.exited})`
     if (ending.aborted) return
     replace(undefined)
-    if (Date.now() - since >= backoff.steadyMs) wait = backoff.firstMs
+    if (performance.now() - since >= backoff.steadyMs) wait = backoff.firstMs
     warn(`${service.name} ${end}; starting it again in ${wait / 1000} s`)
     await delay(wait, undefined, { signal: ending }).catch(() => undefined)
     wait = Math.min(wait * 2, backoff.maxMs)

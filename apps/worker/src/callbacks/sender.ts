@@ -28,11 +28,11 @@ export function createCallbackSender (options: CallbackSenderOptions): (attempt:
   }
 }
 
-async function post ({ url, deliveryId, body, signal }: CallbackAttempt, { policy, secret, timeoutMs = 10_000, lookup }: CallbackSenderOptions): Promise<CallbackOutcome> {
+async function post ({ url, deliveryId, body, sentAt, signal }: CallbackAttempt, { policy, secret, timeoutMs = 10_000, lookup }: CallbackSenderOptions): Promise<CallbackOutcome> {
   const connections = openConnections({ allowPrivate: policy.allowPrivate, ...(lookup === undefined ? {} : { lookup }) })
   const limit = startTimeLimit(timeoutMs, signal)
   const text = JSON.stringify(body)
-  const timestamp = String(Math.floor(Date.now() / 1_000))
+  const timestamp = String(Math.floor(sentAt / 1_000))
   try {
     const response = await connections.dispatcher.request({
       origin: url.origin,

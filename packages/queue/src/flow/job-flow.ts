@@ -12,7 +12,7 @@ const parkMs = 10_000
 
 /** How long a job waits for the jobs that it has made. */
 export interface StepWait {
-  /** Until one of them settles, or until this time, in milliseconds since 1970. */
+  /** Until one of them settles, or until this time of Redis, in milliseconds since 1970. */
   until: number
   /** How many of them had settled when it was decided to wait. */
   settled: number

@@ -1,6 +1,7 @@
 import type { Queue } from 'bullmq'
 import type { Redis } from '../connection.ts'
 import { internalName, keyPrefix } from '../names.ts'
+import { serverTime } from '../server-clock.ts'
 
 /** What parked jobs are moved with. */
 export interface FlowParts {
@@ -21,13 +22,14 @@ return 1
 /**
  * Lets a job go on that is parked (BullMQ's state `waiting-children`); any other job is left as it is.
  *
- * @param dueAt not before this time, in milliseconds since 1970.
+ * @param dueAt not before this time, in milliseconds since 1970 by Redis' clock.
  * @returns whether it was parked.
  */
 export async function release ({ redis, queues }: FlowParts, queue: string, jobId: string, dueAt = 0): Promise<boolean> {
   const stem = `${keyPrefix}:${internalName(queue)}:`
-  const delayMs = Math.max(0, dueAt - Date.now())
-  const unparked = await redis.eval(unparkScript, 2, `${stem}waiting-children`, `${stem}delayed`, jobId, Date.now() + delayMs)
+  const now = serverTime(redis)
+  const delayMs = Math.max(0, dueAt - now)
+  const unparked = await redis.eval(unparkScript, 2, `${stem}waiting-children`, `${stem}delayed`, jobId, now + delayMs)
   if (unparked !== 1) return false
   const job = await queues.open(queue).getJob(jobId)
   // Another process may be faster: then it is no longer among the delayed ones.

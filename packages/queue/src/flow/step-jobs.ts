@@ -1,10 +1,10 @@
 import type { CallError, OutputRecord } from '@toolyard/contract'
 import type { Redis } from '../connection.ts'
 import type { JobCanceller } from '../job-canceller.ts'
-import { newJobId } from '../job-id.ts'
 import type { JobQueues, NewJob } from '../job-queues.ts'
 import { jobKey, placeOfKey, rerunsField } from '../names.ts'
 import type { OutputStore } from '../output-store.ts'
+import { serverTime } from '../server-clock.ts'
 import { decodeFailure } from '../settlement.ts'
 
 /*
@@ -54,6 +54,11 @@ export class StepJobs {
     this.#parts = parts
   }
 
+  /** Redis' time, in milliseconds since 1970: the runs of one job may be on several machines. */
+  now (): number {
+    return serverTime(this.#parts.redis)
+  }
+
   /** Keeps a text with the attempt, once: every later call gets the first one. */
   async keep (parent: ParentJob, make: () => Promise<string>): Promise<string> {
     const key = jobKey(parent.queue, parent.id)
@@ -76,7 +81,7 @@ export class StepJobs {
   async assign (parent: ParentJob, step: string): Promise<string> {
     const key = jobKey(parent.queue, parent.id)
     const field = fieldOf(await this.#attemptOf(parent), step)
-    await this.#parts.redis.hsetnx(key, field, newJobId())
+    await this.#parts.redis.hsetnx(key, field, this.#parts.queues.newId())
     return await this.#parts.redis.hget(key, field) ?? ''
   }
 

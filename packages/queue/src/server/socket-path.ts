@@ -40,9 +40,9 @@ async function removeLeftover (usual: string): Promise<void> {
 }
 
 async function shutDown (path: string): Promise<void> {
-  const deadline = Date.now() + shutdownMs
+  const deadline = performance.now() + shutdownMs
   while (await listens(path)) {
-    if (Date.now() > deadline) throw new RedisServerError(`An older Redis server still listens at ${path} and doesn't stop. Stop it, then try again.`)
+    if (performance.now() > deadline) throw new RedisServerError(`An older Redis server still listens at ${path} and doesn't stop. Stop it, then try again.`)
     await askRedis(path, 'SHUTDOWN').catch(() => undefined)
     await delay(50)
   }

@@ -112,12 +112,12 @@ function waitForExit (child: ChildProcess): Promise<string> {
 
 /** Resolves with undefined once the server answers, else with what went wrong. */
 async function waitForAnswer (socket: string, exited: Promise<string>): Promise<string | undefined> {
-  let deadline = Date.now() + patienceMs
+  let deadline = performance.now() + patienceMs
   for (;;) {
     const reply = await askRedis(socket, 'PING').catch(() => undefined)
     if (reply === '+PONG') return undefined
-    if (reply?.startsWith('-LOADING') === true) deadline = Date.now() + patienceMs
-    if (Date.now() > deadline) return `it gave no answer within ${patienceMs / 1000} s`
+    if (reply?.startsWith('-LOADING') === true) deadline = performance.now() + patienceMs
+    if (performance.now() > deadline) return `it gave no answer within ${patienceMs / 1000} s`
     const end = await Promise.race([exited, delay(20)])
     if (end !== undefined) return end
   }

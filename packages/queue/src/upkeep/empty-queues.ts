@@ -1,6 +1,7 @@
 import type { Redis } from '../connection.ts'
 import { emptyQueuesKey, internalName, keyPrefix } from '../names.ts'
 import { registeredMs, type QueueDirectory } from '../queue-directory.ts'
+import { serverTime } from '../server-clock.ts'
 
 /** How long a queue must have been without any job, also finished ones. Who added a job before has it registered anew by then. */
 const emptyMs = 2 * registeredMs
@@ -31,8 +32,7 @@ return 1
  * it anew. A job that came in the meantime brings its queue back.
  */
 export async function forgetEmptyQueues ({ redis, directory }: { redis: Redis, directory: QueueDirectory }, queues: readonly string[]): Promise<void> {
-  // Other processes have written what is compared with it.
-  const now = Number((await redis.time())[0]) * 1_000
+  const now = serverTime(redis)
   const empty = await redis.hgetall(emptyQueuesKey)
   for (const queue of Object.keys(empty)) {
     if (queues.includes(queue)) continue

@@ -1,14 +1,17 @@
+import type { Redis } from '../connection.ts'
 import type { JobQueues } from '../job-queues.ts'
 import type { Retention } from '../retention.ts'
+import { serverTime } from '../server-clock.ts'
 
 /** Jobs of each kind of end that one turn removes. */
 const atOnce = 1_000
 
 /** Removes the finished jobs of a queue that are older than they are kept: BullMQ does so only when another job ends. */
-export async function removeOldJobs ({ queues, retention }: { queues: JobQueues, retention: Retention }, queue: string): Promise<void> {
-  const opened = queues.open(queue)
+export async function removeOldJobs ({ redis, queues, retention }: { redis: Redis, queues: JobQueues, retention: Retention }, queue: string): Promise<void> {
+  const { backend } = queues.open(queue)
+  const endedBefore = serverTime(redis) - retention.ageSec * 1_000
   for (const end of ['completed', 'failed'] as const) {
-    const removed = await opened.clean(retention.ageSec * 1_000, atOnce, end)
+    const removed = await backend.cleanJobsByState(end, endedBefore, atOnce)
     if (removed.length > 0) await queues.index.drop(queue, removed)
   }
 }

@@ -2,6 +2,7 @@ import { lookAt } from '../flow/dependencies.ts'
 import { release, type FlowParts } from '../flow/release.ts'
 import { settledSteps } from '../flow/step-jobs.ts'
 import { alarmsKey, internalName, jobKey, keyPrefix } from '../names.ts'
+import { serverTime } from '../server-clock.ts'
 
 /** Jobs that one turn looks at, in each queue. */
 const atOnce = 200
@@ -9,7 +10,7 @@ const atOnce = 200
 /** Releases the jobs that have waited for their steps as long as they may; they end by themselves then. */
 export async function wakeDueJobs (parts: FlowParts, queue: string): Promise<void> {
   const key = alarmsKey(queue)
-  for (const id of await parts.redis.zrangebyscore(key, '-inf', Date.now(), 'LIMIT', 0, atOnce)) {
+  for (const id of await parts.redis.zrangebyscore(key, '-inf', serverTime(parts.redis), 'LIMIT', 0, atOnce)) {
     await release(parts, queue, id)
     // One that is at work now sets another alarm when it parks.
     await parts.redis.zrem(key, id)

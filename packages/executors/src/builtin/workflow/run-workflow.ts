@@ -22,10 +22,11 @@ export function createRunWorkflow (readYaml: ReadYaml): BuiltinHandler {
     const kept = await steps.keep(async () => JSON.stringify(await makePlan(args, { steps, timeoutMs, workspaceDir, readYaml })))
     const plan = JSON.parse(kept) as WorkflowPlan
     const progress = await steps.progress(plan.steps.map(step => step.name))
+    const isLate = steps.now() >= plan.until
     try {
-      refuseFailed(plan, progress)
+      refuseFailed(plan, progress, isLate)
       if (plan.steps.every(step => progress.byName.get(step.name)?.state === 'succeeded')) return await workflowAnswer(plan, progress)
-      refuseLate(plan, progress)
+      if (isLate) throw lateFailure(plan, progress)
       const outputs = createOutputs(progress)
       for (const step of plan.steps) {
         if (!isReady(step, progress)) continue
@@ -49,7 +50,7 @@ interface PlanHost {
 }
 
 async function makePlan (args: Readonly<Record<string, unknown>>, { steps, timeoutMs, workspaceDir, readYaml }: PlanHost): Promise<WorkflowPlan> {
-  const until = Date.now() + timeoutMs
+  const until = steps.now() + timeoutMs
   const name = textArgument(args['workflow'])
   if (name === '') throw new BuiltinFailure('workflow is required')
   const { path: file, document } = await readWorkflowFile(workspaceDir, textArgument(args['workflow_file']) || defaultFile, readYaml)
@@ -59,21 +60,20 @@ async function makePlan (args: Readonly<Record<string, unknown>>, { steps, timeo
   return planWorkflow({ name, file, until, definition, params, queue: queue === '' ? undefined : queue }, steps)
 }
 
-function refuseFailed (plan: WorkflowPlan, { byName }: StepProgress): void {
+function refuseFailed (plan: WorkflowPlan, { byName }: StepProgress, isLate: boolean): void {
   for (const { name } of plan.steps) {
     const step = byName.get(name)
     if (step?.state !== 'failed') continue
     const { error, jobId } = step
     // The time of a step ends with that of the workflow at the latest: then it is the workflow's that was too short.
-    if (error.code === 'TOOL_TIMEOUT' && Date.now() >= plan.until) continue
+    if (error.code === 'TOOL_TIMEOUT' && isLate) continue
     throw new BuiltinFailure(`step '${name}' failed: ${error.message}`, 'TOOL_FAILED', { step: name, job_id: jobId, error })
   }
 }
 
-function refuseLate (plan: WorkflowPlan, { byName }: StepProgress): void {
-  if (Date.now() < plan.until) return
+function lateFailure (plan: WorkflowPlan, { byName }: StepProgress): BuiltinFailure {
   const unfinished = plan.steps.filter(({ name }) => byName.get(name)?.state !== 'succeeded').map(({ name }) => name)
-  throw new BuiltinFailure('tool timed out', 'TOOL_TIMEOUT', { unfinished_steps: unfinished })
+  return new BuiltinFailure('tool timed out', 'TOOL_TIMEOUT', { unfinished_steps: unfinished })
 }
 
 function isReady (step: PlannedStep, { byName }: StepProgress): boolean {
@@ -88,7 +88,7 @@ interface StartHost {
 async function startStep (step: PlannedStep, plan: WorkflowPlan, { steps, outputs }: StartHost): Promise<string> {
   const args = substitute(step.arguments, { params: plan.params, outputs: await outputs(step.arguments) }, `step '${step.name}': arguments`)
   const { name, tool, type, queue, wishes } = step
-  const started = await steps.start({ name, tool, type, queue, wishes, arguments: args as Record<string, unknown>, timeoutMs: plan.until - Date.now() })
+  const started = await steps.start({ name, tool, type, queue, wishes, arguments: args as Record<string, unknown>, timeoutMs: plan.until - steps.now() })
   if (typeof started === 'string') return `${tool}, job ${started}`
   throw new BuiltinFailure(`step '${name}': ${started.message}`, started.code, { step: name, error: started })
 }

@@ -49,6 +49,8 @@ export interface StepStart extends ResolvedTarget {
 
 /** How the run of a workflow makes and follows jobs: given by the worker, for one attempt of one job. */
 export interface WorkflowSteps {
+  /** The time that all workers share, in milliseconds since 1970: another machine may go on with the workflow. */
+  now (): number
   /** Keeps a text with the attempt, once: a later run of it gets the first one. */
   keep (make: () => Promise<string>): Promise<string>
   /** Finds what a step runs, or why it may not: the tool, its type, its permissions and the queue are looked at. */
@@ -60,7 +62,7 @@ export interface WorkflowSteps {
   cancel (): Promise<void>
 }
 
-/** How a workflow waits for its steps: until one of them settles, or until a time in milliseconds since 1970. */
+/** How a workflow waits for its steps: until one of them settles, or until a time by the clock that all workers share, in milliseconds since 1970. */
 export interface StepWait {
   until: number
   /** How many steps had settled when it was decided to wait. */

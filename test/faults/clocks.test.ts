@@ -1,0 +1,120 @@
+import type { JobList } from '@toolyard/contract'
+import { setTimeout as delay } from 'node:timers/promises'
+import t from 'tap'
+import type { Test } from 'tap'
+import { entries, programs } from '../e2e/tools.ts'
+import { cancel, list, reach, submit } from '../jobs/submission.ts'
+import { openReader } from '../streams/event-reader.ts'
+import { createClient, type Client } from '../support/client.ts'
+import { waitFor } from '../support/condition.ts'
+import { startService, testKeys, type Service } from '../support/service.ts'
+import { findClocks } from '../support/shifted-clock.ts'
+import { runsOf, stampEntries, stampFiles } from './stamp.ts'
+
+t.setTimeout(300_000)
+
+/** Fails at its first run. */
+const retried = `#!/bin/sh
+[ -e again-mark ] || { touch again-mark; echo no >&2; exit 1; }
+echo '{"done":true}'
+`
+const workflow = { workflows: { two: { steps: [{ name: 'a', tool: 'echo' }, { name: 'b', tool: 'echo', needs: ['a'] }] } } }
+const tools = {
+  files: { ...programs, ...stampFiles, 'tools/bin/retried': retried, 'workspace/workflows.yaml': JSON.stringify(workflow) },
+  tools: [...entries, ...stampEntries, { name: 'retried', schema: { type: 'object' }, command: ['./tools/bin/retried'] }]
+}
+
+const clocks = await findClocks()
+const skip = 'missing' in clocks ? clocks.missing : false
+
+/** Seconds that the clocks of the API, of another API and of the workers differ from Redis'. */
+const shifts: Array<{ name: string, api: number, other: number, workers: [number, number] }> = [
+  { name: 'an API is 10 min ahead', api: 600, other: 0, workers: [0, 0] },
+  { name: 'an API is 4 s ahead', api: 4, other: 0, workers: [0, 0] },
+  { name: 'an API is 4 s behind', api: -4, other: 4, workers: [0, 0] },
+  { name: 'an API is 10 min behind', api: -600, other: 600, workers: [0, 0] },
+  { name: 'the workers are 20 min apart', api: 0, other: 0, workers: [600, -600] },
+  { name: 'the workers are 8 s apart, and the APIs behind both', api: -600, other: -600, workers: [4, -4] }
+]
+
+/** Starts Redis with the machine's clock, two APIs and two workers with theirs. */
+async function start (t: Test, { api, other, workers }: { api: number, other: number, workers: readonly number[] }): Promise<Service & { apis: [Client, Client], set: (worker: number, sec: number) => Promise<void> }> {
+  if ('missing' in clocks) throw new Error(clocks.missing)
+  const first = await clocks.shift(t, api)
+  const service = await startService(t, { ...tools, workers: 0, env: { ...first.env, WORKER_CONCURRENCY: '10' } })
+  const second = await service.startApi((await clocks.shift(t, other)).env)
+  const own = await Promise.all(workers.map(sec => clocks.shift(t, sec)))
+  await Promise.all(own.map(clock => service.startWorker(clock.env)))
+  return {
+    ...service,
+    apis: [service.client, createClient(second.address, testKeys.admin)],
+    set: async (worker, sec) => { await own[worker]?.set(sec) }
+  }
+}
+
+for (const shift of shifts) {
+  void t.test(`clocks: ${shift.name}: calls run once, jobs are due in time, and lists are in order`, { skip }, async t => {
+    const service = await start(t, shift)
+    const { apis: [client, other] } = service
+
+    // Longer than a lock, so that each is held by renewing it.
+    const marks = Array.from({ length: 16 }, (_, index) => `m${index}`)
+    const batch = client.batch(marks.map((mark, index) => ({ call_id: mark, name: index % 2 === 0 ? 'once' : 'again', arguments: { mark, sec: '4.5' } })), { wait_ms: 40_000 })
+
+    const startedAt = performance.now()
+    const later = await submit(client, { type: 'agentcli.echo', delay_ms: 1_500, queue: 'q' })
+    const twice = await submit(client, { type: 'agentcli.retried', max_attempts: 2, queue: 'q' })
+    await reach(other, later.id, 'succeeded')
+    const lateMs = performance.now() - startedAt - 1_500
+    t.ok(lateMs > -50 && lateMs < 4_000, `a delayed job ended ${Math.round(lateMs)} ms after it was due`)
+    const { attempts } = await reach(other, twice.id, 'succeeded')
+    t.equal(attempts, 2)
+    t.ok(performance.now() - startedAt < 10_000, 'a job is run again in time')
+
+    const napping = await submit(client, { type: 'agentcli.nap', queue: 'q', input: { ms: 20_000, mark: 'napping' } })
+    const reader = await openReader(t, `${service.api.address}/v1/jobs/${napping.id}/stream`, { key: testKeys.read })
+    await reach(client, napping.id, 'running')
+    await cancel(other, napping.id)
+    await reader.ended()
+    t.match(reader.events.at(-1), { name: 'end', data: { status: 'cancelled' } })
+
+    const planned = await submit(client, { type: 'workflow.run', queue: 'q', input: { workflow: 'two' }, timeout_sec: 20 })
+    t.equal((await reach(client, planned.id, 'succeeded', 'failed')).status, 'succeeded', 'a workflow ends within its time')
+
+    const made: string[] = []
+    for (let count = 0; count < 6; count++) {
+      made.unshift((await submit(count % 2 === 0 ? client : other, { type: 'agentcli.echo', queue: 'order' })).id)
+      await delay(30)
+    }
+    const pages: string[] = []
+    for (let query = '?queue=order&limit=2'; pages.length < made.length;) {
+      const page: JobList = await list(other, query)
+      pages.push(...page.jobs.map(({ id }) => id))
+      if (page.next_cursor === null) break
+      query = `?queue=order&limit=2&cursor=${page.next_cursor}`
+    }
+    t.same(pages, made, 'a list has the jobs of both APIs in the order of their creation')
+
+    const { body: { token } } = await client.request<{ token: string }>('/v1/auth/sse-token', { body: {} })
+    t.equal((await fetch(`${service.api.address}/v1/jobs/${made[0] ?? ''}/stream?stream_token=${token}`)).status, 200, 'a ticket is good at once')
+
+    const { results } = await batch
+    for (const result of results) t.match(result, { ok: true }, JSON.stringify(result))
+    t.same(runsOf(service), new Map(marks.map(mark => [mark, 1])))
+  })
+}
+
+void t.test('clocks: the clock of a worker is set while its calls run: they are held and end, whichever way it is set', { skip }, async t => {
+  const service = await start(t, { api: 0, other: 0, workers: [0] })
+  const calls = ['a', 'b', 'c'].map(mark => ({ call_id: mark, name: 'once', arguments: { mark, sec: '8' } }))
+  const batch = service.client.batch(calls, { wait_ms: 30_000 })
+  await waitFor('all run', () => runsOf(service).size === calls.length)
+  // Another worker would take what is not held.
+  await service.startWorker()
+  await service.set(0, -600)
+  // Longer than a lock.
+  await delay(4_500)
+  await service.set(0, 600)
+  for (const result of (await batch).results) t.match(result, { ok: true }, JSON.stringify(result))
+  t.same(runsOf(service), new Map(calls.map(({ call_id: mark }) => [mark, 1])))
+})
