@@ -1,4 +1,6 @@
 import { Redis } from 'ioredis'
+import { mkdirSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
 import { entries, programs } from '../e2e/tools.ts'
@@ -104,15 +106,34 @@ void t.test('fault 28 a call that ends while Redis is full is answered, and keep
   t.match(jobs, [{ status: 'succeeded' }])
 })
 
-const refusals = {
+/** From now on Redis can't save its data, and would refuse writes. */
+async function failSaves (redis: Redis, socket: string): Promise<void> {
+  await redis.config('SET', 'stop-writes-on-bgsave-error', 'no')
+  await redis.config('SET', 'save', '3600 1000000')
+  const [, file = ''] = await redis.config('GET', 'dbfilename')
+  // No file can take the place of a directory that isn't empty.
+  mkdirSync(join(dirname(socket), file, 'full'), { recursive: true })
+  await redis.bgsave()
+  await waitFor('a save has failed', async () => /rdb_last_bgsave_status:err/.test(await redis.info('persistence')))
+}
+
+interface Refusal {
+  prepare?: (redis: Redis, socket: string) => Promise<void>
+  begin: string[]
+  end: string[]
+}
+
+const refusals: Record<string, Refusal> = {
   'is a replica for a moment': { begin: ['REPLICAOF', '127.0.0.1', '1'], end: ['REPLICAOF', 'NO', 'ONE'] },
+  'fails to save for a moment': { prepare: failSaves, begin: ['CONFIG', 'SET', 'stop-writes-on-bgsave-error', 'yes'], end: ['CONFIG', 'SET', 'stop-writes-on-bgsave-error', 'no'] },
   'lacks its replicas for a moment': { begin: ['CONFIG', 'SET', 'min-replicas-to-write', '1'], end: ['CONFIG', 'SET', 'min-replicas-to-write', '0'] }
 }
-for (const [name, { begin, end }] of Object.entries(refusals)) {
+for (const [name, { prepare, begin, end }] of Object.entries(refusals)) {
   void t.test(`fault 24 Redis ${name}: what ends then keeps its outcome and isn't run again, and new calls get a 503`, async t => {
     const service = await startService(t, tools)
     const redis = new Redis(service.redis.socket, { reconnectOnError: () => false })
     t.teardown(() => { redis.disconnect() })
+    await prepare?.(redis, service.redis.socket)
     const call = async (word: string[]): Promise<unknown> => await redis.call(...word as [string, ...string[]])
     t.equal((await service.client.call('echo')).ok, true)
     const { id } = await submit(service.client, { type: 'agentcli.once', input: { mark: 'kept', sec: '1' }, max_attempts: 3 })
@@ -120,7 +141,7 @@ for (const [name, { begin, end }] of Object.entries(refusals)) {
     await call(begin)
     const refused = await service.client.request('/v1/agent-tools/invoke-batch', { body: { calls: [{ call_id: 'a', name: 'echo' }] } })
     t.match(refused, { status: 503, body: { error: { code: 'UNAVAILABLE' } } })
-    await delay(1_500)
+    await delay(1_800)
     await call(end)
     await reach(service.client, id, 'succeeded')
     t.same(runsOf(service), new Map([['kept', 1]]))

@@ -169,7 +169,7 @@ t.test('who lost a job changes nothing of how often it counts as run', async t =
     // First of all: a run that lasts is noted as begun by who holds it.
     await redis.set(`toolyard:{q}:${id}:lock`, 'another')
     await redis.hset(`toolyard:{q}:${id}`, 'ats', 5)
-    return { ok: false, elsewhere: true }
+    return { ok: false, later: 'as a test' }
   }, error => { errors.push(error.message) })
   await isWaiting()
   await queues.add('q', [{ id, type: 'x', data: { tool: 'x', arguments: {}, timeoutSec: 1, tags: [], keyName: 'k' } }])

@@ -37,7 +37,7 @@ export function createHandler (deps: HandlerDeps): (job: ClaimedJob) => Promise<
     deps.metrics.ended({ tool: job.data.tool, queue: job.queue, ...stateOf(result), waitedSec: job.waitedMs === undefined ? undefined : job.waitedMs / 1_000, ranSec: ranMs / 1_000 })
     if (result.ok) logger.info({ ...about, ms }, 'job succeeded')
     else if ('wait' in result) logger.debug({ ...about, ms }, 'job waits for its steps')
-    else if ('elsewhere' in result) logger.info({ ...about, ms }, 'job waits for a worker that has its version of the tool')
+    else if ('later' in result) logger.info({ ...about, ms, reason: result.later }, 'job is put off')
     else if ('taken' in result) logger.warn({ ...about, ms }, 'job is another worker\'s by now')
     else if ('requeue' in result) logger.warn({ ...about, ms }, 'job goes back to its queue')
     else logger.info({ ...about, ms, code: result.error.code }, 'job failed')
@@ -53,7 +53,7 @@ function stateOf (result: HandlerResult): Pick<EndedJob, 'state' | 'code'> {
 
 async function handle (job: ClaimedJob, deps: HandlerDeps, about: object): Promise<HandlerResult> {
   const located = await deps.tools.locate(job)
-  if (located === 'elsewhere') return { ok: false, elsewhere: true }
+  if (located === 'elsewhere') return { ok: false, later: 'another worker has its version of the tool' }
   const { registered, differs } = located
   if (registered === undefined) return failure('UNKNOWN_TOOL', `Tool '${job.data.tool}' not found in registry: the worker's manifests do not have it (any more)`)
   const { tool } = registered

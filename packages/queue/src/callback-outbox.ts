@@ -5,6 +5,7 @@ import { bullmq } from './bullmq.ts'
 import type { Redis } from './connection.ts'
 import { callbackQueue, internalName, keyPrefix, openCallbacksKey } from './names.ts'
 import { decodeFailure } from './settlement.ts'
+import { goOnWhenFull } from './when-full.ts'
 
 /*
  * Which jobs owe a callback.
@@ -20,6 +21,12 @@ import { decodeFailure } from './settlement.ts'
 /** How long callbacks that were sent, and those that were given up, are known, in seconds. */
 const keepSec = { sent: 3_600, givenUp: 86_400 }
 const keepCount = 10_000
+
+/** A running job's callback is owed also where Redis is full. */
+const enterScript = `
+${goOnWhenFull('KEYS[1]')}
+return redis.call('SADD', KEYS[1], ARGV[1])
+`
 
 /** An entry: a job that has a callback and may have ended. */
 export interface OpenCallback {
@@ -38,7 +45,7 @@ export class CallbackOutbox {
 
   /** To be called before a job with a callback can be settled. */
   async enter (open: OpenCallback): Promise<void> {
-    await this.#redis.sadd(openCallbacksKey, memberOf(open))
+    await this.#redis.eval(enterScript, 1, openCallbacksKey, memberOf(open))
   }
 
   /** Posts the callback of a job that has ended; repeating it changes nothing. */

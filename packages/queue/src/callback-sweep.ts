@@ -4,6 +4,7 @@ import type { OpenCallback } from './callback-outbox.ts'
 import type { Redis } from './connection.ts'
 import type { JobQueues } from './job-queues.ts'
 import { callbackSweepKey, jobKey } from './names.ts'
+import { takeTurn } from './turn.ts'
 
 const intervalMs = 2_000
 /** Entries that one sweep looks at, and how many of them together. */
@@ -44,7 +45,7 @@ export class CallbackSweep {
   }
 
   async #sweep (): Promise<void> {
-    if (await this.#redis.set(callbackSweepKey, '1', 'PX', intervalMs / 2, 'NX') === null) return
+    if (!await takeTurn(this.#redis, callbackSweepKey, intervalMs / 2)) return
     for (let seen = 0; seen < perSweep && !this.#stopped; seen += chunkSize) {
       const { cursor, open } = await this.#queues.callbacks.scan(this.#cursor, chunkSize)
       this.#cursor = cursor

@@ -1,4 +1,7 @@
 import type { CallError } from '@toolyard/contract'
+import type { Job } from 'bullmq'
+import type { Redis } from './connection.ts'
+import { jobKey } from './names.ts'
 import { decodeFailure } from './settlement.ts'
 
 /** How a cancelled job ends (RC13). */
@@ -7,6 +10,11 @@ export const cancelled: CallError = { code: 'JOB_CANCELLED', message: 'Job was c
 /** Whether a job that ended with this reason was cancelled. */
 export function isCancelled (failedReason: string | null): boolean {
   return failedReason !== null && decodeFailure(failedReason).code === cancelled.code
+}
+
+/** Whether a job was cancelled by a process that died before it settled it: its lock ran out then. */
+export async function isMarked (redis: Redis, queue: string, job: Job): Promise<boolean> {
+  return job.stalledCounter > 0 && await redis.hexists(jobKey(queue, job.id ?? ''), 'cancelled') === 1
 }
 
 /** How long a worker remembers the cancel of a job that it doesn't run, in milliseconds. */

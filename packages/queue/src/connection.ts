@@ -20,9 +20,9 @@ export type ConnectionRole = 'request' | 'worker' | 'subscriber'
 
 /**
  * Reconnecting helps where a failover has made a replica of the server. A request's command stays failed; what a worker
- * has to say is sent again, until a server takes it: also where it has fewer replicas than it must have.
+ * has to say is sent again, until a server takes it: also where it has fewer replicas than it must have, or can't save.
  */
-const reconnects = { request: /READONLY/, worker: /READONLY|NOREPLICAS/ }
+const reconnects = { request: /READONLY/, worker: /READONLY|NOREPLICAS|MISCONF|MASTERDOWN|LOADING/ }
 const [leaveFailed, sendAgain] = [1, 2] as const
 
 const roles: Record<ConnectionRole, RedisOptions> = {
@@ -31,7 +31,7 @@ const roles: Record<ConnectionRole, RedisOptions> = {
   subscriber: { maxRetriesPerRequest: null, autoResubscribe: true }
 }
 
-const retryDelay = (attempt: number): number => Math.min(50 * attempt, 500)
+const retryDelay = (attempt: number): number => Math.min(50 + 50 * attempt, 500)
 /** Between two tries of a command that a cluster's node can't take now, in milliseconds. */
 const againMs = 100
 

@@ -3,11 +3,15 @@ import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promi
 import { bullmq } from './bullmq.ts'
 import type { JobBackend, TakenFields } from './job-backend.ts'
 import { TimedWorker } from './timed-worker.ts'
+import { mayPass } from './unavailable.ts'
 
 /** How long a worker that may not ask Redis for a job waits until it tries again, in milliseconds. */
 const pauseMs = 50
 /** A job that isn't at its end after so many turns of the event loop takes longer. */
 const shortTurns = 3
+
+/** A job was put off: its place in the worker is free, and whether the worker takes another one is for its loop to say. */
+export class PutOffError extends bullmq.DelayedError {}
 
 /**
  * BullMQ's worker with a loop of its own, which starts each job as soon as it is there. BullMQ's own loop fills all
@@ -24,6 +28,9 @@ export class EagerWorker<Data, Result> extends TimedWorker<Data, Result, JobBack
   /** Jobs that are being settled; never rejected. */
   readonly #ending = new Set<Promise<void>>()
   #hasAsked = false
+
+  /** How long no other job is taken after the one of this id, in milliseconds. */
+  stayAwayMs: (jobId: string) => number = () => 0
 
   /** Serves until the worker is closed or paused; resolves when its last job has ended. */
   override async run (): Promise<void> {
@@ -51,6 +58,8 @@ export class EagerWorker<Data, Result> extends TimedWorker<Data, Result, JobBack
         })
         this.#lanes.add(lane)
         await this.#anyEnd()
+        const awayMs = this.stayAwayMs(job.id ?? '')
+        if (awayMs > 0) await this.#pause(awayMs)
       }
       while (this.#lanes.size >= this.concurrency) await new Promise<void>(resolve => { this.#laneEnded = resolve })
     }
@@ -90,6 +99,22 @@ export class EagerWorker<Data, Result> extends TimedWorker<Data, Result, JobBack
     if (this.#ending.size > 0) await Promise.race(this.#ending)
   }
 
+  /** Settles a job, again and again while Redis can't take it; the job is held meanwhile. */
+  async #settle<T> ({ id = '' }: Job<Data, Result>, token: string, settle: () => Promise<T>): Promise<T> {
+    for (;;) {
+      try {
+        return await settle()
+      } catch (error) {
+        // BullMQ itself waits for a connection.
+        if (!mayPass(error) || !bullmq.isNotConnectionError(error as Error)) throw error
+        this.lockManager.trackJob(id, token, 0)
+        await delay(pauseMs)
+      } finally {
+        this.lockManager.untrackJob(id)
+      }
+    }
+  }
+
   async #end<T> (settling: Promise<T>): Promise<T> {
     const over = settling.then(() => {}, () => {})
     this.#ending.add(over)
@@ -106,7 +131,7 @@ export class EagerWorker<Data, Result> extends TimedWorker<Data, Result, JobBack
 
   protected override async handleCompleted (result: Result, job: Job<Data, Result>, token: string, fetchNext?: () => boolean, span?: Span): Promise<Job<Data, Result>> {
     try {
-      return await this.#end(super.handleCompleted(result, job, token, fetchNext, span))
+      return await this.#end(this.#settle(job, token, async () => await super.handleCompleted(result, job, token, fetchNext, span)))
     } catch (error) {
       if (!bullmq.isNotConnectionError(error as Error)) throw error
       // The job has done its work: another attempt would do it again.
@@ -115,7 +140,7 @@ export class EagerWorker<Data, Result> extends TimedWorker<Data, Result, JobBack
   }
 
   protected override async handleFailed (error: Error, job: Job<Data, Result>, token: string, fetchNext?: () => boolean, span?: Span): Promise<Job<Data, Result>> {
-    return await this.#end(super.handleFailed(error, job, token, fetchNext, span))
+    return await this.#end(this.#settle(job, token, async () => await super.handleFailed(error, job, token, error instanceof PutOffError ? () => false : fetchNext, span)))
   }
 
   protected override createJob (fields: TakenFields, id: string): Job<Data, Result> {

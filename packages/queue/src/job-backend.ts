@@ -4,7 +4,7 @@ import { addJobs, type AddCommand, type AddedJob } from './add-jobs.ts'
 import type { ScriptCall } from './batched-script.ts'
 import { bullmq } from './bullmq.ts'
 import type { Redis } from './connection.ts'
-import { beginScript, finishKeys, takeKeys, takeScript, unbegunField, uncountScript } from './job-scripts.ts'
+import { beginScript, finishKeys, stalledKeys, stalledScript, takeKeys, takeScript, unbegunField, uncountScript } from './job-scripts.ts'
 import { JobSettler } from './job-settler.ts'
 import { lockMs } from './lock.ts'
 import { createdKey, jobChannel, publicName, replyChannel } from './names.ts'
@@ -122,6 +122,13 @@ export class JobBackend extends TimedBackend {
     return this.#nextJob(Array.isArray(reply) ? reply : await this.#takeAny(token))
   }
 
+  override async moveStalledJobsToWait (): Promise<string[]> {
+    const args = this.moveStalledJobsToWaitArgs()
+    const [reply] = await stalledScript.run(this.redis, [{ keys: args.slice(0, stalledKeys.length).map(String), args: args.slice(stalledKeys.length) }])
+    if (reply instanceof Error) throw reply
+    return reply as string[]
+  }
+
   /** Notes that the run of a job has not begun, should nobody hear that it was taken: see `begin`. */
   noteUnbegun (job: UnbegunJob): void {
     job[unbegun] = true
@@ -140,10 +147,15 @@ export class JobBackend extends TimedBackend {
     return true
   }
 
-  /** A job that is given back counts as not taken, if it is still the holder's of this token. */
-  async uncount (job: UnbegunJob, token: string): Promise<void> {
+  /**
+   * A job that is given back counts as not taken, if it is still the holder's of this token.
+   *
+   * @returns how often it was given back
+   */
+  async uncount (job: UnbegunJob, token: string): Promise<number> {
     const [reply] = await uncountScript.run(this.redis, [{ keys: [this.toKey(job.id ?? '')], args: [token, job.attemptsStarted - 1, job[unbegun] === true ? '1' : ''] }])
     if (reply instanceof Error) throw reply
+    return Number(reply)
   }
 
   /** What was taken long ago may be another worker's by now. */

@@ -9,6 +9,7 @@ import { lockMs } from './lock.ts'
 import { cancelChannel, internalName, jobKey, keyPrefix, placeOfKey } from './names.ts'
 import { encodeFailure } from './settlement.ts'
 import { RedisUnavailableError, whileAvailable } from './unavailable.ts'
+import { goOnWhenFull } from './when-full.ts'
 
 /*
  * A job is cancelled in two steps.
@@ -30,6 +31,7 @@ import { RedisUnavailableError, whileAvailable } from './unavailable.ts'
 const takeScript = `
 if redis.call('EXISTS', KEYS[1]) == 0 then return 'missing' end
 if redis.call('HEXISTS', KEYS[1], 'finishedOn') == 1 then return 'finished' end
+${goOnWhenFull('KEYS[1]')}
 redis.call('HSET', KEYS[1], 'cancelled', '1')
 redis.call('HDEL', KEYS[1], 'stc', 'defa')
 for _, key in ipairs({KEYS[3], KEYS[6], KEYS[7]}) do redis.call('LREM', key, 0, ARGV[1]) end

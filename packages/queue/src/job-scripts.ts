@@ -1,6 +1,7 @@
 import { BatchedScript, eachCall } from './batched-script.ts'
 import { bullmqScript } from './bullmq.ts'
 import { madePart } from './names.ts'
+import { goOnWhenFull } from './when-full.ts'
 
 /**
  * How many keys BullMQ's scripts take that add a job; behind these comes the index. ARGV, behind BullMQ's: the entry in the
@@ -32,7 +33,10 @@ return reply
 export const takeKeys = ['wait', 'active', 'prioritized', 'events', 'stalled', 'limiter', 'delayed', 'paused', 'meta', 'pc', 'marker'] as const
 /** ARGV: the stem of the queue's keys; the time, in milliseconds since 1970; the worker's token; for how many milliseconds it holds the job. */
 export const takeScript = new BatchedScript('take', eachCall(bullmqScript('moveToActive', takeKeys.length), {
-  each: 'return script(KEYS, {ARGV[1], ARGV[2], cmsgpack.pack({token = ARGV[3], lockDuration = tonumber(ARGV[4])})})'
+  each: `
+${goOnWhenFull('KEYS[9]')}
+return script(KEYS, {ARGV[1], ARGV[2], cmsgpack.pack({token = ARGV[3], lockDuration = tonumber(ARGV[4])})})
+`
 }))
 
 /**
@@ -90,14 +94,25 @@ end
 return 1
 `))
 
+/** The keys of BullMQ's script that finds the jobs of lost workers. */
+export const stalledKeys = ['stalled', 'wait', 'active', 'stalled-check', 'meta', 'paused', 'marker', 'events', 'repeat'] as const
+/** ARGV: how often a job may be lost, the stem of the queue's keys, the time, and milliseconds until the next look. */
+export const stalledScript = new BatchedScript('stalled', eachCall(bullmqScript('moveStalledJobsToWait', stalledKeys.length), {
+  each: `
+${goOnWhenFull('KEYS[5]')}
+return script(KEYS, ARGV)
+`
+}))
+
 /**
  * ARGV: the token of who gives the job back; how often it counts as run then; 1 where that is said of a job that has not
- * begun. Should it have done so meanwhile, those who took it before don't count.
+ * begun. Should it have done so meanwhile, those who took it before don't count. Answers how often it was given back so.
  */
 export const uncountScript = new BatchedScript('uncount', eachCall(`
 if redis.call('GET', KEYS[1] .. ':lock') ~= ARGV[1] then return 0 end
+${goOnWhenFull('KEYS[1]')}
 local runs = ARGV[2]
 if ARGV[3] == '1' and redis.call('HEXISTS', KEYS[1], '${unbegunField}') == 0 then runs = redis.call('HGET', KEYS[1], 'atm') or '0' end
 redis.call('HSET', KEYS[1], 'ats', runs)
-return 1
+return redis.call('HINCRBY', KEYS[1], 'givenBack', 1)
 `))

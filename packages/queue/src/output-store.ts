@@ -1,9 +1,14 @@
 import type { OutputCut, OutputRecord } from '@toolyard/contract'
 import { limits } from '@toolyard/contract/terms'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Redis } from './connection.ts'
 import { outputKey } from './names.ts'
 import { outputSec, type Retention } from './retention.ts'
-import { whileAvailable } from './unavailable.ts'
+import { RedisFullError, told, whileAvailable } from './unavailable.ts'
+
+/** While Redis is full, an output is tried to be stored this often and this long, in milliseconds. */
+const againMs = 200
+const patienceMs = 3_000
 
 /** What a model gets of an output that is too long for an answer (R43). */
 export interface TruncatedOutput {
@@ -28,8 +33,24 @@ export class OutputStore {
     const tail = cut === undefined ? {} : { cut }
     if (json.length <= limits.inlineOutputBytes) return { kind: 'inline', value, ...tail }
     const bytes = Buffer.byteLength(json)
-    await this.#redis.set(outputKey(queue, jobId), json, 'EX', outputSec(this.#retention))
-    return { kind: 'stored', bytes, ...tail }
+    if (await this.#store(queue, jobId, json)) return { kind: 'stored', bytes, ...tail }
+    // The call has done its work, which must be told; so much of its output has a place in the job's record.
+    const kept = truncate(json.slice(0, limits.inlineOutputBytes), bytes).preview
+    return { kind: 'inline', value: kept, cut: { bytes: cut?.bytes ?? bytes, storedBytes: Buffer.byteLength(kept) } }
+  }
+
+  /** Whether there is room for an output, now or soon. */
+  async #store (queue: string, jobId: string, json: string): Promise<boolean> {
+    for (let waited = 0; ; waited += againMs) {
+      try {
+        await this.#redis.set(outputKey(queue, jobId), json, 'EX', outputSec(this.#retention))
+        return true
+      } catch (error) {
+        if (!(told(error) instanceof RedisFullError)) throw error
+        if (waited >= patienceMs) return false
+        await delay(againMs)
+      }
+    }
   }
 
   /**

@@ -1,6 +1,8 @@
 import { allCalls, BatchedScript } from './batched-script.ts'
 import { unbegunField } from './job-scripts.ts'
 import { madePart } from './names.ts'
+import { outputTailSec } from './retention.ts'
+import { goOnWhenFull } from './when-full.ts'
 
 /*
  * What BullMQ's scripts do to a job, for all jobs of a command at once, where the jobs are plain ones: due at once, with
@@ -124,6 +126,7 @@ end
 export const takePlainScript = new BatchedScript('take-plain', allCalls(`
 ${queue}
 ${take}
+${goOnWhenFull('meta')}
 local replies = {}
 for place, call in ipairs(calls) do
   local taken = take(call)
@@ -213,11 +216,15 @@ for sign, ended in pairs(scores) do
     local old = redis.call('ZCOUNT', ends[sign], '-inf', whole(now - keptMs))
     local most = math.min(removable, math.max(old, redis.call('ZCARD', ends[sign]) - keptCount))
     if most > 0 then
-      local removed, keys = redis.call('ZPOPMIN', ends[sign], most), {}
+      local removed, keys, beside = redis.call('ZPOPMIN', ends[sign], most), {}, {}
       for at = 1, #removed, 2 do
         for _, part in ipairs({'', ':logs', ':dependencies', ':processed', ':failed', ':unsuccessful'}) do table.insert(keys, stem .. removed[at] .. part) end
+        for _, part in ipairs({':output', ':log'}) do table.insert(beside, stem .. removed[at] .. part) end
       end
       redis.call('DEL', unpack(keys))
+      if redis.call('EXISTS', unpack(beside)) > 0 then
+        for _, key in ipairs(beside) do redis.call('EXPIRE', key, ${outputTailSec}) end
+      end
     end
   end
 end

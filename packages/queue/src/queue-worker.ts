@@ -1,24 +1,25 @@
 import type { CallError, JobData, OutputRecord } from '@toolyard/contract'
 import type { Job } from 'bullmq'
-import { setTimeout as delay } from 'node:timers/promises'
 import { bullmq } from './bullmq.ts'
 import type { Announcer } from './announcer.ts'
 import type { CallbackOutbox } from './callback-outbox.ts'
-import { cancelled, type CancelledJobs } from './cancellation.ts'
+import { cancelled, isMarked, type CancelledJobs } from './cancellation.ts'
 import { publicPriority } from './fair-order.ts'
-import { EagerWorker } from './eager-worker.ts'
+import { EagerWorker, PutOffError } from './eager-worker.ts'
 import { JobFlow } from './flow/job-flow.ts'
 import { backendOn } from './backends.ts'
+import { GivenBackJobs } from './given-back.ts'
 import { JobLogWriter } from './job-log-writer.ts'
 import { JobNotices } from './job-notices.ts'
 import type { JobCanceller } from './job-canceller.ts'
 import type { JobQueues } from './job-queues.ts'
 import { lockMs } from './lock.ts'
-import { internalName, jobKey, keyPrefix } from './names.ts'
+import { internalName, keyPrefix } from './names.ts'
 import type { OutputStore } from './output-store.ts'
 import { serverTime } from './server-clock.ts'
 import { encodeFailure, maxLostRuns } from './settlement.ts'
 import { serialParkMs, type SerialGate, type SerialJob } from './serial-gate.ts'
+import { mayPass } from './unavailable.ts'
 import type { HandlerResult, WorkerPoolOptions } from './worker-pool.ts'
 
 /*
@@ -28,8 +29,6 @@ import type { HandlerResult, WorkerPoolOptions } from './worker-pool.ts'
  */
 const renewMs = 750
 const stalledCheckMs = 500
-/** A worker that has left a job to others keeps its place for so long, in milliseconds, so as not to take it again at once. */
-const standBackMs = 100
 
 const lockLost: CallError = { code: 'WORKER_LOST', message: 'The worker lost its hold on the job' }
 const stopped: CallError = { code: 'WORKER_LOST', message: 'The worker stopped before the tool had finished' }
@@ -50,6 +49,8 @@ interface Run {
   token: string
   abort: AbortController
   log: JobLogWriter
+  /** What is done for the job has begun. */
+  isHandled: boolean
 }
 
 /** Serves one queue. */
@@ -64,6 +65,7 @@ export class QueueWorker {
   readonly #worker: EagerWorker<JobData, OutputRecord>
   readonly #running = new Map<string, Run>()
   readonly #notices: JobNotices
+  readonly #givenBack: GivenBackJobs
 
   constructor (queue: string, options: WorkerPoolOptions, parts: QueueWorkerParts) {
     this.#queue = queue
@@ -87,6 +89,8 @@ export class QueueWorker {
       drainDelay: 5,
       skipVersionCheck: true
     }, backendOn(options.redis, options.retention))
+    this.#givenBack = new GivenBackJobs(options.redis, queue, this.#worker.backend)
+    this.#worker.stayAwayMs = id => this.#givenBack.stayAwayMs(id)
     // Before anything that can settle the job; commands keep their order.
     this.#worker.on('active', ({ id, data }) => { if (data.callbackUrl !== undefined) this.#callbacks.enter({ queue, jobId: id ?? '' }).catch(this.#report) })
     this.#worker.on('completed', job => { this.#settled(job).catch(this.#report) })
@@ -124,20 +128,23 @@ export class QueueWorker {
     const id = job.id ?? ''
     const { redis, retention } = this.#options
     const log = new JobLogWriter({ redis, queue: this.#queue, jobId: id, retention, onError: this.#report })
-    const run: Run = { job, token, abort: new AbortController(), log }
+    const run: Run = { job, token, abort: new AbortController(), log, isHandled: false }
     this.#running.set(id, run)
     this.#notices.begin(id)
     try {
       // First: its canceller is gone, so that nobody else settles it.
-      if (await this.#isMarked(job)) throw new bullmq.UnrecoverableError(encodeFailure(cancelled))
+      if (await isMarked(redis, this.#queue, job)) throw new bullmq.UnrecoverableError(encodeFailure(cancelled))
       if (this.#cancelled.has(id)) throw new bullmq.WaitingError()
-      await this.#flow.admit(job, token, () => this.#uncount(run))
+      await this.#flow.admit(job, token, () => this.#worker.backend.uncount(job, token))
       const result = job.data.serial === true ? await this.#handleSerially(run) : await this.#handleFlowing(run)
       // Who sees the final state finds the whole log.
       await log.close()
       // Whoever cancels a job settles it; BullMQ leaves a job alone that somebody else has moved.
       if (run.abort.signal.reason === cancelled) throw new bullmq.WaitingError()
       return await this.#end(run, result)
+    } catch (error) {
+      if (run.isHandled || !mayPass(error)) throw error
+      return await this.#putOff(run)
     } finally {
       if (this.#running.get(id) === run) {
         this.#running.delete(id)
@@ -146,7 +153,9 @@ export class QueueWorker {
     }
   }
 
-  async #handle ({ job, token, abort: { signal }, log }: Run): Promise<HandlerResult> {
+  async #handle (run: Run): Promise<HandlerResult> {
+    run.isHandled = true
+    const { job, token, abort: { signal }, log } = run
     const { backend } = this.#worker
     const lostBefore = job.attemptsStarted > job.attemptsMade + 1 && !backend.isUnbegun(job)
     // A job that makes jobs is taken again and again.
@@ -193,7 +202,7 @@ export class QueueWorker {
     const serial: SerialJob = { tool: job.data.tool, type: job.name, queue: this.#queue, id: job.id ?? '' }
     const turn = await this.#parts.gate.enter(serial, token)
     if (turn !== 'runs') {
-      await this.#uncount(run)
+      await this.#worker.backend.uncount(job, token)
       await job.moveToDelayed(Date.now() + serialParkMs, token)
       await this.#parts.gate.parked(serial, turn)
       throw new bullmq.DelayedError()
@@ -205,20 +214,11 @@ export class QueueWorker {
     }
   }
 
-  /** Puts a job back for any worker. BullMQ wakes none for a job that has a priority. */
-  async #giveBack ({ job, token }: Run): Promise<void> {
-    await job.moveToWait(token)
-    await this.#options.redis.zadd(`${keyPrefix}:${internalName(this.#queue)}:marker`, 0, '0')
-  }
-
-  /** A job that is put back as if it hadn't been started. */
-  async #uncount ({ job, token }: Run): Promise<void> {
-    await this.#worker.backend.uncount(job, token)
-  }
-
-  /** Whether the job was cancelled by a process that died before it settled it: its lock ran out then. */
-  async #isMarked (job: Job<JobData>): Promise<boolean> {
-    return job.stalledCounter > 0 && await this.#options.redis.hexists(jobKey(this.#queue, job.id ?? ''), 'cancelled') === 1
+  /** Leaves a job to another worker, or to a later time, as if it hadn't been started. */
+  async #putOff (run: Run): Promise<never> {
+    await this.#givenBack.putOff(run.job, run.token)
+    this.#notices.changed(run.job.id ?? '')
+    throw new PutOffError()
   }
 
   async #end (run: Run, result: HandlerResult): Promise<OutputRecord> {
@@ -227,13 +227,12 @@ export class QueueWorker {
       const record = await this.#outputs.save(this.#queue, job.id ?? '', result)
       return result.sandbox === undefined ? record : { ...record, sandbox: result.sandbox }
     }
-    if ('requeue' in result || 'elsewhere' in result) {
-      if ('elsewhere' in result) await this.#uncount(run)
-      await this.#giveBack(run)
+    if ('requeue' in result) {
+      await this.#givenBack.giveBack(job, run.token)
       this.#notices.changed(job.id ?? '')
-      if ('elsewhere' in result) await delay(standBackMs)
       throw new bullmq.WaitingError()
     }
+    if ('later' in result) return await this.#putOff(run)
     if ('taken' in result) throw new bullmq.WaitingError()
     if ('wait' in result) throw new Error('A job of a serial tool does not wait for others')
     const reason = encodeFailure(result.error, result.sandbox)

@@ -4,8 +4,8 @@ export interface Retention {
   count: number
 }
 
-/** An output outlives its job by at most so many seconds: whoever has just read the job can still read its output. */
-const outputTailSec = 60 * 60
+/** An output, and a log, outlive their job by so many seconds: whoever has just read the job can still read them. */
+export const outputTailSec = 60
 /** Jobs that one settlement may remove because of their age: a long backlog doesn't block Redis. */
 const removedAtOnce = 100
 
@@ -14,7 +14,7 @@ export function keepJobs ({ ageSec, count }: Retention): { age: number, count: n
   return { age: ageSec, count, limit: removedAtOnce }
 }
 
-/** How long an output is kept, in seconds. */
+/** How long an output is kept at most, in seconds. */
 export function outputSec ({ ageSec }: Retention): number {
   return ageSec + outputTailSec
 }

@@ -37,15 +37,25 @@ export async function whileAvailable<T> (operation: Promise<T>): Promise<T> {
 
 /** What an error of Redis means: `RedisFullError`, `RedisUnavailableError`, or itself. */
 export function told (error: unknown): unknown {
-  if (error instanceof Error && /^OOM\b/.test(error.message)) return new RedisFullError(error)
+  if (error instanceof Error && isFull(error)) return new RedisFullError(error)
   return isConnectionError(error) ? new RedisUnavailableError(error) : error
 }
 
 const connectionMessages = new RegExp([
   "Connection is closed|Stream isn't writeable|Command timed out|Reached the max retries|Connection is in subscriber",
   "Cluster isn't ready|Failed to refresh slots cache|Too many Cluster redirections",
-  '^(?:LOADING|MASTERDOWN|CLUSTERDOWN|READONLY|NOREPLICAS|TRYAGAIN)\\b'
+  // In front of a script's error, Redis 6.2 puts where it happened.
+  '(?:^|: -)(?:LOADING|MASTERDOWN|CLUSTERDOWN|READONLY|NOREPLICAS|MISCONF|TRYAGAIN|BUSY)\\b'
 ].join('|'))
+
+/** Whether the same command may be accepted later: Redis is away, full, or takes no writes for now. */
+export function mayPass (error: unknown): boolean {
+  return error instanceof RedisUnavailableError || isFull(error) || isConnectionError(error)
+}
+
+function isFull (error: unknown): boolean {
+  return error instanceof Error && /(?:^|: -)OOM\b/.test(error.message)
+}
 
 function isConnectionError (error: unknown): boolean {
   if (!(error instanceof Error) || error instanceof RedisUnavailableError) return false

@@ -50,8 +50,8 @@ export type HandlerResult =
   | { ok: false, requeue: true }
   /** The job is another worker's by now. */
   | { ok: false, taken: true }
-  /** Another worker has what the job needs: it waits until that one takes it, as if it hadn't been taken. */
-  | { ok: false, elsewhere: true }
+  /** What the job needs is elsewhere, or not there now: it waits, longer each time, as if it hadn't been taken. The text says why, for the log. */
+  | { ok: false, later: string }
 
 /** What a pool serves, and what it does with a job. */
 export interface WorkerPoolOptions {

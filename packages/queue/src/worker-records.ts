@@ -2,6 +2,7 @@ import type { WorkerRecord } from '@toolyard/contract'
 import type { Redis } from './connection.ts'
 import { workersKey } from './names.ts'
 import { whileAvailable } from './unavailable.ts'
+import { goOnWhenFull } from './when-full.ts'
 
 /** A worker that wasn't heard of for so long is gone. */
 const aliveMs = 5_000
@@ -15,6 +16,7 @@ for _, id in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', now - tonumber(
   redis.call('ZREM', KEYS[1], id)
   redis.call('HDEL', KEYS[2], id)
 end
+${goOnWhenFull('KEYS[1]')}
 redis.call('ZADD', KEYS[1], now, ARGV[1])
 redis.call('HSET', KEYS[2], ARGV[1], ARGV[2])
 `

@@ -3,6 +3,7 @@ import { DelayedError, UnrecoverableError, WaitingChildrenError, type Job } from
 import { cancelled } from '../cancellation.ts'
 import { alarmsKey, jobKey, placeOfKey } from '../names.ts'
 import { encodeFailure } from '../settlement.ts'
+import { goOnWhenFull } from '../when-full.ts'
 import { dependencyError, examineDependencies, leaveDependencies, lookAtDependents } from './dependencies.ts'
 import { release, type FlowParts } from './release.ts'
 import { settledSteps } from './step-jobs.ts'
@@ -24,6 +25,7 @@ export interface StepWait {
  */
 const parkScript = `
 if redis.call('GET', KEYS[2]) ~= ARGV[2] then return 0 end
+${goOnWhenFull('KEYS[1]')}
 redis.call('HINCRBY', KEYS[1], 'ats', -1)
 redis.call('HSET', KEYS[1], 'seen', ARGV[3])
 return redis.call('ZADD', KEYS[3], ARGV[4], ARGV[1])
@@ -45,7 +47,7 @@ export class JobFlow {
    * @param uncount makes the job count as not taken.
    * @throws UnrecoverableError with the job's end when it can't run any more; DelayedError when it was parked again.
    */
-  async admit (job: Job<JobData>, token: string | undefined, uncount: () => Promise<void>): Promise<void> {
+  async admit (job: Job<JobData>, token: string | undefined, uncount: () => Promise<unknown>): Promise<void> {
     const { redis } = this.#parts
     if (job.parentKey !== undefined && await hasEnded(this.#parts, job.parentKey)) throw new UnrecoverableError(encodeFailure(cancelled))
     const { dependsOn } = job.data

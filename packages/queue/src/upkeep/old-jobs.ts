@@ -1,5 +1,6 @@
 import type { Redis } from '../connection.ts'
 import type { JobQueues } from '../job-queues.ts'
+import { jobLogKey, outputKey } from '../names.ts'
 import type { Retention } from '../retention.ts'
 import { serverTime } from '../server-clock.ts'
 
@@ -12,6 +13,9 @@ export async function removeOldJobs ({ redis, queues, retention }: { redis: Redi
   const endedBefore = serverTime(redis) - retention.ageSec * 1_000
   for (const end of ['completed', 'failed'] as const) {
     const removed = await backend.cleanJobsByState(end, endedBefore, atOnce)
-    if (removed.length > 0) await queues.index.drop(queue, removed)
+    if (removed.length === 0) continue
+    await queues.index.drop(queue, removed)
+    // BullMQ knows nothing of them.
+    await redis.unlink(...removed.flatMap(id => [outputKey(queue, id), jobLogKey(queue, id)]))
   }
 }

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import type { JobCanceller } from '../job-canceller.ts'
 import type { JobQueues } from '../job-queues.ts'
 import { upkeepKey } from '../names.ts'
@@ -6,6 +5,7 @@ import type { QueueDirectory } from '../queue-directory.ts'
 import type { SerialGate } from '../serial-gate.ts'
 import type { Retention } from '../retention.ts'
 import type { Redis } from '../connection.ts'
+import { takeTurn } from '../turn.ts'
 import { forgetEmptyQueues } from './empty-queues.ts'
 import { removeOldJobs } from './old-jobs.ts'
 import { cancelOrphanedSteps } from './orphaned-steps.ts'
@@ -77,7 +77,7 @@ export class Upkeep {
     if (redis.status !== 'ready') return
     try {
       // Runs out a little earlier than the next turn of the same process.
-      if (await redis.set(upkeepKey(name), randomUUID(), 'PX', Math.round(everyMs * 0.9), 'NX') === null) return
+      if (!await takeTurn(redis, upkeepKey(name), Math.round(everyMs * 0.9))) return
       await run(await directory.list())
     } catch (error) {
       if (!this.#stopped) onError(error as Error, '*')

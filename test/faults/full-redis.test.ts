@@ -1,0 +1,58 @@
+import type { InvokeBatchResponse } from '@toolyard/contract'
+import { Redis } from 'ioredis'
+import t from 'tap'
+import type { Test } from 'tap'
+import { entries, programs } from '../e2e/tools.ts'
+import { cancel, reach, submit } from '../jobs/submission.ts'
+import { waitFor } from '../support/condition.ts'
+import { startService, type Service } from '../support/service.ts'
+import { runsOf, stampEntries, stampFiles } from './stamp.ts'
+
+t.setTimeout(300_000)
+
+const tools = { files: { ...programs, ...stampFiles }, tools: [...entries, ...stampEntries] }
+
+function connect (t: Test, service: Service): Redis {
+  const redis = new Redis(service.redis.socket)
+  t.teardown(() => { redis.disconnect() })
+  return redis
+}
+
+async function usedBytes (redis: Redis): Promise<number> {
+  return Number(/used_memory:(\d+)/.exec(await redis.info('memory'))?.[1])
+}
+
+void t.test('fault 28 Redis is full while calls run and wait: they are held, run once and keep their outcome; new ones are told', async t => {
+  const service = await startService(t, { ...tools, env: { WORKER_CONCURRENCY: '6' } })
+  const { client } = service
+  const redis = connect(t, service)
+  // Another worker would take what is not held.
+  await service.startWorker({ WORKER_CONCURRENCY: '1' })
+  const marks = Array.from({ length: 14 }, (_, index) => `f${index}`)
+  const ids: string[] = []
+  for (const mark of marks) ids.push((await submit(client, { type: 'agentcli.once', input: { mark, sec: '5' } })).id)
+  const large = await submit(client, { type: 'agentcli.big', input: { char: 'x', count: 50_000 } })
+  const unwanted = await submit(client, { type: 'agentcli.once', input: { mark: 'unwanted' }, delay_ms: 60_000 })
+  await waitFor('some run, some wait', () => runsOf(service).size === 7)
+  await redis.config('SET', 'maxmemory', '1mb')
+  const refused = await client.request<InvokeBatchResponse>('/v1/agent-tools/invoke-batch', { body: { calls: [{ call_id: 'a', name: 'echo' }] } })
+  t.match(refused.body, { results: [{ ok: false, error: { code: 'QUEUE_FULL', message: /Redis/ } }] })
+  t.match((await cancel(client, unwanted.id)).body, { job: { status: 'cancelled' } }, 'a job can be cancelled')
+  for (const id of ids) t.match(await reach(client, id, 'succeeded', 'failed'), { status: 'succeeded', error: null })
+  t.match(await reach(client, large.id, 'succeeded', 'failed'), { status: 'succeeded', error: null }, 'an output without room is shown in part')
+  t.same(runsOf(service), new Map(marks.map(mark => [mark, 1])))
+  t.equal((await client.request('/ready')).status, 200)
+  await redis.config('SET', 'maxmemory', '0')
+  t.equal((await client.call('echo')).ok, true)
+})
+
+void t.test('fault 28 Redis is full of jobs that have ended: it gets room when they are old enough, and all goes on by itself', async t => {
+  const service = await startService(t, { ...tools, env: { JOB_RETENTION_SEC: '60' } })
+  const { client } = service
+  const redis = connect(t, service)
+  for (let count = 0; count < 8; count++) t.equal((await client.call('big', { char: 'x', count: 500_000 })).ok, true)
+  await redis.config('SET', 'maxmemory', String(await usedBytes(redis) - 1_000_000))
+  t.match(await client.call('echo'), { ok: false, error: { code: 'QUEUE_FULL' } })
+  await waitFor('it serves again', async () => (await client.call('echo')).ok, 120_000)
+  for (const app of [service.api, ...service.workers]) t.equal(app.child.exitCode, null)
+})
