@@ -31,6 +31,20 @@ t.test('thousands of queue names that are opened leave no listener, no key and l
   await queues.close()
 })
 
+t.test('a lost connection ends no process that has opened queues', async t => {
+  const own = await startTestRedis(t)
+  const connection = await connectTo(t, own, 'request')
+  const queues = new JobQueues(connection, new QueueDirectory(connection, 100), { ageSec: 3_600, count: 1_000 })
+  await queues.open('first').getJob('x')
+  const failed = new Promise(resolve => { connection.once('error', resolve) })
+  await own.stop()
+  // Where nobody listens, an error is thrown here.
+  await failed
+  await own.start()
+  await waitFor('the queue is there again', async () => await queues.open('first').getJob('x').then(() => true, () => false))
+  await queues.close()
+})
+
 t.test('queues that come and go with their jobs leave nothing, in Redis and in the processes', { timeout: 300_000 }, async t => {
   const retention = { ageSec: 1, count: 10 }
   const [connection, subscriber, api] = [await connectTo(t, server), await connectTo(t, server, 'subscriber'), await connectTo(t, server, 'request')]

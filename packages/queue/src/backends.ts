@@ -13,7 +13,10 @@ export type JobQueue = Queue<JobData, OutputRecord, string, JobData, OutputRecor
 
 /** What BullMQ listens with to an open connection. */
 export function listenOn (redis: Redis): RedisConnection {
-  return new bullmq.RedisConnection(bullmq.createIORedisClient(redis as Server), { shared: true, skipVersionCheck: true })
+  const listening = new bullmq.RedisConnection(bullmq.createIORedisClient(redis as Server), { shared: true, skipVersionCheck: true })
+  // The connection reports its own errors; without a listener of its own, one would end the process.
+  listening.on('error', () => {})
+  return listening
 }
 
 /**
