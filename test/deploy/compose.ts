@@ -37,6 +37,11 @@ export function readCompose (): Compose {
   return parse(readFileSync(join(repoRoot, 'docker-compose.yml'), 'utf8')) as Compose
 }
 
+/** What a value of docker-compose.yml is where none of its variables is set. */
+export function withDefaults (value: string): string {
+  return value.replace(/\$\{\w+:-([^}]*)\}/g, '$1')
+}
+
 /** A duration such as `75s`, in seconds. */
 export function seconds (duration: string | undefined): number {
   const match = /^(\d+)s$/.exec(duration ?? '')

@@ -4,7 +4,7 @@ import { dirname, join, normalize } from 'node:path'
 import t from 'tap'
 import { parse } from 'yaml'
 import { repoRoot } from '../repo/source-tree.ts'
-import { readCompose } from './compose.ts'
+import { readCompose, withDefaults } from './compose.ts'
 import { faultsOf, manifestFiles, readManifests, type KubernetesObject, type Manifest } from './kubernetes.ts'
 import { strangers } from './setting-names.ts'
 
@@ -159,6 +159,6 @@ t.test('autoscalers and budgets mean deployments that are there, and Redis runs 
   t.ok(Number(scaled.triggers[0]?.metadata.threshold) <= Number(environmentOf(worker.container)['WORKER_CONCURRENCY']))
   const compose = readCompose().services.redis
   t.strictSame(redis.container.args?.map(arg => arg.replace('/run/secrets/toolyard/', '/run/secrets/')), compose.command)
-  t.equal(redis.container.image, compose.image)
+  t.equal(redis.container.image, withDefaults(compose.image))
   t.equal((parse(readFileSync(join(repoRoot, 'deploy/kubernetes/base/kustomization.yaml'), 'utf8')) as { namespace: string }).namespace, find('Namespace', 'toolyard').metadata.name)
 })
