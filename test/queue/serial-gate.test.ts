@@ -75,21 +75,21 @@ async function play (events: readonly Event[], pauses: boolean): Promise<{ runs:
 
 const options = { numRuns: 8, interruptAfterTimeLimit: 60_000 }
 
-t.test('P22 whatever comes, is cancelled, and is paused: one call runs at a time, each once, and all end', { timeout: 200_000 }, async () => {
-  await fc.assert(fc.asyncProperty(fc.array(event, { minLength: 5, maxLength: 30 }), async events => {
+t.test('P22 whatever comes, is cancelled, and is paused: one call runs at a time, each once, and all end', { timeout: 200_000 }, async t => {
+  await t.resolves(fc.assert(fc.asyncProperty(fc.array(event, { minLength: 5, maxLength: 30 }), async events => {
     const { runs } = await play(events, true)
     return runs.every(run => run.running === 1) && new Set(runs.map(run => run.id)).size === runs.length
-  }), options)
+  }), options))
 })
 
-t.test('X17 the calls of each queue run in the order of their arrival', { timeout: 200_000 }, async () => {
-  await fc.assert(fc.asyncProperty(fc.array(event, { minLength: 5, maxLength: 30 }), async events => {
+t.test('X17 the calls of each queue run in the order of their arrival', { timeout: 200_000 }, async t => {
+  await t.resolves(fc.assert(fc.asyncProperty(fc.array(event, { minLength: 5, maxLength: 30 }), async events => {
     const { runs, prompt } = await play(events, false)
     return [0, 1, 2].every(index => {
       const ids = runs.filter(run => run.queue.endsWith(`-${index}`) && prompt.has(run.id)).map(run => run.id)
       return ids.every((id, place) => place === 0 || (ids[place - 1] ?? '') < id)
     })
-  }), options)
+  }), options))
 })
 
 t.test('nothing of a serial tool is left when its queues are forgotten', async t => {
