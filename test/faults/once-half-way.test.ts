@@ -63,7 +63,7 @@ for (const { name, send } of requests) {
         isBroken = false
         void proxy.breakAt(side, (_name, args) => args.some(arg => arg.includes('toolyard:once:') || arg.includes(`{${queue}}`)) && ++commands === at).then(() => { isBroken = true })
         await send(broken, queue, queue)
-        await proxy.mend()
+        proxy.mend()
         const [added] = (await list(client, `?queue=${queue}`)).jobs
         if (added !== undefined) {
           await reach(client, added.id, 'succeeded')
@@ -97,7 +97,7 @@ t.test('RC23 a repeat whose job was made finds it, also when the queue is full',
   const body = { type: 'agentcli.noted', queue: 'full', input: { mark: 'full' }, delay_ms: 60_000 }
   void proxy.breakAt('before', (_name, args) => args.some(arg => arg.includes('toolyard:once:')) && args.some(arg => arg.includes("'confirmed', '1'")))
   await post(broken, body, withKey('full'))
-  await proxy.mend()
+  proxy.mend()
   const [made] = (await list(client, '?queue=full')).jobs
   const again = await waitFor('the API has its connections again', async () => {
     const answer = await post(broken, body, withKey('full'))

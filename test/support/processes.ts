@@ -18,13 +18,16 @@ export interface AppProcess {
 
 export type AppName = 'api' | 'worker'
 
-/** Starts one process of an app and waits until it serves; fails with what it printed when it doesn't. */
-export async function startApp (name: AppName, cwd: string, env: NodeJS.ProcessEnv): Promise<AppProcess> {
+/**
+ * Starts one process of an app and waits until it serves; fails with what it printed when it doesn't.
+ *
+ * @param program the app's program; another one than this checkout's for another release
+ */
+export async function startApp (name: AppName, cwd: string, env: NodeJS.ProcessEnv, program = programOf(name)): Promise<AppProcess> {
   const logFile = join(cwd, `${name}-${process.hrtime.bigint()}.log`)
   const log = createWriteStream(logFile)
   await once(log, 'open')
-  const entry = fileURLToPath(import.meta.resolve(`@toolyard/${name}`)).replace(/index\.js$/, 'server.js')
-  const child = fork(entry, [], { cwd, env, execArgv: [], stdio: ['ignore', log, log, 'ipc'] })
+  const child = fork(program, [], { cwd, env, execArgv: [], stdio: ['ignore', log, log, 'ipc'] })
   const output = async (): Promise<string> => await readFile(logFile, 'utf8')
   const ready = await Promise.race([
     once(child, 'message').then(([message]) => message as { address?: string }),
@@ -45,4 +48,8 @@ export async function startApp (name: AppName, cwd: string, env: NodeJS.ProcessE
       return code ?? killedBy
     }
   }
+}
+
+function programOf (name: AppName): string {
+  return fileURLToPath(import.meta.resolve(`@toolyard/${name}`)).replace(/index\.js$/, 'server.js')
 }

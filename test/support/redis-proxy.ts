@@ -15,8 +15,8 @@ export interface RedisProxy {
    * @returns resolves when they are broken
    */
   breakAt: (side: 'before' | 'after', breaks: Breaks) => Promise<void>
-  /** Lets connections through again, once a break that has begun is complete; one that has not come is called off. */
-  mend: () => Promise<void>
+  /** Lets connections through again; a break that has not come is called off. */
+  mend: () => void
 }
 
 /** Starts a proxy before a Redis server. */
@@ -24,7 +24,6 @@ export async function startRedisProxy (cleanup: Cleanup, target: NetConnectOpts)
   const open = new Set<Socket>()
   let plan: { side: 'before' | 'after', breaks: Breaks, done: () => void } | undefined
   let isBroken = false
-  let breaking: Promise<unknown> = Promise.resolve()
   const breakAll = (): void => {
     isBroken = true
     plan?.done()
@@ -54,7 +53,7 @@ export async function startRedisProxy (cleanup: Cleanup, target: NetConnectOpts)
         isBroken = true
         if (plan.side === 'before') return breakAll()
         // Redis runs all that it gets before the end, and closes then.
-        breaking = once(upstream, 'close').then(breakAll, breakAll)
+        upstream.once('close', breakAll)
         upstream.end(bytes)
         return
       }
@@ -69,8 +68,7 @@ export async function startRedisProxy (cleanup: Cleanup, target: NetConnectOpts)
   return {
     url: `redis://127.0.0.1:${(server.address() as AddressInfo).port}`,
     breakAt: async (side, breaks) => { await new Promise<void>(resolve => { plan = { side, breaks, done: resolve } }) },
-    mend: async () => {
-      await breaking
+    mend: () => {
       plan = undefined
       isBroken = false
     }

@@ -1,3 +1,4 @@
+import { protocol } from '@toolyard/contract/terms'
 import { createExecutors, openAudit, openSandbox, type Sandbox } from '@toolyard/executors'
 import { createSchemaCompiler, openRegistrySource, readYaml, reportFindings, reportReload, type Registry } from '@toolyard/manifests'
 import {
@@ -110,7 +111,7 @@ export async function runWorker (): Promise<void> {
   const imported = imports.start()
   await pool.start()
   const { level, missing } = sandbox.report
-  const identity = { id: randomUUID(), startedAt: new Date().toISOString(), queues: settings.WORKER_QUEUES, sandbox: { level, missing } }
+  const identity = { id: randomUUID(), protocol, startedAt: new Date().toISOString(), queues: settings.WORKER_QUEUES, sandbox: { level, missing } }
   const heartbeat = new WorkerHeartbeat(redis, identity.id, async () => {
     await inventories.store(versions.inventory)
     return { ...identity, tools: versions.inventory.id }

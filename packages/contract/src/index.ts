@@ -18,5 +18,6 @@ export { BatchStreamEvents, JobStreamEvents, readSseTokenRequest, SseTokenReques
 export { Health, Ready } from './health.ts'
 export { permissions, permissionsBeyond, type Permission, type PermissionPolicy } from './permissions.ts'
 export { SkillList } from './skills.ts'
+export { protocol } from './protocol.ts'
 export type { CallbackData, JobAccess, JobData, JobDependency, OutputCut, OutputRecord, SandboxState, Settlement, WorkerRecord } from './wire.ts'
 export { callbackHeaders } from './callback-headers.ts'

@@ -4,6 +4,7 @@
  */
 export { limits, defaultQueue, isQueueName, queueNamePattern, publishableNamePattern } from './limits.ts'
 export { httpErrors, callErrors, HttpError, type HttpErrorCode, type CallErrorCode, type CallError } from './errors.ts'
+export { protocol } from './protocol.ts'
 export { permissions, permissionsBeyond, type Permission, type PermissionPolicy } from './permissions.ts'
 export { callbackHeaders } from './callback-headers.ts'
 export { defaultTimeoutSec, jobLimits, type LimitSources } from './job-limits.ts'

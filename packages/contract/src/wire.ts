@@ -3,6 +3,8 @@ import type { Permission } from './permissions.ts'
 
 /** What a BullMQ job carries. Small, and no secret in it. */
 export interface JobData {
+  /** Of the process that added the job; absent before releases had one. */
+  protocol?: number
   /** The tool's name in the registry. */
   tool: string
   arguments: Record<string, unknown>
@@ -68,6 +70,7 @@ export interface SandboxState {
 /** What a worker tells of itself while it lives. */
 export interface WorkerRecord {
   id: string
+  protocol?: number
   /** ISO 8601. */
   startedAt: string
   /** As in `WORKER_QUEUES`. */

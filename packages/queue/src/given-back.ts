@@ -1,3 +1,5 @@
+import type { JobData } from '@toolyard/contract'
+import { protocol } from '@toolyard/contract/terms'
 import type { Job } from 'bullmq'
 import type { Redis } from './connection.ts'
 import type { JobBackend } from './job-backend.ts'
@@ -6,6 +8,8 @@ import { goOnWhenFull } from './when-full.ts'
 
 /** A job that is put off is due again after this time, each further time after twice as much, in milliseconds. */
 const pauseMs = { first: 50, most: 400 }
+/** The longest pause of a job that needs a newer release. No worker of this one ever runs it, so it must hold up no other job. */
+const newerPauseMs = 1_000
 /** So much longer than the job, in pauses of the job, a worker stays away that has taken the same one again. */
 const stayAway = 4
 /** Jobs that are remembered; the oldest are forgotten first. */
@@ -16,6 +20,11 @@ const wakeScript = `
 ${goOnWhenFull('KEYS[1]')}
 return redis.call('ZADD', KEYS[1], 0, '0')
 `
+
+/** Whether a job was made by a newer release, which workers of this one would misread. */
+export function isNewer (data: JobData): boolean {
+  return (data.protocol ?? 0) > protocol
+}
 
 /**
  * Gives jobs back that a worker has taken. A job is put off when another worker must run it, or when it can't run now. Who
@@ -41,10 +50,12 @@ export class GivenBackJobs {
   }
 
   /** Puts a job back for any worker, after a pause that grows with each time, as if it hadn't been taken. */
-  async putOff (job: Job, token: string): Promise<void> {
+  async putOff (job: Job<JobData>, token: string): Promise<void> {
     const times = await this.#backend.uncount(job, token)
-    const ms = Math.min(pauseMs.first * 2 ** Math.max(0, times - 1), pauseMs.most)
-    this.#remember(job.id ?? '', ms)
+    const newer = isNewer(job.data)
+    const ms = Math.min(pauseMs.first * 2 ** Math.max(0, times - 1), newer ? newerPauseMs : pauseMs.most)
+    // The next job may be this worker's own.
+    if (!newer) this.#remember(job.id ?? '', ms)
     await job.moveToDelayed(Date.now() + ms, token)
   }
 

@@ -1,5 +1,5 @@
 import type { JobData } from '@toolyard/contract'
-import { limits } from '@toolyard/contract/terms'
+import { limits, protocol } from '@toolyard/contract/terms'
 import type { JobsOptions, RedisConnection } from 'bullmq'
 import { backendOn, listenOn, openQueue, type JobQueue } from './backends.ts'
 import { bullmq } from './bullmq.ts'
@@ -205,7 +205,8 @@ export class JobQueues {
 
 /** A job as BullMQ makes it. */
 function addedJob (queue: JobQueue, job: CompleteJob, priority: number, now: number): Omit<AddedJob, 'onceSec'> {
-  const { id, type, data, maxAttempts, delayMs, parent } = job
+  const { id, type, maxAttempts, delayMs, parent } = job
+  const data: JobData = { ...job.data, protocol }
   const options: JobsOptions = {
     jobId: id,
     // BullMQ serves low numbers first, and jobs without a priority before all others (X4).

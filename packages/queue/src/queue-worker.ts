@@ -8,7 +8,7 @@ import { publicPriority } from './fair-order.ts'
 import { EagerWorker, PutOffError } from './eager-worker.ts'
 import { JobFlow } from './flow/job-flow.ts'
 import { backendOn } from './backends.ts'
-import { GivenBackJobs } from './given-back.ts'
+import { GivenBackJobs, isNewer } from './given-back.ts'
 import { JobLogWriter } from './job-log-writer.ts'
 import { JobNotices } from './job-notices.ts'
 import type { JobCanceller } from './job-canceller.ts'
@@ -132,6 +132,7 @@ export class QueueWorker {
     this.#running.set(id, run)
     this.#notices.begin(id)
     try {
+      if (isNewer(job.data)) return await this.#putOff(run)
       // First: its canceller is gone, so that nobody else settles it.
       if (await isMarked(redis, this.#queue, job)) throw new bullmq.UnrecoverableError(encodeFailure(cancelled))
       if (this.#cancelled.has(id)) throw new bullmq.WaitingError()
@@ -222,14 +223,13 @@ export class QueueWorker {
   }
 
   async #end (run: Run, result: HandlerResult): Promise<OutputRecord> {
-    const { job } = run
     if (result.ok) {
-      const record = await this.#outputs.save(this.#queue, job.id ?? '', result)
+      const record = await this.#outputs.save(this.#queue, run.job.id ?? '', result)
       return result.sandbox === undefined ? record : { ...record, sandbox: result.sandbox }
     }
     if ('requeue' in result) {
-      await this.#givenBack.giveBack(job, run.token)
-      this.#notices.changed(job.id ?? '')
+      await this.#givenBack.giveBack(run.job, run.token)
+      this.#notices.changed(run.job.id ?? '')
       throw new bullmq.WaitingError()
     }
     if ('later' in result) return await this.#putOff(run)
