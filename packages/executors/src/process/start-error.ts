@@ -19,6 +19,9 @@ const causes: Record<string, string> = {
 /** What the machine is out of, not what is wrong with the program: worth another try elsewhere. */
 const shortages = new Set(['EAGAIN', 'EMFILE', 'ENFILE', 'ENOMEM', 'HELPER_LOST'])
 
+/** For calls whose process was started by a helper that died, or may have been. */
+export const helperLost: CallError = { code: 'WORKER_LOST', message: 'The process that starts the tools of this worker was lost' }
+
 /**
  * The call error for a process that couldn't be started: `TOOL_UNAVAILABLE` with the program and the cause, or
  * `INTERNAL` when the worker is out of processes, descriptors or memory. The kernel's text never gets through, it may
@@ -26,6 +29,7 @@ const shortages = new Set(['EAGAIN', 'EMFILE', 'ENFILE', 'ENOMEM', 'HELPER_LOST'
  */
 export async function startError (plan: ProcessPlan, error: NodeJS.ErrnoException): Promise<CallError> {
   const code = error.code ?? ''
+  if (code === 'HELPER_DIED') return helperLost
   if (shortages.has(code)) return { code: 'INTERNAL', message: `the worker cannot start a process: ${code}` }
   return { code: 'TOOL_UNAVAILABLE', message: `program ${JSON.stringify(plan.program)} cannot be started: ${await causeOf(plan, code)}` }
 }

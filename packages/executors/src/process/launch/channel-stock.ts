@@ -16,6 +16,8 @@ export interface Channel {
 export interface ChannelStock {
   /** Takes a channel, with `input` for stdin. */
   take (input: string): Promise<Channel>
+  /** Fulfilled when nothing is being made. */
+  settled (): Promise<void>
 }
 
 /** FIFOs are made in one go, since a process that makes one takes about as long as one that makes many. */
@@ -49,7 +51,8 @@ export function createChannelStock (directory: string, makeFifos: (paths: string
       // Who finds none left hears what was wrong.
       if (free.length <= low) refill().catch(() => {})
       return openChannel(place, input)
-    }
+    },
+    settled: async () => { await filling?.catch(() => {}) }
   }
 }
 

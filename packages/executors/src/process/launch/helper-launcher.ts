@@ -3,6 +3,7 @@ import { rm } from 'node:fs/promises'
 import { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { endHolders } from '../holders.ts'
 import { createChannelStock, type Channel, type ChannelStock } from './channel-stock.ts'
 import type { Child, Launcher, LaunchRequest } from './child.ts'
 import { startHelper, type HelperPlace, type HelperProcess } from './helper-process.ts'
@@ -40,6 +41,8 @@ export function createHelperLauncher (place: HelperPlace, members: readonly stri
         return await launchThrough(starter, channel, request)
       } catch (error) {
         channel.abandon()
+        // In a box it has ended with the helper; in the open it may have been started, and nobody else would end it.
+        if ((error as NodeJS.ErrnoException).code === 'HELPER_DIED') endHolders(Object.values(channel.paths))
         throw error
       }
     },
@@ -49,9 +52,12 @@ export function createHelperLauncher (place: HelperPlace, members: readonly stri
       await joined
     },
     async close () {
-      await helper?.close()
-      if (channels !== undefined && place.channels === undefined) await rm(channels.directory, { recursive: true, force: true })
+      const last = channels
       channels = undefined
+      await last?.stock.settled()
+      await helper?.close()
+      // What a lost helper had begun may still make some.
+      if (last !== undefined && place.channels === undefined) await rm(last.directory, { recursive: true, force: true, maxRetries: 10, retryDelay: 20 })
     }
   }
 }

@@ -3,6 +3,7 @@ import { closeSync, openSync } from 'node:fs'
 import type { Socket } from 'node:net'
 import type { Readable, Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
+import { helperLost } from '../start-error.ts'
 import type { ChildEnding } from './child.ts'
 import { childEnding } from './direct-launcher.ts'
 import type { HelperMessage, JoinMessage, MakePipesMessage, StartMessage } from './messages.ts'
@@ -10,7 +11,7 @@ import type { HelperMessage, JoinMessage, MakePipesMessage, StartMessage } from 
 const program = fileURLToPath(new URL('helper.js', import.meta.url))
 /** A heap as small as may be: its memory is what every start copies. */
 const nodeOptions = ['--no-warnings', '--max-semi-space-size=1', '--max-old-space-size=64', '--v8-pool-size=1']
-const lost: ChildEnding = { kind: 'abort', reason: { code: 'WORKER_LOST', message: 'The process that starts the tools of this worker was lost' } }
+const lost: ChildEnding = { kind: 'abort', reason: helperLost }
 
 /** A process that the helper started. */
 export interface Launched {
@@ -29,7 +30,10 @@ export interface HelperPlace {
 
 /** A running helper. */
 export interface HelperProcess {
-  /** Rejects with an error that has a `code`; `HELPER_LOST` when the helper ended before it answered. */
+  /**
+   * Rejects with an error that has a `code`: `HELPER_LOST` when the helper was not asked, `HELPER_DIED` when it ended before
+   * it answered, so that nobody can tell whether the process was started.
+   */
   start (message: Omit<StartMessage, 'id'>): Promise<Launched>
   makePipes (paths: string[]): Promise<void>
   /** Puts it into control groups, and with it all that it starts from now on. */
@@ -83,24 +87,24 @@ export function startHelper ({ prefix, channels }: HelperPlace): HelperProcess {
     letGo()
   })
 
-  async function ask (message: Omit<StartMessage, 'id'> | Omit<MakePipesMessage, 'id'> | Omit<JoinMessage, 'id'>): Promise<{ answer: HelperMessage, exited: Promise<ChildEnding> }> {
+  async function ask (message: Omit<StartMessage, 'id'> | Omit<MakePipesMessage, 'id'> | Omit<JoinMessage, 'id'>, whenLost: 'HELPER_LOST' | 'HELPER_DIED' = 'HELPER_LOST'): Promise<{ answer: HelperMessage, exited: Promise<ChildEnding> }> {
     const id = count++
     let ended: Waiting['ended'] = () => {}
     const exited = new Promise<ChildEnding>(resolve => { ended = resolve })
     const answer = await new Promise<HelperMessage | undefined>(resolve => {
-      if (!alive) return resolve(undefined)
+      if (!alive) throw Object.assign(new Error('the helper is lost'), { code: 'HELPER_LOST' })
       hold()
       waiting.set(id, { answered: resolve, ended })
       child.stdin.write(`${JSON.stringify({ id, ...message })}\n`)
     })
-    if (answer === undefined) throw Object.assign(new Error('the helper is lost'), { code: 'HELPER_LOST' })
+    if (answer === undefined) throw Object.assign(new Error('the helper died'), { code: whenLost })
     if ('error' in answer) throw Object.assign(new Error('not started'), { code: answer.error })
     return { answer, exited }
   }
 
   return {
     async start (message) {
-      const { answer, exited } = await ask(message)
+      const { answer, exited } = await ask(message, 'HELPER_DIED')
       const { pid, started } = answer as { pid: number, started?: number }
       return { pid, started, exited }
     },
