@@ -1,7 +1,10 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { createFixture, isAlive, outputOf, until, writtenPids } from '../executors/fixture.ts'
 import { boxedTools, withoutBox } from '../sandbox/boxed-tools.ts'
+import { running } from '../sandbox/running.ts'
 
 const linux = process.platform === 'linux' ? false : 'only Linux has the helper process'
 const noBox = await withoutBox()
@@ -59,6 +62,25 @@ void t.test('fault 11 fault 1 when the process that starts tools is killed, its 
   t.match(await lost, { ok: false, error: { code: 'WORKER_LOST' } })
   t.notOk(pids.some(isAlive))
   t.equal(outputOf(await fixture.runShell('echo fine')), 'fine')
+})
+
+void t.test('fault 11 fault 21 a call whose start is under way when the helper is killed is lost, and never said not to have run when it did', { skip: linux }, async t => {
+  const fixture = createFixture(t)
+  await fixture.executors.prepare()
+  for (let ms = 0; ms < 24; ms += 2) {
+    outputOf(await fixture.runShell('true'))
+    const file = `begun-${ms}`
+    const seconds = `600.${process.hrtime.bigint()}`
+    const runs = Array.from({ length: 4 }, async () => await fixture.runShell(`echo $$ >> ${file}; sleep ${seconds}`, { timeoutMs: 30_000 }))
+    await sleep(ms)
+    process.kill(helperPid(), 'SIGKILL')
+    const codes = (await Promise.all(runs)).map(outcome => outcome.ok ? 'ok' : outcome.error.code)
+    const lost = codes.filter(code => code === 'WORKER_LOST').length
+    t.ok(lost + codes.filter(code => code === 'INTERNAL').length === codes.length, codes.join())
+    const path = join(fixture.workspace, file)
+    t.ok((existsSync(path) ? readFileSync(path, 'utf8').trim().split('\n').length : 0) <= lost, `after ${ms} ms`)
+    t.strictSame(running('sleep', seconds), [])
+  }
 })
 
 void t.test('fault 11 a box ends with the process that started it', { skip: noBox }, async t => {
