@@ -45,6 +45,7 @@ t.test('A29 A43 the documented minimal example loads', async t => {
     source: { format: 'agentcli', file: files[0], index: 0 },
     run: {
       kind: 'command',
+      name: './tools/bin/get_time',
       program: join(dirname(files[0] ?? ''), 'tools/bin/get_time'),
       args: [],
       envPassthrough: ['TZ', 'OAI_HTTP_TIMEOUT']

@@ -1,3 +1,4 @@
+import { protocol } from '@toolyard/contract'
 import { JobQueues, QueueDirectory, internalName, newJobId, type NewJob, type Redis } from '@toolyard/queue'
 import { Queue, Worker, type Job } from 'bullmq'
 import t, { type Test } from 'tap'
@@ -51,7 +52,7 @@ async function openWays (t: Test): Promise<{ redis: Redis, ways: [ours: Way, the
   const theirs: Way = {
     queue: 'theirs',
     add: async jobs => {
-      for (const job of jobs) await plain.add(job.type, job.data, optionsOf(job, priorities.get(job.id) ?? 0))
+      for (const job of jobs) await plain.add(job.type, { ...job.data, protocol }, optionsOf(job, priorities.get(job.id) ?? 0))
     },
     take: async () => await worker.getNextJob('token', { block: false }) as TakenJob | undefined
   }
