@@ -5,6 +5,7 @@ import { benchFairness } from './fairness.ts'
 import { benchFleetCost, benchScaleOut } from './fleet.ts'
 import { benchMainJob, benchMemory } from './main-job.ts'
 import { benchBoxedPythonHost, benchPythonHost } from './python-host.ts'
+import { benchReplicas } from './replicas.ts'
 import { print, type Row } from './report.ts'
 import { benchStreams } from './streams.ts'
 
@@ -16,6 +17,7 @@ const benchmarks: Record<string, [title: string, run: (cleanup: Cleanup) => Prom
   streams: ['Event streams', benchStreams],
   python: ['Python tools: a new interpreter for each call beside the warm host', benchPythonHost],
   fleet: ['What a job costs Redis as API processes are added', benchFleetCost],
+  replicas: ['Tools that may run only once: nothing waited for, beside one replica', benchReplicas],
   scale: ['Workers added', benchScaleOut],
   fairness: ['One key beside another that floods', benchFairness],
   'python-box': ['Python tools: the same, with the warm host in the sandbox', benchBoxedPythonHost],

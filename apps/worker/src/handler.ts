@@ -1,7 +1,7 @@
 import { callErrors, limits, permissionsBeyond, type CallError, type PermissionPolicy } from '@toolyard/contract/terms'
 import type { SandboxState } from '@toolyard/contract'
 import type { Executors, Outcome, Sandbox, Success, WorkflowSteps } from '@toolyard/executors'
-import { RedisUnavailableError, type ClaimedJob, type HandlerResult, type JobTypeTable } from '@toolyard/queue'
+import { RedisUnavailableError, ReplicasMissingError, type ClaimedJob, type HandlerResult, type JobTypeTable } from '@toolyard/queue'
 import type { EndedJob, JobMetrics, Logger } from '@toolyard/runtime'
 import type { ToolVersions } from './tool-versions.ts'
 
@@ -66,8 +66,8 @@ async function handle (job: ClaimedJob, deps: HandlerDeps, about: object): Promi
   if (beyond.length > 0) return failure('FORBIDDEN', `Tool '${tool.name}' needs permissions that are not allowed here: ${beyond.join(', ')}`)
   const checked = registered.validate(job.data.arguments)
   if (!checked.ok) return { ok: false, error: { code: 'INVALID_ARGUMENTS', message: `Arguments do not fit the schema${differs ? ', which is another one here than where the call was taken' : ''}`, details: { issues: checked.issues } } }
-  if (!idempotent && !await job.begin()) return { ok: false, taken: true }
   try {
+    if (!idempotent && !await job.begin()) return { ok: false, taken: true }
     const outcome = await deps.executors.run(tool, checked.arguments, {
       jobId: job.id,
       keyName: job.data.keyName,
@@ -78,6 +78,10 @@ async function handle (job: ClaimedJob, deps: HandlerDeps, about: object): Promi
     })
     return withSandbox(toResult(outcome, idempotent), deps.sandbox.stateOf(tool))
   } catch (error) {
+    if (error instanceof ReplicasMissingError) {
+      deps.logger.warn({ ...about, err: error }, 'a tool that may run only once is not run now')
+      return { ok: false, later: error.message }
+    }
     // A workflow does nothing twice: it goes on when Redis is back.
     if (error instanceof RedisUnavailableError && idempotent) return { ok: false, requeue: true }
     deps.logger.error({ ...about, err: error }, 'executor failed')

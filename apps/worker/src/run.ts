@@ -101,6 +101,7 @@ export async function runWorker (): Promise<void> {
     retention,
     queues: settings.WORKER_QUEUES,
     concurrency: settings.WORKER_CONCURRENCY,
+    replicas: settings.REDIS_WAIT_REPLICAS,
     handle: createHandler({ tools: versions, jobTypes, executors, permissions, sandbox, stepsOf, logger, metrics: metrics.jobs, mask: createSecretMask(secrets) }),
     callbacks: 'missing' in callbacks ? undefined : { attempts: callbacks.attempts, send: createCallbackSender(callbacks), onSent: metrics.callbacks.sent },
     onError: (error, queue) => { logger.warn({ err: error, queue }, 'queue') }

@@ -3,9 +3,8 @@ import type { Queue, QueueBaseOptions, RedisConnection } from 'bullmq'
 import type { Redis as Server } from 'ioredis'
 import { bullmq, ioredis } from './bullmq.ts'
 import type { Redis } from './connection.ts'
-import { JobBackend } from './job-backend.ts'
+import { JobBackend, type JobBackendParts } from './job-backend.ts'
 import { internalName, keyPrefix } from './names.ts'
-import type { Retention } from './retention.ts'
 import { WaitingTake } from './waiting-take.ts'
 
 /** BullMQ's queue. */
@@ -19,18 +18,22 @@ export function listenOn (redis: Redis): RedisConnection {
   return listening
 }
 
-/**
- * Makes the backends of BullMQ's queues and workers on an open connection.
- *
- * @param listening for any number of queues: what all of them listen with; without it, each listens by itself.
- */
-export function backendOn (redis: Redis, retention: Retention, listening?: RedisConnection): (name: string, options: QueueBaseOptions, blocking?: { withBlockingConnection?: boolean }) => JobBackend {
+/** What backends are made with. */
+export interface BackendParts extends Pick<JobBackendParts, 'retention' | 'replicas'> {
+  /** An open connection. */
+  redis: Redis
+  /** For any number of queues: what all of them listen with; without it, each listens by itself. */
+  listening?: RedisConnection
+}
+
+/** Makes the backends of BullMQ's queues and workers. */
+export function backendOn ({ redis, retention, replicas, listening }: BackendParts): (name: string, options: QueueBaseOptions, blocking?: { withBlockingConnection?: boolean }) => JobBackend {
   return (name, options, { withBlockingConnection = false } = {}) => {
     const client = bullmq.createIORedisClient(redis as Server)
     const connection = listening ?? listenOn(redis)
     const keys = new bullmq.QueueKeys(keyPrefix)
     const backendWith = (waiting?: WaitingTake, blocking?: RedisConnection): JobBackend => (
-      new JobBackend(redis, waiting, retention, connection, name, keys.getKeys(name), type => keys.toKey(name, type), options, blocking, listening === undefined)
+      new JobBackend({ redis, waiting, retention, replicas }, connection, name, keys.getKeys(name), type => keys.toKey(name, type), options, blocking, listening === undefined)
     )
     if (!withBlockingConnection) return backendWith()
     const blockingClient = client.duplicate({ connectionName: `${keyPrefix}:${Buffer.from(name).toString('base64')}` })

@@ -1,3 +1,4 @@
+import type { ChainableCommander } from 'ioredis'
 import type { Redis } from './connection.ts'
 import { packCalls } from './pack-calls.ts'
 
@@ -16,6 +17,8 @@ export interface EachCall {
   /** What is done after the last call. */
   after?: string
 }
+
+const noShare: ScriptCall = { keys: [], args: [] }
 
 /** While a script runs, Redis does nothing else. */
 const mostCalls = 50
@@ -112,7 +115,7 @@ export class BatchedScript {
    *
    * @param shared what all calls share: keys that stand before theirs, and arguments behind the calls
    */
-  async run (redis: Redis, calls: readonly ScriptCall[], shared: ScriptCall = { keys: [], args: [] }): Promise<unknown[]> {
+  async run (redis: Redis, calls: readonly ScriptCall[], shared = noShare): Promise<unknown[]> {
     if (calls.length <= mostCalls) return await this.#run(redis, calls, shared)
     const parts = Array.from({ length: Math.ceil(calls.length / mostCalls) }, (_, part) => calls.slice(part * mostCalls, (part + 1) * mostCalls))
     // What one command has done holds, whatever becomes of the others.
@@ -123,12 +126,34 @@ export class BatchedScript {
   }
 
   async #run (redis: Redis, calls: readonly ScriptCall[], shared: ScriptCall): Promise<unknown[]> {
-    const commands = redis as unknown as Record<string, ((...args: Array<string | number | Buffer>) => Promise<unknown[]>) | undefined>
-    if (commands[this.#command] === undefined) redis.defineCommand(this.#command, { lua: this.#lua })
+    this.#define(redis)
+    return await commandsOf(redis)[this.#command]?.(...this.#argsOf(calls, shared)) ?? []
+  }
+
+  /**
+   * Adds one command to a pipeline of a connection; its reply is the reply to each call.
+   *
+   * @param calls at most 50
+   */
+  addTo (pipeline: ChainableCommander, redis: Redis, calls: readonly ScriptCall[]): void {
+    this.#define(redis)
+    void commandsOf(pipeline)[this.#command]?.(...this.#argsOf(calls, noShare))
+  }
+
+  #define (redis: Redis): void {
+    if (commandsOf(redis)[this.#command] === undefined) redis.defineCommand(this.#command, { lua: this.#lua })
+  }
+
+  #argsOf (calls: readonly ScriptCall[], shared: ScriptCall): Array<string | number | Buffer> {
     const places = new Map(shared.keys.map((key, index) => [key, index + 1]))
     const packed = packCalls(calls.map(({ keys, args }) => ({ keys: keys.map(key => placeOf(key, places)), args: args.map(arg => typeof arg === 'number' ? String(arg) : arg) })))
-    return await commands[this.#command]?.(places.size, ...places.keys(), packed, ...shared.args) ?? []
+    return [places.size, ...places.keys(), packed, ...shared.args]
   }
+}
+
+/** The commands that were defined, by name. */
+function commandsOf (redis: Redis | ChainableCommander): Record<string, ((...args: Array<string | number | Buffer>) => Promise<unknown[]>) | undefined> {
+  return redis as never
 }
 
 function placeOf (key: string, places: Map<string, number>): number {

@@ -145,7 +145,7 @@ export class EagerWorker<Data, Result> extends TimedWorker<Data, Result, JobBack
 
   protected override createJob (fields: TakenFields, id: string): Job<Data, Result> {
     const job = super.createJob(fields, id)
-    if (fields.isUnbegun === true) this.backend.noteUnbegun(job)
+    if (fields.isUnbegun === true) this.backend.runs.noteUnbegun(job)
     return job
   }
 

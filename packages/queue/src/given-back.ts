@@ -51,7 +51,7 @@ export class GivenBackJobs {
 
   /** Puts a job back for any worker, after a pause that grows with each time, as if it hadn't been taken. */
   async putOff (job: Job<JobData>, token: string): Promise<void> {
-    const times = await this.#backend.uncount(job, token)
+    const times = await this.#backend.runs.uncount(job, token)
     const newer = isNewer(job.data)
     const ms = Math.min(pauseMs.first * 2 ** Math.max(0, times - 1), newer ? newerPauseMs : pauseMs.most)
     // The next job may be this worker's own.

@@ -1,43 +1,51 @@
 import type { JobData } from '@toolyard/contract'
-import type { Job, JobJson, MinimalJob, MoveToDelayedOpts, ParentKeyOpts } from 'bullmq'
+import type { JobJson, MinimalJob, MoveToDelayedOpts, ParentKeyOpts } from 'bullmq'
 import { addJobs, type AddCommand, type AddedJob } from './add-jobs.ts'
 import type { ScriptCall } from './batched-script.ts'
+import { Beginnings } from './beginnings.ts'
 import { bullmq } from './bullmq.ts'
 import type { Redis } from './connection.ts'
-import { beginScript, finishKeys, stalledKeys, stalledScript, takeKeys, takeScript, unbegunField, uncountScript } from './job-scripts.ts'
+import { finishKeys, stalledKeys, stalledScript, takeKeys, takeScript, unbegunField } from './job-scripts.ts'
+import { JobRuns } from './job-runs.ts'
 import { JobSettler } from './job-settler.ts'
 import { lockMs } from './lock.ts'
 import { createdKey, jobChannel, publicName, replyChannel } from './names.ts'
 import { addPlainKeys, finishPlainKeys, takePlainKeys, takePlainScript } from './plain-scripts.ts'
+import type { Replicas } from './replicas.ts'
 import { keepJobs, type Retention } from './retention.ts'
 import { TimedBackend, type NextJob } from './timed-backend.ts'
 import type { Taken, WaitingTake } from './waiting-take.ts'
 
 /** The fields of a job that was taken. */
 export interface TakenFields extends JobJson {
-  /** Those for whom it was taken may never have run it: see `JobBackend.begin`. */
+  /** Those for whom it was taken may never have run it: see `JobRuns`. */
   isUnbegun?: boolean
 }
 
 /** What is known of a job beside its record; in the job itself, since a WeakSet of short-lived objects costs the garbage collector a lot. */
-const unbegun = Symbol('unbegun')
 const alone = Symbol('alone')
 const endedAt = Symbol('endedAt')
 interface Known {
-  [unbegun]?: boolean
   /** Whether no job depends on it. */
   [alone]?: boolean
   /** When its run ended, by Redis' clock: by this a settlement that is sent again is known. */
   [endedAt]?: number
 }
 
-/** What a job that was taken says of its runs. */
-export type UnbegunJob = Pick<Job, 'id' | 'attemptsStarted' | 'attemptsMade'> & Known
-
 /** How long a worker waits at most, in seconds, before it waits anew, where its wait takes a job. */
 const waitSec = 2
 /** A job that was taken less than so many milliseconds ago is still held. */
 const heldMs = lockMs - 500
+
+/** What a backend works with. */
+export interface JobBackendParts {
+  redis: Redis
+  /** For a worker that takes jobs while it waits. */
+  waiting?: WaitingTake | undefined
+  retention: Retention
+  /** Those that must know of the beginning of a job that may run only once; undefined: none. */
+  replicas?: Replicas | undefined
+}
 
 /** How a job ends: its return value, or the reason and the stack of its failure. */
 interface End {
@@ -58,10 +66,13 @@ export class JobBackend extends TimedBackend {
   readonly #keep: ReturnType<typeof keepJobs>
   readonly #waiting: WaitingTake | undefined
   readonly #settler: JobSettler
+  /** Which jobs were run. */
+  readonly runs: JobRuns
 
-  constructor (redis: Redis, waiting: WaitingTake | undefined, retention: Retention, ...rest: ConstructorParameters<typeof bullmq.RedisQueueBackend>) {
+  constructor ({ redis, waiting, retention, replicas }: JobBackendParts, ...rest: ConstructorParameters<typeof bullmq.RedisQueueBackend>) {
     super(redis, ...rest)
     this.#waiting = waiting
+    this.runs = new JobRuns({ redis, keyOf: id => this.toKey(id), now: () => this.now(), beginnings: new Beginnings(redis, replicas) })
     this.#keep = keepJobs(retention)
     const { age, count, limit } = this.#keep
     this.#settler = new JobSettler(redis, () => this.#shared(finishPlainKeys, [this.now(), lockMs, age, count, limit, jobChannel(''), replyChannel('')]))
@@ -129,35 +140,6 @@ export class JobBackend extends TimedBackend {
     return reply as string[]
   }
 
-  /** Notes that the run of a job has not begun, should nobody hear that it was taken: see `begin`. */
-  noteUnbegun (job: UnbegunJob): void {
-    job[unbegun] = true
-  }
-
-  /** Whether a job may never have been run by those for whom it was taken. */
-  isUnbegun (job: UnbegunJob): boolean {
-    return job[unbegun] === true
-  }
-
-  /** From now on the job counts as run; false when it is somebody else's by now. */
-  async begin (job: UnbegunJob, token: string): Promise<boolean> {
-    if (!await this.#begin(job.id ?? '', token)) return false
-    if (job[unbegun] === true) job.attemptsStarted = job.attemptsMade + 1
-    job[unbegun] = false
-    return true
-  }
-
-  /**
-   * A job that is given back counts as not taken, if it is still the holder's of this token.
-   *
-   * @returns how often it was given back
-   */
-  async uncount (job: UnbegunJob, token: string): Promise<number> {
-    const [reply] = await uncountScript.run(this.redis, [{ keys: [this.toKey(job.id ?? '')], args: [token, job.attemptsStarted - 1, job[unbegun] === true ? '1' : ''] }])
-    if (reply instanceof Error) throw reply
-    return Number(reply)
-  }
-
   /** What was taken long ago may be another worker's by now. */
   async #passOn ({ reply, ageMs }: Taken, token: string): Promise<NextJob<TakenFields>> {
     const next = this.#nextJob(reply)
@@ -165,15 +147,9 @@ export class JobBackend extends TimedBackend {
     if (fields === null) return next
     fields.processedOn = this.now()
     if (ageMs < heldMs) return next
-    if (!await this.#begin(id, token)) return this.#nextJob([0, 0, 0, 0])
+    if (!await this.runs.beginId(id, token)) return this.#nextJob([0, 0, 0, 0])
     if (fields.isUnbegun === true) Object.assign(fields, { isUnbegun: false, attemptsStarted: Number(fields.attemptsMade) + 1 })
     return next
-  }
-
-  async #begin (id: string, token: string): Promise<boolean> {
-    const [reply] = await beginScript.run(this.redis, [{ keys: [this.toKey(id)], args: [token, this.now()] }])
-    if (reply instanceof Error) throw reply
-    return reply === 1
   }
 
   /** Takes a job wherever there may be one, with BullMQ's script. */
@@ -204,7 +180,7 @@ export class JobBackend extends TimedBackend {
   async #finish (job: MinimalJob & Known, token: string, { sign, text, stack, fetchNext, args }: End): Promise<{ result: unknown[] | undefined, finishedOn: number }> {
     const id = job.id ?? ''
     const { replyTo } = job.data as JobData
-    const runs = job[unbegun] === true ? job.attemptsMade + 1 : ''
+    const runs = this.runs.isUnbegun(job) ? job.attemptsMade + 1 : ''
     const finishedOn = job[endedAt] ??= this.now()
     const plainArgs = [id, token, sign, text, stack, finishedOn, fetchNext && this.closing === undefined ? '1' : '', replyTo ?? '', runs]
     const [reply, dependents] = await this.#settler.settle({

@@ -87,7 +87,7 @@ export class JobQueues {
     this.#limits = jobLimits
     this.#callbacks = new CallbackOutbox(redis)
     this.#listening = listenOn(redis)
-    const backendOf = backendOn(redis, retention, this.#listening)
+    const backendOf = backendOn({ redis, retention, listening: this.#listening })
     this.#queues = new Views(queue => openQueue(redis, queue, backendOf), maxOpened)
   }
 

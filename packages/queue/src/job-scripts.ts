@@ -81,12 +81,14 @@ return {reply, redis.call('EXISTS', KEYS[12] .. ':dependents')}
 
 /**
  * ARGV: the token of who runs the job, and the time. Answers whether they hold it. Those who took it before didn't run
- * it, and don't count; one that is just being given back stays uncounted.
+ * it, and don't count; one that is just being given back stays uncounted. It always writes: a connection can then wait until
+ * replicas have it.
  */
 export const beginScript = new BatchedScript('begin', eachCall(`
 if redis.call('GET', KEYS[1] .. ':lock') ~= ARGV[1] then return 0 end
-if redis.call('HDEL', KEYS[1], '${unbegunField}') == 1 then
-  redis.call('HSET', KEYS[1], 'processedOn', ARGV[2])
+local isFirst = redis.call('HDEL', KEYS[1], '${unbegunField}') == 1
+redis.call('HSET', KEYS[1], 'processedOn', ARGV[2])
+if isFirst then
   local runs = redis.call('HMGET', KEYS[1], 'ats', 'atm')
   local begun = tonumber(runs[2] or '0') + 1
   if tonumber(runs[1]) > begun then redis.call('HSET', KEYS[1], 'ats', begun) end

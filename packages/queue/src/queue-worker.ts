@@ -17,6 +17,7 @@ import { lockMs } from './lock.ts'
 import { internalName, keyPrefix } from './names.ts'
 import type { OutputStore } from './output-store.ts'
 import { serverTime } from './server-clock.ts'
+import type { Replicas } from './replicas.ts'
 import { encodeFailure, maxLostRuns } from './settlement.ts'
 import { serialParkMs, type SerialGate, type SerialJob } from './serial-gate.ts'
 import { mayPass } from './unavailable.ts'
@@ -40,6 +41,7 @@ export interface QueueWorkerParts {
   cancelled: CancelledJobs
   gate: SerialGate
   callbacks: CallbackOutbox
+  replicas: Replicas
   queues: JobQueues
   canceller: JobCanceller
 }
@@ -57,10 +59,7 @@ interface Run {
 export class QueueWorker {
   readonly #queue: string
   readonly #options: WorkerPoolOptions
-  readonly #outputs: OutputStore
-  readonly #cancelled: CancelledJobs
   readonly #parts: QueueWorkerParts
-  readonly #callbacks: CallbackOutbox
   readonly #flow: JobFlow
   readonly #worker: EagerWorker<JobData, OutputRecord>
   readonly #running = new Map<string, Run>()
@@ -70,10 +69,7 @@ export class QueueWorker {
   constructor (queue: string, options: WorkerPoolOptions, parts: QueueWorkerParts) {
     this.#queue = queue
     this.#options = options
-    this.#outputs = parts.outputs
-    this.#cancelled = parts.cancelled
     this.#parts = parts
-    this.#callbacks = parts.callbacks
     this.#notices = new JobNotices(parts.announcer, id => { this.#keepBegun(id).catch(this.#report) })
     this.#flow = new JobFlow({ redis: options.redis, queues: parts.queues }, queue)
     this.#worker = new EagerWorker<JobData, OutputRecord>(internalName(queue), (job, token) => this.#process(job, token), {
@@ -88,11 +84,11 @@ export class QueueWorker {
       runRetryDelay: 500,
       drainDelay: 5,
       skipVersionCheck: true
-    }, backendOn(options.redis, options.retention))
+    }, backendOn({ redis: options.redis, retention: options.retention, replicas: parts.replicas }))
     this.#givenBack = new GivenBackJobs(options.redis, queue, this.#worker.backend)
     this.#worker.stayAwayMs = id => this.#givenBack.stayAwayMs(id)
     // Before anything that can settle the job; commands keep their order.
-    this.#worker.on('active', ({ id, data }) => { if (data.callbackUrl !== undefined) this.#callbacks.enter({ queue, jobId: id ?? '' }).catch(this.#report) })
+    this.#worker.on('active', ({ id, data }) => { if (data.callbackUrl !== undefined) this.#parts.callbacks.enter({ queue, jobId: id ?? '' }).catch(this.#report) })
     this.#worker.on('completed', job => { this.#settled(job).catch(this.#report) })
     this.#worker.on('failed', job => {
       // A run that will be followed by another one fails without an end.
@@ -135,8 +131,8 @@ export class QueueWorker {
       if (isNewer(job.data)) return await this.#putOff(run)
       // First: its canceller is gone, so that nobody else settles it.
       if (await isMarked(redis, this.#queue, job)) throw new bullmq.UnrecoverableError(encodeFailure(cancelled))
-      if (this.#cancelled.has(id)) throw new bullmq.WaitingError()
-      await this.#flow.admit(job, token, () => this.#worker.backend.uncount(job, token))
+      if (this.#parts.cancelled.has(id)) throw new bullmq.WaitingError()
+      await this.#flow.admit(job, token, () => this.#worker.backend.runs.uncount(job, token))
       const result = job.data.serial === true ? await this.#handleSerially(run) : await this.#handleFlowing(run)
       // Who sees the final state finds the whole log.
       await log.close()
@@ -157,8 +153,8 @@ export class QueueWorker {
   async #handle (run: Run): Promise<HandlerResult> {
     run.isHandled = true
     const { job, token, abort: { signal }, log } = run
-    const { backend } = this.#worker
-    const lostBefore = job.attemptsStarted > job.attemptsMade + 1 && !backend.isUnbegun(job)
+    const { runs } = this.#worker.backend
+    const lostBefore = job.attemptsStarted > job.attemptsMade + 1 && !runs.isUnbegun(job)
     // A job that makes jobs is taken again and again.
     const isRepeated = job.attemptsStarted > 1 || job.data.access !== undefined
     const waitedMs = isRepeated ? undefined : Math.max(0, serverTime(this.#options.redis) - job.timestamp - (job.opts.delay ?? 0))
@@ -170,7 +166,7 @@ export class QueueWorker {
       priority: publicPriority(job.priority),
       attempt: job.attemptsMade,
       lostBefore,
-      begin: async () => !backend.isUnbegun(job) || await backend.begin(job, token),
+      begin: async () => await runs.beginOnce(job, token),
       waitedMs,
       signal,
       log: line => { log.write(line) }
@@ -180,8 +176,8 @@ export class QueueWorker {
   /** A run that takes its time is noted as begun; nobody need wait for that, as for `begin`. */
   async #keepBegun (id: string): Promise<void> {
     const run = this.#running.get(id)
-    if (run === undefined || !this.#worker.backend.isUnbegun(run.job)) return
-    if (!await this.#worker.backend.begin(run.job, run.token)) run.abort.abort(lockLost)
+    if (run === undefined || !this.#worker.backend.runs.isUnbegun(run.job)) return
+    if (!await this.#worker.backend.runs.begin(run.job, run.token)) run.abort.abort(lockLost)
   }
 
   /** Runs a job again and again as long as the jobs that it waits for have ended by the time it is to be parked. */
@@ -203,7 +199,7 @@ export class QueueWorker {
     const serial: SerialJob = { tool: job.data.tool, type: job.name, queue: this.#queue, id: job.id ?? '' }
     const turn = await this.#parts.gate.enter(serial, token)
     if (turn !== 'runs') {
-      await this.#worker.backend.uncount(job, token)
+      await this.#worker.backend.runs.uncount(job, token)
       await job.moveToDelayed(Date.now() + serialParkMs, token)
       await this.#parts.gate.parked(serial, turn)
       throw new bullmq.DelayedError()
@@ -224,7 +220,7 @@ export class QueueWorker {
 
   async #end (run: Run, result: HandlerResult): Promise<OutputRecord> {
     if (result.ok) {
-      const record = await this.#outputs.save(this.#queue, run.job.id ?? '', result)
+      const record = await this.#parts.outputs.save(this.#queue, run.job.id ?? '', result)
       return result.sandbox === undefined ? record : { ...record, sandbox: result.sandbox }
     }
     if ('requeue' in result) {
@@ -240,7 +236,7 @@ export class QueueWorker {
   }
 
   async #settled (job: Job<JobData, OutputRecord>): Promise<void> {
-    if (job.data.callbackUrl !== undefined) this.#callbacks.post(this.#queue, job).catch(this.#report)
+    if (job.data.callbackUrl !== undefined) this.#parts.callbacks.post(this.#queue, job).catch(this.#report)
     await this.#flow.settled(job, this.#worker.backend.mayHaveDependents(job))
     // A workflow that fails here may have steps that run.
     if (job.data.access !== undefined) await this.#parts.canceller.cancelSteps(this.#queue, job.id ?? '')

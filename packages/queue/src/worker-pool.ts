@@ -12,6 +12,7 @@ import { QueueDirectory } from './queue-directory.ts'
 import { QueueWorker } from './queue-worker.ts'
 import { JobQueues } from './job-queues.ts'
 import { SerialGate } from './serial-gate.ts'
+import { Replicas, type WantedReplicas } from './replicas.ts'
 import type { Retention } from './retention.ts'
 import { subscribe } from './subscription.ts'
 import { Upkeep } from './upkeep/upkeep.ts'
@@ -28,7 +29,7 @@ export interface ClaimedJob {
   attempt: number
   /** An earlier worker began to run this job and didn't settle it: it died, or lost its lock. */
   lostBefore: boolean
-  /** To be called before a tool runs that may run only once; false when the job is another worker's by now. */
+  /** To be called before a tool runs that may run only once; false when the job is another worker's by now. Rejected with ReplicasMissingError when the tool must not run now. */
   begin: () => Promise<boolean>
   /** Milliseconds from when the job was due until it was taken; undefined for a later attempt. */
   waitedMs: number | undefined
@@ -66,6 +67,8 @@ export interface WorkerPoolOptions {
   handle: (job: ClaimedJob) => Promise<HandlerResult>
   /** Undefined: the callbacks that jobs owe wait for another process. */
   callbacks?: CallbackOptions | undefined
+  /** How many replicas of Redis must know that a tool begins that may run only once; 0 when absent. */
+  replicas?: WantedReplicas
   onError: (error: Error, queue: string) => void
 }
 
@@ -83,6 +86,7 @@ export class WorkerPool {
   readonly #queues: JobQueues
   readonly #canceller: JobCanceller
   readonly #upkeep: Upkeep
+  readonly #replicas: Replicas
   readonly #workers = new Map<string, QueueWorker>()
   readonly #callbacks: CallbackWorker | undefined
   #lookTimer: NodeJS.Timeout | undefined
@@ -92,6 +96,7 @@ export class WorkerPool {
     this.#options = options
     this.#directory = new QueueDirectory(options.redis, Number.MAX_SAFE_INTEGER)
     this.#announcer = new Announcer(options.redis, error => { options.onError(error, '*') })
+    this.#replicas = new Replicas(options.redis, options.replicas ?? 0)
     this.#outputs = new OutputStore(options.redis, options.retention)
     this.#queues = new JobQueues(options.redis, this.#directory, options.retention)
     this.#canceller = new JobCanceller(options.redis, this.#queues)
@@ -103,6 +108,7 @@ export class WorkerPool {
   /** Starts to serve; resolves when the queues that are known now are served. */
   async start (): Promise<void> {
     await subscribe(this.#options.subscriber, cancelChannel, jobId => { this.#cancel(jobId) })
+    await this.#replicas.start()
     this.#callbacks?.start()
     this.#upkeep.start()
     if (!this.#options.queues.includes('*')) {
@@ -119,6 +125,7 @@ export class WorkerPool {
     this.#upkeep.stop()
     await Promise.all([...[...this.#workers.values()].map(worker => worker.stop(graceMs, hurry)), this.#callbacks?.stop(graceMs)])
     await this.#announcer.flush()
+    this.#replicas.stop()
     await this.#queues.close()
   }
 
@@ -141,7 +148,7 @@ export class WorkerPool {
   #serve (queue: string): void {
     if (this.#stopping || this.#workers.has(queue)) return
     this.#workers.set(queue, new QueueWorker(queue, this.#options, {
-      announcer: this.#announcer, outputs: this.#outputs, cancelled: this.#cancelled, gate: this.#gate, queues: this.#queues, callbacks: this.#queues.callbacks, canceller: this.#canceller
+      announcer: this.#announcer, outputs: this.#outputs, cancelled: this.#cancelled, gate: this.#gate, queues: this.#queues, callbacks: this.#queues.callbacks, replicas: this.#replicas, canceller: this.#canceller
     }))
   }
 

@@ -3,7 +3,7 @@ import { isIP } from 'node:net'
 import { parseApiKeys, sendableKey, type ApiKey } from './api-keys.ts'
 import { listedHost } from './outgoing/hosts.ts'
 import { settingFiles, settingText } from './setting-file.ts'
-import { choice, flag, hosts, integer, items, list, number, optional, path, text, type Variable } from './variable.ts'
+import { choice, flag, hosts, integer, items, list, number, optional, orWord, path, text, type Variable } from './variable.ts'
 
 const hostNames = items('a comma-separated list of host names such as example.com, without scheme, port and path, or *', listedHost)
 
@@ -23,6 +23,7 @@ export const variables = {
   REDIS_TLS_CA: optional(path('')),
   REDIS_TLS_CERT: optional(path('')),
   REDIS_TLS_KEY: optional(path('')),
+  REDIS_WAIT_REPLICAS: orWord('auto', integer(0, 0, 16)),
   ALLOW_UNSAFE_REDIS: flag(false),
   TOOL_MANIFESTS: optional(list([])),
   WORKSPACE_DIR: path('workspace'),

@@ -24,6 +24,11 @@ export function choice<const T extends string> (fallback: T, values: readonly T[
   return { fallback, allowed: `one of ${values.join(', ')}`, read: text => values.find(value => value === text) }
 }
 
+/** A word, which is the default, or another kind of value. */
+export function orWord<const W extends string, T> (word: W, { allowed, read }: Variable<T>): Variable<W | T> {
+  return { fallback: word, allowed: `${word}, or ${allowed}`, read: text => text === word ? word : read(text) }
+}
+
 export function flag (fallback: boolean): Variable<boolean> {
   const words = new Map([...['1', 'true', 'yes', 'on'].map(word => [word, true] as const), ...['0', 'false', 'no', 'off'].map(word => [word, false] as const)])
   return { fallback, allowed: `one of ${[...words.keys()].join(', ')}`, read: text => words.get(text.toLowerCase()) }

@@ -1,0 +1,79 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import t from 'tap'
+import type { Test } from 'tap'
+import { reach, submit } from '../jobs/submission.ts'
+import { waitFor } from '../support/condition.ts'
+import { startRedisSentinels, type RedisSentinels } from '../support/redis-sentinels.ts'
+import { startProcesses, type Processes } from '../support/service.ts'
+import { runsOf, stampEntries, stampFiles } from './stamp.ts'
+
+t.setTimeout(300_000)
+
+const marks = Array.from({ length: 10 }, (_, index) => `m${index}`)
+const once = new Map(marks.map(mark => [mark, 1]))
+
+/** Ten calls of a tool that isn't idempotent, in the queue. */
+async function submitAll ({ client }: Processes, sec: string): Promise<string[]> {
+  const ids: string[] = []
+  for (const mark of marks) ids.push((await submit(client, { type: 'agentcli.once', input: { mark, sec } })).id)
+  return ids
+}
+
+async function start (t: Test, replicas: string): Promise<{ redis: RedisSentinels, service: Processes }> {
+  const redis = await startRedisSentinels(t)
+  const service = await startProcesses(t, redis.env, { files: stampFiles, tools: stampEntries, workers: 0, env: { REDIS_WAIT_REPLICAS: replicas, WORKER_CONCURRENCY: '10' } })
+  return { redis, service }
+}
+
+async function promote ({ master, replica }: RedisSentinels): Promise<void> {
+  await master.kill()
+  await waitFor('the replica is the master', async () => /role:master/.test(await replica.client.info('replication')), 60_000)
+}
+
+async function isInStep ({ master, replica }: RedisSentinels): Promise<void> {
+  const offset = async (server: typeof master, name: string): Promise<string | undefined> => new RegExp(`${name}:(\\d+)`).exec(await server.client.info('replication'))?.[1]
+  await waitFor('the replica has all', async () => await offset(master, 'master_repl_offset') === await offset(replica, 'slave_repl_offset'))
+}
+
+void t.test('failover: a tool that may run only once waits for a replica, so that one which takes over without the last writes makes nothing run twice', async t => {
+  const { redis, service } = await start(t, '1')
+  const ids = await submitAll(service, '0')
+  await isInStep(redis)
+  redis.replica.signal('SIGSTOP')
+  const worker = await service.startWorker()
+  await waitFor('the worker says why nothing runs', async () => /is not run now/.test(await worker.output()))
+  await delay(2_000)
+  t.same(runsOf(service), new Map(), 'nothing runs that the replica does not know of')
+  const killed = redis.master.kill()
+  redis.replica.signal('SIGCONT')
+  await killed
+  await promote(redis)
+  await delay(2_000)
+  t.same(runsOf(service), new Map(), 'nor when there is no replica')
+  await redis.master.start()
+  for (const id of ids) t.match(await waitFor('it ends', async () => await reach(service.client, id, 'succeeded', 'failed').catch(() => undefined), 90_000), { status: 'succeeded' })
+  t.same(runsOf(service), once)
+})
+
+void t.test('failover: calls that run while the master is lost have run once, whoever settles them', async t => {
+  const { redis, service } = await start(t, 'auto')
+  await service.startWorker()
+  const ids = await submitAll(service, '3')
+  await waitFor('all run', () => runsOf(service).size === marks.length)
+  await promote(redis)
+  await service.startWorker()
+  for (const id of ids) {
+    const job = await waitFor('it ends', async () => await reach(service.client, id, 'succeeded', 'failed').catch(() => undefined), 90_000)
+    t.ok(job.status === 'succeeded' || job.error?.code === 'WORKER_LOST', JSON.stringify(job.error))
+  }
+  t.same(runsOf(service), once)
+})
+
+void t.test('failover: with auto, a replica that is gone for long is not waited for', async t => {
+  const { redis, service } = await start(t, 'auto')
+  const ids = await submitAll(service, '0')
+  redis.replica.signal('SIGSTOP')
+  await service.startWorker()
+  for (const id of ids) t.match(await waitFor('it ends', async () => await reach(service.client, id, 'succeeded', 'failed').catch(() => undefined), 60_000), { status: 'succeeded' })
+  t.same(runsOf(service), once)
+})
