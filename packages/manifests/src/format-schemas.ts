@@ -1,6 +1,6 @@
 import type { TSchema } from 'typebox'
 import { AgentcliManifest } from './agentcli/definition.ts'
-import { ToolsFile } from './skill/tools-file.ts'
+import { ToolsFile } from './skill/tools/tools-file.ts'
 import { ToolManifest } from './tool-manifest/definition.ts'
 
 /** A JSON Schema of one format, for editors, and the name of its file in `packages/manifests/schemas`. */

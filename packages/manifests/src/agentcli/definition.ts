@@ -1,10 +1,10 @@
 import type { Static } from 'typebox'
 import { limits } from '@toolyard/contract/terms'
-import { Type } from '../definition-type.ts'
-import { knownPermissions } from '../permissions.ts'
+import { Type } from '../document/definition-type.ts'
+import { knownPermissions } from '../tool/permissions.ts'
 import { Limits } from '../program/limit-fields.ts'
 import { digestPattern } from '../program/pin.ts'
-import type { JsonSchema } from '../tool.ts'
+import type { JsonSchema } from '../tool/tool.ts'
 
 const flag = (description: string, standard: boolean) => Type.Optional(Type.Boolean({ description, default: standard }))
 

@@ -1,5 +1,5 @@
-import { ManifestFault } from '../finding.ts'
-import { goQuote } from '../go-quote.ts'
+import { ManifestFault } from '../finding/finding.ts'
+import { goQuote } from '../finding/go-quote.ts'
 
 /** Unicode white space, which Go trims; `String.prototype.trim` differs in U+0085 and U+FEFF. */
 const space = '[\\t-\\r \\u0085\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]'

@@ -1,6 +1,6 @@
-import type { DocumentPath, FieldFault } from '../finding.ts'
+import type { DocumentPath, FieldFault } from '../finding/finding.ts'
 import { Limits } from '../program/limit-fields.ts'
-import { permissionAliases, unknownFields } from '../unknown-fields.ts'
+import { permissionAliases, unknownFields } from '../document/unknown-fields.ts'
 import { AgentcliManifest, AgentcliTool } from './definition.ts'
 import { folded } from './folded.ts'
 

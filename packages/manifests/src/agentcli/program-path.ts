@@ -1,7 +1,7 @@
 import { extname, isAbsolute, join } from 'node:path'
-import { ManifestFault } from '../finding.ts'
+import { ManifestFault } from '../finding/finding.ts'
 import { cleanPath } from './clean-path.ts'
-import { goQuote } from '../go-quote.ts'
+import { goQuote } from '../finding/go-quote.ts'
 
 const binFix = 'Put the program below tools/bin beside the manifest and write ./tools/bin/NAME, or use an absolute path.'
 

@@ -1,4 +1,4 @@
-import type { Tool } from '../tool.ts'
+import type { Tool } from '../tool/tool.ts'
 import { dataFetch } from './data-fetch.ts'
 import { dataFileRead } from './data-file-read.ts'
 import { dataWriteFile } from './data-write-file.ts'

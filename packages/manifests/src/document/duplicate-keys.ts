@@ -1,5 +1,5 @@
-import type { DocumentPath } from '../finding.ts'
-import { manifestLimits } from '../limits.ts'
+import type { DocumentPath } from '../finding/finding.ts'
+import { manifestLimits } from '../tool/limits.ts'
 
 /** A key that stands twice in one object; line and column count from 1. */
 export interface DuplicateKey {

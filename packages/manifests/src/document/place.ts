@@ -1,5 +1,5 @@
-import type { DocumentPath } from '../finding.ts'
-import { manifestLimits } from '../limits.ts'
+import type { DocumentPath } from '../finding/finding.ts'
+import { manifestLimits } from '../tool/limits.ts'
 
 /** A path as messages show it: `tools[0].inputs.path`. */
 export function placeOf (path: DocumentPath): string {

@@ -1,4 +1,4 @@
-import { manifestLimits } from '../limits.ts'
+import { manifestLimits } from '../tool/limits.ts'
 
 /**
  * Why a value read from YAML can't be used as JSON; undefined when it can. Aliases make it a graph: what it holds is

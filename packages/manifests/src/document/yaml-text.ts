@@ -1,6 +1,6 @@
 import { isCollection, isNode, isPair, isScalar, LineCounter, parseDocument, type Document } from 'yaml'
-import type { DocumentPath } from '../finding.ts'
-import { manifestLimits } from '../limits.ts'
+import type { DocumentPath } from '../finding/finding.ts'
+import { manifestLimits } from '../tool/limits.ts'
 import type { DuplicateKey } from './duplicate-keys.ts'
 import { plainDataFault } from './plain-data.ts'
 

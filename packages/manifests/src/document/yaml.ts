@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads'
-import type { DocumentPath } from '../finding.ts'
-import { manifestLimits } from '../limits.ts'
+import type { DocumentPath } from '../finding/finding.ts'
+import { manifestLimits } from '../tool/limits.ts'
 import type { Position, YamlReading } from './yaml-text.ts'
 
 /** What a thread is started for. */

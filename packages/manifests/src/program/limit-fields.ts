@@ -1,6 +1,6 @@
 import type { Static, TInteger, TOptional } from 'typebox'
-import { Type } from '../definition-type.ts'
-import type { ToolLimits } from '../tool.ts'
+import { Type } from '../document/definition-type.ts'
+import type { ToolLimits } from '../tool/tool.ts'
 
 interface Bound {
   min: number

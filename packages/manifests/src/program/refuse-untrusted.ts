@@ -1,5 +1,5 @@
-import type { Finding } from '../finding.ts'
-import type { Layer, LayerEntry } from '../layer.ts'
+import type { Finding } from '../finding/finding.ts'
+import type { Layer, LayerEntry } from '../layer/layer.ts'
 
 /** The same layer, in which a tool whose program others than its owner may replace can't run, and the finding is an error (fault 46). */
 export function refuseUntrusted (layer: Layer): Layer {

@@ -1,5 +1,5 @@
 import type { ErrorObject } from 'ajv'
-import { manifestLimits } from '../limits.ts'
+import { manifestLimits } from '../tool/limits.ts'
 
 /** One problem of a call's arguments: where (a JSON pointer, `/` for the whole), and what a model should mend. */
 export interface Issue {

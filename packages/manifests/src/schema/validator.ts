@@ -1,5 +1,5 @@
 import type { ErrorObject, ValidateFunction } from 'ajv'
-import { manifestLimits } from '../limits.ts'
+import { manifestLimits } from '../tool/limits.ts'
 import { TooComplex } from './keywords.ts'
 import { issuesOf, type Issue } from './issues.ts'
 

@@ -1,9 +1,9 @@
-import type { Finding } from '../finding.ts'
-import type { Layer, LayerEntry } from '../layer.ts'
-import type { Tool } from '../tool.ts'
-import type { SkillOptions } from './options.ts'
+import type { Finding } from '../finding/finding.ts'
+import type { Layer, LayerEntry } from '../layer/layer.ts'
+import type { Tool } from '../tool/tool.ts'
+import type { SkillOptions } from './tools/options.ts'
 import { readSkillTool } from './read-skill-tool.ts'
-import type { Skill } from './skill.ts'
+import type { Skill } from '../layer/skill.ts'
 
 /** Layers with the tools of the skills that stay, and these skills in order. */
 export interface JoinedSkills {

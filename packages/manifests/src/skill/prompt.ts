@@ -1,5 +1,5 @@
-import type { SkillOptions } from './options.ts'
-import type { Skill } from './skill.ts'
+import type { SkillOptions } from './tools/options.ts'
+import type { Skill } from '../layer/skill.ts'
 
 const heading = 'You have access to the following skills:'
 

@@ -1,6 +1,6 @@
-import { jobTypeOf } from '../job-type.ts'
-import type { Tool } from '../tool.ts'
-import type { Skill } from './skill.ts'
+import { jobTypeOf } from '../tool/job-type.ts'
+import type { Tool } from '../tool/tool.ts'
+import type { Skill } from '../layer/skill.ts'
 
 const name = 'read_skill'
 

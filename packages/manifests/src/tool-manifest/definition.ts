@@ -1,7 +1,7 @@
 import type { Static, TSchema, TUnsafe } from 'typebox'
 import { limits } from '@toolyard/contract/terms'
-import { Type } from '../definition-type.ts'
-import { knownPermissions } from '../permissions.ts'
+import { Type } from '../document/definition-type.ts'
+import { knownPermissions } from '../tool/permissions.ts'
 import { SnakeLimits } from '../program/limit-fields.ts'
 import { digestPattern } from '../program/pin.ts'
 

@@ -1,7 +1,7 @@
 import { Check } from 'typebox/schema'
 import type { TSchema } from 'typebox'
 import { placeOf } from '../document/place.ts'
-import type { DocumentPath, FieldFault } from '../finding.ts'
+import type { DocumentPath, FieldFault } from '../finding/finding.ts'
 import { limitNames, limitText, snakeCase } from '../program/limit-fields.ts'
 import { parameterTypes } from './definition.ts'
 

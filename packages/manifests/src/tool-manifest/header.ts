@@ -1,11 +1,11 @@
 import { Check } from 'typebox/schema'
 import { placeOf } from '../document/place.ts'
-import { ManifestFault } from '../finding.ts'
-import type { ManifestText } from '../layer.ts'
+import { ManifestFault } from '../finding/finding.ts'
+import type { ManifestText } from '../layer/layer.ts'
 import { ToolManifest } from './definition.ts'
 import { fieldFaults } from './field-faults.ts'
-import type { FindingList } from '../finding-list.ts'
-import { unknownFields } from '../unknown-fields.ts'
+import type { FindingList } from '../finding/finding-list.ts'
+import { unknownFields } from '../document/unknown-fields.ts'
 
 /** What a manifest says outside of its tools. */
 export interface Header {

@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../tool.ts'
+import type { JsonSchema } from '../tool/tool.ts'
 
 /**
  * The schema of a tool's arguments (X17): what `inputs` says of each parameter is its schema, and `required: true` puts

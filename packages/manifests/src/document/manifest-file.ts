@@ -1,0 +1,73 @@
+import { isUtf8 } from 'node:buffer'
+import { readFile, realpath, stat } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { isDeeperThan } from './depth.ts'
+import { positionOf } from './duplicate-keys.ts'
+import { ManifestFault } from '../finding/finding.ts'
+import { manifestLimits } from '../tool/limits.ts'
+
+/** The file of an entry of `TOOL_MANIFESTS`: the path itself, or `tools.json` in it when it is a directory. */
+export async function manifestFile (path: string): Promise<{ file: string, directory?: string }> {
+  const file = resolve(path)
+  const isDirectory = await stat(file).then(found => found.isDirectory(), () => false)
+  return isDirectory ? { file: join(file, 'tools.json'), directory: file } : { file }
+}
+
+/** The text of a manifest. */
+export interface ManifestFileText {
+  text: string
+  /** Without it, bytes that are no UTF-8 have become U+FFFD. */
+  utf8: boolean
+}
+
+/**
+ * The text of a manifest, read as UTF-8 without dropping a byte order mark.
+ *
+ * @throws ManifestFault `read manifest: …` (AC1) when it can't be read, is no file, or is too large.
+ */
+export async function readManifestText (file: string): Promise<ManifestFileText> {
+  try {
+    const found = await stat(file)
+    // Opening a pipe or a device could wait without end.
+    if (!found.isFile()) throw new Error(`${file} is not a file`)
+    if (found.size > manifestLimits.fileBytes) throw new Error(`${file} is larger than ${manifestLimits.fileBytes} bytes`)
+    const bytes = await readFile(file)
+    return { text: bytes.toString('utf8'), utf8: isUtf8(bytes) }
+  } catch (error) {
+    throw new ManifestFault('AC1', `read manifest: ${messageOf(error)}`, { fix: 'Check the path, its permissions and its size.' })
+  }
+}
+
+/** What to watch for a manifest: its path, and where that leads when it is a symbolic link. */
+export async function watchedFiles (file: string): Promise<string[]> {
+  const real = await realpath(file).catch(() => file)
+  return real === file ? [file] : [file, real]
+}
+
+/**
+ * The JSON of a manifest. A byte order mark and anything after the value are errors, as in Go.
+ *
+ * @throws ManifestFault `parse manifest: …` (AC1).
+ */
+export function parseManifest (text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown
+  } catch (error) {
+    const message = messageOf(error)
+    const [, at] = /at position (\d+)/.exec(message) ?? []
+    throw new ManifestFault('AC1', `parse manifest: ${message}`, {
+      ...at !== undefined && positionOf(text, Number(at)),
+      fix: 'Correct the JSON: one object, no comments, no comma behind the last item, no byte order mark, nothing after it.'
+    })
+  }
+}
+
+/** @throws ManifestFault for a value that recursive code could not walk. */
+export function refuseDeep (value: unknown): void {
+  if (!isDeeperThan(manifestLimits.depth, value)) return
+  throw new ManifestFault('AC1', `parse manifest: nested deeper than ${manifestLimits.depth} levels`, { fix: 'Nest the manifest less deeply.' })
+}
+
+function messageOf (error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

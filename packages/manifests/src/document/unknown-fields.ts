@@ -1,0 +1,50 @@
+import type { TSchema } from 'typebox'
+import { placeOf } from './place.ts'
+import type { DocumentPath, FieldFault } from '../finding/finding.ts'
+import { nearName } from '../finding/near-name.ts'
+
+/** Fields that are free for all, and comments. */
+const foreign = /^(?:x-|\/\/|_?comment$|\$comment$)/
+
+/** Fields of one place that are looked at: each is compared with all names that are known. */
+const most = 100
+
+/** How a place treats fields that its definition doesn't have. */
+export interface UnknownFieldsPlace {
+  path: DocumentPath
+  definition: TSchema
+  /** Whether all of them are named, or only those that look like a known one. */
+  all: boolean
+  /** Fields that people write for a known one, and what to write. */
+  aliases?: Readonly<Record<string, string>>
+}
+
+/** What a tool may do is said by its permissions, whatever other programs call it. */
+export const permissionAliases = {
+  sandbox: 'permissions (the sandbox itself is the setting SANDBOX)',
+  sandboxed: 'permissions (the sandbox itself is the setting SANDBOX)',
+  network: '"permissions": ["network"]',
+  allow_network: '"permissions": ["network"]',
+  read_only: '"permissions": ["read_repo"]',
+  writable: '"permissions": ["write_files"]',
+  allow_write: '"permissions": ["write_files"]',
+  capabilities: 'permissions',
+  access: 'permissions'
+} as const
+
+/** Fields that are ignored (X21): mostly mistakes in writing, which otherwise nobody would notice. */
+export function unknownFields (value: Record<string, unknown>, { path, definition, all, aliases = {} }: UnknownFieldsPlace): FieldFault[] {
+  const known = Object.keys((definition as { properties?: object }).properties ?? {})
+  return Object.keys(value).filter(name => !known.includes(name) && !foreign.test(name)).slice(0, most).flatMap(name => {
+    const near = nearName(name, known) ?? nearName(name, Object.keys(aliases))
+    const meant = near !== undefined && Object.hasOwn(aliases, near) ? aliases[near] : near
+    if (meant === undefined && !all) return []
+    const at = [...path, name]
+    return [{
+      path: at,
+      rule: 'X21',
+      message: `${placeOf(at)} is no known field and is ignored`,
+      fix: meant === undefined ? `Remove it, or put x- in front of its name; known here are ${known.join(', ')}.` : `Write ${meant}.`
+    }]
+  })
+}

@@ -1,0 +1,54 @@
+import type { DuplicateKey } from '../document/duplicate-keys.ts'
+import type { Finding } from '../finding/finding.ts'
+import type { SchemaCompiler } from '../schema/compiler.ts'
+import type { Skill } from './skill.ts'
+import type { Tool } from '../tool/tool.ts'
+
+/** One manifest after reading: what it declares, in its own order. */
+export interface Layer {
+  entries: readonly LayerEntry[]
+  findings: readonly Finding[]
+  /** Tools of skills that another skill replaces as a whole. */
+  leftOut?: ReadonlyArray<Pick<Tool, 'name' | 'source'> & { because: string }>
+  /** Skills of the manifest; `joinSkills` makes entries of their tools. */
+  skills?: readonly Skill[]
+  /** Absolute paths of the files and directories that it was read from. */
+  files?: readonly string[]
+}
+
+export type LayerEntry = ToolEntry | SwitchEntry
+
+/** A whole declaration; it replaces a tool of the same name of an earlier layer. */
+export interface ToolEntry {
+  kind: 'tool'
+  tool: Tool
+  /** Allows it to replace a built-in tool (X13). */
+  override: boolean
+}
+
+/** `{"name": "x", "enabled": false}`: switches a tool of an earlier layer, and changes nothing else (X14). */
+export interface SwitchEntry {
+  kind: 'switch'
+  name: string
+  enabled: boolean
+  file: string
+  index: number
+}
+
+/** What a format's reader is given. */
+export interface ManifestText {
+  /** Absolute path. */
+  file: string
+  /** The parsed document. */
+  value: unknown
+  syntax: 'json' | 'yaml'
+  /** Whether the text began with a byte order mark, which `value` is without. */
+  byteOrderMark: boolean
+  /** Whether all of the file was UTF-8; U+FFFD stands for what wasn't. */
+  utf8: boolean
+  /** Keys that stand twice in one object; the last value counts. */
+  duplicates: readonly DuplicateKey[]
+  /** Whether every fault is told, also where the first one decides. */
+  everyFault: boolean
+  schemas: SchemaCompiler
+}

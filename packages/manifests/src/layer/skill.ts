@@ -1,0 +1,15 @@
+import type { Tool } from '../tool/tool.ts'
+
+/** One skill after reading. */
+export interface Skill {
+  /** From the front matter, else the name of the directory (SC22). */
+  name: string
+  /** Empty when the front matter has none. */
+  description: string
+  /** What follows the front matter of its SKILL.md. */
+  text: string
+  /** Absolute path of its SKILL.md. */
+  file: string
+  /** Empty without a `tools.json` (S2). */
+  tools: readonly Tool[]
+}

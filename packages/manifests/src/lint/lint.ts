@@ -1,0 +1,92 @@
+import { goQuote } from '../finding/go-quote.ts'
+import type { Finding } from '../finding/finding.ts'
+import type { Registry } from '../registry/registry.ts'
+import type { Tool } from '../tool/tool.ts'
+import { strictForm } from './strict-form.ts'
+import { schemaSize } from './strict-size.ts'
+
+/** Beyond these, models choose or fill tools badly, or an API refuses them. */
+const advice = {
+  /** Functions that one request to OpenAI may carry. */
+  tools: 128,
+  /** UTF-16 units; OpenAI refuses more. */
+  descriptionChars: { min: 10, max: 1_024 },
+  /** Levels of nested objects and lists. */
+  depth: 5,
+  properties: 50,
+  /** UTF-16 units of a schema's JSON: about 2,000 tokens, which every turn pays for. */
+  schemaChars: 8_000
+} as const
+
+/** What a rule says of a tool: its message without the place in front, and what to do. */
+type Advice = [rule: string, message: string, fix: string]
+
+/**
+ * Looks at published tools as models see them: advice, never a reason not to serve a tool, and nothing is changed. Rules
+ * are `lint/count`, `lint/name`, `lint/description`, `lint/depth`, `lint/size` and `lint/strict`. Built-in tools
+ * are not looked at, but counted.
+ */
+export function lintForModels (registry: Registry): Finding[] {
+  const published = registry.published().map(({ tool }) => tool)
+  const tools = published.filter(({ source }) => source.format !== 'builtin')
+  const twins = twinsOf(published)
+  return [
+    ...countFindings(published),
+    ...tools.flatMap(tool => [...nameAdvice(tool, twins), ...descriptionAdvice(tool), ...schemaAdvice(tool)].map(advice => finding(tool, advice)))
+  ]
+}
+
+function countFindings (published: readonly Tool[]): Finding[] {
+  const first = published[advice.tools]
+  if (first === undefined) return []
+  return [finding(first, [
+    'lint/count',
+    `is number ${advice.tools + 1} of ${published.length} published tools, and models take ${advice.tools}`,
+    'Disable tools, or let agents choose among them.'
+  ])]
+}
+
+/** Names by what is left of them without case and separators. */
+function twinsOf (tools: readonly Tool[]): ReadonlyMap<string, readonly string[]> {
+  const twins = new Map<string, string[]>()
+  for (const { name } of tools) twins.set(folded(name), [...twins.get(folded(name)) ?? [], name])
+  return twins
+}
+
+function folded (name: string): string {
+  return name.toLowerCase().replace(/[-_]/g, '')
+}
+
+function nameAdvice ({ name }: Tool, twins: ReadonlyMap<string, readonly string[]>): Advice[] {
+  const others = (twins.get(folded(name)) ?? []).filter(other => other !== name)
+  return [
+    ...others.length > 0 ? [['lint/name', `looks like ${others.map(goQuote).join(', ')}, which models mix up`, 'Choose names that differ in a word.'] satisfies Advice] : [],
+    ...folded(name).length < 3 ? [['lint/name', 'has a name that tells nothing', 'Name what the tool does, such as get_time.'] satisfies Advice] : []
+  ]
+}
+
+function descriptionAdvice ({ description }: Tool): Advice[] {
+  const { min, max } = advice.descriptionChars
+  if (description.trim().length < min) {
+    return [['lint/description', `has a description of ${description.trim().length} characters, from which a model can't tell when to use it`, 'Say what it does, and when to use it.']]
+  }
+  if (description.length <= max) return []
+  return [['lint/description', `has a description of ${description.length} characters, and models take ${max}`, 'Make it shorter; put details into the descriptions of parameters.']]
+}
+
+function schemaAdvice ({ parameters }: Tool): Advice[] {
+  const { depth, properties } = schemaSize(parameters)
+  const { length } = JSON.stringify(parameters)
+  const form = strictForm(parameters)
+  const found: Array<Advice | false> = [
+    depth > advice.depth && ['lint/depth', `has parameters of ${depth} levels; models fill more than ${advice.depth} badly`, 'Make them flatter.'],
+    properties > advice.properties && ['lint/size', `has ${properties} parameters; models fill more than ${advice.properties} badly`, 'Split the tool.'],
+    length > advice.schemaChars && ['lint/size', `has a schema of ${length} characters, which every turn of an agent pays for`, 'Make it smaller.'],
+    'refused' in form && ['lint/strict', `has no strict form: ${form.refused}`, 'Nothing, when models need not keep to the schema exactly; else avoid what is named.']
+  ]
+  return found.filter(each => each !== false)
+}
+
+function finding ({ name, source: { file, index } }: Tool, [rule, message, fix]: Advice): Finding {
+  return { severity: 'warning', file, rule, index, tool: name, message: `tool[${index}] ${goQuote(name)}: ${message}`, fix }
+}

@@ -1,0 +1,109 @@
+import type { JsonSchema } from '../tool/tool.ts'
+import { strictExcess } from './strict-size.ts'
+import { droppedKeywords, strictFormats, strictKeywords } from './strict-limits.ts'
+
+/** The strict form of a schema, or why it has none: a half sentence. */
+export type StrictForm = { schema: JsonSchema } | { refused: string }
+
+/** Ends the making of a strict form. */
+class NotStrict extends Error {}
+
+/**
+ * A schema as OpenAI's strict mode takes it: every object is closed, every property is required, and one that was
+ * optional may be null instead. Keywords that strict mode doesn't know are left out when they only narrow, since
+ * arguments are checked here against the schema itself. The schema is not changed.
+ */
+export function strictForm (schema: JsonSchema): StrictForm {
+  try {
+    if ('anyOf' in schema || 'oneOf' in schema || '$ref' in schema) throw new NotStrict('the schema itself must be an object, without anyOf, oneOf or $ref')
+    const strict = { ...strictObject(schema, '', true), ...schema['description'] !== undefined && { description: schema['description'] } }
+    const excess = strictExcess(strict)
+    return excess === undefined ? { schema: strict } : { refused: excess }
+  } catch (error) {
+    if (error instanceof NotStrict) return { refused: error.message }
+    throw error
+  }
+}
+
+function strictSchema (schema: unknown, place: string): JsonSchema {
+  if (!isRecord(schema)) throw new NotStrict(`${at(place)} has no type`)
+  checkKeywords(schema, place)
+  const choices = schema['anyOf'] ?? schema['oneOf']
+  if ('$ref' in schema) return { $ref: schema['$ref'] }
+  if (Array.isArray(choices)) {
+    if ('properties' in schema || 'type' in schema) throw new NotStrict(`${at(place)} has a type beside its choices`)
+    return { ...annotations(schema), anyOf: choices.map((choice, index) => strictSchema(choice, `${place}/${index}`)) }
+  }
+  const types = typesOf(schema, place)
+  if (types.includes('object')) return { ...strictObject(schema, place, false), ...annotations(schema), type: schema['type'] ?? 'object' }
+  const kept = Object.fromEntries(Object.entries(schema).filter(([keyword, value]) => !droppedKeywords.has(keyword) && (keyword !== 'format' || strictFormats.has(value))))
+  return { ...kept, type: types.length === 1 ? types[0] : types, ...types.includes('array') && { items: strictSchema(schema['items'], `${place}/items`) } }
+}
+
+function strictObject (schema: JsonSchema, place: string, root: boolean): JsonSchema {
+  checkKeywords(schema, place)
+  const { properties = {}, required = [], additionalProperties: others } = schema
+  if (!isRecord(properties) || !Array.isArray(required)) throw new NotStrict(`${at(place)} has no properties`)
+  const names = Object.keys(properties)
+  if (isRecord(others) || others === true || (names.length === 0 && !root && others !== false)) throw new NotStrict(`${at(place)} may have properties of any name`)
+  const stray: unknown = required.find(name => typeof name !== 'string' || !names.includes(name))
+  if (stray !== undefined) throw new NotStrict(`${at(place)} requires ${JSON.stringify(stray)}, which is none of its properties`)
+  const definitions = ['$defs', 'definitions'].filter(keyword => isRecord(schema[keyword]))
+  return {
+    type: 'object',
+    properties: Object.fromEntries(names.map(name => {
+      const strict = strictSchema(properties[name], `${place}/${name}`)
+      return [name, required.includes(name) ? strict : nullable(strict)]
+    })),
+    required: names,
+    additionalProperties: false,
+    ...Object.fromEntries(definitions.map(keyword => [keyword, strictMembers(schema[keyword], keyword)]))
+  }
+}
+
+function strictMembers (schemas: unknown, place: string): Record<string, JsonSchema> {
+  return Object.fromEntries(Object.entries(Object(schemas) as object).map(([name, schema]) => [name, strictSchema(schema, `${place}/${name}`)]))
+}
+
+function checkKeywords (schema: JsonSchema, place: string): void {
+  const unknown = Object.keys(schema).find(keyword => !strictKeywords.has(keyword) && !droppedKeywords.has(keyword) && !keyword.startsWith('x-'))
+  if (unknown !== undefined) throw new NotStrict(`${at(place)} uses ${unknown}`)
+  if ('$ref' in schema && Object.keys(schema).some(keyword => keyword !== '$ref' && keyword !== 'description')) throw new NotStrict(`${at(place)} has keywords beside $ref`)
+}
+
+/** Strict mode wants a type; one that follows from the rest of the schema is written down. */
+function typesOf (schema: JsonSchema, place: string): string[] {
+  const { type } = schema
+  if (typeof type === 'string') return [type]
+  if (Array.isArray(type)) return type.map(String)
+  if ('properties' in schema) return ['object']
+  if ('items' in schema) return ['array']
+  const values: unknown[] = Array.isArray(schema['enum']) ? schema['enum'] : 'const' in schema ? [schema['const']] : []
+  const kinds = [...new Set(values.map(value => value === null ? 'null' : typeof value))]
+  if (kinds.length === 0 || kinds.includes('object')) throw new NotStrict(`${at(place)} has no type`)
+  return kinds
+}
+
+function nullable (schema: JsonSchema): JsonSchema {
+  const { type, anyOf, enum: values } = schema
+  if (Array.isArray(anyOf)) return { ...schema, anyOf: [...anyOf as unknown[], { type: 'null' }] }
+  if ('$ref' in schema || 'const' in schema) return { anyOf: [schema, { type: 'null' }] }
+  const types = [type].flat()
+  return {
+    ...schema,
+    type: types.includes('null') ? type : [...types, 'null'],
+    ...Array.isArray(values) && !values.includes(null) && { enum: [...values as unknown[], null] }
+  }
+}
+
+function annotations ({ title, description }: JsonSchema): JsonSchema {
+  return { ...title !== undefined && { title }, ...description !== undefined && { description } }
+}
+
+function at (place: string): string {
+  return place === '' ? 'the schema' : place
+}
+
+function isRecord (value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

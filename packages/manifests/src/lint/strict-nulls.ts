@@ -1,0 +1,133 @@
+import type { JsonSchema } from '../tool/tool.ts'
+
+/** Steps that one call may take: choices within choices are gone through again and again. */
+const mostSteps = 20_000
+/** References that only lead to each other lead nowhere. */
+const mostHops = 32
+
+/** Ends a search that takes too long. */
+class TooManySteps extends Error {}
+
+/**
+ * Arguments without the nulls that stand for "none" in strict mode: those of optional properties whose schema doesn't
+ * take null, however deep. Of choices, the first counts that what is left fits into. The arguments are not changed;
+ * those that would take long to go through come back as they are.
+ */
+export function withoutStrictNulls (schema: JsonSchema, args: Record<string, unknown>): Record<string, unknown> {
+  try {
+    return new NullStripper(schema).strip(schema, args) as Record<string, unknown>
+  } catch (error) {
+    if (error instanceof TooManySteps) return args
+    throw error
+  }
+}
+
+class NullStripper {
+  readonly #root: JsonSchema
+  #steps = 0
+
+  constructor (root: JsonSchema) {
+    this.#root = root
+  }
+
+  strip (schema: unknown, value: unknown): unknown {
+    const own = this.#resolve(schema)
+    if (own === undefined) return value
+    const choices = choicesOf(own)
+    if (choices !== undefined) {
+      for (const choice of choices) {
+        const stripped = this.strip(choice, value)
+        if (this.#fits(choice, stripped)) return stripped
+      }
+      return value
+    }
+    if (Array.isArray(value)) return value.map(item => this.strip(own['items'], item))
+    const { properties, required = [] } = own
+    if (!isRecord(value) || !isRecord(properties)) return value
+    const isIdle = (name: string, item: unknown): boolean =>
+      item === null && Object.hasOwn(properties, name) && !(required as unknown[]).includes(name) && !this.#takesNull(properties[name])
+    return Object.fromEntries(Object.entries(value)
+      .filter(([name, item]) => !isIdle(name, item))
+      .map(([name, item]) => [name, Object.hasOwn(properties, name) ? this.strip(properties[name], item) : item]))
+  }
+
+  /** What decides between the choices of a strict schema; what else narrows a value is checked by the validator. */
+  #fits (schema: unknown, value: unknown): boolean {
+    const own = this.#resolve(schema)
+    if (own === undefined) return schema !== false
+    const choices = choicesOf(own)
+    if (choices !== undefined) return choices.some(choice => this.#fits(choice, value))
+    const { type, enum: values, properties, required = [], additionalProperties } = own
+    if ('const' in own && own['const'] !== value) return false
+    if (Array.isArray(values) && !values.includes(value)) return false
+    if (type !== undefined && ![type].flat().some(name => isOfType(name, value))) return false
+    if (Array.isArray(value)) return value.every(item => this.#fits(own['items'] ?? true, item))
+    if (!isRecord(value) || !isRecord(properties)) return true
+    return (required as string[]).every(name => Object.hasOwn(value, name)) && Object.entries(value).every(([name, item]) => (
+      Object.hasOwn(properties, name) ? this.#fits(properties[name], item) : additionalProperties !== false
+    ))
+  }
+
+  #takesNull (schema: unknown): boolean {
+    const own = this.#resolve(schema)
+    if (own === undefined) return schema !== false
+    const { type, enum: values } = own
+    if (Array.isArray(values)) return values.includes(null)
+    if (type !== undefined) return [type].flat().includes('null')
+    if ('const' in own) return own['const'] === null
+    return choicesOf(own)?.some(choice => this.#takesNull(choice)) ?? false
+  }
+
+  /** The schema that a reference leads to, or itself; undefined for what isn't an object. */
+  #resolve (schema: unknown): JsonSchema | undefined {
+    let own = schema
+    for (let hops = 0; isRecord(own) && typeof own['$ref'] === 'string'; hops++) {
+      if (hops > mostHops) return undefined
+      own = this.#at(own['$ref'])
+    }
+    this.#steps += 1
+    if (this.#steps > mostSteps) throw new TooManySteps()
+    return isRecord(own) ? own : undefined
+  }
+
+  /** Where a JSON pointer leads, which begins with `#`. */
+  #at (reference: string): unknown {
+    if (!/^#(?:\/|$)/.test(reference)) return undefined
+    let place: unknown = this.#root
+    for (const part of reference.split('/').slice(1)) {
+      const name = unescaped(part)
+      place = typeof place === 'object' && place !== null && Object.hasOwn(place, name) ? (place as Record<string, unknown>)[name] : undefined
+    }
+    return place
+  }
+}
+
+function choicesOf ({ anyOf, oneOf }: JsonSchema): unknown[] | undefined {
+  const choices: unknown = anyOf ?? oneOf
+  return Array.isArray(choices) ? choices : undefined
+}
+
+function isOfType (name: unknown, value: unknown): boolean {
+  switch (name) {
+    case 'null': return value === null
+    case 'array': return Array.isArray(value)
+    case 'object': return isRecord(value)
+    case 'integer': return Number.isInteger(value)
+    case 'string': return typeof value === 'string'
+    case 'number': return typeof value === 'number'
+    case 'boolean': return typeof value === 'boolean'
+    default: return false
+  }
+}
+
+function unescaped (part: string): string {
+  try {
+    return decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~')
+  } catch {
+    return part
+  }
+}
+
+function isRecord (value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

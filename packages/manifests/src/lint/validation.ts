@@ -1,0 +1,82 @@
+import { locate } from '../document/yaml.ts'
+import type { DocumentPath, Finding } from '../finding/finding.ts'
+import { importFinding, type ImportFault } from '../registry/import-faults.ts'
+import { readManifestText } from '../document/manifest-file.ts'
+import { lintForModels } from './lint.ts'
+import { loadRegistry, type Registry } from '../registry/registry.ts'
+import type { SkillOptions } from '../skill/tools/options.ts'
+import type { Tool } from '../tool/tool.ts'
+
+/** How strict a validation is. */
+export interface ValidationOptions {
+  /** Warnings are errors. Default false. */
+  strict?: boolean
+  /** What the operator decided about skills. */
+  skills?: Partial<SkillOptions>
+  /** Loads what tools run, to see whether it can be loaded: Python modules and their classes. Default: nothing is run. */
+  tryImports?: (tools: readonly Tool[]) => Promise<readonly ImportFault[]>
+}
+
+/** What a validation found. */
+export interface Validation {
+  /** No error was found. */
+  ok: boolean
+  /** By file, in the order of the paths, then by position. */
+  findings: readonly Finding[]
+  /** Everything that was read. */
+  files: readonly string[]
+}
+
+/**
+ * Checks manifests as if a service were to load them in this order, and finds all that is wrong with each of them (P32,
+ * PC6): with the position in the file where it can be known, the rule, and what to do. Advice about models is part of it.
+ * Needs no Redis, and runs nothing but `tryImports`.
+ *
+ * Stricter than loading: what a format requires, but a service can do without, is an error (X15).
+ */
+export async function validateManifests (paths: readonly string[], { strict = false, skills = {}, tryImports }: ValidationOptions = {}): Promise<Validation> {
+  const registry = await loadRegistry({ manifests: paths, skills, everyFault: true })
+  // Those of all layers: what a later one replaces is broken all the same.
+  const faults = (await tryImports?.(registry.imported().map(({ tool }) => tool)))?.map(importFinding) ?? []
+  const found = [...registry.findings, ...lintForModels(registry), ...faults].map(finding => judged(finding, strict))
+  const findings = await located(found, registry)
+  return { ok: findings.every(({ severity }) => severity !== 'error'), findings, files: registry.files }
+}
+
+function judged (finding: Finding, strict: boolean): Finding {
+  const { nonconforming, untrusted: _, whole: __, ...rest } = finding
+  return { ...rest, severity: strict || nonconforming === true ? 'error' : finding.severity }
+}
+
+/** Puts findings of one file together, with their positions. */
+async function located (findings: readonly Finding[], { files }: Registry): Promise<Finding[]> {
+  const byFile = new Map<string, Finding[]>(files.map(file => [file, []]))
+  for (const finding of findings) {
+    const own = byFile.get(finding.file)
+    if (own === undefined) byFile.set(finding.file, [finding])
+    else own.push(finding)
+  }
+  const placed: Finding[] = []
+  for (const [file, own] of byFile) placed.push(...await withPositions(file, own))
+  return placed
+}
+
+async function withPositions (file: string, findings: readonly Finding[]): Promise<Finding[]> {
+  const paths = findings.map(pathOf)
+  const wanted = paths.filter(path => path !== undefined)
+  if (wanted.length === 0) return [...findings]
+  const text = await readManifestText(file).then(({ text }) => text, () => undefined)
+  if (text === undefined) return [...findings]
+  const positions = await locate(text.replace(/^\ufeff/, ''), wanted)
+  const byPath = new Map(wanted.map((path, at) => [path, positions[at]]))
+  return findings.map((finding, at) => {
+    const path = paths[at]
+    return { ...finding, ...path !== undefined && byPath.get(path) }
+  }).sort((left, right) => (left.line ?? 0) - (right.line ?? 0) || (left.column ?? 0) - (right.column ?? 0))
+}
+
+/** Where to look for a finding that has no position yet. */
+function pathOf ({ path, index, line }: Finding): DocumentPath | undefined {
+  if (line !== undefined) return undefined
+  return path ?? (index === undefined ? undefined : ['tools', index])
+}

@@ -1,0 +1,92 @@
+import { dirname } from 'node:path'
+import { folded } from '../agentcli/folded.ts'
+import { readAgentcli } from '../agentcli/reader.ts'
+import { duplicateKeys } from '../document/duplicate-keys.ts'
+import type { YamlMemory } from '../document/yaml-memory.ts'
+import { ManifestFault, wholeFinding } from '../finding/finding.ts'
+import { agentcliByDefault, isYaml, mentionsToolManifest, recognizeDirectory, recognizeValue, type Format, type Recognition } from './format.ts'
+import type { Layer, ManifestText } from '../layer/layer.ts'
+import { manifestFile, parseManifest, readManifestText, refuseDeep, watchedFiles, type ManifestFileText } from '../document/manifest-file.ts'
+import type { SchemaCompiler } from '../schema/compiler.ts'
+import type { SkillOptions } from '../skill/tools/options.ts'
+import { readSkillOf, readSkills } from '../skill/reader.ts'
+import { readToolManifest } from '../tool-manifest/reader.ts'
+
+/** Readers of formats that are one file. */
+const readers: Record<Exclude<Format, 'skill'>, (manifest: ManifestText) => Promise<Layer>> = { agentcli: readAgentcli, 'tool-manifest': readToolManifest }
+const formatNames: Record<Format, string> = { agentcli: 'an agentcli manifest', 'tool-manifest': 'a tool manifest', skill: 'a skill' }
+const formatRules: Record<Format, string> = { agentcli: 'A1', 'tool-manifest': 'P1', skill: 'S1' }
+
+/** What the readers of all formats share. */
+export interface ReaderTools {
+  schemas: SchemaCompiler
+  skills: SkillOptions
+  yaml: YamlMemory
+  /** Whether a manifest whose reading ends at its first fault yields a finding for each. */
+  everyFault: boolean
+}
+
+/** Reads one entry of `TOOL_MANIFESTS`. A manifest that can't be used yields a finding and no tools, and never throws. */
+export async function readManifest (path: string, tools: ReaderTools): Promise<Layer> {
+  const { file, directory } = await manifestFile(path)
+  const files = [...directory === undefined ? [] : [directory], ...await watchedFiles(file)]
+  try {
+    const layer = await readLayer(file, directory, tools)
+    return { ...layer, files: [...new Set([...files, ...layer.files ?? []])] }
+  } catch (error) {
+    if (!(error instanceof ManifestFault)) throw error
+    return { entries: [], findings: [wholeFinding(error, file)], files }
+  }
+}
+
+async function readLayer (file: string, directory: string | undefined, { schemas, yaml, skills, everyFault }: ReaderTools): Promise<Layer> {
+  if (directory !== undefined && await recognizeDirectory(directory) !== undefined) return await readSkills({ directory, options: skills, schemas, everyFault })
+  const parsed = await parse(file, await readManifestText(file), yaml)
+  // A list of tools beside a SKILL.md is of a newer form of skills.
+  if (Array.isArray(parsed.value) && (await recognizeDirectory(dirname(file)))?.format === 'skill') return await readSkillOf(file, { options: skills, schemas, everyFault })
+  const { format } = parsed.syntax === 'yaml' ? yamlFormat(parsed.value) : recognizeValue(parsed.value)
+  if (format === 'skill') return await readSkillOf(file, { options: skills, schemas, everyFault })
+  return await readers[format]({ file, schemas, everyFault, ...parsed })
+}
+
+/** JSON first, whatever the name of the file: YAML takes a hundred times longer, and nearly all JSON is YAML. */
+async function parse (file: string, { text, utf8 }: ManifestFileText, yaml: YamlMemory): Promise<Omit<ManifestText, 'file' | 'schemas' | 'everyFault'>> {
+  const byteOrderMark = text.startsWith('\ufeff')
+  const plain = byteOrderMark ? text.slice(1) : text
+  try {
+    const value = parseManifest(plain)
+    refuseDeep(withoutSchemas(value))
+    return { value, syntax: 'json', byteOrderMark, utf8, duplicates: duplicateKeys(plain) }
+  } catch (error) {
+    if (!(error instanceof ManifestFault)) throw error
+    if (!isYaml(file, plain)) throw mentionsToolManifest(plain) ? brokenJson(file, error) : error
+  }
+  const reading = await yaml.read(plain)
+  if (reading.ok) return { ...reading, syntax: 'yaml', byteOrderMark, utf8 }
+  const { message, ...place } = reading.fault
+  throw new ManifestFault('PC2', `Invalid YAML in ${file}: ${message}`, { ...place, fix: 'Correct the YAML.' })
+}
+
+/** The schemas of commands are judged one by one: one that nests too deeply takes away its own entry alone. */
+function withoutSchemas (manifest: unknown): unknown {
+  return changed(manifest, 'tools', tools => Array.isArray(tools) ? tools.map(entry => changed(entry, 'schema', () => undefined)) : tools)
+}
+
+function changed (value: unknown, field: string, change: (value: unknown) => unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, folded(name) === field ? change(item) : item]))
+}
+
+/** In the words of the program that tool manifests come from. */
+function brokenJson (file: string, { message, place }: ManifestFault): ManifestFault {
+  return new ManifestFault('PC2', message.replace('parse manifest: ', () => `Invalid JSON in ${file}: `), { ...place, fix: 'Correct the JSON, without comments (P8).' })
+}
+
+/** A tool manifest may be YAML (P8), the other formats never are. */
+function yamlFormat (value: unknown): Recognition {
+  const recognition = recognizeValue(value)
+  const { format, because } = recognition
+  if (recognition === agentcliByDefault) return { format: 'tool-manifest', because: 'it is YAML' }
+  if (format === 'tool-manifest') return recognition
+  throw new ManifestFault(formatRules[format], `this is ${formatNames[format]} (${because}), which must be JSON`, { fix: 'Write it as JSON.' })
+}

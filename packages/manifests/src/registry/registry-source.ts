@@ -1,0 +1,137 @@
+import { stat } from 'node:fs/promises'
+import type { Finding } from '../finding/finding.ts'
+import type { ImportFaults } from './import-faults.ts'
+import { loadRegistry, type Registry, type RegistryOptions } from './registry.ts'
+import type { Tool } from '../tool/tool.ts'
+
+/*
+ * The registry over time: read once at the start, then again whenever a file that it was read from changed, or when
+ * it is told to. Files are looked at, not watched: that also sees network file systems and the link swaps by which
+ * containers update mounted files. A change counts once nothing has changed for one look, so that a file is not read
+ * half written.
+ *
+ * A new version that breaks a manifest which was sound, or what was sound in it, is refused as a whole: the last good one
+ * stays until the files change again.
+ */
+
+/** What a reload came to. */
+export type ReloadResult =
+  | { kind: 'unchanged' | 'replaced', registry: Registry }
+  /** `errors` are the findings for which the new version was refused. */
+  | { kind: 'refused', registry: Registry, errors: readonly Finding[] }
+
+/** What to load, and who hears of it. */
+export interface RegistrySourceOptions extends RegistryOptions {
+  /** Hears of every reload, whoever asked for it. */
+  onReload: (result: ReloadResult) => void
+  /** Milliseconds between looks at the files; default 500. */
+  intervalMs?: number
+}
+
+/** A registry that follows its files. */
+export interface RegistrySource {
+  /** The registry of now; it is replaced at once, never changed. */
+  current: () => Registry
+  /** Why the newest version of the files isn't served; empty when it is. */
+  problems: () => readonly Finding[]
+  /** Reads the files again now. */
+  reload: () => Promise<ReloadResult>
+  /** Serves from now on what there is without the tools that can't be imported (X16). Nothing is read, and nothing refused. */
+  setImportFaults: (faults: ImportFaults) => Registry
+  close: () => void
+}
+
+/** Loads the registry and keeps it up to date until it is closed. */
+export async function openRegistrySource (options: RegistrySourceOptions): Promise<RegistrySource> {
+  let registry = await loadRegistry(options)
+  let problems: readonly Finding[] = []
+  let files = filesOf(options, registry)
+  let read = await fingerprint(files)
+  let seen = read
+  let reloading: Promise<ReloadResult> | undefined
+  let closed = false
+  let faults: ImportFaults = new Map()
+
+  const replace = async (): Promise<ReloadResult> => {
+    const before = await fingerprint(files)
+    const known = faults
+    const reloaded = await registry.reload()
+    const next = faults === known ? reloaded : reloaded.withImportFaults(faults)
+    files = [...new Set([...filesOf(options, next), ...filesOf(options, registry)])]
+    // Taken before the load: a change during it leads to another one.
+    read = before === await fingerprint(files) ? before : ''
+    problems = newErrors(registry, next)
+    const result: ReloadResult = problems.length > 0
+      ? { kind: 'refused', registry, errors: problems }
+      : { kind: next.version === registry.version ? 'unchanged' : 'replaced', registry: next }
+    registry = result.registry
+    options.onReload(result)
+    return result
+  }
+  const reload = async (): Promise<ReloadResult> => {
+    reloading ??= replace().finally(() => { reloading = undefined })
+    return await reloading
+  }
+  const look = async (): Promise<void> => {
+    const now = await fingerprint(files)
+    const settled = now === seen
+    seen = now
+    if (settled && now !== read) await reload()
+  }
+  let timer: NodeJS.Timeout
+  const schedule = (): void => {
+    timer = setTimeout(() => { void look().finally(() => { if (!closed) schedule() }) }, options.intervalMs ?? 500)
+    timer.unref()
+  }
+  schedule()
+  return {
+    current: () => registry,
+    problems: () => problems,
+    reload,
+    setImportFaults: next => {
+      faults = next
+      registry = registry.withImportFaults(faults)
+      return registry
+    },
+    close: () => {
+      closed = true
+      clearTimeout(timer)
+    }
+  }
+}
+
+function filesOf (options: RegistryOptions, registry: Registry): string[] {
+  return [...new Set([...options.manifests, ...registry.files])]
+}
+
+/** What a reload must not bring in: errors in files that had none, and those that take away a tool of a file that had some. */
+function newErrors (current: Registry, next: Registry): Finding[] {
+  const broken = new Set(errorsOf(current).map(finding => finding.file))
+  const lost = current.all().map(({ tool }) => tool).filter(tool => isServed(current, tool) && !isServed(next, tool))
+  return errorsOf(next).filter(error => !broken.has(error.file) || lost.some(tool => takesAway(error, tool)))
+}
+
+function isServed (registry: Registry, { name, source }: Tool): boolean {
+  const found = registry.get(name)?.tool
+  return found !== undefined && found.unavailable === undefined && found.source.file === source.file
+}
+
+/** An error of the whole file takes all of its tools; one of an entry, the tool that it names or that stood there. */
+function takesAway (error: Finding, { name, source }: Tool): boolean {
+  if (error.file !== source.file) return false
+  if (error.whole === true) return true
+  if (error.tool !== undefined) return error.tool === name
+  return error.index === undefined || error.index === source.index
+}
+
+function errorsOf (registry: Registry): Finding[] {
+  return registry.findings.filter(finding => finding.severity === 'error')
+}
+
+async function fingerprint (files: readonly string[]): Promise<string> {
+  const states = await Promise.all(files.map(async file => {
+    const status = await stat(file, { bigint: true }).catch(() => undefined)
+    return status === undefined ? `${file}?` : `${file}:${status.ino}:${status.size}:${status.mtimeNs}`
+  }))
+  return states.join('\n')
+}

@@ -1,0 +1,197 @@
+import { createHash } from 'node:crypto'
+import { publishableNamePattern } from '@toolyard/contract/terms'
+import { goQuote } from '../finding/go-quote.ts'
+import type { BuiltinPolicy } from '../builtin/policy.ts'
+import { builtinTools } from '../builtin/tools.ts'
+import type { Finding } from '../finding/finding.ts'
+import { importedTools, markImportFaults, type ImportedTool, type ImportFaults } from './import-faults.ts'
+import type { Layer } from '../layer/layer.ts'
+import { readManifest } from './manifest.ts'
+import { createYamlMemory, type YamlMemory } from '../document/yaml-memory.ts'
+import { mergeLayers, type LayerStep, type Merged } from './merge.ts'
+import { createSchemaCompiler, type SchemaCompiler, type SchemaMemory } from '../schema/compiler.ts'
+import type { ArgumentsResult } from '../schema/validator.ts'
+import { refuseUntrusted } from '../program/refuse-untrusted.ts'
+import { joinSkills } from '../skill/join.ts'
+import { defaultSkillOptions, type SkillOptions } from '../skill/tools/options.ts'
+import type { Skill } from '../layer/skill.ts'
+import { toolVersion } from '../tool/tool-version.ts'
+import type { Tool } from '../tool/tool.ts'
+
+/** A tool and the check of its arguments. */
+export interface RegisteredTool {
+  readonly tool: Tool
+  /** See `toolVersion`. */
+  readonly version: string
+  /** Checks a call's arguments against the schema (X18); the result holds a copy with defaults filled in. */
+  validate (args: Record<string, unknown>): ArgumentsResult
+}
+
+/** The tools visible now: all layers merged. It never changes; a reload makes a new one. */
+export interface Registry {
+  /** Hash of all tools as they are served: another one when and only when a tool, or their order, changed. */
+  readonly version: string
+  /** By exact name; also tools that are disabled or not published. */
+  get (name: string): RegisteredTool | undefined
+  /**
+   * Tools that are enabled, can run (X16), and whose names models accept (X12): built-in tools first, then in the order of manifests
+   * and of their entries. A tool that replaces another one stands in the place of the first.
+   */
+  published (): readonly RegisteredTool[]
+  /** Every tool, in the same order. */
+  all (): readonly RegisteredTool[]
+  /** The skills that are loaded, in order, also those that have no tools. */
+  skills (): readonly Skill[]
+  /** What is wrong with the manifests: by manifest, then what merging found, then names that are not published. */
+  readonly findings: readonly Finding[]
+  /** Where a tool comes from and what it replaced; undefined when no manifest says anything of the name. */
+  explain (name: string): Explanation | undefined
+  /** Absolute paths of all files and directories that were read, also of those that are missing: what to watch. */
+  readonly files: readonly string[]
+  /** The Python tools of all layers: what can be tried to import. */
+  imported (): readonly ImportedTool[]
+  /** The same manifests, as they were read, with other import faults: what can't be imported can't run (X16). */
+  withImportFaults (faults: ImportFaults): Registry
+  /** Loads the same manifests anew, with the same import faults. What is in them as it was isn't judged and compiled again. */
+  reload (): Promise<Registry>
+}
+
+/** What is known of one name; data for `toolyard tools --explain NAME`. */
+export interface Explanation {
+  name: string
+  /** The tool as it is served; absent when every declaration of it is broken. */
+  tool?: Tool
+  /** Whether models see it; absent without a tool. */
+  published?: boolean
+  /** What each layer did, in order: the last one that declared or replaced is where the tool comes from. */
+  steps: readonly LayerStep[]
+  /** Findings about the name. */
+  findings: readonly Finding[]
+}
+
+/** What to load. */
+export interface RegistryOptions {
+  /** Paths in order; later ones override earlier ones. A directory stands for the `tools.json` in it. */
+  manifests: readonly string[]
+  /** Whether the built-in tools are there; default true. */
+  builtins?: boolean
+  /** Default: all skills, in full, no scripts. Without `path` no program of a skill is found. */
+  skills?: Partial<SkillOptions>
+  /** What the built-in tools are allowed; default none of what needs allowing. */
+  policy?: BuiltinPolicy
+  /** Tools don't run whose programs others than the owner may replace; default false: they are a warning. */
+  strictPrograms?: boolean
+  /** Every fault of a manifest is a finding, also where reading ends at the first (AC2). Default false. */
+  everyFault?: boolean
+}
+
+const publishableName = new RegExp(publishableNamePattern)
+
+/** What one load leaves for the next. */
+interface Memory {
+  schemas: SchemaMemory
+  yaml: YamlMemory['readings']
+}
+
+/** Manifests after reading, before they are merged. */
+interface ReadManifests {
+  options: RegistryOptions
+  builtins: readonly Tool[]
+  layers: readonly Layer[]
+  skills: readonly Skill[]
+  files: readonly string[]
+  schemas: SchemaCompiler
+  memory: Memory
+}
+
+/**
+ * Reads all manifests in order and merges them with the built-in tools. Never throws for bad manifests: what can't be
+ * used is a finding, and the rest serves (X16, X24).
+ */
+export async function loadRegistry (options: RegistryOptions): Promise<Registry> {
+  return await load(options, undefined)
+}
+
+async function load (options: RegistryOptions, known: Memory | undefined, faults: ImportFaults = new Map()): Promise<Registry> {
+  const { manifests, builtins = true, policy = {}, strictPrograms = false, everyFault = false } = options
+  const skills = { ...defaultSkillOptions, ...options.skills }
+  const schemas = createSchemaCompiler(known?.schemas)
+  const yaml = createYamlMemory(known?.yaml)
+  const layers: Layer[] = []
+  for (const manifest of manifests) layers.push(await readManifest(manifest, { schemas, yaml, skills, everyFault }))
+  const joined = joinSkills(layers, skills)
+  const read: ReadManifests = {
+    options,
+    builtins: builtins ? builtinTools(policy) : [],
+    layers: strictPrograms ? joined.layers.map(refuseUntrusted) : joined.layers,
+    skills: joined.skills,
+    files: filesOf(layers),
+    schemas,
+    memory: { schemas: schemas.memory, yaml: yaml.readings }
+  }
+  return assemble(read, faults)
+}
+
+function assemble (read: ReadManifests, faults: ImportFaults): Registry {
+  const layers = markImportFaults(read.layers, faults)
+  const merged = mergeLayers(read.builtins, layers)
+  const tools = [...merged.tools.values()]
+  const findings = [...layers.flatMap(layer => layer.findings), ...merged.findings, ...nameFindings(tools)]
+  return {
+    ...registryOf(tools.map(tool => registeredTool(tool, read.schemas)), merged, findings),
+    skills: () => read.skills,
+    files: read.files,
+    imported: () => importedTools(read.layers),
+    withImportFaults: others => assemble(read, others),
+    reload: () => load(read.options, read.memory, faults)
+  }
+}
+
+function registryOf (all: readonly RegisteredTool[], { steps }: Merged, findings: readonly Finding[]): Omit<Registry, 'skills' | 'files' | 'imported' | 'withImportFaults' | 'reload'> {
+  const byName = new Map(all.map(registered => [registered.tool.name, registered]))
+  const published = all.filter(({ tool }) => isPublished(tool))
+  return {
+    version: versionOf(all.map(({ tool }) => tool)),
+    get: name => byName.get(name),
+    published: () => published,
+    all: () => all,
+    findings,
+    explain: name => {
+      const tool = byName.get(name)?.tool
+      const about = findings.filter(finding => finding.tool === name)
+      const taken = steps.get(name) ?? []
+      if (tool === undefined && about.length === 0 && taken.length === 0) return undefined
+      return { name, ...tool !== undefined && { tool, published: isPublished(tool) }, steps: taken, findings: about }
+    }
+  }
+}
+
+function isPublished ({ name, enabled, unavailable }: Tool): boolean {
+  return enabled && unavailable === undefined && publishableName.test(name)
+}
+
+function filesOf (layers: readonly Layer[]): string[] {
+  return [...new Set(layers.flatMap(({ files = [] }) => files))]
+}
+
+function registeredTool (tool: Tool, schemas: SchemaCompiler): RegisteredTool {
+  return { tool, version: toolVersion(tool), validate: schemas.validator(tool.parameters) }
+}
+
+/** Where a tool was declared is left out: moving an entry to another file changes nothing that is served. */
+function versionOf (tools: readonly Tool[]): string {
+  const served = tools.map(({ source: _, ...tool }) => tool)
+  return createHash('sha256').update(JSON.stringify(served)).digest('hex').slice(0, 32)
+}
+
+function nameFindings (tools: readonly Tool[]): Finding[] {
+  return tools.filter(tool => !publishableName.test(tool.name)).map(({ name, source: { file, index } }) => ({
+    severity: 'warning',
+    file,
+    rule: 'X12',
+    index,
+    tool: name,
+    message: `tool[${index}] ${goQuote(name)}: is not published to models, whose tool names must match ${publishableNamePattern}`,
+    fix: 'Rename the tool. Callers can still invoke it by its exact name.'
+  }))
+}

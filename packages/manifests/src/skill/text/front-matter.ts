@@ -1,0 +1,74 @@
+import type { Static } from 'typebox'
+import { Type } from '../../document/definition-type.ts'
+import { ManifestFault } from '../../finding/finding.ts'
+import { manifestLimits } from '../../tool/limits.ts'
+import type { Remark } from '../tools/execution-check.ts'
+import { unreadRequirements } from './requirements.ts'
+import { nullable, shapeFaults, type ShapeFault } from '../tools/shape.ts'
+
+/** What is read of a front matter; other fields are for others (SC22). */
+export const FrontMatter = Type.Object({
+  name: nullable(Type.String({ minLength: 1 })),
+  description: nullable(Type.String()),
+  metadata: nullable(Type.Object({
+    requires: nullable(Type.Object({
+      bins: nullable(Type.Array(Type.String({ minLength: 1 }), { description: 'Programs that the skill needs; it is skipped where one is missing.' }))
+    }))
+  }))
+})
+export type FrontMatter = Static<typeof FrontMatter>
+
+export interface SkillDocument {
+  frontMatter: FrontMatter
+  /** What follows the front matter, exactly. */
+  body: string
+  /** Requirements that stand where nobody reads them. */
+  remarks: Remark[]
+}
+
+const fence = /^---[ \t]*\r?$/
+const fix = 'Start SKILL.md with a line ---, then name and description as YAML, then another line ---.'
+
+/**
+ * Takes a SKILL.md apart. The front matter is what stands between the first line and the next line that are nothing
+ * but `---` (B15); a file whose first line is another has none.
+ *
+ * @param faults gets what in the front matter isn't as it must be: its requirements can't be known then, so the skill
+ * isn't used.
+ * @throws ManifestFault for a front matter that isn't closed or isn't YAML.
+ */
+export async function parseSkillDocument (text: string, faults: ManifestFault[]): Promise<SkillDocument> {
+  const lines = text.replace(/^\ufeff/, '').split('\n')
+  if (!fence.test(lines[0] ?? '')) return { frontMatter: {}, body: lines.join('\n'), remarks: [] }
+  const end = lines.findIndex((line, index) => index > 0 && fence.test(line))
+  if (end === -1) throw new ManifestFault('B15', 'the front matter has no closing line ---', { fix })
+  // An empty line in the place of the first one: positions are those of the file.
+  const value = await parseYaml(['', ...lines.slice(1, end), ''].join('\n')) ?? {}
+  faults.push(...shapeFaults(FrontMatter, value).map(shapeFault))
+  return { frontMatter: faults.length > 0 ? {} : value, body: lines.slice(end + 1).join('\n'), remarks: unreadRequirements(value) }
+}
+
+function shapeFault ({ path, message }: ShapeFault): ManifestFault {
+  const isProgram = path.startsWith('/metadata/requires/bins')
+  return new ManifestFault('SC22', `front matter: ${message}`, {
+    path: path.split('/').slice(1).map(part => /^\d+$/.test(part) ? Number(part) : part),
+    fix: path === '' ? fix : isProgram ? 'List names of programs, all of which are needed. Alternatives are not read: leave them out, and say in the text which programs do.' : 'Correct the value.'
+  })
+}
+
+/** The reader of YAML is loaded with the first skill. */
+async function parseYaml (yaml: string): Promise<unknown> {
+  if (yaml.length > manifestLimits.frontMatterChars) throw unusable(`is longer than ${manifestLimits.frontMatterChars} characters`)
+  const { parseForeignYaml } = await import('./front-matter-yaml.ts')
+  try {
+    return parseForeignYaml(yaml)
+  } catch (error) {
+    // A ReferenceError is an alias that is missing, or one too many.
+    const [message = ''] = (error instanceof Error ? error.message : String(error)).split('\n')
+    throw unusable(message.replace(/:$/, ''))
+  }
+}
+
+function unusable (message: string): ManifestFault {
+  return new ManifestFault('SC22', `front matter: ${message}`, { fix })
+}

@@ -1,0 +1,31 @@
+import { readFile, realpath, stat } from 'node:fs/promises'
+import { join, sep } from 'node:path'
+import { ManifestFault } from '../../finding/finding.ts'
+import { manifestLimits } from '../../tool/limits.ts'
+
+/**
+ * The text of a file of a skill, without a byte order mark dropped; undefined when the skill has no such file (S2).
+ *
+ * @throws ManifestFault for what is no file, too large, not readable or no UTF-8, and for a link out of the directory.
+ */
+export async function readSkillText (directory: string, name: string): Promise<string | undefined> {
+  const file = join(directory, name)
+  try {
+    const real = await realpath(file)
+    if (!real.startsWith(`${await realpath(directory)}${sep}`)) throw unusable(name, 'is a symbolic link out of the directory of the skill')
+    const found = await stat(real)
+    // Opening a pipe or a device could wait without end.
+    if (!found.isFile()) throw unusable(name, 'is not a file')
+    if (found.size > manifestLimits.fileBytes) throw unusable(name, `is larger than ${manifestLimits.fileBytes} bytes`)
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(await readFile(real))
+  } catch (error) {
+    if (error instanceof ManifestFault) throw error
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined
+    throw unusable(name, code === 'ERR_ENCODING_INVALID_ENCODED_DATA' ? 'is not UTF-8' : `cannot be read (${code ?? String(error)})`)
+  }
+}
+
+function unusable (name: string, why: string): ManifestFault {
+  return new ManifestFault('S1', `${name} ${why}`, { fix: `Make ${name} a readable text file in the directory of the skill.` })
+}

@@ -1,0 +1,60 @@
+import { ManifestFault, type DocumentPath } from '../../finding/finding.ts'
+import type { ArgMapping, Execution, ResolveCommand, ToolDeclaration } from './tools-file.ts'
+
+/** What is served, but should be looked at. */
+export interface Remark {
+  rule: string
+  message: string
+  fix: string
+  nonconforming?: true
+  untrusted?: true
+  path?: DocumentPath
+}
+
+export type Allowlist = Readonly<Record<string, readonly string[]>>
+
+/** Why a pair may not run (S10), in the text of SC12; undefined when it may. The executor looks again. */
+export function checkPair (allowlist: Allowlist, binary: string, subcommand: string, rules: { binary: string, subcommand: string }): ManifestFault | undefined {
+  const subcommands = Object.hasOwn(allowlist, binary) ? allowlist[binary] : undefined
+  if (subcommands === undefined) return new ManifestFault(rules.binary, `binary not allowlisted: ${binary}`, { fix: 'Add the binary to allowlist, or correct its name.' })
+  if (subcommands.includes(subcommand)) return undefined
+  return new ManifestFault(rules.subcommand, `subcommand not allowlisted: ${binary} ${subcommand}`, { fix: `Add it to allowlist[${JSON.stringify(binary)}], letter for letter.` })
+}
+
+/**
+ * What looks wrong in the mapping of a tool that can be served: parameters that no caller knows of (S15), resolvers
+ * that can never resolve anything (S26 to S31), and fields that have no effect (SC19).
+ */
+export function mappingRemarks (execution: Execution & { at: number }, declaration: ToolDeclaration, allowlist: Allowlist): Remark[] {
+  const properties: unknown = declaration.parameters?.['properties']
+  return (execution.args ?? []).flatMap((mapping, at) => [
+    ...parameterRemarks(mapping, properties),
+    ...mapping.resolveCommand == null ? [] : resolverRemarks(mapping, mapping.resolveCommand, allowlist)
+  ].map(remark => ({ ...remark, path: ['execution', execution.at, 'args', at], message: `args[${at}]: ${remark.message}` })))
+}
+
+function parameterRemarks ({ param }: ArgMapping, properties: unknown): Remark[] {
+  if (typeof properties === 'object' && properties !== null && Object.hasOwn(properties, param)) return []
+  return [{ rule: 'S15', message: `parameters declare no property ${JSON.stringify(param)}`, fix: 'Declare it, so that models know of it, or correct the name.' }]
+}
+
+function resolverRemarks ({ kind }: ArgMapping, resolver: ResolveCommand, allowlist: Allowlist): Remark[] {
+  if (kind === 'flagifboolean') {
+    return [{ rule: 'SC19', message: 'resolveCommand has no effect on flagifboolean', fix: 'Remove resolveCommand.' }]
+  }
+  const { script, binary, subcommand } = resolver
+  const remarks: Remark[] = []
+  if (script != null && (script.includes('..') || /[/\\]/.test(script))) {
+    remarks.push({ rule: 'S29', message: `script ${JSON.stringify(script)} must not contain .., / or \\, so it never runs`, fix: 'Name a file in scripts/.' })
+  }
+  if (binary != null && subcommand != null) remarks.push(...pairRemarks(allowlist, binary, subcommand))
+  else if (script == null || binary != null || subcommand != null) {
+    remarks.push({ rule: 'S26', message: 'resolveCommand needs a script, or a binary and a subcommand', fix: 'Name what resolves the value.' })
+  }
+  return remarks
+}
+
+function pairRemarks (allowlist: Allowlist, binary: string, subcommand: string): Remark[] {
+  const fault = checkPair(allowlist, binary, subcommand, { binary: 'S30', subcommand: 'S31' })
+  return fault === undefined ? [] : [{ rule: fault.rule, message: `resolveCommand: ${fault.message}, so it never runs`, fix: fault.place.fix ?? '' }]
+}

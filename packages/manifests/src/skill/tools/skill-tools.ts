@@ -1,0 +1,105 @@
+import { setImmediate } from 'node:timers/promises'
+import { ManifestFault, wholeFinding, type Finding } from '../../finding/finding.ts'
+import { goQuote } from '../../finding/go-quote.ts'
+import { jobTypeOf } from '../../tool/job-type.ts'
+import { limitsOf } from '../../program/limit-fields.ts'
+import type { SchemaCompiler } from '../../schema/compiler.ts'
+import type { Tool } from '../../tool/tool.ts'
+import { skillArg } from './arg-mapping.ts'
+import { checkPair, mappingRemarks } from './execution-check.ts'
+import type { SkillOptions } from './options.ts'
+import { createProgramCheck } from './program-check.ts'
+import type { Execution, ToolDeclaration, ToolsFile } from './tools-file.ts'
+
+/** A `tools.json` and what its tools are made with. */
+export interface SkillToolsSource {
+  contents: ToolsFile
+  /** Absolute path of the `tools.json`. */
+  file: string
+  /** Absolute path of the skill's directory. */
+  directory: string
+  options: SkillOptions
+  schemas: SchemaCompiler
+  /** Whether every fault is told, also where the first one decides. */
+  everyFault: boolean
+}
+
+/** An execution and its place in the list. */
+type PlacedExecution = Execution & { at: number }
+
+/**
+ * Makes tools of a `tools.json`, in its order (S6 to S23). One without an execution, or with one that the allowlist
+ * doesn't hold, is an error and isn't served; its siblings are (SC3). A name that stands twice leaves none.
+ */
+export async function skillTools (source: SkillToolsSource): Promise<{ tools?: Tool[], findings: Finding[] }> {
+  const { contents, file, everyFault } = source
+  const { tools: declarations = [], execution = [] } = contents
+  const executions = execution.map((each, at): PlacedExecution => ({ ...each, at }))
+  const doubles = doubleNames(declarations).map(fault => wholeFinding(fault, file))
+  if (doubles.length > 0 && !everyFault) return { findings: doubles.slice(0, 1) }
+  const tools: Tool[] = []
+  const findings = [...doubles, ...strayExecutions(source)]
+  const programs = createProgramCheck(source)
+  for (const [index, declaration] of declarations.entries()) {
+    const place = { file, index, tool: declaration.name }
+    const prefix = `tool[${index}] ${goQuote(declaration.name)}: `
+    const own = executions.filter(({ tool }) => tool === declaration.name)
+    const faults = toolFaults(declaration, own, source)
+    findings.push(...faults.map(({ rule, message, place: where }) => ({ ...where, ...place, severity: 'error' as const, rule, message: prefix + message })))
+    for (const each of own) {
+      const remarks = [...mappingRemarks(each, declaration, contents.allowlist ?? {}), ...await programs(each)]
+      findings.push(...remarks.map(remark => ({ path: ['execution', each.at], ...remark, ...place, severity: 'warning' as const, message: prefix + remark.message })))
+    }
+    const [only] = own
+    if (faults.length === 0 && only !== undefined) tools.push(skillTool(declaration, index, only, source))
+    // Judging patterns takes milliseconds each: a long manifest must not hold up a process that serves.
+    await setImmediate()
+  }
+  return { ...doubles.length === 0 && { tools }, findings }
+}
+
+function doubleNames (declarations: readonly ToolDeclaration[]): ManifestFault[] {
+  const names = new Set<string>()
+  return declarations.flatMap(({ name }, index) => {
+    const known = names.has(name)
+    names.add(name)
+    return known ? [new ManifestFault('S6', `tool[${index}] ${goQuote(name)}: duplicate name`, { index, tool: name, fix: 'Rename or remove one of the two.' })] : []
+  })
+}
+
+function strayExecutions ({ contents: { tools = [], execution = [] }, file }: SkillToolsSource): Finding[] {
+  const names = new Set(tools.map(({ name }) => name))
+  return execution.flatMap(({ tool }, at) => names.has(tool)
+    ? []
+    : [{ severity: 'error' as const, file, rule: 'S11', tool, path: ['execution', at, 'tool'], message: `execution[${at}]: tools declare no ${goQuote(tool)}`, fix: 'Declare the tool, or correct the name.' }])
+}
+
+/** Why a tool isn't served. */
+function toolFaults ({ parameters }: ToolDeclaration, executions: readonly PlacedExecution[], { contents: { allowlist = {} }, schemas }: SkillToolsSource): ManifestFault[] {
+  const [first, second] = executions
+  const faults: ManifestFault[] = []
+  if (first === undefined) faults.push(new ManifestFault('S6', 'no execution says how to run it', { fix: 'Add an execution whose tool is this name.' }))
+  if (second !== undefined) faults.push(new ManifestFault('S11', 'more than one execution says how to run it', { path: ['execution', second.at], fix: 'Keep one of them.' }))
+  for (const { binary, subcommand, at } of executions) {
+    const fault = checkPair(allowlist, binary, subcommand, { binary: 'S12', subcommand: 'S13' })
+    if (fault !== undefined) faults.push(new ManifestFault(fault.rule, fault.message, { ...fault.place, path: ['execution', at, fault.rule === 'S12' ? 'binary' : 'subcommand'] }))
+  }
+  return [...faults, ...schemas.check(parameters ?? {}).map(({ message, fix }) => new ManifestFault('S8', `parameters ${message}`, { fix }))]
+}
+
+function skillTool (declaration: ToolDeclaration, index: number, execution: Execution, { contents: { allowlist = {} }, file, directory, options }: SkillToolsSource): Tool {
+  const { binary, subcommand, args = [] } = execution
+  return {
+    name: declaration.name,
+    description: declaration.description ?? '',
+    parameters: declaration.parameters ?? { type: 'object', properties: {} },
+    jobType: jobTypeOf('skill', declaration.name),
+    enabled: true,
+    idempotent: false,
+    ...declaration.permissions != null && { permissions: declaration.permissions },
+    ...declaration.timeoutSec != null && { timeoutSec: declaration.timeoutSec },
+    ...declaration.limits != null && { limits: limitsOf(declaration.limits) },
+    source: { format: 'skill', file, index },
+    run: { kind: 'skill', directory, binary, ...execution.sha256 != null && { sha256: execution.sha256.toLowerCase() }, subcommand, args: args.map(skillArg), allowlist, allowScripts: options.allowScripts }
+  }
+}

@@ -1,0 +1,71 @@
+import { posix } from 'node:path'
+import { readImports } from './imports.ts'
+import type { SourceFile } from './source-tree.ts'
+
+/** More rooms than this at the top of a package, and nobody finds a file by its name. */
+const mostRooms = 12
+
+/** README.md of a package is a map, not a book. */
+const mostLines = 40
+
+/** Finds what makes a package hard to find one's way in, as sentences: circles of imports, too many rooms, rooms without a purpose. */
+export function findRoomFaults (tree: SourceFile[], dir: string): string[] {
+  const sources = tree.filter(({ path }) => path.startsWith(`${dir}/src/`) && path.endsWith('.ts'))
+  const files = new Map(sources.map(file => [file.path, importedFiles(file)]))
+  const rooms = [...new Set(sources.map(({ path }) => topRoom(dir, path)))].filter(room => room !== '.')
+  const readme = tree.find(({ path }) => path === `${dir}/README.md`)?.text
+  return [
+    ...circles(files).map(circle => `files import each other in a circle: ${circle.join(' -> ')}`),
+    ...circles(folded(files, path => posix.dirname(path))).map(circle => `folders import each other in a circle: ${circle.join(' -> ')}`),
+    ...circles(folded(files, path => topRoom(dir, path))).map(circle => `rooms of ${dir} import each other in a circle: ${circle.join(' -> ')}`),
+    ...(rooms.length > mostRooms ? [`${dir}/src has ${rooms.length} rooms; at most ${mostRooms}`] : []),
+    ...readmeFaults(dir, readme, rooms)
+  ]
+}
+
+function importedFiles (file: SourceFile): Set<string> {
+  const targets = readImports(file).flatMap(({ specifier }) => specifier?.startsWith('.') === true ? [posix.join(posix.dirname(file.path), specifier)] : [])
+  return new Set(targets)
+}
+
+/** The first folder below `src`; `.` for a file at the top. */
+function topRoom (dir: string, path: string): string {
+  const [first = '', ...rest] = path.slice(`${dir}/src/`.length).split('/')
+  return rest.length === 0 ? '.' : first
+}
+
+/** The graph of groups of files. */
+function folded (files: ReadonlyMap<string, ReadonlySet<string>>, groupOf: (path: string) => string): Map<string, Set<string>> {
+  const groups = new Map<string, Set<string>>()
+  for (const [path, targets] of files) {
+    const group = groupOf(path)
+    const known = groups.get(group) ?? new Set()
+    for (const target of targets) if (files.has(target) && groupOf(target) !== group) known.add(groupOf(target))
+    groups.set(group, known)
+  }
+  return groups
+}
+
+/** One circle through each node that a walk meets again on its own way. */
+function circles (graph: ReadonlyMap<string, ReadonlySet<string>>): string[][] {
+  const found: string[][] = []
+  const done = new Set<string>()
+  const visit = (node: string, way: string[]): void => {
+    const at = way.indexOf(node)
+    if (at !== -1) found.push([...way.slice(at), node])
+    if (at !== -1 || done.has(node)) return
+    for (const next of graph.get(node) ?? []) visit(next, [...way, node])
+    done.add(node)
+  }
+  for (const node of graph.keys()) visit(node, [])
+  return found
+}
+
+function readmeFaults (dir: string, readme: string | undefined, rooms: readonly string[]): string[] {
+  if (readme === undefined) return [`${dir} has no README.md`]
+  const lines = readme.trimEnd().split('\n')
+  return [
+    ...(lines.length > mostLines ? [`${dir}/README.md has ${lines.length} lines; at most ${mostLines}`] : []),
+    ...rooms.filter(room => !lines.some(line => line.includes(`\`${room}/\``))).map(room => `${dir}/README.md doesn't say what ${room}/ is for`)
+  ]
+}
