@@ -27,3 +27,6 @@ export function bullmqScript (name: string, keys: number): string {
   if (script === undefined) throw new Error(`BullMQ has no script '${name}'`)
   return `local function untold () end\n${script.content.replaceAll(/rcall\("(XADD|XTRIM)"/g, 'untold("$1"')}`
 }
+
+/** A connection: to one server, be it found by Sentinels, or to a cluster. */
+export type Redis = IORedis.Redis | IORedis.Cluster

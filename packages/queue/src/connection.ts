@@ -1,10 +1,9 @@
-import type { Cluster, ClusterOptions, Redis as Server, RedisOptions as AllRedisOptions } from 'ioredis'
+import type { ClusterOptions, Redis as Server, RedisOptions as AllRedisOptions } from 'ioredis'
 import type { RedisTarget } from '@toolyard/runtime'
-import { ioredis } from './bullmq.ts'
+import { ioredis, type Redis } from './bullmq.ts'
 import { followServerTime } from './server-clock.ts'
 
-/** A connection: to one server, be it found by Sentinels, or to a cluster. */
-export type Redis = Server | Cluster
+export type { Redis }
 
 /** Without the option that changes the types of all replies. */
 type RedisOptions = Omit<AllRedisOptions, 'replyMapping'>

@@ -1,6 +1,6 @@
 import type { Redis } from './connection.ts'
 import { createdAt } from './job-id.ts'
-import type { CompleteJob } from './job-queues.ts'
+import type { CompleteJob } from './new-job.ts'
 import { standingOf } from './job-standing.ts'
 import { createdKey } from './names.ts'
 import { serverTime } from './server-clock.ts'

@@ -12,34 +12,15 @@ import { newJobId } from './job-id.ts'
 import { indexEntry, JobIndex } from './job-index.ts'
 import { standingOf } from './job-standing.ts'
 import { internalName, keyPrefix } from './names.ts'
+import type { CompleteJob, NewJob } from './new-job.ts'
 import { OpenJobs } from './open-jobs.ts'
 import { QueueDepth } from './queue-depth.ts'
 import type { QueueDirectory } from './queue-directory.ts'
 import type { Retention } from './retention.ts'
-import { registerSerial } from './serial-gate.ts'
+import { registerSerial } from './serial-tools.ts'
 import { serverTime } from './server-clock.ts'
 import { RedisFullError, RedisUnavailableError, told, whileAvailable } from './unavailable.ts'
 import { Views } from './views.ts'
-
-/** A job to add. */
-export interface NewJob {
-  /** From `JobQueues.newId`. */
-  id: string
-  /** The job type, such as `data.file_read`. */
-  type: string
-  data: JobData
-  /** 0..10, higher first; 5 when absent (RC22). */
-  priority?: number
-  /** How often the job may run before a failure that may pass is its end; 1 when absent (X26). */
-  maxAttempts?: number
-  /** Milliseconds until the job is due; 0 when absent. */
-  delayMs?: number
-  /** The job that this one is a step of. */
-  parent?: { queue: string, id: string }
-}
-
-/** A job with its defaults filled in. */
-export type CompleteJob = Required<Omit<NewJob, 'parent'>> & Pick<NewJob, 'parent'>
 
 /** A queue or an API key has as many jobs as it may have. */
 export class QueueFullError extends Error {

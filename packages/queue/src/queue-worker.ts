@@ -21,7 +21,7 @@ import type { Replicas } from './replicas.ts'
 import { encodeFailure, maxLostRuns } from './settlement.ts'
 import { serialParkMs, type SerialGate, type SerialJob } from './serial-gate.ts'
 import { mayPass } from './unavailable.ts'
-import type { HandlerResult, WorkerPoolOptions } from './worker-pool.ts'
+import type { HandlerResult, WorkerPoolOptions } from './handler.ts'
 
 /*
  * A job whose lock is not renewed for `lockMs` is taken from its worker; the check runs every `stalledCheckMs`.

@@ -1,6 +1,7 @@
 import type { Redis } from './connection.ts'
 import type { JobQueues } from './job-queues.ts'
 import { internalName, jobKey, keyPrefix, serialKey, serialToolsKey } from './names.ts'
+import { registerSerial } from './serial-tools.ts'
 import { behindScript, callScript, comingScript, enterScript, leaveScript, noteScript } from './serial-scripts.ts'
 
 /*
@@ -138,11 +139,6 @@ export class SerialGate {
   async #eval (script: string, tool: string, ...args: Array<string | number>): Promise<unknown> {
     return await this.#redis.eval(script, 2, serialKey(tool, 'line'), serialKey(tool, 'gate'), ...args)
   }
-}
-
-/** Makes known that a queue has jobs of a serial tool, so that jobs of other queues give way to earlier ones there. */
-export async function registerSerial (redis: Redis, { tool, queue }: Pick<SerialJob, 'tool' | 'queue'>): Promise<void> {
-  await Promise.all([redis.sadd(serialKey(tool, 'queues'), queue), redis.sadd(serialToolsKey, tool)])
 }
 
 type Place = Pick<SerialJob, 'queue' | 'id'>

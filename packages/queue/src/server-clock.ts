@@ -1,4 +1,4 @@
-import type { Redis } from './connection.ts'
+import type { Redis } from './bullmq.ts'
 
 /*
  * The time that all processes share is Redis' own. Clocks of machines differ, by minutes at times, and are set while

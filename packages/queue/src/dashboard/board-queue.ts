@@ -7,7 +7,7 @@ import { bullmq } from '../bullmq.ts'
 import type { RerunResult } from '../finished-jobs.ts'
 import { whileAvailable } from '../unavailable.ts'
 import { BoardJob } from './board-job.ts'
-import type { BoardParts, Viewer } from './board.ts'
+import type { BoardParts, Viewer } from './board-parts.ts'
 import { RefusedAction } from './refused-action.ts'
 import { createShown } from './shown.ts'
 

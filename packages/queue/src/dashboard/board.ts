@@ -3,51 +3,12 @@ import type { AppControllerRoute, BullBoardQueues, UIConfig } from '@bull-board/
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { Redis } from '../connection.ts'
-import type { FinishedJobs, Operator } from '../finished-jobs.ts'
-import type { JobLogs } from '../job-log.ts'
-import type { JobQueues } from '../job-queues.ts'
-import type { OutputStore } from '../output-store.ts'
-import type { QueueDirectory } from '../queue-directory.ts'
+import type { BoardAnswer, BoardParts, BoardRequest, Viewer } from './board-parts.ts'
 import { BoardQueue } from './board-queue.ts'
 import { pageTemplate, type PageTemplate } from './page-template.ts'
 import { RefusedAction } from './refused-action.ts'
 import { findRoute } from './routes.ts'
 import { shownQueues } from './shown-queues.ts'
-
-/** What the board reads and writes. */
-export interface BoardParts {
-  redis: Redis
-  directory: QueueDirectory
-  queues: JobQueues
-  outputs: OutputStore
-  logs: JobLogs
-  finished: FinishedJobs
-}
-
-/** Who looks at the board. */
-export interface Viewer extends Operator {
-  /** The only queues to be shown; undefined means all. */
-  queueAllowlist: readonly string[] | undefined
-  readOnly: boolean
-  /** Replaces secrets in a text. */
-  redact: (text: string) => string
-}
-
-/** A request of bull-board's page to its API. */
-export interface BoardRequest {
-  method: string
-  /** Below `api`, such as `/queues`, not decoded. */
-  path: string
-  query: Record<string, unknown>
-  body: unknown
-}
-
-/** An answer to bull-board's page; `body` is JSON. */
-export interface BoardAnswer {
-  status: number
-  body: unknown
-}
 
 /** bull-board over the queues of Toolyard, for any HTTP server. It keeps nothing in memory but its own pages. */
 export interface QueueBoard {

@@ -1,1 +1,2 @@
-export { openQueueBoard, type BoardAnswer, type BoardParts, type BoardRequest, type QueueBoard, type Viewer } from './board.ts'
+export { openQueueBoard, type QueueBoard } from './board.ts'
+export type { BoardAnswer, BoardParts, BoardRequest, Viewer } from './board-parts.ts'

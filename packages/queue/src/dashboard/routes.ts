@@ -1,6 +1,6 @@
 import type { AppControllerRoute, BullBoardRequest, ControllerHandlerReturnType } from '@bull-board/api/typings/app'
 import type { BoardQueue } from './board-queue.ts'
-import type { BoardRequest } from './board.ts'
+import type { BoardRequest } from './board-parts.ts'
 import { shownFlow } from './shown-flow.ts'
 
 type Handle = (request: BullBoardRequest) => Promise<ControllerHandlerReturnType> | ControllerHandlerReturnType

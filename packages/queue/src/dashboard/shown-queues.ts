@@ -1,6 +1,6 @@
 import { internalName, keyPrefix } from '../names.ts'
 import { whileAvailable } from '../unavailable.ts'
-import type { BoardParts } from './board.ts'
+import type { BoardParts } from './board-parts.ts'
 
 /** What a queue has while it holds jobs, or while it is paused. */
 const keepers = ['wait', 'paused', 'active', 'prioritized', 'delayed', 'waiting-children', 'completed', 'failed']

@@ -1,12 +1,12 @@
 import type { JobData } from '@toolyard/contract'
-import { DelayedError, UnrecoverableError, WaitingChildrenError, type Job } from 'bullmq'
+import type { Job } from 'bullmq'
+import { bullmq } from '../bullmq.ts'
 import { cancelled } from '../cancellation.ts'
 import { alarmsKey, jobKey, placeOfKey } from '../names.ts'
 import { encodeFailure } from '../settlement.ts'
 import { goOnWhenFull } from '../when-full.ts'
 import { dependencyError, examineDependencies, leaveDependencies, lookAtDependents } from './dependencies.ts'
-import { release, type FlowParts } from './release.ts'
-import { settledSteps } from './step-jobs.ts'
+import { release, settledSteps, type FlowParts } from './release.ts'
 
 /** A job that was released too early is parked again for so long, in milliseconds. */
 const parkMs = 10_000
@@ -49,16 +49,16 @@ export class JobFlow {
    */
   async admit (job: Job<JobData>, token: string | undefined, uncount: () => Promise<unknown>): Promise<void> {
     const { redis } = this.#parts
-    if (job.parentKey !== undefined && await hasEnded(this.#parts, job.parentKey)) throw new UnrecoverableError(encodeFailure(cancelled))
+    if (job.parentKey !== undefined && await hasEnded(this.#parts, job.parentKey)) throw new bullmq.UnrecoverableError(encodeFailure(cancelled))
     const { dependsOn } = job.data
     if (dependsOn === undefined) return
     const { pending, broken } = await examineDependencies(redis, this.#queue, job.id ?? '', dependsOn)
-    if (broken.length > 0) throw new UnrecoverableError(encodeFailure(dependencyError(broken)))
+    if (broken.length > 0) throw new bullmq.UnrecoverableError(encodeFailure(dependencyError(broken)))
     if (pending.length === 0) return
     // Somebody released it too early, an operator say.
     await uncount()
     await job.moveToDelayed(Date.now() + parkMs, token)
-    throw new DelayedError()
+    throw new bullmq.DelayedError()
   }
 
   /**
@@ -78,7 +78,7 @@ export class JobFlow {
     }
     // One that has settled in between found nobody parked.
     if (await settledSteps(redis, this.#queue, id) !== settled) await release(this.#parts, this.#queue, id)
-    throw new WaitingChildrenError()
+    throw new bullmq.WaitingChildrenError()
   }
 
   /**

@@ -1,6 +1,6 @@
 import type { Queue } from 'bullmq'
 import type { Redis } from '../connection.ts'
-import { internalName, keyPrefix } from '../names.ts'
+import { internalName, jobKey, keyPrefix } from '../names.ts'
 import { serverTime } from '../server-clock.ts'
 
 /** What parked jobs are moved with. */
@@ -35,4 +35,11 @@ export async function release ({ redis, queues }: FlowParts, queue: string, jobI
   // Another process may be faster: then it is no longer among the delayed ones.
   await (delayMs > 0 ? job?.changeDelay(delayMs) : job?.promote())?.catch(() => {})
   return true
+}
+
+/** How many steps of a job have ended, over all its attempts. */
+export async function settledSteps (redis: Redis, queue: string, id: string): Promise<number> {
+  const key = jobKey(queue, id)
+  const [processed, failed] = await Promise.all([redis.hlen(`${key}:processed`), redis.hlen(`${key}:failed`)])
+  return processed + failed
 }

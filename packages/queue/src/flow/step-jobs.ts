@@ -1,7 +1,8 @@
 import type { CallError, OutputRecord } from '@toolyard/contract'
 import type { Redis } from '../connection.ts'
 import type { JobCanceller } from '../job-canceller.ts'
-import type { JobQueues, NewJob } from '../job-queues.ts'
+import type { JobQueues } from '../job-queues.ts'
+import type { NewJob } from '../new-job.ts'
 import { jobKey, placeOfKey, rerunsField } from '../names.ts'
 import type { OutputStore } from '../output-store.ts'
 import { serverTime } from '../server-clock.ts'
@@ -128,13 +129,6 @@ export class StepJobs {
   async #attemptOf ({ queue, id, attempt }: ParentJob): Promise<string> {
     return `${await this.#parts.redis.hget(jobKey(queue, id), rerunsField) ?? '0'}.${attempt}`
   }
-}
-
-/** How many steps of a job have ended, over all its attempts. */
-export async function settledSteps (redis: Redis, queue: string, id: string): Promise<number> {
-  const key = jobKey(queue, id)
-  const [processed, failed] = await Promise.all([redis.hlen(`${key}:processed`), redis.hlen(`${key}:failed`)])
-  return processed + failed
 }
 
 function fieldOf (attempt: string, step: string): string {

@@ -1,6 +1,5 @@
 import { lookAt } from '../flow/dependencies.ts'
-import { release, type FlowParts } from '../flow/release.ts'
-import { settledSteps } from '../flow/step-jobs.ts'
+import { release, settledSteps, type FlowParts } from '../flow/release.ts'
 import { alarmsKey, internalName, jobKey, keyPrefix } from '../names.ts'
 import { serverTime } from '../server-clock.ts'
 

@@ -1,0 +1,40 @@
+import type { Redis } from '../connection.ts'
+import type { FinishedJobs, Operator } from '../finished-jobs.ts'
+import type { JobLogs } from '../job-log.ts'
+import type { JobQueues } from '../job-queues.ts'
+import type { OutputStore } from '../output-store.ts'
+import type { QueueDirectory } from '../queue-directory.ts'
+
+/** What the board reads and writes. */
+export interface BoardParts {
+  redis: Redis
+  directory: QueueDirectory
+  queues: JobQueues
+  outputs: OutputStore
+  logs: JobLogs
+  finished: FinishedJobs
+}
+
+/** Who looks at the board. */
+export interface Viewer extends Operator {
+  /** The only queues to be shown; undefined means all. */
+  queueAllowlist: readonly string[] | undefined
+  readOnly: boolean
+  /** Replaces secrets in a text. */
+  redact: (text: string) => string
+}
+
+/** A request of bull-board's page to its API. */
+export interface BoardRequest {
+  method: string
+  /** Below `api`, such as `/queues`, not decoded. */
+  path: string
+  query: Record<string, unknown>
+  body: unknown
+}
+
+/** An answer to bull-board's page; `body` is JSON. */
+export interface BoardAnswer {
+  status: number
+  body: unknown
+}

@@ -1,0 +1,21 @@
+import type { JobData } from '@toolyard/contract'
+
+/** A job to add. */
+export interface NewJob {
+  /** From `JobQueues.newId`. */
+  id: string
+  /** The job type, such as `data.file_read`. */
+  type: string
+  data: JobData
+  /** 0..10, higher first; 5 when absent (RC22). */
+  priority?: number
+  /** How often the job may run before a failure that may pass is its end; 1 when absent (X26). */
+  maxAttempts?: number
+  /** Milliseconds until the job is due; 0 when absent. */
+  delayMs?: number
+  /** The job that this one is a step of. */
+  parent?: { queue: string, id: string }
+}
+
+/** A job with its defaults filled in. */
+export type CompleteJob = Required<Omit<NewJob, 'parent'>> & Pick<NewJob, 'parent'>
