@@ -68,6 +68,7 @@ export async function runWorker (): Promise<void> {
     compileSchema: schema => schemas.validator(schema),
     logger,
     workspaceDir: settings.WORKSPACE_DIR,
+    serviceFiles: serviceFilesOf(settings, process.env),
     env: process.env,
     maxOutputBytes: settings.MAX_OUTPUT_BYTES,
     builtins: { ...builtins, workflows: { readYaml }, locks: new EntryLocks(redis) },

@@ -28,6 +28,8 @@ import { runSkill } from './skill/run-skill.ts'
 export interface ExecutorOptions {
   /** Root of the built-in file tools, working directory of tools. */
   workspaceDir: string
+  /** Files and directories of the service that no built-in tool touches, absolute; a sandbox has its own list. */
+  serviceFiles?: readonly string[]
   /** The environment that PATH, HOME and the names of `envPassthrough` are taken from. */
   env: NodeJS.ProcessEnv
   /** Bytes of a tool's stdout that are kept; the rest is read and counted. */

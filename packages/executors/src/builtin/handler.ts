@@ -2,12 +2,13 @@ import type { CallErrorCode } from '@toolyard/contract'
 import type { Tool } from '@toolyard/manifests'
 import type { CommandHost } from '../command/run-command.ts'
 import type { WorkflowSteps } from './workflow/steps.ts'
+import type { WorkspaceSetting } from './workspace/root.ts'
 
 /** Where and until when a built-in tool works. */
 export interface BuiltinContext {
   tool: Tool
   jobId: string
-  workspaceDir: string
+  workspace: WorkspaceSetting
   /** What processes of the call are started with: its box is part of it. */
   processes: CommandHost
   /** Execution timeout of the whole call, in milliseconds. */

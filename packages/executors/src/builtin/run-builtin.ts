@@ -25,7 +25,7 @@ export async function runBuiltin (handler: BuiltinHandler, call: BuiltinCall, co
   const run = runHandler(handler, call.args, {
     tool: call.tool,
     jobId: context.jobId,
-    workspaceDir: processes.workspaceDir,
+    workspace: { path: processes.workspaceDir, serviceFiles: processes.serviceFiles ?? [] },
     processes,
     timeoutMs: context.timeoutMs,
     // Most handlers are too short to look at it, and it costs more than all else here.

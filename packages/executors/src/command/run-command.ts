@@ -12,6 +12,8 @@ import { toolEnvironment } from './environment.ts'
 /** What every command run of a worker shares. */
 export interface CommandHost extends ProcessHost {
   workspaceDir: string
+  /** Absolute paths of what built-in tools leave alone; default none. */
+  serviceFiles?: readonly string[]
   env: NodeJS.ProcessEnv
   maxOutputBytes: number
   audit: Audit

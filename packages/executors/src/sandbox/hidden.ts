@@ -1,4 +1,4 @@
-import { readlinkSync, statSync, type BigIntStats } from 'node:fs'
+import { lstatSync, readdirSync, readlinkSync, statSync, type BigIntStats, type Dirent } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { realPath } from './path.ts'
 
@@ -13,6 +13,8 @@ export interface HiddenPlaces {
   above: ReadonlySet<string>
   /** The files that are there, which may have other names. */
   files: ReadonlySet<string>
+  /** A path of each directory that is there. */
+  directories: ReadonlyMap<string, string>
   /** Names the state of those that do have other names; empty when there are none. */
   linked: string
 }
@@ -25,6 +27,7 @@ export function findHidden (paths: readonly string[]): HiddenPlaces {
   const names = new Map<string, string[]>()
   const above = new Map<string, string | undefined>()
   const files = new Map<string, BigIntStats>()
+  const directories = new Map<string, string>()
   const real = new Map<string, string | undefined>()
   for (const path of new Set(paths.flatMap(path => placesOf(path, { links: maxLinks, real })))) {
     const [directory, name] = nearest(path)
@@ -35,9 +38,43 @@ export function findHidden (paths: readonly string[]): HiddenPlaces {
     names.set(id, [...names.get(id) ?? [], name])
     const stat = statOf(path)
     if (stat?.isFile() === true) files.set(`${stat.dev}:${stat.ino}`, stat)
+    if (stat?.isDirectory() === true) directories.set(`${stat.dev}:${stat.ino}`, path)
   }
   const linked = [...files].filter(([, { nlink }]) => nlink > 1n).map(([id, { ctimeNs }]) => `${id}:${ctimeNs}`).sort().join()
-  return { names, above: new Set([...above.values()].filter(id => id !== undefined)), files: new Set(files.keys()), linked }
+  return { names, above: new Set([...above.values()].filter(id => id !== undefined)), files: new Set(files.keys()), directories, linked }
+}
+
+/** More would hold up the event loop. */
+const maxEntries = 10_000
+
+/**
+ * Finds the files below these directories that have more than one name, by device and inode. Of directories with very
+ * many entries not all are looked at.
+ */
+export function linkedFilesBelow (directories: Iterable<string>): Map<string, BigIntStats> {
+  const found = new Map<string, BigIntStats>()
+  const rest = [...directories]
+  let entries = 0
+  for (let directory = rest.pop(); directory !== undefined; directory = rest.pop()) {
+    for (const entry of entriesOf(directory)) {
+      entries += 1
+      if (entries > maxEntries) return found
+      const path = join(directory, entry.name)
+      if (entry.isDirectory()) rest.push(path)
+      const stat = entry.isFile() ? statOf(path, lstatSync) : undefined
+      if (stat !== undefined && stat.nlink > 1n) found.set(`${stat.dev}:${stat.ino}`, stat)
+    }
+  }
+  return found
+}
+
+/** Nothing of what this user can't read: its tools can't either. */
+export function entriesOf (directory: string): Dirent[] {
+  try {
+    return readdirSync(directory, { withFileTypes: true })
+  } catch {
+    return []
+  }
 }
 
 /** What one look remembers and may still do. */
@@ -95,9 +132,9 @@ function linkOf (path: string): string | undefined {
   }
 }
 
-function statOf (path: string): BigIntStats | undefined {
+function statOf (path: string, look: typeof statSync = statSync): BigIntStats | undefined {
   try {
-    return statSync(path, { bigint: true, throwIfNoEntry: false })
+    return look(path, { bigint: true, throwIfNoEntry: false })
   } catch {
     return undefined
   }

@@ -1,6 +1,5 @@
-import { readdirSync, type Dirent } from 'node:fs'
 import { join } from 'node:path'
-import { identify, isHiddenName, type HiddenPlaces } from './hidden.ts'
+import { entriesOf, identify, isHiddenName, type HiddenPlaces } from './hidden.ts'
 
 /** Finds the names below directories that files of the service have beside their own: hard links. */
 export type SecondNames = (directories: readonly string[], hidden: HiddenPlaces) => string[]
@@ -45,13 +44,4 @@ function search (directories: readonly string[], hidden: HiddenPlaces): string[]
     }
   }
   return found
-}
-
-/** None of what this user can't read: its tools can't either. */
-function entriesOf (directory: string): Dirent[] {
-  try {
-    return readdirSync(directory, { withFileTypes: true })
-  } catch {
-    return []
-  }
 }

@@ -4,9 +4,10 @@ import { openGivenFile } from './given-files.ts'
 import { createGlob } from './glob.ts'
 import { matchesIn } from './line-matches.ts'
 import { compileQuery, type LinePattern } from './line-pattern.ts'
-import { createWalk } from './name-search.ts'
+import { ServiceFiles } from '../workspace/service-files.ts'
+import { baseOf, createWalk } from './name-search.ts'
 import type { ContentQuery, ContentResult, SearchAnswer, SearchTask } from './task.ts'
-import { openPath, type TreeWalk } from './tree-walk.ts'
+import { openPath, type OpenDirectory, type TreeWalk } from './tree-walk.ts'
 
 /** A file to search; `open` is undefined for what can't be read. */
 interface Candidate {
@@ -17,10 +18,12 @@ interface Candidate {
 /** Finds lines in the files of a tree, in the order of their paths. */
 export function searchContents (task: SearchTask, query: ContentQuery): SearchAnswer<ContentResult> {
   const pattern = compileQuery(query)
-  const walk = createWalk(task)
+  const service = new ServiceFiles(task.serviceFiles)
+  const base = baseOf(task, service)
+  const walk = createWalk(task, service)
   const buffer = FileText.newBuffer()
   const found: Found = { results: [], skippedBinary: 0, timeUp: false, last: undefined }
-  for (const candidate of query.files === undefined ? walked(task, walk) : given(task, query.files)) {
+  for (const candidate of query.files === undefined ? walked(task, walk, { base, service }) : given(task, query.files, { base, service })) {
     if (Date.now() > task.until) found.timeUp = true
     if (found.timeUp || found.results.length > task.limit) break
     const file = candidate.open(buffer)
@@ -65,18 +68,23 @@ function searchFile (path: string, file: FileText, { task, query, pattern, found
   }
 }
 
-function * walked (task: SearchTask, walk: TreeWalk): Generator<Candidate> {
+interface Ground {
+  base: OpenDirectory
+  service: ServiceFiles
+}
+
+function * walked (task: SearchTask, walk: TreeWalk, { base, service }: Ground): Generator<Candidate> {
   const fits = createGlob(task.glob)
-  for (const { path, name, dirent, directory } of walk.entries(task)) {
-    if (dirent.isFile() && fits(path)) yield { path, open: buffer => FileText.open(openPath(directory, name), buffer) }
+  for (const { path, name, dirent, directory } of walk.entries(base)) {
+    if (dirent.isFile() && fits(path)) yield { path, open: buffer => FileText.open(openPath(directory, name), buffer, service) }
   }
 }
 
-function * given (task: SearchTask, files: readonly string[]): Generator<Candidate> {
+function * given (task: SearchTask, files: readonly string[], { base, service }: Ground): Generator<Candidate> {
   const fits = createGlob(task.glob)
   for (const path of [...new Set(files)].sort(comparePaths)) {
     if (!fits(path) || (task.after !== undefined && comparePaths(path, task.after.path) < 0)) continue
-    yield { path, open: buffer => openGivenFile(task, path, buffer) }
+    yield { path, open: buffer => openGivenFile(base, path, { buffer, service }) }
   }
 }
 

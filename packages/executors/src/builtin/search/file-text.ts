@@ -1,4 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
+import type { ServiceFiles } from '../workspace/service-files.ts'
 
 /** A piece of a file that ends with a line, or where a line is longer than any piece. */
 export interface TextBlock {
@@ -32,13 +33,13 @@ export class FileText {
     this.binary = buffer.subarray(0, Math.min(sniffBytes, this.#length)).includes(0)
   }
 
-  /** Opens a path that is safe to open; undefined for what can't be read or is no regular file. The caller closes it. */
-  static open (path: string, buffer: Buffer): FileText | undefined {
+  /** Opens a path that is safe to open; undefined for what can't be read, is no regular file, or is the service's. The caller closes it. */
+  static open (path: string, buffer: Buffer, service: ServiceFiles): FileText | undefined {
     let fd: number | undefined
     try {
       fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
       const stats = fstatSync(fd)
-      if (stats.isFile()) return new FileText(fd, buffer, stats.size)
+      if (stats.isFile() && !service.hasOpen(fd)) return new FileText(fd, buffer, stats.size)
     } catch {}
     if (fd !== undefined) closeSync(fd)
     return undefined

@@ -55,6 +55,6 @@ function queryOf (args: Readonly<Record<string, unknown>>): LineQuery {
 }
 
 /** Files that the caller names are searched whatever their names; @throws BuiltinFailure for one that isn't there. */
-async function resolved (files: readonly string[], { workspaceDir }: BuiltinContext): Promise<string[]> {
-  return await Promise.all(files.map(file => atPlace(workspaceDir, file, { notFound: `file not found: ${file}` }, place => Promise.resolve(place.relative))))
+async function resolved (files: readonly string[], { workspace }: BuiltinContext): Promise<string[]> {
+  return await Promise.all(files.map(file => atPlace(workspace, file, { notFound: `file not found: ${file}` }, place => Promise.resolve(place.relative))))
 }

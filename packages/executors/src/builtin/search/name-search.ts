@@ -1,14 +1,16 @@
 import { openWorkspace, type Directory, type Workspace } from '../workspace/directory.ts'
+import { ServiceFiles } from '../workspace/service-files.ts'
 import { walkWay } from '../workspace/walk-way.ts'
 import { createGlob } from './glob.ts'
 import { scopeAbove } from './ignore-rules.ts'
 import type { NameResult, SearchAnswer, SearchTask } from './task.ts'
-import { TreeWalk, type TreeEntry } from './tree-walk.ts'
+import { openPath, TreeWalk, type OpenDirectory, type TreeEntry } from './tree-walk.ts'
 
 /** Finds entries whose path contains the query, in any case. */
 export function searchNames (task: SearchTask, query: string): SearchAnswer<NameResult> {
-  const walk = createWalk(task)
-  const root = openRoot(task)
+  const service = new ServiceFiles(task.serviceFiles)
+  const walk = createWalk(task, service)
+  const root = openRoot(task, service)
   try {
     return answer(foundNames(task, query, { walk, root }), walk, task)
   } finally {
@@ -17,12 +19,17 @@ export function searchNames (task: SearchTask, query: string): SearchAnswer<Name
 }
 
 /** The walk that a task asks for. */
-export function createWalk ({ base, includeHidden, ignoreAbove, after, until }: SearchTask): TreeWalk {
+export function createWalk ({ base, includeHidden, ignoreAbove, after, until }: SearchTask, service: ServiceFiles): TreeWalk {
   const scope = scopeAbove(ignoreAbove, base)
   let asked = 0
   // The clock is read now and then: an entry takes less time than that.
   const isOver = (): boolean => ++asked % 64 === 0 && Date.now() > until
-  return new TreeWalk({ base, includeHidden, scope, respectIgnore: ignoreAbove !== undefined, after: after?.path, isOver })
+  return new TreeWalk({ base, service, includeHidden, scope, respectIgnore: ignoreAbove !== undefined, after: after?.path, isOver })
+}
+
+/** The directory that is searched. */
+export function baseOf ({ fd, absolute }: SearchTask, service: ServiceFiles): OpenDirectory {
+  return { fd, absolute, taken: service.namesIn(fd) }
 }
 
 /** One result more than a page has, where there are so many. */
@@ -30,7 +37,7 @@ function foundNames (task: SearchTask, query: string, { walk, root }: { walk: Tr
   const wanted = query.toLowerCase()
   const fits = createGlob(task.glob)
   const results: NameResult[] = []
-  for (const entry of walk.entries(task)) {
+  for (const entry of walk.entries(baseOf(task, root.service))) {
     // A page that ended with a file begins after it.
     if (entry.path === task.after?.path || !entry.path.toLowerCase().includes(wanted) || !fits(entry.path)) continue
     const type = typeOf(entry, root)
@@ -48,13 +55,13 @@ function answer (results: readonly NameResult[], walk: TreeWalk, { limit }: Sear
 }
 
 /** The workspace, for the thread itself. */
-function openRoot ({ root: { fd, paths } }: SearchTask): Workspace {
-  return openWorkspace(process.platform === 'linux' ? `/proc/self/fd/${fd}` : paths[0] ?? '', paths)
+function openRoot ({ root: { fd, paths } }: SearchTask, service: ServiceFiles): Workspace {
+  return openWorkspace(process.platform === 'linux' ? `/proc/self/fd/${fd}` : paths[0] ?? '', service, paths)
 }
 
-/** Links count as what they lead to; undefined for anything else and for what lies outside the workspace. */
-function typeOf ({ dirent, path }: TreeEntry, root: Workspace): NameResult['type'] | undefined {
-  if (!dirent.isSymbolicLink()) return kindOf(dirent)
+/** Links count as what they lead to; undefined for anything else, what lies outside the workspace, and files of the service. */
+function typeOf ({ dirent, directory, name, path }: TreeEntry, root: Workspace): NameResult['type'] | undefined {
+  if (!dirent.isSymbolicLink()) return root.service.has(openPath(directory, name), dirent) ? undefined : kindOf(dirent)
   const opened = new Set<Directory>()
   try {
     const { stats } = walkWay(root, path.split('/'), { keepLink: false, notFound: '', opened })

@@ -28,11 +28,12 @@ export async function atSearchBase<T> (args: Readonly<Record<string, unknown>>, 
   const after = readCursor(textArgument(args['cursor']))
   const glob = textArgument(args['glob'])
   if (glob.length > globChars) throw new BuiltinFailure(`glob must be at most ${globChars} characters`)
-  return await atPlace(context.workspaceDir, textArgument(args['path']) || '.', { notFound: 'path not found' }, async place => {
+  return await atPlace(context.workspace, textArgument(args['path']) || '.', { notFound: 'path not found' }, async place => {
     return await inDirectory(place, 'path', async base => await use({
       fd: base.handle.fd,
       absolute: base.absolute,
       root: { fd: place.root.handle.fd, paths: place.root.paths },
+      serviceFiles: place.root.service.paths,
       base: place.relative,
       includeHidden: args['include_hidden'] === true,
       ignoreAbove: args['include_ignored'] === true ? undefined : await rulesAbove(place.relative, context),
@@ -64,9 +65,9 @@ async function rulesAbove (base: string, context: BuiltinContext): Promise<Ignor
   return rules
 }
 
-async function ignoreText (path: string, { workspaceDir }: BuiltinContext): Promise<string | undefined> {
+async function ignoreText (path: string, { workspace }: BuiltinContext): Promise<string | undefined> {
   try {
-    return await atPlace(workspaceDir, path, { notFound: 'path not found', keepLink: true }, async place => {
+    return await atPlace(workspace, path, { notFound: 'path not found', keepLink: true }, async place => {
       const { handle, size } = openFile(place)
       try {
         return (await readFully(handle, 0, Math.min(size, ignoreBytes))).toString('utf8')

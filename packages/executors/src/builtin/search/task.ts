@@ -6,6 +6,8 @@ export interface SearchTask {
   absolute: string
   /** The workspace: its descriptor, open as long, and its paths. */
   root: { fd: number, paths: readonly string[] }
+  /** What of the service isn't searched: absolute paths. */
+  serviceFiles: readonly string[]
   /** From the workspace; `.` for the workspace itself. */
   base: string
   includeHidden: boolean

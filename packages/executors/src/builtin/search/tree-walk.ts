@@ -1,17 +1,22 @@
 import { closeSync, constants, openSync, readdirSync, type Dirent } from 'node:fs'
 import { join } from 'node:path'
 import { isOwnName } from '../workspace/own-names.ts'
+import { isServiceName, refusal, type ServiceFiles } from '../workspace/service-files.ts'
 import { innerScope, readIgnoreFile, type IgnoreScope } from './ignore-rules.ts'
 
 /** A directory by its descriptor; `absolute` where descriptors have no paths. */
 export interface OpenDirectory {
   fd: number
   absolute: string
+  /** The names in it that are the service's. */
+  taken: readonly string[]
 }
 
 export interface TreeWalkOptions {
   /** From the workspace; `.` for the workspace itself. */
   base: string
+  /** What no search shows. */
+  service: ServiceFiles
   includeHidden: boolean
   /** The rules above the base; `respectIgnore` false looks at none at all. */
   scope: IgnoreScope | undefined
@@ -31,18 +36,34 @@ export interface TreeEntry {
   directory: OpenDirectory
 }
 
+interface WalkPlace {
+  scope: IgnoreScope | undefined
+  depth: number
+  after: readonly string[]
+}
+
 /** Levels below the base; each keeps a descriptor open. */
 const maxDepth = 256
 
 /** The path of an entry of an open directory. */
-export function openPath ({ fd, absolute }: OpenDirectory, name: string): string {
+export function openPath ({ fd, absolute }: Pick<OpenDirectory, 'fd' | 'absolute'>, name: string): string {
   return process.platform === 'linux' ? `/proc/self/fd/${fd}/${name}` : join(absolute, name)
 }
 
-/** Opens a directory in another one, never through a link; the caller closes it. */
-export function openChild (parent: OpenDirectory, name: string): OpenDirectory {
+/**
+ * Opens a directory in another one, never through a link; the caller closes it.
+ *
+ * @throws BuiltinFailure for one of the service.
+ */
+export function openChild (parent: OpenDirectory, name: string, service: ServiceFiles): OpenDirectory {
+  if (isServiceName(name, parent.taken)) throw refusal()
   const fd = openSync(openPath(parent, name), constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW)
-  return { fd, absolute: join(parent.absolute, name) }
+  try {
+    return { fd, absolute: join(parent.absolute, name), taken: service.namesIn(fd) }
+  } catch (error) {
+    closeSync(fd)
+    throw error
+  }
 }
 
 /**
@@ -68,14 +89,14 @@ export class TreeWalk {
     yield * this.#walk(directory, base === '.' ? '' : base, { scope, depth: 0, after: below })
   }
 
-  * #walk (directory: OpenDirectory, path: string, place: { scope: IgnoreScope | undefined, depth: number, after: readonly string[] }): Generator<TreeEntry> {
+  * #walk (directory: OpenDirectory, path: string, place: WalkPlace): Generator<TreeEntry> {
     const scope = this.#options.respectIgnore ? this.#scopeOf(directory, path, place.scope) : undefined
     const [first, ...rest] = place.after
     for (const dirent of listed(directory)) {
       if (this.#isOver()) return
       this.scanned += 1
       const { name } = dirent
-      if (isOwnName(name) || (name.startsWith('.') && !this.#options.includeHidden) || (first !== undefined && name < first)) continue
+      if (isOwnName(name) || isServiceName(name, directory.taken) || (name.startsWith('.') && !this.#options.includeHidden) || (first !== undefined && name < first)) continue
       const entry = path === '' ? name : `${path}/${name}`
       this.last = entry
       if (scope?.ignores(entry, dirent.isDirectory()) === true) continue
@@ -87,10 +108,10 @@ export class TreeWalk {
     }
   }
 
-  * #into (parent: OpenDirectory, path: string, name: string, place: { scope: IgnoreScope | undefined, depth: number, after: readonly string[] }): Generator<TreeEntry> {
+  * #into (parent: OpenDirectory, path: string, name: string, place: WalkPlace): Generator<TreeEntry> {
     let directory: OpenDirectory
     try {
-      directory = openChild(parent, name)
+      directory = openChild(parent, name, this.#options.service)
     } catch {
       return
     }

@@ -4,7 +4,8 @@ import type { BuiltinHandler } from '../handler.ts'
 import { entryPath, type Directory } from '../workspace/directory.ts'
 import { inDirectory } from '../workspace/in-directory.ts'
 import { isOwnName } from '../workspace/own-names.ts'
-import { atPlace } from '../workspace/place.ts'
+import { atPlace, type Place } from '../workspace/place.ts'
+import { isServiceName } from '../workspace/service-files.ts'
 import { entryKind } from './entry-kind.ts'
 
 const maxResults = { min: 1, max: 1_000, default: 200 }
@@ -16,17 +17,18 @@ const listed = 1_024
  * modified_at}], entry_count, total_count, next_cursor?}`: sizes in bytes, times in ISO 8601, links not followed;
  * `next_cursor` goes on after the last entry when there are more.
  */
-export const listDirectory: BuiltinHandler = async (args, { workspaceDir, signal }) => {
+export const listDirectory: BuiltinHandler = async (args, { workspace, signal }) => {
   const limit = integerArgument(args['max_results'], maxResults)
   const after = textArgument(args['cursor'])
-  return await atPlace(workspaceDir, textArgument(args['path']) || '.', { notFound: 'path not found' }, async place => {
+  return await atPlace(workspace, textArgument(args['path']) || '.', { notFound: 'path not found' }, async place => {
     return await inDirectory(place, 'path', async directory => {
       const hidden = args['include_hidden'] === true
-      const { page, rest, total } = await firstNames(directory, { after, limit, counts: name => !isOwnName(name) && (hidden || !name.startsWith('.')) })
+      const taken = place.root.service.namesIn(directory.handle.fd)
+      const { page, rest, total } = await firstNames(directory, { after, limit, counts: name => !isOwnName(name) && !isServiceName(name, taken) && (hidden || !name.startsWith('.')) })
       const entries: object[] = []
       for (const name of page) {
         signal.throwIfAborted()
-        entries.push(...await describe(directory, name, place.relative))
+        entries.push(...await describe(directory, name, place))
       }
       return {
         ok: true,
@@ -56,9 +58,9 @@ async function firstNames (directory: Directory, { after, limit, counts }: { aft
   return { page: page.sort().slice(0, limit), ...found }
 }
 
-/** Empty for an entry that is gone by now. */
-async function describe (directory: Directory, name: string, parent: string): Promise<object[]> {
+/** Empty for an entry that is gone by now, and for another name of a file of the service. */
+async function describe (directory: Directory, name: string, { root, relative: parent }: Place): Promise<object[]> {
   const stats = await lstat(entryPath(directory, name)).catch(() => undefined)
-  if (stats === undefined) return []
+  if (stats === undefined || root.service.has(entryPath(directory, name), stats)) return []
   return [{ name, path: parent === '.' ? name : `${parent}/${name}`, type: entryKind(stats), size: stats.size, modified_at: stats.mtime.toISOString() }]
 }

@@ -7,6 +7,7 @@ import { PlaceholderError, substitute } from './placeholders.ts'
 import { planWorkflow, type PlannedStep, type WorkflowPlan } from './plan.ts'
 import { BuiltinWait, type StepProgress, type WorkflowSteps } from './steps.ts'
 import { readWorkflowFile, type ReadYaml } from './workflow-file.ts'
+import type { WorkspaceSetting } from '../workspace/root.ts'
 
 const defaultFile = 'workflows.yaml'
 
@@ -17,9 +18,9 @@ const defaultFile = 'workflows.yaml'
  * moment. The first step that fails ends the workflow and what still runs of it.
  */
 export function createRunWorkflow (readYaml: ReadYaml): BuiltinHandler {
-  return async (args, { steps, timeoutMs, workspaceDir, log }) => {
+  return async (args, { steps, timeoutMs, workspace, log }) => {
     if (steps === undefined) throw new BuiltinFailure('workflows are run by workers alone', 'TOOL_UNAVAILABLE')
-    const kept = await steps.keep(async () => JSON.stringify(await makePlan(args, { steps, timeoutMs, workspaceDir, readYaml })))
+    const kept = await steps.keep(async () => JSON.stringify(await makePlan(args, { steps, timeoutMs, workspace, readYaml })))
     const plan = JSON.parse(kept) as WorkflowPlan
     const progress = await steps.progress(plan.steps.map(step => step.name))
     const isLate = steps.now() >= plan.until
@@ -45,15 +46,15 @@ export function createRunWorkflow (readYaml: ReadYaml): BuiltinHandler {
 interface PlanHost {
   steps: WorkflowSteps
   timeoutMs: number
-  workspaceDir: string
+  workspace: WorkspaceSetting
   readYaml: ReadYaml
 }
 
-async function makePlan (args: Readonly<Record<string, unknown>>, { steps, timeoutMs, workspaceDir, readYaml }: PlanHost): Promise<WorkflowPlan> {
+async function makePlan (args: Readonly<Record<string, unknown>>, { steps, timeoutMs, workspace, readYaml }: PlanHost): Promise<WorkflowPlan> {
   const until = steps.now() + timeoutMs
   const name = textArgument(args['workflow'])
   if (name === '') throw new BuiltinFailure('workflow is required')
-  const { path: file, document } = await readWorkflowFile(workspaceDir, textArgument(args['workflow_file']) || defaultFile, readYaml)
+  const { path: file, document } = await readWorkflowFile(workspace, textArgument(args['workflow_file']) || defaultFile, readYaml)
   const definition = readDefinition(document, name)
   const queue = textArgument(args['queue'])
   const params = { ...args['vars'] as object, ...args['params'] as object }

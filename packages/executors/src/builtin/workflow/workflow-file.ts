@@ -2,6 +2,7 @@ import { limits } from '@toolyard/contract/terms'
 import { BuiltinFailure } from '../handler.ts'
 import { openFile, readFully } from '../workspace/open-file.ts'
 import { atPlace } from '../workspace/place.ts'
+import type { WorkspaceSetting } from '../workspace/root.ts'
 
 /** Reads YAML with bounded time and memory; given by the worker. */
 export type ReadYaml = (text: string) => Promise<{ ok: true, value: unknown, duplicates: ReadonlyArray<{ line: number }> } | { ok: false, fault: { message: string, line?: number } }>
@@ -21,8 +22,8 @@ export interface WorkflowFile {
  *
  * @throws BuiltinFailure `workflow file not found: F`, or what is wrong with the file.
  */
-export async function readWorkflowFile (workspaceDir: string, path: string, readYaml: ReadYaml): Promise<WorkflowFile> {
-  const found = await textOf(workspaceDir, path) ?? await textOf(workspaceDir, `${room}/${path}`)
+export async function readWorkflowFile (workspace: WorkspaceSetting, path: string, readYaml: ReadYaml): Promise<WorkflowFile> {
+  const found = await textOf(workspace, path) ?? await textOf(workspace, `${room}/${path}`)
   if (found === undefined) throw new BuiltinFailure(`workflow file not found: ${path}`)
   const reading = await readYaml(found.text)
   if (!reading.ok) throw new BuiltinFailure(`workflow file ${found.path}${at(reading.fault.line)}: ${reading.fault.message}`)
@@ -32,10 +33,10 @@ export async function readWorkflowFile (workspaceDir: string, path: string, read
 }
 
 /** Undefined when no such file is there. */
-async function textOf (workspaceDir: string, path: string): Promise<{ path: string, text: string } | undefined> {
+async function textOf (workspace: WorkspaceSetting, path: string): Promise<{ path: string, text: string } | undefined> {
   const notFound = 'there is no such file'
   try {
-    return await atPlace(workspaceDir, path, { notFound }, async place => {
+    return await atPlace(workspace, path, { notFound }, async place => {
       const { handle, size } = openFile(place)
       try {
         if (size > limits.workflow.fileBytes) throw new BuiltinFailure(`workflow file ${path} is larger than ${limits.workflow.fileBytes} bytes`)

@@ -1,6 +1,7 @@
 import { constants, readlinkSync, realpathSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { Descriptor } from './descriptor.ts'
+import type { ServiceFiles } from './service-files.ts'
 
 /** An open directory of the workspace. What is in it is reached through it, not by its path, which others can change. */
 export interface Directory {
@@ -13,6 +14,8 @@ export interface Directory {
 export interface Workspace extends Directory {
   /** The absolute paths that mean it: the one without links, and those that it is known by. */
   readonly paths: readonly string[]
+  /** What in it no tool touches. */
+  readonly service: ServiceFiles
 }
 
 /** Linux's O_PATH, which Node doesn't name: a place in the tree, without the right to read it. */
@@ -23,15 +26,15 @@ const placeOnly = process.platform === 'linux' ? 0o10000000 : constants.O_RDONLY
  *
  * @param known further paths that it is known by
  */
-export function openWorkspace (path: string, known: readonly string[] = [resolve(path)]): Workspace {
+export function openWorkspace (path: string, service: ServiceFiles, known: readonly string[] = [resolve(path)]): Workspace {
   if (process.platform !== 'linux') {
     const absolute = realpathSync.native(path)
-    return { handle: new Descriptor(absolute, placeOnly | constants.O_DIRECTORY), absolute, paths: [absolute, ...known] }
+    return { handle: new Descriptor(absolute, placeOnly | constants.O_DIRECTORY), absolute, paths: [absolute, ...known], service }
   }
   const handle = new Descriptor(path, placeOnly | constants.O_DIRECTORY)
   try {
     const absolute = readlinkSync(`/proc/self/fd/${handle.fd}`)
-    return { handle, absolute, paths: [absolute, ...known] }
+    return { handle, absolute, paths: [absolute, ...known], service }
   } catch (error) {
     handle.close()
     throw error

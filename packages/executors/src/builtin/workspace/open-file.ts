@@ -3,13 +3,14 @@ import { BuiltinFailure } from '../handler.ts'
 import { Descriptor } from './descriptor.ts'
 import { entryPath } from './directory.ts'
 import type { Place } from './place.ts'
+import { refusal } from './service-files.ts'
 
 /**
  * Opens the regular file of a place for reading; the caller closes it.
  *
  * @throws BuiltinFailure `path is not a file`.
  */
-export function openFile ({ directory, name, stats }: Place): { handle: Descriptor, size: number, mode: number, uid: number, gid: number } {
+export function openFile ({ root, directory, name, stats }: Place): { handle: Descriptor, size: number, mode: number, uid: number, gid: number } {
   // Before the open, which by itself may do something to a device.
   if (stats?.isFile() !== true) throw notAFile()
   // O_NONBLOCK: the open of a FIFO would wait for a writer.
@@ -17,6 +18,7 @@ export function openFile ({ directory, name, stats }: Place): { handle: Descript
   try {
     const opened = handle.stat()
     if (!opened.isFile()) throw notAFile()
+    if (root.service.hasOpen(handle.fd)) throw refusal()
     return { handle, size: opened.size, mode: opened.mode, uid: opened.uid, gid: opened.gid }
   } catch (error) {
     handle.close()

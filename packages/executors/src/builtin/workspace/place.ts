@@ -2,7 +2,7 @@ import type { Stats } from 'node:fs'
 import { lstat, mkdir } from 'node:fs/promises'
 import { BuiltinFailure } from '../handler.ts'
 import { entryPath, openDirectory, type Directory, type Workspace } from './directory.ts'
-import { WorkspaceRoot } from './root.ts'
+import { WorkspaceRoot, type WorkspaceSetting } from './root.ts'
 import { escape, walkWay, type Walked } from './walk-way.ts'
 import { takeTurn } from './turn.ts'
 import { wayInto } from './way.ts'
@@ -42,11 +42,12 @@ export interface PlaceOptions {
  * that no change to the tree leads outside, whenever it comes. A path to something that must exist may also start with
  * `workspace/` (RC36).
  *
- * @throws BuiltinFailure `path escapes workspace root` for a path or a link that leaves the workspace, or `notFound`.
+ * @throws BuiltinFailure `path escapes workspace root` for a path or a link that leaves the workspace, NOT_ALLOWED for one
+ *   that leads to a file of the service, or `notFound`.
  */
-export async function atPlace<T> (workspaceDir: string, path: string, options: PlaceOptions, use: (place: Place) => Promise<T>): Promise<T> {
+export async function atPlace<T> (workspace: WorkspaceSetting, path: string, options: PlaceOptions, use: (place: Place) => Promise<T>): Promise<T> {
   await takeTurn()
-  const held = WorkspaceRoot.hold(workspaceDir)
+  const held = WorkspaceRoot.hold(workspace)
   const root = held.directory
   const opened = new Set<Directory>()
   try {

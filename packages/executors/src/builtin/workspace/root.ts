@@ -1,4 +1,12 @@
 import { openWorkspace, type Workspace } from './directory.ts'
+import { ServiceFiles } from './service-files.ts'
+
+/** Where the workspace is, and what of the service no tool touches there. */
+export interface WorkspaceSetting {
+  path: string
+  /** Absolute paths, whether something is there or not. */
+  serviceFiles: readonly string[]
+}
 
 /** The open workspace, for all calls that begin in one turn of the event loop: opening and closing it are a third of the system calls of a short one. */
 export class WorkspaceRoot {
@@ -13,13 +21,14 @@ export class WorkspaceRoot {
   static readonly #current = new Map<string, WorkspaceRoot>()
 
   /** Opens the workspace, unless it was opened in this turn; who holds it releases it, once. */
-  static hold (path: string): WorkspaceRoot {
-    let root = this.#current.get(path)
+  static hold ({ path, serviceFiles }: WorkspaceSetting): WorkspaceRoot {
+    const key = [path, ...serviceFiles].join('\0')
+    let root = this.#current.get(key)
     if (root === undefined) {
-      const opened = new WorkspaceRoot(openWorkspace(path))
-      this.#current.set(path, opened)
+      const opened = new WorkspaceRoot(openWorkspace(path, new ServiceFiles(serviceFiles)))
+      this.#current.set(key, opened)
       setImmediate(() => {
-        this.#current.delete(path)
+        this.#current.delete(key)
         opened.#isCurrent = false
         opened.#closeUnused()
       })

@@ -2,6 +2,7 @@ import { lstatSync, readlinkSync, type Stats } from 'node:fs'
 import { isAbsolute } from 'node:path'
 import { BuiltinFailure } from '../handler.ts'
 import { entryPath, openDirectory, type Directory, type Workspace } from './directory.ts'
+import { isServiceName, refusal } from './service-files.ts'
 import { wayInto } from './way.ts'
 
 /** Where a walk ended. */
@@ -36,13 +37,13 @@ const nowhere = new Set(['ENOTDIR', 'ENAMETOOLONG', 'ELOOP', 'ERR_INVALID_ARG_VA
  * begins inside and ends inside, or the walk fails.
  */
 export function walkWay (root: Workspace, way: readonly string[], options: WalkOptions): Walked {
-  const entered: Array<{ directory: Directory, name: string }> = [{ directory: root, name: '' }]
+  const entered: Entered[] = [{ directory: root, name: '', taken: root.service.namesIn(root.handle.fd) }]
   const names = (): string[] => entered.slice(1).map(({ name }) => name)
   if (way.length > maxSteps) throw new BuiltinFailure(options.notFound)
   let rest = [...way]
   for (let links = 0, steps = 0; ; steps++) {
     if (steps > maxSteps) throw new BuiltinFailure(options.notFound)
-    const here = entered.at(-1)?.directory ?? root
+    const { directory: here, taken } = entered.at(-1) ?? { directory: root, taken: [] }
     const name = rest.shift()
     if (name === undefined) return { directory: here, names: names(), missing: [], stats: { of: here.handle.stat(), here: true } }
     if (name === '..') {
@@ -50,12 +51,14 @@ export function walkWay (root: Workspace, way: readonly string[], options: WalkO
       entered.pop()
       continue
     }
+    if (isServiceName(name, taken)) throw refusal()
     const step = told(options.notFound, () => takeStep(here, name, rest.length === 0, options))
     if (step.kind === 'missing') return { directory: here, names: names(), missing: missingNames([name, ...rest], options), stats: { of: undefined, here: false } }
+    if (step.kind === 'end' && root.service.has(entryPath(here, name), step.stats)) throw refusal()
     if (step.kind === 'end') return { directory: here, names: [...names(), name], missing: [], stats: { of: step.stats, here: false } }
     if (step.kind === 'directory') {
       options.opened.add(step.directory)
-      entered.push({ directory: step.directory, name })
+      entered.push({ directory: step.directory, name, taken: root.service.namesIn(step.directory.handle.fd) })
       continue
     }
     links += 1
@@ -63,6 +66,13 @@ export function walkWay (root: Workspace, way: readonly string[], options: WalkO
     if (isAbsolute(step.target)) entered.length = 1
     rest = [...linkWay(root, step.target), ...rest]
   }
+}
+
+interface Entered {
+  directory: Directory
+  name: string
+  /** The names in it that are the service's. */
+  taken: readonly string[]
 }
 
 type Step =
