@@ -32,7 +32,8 @@ export function plain (cell: string): string {
   return cell.replaceAll('`', '').trim()
 }
 
-function withoutFences (markdown: string): string[] {
+/** The lines of a Markdown text that are not in code fences. */
+export function withoutFences (markdown: string): string[] {
   let fenced = false
   return markdown.split('\n').filter(line => {
     const fence = line.trimStart().startsWith('```')

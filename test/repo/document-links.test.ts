@@ -1,0 +1,42 @@
+import t from 'tap'
+import { findBrokenLinks, findMissingRecords } from './document-links.ts'
+import { plantTree, readTree, repoRoot } from './source-tree.ts'
+
+const tree = {
+  'docs/a.md': '# A part, and more\n\n[b](../src/b.ts) [folder](../src/) [self](#a-part-and-more) [web](https://example.org/x) `b.ts`\n',
+  'src/b.ts': "// see docs/decisions/0001-one.md\n'[no](link.md)'",
+  'docs/decisions/0001-one.md': '# 0001. One\n'
+}
+const isDocument = (path: string): boolean => path.startsWith('docs/')
+
+t.test('links that lead somewhere, and names that files have, are no faults', t => {
+  t.strictSame(findBrokenLinks(plantTree(tree), isDocument), [])
+  t.strictSame(findMissingRecords(plantTree(tree)), [])
+  t.end()
+})
+
+for (const [text, link] of [
+  ['[gone](gone.md)', 'gone.md'],
+  ['[gone](../sr)', '../sr'],
+  ['[gone](#b)', '#b'],
+  ['[gone](decisions/0001-one.md#one)', 'decisions/0001-one.md#one'],
+  ['| `c.ts` |', 'c.ts']
+] as const) {
+  t.test(`found: ${text}`, t => {
+    t.strictSame(findBrokenLinks(plantTree({ ...tree, 'docs/c.md': text }), isDocument), [`docs/c.md: ${link}`])
+    t.end()
+  })
+}
+
+t.test('a comment that names a missing record is found', t => {
+  t.strictSame(findMissingRecords(plantTree({ 'src/c.ts': '// docs/decisions/0002-two.md' })), ['src/c.ts: docs/decisions/0002-two.md'])
+  t.end()
+})
+
+t.test('links of the documents and of comments lead to files and headings of this repository', async t => {
+  const files = await readTree(repoRoot, () => true)
+  const documents = /^(?:[A-Z]+\.md|docs\/.*\.md|packages\/[a-z]+\/README\.md)$/
+  t.ok(files.filter(({ path }) => documents.test(path)).length > 40, 'the documents were read')
+  t.strictSame(findBrokenLinks(files, path => documents.test(path)), [])
+  t.strictSame(findMissingRecords(files), [])
+})
