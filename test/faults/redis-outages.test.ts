@@ -88,6 +88,9 @@ void t.test('fault 28 Redis is full: each call says so, nothing crashes or hangs
     const { results } = await service.client.batch(['a', 'b'].map(call => ({ call_id: call, name: 'echo' })), { wait_ms: 2_000 })
     for (const result of results) t.match(result, { ok: false, error: { code: 'QUEUE_FULL', message: /Redis/ } })
   }
+  const submitted = await service.client.request('/v1/jobs', { body: { type: 'agentcli.echo', input: {} } })
+  t.equal(submitted.status, 503, 'a job of its own is refused as unavailable, not as one too many')
+  t.match(submitted.text, /UNAVAILABLE.*Redis is full/)
   t.equal((await service.client.request('/health')).status, 200)
   await redis.config('SET', 'maxmemory', '0')
   await waitFor('it serves again', async () => (await service.client.call('echo')).ok)

@@ -136,6 +136,14 @@ t.test('a job whose canceller died half way is cancelled all the same', async t 
   t.match(await read(client, job.id), { status: 'cancelled', error: cancelledError })
 })
 
+t.test('what was written for a job after it was gone is no job: it is answered with 404', async t => {
+  const job = await submit(client, { type: 'agentcli.nap', input: { ms: 1 }, queue: 'late' })
+  await reach(client, job.id, 'succeeded')
+  const key = `toolyard:{late}:${job.id}`
+  await redis.multi().del(key).hset(key, 'ats', '-1').exec()
+  t.equal((await client.request(`/v1/jobs/${job.id}`)).status, 404)
+})
+
 t.test('a client that goes away with on_disconnect: cancel takes its jobs with it', async t => {
   const body = { queue: 'left', on_disconnect: 'cancel', calls: ['a', 'b'].map(id => ({ call_id: id, name: 'nap', arguments: { ms: 15_000 } })) }
   const abort = new AbortController()

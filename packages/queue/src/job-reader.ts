@@ -51,7 +51,8 @@ export class JobReader {
     const [state, [mark, seen], job] = await whileAvailable(Promise.all([
       opened.getJobState(jobId), this.#parts.redis.hmget(jobKey(queue, jobId), 'cancelled', 'seen'), opened.getJob(jobId)
     ]))
-    return job === undefined ? undefined : await this.#view(queue, job as Job<JobData>, { bullState: state, isMarked: mark !== null, hasSteps: seen !== null })
+    // What is written for a job that is gone leaves a record without the fields of one.
+    return job === undefined || !Number.isFinite(job.timestamp) ? undefined : await this.#view(queue, job as Job<JobData>, { bullState: state, isMarked: mark !== null, hasSteps: seen !== null })
   }
 
   /**

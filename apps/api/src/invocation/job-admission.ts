@@ -69,9 +69,7 @@ export class JobAdmission {
     try {
       const refused = await this.#queues.add(queue, jobs, once)
       for (const [id, error] of refused) if (error instanceof JobGoneError) throw noLongerKept(id)
-      return new Map([...refused].map(([id, error]) => [id, error instanceof QueueFullError
-        ? { code: 'QUEUE_FULL', message: error.message }
-        : { code: error instanceof RedisFullError ? 'QUEUE_FULL' : 'INTERNAL', message: `The job could not be stored: ${error.message}` }]))
+      return new Map([...refused].map(([id, error]) => [id, refusalOf(error)]))
     } catch (error) {
       if (!(error instanceof QueueLimitError)) throw error
       return new Map(jobs.map(job => [job.id, { code: 'QUEUE_FULL', message: error.message }]))
@@ -83,4 +81,13 @@ export class JobAdmission {
     const made = admitted.some(entry => 'job' in entry)
     await (made ? this.#onces.confirm(once, JSON.stringify(admitted)) : this.#onces.release(once)).catch(() => {})
   }
+}
+
+/** Details of a refusal that is not the caller's doing: Redis takes nothing in. */
+export const redisFull = { redis: 'full' } as const
+
+function refusalOf (error: Error): CallError {
+  if (error instanceof QueueFullError) return { code: 'QUEUE_FULL', message: error.message }
+  const message = `The job could not be stored: ${error.message}`
+  return error instanceof RedisFullError ? { code: 'QUEUE_FULL', message, details: redisFull } : { code: 'INTERNAL', message }
 }

@@ -5,7 +5,7 @@ import type { Principal } from '../plugins/auth.ts'
 import type { ToolCatalog } from '../tool-catalog.ts'
 import type { CallbackAccess } from './callback-access.ts'
 import { checkArguments, summary } from './arguments-error.ts'
-import { noLongerKept, type JobAdmission } from './job-admission.ts'
+import { redisFull, noLongerKept, type JobAdmission } from './job-admission.ts'
 import { findDependencies, splitDependencies } from './job-dependencies.ts'
 import { newJob } from './new-job.ts'
 import { onceOf } from './once.ts'
@@ -83,6 +83,6 @@ export class JobSubmitter {
 }
 
 /** A job of its own has no sibling to be served: what would be embedded in a batch ends the request. */
-function toHttpError ({ code, message }: CallError): HttpError {
-  return new HttpError(code === 'QUEUE_FULL' ? 'RATE_LIMITED' : 'UNAVAILABLE', message)
+function toHttpError ({ code, message, details }: CallError): HttpError {
+  return new HttpError(code === 'QUEUE_FULL' && details !== redisFull ? 'RATE_LIMITED' : 'UNAVAILABLE', message)
 }
