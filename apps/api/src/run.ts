@@ -1,7 +1,7 @@
 import { openRegistrySource, reportFindings, reportReload } from '@toolyard/manifests'
 import {
   CompletionWaiter, connectRedis, countQueues, DashboardLogins, FinishedJobs, ImportFaultTable, isConnected, JobCanceller, JobLister, JobLogs, JobQueues, JobReader, JobTypeTable,
-  JobWatch, OnceStore, OutputStore, QueueDirectory, RateLimit, RedisGuard, RedisUnavailableError, reportRedis, StreamTickets
+  JobWatch, OnceStore, OutputStore, QueueDirectory, RateLimit, RedisGuard, RedisUnavailableError, Replicas, reportRedis, StreamTickets
 } from '@toolyard/queue'
 import {
   apiKeysOf, builtinSettingsOf, callbacksOf, createLogger, createRedactor, loadEnvFile, onHangup, permissionPolicyOf, readReadiness, readSettings, redisTargetOf, retentionOf, serveStatus,
@@ -36,7 +36,8 @@ export async function runApi (): Promise<void> {
   const subscriber = connectRedis(target, 'subscriber', error => { logger.warn({ err: error }, 'Redis: connection for events') })
   const directory = new QueueDirectory(commands, settings.MAX_QUEUES)
   const retention = retentionOf(settings)
-  const queues = new JobQueues(commands, directory, retention, { queueDepth: settings.MAX_QUEUE_DEPTH, perKey: settings.MAX_JOBS_PER_KEY })
+  const replicas = new Replicas(commands, settings.REDIS_WAIT_REPLICAS)
+  const queues = new JobQueues(commands, directory, retention, { queueDepth: settings.MAX_QUEUE_DEPTH, perKey: settings.MAX_JOBS_PER_KEY, replicas })
   const outputs = new OutputStore(commands, retention)
   const waiter = new CompletionWaiter(commands, subscriber)
   const watch = new JobWatch(commands, subscriber)
@@ -136,6 +137,7 @@ export async function runApi (): Promise<void> {
     logger
   })
   if (await isConnected(commands, connectMs)) await guard.admit().catch(unlessAway)
+  await replicas.start()
   await jobTypeTable.start()
   await importFaults.start()
   void waiter.start().catch((error: unknown) => { logger.error({ err: error }, 'Redis: could not subscribe') })
@@ -166,6 +168,7 @@ export async function runApi (): Promise<void> {
       tools.close()
     },
     () => statusServer?.close(),
+    () => { replicas.stop() },
     () => queues.close(),
     () => { commands.disconnect(); subscriber.disconnect() }
   ], {

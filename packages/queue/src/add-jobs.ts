@@ -1,8 +1,9 @@
 import type { JobJson, ParentKeyOpts } from 'bullmq'
-import type { BatchedScript, ScriptCall } from './batched-script.ts'
+import type { BatchedScript, ScriptCall, ScriptRun } from './batched-script.ts'
 import type { Redis } from './connection.ts'
 import { addKeys, addScripts, type Adding } from './job-scripts.ts'
 import { addPlainScript } from './plain-scripts.ts'
+import type { Replicas } from './replicas.ts'
 
 /** A job that is about to be added. */
 export interface AddedJob {
@@ -45,6 +46,8 @@ export interface Adder {
   shared: ScriptCall
   /** The key of the queue's index. */
   created: string
+  /** Those that must have the jobs. */
+  replicas: Replicas | undefined
   keyOf: (id: string) => string
   commandOf: (id: string, made: OtherJob) => Promise<AddCommand>
   /** BullMQ's error for a number that its script answers. */
@@ -52,9 +55,10 @@ export interface Adder {
 }
 
 type AddCall = ScriptCall & { id: string }
+type AddRun = ScriptRun & { calls: readonly AddCall[] }
 
 /** See `JobBackend.addAll`. */
-export async function addJobs (redis: Redis, jobs: readonly AddedJob[], { shared, created, keyOf, commandOf, errorOf }: Adder): Promise<Map<string, Error>> {
+export async function addJobs (redis: Redis, jobs: readonly AddedJob[], { shared, created, replicas, keyOf, commandOf, errorOf }: Adder): Promise<Map<string, Error>> {
   const plain: AddCall[] = []
   const others = new Map<Adding, AddCall[]>()
   for (const { id, entry, onceSec, made } of jobs) {
@@ -71,22 +75,28 @@ export async function addJobs (redis: Redis, jobs: readonly AddedJob[], { shared
     others.set(name, calls)
     calls.push({ id, keys: [...args.slice(0, keys) as string[], created], args: [...args.slice(keys), entry, keyOf(id), once] })
   }
+  const runs: AddRun[] = []
+  if (plain.length > 0) runs.push({ script: addPlainScript, calls: plain, shared: { ...shared, keys: [...shared.keys, created] } })
+  for (const [name, calls] of others) runs.push({ script: scriptOf(name), calls })
+  const answers = replicas === undefined || replicas.needed === 0
+    ? await Promise.all(runs.map(async ({ script, calls, shared }) => await script.run(redis, calls, shared)))
+    : await replicas.run(runs)
   const refused = new Map<string, Error>()
-  const add = async (calls: readonly AddCall[], script: BatchedScript | undefined, shared?: ScriptCall): Promise<void> => {
-    if (calls.length === 0) return
-    const replies = await script?.run(redis, calls, shared) ?? []
-    for (const [place, reply] of replies.entries()) {
+  for (const [at, { calls }] of runs.entries()) {
+    for (const [place, reply] of answers[at]?.entries() ?? []) {
       const id = calls[place]?.id ?? ''
       if (reply instanceof Error) refused.set(id, reply)
       else if (reply === 0) refused.set(id, new JobGoneError(`Job ${id} was made before, and is no longer kept`))
       else if (typeof reply === 'number' && reply < 0) refused.set(id, errorOf(reply, id))
     }
   }
-  await Promise.all([
-    add(plain, addPlainScript, { ...shared, keys: [...shared.keys, created] }),
-    ...[...others].map(([name, calls]) => add(calls, addScripts.get(name)))
-  ])
   return refused
+}
+
+function scriptOf (name: Adding): BatchedScript {
+  const script = addScripts.get(name)
+  if (script === undefined) throw new Error(`There is no script '${name}'`)
+  return script
 }
 
 function isAdding (name: string): name is Adding {

@@ -18,6 +18,15 @@ export interface EachCall {
   after?: string
 }
 
+/** What one command runs. */
+export interface ScriptRun {
+  script: BatchedScript
+  /** Where a connection waits for replicas, at most 50. */
+  calls: readonly ScriptCall[]
+  /** What all calls share: keys that stand before theirs, and arguments behind the calls. */
+  shared?: ScriptCall
+}
+
 const noShare: ScriptCall = { keys: [], args: [] }
 
 /** While a script runs, Redis does nothing else. */
@@ -126,21 +135,25 @@ export class BatchedScript {
   }
 
   async #run (redis: Redis, calls: readonly ScriptCall[], shared: ScriptCall): Promise<unknown[]> {
-    this.#define(redis)
+    this.define(redis)
     return await commandsOf(redis)[this.#command]?.(...this.#argsOf(calls, shared)) ?? []
   }
 
   /**
-   * Adds one command to a pipeline of a connection; its reply is the reply to each call.
+   * Adds one command to a pipeline; its reply is the reply to each call.
    *
+   * @param pipeline of a connection that knew the script when the pipeline was made: see `define`.
    * @param calls at most 50
    */
-  addTo (pipeline: ChainableCommander, redis: Redis, calls: readonly ScriptCall[]): void {
-    this.#define(redis)
-    void commandsOf(pipeline)[this.#command]?.(...this.#argsOf(calls, noShare))
+  addTo (pipeline: ChainableCommander, calls: readonly ScriptCall[], shared = noShare): void {
+    const command = commandsOf(pipeline)[this.#command]
+    if (command === undefined) throw new Error(`The pipeline does not know ${this.#command}`)
+    // A chain of commands is no promise of one.
+    void command.apply(pipeline, this.#argsOf(calls, shared))
   }
 
-  #define (redis: Redis): void {
+  /** Makes the script known to a connection. */
+  define (redis: Redis): void {
     if (commandsOf(redis)[this.#command] === undefined) redis.defineCommand(this.#command, { lua: this.#lua })
   }
 

@@ -1,7 +1,7 @@
 import type { ScriptCall } from './batched-script.ts'
 import type { Redis } from './connection.ts'
 import { beginScript } from './job-scripts.ts'
-import type { Replicas } from './replicas.ts'
+import { ReplicasMissingError, type Replicas } from './replicas.ts'
 
 interface Beginning {
   call: ScriptCall
@@ -55,10 +55,11 @@ export class Beginnings {
     while (this.#waiting.length > 0) {
       const sent = this.#waiting.splice(0, together)
       try {
-        const replies = await replicas.run(beginScript, sent.map(({ call }) => call))
-        for (const [place, { resolve }] of sent.entries()) resolve(replies[place])
+        const [replies] = await replicas.run([{ script: beginScript, calls: sent.map(({ call }) => call) }])
+        for (const [place, { resolve }] of sent.entries()) resolve(replies?.[place])
       } catch (error) {
-        for (const { reject } of sent) reject(error)
+        const missing = error instanceof ReplicasMissingError ? error : new ReplicasMissingError((error as Error).message)
+        for (const { reject } of sent) reject(missing)
       }
     }
     this.#isRunning = false

@@ -43,7 +43,7 @@ export interface JobBackendParts {
   /** For a worker that takes jobs while it waits. */
   waiting?: WaitingTake | undefined
   retention: Retention
-  /** Those that must know of the beginning of a job that may run only once; undefined: none. */
+  /** Those that must have the jobs that are added, and know of the beginning of one that may run only once; undefined: none. */
   replicas?: Replicas | undefined
 }
 
@@ -65,6 +65,7 @@ interface End {
 export class JobBackend extends TimedBackend {
   readonly #keep: ReturnType<typeof keepJobs>
   readonly #waiting: WaitingTake | undefined
+  readonly #replicas: Replicas | undefined
   readonly #settler: JobSettler
   /** Which jobs were run. */
   readonly runs: JobRuns
@@ -72,6 +73,7 @@ export class JobBackend extends TimedBackend {
   constructor ({ redis, waiting, retention, replicas }: JobBackendParts, ...rest: ConstructorParameters<typeof bullmq.RedisQueueBackend>) {
     super(redis, ...rest)
     this.#waiting = waiting
+    this.#replicas = replicas
     this.runs = new JobRuns({ redis, keyOf: id => this.toKey(id), now: () => this.now(), beginnings: new Beginnings(redis, replicas) })
     this.#keep = keepJobs(retention)
     const { age, count, limit } = this.#keep
@@ -92,6 +94,7 @@ export class JobBackend extends TimedBackend {
     return await addJobs(this.redis, jobs, {
       shared: this.#shared(addPlainKeys, []),
       created: createdKey(publicName(this.name)),
+      replicas: this.#replicas,
       keyOf: id => this.toKey(id),
       commandOf: async (id, { job, parent }) => await this.#commandOf(job, id, parent),
       errorOf: (code, jobId) => this.finishedErrors({ code, jobId, command: 'addJob' })

@@ -19,7 +19,8 @@ import type { QueueDirectory } from './queue-directory.ts'
 import type { Retention } from './retention.ts'
 import { registerSerial } from './serial-tools.ts'
 import { serverTime } from './server-clock.ts'
-import { RedisFullError, RedisUnavailableError, told, whileAvailable } from './unavailable.ts'
+import { ReplicasMissingError, type Replicas } from './replicas.ts'
+import { JobsUnknownError, RedisFullError, RedisUnavailableError, told, whileAvailable } from './unavailable.ts'
 import { Views } from './views.ts'
 
 /** A queue or an API key has as many jobs as it may have. */
@@ -33,6 +34,12 @@ export interface JobLimits {
   queueDepth: number
   /** Unfinished jobs of one API key; 0 for any number. */
   perKey: number
+}
+
+/** How jobs are added. */
+export interface JobQueuesOptions extends JobLimits {
+  /** Those that must have a job before it counts as added; without it, none. */
+  replicas?: Replicas
 }
 
 const unlimited: JobLimits = { queueDepth: Number.MAX_SAFE_INTEGER, perKey: 0 }
@@ -57,7 +64,7 @@ export class JobQueues {
   readonly #listening: RedisConnection
   readonly #queues: Views<JobQueue>
 
-  constructor (redis: Redis, directory: QueueDirectory, retention: Retention, jobLimits: JobLimits = unlimited) {
+  constructor (redis: Redis, directory: QueueDirectory, retention: Retention, { replicas, ...jobLimits }: JobQueuesOptions = unlimited) {
     this.#redis = redis
     this.#directory = directory
     this.#retention = retention
@@ -68,7 +75,7 @@ export class JobQueues {
     this.#limits = jobLimits
     this.#callbacks = new CallbackOutbox(redis)
     this.#listening = listenOn(redis)
-    const backendOf = backendOn({ redis, retention, listening: this.#listening })
+    const backendOf = backendOn({ redis, retention, replicas, listening: this.#listening })
     this.#queues = new Views(queue => openQueue(redis, queue, backendOf), maxOpened)
   }
 
@@ -94,7 +101,8 @@ export class JobQueues {
    * @returns the error of each job that was refused, by job id; the others are added. `QueueFullError` for those that a
    *   limit leaves no room for, the first ones having it; `JobGoneError` for those that were to be made once, were made
    *   and are gone; another error for those that Redis refused (it is full, say).
-   * @throws QueueLimitError for a queue too many; RedisUnavailableError, after which jobs may or may not exist.
+   * @throws QueueLimitError for a queue too many; JobsUnknownError, after which jobs may or may not exist; another
+   *   RedisUnavailableError, after which this made none.
    */
   async add (queue: string, jobs: readonly NewJob[], once = false): Promise<ReadonlyMap<string, Error>> {
     if (this.#redis.status !== 'ready') throw new RedisUnavailableError()
@@ -159,7 +167,7 @@ export class JobQueues {
       }
       const opened = this.open(queue)
       const now = serverTime(this.#redis)
-      const errors = await whileAvailable(opened.backend.addAll(jobs.map(job => ({ ...addedJob(opened, job, turns.get(job.id) ?? 1, now), onceSec }))))
+      const errors = await whileAvailable(opened.backend.addAll(jobs.map(job => ({ ...addedJob(opened, job, turns.get(job.id) ?? 1, now), onceSec })))).catch(orUnknown)
       for (const [id, error] of errors) refused.set(id, told(error) as Error)
       void this.#index.tidy(queue, jobs.length).catch(() => {})
     } catch (error) {
@@ -178,10 +186,16 @@ export class JobQueues {
       try {
         await whileAvailable(waitForDependencies({ redis: this.#redis, queues: this }, { queue, id }, dependsOn))
       } catch (error) {
-        if (error instanceof RedisUnavailableError && !(error instanceof RedisFullError)) throw error
+        if (error instanceof RedisUnavailableError && !(error instanceof RedisFullError)) throw new JobsUnknownError(error)
       }
     }
   }
+}
+
+/** Jobs were sent: unless Redis has refused them, they may be there. */
+function orUnknown (error: unknown): never {
+  const isUnknown = error instanceof ReplicasMissingError || (error instanceof RedisUnavailableError && !(error instanceof RedisFullError))
+  throw isUnknown ? new JobsUnknownError(error) : error
 }
 
 /** A job as BullMQ makes it. */

@@ -24,6 +24,8 @@ local key, once = ARGV[5], ARGV[6]
 if once ~= '' and redis.call('EXISTS', key .. '${madePart}') == 1 and redis.call('EXISTS', key) == 0 then return 0 end
 redis.call('ZADD', KEYS[${keys + 1}], 0, ARGV[4])
 local reply = script(KEYS, ARGV)
+-- A connection waits for replicas by what it has written itself, and this one may find the job there.
+if type(reply) == 'string' then redis.call('HINCRBY', key, 'priority', 0) end
 if once ~= '' and type(reply) == 'string' then redis.call('SET', key .. '${madePart}', '1', 'EX', once) end
 return reply
 `

@@ -49,6 +49,9 @@ for place, call in ipairs(calls) do
   elseif not isKnown then
     redis.call('HSET', keys[place], 'name', call[2], 'data', call[3], 'opts', call[4], 'timestamp', call[5], 'delay', '0', 'priority', call[6])
     table.insert(places, call)
+  elseif isKnown then
+    -- A connection waits for replicas by what it has written itself.
+    redis.call('HINCRBY', keys[place], 'priority', 0)
   end
 end
 if #places == 0 then return replies end

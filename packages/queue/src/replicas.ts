@@ -1,5 +1,5 @@
 import type { Cluster, Redis as Server } from 'ioredis'
-import type { BatchedScript, ScriptCall } from './batched-script.ts'
+import type { ScriptRun } from './batched-script.ts'
 import { ioredis } from './bullmq.ts'
 import { writableServers, type Redis } from './connection.ts'
 
@@ -22,18 +22,26 @@ const lookMs = 2_000
 /** A replica that wasn't heard of for longer, in seconds, counts as gone. */
 const mostLagSec = 10
 
+interface Waiting {
+  runs: readonly ScriptRun[]
+  resolve: (replies: unknown[][]) => void
+  reject: (error: unknown) => void
+}
+
 /**
  * Sees to it that replicas have what was written, before what depends on it is done (`WAIT`). A replica that becomes the
  * master knows it then.
  *
  * `WAIT` holds up all that comes after it on its connection, so that it has one of its own. A command is never sent again
- * there: after a failover, `WAIT` on the new master would say nothing of what was written on the old one.
+ * there: after a failover, `WAIT` on the new master would say nothing of what was written on the old one. What comes while
+ * a `WAIT` is under way is sent together, with one `WAIT`; in a cluster, each queue has a line of its own.
  */
 export class Replicas {
   readonly #redis: Redis
   readonly #wanted: WantedReplicas
   #found = 0
   #connection: Redis | undefined
+  readonly #lines = new Map<string, Waiting[]>()
   #timer: NodeJS.Timeout | undefined
 
   /** @param redis the connection whose server has the replicas. */
@@ -60,24 +68,65 @@ export class Replicas {
   }
 
   /**
-   * Runs a script for calls of one queue and waits until the replicas have what it wrote. It must write for each call whose
-   * reply counts: `WAIT` speaks of what its own connection has written.
+   * Runs scripts for calls of one queue and waits until the replicas have what they wrote. They must write for each call
+   * whose reply counts: `WAIT` speaks of what its own connection has written.
    *
-   * @returns the reply to each call, an Error where there is none.
-   * @throws ReplicasMissingError: it may have been written.
+   * @returns for each run the reply to each call, an Error where there is none.
+   * @throws ReplicasMissingError, after which it may have been written; what Redis says to a run as a whole.
    */
-  async run (script: BatchedScript, calls: readonly ScriptCall[]): Promise<unknown[]> {
+  async run (runs: readonly ScriptRun[]): Promise<unknown[][]> {
+    return await new Promise((resolve, reject) => {
+      const line = this.#redis instanceof ioredis.Cluster ? slotOf(runs) : ''
+      const waiting = this.#lines.get(line)
+      if (waiting !== undefined) {
+        waiting.push({ runs, resolve, reject })
+        return
+      }
+      this.#lines.set(line, [{ runs, resolve, reject }])
+      process.nextTick(() => { void this.#sendAll(line) })
+    })
+  }
+
+  async #sendAll (line: string): Promise<void> {
+    for (;;) {
+      const sent = this.#lines.get(line) ?? []
+      if (sent.length === 0) break
+      this.#lines.set(line, [])
+      try {
+        await this.#send(sent)
+      } catch (error) {
+        for (const { reject } of sent) reject(error)
+      }
+    }
+    this.#lines.delete(line)
+  }
+
+  async #send (sent: readonly Waiting[]): Promise<void> {
     const { needed } = this
     const connection = this.#connection ??= connectionLike(this.#redis)
-    const [replies, acknowledged] = await send(connection, script, calls, needed).catch((error: unknown) => {
+    const all = sent.flatMap(({ runs }) => runs)
+    for (const { script } of all) script.define(connection)
+    const pipeline = connection.pipeline()
+    for (const { script, calls, shared } of all) script.addTo(pipeline, calls, shared)
+    pipeline.call('WAIT', needed, patienceMs)
+    const answers = await pipeline.exec().catch((error: unknown) => [[error as Error]] as Array<[Error]>) ?? []
+    const [failure, acknowledged] = answers.pop() ?? []
+    if (failure instanceof Error || answers.some(([error]) => error !== null)) {
       // It may lead to a server that isn't the master any more; a new one doesn't.
       if (this.#connection === connection) this.#connection = undefined
       connection.disconnect()
-      throw new ReplicasMissingError((error as Error).message)
-    })
-    if (Number(acknowledged) >= needed) return replies
-    await this.#look()
-    throw new ReplicasMissingError(`${String(acknowledged)} of ${needed} have it after ${patienceMs} ms`)
+    }
+    if (failure instanceof Error) throw new ReplicasMissingError(failure.message)
+    if (Number(acknowledged) < needed) {
+      await this.#look()
+      throw new ReplicasMissingError(`${String(acknowledged)} of ${needed} have it after ${patienceMs} ms`)
+    }
+    for (const { runs, resolve, reject } of sent) {
+      const own = answers.splice(0, runs.length)
+      const error = own.find(([error]) => error !== null)?.[0]
+      if (error === undefined) resolve(own.map(([, replies]) => replies as unknown[]))
+      else reject(error)
+    }
   }
 
   async #look (): Promise<void> {
@@ -99,20 +148,16 @@ export function countReplicas (info: string): number {
   }).length
 }
 
-async function send (connection: Redis, script: BatchedScript, calls: readonly ScriptCall[], needed: number): Promise<[replies: unknown[], acknowledged: unknown]> {
-  const pipeline = connection.pipeline()
-  script.addTo(pipeline, connection, calls)
-  pipeline.call('WAIT', needed, patienceMs)
-  const [written, waited] = await pipeline.exec() ?? []
-  const error = written?.[0] ?? waited?.[0]
-  if (error !== null && error !== undefined) throw error
-  return [written?.[1] as unknown[], waited?.[1]]
+/** All keys of a queue have one hash tag. */
+function slotOf ([first]: readonly ScriptRun[]): string {
+  const key = first?.shared?.keys[0] ?? first?.calls[0]?.keys[0] ?? ''
+  return /\{[^}]*\}/.exec(key)?.[0] ?? key
 }
 
 function connectionLike (redis: Redis): Redis {
   const options = { enableOfflineQueue: true, autoResendUnfulfilledCommands: false, maxRetriesPerRequest: 0, reconnectOnError: (error: Error) => /READONLY/.test(error.message) }
   const connection: Server | Cluster = redis instanceof ioredis.Cluster
-    ? redis.duplicate([], { redisOptions: { ...redis.options.redisOptions, autoResendUnfulfilledCommands: false } } as never)
+    ? redis.duplicate([], { enableOfflineQueue: true, redisOptions: { ...redis.options.redisOptions, autoResendUnfulfilledCommands: false } } as never)
     : redis.duplicate(options)
   // The connection that it is made after reports the errors of the server.
   connection.on('error', () => {})

@@ -1,6 +1,6 @@
 /** Redis can't be reached, or didn't answer in time. Nothing is known of what the command did. */
 export class RedisUnavailableError extends Error {
-  override readonly name = 'RedisUnavailableError'
+  override readonly name: string = 'RedisUnavailableError'
 
   constructor (cause?: unknown) {
     super('Redis is not available', { cause })
@@ -10,6 +10,16 @@ export class RedisUnavailableError extends Error {
 /** Redis has no memory left and takes nothing more in. */
 export class RedisFullError extends RedisUnavailableError {
   override readonly message = 'Redis is full: it has reached its maxmemory'
+}
+
+/** Redis was sent jobs, and didn't say that it has them, on as many servers as it must: they may exist, and run. */
+export class JobsUnknownError extends RedisUnavailableError {
+  override readonly name = 'JobsUnknownError'
+
+  constructor (cause: unknown) {
+    super(cause)
+    this.message = `${cause instanceof Error ? cause.message : 'Redis is not available'}. What was sent may exist and run: repeat the request with the same Idempotency-Key to find it`
+  }
 }
 
 /** How long a request waits for Redis, in milliseconds: below the 2 s within which an API answers 503. */

@@ -1,5 +1,5 @@
 import { HttpError, type CallError, type JobRequest, type SubmitJobResponse } from '@toolyard/contract'
-import type { JobReader, NewJob } from '@toolyard/queue'
+import { JobsUnknownError, RedisUnavailableError, type JobReader, type NewJob } from '@toolyard/queue'
 import type { JobTypes } from '../job-types.ts'
 import type { Principal } from '../plugins/auth.ts'
 import type { ToolCatalog } from '../tool-catalog.ts'
@@ -47,7 +47,7 @@ export class JobSubmitter {
     const [admitted] = await admission.admit(reservation)
     if (admitted === undefined) throw new Error('A reservation without a job')
     if ('error' in admitted) throw toHttpError(admitted.error)
-    const job = await jobs.read(request.queue, admitted.job.id)
+    const job = await jobs.read(request.queue, admitted.job.id).catch(orMade)
     if (job === undefined) throw noLongerKept(admitted.job.id)
     return { ok: true, job, idempotent: reservation.repeated }
   }
@@ -80,6 +80,11 @@ export class JobSubmitter {
       dependsOn: await findDependencies(this.#deps.jobs, dependsOn, principal)
     })
   }
+}
+
+/** The job exists, though it can't be read now. */
+function orMade (error: unknown): never {
+  throw error instanceof RedisUnavailableError ? new JobsUnknownError(error) : error
 }
 
 /** A job of its own has no sibling to be served: what would be embedded in a batch ends the request. */

@@ -1,5 +1,5 @@
 import { HttpError, limits, type ErrorBody, type HttpErrorCode } from '@toolyard/contract'
-import { RedisUnavailableError } from '@toolyard/queue'
+import { JobsUnknownError, RedisUnavailableError } from '@toolyard/queue'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Static } from 'typebox'
@@ -41,6 +41,7 @@ export function sendError (error: Error, request: FastifyRequest, reply: Fastify
 
 function toHttpError (error: Error & { code?: string, statusCode?: number }): HttpError {
   if (error instanceof HttpError) return error
+  if (error instanceof JobsUnknownError) return new HttpError('UNAVAILABLE', error.message, { may_exist: true })
   if (error instanceof RedisUnavailableError) return new HttpError('UNAVAILABLE', error.message)
   const known = fastifyErrors[error.code ?? '']
   if (known !== undefined) return known()
