@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, linkSync, mkdirSync, realpathSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, linkSync, mkdirSync, readdirSync, realpathSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import fc from 'fast-check'
 import t from 'tap'
@@ -86,10 +86,14 @@ function lay (base: string, { path, kind, of }: { path: string, kind: string, of
   }
 }
 
-/** Whether what is at a path is the hidden file, by whatever name, or lies in the hidden directory. */
+function filesBelow (directory: string): number[] {
+  return readdirSync(directory, { withFileTypes: true, recursive: true }).filter(entry => entry.isFile()).map(({ parentPath, name }) => statSync(join(parentPath, name)).ino)
+}
+
+/** Whether what is at a path is the hidden file or a file of the hidden directory, by whatever name, or lies in there. */
 function isOf (hidden: string, path: string, inode: number): boolean {
   // Links may lead in circles.
   const stat = existsSync(hidden) ? statSync(hidden) : undefined
   if (stat === undefined) return false
-  return stat.isDirectory() ? `${realpathSync(path)}/`.startsWith(`${realpathSync(hidden)}/`) : stat.ino === inode
+  return stat.isDirectory() ? `${realpathSync(path)}/`.startsWith(`${realpathSync(hidden)}/`) || filesBelow(hidden).includes(inode) : stat.ino === inode
 }

@@ -5,7 +5,7 @@ import type { ProcessPlan } from '../process/plan.ts'
 import { boxArguments, type BoxSpec } from './box-arguments.ts'
 import type { BoxFoundation } from './foundation.ts'
 import type { Grant } from './grant.ts'
-import { findHidden, identify, type HiddenPlaces } from './hidden.ts'
+import { findHidden, hiddenAbove, identify, type HiddenPlaces } from './hidden.ts'
 import { prlimitCommand } from './limits.ts'
 import { isWithin, realPath } from './path.ts'
 import { programFiles } from './program-files.ts'
@@ -41,16 +41,18 @@ function boxedPlan (plan: ProcessPlan, foundation: BoxFoundation, grant: Grant &
  */
 export function boxSpec (plan: ProcessPlan, foundation: BoxFoundation, grant: Grant & { pinned?: string | undefined }): BoxSpec {
   const { bubblewrap, workspaceDir } = foundation
+  const access = workspaceAccess(foundation, grant)
+  const hidden = hiddenIn(foundation, [...grant.readable, ...access === 'none' ? [] : [workspaceDir]])
   return {
     bubblewrap,
     system: foundation.system,
     etc: foundation.etc,
     network: grant.permissions.includes('network'),
     home: homeOf(plan, workspaceDir),
-    readable: readableOf(plan, foundation, grant),
+    readable: readableOf(plan, foundation, { grant, hidden }),
     replaced: replacedBy(plan, grant.pinned, workspaceDir),
-    hidden: hiddenIn(foundation, grant.readable),
-    workspace: { place: workspaceDir, real: realPath(workspaceDir) ?? workspaceDir, access: workspaceAccess(foundation, grant) },
+    hidden,
+    workspace: { place: workspaceDir, real: realPath(workspaceDir) ?? workspaceDir, access },
     cwd: plan.cwd,
     tempBytes: grant.limits.tempBytes,
     descriptors: { status: firstFree, filter: foundation.filter === undefined ? undefined : firstFree + 1 }
@@ -81,9 +83,17 @@ function homeOf (plan: ProcessPlan, workspaceDir: string): string | undefined {
   return covered || home === '/tmp' ? undefined : home
 }
 
-function readableOf (plan: ProcessPlan, { barred, searchPath }: BoxFoundation, grant: Grant): string[] {
-  const own = [...programFiles(plan.program, plan.env['PATH'] ?? ''), ...grant.readable, ...plan.readable ?? []]
-  return outermost([...searchPath, ...own.filter(place => isOpenable(place, barred))])
+function readableOf (plan: ProcessPlan, { barred, searchPath }: BoxFoundation, { grant, hidden }: { grant: Grant, hidden: HiddenPlaces }): string[] {
+  const named = [...programFiles(plan.program, plan.env['PATH'] ?? ''), ...grant.readable, ...plan.readable ?? []]
+  const own = named.filter(place => isOpenable(place, barred))
+  for (const place of own) refuseInside(place, hidden)
+  return outermost([...searchPath.filter(place => hiddenAbove(place, hidden) === undefined), ...own])
+}
+
+/** @throws Error for a place that the service keeps for itself, or that lies in such a directory: a box would show that part of it. */
+export function refuseInside (place: string, hidden: HiddenPlaces, what = ''): void {
+  const directory = hiddenAbove(place, hidden)
+  if (directory !== undefined) throw new Error(`${what}${place} is inside ${directory}, where the service keeps files of its own; give the tools a directory of their own`)
 }
 
 /** Nothing is mounted below the workspace: what is pinned in there was checked, and that must do. */
@@ -100,17 +110,25 @@ function replacedBy ({ pin }: ProcessPlan, pinned: string | undefined, workspace
  */
 export function hiddenIn ({ hidden, workspaceDir, secondNames }: BoxFoundation, directories: readonly string[]): HiddenPlaces {
   const own = [...hidden, workspaceDir]
-  const found = findHidden(own)
+  const found = withoutWorkspace(findHidden(own), workspaceDir)
   const others = secondNames(directories, found)
-  return others.length === 0 ? found : findHidden([...own, ...others])
+  return others.length === 0 ? found : withoutWorkspace(findHidden([...own, ...others]), workspaceDir)
+}
+
+/** It is hidden by its name, and no directory of the service. */
+function withoutWorkspace (hidden: HiddenPlaces, workspaceDir: string): HiddenPlaces {
+  const id = identify(workspaceDir)
+  return { ...hidden, directories: new Map([...hidden.directories].filter(([directory]) => directory !== id)) }
 }
 
 /** @throws Error when the tool could write where the service has files of its own, or will have them. */
-export function workspaceAccess ({ workspaceDir, hidden }: BoxFoundation, { permissions }: Grant): BoxSpec['workspace']['access'] {
+export function workspaceAccess ({ workspaceDir, hidden, secondNames }: BoxFoundation, { permissions }: Grant): BoxSpec['workspace']['access'] {
   if (permissions.includes('write_files')) {
     const id = identify(workspaceDir)
     const own = id === undefined ? undefined : hidden.find(path => findHidden([path]).above.has(id))
     if (own !== undefined) throw new Error(`the workspace holds files of the service (${relative(workspaceDir, own)}), so no tool may write to it`)
+    const [second] = secondNames([workspaceDir], withoutWorkspace(findHidden(hidden), workspaceDir))
+    if (second !== undefined) throw new Error(`the workspace holds another name (a hard link) of a file of the service (${relative(workspaceDir, second)}), so no tool may write to it`)
     return 'write'
   }
   return permissions.includes('read_repo') ? 'read' : 'none'

@@ -90,6 +90,15 @@ export function identify (path: string): string | undefined {
   return stat === undefined ? undefined : `${stat.dev}:${stat.ino}`
 }
 
+/** The hidden directory that a place is or lies in; undefined for any other place, or none. */
+export function hiddenAbove (place: string, { directories }: HiddenPlaces): string | undefined {
+  if (directories.size === 0) return undefined
+  for (let at = realPath(place) ?? place; ; at = dirname(at)) {
+    const directory = directories.get(identify(at) ?? '')
+    if (directory !== undefined || at === dirname(at)) return directory
+  }
+}
+
 /** Whether an entry of a directory is one of its hidden names, or what an editor makes of one: a draft, a copy, a lock. */
 export function isHiddenName (entry: string, names: readonly string[]): boolean {
   return names.some(name => name.startsWith('.')

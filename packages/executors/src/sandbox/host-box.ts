@@ -1,6 +1,6 @@
 import type { BoxEntry } from '../process/box.ts'
 import type { ProcessPlan } from '../process/plan.ts'
-import { boxSpec, cleanCommand, firstFree, hiddenIn, workspaceAccess } from './box.ts'
+import { boxSpec, cleanCommand, firstFree, hiddenIn, refuseInside, workspaceAccess } from './box.ts'
 import { boxArguments, type BoxSpec } from './box-arguments.ts'
 import type { BoxFoundation } from './foundation.ts'
 import type { Grant } from './grant.ts'
@@ -73,8 +73,9 @@ export function createHostBox (foundation: BoxFoundation, grant: Grant): HostBox
 function stampOf (root: string, foundation: BoxFoundation, grant: Grant): string {
   const { workspaceDir } = foundation
   try {
-    const hidden = hiddenIn(foundation, [...grant.readable, root])
-    const shown = [root, ...(workspaceAccess(foundation, grant) === 'read' ? [workspaceDir] : [])].flatMap(place => showPlace(place, hidden, workspaceDir))
+    const workspace = workspaceAccess(foundation, grant) === 'read' ? [workspaceDir] : []
+    const hidden = hiddenIn(foundation, [...grant.readable, root, ...workspace])
+    const shown = [root, ...workspace].flatMap(place => showPlace(place, hidden, workspaceDir))
     return JSON.stringify([identify(workspaceDir), ...shown.map(({ args, id }) => [id, ...args])])
   } catch (error) {
     // To build the box will fail in the same way.
@@ -91,12 +92,14 @@ function hostSpec (plan: HostPlan, foundation: BoxFoundation, grant: Grant): Box
   const root = realPath(plan.root) ?? plan.root
   const tooWide = foundation.homes.find(home => isWithin(home, plan.root) || isWithin(realPath(home) ?? home, root))
   if (tooWide !== undefined) throw new Error(`the Python root ${plan.root} holds ${tooWide === plan.root ? 'all of a home directory' : tooWide}; give the tools a directory of their own`)
+  const hidden = hiddenIn(foundation, [...grant.readable, plan.root, ...workspaceAccess(foundation, grant) === 'read' ? [foundation.workspaceDir] : []])
+  refuseInside(plan.root, hidden, 'the Python root ')
   const spec = boxSpec(plan, foundation, grant)
   return {
     ...spec,
     // The root may be the service's working directory, which no program is shown.
     readable: outermost([...spec.readable, plan.root]),
-    hidden: hiddenIn(foundation, [...grant.readable, plan.root]),
+    hidden,
     descriptors: { status: firstFree, filter: undefined },
     nesting: true
   }
