@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis'
 import t from 'tap'
-import { createClient } from '../support/client.ts'
+import { createClient, type Answer } from '../support/client.ts'
 import { waitFor } from '../support/condition.ts'
 import { startService, testKeys } from '../support/service.ts'
 import { entries, programs } from '../e2e/tools.ts'
@@ -140,6 +140,20 @@ t.test('RC23 a batch that is repeated has the same answers, in both modes, and r
   const { results } = await send({ mode: 'async' }) as { results: Array<{ job_id?: string }> }
   t.same((await list(client, '?queue=batches')).jobs.map(job => job.id).sort(), [results[0]?.job_id, results[2]?.job_id].sort())
   t.equal((await client.request('/v1/agent-tools/invoke-batch', { ...withKey('batch'), body: { calls: calls.slice(1), queue: 'batches' } })).status, 409)
+})
+
+t.test('RC23 a batch that is repeated when a job of it is no longer kept is a conflict that names the job, in both modes', async t => {
+  const body = { calls: [{ call_id: 'a', name: 'echo' }, { call_id: 'b', name: 'echo' }, { call_id: 'c', name: 'no_such' }], queue: 'batches' }
+  const send = async (mode: string): Promise<Answer<{ results: Array<{ job_id: string }> }>> => await client.request('/v1/agent-tools/invoke-batch', { ...withKey('old'), body: { ...body, mode } })
+  t.equal((await send('sync')).status, 200)
+  const id = (await send('async')).body.results[1]?.job_id ?? ''
+  await redis.del(`toolyard:{batches}:${id}`)
+  await redis.zrem('toolyard:{batches}:completed', id)
+  for (const mode of ['sync', 'async']) {
+    const answer = await send(mode)
+    t.equal(answer.status, 409, mode)
+    t.match(answer.body, { ok: false, error: { code: 'CONFLICT', message: new RegExp(id), details: { job_id: id } } })
+  }
 })
 
 t.test('RC23 a batch that is repeated while it runs waits for the same jobs', async t => {

@@ -114,6 +114,16 @@ export class JobQueues {
     }
   }
 
+  /**
+   * Those of a queue's jobs whose records are no longer kept.
+   *
+   * @throws RedisUnavailableError
+   */
+  async gone (queue: string, ids: readonly string[]): Promise<string[]> {
+    const standings = await standingOf(this.#redis, queue, ids)
+    return ids.filter((_id, place) => standings[place] === 'gone')
+  }
+
   /** BullMQ's queue; all share one connection. */
   open (queue: string): JobQueue {
     return this.#queues.of(queue)
@@ -147,9 +157,8 @@ export class JobQueues {
   }
 
   async #admitExisting (queue: string, refused: Map<string, Error>): Promise<void> {
-    const ids = [...refused.keys()]
-    const standings = await standingOf(this.#redis, queue, ids)
-    for (const [place, id] of ids.entries()) if (standings[place] !== 'gone') refused.delete(id)
+    const gone = await this.gone(queue, [...refused.keys()])
+    for (const id of refused.keys()) if (!gone.includes(id)) refused.delete(id)
   }
 
   /** Puts what Redis refuses into `refused`. */

@@ -52,7 +52,12 @@ export class JobAdmission {
    *   `CONFLICT` where an earlier request with this key made a job that is no longer kept.
    */
   async admit (reservation: Reservation): Promise<readonly Admitted[]> {
-    if ('admitted' in reservation) return reservation.admitted
+    if ('admitted' in reservation) {
+      const { queue, admitted } = reservation
+      const [gone] = await this.#queues.gone(queue, admitted.flatMap(entry => 'job' in entry ? [entry.job.id] : []))
+      if (gone !== undefined) throw noLongerKept(gone)
+      return admitted
+    }
     const { queue, planned, once } = reservation
     const jobs = planned.flatMap(plan => 'job' in plan ? [plan.job] : [])
     const refused = jobs.length === 0 ? new Map<string, CallError>() : await this.#refused(queue, jobs, once !== undefined)
