@@ -3,8 +3,25 @@ import t from 'tap'
 import { waitFor } from '../support/condition.ts'
 import { connectTo } from '../support/connection.ts'
 import { startTestRedis } from '../support/redis.ts'
+import { startService } from '../support/service.ts'
+import { cancel, submit } from '../jobs/submission.ts'
 
 const server = await startTestRedis(t)
+
+t.setTimeout(240_000)
+
+t.test('an API key that makes no more jobs has none entered as unfinished when they have ended', async t => {
+  const service = await startService(t)
+  const redis = await connectTo(t, service.redis)
+  await service.client.batch([{ call_id: 'a', name: 'data_file_read', arguments: { path: 'README.md' } }])
+  const { id } = await submit(service.client, { type: 'data.file_read', input: { path: 'README.md' }, delay_ms: 45_000 })
+  await waitFor('they are entered', async () => await redis.zcard('toolyard:open:admin') === 2)
+  t.same(await redis.smembers('toolyard:open-keys'), ['admin'])
+  await waitFor('the ended one is dropped', async () => await redis.zcard('toolyard:open:admin') === 1, 60_000)
+  t.match(await redis.zrange('toolyard:open:admin', '0', '0'), [new RegExp(id)], 'one that waits stays')
+  await cancel(service.client, id)
+  await waitFor('nothing is left', async () => await redis.exists('toolyard:open:admin', 'toolyard:open-keys') === 0, 60_000)
+})
 
 t.test('jobs are removed when they are old enough, though no other job ends; a queue without jobs is forgotten and comes back', async t => {
   const redis = await connectTo(t, server)

@@ -62,6 +62,9 @@ export function openJobsKey (keyName: string): string {
   return `${keyPrefix}:open:${keyName}`
 }
 
+/** The API keys that may have jobs entered there. */
+export const openKeysKey = `${keyPrefix}:open-keys`
+
 /** Who waits for a job: members are an id and a queue. */
 export function dependentsKey (queue: string, jobId: string): string {
   return `${jobKey(queue, jobId)}:dependents`

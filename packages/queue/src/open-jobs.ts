@@ -1,6 +1,6 @@
 import type { Redis } from './connection.ts'
 import { standingOf } from './job-standing.ts'
-import { openJobsKey } from './names.ts'
+import { openJobsKey, openKeysKey } from './names.ts'
 import { serverTime } from './server-clock.ts'
 import { whileAvailable } from './unavailable.ts'
 import { Views } from './views.ts'
@@ -9,7 +9,7 @@ import { Views } from './views.ts'
  * How many unfinished jobs an API key has (`MAX_JOBS_PER_KEY`), over all queues and API processes.
  *
  * A sorted set by key holds the jobs that were made. Nobody takes a job out when it ends: the set is gone through when
- * it fills up, and what has ended by then is dropped. So the ways in which jobs end need to know nothing of it.
+ * it fills up, and by the upkeep now and then, and what has ended by then is dropped. So the ways in which jobs end need to know nothing of it.
  *
  * Far from the limit a job is entered soon after it was added, together with those that come then: nobody waits for it,
  * and a process that dies in between leaves a few jobs uncounted. In the upper half of the limit, an add waits.
@@ -94,11 +94,11 @@ export class OpenJobs {
     await this.#enterLater(keyName, view)
     let places = await this.#enter(keyName, view, members)
     if (places.length > 0) {
-      await (view.tidying ??= this.#tidy(keyName).finally(() => { view.tidying = undefined }))
+      await (view.tidying ??= tidy(this.#redis, keyName).finally(() => { view.tidying = undefined }))
       places = await this.#enter(keyName, view, members)
     } else if (view.size > this.#max / 2) {
       // Before it is full: nobody has to wait for this.
-      view.tidying ??= this.#tidy(keyName).catch(() => {}).finally(() => { view.tidying = undefined })
+      view.tidying ??= tidy(this.#redis, keyName).catch(() => {}).finally(() => { view.tidying = undefined })
     }
     return new Set(places.flatMap(place => ids[place] ?? []))
   }
@@ -111,27 +111,46 @@ export class OpenJobs {
 
   async #enter (keyName: string, view: View, members: readonly string[]): Promise<number[]> {
     const answer = await whileAvailable(this.#redis.eval(enterScript, 1, openJobsKey(keyName), this.#max, serverTime(this.#redis), ...members)) as [number, ...number[]]
+    // After the entries: see `dropEndedJobs`.
+    this.#redis.sadd(openKeysKey, keyName).catch(() => {})
     const [size, ...places] = answer
     view.size = size + view.later.length
     view.readAt = performance.now()
     return places
   }
+}
 
-  /** Drops the jobs that have ended or are gone; those that were made just now may not be there yet. */
-  async #tidy (keyName: string): Promise<void> {
-    const settledBefore = serverTime(this.#redis) - 2_000
-    const members = await whileAvailable(this.#redis.zrange(openJobsKey(keyName), '0', '-1', 'WITHSCORES'))
-    for (let start = 0; start < members.length; start += 2 * together) {
-      const part = members.slice(start, start + 2 * together)
-      const entries = part.flatMap((member, index) => index % 2 === 0 ? [{ member, at: Number(part[index + 1]) }] : [])
-      const ended: Array<{ member: string }> = []
-      for (const queue of new Set(entries.map(({ member }) => queueOf(member)))) {
-        const own = entries.filter(({ member }) => queueOf(member) === queue)
-        const standings = await standingOf(this.#redis, queue, own.map(({ member }) => member.slice(0, member.indexOf(' '))))
-        ended.push(...own.filter(({ at }, place) => standings[place] === 'ended' || (standings[place] === 'gone' && at < settledBefore)))
-      }
-      if (ended.length > 0) await whileAvailable(this.#redis.zrem(openJobsKey(keyName), ...ended.map(({ member }) => member)))
+/**
+ * Drops the ended jobs of all API keys, also of those that make no more. To be called now and then.
+ *
+ * @throws RedisUnavailableError
+ */
+export async function dropEndedJobs (redis: Redis): Promise<void> {
+  for (const keyName of await whileAvailable(redis.smembers(openKeysKey))) {
+    // First: who enters a job notes its key after it.
+    await whileAvailable(redis.srem(openKeysKey, keyName))
+    try {
+      await tidy(redis, keyName)
+    } finally {
+      if (await whileAvailable(redis.exists(openJobsKey(keyName))) === 1) await whileAvailable(redis.sadd(openKeysKey, keyName))
     }
+  }
+}
+
+/** Drops the jobs of a key that have ended or are gone; those that were made just now may not be there yet. */
+async function tidy (redis: Redis, keyName: string): Promise<void> {
+  const settledBefore = serverTime(redis) - 2_000
+  const members = await whileAvailable(redis.zrange(openJobsKey(keyName), '0', '-1', 'WITHSCORES'))
+  for (let start = 0; start < members.length; start += 2 * together) {
+    const part = members.slice(start, start + 2 * together)
+    const entries = part.flatMap((member, index) => index % 2 === 0 ? [{ member, at: Number(part[index + 1]) }] : [])
+    const ended: Array<{ member: string }> = []
+    for (const queue of new Set(entries.map(({ member }) => queueOf(member)))) {
+      const own = entries.filter(({ member }) => queueOf(member) === queue)
+      const standings = await standingOf(redis, queue, own.map(({ member }) => member.slice(0, member.indexOf(' '))))
+      ended.push(...own.filter(({ at }, place) => standings[place] === 'ended' || (standings[place] === 'gone' && at < settledBefore)))
+    }
+    if (ended.length > 0) await whileAvailable(redis.zrem(openJobsKey(keyName), ...ended.map(({ member }) => member)))
   }
 }
 

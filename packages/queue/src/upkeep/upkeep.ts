@@ -1,6 +1,7 @@
 import type { JobCanceller } from '../job-canceller.ts'
 import type { JobQueues } from '../job-queues.ts'
 import { upkeepKey } from '../names.ts'
+import { dropEndedJobs } from '../open-jobs.ts'
 import type { QueueDirectory } from '../queue-directory.ts'
 import type { SerialGate } from '../serial-gate.ts'
 import type { Retention } from '../retention.ts'
@@ -31,7 +32,7 @@ interface Task {
 
 /**
  * What has to be done though no job comes or ends: wakes those whose time is over, finds what a process that died left
- * parked, lets serial tools go on, cancels the steps of workflows that have ended, removes old jobs, and forgets queues
+ * parked, lets serial tools go on, cancels the steps of workflows that have ended, removes old jobs, drops ended ones from what their API keys have open, and forgets queues
  * that nobody uses. Every worker process runs it; each task is done by one of them at a time, and costs a command or two
  * for each queue, however many jobs there are.
  */
@@ -49,6 +50,7 @@ export class Upkeep {
       { name: 'parked', everyMs: 3_000, run: this.#each(queue => reviewParkedJobs(options, queue)) },
       { name: 'steps', everyMs: 3_000, run: this.#each(queue => cancelOrphanedSteps(options, queue)) },
       { name: 'old-jobs', everyMs: 10_000, run: this.#each(queue => removeOldJobs(options, queue)) },
+      { name: 'open-jobs', everyMs: 20_000, run: async () => { await dropEndedJobs(options.redis) } },
       { name: 'empty-queues', everyMs: 20_000, run: queues => forgetEmptyQueues(options, queues) }
     ]
   }
