@@ -8,14 +8,11 @@ import { decodeFailure } from './settlement.ts'
 import { goOnWhenFull } from './when-full.ts'
 
 /*
- * Which jobs owe a callback.
+ * Which jobs owe a callback. Whoever may settle a job enters it first. After the job is settled, the callback is posted
+ * and the entry removed; a sweep of the workers does that for a process that died in between. See
+ * docs/decisions/0039-callback-outbox.md.
  *
- * Whoever may settle a job (the worker that takes it, the canceller that takes it from a worker) enters it first; after
- * it has settled it, it posts the callback to the queue of callbacks and strikes the entry out. If it dies in between,
- * a sweep of the workers finds the entry of a job that has ended, and posts. The id of what is posted is made of the
- * job's id and the time of its end, so that it is there once, whoever posts it.
- *
- * States of an entry: entered (the job runs, or waits for its next run) -> the job has ended -> posted, struck out.
+ * States of an entry: entered (the job runs, or waits for its next run) -> the job has ended -> posted and removed.
  */
 
 /** How long callbacks that were sent, and those that were given up, are known, in seconds. */

@@ -6,18 +6,11 @@ import { pipelined } from './pipelined.ts'
 import { decodeReplies, decodeSettlement, settlementFields } from './settlement.ts'
 
 /*
- * How an API process hears that a job has ended.
+ * How an API process hears that a job has ended: by a message on its own channel, and by a sweep that reads the records
+ * of all awaited jobs, since a message can be lost. See docs/decisions/0001-one-reply-channel.md.
  *
- * Each process subscribes to one channel of its own, whose name travels with its jobs; the worker that settles a job
- * publishes the settlement there. So a completion costs one delivery, however many API processes and queues there are,
- * and one connection serves every waiter.
- *
- * A published message can be lost (a dropped connection, a worker that dies right after settling). The job's record
- * can't: a sweep reads the records of all jobs that are still awaited, twice a second, after every reconnect, and once
- * more at each deadline.
- *
- * A batch: expected (before its jobs are added, so that no completion slips through) -> armed (its jobs exist, the
- * sweep may look for them) -> released (answered, timed out or abandoned).
+ * States of a batch: expected (before its jobs are added, so that no completion slips through) -> armed (its jobs exist,
+ * the sweep may look for them) -> released (answered, timed out or abandoned).
  */
 
 interface Expected {

@@ -14,9 +14,8 @@ const shortTurns = 3
 export class PutOffError extends bullmq.DelayedError {}
 
 /**
- * BullMQ's worker with a loop of its own, which starts each job as soon as it is there. BullMQ's own loop fills all
- * places before it starts the first of them: a job by itself waits a round trip until it is known that there is no
- * other, and the first of many waits one for each place.
+ * BullMQ's worker with a loop of its own, which starts each job as soon as it is taken. BullMQ's loop fills all places
+ * first, which costs round trips: docs/decisions/0017-eager-worker.md.
  *
  * It is started by `run`, once all listeners are set (`autorun` must be false).
  */

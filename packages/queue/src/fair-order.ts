@@ -5,15 +5,12 @@ import { whileAvailable } from './unavailable.ts'
 import { Views } from './views.ts'
 
 /*
- * Jobs of one queue and one priority are served fairly by API key (start-time fair queueing). Each job gets a turn: one
- * more than the last turn of its key, but never less than the least turn that waits now. A key that floods a queue gets
- * turns far ahead; the next job of another key comes right after those that are being served.
+ * Jobs of one queue and one priority are served fairly by API key (start-time fair queueing). A job's turn is one more
+ * than the last turn of its key, and at least the least turn that waits now. Turns begin at 1 again when no job of that
+ * priority waits. After `maxTurn` turns without a pause, jobs are served in the order of arrival.
  *
- * Turns begin at 1 again when nothing of that priority waits. Should a queue be busy for more than `maxTurn` turns
- * without a pause, what comes then is served in the order of arrival.
- *
- * A process tells of its turns, and asks for the others', soon after an add; only when that is old does it ask before it adds. What it
- * misses in between costs a little fairness and nothing else.
+ * A process publishes its turns and asks for those of others soon after an add. It asks before an add only when what it
+ * knows is old. A missed turn costs a little fairness only. See docs/decisions/0011-fair-order.md.
  */
 
 /** BullMQ's priorities are below 2^21: a part of them for each public priority. */

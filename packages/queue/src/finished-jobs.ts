@@ -12,12 +12,9 @@ import type { Retention } from './retention.ts'
 import { whileAvailable } from './unavailable.ts'
 
 /*
- * What an operator may do to jobs that have ended.
- *
- * A failed job can be run again: a new run of the same job, under the same id, with all its attempts. What is left of
- * the earlier runs must not tell against it: who was lost counts the runs that began and those that ended, a job that
- * stalled too often is given up, and a workflow goes on with the plan and the steps of its attempt. A cancelled job stays
- * cancelled.
+ * What an operator may do to jobs that have ended. A failed job can be run again, under the same id, with all its
+ * attempts; its counters and outcome are reset, so that the earlier runs don't count. A cancelled job stays cancelled.
+ * See docs/decisions/0043-run-again.md.
  */
 
 /** What became of a wish to run a job again; `unfailed` when it waits, runs or has succeeded. */

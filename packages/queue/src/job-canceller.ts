@@ -12,19 +12,12 @@ import { RedisUnavailableError, whileAvailable } from './unavailable.ts'
 import { goOnWhenFull } from './when-full.ts'
 
 /*
- * A job is cancelled in two steps.
+ * A job is cancelled in two steps: one script marks the job and takes its lock, then the canceller settles it as a worker
+ * would. A settlement of a worker that comes later is dropped, because settling takes the lock.
  *
- * 1. One script decides: wherever the unfinished job is, it is marked, taken into the canceller's hands (it becomes
- *    active, under a lock of the canceller's own), and all workers are told. From here on no worker can settle it, as
- *    that takes the lock: a settlement that races with a cancel comes before it, or is dropped.
- * 2. The canceller settles it as BullMQ's workers do.
- *
- * A canceller that dies between the two leaves a job whose lock runs out: it goes back to the workers like the job of
- * a lost worker, and the one that takes it sees the mark. Workers that were lost before don't count then, so that the
- * job isn't given up for them.
- *
- * The steps of a job are cancelled after it. Whoever meets a cancelled job cancels its steps again, since nobody knows
- * how far the one before came; the upkeep finds those that run on though nobody comes.
+ * A canceller that dies between the two leaves a job whose lock runs out. The worker that takes the job sees the mark.
+ * Workers that were lost before the cancel don't count then. Steps are cancelled after their job, and again by whoever
+ * meets a cancelled job. See docs/decisions/0025-cancel-takes-lock.md.
  */
 
 /** KEYS: job, lock, active, prioritized, delayed, wait, paused, waiting-children, stalled. ARGV: id, token, lock time, channel. */

@@ -8,12 +8,11 @@ import { whileAvailable } from './unavailable.ts'
 import { Views } from './views.ts'
 
 /*
- * Each queue has a sorted set of the jobs that were made in it. All scores are 0, so that Redis sorts by the members,
- * which begin with the job's id: the order of creation. What a list filters by, and what never changes, stands in the
- * member, so that a long search reads no records.
+ * Each queue has a sorted set of the jobs that were made in it. All scores are 0, so Redis sorts by the members. A member
+ * begins with the job's id, and has what a list filters by and what never changes. See docs/decisions/0014-job-index.md.
  *
- * BullMQ removes old jobs by itself and knows nothing of this set. So each add examines twice as many members as it
- * adds, in turn, and drops those whose job is gone: the set stays within about twice the jobs that exist.
+ * BullMQ removes old jobs and knows nothing of this set. So each add examines twice as many members as it adds, in turn,
+ * and drops those whose job is gone: the set stays within about twice the jobs that exist.
  */
 
 /** What the index knows of a job. */

@@ -12,9 +12,8 @@ interface Held {
 }
 
 /**
- * Renews the locks of the jobs that a worker runs, in place of BullMQ's own renewal: that one reads the clock, and the
- * time at which a job was taken, so that a clock which is set, or another machine's, keeps it from renewing. Here only
- * intervals count.
+ * Renews the locks of the jobs that a worker runs, in place of BullMQ's own renewal, which compares clocks. Here only
+ * intervals count: docs/decisions/0028-one-clock.md.
  */
 export class LockRenewal {
   readonly #holder: LockHolder

@@ -5,14 +5,11 @@ import { onceKey } from './names.ts'
 import { whileAvailable } from './unavailable.ts'
 
 /*
- * What an Idempotency-Key was used for, for 24 hours (RC23).
+ * What an Idempotency-Key was used for, for 24 hours (RC23). A request stores the key with all that makes its jobs, makes
+ * the jobs, and confirms the key. A request that finds an unconfirmed key makes the same jobs again: a job that exists,
+ * or existed and was removed, isn't made twice. See docs/decisions/0004-idempotency-key.md.
  *
- * A request first holds its key, with all that is needed to make its jobs, their ids above all; then it makes the
- * jobs; then it confirms, which replaces the jobs by what identifies them. Who finds a key that is held and not
- * confirmed (a request that is still on its way, or died, or whose add timed out) makes the same jobs again: a job
- * whose id exists isn't made twice, and neither is one that existed and was removed, since each leaves a mark beside it
- * that is kept as long as the key. So it doesn't matter which request gets how far. A key that more than one request has
- * found is not given back: another one may have made its jobs.
+ * A key that two requests have found is never freed: the other request may have made its jobs.
  */
 
 /** Whose key it is, and for which request. */

@@ -6,13 +6,9 @@ import { whileAvailable } from './unavailable.ts'
 import { Views } from './views.ts'
 
 /*
- * How many unfinished jobs an API key has (`MAX_JOBS_PER_KEY`), over all queues and API processes.
- *
- * A sorted set by key holds the jobs that were made. Nobody takes a job out when it ends: the set is gone through when
- * it fills up, and by the upkeep now and then, and what has ended by then is dropped. So the ways in which jobs end need to know nothing of it.
- *
- * Far from the limit a job is entered soon after it was added, together with those that come then: nobody waits for it,
- * and a process that dies in between leaves a few jobs uncounted. In the upper half of the limit, an add waits.
+ * How many unfinished jobs an API key has (`MAX_JOBS_PER_KEY`), over all queues and API processes. A sorted set by key
+ * has the jobs that were made; ended ones are dropped when it fills up, and by the upkeep. In the upper half of the limit
+ * an add waits for its entry, below it doesn't. See docs/decisions/0012-cheap-limits.md.
  */
 
 const freshMs = 1_000

@@ -5,12 +5,10 @@ import { outputTailSec } from './retention.ts'
 import { goOnWhenFull } from './when-full.ts'
 
 /*
- * What BullMQ's scripts do to a job, for all jobs of a command at once, where the jobs are plain ones: due at once, with
- * a priority, and of no flow. A command of Lua costs Redis more than most of the work that it does; BullMQ's scripts run
- * two dozen of them for each job that ends, most of which tell of the queue, or can be run for all jobs together.
- *
- * They leave in Redis what BullMQ's would, but for its stream of events and its counter of ids, which nobody here reads.
- * What isn't plain is left as it is, and told: it is BullMQ's own scripts that do it then.
+ * What BullMQ's scripts do to a job, for all jobs of a command at once, where the jobs are plain: due at once, with a
+ * priority, and of no flow. They leave in Redis what BullMQ's would, but for its event stream and its counter of ids.
+ * What isn't plain they leave as it is and say so; BullMQ's own scripts do it then. See
+ * docs/decisions/0020-plain-scripts.md.
  */
 
 /** ARGV of all scripts: the calls; the stem of the queue's keys. */

@@ -5,20 +5,11 @@ import { registerSerial } from './serial-tools.ts'
 import { behindScript, callScript, comingScript, enterScript, leaveScript, noteScript } from './serial-scripts.ts'
 
 /*
- * A serial tool runs one call at a time over the whole pool, in the order of arrival (P22, X17).
+ * A serial tool runs one call at a time over the whole pool, in the order of arrival (P22, X17). Jobs that workers have
+ * taken stand in a line, in the order of their ids. The first one gets the tool, the others are parked as delayed. No
+ * step depends on a single process or queue: see docs/decisions/0046-serial-tools.md.
  *
- * A worker that has taken a job of such a tool enters it here. Jobs that have entered stand in line, in the order of their
- * ids, which is that of their creation. The first in line gets the tool when that is free. Any other job is parked: it
- * goes back as delayed and takes no place of a worker. Who frees the tool calls the first in line. Jobs that still wait in
- * their queues hold nobody up: they may be delayed, of low priority, or in a queue without workers.
- *
- * Whoever is to act may be gone, so nothing depends on it:
- * - A job holds the tool no longer than its worker holds the job.
- * - A job that was called and doesn't come (its queue is paused, or all places of its workers are taken) goes behind the
- *   jobs of other queues, with all jobs of its queue. They get their places back when one of them comes.
- * - The upkeep looks at each tool once a second, and does what was left undone.
- *
- * States of a job: taken -> in line and parked -> called -> taken -> holding -> released.
+ * States of a job: taken -> in line and parked -> called -> taken again -> running -> released.
  */
 
 /** A job of a serial tool. */

@@ -1,11 +1,9 @@
 import type { Redis } from './bullmq.ts'
 
 /*
- * The time that all processes share is Redis' own. Clocks of machines differ, by minutes at times, and are set while
- * processes run: a time that one machine writes and another one compares must come from one clock.
- *
- * Each process measures how far Redis' clock is from its own monotonic one, which is never set. So asking for the time
- * costs no round trip, and it is right within half of a round trip. Of a cluster's servers all processes ask the same.
+ * The time that all processes share is Redis' own. Each process measures how far it is from its own monotonic clock, so
+ * asking for the time costs no round trip. Of a cluster's servers all processes ask the same one. See
+ * docs/decisions/0028-one-clock.md.
  */
 
 /** Between two measurements, in milliseconds. A step of Redis' clock is known after so long. */

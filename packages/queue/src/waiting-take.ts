@@ -15,10 +15,9 @@ export interface Taken {
 }
 
 /**
- * A worker's wait for a job. The command that takes the job is sent along with the one that waits: Redis runs it in the
- * moment in which the wait ends, where the worker could only send it a round trip later.
- *
- * So Redis may take a job for a worker that is gone or stands still, which nobody knows before the job's lock runs out.
+ * A worker's wait for a job. The command that takes the job is sent together with the one that waits, which saves a round
+ * trip. So Redis may take a job for a worker that is gone or stands still; the job comes back when its lock has run out.
+ * See docs/decisions/0018-waiting-take.md.
  */
 export class WaitingTake {
   readonly #redis: Redis

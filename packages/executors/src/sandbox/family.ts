@@ -19,12 +19,8 @@ export interface Family {
 export const noFamily: Family = { plain: [], guarded: [] }
 
 /**
- * Finds out how to run a family of processes that ends as a whole.
- *
- * A box alone may outlive the worker: while it is being built, there is a moment in which its first process has lost its
- * parent and has not yet asked the kernel to end with it. The kernel ends a namespace as a whole: here with its first
- * process, which does nothing but wait for the one that follows it (and bury orphans). That one ends with its stdin, or
- * its connection to the worker, however the worker dies.
+ * Finds out how to run a family of processes that ends as a whole: in a pid namespace, whose first process only waits for
+ * the one that follows it. A box alone may outlive its worker: docs/decisions/0048-process-families.md.
  */
 export async function findFamily (env: NodeJS.ProcessEnv): Promise<Family> {
   const [unshare, sh] = ['unshare', 'sh'].map(name => findOnPath(name, env['PATH']))

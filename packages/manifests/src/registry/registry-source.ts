@@ -5,13 +5,9 @@ import { loadRegistry, type Registry, type RegistryOptions } from './registry.ts
 import type { Tool } from '../tool/tool.ts'
 
 /*
- * The registry over time: read once at the start, then again whenever a file that it was read from changed, or when
- * it is told to. Files are looked at, not watched: that also sees network file systems and the link swaps by which
- * containers update mounted files. A change counts once nothing has changed for one look, so that a file is not read
- * half written.
- *
- * A new version that breaks a manifest which was sound, or what was sound in it, is refused as a whole: the last good one
- * stays until the files change again.
+ * The registry over time: read at the start, then again whenever one of its files changes, or on request. Files are
+ * looked at, not watched; a change counts once nothing has changed for one look. A new version that breaks something
+ * sound is refused as a whole. See docs/decisions/0059-registry-reload.md.
  */
 
 /** What a reload came to. */

@@ -5,18 +5,14 @@ import { dependentsKey, jobKey } from '../names.ts'
 import { release, type FlowParts } from './release.ts'
 
 /*
- * A job that depends on jobs which exist already (`depends_on`, RC22, RC35).
+ * A job that depends on jobs which exist already (`depends_on`, RC22, RC35). It is parked, and each job that it depends
+ * on has a set of the jobs that wait for it. Whoever settles a job looks at them; a look is the same whoever does it,
+ * however often. See docs/decisions/0044-dependencies.md.
  *
- * BullMQ's flows know children that are made for one parent; a job here may depend on any jobs, of any queues, and many
- * may depend on one. So the job is parked where BullMQ keeps waiting parents, and each job that it depends on has a set
- * of those that wait for it. Whoever settles a job looks at them. A look is the same whoever does it and however often:
- * it notes which dependencies have succeeded (they may be removed before the last one ends), and releases the job when
- * nothing is pending, or something is broken. The worker that takes the job looks once more, and fails it then.
+ * States: parked (added) -> registered with each pending dependency -> released -> taken by a worker. A process that dies
+ * on the way leaves a parked job, which the upkeep finds.
  *
- * States: parked (added) -> registered with each pending dependency -> released -> taken by a worker. A process that
- * dies on the way leaves a parked job, which the upkeep finds.
- *
- * Every command and script here works in the slot of one job, so that queues may be on different nodes of a cluster.
+ * Every command and script here works in the slot of one job: queues may be on different nodes of a cluster.
  */
 
 /** A dependency that can't be met any more. */

@@ -9,13 +9,10 @@ import { serverTime } from '../server-clock.ts'
 import { decodeFailure } from '../settlement.ts'
 
 /*
- * The jobs that one job makes as its steps: BullMQ's children of a parent.
- *
- * BullMQ moves a child from the parent's `dependencies` to `processed` or `failed`, with its outcome, in the script that
- * settles it. So the parent knows the outcome of a step even when that job is removed. Which job is which step stands
- * in the parent's record before the job is added, as does the plan: a parent that is run again, because its worker
- * died, finds what was begun and makes nothing twice. A run after a failure is another attempt, and begins anew; so is
- * one that an operator wants. The names of what is in the record have the numbers of both.
+ * The jobs that one job makes as its steps: BullMQ's children of a parent. The script that settles a step stores its
+ * outcome with the parent. The parent's record has the plan and the id of each step before a job is added, so a parent
+ * that is run again makes nothing twice. Names in the record have the number of the attempt and of the operator's run:
+ * each of these begins anew. See docs/decisions/0045-workflow-steps.md.
  */
 
 /** One attempt of a job that has steps. */

@@ -31,10 +31,8 @@ interface Task {
 }
 
 /**
- * What has to be done though no job comes or ends: wakes those whose time is over, finds what a process that died left
- * parked, lets serial tools go on, cancels the steps of workflows that have ended, removes old jobs, drops ended ones from what their API keys have open, and forgets queues
- * that nobody uses. Every worker process runs it; each task is done by one of them at a time, and costs a command or two
- * for each queue, however many jobs there are.
+ * The work that belongs to no running job. Every worker process runs it; each task is done by one process at a time, and
+ * costs a command or two for each queue. See docs/decisions/0015-upkeep.md.
  */
 export class Upkeep {
   readonly #options: UpkeepOptions

@@ -12,10 +12,9 @@ import type { WorkspaceSetting } from '../workspace/root.ts'
 const defaultFile = 'workflows.yaml'
 
 /**
- * `workflow.run` (RC43, X33): runs the steps of a workflow as jobs of their own, those that don't need each other at
- * the same time. A run starts what can be started and ends with `BuiltinWait`; the job then holds no place of a worker,
- * and is run again when a step has settled. Every run finds what was begun before it, so that a worker may die at any
- * moment. The first step that fails ends the workflow and what still runs of it.
+ * `workflow.run` (RC43, X33): runs the steps of a workflow as jobs of their own. A run starts what can start and ends
+ * with `BuiltinWait`; the job then takes no place of a worker, and is run again when a step has settled. Every run finds
+ * what was begun before it. The first step that fails ends the workflow. See docs/decisions/0045-workflow-steps.md.
  */
 export function createRunWorkflow (readYaml: ReadYaml): BuiltinHandler {
   return async (args, { steps, timeoutMs, workspace, log }) => {

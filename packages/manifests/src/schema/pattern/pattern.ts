@@ -41,14 +41,8 @@ const unicodeProperty = /\\p/i
 const maxRepeats = 10_000
 
 /**
- * Compiles a pattern of a schema, for texts of any size that a caller may send.
- *
- * - Proven to need a bounded number of steps per character: JavaScript's own engine.
- * - Else, when no loop in it is ambiguous (`\s+$`, `a*a*b`, most e-mail patterns: quadratic at worst): RE2's engine,
- *   which needs linear time for every pattern; 1 MB takes about 10 ms.
- * - Else it is refused: it can backtrack exponentially, or RE2 can't run it.
- *
- * Refusing what RE2 could run is meant for those who read the published schema and may run its patterns themselves.
+ * Compiles a pattern of a schema, for texts of any size. A pattern that is proven to be bounded runs on JavaScript's
+ * engine, one without an ambiguous loop on RE2's engine; any other is refused. See docs/decisions/0058-patterns.md.
  *
  * @throws PatternRefused
  */
