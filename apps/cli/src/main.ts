@@ -6,6 +6,7 @@ import { start } from './commands/start.ts'
 import { tools } from './commands/tools.ts'
 import { validate } from './commands/validate.ts'
 import { worker } from './commands/worker.ts'
+import { complain, print } from './terminal.ts'
 
 const commands: readonly Command[] = [start, api, worker, validate, tools, doctor]
 
@@ -18,7 +19,7 @@ const commands: readonly Command[] = [start, api, worker, validate, tools, docto
 export async function main (args: string[]): Promise<number> {
   const [name = '', ...rest] = args
   if (name === '--help' || name === '-h' || name === 'help') {
-    console.log(overview())
+    print(overview())
     return 0
   }
   const command = commands.find(command => command.name === name)
@@ -30,7 +31,7 @@ export async function main (args: string[]): Promise<number> {
     return misused(`${name}: ${(error as Error).message}`, command.help)
   }
   if (given.options['help'] === true) {
-    console.log(command.help)
+    print(command.help)
     return 0
   }
   return await run(command, given)
@@ -51,7 +52,7 @@ async function run (command: Command, given: CommandLine): Promise<number> {
   try {
     return await command.run(given)
   } catch (error) {
-    console.error(`toolyard ${command.name}: ${(error as Error).message}`)
+    complain(`toolyard ${command.name}: ${(error as Error).message}`)
     // Connections and servers that it has opened would keep the process, for nothing.
     if (command.serves === true) process.exit(1)
     return 1
@@ -59,7 +60,7 @@ async function run (command: Command, given: CommandLine): Promise<number> {
 }
 
 function misused (problem: string, help: string): number {
-  console.error(`toolyard: ${problem}\n\n${help}`)
+  complain(`toolyard: ${problem}\n\n${help}`)
   return 2
 }
 

@@ -1,4 +1,5 @@
 import { pino, type Logger } from 'pino'
+import { printable } from './printable.ts'
 
 export type { Logger }
 
@@ -6,6 +7,7 @@ export type { Logger }
 export function createLogger (process: string, level: string): Logger {
   return pino({
     level,
+    hooks: { streamWrite: printable },
     base: { process },
     timestamp: pino.stdTimeFunctions.isoTime,
     redact: { paths: ['req.headers["x-api-key"]', 'headers["x-api-key"]', '*.key', 'API_KEY', 'API_KEYS_JSON', 'CALLBACK_SECRET', '*.secret'], censor: '[redacted]' }

@@ -1,4 +1,6 @@
+import { inspect } from 'node:util'
 import { SettingsError } from './settings.ts'
+import { printable } from './printable.ts'
 
 /** What a process of Toolyard tells the one that started it, over the IPC channel. */
 export interface ReadyMessage {
@@ -39,6 +41,6 @@ const plainErrors = new Set([SettingsError.name, 'UnsafeRedisError'])
 
 /** Ends a process that could not start: what the operator can set right is told in its own words, anything else with its stack. */
 export function exitWithMessage (error: unknown): never {
-  console.error(error instanceof Error && plainErrors.has(error.name) ? error.message : error)
+  console.error(printable(error instanceof Error && plainErrors.has(error.name) ? error.message : inspect(error)))
   process.exit(1)
 }

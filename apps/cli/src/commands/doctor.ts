@@ -1,5 +1,6 @@
 import type { Command } from '../command.ts'
 import type { Check } from '../doctor/check.ts'
+import { print } from '../terminal.ts'
 
 const marks = { good: 'ok     ', warning: 'warning', error: 'ERROR  ' } as const
 
@@ -16,7 +17,7 @@ Exit status: 0 when nothing keeps it from serving (there may be warnings), 1 for
   run: async () => {
     const { examine } = await import('../doctor/examine.ts')
     const checks = await examine()
-    console.log(table(checks))
+    print(table(checks))
     return checks.some(({ verdict }) => verdict === 'error') ? 1 : 0
   }
 }

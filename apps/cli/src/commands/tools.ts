@@ -1,6 +1,7 @@
 import type { Permission } from '@toolyard/contract/terms'
 import type { LayerStep, Registry, Tool } from '@toolyard/manifests'
 import type { Command } from '../command.ts'
+import { complain, print } from '../terminal.ts'
 
 /** `toolyard tools`: what a service with these settings would publish (AC25, P25). */
 export const tools: Command = {
@@ -27,9 +28,9 @@ permissions that PERMISSIONS_ALLOWED has. Needs no Redis, and knows nothing of w
     if (typeof name === 'string') return explain(name, registry, beyond)
     const listed = registry.published().map(({ tool }) => tool).filter(tool => beyond(tool).length === 0)
     if (options['openai'] === true) {
-      console.log(JSON.stringify(listed.map(tool => toolSpec(tool)), null, 2))
+      print(JSON.stringify(listed.map(tool => toolSpec(tool)), null, 2))
       warnOfErrors(registry)
-    } else console.log(overview(listed, registry))
+    } else print(overview(listed, registry))
     return 0
   }
 }
@@ -51,23 +52,23 @@ function errorsNote ({ findings }: Registry): string | undefined {
 /** What is broken may hold more than what is shown. */
 function warnOfErrors (registry: Registry): void {
   const note = errorsNote(registry)
-  if (note !== undefined) console.error(`toolyard tools: ${note}`)
+  if (note !== undefined) complain(`toolyard tools: ${note}`)
 }
 
 function explain (name: string, registry: Registry, beyond: (tool: Tool) => Permission[]): number {
   const explanation = registry.explain(name)
   warnOfErrors(registry)
   if (explanation === undefined) {
-    console.error(`toolyard tools: no manifest that can be read declares a tool named '${name}'`)
+    complain(`toolyard tools: no manifest that can be read declares a tool named '${name}'`)
     return 1
   }
   const { tool, published, steps, findings } = explanation
   const state = tool === undefined ? `is not served: ${steps.some(({ did }) => did === 'left out') ? 'its skill is replaced' : 'every declaration is broken'}` : stateOf(tool, published === true, beyond(tool))
-  console.log(`${name} ${state}`)
-  if (tool !== undefined) console.log(`  job type  ${tool.jobType}\n  from      ${tool.source.file} (entry ${tool.source.index})`)
-  console.log('  layers, in order:')
-  for (const step of steps) console.log(`    ${describeStep(step)}`)
-  for (const finding of findings) console.log(`  ${finding.severity} ${finding.rule}: ${finding.message}`)
+  print(`${name} ${state}`)
+  if (tool !== undefined) print(`  job type  ${tool.jobType}\n  from      ${tool.source.file} (entry ${tool.source.index})`)
+  print('  layers, in order:')
+  for (const step of steps) print(`    ${describeStep(step)}`)
+  for (const finding of findings) print(`  ${finding.severity} ${finding.rule}: ${finding.message}`)
   return 0
 }
 

@@ -1,6 +1,7 @@
 import type { Finding, ValidationOptions } from '@toolyard/manifests'
 import type { Settings } from '@toolyard/runtime'
 import type { Command } from '../command.ts'
+import { complain, print } from '../terminal.ts'
 
 /** `toolyard validate`: everything that is wrong with manifests (P32, PC1, PC6). */
 export const validate: Command = {
@@ -24,11 +25,11 @@ Exit status: 0 without errors, 1 with errors, 2 for a command line that makes no
   takesArguments: true,
   run: async ({ options, args }) => {
     if (args.length === 0) {
-      console.error('toolyard validate: which manifests? Name at least one path.')
+      complain('toolyard validate: which manifests? Name at least one path.')
       return 2
     }
     if (options['import'] === true && options['no-import'] === true) {
-      console.error('toolyard validate: --import or --no-import, not both.')
+      complain('toolyard validate: --import or --no-import, not both.')
       return 2
     }
     const { validateManifests } = await import('@toolyard/manifests')
@@ -40,8 +41,8 @@ Exit status: 0 without errors, 1 with errors, 2 for a command line that makes no
       skills,
       ...(options['no-import'] === true ? {} : { tryImports: await importer(settings, options['import'] === true) })
     })
-    if (options['json'] === true) console.log(JSON.stringify(validation, null, 2))
-    else console.log(report(validation.findings, args.length))
+    if (options['json'] === true) print(JSON.stringify(validation, null, 2))
+    else print(report(validation.findings, args.length))
     return validation.ok ? 0 : 1
   }
 }
@@ -52,11 +53,11 @@ async function importer (settings: Settings, evenInTheOpen: boolean): Promise<No
   return async tools => {
     if (tools.every(({ run }) => run.kind !== 'python')) return []
     if ((await programPaths('python3', process.env)).length === 0) {
-      console.error('toolyard validate: there is no python3 on the PATH, so that modules are not imported.')
+      complain('toolyard validate: there is no python3 on the PATH, so that modules are not imported.')
       return []
     }
     const { faults, skipped } = await tryImports(tools, { env: process.env, hidden: serviceFilesOf(settings, process.env), defaultPermissions: settings.TOOL_DEFAULT_PERMISSIONS, evenInTheOpen })
-    if (skipped !== undefined) console.error(`toolyard validate: modules are not imported, since ${skipped}. --import imports them in the open.`)
+    if (skipped !== undefined) complain(`toolyard validate: modules are not imported, since ${skipped}. --import imports them in the open.`)
     return faults
   }
 }

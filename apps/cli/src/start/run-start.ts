@@ -10,6 +10,7 @@ import { checkPort } from './port.ts'
 import { findEntries, type Entries } from './services.ts'
 import { catchStopSignals, type StopSignals } from '../supervision/stop-signals.ts'
 import { defaultBackoff, type Backoff } from '../supervision/supervisor.ts'
+import { complain, print } from '../terminal.ts'
 
 /** Where `start` runs and what it starts. */
 export interface StartOptions {
@@ -55,12 +56,12 @@ async function serve (options: StartOptions, signals: StopSignals, steps: StopSt
   const { settings, newKey } = await configure(directory, env)
   try {
     await checkPort(settings.HOST, settings.PORT)
-    if (settings.SANDBOX !== 'off') await ensureBubblewrap({ env, say: console.log })
-    const parts = { directory, env, settings, entries, backoff, ending, force: signals.force, warn: console.error }
+    if (settings.SANDBOX !== 'off') await ensureBubblewrap({ env, say: print })
+    const parts = { directory, env, settings, entries, backoff, ending, force: signals.force, warn: complain }
     const address = await startParts(parts, steps, () => { end.abort() })
-    console.log(greet({ address, settings, directory, newKey, redisDirectory: findRedisTarget(settings) === undefined ? redisDirectory(directory) : undefined, keyFile: env['API_KEY_FILE'] }))
+    print(greet({ address, settings, directory, newKey, redisDirectory: findRedisTarget(settings) === undefined ? redisDirectory(directory) : undefined, keyFile: env['API_KEY_FILE'] }))
     if (!ending.aborted) await once(ending, 'abort')
-    console.log(`Stopping; running calls have ${settings.SHUTDOWN_GRACE_SEC} s to end ...`)
+    print(`Stopping; running calls have ${settings.SHUTDOWN_GRACE_SEC} s to end ...`)
   } finally {
     end.abort()
   }

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path'
 import { ensureRedisServer, startRedisServer, type RedisServer } from '@toolyard/queue/server'
 import { launchChild, type ChildOptions, type ReadyChild } from '../supervision/child.ts'
 import type { Service } from '../supervision/supervisor.ts'
+import { print } from '../terminal.ts'
 
 /** The programs of the HTTP service and the worker. */
 export interface Entries {
@@ -19,7 +20,7 @@ export function findEntries (): Entries {
 
 /** The embedded Redis, with its data in `dir`; installs a server program when there is none. */
 export async function redisService (dir: string, env: NodeJS.ProcessEnv): Promise<Service<RedisServer>> {
-  const { path } = await ensureRedisServer({ env, say: console.log })
+  const { path } = await ensureRedisServer({ env, say: print })
   return { name: 'redis', launch: () => startRedisServer({ binary: path, dir, aof: true }) }
 }
 

@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { ParentAnswer, ParentQuestion } from '@toolyard/runtime'
+import { printable, type ParentAnswer, type ParentQuestion } from '@toolyard/runtime'
 import { terminalLine } from '../start/log-line.ts'
 import type { Running } from './running.ts'
 import { StartError } from './start-error.ts'
@@ -72,7 +72,7 @@ function followOutput (child: ChildProcess, { name, log, warn }: ChildOptions): 
     for (const line of last) warn(line)
   })
   const follow = (line: string): void => {
-    log.write(`${line}\n`)
+    log.write(`${printable(line)}\n`)
     const shown = terminalLine(name, line)
     if (shown === undefined) return
     // Before it is ready, a failure is told once, with all of its lines together.

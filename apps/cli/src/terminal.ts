@@ -1,0 +1,11 @@
+import { printable } from '@toolyard/runtime'
+
+/** Prints to stdout. All that this program prints goes through here: parts of it are the texts of others. */
+export function print (text: string): void {
+  console.log(printable(text))
+}
+
+/** Prints to stderr. */
+export function complain (text: string): void {
+  console.error(printable(text))
+}

@@ -1,0 +1,71 @@
+import fc from 'fast-check'
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { printable } from '@toolyard/runtime'
+import t, { type Test } from 'tap'
+import { python } from '../python/fixture.ts'
+
+const program = fileURLToPath(new URL('../../../apps/cli/bin/toolyard.js', import.meta.url))
+const root = join(import.meta.dirname, '../../..')
+t.setTimeout(180_000)
+
+/** Sets the title, clears the screen, and the same with the one character that begins such a sequence in eight bits. */
+const hostile = 'x\u001b]0;title\u0007\u001b[2J\u009b2J\r\u007f\u202ey'
+// eslint-disable-next-line no-control-regex -- what must not come out
+const commands = /[\0-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/
+
+function directoryWith (t: Test, files: Record<string, string>): string {
+  const directory = mkdtempSync(join(tmpdir(), 'toolyard-foreign-'))
+  t.teardown(() => { rmSync(directory, { recursive: true }) })
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(join(directory, name, '..'), { recursive: true })
+    writeFileSync(join(directory, name), text)
+  }
+  return directory
+}
+
+function run (directory: string, ...args: string[]): string {
+  const { stdout, stderr } = spawnSync(process.execPath, [program, ...args], { cwd: directory, env: { PATH: process.env['PATH'], HOME: '/nonexistent', TOOL_MANIFESTS: 'tools.json' }, encoding: 'utf8' })
+  return stdout + stderr
+}
+
+const tools = JSON.stringify({ tools: [{ name: `bad ${hostile}`, description: hostile, command: [`/missing/${hostile}`] }, { name: 'good', description: `good ${hostile}`, command: ['/bin/true', hostile] }] })
+const raising = `from toolyard import Tool\n\nclass Raises(Tool):\n    def __init__(self, *given):\n        raise RuntimeError(${JSON.stringify(hostile)})\n\n    def execute(self):\n        return None\n`
+const pythonManifest = JSON.stringify({ schema_version: '1.0', metadata: { name: 'python', description: hostile }, tools: [{ name: 'raises', description: 'Raises', module: 'raises', permissions: [] }] })
+
+void t.test('no text of a manifest is a command to the terminal', async t => {
+  const directory = directoryWith(t, { 'tools.json': tools })
+  for (const args of [['validate', 'tools.json'], ['validate', '--json', 'tools.json'], ['validate', hostile], ['tools', 'list'], ['tools', 'list', '--json'], ['tools', 'show', 'good'], ['tools', 'show', hostile], ['tools', 'why', hostile], ['doctor'], [hostile], ['validate', `--${hostile}`]]) {
+    const text = run(directory, ...args.map(arg => arg.replaceAll('\0', '')))
+    t.not(text, '')
+    t.notMatch(text, commands, JSON.stringify(args))
+  }
+  t.match(run(directory, 'validate', 'tools.json'), '0;title', 'it is told all the same')
+  t.same(JSON.parse(run(directory, 'validate', '--json', 'tools.json')) instanceof Object, true)
+})
+
+void t.test('no exception of a tool is a command to the terminal', { skip: python.skip }, async t => {
+  const directory = directoryWith(t, { 'manifest.json': pythonManifest, 'raises.py': raising })
+  const text = run(directory, 'validate', '--import', 'manifest.json')
+  t.match(text, 'title')
+  t.notMatch(text, commands)
+})
+
+void t.test('what is printable says the same, and JSON keeps its value', async t => {
+  await t.resolves(fc.assert(fc.asyncProperty(fc.string({ unit: 'binary' }), async text => {
+    const shown = printable(text)
+    return !commands.test(shown) && printable(shown) === shown && JSON.parse(printable(JSON.stringify(text))) === text
+  }), { numRuns: 500 }))
+})
+
+void t.test('nothing is printed past the function that makes it printable', async t => {
+  const sources = ['apps', 'packages'].flatMap(top => readdirSync(join(root, top)).flatMap(name => {
+    const directory = join(root, top, name, 'src')
+    return readdirSync(directory, { recursive: true, encoding: 'utf8' }).filter(file => file.endsWith('.ts')).map(file => join(directory, file))
+  }))
+  const printing = sources.filter(file => /console\.(?:log|error|warn)|process\.std(?:out|err)\.write/.test(readFileSync(file, 'utf8'))).map(file => file.slice(root.length))
+  t.strictSame(printing.sort(), ['/apps/cli/src/supervision/run-workers.ts', '/apps/cli/src/terminal.ts', '/packages/executors/src/sandbox/probe/canary.ts', '/packages/runtime/src/process.ts'])
+})
