@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import t from 'tap'
 import type { Test } from 'tap'
 import type { Outcome, RunContext } from '@toolyard/executors'
-import { createFixture, isAlive, outputOf, until, type Fixture } from '../executors/fixture.ts'
+import { createFixture, isAlive, outputOf, type Fixture } from '../executors/fixture.ts'
+import { waitFor } from '../support/condition.ts'
 
 const node = process.execPath
 
@@ -69,7 +70,7 @@ t.test('fault 9 a cancel ends the program before it is answered', async t => {
   const { exec, workspace } = createExec(t, ['sh'])
   const stop = new AbortController()
   const run = exec({ command: 'sh', args: ['-c', 'echo $$ > pid.new; mv pid.new pid; sleep 60'] }, { signal: stop.signal })
-  await until('the program runs', () => { try { return readFileSync(join(workspace, 'pid'), 'utf8') !== '' } catch { return false } })
+  await waitFor('the program runs', () => { try { return readFileSync(join(workspace, 'pid'), 'utf8') !== '' } catch { return false } })
   stop.abort()
   t.match(await run, { ok: false, error: { code: 'JOB_CANCELLED' } })
   t.notOk(isAlive(Number(readFileSync(join(workspace, 'pid'), 'utf8'))))

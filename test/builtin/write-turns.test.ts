@@ -6,9 +6,10 @@ import { mkdirSync, readdirSync, readFileSync, symlinkSync, utimesSync, writeFil
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
-import { createFixture, outputOf, until } from '../executors/fixture.ts'
+import { createFixture, outputOf } from '../executors/fixture.ts'
 import { connectTo } from '../support/connection.ts'
 import { startTestRedis } from '../support/redis.ts'
+import { waitFor } from '../support/condition.ts'
 
 const server = await startTestRedis(t)
 
@@ -67,7 +68,7 @@ t.test('RC37 the lock of a writer that was killed ends by itself within seconds'
   const fixture = createFixture(t, { builtins: { locks: new EntryLocks(await connectTo(t, server)) } })
   writeFileSync(join(fixture.workspace, 'file'), '')
   const child = startWriter(fixture.workspace, 'killed', 2_000)
-  await until('it writes', () => readFileSync(join(fixture.workspace, 'file'), 'utf8').length > 0)
+  await waitFor('it writes', () => readFileSync(join(fixture.workspace, 'file'), 'utf8').length > 0)
   child.kill('SIGKILL')
   await once(child, 'exit')
   const outcomes = await Promise.all(Array.from({ length: 5 }, (_, index) => fixture.runBuiltin('data.write_file', { path: 'file', mode: 'append', content: `after-${index}\n` }, { timeoutMs: 15_000 })))
@@ -97,7 +98,7 @@ t.test('RC37 whoever may have lost its lock changes nothing', async t => {
   const lock = await locks.take('name', signal)
   t.equal(lock.isHeld(), true)
   await redis.stop()
-  await until('it is not held for certain', () => !lock.isHeld())
+  await waitFor('it is not held for certain', () => !lock.isHeld())
   await redis.start()
   t.equal(lock.isHeld(), false, 'the lock went with its Redis')
   const fixture = createFixture(t, { builtins: { locks: { take: async () => await Promise.resolve({ isHeld: () => false, release: () => {} }) } } })

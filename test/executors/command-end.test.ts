@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { createFixture, isAlive, outputOf, until, writtenPids } from './fixture.ts'
+import { createFixture, isAlive, outputOf, writtenPids } from './fixture.ts'
+import { waitFor } from '../support/condition.ts'
 
 // Most of these wait for a timeout.
 t.jobs = 4
@@ -61,7 +62,7 @@ t.test('fault 1 the daemons of other calls live on', linux, async t => {
   const fixture = createFixture(t)
   const other = new AbortController()
   const spared = fixture.runShell('(setsid sh -c "echo \\$\\$ > spared; exec sleep 60" &); sleep 60', { signal: other.signal })
-  await until('the other call is up', () => existsSync(join(fixture.workspace, 'spared')))
+  await waitFor('the other call is up', () => existsSync(join(fixture.workspace, 'spared')))
   await fixture.runShell('(setsid sh -c "echo \\$\\$ > killed; exec sleep 60" &); sleep 60', { timeoutMs: 1_000 })
   t.same(writtenPids(fixture, 'spared', 'killed').map(isAlive), [true, false])
   other.abort()
@@ -102,7 +103,7 @@ t.test('fault 9 a cancel kills the tree: JOB_CANCELLED', linux, async t => {
   const fixture = createFixture(t)
   const cancel = new AbortController()
   const run = fixture.runShell('(setsid sh -c "echo \\$\\$ > daemon; exec sleep 60" &); echo $$ > pid; sleep 60', { signal: cancel.signal })
-  await until('the tool is up', () => existsSync(join(fixture.workspace, 'daemon')) && existsSync(join(fixture.workspace, 'pid')))
+  await waitFor('the tool is up', () => existsSync(join(fixture.workspace, 'daemon')) && existsSync(join(fixture.workspace, 'pid')))
   const begun = performance.now()
   cancel.abort()
   t.same(await run, { ok: false, error: { code: 'JOB_CANCELLED', message: 'Job was cancelled' } })
@@ -114,7 +115,7 @@ t.test('fault 9 an abort whose reason is a call error ends with that error', asy
   const fixture = createFixture(t)
   const stop = new AbortController()
   const run = fixture.runShell(': > up; exec sleep 60', { signal: stop.signal })
-  await until('the tool is up', () => existsSync(join(fixture.workspace, 'up')))
+  await waitFor('the tool is up', () => existsSync(join(fixture.workspace, 'up')))
   stop.abort(Object.assign(new Error('the worker stopped'), { code: 'WORKER_LOST' }))
   t.same(await run, { ok: false, error: { code: 'WORKER_LOST', message: 'the worker stopped' } })
 })

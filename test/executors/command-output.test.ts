@@ -76,10 +76,12 @@ t.test('fault 3 endless output is capped and drained until the timeout, with fla
   const outcome = await fixture.runShell('yes', { timeoutMs: 1_500 })
   t.match(outcome, { ok: false, error: { code: 'TOOL_TIMEOUT' } })
   // The collector gives buffers back in a thread of its own, a little later.
-  await waitFor('what was read is gone', () => {
+  const left = await waitFor('what was read is gone', () => {
     collectGarbage()
-    return process.memoryUsage().arrayBuffers - before.arrayBuffers < 20e6
+    const bytes = process.memoryUsage().arrayBuffers - before.arrayBuffers
+    return bytes < 20e6 && { bytes }
   })
+  t.ok(left.bytes < 20e6, 'what was read is gone')
   const [line] = await fixture.auditLines()
   t.ok(Number(line?.['stdoutBytes']) > 10e6, `${String(line?.['stdoutBytes'])} bytes were drained`)
 })
@@ -113,9 +115,11 @@ t.test('fault 11 runs leave no memory behind, which would slow down the next spa
   const before = process.memoryUsage()
   for (let i = 0; i < 30; i++) await run()
   // What has closed takes a turn or two of the event loop to be gone.
-  await waitFor('memory is as before', () => {
+  const left = await waitFor('memory is as before', () => {
     collectGarbage()
     const after = process.memoryUsage()
-    return after.arrayBuffers + after.heapUsed - before.arrayBuffers - before.heapUsed < 10e6
+    const bytes = after.arrayBuffers + after.heapUsed - before.arrayBuffers - before.heapUsed
+    return bytes < 10e6 && { bytes }
   })
+  t.ok(left.bytes < 10e6, 'less than two of the thirty outputs')
 })

@@ -1,7 +1,8 @@
 import { readFileSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { createFixture, outputOf, until } from './fixture.ts'
+import { createFixture, outputOf } from './fixture.ts'
+import { waitFor } from '../support/condition.ts'
 
 t.test('A16 A37 the arguments reach stdin as JSON, exactly, with an end', async t => {
   const fixture = createFixture(t)
@@ -65,7 +66,7 @@ t.test('AC19 calls run side by side', async t => {
 t.test('AC20 stderr of a tool that succeeds is logged line by line while it runs, and is no part of the output', async t => {
   const fixture = createFixture(t)
   const run = fixture.runShell('echo one >&2; echo >&2; printf "two" >&2; until [ -e go ]; do sleep 0.01; done; echo three >&2; echo out')
-  await until('the first line', () => fixture.logged.includes('one'))
+  await waitFor('the first line', () => fixture.logged.includes('one'))
   await fixture.runShell(': > go')
   t.equal(outputOf(await run), 'out')
   t.same(fixture.logged, ['one', 'twothree'])

@@ -1,7 +1,6 @@
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Test } from 'tap'
 import { createExecutors, openAudit, type Audit, type BuiltinOptions, type Executors, type Outcome, type RunContext } from '@toolyard/executors'
 import type { CommandRun, Tool } from '@toolyard/manifests'
@@ -118,15 +117,6 @@ export function whole (outcome: Outcome): Outcome {
 export function outputOf (outcome: Outcome): unknown {
   if (!outcome.ok) throw new Error(`the run failed: ${JSON.stringify(outcome.error)}`)
   return outcome.output
-}
-
-/** Waits until a condition holds, at most 20 s. */
-export async function until (what: string, condition: () => boolean): Promise<void> {
-  const end = performance.now() + 20_000
-  while (!condition()) {
-    if (performance.now() > end) throw new Error(`never happened: ${what}`)
-    await sleep(5)
-  }
 }
 
 /** Whether a process exists and isn't merely waiting to be reaped. */

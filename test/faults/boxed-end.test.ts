@@ -2,9 +2,10 @@ import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
-import { outputOf, until } from '../executors/fixture.ts'
+import { outputOf } from '../executors/fixture.ts'
 import { boxedTools, withoutBox } from '../sandbox/boxed-tools.ts'
 import { nap, running } from '../sandbox/running.ts'
+import { waitFor } from '../support/condition.ts'
 
 const skip = await withoutBox()
 const timedOut = { ok: false, error: { code: 'TOOL_TIMEOUT', message: 'tool timed out' } }
@@ -93,7 +94,7 @@ void t.test('fault 9 a cancel empties the box', { skip }, async t => {
   const seconds = nap()
   const cancel = new AbortController()
   const run = tools.shell(`setsid sleep ${seconds} & sleep ${seconds}`, { signal: cancel.signal })
-  await until('the tool is up', () => running('sleep', seconds).length === 2)
+  await waitFor('the tool is up', () => running('sleep', seconds).length === 2)
   const begun = performance.now()
   cancel.abort()
   t.match(await run, { ok: false, error: { code: 'JOB_CANCELLED' } })

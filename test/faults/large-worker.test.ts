@@ -2,9 +2,10 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
-import { createFixture, isAlive, outputOf, until, writtenPids } from '../executors/fixture.ts'
+import { createFixture, isAlive, outputOf, writtenPids } from '../executors/fixture.ts'
 import { boxedTools, withoutBox } from '../sandbox/boxed-tools.ts'
 import { running } from '../sandbox/running.ts'
+import { waitFor } from '../support/condition.ts'
 
 const linux = process.platform === 'linux' ? false : 'only Linux has the helper process'
 const noBox = await withoutBox()
@@ -50,7 +51,7 @@ void t.test('fault 11 a worker that has grown by 250 MB starts processes as chea
 void t.test('fault 11 fault 1 when the process that starts tools is killed, its calls are lost, nothing of them lives on, and the next calls run', { skip: linux }, async t => {
   const fixture = createFixture(t)
   const lost = fixture.runShell('echo $$ > self; setsid sleep 600 & echo $! > child; wait')
-  await until('the tool is up', () => {
+  await waitFor('the tool is up', () => {
     try {
       return writtenPids(fixture, 'self', 'child').every(pid => pid > 0)
     } catch {
@@ -94,7 +95,7 @@ void t.test('fault 11 a box ends with the process that started it', { skip: noBo
     }
   })
   const lost = tools.shell(`sleep ${seconds}`)
-  await until('the tool is up', sleeping)
+  await waitFor('the tool is up', sleeping)
   process.kill(helperPid(), 'SIGKILL')
   t.match(await lost, { ok: false, error: { code: 'WORKER_LOST' } })
   t.notOk(sleeping())

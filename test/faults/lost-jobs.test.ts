@@ -15,14 +15,10 @@ void t.test('fault 20 the job of a killed worker runs elsewhere within 5 s when 
   const { id } = await submit(service.client, { type: 'agentcli.again', input: { mark: 'a', sec: '55' } })
   await waitFor('it runs', () => runsOf(service).get('a') === 1)
   await service.startWorker()
-  // What a run takes here and now is not what a loss costs.
-  const calledAt = performance.now()
-  await service.client.call('once', { mark: 'calm' })
-  const runMs = performance.now() - calledAt
   await service.workers[0]?.stop('SIGKILL')
   const killedAt = performance.now()
   const took = await waitFor('it runs again', () => runsOf(service).get('a') === 2 && performance.now() - killedAt)
-  t.ok(took - runMs < 5_000, `taken up after ${took} ms, where a run takes ${runMs} ms`)
+  t.ok(took < 5_000, `taken up after ${took} ms`)
   t.equal((await cancel(service.client, id)).body.job.status, 'cancelled')
 })
 

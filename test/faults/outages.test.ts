@@ -39,8 +39,7 @@ t.test('Redis is stopped: 503 within 2 s; it is back: the API serves again by it
     t.equal(answer.status, 503)
     t.match(answer.body, { ok: false, error: { code: 'UNAVAILABLE' } })
   }
-  // What one of them took longer is the machine's.
-  t.ok(Math.min(...times) < 2_000, times.join())
+  t.ok(Math.max(...times) < 2_000, `each within 2 s: ${times.join()}`)
   t.equal((await service.client.request('/ready')).status, 503)
   t.equal((await service.client.request('/health')).status, 200)
   t.equal((await service.client.request('/v1/agent-tools')).status, 200, 'the list needs no Redis')
@@ -62,7 +61,7 @@ t.test('Redis hangs: 503 within 2 s', async t => {
       times.push(performance.now() - startedAt)
       t.equal(answer.status, 503)
     }
-    t.ok(Math.min(...times) < 2_000, times.join())
+    t.ok(Math.max(...times) < 2_000, `each within 2 s: ${times.join()}`)
   } finally {
     process.kill(service.redis.pid(), 'SIGCONT')
   }

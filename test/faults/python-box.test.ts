@@ -1,11 +1,12 @@
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { errorOf, outputOf, python, until } from '../python/fixture.ts'
+import { errorOf, outputOf, python } from '../python/fixture.ts'
 import { boxedPython } from '../sandbox/boxed-python.ts'
 import { withoutBox } from '../sandbox/boxed-tools.ts'
 import { nap, running } from '../sandbox/running.ts'
 import { setUpTarget } from './target.ts'
+import { waitFor } from '../support/condition.ts'
 
 const hostile = join(import.meta.dirname, '../../../samples/hostile')
 const skip = python.skip === false ? await withoutBox() : python.skip
@@ -52,7 +53,7 @@ void t.test('fault 1 fault 2 fault 9 nothing of a call is alive after a timeout,
   t.strictSame(running('sleep', seconds), [], 'after a return')
   const cancel = new AbortController()
   const run = tools.call({ module: 'family', arguments: { ...given, stay: true }, signal: cancel.signal })
-  await until('the family is up', () => running('sleep', seconds).length === 4)
+  await waitFor('the family is up', () => running('sleep', seconds).length === 4)
   cancel.abort()
   t.equal(errorOf(await run), 'JOB_CANCELLED: Job was cancelled')
   t.strictSame(running('sleep', seconds), [], 'after a cancel')
@@ -84,7 +85,7 @@ void t.test('fault 10 many timeouts of Python tools leave no process and no desc
 void t.test('a call that kills all that it can reach kills itself alone', { skip }, async t => {
   const tools = await boxedPython(t)
   const beside = tools.execute('beside', 'print("up")\nwhile not os.path.exists("go"): time.sleep(0.01)\nreturn "unharmed"')
-  await until('the other call runs', () => tools.logged.includes('up'))
+  await waitFor('the other call runs', () => tools.logged.includes('up'))
   const kills = 'for pid in [1, os.getppid(), *(int(pid) for pid in os.listdir("/proc") if pid.isdigit())]:\n    if pid not in (0, os.getpid()): os.kill(pid, 9)\nos.killpg(0, 9)\nreturn "alive"'
   t.equal(errorOf(await tools.execute('kills', kills)), 'TOOL_FAILED: signal: SIGKILL')
   writeFileSync(join(tools.workspace, 'go'), '')
@@ -109,7 +110,7 @@ if len(processes) > 2: found.append("processes")
 return found`
   const cancel = new AbortController()
   const leaving = tools.execute('leaves', `if given.get("look"):\n${indented(look)}\n${leave}`, { signal: cancel.signal, permissions: [] })
-  await until('it has left everything', () => tools.logged.includes('up'))
+  await waitFor('it has left everything', () => tools.logged.includes('up'))
   t.strictSame(outputOf(await tools.call({ module: 'leaves', permissions: [], arguments: { look: true } })), [])
   cancel.abort()
   await leaving
@@ -167,7 +168,7 @@ void t.test('a template or host that dies takes its calls along, and the next ca
   // Upwards from the sleep: the call, its init, the template, its init, the host.
   for (const [who, steps] of [['template', 3], ['host', 5]] as const) {
     const run = tools.call({ module: 'victim', arguments: { seconds } })
-    await until('the call runs', () => running('sleep', seconds).length === 1)
+    await waitFor('the call runs', () => running('sleep', seconds).length === 1)
     const pid = ancestor(Number(running('sleep', seconds)[0]), steps)
     t.match(readFileSync(`/proc/${pid}/cmdline`, 'latin1'), /toolyard_host/)
     process.kill(pid, 'SIGKILL')
@@ -184,7 +185,7 @@ void t.test('the first process of a nest that dies or is stopped costs its own c
   t.equal(outputOf(await tools.execute('victim', body)), 'fine')
   for (const [signal, error] of [['SIGKILL', 'TOOL_FAILED: signal: SIGKILL'], ['SIGSTOP', 'TOOL_TIMEOUT: tool timed out']] as const) {
     const run = tools.call({ module: 'victim', arguments: { seconds }, timeoutMs: 10_000 })
-    await until('the call runs', () => running('sleep', seconds).length === 1)
+    await waitFor('the call runs', () => running('sleep', seconds).length === 1)
     const sleeping = Number(running('sleep', seconds)[0])
     process.kill(ancestor(sleeping, 2), signal)
     if (signal === 'SIGSTOP') process.kill(sleeping, 'SIGKILL')

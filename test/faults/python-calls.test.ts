@@ -7,9 +7,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import t, { type Test } from 'tap'
-import { errorOf, outputOf, python, until } from '../python/fixture.ts'
+import { errorOf, outputOf, python } from '../python/fixture.ts'
 import { boxedPython, type BoxedPython } from '../sandbox/boxed-python.ts'
 import { withoutBox } from '../sandbox/boxed-tools.ts'
+import { waitFor } from '../support/condition.ts'
 
 /* What the calls of one module can do to each other, to its import, and to the worker. */
 
@@ -21,6 +22,7 @@ const secret = 'a-victims-secret'
 /** Tries each door to the first process of its nest, and writes what that process would report of other calls. */
 const init = `
 import json
+import { waitFor } from '../support/condition.ts'
 reached = []
 reports = [json.dumps({"id": n, "exit": 0}).encode() for n in range(1, 40)] + [b"W\\0\\0", b"\\0" * 9]
 for name in ("environ", "mem", "maps", "auxv", "io", "stack", "syscall", "pagemap", "smaps", "personality"):
@@ -76,7 +78,7 @@ const beside = 'print("up")\nwhile not os.path.exists("go"): time.sleep(0.01)\nr
 async function attackOne (t: Test, tools: BoxedPython, attack: string, before = ''): Promise<unknown> {
   writeModule(tools, 'shared', `if given.get("attack"):\n${indented(attack)}\n${beside}`, before)
   const victim = tools.call({ module: 'shared', permissions: ['write_files'], arguments: { secret } })
-  await until('the victim runs', () => tools.logged.includes('up'))
+  await waitFor('the victim runs', () => tools.logged.includes('up'))
   const attacked = outputOf(await tools.call({ module: 'shared', permissions: ['write_files'], arguments: { attack: true } }))
   const early = await Promise.race([victim, new Promise(resolve => setTimeout(resolve, 100, 'it runs'))])
   t.equal(early, 'it runs', 'the victim goes on')
@@ -200,7 +202,7 @@ void t.test('a module that writes anything to the worker while it is imported hu
   const tools = await boxedPython(t)
   writeModule(tools, 'well', beside)
   const victim = tools.call({ module: 'well', permissions: ['write_files'] })
-  await until('the other call runs', () => tools.logged.includes('up'))
+  await waitFor('the other call runs', () => tools.logged.includes('up'))
   const messages = ['{"ready":true}', ...Array.from({ length: 8 }, (_, id) => `{"id":${id + 1},"pid":2,"pipes":[0,1,2]}`), '{"id":1,"exit":0}', '{"id":1,"pid":1,"pipes":[3,4,5]}', '{"id":2,"signal":"x"}', '{"id":1,"pid":3,"pipes":"x"}']
   const spoil = `import stat
 for message in ${JSON.stringify(messages)}:

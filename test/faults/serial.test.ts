@@ -108,7 +108,7 @@ t.test('P22 a serial tool goes on when the worker that runs it stands still', op
   service.workers[1]?.child.kill('SIGSTOP')
   await succeed(service, waiting, 10_000)
   service.workers[1]?.child.kill('SIGCONT')
-  await reach(service.client, held, 'failed')
+  t.match(await reach(service.client, held, 'failed'), { error: { code: 'WORKER_LOST' } }, 'the call that held it up is lost')
 })
 
 t.test('P22 calls of a serial tool that are due later hold nobody up, and those that are due run in the order of arrival', options, async t => {

@@ -1,9 +1,10 @@
 import { cpSync, linkSync, mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import t from 'tap'
-import { errorOf, outputOf, python, until } from '../python/fixture.ts'
+import { errorOf, outputOf, python } from '../python/fixture.ts'
 import { boxedPython, type BoxedPython } from '../sandbox/boxed-python.ts'
 import { withoutBox } from '../sandbox/boxed-tools.ts'
+import { waitFor } from '../support/condition.ts'
 
 const skip = python.skip === false ? await withoutBox() : python.skip
 /** Reads every file below the Python root and the workspace, also by the names that are given, and returns those that hold a secret. */
@@ -70,7 +71,7 @@ void t.test('fault 13 a file of the service that is replaced while a call runs s
   t.strictSame(await seen(tools), [])
   const body = `${look}\nprint("up")\nwhile not os.path.exists("go"): time.sleep(0.01)\nreturn secrets()`
   const run = tools.execute('waits', body, { arguments: { paths: [file] } })
-  await until('the call runs', () => tools.logged.includes('up'))
+  await waitFor('the call runs', () => tools.logged.includes('up'))
   replace(file)
   writeFileSync(join(tools.workspace, 'go'), '')
   t.strictSame(outputOf(await run), [], 'a call that runs')

@@ -6,7 +6,7 @@ import t from 'tap'
 import type { Outcome } from '@toolyard/executors'
 import { outputOf } from '../executors/fixture.ts'
 import { boxedTools, withoutBox, type BoxedTools } from '../sandbox/boxed-tools.ts'
-import { until } from '../python/fixture.ts'
+import { waitFor } from '../support/condition.ts'
 
 const skip = await withoutBox()
 t.setTimeout(120_000)
@@ -35,7 +35,7 @@ void t.test('fault 13 files of the service among the programs of tools are in no
   symlinkSync('../.env', join(tools.base, 'tools/bin/link'))
   t.strictSame(await look(), 'tools/bin/own', 'by none of their names')
   const running = look('echo up >&2; while ! test -e signals/go; do sleep 0.02; done')
-  await until('the tool runs', () => tools.logged.includes('up'))
+  await waitFor('the tool runs', () => tools.logged.includes('up'))
   for (const path of ['tools/.env', 'workspace/.env']) renameSync(put(tools.base, `${path}.draft`), join(tools.base, path))
   put(tools.workspace, 'signals/go', '')
   t.strictSame(await running, 'tools/bin/own', 'nor when they are replaced while a tool runs')

@@ -3,9 +3,9 @@ import { chmodSync, mkdirSync, readFileSync, renameSync, symlinkSync, writeFileS
 import { join } from 'node:path'
 import t from 'tap'
 import { validateManifests } from '@toolyard/manifests'
-import { until } from '../executors/fixture.ts'
 import { boxedTools, withoutBox } from '../sandbox/boxed-tools.ts'
 import { startService } from '../support/service.ts'
+import { waitFor } from '../support/condition.ts'
 
 const script = '#!/bin/sh\necho genuine\n'
 const digest = (text: string): string => createHash('sha256').update(text).digest('hex')
@@ -110,5 +110,5 @@ async function refusals (output: () => Promise<string>, before: number): Promise
   let text = ''
   const end = performance.now() + 20_000
   do text = await output(); while (text.split('still served').length <= before && performance.now() < end)
-  await until('the new version is refused', () => text.split('still served').length > before)
+  await waitFor('the new version is refused', () => text.split('still served').length > before)
 }

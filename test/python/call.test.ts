@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import t from 'tap'
-import { createFixture, errorOf, isBoxed, linuxPython, outputOf, python, until } from './fixture.ts'
+import { createFixture, errorOf, isBoxed, linuxPython, outputOf, python } from './fixture.ts'
+import { waitFor } from '../support/condition.ts'
 
 t.test('what a tool prints goes to the log, line by line, and never into the result', python, async t => {
   const fixture = await createFixture(t)
@@ -12,7 +13,7 @@ t.test('what a tool prints goes to the log, line by line, and never into the res
 t.test('lines are logged while the tool runs', python, async t => {
   const fixture = await createFixture(t)
   const run = fixture.execute('print("ready")\nwhile not os.path.exists("go"): time.sleep(0.01)\nreturn 1')
-  await until('the line is logged', () => fixture.logged.includes('ready'))
+  await waitFor('the line is logged', () => fixture.logged.includes('ready'))
   t.equal(outputOf(await fixture.execute('open("go", "w")')), null)
   t.equal(outputOf(await run), 1)
 })

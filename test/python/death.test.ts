@@ -4,7 +4,8 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
-import { createFixture, errorOf, isAlive, openPython, outputOf, toolClass, until } from './fixture.ts'
+import { createFixture, errorOf, isAlive, openPython, outputOf, toolClass } from './fixture.ts'
+import { waitFor } from '../support/condition.ts'
 
 const pids = toolClass('with open("/proc/%d/stat" % os.getppid()) as stat: return [os.getpid(), os.getppid(), int(stat.read().split()[3])]', 'Pids')
 const waiting = toolClass('print("up")\nwhile not os.path.exists("go"): time.sleep(0.01)\nreturn "done"', 'Waiting')
@@ -13,7 +14,7 @@ t.test('a template that is killed fails its own calls, and the next call gets a 
   const fixture = await createFixture(t)
   fixture.source('tool.py', waiting + pids)
   const running = fixture.run({ className: 'Waiting' })
-  await until('the call runs', () => fixture.logged.includes('up'))
+  await waitFor('the call runs', () => fixture.logged.includes('up'))
   const [, template, host] = outputOf(await fixture.run({ className: 'Pids' })) as number[]
   process.kill(Number(template), 'SIGKILL')
   t.equal(errorOf(await running), 'INTERNAL: the Python host ended while the tool ran')
@@ -26,14 +27,14 @@ t.test('a process that waits for the next call is forked ahead, and replaced whe
   const fixture = await createFixture(t)
   fixture.source('tool.py', pids)
   const [first, template] = outputOf(await fixture.run()) as number[]
-  await until('one waits', () => childrenOf(template).length === 1 && !childrenOf(template).includes(Number(first)))
+  await waitFor('one waits', () => childrenOf(template).length === 1 && !childrenOf(template).includes(Number(first)))
   const [waiting] = childrenOf(template)
   const [second] = outputOf(await fixture.run()) as number[]
   t.equal(second, waiting)
-  await until('another waits', () => childrenOf(template).length === 1 && !childrenOf(template).includes(Number(second)))
+  await waitFor('another waits', () => childrenOf(template).length === 1 && !childrenOf(template).includes(Number(second)))
   const [killed] = childrenOf(template)
   process.kill(Number(killed), 'SIGKILL')
-  await until('it is reaped', () => !childrenOf(template).includes(Number(killed)))
+  await waitFor('it is reaped', () => !childrenOf(template).includes(Number(killed)))
   const [third, sameTemplate] = outputOf(await fixture.run()) as number[]
   t.not(third, killed)
   t.equal(sameTemplate, template)
@@ -43,17 +44,17 @@ t.test('a process that waits runs no source that has changed since', openPython,
   const fixture = await createFixture(t)
   fixture.source('tool.py', toolClass('return ["old", os.getppid()]'))
   const [, template] = outputOf(await fixture.run()) as [string, number]
-  await until('one waits', () => childrenOf(template).length === 1)
+  await waitFor('one waits', () => childrenOf(template).length === 1)
   fixture.source('tool.py', toolClass('return ["changed", os.getppid()]'))
   t.equal((outputOf(await fixture.run()) as string[])[0], 'changed')
-  await until('the old ones are gone', () => !isAlive(template))
+  await waitFor('the old ones are gone', () => !isAlive(template))
 })
 
 t.test('a tool that kills its template fails alone, and is dead', openPython, async t => {
   const fixture = await createFixture(t)
   fixture.source('other.py', waiting)
   const beside = fixture.run({ module: 'other' })
-  await until('the other call runs', () => fixture.logged.includes('up'))
+  await waitFor('the other call runs', () => fixture.logged.includes('up'))
   const outcome = await fixture.execute('open("pid", "w").write(str(os.getpid()))\nos.kill(os.getppid(), signal.SIGKILL)\ntime.sleep(60)')
   t.equal(errorOf(outcome), 'INTERNAL: the Python host ended while the tool ran')
   t.notOk(isAlive(Number(fixture.written('pid'))))
@@ -65,10 +66,10 @@ t.test('a host that is killed is started again, and running calls end by themsel
   const fixture = await createFixture(t)
   fixture.source('tool.py', waiting + pids)
   const running = fixture.run({ className: 'Waiting' })
-  await until('the call runs', () => fixture.logged.includes('up'))
+  await waitFor('the call runs', () => fixture.logged.includes('up'))
   const [, , host] = outputOf(await fixture.run({ className: 'Pids' })) as number[]
   process.kill(Number(host), 'SIGKILL')
-  await until('the host is dead', () => !isAlive(Number(host)))
+  await waitFor('the host is dead', () => !isAlive(Number(host)))
   const [, , newHost] = outputOf(await fixture.run({ className: 'Pids' })) as number[]
   t.not(newHost, host)
   t.equal(outputOf(await fixture.execute('open("go", "w")')), null)
@@ -112,13 +113,13 @@ t.test('a worker that is killed leaves no host, no template and no call', openPy
   const runs = ['tool', 'importing'].map(module => JSON.stringify(fixture.tool({ module }).run))
   const worker = fork(new URL('./plain-worker.js', import.meta.url), [fixture.workspace, ...runs], { stdio: 'ignore' })
   t.teardown(() => { worker.kill('SIGKILL') })
-  await until('the worker is busy', () => fixture.has('pids') && fixture.has('importing'))
+  await waitFor('the worker is busy', () => fixture.has('pids') && fixture.has('importing'))
   const left = `${fixture.written('pids')} ${fixture.written('importing')}`.split(' ').map(Number)
   t.same(left.map(isAlive), left.map(() => true))
   worker.kill('SIGKILL')
   await once(worker, 'exit')
-  await until('all are dead', () => !left.some(isAlive))
-  await until('its directory is gone', () => receptions().every(name => before.has(name)))
+  await waitFor('all are dead', () => !left.some(isAlive))
+  await waitFor('its directory is gone', () => receptions().every(name => before.has(name)))
   t.pass()
 })
 

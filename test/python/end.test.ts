@@ -1,5 +1,6 @@
 import t from 'tap'
-import { createFixture, errorOf, isAlive, linuxPython, openPython, outputOf, python, until } from './fixture.ts'
+import { createFixture, errorOf, isAlive, linuxPython, openPython, outputOf, python } from './fixture.ts'
+import { waitFor } from '../support/condition.ts'
 
 const timedOut = { ok: false, error: { code: 'TOOL_TIMEOUT', message: 'tool timed out' } }
 /** Writes the pid of each process that it starts into a file of its name, then goes on. */
@@ -43,7 +44,7 @@ t.test('fault 9 after a cancel nothing of a call is left', openPython, async t =
   const fixture = await createFixture(t)
   const cancel = new AbortController()
   const run = fixture.execute(`${family}\ntime.sleep(60)`, { signal: cancel.signal, config: { workspace: fixture.workspace } })
-  await until('the family is up', () => fixture.logged.includes('family is up'))
+  await waitFor('the family is up', () => fixture.logged.includes('family is up'))
   cancel.abort()
   t.same(await run, { ok: false, error: { code: 'JOB_CANCELLED', message: 'Job was cancelled' } })
   t.same(members.filter(name => isAlive(Number(fixture.written(name)))), [])
@@ -72,7 +73,7 @@ t.test('a tool has a short time to clean up at SIGTERM', python, async t => {
   const cancel = new AbortController()
   const body = 'def leave(*_):\n    open("cleaned", "w")\n    sys.exit()\nsignal.signal(signal.SIGTERM, leave)\nprint("up")\ntime.sleep(60)'
   const run = fixture.execute(body, { signal: cancel.signal })
-  await until('the tool is up', () => fixture.logged.includes('up'))
+  await waitFor('the tool is up', () => fixture.logged.includes('up'))
   cancel.abort()
   t.equal(errorOf(await run), 'JOB_CANCELLED: Job was cancelled')
   t.ok(fixture.has('cleaned'))

@@ -1,7 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Test } from 'tap'
 import { createExecutors, openAudit, openSandbox, type CompileSchema, type ExecutorOptions, type Executors, type Outcome, type RunContext, type Sandbox } from '@toolyard/executors'
 import type { PythonRun, Tool } from '@toolyard/manifests'
@@ -130,15 +129,6 @@ export function outputOf (outcome: Outcome): unknown {
 export function errorOf (outcome: Outcome): string {
   if (outcome.ok) throw new Error(`the run succeeded: ${JSON.stringify(outcome.output)}`)
   return `${outcome.error.code}: ${outcome.error.message}`
-}
-
-/** Waits until a condition holds, at most 20 s. */
-export async function until (what: string, condition: () => boolean): Promise<void> {
-  const end = performance.now() + 20_000
-  while (!condition()) {
-    if (performance.now() > end) throw new Error(`never happened: ${what}`)
-    await sleep(5)
-  }
 }
 
 /** Whether a process exists and isn't merely waiting to be reaped. */

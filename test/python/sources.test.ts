@@ -1,7 +1,8 @@
 import { rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { createFixture, errorOf, outputOf, python, toolClass, until } from './fixture.ts'
+import { createFixture, errorOf, outputOf, python, toolClass } from './fixture.ts'
+import { waitFor } from '../support/condition.ts'
 
 t.test('a changed module is imported again before the next call', python, async t => {
   const fixture = await createFixture(t)
@@ -66,7 +67,7 @@ t.test('running calls go on in what they started with', python, async t => {
   fixture.source('helper.py', 'word = "old"')
   fixture.source('tool.py', 'import helper\n' + toolClass('print("up")\nwhile not os.path.exists(arguments["until"]): time.sleep(0.01)\nreturn helper.word'))
   const old = fixture.run({ arguments: { until: 'go' } })
-  await until('the call runs', () => fixture.logged.includes('up'))
+  await waitFor('the call runs', () => fixture.logged.includes('up'))
   fixture.source('helper.py', 'word = "new"')
   t.equal(outputOf(await fixture.run({ arguments: { until: '/' } })), 'new')
   writeFileSync(join(fixture.workspace, 'go'), '')

@@ -127,6 +127,7 @@ t.test('a run that takes its time is noted as begun, whatever its tool is', asyn
   const id = await addLost(redis, queues, { stc: 0 })
   await waitFor('it runs', () => held.length === 1)
   await waitFor('it is noted', async () => await redis.hexists(`toolyard:{q}:${id}`, 'unbegun') === 0)
+  t.equal(await ended(), 0, 'while it runs')
   held[0]?.()
   await waitFor('it has ended', async () => await ended() === 1)
 })

@@ -99,8 +99,10 @@ t.test('RC26 a stream on which nothing happens has heartbeats', async t => {
   const id = await submit({ stopAt: 'go-4' })
   const reader = await openReader(t, streamUrl(id), { key })
   await waitFor('three heartbeats', () => reader.comments.filter(comment => comment === ': heartbeat').length >= 3)
+  t.notOk(reader.isEnded())
   await release('go-4')
   await reader.ended()
+  t.equal(statuses(reader).at(-1), 'succeeded', 'they end with the job')
 })
 
 t.test('what nobody tells is found by the sweep: a removed record ends the stream as deleted, a new line appears', async t => {

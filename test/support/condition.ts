@@ -7,6 +7,6 @@ export async function waitFor<T> (what: string, check: () => T | undefined | fal
     const result = await check()
     if (result !== undefined && result !== false) return result
     if (Date.now() > deadline) throw new Error(`waited ${timeoutMs} ms in vain: ${what}`)
-    await delay(20)
+    await delay(10)
   }
 }

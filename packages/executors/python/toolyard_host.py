@@ -5,7 +5,7 @@ import sys
 
 # Only for this import: what is imported later is the tools' own, and found without this directory.
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from toolyard._host.host import main  # noqa: E402
+from toolyard._host.host import main
 
 sys.path.pop(0)
 

@@ -25,6 +25,6 @@ class Tool:
         self.description = description
         self.config = {} if config is None else config
 
-    def execute(self, **kwargs: Any) -> Any:
+    def execute(self, *args: Any, **kwargs: Any) -> Any:
         """Runs the tool with the call's arguments. An exception fails the call."""
         raise NotImplementedError(f"{type(self).__name__} does not implement execute")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 # Not `signal`: it makes an enum of all that it is given, in memory that each forked process would have to copy.
-import _signal as signal  # type: ignore[import-not-found]
+import _signal as signal  # type: ignore[import, import-not-found]
 import os
 from contextlib import suppress
 

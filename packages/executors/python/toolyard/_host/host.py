@@ -36,12 +36,16 @@ def main(root: str, descriptor: int) -> None:
     print_by_line()
     control = Channel(descriptor, descriptor)
     greeting = control.receive()
-    if greeting is None:
-        return
+    if greeting is not None:
+        _fork_templates(root, control, greeting)
+
+
+def _fork_templates(root: str, control: Channel, greeting: dict[str, Any]) -> None:
     try:
         births = _births(greeting)
     except (OSError, ImportError) as error:
-        return control.send({"failed": str(error)})
+        control.send({"failed": str(error)})
+        return
     control.send({"ready": True})
     Forker(control, births, lambda channel: serve_module(root, greeting, channel)).run(grace=GRACE)
     if greeting["box"] is None:

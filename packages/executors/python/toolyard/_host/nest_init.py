@@ -10,7 +10,7 @@ pipe could be opened again below /proc.
 from __future__ import annotations
 
 # Not `signal`, which makes enums: see `child_watch.py`.
-import _signal as signal  # type: ignore[import-not-found]
+import _signal as signal  # type: ignore[import, import-not-found]
 import os
 import socket
 

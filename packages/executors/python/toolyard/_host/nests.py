@@ -90,7 +90,8 @@ class Nests:
         inner = [place for place, is_directory in self._places if is_directory]
         inner += [os.path.dirname(place) for place, is_directory in self._places if not is_directory]
         missing = set()
-        for path in [*inner, *([home] if home is not None else [])]:
+        for place in [*inner, *([home] if home is not None else [])]:
+            path = place
             while any(path.startswith(f"{fresh}/") for fresh in self._fresh) and path not in self._fresh:
                 missing.add(path)
                 path = os.path.dirname(path)

@@ -8,7 +8,10 @@ from contextlib import suppress
 
 
 def read_nothing() -> None:
-    """Has stdin be the /dev/null of the box: through that of the machine, root could change the machine's device."""
+    """
+    Gives this process a stdin of its own, since what is set for an open file holds for all that share it. In a box it is
+    the box's /dev/null: through that of the machine, root could change the machine's device.
+    """
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
     os.close(nothing)
@@ -17,7 +20,7 @@ def read_nothing() -> None:
 def print_by_line() -> None:
     """Has everything printed appear while the tool runs, and no character fail."""
     for stream in (sys.stdout, sys.stderr):
-        stream.reconfigure(line_buffering=True, errors="backslashreplace")  # type: ignore[union-attr]
+        stream.reconfigure(line_buffering=True, errors="backslashreplace")  # type: ignore[attr-defined, union-attr]
 
 
 def flush_streams() -> None:
@@ -34,10 +37,3 @@ def print_nowhere() -> None:
     for descriptor in (1, 2):
         os.dup2(nowhere, descriptor)
     os.close(nowhere)
-
-
-def read_nothing() -> None:
-    """Gives this process a stdin of its own: what is set for an open file holds for all that share it, for ever."""
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)
-    os.close(nothing)

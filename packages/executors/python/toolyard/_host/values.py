@@ -72,7 +72,7 @@ class _Conversion:
             return self.unordered(value)
         if isinstance(value, (Sequence, ValuesView)):
             return self.sequence(value)
-        method = getattr(value, "tolist", None) or getattr(value, "item", None)
+        method: Any = getattr(value, "tolist", None) or getattr(value, "item", None)
         if callable(method):
             return self._inside(value, lambda: self.convert(method()))
         raise self.refuse(f"is of type {type(value).__name__}, which has no JSON form")

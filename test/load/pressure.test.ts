@@ -8,7 +8,7 @@ import { createClient, type Client, type TestCall } from '../support/client.ts'
 import { waitFor } from '../support/condition.ts'
 import type { AppProcess } from '../support/processes.ts'
 import { startService, testKeys } from '../support/service.ts'
-import { post } from './submission.ts'
+import { post } from '../jobs/submission.ts'
 
 const files = { 'tools/bin/note': '#!/bin/sh\ncat >> order\n' }
 const tools = [{ name: 'note', schema: { type: 'object' }, command: ['./tools/bin/note'] }]

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { waitFor } from '../support/condition.ts'
 import { startService, type Service } from '../support/service.ts'
-import { reach, submit } from './submission.ts'
+import { reach, submit } from '../jobs/submission.ts'
 
 /** Notes each of its runs; the first one takes long. */
 const noted = `#!/bin/sh

@@ -4,7 +4,7 @@ import t from 'tap'
 import { waitFor } from '../support/condition.ts'
 import { createClient } from '../support/client.ts'
 import { startService, type Service } from '../support/service.ts'
-import { list } from './submission.ts'
+import { list } from '../jobs/submission.ts'
 
 /** Tells which worker's tool it is. */
 const programs = {

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import t from 'tap'
 import { waitFor } from '../support/condition.ts'
-import { createFixture } from './fixture.ts'
+import { createFixture } from '../executors/fixture.ts'
 
 t.test('fault 10 a thousand timeouts leave no process, descriptor, timer or listener', { skip: process.platform === 'linux' ? false : 'needs /proc' }, async t => {
   const fixture = createFixture(t)
