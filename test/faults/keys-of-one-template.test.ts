@@ -2,10 +2,10 @@ import { existsSync, writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
-import { until } from '../executors/fixture.ts'
 import { python } from '../python/fixture.ts'
 import { withoutBox } from '../sandbox/boxed-tools.ts'
 import { startService } from '../support/service.ts'
+import { waitFor } from '../support/condition.ts'
 
 const skip = python.skip === false ? await withoutBox() : python.skip
 t.setTimeout(180_000)
@@ -28,7 +28,7 @@ void t.test('fault 17 a Python call of one key neither ends nor answers calls of
   })
   let settled = 0
   for (const victim of victims) void victim.finally(() => { settled += 1 })
-  await until('the victims run', () => names.every(name => existsSync(join(dir, 'workspace', `${name}.up`))))
+  await waitFor('the victims run', () => names.every(name => existsSync(join(dir, 'workspace', `${name}.up`))))
 
   for (const what of ['report', 'forge', 'end', 'report', 'forge', 'end']) {
     const { results: [attack] } = await client.batch([{ call_id: what, name: 'meddle', arguments: { what } }], {}, keys.attacker)
