@@ -1,8 +1,8 @@
 import type { QueueJob, QueueJobJson } from '@bull-board/api/typings/app'
 import type { CallError, JobData, OutputRecord } from '@toolyard/contract'
 import type { Job } from 'bullmq'
-import { publicPriority } from '../fair-order.ts'
-import { decodeFailure } from '../settlement.ts'
+import { publicPriority } from '../queues/fair-order.ts'
+import { decodeFailure } from '../record/settlement.ts'
 import type { Shown } from './shown.ts'
 
 /** What a dashboard may do with a job. */

@@ -1,9 +1,9 @@
-import type { Redis } from '../connection.ts'
-import type { FinishedJobs, Operator } from '../finished-jobs.ts'
-import type { JobLogs } from '../job-log.ts'
-import type { JobQueues } from '../job-queues.ts'
-import type { OutputStore } from '../output-store.ts'
-import type { QueueDirectory } from '../queue-directory.ts'
+import type { Redis } from '../redis/connection.ts'
+import type { FinishedJobs, Operator } from '../change/finished-jobs.ts'
+import type { JobLogs } from '../record/job-log.ts'
+import type { JobQueues } from '../queues/job-queues.ts'
+import type { OutputStore } from '../record/output-store.ts'
+import type { QueueDirectory } from '../queues/queue-directory.ts'
 
 /** What the board reads and writes. */
 export interface BoardParts {

@@ -1,5 +1,5 @@
-import { internalName, keyPrefix } from '../names.ts'
-import { whileAvailable } from '../unavailable.ts'
+import { internalName, keyPrefix } from '../redis/names.ts'
+import { whileAvailable } from '../redis/unavailable.ts'
 import type { BoardParts } from './board-parts.ts'
 
 /** What a queue has while it holds jobs, or while it is paused. */

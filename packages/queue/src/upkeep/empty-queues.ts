@@ -1,7 +1,7 @@
-import type { Redis } from '../connection.ts'
-import { emptyQueuesKey, internalName, keyPrefix } from '../names.ts'
-import { registeredMs, type QueueDirectory } from '../queue-directory.ts'
-import { serverTime } from '../server-clock.ts'
+import type { Redis } from '../redis/connection.ts'
+import { emptyQueuesKey, internalName, keyPrefix } from '../redis/names.ts'
+import { registeredMs, type QueueDirectory } from '../queues/queue-directory.ts'
+import { serverTime } from '../redis/server-clock.ts'
 
 /** How long a queue must have been without any job, also finished ones. Who added a job before has it registered anew by then. */
 const emptyMs = 2 * registeredMs

@@ -1,7 +1,7 @@
-import { hasEnded } from '../flow/job-flow.ts'
-import type { JobCanceller } from '../job-canceller.ts'
-import { internalName, jobKey, keyPrefix } from '../names.ts'
-import type { Redis } from '../connection.ts'
+import { hasEnded } from '../change/job-flow.ts'
+import type { JobCanceller } from '../change/job-canceller.ts'
+import { internalName, jobKey, keyPrefix } from '../redis/names.ts'
+import type { Redis } from '../redis/connection.ts'
 
 /** Finds the steps among the jobs that run. KEYS: active. ARGV: stem of the jobs' keys. Answers ids and the keys of their parents, in turn. */
 const stepsScript = `

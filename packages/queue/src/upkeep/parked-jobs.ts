@@ -1,7 +1,7 @@
-import { lookAt } from '../flow/dependencies.ts'
-import { release, settledSteps, type FlowParts } from '../flow/release.ts'
-import { alarmsKey, internalName, jobKey, keyPrefix } from '../names.ts'
-import { serverTime } from '../server-clock.ts'
+import { lookAt } from '../queues/dependencies.ts'
+import { release, settledSteps, type FlowParts } from '../queues/release.ts'
+import { alarmsKey, internalName, jobKey, keyPrefix } from '../redis/names.ts'
+import { serverTime } from '../redis/server-clock.ts'
 
 /** Jobs that one turn looks at, in each queue. */
 const atOnce = 200

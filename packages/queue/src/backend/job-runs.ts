@@ -1,0 +1,83 @@
+import type { Job } from 'bullmq'
+import type { ScriptCall } from '../redis/batched-script.ts'
+import type { Beginnings } from './beginnings.ts'
+import type { Redis } from '../redis/connection.ts'
+import { uncountScript } from './job-scripts.ts'
+
+/** In the job itself, since a WeakSet of short-lived objects costs the garbage collector a lot. */
+const unbegun = Symbol('unbegun')
+
+/** What a job that was taken says of its runs. */
+export type CountedJob = Pick<Job, 'id' | 'attemptsStarted' | 'attemptsMade'> & { [unbegun]?: boolean }
+
+/** What `JobRuns` works with. */
+export interface JobRunsParts {
+  redis: Redis
+  keyOf: (id: string) => string
+  /** Redis' time, in milliseconds since 1970. */
+  now: () => number
+  beginnings: Beginnings
+}
+
+/** Keeps account of which jobs of one queue were run: a worker that takes a job may be gone before it begins. */
+export class JobRuns {
+  readonly #parts: JobRunsParts
+
+  constructor (parts: JobRunsParts) {
+    this.#parts = parts
+  }
+
+  /** Notes that the run of a job has not begun, should nobody hear that it was taken: see `begin`. */
+  noteUnbegun (job: CountedJob): void {
+    job[unbegun] = true
+  }
+
+  /** Whether a job may never have been run by those for whom it was taken. */
+  isUnbegun (job: object): boolean {
+    return (job as CountedJob)[unbegun] === true
+  }
+
+  /** From now on the job counts as run; false when it is somebody else's by now. */
+  async begin (job: CountedJob, token: string): Promise<boolean> {
+    return noteBegun(job, await this.beginId(job.id ?? '', token))
+  }
+
+  /** The same for a job of which only the id is known. */
+  async beginId (id: string, token: string): Promise<boolean> {
+    return await this.#parts.beginnings.note(this.#callOf(id, token))
+  }
+
+  /**
+   * The same as `begin` for a job that may run only once, and is not to run when a failover could make that unknown.
+   *
+   * @throws ReplicasMissingError
+   */
+  async beginOnce (job: CountedJob, token: string): Promise<boolean> {
+    const { beginnings } = this.#parts
+    if (!this.isUnbegun(job) && !beginnings.areReplicated) return true
+    return noteBegun(job, await beginnings.noteSafely(this.#callOf(job.id ?? '', token)))
+  }
+
+  /**
+   * A job that is given back counts as not taken, if it is still the holder's of this token.
+   *
+   * @returns how often it was given back
+   */
+  async uncount (job: CountedJob, token: string): Promise<number> {
+    const { redis, keyOf } = this.#parts
+    const [reply] = await uncountScript.run(redis, [{ keys: [keyOf(job.id ?? '')], args: [token, job.attemptsStarted - 1, this.isUnbegun(job) ? '1' : ''] }])
+    if (reply instanceof Error) throw reply
+    return Number(reply)
+  }
+
+  #callOf (id: string, token: string): ScriptCall {
+    return { keys: [this.#parts.keyOf(id)], args: [token, this.#parts.now()] }
+  }
+}
+
+function noteBegun (job: CountedJob, isHeld: boolean): boolean {
+  if (!isHeld) return false
+  if (job[unbegun] === true) job.attemptsStarted = job.attemptsMade + 1
+  job[unbegun] = false
+  return true
+}

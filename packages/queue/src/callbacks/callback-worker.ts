@@ -1,0 +1,147 @@
+import type { CallbackBody, CallbackData } from '@toolyard/contract'
+import { sharedAbort } from '@toolyard/runtime'
+import type { Job } from 'bullmq'
+import { bullmq } from '../redis/bullmq.ts'
+import { callbackBody } from './callback-body.ts'
+import { CallbackSweep } from './callback-sweep.ts'
+import type { Redis } from '../redis/connection.ts'
+import { JobLogWriter, type LogLine } from '../record/job-log-writer.ts'
+import type { JobQueues } from '../queues/job-queues.ts'
+import { callbackQueue, internalName, keyPrefix } from '../redis/names.ts'
+import type { OutputStore } from '../record/output-store.ts'
+import type { Retention } from '../record/retention.ts'
+import { serverTime } from '../redis/server-clock.ts'
+import { timedBackendOn, type TimedBackend } from '../backend/timed-backend.ts'
+import { TimedWorker } from '../backend/timed-worker.ts'
+
+/** One attempt to send a callback. */
+export interface CallbackAttempt {
+  url: URL
+  /** The same for all attempts of one callback. */
+  deliveryId: string
+  body: CallbackBody
+  /** When it is sent, in milliseconds since 1970 by Redis' clock: receivers refuse what is old. */
+  sentAt: number
+  /** Aborted when the process stops. */
+  signal: AbortSignal
+}
+
+/** How an attempt ended; `reason` names no path and no secret. `refused`: it may not be sent, and isn't tried again. */
+export type CallbackOutcome =
+  | { kind: 'delivered', status: number }
+  | { kind: 'failed', reason: string }
+  | { kind: 'refused', reason: string }
+
+/** How a worker process sends callbacks. */
+export interface CallbackOptions {
+  /** How often one is sent before it is given up. */
+  attempts: number
+  /** Sends one; never throws. */
+  send: (attempt: CallbackAttempt) => Promise<CallbackOutcome>
+  /** Hears of each attempt: `delivered`, `failed`, `given_up` or `refused`. */
+  onSent: (result: string) => void
+}
+
+/** What callbacks are read with, and where it is told how they went. */
+export interface CallbackWorkerParts {
+  redis: Redis
+  queues: JobQueues
+  outputs: OutputStore
+  retention: Retention
+  onError: (error: Error, queue: string) => void
+}
+
+/** They wait more than they work, and a receiver that hangs keeps its place for as long as an attempt may take. */
+const concurrency = 64
+/** Before the second attempt there are 0.5 to 1 s, before each further one twice as much. */
+const firstPauseMs = 1_000
+/** A process that dies while it sends: the callback is sent again, with the same id, within about 20 s. */
+const lock = { lockDuration: 15_000, stalledInterval: 5_000, maxStalledCount: 100 }
+
+/** The attempt failed and is followed by another one. */
+class TryAgain extends Error {
+  override readonly name = 'TryAgain'
+  readonly pauseMs: number
+
+  constructor (reason: string, pauseMs: number) {
+    super(reason)
+    this.pauseMs = pauseMs
+  }
+}
+
+/** Sends the callbacks that jobs owe, and posts those that were forgotten. */
+export class CallbackWorker {
+  readonly #options: CallbackOptions
+  readonly #parts: CallbackWorkerParts
+  readonly #sweep: CallbackSweep
+  readonly #worker: TimedWorker<CallbackData, string, TimedBackend>
+  readonly #stopping = sharedAbort()
+
+  constructor (options: CallbackOptions, parts: CallbackWorkerParts) {
+    this.#options = options
+    this.#parts = parts
+    this.#sweep = new CallbackSweep(parts.redis, parts.queues, error => { parts.onError(error, callbackQueue) })
+    this.#worker = new TimedWorker<CallbackData, string, TimedBackend>(internalName(callbackQueue), (job, token) => this.#process(job, token), {
+      connection: parts.redis,
+      prefix: keyPrefix,
+      concurrency,
+      ...lock,
+      runRetryDelay: 500,
+      drainDelay: 5,
+      skipVersionCheck: true,
+      autorun: false,
+      settings: { backoffStrategy: (attempt, _type, error) => error instanceof TryAgain ? error.pauseMs : pauseAfter(attempt ?? 1) }
+    }, timedBackendOn(parts.redis))
+    this.#worker.on('error', error => { parts.onError(error, callbackQueue) })
+  }
+
+  start (): void {
+    void this.#worker.run().catch((error: unknown) => { this.#parts.onError(error as Error, callbackQueue) })
+    this.#sweep.start()
+  }
+
+  /** Takes no more; those that are being sent have `graceMs`, then they are left to another process. */
+  async stop (graceMs: number): Promise<void> {
+    const timer = setTimeout(() => { this.#stopping.abort() }, graceMs)
+    await Promise.all([this.#sweep.stop(), this.#worker.close()])
+    clearTimeout(timer)
+  }
+
+  async #process (job: Job<CallbackData, string>, token: string | undefined): Promise<string> {
+    const { url: text, queue, jobId } = job.data
+    const { redis, retention, outputs, onError } = this.#parts
+    const url = new URL(text)
+    const deliveryId = job.id ?? ''
+    const log = new JobLogWriter({ redis, queue, jobId, retention, onError: error => { onError(error, callbackQueue) } })
+    const { signal } = this.#stopping
+    const outcome = await this.#options.send({ url, deliveryId, body: await callbackBody(job.data, outputs), sentAt: serverTime(redis), signal })
+    if (outcome.kind === 'failed' && signal.aborted) {
+      await job.moveToWait(token)
+      throw new bullmq.WaitingError()
+    }
+    const attempt = job.attemptsMade + 1
+    const end = this.#end(outcome, attempt)
+    this.#options.onSent(end.result)
+    log.write({ ...end.line, message: `callback to ${url.host} ${end.line.message}`, meta: { callback: deliveryId, attempt, ...end.line.meta } })
+    await log.close()
+    if (end.error !== undefined) throw end.error
+    return end.line.message
+  }
+
+  #end (outcome: CallbackOutcome, attempt: number): { result: string, line: LogLine, error?: Error } {
+    if (outcome.kind === 'delivered') return { result: 'delivered', line: { level: 'info', message: `delivered: status ${outcome.status}`, meta: { status: outcome.status } } }
+    if (outcome.kind === 'refused') return { result: 'refused', line: { level: 'error', message: `refused: ${outcome.reason}` }, error: new bullmq.UnrecoverableError(outcome.reason) }
+    if (attempt >= this.#options.attempts) {
+      return { result: 'given_up', line: { level: 'error', message: `given up after attempt ${attempt}: ${outcome.reason}` }, error: new bullmq.UnrecoverableError(outcome.reason) }
+    }
+    const pauseMs = pauseAfter(attempt)
+    const nextAt = new Date(serverTime(this.#parts.redis) + pauseMs).toISOString()
+    const line: LogLine = { level: 'warn', message: `failed: ${outcome.reason}; next attempt at ${nextAt}`, meta: { next_attempt_at: nextAt } }
+    return { result: 'failed', line, error: new TryAgain(outcome.reason, pauseMs) }
+  }
+}
+
+function pauseAfter (attempt: number): number {
+  const longest = firstPauseMs * 2 ** (attempt - 1)
+  return Math.round(longest * (1 + Math.random()) / 2)
+}

@@ -1,0 +1,93 @@
+import { randomUUID } from 'node:crypto'
+import { bullmq } from '../redis/bullmq.ts'
+import type { JobData, OutputRecord } from '@toolyard/contract'
+import { cancelled, isCancelled } from '../record/cancellation.ts'
+import type { Redis } from '../redis/connection.ts'
+import { JobFlow } from './job-flow.ts'
+import type { JobQueues } from '../queues/job-queues.ts'
+import { lockMs } from '../backend/lock.ts'
+import { cancelChannel, internalName, jobKey, keyPrefix, placeOfKey } from '../redis/names.ts'
+import { encodeFailure } from '../record/settlement.ts'
+import { RedisUnavailableError, whileAvailable } from '../redis/unavailable.ts'
+import { goOnWhenFull } from '../redis/when-full.ts'
+
+/*
+ * A job is cancelled in two steps: one script marks the job and takes its lock, then the canceller settles it as a worker
+ * would. A settlement of a worker that comes later is dropped, because settling takes the lock.
+ *
+ * A canceller that dies between the two leaves a job whose lock runs out. The worker that takes the job sees the mark.
+ * Workers that were lost before the cancel don't count then. Steps are cancelled after their job, and again by whoever
+ * meets a cancelled job. See docs/decisions/0025-cancel-takes-lock.md.
+ */
+
+/** KEYS: job, lock, active, prioritized, delayed, wait, paused, waiting-children, stalled. ARGV: id, token, lock time, channel. */
+const takeScript = `
+if redis.call('EXISTS', KEYS[1]) == 0 then return 'missing' end
+if redis.call('HEXISTS', KEYS[1], 'finishedOn') == 1 then return 'finished' end
+${goOnWhenFull('KEYS[1]')}
+redis.call('HSET', KEYS[1], 'cancelled', '1')
+redis.call('HDEL', KEYS[1], 'stc', 'defa')
+for _, key in ipairs({KEYS[3], KEYS[6], KEYS[7]}) do redis.call('LREM', key, 0, ARGV[1]) end
+for _, key in ipairs({KEYS[4], KEYS[5], KEYS[8]}) do redis.call('ZREM', key, ARGV[1]) end
+redis.call('SREM', KEYS[9], ARGV[1])
+redis.call('LPUSH', KEYS[3], ARGV[1])
+redis.call('SET', KEYS[2], ARGV[2], 'PX', ARGV[3])
+redis.call('PUBLISH', ARGV[4], ARGV[1])
+return 'taken'
+`
+const lists = ['active', 'prioritized', 'delayed', 'wait', 'paused', 'waiting-children', 'stalled']
+
+/** What became of a cancel: `finished` when the job had succeeded or failed before, `missing` when there is no such job. */
+export type CancelResult = 'cancelled' | 'finished' | 'missing'
+
+/** Cancels jobs, wherever they wait or run. */
+export class JobCanceller {
+  readonly #redis: Redis
+  readonly #queues: JobQueues
+
+  constructor (redis: Redis, queues: JobQueues) {
+    this.#redis = redis
+    this.#queues = queues
+  }
+
+  /**
+   * Cancels a job for good (RC25, X25); cancelling it again changes nothing.
+   *
+   * @throws RedisUnavailableError, after which the job may or may not be cancelled.
+   */
+  async cancel (queue: string, jobId: string): Promise<CancelResult> {
+    const token = randomUUID()
+    const stem = `${keyPrefix}:${internalName(queue)}:`
+    const key = jobKey(queue, jobId)
+    const keys = [key, `${key}:lock`, ...lists.map(name => stem + name)]
+    const taken = await whileAvailable(this.#redis.eval(takeScript, keys.length, ...keys, jobId, token, lockMs, cancelChannel))
+    if (taken === 'missing') return 'missing'
+    if (taken === 'taken') await this.#settle(queue, jobId, token)
+    else if (!isCancelled(await whileAvailable(this.#redis.hget(key, 'failedReason')))) return 'finished'
+    await this.cancelSteps(queue, jobId)
+    return 'cancelled'
+  }
+
+  /** Cancels the jobs that a job made as its steps and that have not ended. */
+  async cancelSteps (queue: string, jobId: string): Promise<void> {
+    const steps = await whileAvailable(this.#redis.smembers(`${jobKey(queue, jobId)}:dependencies`))
+    await Promise.all(steps.map(placeOfKey).map(step => this.cancel(step.queue, step.id)))
+  }
+
+  /** Settles a job that this canceller holds. Who cancels it at the same time may hold it by now, and settles it then. */
+  async #settle (queue: string, jobId: string, token: string): Promise<void> {
+    const opened = this.#queues.open(queue)
+    try {
+      const job = await whileAvailable(bullmq.Job.fromId<JobData, OutputRecord>(opened, jobId))
+      if (job === undefined) return
+      if (job.data.callbackUrl !== undefined) await whileAvailable(this.#queues.callbacks.enter({ queue, jobId }))
+      await whileAvailable(job.moveToFailed(new bullmq.UnrecoverableError(encodeFailure(cancelled)), token))
+      // The end says it now. Should an operator run the job again, it isn't cancelled any more.
+      await whileAvailable(this.#redis.hdel(jobKey(queue, jobId), 'cancelled'))
+      await whileAvailable(this.#queues.callbacks.post(queue, job))
+      await whileAvailable(new JobFlow({ redis: this.#redis, queues: this.#queues }, queue).settled(job))
+    } catch (error) {
+      if (error instanceof RedisUnavailableError) throw error
+    }
+  }
+}

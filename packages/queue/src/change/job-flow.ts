@@ -1,0 +1,102 @@
+import type { JobData } from '@toolyard/contract'
+import type { Job } from 'bullmq'
+import { bullmq } from '../redis/bullmq.ts'
+import { cancelled } from '../record/cancellation.ts'
+import { alarmsKey, jobKey, placeOfKey } from '../redis/names.ts'
+import { encodeFailure } from '../record/settlement.ts'
+import { goOnWhenFull } from '../redis/when-full.ts'
+import { dependencyError, examineDependencies, leaveDependencies, lookAtDependents } from '../queues/dependencies.ts'
+import { release, settledSteps, type FlowParts } from '../queues/release.ts'
+
+/** A job that was released too early is parked again for so long, in milliseconds. */
+const parkMs = 10_000
+
+/** How long a job waits for the jobs that it has made. */
+export interface StepWait {
+  /** Until one of them settles, or until this time of Redis, in milliseconds since 1970. */
+  until: number
+  /** How many of them had settled when it was decided to wait. */
+  settled: number
+}
+
+/**
+ * Notes what a job waits for, if this worker still holds it; a job that is parked counts as not started. KEYS: job,
+ * lock, alarms. ARGV: id, token, settled, until.
+ */
+const parkScript = `
+if redis.call('GET', KEYS[2]) ~= ARGV[2] then return 0 end
+${goOnWhenFull('KEYS[1]')}
+redis.call('HINCRBY', KEYS[1], 'ats', -1)
+redis.call('HSET', KEYS[1], 'seen', ARGV[3])
+return redis.call('ZADD', KEYS[3], ARGV[4], ARGV[1])
+`
+
+/** What jobs that belong together do to each other, as the worker of one queue sees it. */
+export class JobFlow {
+  readonly #parts: FlowParts
+  readonly #queue: string
+
+  constructor (parts: FlowParts, queue: string) {
+    this.#parts = parts
+    this.#queue = queue
+  }
+
+  /**
+   * Lets a job through that a worker has taken.
+   *
+   * @param uncount makes the job count as not taken.
+   * @throws UnrecoverableError with the job's end when it can't run any more; DelayedError when it was parked again.
+   */
+  async admit (job: Job<JobData>, token: string | undefined, uncount: () => Promise<unknown>): Promise<void> {
+    const { redis } = this.#parts
+    if (job.parentKey !== undefined && await hasEnded(this.#parts, job.parentKey)) throw new bullmq.UnrecoverableError(encodeFailure(cancelled))
+    const { dependsOn } = job.data
+    if (dependsOn === undefined) return
+    const { pending, broken } = await examineDependencies(redis, this.#queue, job.id ?? '', dependsOn)
+    if (broken.length > 0) throw new bullmq.UnrecoverableError(encodeFailure(dependencyError(broken)))
+    if (pending.length === 0) return
+    // Somebody released it too early, an operator say.
+    await uncount()
+    await job.moveToDelayed(Date.now() + parkMs, token)
+    throw new bullmq.DelayedError()
+  }
+
+  /**
+   * Parks a job that waits for the jobs that it has made: it holds no place of a worker.
+   *
+   * @returns false when none of them is pending any more.
+   * @throws WaitingChildrenError when it is parked.
+   */
+  async park (job: Job<JobData>, token: string | undefined, { until, settled }: StepWait): Promise<false> {
+    const { redis } = this.#parts
+    const id = job.id ?? ''
+    const key = jobKey(this.#queue, id)
+    await redis.eval(parkScript, 3, key, `${key}:lock`, alarmsKey(this.#queue), id, token ?? '', settled, until)
+    if (!await job.moveToWaitingChildren(token ?? '')) {
+      await redis.hincrby(key, 'ats', 1)
+      return false
+    }
+    // One that has settled in between found nobody parked.
+    if (await settledSteps(redis, this.#queue, id) !== settled) await release(this.#parts, this.#queue, id)
+    throw new bullmq.WaitingChildrenError()
+  }
+
+  /**
+   * A job has been settled: those that wait for it go on. BullMQ releases a parent only after the last of its children.
+   *
+   * @param hasDependents false when it is known that no job depends on it.
+   */
+  async settled (job: Job<JobData>, hasDependents = true): Promise<void> {
+    if (hasDependents) await lookAtDependents(this.#parts, this.#queue, job.id ?? '')
+    if (job.data.dependsOn !== undefined) await leaveDependencies(this.#parts.redis, { queue: this.#queue, id: job.id ?? '' }, job.data.dependsOn)
+    if (job.parentKey === undefined) return
+    const parent = placeOfKey(job.parentKey)
+    await release(this.#parts, parent.queue, parent.id)
+  }
+}
+
+/** Whether the job that a step belongs to has ended, or is gone. */
+export async function hasEnded ({ redis }: Pick<FlowParts, 'redis'>, parentKey: string): Promise<boolean> {
+  const [timestamp, finishedOn] = await redis.hmget(parentKey, 'timestamp', 'finishedOn')
+  return timestamp === null || timestamp === undefined || (finishedOn !== null && finishedOn !== undefined)
+}

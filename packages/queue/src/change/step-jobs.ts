@@ -1,0 +1,137 @@
+import type { CallError, OutputRecord } from '@toolyard/contract'
+import type { Redis } from '../redis/connection.ts'
+import type { JobCanceller } from './job-canceller.ts'
+import type { JobQueues } from '../queues/job-queues.ts'
+import type { NewJob } from '../record/new-job.ts'
+import { jobKey, placeOfKey, rerunsField } from '../redis/names.ts'
+import type { OutputStore } from '../record/output-store.ts'
+import { serverTime } from '../redis/server-clock.ts'
+import { decodeFailure } from '../record/settlement.ts'
+
+/*
+ * The jobs that one job makes as its steps: BullMQ's children of a parent. The script that settles a step stores its
+ * outcome with the parent. The parent's record has the plan and the id of each step before a job is added, so a parent
+ * that is run again makes nothing twice. Names in the record have the number of the attempt and of the operator's run:
+ * each of these begins anew. See docs/decisions/0045-workflow-steps.md.
+ */
+
+/** One attempt of a job that has steps. */
+export interface ParentJob {
+  queue: string
+  id: string
+  /** How many runs of the job have failed since it was added, or run again by an operator. */
+  attempt: number
+}
+
+/** Where the output of a step is. */
+export interface StepOutput {
+  queue: string
+  record: OutputRecord
+}
+
+/** What has become of the steps of a job, by job id; those that were not added are in none of them. */
+export interface StepStates {
+  pending: ReadonlySet<string>
+  succeeded: ReadonlyMap<string, StepOutput>
+  failed: ReadonlyMap<string, CallError>
+}
+
+/** What `StepJobs` works with. */
+export interface StepJobsParts {
+  redis: Redis
+  queues: JobQueues
+  outputs: OutputStore
+  canceller: JobCanceller
+}
+
+/** Makes and reads the jobs of steps. */
+export class StepJobs {
+  readonly #parts: StepJobsParts
+
+  constructor (parts: StepJobsParts) {
+    this.#parts = parts
+  }
+
+  /** Redis' time, in milliseconds since 1970: the runs of one job may be on several machines. */
+  now (): number {
+    return serverTime(this.#parts.redis)
+  }
+
+  /** Keeps a text with the attempt, once: every later call gets the first one. */
+  async keep (parent: ParentJob, make: () => Promise<string>): Promise<string> {
+    const key = jobKey(parent.queue, parent.id)
+    const field = `plan:${await this.#attemptOf(parent)}`
+    const kept = await this.#parts.redis.hget(key, field)
+    if (kept !== null) return kept
+    const made = await make()
+    if (await this.#parts.redis.hsetnx(key, field, made) === 1) return made
+    return await this.#parts.redis.hget(key, field) ?? made
+  }
+
+  /** The job id of each step that has one. */
+  async ids (parent: ParentJob, steps: readonly string[]): Promise<Map<string, string>> {
+    const attempt = await this.#attemptOf(parent)
+    const ids = await this.#parts.redis.hmget(jobKey(parent.queue, parent.id), ...steps.map(step => fieldOf(attempt, step)))
+    return new Map(steps.flatMap((step, index) => typeof ids[index] === 'string' ? [[step, ids[index]]] : []))
+  }
+
+  /** Gives a step its job id, once. */
+  async assign (parent: ParentJob, step: string): Promise<string> {
+    const key = jobKey(parent.queue, parent.id)
+    const field = fieldOf(await this.#attemptOf(parent), step)
+    await this.#parts.redis.hsetnx(key, field, this.#parts.queues.newId())
+    return await this.#parts.redis.hget(key, field) ?? ''
+  }
+
+  /**
+   * Adds the job of a step; one that exists is left as it is.
+   *
+   * @throws QueueLimitError; QueueFullError; Error when Redis refuses it.
+   */
+  async add (parent: ParentJob, queue: string, job: NewJob): Promise<void> {
+    const refused = await this.#parts.queues.add(queue, [{ ...job, parent: { queue: parent.queue, id: parent.id } }])
+    const error = refused.get(job.id)
+    if (error !== undefined) throw error
+  }
+
+  async states ({ queue, id }: ParentJob): Promise<StepStates> {
+    const key = jobKey(queue, id)
+    const { redis } = this.#parts
+    const [pending, processed, failed] = await Promise.all([redis.smembers(`${key}:dependencies`), redis.hgetall(`${key}:processed`), redis.hgetall(`${key}:failed`)])
+    return {
+      pending: new Set(pending.map(idOf)),
+      succeeded: new Map(Object.entries(processed).map(([child, value]) => [idOf(child), { queue: placeOfKey(child).queue, record: JSON.parse(value) as OutputRecord }])),
+      failed: new Map(Object.entries(failed).map(([child, reason]) => [idOf(child), decodeFailure(reason)]))
+    }
+  }
+
+  /** The whole output of a step. */
+  async output (id: string, { queue, record }: StepOutput): Promise<unknown> {
+    const output = await this.#parts.outputs.read(queue, id, record)
+    if (output === undefined) throw new Error(`The output of job ${id} is no longer kept`)
+    return output
+  }
+
+  /** The output as an answer carries it: truncated when it is long. */
+  async shownOutput (id: string, { queue, record }: StepOutput): Promise<unknown> {
+    return await this.#parts.outputs.readForModel(queue, id, record)
+  }
+
+  /** Cancels every step that has not ended. */
+  async cancel ({ queue, id }: ParentJob): Promise<void> {
+    await this.#parts.canceller.cancelSteps(queue, id)
+  }
+
+  /** Which attempt it is, over all runs that operators wanted. */
+  async #attemptOf ({ queue, id, attempt }: ParentJob): Promise<string> {
+    return `${await this.#parts.redis.hget(jobKey(queue, id), rerunsField) ?? '0'}.${attempt}`
+  }
+}
+
+function fieldOf (attempt: string, step: string): string {
+  return `step:${attempt}:${step}`
+}
+
+function idOf (key: string): string {
+  return placeOfKey(key).id
+}

@@ -1,0 +1,118 @@
+import type { CallbackData, JobData, OutputRecord } from '@toolyard/contract'
+import { limits } from '@toolyard/contract/terms'
+import type { Job, Queue } from 'bullmq'
+import { bullmq } from '../redis/bullmq.ts'
+import type { Redis } from '../redis/connection.ts'
+import { callbackQueue, internalName, keyPrefix, openCallbacksKey } from '../redis/names.ts'
+import { decodeFailure } from '../record/settlement.ts'
+import { goOnWhenFull } from '../redis/when-full.ts'
+
+/*
+ * Which jobs owe a callback. Whoever may settle a job enters it first. After the job is settled, the callback is posted
+ * and the entry removed; a sweep of the workers does that for a process that died in between. See
+ * docs/decisions/0039-callback-outbox.md.
+ *
+ * States of an entry: entered (the job runs, or waits for its next run) -> the job has ended -> posted and removed.
+ */
+
+/** How long callbacks that were sent, and those that were given up, are known, in seconds. */
+const keepSec = { sent: 3_600, givenUp: 86_400 }
+const keepCount = 10_000
+
+/** A running job's callback is owed also where Redis is full. */
+const enterScript = `
+${goOnWhenFull('KEYS[1]')}
+return redis.call('SADD', KEYS[1], ARGV[1])
+`
+
+/** An entry: a job that has a callback and may have ended. */
+export interface OpenCallback {
+  queue: string
+  jobId: string
+}
+
+/** Keeps account of the callbacks that jobs owe, and posts them. */
+export class CallbackOutbox {
+  readonly #redis: Redis
+  #posted: Queue<CallbackData> | undefined
+
+  constructor (redis: Redis) {
+    this.#redis = redis
+  }
+
+  /** To be called before a job with a callback can be settled. */
+  async enter (open: OpenCallback): Promise<void> {
+    await this.#redis.eval(enterScript, 1, openCallbacksKey, memberOf(open))
+  }
+
+  /** Posts the callback of a job that has ended; repeating it changes nothing. */
+  async post (queue: string, job: Job<JobData, OutputRecord>): Promise<void> {
+    const data = callbackOf(queue, job)
+    if (data === undefined) return
+    await this.#queue().add(data.type, data, {
+      jobId: `${data.jobId}.${data.finishedOn}`,
+      attempts: limits.callbackAttempts,
+      backoff: { type: 'custom' },
+      removeOnComplete: { age: keepSec.sent, count: keepCount },
+      removeOnFail: { age: keepSec.givenUp, count: keepCount },
+      stackTraceLimit: 0
+    })
+    await this.strikeOut({ queue, jobId: data.jobId })
+  }
+
+  /** Ends an entry: its callback was posted, or its job is gone. */
+  async strikeOut (open: OpenCallback): Promise<void> {
+    await this.#redis.srem(openCallbacksKey, memberOf(open))
+  }
+
+  /** Some of the entries; `cursor` is '0' for the first, and when there are no more. */
+  async scan (cursor: string, count: number): Promise<{ cursor: string, open: OpenCallback[] }> {
+    const [next, members] = await this.#redis.sscan(openCallbacksKey, cursor, 'COUNT', count)
+    return { cursor: next, open: members.map(parse) }
+  }
+
+  async close (): Promise<void> {
+    await this.#posted?.close()
+  }
+
+  #queue (): Queue<CallbackData> {
+    if (this.#posted === undefined) {
+      this.#posted = new bullmq.Queue(internalName(callbackQueue), {
+        connection: this.#redis, prefix: keyPrefix, skipVersionCheck: true, streams: { events: { maxLen: 100 } }
+      })
+      // The connection reports its own errors.
+      this.#posted.on('error', () => {})
+    }
+    return this.#posted
+  }
+}
+
+/** What a job's callback says; undefined when it has none, or hasn't ended. */
+function callbackOf (queue: string, job: Job<JobData, OutputRecord>): CallbackData | undefined {
+  const { id, data: { callbackUrl: url }, finishedOn, returnvalue } = job
+  if (id === undefined || url === undefined || finishedOn === undefined) return undefined
+  return {
+    url,
+    queue,
+    jobId: id,
+    type: job.name,
+    attempts: job.attemptsStarted,
+    maxAttempts: job.opts.attempts ?? limits.attempts.default,
+    // A job that succeeded after a failed run has a reason, too.
+    settlement: hasOutput(returnvalue) ? { ok: true, output: returnvalue } : { ok: false, error: decodeFailure(job.failedReason) },
+    finishedOn
+  }
+}
+
+function hasOutput (value: OutputRecord | null | undefined): value is OutputRecord {
+  return value !== null && value !== undefined
+}
+
+function memberOf ({ queue, jobId }: OpenCallback): string {
+  return `${jobId} ${queue}`
+}
+
+function parse (member: string): OpenCallback {
+  const at = member.indexOf(' ')
+  return { jobId: member.slice(0, at), queue: member.slice(at + 1) }
+}

@@ -1,0 +1,127 @@
+import type { CallError, JobData, JobDependency, JobState } from '@toolyard/contract'
+import { isCancelled } from '../record/cancellation.ts'
+import type { Redis } from '../redis/connection.ts'
+import { dependentsKey, jobKey } from '../redis/names.ts'
+import { release, type FlowParts } from './release.ts'
+
+/*
+ * A job that depends on jobs which exist already (`depends_on`, RC22, RC35). It is parked, and each job that it depends
+ * on has a set of the jobs that wait for it. Whoever settles a job looks at them; a look is the same whoever does it,
+ * however often. See docs/decisions/0044-dependencies.md.
+ *
+ * States: parked (added) -> registered with each pending dependency -> released -> taken by a worker. A process that dies
+ * on the way leaves a parked job, which the upkeep finds.
+ *
+ * Every command and script here works in the slot of one job: queues may be on different nodes of a cluster.
+ */
+
+/** A dependency that can't be met any more. */
+export interface BrokenDependency {
+  job_id: string
+  status: Extract<JobState, 'failed' | 'cancelled'> | 'missing'
+}
+
+/** What is left of a job's dependencies. */
+export interface DependencyReport {
+  pending: string[]
+  broken: BrokenDependency[]
+}
+
+/** For so long it is known who waits for a job, in seconds; who waits longer is found by the upkeep. */
+const knownSec = 86_400
+
+/** Registers a waiting job with one that it depends on, unless that has ended. KEYS: job, its dependents. ARGV: who waits. */
+const registerScript = `
+if redis.call('EXISTS', KEYS[1]) == 0 or redis.call('HEXISTS', KEYS[1], 'finishedOn') == 1 then return 0 end
+local added = redis.call('SADD', KEYS[2], ARGV[1])
+redis.call('EXPIRE', KEYS[2], ${knownSec})
+return added
+`
+/** Notes dependencies that have succeeded in the record of the waiting job. KEYS: job. ARGV: their ids. */
+const noteScript = `
+if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
+for _, id in ipairs(ARGV) do redis.call('HSET', KEYS[1], 'met:' .. id, '1') end
+return #ARGV
+`
+
+/** To be called when a job that waits for others was added. */
+export async function waitForDependencies (parts: FlowParts, { queue, id }: { queue: string, id: string }, dependsOn: readonly JobDependency[]): Promise<void> {
+  const registered = await Promise.all(dependsOn.map(dependency => register(parts.redis, dependency, memberOf(queue, id))))
+  if (registered.includes(false)) await lookAt(parts, queue, id)
+}
+
+/** To be called when a job has been settled: looks at those that wait for it. Nobody comes to wait for it any more. */
+export async function lookAtDependents (parts: FlowParts, queue: string, jobId: string): Promise<void> {
+  const key = dependentsKey(queue, jobId)
+  const members = await parts.redis.smembers(key)
+  for (const member of members) {
+    const at = member.indexOf('|')
+    await lookAt(parts, member.slice(at + 1), member.slice(0, at))
+  }
+  if (members.length > 0) await parts.redis.del(key)
+}
+
+/** To be called when a job that waited for others has ended. */
+export async function leaveDependencies (redis: Redis, { queue, id }: { queue: string, id: string }, dependsOn: readonly JobDependency[]): Promise<void> {
+  await Promise.all(dependsOn.map(async dependency => {
+    if (dependency.queue !== undefined) await redis.srem(dependentsKey(dependency.queue, dependency.id), memberOf(queue, id))
+  }))
+}
+
+/** Releases a parked job when its dependencies allow it, or make it impossible. */
+export async function lookAt (parts: FlowParts, queue: string, jobId: string): Promise<void> {
+  const [text, timestamp, delay] = await parts.redis.hmget(jobKey(queue, jobId), 'data', 'timestamp', 'delay')
+  if (text === null || text === undefined) return
+  const { dependsOn } = JSON.parse(text) as JobData
+  if (dependsOn === undefined) return
+  const { pending, broken } = await examineDependencies(parts.redis, queue, jobId, dependsOn)
+  if (broken.length > 0) await release(parts, queue, jobId)
+  else if (pending.length === 0) await release(parts, queue, jobId, Number(timestamp) + Number(delay ?? 0))
+}
+
+/** Tells what is left of a job's dependencies, and notes those that have succeeded. */
+export async function examineDependencies (redis: Redis, queue: string, jobId: string, dependsOn: readonly JobDependency[]): Promise<DependencyReport> {
+  const report: DependencyReport = { pending: [], broken: [] }
+  if (dependsOn.length === 0) return report
+  const notes = await redis.hmget(jobKey(queue, jobId), ...dependsOn.map(({ id }) => `met:${id}`))
+  const open = dependsOn.filter((_dependency, index) => notes[index] !== '1')
+  const states = await Promise.all(open.map(dependency => stateOf(redis, dependency)))
+  const met = open.filter((_dependency, index) => states[index] === 'succeeded')
+  for (const [index, { id }] of open.entries()) {
+    const state = states[index] ?? 'missing'
+    if (state === 'pending') report.pending.push(id)
+    else if (state !== 'succeeded') report.broken.push({ job_id: id, status: state })
+  }
+  if (met.length > 0) await redis.eval(noteScript, 1, jobKey(queue, jobId), ...met.map(({ id }) => id))
+  const ended = open.filter((dependency, index) => dependency.queue !== undefined && states[index] !== 'pending')
+  await Promise.all(ended.map(dependency => redis.srem(dependentsKey(dependency.queue ?? '', dependency.id), memberOf(queue, jobId))))
+  return report
+}
+
+/** How a job ends whose dependencies are broken (RC35). */
+export function dependencyError (broken: readonly BrokenDependency[]): CallError {
+  return { code: 'DEPENDENCY_BLOCKED', message: 'Dependency failed or missing', details: { dependencies: broken } }
+}
+
+async function register (redis: Redis, { id, queue }: JobDependency, member: string): Promise<boolean> {
+  if (queue === undefined) return false
+  // Registering twice adds nothing, and is as good.
+  return await redis.eval(registerScript, 2, jobKey(queue, id), dependentsKey(queue, id), member) !== 0 ||
+    await redis.sismember(dependentsKey(queue, id), member) === 1
+}
+
+async function stateOf (redis: Redis, { id, queue }: JobDependency): Promise<'succeeded' | 'pending' | BrokenDependency['status']> {
+  if (queue === undefined) return 'missing'
+  const key = jobKey(queue, id)
+  const [[timestamp, finishedOn, failedReason], hasOutput] = await Promise.all([
+    redis.hmget(key, 'timestamp', 'finishedOn', 'failedReason'), redis.hexists(key, 'returnvalue')
+  ])
+  if (timestamp === null || timestamp === undefined) return 'missing'
+  if (finishedOn === null || finishedOn === undefined) return 'pending'
+  if (hasOutput === 1) return 'succeeded'
+  return isCancelled(failedReason ?? null) ? 'cancelled' : 'failed'
+}
+
+function memberOf (queue: string, jobId: string): string {
+  return `${jobId}|${queue}`
+}

@@ -1,0 +1,142 @@
+import { limits } from '@toolyard/contract/terms'
+import type { Redis } from '../redis/connection.ts'
+import { fairKey, internalName, keyPrefix } from '../redis/names.ts'
+import { whileAvailable } from '../redis/unavailable.ts'
+import { Views } from '../redis/views.ts'
+
+/*
+ * Jobs of one queue and one priority are served fairly by API key (start-time fair queueing). A job's turn is one more
+ * than the last turn of its key, and at least the least turn that waits now. Turns begin at 1 again when no job of that
+ * priority waits. After `maxTurn` turns without a pause, jobs are served in the order of arrival.
+ *
+ * A process publishes its turns and asks for those of others soon after an add. It asks before an add only when what it
+ * knows is old. A missed turn costs a little fairness only. See docs/decisions/0011-fair-order.md.
+ */
+
+/** BullMQ's priorities are below 2^21: a part of them for each public priority. */
+const maxTurn = Math.floor((2 ** 21 - 2) / (limits.priority.max + 1))
+/** Jobs come and go: what a process knows is used for so long, in milliseconds. */
+const freshMs = 1_000
+/** Other processes hear of turns so late at most, in milliseconds. */
+const toldMs = 20
+/** Turns of a queue that nobody uses any more are dropped after a day. */
+const keptSec = 86_400
+
+/**
+ * KEYS: prioritized, last turns. ARGV: least and greatest score, the API key's name, the last turn that it has taken.
+ * Answers the least turn that waits and the key's last one; both 0 when nothing waits.
+ */
+const lookScript = `
+local first = redis.call('ZRANGEBYSCORE', KEYS[1], ARGV[1], ARGV[2], 'WITHSCORES', 'LIMIT', 0, 1)
+if #first == 0 then
+  redis.call('DEL', KEYS[2])
+  return {0, 0}
+end
+local last = math.max(tonumber(redis.call('HGET', KEYS[2], ARGV[3]) or '0'), tonumber(ARGV[4]))
+redis.call('HSET', KEYS[2], ARGV[3], last)
+redis.call('EXPIRE', KEYS[2], ${keptSec})
+return {math.floor((tonumber(first[2]) - tonumber(ARGV[1])) / 4294967296) + 1, last}
+`
+/** BullMQ sorts by the priority, and within one by the order of arrival, which has this many places. */
+const arrivals = 2 ** 32
+
+/** The jobs whose turns are taken: those of one queue, priority and API key. */
+export interface Line {
+  queue: string
+  /** 0..10, higher first. */
+  priority: number
+  keyName: string
+}
+
+interface View {
+  least: number
+  last: number
+  readAt: number
+  /** How often turns were taken, and how many of these adds are on their way. */
+  takes: number
+  adding: number
+  /** When other processes will be told. */
+  telling: NodeJS.Timeout | undefined
+}
+
+/** Turns that jobs have taken. */
+export interface Turns {
+  /** BullMQ's priorities for the jobs, in order; low numbers are served first. */
+  priorities: number[]
+  /** To be called once, when the jobs are there or can't be: tells all processes of the turns. */
+  settle: () => void
+}
+
+/** Gives jobs their place in a queue. */
+export class FairOrder {
+  readonly #redis: Redis
+  readonly #views = new Views<View>(() => ({ least: 0, last: 0, readAt: -Infinity, takes: 0, adding: 0, telling: undefined }))
+
+  constructor (redis: Redis) {
+    this.#redis = redis
+  }
+
+  /**
+   * Takes turns for jobs that are about to be added.
+   *
+   * @throws RedisUnavailableError
+   */
+  async take (line: Line, count: number): Promise<Turns> {
+    const view = this.#views.of(`${line.queue} ${line.priority} ${line.keyName}`)
+    if (view.adding === 0 && performance.now() - view.readAt > freshMs) await this.#read(line, view, 0)
+    const first = Math.max(view.least, view.last + 1, 1)
+    view.last = first + count - 1
+    view.takes++
+    view.adding++
+    return {
+      priorities: Array.from({ length: count }, (_, index) => bandOf(line.priority) + Math.min(first + index, maxTurn)),
+      settle: () => {
+        view.adding--
+        // Adds come in bunches: what they took is told together.
+        view.telling ??= setTimeout(() => {
+          view.telling = undefined
+          this.#read(line, view, view.last).catch(() => {})
+        }, toldMs).unref()
+      }
+    }
+  }
+
+  async #read (line: Line, view: View, last: number): Promise<void> {
+    const { takes, adding } = view
+    const [least, lastOfAll] = await this.#look(line, last)
+    view.least = least
+    // Nothing waits, and nothing was on its way: turns begin anew. Else a key's later jobs must stay behind its earlier ones.
+    const isQuiet = least === 0 && adding === 0 && view.takes === takes
+    view.last = isQuiet ? 0 : Math.max(view.last, lastOfAll)
+    view.readAt = performance.now()
+  }
+
+  async #look ({ queue, priority, keyName }: Line, last: number): Promise<[number, number]> {
+    const band = bandOf(priority)
+    const keys = [`${keyPrefix}:${internalName(queue)}:prioritized`, fairKey(queue, priority)]
+    return await whileAvailable(this.#redis.eval(lookScript, 2, ...keys, (band + 1) * arrivals, (band + maxTurn + 1) * arrivals - 1, keyName, last)) as [number, number]
+  }
+}
+
+/** Jobs by what they take turns in; those of one request are mostly in one line. */
+export function linesOf<Job extends { priority: number, data: { keyName: string } }> (queue: string, jobs: readonly Job[]): Array<[Line, Job[]]> {
+  const lines = new Map<string, [Line, Job[]]>()
+  for (const job of jobs) {
+    const line: Line = { queue, priority: job.priority, keyName: job.data.keyName }
+    const name = `${line.priority} ${line.keyName}`
+    const known = lines.get(name)
+    if (known === undefined) lines.set(name, [line, [job]])
+    else known[1].push(job)
+  }
+  return [...lines.values()]
+}
+
+/** The public priority of a job that has one of BullMQ's. */
+export function publicPriority (priority: number): number {
+  return limits.priority.max - Math.floor((priority - 1) / maxTurn)
+}
+
+/** What BullMQ's priorities of a public priority begin after. */
+function bandOf (priority: number): number {
+  return (limits.priority.max - priority) * maxTurn
+}

@@ -1,0 +1,242 @@
+import type { JobData } from '@toolyard/contract'
+import { limits, protocol } from '@toolyard/contract/terms'
+import type { JobsOptions, RedisConnection } from 'bullmq'
+import { backendOn, listenOn, openQueue, type JobQueue } from '../backend/backends.ts'
+import { bullmq } from '../redis/bullmq.ts'
+import { CallbackOutbox } from './callback-outbox.ts'
+import type { Redis } from '../redis/connection.ts'
+import { FairOrder, linesOf, type Turns } from './fair-order.ts'
+import { waitForDependencies } from './dependencies.ts'
+import type { AddedJob } from '../backend/add-jobs.ts'
+import { newJobId } from '../record/job-id.ts'
+import { indexEntry, JobIndex } from '../record/job-index.ts'
+import { standingOf } from '../record/job-standing.ts'
+import { internalName, keyPrefix } from '../redis/names.ts'
+import type { CompleteJob, NewJob } from '../record/new-job.ts'
+import { OpenJobs } from './open-jobs.ts'
+import { QueueDepth } from './queue-depth.ts'
+import type { QueueDirectory } from './queue-directory.ts'
+import type { Retention } from '../record/retention.ts'
+import { registerSerial } from './serial-tools.ts'
+import { serverTime } from '../redis/server-clock.ts'
+import { ReplicasMissingError, type Replicas } from '../redis/checks/replicas.ts'
+import { JobsUnknownError, RedisFullError, RedisUnavailableError, told, whileAvailable } from '../redis/unavailable.ts'
+import { Views } from '../redis/views.ts'
+
+/** A queue or an API key has as many jobs as it may have. */
+export class QueueFullError extends Error {
+  override readonly name = 'QueueFullError'
+}
+
+/** How many jobs there may be. */
+export interface JobLimits {
+  /** Jobs that wait in one queue. */
+  queueDepth: number
+  /** Unfinished jobs of one API key; 0 for any number. */
+  perKey: number
+}
+
+/** How jobs are added. */
+export interface JobQueuesOptions extends JobLimits {
+  /** Those that must have a job before it counts as added; without it, none. */
+  replicas?: Replicas
+}
+
+const unlimited: JobLimits = { queueDepth: Number.MAX_SAFE_INTEGER, perKey: 0 }
+
+/** Queues that are kept open. */
+const maxOpened = 200
+/** Before the second run a job waits 0.5 to 1 s, before each further one twice as long. */
+const backoff = { type: 'exponential', delay: 1_000, jitter: 0.5 } as const
+
+/** Adds jobs to queues of any public name. */
+export class JobQueues {
+  readonly #redis: Redis
+  readonly #directory: QueueDirectory
+  readonly #retention: Retention
+  readonly #index: JobIndex
+  readonly #order: FairOrder
+  readonly #depth: QueueDepth
+  readonly #open: OpenJobs
+  readonly #limits: JobLimits
+  readonly #callbacks: CallbackOutbox
+  /** What BullMQ listens with, for all queues: names come and go, and nothing is left of them. */
+  readonly #listening: RedisConnection
+  readonly #queues: Views<JobQueue>
+
+  constructor (redis: Redis, directory: QueueDirectory, retention: Retention, { replicas, ...jobLimits }: JobQueuesOptions = unlimited) {
+    this.#redis = redis
+    this.#directory = directory
+    this.#retention = retention
+    this.#index = new JobIndex(redis)
+    this.#order = new FairOrder(redis)
+    this.#depth = new QueueDepth(redis, jobLimits.queueDepth)
+    this.#open = new OpenJobs(redis, jobLimits.perKey)
+    this.#limits = jobLimits
+    this.#callbacks = new CallbackOutbox(redis)
+    this.#listening = listenOn(redis)
+    const backendOf = backendOn({ redis, retention, replicas, listening: this.#listening })
+    this.#queues = new Views(queue => openQueue(redis, queue, backendOf), maxOpened)
+  }
+
+  /** The jobs in the order of their creation. */
+  get index (): JobIndex {
+    return this.#index
+  }
+
+  /** The callbacks that jobs owe. */
+  get callbacks (): CallbackOutbox {
+    return this.#callbacks
+  }
+
+  /** The id of a job that is about to be made. */
+  newId (): string {
+    return newJobId(serverTime(this.#redis))
+  }
+
+  /**
+   * Adds jobs in one round trip. A job whose id exists is left as it is.
+   *
+   * @param once whether a job of these ids is made at most once, for as long as an `Idempotency-Key` is known
+   * @returns the error of each job that was refused, by job id; the others are added. `QueueFullError` for those that a
+   *   limit leaves no room for, the first ones having it; `JobGoneError` for those that were to be made once, were made
+   *   and are gone; another error for those that Redis refused (it is full, say).
+   * @throws QueueLimitError for a queue too many; JobsUnknownError, after which jobs may or may not exist; another
+   *   RedisUnavailableError, after which this made none.
+   */
+  async add (queue: string, jobs: readonly NewJob[], once = false): Promise<ReadonlyMap<string, Error>> {
+    if (this.#redis.status !== 'ready') throw new RedisUnavailableError()
+    try {
+      return await this.#addWithinLimits(queue, jobs, once ? limits.idempotencySec : 0)
+    } catch (error) {
+      if (!(error instanceof RedisFullError)) throw error
+      return new Map(jobs.map(job => [job.id, error]))
+    }
+  }
+
+  /**
+   * Those of a queue's jobs whose records are no longer kept.
+   *
+   * @throws RedisUnavailableError
+   */
+  async gone (queue: string, ids: readonly string[]): Promise<string[]> {
+    const standings = await standingOf(this.#redis, queue, ids)
+    return ids.filter((_id, place) => standings[place] === 'gone')
+  }
+
+  /** BullMQ's queue; all share one connection. */
+  open (queue: string): JobQueue {
+    return this.#queues.of(queue)
+  }
+
+  async close (): Promise<void> {
+    await Promise.all([this.#listening.close(), this.#callbacks.close()])
+  }
+
+  async #addWithinLimits (queue: string, jobs: readonly NewJob[], onceSec: number): Promise<Map<string, Error>> {
+    await this.#directory.register(queue)
+    const complete = jobs.map(job => ({ priority: limits.priority.default, maxAttempts: limits.attempts.default, delayMs: 0, ...job }))
+    const refused = await this.#limit(queue, complete)
+    // One that is there already needs no room.
+    if (onceSec > 0 && refused.size > 0) await this.#admitExisting(queue, refused)
+    const fitting = complete.filter(job => !refused.has(job.id))
+    if (fitting.length > 0) await this.#add(queue, fitting, onceSec, refused)
+    return refused
+  }
+
+  /** The errors of those jobs for which there is no room. */
+  async #limit (queue: string, jobs: ReadonlyArray<CompleteJob>): Promise<Map<string, Error>> {
+    const refused = new Map<string, Error>()
+    const room = await this.#depth.room(queue, jobs.length)
+    for (const { id } of jobs.slice(room)) refused.set(id, new QueueFullError(`Queue '${queue}' is full: ${this.#limits.queueDepth} jobs wait in it already`))
+    for (const [{ keyName }, own] of linesOf(queue, jobs.slice(0, room))) {
+      const beyond = await this.#open.enter(keyName, queue, own.map(job => job.id))
+      for (const id of beyond) refused.set(id, new QueueFullError(`API key '${keyName}' has ${this.#limits.perKey} unfinished jobs already, the most that one may have`))
+    }
+    return refused
+  }
+
+  async #admitExisting (queue: string, refused: Map<string, Error>): Promise<void> {
+    const gone = await this.gone(queue, [...refused.keys()])
+    for (const id of refused.keys()) if (!gone.includes(id)) refused.delete(id)
+  }
+
+  /** Puts what Redis refuses into `refused`. */
+  async #add (queue: string, jobs: ReadonlyArray<CompleteJob>, onceSec: number, refused: Map<string, Error>): Promise<void> {
+    const taken: Turns[] = []
+    const turns = new Map<string, number>()
+    try {
+      for (const [line, own] of linesOf(queue, jobs)) {
+        const took = await this.#order.take(line, own.length)
+        taken.push(took)
+        for (const [index, { id }] of own.entries()) turns.set(id, took.priorities[index] ?? 1)
+      }
+      for (const { data } of jobs) {
+        if (data.serial === true) void registerSerial(this.#redis, { tool: data.tool, queue }).catch(() => {})
+      }
+      const opened = this.open(queue)
+      const now = serverTime(this.#redis)
+      const errors = await whileAvailable(opened.backend.addAll(jobs.map(job => ({ ...addedJob(opened, job, turns.get(job.id) ?? 1, now), onceSec })))).catch(orUnknown)
+      for (const [id, error] of errors) refused.set(id, told(error) as Error)
+      void this.#index.tidy(queue, jobs.length).catch(() => {})
+    } catch (error) {
+      if (error instanceof RedisUnavailableError) throw error
+      for (const { id } of jobs) refused.set(id, error as Error)
+    } finally {
+      for (const { settle } of taken) settle()
+    }
+    await this.#waitForDependencies(queue, jobs.filter(job => !refused.has(job.id)))
+  }
+
+  /** The jobs exist: what fails now is no reason to refuse them. The upkeep finds those that nobody looks at. */
+  async #waitForDependencies (queue: string, jobs: ReadonlyArray<CompleteJob>): Promise<void> {
+    for (const { id, data: { dependsOn } } of jobs) {
+      if (dependsOn === undefined) continue
+      try {
+        await whileAvailable(waitForDependencies({ redis: this.#redis, queues: this }, { queue, id }, dependsOn))
+      } catch (error) {
+        if (error instanceof RedisUnavailableError && !(error instanceof RedisFullError)) throw new JobsUnknownError(error)
+      }
+    }
+  }
+}
+
+/** Jobs were sent: unless Redis has refused them, they may be there. */
+function orUnknown (error: unknown): never {
+  const isUnknown = error instanceof ReplicasMissingError || (error instanceof RedisUnavailableError && !(error instanceof RedisFullError))
+  throw isUnknown ? new JobsUnknownError(error) : error
+}
+
+/** A job as BullMQ makes it. */
+function addedJob (queue: JobQueue, job: CompleteJob, priority: number, now: number): Omit<AddedJob, 'onceSec'> {
+  const { id, type, maxAttempts, delayMs, parent } = job
+  const data: JobData = { ...job.data, protocol }
+  const options: JobsOptions = {
+    jobId: id,
+    // BullMQ serves low numbers first, and jobs without a priority before all others (X4).
+    priority,
+    attempts: maxAttempts,
+    stackTraceLimit: 0,
+    // Options are written and read with each job: those that say nothing are left out.
+    ...(maxAttempts === 1 ? {} : { backoff }),
+    ...(delayMs === 0 ? {} : { delay: delayMs }),
+    // A parent is woken when one of its steps fails, and reads which.
+    ...(parent === undefined ? {} : { parent: { id: parent.id, queue: `${keyPrefix}:${internalName(parent.queue)}` }, continueParentOnFailure: true })
+  }
+  const entry = indexEntry(job)
+  const isPlain = delayMs === 0 && parent === undefined && data.dependsOn === undefined
+  if (isPlain) return { id, entry, made: { plain: { name: type, data: JSON.stringify(data), opts: JSON.stringify(options), timestamp: now, priority } } }
+  const made = new bullmq.Job(queue, type, data, options, id)
+  made.timestamp = now
+  return {
+    id,
+    entry,
+    made: {
+      job: made.asJSON(),
+      parent: {
+        ...(made.parentKey === undefined ? {} : { parentKey: made.parentKey, parentDependenciesKey: `${made.parentKey}:dependencies` }),
+        ...(data.dependsOn === undefined ? {} : { addToWaitingChildren: true })
+      }
+    }
+  }
+}

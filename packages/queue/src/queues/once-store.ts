@@ -1,0 +1,98 @@
+import { createHash } from 'node:crypto'
+import { limits } from '@toolyard/contract/terms'
+import type { Redis } from '../redis/connection.ts'
+import { onceKey } from '../redis/names.ts'
+import { whileAvailable } from '../redis/unavailable.ts'
+
+/*
+ * What an Idempotency-Key was used for, for 24 hours (RC23). A request stores the key with all that makes its jobs, makes
+ * the jobs, and confirms the key. A request that finds an unconfirmed key makes the same jobs again: a job that exists,
+ * or existed and was removed, isn't made twice. See docs/decisions/0004-idempotency-key.md.
+ *
+ * A key that two requests have found is never freed: the other request may have made its jobs.
+ */
+
+/** Whose key it is, and for which request. */
+export interface Once {
+  /** Name of the API key: another one's `Idempotency-Key` is another key. */
+  keyName: string
+  /** The `Idempotency-Key`. */
+  key: string
+  /** Digest of the request. */
+  request: string
+}
+
+/** What a key is held for. */
+export interface Held {
+  /** Digest of the request that holds it. */
+  request: string
+  /** As `hold` or `confirm` stored it. */
+  text: string
+  confirmed: boolean
+}
+
+/** Holds a key unless it is held; answers what it was held for. ARGV: request, text (empty: hold nothing), seconds. */
+const holdScript = `
+local held = redis.call('HMGET', KEYS[1], 'request', 'text', 'confirmed')
+if held[1] then
+  if held[1] == ARGV[1] and not held[3] then redis.call('HSET', KEYS[1], 'found', '1') end
+  return held
+end
+if ARGV[2] ~= '' then
+  redis.call('HSET', KEYS[1], 'request', ARGV[1], 'text', ARGV[2])
+  redis.call('EXPIRE', KEYS[1], ARGV[3])
+end
+return false
+`
+
+/** Confirms, unless another request holds the key by now. ARGV: request, text, seconds. */
+const confirmScript = `
+local held = redis.call('HGET', KEYS[1], 'request')
+if held and held ~= ARGV[1] then return 0 end
+redis.call('HSET', KEYS[1], 'request', ARGV[1], 'text', ARGV[2], 'confirmed', '1')
+if not held then redis.call('EXPIRE', KEYS[1], ARGV[3]) end
+return 1
+`
+
+/** Gives a key back, unless somebody has made its jobs, or may be about to. ARGV: request. */
+const releaseScript = `
+local held = redis.call('HMGET', KEYS[1], 'request', 'confirmed', 'found')
+if held[1] == ARGV[1] and not held[2] and not held[3] then return redis.call('DEL', KEYS[1]) end
+return 0
+`
+
+/** Remembers which request each `Idempotency-Key` was used for. All methods throw RedisUnavailableError. */
+export class OnceStore {
+  readonly #redis: Redis
+
+  constructor (redis: Redis) {
+    this.#redis = redis
+  }
+
+  /**
+   * Holds a key, atomically.
+   *
+   * @param text what is stored with it; empty: only look.
+   * @returns what the key is held for already; undefined when it wasn't.
+   */
+  async hold (once: Once, text: string): Promise<Held | undefined> {
+    const held = await whileAvailable(this.#redis.eval(holdScript, 1, keyOf(once), once.request, text, limits.idempotencySec)) as Array<string | null> | null
+    if (held === null) return undefined
+    return { request: held[0] ?? '', text: held[1] ?? '', confirmed: held[2] === '1' }
+  }
+
+  /** The jobs exist; `text` replaces what was stored. */
+  async confirm (once: Once, text: string): Promise<void> {
+    await whileAvailable(this.#redis.eval(confirmScript, 1, keyOf(once), once.request, text, limits.idempotencySec))
+  }
+
+  /** This request made no job: the key is free again, unless a repeat has found it. */
+  async release (once: Once): Promise<void> {
+    await whileAvailable(this.#redis.eval(releaseScript, 1, keyOf(once), once.request))
+  }
+}
+
+/** The caller's text becomes a digest: its length is bounded, and it can't be taken for another name and key. */
+function keyOf ({ keyName, key }: Once): string {
+  return onceKey(createHash('sha256').update(JSON.stringify([keyName, key])).digest('hex'))
+}

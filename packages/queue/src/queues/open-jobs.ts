@@ -1,0 +1,155 @@
+import type { Redis } from '../redis/connection.ts'
+import { standingOf } from '../record/job-standing.ts'
+import { openJobsKey, openKeysKey } from '../redis/names.ts'
+import { serverTime } from '../redis/server-clock.ts'
+import { whileAvailable } from '../redis/unavailable.ts'
+import { Views } from '../redis/views.ts'
+
+/*
+ * How many unfinished jobs an API key has (`MAX_JOBS_PER_KEY`), over all queues and API processes. A sorted set by key
+ * has the jobs that were made; ended ones are dropped when it fills up, and by the upkeep. In the upper half of the limit
+ * an add waits for its entry, below it doesn't. See docs/decisions/0012-cheap-limits.md.
+ */
+
+const freshMs = 1_000
+/** Jobs are entered so late at most, in milliseconds. */
+const enteredMs = 10
+/** Sets of keys that are used no more are dropped after two days. */
+const keptSec = 172_800
+/** Members that are looked at, or entered, in one round trip. */
+const together = 500
+
+/**
+ * KEYS: the set. ARGV: limit, time, members. Enters as many members as there is room for.
+ * Answers the size of the set, then the places of the members that found none.
+ */
+const enterScript = `
+local size = redis.call('ZCARD', KEYS[1])
+if size + #ARGV - 2 <= tonumber(ARGV[1]) then
+  local entries = {}
+  for place = 3, #ARGV do
+    entries[2 * place - 5], entries[2 * place - 4] = ARGV[2], ARGV[place]
+  end
+  size = size + redis.call('ZADD', KEYS[1], 'NX', unpack(entries))
+  redis.call('EXPIRE', KEYS[1], ${keptSec})
+  return {size}
+end
+local answer = {0}
+for place = 3, #ARGV do
+  if redis.call('ZSCORE', KEYS[1], ARGV[place]) == false then
+    if size < tonumber(ARGV[1]) then
+      redis.call('ZADD', KEYS[1], ARGV[2], ARGV[place])
+      size = size + 1
+    else
+      table.insert(answer, place - 3)
+    end
+  end
+end
+redis.call('EXPIRE', KEYS[1], ${keptSec})
+answer[1] = size
+return answer
+`
+
+interface View {
+  size: number
+  readAt: number
+  tidying: Promise<void> | undefined
+  /** Members that are still to be entered, and when they will be. */
+  later: string[]
+  entering: NodeJS.Timeout | undefined
+}
+
+/** Counts the unfinished jobs of API keys. */
+export class OpenJobs {
+  readonly #redis: Redis
+  readonly #max: number
+  readonly #views = new Views<View>(() => ({ size: 0, readAt: -Infinity, tidying: undefined, later: [], entering: undefined }))
+
+  /** @param max unfinished jobs that a key may have; 0 for any number. */
+  constructor (redis: Redis, max: number) {
+    this.#redis = redis
+    this.#max = max
+  }
+
+  /**
+   * Enters jobs that are about to be added; one that was entered before counts once.
+   *
+   * @returns the ids of those that the key may not have now.
+   * @throws RedisUnavailableError
+   */
+  async enter (keyName: string, queue: string, ids: readonly string[]): Promise<ReadonlySet<string>> {
+    if (this.#max === 0) return new Set()
+    const view = this.#views.of(keyName)
+    const members = ids.map(id => `${id} ${queue}`)
+    view.size += ids.length
+    if (view.size <= this.#max / 2 && performance.now() - view.readAt < freshMs) {
+      view.later.push(...members)
+      view.entering ??= setTimeout(() => { this.#enterLater(keyName, view).catch(() => {}) }, enteredMs).unref()
+      return new Set()
+    }
+    await this.#enterLater(keyName, view)
+    let places = await this.#enter(keyName, view, members)
+    if (places.length > 0) {
+      await (view.tidying ??= tidy(this.#redis, keyName).finally(() => { view.tidying = undefined }))
+      places = await this.#enter(keyName, view, members)
+    } else if (view.size > this.#max / 2) {
+      // Before it is full: nobody has to wait for this.
+      view.tidying ??= tidy(this.#redis, keyName).catch(() => {}).finally(() => { view.tidying = undefined })
+    }
+    return new Set(places.flatMap(place => ids[place] ?? []))
+  }
+
+  async #enterLater (keyName: string, view: View): Promise<void> {
+    clearTimeout(view.entering)
+    view.entering = undefined
+    while (view.later.length > 0) await this.#enter(keyName, view, view.later.splice(0, together))
+  }
+
+  async #enter (keyName: string, view: View, members: readonly string[]): Promise<number[]> {
+    const answer = await whileAvailable(this.#redis.eval(enterScript, 1, openJobsKey(keyName), this.#max, serverTime(this.#redis), ...members)) as [number, ...number[]]
+    // After the entries: see `dropEndedJobs`.
+    this.#redis.sadd(openKeysKey, keyName).catch(() => {})
+    const [size, ...places] = answer
+    view.size = size + view.later.length
+    view.readAt = performance.now()
+    return places
+  }
+}
+
+/**
+ * Drops the ended jobs of all API keys, also of those that make no more. To be called now and then.
+ *
+ * @throws RedisUnavailableError
+ */
+export async function dropEndedJobs (redis: Redis): Promise<void> {
+  for (const keyName of await whileAvailable(redis.smembers(openKeysKey))) {
+    // First: who enters a job notes its key after it.
+    await whileAvailable(redis.srem(openKeysKey, keyName))
+    try {
+      await tidy(redis, keyName)
+    } finally {
+      if (await whileAvailable(redis.exists(openJobsKey(keyName))) === 1) await whileAvailable(redis.sadd(openKeysKey, keyName))
+    }
+  }
+}
+
+/** Drops the jobs of a key that have ended or are gone; those that were made just now may not be there yet. */
+async function tidy (redis: Redis, keyName: string): Promise<void> {
+  const settledBefore = serverTime(redis) - 2_000
+  const members = await whileAvailable(redis.zrange(openJobsKey(keyName), '0', '-1', 'WITHSCORES'))
+  for (let start = 0; start < members.length; start += 2 * together) {
+    const part = members.slice(start, start + 2 * together)
+    const entries = part.flatMap((member, index) => index % 2 === 0 ? [{ member, at: Number(part[index + 1]) }] : [])
+    const ended: Array<{ member: string }> = []
+    for (const queue of new Set(entries.map(({ member }) => queueOf(member)))) {
+      const own = entries.filter(({ member }) => queueOf(member) === queue)
+      const standings = await standingOf(redis, queue, own.map(({ member }) => member.slice(0, member.indexOf(' '))))
+      ended.push(...own.filter(({ at }, place) => standings[place] === 'ended' || (standings[place] === 'gone' && at < settledBefore)))
+    }
+    if (ended.length > 0) await whileAvailable(redis.zrem(openJobsKey(keyName), ...ended.map(({ member }) => member)))
+  }
+}
+
+function queueOf (member: string): string {
+  return member.slice(member.indexOf(' ') + 1)
+}

@@ -1,0 +1,59 @@
+import type { Redis } from '../redis/connection.ts'
+import { internalName, keyPrefix } from '../redis/names.ts'
+import { whileAvailable } from '../redis/unavailable.ts'
+import { Views } from '../redis/views.ts'
+
+/** A count of jobs is used for so long, in milliseconds, while the queue is at most half full. */
+const freshMs = 250
+/** Where BullMQ keeps jobs that don't run yet. */
+const lists = ['wait', 'paused'] as const
+const sets = ['prioritized', 'delayed', 'waiting-children'] as const
+
+const countScript = `
+local count = 0
+for place, key in ipairs(KEYS) do count = count + redis.call(place <= ${lists.length} and 'LLEN' or 'ZCARD', key) end
+return count
+`
+
+interface View {
+  count: number
+  readAt: number
+  reading: boolean
+}
+
+/** Counts the jobs that wait in queues (`MAX_QUEUE_DEPTH`): far from the limit now and then, near it before each add. */
+export class QueueDepth {
+  readonly #redis: Redis
+  readonly #max: number
+  readonly #views = new Views<View>(() => ({ count: 0, readAt: -Infinity, reading: false }))
+
+  constructor (redis: Redis, max: number) {
+    this.#redis = redis
+    this.#max = max
+  }
+
+  /**
+   * How many of so many jobs a queue has room for now.
+   *
+   * @throws RedisUnavailableError
+   */
+  async room (queue: string, jobs: number): Promise<number> {
+    const view = this.#views.of(queue)
+    if (view.count + jobs > this.#max / 2) await this.#read(queue, view)
+    else if (!view.reading && performance.now() - view.readAt > freshMs) void this.#read(queue, view).catch(() => {})
+    const room = Math.max(0, Math.min(jobs, this.#max - view.count))
+    view.count += room
+    return room
+  }
+
+  async #read (queue: string, view: View): Promise<void> {
+    view.reading = true
+    try {
+      const keys = [...lists, ...sets].map(name => `${keyPrefix}:${internalName(queue)}:${name}`)
+      view.count = await whileAvailable(this.#redis.eval(countScript, keys.length, ...keys)) as number
+      view.readAt = performance.now()
+    } finally {
+      view.reading = false
+    }
+  }
+}

@@ -1,0 +1,76 @@
+import type { Redis } from '../redis/connection.ts'
+import { queuesKey } from '../redis/names.ts'
+import { whileAvailable } from '../redis/unavailable.ts'
+
+/** The queue would be one too many (`MAX_QUEUES`). */
+export class QueueLimitError extends Error {
+  override readonly name = 'QueueLimitError'
+}
+
+/** Adds a queue unless it is new and the set is full; answers 1 when the queue is in the set. */
+const registerScript = `
+if redis.call('SISMEMBER', KEYS[1], ARGV[1]) == 1 then return 1 end
+if redis.call('SCARD', KEYS[1]) >= tonumber(ARGV[2]) then return 0 end
+return redis.call('SADD', KEYS[1], ARGV[1])
+`
+
+/** A queue without jobs is forgotten only after twice this time in which nobody added any, in milliseconds. */
+export const registeredMs = 300_000
+/** A cluster's failover may go unnoticed, so that what was registered is trusted for so long, in milliseconds. */
+const trustMs = 5_000
+
+/** The queues that exist, shared by all processes through one Redis set. */
+export class QueueDirectory {
+  readonly #redis: Redis
+  readonly #maxQueues: number
+  /** When each queue was known to be in the set last. */
+  readonly #registered = new Map<string, number>()
+
+  constructor (redis: Redis, maxQueues: number) {
+    this.#redis = redis
+    this.#maxQueues = maxQueues
+    // A Redis that comes back may have lost the set, and a replica that took over may never have had it.
+    redis.on('close', () => { this.#registered.clear() })
+  }
+
+  /**
+   * Makes a queue known to all workers; costs a round trip once in a while: a queue without jobs is forgotten after ten
+   * minutes.
+   *
+   * @throws QueueLimitError when it is new and `MAX_QUEUES` exist already; RedisUnavailableError.
+   */
+  async register (queue: string): Promise<void> {
+    if ((this.#registered.get(queue) ?? -Infinity) > performance.now() - trustMs) return
+    const added = await whileAvailable(this.#redis.eval(registerScript, 1, queuesKey, queue, this.#maxQueues))
+    if (added === 0) {
+      throw new QueueLimitError(`Queue '${queue}' can't be made: ${this.#maxQueues} queues exist already, the most that MAX_QUEUES allows`)
+    }
+    this.#noteRegistered(queue)
+  }
+
+  /** Names come and go: those that are trusted no longer are forgotten. A map keeps the order of insertion. */
+  #noteRegistered (queue: string): void {
+    const now = performance.now()
+    for (const [known, at] of this.#registered) {
+      if (at > now - trustMs) break
+      this.#registered.delete(known)
+    }
+    this.#registered.delete(queue)
+    this.#registered.set(queue, now)
+  }
+
+  /** Takes a queue out; workers that serve all queues leave it. */
+  async forget (queue: string): Promise<void> {
+    await this.#redis.srem(queuesKey, queue)
+  }
+
+  /** Puts a queue back that turned out to be in use, also beyond the limit. */
+  async restore (queue: string): Promise<void> {
+    await this.#redis.sadd(queuesKey, queue)
+  }
+
+  /** The names of all queues, sorted. */
+  async list (): Promise<string[]> {
+    return (await whileAvailable(this.#redis.smembers(queuesKey))).sort()
+  }
+}

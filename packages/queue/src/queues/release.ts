@@ -1,0 +1,45 @@
+import type { Queue } from 'bullmq'
+import type { Redis } from '../redis/connection.ts'
+import { internalName, jobKey, keyPrefix } from '../redis/names.ts'
+import { serverTime } from '../redis/server-clock.ts'
+
+/** What parked jobs are moved with. */
+export interface FlowParts {
+  redis: Redis
+  queues: { open: (queue: string) => Queue }
+}
+
+/**
+ * Puts a parked job among the delayed ones, as one that is due: from there BullMQ makes it ready by itself, should the
+ * caller die before it does. KEYS: waiting-children, delayed. ARGV: id, when it is due in milliseconds.
+ */
+const unparkScript = `
+if redis.call('ZREM', KEYS[1], ARGV[1]) == 0 then return 0 end
+redis.call('ZADD', KEYS[2], ARGV[2] * 4096, ARGV[1])
+return 1
+`
+
+/**
+ * Lets a job go on that is parked (BullMQ's state `waiting-children`); any other job is left as it is.
+ *
+ * @param dueAt not before this time, in milliseconds since 1970 by Redis' clock.
+ * @returns whether it was parked.
+ */
+export async function release ({ redis, queues }: FlowParts, queue: string, jobId: string, dueAt = 0): Promise<boolean> {
+  const stem = `${keyPrefix}:${internalName(queue)}:`
+  const now = serverTime(redis)
+  const delayMs = Math.max(0, dueAt - now)
+  const unparked = await redis.eval(unparkScript, 2, `${stem}waiting-children`, `${stem}delayed`, jobId, now + delayMs)
+  if (unparked !== 1) return false
+  const job = await queues.open(queue).getJob(jobId)
+  // Another process may be faster: then it is no longer among the delayed ones.
+  await (delayMs > 0 ? job?.changeDelay(delayMs) : job?.promote())?.catch(() => {})
+  return true
+}
+
+/** How many steps of a job have ended, over all its attempts. */
+export async function settledSteps (redis: Redis, queue: string, id: string): Promise<number> {
+  const key = jobKey(queue, id)
+  const [processed, failed] = await Promise.all([redis.hlen(`${key}:processed`), redis.hlen(`${key}:failed`)])
+  return processed + failed
+}

@@ -1,0 +1,144 @@
+import type { Redis } from '../redis/connection.ts'
+import type { JobQueues } from './job-queues.ts'
+import { internalName, jobKey, keyPrefix, serialKey, serialToolsKey } from '../redis/names.ts'
+import { registerSerial } from './serial-tools.ts'
+import { behindScript, callScript, comingScript, enterScript, leaveScript, noteScript } from './serial-scripts.ts'
+
+/*
+ * A serial tool runs one call at a time over the whole pool, in the order of arrival (P22, X17). Jobs that workers have
+ * taken stand in a line, in the order of their ids. The first one gets the tool, the others are parked as delayed. No
+ * step depends on a single process or queue: see docs/decisions/0046-serial-tools.md.
+ *
+ * States of a job: taken -> in line and parked -> called -> taken again -> running -> released.
+ */
+
+/** A job of a serial tool. */
+export interface SerialJob {
+  tool: string
+  /** Its job type. */
+  type: string
+  queue: string
+  id: string
+}
+
+/** What a job that has entered does: it runs; or it is parked, having given way to one that is about to enter, or not. */
+export type Turn = 'runs' | 'parks' | 'gives way'
+
+/** A parked job is called; should Redis lose the line, it comes by itself after so many milliseconds. */
+export const serialParkMs = 60_000
+/** A job that was called is waited for so long, in milliseconds. */
+const comesMs = 2_000
+
+/** Lets the jobs of serial tools through, one by one. */
+export class SerialGate {
+  readonly #redis: Redis
+  readonly #queues: JobQueues
+
+  constructor (redis: Redis, queues: JobQueues) {
+    this.#redis = redis
+    this.#queues = queues
+  }
+
+  /** Whether a job that this worker has taken may run now; then it holds the tool until `release`. */
+  async enter (job: SerialJob, token: string): Promise<Turn> {
+    await registerSerial(this.#redis, job)
+    await this.#redis.eval(noteScript, 1, jobKey(job.queue, job.id))
+    const state = await this.#enter(job, token, '')
+    if (state === 'held') await this.call(job.tool)
+    if (state === 'holds') return 'runs'
+    if (state !== 'first') return 'parks'
+    if (await this.#isEarlierComing(job)) return 'gives way'
+    return await this.#enter(job, token, '1') === 'holds' ? 'runs' : 'parks'
+  }
+
+  /** To be called after a job was parked: it may have been called in between, or the tool be free. */
+  async parked (job: SerialJob, turn: Turn): Promise<void> {
+    await this.call(job.tool, job, turn)
+  }
+
+  /** Ends a run's hold, and calls the next. */
+  async release (job: SerialJob, token: string): Promise<void> {
+    await this.#eval(leaveScript, job.tool, memberOf(job), token)
+    await this.call(job.tool)
+  }
+
+  /**
+   * Calls the first job in line, if the tool is free.
+   *
+   * @param parked who has just been parked, and is called even if it was called before
+   */
+  async call (tool: string, parked?: SerialJob, turn?: Turn): Promise<'idle' | 'busy'> {
+    for (;;) {
+      const [state = '', member = '', token = ''] = await this.#eval(callScript, tool, comesMs, parked === undefined ? '' : memberOf(parked), turn === 'gives way' ? 1 : '') as string[]
+      if (state === 'idle') return 'idle'
+      const job = parse(member)
+      if (state === 'held') {
+        if (await this.#isTaken(job)) return 'busy'
+        await this.#eval(leaveScript, tool, member, token)
+      } else if (!await this.#isOpen(job)) {
+        await this.#eval(leaveScript, tool, member, '')
+      } else if (state === 'late') {
+        await this.#eval(behindScript, tool, member, job.queue)
+      } else {
+        if (state === 'call') await this.#wake(job)
+        return 'busy'
+      }
+    }
+  }
+
+  /** What others left undone, for all serial tools; `known` are the queues that exist. */
+  async review (known: readonly string[]): Promise<void> {
+    for (const tool of await this.#redis.smembers(serialToolsKey)) {
+      const queuesKey = serialKey(tool, 'queues')
+      const gone = (await this.#redis.smembers(queuesKey)).filter(queue => !known.includes(queue))
+      if (gone.length > 0) await this.#redis.srem(queuesKey, ...gone)
+      if (await this.call(tool) === 'busy' || await this.#redis.exists(queuesKey) === 1) continue
+      await this.#redis.srem(serialToolsKey, tool)
+      // Who adds a job notes the queue first.
+      if (await this.#redis.exists(queuesKey) === 1) await this.#redis.sadd(serialToolsKey, tool)
+    }
+  }
+
+  async #enter (job: SerialJob, token: string, hold: '' | '1'): Promise<string> {
+    return await this.#eval(enterScript, job.tool, memberOf(job), token, job.queue, hold) as string
+  }
+
+  async #isEarlierComing ({ tool, type, id }: SerialJob): Promise<boolean> {
+    const queues = await this.#redis.smembers(serialKey(tool, 'queues'))
+    const coming = await Promise.all(queues.map(async queue => (
+      await this.#redis.eval(comingScript, 1, `${keyPrefix}:${internalName(queue)}:active`, jobKey(queue, ''), type, id)
+    )))
+    return coming.includes(1)
+  }
+
+  /** Whether a worker has the job: its lock runs out when it doesn't renew it. */
+  async #isTaken ({ queue, id }: Place): Promise<boolean> {
+    return await this.#redis.exists(`${jobKey(queue, id)}:lock`) === 1
+  }
+
+  async #isOpen ({ queue, id }: Place): Promise<boolean> {
+    const [timestamp, finishedOn] = await this.#redis.hmget(jobKey(queue, id), 'timestamp', 'finishedOn')
+    return typeof timestamp === 'string' && typeof finishedOn !== 'string'
+  }
+
+  /** A job that isn't parked needs no waking. */
+  async #wake ({ queue, id }: Place): Promise<void> {
+    const job = await this.#queues.open(queue).getJob(id)
+    await job?.promote().catch(() => {})
+  }
+
+  async #eval (script: string, tool: string, ...args: Array<string | number>): Promise<unknown> {
+    return await this.#redis.eval(script, 2, serialKey(tool, 'line'), serialKey(tool, 'gate'), ...args)
+  }
+}
+
+type Place = Pick<SerialJob, 'queue' | 'id'>
+
+function memberOf ({ id, queue }: Place): string {
+  return `${id}|${queue}`
+}
+
+function parse (member: string): Place {
+  const at = member.indexOf('|')
+  return { id: member.slice(0, at), queue: member.slice(at + 1) }
+}

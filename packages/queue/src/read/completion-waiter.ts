@@ -1,0 +1,203 @@
+import type { Settlement } from '@toolyard/contract'
+import { randomUUID } from 'node:crypto'
+import type { Redis } from '../redis/connection.ts'
+import { jobKey, replyChannel } from '../redis/names.ts'
+import { pipelined } from '../redis/pipelined.ts'
+import { decodeReplies, decodeSettlement, settlementFields } from '../record/settlement.ts'
+
+/*
+ * How an API process hears that a job has ended: by a message on its own channel, and by a sweep that reads the records
+ * of all awaited jobs, since a message can be lost. See docs/decisions/0001-one-reply-channel.md.
+ *
+ * States of a batch: expected (before its jobs are added, so that no completion slips through) -> armed (its jobs exist,
+ * the sweep may look for them) -> released (answered, timed out or abandoned).
+ */
+
+interface Expected {
+  queue: string
+  /** A request that is repeated with its Idempotency-Key waits for the same job as the first. */
+  batches: Set<Batch>
+  /** Whether a look has found no record. */
+  missed: boolean
+}
+
+interface Batch {
+  armed: boolean
+  readonly missing: Set<string>
+  readonly settled: Map<string, Settlement>
+  readonly onSettled: (id: string, settlement: Settlement) => void
+  /** Called when nothing is missing any more. */
+  done: () => void
+}
+
+/** One batch's jobs, as its request waits for them. */
+export interface Expectation {
+  /**
+   * These jobs have been added and no others will be; from now on a missing record means that a job is gone. With
+   * `look`, their records are read at once: they may have ended before anybody waited.
+   */
+  arm: (addedIds: readonly string[], look?: boolean) => void
+  /** Waits until all jobs have ended, `waitMs` are over or the signal aborts; the map holds what is settled then. */
+  settle: (waitMs: number, signal: AbortSignal) => Promise<ReadonlyMap<string, Settlement>>
+  release: () => void
+}
+
+const sweepIntervalMs = 500
+const lastLookMs = 40
+const gone: Settlement = { ok: false, error: { code: 'INTERNAL', message: 'The job is gone: its record was removed from Redis before it was read' } }
+
+/** Waits for the jobs of any number of requests over one subscription. */
+export class CompletionWaiter {
+  /** Goes into the data of each job that this process waits for. */
+  readonly processId = randomUUID()
+  readonly #commands: Redis
+  readonly #subscriber: Redis
+  readonly #expected = new Map<string, Expected>()
+  #sweepTimer: NodeJS.Timeout | undefined
+  #sweeping: Promise<void> | undefined
+
+  constructor (commands: Redis, subscriber: Redis) {
+    this.#commands = commands
+    this.#subscriber = subscriber
+    subscriber.on('message', (channel: string, message: string) => {
+      if (channel === replyChannel(this.processId)) this.#receive(message)
+    })
+    subscriber.on('ready', () => { void this.#sweep() })
+  }
+
+  /** Starts listening; resolves when the subscription stands. */
+  async start (): Promise<void> {
+    await this.#subscriber.subscribe(replyChannel(this.processId))
+  }
+
+  /** Stops the sweep; requests that still wait get what is settled at their deadline. */
+  stop (): void {
+    clearTimeout(this.#sweepTimer)
+    this.#expected.clear()
+  }
+
+  /** How many jobs are awaited now. */
+  get size (): number {
+    return this.#expected.size
+  }
+
+  /**
+   * Registers jobs before they are added. Call `release` in the end, whatever happened.
+   *
+   * @param onSettled hears of each job that ends until then, once.
+   */
+  expect (queue: string, jobIds: readonly string[], onSettled: (id: string, settlement: Settlement) => void = () => {}): Expectation {
+    const batch: Batch = { armed: false, missing: new Set(jobIds), settled: new Map(), onSettled, done: () => {} }
+    for (const id of jobIds) this.#await(queue, id, batch)
+    return {
+      arm: (addedIds, look = false) => {
+        const added = new Set(addedIds)
+        for (const id of jobIds) {
+          if (added.has(id)) continue
+          this.#forget(id, batch)
+          batch.missing.delete(id)
+        }
+        batch.armed = true
+        if (batch.missing.size > 0) this.#scheduleSweep()
+        if (look) void this.#sweep()
+      },
+      settle: async (waitMs, signal) => {
+        await completed(batch, waitMs, signal)
+        if (batch.missing.size > 0 && !signal.aborted) await this.#lastLook()
+        return batch.settled
+      },
+      release: () => {
+        for (const id of jobIds) this.#forget(id, batch)
+      }
+    }
+  }
+
+  #await (queue: string, jobId: string, batch: Batch): void {
+    const expected = this.#expected.get(jobId) ?? { queue, batches: new Set(), missed: false }
+    expected.batches.add(batch)
+    this.#expected.set(jobId, expected)
+  }
+
+  #forget (jobId: string, batch: Batch): void {
+    const batches = this.#expected.get(jobId)?.batches
+    batches?.delete(batch)
+    if (batches?.size === 0) this.#expected.delete(jobId)
+  }
+
+  #receive (message: string): void {
+    for (const { id, settlement } of decodeReplies(message)) this.#settle(id, settlement)
+  }
+
+  #settle (id: string, settlement: Settlement): void {
+    const expected = this.#expected.get(id)
+    if (expected === undefined) return
+    this.#expected.delete(id)
+    for (const batch of expected.batches) {
+      batch.settled.set(id, settlement)
+      batch.missing.delete(id)
+      batch.onSettled(id, settlement)
+      if (batch.missing.size === 0) batch.done()
+    }
+  }
+
+  #scheduleSweep (): void {
+    this.#sweepTimer ??= setTimeout(() => {
+      this.#sweepTimer = undefined
+      void this.#sweep().finally(() => { if (this.#expected.size > 0) this.#scheduleSweep() })
+    }, sweepIntervalMs)
+  }
+
+  /** Reads the record once more, but no longer than an answer may be late. */
+  async #lastLook (): Promise<void> {
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<void>(resolve => { timer = setTimeout(resolve, lastLookMs) })
+    await Promise.race([this.#sweep(), late])
+    clearTimeout(timer)
+  }
+
+  /** One sweep at a time; who asks during one gets that one. */
+  async #sweep (): Promise<void> {
+    this.#sweeping ??= this.#readRecords().finally(() => { this.#sweeping = undefined })
+    await this.#sweeping
+  }
+
+  /** A record that isn't there was removed. The job's end may be on its way still; at the next look it would be here. */
+  #missed (id: string): void {
+    const expected = this.#expected.get(id)
+    if (expected === undefined) return
+    if (expected.missed) this.#settle(id, gone)
+    expected.missed = true
+  }
+
+  async #readRecords (): Promise<void> {
+    const awaited = [...this.#expected].filter(([, { batches }]) => [...batches].some(batch => batch.armed))
+    if (awaited.length === 0 || this.#commands.status !== 'ready') return
+    const replies = await pipelined(this.#commands, awaited, ([, { queue }]) => queue, (pipeline, [id, { queue }]) => {
+      pipeline.hmget(jobKey(queue, id), 'timestamp', ...settlementFields)
+    })
+    for (const [index, [id]] of awaited.entries()) {
+      const reply = replies[index]
+      if (reply === undefined || reply instanceof Error) continue
+      const [[timestamp, ...fields]] = reply as [Array<string | null>]
+      if (timestamp === null || timestamp === undefined) this.#missed(id)
+      else {
+        const settlement = decodeSettlement(fields)
+        if (settlement !== undefined) this.#settle(id, settlement)
+      }
+    }
+  }
+}
+
+async function completed (batch: Batch, waitMs: number, signal: AbortSignal): Promise<void> {
+  if (batch.missing.size === 0 || signal.aborted) return
+  await new Promise<void>(resolve => {
+    const end = (): void => {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', end)
+      resolve()
+    }
+    const timer = setTimeout(end, waitMs)
+    signal.addEventListener('abort', end)
+    batch.done = end
+  })
+}

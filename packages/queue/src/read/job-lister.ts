@@ -1,0 +1,95 @@
+import { createHash } from 'node:crypto'
+import type { JobListQuery, JobSummary } from '@toolyard/contract'
+import type { IndexedJob } from '../record/job-index.ts'
+import type { JobQueues } from '../queues/job-queues.ts'
+import type { QueueDirectory } from '../queues/queue-directory.ts'
+import { summarize } from './job-summary.ts'
+import type { Redis } from '../redis/connection.ts'
+
+/** The cursor is none of this query: it is damaged, made up, or came with the answer to another one. */
+export class CursorError extends Error {
+  override readonly name = 'CursorError'
+}
+
+/** One page of a list. */
+export interface JobPage {
+  jobs: JobSummary[]
+  /** Where the next page begins; null when there is none. */
+  nextCursor: string | null
+}
+
+/** Jobs that are looked at together. */
+const chunkSize = 200
+/** Jobs that one page looks at for those that fit the filters; a page may be short, or empty, and still have a next one. */
+const maxExamined = 5_000
+
+const idPattern = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+/** What a `JobLister` lists with. */
+export interface JobListerParts {
+  redis: Redis
+  directory: QueueDirectory
+  queues: JobQueues
+}
+
+/**
+ * Lists jobs, newest first (RC24). A cursor is the id of the last job that was looked at: jobs that arrive are newer,
+ * so that they shift nothing, and a job that goes away leaves no gap.
+ */
+export class JobLister {
+  readonly #parts: JobListerParts
+
+  constructor (parts: JobListerParts) {
+    this.#parts = parts
+  }
+
+  /**
+   * @param allowedQueues the only queues to look in; undefined means all.
+   * @throws CursorError; RedisUnavailableError.
+   */
+  async list (query: JobListQuery, allowedQueues?: readonly string[]): Promise<JobPage> {
+    const { limit } = query
+    let before = query.cursor === undefined ? undefined : positionOf(query.cursor, query)
+    const queues = await this.#queues(query.queue, allowedQueues)
+    const jobs: JobSummary[] = []
+    for (let examined = 0; examined < maxExamined; examined += chunkSize) {
+      const chunk = await this.#parts.queues.index.newest(queues, before, chunkSize)
+      const candidates = chunk.filter(job => fits(job, query))
+      for (const job of await summarize(this.#parts, candidates)) {
+        if (query.status !== undefined && job.status !== query.status) continue
+        jobs.push(job)
+        if (jobs.length === limit) {
+          const isLast = chunk.length < chunkSize && chunk.at(-1)?.id === job.id
+          return { jobs, nextCursor: isLast ? null : cursorAt(job.id, query) }
+        }
+      }
+      if (chunk.length < chunkSize) return { jobs, nextCursor: null }
+      before = chunk.at(-1)?.id
+    }
+    return { jobs, nextCursor: before === undefined ? null : cursorAt(before, query) }
+  }
+
+  async #queues (asked: string | undefined, allowed: readonly string[] | undefined): Promise<string[]> {
+    const known = await this.#parts.directory.list()
+    return known.filter(queue => (asked ?? queue) === queue && (allowed?.includes(queue) ?? true))
+  }
+}
+
+function fits (job: IndexedJob, { type, tag }: JobListQuery): boolean {
+  return (type === undefined || job.type === type) && (tag === undefined || job.tags.includes(tag))
+}
+
+function cursorAt (id: string, query: JobListQuery): string {
+  return Buffer.from(`${id} ${filtersOf(query)}`).toString('base64url')
+}
+
+function positionOf (cursor: string, query: JobListQuery): string {
+  const [id = '', filters] = Buffer.from(cursor, 'base64url').toString().split(' ')
+  if (!idPattern.test(id) || filters !== filtersOf(query)) throw new CursorError("'cursor' is not a cursor of this query")
+  return id
+}
+
+/** The size of a page may change from page to page, the filters may not. */
+function filtersOf ({ status, type, queue, tag }: JobListQuery): string {
+  return createHash('sha256').update(JSON.stringify([status, type, queue, tag])).digest('base64url').slice(0, 16)
+}

@@ -1,0 +1,116 @@
+import type { JobData, JobState, JobView, OutputRecord } from '@toolyard/contract'
+import type { Job } from 'bullmq'
+import { cancelled } from '../record/cancellation.ts'
+import type { Redis } from '../redis/connection.ts'
+import { publicPriority } from '../queues/fair-order.ts'
+import type { JobQueues } from '../queues/job-queues.ts'
+import { isoTime } from './job-summary.ts'
+import { jobKey, placeOfKey } from '../redis/names.ts'
+import type { OutputStore } from '../record/output-store.ts'
+import type { QueueDirectory } from '../queues/queue-directory.ts'
+import { decodeFailure, runsOf, sandboxOfFailure } from '../record/settlement.ts'
+import { whileAvailable } from '../redis/unavailable.ts'
+
+const states: Record<string, JobState> = { active: 'running', completed: 'succeeded', failed: 'failed' }
+
+/** What a `JobReader` reads with. */
+export interface JobReaderParts {
+  redis: Redis
+  directory: QueueDirectory
+  queues: JobQueues
+  outputs: OutputStore
+}
+
+/** Reads jobs back by their id alone. */
+export class JobReader {
+  readonly #parts: JobReaderParts
+
+  constructor (parts: JobReaderParts) {
+    this.#parts = parts
+  }
+
+  /**
+   * @param allowedQueues the only queues to look in; undefined means all.
+   * @returns undefined when there is no such job there.
+   * @throws RedisUnavailableError
+   */
+  async find (jobId: string, allowedQueues?: readonly string[]): Promise<JobView | undefined> {
+    const queue = await this.queueOf(jobId, allowedQueues)
+    return queue === undefined ? undefined : await this.read(queue, jobId)
+  }
+
+  /**
+   * Reads a job of a queue that is known.
+   *
+   * @returns undefined when there is no such job.
+   * @throws RedisUnavailableError
+   */
+  async read (queue: string, jobId: string): Promise<JobView | undefined> {
+    const opened = this.#parts.queues.open(queue)
+    // The job last: one that ends in between is shown as running, never as ended without its outcome.
+    const [state, [mark, seen], job] = await whileAvailable(Promise.all([
+      opened.getJobState(jobId), this.#parts.redis.hmget(jobKey(queue, jobId), 'cancelled', 'seen'), opened.getJob(jobId)
+    ]))
+    // What is written for a job that is gone leaves a record without the fields of one.
+    return job === undefined || !Number.isFinite(job.timestamp) ? undefined : await this.#view(queue, job as Job<JobData>, { bullState: state, isMarked: mark !== null, hasSteps: seen !== null })
+  }
+
+  /**
+   * The queue that a job is in: an id doesn't tell, and asking all of them is one round trip.
+   *
+   * @param allowedQueues the only queues to look in; undefined means all.
+   * @throws RedisUnavailableError
+   */
+  async queueOf (jobId: string, allowedQueues?: readonly string[]): Promise<string | undefined> {
+    const known = await this.#parts.directory.list()
+    const queues = known.filter(queue => allowedQueues?.includes(queue) ?? true)
+    // Not a pipeline: on a connection that knows BullMQ's scripts, making one costs more than the commands.
+    const found = await whileAvailable(Promise.all(queues.map(queue => this.#parts.redis.exists(jobKey(queue, jobId)))))
+    return queues.find((_queue, index) => found[index] === 1)
+  }
+
+  async #view (queue: string, job: Job<JobData>, { bullState, isMarked, hasSteps }: RecordState): Promise<JobView> {
+    const id = job.id ?? ''
+    const record = bullState === 'completed' ? job.returnvalue as OutputRecord : undefined
+    const error = bullState === 'failed' ? decodeFailure(job.failedReason) : isMarked ? cancelled : undefined
+    const updatedAt = isoTime(job.finishedOn ?? job.processedOn ?? job.timestamp)
+    return {
+      id,
+      type: job.name,
+      tool: job.data.tool,
+      queue,
+      status: error?.code === cancelled.code ? 'cancelled' : states[bullState] ?? (hasSteps ? 'running' : 'queued'),
+      priority: publicPriority(job.priority),
+      timeout_sec: job.data.timeoutSec,
+      attempts: runsOf(job.attemptsStarted, job.failedReason),
+      max_attempts: job.opts.attempts ?? 1,
+      callback_url: job.data.callbackUrl ?? null,
+      tags: job.data.tags,
+      ...(job.data.dependsOn === undefined ? {} : { depends_on: job.data.dependsOn.map(dependency => dependency.id) }),
+      ...(job.parentKey === undefined ? {} : { parent_id: placeOfKey(job.parentKey).id }),
+      input: job.data.arguments,
+      ...(record === undefined ? { result: null } : await this.#result(queue, id, record)),
+      sandbox: (bullState === 'failed' ? sandboxOfFailure(job.failedReason) : record?.sandbox) ?? null,
+      error: error === undefined ? null : { ...error, at: updatedAt },
+      created_at: isoTime(job.timestamp),
+      updated_at: updatedAt
+    }
+  }
+
+  async #result (queue: string, id: string, record: OutputRecord): Promise<ResultFields> {
+    const result = await this.#parts.outputs.read(queue, id, record)
+    if (result === undefined) return { result: null, result_truncated: { bytes: record.kind === 'stored' ? record.bytes : 0, stored_bytes: 0 } }
+    return record.cut === undefined ? { result } : { result, result_truncated: { bytes: record.cut.bytes, stored_bytes: record.cut.storedBytes } }
+  }
+}
+
+/** What a job's BullMQ record says of its state. */
+interface RecordState {
+  bullState: string
+  /** Taken from its workers by a cancel, and not settled yet. */
+  isMarked: boolean
+  /** It has made jobs and waits for them, or is about to go on: to the outside it runs. */
+  hasSteps: boolean
+}
+
+type ResultFields = Pick<JobView, 'result' | 'result_truncated'>

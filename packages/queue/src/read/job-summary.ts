@@ -1,0 +1,105 @@
+import type { CallError, JobState, JobSummary } from '@toolyard/contract'
+import { cancelled } from '../record/cancellation.ts'
+import type { Redis } from '../redis/connection.ts'
+import type { IndexedJob } from '../record/job-index.ts'
+import type { JobQueues } from '../queues/job-queues.ts'
+import { jobKey, placeOfKey } from '../redis/names.ts'
+import { pipelined } from '../redis/pipelined.ts'
+import { decodeFailure, runsOf } from '../record/settlement.ts'
+import { whileAvailable } from '../redis/unavailable.ts'
+
+/** The fields of a job's record that a summary is made of; none of them is large. */
+const fields = ['timestamp', 'processedOn', 'finishedOn', 'ats', 'failedReason', 'cancelled', 'seen', 'parentKey'] as const
+
+interface Record {
+  timestamp: number
+  processedOn: number | undefined
+  finishedOn: number | undefined
+  runs: number
+  failure: CallError | undefined
+  /** Taken from its workers, and not settled yet. */
+  isCancelled: boolean
+  /** It has made jobs and waits for them. */
+  hasSteps: boolean
+  /** The workflow that it is a step of. */
+  parentId: string | undefined
+}
+
+/**
+ * Reads what a list shows of jobs, in their order; those that are gone are left out.
+ *
+ * @throws RedisUnavailableError
+ */
+export async function summarize (parts: { redis: Redis, queues: JobQueues }, jobs: readonly IndexedJob[]): Promise<JobSummary[]> {
+  if (jobs.length === 0) return []
+  const records = await readRecords(parts.redis, jobs)
+  const summaries = await Promise.all(jobs.map(async (job, index) => {
+    const record = records[index]
+    return record === undefined ? undefined : summary(job, record, await stateOf(parts.queues, job, record))
+  }))
+  return summaries.filter(job => job !== undefined)
+}
+
+/** A job's time in milliseconds, as ISO 8601 in UTC. */
+export function isoTime (ms: number): string {
+  return new Date(ms).toISOString()
+}
+
+async function readRecords (redis: Redis, jobs: readonly IndexedJob[]): Promise<Array<Record | undefined>> {
+  const replies = await pipelined(redis, jobs, job => job.queue, (pipeline, { queue, id }) => {
+    pipeline.hmget(jobKey(queue, id), ...fields)
+    pipeline.hexists(jobKey(queue, id), 'returnvalue')
+  })
+  return replies.map(reply => {
+    if (reply instanceof Error) throw reply
+    const [values, hasOutput] = reply as [Array<string | null>, number]
+    return decode(values, hasOutput === 1)
+  })
+}
+
+function decode (values: Array<string | null>, hasOutput: boolean): Record | undefined {
+  const [timestamp = null, processedOn = null, finishedOn = null, runs = null, failedReason = null, mark = null, seen = null, parentKey = null] = values
+  if (timestamp === null) return undefined
+  return {
+    timestamp: Number(timestamp),
+    processedOn: processedOn === null ? undefined : Number(processedOn),
+    finishedOn: finishedOn === null ? undefined : Number(finishedOn),
+    runs: runsOf(Number(runs ?? 0), failedReason),
+    // An earlier run that failed leaves its reason behind.
+    failure: finishedOn === null || hasOutput || failedReason === null ? undefined : decodeFailure(failedReason),
+    isCancelled: finishedOn === null && mark !== null,
+    hasSteps: seen !== null,
+    parentId: parentKey === null ? undefined : placeOfKey(parentKey).id
+  }
+}
+
+async function stateOf (queues: JobQueues, { queue, id }: IndexedJob, record: Record): Promise<JobState> {
+  if (record.isCancelled || record.failure?.code === cancelled.code) return 'cancelled'
+  if (record.finishedOn !== undefined) return record.failure === undefined ? 'succeeded' : 'failed'
+  if (record.hasSteps) return 'running'
+  if (record.processedOn === undefined) return 'queued'
+  // It runs, or waits for its next run.
+  return await whileAvailable(queues.open(queue).getJobState(id)) === 'active' ? 'running' : 'queued'
+}
+
+function summary (job: IndexedJob, record: Record, status: JobState): JobSummary {
+  const updatedAt = isoTime(record.finishedOn ?? record.processedOn ?? record.timestamp)
+  const error = record.isCancelled ? cancelled : record.failure
+  return {
+    id: job.id,
+    type: job.type,
+    tool: job.tool,
+    queue: job.queue,
+    status,
+    priority: job.priority,
+    timeout_sec: job.timeoutSec,
+    attempts: record.runs,
+    max_attempts: job.maxAttempts,
+    callback_url: job.callbackUrl ?? null,
+    tags: job.tags,
+    ...(record.parentId === undefined ? {} : { parent_id: record.parentId }),
+    error: error === undefined ? null : { ...error, at: updatedAt },
+    created_at: isoTime(record.timestamp),
+    updated_at: updatedAt
+  }
+}

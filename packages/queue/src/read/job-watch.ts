@@ -1,0 +1,135 @@
+import type { Redis } from '../redis/connection.ts'
+import type { JobChange } from '../record/job-change.ts'
+import { jobChannel, jobIdOfChannel, jobKey, jobLogKey } from '../redis/names.ts'
+import { whileAvailable } from '../redis/unavailable.ts'
+
+/*
+ * How an API process hears that a job that somebody looks at has changed.
+ *
+ * Each watched job is one subscription on the connection that the process has for messages anyway. Messages can be
+ * lost; so once a second, and after a reconnect, a sweep reads a few fields of each watched job, and whether its log
+ * has a line that its watcher hasn't seen.
+ */
+
+/** A job that is watched, and who hears of it. */
+export interface WatchedJob {
+  id: string
+  queue: string
+  /** The last line of its log that its watcher has read. */
+  lastLogId: () => string
+  /** Told in no particular order, and sometimes though nothing changed. */
+  onChange: (change: JobChange) => void
+}
+
+interface Watched extends WatchedJob {
+  /** What was seen of the job's record when it was looked at last; a job that wasn't looked at counts as changed. */
+  seen: string | undefined
+}
+
+const sweepIntervalMs = 1_000
+/** Jobs that the sweep asks for at once: other commands get their turn in between. */
+const sweepChunk = 250
+/**
+ * Looks at jobs of one queue: a text that changes when the job changes its state, and how many lines (0 or 1) its log
+ * has after the one that was read. KEYS: hash and log of each job. ARGV: the last line read of each job. One reply for
+ * many jobs costs this process far less than two for each.
+ */
+const lookScript = `
+local found = {}
+for i = 1, #ARGV do
+  local state = redis.call('HMGET', KEYS[2 * i - 1], 'timestamp', 'processedOn', 'finishedOn', 'ats', 'atm', 'cancelled')
+  for field = 1, #state do state[field] = state[field] or '' end
+  found[2 * i - 1] = table.concat(state, ' ')
+  found[2 * i] = #redis.call('XRANGE', KEYS[2 * i], '(' .. ARGV[i], '+', 'COUNT', 1)
+end
+return found
+`
+
+/** Watches any number of jobs over one subscription connection. */
+export class JobWatch {
+  readonly #commands: Redis
+  readonly #subscriber: Redis
+  readonly #watched = new Map<string, Watched>()
+  #timer: NodeJS.Timeout | undefined
+
+  constructor (commands: Redis, subscriber: Redis) {
+    this.#commands = commands
+    this.#subscriber = subscriber
+    subscriber.on('message', (channel: string, message: string) => {
+      const id = jobIdOfChannel(channel)
+      if (id !== undefined) this.#watched.get(id)?.onChange(message === 'log' ? 'log' : 'job')
+    })
+    subscriber.on('ready', () => { for (const job of this.#watched.values()) job.onChange('job') })
+  }
+
+  /**
+   * Watches a job that isn't watched yet; `onChange` is called for what happened until the subscription stood, too.
+   *
+   * @returns ends it.
+   */
+  watch (job: WatchedJob): () => void {
+    const watched: Watched = { ...job, seen: undefined }
+    const channel = jobChannel(job.id)
+    this.#watched.set(job.id, watched)
+    // While Redis is away the subscription waits for it; a connection that is closed for good needs none.
+    this.#subscriber.subscribe(channel).then(() => this.#look(job.queue, [watched])).catch(() => {})
+    this.#schedule()
+    return () => {
+      this.#watched.delete(job.id)
+      this.#subscriber.unsubscribe(channel).catch(() => {})
+    }
+  }
+
+  /** How many jobs are watched now. */
+  get size (): number {
+    return this.#watched.size
+  }
+
+  /** Stops the sweep. */
+  stop (): void {
+    clearTimeout(this.#timer)
+    this.#watched.clear()
+  }
+
+  #schedule (): void {
+    this.#timer ??= setTimeout(() => {
+      void this.#sweep().finally(() => {
+        this.#timer = undefined
+        if (this.#watched.size > 0) this.#schedule()
+      })
+    }, sweepIntervalMs)
+  }
+
+  async #sweep (): Promise<void> {
+    for (const [queue, jobs] of byQueue(this.#watched.values())) {
+      for (let start = 0; start < jobs.length; start += sweepChunk) await this.#look(queue, jobs.slice(start, start + sweepChunk))
+    }
+  }
+
+  async #look (queue: string, jobs: readonly Watched[]): Promise<void> {
+    if (this.#commands.status !== 'ready') return
+    const keys = jobs.flatMap(({ id }) => [jobKey(queue, id), jobLogKey(queue, id)])
+    const looking = this.#commands.eval(lookScript, keys.length, ...keys, ...jobs.map(job => job.lastLogId())) as Promise<Array<string | number>>
+    // While Redis is away there is nothing to be seen; the next sweep looks again.
+    const found = await whileAvailable(looking).catch(() => undefined)
+    if (found === undefined) return
+    for (const [index, job] of jobs.entries()) {
+      // It may have been left meanwhile, and another watcher have come.
+      if (this.#watched.get(job.id) !== job) continue
+      const state = String(found[2 * index])
+      if (state !== job.seen) job.onChange('job')
+      else if (found[2 * index + 1] !== 0) job.onChange('log')
+      job.seen = state
+    }
+  }
+}
+
+function byQueue (jobs: Iterable<Watched>): Map<string, Watched[]> {
+  const queues = new Map<string, Watched[]>()
+  for (const job of jobs) {
+    const known = queues.get(job.queue)
+    if (known === undefined) queues.set(job.queue, [job])
+    else known.push(job)
+  }
+  return queues
+}

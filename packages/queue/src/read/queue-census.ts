@@ -1,0 +1,40 @@
+import type { CountedQueue } from '@toolyard/runtime'
+import type { Redis } from '../redis/connection.ts'
+import { createdAt } from '../record/job-id.ts'
+import { internalName, keyPrefix } from '../redis/names.ts'
+import type { QueueDirectory } from '../queues/queue-directory.ts'
+import { serverTime } from '../redis/server-clock.ts'
+import { whileAvailable } from '../redis/unavailable.ts'
+
+/** So many waiting jobs are looked at to find the oldest: those that are served next. */
+const looked = 1_000
+
+/** KEYS: prioritized, wait, paused, delayed, waiting-children, active. ARGV: stem of the jobs' keys. */
+const countScript = `
+local oldest = ''
+for _, id in ipairs(redis.call('ZRANGE', KEYS[1], 0, ${looked - 1})) do
+  if oldest == '' or id < oldest then oldest = id end
+end
+local options = oldest ~= '' and redis.call('HGET', ARGV[1] .. oldest, 'opts') or '{}'
+return {
+  redis.call('ZCARD', KEYS[1]) + redis.call('LLEN', KEYS[2]) + redis.call('LLEN', KEYS[3]),
+  redis.call('ZCARD', KEYS[4]), redis.call('ZCARD', KEYS[5]), redis.call('LLEN', KEYS[6]), oldest, options or '{}'
+}
+`
+const keys = ['prioritized', 'wait', 'paused', 'delayed', 'waiting-children', 'active']
+
+/**
+ * Counts the unfinished jobs of all queues.
+ *
+ * @throws RedisUnavailableError
+ */
+export async function countQueues (redis: Redis, directory: QueueDirectory): Promise<CountedQueue[]> {
+  const now = serverTime(redis)
+  return await Promise.all((await directory.list()).map(async queue => {
+    const stem = `${keyPrefix}:${internalName(queue)}:`
+    const answer = await whileAvailable(redis.eval(countScript, keys.length, ...keys.map(name => stem + name), stem))
+    const [waiting, delayed, blocked, running, oldest, options] = answer as [number, number, number, number, string, string]
+    const { delay = 0 } = JSON.parse(options) as { delay?: number }
+    return { queue, waiting, delayed, blocked, running, oldestSec: oldest === '' ? 0 : Math.max(0, now - createdAt(oldest) - delay) / 1_000 }
+  }))
+}

@@ -1,0 +1,96 @@
+import type { Redis } from '../redis/connection.ts'
+import { createdAt } from './job-id.ts'
+import type { CompleteJob } from './new-job.ts'
+import { standingOf } from './job-standing.ts'
+import { createdKey } from '../redis/names.ts'
+import { serverTime } from '../redis/server-clock.ts'
+import { whileAvailable } from '../redis/unavailable.ts'
+import { Views } from '../redis/views.ts'
+
+/*
+ * Each queue has a sorted set of the jobs that were made in it. All scores are 0, so Redis sorts by the members. A member
+ * begins with the job's id, and has what a list filters by and what never changes. See docs/decisions/0014-job-index.md.
+ *
+ * BullMQ removes old jobs and knows nothing of this set. So each add examines twice as many members as it adds, in turn,
+ * and drops those whose job is gone: the set stays within about twice the jobs that exist.
+ */
+
+/** What the index knows of a job. */
+export interface IndexedJob {
+  id: string
+  queue: string
+  type: string
+  tool: string
+  tags: string[]
+  priority: number
+  timeoutSec: number
+  maxAttempts: number
+  callbackUrl: string | undefined
+}
+
+/** Younger members are not examined, in milliseconds: hardly any job is kept for less. */
+const settledMs = 60_000
+const leastExamined = 100
+
+/** The jobs of all queues in the order of their creation. */
+export class JobIndex {
+  readonly #redis: Redis
+  /** For each queue: how many members are to be examined, and after which. */
+  readonly #tidying = new Views(() => ({ owed: 0, after: '' }))
+
+  constructor (redis: Redis) {
+    this.#redis = redis
+  }
+
+  /** Examines what `count` more members owe; failures don't matter, the next turn owes it again. */
+  async tidy (queue: string, count: number): Promise<void> {
+    const tidying = this.#tidying.of(queue)
+    tidying.owed += 2 * count
+    if (tidying.owed >= leastExamined) await this.#tidy(queue, tidying)
+  }
+
+  /**
+   * The newest jobs of all queues that are older than `before` (an id; undefined for all), at most `count`.
+   *
+   * @throws RedisUnavailableError
+   */
+  async newest (queues: readonly string[], before: string | undefined, count: number): Promise<IndexedJob[]> {
+    const max = before === undefined ? '+' : `(${before}`
+    const members = await whileAvailable(Promise.all(queues.map(queue => this.#redis.zrevrangebylex(createdKey(queue), max, '-', 'LIMIT', 0, count))))
+    const found = queues.flatMap((queue, index) => (members[index] ?? []).map(member => decode(queue, member)))
+    return found.sort((a, b) => a.id < b.id ? 1 : -1).slice(0, count)
+  }
+
+  /** Takes jobs out that were removed. */
+  async drop (queue: string, ids: readonly string[]): Promise<void> {
+    // A member is the id, a space and more; `!` comes after the space.
+    await Promise.all(ids.map(id => this.#redis.zremrangebylex(createdKey(queue), `[${id} `, `(${id}!`)))
+  }
+
+  async #tidy (queue: string, tidying: { owed: number, after: string }): Promise<void> {
+    const { owed, after } = tidying
+    tidying.owed = 0
+    const members = await this.#redis.zrangebylex(createdKey(queue), after === '' ? '-' : `(${after}`, '+', 'LIMIT', 0, owed)
+    tidying.after = members.length < owed ? '' : members.at(-1) ?? ''
+    const settled = serverTime(this.#redis) - settledMs
+    const old = members.filter(member => createdAt(idOf(member)) < settled)
+    if (old.length === 0) return
+    const standings = await standingOf(this.#redis, queue, old.map(idOf))
+    const gone = old.filter((_member, place) => standings[place] === 'gone')
+    if (gone.length > 0) await this.#redis.zrem(createdKey(queue), ...gone)
+  }
+}
+
+/** What stands in the index for a job that is about to be added. */
+export function indexEntry ({ id, type, data, priority, maxAttempts }: CompleteJob): string {
+  return `${id} ${JSON.stringify([type, data.tool, data.tags, priority, data.timeoutSec, maxAttempts, data.callbackUrl])}`
+}
+
+function decode (queue: string, member: string): IndexedJob {
+  const [type, tool, tags, priority, timeoutSec, maxAttempts, callbackUrl] = JSON.parse(member.slice(member.indexOf(' '))) as [string, string, string[], number, number, number, string | null]
+  return { id: idOf(member), queue, type, tool, tags, priority, timeoutSec, maxAttempts, callbackUrl: callbackUrl ?? undefined }
+}
+
+function idOf (member: string): string {
+  return member.slice(0, member.indexOf(' '))
+}

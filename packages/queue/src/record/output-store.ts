@@ -1,0 +1,84 @@
+import type { OutputCut, OutputRecord } from '@toolyard/contract'
+import { limits } from '@toolyard/contract/terms'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Redis } from '../redis/connection.ts'
+import { outputKey } from '../redis/names.ts'
+import { outputSec, type Retention } from './retention.ts'
+import { RedisFullError, told, whileAvailable } from '../redis/unavailable.ts'
+
+/** While Redis is full, an output is tried to be stored this often and this long, in milliseconds. */
+const againMs = 200
+const patienceMs = 3_000
+
+/** What a model gets of an output that is too long for an answer (R43). */
+export interface TruncatedOutput {
+  truncated: true
+  /** Size in bytes of the output's JSON, or of what the tool wrote when that was more than was kept. */
+  bytes: number
+  preview: string
+}
+
+/** Outputs of more than a few KiB: stored once, beside the job, and read by whoever needs them. */
+export class OutputStore {
+  readonly #redis: Redis
+  readonly #retention: Retention
+
+  constructor (redis: Redis, retention: Retention) {
+    this.#redis = redis
+    this.#retention = retention
+  }
+
+  /** Keeps an output; `json` is the JSON text of `value`. */
+  async save (queue: string, jobId: string, { json, value, cut }: { json: string, value: unknown, cut?: OutputCut }): Promise<OutputRecord> {
+    const tail = cut === undefined ? {} : { cut }
+    if (json.length <= limits.inlineOutputBytes) return { kind: 'inline', value, ...tail }
+    const bytes = Buffer.byteLength(json)
+    if (await this.#store(queue, jobId, json)) return { kind: 'stored', bytes, ...tail }
+    // The call has done its work, which must be told; so much of its output has a place in the job's record.
+    const kept = truncate(json.slice(0, limits.inlineOutputBytes), bytes).preview
+    return { kind: 'inline', value: kept, cut: { bytes: cut?.bytes ?? bytes, storedBytes: Buffer.byteLength(kept) } }
+  }
+
+  /** Whether there is room for an output, now or soon. */
+  async #store (queue: string, jobId: string, json: string): Promise<boolean> {
+    for (let waited = 0; ; waited += againMs) {
+      try {
+        await this.#redis.set(outputKey(queue, jobId), json, 'EX', outputSec(this.#retention))
+        return true
+      } catch (error) {
+        if (!(told(error) instanceof RedisFullError)) throw error
+        if (waited >= patienceMs) return false
+        await delay(againMs)
+      }
+    }
+  }
+
+  /**
+   * The whole output; undefined when its retention time is over.
+   *
+   * @throws RedisUnavailableError
+   */
+  async read (queue: string, jobId: string, record: OutputRecord): Promise<unknown> {
+    if (record.kind === 'inline') return record.value
+    const json = await whileAvailable(this.#redis.get(outputKey(queue, jobId)))
+    return json === null ? undefined : JSON.parse(json)
+  }
+
+  /** The output as an answer carries it: whole up to 12,000 characters of JSON, else its beginning (R35, R43, RC18). */
+  async readForModel (queue: string, jobId: string, record: OutputRecord): Promise<unknown> {
+    if (record.kind === 'inline') return record.cut === undefined ? record.value : truncate(JSON.stringify(record.value), record.cut.bytes)
+    // A character takes at most 3 bytes per UTF-16 unit; one unit more shows whether there is more.
+    const head = await whileAvailable(this.#redis.getrangeBuffer(outputKey(queue, jobId), 0, 3 * (limits.outputChars + 1)))
+    if (head.length === 0) throw new Error('The output is gone: its retention time is over')
+    const whole = head.length === record.bytes ? head.toString() : undefined
+    if (whole !== undefined && whole.length <= limits.outputChars && record.cut === undefined) return JSON.parse(whole)
+    return truncate(whole ?? head.toString(), record.cut?.bytes ?? record.bytes)
+  }
+}
+
+function truncate (json: string, bytes: number): TruncatedOutput {
+  const preview = json.slice(0, limits.outputChars)
+  const last = preview.charCodeAt(preview.length - 1)
+  const splitsPair = last >= 0xd800 && last <= 0xdbff
+  return { truncated: true, bytes, preview: splitsPair ? preview.slice(0, -1) : preview }
+}

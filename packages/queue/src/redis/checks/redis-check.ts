@@ -1,0 +1,71 @@
+import type { Redis as Server } from 'ioredis'
+import type { Logger } from '@toolyard/runtime'
+import { writableServers, type Redis } from '../connection.ts'
+import { isRecent, oldestVersion } from '../server/find-server.ts'
+import { whileAvailable } from '../unavailable.ts'
+
+/** What is known of the Redis that a connection leads to. */
+export interface RedisReport {
+  /** Such as `7.0.15`, or `valkey 8.1.1`; of a cluster's servers, the one that was asked first. */
+  version: string
+  /** Settings under which jobs or promises get lost: Toolyard refuses to work on them. */
+  unsafe: string[]
+  /** What is worth a warning. */
+  doubtful: string[]
+}
+
+/**
+ * Reads the settings of Redis, of each master of a cluster. `INFO` alone is asked: `CONFIG` is often forbidden.
+ *
+ * @throws RedisUnavailableError
+ */
+export async function checkRedis (redis: Redis): Promise<RedisReport> {
+  const reports = await whileAvailable(Promise.all(writableServers(redis).map(checkServer)))
+  return {
+    version: reports[0]?.version ?? 'unknown',
+    unsafe: [...new Set(reports.flatMap(report => report.unsafe))],
+    doubtful: [...new Set(reports.flatMap(report => report.doubtful))]
+  }
+}
+
+/** Tells the log what was found. */
+export function reportRedis ({ version, unsafe, doubtful }: RedisReport, logger: Logger): void {
+  if (unsafe.length > 0) logger.error({ version, unsafe, doubtful }, 'Redis is not safe for jobs')
+  else if (doubtful.length > 0) logger.warn({ version, doubtful }, 'Redis could be set up better')
+  else logger.info({ version }, 'Redis is set up well')
+}
+
+async function checkServer (server: Server): Promise<RedisReport> {
+  let info: string
+  try {
+    info = await server.info()
+  } catch (error) {
+    if (!/^NOPERM/.test((error as Error).message)) throw error
+    return { version: 'unknown', unsafe: [], doubtful: ['its settings are unknown: this user may not use INFO'] }
+  }
+  const field = (name: string): string | undefined => new RegExp(`^${name}:(\\S+)`, 'm').exec(info)?.[1]
+  const valkey = field('valkey_version')
+  const version = field('redis_version') ?? 'unknown'
+  const policy = field('maxmemory_policy')
+  return {
+    version: valkey === undefined ? version : `valkey ${valkey}`,
+    unsafe: [
+      ...version !== 'unknown' && !isRecent(version) ? [`version ${version} is too old: ${oldestVersion} is the oldest that works`] : [],
+      ...policy === undefined || policy === 'noeviction' ? [] : [`maxmemory-policy is ${policy}: Redis drops jobs when its memory is full; set it to noeviction`]
+    ],
+    doubtful: [
+      ...field('aof_enabled') === '0' ? ['no append-only file: acknowledged jobs are lost when Redis crashes; set appendonly to yes'] : [],
+      ...await tellsTime(server) ? [] : ['its clock is unknown: this user may not use TIME; the clocks of all machines must be alike then']
+    ]
+  }
+}
+
+async function tellsTime (server: Server): Promise<boolean> {
+  try {
+    await server.time()
+    return true
+  } catch (error) {
+    if (!/^NOPERM/.test((error as Error).message)) throw error
+    return false
+  }
+}

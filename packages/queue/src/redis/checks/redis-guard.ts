@@ -1,0 +1,70 @@
+import { writableServers, type Redis } from '../connection.ts'
+import { checkRedis, type RedisReport } from './redis-check.ts'
+
+/** Redis is set up so that jobs would be lost; the message is for the operator. */
+export class UnsafeRedisError extends Error {
+  override readonly name = 'UnsafeRedisError'
+
+  constructor (unsafe: readonly string[]) {
+    super(`Toolyard refuses to work on this Redis:\n${unsafe.map(problem => `  ${problem}`).join('\n')}\nALLOW_UNSAFE_REDIS=1 goes on all the same.`)
+  }
+}
+
+/** What a guard does with what it finds. */
+export interface RedisGuardOptions {
+  /** `ALLOW_UNSAFE_REDIS`: what is unsafe is only reported. */
+  allowUnsafe: boolean
+  /** Hears what was found, when it differs from what was found last. */
+  onReport: (report: RedisReport) => void
+}
+
+/** How long Redis may take to answer, in milliseconds. */
+const pingMs = 1_000
+
+/** Checks the settings of Redis whenever the connection stands again: it may be another one by then. */
+export class RedisGuard {
+  readonly #redis: Redis
+  readonly #options: RedisGuardOptions
+  #report: RedisReport | undefined
+
+  constructor (redis: Redis, options: RedisGuardOptions) {
+    this.#redis = redis
+    this.#options = options
+    // One that goes away again right now is checked when it is back.
+    redis.on('ready', () => { this.#check().catch(() => {}) })
+  }
+
+  /**
+   * Checks now; to be called once the connection stands.
+   *
+   * @throws UnsafeRedisError; RedisUnavailableError.
+   */
+  async admit (): Promise<void> {
+    const { unsafe } = await this.#check()
+    if (unsafe.length > 0 && !this.#options.allowUnsafe) throw new UnsafeRedisError(unsafe)
+  }
+
+  /** For `/ready`: Redis answers, all masters of a cluster do, and none was found unsafe. */
+  async readiness (): Promise<{ ok: boolean, detail?: string }> {
+    if (!await this.#answers()) return { ok: false, detail: 'Redis does not answer' }
+    const { version, unsafe, doubtful } = this.#report ?? { version: 'unknown', unsafe: [], doubtful: [] }
+    return { ok: unsafe.length === 0 || this.#options.allowUnsafe, detail: [`version ${version}`, ...unsafe, ...doubtful].join('; ') }
+  }
+
+  async #answers (): Promise<boolean> {
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<false>(resolve => { timer = setTimeout(resolve, pingMs, false) })
+    const servers = writableServers(this.#redis)
+    const answers = Promise.all(servers.map(server => server.ping())).then(() => servers.length > 0, () => false)
+    const answer = await Promise.race([answers, late])
+    clearTimeout(timer)
+    return answer
+  }
+
+  async #check (): Promise<RedisReport> {
+    const report = await checkRedis(this.#redis)
+    if (JSON.stringify(report) !== JSON.stringify(this.#report)) this.#options.onReport(report)
+    this.#report = report
+    return report
+  }
+}

@@ -1,0 +1,100 @@
+import type { Redis } from '../redis/connection.ts'
+import { importFaultsChannel, importFaultsKey } from '../redis/names.ts'
+import { SharedHash } from './shared-hash.ts'
+import { whileAvailable } from '../redis/unavailable.ts'
+
+/** Why a declaration of a Python tool can't be loaded. */
+export interface SharedImportFault {
+  what: 'module' | 'class' | 'construction'
+  reason: string
+}
+
+/** How a table hears of changes, beside reading it. */
+export interface ImportFaultTableOptions {
+  commands: Redis
+  subscriber: Redis
+  /** Called after the table has changed. */
+  onChange: (faults: ReadonlyMap<string, SharedImportFault>) => void
+}
+
+/** Faults that no worker confirms any more are forgotten. */
+const keptSec = 60
+const reasonChars = 500
+
+/** A fault that was taken back meanwhile stays away. */
+const confirmScript = `
+if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 0 then return 0 end
+redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
+redis.call('EXPIRE', KEYS[1], ARGV[3])
+return 1
+`
+
+/**
+ * What workers could not import, as this process knows it. One worker reports a fault, and any that can import the module
+ * takes it back.
+ */
+export class ImportFaultTable {
+  readonly #commands: Redis
+  readonly #hash: SharedHash
+  #faults: ReadonlyMap<string, SharedImportFault> = new Map()
+
+  constructor ({ commands, subscriber, onChange }: ImportFaultTableOptions) {
+    this.#commands = commands
+    this.#hash = new SharedHash({
+      commands,
+      subscriber,
+      key: importFaultsKey,
+      channel: importFaultsChannel,
+      onChange: values => {
+        this.#faults = new Map(Object.entries(values).map(([key, text]) => [key, JSON.parse(text) as SharedImportFault]))
+        onChange(this.#faults)
+      }
+    })
+  }
+
+  /** Reads the table and follows it from now on; resolves after the first attempt to read it. */
+  async start (): Promise<void> {
+    await this.#hash.start()
+  }
+
+  stop (): void {
+    this.#hash.stop()
+  }
+
+  /** By the key of the declaration. */
+  current (): ReadonlyMap<string, SharedImportFault> {
+    return this.#faults
+  }
+
+  /**
+   * Reports a fault that this worker has found.
+   *
+   * @throws RedisUnavailableError
+   */
+  async report (key: string, fault: SharedImportFault): Promise<void> {
+    await whileAvailable(this.#commands.multi().hset(importFaultsKey, key, encode(fault)).expire(importFaultsKey, keptSec).exec())
+    await this.#hash.announce()
+  }
+
+  /**
+   * Says that a fault in the table is still there.
+   *
+   * @throws RedisUnavailableError
+   */
+  async confirm (key: string, fault: SharedImportFault): Promise<void> {
+    await whileAvailable(this.#commands.eval(confirmScript, 1, importFaultsKey, key, encode(fault), keptSec))
+  }
+
+  /**
+   * Takes a fault back: the module can be imported.
+   *
+   * @throws RedisUnavailableError
+   */
+  async withdraw (key: string): Promise<void> {
+    if (await whileAvailable(this.#commands.hdel(importFaultsKey, key)) === 1) await this.#hash.announce()
+  }
+}
+
+function encode ({ what, reason }: SharedImportFault): string {
+  return JSON.stringify({ what, reason: reason.slice(0, reasonChars) })
+}

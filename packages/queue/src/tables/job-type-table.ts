@@ -1,0 +1,82 @@
+import type { Redis } from '../redis/connection.ts'
+import { jobTypesChannel, jobTypesKey } from '../redis/names.ts'
+import { SharedHash } from './shared-hash.ts'
+import { whileAvailable } from '../redis/unavailable.ts'
+
+/** What was switched of a job type; what is absent is as the registry says. */
+export interface JobTypeOverride {
+  enabled?: boolean
+  defaultTimeoutSec?: number
+  defaultMaxAttempts?: number
+  idempotent?: boolean
+}
+
+/** How a table hears of changes, beside reading it. */
+export interface JobTypeTableOptions {
+  commands: Redis
+  subscriber: Redis
+  /** Called after the table has changed. */
+  onChange?: () => void
+}
+
+const fields = [['enabled', 'enabled'], ['timeout', 'defaultTimeoutSec'], ['attempts', 'defaultMaxAttempts'], ['idempotent', 'idempotent']] as const
+
+/** The job types that were switched, as this process knows them. */
+export class JobTypeTable {
+  readonly #commands: Redis
+  readonly #hash: SharedHash
+  #overrides: ReadonlyMap<string, JobTypeOverride> = new Map()
+
+  constructor ({ commands, subscriber, onChange }: JobTypeTableOptions) {
+    this.#commands = commands
+    this.#hash = new SharedHash({
+      commands,
+      subscriber,
+      key: jobTypesKey,
+      channel: jobTypesChannel,
+      onChange: values => {
+        this.#overrides = decode(values)
+        onChange?.()
+      }
+    })
+  }
+
+  /** Reads the table and follows it from now on; resolves after the first attempt to read it. */
+  async start (): Promise<void> {
+    await this.#hash.start()
+  }
+
+  stop (): void {
+    this.#hash.stop()
+  }
+
+  /** What was switched of a type; empty when nothing was. */
+  get (type: string): JobTypeOverride {
+    return this.#overrides.get(type) ?? {}
+  }
+
+  /**
+   * Switches what is given, for all processes; this one knows it when the promise is fulfilled.
+   *
+   * @throws RedisUnavailableError
+   */
+  async set (type: string, override: JobTypeOverride): Promise<void> {
+    const values = fields.flatMap(([field, name]) => override[name] === undefined ? [] : [`${type} ${field}`, String(Number(override[name]))])
+    await whileAvailable(this.#commands.hset(jobTypesKey, ...values))
+    await this.#hash.announce()
+  }
+}
+
+function decode (values: Readonly<Record<string, string>>): Map<string, JobTypeOverride> {
+  const overrides = new Map<string, JobTypeOverride>()
+  for (const [key, value] of Object.entries(values)) {
+    const [type = '', field] = key.split(' ')
+    const override = overrides.get(type) ?? {}
+    if (field === 'enabled') override.enabled = value === '1'
+    if (field === 'timeout') override.defaultTimeoutSec = Number(value)
+    if (field === 'attempts') override.defaultMaxAttempts = Number(value)
+    if (field === 'idempotent') override.idempotent = value === '1'
+    overrides.set(type, override)
+  }
+  return overrides
+}

@@ -1,0 +1,87 @@
+import type { WorkerRecord } from '@toolyard/contract'
+import type { Redis } from '../redis/connection.ts'
+import { workersKey } from '../redis/names.ts'
+import { whileAvailable } from '../redis/unavailable.ts'
+import { goOnWhenFull } from '../redis/when-full.ts'
+
+/** A worker that wasn't heard of for so long is gone. */
+const aliveMs = 5_000
+const beatMs = 1_500
+
+/** Redis's own clock: those of machines differ. Records of workers that are gone are removed on the way. */
+const beatScript = `
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+for _, id in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', now - tonumber(ARGV[3]))) do
+  redis.call('ZREM', KEYS[1], id)
+  redis.call('HDEL', KEYS[2], id)
+end
+${goOnWhenFull('KEYS[1]')}
+redis.call('ZADD', KEYS[1], now, ARGV[1])
+redis.call('HSET', KEYS[2], ARGV[1], ARGV[2])
+`
+
+const listScript = `
+local time = redis.call('TIME')
+local from = time[1] * 1000 + math.floor(time[2] / 1000) - tonumber(ARGV[1])
+local ids = redis.call('ZRANGEBYSCORE', KEYS[1], from, '+inf', 'LIMIT', 0, tonumber(ARGV[2]))
+local answer = { redis.call('ZCOUNT', KEYS[1], from, '+inf') }
+if #ids > 0 then
+  for _, record in ipairs(redis.call('HMGET', KEYS[2], unpack(ids))) do table.insert(answer, record) end
+end
+return answer
+`
+
+const leaveScript = `
+redis.call('ZREM', KEYS[1], ARGV[1])
+redis.call('HDEL', KEYS[2], ARGV[1])
+`
+
+const keys = [workersKey('seen'), workersKey('records')] as const
+
+/** One worker's record in Redis: kept fresh while the worker lives, gone 5 s after it died. */
+export class WorkerHeartbeat {
+  readonly #redis: Redis
+  readonly #id: string
+  readonly #record: () => Promise<WorkerRecord>
+  readonly #onError: (error: unknown) => void
+  #timer: NodeJS.Timeout | undefined
+
+  /** @param record the worker's record as it is now, asked for at each beat. */
+  constructor (redis: Redis, id: string, record: () => Promise<WorkerRecord>, onError: (error: unknown) => void) {
+    this.#redis = redis
+    this.#id = id
+    this.#record = record
+    this.#onError = onError
+  }
+
+  /** Fulfilled when the record is there, or could not be written: the next beat tries again. */
+  async start (): Promise<void> {
+    this.#timer ??= setInterval(() => { void this.#beat() }, beatMs).unref()
+    await this.#beat()
+  }
+
+  /** Removes the record. */
+  async stop (): Promise<void> {
+    clearInterval(this.#timer)
+    await this.#redis.eval(leaveScript, keys.length, ...keys, this.#id).catch(this.#onError)
+  }
+
+  async #beat (): Promise<void> {
+    try {
+      await this.#redis.eval(beatScript, keys.length, ...keys, this.#id, JSON.stringify(await this.#record()), aliveMs)
+    } catch (error) {
+      this.#onError(error)
+    }
+  }
+}
+
+/**
+ * The workers that are alive: how many there are, and the records of at most `most` of them.
+ *
+ * @throws RedisUnavailableError
+ */
+export async function listWorkers (redis: Redis, most: number): Promise<{ count: number, workers: WorkerRecord[] }> {
+  const [count, ...records] = await whileAvailable(redis.eval(listScript, keys.length, ...keys, aliveMs, most)) as [number, ...Array<string | null>]
+  return { count, workers: records.filter(record => record !== null).map(record => JSON.parse(record) as WorkerRecord) }
+}

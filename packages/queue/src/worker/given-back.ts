@@ -1,0 +1,73 @@
+import type { JobData } from '@toolyard/contract'
+import { protocol } from '@toolyard/contract/terms'
+import type { Job } from 'bullmq'
+import type { Redis } from '../redis/connection.ts'
+import type { JobBackend } from '../backend/job-backend.ts'
+import { internalName, keyPrefix } from '../redis/names.ts'
+import { goOnWhenFull } from '../redis/when-full.ts'
+
+/** A job that is put off is due again after this time, each further time after twice as much, in milliseconds. */
+const pauseMs = { first: 50, most: 400 }
+/** The longest pause of a job that needs a newer release. No worker of this one ever runs it, so it must hold up no other job. */
+const newerPauseMs = 1_000
+/** So much longer than the job, in pauses of the job, a worker stays away that has taken the same one again. */
+const stayAway = 4
+/** Jobs that are remembered; the oldest are forgotten first. */
+const remembered = 1_000
+
+/** Wakes a worker: BullMQ wakes none for a job that has a priority. KEYS: marker. */
+const wakeScript = `
+${goOnWhenFull('KEYS[1]')}
+return redis.call('ZADD', KEYS[1], 0, '0')
+`
+
+/** Whether a job was made by a newer release, which workers of this one would misread. */
+export function isNewer (data: JobData): boolean {
+  return (data.protocol ?? 0) > protocol
+}
+
+/**
+ * Gives jobs back that a worker has taken. A job is put off when another worker must run it, or when it can't run now. Who
+ * takes one again that it has put off takes nothing more for a while, so that it isn't always the same worker that is
+ * the fastest.
+ */
+export class GivenBackJobs {
+  readonly #redis: Redis
+  readonly #queue: string
+  readonly #backend: JobBackend
+  readonly #pauses = new Map<string, number>()
+
+  constructor (redis: Redis, queue: string, backend: JobBackend) {
+    this.#redis = redis
+    this.#queue = queue
+    this.#backend = backend
+  }
+
+  /** Puts a job back for any worker, at once. */
+  async giveBack (job: Job, token: string): Promise<void> {
+    await job.moveToWait(token)
+    await this.#redis.eval(wakeScript, 1, `${keyPrefix}:${internalName(this.#queue)}:marker`)
+  }
+
+  /** Puts a job back for any worker, after a pause that grows with each time, as if it hadn't been taken. */
+  async putOff (job: Job<JobData>, token: string): Promise<void> {
+    const times = await this.#backend.runs.uncount(job, token)
+    const newer = isNewer(job.data)
+    const ms = Math.min(pauseMs.first * 2 ** Math.max(0, times - 1), newer ? newerPauseMs : pauseMs.most)
+    // The next job may be this worker's own.
+    if (!newer) this.#remember(job.id ?? '', ms)
+    await job.moveToDelayed(Date.now() + ms, token)
+  }
+
+  /** How long the worker that has taken a job takes no other one, in milliseconds. */
+  stayAwayMs (id: string): number {
+    return stayAway * (this.#pauses.get(id) ?? 0)
+  }
+
+  #remember (id: string, ms: number): void {
+    this.#pauses.delete(id)
+    this.#pauses.set(id, ms)
+    const [oldest = ''] = this.#pauses.keys()
+    if (this.#pauses.size > remembered) this.#pauses.delete(oldest)
+  }
+}

@@ -1,0 +1,62 @@
+import type { CallError, JobData, OutputCut, SandboxState } from '@toolyard/contract'
+import type { CallbackOptions } from '../callbacks/callback-worker.ts'
+import type { Redis } from '../redis/connection.ts'
+import type { StepWait } from '../change/job-flow.ts'
+import type { LogLine } from '../record/job-log-writer.ts'
+import type { WantedReplicas } from '../redis/checks/replicas.ts'
+import type { Retention } from '../record/retention.ts'
+
+/** A job that this process has taken. */
+export interface ClaimedJob {
+  id: string
+  queue: string
+  type: string
+  data: JobData
+  /** 0..10, higher first. */
+  priority: number
+  /** How many runs of the job have failed before. */
+  attempt: number
+  /** An earlier worker began to run this job and didn't settle it: it died, or lost its lock. */
+  lostBefore: boolean
+  /** To be called before a tool runs that may run only once; false when the job is another worker's by now. Rejected with ReplicasMissingError when the tool must not run now. */
+  begin: () => Promise<boolean>
+  /** Milliseconds from when the job was due until it was taken; undefined for a later attempt. */
+  waitedMs: number | undefined
+  /** Aborted when the job is no longer this worker's, or the pool stops; `signal.reason` is a `CallError`. */
+  signal: AbortSignal
+  /** Adds a line to the job's log, where it can be read at once; it must hold no secret. */
+  log: (line: LogLine) => void
+}
+
+/** How the handler ends a job. */
+export type HandlerResult =
+  /** `value` is what `json` says. */
+  | { ok: true, json: string, value: unknown, cut?: OutputCut, sandbox?: SandboxState }
+  /** `retry`: the failure may pass, so that the job runs again while it has attempts left (X26). */
+  | { ok: false, error: CallError, retry?: boolean, sandbox?: SandboxState }
+  /** The job has made jobs and goes on when one of them has ended; until then it holds no place. */
+  | { ok: false, wait: StepWait }
+  /** Back to the queue: nothing was done, and the run counts as lost. */
+  | { ok: false, requeue: true }
+  /** The job is another worker's by now. */
+  | { ok: false, taken: true }
+  /** What the job needs is elsewhere, or not there now: it waits, longer each time, as if it hadn't been taken. The text says why, for the log. */
+  | { ok: false, later: string }
+
+/** What a pool serves, and what it does with a job. */
+export interface WorkerPoolOptions {
+  redis: Redis
+  /** Hears of cancelled jobs; may be shared. */
+  subscriber: Redis
+  retention: Retention
+  /** Public queue names, or `['*']` for all that exist and will exist. */
+  queues: readonly string[]
+  /** Jobs that run at once, for each queue: one queue's load leaves the others their places. */
+  concurrency: number
+  handle: (job: ClaimedJob) => Promise<HandlerResult>
+  /** Undefined: the callbacks that jobs owe wait for another process. */
+  callbacks?: CallbackOptions | undefined
+  /** How many replicas of Redis must know that a tool begins that may run only once; 0 when absent. */
+  replicas?: WantedReplicas
+  onError: (error: Error, queue: string) => void
+}

@@ -1,0 +1,246 @@
+import type { CallError, JobData, OutputRecord } from '@toolyard/contract'
+import type { Job } from 'bullmq'
+import { bullmq } from '../redis/bullmq.ts'
+import type { Announcer } from './announcer.ts'
+import type { CallbackOutbox } from '../queues/callback-outbox.ts'
+import { cancelled, isMarked, type CancelledJobs } from '../record/cancellation.ts'
+import { publicPriority } from '../queues/fair-order.ts'
+import { EagerWorker, PutOffError } from '../backend/eager-worker.ts'
+import { JobFlow } from '../change/job-flow.ts'
+import { backendOn } from '../backend/backends.ts'
+import { GivenBackJobs, isNewer } from './given-back.ts'
+import { JobLogWriter } from '../record/job-log-writer.ts'
+import { JobNotices } from './job-notices.ts'
+import type { JobCanceller } from '../change/job-canceller.ts'
+import type { JobQueues } from '../queues/job-queues.ts'
+import { lockMs } from '../backend/lock.ts'
+import { internalName, keyPrefix } from '../redis/names.ts'
+import type { OutputStore } from '../record/output-store.ts'
+import { serverTime } from '../redis/server-clock.ts'
+import type { Replicas } from '../redis/checks/replicas.ts'
+import { encodeFailure, maxLostRuns } from '../record/settlement.ts'
+import { serialParkMs, type SerialGate, type SerialJob } from '../queues/serial-gate.ts'
+import { mayPass } from '../redis/unavailable.ts'
+import type { HandlerResult, WorkerPoolOptions } from './handler.ts'
+
+/*
+ * A job whose lock is not renewed for `lockMs` is taken from its worker; the check runs every `stalledCheckMs`.
+ * Together they bound the time after which a dead worker's job is taken up again, and leave 1.5 s of the promised 5 to
+ * whoever takes it.
+ */
+const renewMs = 750
+const stalledCheckMs = 500
+
+const lockLost: CallError = { code: 'WORKER_LOST', message: 'The worker lost its hold on the job' }
+const stopped: CallError = { code: 'WORKER_LOST', message: 'The worker stopped before the tool had finished' }
+
+/** What the workers of all queues of a pool share. */
+export interface QueueWorkerParts {
+  announcer: Announcer
+  outputs: OutputStore
+  cancelled: CancelledJobs
+  gate: SerialGate
+  callbacks: CallbackOutbox
+  replicas: Replicas
+  queues: JobQueues
+  canceller: JobCanceller
+}
+
+interface Run {
+  job: Job<JobData, OutputRecord>
+  token: string
+  abort: AbortController
+  log: JobLogWriter
+  /** What is done for the job has begun. */
+  isHandled: boolean
+}
+
+/** Serves one queue. */
+export class QueueWorker {
+  readonly #queue: string
+  readonly #options: WorkerPoolOptions
+  readonly #parts: QueueWorkerParts
+  readonly #flow: JobFlow
+  readonly #worker: EagerWorker<JobData, OutputRecord>
+  readonly #running = new Map<string, Run>()
+  readonly #notices: JobNotices
+  readonly #givenBack: GivenBackJobs
+
+  constructor (queue: string, options: WorkerPoolOptions, parts: QueueWorkerParts) {
+    this.#queue = queue
+    this.#options = options
+    this.#parts = parts
+    this.#notices = new JobNotices(parts.announcer, id => { this.#keepBegun(id).catch(this.#report) })
+    this.#flow = new JobFlow({ redis: options.redis, queues: parts.queues }, queue)
+    this.#worker = new EagerWorker<JobData, OutputRecord>(internalName(queue), (job, token) => this.#process(job, token), {
+      autorun: false,
+      connection: options.redis,
+      prefix: keyPrefix,
+      concurrency: options.concurrency,
+      lockDuration: lockMs,
+      lockRenewTime: renewMs,
+      stalledInterval: stalledCheckMs,
+      maxStalledCount: maxLostRuns,
+      runRetryDelay: 500,
+      drainDelay: 5,
+      skipVersionCheck: true
+    }, backendOn({ redis: options.redis, retention: options.retention, replicas: parts.replicas }))
+    this.#givenBack = new GivenBackJobs(options.redis, queue, this.#worker.backend)
+    this.#worker.stayAwayMs = id => this.#givenBack.stayAwayMs(id)
+    // Before anything that can settle the job; commands keep their order.
+    this.#worker.on('active', ({ id, data }) => { if (data.callbackUrl !== undefined) this.#parts.callbacks.enter({ queue, jobId: id ?? '' }).catch(this.#report) })
+    this.#worker.on('completed', job => { this.#settled(job).catch(this.#report) })
+    this.#worker.on('failed', job => {
+      // A run that will be followed by another one fails without an end.
+      if (job?.finishedOn !== undefined) this.#settled(job).catch(this.#report)
+    })
+    this.#worker.on('lockRenewalFailed', (ids: string[]) => { for (const id of ids) this.#running.get(id)?.abort.abort(lockLost) })
+    this.#worker.on('error', error => { options.onError(error, queue) })
+    this.#worker.run().catch(this.#report)
+  }
+
+  /** Whether no job runs here. */
+  get isIdle (): boolean {
+    return this.#running.size === 0
+  }
+
+  /** Ends the run of a job that was cancelled, if it runs here. */
+  cancel (jobId: string): void {
+    this.#running.get(jobId)?.abort.abort(cancelled)
+  }
+
+  /** See `WorkerPool.stop`. */
+  async stop (graceMs: number, hurry?: AbortSignal): Promise<void> {
+    const end = (): void => { for (const { abort } of this.#running.values()) abort.abort(stopped) }
+    const timer = setTimeout(end, graceMs)
+    hurry?.addEventListener('abort', end)
+    if (hurry?.aborted === true) end()
+    await this.#worker.close()
+    clearTimeout(timer)
+    hurry?.removeEventListener('abort', end)
+  }
+
+  async #process (job: Job<JobData, OutputRecord>, token = ''): Promise<OutputRecord> {
+    const id = job.id ?? ''
+    const { redis, retention } = this.#options
+    const log = new JobLogWriter({ redis, queue: this.#queue, jobId: id, retention, onError: this.#report })
+    const run: Run = { job, token, abort: new AbortController(), log, isHandled: false }
+    this.#running.set(id, run)
+    this.#notices.begin(id)
+    try {
+      if (isNewer(job.data)) return await this.#putOff(run)
+      // First: its canceller is gone, so that nobody else settles it.
+      if (await isMarked(redis, this.#queue, job)) throw new bullmq.UnrecoverableError(encodeFailure(cancelled))
+      if (this.#parts.cancelled.has(id)) throw new bullmq.WaitingError()
+      await this.#flow.admit(job, token, () => this.#worker.backend.runs.uncount(job, token))
+      const result = job.data.serial === true ? await this.#handleSerially(run) : await this.#handleFlowing(run)
+      // Who sees the final state finds the whole log.
+      await log.close()
+      // Whoever cancels a job settles it; BullMQ leaves a job alone that somebody else has moved.
+      if (run.abort.signal.reason === cancelled) throw new bullmq.WaitingError()
+      return await this.#end(run, result)
+    } catch (error) {
+      if (run.isHandled || !mayPass(error)) throw error
+      return await this.#putOff(run)
+    } finally {
+      if (this.#running.get(id) === run) {
+        this.#running.delete(id)
+        this.#notices.over(id)
+      }
+    }
+  }
+
+  async #handle (run: Run): Promise<HandlerResult> {
+    run.isHandled = true
+    const { job, token, abort: { signal }, log } = run
+    const { runs } = this.#worker.backend
+    const lostBefore = job.attemptsStarted > job.attemptsMade + 1 && !runs.isUnbegun(job)
+    // A job that makes jobs is taken again and again.
+    const isRepeated = job.attemptsStarted > 1 || job.data.access !== undefined
+    const waitedMs = isRepeated ? undefined : Math.max(0, serverTime(this.#options.redis) - job.timestamp - (job.opts.delay ?? 0))
+    return await this.#options.handle({
+      id: job.id ?? '',
+      queue: this.#queue,
+      type: job.name,
+      data: job.data,
+      priority: publicPriority(job.priority),
+      attempt: job.attemptsMade,
+      lostBefore,
+      begin: async () => await runs.beginOnce(job, token),
+      waitedMs,
+      signal,
+      log: line => { log.write(line) }
+    })
+  }
+
+  /** A run that takes its time is noted as begun; nobody need wait for that, as for `begin`. */
+  async #keepBegun (id: string): Promise<void> {
+    const run = this.#running.get(id)
+    if (run === undefined || !this.#worker.backend.runs.isUnbegun(run.job)) return
+    if (!await this.#worker.backend.runs.begin(run.job, run.token)) run.abort.abort(lockLost)
+  }
+
+  /** Runs a job again and again as long as the jobs that it waits for have ended by the time it is to be parked. */
+  async #handleFlowing (run: Run): Promise<HandlerResult> {
+    for (let seen = -1; ;) {
+      const result = await this.#handle(run)
+      if (!('wait' in result) || run.abort.signal.reason === cancelled) return result
+      // Each wait is for more than the one before; else it would be for nothing, and for ever.
+      if (result.wait.settled <= seen) throw new Error('The job waits for nothing')
+      seen = result.wait.settled
+      await run.log.close()
+      await this.#flow.park(run.job, run.token, result.wait)
+    }
+  }
+
+  /** Runs the job of a serial tool when it is its turn, else parks it, as if it hadn't been started. */
+  async #handleSerially (run: Run): Promise<HandlerResult> {
+    const { job, token } = run
+    const serial: SerialJob = { tool: job.data.tool, type: job.name, queue: this.#queue, id: job.id ?? '' }
+    const turn = await this.#parts.gate.enter(serial, token)
+    if (turn !== 'runs') {
+      await this.#worker.backend.runs.uncount(job, token)
+      await job.moveToDelayed(Date.now() + serialParkMs, token)
+      await this.#parts.gate.parked(serial, turn)
+      throw new bullmq.DelayedError()
+    }
+    try {
+      return await this.#handle(run)
+    } finally {
+      await this.#parts.gate.release(serial, token)
+    }
+  }
+
+  /** Leaves a job to another worker, or to a later time, as if it hadn't been started. */
+  async #putOff (run: Run): Promise<never> {
+    await this.#givenBack.putOff(run.job, run.token)
+    this.#notices.changed(run.job.id ?? '')
+    throw new PutOffError()
+  }
+
+  async #end (run: Run, result: HandlerResult): Promise<OutputRecord> {
+    if (result.ok) {
+      const record = await this.#parts.outputs.save(this.#queue, run.job.id ?? '', result)
+      return result.sandbox === undefined ? record : { ...record, sandbox: result.sandbox }
+    }
+    if ('requeue' in result) {
+      await this.#givenBack.giveBack(run.job, run.token)
+      this.#notices.changed(run.job.id ?? '')
+      throw new bullmq.WaitingError()
+    }
+    if ('later' in result) return await this.#putOff(run)
+    if ('taken' in result) throw new bullmq.WaitingError()
+    if ('wait' in result) throw new Error('A job of a serial tool does not wait for others')
+    const reason = encodeFailure(result.error, result.sandbox)
+    throw result.retry === true ? new Error(reason) : new bullmq.UnrecoverableError(reason)
+  }
+
+  async #settled (job: Job<JobData, OutputRecord>): Promise<void> {
+    if (job.data.callbackUrl !== undefined) this.#parts.callbacks.post(this.#queue, job).catch(this.#report)
+    await this.#flow.settled(job, this.#worker.backend.mayHaveDependents(job))
+    // A workflow that fails here may have steps that run.
+    if (job.data.access !== undefined) await this.#parts.canceller.cancelSteps(this.#queue, job.id ?? '')
+  }
+
+  readonly #report = (error: unknown): void => { this.#options.onError(error as Error, this.#queue) }
+}

@@ -1,0 +1,103 @@
+import { CallbackWorker } from '../callbacks/callback-worker.ts'
+import { Announcer } from './announcer.ts'
+import { CancelledJobs } from '../record/cancellation.ts'
+import type { WorkerPoolOptions } from './handler.ts'
+import { JobCanceller } from '../change/job-canceller.ts'
+import { cancelChannel } from '../redis/names.ts'
+import { OutputStore } from '../record/output-store.ts'
+import { QueueDirectory } from '../queues/queue-directory.ts'
+import { QueueWorker } from './queue-worker.ts'
+import { JobQueues } from '../queues/job-queues.ts'
+import { SerialGate } from '../queues/serial-gate.ts'
+import { Replicas } from '../redis/checks/replicas.ts'
+import { subscribe } from '../redis/subscription.ts'
+import { Upkeep } from '../upkeep/upkeep.ts'
+
+/** How often a pool that serves all queues looks for new ones. */
+const lookMs = 250
+
+/** Takes jobs from queues and settles each of them exactly once. */
+export class WorkerPool {
+  readonly #options: WorkerPoolOptions
+  readonly #directory: QueueDirectory
+  readonly #announcer: Announcer
+  readonly #outputs: OutputStore
+  readonly #cancelled = new CancelledJobs()
+  readonly #gate: SerialGate
+  readonly #queues: JobQueues
+  readonly #canceller: JobCanceller
+  readonly #upkeep: Upkeep
+  readonly #replicas: Replicas
+  readonly #workers = new Map<string, QueueWorker>()
+  readonly #callbacks: CallbackWorker | undefined
+  #lookTimer: NodeJS.Timeout | undefined
+  #stopping = false
+
+  constructor (options: WorkerPoolOptions) {
+    this.#options = options
+    this.#directory = new QueueDirectory(options.redis, Number.MAX_SAFE_INTEGER)
+    this.#announcer = new Announcer(options.redis, error => { options.onError(error, '*') })
+    this.#replicas = new Replicas(options.redis, options.replicas ?? 0)
+    this.#outputs = new OutputStore(options.redis, options.retention)
+    this.#queues = new JobQueues(options.redis, this.#directory, options.retention)
+    this.#canceller = new JobCanceller(options.redis, this.#queues)
+    this.#gate = new SerialGate(options.redis, this.#queues)
+    if (options.callbacks !== undefined) this.#callbacks = new CallbackWorker(options.callbacks, { ...options, queues: this.#queues, outputs: this.#outputs })
+    this.#upkeep = new Upkeep({ ...options, queues: this.#queues, canceller: this.#canceller, gate: this.#gate, directory: this.#directory })
+  }
+
+  /** Starts to serve; resolves when the queues that are known now are served. */
+  async start (): Promise<void> {
+    await subscribe(this.#options.subscriber, cancelChannel, jobId => { this.#cancel(jobId) })
+    await this.#replicas.start()
+    this.#callbacks?.start()
+    this.#upkeep.start()
+    if (!this.#options.queues.includes('*')) {
+      for (const queue of this.#options.queues) this.#serve(queue)
+      return
+    }
+    await this.#look()
+  }
+
+  /** Takes no more jobs; running ones may finish within `graceMs` or until `hurry`, the rest are aborted and settled. */
+  async stop (graceMs: number, hurry?: AbortSignal): Promise<void> {
+    this.#stopping = true
+    clearTimeout(this.#lookTimer)
+    this.#upkeep.stop()
+    await Promise.all([...[...this.#workers.values()].map(worker => worker.stop(graceMs, hurry)), this.#callbacks?.stop(graceMs)])
+    await this.#announcer.flush()
+    this.#replicas.stop()
+    await this.#queues.close()
+  }
+
+  #cancel (jobId: string): void {
+    this.#cancelled.add(jobId)
+    for (const worker of this.#workers.values()) worker.cancel(jobId)
+  }
+
+  async #look (): Promise<void> {
+    try {
+      const known = await this.#directory.list()
+      for (const queue of known) this.#serve(queue)
+      for (const queue of this.#workers.keys()) if (!known.includes(queue)) this.#leave(queue)
+    } catch (error) {
+      this.#options.onError(error as Error, '*')
+    }
+    if (!this.#stopping) this.#lookTimer = setTimeout(() => { void this.#look() }, lookMs)
+  }
+
+  #serve (queue: string): void {
+    if (this.#stopping || this.#workers.has(queue)) return
+    this.#workers.set(queue, new QueueWorker(queue, this.#options, {
+      announcer: this.#announcer, outputs: this.#outputs, cancelled: this.#cancelled, gate: this.#gate, queues: this.#queues, callbacks: this.#queues.callbacks, replicas: this.#replicas, canceller: this.#canceller
+    }))
+  }
+
+  /** A queue that is known no longer has no jobs; one that still runs some here is left at a later look. */
+  #leave (queue: string): void {
+    const worker = this.#workers.get(queue)
+    if (worker?.isIdle !== true) return
+    this.#workers.delete(queue)
+    worker.stop(0).catch((error: unknown) => { this.#options.onError(error as Error, queue) })
+  }
+}
