@@ -4,11 +4,9 @@ import type { EventStream } from './event-stream.ts'
 import { commentFrame, eventFrame } from './frame.ts'
 
 /*
- * What one job's readers are shown, read once for all of them.
- *
- * A change marks the feed as stale; a refresh reads the job first and its log second, so that a final state is shown
- * after every line that was written before it. Each reader has a place of its own in the log, and takes only what comes
- * after that, so that a change that is told twice shows nothing twice.
+ * What one job's readers are shown, read once for all of them. The job is read first and its log second, so that a final
+ * state is shown after every line that was written before it. Each reader has a place of its own in the log. See
+ * docs/decisions/0036-watched-jobs.md.
  */
 
 /** What a feed is read from. */

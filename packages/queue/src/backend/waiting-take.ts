@@ -43,7 +43,7 @@ export class WaitingTake {
     const [sentAt, sentDate] = [performance.now(), Date.now()]
     const waiting = this.#bzpopmin(marker, timeoutSec)
     const taking = take === undefined ? Promise.resolve([]) : take(this.#redis)
-    // Of a wait that fails, or was given up, nobody hears: the job comes back when its lock has run out.
+    // A wait that failed or was given up has no caller: its job comes back when the lock has run out.
     taking.catch(() => {})
     const found = await waiting
     const [reply] = await taking.catch(() => [])

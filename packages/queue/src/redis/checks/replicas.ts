@@ -29,12 +29,12 @@ interface Waiting {
 }
 
 /**
- * Sees to it that replicas have what was written, before what depends on it is done (`WAIT`). A replica that becomes the
- * master knows it then.
+ * Sees to it that replicas have what was written, before the work goes on that depends on it (`WAIT`). A replica that
+ * becomes the master knows it then. What comes while a `WAIT` is under way is sent together, with one `WAIT`; in a
+ * cluster, each queue has a line of its own. See docs/decisions/0026-beginning-on-replica.md.
  *
- * `WAIT` holds up all that comes after it on its connection, so that it has one of its own. A command is never sent again
- * there: after a failover, `WAIT` on the new master would say nothing of what was written on the old one. What comes while
- * a `WAIT` is under way is sent together, with one `WAIT`; in a cluster, each queue has a line of its own.
+ * `WAIT` delays all later commands of its connection, so it has one of its own. A command is never sent again there:
+ * after a failover, `WAIT` on the new master would say nothing of what was written on the old one.
  */
 export class Replicas {
   readonly #redis: Redis
