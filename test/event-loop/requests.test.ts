@@ -1,17 +1,7 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import t, { type Test } from 'tap'
-import { waitFor } from '../support/condition.ts'
-import type { AppProcess } from '../support/processes.ts'
+import t from 'tap'
 import { startService } from '../support/service.ts'
+import { turnEnvironment, turnsOf } from './service-turns.ts'
 import { worstTexts } from './worst-texts.ts'
-
-const boundMs = 50
-const runs = 5
-const dir = mkdtempSync(join(tmpdir(), 'toolyard-turns-'))
-t.teardown(() => { rmSync(dir, { recursive: true }) })
-const turnFile = join(dir, 'turn')
 
 const open = { type: 'object' }
 const choices = Array.from({ length: 60 }, (_, at) => ({ type: 'object', properties: { [`f${at}`]: { type: 'integer' } }, required: [`f${at}`] }))
@@ -24,31 +14,15 @@ const schemas: Record<string, object> = {
   names: { ...open, properties: { a: { type: 'object', patternProperties: { '^k[0-9]+$': { type: 'string' } }, additionalProperties: false } } },
   recursive: { ...open, properties: { a: { $ref: '#/$defs/node' } }, $defs: { node: { anyOf: [{ type: 'array', items: { $ref: '#/$defs/node' } }, { type: 'object', additionalProperties: { $ref: '#/$defs/node' } }, { type: 'string' }] } } }
 }
-const { client, api, workers } = await startService(t, {
+const env = turnEnvironment()
+const service = await startService(t, {
   files: { 'tools/bin/none': '#!/bin/sh\necho\n' },
   tools: Object.entries(schemas).map(([name, parameters]) => ({ name, description: 'A tool.', command: ['none'], parameters })),
-  env: { NODE_OPTIONS: `--import=${new URL('./turn-probe.js', import.meta.url).href}`, TURN_FILE: turnFile, LOG_LEVEL: 'error' }
+  env
 })
 
-/** The longest turn of a process since it was last asked. */
-async function turnOf ({ child: { pid = 0 } }: AppProcess): Promise<number> {
-  const file = `${turnFile}.${pid}`
-  rmSync(file, { force: true })
-  process.kill(pid, 'SIGUSR2')
-  await waitFor('the process says how long its longest turn was', () => existsSync(file) && readFileSync(file, 'utf8') !== '')
-  return Number(readFileSync(file, 'utf8'))
-}
-
-/** Fails when a request holds up the API or a worker for more than 50 ms in each of five runs. */
-async function leavesLoopsFree (t: Test, what: string, request: () => Promise<unknown>): Promise<void> {
-  const turns: number[] = []
-  while (turns.length < runs && (turns.at(-1) ?? Infinity) > boundMs) {
-    for (const process of [api, ...workers]) await turnOf(process)
-    await request()
-    turns.push(Math.max(...await Promise.all([api, ...workers].map(process => turnOf(process)))))
-  }
-  t.ok((turns.at(-1) ?? Infinity) <= boundMs, `${what}: ${Math.round(Math.min(...turns))} ms in one turn of the event loop`, { turns })
-}
+const { client } = service
+const leavesLoopsFree = turnsOf(service, env)
 
 const batch = async (body: string, headers: Record<string, string> = {}): Promise<unknown> => await client.request('/v1/agent-tools/invoke-batch', { body, headers })
 

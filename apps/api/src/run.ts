@@ -78,7 +78,7 @@ export async function runApi (): Promise<void> {
   onHangup(() => { void tools.reload() })
 
   const logs = new JobLogs(commands)
-  const redact = createRedactor({
+  const redactor = createRedactor({
     redact: settings.REDACT,
     secrets: [...keys.map(({ key }) => key), builtinSettingsOf(settings).webSearch?.braveKey ?? ''],
     onError: error => { logger.warn({ err: error }, 'dashboard: a text was hidden as a whole, REDACT took too long') }
@@ -129,7 +129,7 @@ export async function runApi (): Promise<void> {
             board: { redis: commands, directory, queues, outputs, logs, finished: new FinishedJobs({ redis: commands, queues, canceller, retention }) },
             sessionSec: settings.DASHBOARD_SESSION_SEC,
             readOnly: settings.DASHBOARD === 'read-only',
-            redact
+            redactor
           }
         }),
     basePath: settings.BASE_PATH,

@@ -10,8 +10,11 @@ export interface RedactionOptions {
   onError: (error: unknown) => void
 }
 
+/** Hides secrets in texts, in their order. */
+export type Redact = (texts: readonly string[]) => string[]
+
 const mark = '***REDACTED***'
-/** Of one text, all patterns together. A pattern that backtracks longer than this costs the whole text. */
+/** Of all texts of one call, all patterns together. What they haven't gone through by then is hidden. */
 const budgetMs = 20
 const attempts = 5
 const maxRemembered = 1_000
@@ -19,25 +22,33 @@ const maxRemembered = 1_000
 const rememberedLength = 4_096
 
 /**
- * Returns a function that hides secrets in a text (AC23): every literal of `secrets`, and what the patterns of `redact`
- * match, each a regular expression, or a literal where it doesn't compile. A text on which the patterns take longer
- * than 20 ms is hidden as a whole, and reported; the results for the last short texts are remembered, since a
- * tool's argv rarely changes.
+ * Returns a function that hides secrets in texts (AC23): every literal of `secrets`, and what the patterns of `redact`
+ * match, each a regular expression, or a literal where it doesn't compile. Patterns may take 20 ms for all texts of one
+ * call, or of one page: texts that they don't come to, or don't end with, are hidden as a whole, and that is reported.
+ * The results for the last short texts are remembered, since a tool's argv rarely changes.
  */
-export function createRedactor ({ redact, secrets, onError }: RedactionOptions): (text: string) => string {
+export function createRedactor ({ redact, secrets, onError }: RedactionOptions): () => Redact {
   const literals = secrets.filter(secret => secret !== '').sort((a, b) => b.length - a.length)
   const patterns = redact.split(/[,;]/).map(part => part.trim()).filter(part => part !== '').map(toPattern)
-  const replacePatterns = patterns.length === 0 ? (text: string) => text : createReplacer(patterns, onError)
+  const replacer = patterns.length === 0 ? undefined : createReplacer(patterns, onError)
   const remembered = new Map<string, string>()
+  const withoutLiterals = (text: string): string => literals.reduce((rest, literal) => rest.replaceAll(literal, () => mark), text)
+  if (replacer === undefined) return () => texts => texts.map(withoutLiterals)
 
-  return text => {
-    const before = remembered.get(text)
-    if (before !== undefined) return before
-    const after = replacePatterns(literals.reduce((rest, literal) => rest.replaceAll(literal, () => mark), text))
-    if (text.length > rememberedLength) return after
-    if (remembered.size >= maxRemembered) remembered.clear()
-    remembered.set(text, after)
-    return after
+  return () => {
+    const budget = { leftMs: budgetMs }
+    return texts => {
+      // Short ones first: one that takes all the time shall cost few others.
+      const fresh = [...new Set(texts)].filter(text => !remembered.has(text)).sort((a, b) => a.length - b.length)
+      const results = new Map(replacer(fresh.map(withoutLiterals), budget).map((after, index) => [fresh[index] ?? '', after]))
+      const redacted = texts.map(text => results.get(text) ?? remembered.get(text) ?? mark)
+      for (const [text, after] of results) {
+        if (text.length > rememberedLength) continue
+        if (remembered.size >= maxRemembered) remembered.clear()
+        remembered.set(text, after)
+      }
+      return redacted
+    }
   }
 }
 
@@ -49,28 +60,43 @@ function toPattern (source: string): RegExp {
   }
 }
 
-/** In a context of its own, because only there V8 stops a running expression. */
-function createReplacer (patterns: RegExp[], onError: (error: unknown) => void): (text: string) => string {
-  const globals = { text: '', patterns, mark }
+/** What one call may still take. */
+interface Budget {
+  leftMs: number
+}
+
+/**
+ * In a context of its own, because only there V8 stops a running expression. All texts are one run, since a run with a
+ * time limit starts a thread. The replacer gives the results of those that were gone through, and of the one that took
+ * too long: that it is hidden shall be remembered.
+ */
+function createReplacer (patterns: RegExp[], onError: (error: unknown) => void): (texts: readonly string[], budget: Budget) => string[] {
+  const globals = { texts: [] as readonly string[], done: [] as string[], patterns, mark }
   const context = createContext(globals)
-  const script = new Script('patterns.reduce((rest, pattern) => rest.replace(pattern, found => found === "" ? "" : mark), text)')
-  return text => {
-    globals.text = text
-    for (let attempt = 1; ; attempt++) {
-      const before = process.cpuUsage()
+  const script = new Script('while (done.length < texts.length) done.push(patterns.reduce((rest, pattern) => rest.replace(pattern, found => found === "" ? "" : mark), texts[done.length]))')
+  return (texts, budget) => {
+    const done: string[] = []
+    Object.assign(globals, { texts, done })
+    for (let attempt = 1; done.length < texts.length && budget.leftMs > 0; attempt++) {
+      const before = now()
       try {
-        return script.runInContext(context, { timeout: budgetMs }) as string
+        script.runInContext(context, { timeout: Math.ceil(budget.leftMs) })
+        budget.leftMs -= now() - before
       } catch (error) {
-        if (attempt < attempts && !hasComputed(before)) continue
+        const usedMs = now() - before
+        // V8's timeout is one of the clock: on a busy machine it ends an expression that has hardly begun.
+        if (attempt < attempts && usedMs < budget.leftMs / 2) continue
+        budget.leftMs = 0
+        done.push(mark)
         onError(error)
-        return mark
       }
     }
+    return done
   }
 }
 
-/** V8's timeout is one of the clock: on a busy machine it ends an expression that has hardly begun. */
-function hasComputed (before: NodeJS.CpuUsage): boolean {
-  const { user, system } = process.cpuUsage(before)
-  return user + system >= budgetMs * 1_000 / 2
+/** Processor time of this process, in milliseconds. */
+function now (): number {
+  const { user, system } = process.cpuUsage()
+  return (user + system) / 1_000
 }

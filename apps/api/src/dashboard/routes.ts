@@ -1,7 +1,7 @@
 import { HttpError, type ErrorBody } from '@toolyard/contract'
 import type { DashboardLogins } from '@toolyard/queue'
 import type { BoardParts, QueueBoard, Viewer } from '@toolyard/queue/dashboard'
-import type { ApiKey } from '@toolyard/runtime'
+import type { ApiKey, Redact } from '@toolyard/runtime'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Static } from 'typebox'
 import type { App } from '../app.ts'
@@ -24,8 +24,8 @@ export interface DashboardOptions {
   readOnly: boolean
   /** Path in front of all of Toolyard's, as the browser sees it; without a slash at the end. */
   basePath: string
-  /** Replaces secrets in a text. */
-  redact: (text: string) => string
+  /** Makes what replaces secrets on one page. */
+  redactor: () => Redact
   /** Whether a key could have a tool run. */
   mayRun: (tool: string, principal: Principal) => boolean
 }
@@ -81,7 +81,7 @@ export async function dashboardRoutes (app: App, options: DashboardOptions): Pro
       keyName: principal.name,
       queueAllowlist: principal.queueAllowlist,
       readOnly: options.readOnly,
-      redact: options.redact,
+      redact: options.redactor(),
       mayRun: tool => options.mayRun(tool, principal)
     }
   }

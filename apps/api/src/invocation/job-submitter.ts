@@ -1,5 +1,5 @@
-import { HttpError, type CallError, type JobRequest, type SubmitJobResponse } from '@toolyard/contract'
-import { JobsUnknownError, RedisUnavailableError, type JobReader, type NewJob } from '@toolyard/queue'
+import { HttpError, type CallError, type JobRequest } from '@toolyard/contract'
+import { JobsUnknownError, RedisUnavailableError, type JobReader, type NewJob, type ReadJob } from '@toolyard/queue'
 import type { JobTypes } from '../job-types.ts'
 import type { Principal } from '../plugins/auth.ts'
 import type { ToolCatalog } from '../tool-catalog.ts'
@@ -34,7 +34,7 @@ export class JobSubmitter {
    *
    * @throws HttpError for a type, queue or input that can't be; RedisUnavailableError.
    */
-  async submit (request: JobRequest, principal: Principal, idempotencyKey: string | undefined): Promise<SubmitJobResponse> {
+  async submit (request: JobRequest, principal: Principal, idempotencyKey: string | undefined): Promise<{ job: ReadJob, idempotent: boolean }> {
     const refusal = queueRefusal(principal, request.queue)
     if (refusal !== undefined) throw new HttpError('FORBIDDEN', refusal.message, refusal.details)
     this.#deps.checkCallback(request.callbackUrl)
@@ -49,7 +49,7 @@ export class JobSubmitter {
     if ('error' in admitted) throw toHttpError(admitted.error)
     const job = await jobs.read(request.queue, admitted.job.id).catch(orMade)
     if (job === undefined) throw noLongerKept(admitted.job.id)
-    return { ok: true, job, idempotent: reservation.repeated }
+    return { job, idempotent: reservation.repeated }
   }
 
   async #plan (request: JobRequest, principal: Principal): Promise<NewJob | HttpError> {

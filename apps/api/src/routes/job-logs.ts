@@ -2,7 +2,7 @@ import { ErrorBody, JobLogsResponse, readTail } from '@toolyard/contract'
 import type { JobLogs, JobReader } from '@toolyard/queue'
 import { Type } from 'typebox'
 import type { App } from '../app.ts'
-import { findJob } from '../found-job.ts'
+import { queueOfJob } from '../found-job.ts'
 import { principalOf } from '../plugins/auth.ts'
 
 /** The last lines of a job's log (RC19). */
@@ -15,7 +15,8 @@ export async function jobLogRoutes (app: App, { jobs, logs }: { jobs: JobReader,
     }
   }, async request => {
     const tail = readTail(request.query.tail)
-    const { id, queue } = await findJob(jobs, request.params.id, principalOf(request))
+    const { id } = request.params
+    const queue = await queueOfJob(jobs, id, principalOf(request))
     const entries = await logs.tail(queue, id, tail)
     return { ok: true as const, logs: entries, count: entries.length }
   })

@@ -4,7 +4,7 @@ import {
 import { CursorError, type JobCanceller, type JobLister, type JobReader } from '@toolyard/queue'
 import { Type } from 'typebox'
 import type { App } from '../app.ts'
-import { findJob, jobIdPattern } from '../found-job.ts'
+import { findJob, queueOfJob, sendJob } from '../found-job.ts'
 import type { JobSubmitter } from '../invocation/job-submitter.ts'
 import { queueRefusal } from '../invocation/queue-access.ts'
 import { principalOf } from '../plugins/auth.ts'
@@ -32,8 +32,8 @@ export async function jobRoutes (app: App, { submitter, jobs, lister, canceller 
     }
   }, async (request, reply) => {
     const key = parseIdempotencyKey(request.headers['idempotency-key'])
-    const answer = await submitter.submit(toJobRequest(request.body), principalOf(request), key)
-    return await reply.code(answer.idempotent ? 200 : 201).send(answer)
+    const { job, idempotent } = await submitter.submit(toJobRequest(request.body), principalOf(request), key)
+    return await sendJob(reply.code(idempotent ? 200 : 201), job, { idempotent })
   })
 
   app.get('/jobs', { config: { makesWork: true }, schema: { response: { 200: JobList, '4xx': ErrorBody, '5xx': ErrorBody } } }, async request => {
@@ -47,22 +47,17 @@ export async function jobRoutes (app: App, { submitter, jobs, lister, canceller 
     return { ok: true as const, jobs: page.jobs, count: page.jobs.length, next_cursor: page.nextCursor }
   })
 
-  app.get('/jobs/:id', { schema: { params, response: { 200: JobResponse, '4xx': ErrorBody, '5xx': ErrorBody } } }, async request => {
-    return { ok: true as const, job: await findJob(jobs, request.params.id, principalOf(request)) }
+  app.get('/jobs/:id', { schema: { params, response: { 200: JobResponse, '4xx': ErrorBody, '5xx': ErrorBody } } }, async (request, reply) => {
+    return await sendJob(reply, await findJob(jobs, request.params.id, principalOf(request)))
   })
 
-  app.post('/jobs/:id/cancel', { schema: { params, response: { 200: JobResponse, '4xx': ErrorBody, '5xx': ErrorBody } } }, async request => {
+  app.post('/jobs/:id/cancel', { schema: { params, response: { 200: JobResponse, '4xx': ErrorBody, '5xx': ErrorBody } } }, async (request, reply) => {
     const { id } = request.params
-    const queue = jobIdPattern.test(id) ? await jobs.queueOf(id, principalOf(request).queueAllowlist) : undefined
-    if (queue === undefined) throw notFound()
+    const queue = await queueOfJob(jobs, id, principalOf(request))
     const result = await canceller.cancel(queue, id)
     if (result === 'finished') throw new HttpError('CONFLICT', 'Job already finished')
     const job = await jobs.read(queue, id)
-    if (result === 'missing' || job === undefined) throw notFound()
-    return { ok: true as const, job }
+    if (result === 'missing' || job === undefined) throw new HttpError('NOT_FOUND', 'Job not found')
+    return await sendJob(reply, job)
   })
-}
-
-function notFound (): HttpError {
-  return new HttpError('NOT_FOUND', 'Job not found')
 }

@@ -8,7 +8,12 @@ export const heartbeatFrame = commentFrame('heartbeat')
  * `id` makes it the place from which a reader resumes.
  */
 export function eventFrame (name: string, data: unknown, id?: string): Buffer {
-  return Buffer.from(`${id === undefined ? '' : `id: ${id}\n`}event: ${name}\ndata: ${JSON.stringify(data)}\n\n`)
+  return jsonFrame(name, JSON.stringify(data), id)
+}
+
+/** The same of data that is JSON already, in one line. */
+export function jsonFrame (name: string, json: string, id?: string): Buffer {
+  return Buffer.from(`${id === undefined ? '' : `id: ${id}\n`}event: ${name}\ndata: ${json}\n\n`)
 }
 
 /** A line that readers ignore. */

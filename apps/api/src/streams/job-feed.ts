@@ -1,7 +1,7 @@
-import type { JobState, JobView } from '@toolyard/contract'
-import { compareLogIds, logStart, type JobChange, type JobLogs, type JobReader } from '@toolyard/queue'
+import type { JobState } from '@toolyard/contract'
+import { compareLogIds, jobJson, logStart, type JobChange, type JobLogs, type JobReader, type ReadJob } from '@toolyard/queue'
 import type { EventStream } from './event-stream.ts'
-import { commentFrame, eventFrame } from './frame.ts'
+import { commentFrame, eventFrame, jsonFrame } from './frame.ts'
 
 /*
  * What one job's readers are shown, read once for all of them. The job is read first and its log second, so that a final
@@ -47,11 +47,11 @@ export class JobFeed {
   #isAway = false
   #retry: NodeJS.Timeout | undefined
 
-  constructor (job: JobView, parts: JobFeedParts) {
-    this.#id = job.id
-    this.#queue = job.queue
+  constructor (job: ReadJob, parts: JobFeedParts) {
+    this.#id = job.view.id
+    this.#queue = job.view.queue
     this.#parts = parts
-    this.#job = { status: job.status, frame: jobFrame(job) }
+    this.#job = { status: job.view.status, frame: jobFrame(job) }
   }
 
   /** Nobody reads it. */
@@ -65,7 +65,7 @@ export class JobFeed {
   }
 
   /** Shows the job as it was just read, then its log after the line `logId`, then what changes. Returns the way out. */
-  add (stream: EventStream, job: JobView, logId: string): () => void {
+  add (stream: EventStream, job: ReadJob, logId: string): () => void {
     const frame = jobFrame(job)
     const isKnown = frame.equals(this.#job.frame)
     const reader = { stream, logId, job: isKnown ? this.#job.frame : frame }
@@ -123,7 +123,7 @@ export class JobFeed {
         this.endAll(deletedFrame)
         return
       }
-      this.#job = { status: job.status, frame: jobFrame(job) }
+      this.#job = { status: job.view.status, frame: jobFrame(job) }
     }
     for (const reader of await this.#showLog()) this.#showJob(reader)
   }
@@ -162,6 +162,6 @@ function lowest (readers: readonly Reader[]): string {
   return rest.reduce((low, id) => compareLogIds(id, low) < 0 ? id : low, first ?? logStart)
 }
 
-function jobFrame (job: JobView): Buffer {
-  return eventFrame('job_update', { job })
+function jobFrame (job: ReadJob): Buffer {
+  return jsonFrame('job_update', `{"job":${jobJson(job)}}`)
 }

@@ -1,5 +1,5 @@
-import { HttpError, type JobView } from '@toolyard/contract'
-import type { JobWatch } from '@toolyard/queue'
+import { HttpError } from '@toolyard/contract'
+import type { JobWatch, ReadJob } from '@toolyard/queue'
 import type { FastifyReply } from 'fastify'
 import type { EventStreams } from './event-streams.ts'
 import { commentFrame, retryFrame } from './frame.ts'
@@ -37,7 +37,7 @@ export class JobStreams {
    *
    * @throws HttpError `UNAVAILABLE` when too many streams are open, or the process stops.
    */
-  open (job: JobView, logId: string, reply: FastifyReply): void {
+  open (job: ReadJob, logId: string, reply: FastifyReply): void {
     if (this.#parts.stopping.aborted) throw new HttpError('UNAVAILABLE', 'The service is stopping')
     this.#parts.streams.requireRoom()
     const stream = this.#parts.streams.open(reply)
@@ -47,24 +47,24 @@ export class JobStreams {
     const leave = feed.add(stream, job, logId)
     stream.onClose = () => {
       leave()
-      if (!feed.isEmpty || this.#feeds.get(job.id)?.feed !== feed) return
-      this.#feeds.delete(job.id)
+      if (!feed.isEmpty || this.#feeds.get(job.view.id)?.feed !== feed) return
+      this.#feeds.delete(job.view.id)
       unwatch()
     }
   }
 
-  #feedOf (job: JobView): OpenFeed {
-    const known = this.#feeds.get(job.id)
+  #feedOf (job: ReadJob): OpenFeed {
+    const known = this.#feeds.get(job.view.id)
     if (known !== undefined) return known
     const feed = new JobFeed(job, this.#parts)
     const unwatch = this.#parts.watch.watch({
-      id: job.id,
-      queue: job.queue,
+      id: job.view.id,
+      queue: job.view.queue,
       lastLogId: () => feed.lastLogId,
       onChange: change => { feed.change(change) }
     })
     const opened = { feed, unwatch }
-    this.#feeds.set(job.id, opened)
+    this.#feeds.set(job.view.id, opened)
     return opened
   }
 }

@@ -1,7 +1,7 @@
 import { appendFile, closeSync, mkdirSync, openSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { createRedactor } from '@toolyard/runtime'
+import { createRedactor, type Redact } from '@toolyard/runtime'
 import type { AuditEntry } from './entry.ts'
 
 /** Where the audit is written, and what it must not hold. */
@@ -35,7 +35,7 @@ const maxWaiting = 10_000
 
 /** Opens the audit trail: NDJSON, a file a day (UTC), appended to by any number of workers (AC21 to AC23). */
 export function openAudit (options: AuditOptions): Audit {
-  const redact = createRedactor(options)
+  const redactor = createRedactor(options)
   let waiting: Line[] = []
   let writing: Promise<void> | undefined
   let failing = false
@@ -59,7 +59,7 @@ export function openAudit (options: AuditOptions): Audit {
   return {
     record (entry) {
       if (waiting.length >= maxWaiting) return report(new Error(`more than ${maxWaiting} audit lines wait for the disk`))
-      waiting.push({ file: fileName(entry.at), line: formatLine(entry, redact) })
+      waiting.push({ file: fileName(entry.at), line: formatLine(entry, redactor()) })
       writing ??= writeAll()
     },
     flush: async () => { await writing }
@@ -77,18 +77,19 @@ function fileName (at: Date): string {
 }
 
 /** The fields in the order of AC21, then Toolyard's own; `envKeys` only when there are any. */
-function formatLine (entry: AuditEntry, redact: (text: string) => string): string {
+function formatLine (entry: AuditEntry, redact: Redact): string {
   const { at, tool, job, argv, cwd, envKeys, error, call, ...numbers } = entry
+  const [shownCwd = '', shownError = '', ...shownArgv] = redact([cwd, error ?? '', ...argv])
   return `${JSON.stringify({
     ts: at.toISOString(),
     tool,
     job,
-    argv: argv.map(redact),
-    cwd: redact(cwd),
+    argv: shownArgv,
+    cwd: shownCwd,
     ...numbers,
     ...(envKeys.length === 0 ? {} : { envKeys }),
     ...call,
-    ...(error === undefined ? {} : { error: redact(error) })
+    ...(error === undefined ? {} : { error: shownError })
   })}\n`
 }
 

@@ -107,9 +107,9 @@ export class StepJobs {
 
   /** The whole output of a step. */
   async output (id: string, { queue, record }: StepOutput): Promise<unknown> {
-    const output = await this.#parts.outputs.read(queue, id, record)
-    if (output === undefined) throw new Error(`The output of job ${id} is no longer kept`)
-    return output
+    const json = await this.#parts.outputs.readJson(queue, id, record)
+    if (json === undefined) throw new Error(`The output of job ${id} is no longer kept`)
+    return JSON.parse(json)
   }
 
   /** The output as an answer carries it: truncated when it is long. */

@@ -1,3 +1,4 @@
+import type { Redact } from '@toolyard/runtime'
 import type { Redis } from '../redis/connection.ts'
 import type { FinishedJobs, Operator } from '../change/finished-jobs.ts'
 import type { JobLogs } from '../record/job-log.ts'

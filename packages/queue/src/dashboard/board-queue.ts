@@ -76,8 +76,8 @@ export class BoardQueue extends BaseAdapter {
   }
 
   async getJobLogs (id: string): Promise<string[]> {
-    const { text } = createShown(this.#viewer.redact, limits.logMessageChars)
-    return (await this.#parts.logs.tail(this.#name, id, limits.logTail.max)).map(line => text(lineText(line)))
+    const { texts } = createShown(this.#viewer.redact, limits.logMessageChars)
+    return texts((await this.#parts.logs.tail(this.#name, id, limits.logTail.max)).map(lineText))
   }
 
   getStatuses (): Status[] {

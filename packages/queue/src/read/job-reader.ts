@@ -11,6 +11,18 @@ import type { QueueDirectory } from '../queues/queue-directory.ts'
 import { decodeFailure, runsOf, sandboxOfFailure } from '../record/settlement.ts'
 import { whileAvailable } from '../redis/unavailable.ts'
 
+/** A job as it was read. */
+export interface ReadJob {
+  view: Omit<JobView, 'result'>
+  /** The JSON of its output, which may be large: nobody here needs the value. */
+  resultJson: string
+}
+
+/** The JSON of a job as the API shows it, in one line. */
+export function jobJson ({ view, resultJson }: ReadJob): string {
+  return `${JSON.stringify(view).slice(0, -1)},"result":${resultJson}}`
+}
+
 const states: Record<string, JobState> = { active: 'running', completed: 'succeeded', failed: 'failed' }
 
 /** What a `JobReader` reads with. */
@@ -34,7 +46,7 @@ export class JobReader {
    * @returns undefined when there is no such job there.
    * @throws RedisUnavailableError
    */
-  async find (jobId: string, allowedQueues?: readonly string[]): Promise<JobView | undefined> {
+  async find (jobId: string, allowedQueues?: readonly string[]): Promise<ReadJob | undefined> {
     const queue = await this.queueOf(jobId, allowedQueues)
     return queue === undefined ? undefined : await this.read(queue, jobId)
   }
@@ -45,7 +57,7 @@ export class JobReader {
    * @returns undefined when there is no such job.
    * @throws RedisUnavailableError
    */
-  async read (queue: string, jobId: string): Promise<JobView | undefined> {
+  async read (queue: string, jobId: string): Promise<ReadJob | undefined> {
     const opened = this.#parts.queues.open(queue)
     // The job last: one that ends in between is shown as running, never as ended without its outcome.
     const [state, [mark, seen], job] = await whileAvailable(Promise.all([
@@ -69,12 +81,13 @@ export class JobReader {
     return queues.find((_queue, index) => found[index] === 1)
   }
 
-  async #view (queue: string, job: Job<JobData>, { bullState, isMarked, hasSteps }: RecordState): Promise<JobView> {
+  async #view (queue: string, job: Job<JobData>, { bullState, isMarked, hasSteps }: RecordState): Promise<ReadJob> {
     const id = job.id ?? ''
     const record = bullState === 'completed' ? job.returnvalue as OutputRecord : undefined
     const error = bullState === 'failed' ? decodeFailure(job.failedReason) : isMarked ? cancelled : undefined
     const updatedAt = isoTime(job.finishedOn ?? job.processedOn ?? job.timestamp)
-    return {
+    const { json, truncation } = record === undefined ? noResult : await this.#result(queue, id, record)
+    const view = {
       id,
       type: job.name,
       tool: job.data.tool,
@@ -89,18 +102,19 @@ export class JobReader {
       ...(job.data.dependsOn === undefined ? {} : { depends_on: job.data.dependsOn.map(dependency => dependency.id) }),
       ...(job.parentKey === undefined ? {} : { parent_id: placeOfKey(job.parentKey).id }),
       input: job.data.arguments,
-      ...(record === undefined ? { result: null } : await this.#result(queue, id, record)),
+      ...truncation,
       sandbox: (bullState === 'failed' ? sandboxOfFailure(job.failedReason) : record?.sandbox) ?? null,
       error: error === undefined ? null : { ...error, at: updatedAt },
       created_at: isoTime(job.timestamp),
       updated_at: updatedAt
     }
+    return { view, resultJson: json }
   }
 
-  async #result (queue: string, id: string, record: OutputRecord): Promise<ResultFields> {
-    const result = await this.#parts.outputs.read(queue, id, record)
-    if (result === undefined) return { result: null, result_truncated: { bytes: record.kind === 'stored' ? record.bytes : 0, stored_bytes: 0 } }
-    return record.cut === undefined ? { result } : { result, result_truncated: { bytes: record.cut.bytes, stored_bytes: record.cut.storedBytes } }
+  async #result (queue: string, id: string, record: OutputRecord): Promise<Result> {
+    const json = await this.#parts.outputs.readJson(queue, id, record)
+    if (json === undefined) return { json: 'null', truncation: { result_truncated: { bytes: record.kind === 'stored' ? record.bytes : 0, stored_bytes: 0 } } }
+    return record.cut === undefined ? { json, truncation: {} } : { json, truncation: { result_truncated: { bytes: record.cut.bytes, stored_bytes: record.cut.storedBytes } } }
   }
 }
 
@@ -113,4 +127,9 @@ interface RecordState {
   hasSteps: boolean
 }
 
-type ResultFields = Pick<JobView, 'result' | 'result_truncated'>
+interface Result {
+  json: string
+  truncation: Pick<JobView, 'result_truncated'>
+}
+
+const noResult: Result = { json: 'null', truncation: {} }

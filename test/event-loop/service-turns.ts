@@ -1,0 +1,44 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { waitFor } from '../support/condition.ts'
+import type { AppProcess } from '../support/processes.ts'
+
+const boundMs = 50
+const runs = 5
+
+/** Environment of a service whose processes measure their turns. */
+export function turnEnvironment (): Record<string, string> {
+  const dir = mkdtempSync(join(tmpdir(), 'toolyard-turns-'))
+  t.teardown(() => { rmSync(dir, { recursive: true }) })
+  return { NODE_OPTIONS: `--import=${new URL('./turn-probe.js', import.meta.url).href}`, TURN_FILE: join(dir, 'turn'), LOG_LEVEL: 'error' }
+}
+
+/**
+ * Makes the function that fails when a request holds up the API or a worker for more than 50 ms in each of five runs.
+ *
+ * @param env what `turnEnvironment` gave.
+ */
+export function turnsOf ({ api, workers }: { api: AppProcess, workers: readonly AppProcess[] }, env: Record<string, string>) {
+  const processes = [api, ...workers]
+
+  /** The longest turn of a process since it was last asked. */
+  async function turnOf ({ child: { pid = 0 } }: AppProcess): Promise<number> {
+    const file = `${env['TURN_FILE']}.${pid}`
+    rmSync(file, { force: true })
+    process.kill(pid, 'SIGUSR2')
+    await waitFor('the process says how long its longest turn was', () => existsSync(file) && readFileSync(file, 'utf8') !== '')
+    return Number(readFileSync(file, 'utf8'))
+  }
+
+  return async (t: Test, what: string, request: () => Promise<unknown>): Promise<void> => {
+    const turns: number[] = []
+    while (turns.length < runs && (turns.at(-1) ?? Infinity) > boundMs) {
+      for (const process of processes) await turnOf(process)
+      await request()
+      turns.push(Math.max(...await Promise.all(processes.map(process => turnOf(process)))))
+    }
+    t.ok((turns.at(-1) ?? Infinity) <= boundMs, `${what}: ${Math.round(Math.min(...turns))} ms in one turn of the event loop`, { turns })
+  }
+}
