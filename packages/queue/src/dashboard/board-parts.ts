@@ -22,7 +22,7 @@ export interface Viewer extends Operator {
   queueAllowlist: readonly string[] | undefined
   readOnly: boolean
   /** Replaces secrets in a text. */
-  redact: (text: string) => string
+  redact: Redact
 }
 
 /** A request of bull-board's page to its API. */
