@@ -1,6 +1,5 @@
 import t, { type Test } from 'tap'
 import { injectService } from '../support/injected.ts'
-import { testKeys } from '../support/service.ts'
 import { entries, programs } from '../e2e/tools.ts'
 
 const { client } = await injectService(t, { files: programs, tools: entries, workers: 0 })
