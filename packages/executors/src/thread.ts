@@ -3,7 +3,7 @@ import type { SearchTask } from './builtin/search/task.ts'
 import type { ChangeTask } from './builtin/file/change-task.ts'
 import type { PageTask, ResultsTask } from './builtin/web/web-task.ts'
 import type { OutputTask } from './result/output-task.ts'
-import type { ThreadAnswer, ThreadWork } from './threads/threads.ts'
+import type { ThreadAnswer, ThreadWork } from './run/threads.ts'
 
 /** What a thread does for the worker, by the kind of its work; what it needs is loaded with the first of that kind. */
 const kinds: Readonly<Record<string, (task: never) => Promise<ThreadAnswer>>> = {

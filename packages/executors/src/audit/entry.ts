@@ -1,5 +1,5 @@
 import type { Permission } from '@toolyard/contract'
-import type { ProcessPlan } from '../process/plan.ts'
+import type { ProcessPlan } from '../process/plan/plan.ts'
 import type { ProcessEnd } from '../process/run-process.ts'
 import type { SandboxReport } from '../sandbox/report.ts'
 

@@ -2,11 +2,11 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { CallError } from '@toolyard/contract'
 import type { Tool } from '@toolyard/manifests'
 import type { CommandHost } from '../command/run-command.ts'
-import { startDeadline } from '../deadline.ts'
-import type { Outcome, RunContext } from '../outcome.ts'
-import { interruptionError } from '../result/interruption.ts'
-import { BuiltinFailure, JsonText, type BuiltinContext, type BuiltinHandler } from './handler.ts'
-import { BuiltinWait } from './workflow/steps.ts'
+import { startDeadline } from '../run/deadline.ts'
+import type { Outcome, RunContext } from '../run/outcome.ts'
+import { interruptionError } from '../run/interruption.ts'
+import { BuiltinFailure, JsonText, type BuiltinContext, type BuiltinHandler } from './kit/handler.ts'
+import { BuiltinWait } from '../run/steps.ts'
 
 /** How long an interrupted handler may take to end what it began, in milliseconds. */
 const windDownMs = 5_000

@@ -1,13 +1,13 @@
 import type { CommandRun } from '@toolyard/manifests'
 import type { Audit } from '../audit/audit.ts'
 import { auditEntry } from '../audit/entry.ts'
-import type { Outcome, RunContext } from '../outcome.ts'
+import type { Outcome, RunContext } from '../run/outcome.ts'
 import { runProcess, type ProcessHost } from '../process/run-process.ts'
 import { largeProcessOutput } from '../result/large-output.ts'
 import { commandOutput } from '../result/output.ts'
 import { processOutcome } from '../result/process-outcome.ts'
-import type { Threads } from '../threads/threads.ts'
-import { toolEnvironment } from './environment.ts'
+import type { Threads } from '../run/threads.ts'
+import { toolEnvironment } from '../run/environment.ts'
 
 /** What every command run of a worker shares. */
 export interface CommandHost extends ProcessHost {

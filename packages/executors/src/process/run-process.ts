@@ -1,19 +1,19 @@
-import type { CallError } from '@toolyard/contract'
-import { startDeadline, type Deadline, type Interruption } from '../deadline.ts'
-import type { BoxStatus } from './box.ts'
-import { boxEnding } from './box-end.ts'
-import { killBox, strikeBox } from './box-kill.ts'
-import { createCapture, type Capture, type Captured } from './capture.ts'
-import { drainPipes } from './drain.ts'
-import { killTree } from './kill-tree.ts'
+import { startDeadline, type Deadline } from '../run/deadline.ts'
+import type { BoxStatus } from './plan/box.ts'
+import { boxEnding } from './end/box-end.ts'
+import type { ProcessEnding } from './end/ending.ts'
+import { killBox, strikeBox } from './table/box-kill.ts'
+import { createCapture, type Capture, type Captured } from './end/capture.ts'
+import { drainPipes } from './end/drain.ts'
+import { killTree } from './table/kill-tree.ts'
 import type { Child } from './launch/child.ts'
-import { createLineSplitter } from './lines.ts'
-import type { Mark } from './mark.ts'
-import type { ProcessPlan } from './plan.ts'
-import { signalGroup } from './signal.ts'
-import { startProcess, type StartHost } from './start.ts'
-import { terminateBox, terminateTree } from './terminate.ts'
-import type { TreeRoot } from './tree.ts'
+import { createLineSplitter } from './end/lines.ts'
+import type { Mark } from './table/mark.ts'
+import type { ProcessPlan } from './plan/plan.ts'
+import { signalGroup } from './table/signal.ts'
+import { startProcess, type StartHost } from './launch/start.ts'
+import { terminateBox, terminateTree } from './end/terminate.ts'
+import type { TreeRoot } from './table/tree.ts'
 
 /** What error messages are made from; all of stderr goes to the log. */
 const stderrBytes = 65_536
@@ -34,12 +34,6 @@ export interface ProcessHost extends StartHost {
   /** Told the pids of processes that outlived SIGKILL. */
   onSurvivors: (pids: number[]) => void
 }
-
-export type ProcessEnding =
-  | { kind: 'exit', code: number }
-  | { kind: 'signal', signal: NodeJS.Signals }
-  | { kind: 'unstarted', error: CallError }
-  | Interruption
 
 /** How a process ended, and what it printed until then. */
 export interface ProcessEnd {

@@ -1,9 +1,9 @@
-import type { Failure, Outcome } from '../outcome.ts'
+import type { Failure, Outcome } from '../run/outcome.ts'
 import type { ProcessEnd } from '../process/run-process.ts'
-import { movable, ThreadError, type Threads } from '../threads/threads.ts'
-import { interruptionError } from './interruption.ts'
+import { movable, ThreadError, type Threads } from '../run/threads.ts'
+import { interruptionError } from '../run/interruption.ts'
 import type { OutputAnswer, OutputTask } from './output-task.ts'
-import { decodePrefix } from './utf8.ts'
+import { decodePrefix } from '../run/utf8.ts'
 
 /** Bytes of an output that is read at once; a larger one is read in a thread. */
 export const shortOutput = 65_536

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer'
-import type { ThreadAnswer } from '../threads/threads.ts'
-import { parseJson } from './json.ts'
+import type { ThreadAnswer } from '../run/threads.ts'
+import { parseJson } from '../run/json.ts'
 
 /** A large output: plain data, for a thread. */
 export interface OutputTask {

@@ -1,7 +1,7 @@
-import type { Success } from '../outcome.ts'
-import type { Captured } from '../process/capture.ts'
-import { parseJson } from './json.ts'
-import { decodePrefix } from './utf8.ts'
+import type { Success } from '../run/outcome.ts'
+import type { Captured } from '../process/end/capture.ts'
+import { parseJson } from '../run/json.ts'
+import { decodePrefix } from '../run/utf8.ts'
 
 /**
  * What a command printed, as a value (X9, AC18, B3): JSON is parsed, blank is `{}`, anything else is its text without

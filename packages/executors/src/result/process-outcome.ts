@@ -1,7 +1,7 @@
-import type { Failure, Outcome, Success } from '../outcome.ts'
-import type { Captured } from '../process/capture.ts'
+import type { Failure, Outcome, Success } from '../run/outcome.ts'
+import type { Captured } from '../process/end/capture.ts'
 import type { ProcessEnd } from '../process/run-process.ts'
-import { interruptionError } from './interruption.ts'
+import { interruptionError } from '../run/interruption.ts'
 import { toolError } from './tool-error.ts'
 
 /** What a process's end is to the caller: what `readOutput` makes of stdout after exit status 0, else a failure. */

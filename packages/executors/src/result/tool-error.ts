@@ -1,7 +1,7 @@
 import { limits, type CallError } from '@toolyard/contract/terms'
-import type { Captured } from '../process/capture.ts'
-import { parseJson } from './json.ts'
-import { decodePrefix, decodeSuffix, firstChars, lastChars } from './utf8.ts'
+import type { Captured } from '../process/end/capture.ts'
+import { parseJson } from '../run/json.ts'
+import { decodePrefix, decodeSuffix, firstChars, lastChars } from '../run/utf8.ts'
 
 /** UTF-16 units of stdout that a failure shows beside its message. */
 const stdoutChars = 2_000

@@ -1,8 +1,8 @@
 import type { Bubblewrap } from './bubblewrap.ts'
-import type { HiddenPlaces } from './hidden.ts'
-import { isWithin } from './path.ts'
-import { showPlace } from './shown.ts'
-import { networkPlaces, type SystemPlaces } from './system-mounts.ts'
+import type { HiddenPlaces } from './view/hidden.ts'
+import { isWithin } from './view/path.ts'
+import { showPlace } from './view/shown.ts'
+import { networkPlaces, type SystemPlaces } from './view/system-mounts.ts'
 
 /** What one box is built from; all paths are absolute. */
 export interface BoxSpec {

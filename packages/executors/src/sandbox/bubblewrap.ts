@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { findOnPath } from '../process/find-program.ts'
+import { findOnPath } from '../process/plan/find-program.ts'
 
 /** A bubblewrap program and what its version can do. */
 export interface Bubblewrap {

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { findOnPath } from '../process/find-program.ts'
+import { findOnPath } from '../process/plan/find-program.ts'
 
 /**
  * What the root user owns of the machine in a box: the device files that bubblewrap shows there. What lies behind a

@@ -1,15 +1,15 @@
-import type { BoxEntry } from '../process/box.ts'
-import type { ProcessPlan } from '../process/plan.ts'
+import type { BoxEntry } from '../process/plan/box.ts'
+import type { ProcessPlan } from '../process/plan/plan.ts'
 import { boxSpec, cleanCommand, firstFree, hiddenIn, refuseInside, workspaceAccess } from './box.ts'
 import { boxArguments, type BoxSpec } from './box-arguments.ts'
 import type { BoxFoundation } from './foundation.ts'
 import type { Grant } from './grant.ts'
 import type { ProcessLimits } from './limits.ts'
-import { identify } from './hidden.ts'
-import { isWithin, realPath } from './path.ts'
+import { identify } from './view/hidden.ts'
+import { isWithin, realPath } from './view/path.ts'
 import { sandboxFilter, templateFilter } from './seccomp/filter.ts'
-import { outermost } from './search-path.ts'
-import { showPlace } from './shown.ts'
+import { outermost } from './view/search-path.ts'
+import { showPlace } from './view/shown.ts'
 
 /** What a host is told of its box, to make a nest in it for each call. The names are those of `nests.py`. */
 export interface NestPlan {

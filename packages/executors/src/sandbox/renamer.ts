@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
-import { findOnPath } from '../process/find-program.ts'
-import type { Renamer } from '../process/own-name.ts'
+import { findOnPath } from '../process/plan/find-program.ts'
+import type { Renamer } from '../process/plan/own-name.ts'
 
 const helpTimeoutMs = 5_000
 

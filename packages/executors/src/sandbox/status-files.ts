@@ -1,6 +1,6 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { BoxStatus } from '../process/box.ts'
+import type { BoxStatus } from '../process/plan/box.ts'
 
 /** Files for what bubblewrap writes to its `--json-status-fd`, one for each box. */
 export interface StatusFiles {

@@ -1,6 +1,6 @@
 import type { SkillRun } from '@toolyard/manifests'
-import type { Failure } from '../outcome.ts'
-import type { Pin } from '../process/pins.ts'
+import type { Failure } from '../run/outcome.ts'
+import type { Pin } from '../process/plan/pins.ts'
 import { findProgram } from './program.ts'
 import { refusal } from './refusal.ts'
 

@@ -1,6 +1,6 @@
 import { skillArgumentFault } from '@toolyard/contract/terms'
 import type { SkillArg, SkillFlagArg, SkillPositionalArg, SkillResolver } from '@toolyard/manifests'
-import type { Failure } from '../outcome.ts'
+import type { Failure } from '../run/outcome.ts'
 import { ownValue, refusal } from './refusal.ts'
 import { isTrue, normalizeNewlines, valueText } from './value-text.ts'
 

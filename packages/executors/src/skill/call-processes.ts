@@ -1,7 +1,7 @@
 import { auditEntry } from '../audit/entry.ts'
 import type { CommandHost } from '../command/run-command.ts'
-import { toolEnvironment } from '../command/environment.ts'
-import type { RunContext } from '../outcome.ts'
+import { toolEnvironment } from '../run/environment.ts'
+import type { RunContext } from '../run/outcome.ts'
 import { runProcess, type ProcessEnd } from '../process/run-process.ts'
 import type { SkillCommand } from './allowed-command.ts'
 

@@ -1,5 +1,5 @@
 import { isAbsolute } from 'node:path'
-import { findOnPath } from '../process/find-program.ts'
+import { findOnPath } from '../process/plan/find-program.ts'
 import { containedFile } from './contained-file.ts'
 
 /**

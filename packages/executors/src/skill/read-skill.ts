@@ -1,5 +1,5 @@
 import type { ReadSkillRun } from '@toolyard/manifests'
-import type { Outcome } from '../outcome.ts'
+import type { Outcome } from '../run/outcome.ts'
 import { isObject, noObject, ownValue, refusal } from './refusal.ts'
 
 /** Hands out the text of the skill that `skill_name` names (S40, SC25, X32). */

@@ -1,5 +1,5 @@
 import type { CallErrorCode } from '@toolyard/contract'
-import type { Failure } from '../outcome.ts'
+import type { Failure } from '../run/outcome.ts'
 
 /** A call that ends before its program is started: nothing is wrong with the tool, so it isn't worth a retry. */
 export function refusal (code: Extract<CallErrorCode, 'INVALID_ARGUMENTS' | 'NOT_ALLOWED' | 'TOOL_UNAVAILABLE'>, message: string): Failure {

@@ -1,6 +1,6 @@
 import type { SkillRun } from '@toolyard/manifests'
 import type { CommandHost } from '../command/run-command.ts'
-import type { Outcome, RunContext } from '../outcome.ts'
+import type { Outcome, RunContext } from '../run/outcome.ts'
 import { largeProcessOutput } from '../result/large-output.ts'
 import { textOutput } from '../result/output.ts'
 import { processOutcome } from '../result/process-outcome.ts'

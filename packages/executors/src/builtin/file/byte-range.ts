@@ -1,4 +1,4 @@
-import { decodePrefix } from '../../result/utf8.ts'
+import { decodePrefix } from '../../run/utf8.ts'
 import type { Descriptor } from '../workspace/descriptor.ts'
 import { readFully } from '../workspace/open-file.ts'
 

@@ -1,5 +1,5 @@
-import { integerArgument, textArgument } from '../arguments.ts'
-import { BuiltinFailure } from '../handler.ts'
+import { integerArgument, textArgument } from '../kit/arguments.ts'
+import { BuiltinFailure } from '../kit/handler.ts'
 import { editText } from './edit-text.ts'
 import { patchText } from './patch-text.ts'
 import { insertAt, replaceRange } from './span.ts'

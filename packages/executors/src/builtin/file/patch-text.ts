@@ -1,5 +1,5 @@
 import { applyPatch, parsePatch, type StructuredPatch } from 'diff'
-import { BuiltinFailure } from '../handler.ts'
+import { BuiltinFailure } from '../kit/handler.ts'
 
 /** Lines of the file times lines of the patch: the comparisons that a patch of the worst kind needs, a part of a second. */
 const maxComparisons = 20_000_000

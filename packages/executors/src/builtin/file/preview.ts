@@ -1,4 +1,4 @@
-import { decodePrefix, firstChars } from '../../result/utf8.ts'
+import { decodePrefix, firstChars } from '../../run/utf8.ts'
 
 /** UTF-16 units of one preview, and bytes before the change that it begins with. */
 const previewChars = 400

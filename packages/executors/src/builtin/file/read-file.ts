@@ -1,7 +1,7 @@
 import { atPlace } from '../workspace/place.ts'
 import { openFile } from '../workspace/open-file.ts'
-import { integerArgument } from '../arguments.ts'
-import { BuiltinFailure, type BuiltinHandler } from '../handler.ts'
+import { integerArgument } from '../kit/arguments.ts'
+import { BuiltinFailure, type BuiltinHandler } from '../kit/handler.ts'
 import { readByteRange, type Part } from './byte-range.ts'
 import { readLineRange } from './line-range.ts'
 

@@ -1,4 +1,4 @@
-import { BuiltinFailure } from '../handler.ts'
+import { BuiltinFailure } from '../kit/handler.ts'
 
 type Arguments = Readonly<Record<string, unknown>>
 

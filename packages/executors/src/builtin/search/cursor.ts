@@ -1,4 +1,4 @@
-import { BuiltinFailure } from '../handler.ts'
+import { BuiltinFailure } from '../kit/handler.ts'
 import type { Cursor } from './task.ts'
 
 /** A cursor as callers pass it back: a text without meaning to them. */

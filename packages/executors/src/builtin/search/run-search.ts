@@ -1,5 +1,5 @@
-import { BuiltinFailure } from '../handler.ts'
-import type { ThreadAnswer } from '../../threads/threads.ts'
+import { BuiltinFailure } from '../kit/handler.ts'
+import type { ThreadAnswer } from '../../run/threads.ts'
 import { searchContents } from './content-search.ts'
 import { searchNames } from './name-search.ts'
 import type { SearchTask } from './task.ts'

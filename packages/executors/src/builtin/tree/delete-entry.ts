@@ -1,6 +1,6 @@
 import { opendir, rmdir, unlink } from 'node:fs/promises'
-import { textArgument } from '../arguments.ts'
-import { BuiltinFailure, type BuiltinHandler } from '../handler.ts'
+import { textArgument } from '../kit/arguments.ts'
+import { BuiltinFailure, type BuiltinHandler } from '../kit/handler.ts'
 import { entryPath, openDirectory, type Directory } from '../workspace/directory.ts'
 import { atPlace } from '../workspace/place.ts'
 import { refusal } from '../workspace/service-files.ts'

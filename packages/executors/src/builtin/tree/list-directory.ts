@@ -1,6 +1,6 @@
 import { lstat, opendir } from 'node:fs/promises'
-import { integerArgument, textArgument } from '../arguments.ts'
-import type { BuiltinHandler } from '../handler.ts'
+import { integerArgument, textArgument } from '../kit/arguments.ts'
+import type { BuiltinHandler } from '../kit/handler.ts'
 import { entryPath, type Directory } from '../workspace/directory.ts'
 import { inDirectory } from '../workspace/in-directory.ts'
 import { isOwnName } from '../workspace/own-names.ts'

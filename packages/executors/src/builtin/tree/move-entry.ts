@@ -1,6 +1,6 @@
 import { rename } from 'node:fs/promises'
-import { textArgument } from '../arguments.ts'
-import { BuiltinFailure, type BuiltinContext, type BuiltinHandler } from '../handler.ts'
+import { textArgument } from '../kit/arguments.ts'
+import { BuiltinFailure, type BuiltinContext, type BuiltinHandler } from '../kit/handler.ts'
 import { entryPath } from '../workspace/directory.ts'
 import { atPlace, lookAgain, type Place } from '../workspace/place.ts'
 import { refusal } from '../workspace/service-files.ts'

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { textArgument } from '../arguments.ts'
-import { BuiltinFailure, type BuiltinHandler } from '../handler.ts'
+import { textArgument } from '../kit/arguments.ts'
+import { BuiltinFailure, type BuiltinHandler } from '../kit/handler.ts'
 import { openFile, readFully } from '../workspace/open-file.ts'
 import { atPlace, type Place } from '../workspace/place.ts'
 import { entryKind } from './entry-kind.ts'

@@ -1,5 +1,5 @@
 import { isListedHost, plainHost } from '@toolyard/runtime/outgoing'
-import { BuiltinFailure } from '../handler.ts'
+import { BuiltinFailure } from '../kit/handler.ts'
 
 export interface UrlPolicy {
   /** Host names; each stands for its subdomains too, and `*` for all. */

@@ -1,7 +1,7 @@
 import { createOutputs } from './outputs.ts'
 import { substitute } from './placeholders.ts'
 import type { PlannedStep, WorkflowPlan } from './plan.ts'
-import type { StepProgress } from './steps.ts'
+import type { StepProgress } from '../../run/steps.ts'
 
 /** A step in the answer; long outputs are truncated, and whole at `GET /v1/jobs/:id`. */
 export interface CreatedJob {

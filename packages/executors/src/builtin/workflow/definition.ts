@@ -1,8 +1,8 @@
 import { limits, isQueueName, queueNamePattern } from '@toolyard/contract/terms'
-import { BuiltinFailure } from '../handler.ts'
+import { BuiltinFailure } from '../kit/handler.ts'
 import { field, isRecord, record, refuseUnknown, text, whole } from './fields.ts'
 import { readParams, type WorkflowParam } from './params.ts'
-import type { StepWishes } from './steps.ts'
+import type { StepWishes } from '../../run/steps.ts'
 
 /** One step as it is written. */
 export interface StepDefinition {

@@ -1,4 +1,4 @@
-import { BuiltinFailure } from '../handler.ts'
+import { BuiltinFailure } from '../kit/handler.ts'
 
 /** The one of two names of a field that is there; undefined for null and for none. */
 export function field (value: Record<string, unknown>, names: readonly string[], at: string): unknown {

@@ -1,5 +1,5 @@
 import { namesIn } from './placeholders.ts'
-import type { StepProgress } from './steps.ts'
+import type { StepProgress } from '../../run/steps.ts'
 
 /** Returns a function that reads the outputs which the placeholders of a value name, each once. */
 export function createOutputs ({ byName }: StepProgress): (value: unknown) => Promise<Map<string, unknown>> {

@@ -1,4 +1,4 @@
-import { BuiltinFailure } from '../handler.ts'
+import { BuiltinFailure } from '../kit/handler.ts'
 import { isRecord, record, refuseUnknown, text } from './fields.ts'
 
 /** A parameter that a workflow declares. */

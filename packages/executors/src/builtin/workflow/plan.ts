@@ -1,8 +1,8 @@
-import { BuiltinFailure } from '../handler.ts'
+import { BuiltinFailure } from '../kit/handler.ts'
 import type { WorkflowDefinition } from './definition.ts'
 import { paramValues } from './params.ts'
 import { namesIn, PlaceholderError } from './placeholders.ts'
-import type { ResolvedTarget, StepWishes, WorkflowSteps } from './steps.ts'
+import type { ResolvedTarget, StepWishes, WorkflowSteps } from '../../run/steps.ts'
 
 /** A step that may run, and what it waits for. */
 export interface PlannedStep extends ResolvedTarget {

@@ -1,13 +1,12 @@
-import { BuiltinFailure, type BuiltinHandler } from '../handler.ts'
-import { textArgument } from '../arguments.ts'
+import { BuiltinFailure, type BuiltinHandler, type WorkspaceSetting } from '../kit/handler.ts'
+import { textArgument } from '../kit/arguments.ts'
 import { workflowAnswer } from './answer.ts'
 import { readDefinition } from './definition.ts'
 import { createOutputs } from './outputs.ts'
 import { PlaceholderError, substitute } from './placeholders.ts'
 import { planWorkflow, type PlannedStep, type WorkflowPlan } from './plan.ts'
-import { BuiltinWait, type StepProgress, type WorkflowSteps } from './steps.ts'
+import { BuiltinWait, type StepProgress, type WorkflowSteps } from '../../run/steps.ts'
 import { readWorkflowFile, type ReadYaml } from './workflow-file.ts'
-import type { WorkspaceSetting } from '../workspace/root.ts'
 
 const defaultFile = 'workflows.yaml'
 

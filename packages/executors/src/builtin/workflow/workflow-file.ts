@@ -1,8 +1,7 @@
 import { limits } from '@toolyard/contract/terms'
-import { BuiltinFailure } from '../handler.ts'
+import { BuiltinFailure, type WorkspaceSetting } from '../kit/handler.ts'
 import { openFile, readFully } from '../workspace/open-file.ts'
 import { atPlace } from '../workspace/place.ts'
-import type { WorkspaceSetting } from '../workspace/root.ts'
 
 /** Reads YAML with bounded time and memory; given by the worker. */
 export type ReadYaml = (text: string) => Promise<{ ok: true, value: unknown, duplicates: ReadonlyArray<{ line: number }> } | { ok: false, fault: { message: string, line?: number } }>

@@ -1,4 +1,4 @@
-import { BuiltinFailure } from '../handler.ts'
+import { BuiltinFailure } from '../kit/handler.ts'
 import { openDirectory, type Directory } from './directory.ts'
 import type { Place } from './place.ts'
 

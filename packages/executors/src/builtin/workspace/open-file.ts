@@ -1,5 +1,5 @@
 import { constants } from 'node:fs'
-import { BuiltinFailure } from '../handler.ts'
+import { BuiltinFailure } from '../kit/handler.ts'
 import { Descriptor } from './descriptor.ts'
 import { entryPath } from './directory.ts'
 import type { Place } from './place.ts'

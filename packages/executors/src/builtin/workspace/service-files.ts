@@ -1,6 +1,6 @@
 import { fstatSync, lstatSync, type BigIntStats, type Dirent, type Stats } from 'node:fs'
-import { findHidden, isHiddenName, linkedFilesBelow, type HiddenPlaces } from '../../sandbox/hidden.ts'
-import { BuiltinFailure } from '../handler.ts'
+import { findHidden, isHiddenName, linkedFilesBelow, type HiddenPlaces } from '../../sandbox/view/hidden.ts'
+import { BuiltinFailure } from '../kit/handler.ts'
 
 /**
  * What the service keeps for itself, as it is when this is made. Files and directories are told by device and inode, and

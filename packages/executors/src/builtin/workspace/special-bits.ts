@@ -1,5 +1,5 @@
 import { chmodSync } from 'node:fs'
-import { BuiltinFailure } from '../handler.ts'
+import { BuiltinFailure } from '../kit/handler.ts'
 import { entryPath, openEntry } from './directory.ts'
 import type { Place } from './place.ts'
 

@@ -1,6 +1,6 @@
 import { lstatSync, readlinkSync, type Stats } from 'node:fs'
 import { isAbsolute } from 'node:path'
-import { BuiltinFailure } from '../handler.ts'
+import { BuiltinFailure } from '../kit/handler.ts'
 import { entryPath, openDirectory, type Directory, type Workspace } from './directory.ts'
 import { isServiceName, refusal } from './service-files.ts'
 import { wayInto } from './way.ts'

@@ -1,5 +1,5 @@
 import { unlessAborted } from '@toolyard/runtime'
-import { BuiltinFailure } from '../handler.ts'
+import { BuiltinFailure } from '../kit/handler.ts'
 import type { Directory } from './directory.ts'
 
 /** Locks that all processes respect which write to a workspace; the worker gives them. */

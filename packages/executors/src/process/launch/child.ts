@@ -1,8 +1,8 @@
 import type { Readable } from 'node:stream'
-import type { Interruption } from '../../deadline.ts'
-import type { CallGroup } from '../groups.ts'
-import type { Mark } from '../mark.ts'
-import type { ProcessPlan } from '../plan.ts'
+import type { Interruption } from '../../run/deadline.ts'
+import type { CallGroup } from '../table/groups.ts'
+import type { Mark } from '../table/mark.ts'
+import type { ProcessPlan } from '../plan/plan.ts'
 
 /** How a started process ended by itself. `abort`: whoever started it is gone, and nobody can tell. */
 export type ChildEnding = { kind: 'exit', code: number } | { kind: 'signal', signal: NodeJS.Signals } | Extract<Interruption, { kind: 'abort' }>

@@ -2,8 +2,8 @@ import { spawn, type ChildProcessByStdio } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, openSync } from 'node:fs'
 import type { Readable, Writable } from 'node:stream'
-import type { Marks } from '../mark.ts'
-import { readProcess } from '../process-table.ts'
+import type { Marks } from '../table/mark.ts'
+import { readProcess } from '../table/process-table.ts'
 import type { Child, ChildEnding, Launcher, LaunchRequest } from './child.ts'
 
 type Spawned = ChildProcessByStdio<Writable, Readable, Readable>

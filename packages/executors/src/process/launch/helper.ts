@@ -1,9 +1,9 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { closeSync, constants, openSync, readlinkSync, unlinkSync, writeFileSync, writeSync } from 'node:fs'
 import { basename } from 'node:path'
-import { childrenOf, namespacePids } from '../children.ts'
-import { readMark } from '../mark.ts'
-import { readProcess } from '../process-table.ts'
+import { childrenOf, namespacePids } from '../table/children.ts'
+import { readMark } from '../table/mark.ts'
+import { readProcess } from '../table/process-table.ts'
 import type { HelperMessage, JoinMessage, MakePipesMessage, StartMessage } from './messages.ts'
 
 /*

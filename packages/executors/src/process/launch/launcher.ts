@@ -1,4 +1,4 @@
-import type { Marks } from '../mark.ts'
+import type { Marks } from '../table/mark.ts'
 import type { Launcher } from './child.ts'
 import { createDirectLauncher } from './direct-launcher.ts'
 import { createHelperLauncher } from './helper-launcher.ts'

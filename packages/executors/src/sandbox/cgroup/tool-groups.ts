@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { CallGroup, ProcessGroups } from '../../process/groups.ts'
-import { readProcess } from '../../process/process-table.ts'
+import type { CallGroup, ProcessGroups } from '../../process/table/groups.ts'
+import { readProcess } from '../../process/table/process-table.ts'
 import { controllers, type Controller, type Hierarchy } from './hierarchy.ts'
 
 /** The share of the processor that tools have together beside the worker, when it is scarce. */

@@ -1,4 +1,4 @@
-import { readHtml } from '../html-reader.ts'
+import { readHtml } from '../page/html-reader.ts'
 import type { SearchProvider, WebResult } from './provider.ts'
 import { oneLine, webUrl } from './result-text.ts'
 

@@ -1,5 +1,5 @@
-import { firstChars } from '../../../result/utf8.ts'
-import { htmlText } from '../html-text.ts'
+import { firstChars } from '../../../run/utf8.ts'
+import { htmlText } from '../page/html-text.ts'
 
 /** UTF-16 units of one field of a result. */
 const fieldChars = 1_000

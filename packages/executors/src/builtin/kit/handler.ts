@@ -1,0 +1,58 @@
+import type { CallErrorCode } from '@toolyard/contract'
+import type { Tool } from '@toolyard/manifests'
+import type { CommandHost } from '../../command/run-command.ts'
+import type { WorkflowSteps } from '../../run/steps.ts'
+
+/** Where the workspace is, and what of the service no tool touches there. */
+export interface WorkspaceSetting {
+  path: string
+  /** Absolute paths, whether something is there or not. */
+  serviceFiles: readonly string[]
+}
+
+/** Where and until when a built-in tool works. */
+export interface BuiltinContext {
+  tool: Tool
+  jobId: string
+  workspace: WorkspaceSetting
+  /** What processes of the call are started with: its box is part of it. */
+  processes: CommandHost
+  /** Execution timeout of the whole call, in milliseconds. */
+  timeoutMs: number
+  /** Aborted at the timeout and at a cancel; a handler checks it between its steps. */
+  signal: AbortSignal
+  /** What a tool makes jobs with; absent where no jobs can be made. */
+  steps?: WorkflowSteps
+  /** Takes a line for the job's log. */
+  log: (line: string) => void
+}
+
+/** An output that is JSON already: a thread has written it, since it is large. */
+export class JsonText {
+  readonly json: string
+
+  constructor (json: string) {
+    this.json = json
+  }
+}
+
+/**
+ * A built-in tool: runs in the worker's own process, never blocks it, and returns a JSON value, or a `JsonText`.
+ *
+ * @throws BuiltinFailure for what the caller is to be told; BuiltinWait when it goes on after other jobs; anything else
+ * is a bug.
+ */
+export type BuiltinHandler = (args: Readonly<Record<string, unknown>>, context: BuiltinContext) => Promise<unknown>
+
+/** A failure that a built-in tool reports to its caller. */
+export class BuiltinFailure extends Error {
+  override readonly name = 'BuiltinFailure'
+  readonly code: CallErrorCode
+  readonly details: object | undefined
+
+  constructor (message: string, code: CallErrorCode = 'TOOL_FAILED', details?: object) {
+    super(message)
+    this.code = code
+    this.details = details
+  }
+}

@@ -1,0 +1,25 @@
+import type { CallErrorCode } from '@toolyard/contract'
+import { ThreadError, type ThreadOptions, type Threads, type ThreadWork } from '../../run/threads.ts'
+import { BuiltinFailure } from './handler.ts'
+
+/** What the caller of a built-in tool is told when a thread got too little time or memory. */
+export interface ThreadTexts {
+  time: string
+  memory: string
+}
+
+/**
+ * Runs a part of a built-in tool in a thread.
+ *
+ * @throws BuiltinFailure that the part threw, or with one of the texts; ThreadError for a bug.
+ */
+export async function runInThread<Answer> (threads: Threads, work: ThreadWork, options: ThreadOptions, texts: ThreadTexts): Promise<Answer> {
+  try {
+    return await threads.run<Answer>(work, options)
+  } catch (error) {
+    if (!(error instanceof ThreadError)) throw error
+    if (error.reason !== 'thrown') throw new BuiltinFailure(texts[error.reason])
+    const { name, code, details } = error.thrown
+    throw name === 'BuiltinFailure' ? new BuiltinFailure(error.message, code as CallErrorCode, details as object | undefined) : error
+  }
+}

@@ -1,0 +1,120 @@
+import type { Permission } from '@toolyard/contract'
+import type { Tool } from '@toolyard/manifests'
+import { dirname, join } from 'node:path'
+import type { ProcessGroups } from './process/table/groups.ts'
+import { createBox } from './sandbox/box.ts'
+import { findHierarchy } from './sandbox/cgroup/hierarchy.ts'
+import { openToolGroups, type GroupLimits } from './sandbox/cgroup/tool-groups.ts'
+import { findBubblewrap } from './sandbox/bubblewrap.ts'
+import { findFamily, noFamily } from './sandbox/family.ts'
+import { closeFoundation, makeFoundation, placeOf, type BoxFoundation } from './sandbox/foundation.ts'
+import { withoutNetwork, type Grant } from './sandbox/grant.ts'
+import { createHostBox, type HostBox } from './sandbox/host-box.ts'
+import { defaultLimits } from './sandbox/limits.ts'
+import { isWithin } from './sandbox/view/path.ts'
+import { probePython } from './python/try/probe.ts'
+import { probeBox } from './sandbox/probe/probe.ts'
+import { boundLayer, reportOf, sandboxLayers, withBounds, type LayerFinding, type SandboxReport } from './sandbox/report.ts'
+import { SandboxError, type Sandbox, type SandboxOptions } from './sandbox/sandbox.ts'
+
+/**
+ * Opens the sandbox and proves each of its layers with a canary that must fail.
+ *
+ * @throws SandboxError in mode `require` when a layer is missing (fault 18).
+ */
+export async function openSandbox (options: SandboxOptions): Promise<Sandbox> {
+  const { foundation, report: probed } = options.mode === 'off' ? { foundation: undefined, report: reportOf(undefined) } : await openFoundation(options)
+  const { groups, finding } = options.mode === 'off' ? {} as Bounds : openGroups(options.groupLimits ?? {})
+  const report = finding === undefined ? probed : withBounds(probed, finding)
+  let open = foundation !== undefined
+  const pythonBoxed = !report.missing.includes('python')
+  const close = (): void => {
+    if (open && foundation !== undefined) closeFoundation(foundation)
+    void groups?.close()
+    open = false
+  }
+  if (options.mode === 'require' && report.level !== 'full') {
+    close()
+    throw new SandboxError(`SANDBOX=require, but these layers do not hold: ${report.missing.join(', ')}. ${report.advice}`)
+  }
+  const permissionsOf = (tool: Tool): readonly Permission[] => tool.permissions ?? options.defaultPermissions
+  const grantOf = (tool: Tool): Grant => ({ permissions: permissionsOf(tool), readable: readableOf(tool), limits: { ...defaultLimits, ...tool.limits } })
+  const hostBox = ({ run }: Tool, grant: Grant): HostBox | undefined => foundation === undefined || !pythonBoxed || run.kind !== 'python' ? undefined : createHostBox(foundation, grant)
+  return {
+    report,
+    groups,
+    boxOf (tool) {
+      if (foundation === undefined || !isBoxed(tool) || tool.run.kind === 'python') return undefined
+      return createBox(foundation, grantOf(tool))
+    },
+    hostBoxOf: tool => hostBox(tool, grantOf(tool)),
+    tryBoxOf: tool => hostBox(tool, withoutNetwork(grantOf(tool))),
+    permissionsOf,
+    place: placeOf(foundation),
+    levelOf: tool => isBoxed(tool) && (pythonBoxed || tool.run.kind !== 'python') ? report.level : 'none',
+    stateOf (tool) {
+      if (!isBoxed(tool)) return undefined
+      if (tool.run.kind !== 'python') return { level: report.level, missing: report.missing.filter(layer => layer !== 'python') }
+      return pythonBoxed ? { level: report.level, missing: report.missing } : { level: 'none', missing: [...sandboxLayers, boundLayer] }
+    },
+    close
+  }
+}
+
+interface Bounds {
+  groups?: ProcessGroups
+  finding?: LayerFinding
+}
+
+function openGroups (limits: GroupLimits): Bounds {
+  const hierarchy = findHierarchy()
+  if (hierarchy === undefined) return { finding: { layer: boundLayer, holds: false, detail: 'there are no control groups' } }
+  // Who started it with a channel is the supervisor of workers, or `toolyard start`.
+  const service = process.connected ? process.ppid : process.pid
+  try {
+    return { groups: openToolGroups(hierarchy, limits, service), finding: { layer: boundLayer, holds: true, detail: `holds (version ${hierarchy.version})` } }
+  } catch (error) {
+    return { finding: { layer: boundLayer, holds: false, detail: (error as Error).message } }
+  }
+}
+
+/** Of the built-in tools one alone starts processes. */
+function isBoxed ({ run, jobType }: Tool): boolean {
+  return run.kind === 'command' || run.kind === 'skill' || run.kind === 'python' || (run.kind === 'builtin' && jobType === 'tool.exec')
+}
+
+/** Without a box that runs at all, there is nothing to keep. */
+async function openFoundation (options: SandboxOptions): Promise<{ foundation: BoxFoundation | undefined, report: SandboxReport }> {
+  const [bubblewrap, family] = await Promise.all([findBubblewrap(options.env), findFamily(options.env)])
+  if (bubblewrap === undefined) {
+    return { foundation: undefined, report: reportOf([{ layer: 'bubblewrap', holds: false, detail: 'there is no bwrap on the PATH' }]) }
+  }
+  // A kernel or container may refuse what the program knows; the seccomp filter refuses user namespaces as well.
+  const programs = bubblewrap.disableUserns ? [bubblewrap, { ...bubblewrap, disableUserns: false }] : [bubblewrap]
+  const families = family === noFamily ? [family] : [family, noFamily]
+  let report = reportOf([])
+  for (const means of families.flatMap(family => programs.map(program => ({ bubblewrap: program, family })))) {
+    const foundation = await makeFoundation(means, options)
+    const findings = await probeBox(foundation, options.env)
+    report = reportOf([...findings, ...await proveBoxedPython(findings, foundation, options)])
+    if (report.level !== 'none') return { foundation, report }
+    closeFoundation(foundation)
+  }
+  return { foundation: undefined, report }
+}
+
+/** Nothing when there is no box to begin with. */
+async function proveBoxedPython (findings: readonly LayerFinding[], foundation: BoxFoundation, { env, python = false }: SandboxOptions): Promise<LayerFinding[]> {
+  if (reportOf(findings).level === 'none') return []
+  if (!python) return [{ layer: 'python', holds: true, detail: 'there are no Python tools' }]
+  const grant = withoutNetwork({ permissions: ['read_repo', 'network'], readable: [], limits: defaultLimits })
+  return [await probePython(hidden => createHostBox({ ...foundation, hidden: [...foundation.hidden, ...hidden] }, grant), env, foundation.workspaceDir)]
+}
+
+/** A manifest's `tools/` beside it, or the whole directory of a skill: what a tool's program may need of its own. */
+function readableOf ({ source, run }: Tool): string[] {
+  const directory = dirname(source.file)
+  if (source.format === 'skill') return [directory]
+  const tools = join(directory, 'tools')
+  return run.kind === 'command' && isWithin(run.program, tools) ? [tools] : []
+}

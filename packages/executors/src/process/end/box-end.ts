@@ -1,0 +1,29 @@
+import { constants } from 'node:os'
+import type { BoxStatus } from '../plan/box.ts'
+import type { ProcessPlan } from '../plan/plan.ts'
+import type { ProcessEnding } from './ending.ts'
+import { sandboxError, startError } from '../plan/start-error.ts'
+
+const signalBase = 128
+/** What prlimit(1) and bubblewrap say when the program itself could not be executed; nothing else has printed then. */
+const execFailures = [/^bwrap: execvp /, /^prlimit: failed to execute /]
+/** Statuses of a command that runs another, when that one is missing or can't be executed. */
+const execStatuses = new Set([126, 127])
+/** The first name of a number is the usual one: SIGABRT stands before SIGIOT, SIGIO before SIGPOLL. */
+const signals = new Map(Object.entries(constants.signals).reverse().map(([name, number]) => [number, name as NodeJS.Signals]))
+
+/**
+ * How the process in a box ended, told from how the box did: by itself, by a signal, or never begun (fault 8). The box
+ * hands on a signal as 128 and its number; a process that exits with such a status by itself counts as ended by one.
+ */
+export async function boxEnding (ending: ProcessEnding, plan: ProcessPlan, status: BoxStatus, stderr: Buffer): Promise<ProcessEnding> {
+  if (ending.kind !== 'exit') return ending
+  const { exitCode } = status.read()
+  const text = stderr.toString('latin1', 0, 200)
+  if ((exitCode === undefined || execStatuses.has(exitCode)) && execFailures.some(failure => failure.test(text))) {
+    return { kind: 'unstarted', error: await startError(plan, Object.assign(new Error('exec'), { code: 'ENOENT' })) }
+  }
+  if (exitCode === undefined) return { kind: 'unstarted', error: sandboxError('bubblewrap failed; the lines of this job have its words') }
+  const signal = signals.get(exitCode - signalBase)
+  return signal === undefined ? { kind: 'exit', code: exitCode } : { kind: 'signal', signal }
+}

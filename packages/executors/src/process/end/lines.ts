@@ -1,0 +1,61 @@
+import { decodePrefix } from '../../run/utf8.ts'
+import { createCapture, type Capture, type Captured } from './capture.ts'
+
+const maxLineBytes = 4_096
+const maxLines = 2_000
+const newline = 0x0a
+const space = 0x20
+
+export interface LineSplitter {
+  add (chunk: Buffer): void
+  /** Hands on the last line when it has no line end. */
+  end (): void
+}
+
+/**
+ * Cuts a stream into lines and hands each to `onLine` at once. A line keeps its first 4 KiB, blank lines are left out;
+ * after 2,000 lines one last line says that the rest isn't shown.
+ */
+export function createLineSplitter (onLine: (line: string) => void): LineSplitter {
+  /** A line whose end hasn't come yet. */
+  let open: Capture | undefined
+  let count = 0
+
+  function finishLine ({ kept, totalBytes }: Captured): void {
+    const text = (kept.length < totalBytes ? decodePrefix(kept).text : kept.toString('utf8')).trimEnd()
+    if (text === '' || count > maxLines) return
+    count += 1
+    onLine(count > maxLines ? `[further lines are not shown after ${maxLines}]` : text)
+  }
+
+  function finishOpen (): void {
+    if (open !== undefined) finishLine(open.read())
+    open = undefined
+  }
+
+  return {
+    add (chunk) {
+      let start = 0
+      // Byte by byte: blank lines cost nothing else, and there may be a million of them.
+      for (let at = 0, blank = true; at < chunk.length && count <= maxLines; at++) {
+        const byte = chunk[at] ?? 0
+        if (byte !== newline) {
+          blank &&= byte <= space
+          continue
+        }
+        if (open !== undefined) {
+          open.add(chunk.subarray(start, at))
+          finishOpen()
+        } else if (!blank) {
+          finishLine({ kept: chunk.subarray(start, Math.min(at, start + maxLineBytes)), totalBytes: at - start })
+        }
+        start = at + 1
+        blank = true
+      }
+      if (start === chunk.length || count > maxLines) return
+      open ??= createCapture(maxLineBytes)
+      open.add(chunk.subarray(start))
+    },
+    end: finishOpen
+  }
+}

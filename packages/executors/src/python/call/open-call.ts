@@ -1,0 +1,73 @@
+import type { CallError } from '@toolyard/contract'
+import type { PythonRun } from '@toolyard/manifests'
+import type { Interruption } from '../../run/deadline.ts'
+import { sandboxError } from '../../process/plan/start-error.ts'
+import type { HostBox } from '../../sandbox/host-box.ts'
+import { defaultLimits } from '../../sandbox/limits.ts'
+import type { ForkedProcess } from '../host/forker.ts'
+import type { Hosts } from '../host/hosts.ts'
+import type { Import } from '../host/import.ts'
+import { moduleName } from './module-name.ts'
+import type { Template } from '../host/template.ts'
+
+/** The process of a call, or why there is none. */
+export type Opened =
+  | { kind: 'opened', process: ForkedProcess }
+  /** `lacksNetwork`: the import fails of a network that isn't there. */
+  | { kind: 'unstarted', error: CallError, lacksNetwork?: boolean }
+  | Interruption
+
+export interface OpenOptions {
+  /** The box that the tool's host must be in; undefined: none. */
+  box: HostBox | undefined
+  /** Whether it is no call, and none is to be expected soon: an import that isn't done by the deadline is given up. Default false. */
+  once?: boolean
+  /** Takes what the import prints, and the traceback when it fails. */
+  onLine: (line: string) => void
+  interrupted: Promise<Interruption>
+  /** Told which Python it is, as soon as that is known. */
+  onPython: (path: string) => void
+}
+
+/** Sources that change, and hosts that die, again and again, are not waited for. */
+const maxAttempts = 4
+
+/**
+ * Forks a process for a call from the template of its module, which is made when there is none, or its sources changed.
+ * An import that isn't done by the deadline goes on, for later calls.
+ */
+export async function openCall (hosts: Hosts, run: PythonRun, options: OpenOptions): Promise<Opened> {
+  const module = moduleName(run.module)
+  for (let attempt = 0; attempt < maxAttempts; attempt++) {
+    const started = await hosts.get(run.root, options.box)
+    if ('error' in started) return { kind: 'unstarted', error: started.error }
+    options.onPython(started.python)
+    const template = started.host.template(module)
+    const opened = await openWith(template, run, options)
+    if (opened === undefined || opened.kind === 'unstarted' || (options.once === true && opened.kind !== 'opened')) started.host.retire(module, template)
+    if (opened !== undefined) return opened
+  }
+  return { kind: 'unstarted', error: { code: 'INTERNAL', message: `the Python host of module '${run.module}' does not stay` } }
+}
+
+/** Undefined when it is to be tried with another template. */
+async function openWith (template: Template, run: PythonRun, { box, once = false, onLine, interrupted }: OpenOptions): Promise<Opened | undefined> {
+  const unfollow = template.follow(onLine)
+  const imported = await Promise.race([template.imported, interrupted])
+  unfollow()
+  if (imported.kind === 'timeout' || imported.kind === 'abort') {
+    onLine(`module '${run.module}' is still being imported`)
+    return imported
+  }
+  if (imported.kind !== 'imported') return failed(imported, run)
+  const fork = await template.fork(box?.limits ?? defaultLimits, !once)
+  if (fork.kind === 'forked') return { kind: 'opened', process: fork.process }
+  return fork.kind === 'refused' || fork.kind === 'unboxed' ? failed(fork, run) : undefined
+}
+
+function failed (result: Exclude<Import, { kind: 'imported' }>, { module }: PythonRun): Opened | undefined {
+  if (result.kind === 'lost') return undefined
+  if (result.kind === 'unboxed') return { kind: 'unstarted', error: sandboxError(result.cause) }
+  if (result.kind === 'refused') return { kind: 'unstarted', error: { code: 'INTERNAL', message: `the worker cannot start a process: ${result.cause}` } }
+  return { kind: 'unstarted', error: { code: 'TOOL_UNAVAILABLE', message: `module '${module}' does not import: ${result.reason}` }, lacksNetwork: result.lacksNetwork === true }
+}

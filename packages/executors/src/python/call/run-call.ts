@@ -1,0 +1,96 @@
+import { writeFile } from 'node:fs/promises'
+import type { Socket } from 'node:net'
+import type { Deadline } from '../../run/deadline.ts'
+import { drainPipes } from '../../process/end/drain.ts'
+import { createLineSplitter } from '../../process/end/lines.ts'
+import { enterGroups, type CallGroup } from '../../process/table/groups.ts'
+import type { ProcessEnding } from '../../process/end/ending.ts'
+import { disconnect } from '../wire/connections.ts'
+import type { ForkEnding } from '../host/fork-ending.ts'
+import type { ForkedProcess } from '../host/forker.ts'
+import { encodeFrame } from '../wire/frames.ts'
+import { readReply, type Reply } from './reply.ts'
+
+/** What a call's process is told, first and last. The names are those of `call.py`. */
+export interface CallRequest {
+  class: string | null
+  name: string
+  description: string
+  config: Record<string, unknown>
+  /** Null: only construct the class. */
+  arguments: Record<string, unknown> | null
+  cwd: string
+  max_bytes: number
+}
+
+export interface CallOptions {
+  deadline: Deadline
+  /** Takes each line that the tool prints, while it runs. */
+  onLine: (line: string) => void
+  onSurvivors: (pids: number[]) => void
+  /** The control group of the call; undefined for one that needs none. */
+  group: CallGroup | undefined
+}
+
+export interface CallEnd {
+  ending: Exclude<ProcessEnding, { kind: 'unstarted' }> | ForkEnding
+  reply: Reply
+  printedBytes: number
+}
+
+interface Running {
+  process: ForkedProcess
+  reply: Reply
+  begun: number
+  printedBytes: () => number
+  /** Both connections ended. */
+  closed: Promise<true>
+}
+
+/**
+ * Runs one call in a forked process, to its end, its timeout or its abort. Fulfilled when all of its output is read and
+ * no process of it is left; never rejected.
+ */
+export async function runCall (process: ForkedProcess, request: CallRequest, { deadline, onLine, onSurvivors, group }: CallOptions): Promise<CallEnd> {
+  const { requests, replies, output } = process
+  if (group !== undefined) await enterGroup(group, process)
+  const lines = createLineSplitter(onLine)
+  let printedBytes = 0
+  output.on('data', (chunk: Buffer) => {
+    printedBytes += chunk.length
+    lines.add(chunk)
+  })
+  const reply = readReply(replies, request.max_bytes)
+  const closed = Promise.all([closing(replies), closing(output)]).then((): true => true)
+  const run: Running = { process, reply, begun: performance.now(), printedBytes: () => printedBytes, closed }
+  requests.write(encodeFrame(request))
+
+  const ending = await Promise.race([process.ended, deadline.interrupted])
+  const survivors = ending.kind === 'timeout' || ending.kind === 'abort'
+    ? await process.tree.terminate(process.ended)
+    : await cleanUp(run, ending, deadline)
+  disconnect(process)
+  lines.end()
+  process.release()
+  if (survivors.length > 0) onSurvivors(survivors)
+  return { ending, reply, printedBytes }
+}
+
+async function enterGroup ({ members, limits }: CallGroup, { tree }: ForkedProcess): Promise<void> {
+  await tree.enter(async pid => { await enterGroups(members, [pid]) })
+  for (const [file, value] of limits) await writeFile(file, value)
+}
+
+/** After an exit: the rest of the output, then an end to whatever the process left behind. */
+async function cleanUp ({ process: { tree }, reply, begun, printedBytes, closed }: Running, ending: ForkEnding, deadline: Deadline): Promise<number[]> {
+  const ms = performance.now() - begun
+  // Nobody saw the process end: it may be running.
+  if (ending.kind === 'lost') return await tree.kill()
+  const ended = Promise.race([closed, deadline.interrupted.then(() => false)])
+  const closedByItself = await drainPipes(ended, () => reply.receivedBytes() + printedBytes())
+  return closedByItself && !tree.mayOutlive(ms) ? [] : await tree.kill()
+}
+
+function closing (socket: Socket): Promise<void> {
+  return new Promise(resolve => { socket.once('close', () => { resolve() }) })
+}

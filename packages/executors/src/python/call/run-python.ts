@@ -1,0 +1,112 @@
+import type { CallError } from '@toolyard/contract'
+import type { PythonRun, Tool } from '@toolyard/manifests'
+import type { Audit } from '../../audit/audit.ts'
+import { auditEntry } from '../../audit/entry.ts'
+import { startDeadline } from '../../run/deadline.ts'
+import type { Outcome, RunContext } from '../../run/outcome.ts'
+import type { CallGroup } from '../../process/table/groups.ts'
+import type { ProcessEnding } from '../../process/end/ending.ts'
+import type { ProcessEnd } from '../../process/run-process.ts'
+import { sandboxError } from '../../process/plan/start-error.ts'
+import { interruptionError } from '../../run/interruption.ts'
+import { readLargeOutput, type OutputReading } from '../../result/large-output.ts'
+import type { HostBox } from '../../sandbox/host-box.ts'
+import type { Threads } from '../../run/threads.ts'
+import type { Hosts } from '../host/hosts.ts'
+import { openCall } from './open-call.ts'
+import type { OutputCheck } from './outputs.ts'
+import { runCall, type CallEnd } from './run-call.ts'
+
+/** What every Python run of a worker shares. */
+export interface PythonHost {
+  hosts: Hosts
+  workspaceDir: string
+  maxOutputBytes: number
+  audit: Audit
+  checkOutput: OutputCheck
+  /** What large outputs are read in. */
+  threads: Threads
+  onSurvivors: (pids: number[]) => void
+  /** Shuts in the tool's host; without it the tool runs in the open. */
+  box?: HostBox
+  /** The control group of the call, if it needs one. */
+  group?: CallGroup
+}
+
+/** How a run ended, for the audit and for the caller. */
+interface RunEnd {
+  ending: ProcessEnding
+  outcome: Outcome
+  call?: CallEnd
+}
+
+/**
+ * Runs a Python tool: `Class(name, description, config).execute(**arguments)`, in a fork of a process that has its
+ * module imported, in the workspace, under the timeout of the context (an import that it has to wait for included).
+ * The returned value is the output; what the tool prints is its log. Writes one audit line, whatever happens.
+ */
+export async function runPython (tool: Pick<Tool, 'name' | 'description'>, run: PythonRun, args: Record<string, unknown>, context: RunContext, host: PythonHost): Promise<Outcome> {
+  const begun = performance.now()
+  let program = 'python3'
+  const deadline = startDeadline(context.timeoutMs, context.signal)
+  try {
+    const opened = await openCall(host.hosts, run, { box: host.box, onLine: context.log, interrupted: deadline.interrupted, onPython: path => { program = path } })
+    let end: RunEnd
+    if (opened.kind === 'opened') {
+      const request = { class: run.className ?? null, name: tool.name, description: tool.description, config: run.config, arguments: args, cwd: host.workspaceDir, max_bytes: host.maxOutputBytes }
+      const call = await runCall(opened.process, request, { deadline, onLine: context.log, onSurvivors: host.onSurvivors, group: host.group })
+      end = { ...await endOf(call, { threads: host.threads, signal: context.signal }), call }
+    } else {
+      end = { ending: opened, outcome: { ok: false, error: opened.kind === 'unstarted' ? opened.error : interruptionError(opened) } }
+    }
+    const plan = { program, args: [run.className === undefined ? run.module : `${run.module}:${run.className}`], env: {}, cwd: host.workspaceDir }
+    host.audit.record(auditEntry({ tool: tool.name, job: context.jobId, envKeys: [] }, plan, processEnd(end, begun)))
+    return checked(end.outcome, run, context, host.checkOutput)
+  } finally {
+    deadline.clear()
+  }
+}
+
+async function endOf ({ ending, reply }: CallEnd, reading: OutputReading): Promise<Pick<RunEnd, 'ending' | 'outcome'>> {
+  const told = async (): Promise<Outcome | undefined> => await reply.outcome(task => readLargeOutput(task, reading))
+  switch (ending.kind) {
+    case 'timeout':
+    case 'abort':
+      return { ending, outcome: { ok: false, error: interruptionError(ending) } }
+    case 'lost':
+      return { ending: { kind: 'signal', signal: 'SIGKILL' }, outcome: await told() ?? failure({ code: 'INTERNAL', message: 'the Python host ended while the tool ran' }) }
+    case 'unboxed': {
+      const error = sandboxError(ending.cause)
+      return { ending: { kind: 'unstarted', error }, outcome: failure(error) }
+    }
+    case 'exit':
+      return { ending, outcome: await told() ?? failure({ code: 'TOOL_FAILED', message: `exit status ${ending.code}` }) }
+    case 'signal':
+      return { ending, outcome: await told() ?? failure({ code: 'TOOL_FAILED', message: `signal: ${ending.signal}` }) }
+  }
+}
+
+function failure (error: CallError): Outcome {
+  return { ok: false, error }
+}
+
+/** For the audit, the returned value counts as stdout, and everything printed as stderr. */
+function processEnd ({ ending, call }: RunEnd, begun: number): ProcessEnd {
+  const { totalBytes, keptBytes } = call?.reply.size() ?? { totalBytes: 0, keptBytes: 0 }
+  return {
+    ending,
+    stdout: { kept: Buffer.alloc(keptBytes), totalBytes },
+    stderr: { kept: Buffer.alloc(0), totalBytes: call?.printedBytes ?? 0 },
+    ms: performance.now() - begun
+  }
+}
+
+/** A mismatch with the declared outputs is a line in the log, or an error with `strictOutputs`. */
+function checked (outcome: Outcome, run: PythonRun, context: RunContext, check: OutputCheck): Outcome {
+  if (!outcome.ok || run.outputs === undefined) return outcome
+  const fault = outcome.cut === undefined ? check(run, outcome.json === undefined ? outcome.output : JSON.parse(outcome.json)) : 'the output is too long to be checked'
+  if (fault === undefined) return outcome
+  if (run.strictOutputs) return failure({ code: 'OUTPUT_INVALID', message: fault })
+  context.log(`warning: ${fault}`)
+  return outcome
+}

@@ -1,0 +1,181 @@
+import type { Mark, Marks } from '../../process/table/mark.ts'
+import { readProcess } from '../../process/table/process-table.ts'
+import { defaultLimits, type ProcessLimits } from '../../sandbox/limits.ts'
+import { createDeferred, type Deferred } from '../wire/deferred.ts'
+import type { ForkEnding } from './fork-ending.ts'
+import { createFrameReader, decodeFrame, encodeFrame, type Message } from '../wire/frames.ts'
+import { nestTree, type NestParent } from './nest-tree.ts'
+import { disconnect, type Connections } from '../wire/connections.ts'
+import { createPipeSource } from '../wire/pipes.ts'
+import { openTree, type ProcessTree } from './process-tree.ts'
+import type { Reception } from '../wire/reception.ts'
+
+/** A process that was forked, is connected, and waits for its first message. */
+export interface ForkedProcess extends Connections {
+  tree: ProcessTree
+  /** What those are children of that it forks itself: its pid, or its nest. */
+  self: ForkerProcess
+  /** Fulfilled when it ended and was reaped. */
+  ended: Promise<ForkEnding>
+  hasEnded: () => boolean
+  /** To be called when nothing of it is left. */
+  release: () => void
+}
+
+/** A process that forks: in the open its pid, and where what it forks connects; in a box its nest. */
+export type ForkerProcess = { kind: 'open', pid: number, reception: Reception } | { kind: 'boxed', nest: NestParent }
+
+export type Fork =
+  | { kind: 'forked', process: ForkedProcess }
+  /** Not forked: a source file isn't any more what was imported. */
+  | { kind: 'stale' }
+  /** Not forked: the machine is out of processes or memory. */
+  | { kind: 'refused', cause: string }
+  /** Forked, and ended at once: its nest could not be made. */
+  | { kind: 'unboxed', cause: string }
+  /** The forking process is gone, or does not answer. */
+  | { kind: 'lost' }
+
+/** A Python process that forks others: a host or a template. */
+export interface Forker {
+  /** `limits` are those of the new process; without effect in the open. */
+  fork (limits?: ProcessLimits): Promise<Fork>
+  /** Whether it would still fork, or a source file isn't any more what was imported. */
+  check (): Promise<'fresh' | 'stale' | 'lost'>
+  /** Fulfilled when it can't be reached any more. */
+  closed: Promise<void>
+}
+
+/** What forkers of one worker share. */
+export interface ForkerService {
+  marks: Marks
+}
+
+/** A process that was asked for; the answer is undefined when none will come. */
+interface Child {
+  answered: Deferred<Message | undefined>
+  ended: Deferred<ForkEnding>
+}
+
+const maxMessageBytes = 4_096
+/** A forker does nothing but fork. One that takes longer is stuck, and given up. */
+const patienceMs = 10_000
+
+/** Takes over the connections of a forking process. The messages are in `forker.py`. */
+export function createForker (self: ForkerProcess, { requests, replies }: Pick<Connections, 'requests' | 'replies'>, { marks }: ForkerService): Forker {
+  const children = new Map<number, Child>()
+  let count = 0
+
+  const pipes = createPipeSource(() => self.kind === 'boxed' ? self.nest.find() : undefined)
+  const closed = new Promise<void>(resolve => { replies.once('close', () => { resolve() }) }).then(() => {
+    pipes.close()
+    for (const child of children.values()) lose(child)
+    children.clear()
+  })
+  const read = createFrameReader(maxMessageBytes, content => { handle(decodeFrame(content)) })
+  requests.on('error', () => {})
+  replies.on('error', () => {}).on('data', (chunk: Buffer) => { if (!read(chunk)) replies.destroy() })
+
+  function handle (message: Message): void {
+    const id = Number(message['id'])
+    const child = children.get(id)
+    const ending = endingOf(message)
+    if (ending !== undefined || message['pid'] === undefined) children.delete(id)
+    if (ending === undefined) child?.answered.resolve(message)
+    else child?.ended.resolve(ending)
+  }
+
+  function request (message: Record<string, unknown>): Child {
+    const child = { answered: createDeferred<Message | undefined>(), ended: createDeferred<ForkEnding>() }
+    if (replies.destroyed) {
+      lose(child)
+      return child
+    }
+    count += 1
+    children.set(count, child)
+    requests.write(encodeFrame({ id: count, ...message }))
+    return child
+  }
+
+  async function inTime<T> (answered: Promise<T>): Promise<T> {
+    const stuck = setTimeout(() => { replies.destroy() }, patienceMs)
+    const answer = await answered
+    clearTimeout(stuck)
+    return answer
+  }
+
+  async function connect (child: Child, connected: (answer: Message) => Promise<Connections | undefined>, mark: Mark | undefined): Promise<Fork> {
+    const answer = await child.answered.promise
+    const childPid = Number(answer?.['pid'])
+    if (answer === undefined || !Number.isSafeInteger(childPid)) return refusalOf(answer)
+    const connections = await Promise.race([connected(answer), child.ended.promise])
+    if (connections === undefined || 'kind' in connections) {
+      const ending = connections ?? await child.ended.promise
+      return ending.kind === 'unboxed' ? ending : { kind: 'lost' }
+    }
+    const born = birthOf(childPid, mark, child.ended.promise)
+    if (born === undefined) {
+      disconnect(connections)
+      return { kind: 'lost' }
+    }
+    const release = (): void => { marks.release(mark) }
+    let ended = false
+    void child.ended.promise.then(() => { ended = true })
+    return { kind: 'forked', process: { ...connections, ...born, ended: child.ended.promise, hasEnded: () => ended, release } }
+  }
+
+  /** Undefined when its nest could not be made, or it ended at once. */
+  function openPipes ({ id, pipes: descriptors }: Message): Connections | undefined {
+    const connections = pipes.open(descriptors)
+    requests.write(encodeFrame({ opened: id }))
+    return connections
+  }
+
+  /** Undefined for what isn't a child of the forker. */
+  function birthOf (pid: number, mark: Mark | undefined, ended: Promise<ForkEnding>): Pick<ForkedProcess, 'tree' | 'self'> | undefined {
+    if (self.kind === 'boxed') {
+      const nest = nestTree(self.nest, pid, ended)
+      return { tree: nest, self: { kind: 'boxed', nest } }
+    }
+    const entry = readProcess(pid)
+    // A module that is imported in the forker could send messages of its own, and have any process killed.
+    if (process.platform === 'linux' && entry?.parent !== self.pid) return undefined
+    return { tree: openTree({ pid, started: entry?.started, mark }), self: { kind: 'open', pid, reception: self.reception } }
+  }
+
+  return {
+    closed,
+    async fork (processLimits = defaultLimits) {
+      if (self.kind === 'boxed') {
+        return await inTime(connect(request({ limits: processLimits }), async answer => await Promise.resolve(openPipes(answer)), undefined))
+      }
+      const guest = self.reception.expect()
+      const mark = marks.take()
+      const fork = await inTime(connect(request({ token: guest.token, mark: mark ?? null }), async () => await guest.connected, mark))
+      guest.dismiss()
+      if (fork.kind !== 'forked') marks.release(mark)
+      return fork
+    },
+    async check () {
+      const answer = await inTime(request({ check: true }).answered.promise)
+      if (answer === undefined) return 'lost'
+      return answer['stale'] === true ? 'stale' : 'fresh'
+    }
+  }
+}
+
+function lose ({ answered, ended }: Child): void {
+  answered.resolve(undefined)
+  ended.resolve({ kind: 'lost' })
+}
+
+function endingOf ({ exit, signal, unboxed }: Message): ForkEnding | undefined {
+  if (typeof unboxed === 'string') return { kind: 'unboxed', cause: unboxed }
+  if (Number.isInteger(exit)) return { kind: 'exit', code: Number(exit) }
+  return typeof signal === 'string' ? { kind: 'signal', signal: signal as NodeJS.Signals } : undefined
+}
+
+function refusalOf (answer: Message | undefined): Fork {
+  if (answer === undefined) return { kind: 'lost' }
+  return answer['stale'] === true ? { kind: 'stale' } : { kind: 'refused', cause: String(answer['error']) }
+}

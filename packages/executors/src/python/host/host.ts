@@ -1,0 +1,202 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { closeSync, openSync } from 'node:fs'
+import type { Socket } from 'node:net'
+import type { Readable } from 'node:stream'
+import { dirname } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { CallError } from '@toolyard/contract'
+import type { BoxStatus } from '../../process/plan/box.ts'
+import { killBox } from '../../process/table/box-kill.ts'
+import { childrenOf } from '../../process/table/children.ts'
+import { enterGroups } from '../../process/table/groups.ts'
+import { killTree } from '../../process/table/kill-tree.ts'
+import { readProcess } from '../../process/table/process-table.ts'
+import type { ProcessPlan } from '../../process/plan/plan.ts'
+import { sandboxError, startError } from '../../process/plan/start-error.ts'
+import type { HostBox, NestPlan } from '../../sandbox/host-box.ts'
+import { createForker, type ForkerProcess } from './forker.ts'
+import { createFrameReader, decodeFrame, encodeFrame, type Message } from '../wire/frames.ts'
+import type { Reception } from '../wire/reception.ts'
+import { createTemplate, type Template, type TemplateService } from './template.ts'
+
+/** The warm process of one Python root, and the templates of its modules. */
+export interface Host {
+  /** The template of a module (a dotted name); made when there is none. */
+  template (module: string): Template
+  /** Retires a template: the module's next call gets a new one. */
+  retire (module: string, template: Template): void
+  /** Fulfilled when the host's process can't be reached any more. Its templates are retired then. */
+  closed: Promise<void>
+  /** Kills the host, and its templates when their calls have ended. Fulfilled when nothing is left. */
+  close (): Promise<void>
+}
+
+export interface HostService extends TemplateService {
+  /** Told how a host ended that was not closed, with the last that it wrote. */
+  onHostEnd: (root: string, message: string) => void
+  /** Files of the control groups that it belongs to, with all that it forks. */
+  groupMembers: readonly string[]
+}
+
+/** What a host is for. */
+export interface HostPlace {
+  /** The Python root. */
+  root: string
+  /** The box that it and its calls are shut in, or for those in the open, where they connect. */
+  within: HostBox | Reception
+}
+
+interface HostProcess {
+  child: ChildProcess
+  pid: number
+  control: Socket
+  stderr: Readable & { unref (): void }
+  /** Of the box around it. */
+  boxed: { status: BoxStatus, nests: NestPlan, depth: number } | undefined
+}
+
+/** Beyond these, the template that was used longest ago is retired: each holds its module in memory. */
+const maxTemplates = 32
+const stderrChars = 4_096
+/** Behind stdin, stdout and stderr. In a box, the box's own comes first. */
+const firstDescriptor = 3
+const script = fileURLToPath(new URL('../../../python/toolyard_host.py', import.meta.url))
+
+/** Starts a host, or says why it can't be started. `plan` is a Python, its directory and its environment. */
+export async function startHost (place: HostPlace, plan: Omit<ProcessPlan, 'args'>, service: HostService): Promise<Host | CallError> {
+  const started = await spawnHost(place, plan)
+  if (!('child' in started)) return started
+  const { control, boxed } = started
+  control.write(encodeFrame({ box: boxed?.nests ?? null, reception: 'enter' in place.within ? null : place.within.path }))
+  const answer = boxed === undefined ? undefined : await firstAnswer(started)
+  const host = createHost(place, started, service)
+  if (answer !== undefined && answer['ready'] !== true) {
+    await host.close()
+    return sandboxError(String(answer['failed']))
+  }
+  // It forks when it is asked to: nothing is outside.
+  await enterGroups(service.groupMembers, chainOf(started.pid, boxed?.depth ?? 0))
+  return host
+}
+
+/** What a boxed host says first; when it ends without a word, what was printed. */
+async function firstAnswer ({ control, stderr, child }: HostProcess): Promise<Message> {
+  let printed = ''
+  stderr.on('data', (chunk: Buffer) => { printed = (printed + chunk.toString('utf8')).slice(-stderrChars) })
+  const told = new Promise<Message>(resolve => {
+    const read = createFrameReader(stderrChars, content => {
+      control.off('data', onData)
+      resolve(decodeFrame(content))
+    })
+    const onData = (chunk: Buffer): void => { if (!read(chunk)) control.destroy() }
+    control.on('error', () => {}).on('data', onData)
+  })
+  const gone = once(child, 'close').then(() => ({ failed: printed.trim() || 'the Python host ended at once' }))
+  return await Promise.race([told, gone])
+}
+
+function createHost ({ root, within }: HostPlace, { child, pid, control, stderr, boxed }: HostProcess, service: HostService): Host {
+  const tree = { pid, started: readProcess(pid)?.started, mark: undefined }
+  const kill = (): Promise<number[]> => boxed === undefined ? killTree(tree, []) : killBox(tree)
+  const find = (): number | undefined => boxed === undefined ? pid : chainOf(pid, boxed.depth)[boxed.depth]
+  const self: ForkerProcess = 'enter' in within ? { kind: 'boxed', nest: { find, kill } } : { kind: 'open', pid, reception: within }
+  const forker = createForker(self, { requests: control, replies: control }, service)
+  const current = new Map<string, Template>()
+  const living = new Set<Template>()
+  let closing = false
+  let written = ''
+  stderr.on('error', () => {}).on('data', (chunk: Buffer) => { written = (written + chunk.toString('utf8')).slice(-stderrChars) })
+  const exited = new Promise<void>(resolve => { child.once('exit', () => { resolve() }) })
+  for (const handle of [child, control, stderr]) handle.unref()
+
+  const closed = forker.closed.then(() => {
+    for (const template of living) template.retire()
+    if (!closing) service.onHostEnd(root, written.trim())
+  })
+
+  function retire (module: string, template: Template): void {
+    if (current.get(module) === template) current.delete(module)
+    template.retire()
+  }
+
+  function create (module: string): Template {
+    const template = createTemplate(forker, module, service)
+    living.add(template)
+    void template.ended.then(() => { living.delete(template) })
+    return template
+  }
+
+  async function end (): Promise<void> {
+    for (const template of living) template.retire()
+    await Promise.all([...living].map(({ ended }) => ended))
+    control.destroy()
+    stderr.destroy()
+    if (child.exitCode === null && child.signalCode === null) {
+      child.ref()
+      await kill()
+      await exited
+    }
+    boxed?.status.close()
+  }
+
+  let ending: Promise<void> | undefined
+  return {
+    template (module) {
+      const template = current.get(module) ?? create(module)
+      // The order of the map is the order of use.
+      current.delete(module)
+      current.set(module, template)
+      const [oldest] = current
+      if (current.size > maxTemplates && oldest !== undefined) retire(...oldest)
+      return template
+    },
+    retire,
+    closed,
+    close () {
+      closing = true
+      ending ??= end()
+      return ending
+    }
+  }
+}
+
+/** A process, its one child, and so on; fewer than `depth` behind it when some are gone. */
+function chainOf (pid: number, depth: number): number[] {
+  const [child] = depth === 0 ? [] : childrenOf(pid)
+  return child === undefined ? [pid] : [pid, ...chainOf(child, depth - 1)]
+}
+
+/** As the leader of a session of its own, so that a Ctrl-C at the worker's terminal doesn't reach it. */
+async function spawnHost ({ root, within }: HostPlace, basis: Omit<ProcessPlan, 'args'>): Promise<HostProcess | CallError> {
+  let entry: ReturnType<HostBox['enter']> | undefined
+  const box = 'enter' in within ? within : undefined
+  const control = box === undefined ? firstDescriptor : firstDescriptor + 1
+  const plan = { ...basis, args: ['-I', '-B', '-X', 'utf8', script, root, String(control)], readable: [...basis.readable ?? [], dirname(script)] }
+  try {
+    entry = box?.enter({ ...plan, root })
+  } catch (error) {
+    return sandboxError((error as Error).message)
+  }
+  const files: number[] = []
+  try {
+    const { program, args, cwd, env } = entry?.plan ?? plan
+    for (const file of entry?.files ?? []) files.push(openSync(file, 'r+'))
+    const child = spawn(program, args, {
+      cwd,
+      // Node adds this variable from its own environment unless it finds it here.
+      env: { NODE_V8_COVERAGE: undefined, ...env },
+      detached: true,
+      stdio: ['ignore', 'ignore', 'pipe', ...files, 'pipe']
+    })
+    child.on('error', () => {})
+    if (child.pid === undefined) throw (await once(child, 'error'))[0]
+    const stdio = child.stdio as unknown as [null, null, HostProcess['stderr'], ...unknown[]]
+    return { child, pid: child.pid, control: stdio[control] as HostProcess['control'], stderr: stdio[2], boxed: entry }
+  } catch (error) {
+    entry?.status.close()
+    return await startError(plan, error as NodeJS.ErrnoException)
+  } finally {
+    for (const fd of files) closeSync(fd)
+  }
+}

@@ -1,0 +1,81 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { childrenOf, namespacePids } from '../../process/table/children.ts'
+import { readProcess } from '../../process/table/process-table.ts'
+import { signalGroup, signalProcess } from '../../process/table/signal.ts'
+import { beforeGraceEnds } from '../../process/end/terminate.ts'
+import type { ForkEnding } from './fork-ending.ts'
+import type { ProcessTree } from './process-tree.ts'
+
+/** A process in a box that forks others, each in a nest of its own. */
+export interface NestParent {
+  /** Its pid, as seen from here; undefined when it is gone. */
+  find (): number | undefined
+  /** Ends it, and all nests that it made. */
+  kill (): Promise<number[]>
+}
+
+const pauseMs = 20
+const patienceMs = 5_000
+/** Pids in a nest: its init, and the one process that this forks. */
+const initPid = 1
+const firstPid = 2
+
+/**
+ * The processes of a nest: a pid namespace that ends with its first process, however the others have forked and whatever
+ * sessions they made.
+ *
+ * @param pid of that process, as its parent sees it
+ * @param ended how it ended, from the parent; the kernel tells that only when the whole nest is gone
+ */
+export function nestTree (parent: NestParent, pid: number, ended: Promise<ForkEnding>): ProcessTree & NestParent {
+  const seen: { ending?: ForkEnding } = {}
+  void ended.then(ending => { seen.ending = ending })
+
+  function findInit (): number | undefined {
+    const parentPid = parent.find()
+    return parentPid === undefined ? undefined : childOf(parentPid, pids => pids.at(-1) === initPid && pids.at(-2) === pid)
+  }
+
+  function find (): number | undefined {
+    const init = findInit()
+    return init === undefined ? undefined : childOf(init, pids => pids.at(-1) === firstPid)
+  }
+
+  async function kill (): Promise<number[]> {
+    const until = performance.now() + patienceMs
+    while (seen.ending === undefined) {
+      const init = findInit()
+      // A dead one waits for its parent, which may have been stopped: the nest is empty all the same.
+      if (init !== undefined && readProcess(init)?.zombie === true) return []
+      if (performance.now() > until) return init === undefined ? await parent.kill() : [init]
+      if (init !== undefined) signalProcess(init, 'SIGKILL')
+      await Promise.race([ended, sleep(pauseMs)])
+    }
+    // Nobody saw it end: its parent is gone, or no longer heard, and takes it along.
+    return seen.ending.kind === 'lost' ? await parent.kill() : []
+  }
+
+  return {
+    find,
+    kill,
+    async terminate (exited) {
+      const first = find()
+      if (first !== undefined) signalGroup(first, 'SIGTERM')
+      await beforeGraceEnds(exited)
+      return await kill()
+    },
+    async enter (move) {
+      const init = findInit()
+      if (init !== undefined) await move(init)
+      // Looked for behind the init's move: if there is none yet, it will be born there.
+      const first = find()
+      if (first !== undefined) await move(first)
+    },
+    mayOutlive: () => false
+  }
+}
+
+/** @param matches told the child's pids in all namespaces, from the outermost that is visible to its own */
+function childOf (parent: number, matches: (pids: number[]) => boolean): number | undefined {
+  return childrenOf(parent).find(child => matches(namespacePids(child)))
+}

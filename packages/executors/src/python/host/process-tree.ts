@@ -1,0 +1,27 @@
+import { killTree } from '../../process/table/kill-tree.ts'
+import { signalGroup } from '../../process/table/signal.ts'
+import { mayHaveSurvivors } from '../../process/table/survivors.ts'
+import { terminateTree } from '../../process/end/terminate.ts'
+import type { TreeRoot } from '../../process/table/tree.ts'
+
+/** A forked process and everything that descends from it. */
+export interface ProcessTree {
+  /** SIGTERM, 250 ms for the first process to leave, then `kill`. */
+  terminate (ended: Promise<unknown>): Promise<number[]>
+  /** Fulfilled when nothing is left (promise 3), with the pids of processes that can't be killed. */
+  kill (): Promise<number[]>
+  /** Whether something may be left when the first process, which ran for `ms`, has ended. */
+  mayOutlive (ms: number): boolean
+  /** Has all of it moved that there is before the first message; what is forked later is where its parent is. */
+  enter (move: (pid: number) => Promise<void>): Promise<void>
+}
+
+/** The tree of a process in the open: what descends from it is looked for. */
+export function openTree (root: TreeRoot): ProcessTree {
+  return {
+    terminate: ended => terminateTree(root, ended),
+    kill: () => killTree(root, []),
+    enter: async move => { await move(root.pid) },
+    mayOutlive: ms => signalGroup(root.pid, 0) || mayHaveSurvivors(root, ms)
+  }
+}

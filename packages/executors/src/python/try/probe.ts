@@ -1,0 +1,50 @@
+import { fileURLToPath } from 'node:url'
+import { toolEnvironment } from '../../run/environment.ts'
+import type { Outcome } from '../../run/outcome.ts'
+import { createMarks } from '../../process/table/mark.ts'
+import type { HostBox } from '../../sandbox/host-box.ts'
+import type { LayerFinding } from '../../sandbox/report.ts'
+import { Threads } from '../../run/threads.ts'
+import { createHosts } from '../host/hosts.ts'
+import { layPythonBait } from './probe-bait.ts'
+import { runPython } from '../call/run-python.ts'
+
+const canary = fileURLToPath(new URL('../../../python/probe/canary.py', import.meta.url))
+const timeoutMs = 30_000
+
+/**
+ * Runs a Python tool as any other in the box of a host, and says whether its import and its call were shut in. Its root
+ * holds files of a service, one of which is replaced while the host runs. A machine without a Python lacks nothing: its
+ * Python tools are unavailable.
+ *
+ * @param boxFor the box of a try, which hides these files as well
+ */
+export async function probePython (boxFor: (hidden: readonly string[]) => HostBox, env: NodeJS.ProcessEnv, workspaceDir: string): Promise<LayerFinding> {
+  const bait = await layPythonBait(canary)
+  const box = boxFor(bait.hidden)
+  const hosts = createHosts({ env: toolEnvironment([], env).variables, workspaceDir, marks: createMarks(), onSurvivors: () => {}, onHostEnd: () => {}, groupMembers: [] })
+  const call = async (): Promise<Outcome> => await runPython(
+    { name: 'canary', description: '' },
+    { kind: 'python', root: bait.root, module: 'canary', config: {}, strictOutputs: false },
+    { secrets: bait.hidden },
+    { jobId: 'probe', timeoutMs, signal: new AbortController().signal, log: () => {} },
+    { hosts, box, workspaceDir, maxOutputBytes: 65_536, audit: { record: () => {}, flush: async () => { await Promise.resolve() } }, threads: new Threads(), checkOutput: () => undefined, onSurvivors: () => {} }
+  )
+  try {
+    const first = await call()
+    if (!first.ok) return { layer: 'python', holds: isMissing(first.error.message), detail: first.error.message }
+    bait.replace()
+    const second = await call()
+    if (!second.ok) return { layer: 'python', holds: false, detail: second.error.message }
+    const reached = [...new Set([first, second].flatMap(({ output }) => output as string[]))]
+    return { layer: 'python', holds: reached.length === 0, detail: reached.join(', ') || 'holds' }
+  } finally {
+    await hosts.close()
+    await bait.remove()
+  }
+}
+
+/** What `findInterpreter` says. */
+function isMissing (message: string): boolean {
+  return message === 'python3 is not installed' || message.includes('but tools need')
+}

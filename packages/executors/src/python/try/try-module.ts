@@ -1,0 +1,92 @@
+import type { CallError } from '@toolyard/contract'
+import type { ImportFault, PythonRun, Tool } from '@toolyard/manifests'
+import { startDeadline } from '../../run/deadline.ts'
+import type { HostBox } from '../../sandbox/host-box.ts'
+import type { Hosts } from '../host/hosts.ts'
+import { openCall } from '../call/open-call.ts'
+import { runCall, type CallEnd } from '../call/run-call.ts'
+
+/** For one tool: its import, and the construction of its class. */
+const timeoutMs = 90_000
+
+/** What a try works with. */
+export interface ImportTry {
+  hosts: Hosts
+  workspaceDir: string
+  /** The box that the tool's host must be in for a try; undefined: none. */
+  boxOf: (tool: Tool) => HostBox | undefined
+  /** Whether calls of the tool have the network. */
+  hasNetwork: (tool: Tool) => boolean
+}
+
+/** What came of a try: the module is there, and its class can be constructed, unless there is a fault. */
+export interface Tried {
+  fault?: ImportFault
+  /**
+   * Why the fault may be none of the tool: this machine is out of something at the moment, the try was given up, or it
+   * had no network where the tool's calls have it.
+   */
+  doubt?: 'shortage' | 'slow' | 'network'
+}
+
+/**
+ * Tries tools of one module, which stays imported for their calls. One whose import was given up is dropped: it may never
+ * end.
+ */
+export async function tryModule (tools: readonly Tool[], options: ImportTry): Promise<Tried[]> {
+  const results: Tried[] = []
+  for (const tool of tools) {
+    const { run } = tool
+    results.push(run.kind === 'python' ? await tryTool({ tool, run }, options) : {})
+  }
+  return results
+}
+
+/** Imports the module of one tool as its first call would, and constructs its class (P16, P17, P29, X16); executes nothing. */
+async function tryTool ({ tool, run }: { tool: Tool, run: PythonRun }, { hosts, boxOf, hasNetwork, workspaceDir }: ImportTry): Promise<Tried> {
+  const deadline = startDeadline(timeoutMs, new AbortController().signal)
+  const box = boxOf(tool)
+  const misses = (lacksNetwork: boolean | undefined): boolean => lacksNetwork === true && box !== undefined && hasNetwork(tool)
+  try {
+    const opened = await openCall(hosts, run, { box, once: true, onLine: () => {}, interrupted: deadline.interrupted, onPython: () => {} })
+    if (opened.kind === 'unstarted') {
+      const reason = opened.error.message.replace(`module '${run.module}' does not import: `, '')
+      return tried({ tool, what: 'module', reason }, misses(opened.lacksNetwork) ? 'network' : doubtOf(opened.error))
+    }
+    if (opened.kind !== 'opened') return tried({ tool, what: 'module', reason: tooLong }, 'slow')
+    const request = { class: run.className ?? null, name: tool.name, description: tool.description, config: run.config, arguments: null, cwd: workspaceDir, max_bytes: 0 }
+    const call = await runCall(opened.process, request, { deadline, onLine: () => {}, onSurvivors: () => {}, group: undefined })
+    // What a try returns is never looked at.
+    const outcome = await call.reply.outcome(() => Promise.resolve({ ok: true, output: undefined }))
+    if (outcome === undefined) return unanswered(tool, call)
+    if (outcome.ok) return {}
+    const { error } = outcome
+    const what = (error.details as { type?: unknown } | undefined)?.type === undefined ? 'class' : 'construction'
+    return tried({ tool, what, reason: error.message }, misses(call.reply.lacksNetwork()) ? 'network' : doubtOf(error))
+  } finally {
+    deadline.clear()
+  }
+}
+
+const tooLong = `it takes longer than ${timeoutMs / 1_000} s`
+
+function tried (fault: ImportFault, doubt: Tried['doubt']): Tried {
+  if (doubt === undefined) return { fault }
+  return { fault: doubt === 'network' ? { ...fault, lacksNetwork: true } : fault, doubt }
+}
+
+/** Its process ended in the construction, or was ended. */
+function unanswered (tool: Tool, { ending }: CallEnd): Tried {
+  const fault = (reason: string): ImportFault => ({ tool, what: 'construction', reason: `its class cannot be constructed: ${reason}` })
+  switch (ending.kind) {
+    case 'exit': return tried(fault(`exit status ${ending.code}`), undefined)
+    // The kernel kills with it who takes too much memory.
+    case 'signal': return tried(fault(`signal: ${ending.signal}`), ending.signal === 'SIGKILL' ? 'shortage' : undefined)
+    case 'timeout': return tried(fault(tooLong), 'slow')
+    default: return tried(fault('its process is gone'), 'shortage')
+  }
+}
+
+function doubtOf ({ code }: CallError): Tried['doubt'] {
+  return code === 'TOOL_UNAVAILABLE' ? undefined : 'shortage'
+}

@@ -1,0 +1,18 @@
+import { callErrors, type CallError } from '@toolyard/contract/terms'
+import type { Interruption } from './deadline.ts'
+
+/**
+ * What a caller is told of a run that was ended from outside: `TOOL_TIMEOUT` (X7), or the abort's own reason when that
+ * is a call error (a worker that stops says `WORKER_LOST`), else `JOB_CANCELLED`.
+ */
+export function interruptionError (interruption: Interruption): CallError {
+  if (interruption.kind === 'timeout') return { code: 'TOOL_TIMEOUT', message: 'tool timed out' }
+  return asCallError(interruption.reason) ?? { code: 'JOB_CANCELLED', message: 'Job was cancelled' }
+}
+
+function asCallError (reason: unknown): CallError | undefined {
+  if (typeof reason !== 'object' || reason === null) return undefined
+  const { code, message, details } = reason as Partial<CallError>
+  if (typeof code !== 'string' || !Object.hasOwn(callErrors, code) || typeof message !== 'string') return undefined
+  return details === undefined ? { code, message } : { code, message, details }
+}

@@ -1,0 +1,39 @@
+import type { CallError } from '@toolyard/contract'
+import type { StepWait, WorkflowSteps } from './steps.ts'
+
+/** How one run of a tool ended. Executors return it for everything a tool can do; they throw only for bugs. */
+export type Outcome = Success | Failure
+
+/** The tool ran and gave an output. */
+export interface Success {
+  ok: true
+  /** A JSON value; undefined where `json` is there. */
+  output: unknown
+  /** The JSON of a large output, which a thread has written. */
+  json?: string
+  /** Present when the tool wrote more than the cap: the bytes it wrote and the bytes that were kept. */
+  cut?: { bytes: number, storedBytes: number }
+}
+
+/** The tool did not succeed, or did not run. */
+export interface Failure {
+  ok: false
+  error: CallError
+  /** The run has ended and its job has not: run again when a step has settled, it goes on. `error` is for who can't do that. */
+  wait?: StepWait
+}
+
+/** What an executor is given beside the tool and its arguments. */
+export interface RunContext {
+  jobId: string
+  /** Name of the API key that the call came with: for the audit. */
+  keyName?: string
+  /** Execution timeout, in milliseconds. */
+  timeoutMs: number
+  /** Aborted when the job is cancelled or its worker stops: the run ends, its processes with it. */
+  signal: AbortSignal
+  /** What a workflow makes the jobs of its steps with. */
+  steps?: WorkflowSteps
+  /** Takes one line of the tool's stderr (or of what it printed) while the tool runs. */
+  log: (line: string) => void
+}

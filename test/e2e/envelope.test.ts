@@ -1,0 +1,172 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import t, { type Test } from 'tap'
+import { startService, testKeys } from '../support/service.ts'
+import { entries, programs } from './tools.ts'
+
+const { client, api } = await startService(t, { files: programs, tools: entries, workers: 0 })
+const path = '/v1/agent-tools/invoke-batch'
+const call = { call_id: 'a', name: 'no_such_tool' }
+const accepted = async (body: unknown): Promise<boolean> => (await client.request(path, { body })).status === 200
+
+/** Expects a 400 with this text. */
+async function refused (t: Test, body: unknown, message: string): Promise<void> {
+  const answer = await client.request(path, { body })
+  t.equal(answer.status, 400, message)
+  t.same(answer.body, { ok: false, error: { code: 'VALIDATION_ERROR', message, details: {} } })
+}
+
+t.test('R30, X5 a validation error is a 400 with the documented body', async t => {
+  await refused(t, {}, "'calls' must be an array")
+  await refused(t, { calls: { 0: call } }, "'calls' must be an array")
+})
+
+t.test('R14 a batch has 1 to 20 calls', async t => {
+  await refused(t, { calls: [] }, "'calls' must have at least 1 item")
+  await refused(t, { calls: Array(21).fill(call) }, "'calls' must have at most 20 items")
+  t.ok(await accepted({ calls: Array(20).fill(call) }))
+  await refused(t, { calls: [call, 5] }, 'calls[1] must be an object')
+  await refused(t, { calls: [[]] }, 'calls[0] must be an object')
+})
+
+t.test('R15 call_id is a string of 1 to 120 UTF-16 units', async t => {
+  await refused(t, { calls: [{ name: 'x' }] }, 'calls[0].call_id is required')
+  await refused(t, { calls: [{ call_id: 7, name: 'x' }] }, 'calls[0].call_id is required')
+  await refused(t, { calls: [{ call_id: ' ', name: 'x' }] }, 'calls[0].call_id is required')
+  await refused(t, { calls: [call, { call_id: 'x'.repeat(121), name: 'x' }] }, 'calls[1].call_id must be at most 120 characters')
+  await refused(t, { calls: [{ call_id: '😀'.repeat(61), name: 'x' }] }, 'calls[0].call_id must be at most 120 characters')
+  t.ok(await accepted({ calls: [{ call_id: 'x'.repeat(120), name: 'x' }] }))
+})
+
+t.test('R16, R48 name is a string; one that is not in the registry is an embedded error', async t => {
+  await refused(t, { calls: [{ call_id: 'a' }] }, 'calls[0].name is required')
+  await refused(t, { calls: [{ call_id: 'a', name: '' }] }, 'calls[0].name is required')
+  t.ok(await accepted({ calls: [call] }))
+})
+
+t.test('R17, X1 arguments may be left out or null; anything but an object is refused', async t => {
+  t.ok(await accepted({ calls: [call] }))
+  t.ok(await accepted({ calls: [{ ...call, arguments: null }] }))
+  for (const wrong of [[], 'text', 5, true]) await refused(t, { calls: [{ ...call, arguments: wrong }] }, 'calls[0].arguments must be an object or null')
+})
+
+t.test('R18, X2 mode is exactly sync or async; null means the default', async t => {
+  for (const wrong of ['SYNC', 'later', 1]) await refused(t, { calls: [call], mode: wrong }, "'mode' must be 'sync' or 'async'")
+  for (const right of ['sync', 'async', null]) t.ok(await accepted({ calls: [call], mode: right }))
+})
+
+t.test('R19, X2 wait_ms is an integer 100..60000', async t => {
+  for (const wrong of [99, 60_001, 100.9, '500', [200], 0]) await refused(t, { calls: [call], wait_ms: wrong }, "'wait_ms' must be an integer 100..60000")
+  for (const right of [100, 60_000, null]) t.ok(await accepted({ calls: [call], wait_ms: right }))
+})
+
+t.test('R20, X2 queue matches the documented pattern', async t => {
+  for (const wrong of ['A', '', 'a b', 'a\n', 'x'.repeat(81), 5]) await refused(t, { calls: [call], queue: wrong }, "'queue' must match ^[a-z0-9._:-]{1,80}$")
+  for (const right of ['a:b.c_d-e', 'x'.repeat(80), null]) t.ok(await accepted({ calls: [call], queue: right }))
+})
+
+t.test('RC8 the first error is reported, in the documented order', async t => {
+  await refused(t, [], 'Request body must be an object')
+  await refused(t, { calls: [{}], mode: 'x', wait_ms: 1, queue: 'Q' }, 'calls[0].call_id is required')
+  await refused(t, { calls: [call], mode: 'x', wait_ms: 1, queue: 'Q' }, "'mode' must be 'sync' or 'async'")
+  await refused(t, { calls: [call], wait_ms: 1, queue: 'Q' }, "'wait_ms' must be an integer 100..60000")
+})
+
+t.test('a field that nobody knows is refused with the known ones', async t => {
+  await refused(t, { calls: [call], wait: 500 }, "'wait' is not a known field (known: 'calls', 'mode', 'wait_ms', 'queue', 'on_disconnect', 'callback_url')")
+  await refused(t, { calls: [{ ...call, args: {} }] }, "'calls[0].args' is not a known field (known: 'call_id', 'name', 'arguments')")
+})
+
+t.test('R33, X28 malformed JSON, other content types and missing routes get JSON errors', async t => {
+  const malformed = await client.request<{ error: { code: string, message: string } }>(path, { body: '{"calls": [' })
+  t.equal(malformed.status, 400)
+  t.equal(malformed.body.error.code, 'VALIDATION_ERROR')
+  t.match(malformed.body.error.message, /^Request body is not valid JSON/)
+  const plain = await client.request<{ error: { code: string } }>(path, { body: 'hello', headers: { 'content-type': 'text/plain' } })
+  t.equal(plain.status, 415)
+  t.equal(plain.body.error.code, 'UNSUPPORTED_MEDIA_TYPE')
+  const nowhere = await client.request<{ error: { code: string } }>('/v2/nothing')
+  t.equal(nowhere.status, 404)
+  t.equal(nowhere.body.error.code, 'NOT_FOUND')
+})
+
+t.test('R34 a body above 1 MiB is a JSON 413, one just below it is served', async t => {
+  const text = 'x'.repeat(1_048_576)
+  const large = await client.request<{ error: { code: string } }>(path, { body: { calls: [{ ...call, arguments: { text } }] } })
+  t.equal(large.status, 413)
+  t.equal(large.body.error.code, 'PAYLOAD_TOO_LARGE')
+  t.ok(await accepted({ calls: [{ ...call, arguments: { text: text.slice(0, 1_000_000) } }] }))
+})
+
+/** Sends all of a body before it reads, as many clients do; resolves with the first line of the answer. */
+async function sendFirst (head: string, body: Buffer): Promise<string> {
+  const { hostname, port } = new URL(api.address)
+  const socket = connect(Number(port), hostname)
+  socket.pause()
+  try {
+    await new Promise((resolve, reject) => {
+      socket.once('error', reject).once('close', () => { reject(new Error('closed')) })
+      socket.write(`POST ${path} HTTP/1.1\r\nhost: localhost\r\n${head}\r\n\r\n`)
+      socket.write(body, resolve)
+    })
+    const answered = once(socket, 'data') as Promise<[Buffer]>
+    socket.resume()
+    const [answer] = await answered
+    return answer.toString().split('\r\n', 1)[0] ?? ''
+  } finally {
+    socket.destroy()
+  }
+}
+
+t.test('R34 who sends all of a large body before they read gets the answer all the same', async t => {
+  const body = Buffer.alloc(8_000_000, 'x')
+  const json = 'content-type: application/json\r\ncontent-length: 8000000'
+  for (const connection of ['close', 'keep-alive']) {
+    const end = `\r\nconnection: ${connection}`
+    t.match(await sendFirst(`x-api-key: ${testKeys.admin}\r\n${json}${end}`, body), / 413 /, connection)
+    t.match(await sendFirst(`x-api-key: wrong\r\n${json}${end}`, body), / 401 /, connection)
+    t.match(await sendFirst(`x-api-key: ${testKeys.admin}\r\n${json.replace('json', 'xml')}${end}`, body), / 415 /, connection)
+  }
+  const chunk = Buffer.concat([Buffer.from((8_000_000).toString(16) + '\r\n'), body, Buffer.from('\r\n0\r\n\r\n')])
+  t.match(await sendFirst(`x-api-key: ${testKeys.admin}\r\ncontent-type: application/json\r\ntransfer-encoding: chunked`, chunk), / 413 /)
+})
+
+t.test('R34 who promises a large body, and sends little of it, is answered', async t => {
+  t.match(await sendFirst(`x-api-key: ${testKeys.admin}\r\ncontent-type: application/json\r\ncontent-length: 8000000\r\nconnection: close`, Buffer.alloc(10)), / 413 /)
+})
+
+t.test('X28 authentication comes before the body', async t => {
+  for (const body of ['{"calls": [', 'x'.repeat(2_000_000)]) t.equal((await client.request(path, { key: 'wrong', body })).status, 401)
+})
+
+t.test('a body that nests thousands of levels deep is refused, not a crash', async t => {
+  const deep = `{"calls":[{"call_id":"a","name":"x","arguments":{"a":${'['.repeat(50_000)}${']'.repeat(50_000)}}}]}`
+  await refused(t, deep, 'Request body nests deeper than 100 levels')
+  t.equal((await client.request('/health')).status, 200)
+})
+
+t.test('__proto__ in a body is refused, and called by its name', async t => {
+  for (const body of ['{"calls":[{"call_id":"a","name":"x","arguments":{"__proto__":{"x":1}}}]}', '{"calls":[{"call_id":"a","name":"x","arguments":{"constructor":{"prototype":1}}}]}']) {
+    await refused(t, body, 'Request body holds a key __proto__, or constructor with prototype in it, which nothing here takes')
+  }
+})
+
+t.test('X28 what is no HTTP request gets the documented body as well', async t => {
+  const { hostname, port } = new URL(api.address)
+  const send = (head: string): Promise<string> => new Promise(resolve => {
+    const socket = connect(Number(port), hostname, () => { socket.write(head) })
+    let reply = ''
+    socket.on('data', chunk => { reply += chunk.toString() }).on('close', () => { resolve(reply) }).on('error', () => {})
+  })
+  const cases: Array<[head: string, status: number, message: string]> = [
+    ['NONSENSE\r\n\r\n', 400, 'This is no valid HTTP request'],
+    [`POST ${path} HTTP/1.1\r\nhost: localhost\r\ncontent-length: -1\r\n\r\n`, 400, 'This is no valid HTTP request'],
+    [`POST ${path} HTTP/1.1\r\nhost: localhost\r\nx-api-key: ${testKeys.admin}\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\nZZ\r\n`, 400, 'This is no valid HTTP request'],
+    [`GET /health HTTP/1.1\r\nhost: localhost\r\nx-long: ${'x'.repeat(20_000)}\r\n\r\n`, 431, 'The request line and its headers are too long']
+  ]
+  for (const [head, status, message] of cases) {
+    const [line = '', body = ''] = (await send(head)).split('\r\n\r\n')
+    t.match(line, new RegExp(`^HTTP/1\\.1 ${status} `))
+    t.same(JSON.parse(body), { ok: false, error: { code: 'VALIDATION_ERROR', message, details: {} } })
+  }
+})

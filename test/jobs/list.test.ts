@@ -1,0 +1,119 @@
+import t from 'tap'
+import { Redis } from 'ioredis'
+import { startService, testKeys } from '../support/service.ts'
+import { waitFor } from '../support/condition.ts'
+import { entries, programs } from '../e2e/tools.ts'
+import { list, reach, submit } from './submission.ts'
+
+const service = await startService(t, { files: programs, tools: entries, env: { JOB_RETENTION_COUNT: '30' } })
+const { client } = service
+const redis = new Redis(service.redis.socket)
+t.teardown(() => { redis.disconnect() })
+const echo = 'agentcli.echo'
+
+t.test('RC24 the newest job is first; each filter keeps what fits it, and they combine', async t => {
+  const a = await submit(client, { type: echo, queue: 'list-a', tags: ['red', 'round'] })
+  const b = await submit(client, { type: 'agentcli.fail', queue: 'list-b', tags: ['red'] })
+  const c = await submit(client, { type: echo, queue: 'list-a', delay_ms: 60_000 })
+  await reach(client, a.id, 'succeeded')
+  await reach(client, b.id, 'failed')
+  const ids = async (query: string): Promise<string[]> => (await list(client, query)).jobs.map(job => job.id)
+  t.same(await ids(''), [c.id, b.id, a.id])
+  t.same(await ids('?queue=list-a'), [c.id, a.id])
+  t.same(await ids('?status=queued'), [c.id])
+  t.same(await ids('?status=failed'), [b.id])
+  t.same(await ids('?status=running'), [])
+  t.same(await ids('?tag=red'), [b.id, a.id])
+  t.same(await ids('?tag=red&type=agentcli.echo&status=succeeded&queue=list-a'), [a.id])
+  t.same(await ids('?tag=re'), [])
+  t.same(await ids('?queue=no-such-queue'), [])
+  const { jobs: [failed], count } = await list(client, '?status=failed')
+  t.equal(count, 1)
+  t.match(failed, { id: b.id, type: 'agentcli.fail', tool: 'fail', queue: 'list-b', priority: 5, attempts: 1, max_attempts: 1, tags: ['red'], error: { code: 'TOOL_FAILED' } })
+  t.notOk('input' in (failed ?? {}), 'what can be large is read at the job itself')
+})
+
+t.test('RC24 pages follow each other without gap or double while jobs arrive', async t => {
+  const queue = 'paged'
+  const early = []
+  for (let index = 0; index < 12; index++) early.push((await submit(client, { type: echo, queue, delay_ms: 60_000 })).id)
+  const seen: string[] = []
+  let query = `?queue=${queue}&limit=5`
+  for (let page = 0; page < 10; page++) {
+    const { jobs, next_cursor: next } = await list(client, query)
+    seen.push(...jobs.map(job => job.id))
+    await submit(client, { type: echo, queue, delay_ms: 60_000 })
+    if (next === null) break
+    query = `?queue=${queue}&limit=${page === 0 ? 3 : 5}&cursor=${next}`
+  }
+  t.same(seen, early.reverse())
+})
+
+t.test('RC24 pages over several queues keep the order of creation', async t => {
+  const made: string[] = []
+  for (let index = 0; index < 9; index++) made.push((await submit(client, { type: echo, queue: `mix-${index % 3}`, tags: ['mixed'], delay_ms: 60_000 })).id)
+  const first = await list(client, '?tag=mixed&limit=4')
+  const second = await list(client, `?tag=mixed&limit=200&cursor=${first.next_cursor}`)
+  t.same([...first.jobs, ...second.jobs].map(job => job.id), made.reverse())
+  t.equal(second.next_cursor, null)
+})
+
+t.test('RC24 what is not a parameter, a size or a cursor of this query is a 400', async t => {
+  const { next_cursor: cursor } = await list(client, '?queue=paged&limit=1')
+  const cases: Array<[string, string | RegExp]> = [
+    ...['0', '201', '-1', '1.5', 'many', '', '1e2', ' 5', '00001'].map((limit): [string, RegExp] => [`?limit=${encodeURIComponent(limit)}`, /^'limit' must be/]),
+    ['?limit=5&limit=6', "'limit' must be given once, with a value"],
+    ['?status=done', "'status' must be one of: queued, running, succeeded, failed, cancelled"],
+    ['?queue=UPPER', "'queue' must match ^[a-z0-9._:-]{1,80}$"],
+    ['?colour=red', /^'colour' is not a known parameter/],
+    ['?__proto__=red', /^'__proto__' is not a known parameter/],
+    [`?cursor=${cursor}`, "'cursor' is not a cursor of this query"],
+    [`?queue=paged&status=queued&cursor=${cursor}`, "'cursor' is not a cursor of this query"],
+    [`?queue=paged&cursor=${cursor?.slice(1)}`, "'cursor' is not a cursor of this query"],
+    ['?queue=paged&cursor=KzE', "'cursor' is not a cursor of this query"]
+  ]
+  for (const [query, message] of cases) {
+    const answer = await client.request(`/v1/jobs${query}`)
+    t.equal(answer.status, 400, query)
+    t.match(answer.body, { ok: false, error: { code: 'VALIDATION_ERROR', message } })
+  }
+})
+
+t.test('RC24, fault 36, fault 37 a key sees its own queues alone, whatever it asks for', async t => {
+  const own = await submit(client, { type: echo, queue: 'allowed', tags: ['whose'] })
+  const foreign = await submit(client, { type: echo, queue: 'foreign', tags: ['whose'] })
+  const key = testKeys.limited
+  t.same((await list(client, '?tag=whose', { key })).jobs.map(job => job.id), [own.id])
+  t.equal((await client.request(`/v1/jobs/${own.id}`, { key })).status, 200)
+  t.same((await client.request(`/v1/jobs/${foreign.id}`, { key })).body, { ok: false, error: { code: 'NOT_FOUND', message: 'Job not found' } })
+  for (const queue of ['foreign', 'no-such-queue', 'allowed.', 'allowed:']) {
+    const refused = await client.request(`/v1/jobs?queue=${queue}`, { key })
+    t.equal(refused.status, 403, queue)
+    t.match(refused.body, { error: { code: 'FORBIDDEN', details: { allowed_queues: ['allowed'] } } })
+  }
+  t.equal((await client.request('/v1/jobs?queue=Allowed', { key })).status, 400)
+  t.equal((await client.request('/v1/jobs?queue=allowed%00', { key })).status, 400)
+  const { next_cursor: cursor } = await list(client, '?limit=1')
+  for (const { queue } of (await list(client, `?cursor=${cursor}`, { key })).jobs) t.equal(queue, 'allowed', "another key's cursor opens nothing")
+})
+
+t.test('what retention removed is listed no more, and the index forgets it', async t => {
+  const queue = 'kept'
+  const calls = Array.from({ length: 20 }, (_, index) => ({ call_id: String(index), name: 'data_file_read', arguments: { path: 'README.md' } }))
+  for (let round = 0; round < 4; round++) await client.batch(calls, { queue })
+  t.equal((await list(client, `?queue=${queue}&limit=200`)).count, 30)
+  t.equal(await redis.zcard('toolyard:{kept}:completed'), 30)
+
+  // As if they had been made a day ago: the index drops an entry only when its job can't be about to come.
+  const old = await redis.zrange('toolyard:{kept}:created', '0', '-1')
+  await redis.del('toolyard:{kept}:created')
+  await redis.zadd('toolyard:{kept}:created', ...old.flatMap(member => [0, `01000000${member.slice(8)}`]))
+  t.equal(await redis.zcard('toolyard:{kept}:created'), 80)
+  for (let round = 0; round < 6; round++) await client.batch(calls, { queue })
+  await waitFor('the index has dropped the old entries', async () => !(await redis.zrange('toolyard:{kept}:created', '0', '-1')).some(member => member.startsWith('01000000')))
+})
+
+t.test('a job that exists is listed though its index holds others that are gone', async t => {
+  await redis.zadd('toolyard:{kept}:created', 0, '0197c9a5-0000-7000-8000-000000000000 ["x.y","y",[],5,30,1]')
+  t.equal((await list(client, '?queue=kept&type=x.y')).count, 0)
+})
