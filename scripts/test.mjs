@@ -47,7 +47,7 @@ async function runTests () {
   const { runFiles } = await import('../test/build/runner/run.js')
   const { values, positionals } = parseArgs({
     allowPositionals: true,
-    options: { jobs: { type: 'string', default: '4' }, timeout: { type: 'string', default: '240' }, again: { type: 'boolean', default: false } }
+    options: { jobs: { type: 'string', default: '5' }, timeout: { type: 'string', default: '240' }, again: { type: 'boolean', default: false } }
   })
   const { passed, failed, skipped, failedFiles, flakyFiles } = await runFiles(testFiles(positionals), {
     jobs: Number(values.jobs), timeoutSec: Number(values.timeout), again: values.again, say: console.log

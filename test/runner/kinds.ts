@@ -5,17 +5,20 @@
 export const kinds: Record<string, readonly string[]> = {
   /** A service, its command line or tools as processes of their own. */
   e2e: [
-    'jobs', 'streams', 'callbacks', 'workflow', 'dashboard', 'e2e', 'cli', 'python', 'skill', 'executors', 'builtin', 'sandbox', 'samples', 'queue'
+    'jobs', 'streams', 'callbacks', 'workflow', 'e2e', 'cli', 'python', 'skill', 'executors', 'builtin', 'sandbox', 'samples', 'queue'
   ],
   /** Requests into the API by `inject`, with a real Redis. */
-  http: [],
-  /** Functions and modules, and the repository itself; no process. */
-  unit: ['manifests', 'runtime', 'repo', 'runner', 'deploy'],
+  http: ['http'],
+  /** Functions and modules; no process. */
+  unit: ['manifests', 'runtime', 'runner', 'deploy'],
+  /** The repository itself; a part of `npm run check`. */
+  guards: ['repo'],
   /** Killed processes, outages and attacks. */
   faults: ['faults'],
   /** Many calls, and bounds that are measured. */
   load: ['load', 'event-loop'],
-  browser: ['browser']
+  /** Pages, in a browser or as it would read them. */
+  browser: ['dashboard', 'browser']
 }
 
 /** What `npm test` runs. */

@@ -33,11 +33,19 @@ export interface Client {
   call: (name: string, args?: unknown, rest?: Record<string, unknown>) => Promise<InvokeBatchResponse['results'][number]>
 }
 
-/** Makes a client that sends `key` unless a request says otherwise. */
-export function createClient (address: string, key: string): Client {
+/** Sends a request to a path as `fetch` sends one to an address. */
+export type Send = (path: string, init: RequestInit & { headers: Record<string, string>, body?: string }) => Promise<Response>
+
+/**
+ * Makes a client that sends `key` unless a request says otherwise.
+ *
+ * @param to an address, or what sends its requests.
+ */
+export function createClient (to: string | Send, key: string): Client {
+  const send: Send = typeof to === 'string' ? async (path, init) => await fetch(to + path, init) : to
   const request: Client['request'] = async (path, options = {}) => {
     const hasBody = options.body !== undefined
-    const response = await fetch(address + path, {
+    const response = await send(path, {
       method: options.method ?? (hasBody ? 'POST' : 'GET'),
       headers: {
         ...(options.key === null ? {} : { 'x-api-key': options.key ?? key }),

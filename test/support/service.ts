@@ -49,6 +49,12 @@ export interface Processes {
   startApi: (env?: Record<string, string>) => Promise<AppProcess>
 }
 
+/** A directory that processes of a service run in, and their environment. */
+export interface Layout {
+  dir: string
+  env: NodeJS.ProcessEnv
+}
+
 /** Starts a service with a Redis of its own; the test's end stops and removes all of it. */
 export async function startService (t: Cleanup, options: ServiceOptions = {}): Promise<Service> {
   const redis = await startTestRedis(t, { aof: options.aof ?? false })
@@ -61,6 +67,28 @@ export async function startService (t: Cleanup, options: ServiceOptions = {}): P
  * @param redisEnv the settings that tell where Redis is.
  */
 export async function startProcesses (t: Cleanup, redisEnv: Record<string, string>, options: ServiceOptions = {}): Promise<Processes> {
+  const { dir, env } = await layOut(t, redisEnv, options)
+  const started: AppProcess[] = []
+  t.teardown(async () => { await Promise.all(started.map(app => app.stop())) })
+  const start = async (name: 'api' | 'worker', extra: Record<string, string> = {}): Promise<AppProcess> => {
+    const app = await startApp(name, dir, { ...env, ...extra })
+    started.push(app)
+    return app
+  }
+  const [api, ...workers] = await Promise.all([start('api'), ...Array.from({ length: options.workers ?? 1 }, () => start('worker'))])
+  return {
+    dir,
+    api,
+    workers,
+    client: createClient(api.address, testKeys.admin),
+    env,
+    startWorker: extra => start('worker', extra),
+    startApi: extra => start('api', extra)
+  }
+}
+
+/** Writes the files of a service, and says what is in the environment of its processes. */
+export async function layOut (t: Cleanup, redisEnv: Record<string, string>, options: ServiceOptions): Promise<Layout> {
   const dir = await mkdtemp(join(tmpdir(), 'toolyard-test-'))
   t.teardown(() => rm(dir, { recursive: true, force: true }))
   await writeFiles(dir, { 'workspace/README.md': '# A workspace\n', ...options.files })
@@ -82,23 +110,7 @@ export async function startProcesses (t: Cleanup, redisEnv: Record<string, strin
     TOOL_DEFAULT_PERMISSIONS: 'read_repo,write_files',
     ...options.env
   }
-  const started: AppProcess[] = []
-  t.teardown(async () => { await Promise.all(started.map(app => app.stop())) })
-  const start = async (name: 'api' | 'worker', extra: Record<string, string> = {}): Promise<AppProcess> => {
-    const app = await startApp(name, dir, { ...env, ...extra })
-    started.push(app)
-    return app
-  }
-  const [api, ...workers] = await Promise.all([start('api'), ...Array.from({ length: options.workers ?? 1 }, () => start('worker'))])
-  return {
-    dir,
-    api,
-    workers,
-    client: createClient(api.address, testKeys.admin),
-    env,
-    startWorker: extra => start('worker', extra),
-    startApi: extra => start('api', extra)
-  }
+  return { dir, env }
 }
 
 async function writeFiles (dir: string, files: Record<string, string>): Promise<void> {

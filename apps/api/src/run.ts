@@ -1,22 +1,9 @@
-import { openRegistrySource, reportFindings, reportReload } from '@toolyard/manifests'
 import {
-  CompletionWaiter, connectRedis, countQueues, DashboardLogins, FinishedJobs, ImportFaultTable, isConnected, JobCanceller, JobLister, JobLogs, JobQueues, JobReader, JobTypeTable,
-  JobWatch, OnceStore, OutputStore, QueueDirectory, RateLimit, RedisGuard, RedisUnavailableError, Replicas, reportRedis, StreamTickets
-} from '@toolyard/queue'
-import {
-  apiKeysOf, builtinSettingsOf, callbacksOf, createLogger, createRedactor, loadEnvFile, onHangup, permissionPolicyOf, readReadiness, readSettings, redisTargetOf, retentionOf, serveStatus,
-  sharedAbort, stopOnSignal, tellParent, toolSourcesOf
+  createLogger, loadEnvFile, onHangup, readReadiness, readSettings, serveStatus, stopOnSignal, tellParent
 } from '@toolyard/runtime'
-import { createCallMetrics, createMetrics, createQueueMetrics, createToolMetrics } from '@toolyard/runtime/metrics'
 import { setTimeout as delay } from 'node:timers/promises'
-import { buildApp } from './app.ts'
-import { EventLoopWatch } from './event-loop-watch.ts'
-import { JobTypes } from './job-types.ts'
-import { aliveWorkers, readinessChecks } from './readiness.ts'
-import { ToolCatalog } from './tool-catalog.ts'
+import { openApi } from './open.ts'
 
-/** How long the start waits for Redis, in milliseconds; without it the API serves what needs none, and 503. */
-const connectMs = 2_000
 /** Time for answers that were waiting when the process stopped, in milliseconds. */
 const answerMs = 2_000
 
@@ -29,124 +16,15 @@ export async function runApi (): Promise<void> {
   loadEnvFile()
   const settings = readSettings(process.env)
   const logger = createLogger('api', settings.LOG_LEVEL)
-  const keys = apiKeysOf(settings)
-  const target = redisTargetOf(settings)
-
-  const commands = connectRedis(target, 'request', error => { logger.warn({ err: error }, 'Redis: connection for commands') })
-  const subscriber = connectRedis(target, 'subscriber', error => { logger.warn({ err: error }, 'Redis: connection for events') })
-  const directory = new QueueDirectory(commands, settings.MAX_QUEUES)
-  const retention = retentionOf(settings)
-  const replicas = new Replicas(commands, settings.REDIS_WAIT_REPLICAS)
-  const queues = new JobQueues(commands, directory, retention, { queueDepth: settings.MAX_QUEUE_DEPTH, perKey: settings.MAX_JOBS_PER_KEY, replicas })
-  const outputs = new OutputStore(commands, retention)
-  const waiter = new CompletionWaiter(commands, subscriber)
-  const watch = new JobWatch(commands, subscriber)
-  const jobs = new JobReader({ redis: commands, directory, queues, outputs })
-
-  const metrics = createMetrics()
-  const toolMetrics = createToolMetrics(metrics)
-  createQueueMetrics(metrics, { queues: () => countQueues(commands, directory), ping: () => commands.ping() })
-  const tools = await openRegistrySource({
-    ...toolSourcesOf(settings, process.env),
-    onReload: result => {
-      reportReload(result, logger)
-      if (result.kind === 'replaced') catalog.replace(result.registry)
-      toolMetrics.reloaded(result.kind)
-      toolMetrics.published(catalog.publication(undefined).count)
-    }
-  })
-  const jobTypeTable = new JobTypeTable({
-    commands,
-    subscriber,
-    onChange: () => {
-      catalog.refresh()
-      toolMetrics.published(catalog.publication(undefined).count)
-    }
-  })
-  const importFaults = new ImportFaultTable({
-    commands,
-    subscriber,
-    onChange: faults => {
-      catalog.replace(tools.setImportFaults(faults))
-      toolMetrics.published(catalog.publication(undefined).count)
-    }
-  })
-  const jobTypes = new JobTypes({ permissions: permissionPolicyOf(settings), toolTimeoutSec: settings.TOOL_TIMEOUT_SEC, overrideOf: type => jobTypeTable.get(type) })
-  const catalog = new ToolCatalog(tools.current(), jobTypes, settings.SKILLS_CONTEXT_MODE)
-  reportFindings(tools.current().findings, logger)
-  toolMetrics.published(catalog.publication(undefined).count)
-  onHangup(() => { void tools.reload() })
-
-  const logs = new JobLogs(commands)
-  const redactor = createRedactor({
-    redact: settings.REDACT,
-    secrets: [...keys.map(({ key }) => key), builtinSettingsOf(settings).webSearch?.braveKey ?? ''],
-    onError: error => { logger.warn({ err: error }, 'dashboard: a text was hidden as a whole, REDACT took too long') }
-  })
-
-  const guard = new RedisGuard(commands, { allowUnsafe: settings.ALLOW_UNSAFE_REDIS, onReport: report => { reportRedis(report, logger) } })
-  const canceller = new JobCanceller(commands, queues)
-  const drain = sharedAbort()
-  const stop = sharedAbort()
-  const end = sharedAbort()
-  const eventLoop = new EventLoopWatch(settings.MAX_EVENT_LOOP_DELAY_MS)
-  const readiness = readinessChecks({ redis: guard, tools, eventLoop, authReady: settings.API_AUTH_DISABLED || keys.length > 0, draining: drain.signal })
-  const app = buildApp({
-    catalog,
-    metrics: createCallMetrics(metrics),
-    queues,
-    waiter,
-    outputs,
-    jobs,
-    logs,
-    watch,
-    tickets: new StreamTickets(commands),
-    jobTypes,
-    jobTypeTable,
-    lister: new JobLister({ redis: commands, directory, queues }),
-    canceller,
-    onces: new OnceStore(commands),
-    draining: drain.signal,
-    stopping: stop.signal,
-    ending: end.signal
-  }, {
-    keys,
-    authDisabled: settings.API_AUTH_DISABLED,
-    maxStreams: settings.MAX_STREAMS,
-    heartbeatMs: settings.SSE_HEARTBEAT_SEC * 1_000,
-    eventLoop,
-    ...(settings.RATE_LIMIT_PER_MINUTE === 0 ? {} : { rateLimit: new RateLimit(commands, settings.RATE_LIMIT_PER_MINUTE) }),
-    ticketTtlSec: settings.SSE_TOKEN_TTL_SEC,
-    callbacks: callbacksOf(settings),
-    readiness,
-    workers: aliveWorkers(commands),
-    ...(settings.METRICS_PORT === undefined ? { metrics } : {}),
-    ...(settings.DASHBOARD === 'off'
-      ? {}
-      : {
-          dashboard: {
-            logins: new DashboardLogins(commands),
-            board: { redis: commands, directory, queues, outputs, logs, finished: new FinishedJobs({ redis: commands, queues, canceller, retention }) },
-            sessionSec: settings.DASHBOARD_SESSION_SEC,
-            readOnly: settings.DASHBOARD === 'read-only',
-            redactor
-          }
-        }),
-    basePath: settings.BASE_PATH,
-    trustProxy: settings.TRUST_PROXY,
-    logger
-  })
-  if (await isConnected(commands, connectMs)) await guard.admit().catch(unlessAway)
-  await replicas.start()
-  await jobTypeTable.start()
-  await importFaults.start()
-  void waiter.start().catch((error: unknown) => { logger.error({ err: error }, 'Redis: could not subscribe') })
+  const api = await openApi(settings, process.env, logger)
+  const { app, metrics, drain, stop, end } = api
+  onHangup(() => { void api.reload() })
+  await api.start()
   const statusServer = settings.METRICS_PORT === undefined
     ? undefined
-    : await serveStatus({ metrics: () => metrics.metrics(), contentType: metrics.contentType, readiness: () => readReadiness(readiness) }, settings.HOST, settings.METRICS_PORT)
+    : await serveStatus({ metrics: () => metrics.metrics(), contentType: metrics.contentType, readiness: () => readReadiness(api.readiness) }, settings.HOST, settings.METRICS_PORT)
   const address = await app.listen({ host: settings.HOST, port: settings.PORT })
-  eventLoop.start()
-  logger.info({ address, tools: catalog.publication(undefined).count }, 'API is listening')
+  logger.info({ address, tools: api.published() }, 'API is listening')
   tellParent({ ready: true, address })
 
   stopOnSignal([
@@ -159,26 +37,11 @@ export async function runApi (): Promise<void> {
       setTimeout(() => { end.abort() }, settings.SHUTDOWN_GRACE_SEC * 1_000).unref()
     },
     () => app.close(),
-    () => {
-      eventLoop.stop()
-      waiter.stop()
-      watch.stop()
-      jobTypeTable.stop()
-      importFaults.stop()
-      tools.close()
-    },
     () => statusServer?.close(),
-    () => { replicas.stop() },
-    () => queues.close(),
-    () => { commands.disconnect(); subscriber.disconnect() }
+    () => api.close()
   ], {
     graceMs: (settings.SHUTDOWN_DELAY_SEC + settings.SHUTDOWN_GRACE_SEC) * 1_000 + answerMs,
     onStart: reason => { logger.info({ reason }, 'API is stopping') },
     onError: error => { logger.error({ err: error }, 'a step of stopping failed') }
   })
-}
-
-/** Redis may go away again at any moment; it is checked when it is back. */
-function unlessAway (error: unknown): void {
-  if (!(error instanceof RedisUnavailableError)) throw error
 }

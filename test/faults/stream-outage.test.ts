@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import t from 'tap'
 import { waitFor } from '../support/condition.ts'
 import { startService, testKeys } from '../support/service.ts'
-import { openReader } from './event-reader.ts'
-import { chatterEntry, chatterFiles, chatterLines } from './tools.ts'
+import { openReader } from '../streams/event-reader.ts'
+import { chatterEntry, chatterFiles, chatterLines } from '../streams/tools.ts'
 
 t.test('fault 24, fault 26 Redis hangs in the middle of a stream: it stays open and misses nothing', async t => {
   const service = await startService(t, { files: chatterFiles, tools: [chatterEntry], env: { SSE_HEARTBEAT_SEC: '0.2' } })

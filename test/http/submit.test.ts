@@ -1,9 +1,10 @@
 import t from 'tap'
-import { startService, testKeys } from '../support/service.ts'
+import { injectService } from '../support/injected.ts'
+import { testKeys } from '../support/service.ts'
 import { entries, programs } from '../e2e/tools.ts'
-import { post, reach, submit } from './submission.ts'
+import { post, reach, submit } from '../jobs/submission.ts'
 
-const service = await startService(t, { files: programs, tools: entries })
+const service = await injectService(t, { files: programs, tools: entries })
 const { client } = service
 
 t.test('RC19, RC21, RC22 a job of a type is made with its defaults, runs, and has every field', async t => {
@@ -81,7 +82,7 @@ t.test('X8 a manifest bounds the timeout that a submitter may ask for; a built-i
 
 t.test('X4 a higher priority is served first, whatever the order of arrival', async t => {
   const queue = 'ranked'
-  const idle = await startService(t, { files: programs, tools: entries, workers: 0 })
+  const idle = await injectService(t, { files: programs, tools: entries, workers: 0 })
   const submitted = []
   for (const priority of [0, 5, 10, 1]) submitted.push(await submit(idle.client, { type: 'agentcli.echo', queue, priority }))
   await idle.startWorker({ WORKER_CONCURRENCY: '1' })

@@ -3,11 +3,12 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { entries, programs } from '../e2e/tools.ts'
-import { startService, testKeys } from '../support/service.ts'
-import { cancel, post, reach, read, submit } from './submission.ts'
+import { injectService } from '../support/injected.ts'
+import { testKeys } from '../support/service.ts'
+import { cancel, post, reach, read, submit } from '../jobs/submission.ts'
 
 const ordered = { name: 'ordered', schema: { type: 'object', properties: { depends_on: { type: 'string' } } }, command: ['./tools/bin/echo'] }
-const service = await startService(t, { files: programs, tools: [...entries, ordered], env: { WORKER_CONCURRENCY: '1' } })
+const service = await injectService(t, { files: programs, tools: [...entries, ordered], env: { WORKER_CONCURRENCY: '1' } })
 const { client } = service
 const redis = new Redis(service.redis.socket)
 t.teardown(() => { redis.disconnect() })

@@ -1,11 +1,12 @@
 import t from 'tap'
 import { Redis } from 'ioredis'
-import { startService, testKeys } from '../support/service.ts'
+import { injectService } from '../support/injected.ts'
+import { testKeys } from '../support/service.ts'
 import { waitFor } from '../support/condition.ts'
 import { entries, programs } from '../e2e/tools.ts'
-import { list, reach, submit } from './submission.ts'
+import { list, reach, submit } from '../jobs/submission.ts'
 
-const service = await startService(t, { files: programs, tools: entries, env: { JOB_RETENTION_COUNT: '30' } })
+const service = await injectService(t, { files: programs, tools: entries, env: { JOB_RETENTION_COUNT: '30' } })
 const { client } = service
 const redis = new Redis(service.redis.socket)
 t.teardown(() => { redis.disconnect() })

@@ -1,0 +1,180 @@
+import { openRegistrySource, reportFindings, reportReload } from '@toolyard/manifests'
+import {
+  CompletionWaiter, connectRedis, countQueues, DashboardLogins, FinishedJobs, ImportFaultTable, isConnected, JobCanceller, JobLister, JobLogs, JobQueues, JobReader, JobTypeTable,
+  JobWatch, OnceStore, OutputStore, QueueDirectory, RateLimit, RedisGuard, RedisUnavailableError, Replicas, reportRedis, StreamTickets
+} from '@toolyard/queue'
+import {
+  apiKeysOf, builtinSettingsOf, callbacksOf, createRedactor, permissionPolicyOf, redisTargetOf, retentionOf, sharedAbort, toolSourcesOf, type Logger, type ReadinessCheck, type Settings
+} from '@toolyard/runtime'
+import { createCallMetrics, createMetrics, createQueueMetrics, createToolMetrics, type MetricsRegistry } from '@toolyard/runtime/metrics'
+import { buildApp, type App } from './app.ts'
+import { EventLoopWatch } from './event-loop-watch.ts'
+import { JobTypes } from './job-types.ts'
+import { aliveWorkers, readinessChecks } from './readiness.ts'
+import { ToolCatalog } from './tool-catalog.ts'
+
+/** How long the start waits for Redis, in milliseconds; without it the API serves what needs none, and 503. */
+const connectMs = 2_000
+
+/** An API that stands on Redis and its manifests, and listens nowhere yet. */
+export interface OpenApi {
+  app: App
+  metrics: MetricsRegistry
+  readiness: Readonly<Record<string, ReadinessCheck>>
+  /** How many tools it publishes. */
+  published: () => number
+  /** Reads the manifests again. */
+  reload: () => Promise<unknown>
+  /** See `ApiDeps`: draining, then stopping, then ending. */
+  drain: AbortController
+  stop: AbortController
+  end: AbortController
+  /** Begins to follow what happens in Redis; the app may answer then. */
+  start: () => Promise<void>
+  /** Lets go of everything, once the app is closed. */
+  close: () => Promise<void>
+}
+
+/** Builds the API of these settings. */
+export async function openApi (settings: Settings, env: NodeJS.ProcessEnv, logger: Logger): Promise<OpenApi> {
+  const keys = apiKeysOf(settings)
+  const target = redisTargetOf(settings)
+  const commands = connectRedis(target, 'request', error => { logger.warn({ err: error }, 'Redis: connection for commands') })
+  const subscriber = connectRedis(target, 'subscriber', error => { logger.warn({ err: error }, 'Redis: connection for events') })
+  const directory = new QueueDirectory(commands, settings.MAX_QUEUES)
+  const retention = retentionOf(settings)
+  const replicas = new Replicas(commands, settings.REDIS_WAIT_REPLICAS)
+  const queues = new JobQueues(commands, directory, retention, { queueDepth: settings.MAX_QUEUE_DEPTH, perKey: settings.MAX_JOBS_PER_KEY, replicas })
+  const outputs = new OutputStore(commands, retention)
+  const waiter = new CompletionWaiter(commands, subscriber)
+  const watch = new JobWatch(commands, subscriber)
+  const jobs = new JobReader({ redis: commands, directory, queues, outputs })
+
+  const metrics = createMetrics()
+  const toolMetrics = createToolMetrics(metrics)
+  createQueueMetrics(metrics, { queues: () => countQueues(commands, directory), ping: () => commands.ping() })
+  const tools = await openRegistrySource({
+    ...toolSourcesOf(settings, env),
+    onReload: result => {
+      reportReload(result, logger)
+      if (result.kind === 'replaced') catalog.replace(result.registry)
+      toolMetrics.reloaded(result.kind)
+      toolMetrics.published(catalog.publication(undefined).count)
+    }
+  })
+  const jobTypeTable = new JobTypeTable({
+    commands,
+    subscriber,
+    onChange: () => {
+      catalog.refresh()
+      toolMetrics.published(catalog.publication(undefined).count)
+    }
+  })
+  const importFaults = new ImportFaultTable({
+    commands,
+    subscriber,
+    onChange: faults => {
+      catalog.replace(tools.setImportFaults(faults))
+      toolMetrics.published(catalog.publication(undefined).count)
+    }
+  })
+  const jobTypes = new JobTypes({ permissions: permissionPolicyOf(settings), toolTimeoutSec: settings.TOOL_TIMEOUT_SEC, overrideOf: type => jobTypeTable.get(type) })
+  const catalog = new ToolCatalog(tools.current(), jobTypes, settings.SKILLS_CONTEXT_MODE)
+  reportFindings(tools.current().findings, logger)
+  toolMetrics.published(catalog.publication(undefined).count)
+
+  const logs = new JobLogs(commands)
+  const redactor = createRedactor({
+    redact: settings.REDACT,
+    secrets: [...keys.map(({ key }) => key), builtinSettingsOf(settings).webSearch?.braveKey ?? ''],
+    onError: error => { logger.warn({ err: error }, 'dashboard: a text was hidden as a whole, REDACT took too long') }
+  })
+
+  const guard = new RedisGuard(commands, { allowUnsafe: settings.ALLOW_UNSAFE_REDIS, onReport: report => { reportRedis(report, logger) } })
+  const canceller = new JobCanceller(commands, queues)
+  const drain = sharedAbort()
+  const stop = sharedAbort()
+  const end = sharedAbort()
+  const eventLoop = new EventLoopWatch(settings.MAX_EVENT_LOOP_DELAY_MS)
+  const readiness = readinessChecks({ redis: guard, tools, eventLoop, authReady: settings.API_AUTH_DISABLED || keys.length > 0, draining: drain.signal })
+  const app = buildApp({
+    catalog,
+    metrics: createCallMetrics(metrics),
+    queues,
+    waiter,
+    outputs,
+    jobs,
+    logs,
+    watch,
+    tickets: new StreamTickets(commands),
+    jobTypes,
+    jobTypeTable,
+    lister: new JobLister({ redis: commands, directory, queues }),
+    canceller,
+    onces: new OnceStore(commands),
+    draining: drain.signal,
+    stopping: stop.signal,
+    ending: end.signal
+  }, {
+    keys,
+    authDisabled: settings.API_AUTH_DISABLED,
+    maxStreams: settings.MAX_STREAMS,
+    heartbeatMs: settings.SSE_HEARTBEAT_SEC * 1_000,
+    eventLoop,
+    ...(settings.RATE_LIMIT_PER_MINUTE === 0 ? {} : { rateLimit: new RateLimit(commands, settings.RATE_LIMIT_PER_MINUTE) }),
+    ticketTtlSec: settings.SSE_TOKEN_TTL_SEC,
+    callbacks: callbacksOf(settings),
+    readiness,
+    workers: aliveWorkers(commands),
+    ...(settings.METRICS_PORT === undefined ? { metrics } : {}),
+    ...(settings.DASHBOARD === 'off'
+      ? {}
+      : {
+          dashboard: {
+            logins: new DashboardLogins(commands),
+            board: { redis: commands, directory, queues, outputs, logs, finished: new FinishedJobs({ redis: commands, queues, canceller, retention }) },
+            sessionSec: settings.DASHBOARD_SESSION_SEC,
+            readOnly: settings.DASHBOARD === 'read-only',
+            redactor
+          }
+        }),
+    basePath: settings.BASE_PATH,
+    trustProxy: settings.TRUST_PROXY,
+    logger
+  })
+  return {
+    app,
+    metrics,
+    readiness,
+    published: () => catalog.publication(undefined).count,
+    reload: () => tools.reload(),
+    drain,
+    stop,
+    end,
+    start: async () => {
+      if (await isConnected(commands, connectMs)) await guard.admit().catch(unlessAway)
+      await replicas.start()
+      await jobTypeTable.start()
+      await importFaults.start()
+      void waiter.start().catch((error: unknown) => { logger.error({ err: error }, 'Redis: could not subscribe') })
+      eventLoop.start()
+    },
+    close: async () => {
+      eventLoop.stop()
+      waiter.stop()
+      watch.stop()
+      jobTypeTable.stop()
+      importFaults.stop()
+      tools.close()
+      replicas.stop()
+      await queues.close()
+      commands.disconnect()
+      subscriber.disconnect()
+    }
+  }
+}
+
+/** Redis may go away again at any moment; it is checked when it is back. */
+function unlessAway (error: unknown): void {
+  if (!(error instanceof RedisUnavailableError)) throw error
+}

@@ -1,0 +1,65 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import t from 'tap'
+import { startService, testKeys } from '../support/service.ts'
+import { entries, programs } from './tools.ts'
+
+const { api } = await startService(t, { files: programs, tools: entries, workers: 0 })
+const path = '/v1/agent-tools/invoke-batch'
+
+/** Sends all of a body before it reads, as many clients do; resolves with the first line of the answer. */
+async function sendFirst (head: string, body: Buffer): Promise<string> {
+  const { hostname, port } = new URL(api.address)
+  const socket = connect(Number(port), hostname)
+  socket.pause()
+  try {
+    await new Promise((resolve, reject) => {
+      socket.once('error', reject).once('close', () => { reject(new Error('closed')) })
+      socket.write(`POST ${path} HTTP/1.1\r\nhost: localhost\r\n${head}\r\n\r\n`)
+      socket.write(body, resolve)
+    })
+    const answered = once(socket, 'data') as Promise<[Buffer]>
+    socket.resume()
+    const [answer] = await answered
+    return answer.toString().split('\r\n', 1)[0] ?? ''
+  } finally {
+    socket.destroy()
+  }
+}
+
+t.test('R34 who sends all of a large body before they read gets the answer all the same', async t => {
+  const body = Buffer.alloc(8_000_000, 'x')
+  const json = 'content-type: application/json\r\ncontent-length: 8000000'
+  for (const connection of ['close', 'keep-alive']) {
+    const end = `\r\nconnection: ${connection}`
+    t.match(await sendFirst(`x-api-key: ${testKeys.admin}\r\n${json}${end}`, body), / 413 /, connection)
+    t.match(await sendFirst(`x-api-key: wrong\r\n${json}${end}`, body), / 401 /, connection)
+    t.match(await sendFirst(`x-api-key: ${testKeys.admin}\r\n${json.replace('json', 'xml')}${end}`, body), / 415 /, connection)
+  }
+  const chunk = Buffer.concat([Buffer.from((8_000_000).toString(16) + '\r\n'), body, Buffer.from('\r\n0\r\n\r\n')])
+  t.match(await sendFirst(`x-api-key: ${testKeys.admin}\r\ncontent-type: application/json\r\ntransfer-encoding: chunked`, chunk), / 413 /)
+})
+
+t.test('R34 who promises a large body, and sends little of it, is answered', async t => {
+  t.match(await sendFirst(`x-api-key: ${testKeys.admin}\r\ncontent-type: application/json\r\ncontent-length: 8000000\r\nconnection: close`, Buffer.alloc(10)), / 413 /)
+})
+
+t.test('X28 what is no HTTP request gets the documented body as well', async t => {
+  const { hostname, port } = new URL(api.address)
+  const send = (head: string): Promise<string> => new Promise(resolve => {
+    const socket = connect(Number(port), hostname, () => { socket.write(head) })
+    let reply = ''
+    socket.on('data', chunk => { reply += chunk.toString() }).on('close', () => { resolve(reply) }).on('error', () => {})
+  })
+  const cases: Array<[head: string, status: number, message: string]> = [
+    ['NONSENSE\r\n\r\n', 400, 'This is no valid HTTP request'],
+    [`POST ${path} HTTP/1.1\r\nhost: localhost\r\ncontent-length: -1\r\n\r\n`, 400, 'This is no valid HTTP request'],
+    [`POST ${path} HTTP/1.1\r\nhost: localhost\r\nx-api-key: ${testKeys.admin}\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\nZZ\r\n`, 400, 'This is no valid HTTP request'],
+    [`GET /health HTTP/1.1\r\nhost: localhost\r\nx-long: ${'x'.repeat(20_000)}\r\n\r\n`, 431, 'The request line and its headers are too long']
+  ]
+  for (const [head, status, message] of cases) {
+    const [line = '', body = ''] = (await send(head)).split('\r\n\r\n')
+    t.match(line, new RegExp(`^HTTP/1\\.1 ${status} `))
+    t.same(JSON.parse(body), { ok: false, error: { code: 'VALIDATION_ERROR', message, details: {} } })
+  }
+})
