@@ -1,6 +1,6 @@
 import { limits } from '@toolyard/contract'
 import type { CompletionWaiter, JobCanceller, JobLister, JobLogs, JobQueues, JobReader, JobTypeTable, JobWatch, OnceStore, OutputStore, RateLimit, StreamTickets } from '@toolyard/queue'
-import type { ApiKey, Callbacks, CallMetrics, Logger, MetricsRegistry, ReadinessCheck } from '@toolyard/runtime'
+import { takeTurns, type ApiKey, type Callbacks, type CallMetrics, type Logger, type MetricsRegistry, type ReadinessCheck } from '@toolyard/runtime'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, type RawServerDefault } from 'fastify'
 import type { IncomingMessage, ServerResponse } from 'node:http'
@@ -114,6 +114,7 @@ export function buildApp (deps: ApiDeps, options: ApiOptions): App {
     frameworkErrors: (error, request, reply) => { sendError(error, request, reply) }
   }).withTypeProvider<TypeBoxTypeProvider>()
   clientErrors.watch(app)
+  takeTurns(app.server)
 
   const streams = new EventStreams({ max: options.maxStreams, heartbeatMs: options.heartbeatMs })
   const jobStreams = new JobStreams({

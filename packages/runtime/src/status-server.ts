@@ -1,5 +1,6 @@
 import type { Ready } from '@toolyard/contract'
 import { createServer, type ServerResponse } from 'node:http'
+import { takeTurns } from './connection-turns.ts'
 
 /** What a process tells on a port of its own, without a key. */
 export interface StatusSource {
@@ -27,6 +28,7 @@ export async function serveStatus (source: StatusSource, host: string, port: num
     }
     route(response).catch(() => { response.writeHead(500).end() })
   })
+  takeTurns(server)
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     server.listen(port, host, resolve)

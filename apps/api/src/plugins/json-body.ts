@@ -1,6 +1,9 @@
 import { HttpError, limits } from '@toolyard/contract'
 import { errorCodes, type FastifyInstance } from 'fastify'
+import type { IncomingMessage } from 'node:http'
+import { setImmediate as turn } from 'node:timers/promises'
 import fp from 'fastify-plugin'
+import { readText } from './body-text.ts'
 
 /**
  * Bodies are JSON or nothing, have no more parts than can be read in a moment, nest no deeper than a serializer can follow, and hold no number that would become null and
@@ -8,15 +11,16 @@ import fp from 'fastify-plugin'
  */
 export const jsonBody = fp(async (app: FastifyInstance) => {
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, text, done) => {
-    if (text === '') return done(new errorCodes.FST_ERR_CTP_EMPTY_JSON_BODY())
+  app.addContentTypeParser('application/json', async (_request: unknown, payload: IncomingMessage) => {
+    const text = await readText(payload, limits.bodyBytes)
+    if (text === '') throw new errorCodes.FST_ERR_CTP_EMPTY_JSON_BODY()
     try {
-      const body = bodyOf((text as string).replace(/^\ufeff/, ''))
+      const body = bodyOf(text.replace(/^\ufeff/, ''))
       // What follows takes its time too.
-      if (text.length > turnChars) setImmediate(done, null, body)
-      else done(null, body)
+      if (text.length > turnChars) await turn()
+      return body
     } catch (error) {
-      done(new HttpError('VALIDATION_ERROR', `Request body ${(error as Error).message}`))
+      throw new HttpError('VALIDATION_ERROR', `Request body ${(error as Error).message}`)
     }
   })
 }, { name: 'json-body' })

@@ -1,0 +1,80 @@
+import type { IncomingMessage, Server } from 'node:http'
+import type { Socket } from 'node:net'
+
+/** Bytes that Node's parser gets at once: it calls back for each request and each piece of a body among them. */
+const sliceBytes = 1_024
+/** What one connection may take of one turn of the event loop: requests, and milliseconds of the parser. */
+const most = { requests: 8, parserMs: 5 }
+
+/**
+ * Lets no connection of an HTTP server hold up the event loop. Node.js parses all that one read brings, up to 64 KiB, in
+ * one turn: 3,000 pipelined requests, or a body in 10,000 pieces. Here the parser gets a little at a time, and what
+ * exceeds a connection's share waits for the next turn: docs/decisions/0064-connections-take-turns.md.
+ */
+export function takeTurns (server: Server): void {
+  const shares = new WeakMap<Socket, Share>()
+  let turn = {}
+  let isOver = true
+  const thisTurn = (): object => {
+    if (isOver) {
+      isOver = false
+      setImmediate(() => {
+        turn = {}
+        isOver = true
+      })
+    }
+    return turn
+  }
+  server.prependListener('request', ({ socket, headers }: IncomingMessage) => {
+    const share = shares.get(socket)
+    if (share === undefined) return
+    share.requests += 1
+    // The slice that is being parsed may hold some of the body.
+    share.bodyBytes = Math.max(0, Number(headers['content-length'] ?? 0) - share.sliceBytes)
+  })
+  server.on('connection', (socket: Socket) => {
+    // Node's own listener, which gives the parser what it gets.
+    const [parse] = socket.listeners('data')
+    if (parse === undefined) return
+    const share: Share = { turn, requests: 0, parserMs: 0, bodyBytes: 0, sliceBytes: 0 }
+    shares.set(socket, share)
+    socket.off('data', parse as (chunk: Buffer) => void)
+    socket.on('data', (chunk: Buffer) => { read(socket, chunk, parse, ofTurn(share, thisTurn())) })
+  })
+}
+
+/** What a connection has taken of a turn of the event loop. */
+interface Share {
+  turn: object
+  requests: number
+  parserMs: number
+  /** So many bytes at least are the rest of a body of known length: the parser calls back for them once. */
+  bodyBytes: number
+  /** Length of what the parser was given last. */
+  sliceBytes: number
+}
+
+function ofTurn (share: Share, turn: object): Share {
+  return share.turn === turn ? share : Object.assign(share, { turn, requests: 0, parserMs: 0 })
+}
+
+// eslint-disable-next-line @typescript-eslint/no-unsafe-function-type -- as `listeners` gives it
+function read (socket: Socket, chunk: Buffer, parse: Function, share: Share): void {
+  for (let at = 0; at < chunk.length; at += share.sliceBytes) {
+    if (at > 0 && !socket.writable) return
+    // Node.js waits for a reader of the body or of the answers, and goes on by itself.
+    const isWaiting = at > 0 && socket.isPaused()
+    if (isWaiting || share.requests >= most.requests || share.parserMs >= most.parserMs) {
+      socket.pause()
+      socket.unshift(chunk.subarray(at))
+      if (!isWaiting) setImmediate(() => { socket.resume() })
+      return
+    }
+    const slice = chunk.subarray(at, at + Math.max(sliceBytes, share.bodyBytes))
+    share.sliceBytes = slice.length
+    share.bodyBytes = Math.max(0, share.bodyBytes - slice.length)
+    const before = performance.now()
+    parse.call(socket, slice)
+    share.parserMs += performance.now() - before
+  }
+}
