@@ -60,7 +60,9 @@ export async function runFiles (files: readonly string[], { jobs, timeoutSec, ag
     }
   }
   await Promise.all(Array.from({ length: jobs }, lane))
-  for (const [file, first] of failures) {
+  for (const file of files) {
+    const first = failures.get(file)
+    if (first === undefined) continue
     const report = again ? await run(file) : first
     count(file, report)
     if (report.ok) counts.flakyFiles.push(file)
