@@ -46,7 +46,9 @@ export const CallId = Type.Refine(
   id => id.length <= limits.callIdLength
 )
 export const CallName = Type.String({ minLength: 1, pattern: '\\S', description: 'A name from GET /v1/agent-tools.' })
-export const CallArguments = Type.Union([Type.Record(Type.String(), Type.Unknown()), Type.Null()], { description: 'Absent or null means {}.' })
+/** Not `Type.Record`, which looks at each name. */
+export const AnyObject = Type.Unsafe<Record<string, unknown>>({ type: 'object' })
+export const CallArguments = Type.Union([AnyObject, Type.Null()], { description: 'Absent or null means {}.' })
 export const Mode = Type.Enum(['sync', 'async'], { default: 'sync' })
 export const WaitMs = Type.Integer({ minimum: limits.waitMs.min, maximum: limits.waitMs.max, default: limits.waitMs.default })
 /** What a client that goes away leaves behind: its jobs run on, or are cancelled. */

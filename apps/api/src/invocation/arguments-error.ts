@@ -1,12 +1,16 @@
+import { setImmediate as turn } from 'node:timers/promises'
 import { skillArgumentFault } from '@toolyard/contract/terms'
 import { withoutStrictNulls, type ArgumentsResult, type Issue, type JsonSchema, type RegisteredTool, type Tool } from '@toolyard/manifests'
 
 /** Checks a call's arguments. In strict mode models send null for an optional argument that they leave out. */
-export function checkArguments (registered: RegisteredTool, args: Record<string, unknown>): ArgumentsResult {
+export async function checkArguments (registered: RegisteredTool, args: Record<string, unknown>): Promise<ArgumentsResult> {
   const checked = registered.validate(args)
   if (checked.ok) return checked
+  // Large arguments have taken this turn of the event loop already.
+  await turn()
   // Such a null is no fault, also where something else is.
-  return registered.validate(withoutStrictNulls(registered.tool.parameters, args))
+  const stripped = withoutStrictNulls(registered.tool.parameters, args)
+  return stripped === args ? checked : registered.validate(stripped)
 }
 
 /** What is wrong with arguments, in one line: of a skill in the words of its format, where that has any (X18). */

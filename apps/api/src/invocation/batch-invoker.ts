@@ -54,7 +54,8 @@ export class BatchInvoker {
     const { principal } = caller
     this.#deps.checkCallback(batch.callbackUrl)
     const replyTo = batch.mode === 'sync' ? waiter.processId : undefined
-    const plans = batch.calls.map(call => planCall(call, { registry: catalog.registry, principal, queue: batch.queue, jobTypes, newId: () => admission.newId(), replyTo, callbackUrl: batch.callbackUrl }))
+    const context = { registry: catalog.registry, principal, queue: batch.queue, jobTypes, newId: () => admission.newId(), replyTo, callbackUrl: batch.callbackUrl }
+    const plans = await Promise.all(batch.calls.map(call => planCall(call, context)))
     const once = await onceOf(caller.idempotencyKey, principal, ['batch', batch.calls, batch.queue, batch.callbackUrl])
     const reservation = await admission.reserve(batch.queue, plans.map(withoutCall), once)
     const answer = batch.mode === 'sync' ? await this.#sync(batch, reservation, caller) : await this.#async(batch, reservation)

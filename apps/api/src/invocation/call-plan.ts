@@ -26,7 +26,7 @@ export interface PlanContext {
 }
 
 /** Looks up the tool and checks that it is enabled, that the key may use the queue and the tool's permissions, and the arguments (R28, R32, RC12). */
-export function planCall (call: Call, context: PlanContext): CallPlan {
+export async function planCall (call: Call, context: PlanContext): Promise<CallPlan> {
   const { registry, principal, jobTypes } = context
   const registered = registry.get(call.name)
   if (registered === undefined) {
@@ -41,7 +41,7 @@ export function planCall (call: Call, context: PlanContext): CallPlan {
   }
   const refusal = queueRefusal(principal, context.queue) ?? permissionRefusal(tool, principal, jobTypes)
   if (refusal !== undefined) return { call, error: { code: 'FORBIDDEN', ...refusal } }
-  const checked = checkArguments(registered, call.arguments)
+  const checked = await checkArguments(registered, call.arguments)
   if (!checked.ok) {
     return { call, error: { code: 'INVALID_ARGUMENTS', message: summary(tool, call.arguments, checked.issues), details: { issues: checked.issues } } }
   }

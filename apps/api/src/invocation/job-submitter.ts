@@ -61,7 +61,7 @@ export class JobSubmitter {
     const refusal = permissionRefusal(tool, principal, jobTypes)
     if (refusal !== undefined) return new HttpError('FORBIDDEN', refusal.message, refusal.details)
     const { input, dependsOn } = splitDependencies(request, tool)
-    const checked = checkArguments(registered, input)
+    const checked = await checkArguments(registered, input)
     if (!checked.ok) return new HttpError('VALIDATION_ERROR', summary(tool, input, checked.issues), { issues: checked.issues })
     const innerRefusal = innerQueueRefusal(principal, tool, checked.arguments)
     if (innerRefusal !== undefined) return new HttpError('FORBIDDEN', innerRefusal.message, innerRefusal.details)

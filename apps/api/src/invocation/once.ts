@@ -17,9 +17,23 @@ export async function onceOf (key: string | undefined, principal: Principal, req
 
 /** JSON whose fields are sorted. */
 function canonical (value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`
+  if (Array.isArray(value)) return list(value)
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null'
   const fields = value as Record<string, unknown>
   const names = Object.keys(fields).filter(name => fields[name] !== undefined).sort()
   return `{${names.map(name => `${JSON.stringify(name)}:${canonical(fields[name])}`).join(',')}}`
+}
+
+/** What stands between objects and lists is written in one go: half a million numbers took 100 ms one by one. */
+function list (items: readonly unknown[]): string {
+  const parts: string[] = []
+  let from = 0
+  for (let at = 0; at <= items.length; at++) {
+    const item = items[at]
+    if (at < items.length && (typeof item !== 'object' || item === null)) continue
+    if (at > from) parts.push(JSON.stringify(items.slice(from, at)).slice(1, -1))
+    if (at < items.length) parts.push(canonical(item))
+    from = at + 1
+  }
+  return `[${parts.join(',')}]`
 }

@@ -14,14 +14,14 @@ export const jsonBody = fp(async (app: FastifyInstance) => {
   app.addContentTypeParser('application/json', async (_request: unknown, payload: IncomingMessage) => {
     const text = await readText(payload, limits.bodyBytes)
     if (text === '') throw new errorCodes.FST_ERR_CTP_EMPTY_JSON_BODY()
-    try {
-      const body = bodyOf(text.replace(/^\ufeff/, ''))
-      // What follows takes its time too.
-      if (text.length > turnChars) await turn()
-      return body
-    } catch (error) {
-      throw new HttpError('VALIDATION_ERROR', `Request body ${(error as Error).message}`)
-    }
+    const body = parsed(text.replace(/^\ufeff/, ''))
+    // Each step on a large body takes its time.
+    const takesTurns = text.length > turnChars
+    if (takesTurns) await turn()
+    const problem = problemOf(body, limits.bodyDepth)
+    if (problem !== undefined) throw refused(problem)
+    if (takesTurns) await turn()
+    return body
   })
 }, { name: 'json-body' })
 
@@ -29,19 +29,19 @@ export const jsonBody = fp(async (app: FastifyInstance) => {
 const turnChars = 65_536
 const tooDeep = `nests deeper than ${limits.bodyDepth} levels`
 
-/** @throws Error with what is wrong, as the end of a sentence. */
-function bodyOf (text: string): unknown {
+function parsed (text: string): unknown {
   const excess = excessOf(text)
-  if (excess !== undefined) throw new Error(excess)
-  let body: unknown
+  if (excess !== undefined) throw refused(excess)
   try {
-    body = JSON.parse(text)
+    return JSON.parse(text)
   } catch (error) {
-    throw new Error(`is not valid JSON: ${position((error as Error).message)}`)
+    throw refused(`is not valid JSON: ${position((error as Error).message)}`)
   }
-  const problem = problemOf(body, limits.bodyDepth)
-  if (problem !== undefined) throw new Error(problem)
-  return body
+}
+
+/** @param problem the end of a sentence. */
+function refused (problem: string): HttpError {
+  return new HttpError('VALIDATION_ERROR', `Request body ${problem}`)
 }
 
 /** The parser's words without the part of the body that they quote. */
@@ -77,10 +77,18 @@ function problemOf (value: unknown, levels: number): string | undefined {
   if (value === Infinity || value === -Infinity) return 'holds a number that is too large'
   if (typeof value !== 'object' || value === null) return undefined
   if (mayPoison(value)) return 'holds a key __proto__, or constructor with prototype in it, which nothing here takes'
-  const items: readonly unknown[] = Array.isArray(value) ? value : Object.values(value)
-  if (levels === 0 && items.length > 0) return tooDeep
-  for (const item of items) {
-    const problem = problemOf(item, levels - 1)
+  // For a large object, Object.values takes four times as long.
+  if (Array.isArray(value)) {
+    if (levels === 0 && value.length > 0) return tooDeep
+    for (const item of value as unknown[]) {
+      const problem = problemOf(item, levels - 1)
+      if (problem !== undefined) return problem
+    }
+    return undefined
+  }
+  for (const name in value) {
+    if (levels === 0) return tooDeep
+    const problem = problemOf((value as Record<string, unknown>)[name], levels - 1)
     if (problem !== undefined) return problem
   }
   return undefined

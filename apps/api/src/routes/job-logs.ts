@@ -1,5 +1,7 @@
-import { ErrorBody, JobLogsResponse, readTail } from '@toolyard/contract'
+import { ErrorBody, JobLogsResponse, readTail, type LogEntry } from '@toolyard/contract'
 import type { JobLogs, JobReader } from '@toolyard/queue'
+import { Readable } from 'node:stream'
+import { setImmediate as turn } from 'node:timers/promises'
 import { Type } from 'typebox'
 import type { App } from '../app.ts'
 import { queueOfJob } from '../found-job.ts'
@@ -13,11 +15,24 @@ export async function jobLogRoutes (app: App, { jobs, logs }: { jobs: JobReader,
       querystring: Type.Object({ tail: Type.Optional(Type.Unknown({ description: 'How many lines: an integer 1..2000, 200 when absent.' })) }),
       response: { 200: JobLogsResponse, '4xx': ErrorBody, '5xx': ErrorBody }
     }
-  }, async request => {
+  }, async (request, reply) => {
     const tail = readTail(request.query.tail)
     const { id } = request.params
     const queue = await queueOfJob(jobs, id, principalOf(request))
     const entries = await logs.tail(queue, id, tail)
-    return { ok: true as const, logs: entries, count: entries.length }
+    return await reply.header('content-type', 'application/json; charset=utf-8').send(Readable.from(pieces(entries)) as never)
   })
+}
+
+/** Lines that are written in one turn of the event loop: with every character escaped, all lines of a log are 50 MB. */
+const linesPerPiece = 64
+
+/** `JobLogsResponse` as text. */
+async function * pieces (entries: readonly LogEntry[]): AsyncGenerator<string> {
+  yield '{"ok":true,"logs":['
+  for (let at = 0; at < entries.length; at += linesPerPiece) {
+    yield `${at === 0 ? '' : ','}${JSON.stringify(entries.slice(at, at + linesPerPiece)).slice(1, -1)}`
+    await turn()
+  }
+  yield `],"count":${entries.length}}`
 }

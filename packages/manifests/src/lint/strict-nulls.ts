@@ -1,6 +1,6 @@
 import type { JsonSchema } from '../tool/tool.ts'
 
-/** Steps that one call may take: choices within choices are gone through again and again. */
+/** Steps and fields that one call may take: choices within choices are gone through again and again. */
 const mostSteps = 20_000
 /** References that only lead to each other lead nowhere. */
 const mostHops = 32
@@ -11,15 +11,35 @@ class TooManySteps extends Error {}
 /**
  * Arguments without the nulls that stand for "none" in strict mode: those of optional properties whose schema doesn't
  * take null, however deep. Of choices, the first counts that what is left fits into. The arguments are not changed;
- * those that would take long to go through come back as they are.
+ * those without such nulls, and those that would take long to go through, come back as they are.
  */
 export function withoutStrictNulls (schema: JsonSchema, args: Record<string, unknown>): Record<string, unknown> {
+  if (!holdsNull(args)) return args
   try {
     return new NullStripper(schema).strip(schema, args) as Record<string, unknown>
   } catch (error) {
     if (error instanceof TooManySteps) return args
     throw error
   }
+}
+
+function holdsNull (args: object): boolean {
+  const containers: object[] = [args]
+  for (let container = containers.pop(); container !== undefined; container = containers.pop()) {
+    if (Array.isArray(container)) {
+      for (const item of container as unknown[]) {
+        if (item === null) return true
+        if (typeof item === 'object') containers.push(item)
+      }
+      continue
+    }
+    for (const name in container) {
+      const item = (container as Record<string, unknown>)[name]
+      if (item === null) return true
+      if (typeof item === 'object') containers.push(item)
+    }
+  }
+  return false
 }
 
 class NullStripper {
@@ -44,6 +64,7 @@ class NullStripper {
     if (Array.isArray(value)) return value.map(item => this.strip(own['items'], item))
     const { properties, required = [] } = own
     if (!isRecord(value) || !isRecord(properties)) return value
+    this.#count(Object.keys(value).length)
     const isIdle = (name: string, item: unknown): boolean =>
       item === null && Object.hasOwn(properties, name) && !(required as unknown[]).includes(name) && !this.#takesNull(properties[name])
     return Object.fromEntries(Object.entries(value)
@@ -85,9 +106,13 @@ class NullStripper {
       if (hops > mostHops) return undefined
       own = this.#at(own['$ref'])
     }
-    this.#steps += 1
-    if (this.#steps > mostSteps) throw new TooManySteps()
+    this.#count(1)
     return isRecord(own) ? own : undefined
+  }
+
+  #count (steps: number): void {
+    this.#steps += steps
+    if (this.#steps > mostSteps) throw new TooManySteps()
   }
 
   /** Where a JSON pointer leads, which begins with `#`. */

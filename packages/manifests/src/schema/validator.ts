@@ -63,18 +63,24 @@ export function createValidator (source: SchemaSource): Validator {
 
 /** A copy of JSON; `structuredClone` takes ten times as long. */
 function plainCopy (value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(plainCopy)
-  if (typeof value !== 'object' || value === null) return value
-  // As entries: a field may be called `__proto__`.
-  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, plainCopy(item)]))
+  return copyOf(value, () => ({}))
 }
 
 /** A copy whose objects inherit nothing. */
 function bareCopy (value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(bareCopy)
+  return copyOf(value, () => Object.create(null) as Record<string, unknown>)
+}
+
+function copyOf (value: unknown, create: () => Record<string, unknown>): unknown {
   if (typeof value !== 'object' || value === null) return value
-  const copy = Object.create(null) as Record<string, unknown>
-  for (const [name, item] of Object.entries(value)) copy[name] = bareCopy(item)
+  if (Array.isArray(value)) return value.map(item => copyOf(item, create))
+  const copy = create()
+  // Object.entries and fromEntries take twice as long for 30,000 fields.
+  for (const name in value) {
+    const item = copyOf((value as Record<string, unknown>)[name], create)
+    if (name === '__proto__') Object.defineProperty(copy, name, { value: item, enumerable: true, configurable: true, writable: true })
+    else copy[name] = item
+  }
   return copy
 }
 
@@ -93,10 +99,17 @@ function hasFewer (args: object, most: number): boolean {
   const containers: object[] = [args]
   let values = 1
   for (let container = containers.pop(); container !== undefined && values <= most; container = containers.pop()) {
-    const items: readonly unknown[] = Array.isArray(container) ? container : Object.values(container)
-    values += items.length
-    if (values > most) return false
-    for (const item of items) if (typeof item === 'object' && item !== null) containers.push(item)
+    if (Array.isArray(container)) {
+      values += container.length
+      if (values <= most) for (const item of container as unknown[]) if (typeof item === 'object' && item !== null) containers.push(item)
+      continue
+    }
+    // Object.values takes four times as long for 30,000 fields.
+    for (const name in container) {
+      const item = (container as Record<string, unknown>)[name]
+      values += 1
+      if (typeof item === 'object' && item !== null) containers.push(item)
+    }
   }
   return values <= most
 }
