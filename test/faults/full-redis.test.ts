@@ -1,9 +1,11 @@
-import type { InvokeBatchResponse } from '@toolyard/contract'
+import type { InvokeBatchResponse, JobLogsResponse } from '@toolyard/contract'
 import { Redis } from 'ioredis'
+import { setTimeout } from 'node:timers/promises'
 import t from 'tap'
 import type { Test } from 'tap'
 import { entries, programs } from '../e2e/tools.ts'
 import { cancel, reach, submit } from '../jobs/submission.ts'
+import { chatterEntry, chatterFiles, chatterLines } from '../streams/tools.ts'
 import { waitFor } from '../support/condition.ts'
 import { startService, type Service } from '../support/service.ts'
 import { runsOf, stampEntries, stampFiles } from './stamp.ts'
@@ -55,4 +57,18 @@ void t.test('fault 28 Redis is full of jobs that have ended: it gets room when t
   t.match(await client.call('echo'), { ok: false, error: { code: 'QUEUE_FULL' } })
   await waitFor('it serves again', async () => (await client.call('echo')).ok, 120_000)
   for (const app of [service.api, ...service.workers]) t.equal(app.child.exitCode, null)
+})
+
+void t.test('fault 28 a call that talks while Redis is full for a moment has its whole log', async t => {
+  const service = await startService(t, { files: chatterFiles, tools: [chatterEntry] })
+  const { client } = service
+  const redis = connect(t, service)
+  const { id } = await submit(client, { type: 'agentcli.chatter', input: { lines: 60, everyMs: 25 } })
+  await waitFor('it talks', async () => await redis.xlen(`toolyard:{default}:${id}:log`) > 5)
+  await redis.config('SET', 'maxmemory', '1mb')
+  await setTimeout(500)
+  await redis.config('SET', 'maxmemory', '0')
+  await reach(client, id, 'succeeded')
+  const { body } = await client.request<JobLogsResponse>(`/v1/jobs/${id}/logs?tail=100`)
+  t.same(body.logs.map(({ message }) => message.trim()), chatterLines(0, 60))
 })

@@ -55,3 +55,14 @@ t.test('jobs are removed when they are old enough, though no other job ends; a q
   await waitFor('the other queue is served', async () => await redis.hexists(`toolyard:{second}:${second}`, 'finishedOn') === 1)
   t.same(await directory.list(), ['second'])
 })
+
+t.test('callbacks are removed when they are old enough, though no other callback ends', async t => {
+  const service = await startService(t)
+  const redis = await connectTo(t, service.redis)
+  const stem = 'toolyard:{+callbacks}:'
+  for (const [end, id, hours] of [['completed', 'sent', 2], ['failed', 'given-up', 25], ['failed', 'young', 2]] as const) {
+    await redis.multi().hset(stem + id, 'timestamp', '1', 'opts', '{}', 'data', '{}').zadd(stem + end, Date.now() - hours * 3_600_000, id).exec()
+  }
+  await waitFor('the old ones are gone', async () => await redis.exists(`${stem}sent`, `${stem}given-up`) === 0, 120_000)
+  t.equal(await redis.exists(`${stem}young`), 1)
+})

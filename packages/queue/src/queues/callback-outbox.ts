@@ -3,6 +3,7 @@ import { limits } from '@toolyard/contract/terms'
 import type { Job, Queue } from 'bullmq'
 import { bullmq } from '../redis/bullmq.ts'
 import type { Redis } from '../redis/connection.ts'
+import { serverTime } from '../redis/server-clock.ts'
 import { callbackQueue, internalName, keyPrefix, openCallbacksKey } from '../redis/names.ts'
 import { decodeFailure } from '../record/settlement.ts'
 import { goOnWhenFull } from '../redis/when-full.ts'
@@ -18,6 +19,8 @@ import { goOnWhenFull } from '../redis/when-full.ts'
 /** How long callbacks that were sent, and those that were given up, are known, in seconds. */
 const keepSec = { sent: 3_600, givenUp: 86_400 }
 const keepCount = 10_000
+/** Callbacks of each kind that one turn removes. */
+const atOnce = 1_000
 
 /** A running job's callback is owed also where Redis is full. */
 const enterScript = `
@@ -69,6 +72,14 @@ export class CallbackOutbox {
   async scan (cursor: string, count: number): Promise<{ cursor: string, open: OpenCallback[] }> {
     const [next, members] = await this.#redis.sscan(openCallbacksKey, cursor, 'COUNT', count)
     return { cursor: next, open: members.map(parse) }
+  }
+
+  /** Removes callbacks that are older than they are kept: BullMQ does so only when another one ends. */
+  async dropOld (): Promise<void> {
+    const now = serverTime(this.#redis)
+    const { backend } = this.#queue()
+    await backend.cleanJobsByState('completed', now - keepSec.sent * 1_000, atOnce)
+    await backend.cleanJobsByState('failed', now - keepSec.givenUp * 1_000, atOnce)
   }
 
   async close (): Promise<void> {

@@ -1,11 +1,13 @@
 import type { LogLevel } from '@toolyard/contract'
 import { limits } from '@toolyard/contract/terms'
 import { randomBytes } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Redis } from '../redis/connection.ts'
 import { publishJobChange } from './job-change.ts'
 import { jobLogKey } from '../redis/names.ts'
 import { outputSec, type Retention } from './retention.ts'
 import { serverTime } from '../redis/server-clock.ts'
+import { RedisFullError, told } from '../redis/unavailable.ts'
 
 /** A line for a job's log. */
 export interface LogLine {
@@ -25,6 +27,10 @@ export interface JobLogTarget {
   /** Hears that lines could not be written; a log never makes a job fail. */
   onError: (error: Error) => void
 }
+
+/** While Redis is full, lines are tried to be written this often and this long, in milliseconds; those that come meanwhile wait. */
+const againMs = 200
+const patienceMs = 3_000
 
 /** Least time between two writes of one job, in milliseconds: a chatty tool costs Redis twenty commands a second. */
 const intervalMs = 50
@@ -99,11 +105,18 @@ export class JobLogWriter {
     this.#name ??= randomBytes(6).toString('base64url')
     this.#batches += 1
     const batch = `${this.#name}.${this.#batches}`
-    try {
-      await redis.eval(appendScript, 1, jobLogKey(queue, jobId), batch, limits.logLines, outputSec(retention), ...lines.flat())
-      await publishJobChange(redis, jobId, 'log')
-    } catch (error) {
-      onError(error as Error)
+    for (let waited = 0; ; waited += againMs) {
+      try {
+        await redis.eval(appendScript, 1, jobLogKey(queue, jobId), batch, limits.logLines, outputSec(retention), ...lines.flat())
+        await publishJobChange(redis, jobId, 'log')
+        return
+      } catch (error) {
+        if (!(told(error) instanceof RedisFullError) || waited >= patienceMs) {
+          onError(error as Error)
+          return
+        }
+        await delay(againMs)
+      }
     }
   }
 }

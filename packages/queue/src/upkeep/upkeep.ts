@@ -48,6 +48,7 @@ export class Upkeep {
       { name: 'parked', everyMs: 3_000, run: this.#each(queue => reviewParkedJobs(options, queue)) },
       { name: 'steps', everyMs: 3_000, run: this.#each(queue => cancelOrphanedSteps(options, queue)) },
       { name: 'old-jobs', everyMs: 10_000, run: this.#each(queue => removeOldJobs(options, queue)) },
+      { name: 'old-callbacks', everyMs: 60_000, run: () => options.queues.callbacks.dropOld() },
       { name: 'open-jobs', everyMs: 20_000, run: async () => { await dropEndedJobs(options.redis) } },
       { name: 'empty-queues', everyMs: 20_000, run: queues => forgetEmptyQueues(options, queues) }
     ]
