@@ -27,6 +27,7 @@ t.test('a key sees its own queues alone', async t => {
   t.same(await names(testKeys.limited), ['allowed'])
   const limited = await openVisit(service.api.address, testKeys.limited)
   t.equal((await limited.api('/queues/others:too/workers')).status, 404)
+  t.equal((await limited.api('/redis/stats')).status, 403, 'Redis holds the jobs of other queues, too')
   t.equal((await limited.api('/queues/others:too/pause', 'PUT')).status, 404)
   t.equal((await limited.api('/queues/pause', 'PUT')).status, 200)
   const admin = await openVisit(service.api.address)

@@ -60,6 +60,10 @@ t.test('R3 a read key may not read the metrics', async t => {
   t.equal((await client.request('/metrics', { key: testKeys.read })).status, 403)
 })
 
+t.test('an admin key of some queues may not read the metrics, which tell of all', async t => {
+  t.match(await client.request('/metrics', { key: testKeys.limited }), { status: 403, body: { error: { code: 'FORBIDDEN' } } })
+})
+
 async function freePort (): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')

@@ -3,10 +3,12 @@ import type { MetricsRegistry } from '@toolyard/runtime'
 import type { App } from '../app.ts'
 import { principalOf } from '../plugins/auth.ts'
 
-/** The process's metrics in the Prometheus text format, for admin keys. */
+/** The process's metrics in the Prometheus text format, for admin keys of all queues: they tell of each. */
 export async function metricsRoute (app: App, { metrics }: { metrics: MetricsRegistry }): Promise<void> {
   app.get('/metrics', async (request, reply) => {
-    if (principalOf(request).role !== 'admin') throw new HttpError('FORBIDDEN', 'This operation requires an admin API key.')
+    const { role, queueAllowlist } = principalOf(request)
+    if (role !== 'admin') throw new HttpError('FORBIDDEN', 'This operation requires an admin API key.')
+    if (queueAllowlist !== undefined) throw new HttpError('FORBIDDEN', 'The metrics tell of all queues: they require an API key without queue_allowlist.')
     return await reply.header('content-type', metrics.contentType).send(await metrics.metrics())
   })
 }
