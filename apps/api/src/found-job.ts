@@ -1,10 +1,7 @@
 import { HttpError } from '@toolyard/contract'
-import { jobJson, type JobReader, type ReadJob } from '@toolyard/queue'
+import { jobIdPattern, jobJson, type JobReader, type ReadJob } from '@toolyard/queue'
 import type { FastifyReply } from 'fastify'
 import type { Principal } from './plugins/auth.ts'
-
-/** What a job's id looks like. */
-export const jobIdPattern = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 /**
  * Reads a job that a key may see. An id that can't be one names no job; another key's job looks the same (RC24, RC25).

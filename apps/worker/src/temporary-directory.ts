@@ -1,6 +1,7 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { isAlive, startTicks } from '@toolyard/runtime'
 import { endLeftProcesses } from './left-processes.ts'
 
 /** Names say whose they are: a process by its number and, where that can be told, the moment of its start. */
@@ -15,7 +16,7 @@ const named = /^toolyard-worker-(\d+)-(\d+)-/
 export function useTemporaryDirectory (): () => void {
   const place = tmpdir()
   sweep(place)
-  const own = mkdtempSync(join(place, `toolyard-worker-${process.pid}-${startOf(process.pid) ?? 0}-`))
+  const own = mkdtempSync(join(place, `toolyard-worker-${process.pid}-${startTicks(process.pid)}-`))
   process.env['TMPDIR'] = own
   return () => {
     process.env['TMPDIR'] = place
@@ -40,23 +41,4 @@ function sweep (place: string): void {
 function isLeft (name: string): boolean {
   const [, pid = '', start = ''] = named.exec(name) ?? []
   return pid !== '' && !isAlive(Number(pid), Number(start))
-}
-
-function isAlive (pid: number, start: number): boolean {
-  try {
-    process.kill(pid, 0)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EPERM') return false
-  }
-  return (startOf(pid) ?? 0) === start
-}
-
-/** Clock ticks from boot to the process's start: field 22 of `stat`, counted behind the name, which may hold anything. */
-function startOf (pid: number): number | undefined {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19])
-  } catch {
-    return undefined
-  }
 }

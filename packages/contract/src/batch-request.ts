@@ -4,7 +4,8 @@ import {
 } from './agent-tools.ts'
 import { CallbackUrl, callbackUrlText } from './callback-url.ts'
 import { HttpError } from './errors.ts'
-import { isAbsent, isObject, unknownField } from './fields.ts'
+import { isAbsent, unknownField } from './fields.ts'
+import { isRecord } from './record.ts'
 import { defaultQueue, limits, queueNamePattern } from './limits.ts'
 
 const check = {
@@ -44,7 +45,7 @@ export function toBatch (body: InvokeBatchRequest): Batch {
 }
 
 function firstError (body: unknown): string {
-  if (!isObject(body)) return 'Request body must be an object'
+  if (!isRecord(body)) return 'Request body must be an object'
   return callsError(body['calls']) ??
     (isAbsent(body['mode']) || check.mode.Check(body['mode']) ? undefined : "'mode' must be 'sync' or 'async'") ??
     (isAbsent(body['wait_ms']) || check.waitMs.Check(body['wait_ms']) ? undefined : `'wait_ms' must be an integer ${limits.waitMs.min}..${limits.waitMs.max}`) ??
@@ -67,7 +68,7 @@ function callsError (calls: unknown): string | undefined {
 }
 
 function callError (call: unknown, at: string): string | undefined {
-  if (!isObject(call)) return `${at} must be an object`
+  if (!isRecord(call)) return `${at} must be an object`
   const id = call['call_id']
   if (typeof id !== 'string' || id.trim() === '') return `${at}.call_id is required`
   if (!check.callId.Check(id)) return `${at}.call_id must be at most ${limits.callIdLength} characters`

@@ -8,11 +8,6 @@ export function unknownField (value: object, schema: TSchema & { properties: obj
   return `'${at}${unknown.slice(0, 80)}' is not a known field (known: ${known})`
 }
 
-/** Whether a value is a JSON object. */
-export function isObject (value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 /** Null means the default, like a field that isn't there (X2). */
 export function isAbsent (value: unknown): value is undefined | null {
   return value === undefined || value === null

@@ -3,7 +3,8 @@ import { Compile } from 'typebox/schema'
 import { CallArguments, QueueName } from './agent-tools.ts'
 import { CallbackUrl, callbackUrlText } from './callback-url.ts'
 import { HttpError } from './errors.ts'
-import { isAbsent, isObject, unknownField } from './fields.ts'
+import { isAbsent, unknownField } from './fields.ts'
+import { isRecord } from './record.ts'
 import { defaultQueue, limits, queueNamePattern } from './limits.ts'
 
 const JobType = Type.String({ minLength: 1, pattern: '\\S', description: 'A job type from GET /v1/job-types.' })
@@ -104,7 +105,7 @@ export function toJobRequest (body: SubmitJobRequest): JobRequest {
 }
 
 function firstError (body: unknown): string | undefined {
-  if (!isObject(body)) return 'Request body must be an object'
+  if (!isRecord(body)) return 'Request body must be an object'
   if (!type.Check(body['type'])) return "Missing/invalid 'type'"
   for (const [name, check, text] of fields) {
     const value = body[name]

@@ -1,7 +1,8 @@
 import { Type, type Static } from 'typebox'
 import { Compile } from 'typebox/schema'
 import { HttpError } from './errors.ts'
-import { isObject, unknownField } from './fields.ts'
+import { unknownField } from './fields.ts'
+import { isRecord } from './record.ts'
 import { limits } from './limits.ts'
 
 /** A job type as the API shows it (RC29): what applies now, not only what was switched. */
@@ -54,7 +55,7 @@ export function checkJobTypePatch (body: unknown): HttpError | undefined {
 }
 
 function firstError (body: unknown): string | undefined {
-  if (!isObject(body)) return 'Request body must be an object'
+  if (!isRecord(body)) return 'Request body must be an object'
   if (Object.keys(body).length === 0) return 'No updatable fields provided'
   for (const [name, check, text] of fields) {
     if (Object.hasOwn(body, name) && !check.Check(body[name])) return text

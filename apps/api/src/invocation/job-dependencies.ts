@@ -1,7 +1,6 @@
 import { readDependsOn, type JobDependency, type JobRequest } from '@toolyard/contract'
 import type { Tool } from '@toolyard/manifests'
-import type { JobReader } from '@toolyard/queue'
-import { jobIdPattern } from '../found-job.ts'
+import { jobIdPattern, type JobReader } from '@toolyard/queue'
 import type { Principal } from '../plugins/auth.ts'
 
 const field = 'depends_on'

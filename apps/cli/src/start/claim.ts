@@ -1,5 +1,6 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { isAlive, startTicks } from '@toolyard/runtime'
 import { StartError } from '../supervision/start-error.ts'
 
 /**
@@ -12,10 +13,10 @@ import { StartError } from '../supervision/start-error.ts'
 export function claim (file: string): () => void {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
   const holder = readHolder(file)
-  if (holder !== undefined && holder.pid !== process.pid && isAlive(holder)) throw alreadyRunning(holder.pid)
+  if (holder !== undefined && holder.pid !== process.pid && isHolding(holder)) throw alreadyRunning(holder.pid)
   rmSync(file, { force: true })
   try {
-    writeFileSync(file, JSON.stringify({ pid: process.pid, started: startOf(process.pid) }), { flag: 'wx', mode: 0o600 })
+    writeFileSync(file, JSON.stringify({ pid: process.pid, boot: bootId(), started: startTicks(process.pid) }), { flag: 'wx', mode: 0o600 })
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') throw alreadyRunning(readHolder(file)?.pid ?? 'unknown')
     throw error
@@ -25,34 +26,29 @@ export function claim (file: string): () => void {
 
 interface Holder {
   pid: number
-  /** When the process started, in the kernel's words; empty where that can't be told. */
-  started: string
+  /** The boot in which it started, and clock ticks from then on; empty and 0 where that can't be told. */
+  boot: string
+  started: number
 }
 
 function readHolder (file: string): Holder | undefined {
   try {
-    const { pid, started } = JSON.parse(readFileSync(file, 'utf8')) as Partial<Holder>
-    return typeof pid === 'number' && pid > 0 && typeof started === 'string' ? { pid, started } : undefined
+    const { pid, boot, started } = JSON.parse(readFileSync(file, 'utf8')) as Partial<Holder>
+    return typeof pid === 'number' && pid > 0 && typeof boot === 'string' && typeof started === 'number' ? { pid, boot, started } : undefined
   } catch {
     return undefined
   }
 }
 
-function isAlive ({ pid, started }: Holder): boolean {
-  try {
-    process.kill(pid, 0)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EPERM') return false
-  }
-  return startOf(pid) === started
+/** A boot begins the clock ticks anew. */
+function isHolding ({ pid, boot, started }: Holder): boolean {
+  return boot === bootId() && isAlive(pid, started)
 }
 
-/** Linux: the boot and the clock ticks since then (field 22 of `stat`, counted behind the name, which may hold anything). */
-function startOf (pid: number): string {
+/** Linux: which boot it is; empty elsewhere. */
+function bootId (): string {
   try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-    return `${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()} ${fields[19] ?? ''}`
+    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
   } catch {
     return ''
   }

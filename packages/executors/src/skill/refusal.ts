@@ -9,11 +9,6 @@ export function refusal (code: Extract<CallErrorCode, 'INVALID_ARGUMENTS' | 'NOT
 /** Arguments that are no object (SC4). */
 export const noObject = refusal('INVALID_ARGUMENTS', 'arguments must be an object')
 
-/** Whether arguments are what a mapping can be applied to. */
-export function isObject (args: unknown): args is Record<string, unknown> {
-  return typeof args === 'object' && args !== null && !Array.isArray(args)
-}
-
 /** A parameter's value; undefined for what the caller didn't send, also when its name is one that every object inherits. */
 export function ownValue (args: Record<string, unknown>, param: string): unknown {
   return Object.hasOwn(args, param) ? args[param] : undefined

@@ -1,3 +1,4 @@
+import { isRecord } from '@toolyard/contract/terms'
 import type { SkillRun } from '@toolyard/manifests'
 import type { CommandHost } from '../command/run-command.ts'
 import type { Outcome, RunContext } from '../run/outcome.ts'
@@ -7,7 +8,7 @@ import { processOutcome } from '../result/process-outcome.ts'
 import { allowedCommand } from './allowed-command.ts'
 import { buildArgv } from './argv.ts'
 import { createCallProcesses } from './call-processes.ts'
-import { isObject, noObject } from './refusal.ts'
+import { noObject } from './refusal.ts'
 import { createResolve } from './resolver.ts'
 
 /**
@@ -15,7 +16,7 @@ import { createResolve } from './resolver.ts'
  * The output is its stdout as text. Resolvers and program share the timeout of the context.
  */
 export async function runSkill (name: string, run: SkillRun, args: unknown, context: RunContext, host: CommandHost): Promise<Outcome> {
-  if (!isObject(args)) return noObject
+  if (!isRecord(args)) return noObject
   const path = host.env['PATH']
   const runProcess = createCallProcesses(name, context, host)
   const argv = await buildArgv(run.args, args, createResolve(run, { runProcess, path, log: context.log }))

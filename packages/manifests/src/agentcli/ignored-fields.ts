@@ -1,3 +1,4 @@
+import { isRecord } from '@toolyard/contract/terms'
 import type { DocumentPath, FieldFault } from '../finding/finding.ts'
 import { Limits } from '../program/limit-fields.ts'
 import { permissionAliases, unknownFields } from '../document/unknown-fields.ts'
@@ -58,8 +59,4 @@ interface Place {
 function othersThan (value: Record<string, unknown>, place: Place): FieldFault[] {
   const known = new Set(Object.keys(place.definition.properties).map(folded))
   return unknownFields(Object.fromEntries(Object.entries(value).filter(([name]) => !known.has(folded(name)))), { ...place, all: true })
-}
-
-function isRecord (value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,3 +1,4 @@
+import { isRecord } from '@toolyard/contract/terms'
 import type { JsonSchema } from '../tool/tool.ts'
 import { strictExcess } from './strict-size.ts'
 import { droppedKeywords, strictFormats, strictKeywords } from './strict-limits.ts'
@@ -102,8 +103,4 @@ function annotations ({ title, description }: JsonSchema): JsonSchema {
 
 function at (place: string): string {
   return place === '' ? 'the schema' : place
-}
-
-function isRecord (value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,3 +1,4 @@
+import { isRecord } from '@toolyard/contract/terms'
 import type { JsonSchema } from '../tool/tool.ts'
 
 /** Steps and fields that one call may take: choices within choices are gone through again and again. */
@@ -151,8 +152,4 @@ function unescaped (part: string): string {
   } catch {
     return part
   }
-}
-
-function isRecord (value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,3 +1,4 @@
+import { isRecord } from '@toolyard/contract/terms'
 import { lstat, readdir, stat } from 'node:fs/promises'
 import { extname, join } from 'node:path'
 
@@ -58,8 +59,4 @@ async function holdsVersions (directory: string): Promise<boolean> {
 
 async function exists (path: string): Promise<boolean> {
   return await stat(path).then(() => true, () => false)
-}
-
-function isRecord (value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

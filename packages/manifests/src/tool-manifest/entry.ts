@@ -1,4 +1,4 @@
-import { limits } from '@toolyard/contract/terms'
+import { limits, isRecord } from '@toolyard/contract/terms'
 import { placeOf } from '../document/place.ts'
 import type { DocumentPath } from '../finding/finding.ts'
 import { jobTypeOf } from '../tool/job-type.ts'
@@ -112,8 +112,4 @@ function descriptorFindings (descriptor: ToolDescriptor, path: DocumentPath, sch
   const unknown = unknownFields(runtime, { path: [...path, 'runtime'], definition: ToolDescriptor.properties.runtime, all: false, aliases: runtimeAliases })
   const unknownLimits = unknownFields(runtime.limits ?? {}, { path: [...path, 'runtime', 'limits'], definition: SnakeLimits, all: true })
   return [...found, ...[...unknown, ...unknownLimits].map((fault): Remark => ({ severity: 'warning', ...fault }))]
-}
-
-function isRecord (value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,3 +1,4 @@
+import { isRecord } from '@toolyard/contract/terms'
 import { Check } from 'typebox/schema'
 import type { TSchema } from 'typebox'
 import { placeOf } from '../document/place.ts'
@@ -113,8 +114,4 @@ function fieldFault (path: DocumentPath, root: number): FieldFault {
   const text = candidates.reduce<FieldText | undefined>((best, each) => (best?.place.length ?? 0) > each.place.length ? best : each, undefined)
   if (text === undefined) return { path, rule: 'P12', message: `${placeOf(path)} must be an object`, fix: 'Write an object.' }
   return { path, rule: text.rule, message: `${placeOf(path)} ${text.says}`, fix: text.fix }
-}
-
-function isRecord (value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

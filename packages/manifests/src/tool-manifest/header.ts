@@ -1,3 +1,4 @@
+import { isRecord } from '@toolyard/contract/terms'
 import { Check } from 'typebox/schema'
 import { placeOf } from '../document/place.ts'
 import { ManifestFault } from '../finding/finding.ts'
@@ -61,8 +62,4 @@ function checkVersion (manifest: Record<string, unknown>, findings: FindingList)
   if (version === 1) findings.add([{ ...warning, fix: 'Write it as a text, in quotes: "1.0". The number is read as such.' }])
   else if (typeof version === 'string' || typeof version === 'number') findings.add([{ ...warning, fix: `Nothing, when this manifest keeps to version 1.0, as which it is read; else it may mean something else here than in version ${String(version).slice(0, 20)}.` }])
   else findings.add([{ ...warning, nonconforming: true, fix: 'Add schema_version: "1.0".' }])
-}
-
-function isRecord (value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,3 +1,4 @@
+import { isRecord } from '@toolyard/contract/terms'
 import type { JsonSchema } from '../tool/tool.ts'
 
 /**
@@ -58,8 +59,4 @@ function isOfType (value: unknown, type: unknown): boolean {
     case 'number': return typeof value === 'number'
     default: return typeof value === 'string'
   }
-}
-
-function isRecord (value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

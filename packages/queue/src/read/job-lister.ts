@@ -1,3 +1,4 @@
+import { jobIdPattern } from '../record/job-id.ts'
 import { createHash } from 'node:crypto'
 import type { JobListQuery, JobSummary } from '@toolyard/contract'
 import type { IndexedJob } from '../record/job-index.ts'
@@ -22,8 +23,6 @@ export interface JobPage {
 const chunkSize = 200
 /** Jobs that one page looks at for those that fit the filters; a page may be short, or empty, and still have a next one. */
 const maxExamined = 5_000
-
-const idPattern = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 /** What a `JobLister` lists with. */
 export interface JobListerParts {
@@ -85,7 +84,7 @@ function cursorAt (id: string, query: JobListQuery): string {
 
 function positionOf (cursor: string, query: JobListQuery): string {
   const [id = '', filters] = Buffer.from(cursor, 'base64url').toString().split(' ')
-  if (!idPattern.test(id) || filters !== filtersOf(query)) throw new CursorError("'cursor' is not a cursor of this query")
+  if (!jobIdPattern.test(id) || filters !== filtersOf(query)) throw new CursorError("'cursor' is not a cursor of this query")
   return id
 }
 

@@ -37,3 +37,6 @@ export function newJobId (now = Date.now()): string {
 export function createdAt (jobId: string): number {
   return Number.parseInt(jobId.slice(0, 13).replace('-', ''), 16)
 }
+
+/** What every job id looks like, in lower case. */
+export const jobIdPattern = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/

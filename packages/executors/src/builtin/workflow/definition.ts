@@ -1,6 +1,6 @@
-import { limits, isQueueName, queueNamePattern } from '@toolyard/contract/terms'
+import { limits, isQueueName, queueNamePattern, isRecord } from '@toolyard/contract/terms'
 import { BuiltinFailure } from '../kit/handler.ts'
-import { field, isRecord, record, refuseUnknown, text, whole } from './fields.ts'
+import { field, record, refuseUnknown, text, whole } from './fields.ts'
 import { readParams, type WorkflowParam } from './params.ts'
 import type { StepWishes } from '../../run/steps.ts'
 

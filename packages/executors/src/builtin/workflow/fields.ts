@@ -1,3 +1,4 @@
+import { isRecord } from '@toolyard/contract/terms'
 import { BuiltinFailure } from '../kit/handler.ts'
 
 /** The one of two names of a field that is there; undefined for null and for none. */
@@ -27,11 +28,6 @@ export function whole (value: Record<string, unknown>, name: string, { min, max 
 export function record (value: unknown, at: string): Record<string, unknown> {
   if (!isRecord(value)) throw new BuiltinFailure(`${at} must be a map`)
   return value
-}
-
-/** Whether a value is a map. */
-export function isRecord (value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** A field that nobody knows is a mistake in writing, which would have no effect. */

@@ -1,5 +1,6 @@
+import { isRecord } from '@toolyard/contract/terms'
 import { BuiltinFailure } from '../kit/handler.ts'
-import { isRecord, record, refuseUnknown, text } from './fields.ts'
+import { record, refuseUnknown, text } from './fields.ts'
 
 /** A parameter that a workflow declares. */
 export interface WorkflowParam {

@@ -1,3 +1,4 @@
+import { isRecord } from '@toolyard/contract/terms'
 import type { JsonSchema, PythonRun } from '@toolyard/manifests'
 
 /** A compiled schema: what is wrong with a value, by JSON pointer. It never changes the value. */
@@ -25,14 +26,10 @@ export function createOutputCheck (compile: CompileSchema): OutputCheck {
 
   return (run, output) => {
     if (run.outputs === undefined) return undefined
-    if (!isObject(output)) return 'the output is not an object'
+    if (!isRecord(output)) return 'the output is not an object'
     if (output['success'] === false) return undefined
     const result = checkOf(run, run.outputs)(output)
     if (result.ok) return undefined
     return `the output is not as declared: ${result.issues.map(({ path, message }) => `${path} ${message}`).join(', ')}`
   }
-}
-
-function isObject (value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
