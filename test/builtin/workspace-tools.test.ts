@@ -83,3 +83,23 @@ t.test('workspace_delete is there only while it is switched on, and keeps what l
   t.same(readdirSync(fixture.workspace), [])
   t.ok(existsSync(join(outside, 'kept')))
 })
+
+t.test('a path leads at most 64 levels below the workspace, by whatever way', async t => {
+  const fixture = createFixture(t)
+  const write = async (path: string): Promise<Outcome> => await fixture.runBuiltin('data.write_file', { path, content: 'x', create_if_missing: true, mkdir_p: true })
+  const tooDeep = failed('the path leads deeper than 64 levels below the workspace')
+  const deepest = `${'d/'.repeat(63)}file`
+  t.same(await write(`d/${deepest}`), tooDeep)
+  t.notOk(existsSync(join(fixture.workspace, 'd')), 'nothing is made on the way')
+  t.match(outputOf(await write(deepest)), { ok: true, path: deepest })
+  t.match(outputOf(await fixture.runBuiltin('data.file_read', { path: `${'d/../'.repeat(100)}${deepest}` })), { content_text: 'x' })
+  symlinkSync('d/'.repeat(40), join(fixture.workspace, 'half'))
+  t.match(outputOf(await fixture.runBuiltin('workspace.stat', { path: `half/${'d/'.repeat(23)}file` })), { path: deepest })
+  symlinkSync('../'.repeat(10), join(fixture.workspace, 'd/'.repeat(40), 'up'))
+  t.match(outputOf(await fixture.runBuiltin('workspace.stat', { path: `half/up/${'d/'.repeat(33)}file` })), { path: deepest })
+  mkdirSync(join(fixture.workspace, 'd/'.repeat(64)))
+  t.same(await write(`half/${'d/'.repeat(24)}file`), tooDeep)
+  t.same(await fixture.runBuiltin('workspace.move', { from: 'half', to: `${'d/'.repeat(64)}half` }), tooDeep)
+  t.same(await fixture.runBuiltin('tools.find_in_files', { query: 'x', files: [`d/${deepest}`] }), tooDeep)
+  t.match(outputOf(await fixture.runBuiltin('workspace.move', { from: 'd'.concat('/d'.repeat(30)), to: 'up' })), { ok: true })
+})

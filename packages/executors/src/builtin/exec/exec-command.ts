@@ -35,7 +35,7 @@ export function createExec (allowlist: readonly string[]): BuiltinHandler {
     const program = findProgram(command, host.env['PATH'])
     if (program === undefined) throw new BuiltinFailure(`command not found: ${command}`, 'TOOL_UNAVAILABLE')
     const argv = textsArgument(args['args'])
-    const end = await atPlace(context.workspace, textArgument(args['cwd']) || '.', { notFound: 'cwd not found' }, async place => {
+    const end = await atPlace(context, textArgument(args['cwd']) || '.', { notFound: 'cwd not found' }, async place => {
       return await inDirectory(place, 'cwd', async directory => {
         const plan = { program, name: command, args: argv, cwd: join(resolve(host.workspaceDir), place.relative) }
         return await run(plan, { wantedMs: integerArgument(args['timeout_ms'], timeoutMs), startIn: host.box === undefined ? foreignPath(directory) : plan.cwd }, context)

@@ -21,7 +21,7 @@ const sniffBytes = 8_192
 export const readWorkspaceFile: BuiltinHandler = async (args, context) => {
   const path = args['path']
   if (typeof path !== 'string' || path.trim() === '') throw new BuiltinFailure('path is required')
-  return await atPlace(context.workspace, path, { notFound: 'file not found' }, async place => {
+  return await atPlace(context, path, { notFound: 'file not found' }, async place => {
     const { handle, size } = openFile(place)
     try {
       const file = { handle, size, maxBytes: integerArgument(args['max_bytes'], maxBytes), base64: args['encoding'] === 'base64', throwIfAborted: () => { context.signal.throwIfAborted() } }

@@ -44,7 +44,7 @@ async function writeFile (args: Readonly<Record<string, unknown>>, context: Buil
     makeParents: args['mkdir_p'] === true && !dryRun,
     missingParent: args['mkdir_p'] === true ? 'parent directory does not exist (dry_run makes none)' : 'parent directory does not exist (set mkdir_p=true)'
   }
-  return await atPlace(context.workspace, path, options, async place => {
+  return await atPlace(context, path, options, async place => {
     const call: WriteCall = { change, args, context, threads }
     if (dryRun) return await write(place, call, () => {})
     return await turns.run({ directory: place.directory, name: place.name, signal: context.signal }, check => write(place, call, check))

@@ -1,6 +1,6 @@
 import { comparePaths } from './cursor.ts'
 import { FileText } from './file-text.ts'
-import { openGivenFile } from './given-files.ts'
+import { givenPaths, openGivenFile } from './given-files.ts'
 import { createGlob } from './glob.ts'
 import { matchesIn } from './line-matches.ts'
 import { compileQuery, type LinePattern } from './line-pattern.ts'
@@ -82,7 +82,7 @@ function * walked (task: SearchTask, walk: TreeWalk, { base, service }: Ground):
 
 function * given (task: SearchTask, files: readonly string[], { base, service }: Ground): Generator<Candidate> {
   const fits = createGlob(task.glob)
-  for (const path of [...new Set(files)].sort(comparePaths)) {
+  for (const path of givenPaths(task, files, service).sort(comparePaths)) {
     if (!fits(path) || (task.after !== undefined && comparePaths(path, task.after.path) < 0)) continue
     yield { path, open: buffer => openGivenFile(base, path, { buffer, service }) }
   }

@@ -1,7 +1,6 @@
 import type { Threads } from '../../run/threads.ts'
 import { integerArgument, textsArgument } from '../kit/arguments.ts'
-import { BuiltinFailure, type BuiltinContext, type BuiltinHandler } from '../kit/handler.ts'
-import { atPlace } from '../workspace/place.ts'
+import { BuiltinFailure, type BuiltinHandler } from '../kit/handler.ts'
 import { writeCursor } from './cursor.ts'
 import { queryChars } from './line-pattern.ts'
 import { askThread, atSearchBase } from './search-base.ts'
@@ -22,7 +21,7 @@ export function createFindInFiles (threads: Threads): BuiltinHandler {
     const limit = integerArgument(args['max_results'], maxResults)
     const named = textsArgument(args['files'])
     return await atSearchBase(named.length === 0 ? args : { ...args, path: '.' }, context, async scope => {
-      const files = named.length === 0 ? undefined : await resolved(named, context)
+      const files = named.length === 0 ? undefined : named
       const task = { ...scope, limit, find: { kind: 'contents', ...wanted, files } } as const
       const { results, hasMore, truncated, next, skippedBinary } = await askThread<ContentResult>(threads, task, context.signal)
       return {
@@ -52,9 +51,4 @@ function queryOf (args: Readonly<Record<string, unknown>>): LineQuery {
     caseSensitive: args['case_sensitive'] === true,
     contextLines: integerArgument(args['context_lines'], contextLines)
   }
-}
-
-/** Files that the caller names are searched whatever their names; @throws BuiltinFailure for one that isn't there. */
-async function resolved (files: readonly string[], { workspace }: BuiltinContext): Promise<string[]> {
-  return await Promise.all(files.map(file => atPlace(workspace, file, { notFound: `file not found: ${file}` }, place => Promise.resolve(place.relative))))
 }

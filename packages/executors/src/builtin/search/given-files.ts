@@ -1,8 +1,30 @@
 import { closeSync } from 'node:fs'
+import { findWay } from '../workspace/place.ts'
 import { isOwnName } from '../workspace/own-names.ts'
 import { isServiceName, type ServiceFiles } from '../workspace/service-files.ts'
+import { walkAtOnce } from '../workspace/walk-way.ts'
 import { FileText } from './file-text.ts'
+import { openRoot } from './name-search.ts'
+import type { SearchTask } from './task.ts'
 import { openChild, openPath, type OpenDirectory } from './tree-walk.ts'
+
+/**
+ * The paths from the workspace of files that a caller names, each once. They are searched whatever their names.
+ *
+ * @throws BuiltinFailure for one that isn't there.
+ */
+export function givenPaths (task: SearchTask, files: readonly string[], service: ServiceFiles): string[] {
+  const root = openRoot(task, service)
+  try {
+    return [...new Set(files.map(file => {
+      const { directory, names } = walkAtOnce(findWay(root, file, { notFound: `file not found: ${file}` }))
+      if (directory !== root) directory.handle.close()
+      return names.join('/') || '.'
+    }))]
+  } finally {
+    root.handle.close()
+  }
+}
 
 /** Opens a file by its path from an open directory, never by a link; undefined for what can't be opened, or isn't to be. */
 export function openGivenFile (base: OpenDirectory, file: string, { buffer, service }: { buffer: Buffer, service: ServiceFiles }): FileText | undefined {

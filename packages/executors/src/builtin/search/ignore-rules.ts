@@ -25,8 +25,8 @@ export function innerScope (outer: IgnoreScope | undefined, rules: IgnoreRules |
 }
 
 /** The rules above a base, from the workspace down; none when they ignore the base, since it was asked for by name. */
-export function scopeAbove (rules: readonly IgnoreRules[] | undefined, base: string): IgnoreScope | undefined {
-  const scope = rules?.reduce<IgnoreScope | undefined>(innerScope, undefined)
+export function scopeAbove (rules: readonly IgnoreRules[], base: string): IgnoreScope | undefined {
+  const scope = rules.reduce<IgnoreScope | undefined>(innerScope, undefined)
   return base !== '.' && scope?.ignores(base, true) === true ? undefined : scope
 }
 

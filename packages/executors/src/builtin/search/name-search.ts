@@ -1,8 +1,9 @@
-import { openWorkspace, type Directory, type Workspace } from '../workspace/directory.ts'
+import { openWorkspace, type Workspace } from '../workspace/directory.ts'
 import { ServiceFiles } from '../workspace/service-files.ts'
-import { walkWay } from '../workspace/walk-way.ts'
+import { walkAtOnce, walkWay } from '../workspace/walk-way.ts'
 import { createGlob } from './glob.ts'
 import { scopeAbove } from './ignore-rules.ts'
+import { rulesAbove } from './rules-above.ts'
 import type { NameResult, SearchAnswer, SearchTask } from './task.ts'
 import { openPath, TreeWalk, type OpenDirectory, type TreeEntry } from './tree-walk.ts'
 
@@ -19,12 +20,13 @@ export function searchNames (task: SearchTask, query: string): SearchAnswer<Name
 }
 
 /** The walk that a task asks for. */
-export function createWalk ({ base, includeHidden, ignoreAbove, after, until }: SearchTask, service: ServiceFiles): TreeWalk {
-  const scope = scopeAbove(ignoreAbove, base)
+export function createWalk (task: SearchTask, service: ServiceFiles): TreeWalk {
+  const { base, includeHidden, includeIgnored, after, until } = task
+  const scope = includeIgnored ? undefined : scopeAbove(rulesAbove(task, service), base)
   let asked = 0
   // The clock is read now and then: an entry takes less time than that.
   const isOver = (): boolean => ++asked % 64 === 0 && Date.now() > until
-  return new TreeWalk({ base, service, includeHidden, scope, respectIgnore: ignoreAbove !== undefined, after: after?.path, isOver })
+  return new TreeWalk({ base, service, includeHidden, scope, respectIgnore: !includeIgnored, after: after?.path, isOver })
 }
 
 /** The directory that is searched. */
@@ -54,22 +56,20 @@ function answer (results: readonly NameResult[], walk: TreeWalk, { limit }: Sear
   return { results: page, hasMore, truncated: walk.ended, next: next === undefined ? undefined : { path: next }, scanned: walk.scanned, skippedBinary: 0 }
 }
 
-/** The workspace, for the thread itself. */
-function openRoot ({ root: { fd, paths } }: SearchTask, service: ServiceFiles): Workspace {
+/** The workspace, for the thread itself; the caller closes it. */
+export function openRoot ({ root: { fd, paths } }: SearchTask, service: ServiceFiles): Workspace {
   return openWorkspace(process.platform === 'linux' ? `/proc/self/fd/${fd}` : paths[0] ?? '', service, paths)
 }
 
 /** Links count as what they lead to; undefined for anything else, what lies outside the workspace, and files of the service. */
 function typeOf ({ dirent, directory, name, path }: TreeEntry, root: Workspace): NameResult['type'] | undefined {
   if (!dirent.isSymbolicLink()) return root.service.has(openPath(directory, name), dirent) ? undefined : kindOf(dirent)
-  const opened = new Set<Directory>()
   try {
-    const { stats } = walkWay(root, path.split('/'), { keepLink: false, notFound: '', opened })
+    const { directory, stats } = walkAtOnce(walkWay(root, path.split('/'), { keepLink: false, notFound: '' }))
+    if (directory !== root) directory.handle.close()
     return stats.of === undefined ? undefined : kindOf(stats.of)
   } catch {
     return undefined
-  } finally {
-    for (const directory of opened) directory.handle.close()
   }
 }
 

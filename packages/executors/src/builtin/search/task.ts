@@ -11,8 +11,8 @@ export interface SearchTask {
   /** From the workspace; `.` for the workspace itself. */
   base: string
   includeHidden: boolean
-  /** Rules of the directories above, from the workspace down; undefined when ignored files are searched too. */
-  ignoreAbove: readonly IgnoreRules[] | undefined
+  /** Whether ignored files are searched too. */
+  includeIgnored: boolean
   /** Only paths that match; without a slash, names. */
   glob: string | undefined
   /** The results that another page ended with. */
@@ -33,7 +33,7 @@ export interface LineQuery {
 }
 
 export interface ContentQuery extends LineQuery {
-  /** Files to search instead of walking, by their path from the base, which is the workspace: nothing hides or ignores them. */
+  /** Files to search instead of walking, as the caller names them; the base is the workspace. Nothing hides or ignores them. */
   files: readonly string[] | undefined
 }
 

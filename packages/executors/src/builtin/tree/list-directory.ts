@@ -17,17 +17,17 @@ const listed = 1_024
  * modified_at}], entry_count, total_count, next_cursor?}`: sizes in bytes, times in ISO 8601, links not followed;
  * `next_cursor` goes on after the last entry when there are more.
  */
-export const listDirectory: BuiltinHandler = async (args, { workspace, signal }) => {
+export const listDirectory: BuiltinHandler = async (args, context) => {
   const limit = integerArgument(args['max_results'], maxResults)
   const after = textArgument(args['cursor'])
-  return await atPlace(workspace, textArgument(args['path']) || '.', { notFound: 'path not found' }, async place => {
+  return await atPlace(context, textArgument(args['path']) || '.', { notFound: 'path not found' }, async place => {
     return await inDirectory(place, 'path', async directory => {
       const hidden = args['include_hidden'] === true
       const taken = place.root.service.namesIn(directory.handle.fd)
       const { page, rest, total } = await firstNames(directory, { after, limit, counts: name => !isOwnName(name) && !isServiceName(name, taken) && (hidden || !name.startsWith('.')) })
       const entries: object[] = []
       for (const name of page) {
-        signal.throwIfAborted()
+        context.signal.throwIfAborted()
         entries.push(...await describe(directory, name, place))
       }
       return {

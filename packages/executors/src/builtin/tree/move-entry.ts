@@ -16,17 +16,17 @@ export function createMoveEntry (turns: WriteTurns): BuiltinHandler {
   return async (args, context) => await moveEntry(args, context, turns)
 }
 
-async function moveEntry (args: Readonly<Record<string, unknown>>, { workspace, signal }: BuiltinContext, turns: WriteTurns): Promise<object> {
+async function moveEntry (args: Readonly<Record<string, unknown>>, context: BuiltinContext, turns: WriteTurns): Promise<object> {
   const [from, to] = [textArgument(args['from']), textArgument(args['to'])]
   if (from === '' || to === '') throw new BuiltinFailure(`${from === '' ? 'from' : 'to'} is required`)
   const overwrite = args['overwrite'] === true
   const target = { notFound: 'path not found', mayBeMissing: true, keepLink: true, makeParents: args['mkdir_p'] === true, missingParent: 'parent directory does not exist (set mkdir_p=true)' }
-  return await atPlace(workspace, from, { notFound: 'path not found', keepLink: true }, async source => {
+  return await atPlace(context, from, { notFound: 'path not found', keepLink: true }, async source => {
     if (source.name === '.') throw new BuiltinFailure('the workspace itself cannot be moved')
     if (source.root.service.isBelow(entryPath(source.directory, source.name))) throw refusal()
-    return await atPlace(workspace, to, target, async end => {
+    return await atPlace(context, to, target, async end => {
       // Writers of the target wait until it is in place.
-      return await turns.run({ directory: end.directory, name: end.name, signal }, check => move(source, end, { overwrite, check }))
+      return await turns.run({ directory: end.directory, name: end.name, signal: context.signal }, check => move(source, end, { overwrite, check }))
     })
   })
 }

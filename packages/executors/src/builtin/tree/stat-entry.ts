@@ -13,10 +13,10 @@ const chunkBytes = 1_048_576
  * `workspace.stat`: one file or directory, through links. Returns `{ok, path, type, size, mode, modified_at, sha256?}`:
  * size in bytes, mode in octal digits, time in ISO 8601; `sha256` of files up to 100 MiB, as `data.write_file` wants it.
  */
-export const statEntry: BuiltinHandler = async (args, { workspace, signal }) => {
+export const statEntry: BuiltinHandler = async (args, context) => {
   const path = textArgument(args['path'])
   if (path === '') throw new BuiltinFailure('path is required')
-  return await atPlace(workspace, path, { notFound: 'path not found' }, async place => {
+  return await atPlace(context, path, { notFound: 'path not found' }, async place => {
     const { stats } = place
     if (stats === undefined) throw new BuiltinFailure('path not found')
     return {
@@ -26,7 +26,7 @@ export const statEntry: BuiltinHandler = async (args, { workspace, signal }) => 
       size: stats.size,
       mode: (stats.mode & 0o7777).toString(8).padStart(4, '0'),
       modified_at: stats.mtime.toISOString(),
-      ...(stats.isFile() && stats.size <= hashedBytes ? { sha256: await hash(place, signal) } : {})
+      ...(stats.isFile() && stats.size <= hashedBytes ? { sha256: await hash(place, context.signal) } : {})
     }
   })
 }

@@ -1,4 +1,4 @@
-import { BuiltinFailure, type BuiltinHandler, type WorkspaceSetting } from '../kit/handler.ts'
+import { BuiltinFailure, type BuiltinContext, type BuiltinHandler } from '../kit/handler.ts'
 import { textArgument } from '../kit/arguments.ts'
 import { workflowAnswer } from './answer.ts'
 import { readDefinition } from './definition.ts'
@@ -16,9 +16,10 @@ const defaultFile = 'workflows.yaml'
  * what was begun before it. The first step that fails ends the workflow. See docs/decisions/0045-workflow-steps.md.
  */
 export function createRunWorkflow (readYaml: ReadYaml): BuiltinHandler {
-  return async (args, { steps, timeoutMs, workspace, log }) => {
+  return async (args, context) => {
+    const { steps, log } = context
     if (steps === undefined) throw new BuiltinFailure('workflows are run by workers alone', 'TOOL_UNAVAILABLE')
-    const kept = await steps.keep(async () => JSON.stringify(await makePlan(args, { steps, timeoutMs, workspace, readYaml })))
+    const kept = await steps.keep(async () => JSON.stringify(await makePlan(args, { steps, context, readYaml })))
     const plan = JSON.parse(kept) as WorkflowPlan
     const progress = await steps.progress(plan.steps.map(step => step.name))
     const isLate = steps.now() >= plan.until
@@ -43,16 +44,15 @@ export function createRunWorkflow (readYaml: ReadYaml): BuiltinHandler {
 
 interface PlanHost {
   steps: WorkflowSteps
-  timeoutMs: number
-  workspace: WorkspaceSetting
+  context: BuiltinContext
   readYaml: ReadYaml
 }
 
-async function makePlan (args: Readonly<Record<string, unknown>>, { steps, timeoutMs, workspace, readYaml }: PlanHost): Promise<WorkflowPlan> {
-  const until = steps.now() + timeoutMs
+async function makePlan (args: Readonly<Record<string, unknown>>, { steps, context, readYaml }: PlanHost): Promise<WorkflowPlan> {
+  const until = steps.now() + context.timeoutMs
   const name = textArgument(args['workflow'])
   if (name === '') throw new BuiltinFailure('workflow is required')
-  const { path: file, document } = await readWorkflowFile(workspace, textArgument(args['workflow_file']) || defaultFile, readYaml)
+  const { path: file, document } = await readWorkflowFile(context, textArgument(args['workflow_file']) || defaultFile, readYaml)
   const definition = readDefinition(document, name)
   const queue = textArgument(args['queue'])
   const params = { ...args['vars'] as object, ...args['params'] as object }

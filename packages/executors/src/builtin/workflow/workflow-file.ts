@@ -1,7 +1,7 @@
 import { limits } from '@toolyard/contract/terms'
-import { BuiltinFailure, type WorkspaceSetting } from '../kit/handler.ts'
+import { BuiltinFailure } from '../kit/handler.ts'
 import { openFile, readFully } from '../workspace/open-file.ts'
-import { atPlace } from '../workspace/place.ts'
+import { atPlace, type PathContext } from '../workspace/place.ts'
 
 /** Reads YAML with bounded time and memory; given by the worker. */
 export type ReadYaml = (text: string) => Promise<{ ok: true, value: unknown, duplicates: ReadonlyArray<{ line: number }> } | { ok: false, fault: { message: string, line?: number } }>
@@ -21,8 +21,8 @@ export interface WorkflowFile {
  *
  * @throws BuiltinFailure `workflow file not found: F`, or what is wrong with the file.
  */
-export async function readWorkflowFile (workspace: WorkspaceSetting, path: string, readYaml: ReadYaml): Promise<WorkflowFile> {
-  const found = await textOf(workspace, path) ?? await textOf(workspace, `${room}/${path}`)
+export async function readWorkflowFile (context: PathContext, path: string, readYaml: ReadYaml): Promise<WorkflowFile> {
+  const found = await textOf(context, path) ?? await textOf(context, `${room}/${path}`)
   if (found === undefined) throw new BuiltinFailure(`workflow file not found: ${path}`)
   const reading = await readYaml(found.text)
   if (!reading.ok) throw new BuiltinFailure(`workflow file ${found.path}${at(reading.fault.line)}: ${reading.fault.message}`)
@@ -32,10 +32,10 @@ export async function readWorkflowFile (workspace: WorkspaceSetting, path: strin
 }
 
 /** Undefined when no such file is there. */
-async function textOf (workspace: WorkspaceSetting, path: string): Promise<{ path: string, text: string } | undefined> {
+async function textOf (context: PathContext, path: string): Promise<{ path: string, text: string } | undefined> {
   const notFound = 'there is no such file'
   try {
-    return await atPlace(workspace, path, { notFound }, async place => {
+    return await atPlace(context, path, { notFound }, async place => {
       const { handle, size } = openFile(place)
       try {
         if (size > limits.workflow.fileBytes) throw new BuiltinFailure(`workflow file ${path} is larger than ${limits.workflow.fileBytes} bytes`)

@@ -1,6 +1,6 @@
 import type { Stats } from 'node:fs'
 import { lstat, mkdir } from 'node:fs/promises'
-import { BuiltinFailure, type WorkspaceSetting } from '../kit/handler.ts'
+import { BuiltinFailure, type BuiltinContext } from '../kit/handler.ts'
 import { entryPath, openDirectory, type Directory, type Workspace } from './directory.ts'
 import { WorkspaceRoot } from './root.ts'
 import { escape, walkWay, type Walked } from './walk-way.ts'
@@ -21,6 +21,9 @@ export interface Place {
 
 /** UTF-16 units of a path; the kernel takes 4,096 bytes of one, and links of the workspace can make it shorter. */
 const maxChars = 65_536
+
+/** What a walk needs of its call; the signal is looked at by long walks alone. */
+export type PathContext = Pick<BuiltinContext, 'workspace' | 'signal'>
 
 /** How a path is looked up. */
 export interface PlaceOptions {
@@ -44,28 +47,58 @@ export interface PlaceOptions {
  * @throws BuiltinFailure `path escapes workspace root` for a path or a link that leaves the workspace, NOT_ALLOWED for one
  *   that leads to a file of the service, or `notFound`.
  */
-export async function atPlace<T> (workspace: WorkspaceSetting, path: string, options: PlaceOptions, use: (place: Place) => Promise<T>): Promise<T> {
+export async function atPlace<T> (context: PathContext, path: string, options: PlaceOptions, use: (place: Place) => Promise<T>): Promise<T> {
   await takeTurn()
-  const held = WorkspaceRoot.hold(workspace)
+  const held = WorkspaceRoot.hold(context.workspace)
   const root = held.directory
-  const opened = new Set<Directory>()
+  let last: Directory = root
   try {
-    if (path.length > maxChars) throw new BuiltinFailure(options.notFound)
-    const way = wayInto(root.paths, path)
-    if (way === undefined) throw escape()
-    // No name has one; the walk itself would notice only where it looks.
-    if (path.includes('\0')) throw new BuiltinFailure(options.mayBeMissing === true ? 'a path holds no NUL character' : options.notFound)
-    const walk = (names: readonly string[]): Walked => walkWay(root, names, { keepLink: options.keepLink ?? false, notFound: options.notFound, opened })
-    let walked = walk(way)
-    if (walked.missing.length > 0 && options.mayBeMissing !== true) {
-      if (way[0] !== 'workspace' || way.length < 2) throw new BuiltinFailure(options.notFound)
-      walked = walk(way.slice(1))
-      if (walked.missing.length > 0) throw new BuiltinFailure(options.notFound)
+    const walked = await inTurns(findWay(root, path, options), context)
+    last = walked.directory
+    const all = [...walked.names, ...walked.missing]
+    for (const name of walked.missing.slice(0, -1)) {
+      context.signal.throwIfAborted()
+      const parent = last
+      last = await makeDirectory(parent, name)
+      if (parent !== root) parent.handle.close()
     }
-    return await use({ root, ...await placeOf(walked, options, opened) })
+    const name = walked.missing.at(-1) ?? (walked.stats.here ? '.' : all.at(-1) ?? '.')
+    return await use({ root, directory: last, name, relative: all.join('/') || '.', stats: walked.stats.of })
   } finally {
-    for (const directory of opened) directory.handle.close()
+    if (last !== root) last.handle.close()
     held.release()
+  }
+}
+
+/** Walks a path as a caller wrote it; see `atPlace` and `walkWay`. */
+export function * findWay (root: Workspace, path: string, options: PlaceOptions): Generator<void, Walked> {
+  const { notFound, keepLink = false, mayBeMissing = false, makeParents = false, missingParent = notFound } = options
+  if (path.length > maxChars) throw new BuiltinFailure(notFound)
+  const way = wayInto(root.paths, path)
+  if (way === undefined) throw escape()
+  // No name has one; the walk itself would notice only where it looks.
+  if (path.includes('\0')) throw new BuiltinFailure(mayBeMissing ? 'a path holds no NUL character' : notFound)
+  const ways = !mayBeMissing && way[0] === 'workspace' && way.length > 1 ? [way, way.slice(1)] : [way]
+  for (const each of ways) {
+    const walked = yield * walkWay(root, each, { keepLink, notFound })
+    if (walked.missing.length === 0 || (mayBeMissing && (walked.missing.length === 1 || makeParents))) return walked
+    if (walked.directory !== root) walked.directory.handle.close()
+  }
+  throw new BuiltinFailure(mayBeMissing ? missingParent : notFound)
+}
+
+/** Lets the event loop turn where a walk says so, and ends it with the call. */
+async function inTurns (walk: Generator<void, Walked>, context: PathContext): Promise<Walked> {
+  try {
+    for (;;) {
+      const { done, value } = walk.next()
+      if (done === true) return value
+      await takeTurn()
+      context.signal.throwIfAborted()
+    }
+  } catch (error) {
+    walk.return(undefined as never)
+    throw error
   }
 }
 
@@ -79,20 +112,9 @@ export async function lookAgain (place: Place): Promise<Place> {
   }
 }
 
-async function placeOf ({ directory, names, missing, stats }: Walked, options: PlaceOptions, opened: Set<Directory>): Promise<Omit<Place, 'root'>> {
-  const all = [...names, ...missing]
-  const relative = all.join('/') || '.'
-  if (missing.length > 1 && options.makeParents !== true) throw new BuiltinFailure(options.missingParent ?? options.notFound)
-  let parent = directory
-  for (const name of missing.slice(0, -1)) parent = await makeDirectory(parent, name, opened)
-  return { directory: parent, name: missing.at(-1) ?? (stats.here ? '.' : all.at(-1) ?? '.'), relative, stats: stats.of }
-}
-
-async function makeDirectory (parent: Directory, name: string, opened: Set<Directory>): Promise<Directory> {
+async function makeDirectory (parent: Directory, name: string): Promise<Directory> {
   await mkdir(entryPath(parent, name)).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EEXIST') throw error
   })
-  const directory = openDirectory(parent, name)
-  opened.add(directory)
-  return directory
+  return openDirectory(parent, name)
 }

@@ -7,7 +7,7 @@ import { wayInto } from './way.ts'
 
 /** Where a walk ended. */
 export interface Walked {
-  /** The last directory that was entered. */
+  /** The last directory that was entered; the caller closes it, unless it is the workspace. */
   directory: Directory
   /** From the workspace to what is there, without links. */
   names: readonly string[]
@@ -20,51 +20,83 @@ export interface Walked {
 export interface WalkOptions {
   keepLink: boolean
   notFound: string
-  /** Every directory that the walk opens is added, for the caller to close. */
-  opened: Set<Directory>
 }
 
+/** Levels below the workspace that a path may have: a walk keeps each of them open. */
+const maxLevels = 64
 /** As many as Linux follows. */
 const maxLinks = 40
-/** More names than a path of the kernel can have: links that lead through each other hold nobody up. */
-const maxSteps = 2_048
+/** Names that are looked up for one path, those of links too: links that lead through each other hold nobody up. */
+const maxSteps = 1_024
+/** Names that are looked up in one turn of the event loop. */
+const stepsAtOnce = 16
 /** Errors of a name that leads nowhere, whatever the reason. */
 const nowhere = new Set(['ENOTDIR', 'ENAMETOOLONG', 'ELOOP', 'ERR_INVALID_ARG_VALUE'])
 
 /**
  * Follows names from the workspace as the kernel would, one at a time: each directory is opened through the one above,
  * links are read and their text is followed in the same way, `..` goes back to what was entered before. So each step
- * begins inside and ends inside, or the walk fails.
+ * begins inside and ends inside, or the walk fails. It yields where the event loop may turn; whoever gives it up there
+ * calls `return`, which closes what is open.
  */
-export function walkWay (root: Workspace, way: readonly string[], options: WalkOptions): Walked {
+export function * walkWay (root: Workspace, way: readonly string[], options: WalkOptions): Generator<void, Walked> {
   const entered: Entered[] = [{ directory: root, name: '', taken: root.service.namesIn(root.handle.fd) }]
+  let result: Walked | undefined
+  try {
+    result = yield * walkFrom(entered, root, { way, options })
+    return result
+  } finally {
+    leave(entered, result?.directory)
+  }
+}
+
+/** Does a walk to its end, for a thread. */
+export function walkAtOnce (walk: Generator<void, Walked>): Walked {
+  for (;;) {
+    const { done, value } = walk.next()
+    if (done === true) return value
+  }
+}
+
+function * walkFrom (entered: Entered[], root: Workspace, { way, options }: { way: readonly string[], options: WalkOptions }): Generator<void, Walked> {
   const names = (): string[] => entered.slice(1).map(({ name }) => name)
-  if (way.length > maxSteps) throw new BuiltinFailure(options.notFound)
+  if (way.length > maxLevels) throw tooDeep()
   let rest = [...way]
   for (let links = 0, steps = 0; ; steps++) {
-    if (steps > maxSteps) throw new BuiltinFailure(options.notFound)
+    if (steps + rest.length > maxSteps) throw new BuiltinFailure(options.notFound)
+    if (steps > 0 && steps % stepsAtOnce === 0) yield
     const { directory: here, taken } = entered.at(-1) ?? { directory: root, taken: [] }
     const name = rest.shift()
     if (name === undefined) return { directory: here, names: names(), missing: [], stats: { of: here.handle.stat(), here: true } }
     if (name === '..') {
       if (entered.length === 1) throw escape()
-      entered.pop()
+      leave(entered.splice(-1))
       continue
     }
     if (isServiceName(name, taken)) throw refusal()
+    if (entered.length > maxLevels) throw tooDeep()
     const step = told(options.notFound, () => takeStep(here, name, rest.length === 0, options))
-    if (step.kind === 'missing') return { directory: here, names: names(), missing: missingNames([name, ...rest], options), stats: { of: undefined, here: false } }
+    if (step.kind === 'missing') return { directory: here, names: names(), missing: missingNames([name, ...rest], entered.length - 1, options), stats: { of: undefined, here: false } }
     if (step.kind === 'end' && root.service.has(entryPath(here, name), step.stats)) throw refusal()
     if (step.kind === 'end') return { directory: here, names: [...names(), name], missing: [], stats: { of: step.stats, here: false } }
     if (step.kind === 'directory') {
-      options.opened.add(step.directory)
-      entered.push({ directory: step.directory, name, taken: root.service.namesIn(step.directory.handle.fd) })
+      const inside: Entered = { directory: step.directory, name, taken: [] }
+      // First it is known as open: the next line throws for a directory of the service.
+      entered.push(inside)
+      inside.taken = root.service.namesIn(step.directory.handle.fd)
       continue
     }
     links += 1
     if (links > maxLinks) throw new BuiltinFailure(options.notFound)
-    if (isAbsolute(step.target)) entered.length = 1
+    if (isAbsolute(step.target)) leave(entered.splice(1))
     rest = [...linkWay(root, step.target), ...rest]
+  }
+}
+
+/** Closes directories of a walk, but not the workspace. */
+function leave (entered: readonly Entered[], kept?: Directory): void {
+  for (const { directory, name } of entered) {
+    if (name !== '' && directory !== kept) directory.handle.close()
   }
 }
 
@@ -120,8 +152,9 @@ function linkWay ({ paths }: Workspace, target: string): string[] {
   return way
 }
 
-function missingNames (names: string[], { notFound }: WalkOptions): string[] {
+function missingNames (names: string[], levels: number, { notFound }: WalkOptions): string[] {
   if (names.includes('..')) throw new BuiltinFailure(notFound)
+  if (levels + names.length > maxLevels) throw tooDeep()
   return names
 }
 
@@ -132,6 +165,10 @@ function told<T> (notFound: string, step: () => T): T {
     if (nowhere.has((error as NodeJS.ErrnoException).code ?? '')) throw new BuiltinFailure(notFound)
     throw error
   }
+}
+
+function tooDeep (): BuiltinFailure {
+  return new BuiltinFailure(`the path leads deeper than ${maxLevels} levels below the workspace`)
 }
 
 /** What is told of whatever lies outside; that it exists is not. */
