@@ -1,9 +1,14 @@
+import { setImmediate as turn } from 'node:timers/promises'
 import { callErrors, limits, permissionsBeyond, type CallError, type PermissionPolicy } from '@toolyard/contract/terms'
 import type { SandboxState } from '@toolyard/contract'
 import type { Executors, Outcome, Sandbox, Success, WorkflowSteps } from '@toolyard/executors'
 import { RedisUnavailableError, ReplicasMissingError, type ClaimedJob, type HandlerResult, type JobTypeTable } from '@toolyard/queue'
+import { holdsAtMost } from '@toolyard/manifests'
 import type { EndedJob, JobMetrics, Logger } from '@toolyard/runtime'
 import type { ToolVersions } from './tool-versions.ts'
+
+/** Values of arguments that take a turn of the event loop by themselves. */
+const turnValues = 2_000
 
 /** What a job is handled with. */
 export interface HandlerDeps {
@@ -64,6 +69,8 @@ async function handle (job: ClaimedJob, deps: HandlerDeps, about: object): Promi
   if (tool.unavailable !== undefined) return failure('TOOL_UNAVAILABLE', `Tool '${tool.name}' can't run: ${tool.unavailable}`)
   const beyond = permissionsBeyond(tool.permissions, deps.permissions, job.data.keyPermissions)
   if (beyond.length > 0) return failure('FORBIDDEN', `Tool '${tool.name}' needs permissions that are not allowed here: ${beyond.join(', ')}`)
+  // Large arguments were parsed in this turn of the event loop; what follows takes its time too.
+  if (!holdsAtMost(job.data.arguments, turnValues)) await turn()
   const checked = registered.validate(job.data.arguments)
   if (!checked.ok) return { ok: false, error: { code: 'INVALID_ARGUMENTS', message: `Arguments do not fit the schema${differs ? ', which is another one here than where the call was taken' : ''}`, details: { issues: checked.issues } } }
   try {

@@ -19,7 +19,7 @@ export { validateManifests, type Validation, type ValidationOptions } from './li
 export type { DocumentPath, Finding } from './finding/finding.ts'
 export { createSchemaCompiler, type SchemaCompiler } from './schema/compiler.ts'
 export type { Issue } from './schema/issues.ts'
-export type { ArgumentsResult } from './schema/validator.ts'
+export { holdsAtMost, type ArgumentsResult } from './schema/validator.ts'
 export type {
   BuiltinRun, CommandRun, JsonSchema, Permission, PythonRun, ReadSkillRun, SkillArg, SkillFlagArg, SkillPositionalArg, SkillResolver, SkillRun, SkillSwitchArg,
   Tool, ToolLimits, ToolRun, ToolSource

@@ -73,12 +73,11 @@ function newValidator (schema: JsonSchema, pattern: PatternCompiler): Validator 
 }
 
 /** Holds its own patterns, and nothing of the compiler that made it: it may live on over many reloads. */
-function lastingValidator (schema: JsonSchema, { nodes, defaults, inherited }: SchemaSurvey, patterns: ReadonlyMap<string, Pattern>): Validator {
+function lastingValidator (schema: JsonSchema, { nodes, defaults }: SchemaSurvey, patterns: ReadonlyMap<string, Pattern>): Validator {
   return createValidator({
     compile: way => compileSchema(schema, way, source => patterns.get(source) ?? compilePattern(source)),
     nodes,
-    defaults,
-    inherited
+    defaults
   })
 }
 

@@ -38,7 +38,18 @@ export const uniqueItems: KeywordDefinition = {
   type: 'array',
   schemaType: 'boolean',
   errors: false,
-  validate: (wanted: boolean, items: unknown[]) => !wanted || new Set(items.map(canonical)).size === items.length
+  validate: (wanted: boolean, items: unknown[]) => !wanted || areUnique(items)
+}
+
+/** Ends at the first item that was there before; what is no object is compared as it is. */
+function areUnique (items: readonly unknown[]): boolean {
+  const seen = new Set<unknown>()
+  const objects = new Set<string>()
+  return items.every((item, index) => {
+    if (typeof item !== 'object' || item === null) return seen.add(item).size === index + 1 - objects.size
+    objects.add(canonical(item))
+    return seen.size + objects.size === index + 1
+  })
 }
 
 /** JSON with sorted keys: equal for equal values, whatever the order of their properties. */

@@ -8,8 +8,6 @@ export interface SchemaSurvey {
   patterns: Set<string>
   /** It has defaults, so that applying them changes the arguments. */
   defaults: boolean
-  /** It has properties that every object of JavaScript seems to have, such as `constructor`. */
-  inherited: boolean
   /** The keywords that it uses, and whether an `items` is a list. */
   keywords: Set<string>
   tuples: boolean
@@ -23,7 +21,7 @@ export interface SchemaSurvey {
 
 /** Walks over a schema; it must not be nested without bound, which the reading of manifests sees to. */
 export function surveySchema (schema: object): SchemaSurvey {
-  const survey: SchemaSurvey = { nodes: 0, patterns: new Set(), defaults: false, inherited: false, keywords: new Set(), tuples: false, plain: true, remote: [], asynchronous: false }
+  const survey: SchemaSurvey = { nodes: 0, patterns: new Set(), defaults: false, keywords: new Set(), tuples: false, plain: true, remote: [], asynchronous: false }
   visit(schema, survey)
   return survey
 }
@@ -47,7 +45,6 @@ function note (keyword: string, value: unknown, survey: SchemaSurvey): void {
   survey.keywords.add(keyword)
   if (!plainKeywords.has(keyword)) survey.plain = false
   if (keyword === 'items' && Array.isArray(value)) survey.tuples = true
-  if (keyword === 'properties' && Object.keys(Object(value) as object).some(name => name in Object.prototype)) survey.inherited = true
   // Ajv refuses an empty list; the meta-schemas of 2019-09 and 2020-12 do not.
   if (keyword === 'enum' && Array.isArray(value) && value.length === 0) survey.plain = false
   if (keyword === 'default') survey.defaults = true

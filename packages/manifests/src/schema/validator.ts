@@ -26,8 +26,6 @@ export interface SchemaSource {
   nodes: number
   /** The schema has defaults: validation writes into what it validates. */
   defaults: boolean
-  /** Ajv takes what objects inherit for a value that is there, and leaves the default out. */
-  inherited: boolean
 }
 
 /**
@@ -42,14 +40,16 @@ export function createValidator (source: SchemaSource): Validator {
   const quick = once(() => source.compile('references'))
   const thorough = once(() => source.compile('all errors'))
   const careful = once(() => source.compile('everything'))
-  const isBare = source.defaults && source.inherited
-  const copy = (args: Record<string, unknown>) => isBare ? bareCopy(args) as Record<string, unknown> : source.defaults ? plainCopy(args) as Record<string, unknown> : args
+  const copy = (args: Record<string, unknown>) => source.defaults ? bareCopy(args) as Record<string, unknown> : args
   return args => {
     try {
       const filled = copy(args)
-      const errors = (hasFewer(args, manifestLimits.uncountedSteps / source.nodes) ? quick() : careful()).run(filled)
-      if (errors.length === 0) return { ok: true, arguments: isBare ? plainCopy(filled) as Record<string, unknown> : filled }
-      const all = hasFewer(args, Math.min(manifestLimits.thoroughValues, manifestLimits.thoroughSteps / source.nodes)) ? thorough().run(copy(args)) : []
+      const errors = (holdsAtMost(args, manifestLimits.uncountedSteps / source.nodes) ? quick() : careful()).run(filled)
+      if (errors.length === 0) {
+        if (filled !== args) makePlain(filled)
+        return { ok: true, arguments: filled }
+      }
+      const all = holdsAtMost(args, Math.min(manifestLimits.thoroughValues, manifestLimits.thoroughSteps / source.nodes)) ? thorough().run(copy(args)) : []
       return { ok: false, issues: issuesOf(all.length > 0 ? all : errors) }
     } catch (error) {
       // RangeError: the stack, in a schema that follows itself; counted or not, the arguments can't be judged.
@@ -61,27 +61,25 @@ export function createValidator (source: SchemaSource): Validator {
   }
 }
 
-/** A copy of JSON; `structuredClone` takes ten times as long. */
-function plainCopy (value: unknown): unknown {
-  return copyOf(value, () => ({}))
-}
-
-/** A copy whose objects inherit nothing. */
+/**
+ * A copy of JSON whose objects inherit nothing: Ajv takes what they inherit for a value that is there, and leaves the
+ * default out. They are also the quickest to fill: of 14,000 objects, each with a name of its own, plain copies and
+ * their defaults take 60 ms, these 15 ms.
+ */
 function bareCopy (value: unknown): unknown {
-  return copyOf(value, () => Object.create(null) as Record<string, unknown>)
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map(bareCopy)
+  const copy = Object.create(null) as Record<string, unknown>
+  // Object.entries takes twice as long for 30,000 fields.
+  for (const name in value) copy[name] = bareCopy((value as Record<string, unknown>)[name])
+  return copy
 }
 
-function copyOf (value: unknown, create: () => Record<string, unknown>): unknown {
-  if (typeof value !== 'object' || value === null) return value
-  if (Array.isArray(value)) return value.map(item => copyOf(item, create))
-  const copy = create()
-  // Object.entries and fromEntries take twice as long for 30,000 fields.
-  for (const name in value) {
-    const item = copyOf((value as Record<string, unknown>)[name], create)
-    if (name === '__proto__') Object.defineProperty(copy, name, { value: item, enumerable: true, configurable: true, writable: true })
-    else copy[name] = item
-  }
-  return copy
+/** Makes plain objects of those of a bare copy. */
+function makePlain (value: unknown): void {
+  if (typeof value !== 'object' || value === null) return
+  if (!Array.isArray(value)) Object.setPrototypeOf(value, Object.prototype)
+  for (const item of Object.values(value)) makePlain(item)
 }
 
 /** Errors of one run of Ajv's function. */
@@ -95,7 +93,7 @@ function once<T> (make: () => T): () => T {
 }
 
 /** Whether the arguments hold at most so many values; counting stops there. */
-function hasFewer (args: object, most: number): boolean {
+export function holdsAtMost (args: object, most: number): boolean {
   const containers: object[] = [args]
   let values = 1
   for (let container = containers.pop(); container !== undefined && values <= most; container = containers.pop()) {
