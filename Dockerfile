@@ -54,8 +54,9 @@ COPY --from=build /app/packages/manifests packages/manifests
 COPY --from=build /app/packages/queue packages/queue
 COPY --from=build /app/apps/api apps/api
 WORKDIR /srv/toolyard
-# The user `node`, by its number, so that Kubernetes can tell that it isn't root.
-USER 1000:1000
+# By its number, so that Kubernetes can tell that it isn't root. Not the worker's user: what the kernel counts for each user,
+# a tool could use up for the API as well.
+USER 1001:1001
 EXPOSE 3001 9464
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s CMD ["node", "/app/scripts/healthcheck.mjs", "http://127.0.0.1:3001/health"]
 CMD ["/app/apps/api/dist/server.js"]
@@ -68,6 +69,7 @@ COPY --from=worker-dependencies /app ./
 COPY --from=build /app/packages packages
 COPY --from=build /app/apps apps
 WORKDIR /srv/toolyard
+# The user `node`.
 USER 1000:1000
 EXPOSE 9464
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s CMD ["node", "/app/scripts/healthcheck.mjs", "http://127.0.0.1:9464/health"]

@@ -7,7 +7,7 @@ import { basename, join } from 'node:path'
 import t from 'tap'
 import { repoRoot } from '../repo/source-tree.ts'
 import { readCompose, seconds } from './compose.ts'
-import { allSteps, environmentOf, readStages } from './dockerfile.ts'
+import { allSteps, environmentOf, lastOf, readStages } from './dockerfile.ts'
 import { strangers } from './setting-names.ts'
 
 const compose = readCompose()
@@ -130,3 +130,11 @@ function withoutIds (schema: unknown): unknown {
   if (typeof schema !== 'object' || schema === null) return schema
   return Object.fromEntries(Object.entries(schema).filter(([name, value]) => !(['id', '$schema'].includes(name) && typeof value === 'string')).map(([name, value]) => [name, withoutIds(value)]))
 }
+
+t.test('API, worker and Redis are different users, so that no tool uses up what the kernel counts for the others', t => {
+  const userOf = (image: 'api' | 'worker'): string => compose.services[image].user ?? lastOf(allSteps(readStages(), image), 'USER')?.args[0] ?? ''
+  const users = [userOf('api'), userOf('worker'), redis.user ?? '']
+  t.equal(new Set(users).size, 3, users.join(', '))
+  t.notOk(users.some(user => user === '' || user.startsWith('0')), 'and none is root')
+  t.end()
+})

@@ -162,3 +162,10 @@ t.test('autoscalers and budgets mean deployments that are there, and Redis runs 
   t.equal(redis.container.image, withDefaults(compose.image))
   t.equal((parse(readFileSync(join(repoRoot, 'deploy/kubernetes/base/kustomization.yaml'), 'utf8')) as { namespace: string }).namespace, find('Namespace', 'toolyard').metadata.name)
 })
+
+t.test('API, worker and Redis are different users, so that no tool uses up what the kernel counts for the others', t => {
+  const users = [api, worker, redis].map(({ pod }) => (pod.securityContext as { runAsUser?: number }).runAsUser ?? 0)
+  t.equal(new Set(users).size, 3, users.join(', '))
+  t.notOk(users.includes(0), 'and none is root')
+  t.end()
+})

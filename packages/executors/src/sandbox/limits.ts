@@ -8,6 +8,7 @@ export interface ProcessLimits {
   fileBytes: number
   /** Processes and threads of the call together; the kernel doesn't count those of root. */
   processes: number
+  /** Of one process. A call's processes together may make `processes * (openFiles / 2) ** 2` epoll watches, which the kernel counts for the worker's user. */
   openFiles: number
   /** Size of each of the box's temporary file systems, in bytes. */
   tempBytes: number
@@ -19,9 +20,14 @@ export const defaultLimits: ProcessLimits = {
   memoryBytes: 2 ** 32,
   fileBytes: 2 ** 30,
   processes: 256,
-  openFiles: 1_024,
+  openFiles: 256,
   tempBytes: 2 ** 28
 }
+
+/** Open files of what starts tools, and of a tool in the open: more than of a tool in a box, so that its own can't keep them from passing files on. */
+const hostOpenFiles = 1_024
+/** Signals that wait, and bytes of message queues: the kernel counts both for the worker's user, and hardly a tool has any. */
+const userLimits = ['--sigpending=1024', '--msgqueue=65536']
 
 /** The command line of prlimit(1) that runs what follows it under the limits, and lets it dump no core. */
 export function prlimitCommand (prlimit: string, limits: ProcessLimits): string[] {
@@ -33,6 +39,7 @@ export function prlimitCommand (prlimit: string, limits: ProcessLimits): string[
     `--fsize=${limits.fileBytes}`,
     `--nofile=${limits.openFiles}`,
     `--nproc=${limits.processes}`,
+    ...userLimits,
     '--'
   ]
 }
@@ -43,8 +50,8 @@ export function prlimitCommand (prlimit: string, limits: ProcessLimits): string[
  * neither is the processor time, which it would use up over all calls.
  */
 export function softLimits (prlimit: string): string[] {
-  const { memoryBytes, fileBytes, openFiles } = defaultLimits
-  return [prlimit, '--core=0:', `--data=${memoryBytes}:`, `--fsize=${fileBytes}:`, `--nofile=${openFiles}:`, '--']
+  const { memoryBytes, fileBytes } = defaultLimits
+  return [prlimit, '--core=0:', `--data=${memoryBytes}:`, `--fsize=${fileBytes}:`, `--nofile=${hostOpenFiles}:`, '--']
 }
 
 /** The command line of prlimit(1) for the limits that a tool sets itself; it runs in the open. */

@@ -23,6 +23,10 @@ def limit_call(limits: dict[str, int]) -> None:
     for which, key in _CALL_LIMITS:
         _set_limit(which, limits[key], limits[key])
     _set_limit(resource.RLIMIT_CPU, limits["cpuSec"], limits["cpuSec"] + 1)
+    # What the kernel counts for the worker's user; see sandbox/limits.ts.
+    for name, most in (("RLIMIT_SIGPENDING", 1024), ("RLIMIT_MSGQUEUE", 65536)):
+        if hasattr(resource, name):
+            _set_limit(getattr(resource, name), most, most)
 
 
 def _set_limit(which: int, soft: int, hard: int) -> None:

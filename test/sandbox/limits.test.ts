@@ -1,0 +1,52 @@
+import t from 'tap'
+import { outputOf } from '../executors/fixture.ts'
+import { boxedPython } from './boxed-python.ts'
+import { boxedTools, withoutBox } from './boxed-tools.ts'
+
+const skip = await withoutBox()
+
+/** What proc(5) tells of the limits that the kernel counts for the user, or multiplies by processes. */
+const bounds = { 'Max open files': '256', 'Max pending signals': '1024', 'Max msgqueue size': '65536' }
+
+function limitsIn (text: unknown): Record<string, string | undefined> {
+  return Object.fromEntries(Object.keys(bounds).map(name => [name, new RegExp(`${name} +(\\d+) +\\1 `).exec(String(text))?.[1]]))
+}
+
+void t.test('a tool has few open files, waiting signals and messages, as a command and as a Python tool', { skip }, async t => {
+  const tools = await boxedTools(t)
+  t.same(limitsIn(outputOf(await tools.shell('cat /proc/self/limits'))), bounds)
+  t.match(limitsIn(outputOf(await tools.shell('cat /proc/self/limits', { limits: { openFiles: 2_000 } }))), { 'Max open files': '2000' })
+  const python = await boxedPython(t)
+  t.same(limitsIn(outputOf(await python.execute('limits', 'return open("/proc/self/limits").read()'))), bounds)
+})
+
+void t.test('usual programs need no more than the default limits', { skip }, async t => {
+  const tools = await boxedTools(t)
+  const programs = {
+    node: 'node -e "Promise.all(Array.from({ length: 100 }, () => fs.promises.readdir(process.cwd()))).then(all => console.log(all.length))"',
+    python: 'python3 -c "import multiprocessing as m; print(sum(m.Pool(8).map(abs, range(-50, 50))))"',
+    git: 'cd /tmp && git init -q . && seq 2000 > a && git add a && git -c user.name=a -c user.email=a commit -qm a && git gc -q && git log --oneline | wc -l'
+  }
+  for (const [name, script] of Object.entries(programs)) t.match(await tools.shell(script), { ok: true }, name)
+})
+
+void t.test('a tool that keeps all the files on their way through sockets that it may leaves other tools theirs', { skip }, async t => {
+  const python = await boxedPython(t)
+  const tools = await boxedTools(t)
+  const filled = new AbortController()
+  let tell: () => void = () => {}
+  const full = new Promise<void>(resolve => { tell = resolve })
+  const body = [
+    'import array, socket', 'pairs, count = [], 0',
+    'try:', '    while True:', '        pairs.append(socket.socketpair()); pairs[-1][0].setblocking(False)',
+    '        try:', '            while True:', '                socket.send_fds(pairs[-1][0], [b"x"], [0] * 200); count += 200',
+    '        except BlockingIOError: pass', 'except OSError: pass',
+    'print("full", count, file=sys.stderr, flush=True)', 'time.sleep(60)'
+  ].join('\n        ')
+  const call = python.execute('greedy', body, { signal: filled.signal, log: tell })
+  await full
+  t.match(await python.execute('victim', 'return 1'), { ok: true, output: 1 })
+  t.equal(outputOf(await tools.shell('echo 1')), 1)
+  filled.abort()
+  await call
+})
