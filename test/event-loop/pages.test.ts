@@ -1,3 +1,4 @@
+import { createServer, type AddressInfo } from 'node:net'
 import fc from 'fast-check'
 import t from 'tap'
 import type { FetchPolicy } from '@toolyard/executors'
@@ -65,4 +66,30 @@ t.test('promise 10: no answer of a search service holds up the event loop', asyn
       await leavesLoopFree(t, `${size} bytes of ${what}`, () => search('searxng'))
     }
   }
+})
+
+t.test('promise 10: no server holds up the event loop by the form of its answer', async t => {
+  const chunked = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n'
+  const answers: Record<string, string> = {
+    'chunks of one byte': `${chunked}${'1\r\na\r\n'.repeat(1_000_000)}0\r\n\r\n`,
+    'chunks with extensions': `${chunked}${`1;${'a'.repeat(50)};b\r\na\r\n`.repeat(50_000)}0\r\n\r\n`,
+    'early answers': `${'HTTP/1.1 103 Early Hints\r\nlink: x\r\n\r\n'.repeat(100_000)}HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok`,
+    trailers: `${chunked}2\r\nok\r\n0\r\n${Array.from({ length: 100_000 }, (_, at) => `t${at}: b\r\n`).join('')}\r\n`,
+    fields: `HTTP/1.1 200 OK\r\n${Array.from({ length: 100_000 }, (_, at) => `t${at}: b\r\n`).join('')}content-length: 2\r\n\r\nok`
+  }
+  let answer = ''
+  const server = createServer(socket => {
+    socket.on('error', () => {})
+    socket.once('data', () => { socket.end(answer) })
+  })
+  await new Promise<void>(resolve => { server.listen(0, '127.0.0.1', resolve) })
+  t.teardown(() => { server.close() })
+  const { port } = server.address() as AddressInfo
+  const fixture = createFixture(t, { builtins: { fetch: { allowlist: ['*'], allowHttp: true, allowPrivate: true, lookup: toLoopback } } })
+  for (const [what, text] of Object.entries(answers)) {
+    answer = text
+    await leavesLoopFree(t, what, () => fixture.runBuiltinOnly('data.fetch', { url: `http://site.test:${port}`, max_bytes: 2_097_152 }))
+  }
+  answer = answers['chunks of one byte'] ?? ''
+  t.match(await fixture.runBuiltin('data.fetch', { url: `http://site.test:${port}`, max_bytes: 2_097_152 }), { ok: true, output: { bytes_read: 1_000_000, truncated: false } })
 })

@@ -1,6 +1,7 @@
 import { lookup as systemLookup, type LookupAddress } from 'node:dns'
-import { Agent, type Dispatcher } from 'undici'
+import { Agent, buildConnector, type Dispatcher } from 'undici'
 import { AddressRefusedError, createPublicCheck, literalAddress } from './addresses.ts'
+import { readInTurns } from './read-in-turns.ts'
 
 /** Turns a host name into addresses, as Node's own `dns.lookup` with `all`. */
 export type Lookup = (host: string, options: { all: true }, callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void) => void
@@ -29,18 +30,25 @@ const connectMs = 10_000
  */
 export function openConnections ({ allowPrivate, lookup = systemLookup }: ConnectionOptions): Connections {
   const isPublic = createPublicCheck()
+  const connect = buildConnector({
+    timeout: connectMs,
+    lookup (host, options, callback) {
+      lookup(host, { ...options, all: true }, (error, addresses) => {
+        if (error !== null) return callback(error, [])
+        if (!allowPrivate && !addresses.every(({ address }) => isPublic(address))) return callback(new AddressRefusedError(host), [])
+        const [first] = addresses
+        if (options.all === true || first === undefined) callback(null, addresses)
+        else callback(null, first.address, first.family)
+      })
+    }
+  })
   const agent = new Agent({
-    connect: {
-      timeout: connectMs,
-      lookup (host, options, callback) {
-        lookup(host, { ...options, all: true }, (error, addresses) => {
-          if (error !== null) return callback(error, [])
-          if (!allowPrivate && !addresses.every(({ address }) => isPublic(address))) return callback(new AddressRefusedError(host), [])
-          const [first] = addresses
-          if (options.all === true || first === undefined) callback(null, addresses)
-          else callback(null, first.address, first.family)
-        })
-      }
+    connect (options, callback) {
+      connect(options, (error, socket) => {
+        if (error !== null) return callback(error, null)
+        readInTurns(socket)
+        callback(null, socket)
+      })
     }
   })
   return {

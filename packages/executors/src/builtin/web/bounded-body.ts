@@ -7,15 +7,26 @@ export interface BoundedBody {
   truncated: boolean
 }
 
+const blockBytes = 65_536
+
 /** Reads at most `maxBytes` of a stream and stops there: what is left is never received. */
 export async function readBounded (stream: AsyncIterable<Buffer>, maxBytes: number): Promise<BoundedBody> {
-  const chunks: Buffer[] = []
-  let length = 0
+  // Copied together as they come: a body may have millions of chunks.
+  const full: Buffer[] = []
+  let block = Buffer.allocUnsafe(Math.min(maxBytes, blockBytes))
+  let used = 0
+  let rest = maxBytes
+  const kept = (): Buffer => Buffer.concat([...full, block.subarray(0, used)])
   for await (const chunk of stream) {
-    const rest = maxBytes - length
-    chunks.push(chunk.subarray(0, rest))
-    length += Math.min(chunk.length, rest)
-    if (chunk.length > rest) return { bytes: Buffer.concat(chunks), truncated: true }
+    const part = chunk.subarray(0, rest)
+    if (used + part.length > block.length) {
+      full.push(block.subarray(0, used))
+      block = Buffer.allocUnsafe(Math.max(blockBytes, part.length))
+      used = 0
+    }
+    used += part.copy(block, used)
+    rest -= part.length
+    if (chunk.length > part.length) return { bytes: kept(), truncated: true }
   }
-  return { bytes: Buffer.concat(chunks), truncated: false }
+  return { bytes: kept(), truncated: false }
 }

@@ -1,5 +1,5 @@
-import { startTimeLimit } from '@toolyard/runtime/outgoing'
-import { Agent, request } from 'undici'
+import { openConnections, startTimeLimit } from '@toolyard/runtime/outgoing'
+import { request } from 'undici'
 import type { Threads } from '../../run/threads.ts'
 import { integerArgument, textArgument } from '../kit/arguments.ts'
 import { BuiltinFailure, type BuiltinContext, type BuiltinHandler } from '../kit/handler.ts'
@@ -60,11 +60,12 @@ function createProviders ({ braveKey, searxngUrl, endpoints = {} }: WebSearchPol
 
 async function ask (provider: SearchProvider, { query, count, name }: { query: string, count: number, name: string }, context: BuiltinContext): Promise<Uint8Array> {
   const { url, headers } = provider.request(query, count)
-  const agent = new Agent()
+  // Its address is the operator's.
+  const connections = openConnections({ allowPrivate: true })
   const limit = startTimeLimit(Math.min(timeoutMs, context.timeoutMs), context.signal)
   try {
     // Redirects aren't followed: a key must not travel on.
-    const response = await request(url, { headers: { 'user-agent': userAgent, 'accept-encoding': 'identity', ...headers }, dispatcher: agent, signal: limit.signal })
+    const response = await request(url, { headers: { 'user-agent': userAgent, 'accept-encoding': 'identity', ...headers }, dispatcher: connections.dispatcher, signal: limit.signal })
     if (response.statusCode !== 200) throw new BuiltinFailure(`${name} answered with status ${response.statusCode}`)
     const { bytes, truncated } = await readBounded(decodedBody(response.body, String(response.headers['content-encoding'] ?? '')), maxBytes)
     if (truncated) throw new BuiltinFailure(`${name} answered with more than ${maxBytes} bytes`)
@@ -74,7 +75,7 @@ async function ask (provider: SearchProvider, { query, count, name }: { query: s
     throw new BuiltinFailure(limit.passed ? `${name} did not answer in time` : `${name} could not be reached`)
   } finally {
     limit.clear()
-    await agent.destroy()
+    await connections.close()
   }
 }
 
