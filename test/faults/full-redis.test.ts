@@ -72,3 +72,19 @@ void t.test('fault 28 a call that talks while Redis is full for a moment has its
   const { body } = await client.request<JobLogsResponse>(`/v1/jobs/${id}/logs?tail=100`)
   t.same(body.logs.map(({ message }) => message.trim()), chatterLines(0, 60))
 })
+
+void t.test('fault 28 a workflow goes on when Redis has room again: its steps run once', async t => {
+  const step = (name: string, after: string[]): object => ({ name, tool: 'once', depends_on: after, arguments: { mark: name, sec: '0.8' } })
+  const service = await startService(t, {
+    files: { ...stampFiles, 'workspace/workflows.yaml': JSON.stringify({ workflows: { chain: { steps: [step('a', []), step('b', ['a']), step('c', ['b'])] } } }) },
+    tools: stampEntries
+  })
+  const redis = connect(t, service)
+  const { id } = await submit(service.client, { type: 'workflow.run', input: { workflow: 'chain' } })
+  await waitFor('the first step runs', () => runsOf(service).size === 1)
+  await redis.config('SET', 'maxmemory', '1mb')
+  await setTimeout(2_000)
+  await redis.config('SET', 'maxmemory', '0')
+  t.match(await reach(service.client, id, 'succeeded', 'failed'), { status: 'succeeded', error: null })
+  t.same(runsOf(service), new Map([['a', 1], ['b', 1], ['c', 1]]))
+})

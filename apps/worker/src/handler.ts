@@ -2,8 +2,8 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { callErrors, limits, permissionsBeyond, type CallError, type PermissionPolicy } from '@toolyard/contract/terms'
 import type { SandboxState } from '@toolyard/contract'
 import type { Executors, Outcome, Sandbox, Success, WorkflowSteps } from '@toolyard/executors'
-import { RedisUnavailableError, ReplicasMissingError, type ClaimedJob, type HandlerResult, type JobTypeTable } from '@toolyard/queue'
 import { holdsAtMost } from '@toolyard/manifests'
+import { mayRedisTakeItLater, ReplicasMissingError, type ClaimedJob, type HandlerResult, type JobTypeTable } from '@toolyard/queue'
 import type { EndedJob, JobMetrics, Logger } from '@toolyard/runtime'
 import type { ToolVersions } from './tool-versions.ts'
 
@@ -89,8 +89,8 @@ async function handle (job: ClaimedJob, deps: HandlerDeps, about: object): Promi
       deps.logger.warn({ ...about, err: error }, 'a tool that may run only once is not run now')
       return { ok: false, later: error.message }
     }
-    // A workflow does nothing twice: it goes on when Redis is back.
-    if (error instanceof RedisUnavailableError && idempotent) return { ok: false, requeue: true }
+    // A workflow does nothing twice: it goes on when Redis is back, or has room again.
+    if (mayRedisTakeItLater(error) && idempotent) return { ok: false, requeue: true }
     deps.logger.error({ ...about, err: error }, 'executor failed')
     return { ...failure('INTERNAL', 'The service met a fault while it ran the tool; the log of the worker has it under this job'), retry: true }
   }

@@ -34,7 +34,7 @@ export { checkRedis, reportRedis, type RedisReport } from './redis/checks/redis-
 export { RedisGuard, UnsafeRedisError, type RedisGuardOptions } from './redis/checks/redis-guard.ts'
 export { StreamTickets, type StreamGrant } from './access/stream-tickets.ts'
 export { inventoryOf, ToolInventories, type ToolInventory, type ToolNeed } from './tables/tool-inventory.ts'
-export { JobsUnknownError, RedisFullError, RedisUnavailableError } from './redis/unavailable.ts'
+export { JobsUnknownError, mayPass as mayRedisTakeItLater, RedisFullError, RedisUnavailableError } from './redis/unavailable.ts'
 export { listWorkers, WorkerHeartbeat } from './tables/worker-records.ts'
 export type { ClaimedJob, HandlerResult, WorkerPoolOptions } from './worker/handler.ts'
 export { WorkerPool } from './worker/worker-pool.ts'

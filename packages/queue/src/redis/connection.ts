@@ -48,7 +48,14 @@ export function connectRedis (target: RedisTarget, role: ConnectionRole, onError
     reported = error.message
   })
   redis.on('ready', () => { reported = undefined })
+  if (redis instanceof ioredis.Cluster) redis.on('+node', allowListeners)
+  else allowListeners(redis)
   return redis
+}
+
+/** Of many commands that a server refuses at once, ioredis ends the connection for each: a listener each time. */
+function allowListeners (server: Server): void {
+  server.on('connect', () => { server.stream.setMaxListeners(0) })
 }
 
 /** Waits until a connection stands, at most `ms`; whether it does. */
