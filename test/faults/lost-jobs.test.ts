@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
 import { cancel, list, reach, read, submit } from '../jobs/submission.ts'
+import { fastOnly } from '../support/backend.ts'
 import { waitFor } from '../support/condition.ts'
 import { startService, type Service } from '../support/service.ts'
 import { runsOf, stampEntries, stampFiles } from './stamp.ts'
@@ -69,7 +70,7 @@ async function takenByStopped (service: Service, pid: number, tool: string): Pro
 }
 
 for (const tool of ['once', 'again']) {
-  void t.test(`fault 22 a worker that waits for jobs stands still: the job that Redis takes for it is run elsewhere, once (${tool})`, async t => {
+  void t.test(`fault 22 a worker that waits for jobs stands still: the job that Redis takes for it is run elsewhere, once (${tool})`, fastOnly, async t => {
     const service = await startService(t, { files: stampFiles, tools: stampEntries })
     t.equal((await service.client.call(tool, { mark: 'before' })).ok, true)
     const pid = service.workers[0]?.child.pid ?? 0

@@ -1,5 +1,6 @@
 import { JobLister, JobQueues, QueueDirectory, WorkerPool, newJobId } from '@toolyard/queue'
 import t from 'tap'
+import { queueBackend } from '../support/backend.ts'
 import { waitFor } from '../support/condition.ts'
 import { connectTo } from '../support/connection.ts'
 import { startTestRedis } from '../support/redis.ts'
@@ -27,8 +28,9 @@ t.test('jobs are removed when they are old enough, though no other job ends; a q
   const redis = await connectTo(t, server)
   const retention = { ageSec: 1, count: 1_000 }
   const directory = new QueueDirectory(redis, 1)
-  const queues = new JobQueues(redis, directory, retention)
+  const queues = new JobQueues(redis, directory, retention, { backend: queueBackend })
   const pool = new WorkerPool({
+    backend: queueBackend,
     redis, subscriber: await connectTo(t, server, 'subscriber'), retention, queues: ['*'], concurrency: 1, handle: async () => ({ ok: true, json: '1', value: 1 }), onError: error => { t.error(error) }
   })
   await pool.start()

@@ -1,5 +1,6 @@
 import { JobCanceller, JobQueues, newJobId, QueueDirectory, WorkerPool, type NewJob, type Redis } from '@toolyard/queue'
 import t from 'tap'
+import { queueBackend } from '../support/backend.ts'
 import { waitFor } from '../support/condition.ts'
 import { connectTo } from '../support/connection.ts'
 import { startTestRedis } from '../support/redis.ts'
@@ -22,7 +23,7 @@ async function endlessKeys (): Promise<string[]> {
 
 t.test('thousands of queue names that are opened leave no listener, no key and little memory', async t => {
   const connection = await connectTo(t, server, 'request')
-  const queues = new JobQueues(connection, new QueueDirectory(connection, 1_000_000), { ageSec: 3_600, count: 1_000 })
+  const queues = new JobQueues(connection, new QueueDirectory(connection, 1_000_000), { ageSec: 3_600, count: 1_000 }, { backend: queueBackend })
   await queues.open('first').getJob('x')
   const before = listeners(connection)
   for (let n = 0; n < 3_000; n++) await queues.open(`name-${n}`).getJob('x')
@@ -34,7 +35,7 @@ t.test('thousands of queue names that are opened leave no listener, no key and l
 t.test('a lost connection ends no process that has opened queues', async t => {
   const own = await startTestRedis(t)
   const connection = await connectTo(t, own, 'request')
-  const queues = new JobQueues(connection, new QueueDirectory(connection, 100), { ageSec: 3_600, count: 1_000 })
+  const queues = new JobQueues(connection, new QueueDirectory(connection, 100), { ageSec: 3_600, count: 1_000 }, { backend: queueBackend })
   await queues.open('first').getJob('x')
   const failed = new Promise(resolve => { connection.once('error', resolve) })
   await own.stop()
@@ -50,9 +51,10 @@ t.test('queues that come and go with their jobs leave nothing, in Redis and in t
   const [connection, subscriber, api] = [await connectTo(t, server), await connectTo(t, server, 'subscriber'), await connectTo(t, server, 'request')]
   const before = [connection, subscriber, api].map(listeners)
   const directory = new QueueDirectory(api, 1_000_000)
-  const queues = new JobQueues(api, directory, retention, { queueDepth: 1_000, perKey: 100_000 })
+  const queues = new JobQueues(api, directory, retention, { queueDepth: 1_000, perKey: 100_000, backend: queueBackend })
   const canceller = new JobCanceller(api, queues)
   const pool = new WorkerPool({
+    backend: queueBackend,
     redis: connection, subscriber, retention, queues: ['*'], concurrency: 2, handle: async () => ({ ok: true, json: '1', value: 1 }), onError: error => { t.error(error) }
   })
   await pool.start()
@@ -90,11 +92,11 @@ t.test('queues that come and go with their jobs leave nothing, in Redis and in t
 t.test('a queue that is paused is not forgotten: it would go on', { timeout: 120_000 }, async t => {
   const directory = new QueueDirectory(redis, 100)
   const retention = { ageSec: 3_600, count: 100 }
-  const queues = new JobQueues(redis, directory, retention)
+  const queues = new JobQueues(redis, directory, retention, { backend: queueBackend })
   await directory.register('resting')
   await directory.register('idle')
   await queues.open('resting').pause()
-  const pool = new WorkerPool({ redis: await connectTo(t, server), subscriber: await connectTo(t, server, 'subscriber'), retention, queues: ['resting'], concurrency: 1, handle: async () => ({ ok: true, json: '1', value: 1 }), onError: error => { t.error(error) } })
+  const pool = new WorkerPool({ backend: queueBackend, redis: await connectTo(t, server), subscriber: await connectTo(t, server, 'subscriber'), retention, queues: ['resting'], concurrency: 1, handle: async () => ({ ok: true, json: '1', value: 1 }), onError: error => { t.error(error) } })
   await pool.start()
   await redis.hset('toolyard:queues:empty', 'resting', 0, 'idle', 0)
   await waitFor('the other queue is forgotten', async () => !(await directory.list()).includes('idle'), 60_000)

@@ -3,6 +3,7 @@ import { Worker } from 'bullmq'
 import type { Redis as Server } from 'ioredis'
 import t from 'tap'
 import type { Test } from 'tap'
+import { fastOnly, queueBackend } from '../support/backend.ts'
 import { waitFor } from '../support/condition.ts'
 import { connectTo } from '../support/connection.ts'
 import { startTestRedis } from '../support/redis.ts'
@@ -19,7 +20,7 @@ interface Fixture {
 async function open (t: Test): Promise<Fixture> {
   const server = await startTestRedis(t)
   const redis = await connectTo(t, server)
-  const queues = new JobQueues(redis, new QueueDirectory(redis, 1), retention)
+  const queues = new JobQueues(redis, new QueueDirectory(redis, 1), retention, { backend: queueBackend })
   t.teardown(() => queues.close())
   return { redis, queues, connect: () => connectTo(t, server) }
 }
@@ -56,14 +57,14 @@ async function hearSettling (t: Test, connect: Fixture['connect']): Promise<stri
   return heard
 }
 
-t.test('jobs that end in one turn of the event loop are settled with one command', async t => {
+t.test('jobs that end in one turn of the event loop are settled with one command', fastOnly, async t => {
   const { redis, queues, connect } = await open(t)
   const held: Array<() => void> = []
   const handle = async (): Promise<{ ok: true, json: string, value: number }> => {
     await new Promise<void>(resolve => held.push(resolve))
     return { ok: true, json: '1', value: 1 }
   }
-  const pool = new WorkerPool({ redis: await connect(), subscriber: await connect(), retention, queues: ['q'], concurrency: 4, handle, onError: error => { t.error(error) } })
+  const pool = new WorkerPool({ backend: queueBackend, redis: await connect(), subscriber: await connect(), retention, queues: ['q'], concurrency: 4, handle, onError: error => { t.error(error) } })
   await pool.start()
   t.teardown(() => pool.stop(0))
   await queues.add('q', Array.from({ length: 8 }, () => job()))
@@ -76,11 +77,11 @@ t.test('jobs that end in one turn of the event loop are settled with one command
   t.equal(heard.length, 1)
 })
 
-t.test('a job by itself wakes one worker once, however many wait', async t => {
+t.test('a job by itself wakes one worker once, however many wait', fastOnly, async t => {
   const { redis, queues, connect } = await open(t)
   const handle = async (): Promise<{ ok: true, json: string, value: number }> => ({ ok: true, json: '1', value: 1 })
   for (let workers = 0; workers < 3; workers++) {
-    const pool = new WorkerPool({ redis: await connect(), subscriber: await connect(), retention, queues: ['q'], concurrency: 4, handle, onError: error => { t.error(error) } })
+    const pool = new WorkerPool({ backend: queueBackend, redis: await connect(), subscriber: await connect(), retention, queues: ['q'], concurrency: 4, handle, onError: error => { t.error(error) } })
     await pool.start()
     t.teardown(() => pool.stop(0))
   }
@@ -121,7 +122,7 @@ t.test('a job that waits for another one exists, and is not refused, when Redis 
   t.equal(await redis.exists(`toolyard:{q}:${second.id}`), 1)
 })
 
-t.test('who waits for jobs is told of those that end together with one message, a line each', async t => {
+t.test('who waits for jobs is told of those that end together with one message, a line each', fastOnly, async t => {
   const { redis, queues, connect } = await open(t)
   const heard = await hear(connect)
   await queues.add('q', [job('me'), job('me'), job('me')])
@@ -163,7 +164,7 @@ t.test('a settlement that is sent again word for word is as good as the first', 
   t.same(await redis.hmget(`toolyard:{q}:${made?.id ?? ''}`, 'atm', 'returnvalue'), ['1', '{"inline":"1"}'])
 })
 
-t.test('of jobs that end together, one that was thrown no error, or whose record is damaged, takes no other with it', async t => {
+t.test('of jobs that end together, one that was thrown no error, or whose record is damaged, takes no other with it', fastOnly, async t => {
   const { redis, queues } = await open(t)
   await queues.add('q', [job(), job(), job(), job()])
   const [sound, thrown, damaged] = [await take(t, queues, redis), await take(t, queues, redis), await take(t, queues, redis)]

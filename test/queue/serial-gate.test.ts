@@ -2,6 +2,7 @@ import { JobCanceller, JobQueues, newJobId, QueueDirectory, WorkerPool, type Cla
 import fc from 'fast-check'
 import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
+import { queueBackend } from '../support/backend.ts'
 import { waitFor } from '../support/condition.ts'
 import { connectTo } from '../support/connection.ts'
 import { startTestRedis } from '../support/redis.ts'
@@ -9,7 +10,7 @@ import { startTestRedis } from '../support/redis.ts'
 const server = await startTestRedis(t)
 const redis = await connectTo(t, server)
 const retention = { ageSec: 3_600, count: 10_000 }
-const queues = new JobQueues(redis, new QueueDirectory(redis, 1_000), retention)
+const queues = new JobQueues(redis, new QueueDirectory(redis, 1_000), retention, { backend: queueBackend })
 const canceller = new JobCanceller(redis, queues)
 t.teardown(() => queues.close())
 
@@ -45,6 +46,7 @@ async function play (events: readonly Event[], pauses: boolean): Promise<{ runs:
     return { ok: true, json: '1', value: 1 }
   }
   const pools = await Promise.all([1, 2].map(async () => new WorkerPool({
+    backend: queueBackend,
     redis: await connectTo(t, server),
     subscriber: await connectTo(t, server, 'subscriber'),
     retention,
@@ -94,7 +96,7 @@ t.test('X17 the calls of each queue run in the order of their arrival', { timeou
 
 t.test('nothing of a serial tool is left when its queues are forgotten', async t => {
   const directory = new QueueDirectory(redis, 1_000)
-  const pool = new WorkerPool({ redis: await connectTo(t, server), subscriber: await connectTo(t, server, 'subscriber'), retention, queues: ['*'], concurrency: 1, handle: async () => ({ ok: true, json: '1', value: 1 }), onError: error => { t.error(error) } })
+  const pool = new WorkerPool({ backend: queueBackend, redis: await connectTo(t, server), subscriber: await connectTo(t, server, 'subscriber'), retention, queues: ['*'], concurrency: 1, handle: async () => ({ ok: true, json: '1', value: 1 }), onError: error => { t.error(error) } })
   await pool.start()
   for (const queue of await directory.list()) await directory.forget(queue)
   const left = async (): Promise<string[]> => await redis.keys('toolyard:serial*')

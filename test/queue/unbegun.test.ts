@@ -1,5 +1,6 @@
 import { JobQueues, QueueDirectory, WorkerPool, newJobId, type ClaimedJob, type HandlerResult, type NewJob, type Redis } from '@toolyard/queue'
 import t, { type Test } from 'tap'
+import { queueBackend } from '../support/backend.ts'
 import { connectTo } from '../support/connection.ts'
 import { waitFor } from '../support/condition.ts'
 import { startTestRedis } from '../support/redis.ts'
@@ -26,7 +27,7 @@ interface Fixture {
 async function open (t: Test, handle: (job: ClaimedJob, fixture: Fixture) => Promise<void>): Promise<Fixture> {
   const server = await startTestRedis(t)
   const redis = await connectTo(t, server)
-  const queues = new JobQueues(redis, new QueueDirectory(redis, 1), retention)
+  const queues = new JobQueues(redis, new QueueDirectory(redis, 1), retention, { backend: queueBackend })
   let endFirst: ((result: HandlerResult) => void) | undefined
   let ended = 0
   const fixture: Fixture = {
@@ -40,6 +41,7 @@ async function open (t: Test, handle: (job: ClaimedJob, fixture: Fixture) => Pro
     marks: async id => await redis.hmget(`toolyard:{q}:${id}`, 'ats', 'unbegun')
   }
   const pool = new WorkerPool({
+    backend: queueBackend,
     redis,
     subscriber: await connectTo(t, server, 'subscriber'),
     retention,

@@ -4,6 +4,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { list, reach, submit } from '../jobs/submission.ts'
+import { queueBackend } from '../support/backend.ts'
 import { waitFor } from '../support/condition.ts'
 import { connectTo } from '../support/connection.ts'
 import { startService } from '../support/service.ts'
@@ -38,7 +39,7 @@ const service = await startService(t, {
 const { client } = service
 const redis = await connectTo(t, service.redis)
 const retention = { ageSec: 3_600, count: 1_000 }
-const queues = new JobQueues(redis, new QueueDirectory(redis, 64), retention)
+const queues = new JobQueues(redis, new QueueDirectory(redis, 64), retention, { backend: queueBackend })
 t.teardown(() => queues.close())
 const finished = new FinishedJobs({ redis, queues, canceller: new JobCanceller(redis, queues), retention })
 const operator = { keyName: 'admin', mayRun: () => true }

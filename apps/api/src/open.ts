@@ -1,7 +1,7 @@
 import { openRegistrySource, reportFindings, reportReload } from '@toolyard/manifests'
 import {
   CompletionWaiter, connectRedis, countQueues, DashboardLogins, FinishedJobs, ImportFaultTable, isConnected, JobCanceller, JobLister, JobLogs, JobQueues, JobReader, JobTypeTable,
-  JobWatch, OnceStore, OutputStore, QueueDirectory, RateLimit, RedisGuard, RedisUnavailableError, Replicas, reportRedis, StreamTickets
+  JobWatch, OnceStore, OutputStore, QueueDirectory, RateLimit, RedisGuard, RedisUnavailableError, Replicas, reportRedis, StreamTickets, usedBackend
 } from '@toolyard/queue'
 import {
   apiKeysOf, builtinSettingsOf, callbacksOf, createRedactor, permissionPolicyOf, redisTargetOf, retentionOf, sharedAbort, toolSourcesOf, type Logger, type ReadinessCheck, type Settings
@@ -44,7 +44,9 @@ export async function openApi (settings: Settings, env: NodeJS.ProcessEnv, logge
   const directory = new QueueDirectory(commands, settings.MAX_QUEUES)
   const retention = retentionOf(settings)
   const replicas = new Replicas(commands, settings.REDIS_WAIT_REPLICAS)
-  const queues = new JobQueues(commands, directory, retention, { queueDepth: settings.MAX_QUEUE_DEPTH, perKey: settings.MAX_JOBS_PER_KEY, replicas })
+  const { because } = usedBackend(settings.QUEUE_BACKEND)
+  if (because !== undefined) logger.warn({ because }, 'queue: BullMQ\'s own scripts are used')
+  const queues = new JobQueues(commands, directory, retention, { queueDepth: settings.MAX_QUEUE_DEPTH, perKey: settings.MAX_JOBS_PER_KEY, replicas, backend: settings.QUEUE_BACKEND })
   const outputs = new OutputStore(commands, retention)
   const waiter = new CompletionWaiter(commands, subscriber)
   const watch = new JobWatch(commands, subscriber)
@@ -96,7 +98,7 @@ export async function openApi (settings: Settings, env: NodeJS.ProcessEnv, logge
   const stop = sharedAbort()
   const end = sharedAbort()
   const eventLoop = new EventLoopWatch(settings.MAX_EVENT_LOOP_DELAY_MS)
-  const readiness = readinessChecks({ redis: guard, tools, eventLoop, authReady: settings.API_AUTH_DISABLED || keys.length > 0, draining: drain.signal })
+  const readiness = readinessChecks({ redis: guard, backend: settings.QUEUE_BACKEND, tools, eventLoop, authReady: settings.API_AUTH_DISABLED || keys.length > 0, draining: drain.signal })
   const app = buildApp({
     catalog,
     metrics: createCallMetrics(metrics),

@@ -3,7 +3,7 @@ import { createExecutors, openAudit, openSandbox, type Sandbox } from '@toolyard
 import { createSchemaCompiler, openRegistrySource, readYaml, reportFindings, reportReload, type Registry } from '@toolyard/manifests'
 import {
   connectRedis, EntryLocks, ImportFaultTable, isConnected, JobCanceller, JobQueues, JobTypeTable, OutputStore, QueueDirectory, RedisGuard, RedisUnavailableError, reportRedis, StepJobs,
-  ToolInventories, WorkerHeartbeat, WorkerPool, type Redis
+  ToolInventories, WorkerHeartbeat, WorkerPool, type Redis, describeBackend, usedBackend
 } from '@toolyard/queue'
 import {
   answerParent, apiKeysOf, builtinSettingsOf, callbacksOf, createLogger, loadEnvFile, onHangup, permissionPolicyOf, readReadiness, readSettings, redisTargetOf, retentionOf,
@@ -86,7 +86,9 @@ export async function runWorker (): Promise<void> {
   const imports = new ImportWatch({ tools, executors, table: importFaults, logger })
   const retention = retentionOf(settings)
   const permissions = permissionPolicyOf(settings)
-  const queues = new JobQueues(redis, new QueueDirectory(redis, settings.MAX_QUEUES), retention, { queueDepth: settings.MAX_QUEUE_DEPTH, perKey: settings.MAX_JOBS_PER_KEY })
+  const { because } = usedBackend(settings.QUEUE_BACKEND)
+  if (because !== undefined) logger.warn({ because }, 'queue: BullMQ\'s own scripts and loop are used')
+  const queues = new JobQueues(redis, new QueueDirectory(redis, settings.MAX_QUEUES), retention, { queueDepth: settings.MAX_QUEUE_DEPTH, perKey: settings.MAX_JOBS_PER_KEY, backend: settings.QUEUE_BACKEND })
   const stepsOf = createStepsOf({
     registry: tools.current,
     jobTypes,
@@ -103,6 +105,7 @@ export async function runWorker (): Promise<void> {
     queues: settings.WORKER_QUEUES,
     concurrency: settings.WORKER_CONCURRENCY,
     replicas: settings.REDIS_WAIT_REPLICAS,
+    backend: settings.QUEUE_BACKEND,
     handle: createHandler({ tools: versions, jobTypes, executors, permissions, sandbox, stepsOf, logger, metrics: metrics.jobs, mask: createSecretMask(secrets) }),
     callbacks: 'missing' in callbacks ? undefined : { attempts: callbacks.attempts, send: createCallbackSender(callbacks), onSent: metrics.callbacks.sent },
     onError: (error, queue) => { logger.warn({ err: error, queue }, 'queue') }
@@ -124,7 +127,8 @@ export async function runWorker (): Promise<void> {
   let running = true
   const checks: Record<string, ReadinessCheck> = {
     running: async () => running ? { ok: true } : { ok: false, detail: 'the worker is stopping' },
-    redis: () => guard.readiness()
+    redis: () => guard.readiness(),
+    queue: async () => ({ ok: true, detail: describeBackend(settings.QUEUE_BACKEND) })
   }
   const readiness = (): ReturnType<typeof readReadiness> => readReadiness(checks)
   answerParent('status', async () => ({ ready: await readiness(), metrics: await metrics.json() }))

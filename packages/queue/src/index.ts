@@ -12,6 +12,7 @@ export { CursorError, JobLister, type JobListerParts, type JobPage } from './rea
 export { JobLogs } from './record/job-log.ts'
 export { JobLogWriter, type JobLogTarget, type LogLine } from './record/job-log-writer.ts'
 export { JobGoneError } from './backend/add-jobs.ts'
+export { describeBackend, usedBackend, type BackendKind } from './backend/backends.ts'
 export { createdAt, jobIdPattern, newJobId } from './record/job-id.ts'
 export { allCalls, BatchedScript, eachCall } from './redis/batched-script.ts'
 export { WaitingTake } from './backend/waiting-take.ts'

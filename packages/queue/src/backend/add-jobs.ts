@@ -1,7 +1,7 @@
 import type { JobJson, ParentKeyOpts } from 'bullmq'
 import type { BatchedScript, ScriptCall, ScriptRun } from '../redis/batched-script.ts'
 import type { Redis } from '../redis/connection.ts'
-import { addKeys, addScripts, type Adding } from './job-scripts.ts'
+import type { JobScripts } from './job-scripts.ts'
 import { addPlainScript } from './plain-scripts.ts'
 import type { Replicas } from '../redis/checks/replicas.ts'
 
@@ -12,8 +12,10 @@ export interface AddedJob {
   entry: string
   /** For how many seconds it is made once, also when it is gone; 0: as often as it is added. */
   onceSec: number
-  /** One that is due at once, has a priority, and waits for no other job: its data and options are JSON. Any other is BullMQ's. */
-  made: { plain: PlainJob } | OtherJob
+  /** One that is due at once, has a priority, and waits for no other job: its data and options are JSON. */
+  plain?: PlainJob
+  /** As BullMQ makes it. */
+  general: () => GeneralJob
 }
 
 interface PlainJob {
@@ -24,7 +26,7 @@ interface PlainJob {
   priority: number
 }
 
-interface OtherJob {
+interface GeneralJob {
   job: JobJson
   parent: ParentKeyOpts
 }
@@ -42,14 +44,16 @@ export class JobGoneError extends Error {
 
 /** How jobs get into one queue. */
 export interface Adder {
-  /** What the script of plain jobs gets in all calls. */
-  shared: ScriptCall
-  /** The key of the queue's index. */
+  scripts: JobScripts
+  /** Where many jobs are added with one command, and plain ones have a script of their own: what that gets in all calls. */
+  plain?: ScriptCall
+  /** The keys of the queue's index and its settings. */
   created: string
+  meta: string
   /** Those that must have the jobs. */
   replicas: Replicas | undefined
   keyOf: (id: string) => string
-  commandOf: (id: string, made: OtherJob) => Promise<AddCommand>
+  commandOf: (id: string, made: GeneralJob) => Promise<AddCommand>
   /** BullMQ's error for a number that its script answers. */
   errorOf: (code: number, id: string) => Error
 }
@@ -58,26 +62,26 @@ type AddCall = ScriptCall & { id: string }
 type AddRun = ScriptRun & { calls: readonly AddCall[] }
 
 /** See `JobBackend.addAll`. */
-export async function addJobs (redis: Redis, jobs: readonly AddedJob[], { shared, created, replicas, keyOf, commandOf, errorOf }: Adder): Promise<Map<string, Error>> {
+export async function addJobs (redis: Redis, jobs: readonly AddedJob[], { scripts, plain: shared, created, meta, replicas, keyOf, commandOf, errorOf }: Adder): Promise<Map<string, Error>> {
   const plain: AddCall[] = []
-  const others = new Map<Adding, AddCall[]>()
-  for (const { id, entry, onceSec, made } of jobs) {
+  const others = new Map<string, { script: BatchedScript, calls: AddCall[] }>()
+  for (const { id, entry, onceSec, plain: made, general } of jobs) {
     const once = onceSec === 0 ? '' : onceSec
-    if ('plain' in made) {
-      const { name, data, opts, timestamp, priority } = made.plain
+    if (shared !== undefined && made !== undefined) {
+      const { name, data, opts, timestamp, priority } = made
       plain.push({ id, keys: [], args: [id, name, data, opts, timestamp, priority, entry, once] })
       continue
     }
-    const { name, args } = await commandOf(id, made)
+    const { name, args } = await commandOf(id, general())
     if (!isAdding(name)) throw new Error(`BullMQ adds a job with '${name}'`)
-    const keys = addKeys[name]
-    const calls = others.get(name) ?? []
-    others.set(name, calls)
-    calls.push({ id, keys: [...args.slice(0, keys) as string[], created], args: [...args.slice(keys), entry, keyOf(id), once] })
+    const call = { id, ...scripts[name].call(args, [created, keyOf(id), meta, keyOf('limiter')], [entry, once]) }
+    const together = shared === undefined ? id : name
+    const run = others.get(together) ?? { script: scripts[name].script, calls: [] }
+    others.set(together, run)
+    run.calls.push(call)
   }
-  const runs: AddRun[] = []
-  if (plain.length > 0) runs.push({ script: addPlainScript, calls: plain, shared: { ...shared, keys: [...shared.keys, created] } })
-  for (const [name, calls] of others) runs.push({ script: scriptOf(name), calls })
+  const runs: AddRun[] = [...others.values()]
+  if (shared !== undefined && plain.length > 0) runs.unshift({ script: addPlainScript, calls: plain, shared: { ...shared, keys: [...shared.keys, created] } })
   const answers = replicas === undefined || replicas.needed === 0
     ? await Promise.all(runs.map(async ({ script, calls, shared }) => await script.run(redis, calls, shared)))
     : await replicas.run(runs)
@@ -93,12 +97,8 @@ export async function addJobs (redis: Redis, jobs: readonly AddedJob[], { shared
   return refused
 }
 
-function scriptOf (name: Adding): BatchedScript {
-  const script = addScripts.get(name)
-  if (script === undefined) throw new Error(`There is no script '${name}'`)
-  return script
-}
+const adding = ['addPrioritizedJob', 'addDelayedJob', 'addParentJob'] as const
 
-function isAdding (name: string): name is Adding {
-  return addScripts.has(name)
+function isAdding (name: string): name is typeof adding[number] {
+  return (adding as readonly string[]).includes(name)
 }

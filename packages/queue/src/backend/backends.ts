@@ -1,9 +1,14 @@
 import type { JobData, OutputRecord } from '@toolyard/contract'
-import type { Queue, QueueBaseOptions, RedisConnection } from 'bullmq'
+import type { Processor, Queue, QueueBaseOptions, RedisConnection, WorkerOptions } from 'bullmq'
 import type { Redis as Server } from 'ioredis'
 import { bullmq, ioredis } from '../redis/bullmq.ts'
 import type { Redis } from '../redis/connection.ts'
 import { JobBackend, type JobBackendParts } from './job-backend.ts'
+import { EagerWorker } from './eager-worker.ts'
+import { FastBackend } from './fast-backend.ts'
+import { unknownScripts } from './job-scripts.ts'
+import { JobWorker } from './job-worker.ts'
+import { lockMs } from './lock.ts'
 import { internalName, keyPrefix } from '../redis/names.ts'
 import { WaitingTake } from './waiting-take.ts'
 
@@ -18,32 +23,81 @@ export function listenOn (redis: Redis): RedisConnection {
   return listening
 }
 
+/** `fast`: our scripts and loop. `bullmq`: BullMQ's own. Both work side by side on one Redis. */
+export type BackendKind = 'fast' | 'bullmq'
+
 /** What backends are made with. */
-export interface BackendParts extends Pick<JobBackendParts, 'retention' | 'replicas'> {
-  /** An open connection. */
-  redis: Redis
+export interface BackendParts extends JobBackendParts {
+  /** `fast` when absent. */
+  backend?: BackendKind | undefined
   /** For any number of queues: what all of them listen with; without it, each listens by itself. */
   listening?: RedisConnection
 }
 
+/** Which backend is used where this one is wanted, and why another one. */
+export function usedBackend (wanted: BackendKind): { kind: BackendKind, because?: string } {
+  if (wanted === 'bullmq' || unknownScripts.length === 0) return { kind: wanted }
+  return { kind: 'bullmq', because: `this version of BullMQ has other scripts than ours were made for: ${unknownScripts.join(', ')}` }
+}
+
+/** What `/ready` says of the backend. */
+export function describeBackend (wanted: BackendKind): string {
+  const { kind, because } = usedBackend(wanted)
+  return because === undefined ? kind : `${kind}: ${because}`
+}
+
+type BackendOf<Backend> = (name: string, options: QueueBaseOptions, blocking?: { withBlockingConnection?: boolean }) => Backend
+
 /** Makes the backends of BullMQ's queues and workers. */
-export function backendOn ({ redis, retention, replicas, listening }: BackendParts): (name: string, options: QueueBaseOptions, blocking?: { withBlockingConnection?: boolean }) => JobBackend {
+export function backendOn ({ backend = 'fast', listening, ...parts }: BackendParts): BackendOf<JobBackend> {
+  const { redis } = parts
+  const isFast = usedBackend(backend).kind === 'fast'
   return (name, options, { withBlockingConnection = false } = {}) => {
     const client = bullmq.createIORedisClient(redis as Server)
     const connection = listening ?? listenOn(redis)
     const keys = new bullmq.QueueKeys(keyPrefix)
-    const backendWith = (waiting?: WaitingTake, blocking?: RedisConnection): JobBackend => (
-      new JobBackend({ redis, waiting, retention, replicas }, connection, name, keys.getKeys(name), type => keys.toKey(name, type), options, blocking, listening === undefined)
-    )
+    const backendWith = (waiting?: WaitingTake, blocking?: RedisConnection): JobBackend => {
+      const rest = [connection, name, keys.getKeys(name), (type: string) => keys.toKey(name, type), { lockDuration: lockMs, ...options }, blocking, listening === undefined] as const
+      return isFast ? new FastBackend({ ...parts, waiting }, ...rest) : new JobBackend(parts, ...rest)
+    }
     if (!withBlockingConnection) return backendWith()
     const blockingClient = client.duplicate({ connectionName: `${keyPrefix}:${Buffer.from(name).toString('base64')}` })
     const waitingWith = (waiting?: WaitingTake): JobBackend => backendWith(waiting, new bullmq.RedisConnection(blockingClient, { blocking: true, skipVersionCheck: true }))
     // A cluster's client sends commands again by itself, each on its own: two don't stay together when a server is lost.
-    if (redis instanceof ioredis.Cluster) return waitingWith()
+    if (!isFast || redis instanceof ioredis.Cluster) return waitingWith()
     const waiting = new WaitingTake(blockingClient as Redis)
     Object.assign(blockingClient, { bzpopmin: async (marker: string, timeoutSec: number) => await waiting.wait(marker, timeoutSec) })
     return waitingWith(waiting)
   }
+}
+
+/** What a worker takes at once, and how long it holds a job, in milliseconds. */
+export interface WorkerLimits {
+  concurrency: number
+  renewMs: number
+  stalledCheckMs: number
+  maxLostRuns: number
+}
+
+/** Makes the worker of a queue; it is started by `run`. */
+export function openWorker (parts: BackendParts, queue: string, process: Processor<JobData, OutputRecord>, { concurrency, renewMs, stalledCheckMs, maxLostRuns }: WorkerLimits): JobWorker<JobData, OutputRecord> {
+  const options: WorkerOptions = {
+    autorun: false,
+    connection: parts.redis,
+    prefix: keyPrefix,
+    concurrency,
+    lockDuration: lockMs,
+    lockRenewTime: renewMs,
+    stalledInterval: stalledCheckMs,
+    maxStalledCount: maxLostRuns,
+    runRetryDelay: 500,
+    drainDelay: 5,
+    skipVersionCheck: true
+  }
+  const backendOf = backendOn(parts)
+  return usedBackend(parts.backend ?? 'fast').kind === 'fast'
+    ? new EagerWorker(internalName(queue), process, options, backendOf as BackendOf<FastBackend>)
+    : new JobWorker<JobData, OutputRecord>(internalName(queue), process, options, backendOf)
 }
 
 /** Opens a queue, which writes nothing of its own into Redis, and holds nothing that would have to be closed. */

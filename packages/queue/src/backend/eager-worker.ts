@@ -1,26 +1,17 @@
-import type { Job, Span } from 'bullmq'
-import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises'
+import type { Job } from 'bullmq'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { bullmq } from '../redis/bullmq.ts'
-import type { JobBackend, TakenFields } from './job-backend.ts'
-import { TimedWorker } from './timed-worker.ts'
-import { mayPass } from '../redis/unavailable.ts'
+import type { FastBackend } from './fast-backend.ts'
+import { JobWorker, pauseMs } from './job-worker.ts'
 
-/** How long a worker that may not ask Redis for a job waits until it tries again, in milliseconds. */
-const pauseMs = 50
 /** A job that isn't at its end after so many turns of the event loop takes longer. */
 const shortTurns = 3
 
-/** A job was put off: its place in the worker is free, and whether the worker takes another one is for its loop to say. */
-export class PutOffError extends bullmq.DelayedError {}
-
 /**
- * BullMQ's worker with a loop of its own, which starts each job as soon as it is taken. BullMQ's loop fills all places
- * first, which costs round trips: docs/decisions/0017-eager-worker.md.
- *
- * It is started by `run`, once all listeners are set (`autorun` must be false).
+ * The worker with a loop of its own, which starts each job as soon as it is taken. BullMQ's loop fills all places first,
+ * which costs round trips: docs/decisions/0017-eager-worker.md.
  */
-export class EagerWorker<Data, Result> extends TimedWorker<Data, Result, JobBackend> {
-  readonly #closing = new AbortController()
+export class EagerWorker<Data, Result> extends JobWorker<Data, Result, FastBackend> {
   /** The places that are taken: a job, and those that were taken with the end of the one before. */
   readonly #lanes = new Set<Promise<void>>()
   #laneEnded = (): void => {}
@@ -28,15 +19,11 @@ export class EagerWorker<Data, Result> extends TimedWorker<Data, Result, JobBack
   readonly #ending = new Set<Promise<void>>()
   #hasAsked = false
 
-  /** How long no other job is taken after the one of this id, in milliseconds. */
-  stayAwayMs: (jobId: string) => number = () => 0
-
   /** Serves until the worker is closed or paused; resolves when its last job has ended. */
   override async run (): Promise<void> {
     if (this.running) throw new Error('Worker is already running.')
     this.running = true
     try {
-      this.once('closing', () => { this.#closing.abort() })
       await this.startStalledCheckTimer()
       this.lockManager.start()
       this.mainLoopRunning = this.#serve()
@@ -58,7 +45,7 @@ export class EagerWorker<Data, Result> extends TimedWorker<Data, Result, JobBack
         this.#lanes.add(lane)
         await this.#anyEnd()
         const awayMs = this.stayAwayMs(job.id ?? '')
-        if (awayMs > 0) await this.#pause(awayMs)
+        if (awayMs > 0) await this.rest(awayMs)
       }
       while (this.#lanes.size >= this.concurrency) await new Promise<void>(resolve => { this.#laneEnded = resolve })
     }
@@ -72,11 +59,11 @@ export class EagerWorker<Data, Result> extends TimedWorker<Data, Result, JobBack
       this.backend.waitAs(token)
       const job = await this.getNextJob(token) as Job<Data, Result> | undefined
       // Someone has limited the queue's rate.
-      if (job === undefined && !this.#hasAsked) await this.#pause(pauseMs)
+      if (job === undefined && !this.#hasAsked) await this.rest(pauseMs)
       return job
     } catch (error) {
       if (bullmq.isNotConnectionError(error as Error) && this.closing === undefined) this.emit('error', error as Error)
-      await this.#pause(this.opts.runRetryDelay ?? pauseMs)
+      await this.rest(this.opts.runRetryDelay ?? pauseMs)
       return undefined
     }
   }
@@ -98,23 +85,8 @@ export class EagerWorker<Data, Result> extends TimedWorker<Data, Result, JobBack
     if (this.#ending.size > 0) await Promise.race(this.#ending)
   }
 
-  /** Settles a job, again and again while Redis can't take it; the job is held meanwhile. */
-  async #settle<T> ({ id = '' }: Job<Data, Result>, token: string, settle: () => Promise<T>): Promise<T> {
-    for (;;) {
-      try {
-        return await settle()
-      } catch (error) {
-        // BullMQ itself waits for a connection.
-        if (!mayPass(error) || !bullmq.isNotConnectionError(error as Error)) throw error
-        this.lockManager.trackJob(id, token, 0)
-        await delay(pauseMs)
-      } finally {
-        this.lockManager.untrackJob(id)
-      }
-    }
-  }
-
-  async #end<T> (settling: Promise<T>): Promise<T> {
+  protected override async settle<T> (job: Job<Data, Result>, token: string, settle: () => Promise<T>): Promise<T> {
+    const settling = super.settle(job, token, settle)
     const over = settling.then(() => {}, () => {})
     this.#ending.add(over)
     try {
@@ -122,30 +94,6 @@ export class EagerWorker<Data, Result> extends TimedWorker<Data, Result, JobBack
     } finally {
       this.#ending.delete(over)
     }
-  }
-
-  async #pause (ms: number): Promise<void> {
-    await delay(ms, undefined, { signal: this.#closing.signal }).catch(() => {})
-  }
-
-  protected override async handleCompleted (result: Result, job: Job<Data, Result>, token: string, fetchNext?: () => boolean, span?: Span): Promise<Job<Data, Result>> {
-    try {
-      return await this.#end(this.#settle(job, token, async () => await super.handleCompleted(result, job, token, fetchNext, span)))
-    } catch (error) {
-      if (!bullmq.isNotConnectionError(error as Error)) throw error
-      // The job has done its work: another attempt would do it again.
-      throw new bullmq.UnrecoverableError(`its outcome could not be stored: ${(error as Error).message}`)
-    }
-  }
-
-  protected override async handleFailed (error: Error, job: Job<Data, Result>, token: string, fetchNext?: () => boolean, span?: Span): Promise<Job<Data, Result>> {
-    return await this.#end(this.#settle(job, token, async () => await super.handleFailed(error, job, token, error instanceof PutOffError ? () => false : fetchNext, span)))
-  }
-
-  protected override createJob (fields: TakenFields, id: string): Job<Data, Result> {
-    const job = super.createJob(fields, id)
-    if (fields.isUnbegun === true) this.backend.runs.noteUnbegun(job)
-    return job
   }
 
   protected override async moveToActive (token: string, name?: string): Promise<Job<Data, Result>> {

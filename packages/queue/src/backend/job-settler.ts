@@ -1,6 +1,7 @@
 import type { ScriptCall } from '../redis/batched-script.ts'
 import type { Redis } from '../redis/connection.ts'
-import { finishScript } from './job-scripts.ts'
+import type { EndReply } from './job-backend.ts'
+import type { WrappedScript } from './job-scripts.ts'
 import { finishPlainScript } from './plain-scripts.ts'
 
 /** How a job ends. */
@@ -9,36 +10,33 @@ export interface Ending {
   plain: ScriptCall | undefined
   /** For BullMQ's script. */
   general: () => ScriptCall
-  /** Takes the next job in a command of its own. */
-  takeNext: () => Promise<unknown[]>
 }
 
-/** What BullMQ makes of the end of a job: the next job, or a number; and 1 where other jobs depend on it, 0 where none does. */
-export type Ended = [reply: unknown, dependents: 0 | 1 | undefined]
-
-/** The next job could not be taken along. */
-const askBullmq = 1
-
 interface Waiting extends Ending {
-  resolve: (ended: Ended) => void
+  resolve: (ended: EndReply) => void
   reject: (error: unknown) => void
 }
 
 /** Settles the jobs that end in one turn of the event loop with one command. */
 export class JobSettler {
   readonly #redis: Redis
+  readonly #general: WrappedScript
   readonly #shared: () => ScriptCall
   #ending: Waiting[] = []
 
-  /** @param shared what the script of plain jobs gets in all calls. */
-  constructor (redis: Redis, shared: () => ScriptCall) {
+  /**
+   * @param general BullMQ's script
+   * @param shared what the script of plain jobs gets in all calls
+   */
+  constructor (redis: Redis, general: WrappedScript, shared: () => ScriptCall) {
     this.#redis = redis
+    this.#general = general
     this.#shared = shared
   }
 
   /** @throws what Redis says to the job, or the connection to all of them. */
-  async settle (ending: Ending): Promise<Ended> {
-    return await new Promise<Ended>((resolve, reject) => {
+  async settle (ending: Ending): Promise<EndReply> {
+    return await new Promise<EndReply>((resolve, reject) => {
       this.#ending.push({ ...ending, resolve, reject })
       if (this.#ending.length === 1) process.nextTick(() => { this.#settleAll() })
     })
@@ -69,23 +67,17 @@ export class JobSettler {
     for (const [place, one] of called.entries()) {
       const reply = replies[place]
       if (!Array.isArray(reply)) left.push(one)
-      else if (reply[0] !== askBullmq) one.resolve(reply as Ended)
-      else void this.#resolve(one, reply[1] as Ended[1])
+      else one.resolve(reply as EndReply)
     }
     return left
   }
 
-  /** A job has ended, whatever becomes of the next: another place of the worker takes it. */
-  async #resolve ({ takeNext, resolve }: Waiting, dependents: Ended[1]): Promise<void> {
-    resolve([await takeNext().catch(() => 0), dependents])
-  }
-
   async #settleGeneral (ending: readonly Waiting[]): Promise<void> {
     if (ending.length === 0) return
-    const replies = await finishScript.run(this.#redis, ending.map(({ general }) => general()))
+    const replies = await this.#general.script.run(this.#redis, ending.map(({ general }) => general()))
     for (const [place, { resolve, reject }] of ending.entries()) {
       const reply = replies[place]
-      if (Array.isArray(reply)) resolve(reply as Ended)
+      if (Array.isArray(reply)) resolve(reply as EndReply)
       else reject(reply)
     }
   }

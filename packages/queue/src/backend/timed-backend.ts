@@ -15,6 +15,12 @@ const timePlaces: Readonly<Record<string, number>> = {
   retryJob: 12
 }
 
+/** BullMQ makes a command, and sends it, within so many milliseconds. */
+const soonMs = 600_000
+
+/** What BullMQ sends its commands with. */
+export type BullmqClient = Parameters<typeof bullmq.RedisQueueBackend.prototype.execCommand>[0]
+
 /**
  * Renews the locks of jobs. Nothing in it takes memory: a Redis that is full allows it. KEYS: stalled. ARGV: stem of the
  * jobs' keys, milliseconds, then ids and tokens in turn. Answers the ids of the jobs that are somebody else's by now.
@@ -53,9 +59,16 @@ export class TimedBackend extends bullmq.RedisQueueBackend {
     return serverTime(this.redis)
   }
 
-  override execCommand (client: Parameters<typeof bullmq.RedisQueueBackend.prototype.execCommand>[0], command: string, args: unknown[]): unknown {
+  override execCommand (client: BullmqClient, command: string, args: unknown[]): unknown {
+    return super.execCommand(client, command, this.inServerTime(command, args))
+  }
+
+  /** @throws Error for a version of BullMQ that has no time there. */
+  protected inServerTime (command: string, args: unknown[]): unknown[] {
     const place = timePlaces[command]
-    return super.execCommand(client, command, place === undefined ? args : args.with(place, this.now()))
+    if (place === undefined) return args
+    if (!(Math.abs(Number(args[place]) - Date.now()) < soonMs)) throw new Error(`BullMQ's command ${command} has its time elsewhere: see packages/queue/src/backend/README.md`)
+    return args.with(place, this.now())
   }
 
   override async extendLocks (ids: string[], tokens: string[], ms: number): Promise<string[]> {

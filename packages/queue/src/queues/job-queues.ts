@@ -1,7 +1,7 @@
 import type { JobData } from '@toolyard/contract'
 import { limits, protocol } from '@toolyard/contract/terms'
 import type { JobsOptions, RedisConnection } from 'bullmq'
-import { backendOn, listenOn, openQueue, type JobQueue } from '../backend/backends.ts'
+import { backendOn, listenOn, openQueue, type BackendKind, type JobQueue } from '../backend/backends.ts'
 import { bullmq } from '../redis/bullmq.ts'
 import { CallbackOutbox } from './callback-outbox.ts'
 import type { Redis } from '../redis/connection.ts'
@@ -37,9 +37,11 @@ export interface JobLimits {
 }
 
 /** How jobs are added. */
-export interface JobQueuesOptions extends JobLimits {
+export interface JobQueuesOptions extends Partial<JobLimits> {
   /** Those that must have a job before it counts as added; without it, none. */
   replicas?: Replicas
+  /** `fast` when absent: see `backend/README.md`. */
+  backend?: BackendKind | undefined
 }
 
 const unlimited: JobLimits = { queueDepth: Number.MAX_SAFE_INTEGER, perKey: 0 }
@@ -64,7 +66,8 @@ export class JobQueues {
   readonly #listening: RedisConnection
   readonly #queues: Views<JobQueue>
 
-  constructor (redis: Redis, directory: QueueDirectory, retention: Retention, { replicas, ...jobLimits }: JobQueuesOptions = unlimited) {
+  constructor (redis: Redis, directory: QueueDirectory, retention: Retention, { replicas, backend, ...some }: JobQueuesOptions = {}) {
+    const jobLimits = { ...unlimited, ...some }
     this.#redis = redis
     this.#directory = directory
     this.#retention = retention
@@ -75,7 +78,7 @@ export class JobQueues {
     this.#limits = jobLimits
     this.#callbacks = new CallbackOutbox(redis)
     this.#listening = listenOn(redis)
-    const backendOf = backendOn({ redis, retention, replicas, listening: this.#listening })
+    const backendOf = backendOn({ redis, retention, replicas, backend, listening: this.#listening })
     this.#queues = new Views(queue => openQueue(redis, queue, backendOf), maxOpened)
   }
 
@@ -223,20 +226,16 @@ function addedJob (queue: JobQueue, job: CompleteJob, priority: number, now: num
     // A parent is woken when one of its steps fails, and reads which.
     ...(parent === undefined ? {} : { parent: { id: parent.id, queue: `${keyPrefix}:${internalName(parent.queue)}` }, continueParentOnFailure: true })
   }
-  const entry = indexEntry(job)
   const isPlain = delayMs === 0 && parent === undefined && data.dependsOn === undefined
-  if (isPlain) return { id, entry, made: { plain: { name: type, data: JSON.stringify(data), opts: JSON.stringify(options), timestamp: now, priority } } }
-  const made = new bullmq.Job(queue, type, data, options, id)
-  made.timestamp = now
   return {
     id,
-    entry,
-    made: {
-      job: made.asJSON(),
-      parent: {
-        ...(made.parentKey === undefined ? {} : { parentKey: made.parentKey, parentDependenciesKey: `${made.parentKey}:dependencies` }),
-        ...(data.dependsOn === undefined ? {} : { addToWaitingChildren: true })
-      }
+    entry: indexEntry(job),
+    ...(isPlain ? { plain: { name: type, data: JSON.stringify(data), opts: JSON.stringify(options), timestamp: now, priority } } : {}),
+    general: () => {
+      const made = new bullmq.Job(queue, type, data, options, id)
+      made.timestamp = now
+      const parentKeys = made.parentKey === undefined ? {} : { parentKey: made.parentKey, parentDependenciesKey: `${made.parentKey}:dependencies` }
+      return { job: made.asJSON(), parent: { ...parentKeys, ...(data.dependsOn === undefined ? {} : { addToWaitingChildren: true }) } }
     }
   }
 }

@@ -1,4 +1,5 @@
 import type { CallError, JobData, OutputCut, SandboxState } from '@toolyard/contract'
+import type { BackendKind } from '../backend/backends.ts'
 import type { CallbackOptions } from '../callbacks/callback-worker.ts'
 import type { Redis } from '../redis/connection.ts'
 import type { StepWait } from '../change/job-flow.ts'
@@ -58,5 +59,7 @@ export interface WorkerPoolOptions {
   callbacks?: CallbackOptions | undefined
   /** How many replicas of Redis must know that a tool begins that may run only once; 0 when absent. */
   replicas?: WantedReplicas
+  /** `fast` when absent: see `backend/README.md`. */
+  backend?: BackendKind
   onError: (error: Error, queue: string) => void
 }

@@ -5,16 +5,14 @@ import type { Announcer } from './announcer.ts'
 import type { CallbackOutbox } from '../queues/callback-outbox.ts'
 import { cancelled, isMarked, type CancelledJobs } from '../record/cancellation.ts'
 import { publicPriority } from '../queues/fair-order.ts'
-import { EagerWorker, PutOffError } from '../backend/eager-worker.ts'
+import { PutOffError, type JobWorker } from '../backend/job-worker.ts'
 import { JobFlow } from '../change/job-flow.ts'
-import { backendOn } from '../backend/backends.ts'
+import { openWorker } from '../backend/backends.ts'
 import { GivenBackJobs, isNewer } from './given-back.ts'
 import { JobLogWriter } from '../record/job-log-writer.ts'
 import { JobNotices } from './job-notices.ts'
 import type { JobCanceller } from '../change/job-canceller.ts'
 import type { JobQueues } from '../queues/job-queues.ts'
-import { lockMs } from '../backend/lock.ts'
-import { internalName, keyPrefix } from '../redis/names.ts'
 import type { OutputStore } from '../record/output-store.ts'
 import { serverTime } from '../redis/server-clock.ts'
 import type { Replicas } from '../redis/checks/replicas.ts'
@@ -24,7 +22,7 @@ import { mayPass } from '../redis/unavailable.ts'
 import type { HandlerResult, WorkerPoolOptions } from './handler.ts'
 
 /*
- * A job whose lock is not renewed for `lockMs` is taken from its worker; the check runs every `stalledCheckMs`.
+ * A job whose lock is not renewed in time (`backend/lock.ts`) is taken from its worker; the check runs every `stalledCheckMs`.
  * Together they bound the time after which a dead worker's job is taken up again, and leave 1.5 s of the promised 5 to
  * whoever takes it.
  */
@@ -61,7 +59,7 @@ export class QueueWorker {
   readonly #options: WorkerPoolOptions
   readonly #parts: QueueWorkerParts
   readonly #flow: JobFlow
-  readonly #worker: EagerWorker<JobData, OutputRecord>
+  readonly #worker: JobWorker<JobData, OutputRecord>
   readonly #running = new Map<string, Run>()
   readonly #notices: JobNotices
   readonly #givenBack: GivenBackJobs
@@ -72,20 +70,9 @@ export class QueueWorker {
     this.#parts = parts
     this.#notices = new JobNotices(parts.announcer, id => { this.#keepBegun(id).catch(this.#report) })
     this.#flow = new JobFlow({ redis: options.redis, queues: parts.queues }, queue)
-    this.#worker = new EagerWorker<JobData, OutputRecord>(internalName(queue), (job, token) => this.#process(job, token), {
-      autorun: false,
-      connection: options.redis,
-      prefix: keyPrefix,
-      concurrency: options.concurrency,
-      lockDuration: lockMs,
-      lockRenewTime: renewMs,
-      stalledInterval: stalledCheckMs,
-      maxStalledCount: maxLostRuns,
-      runRetryDelay: 500,
-      drainDelay: 5,
-      skipVersionCheck: true
-    }, backendOn({ redis: options.redis, retention: options.retention, replicas: parts.replicas }))
-    this.#givenBack = new GivenBackJobs(options.redis, queue, this.#worker.backend)
+    const { redis, retention, concurrency, backend } = options
+    this.#worker = openWorker({ redis, retention, backend, replicas: parts.replicas }, queue, (job, token) => this.#process(job, token), { concurrency, renewMs, stalledCheckMs, maxLostRuns })
+    this.#givenBack = new GivenBackJobs(redis, queue, this.#worker.backend)
     this.#worker.stayAwayMs = id => this.#givenBack.stayAwayMs(id)
     // Before anything that can settle the job; commands keep their order.
     this.#worker.on('active', ({ id, data }) => { if (data.callbackUrl !== undefined) this.#parts.callbacks.enter({ queue, jobId: id ?? '' }).catch(this.#report) })

@@ -39,7 +39,7 @@ export class WorkerPool {
     this.#announcer = new Announcer(options.redis, error => { options.onError(error, '*') })
     this.#replicas = new Replicas(options.redis, options.replicas ?? 0)
     this.#outputs = new OutputStore(options.redis, options.retention)
-    this.#queues = new JobQueues(options.redis, this.#directory, options.retention)
+    this.#queues = new JobQueues(options.redis, this.#directory, options.retention, { backend: options.backend })
     this.#canceller = new JobCanceller(options.redis, this.#queues)
     this.#gate = new SerialGate(options.redis, this.#queues)
     if (options.callbacks !== undefined) this.#callbacks = new CallbackWorker(options.callbacks, { ...options, queues: this.#queues, outputs: this.#outputs })
