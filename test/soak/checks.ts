@@ -12,8 +12,8 @@ type Job = JobResponse['job']
 
 /** How long all that was asked for may take to end once everything is healed. */
 const settleMs = 180_000
-/** A job that was acknowledged so shortly before a failover may be unknown to the new master. */
-const replicationMs = 3_000
+/** A failover undoes ends that the new master doesn't know of: of jobs that were named so long before it. */
+const undoneMs = 60_000
 /** How long a worker may take to notice that it was stopped, and to end its runs. */
 const wakeMs = 10_000
 
@@ -25,7 +25,7 @@ const anyCode = ['ok', 'WORKER_LOST', 'JOB_CANCELLED', 'QUEUE_FULL', 'TIMEOUT']
 
 /** Waits for the end of all jobs, and notes each doubt. */
 export async function checkOutcomes (world: World, ledger: Ledger, caller: Caller, intervals: readonly Interval[]): Promise<void> {
-  const jobs = await readToTheEnd(ledger, caller, intervals)
+  const jobs = await readToTheEnd(ledger, caller)
   await delay(3_000)
   for (const [id, job] of jobs) {
     const later = await caller.until<JobResponse>(caller.key(), `/v1/jobs/${id}`)
@@ -34,13 +34,13 @@ export async function checkOutcomes (world: World, ledger: Ledger, caller: Calle
   }
   const runs = runsOf(world.service)
   const order = linesOf(world, 'runs')
-  for (const ask of ledger.asks) checkAsk(ask, { ledger, jobs, runs: runs.get(ask.mark) ?? 0, order })
+  for (const ask of ledger.asks) checkAsk(ask, { ledger, jobs, runs: runs.get(ask.mark) ?? 0, order, intervals })
   for (const asked of ledger.workflows) checkWorkflow(asked, ledger, jobs)
   checkSerial(world, ledger, intervals)
-  await checkCallbacks(world, ledger, jobs)
+  await checkCallbacks(world, ledger, jobs, intervals)
 }
 
-async function readToTheEnd (ledger: Ledger, caller: Caller, intervals: readonly Interval[]): Promise<Map<string, Job>> {
+async function readToTheEnd (ledger: Ledger, caller: Caller): Promise<Map<string, Job>> {
   const jobs = new Map<string, Job>()
   const open = new Map([...ledger.asks.map(ask => [ask.mark, ask.jobIds] as const), ...ledger.workflows.map(({ run, jobIds }) => [run, jobIds] as const)].flatMap(([mark, ids]) => [...ids].map(id => [id, mark] as const)))
   const deadline = performance.now() + settleMs
@@ -49,9 +49,7 @@ async function readToTheEnd (ledger: Ledger, caller: Caller, intervals: readonly
       const answer = await caller.until<JobResponse>(caller.key(), `/v1/jobs/${id}`)
       if (answer.status === 404) {
         open.delete(id)
-        const at = ledger.namedAt.get(id) ?? 0
-        if (intervals.some(({ what, from, to }) => what === 'failover' && at > from - replicationMs && at < to)) ledger.count('jobs lost in a failover')
-        else ledger.doubt(`job ${id} is gone`, mark)
+        ledger.doubt(`job ${id} is gone`, mark)
       } else if (answer.status !== 200) {
         open.delete(id)
         ledger.doubt(`job ${id} is answered with ${answer.status}: ${answer.text.slice(0, 300)}`, mark)
@@ -66,15 +64,16 @@ async function readToTheEnd (ledger: Ledger, caller: Caller, intervals: readonly
   return jobs
 }
 
-function checkAsk (ask: Ask, { ledger, jobs, runs, order }: { ledger: Ledger, jobs: Map<string, Job>, runs: number, order: string[] }): void {
+function checkAsk (ask: Ask, { ledger, jobs, runs, order, intervals }: { ledger: Ledger, jobs: Map<string, Job>, runs: number, order: string[], intervals: readonly Interval[] }): void {
   const { mark, tool } = ask
   if (ask.jobIds.size > 1) ledger.doubt(`${mark} has the jobs ${[...ask.jobIds].join()}`, mark)
-  if (tool !== 'again' && runs > ask.maxRuns) ledger.doubt(`${mark} (${tool}) ran ${runs} times, where ${ask.maxRuns} is the most`, mark)
+  if (tool !== 'again' && runs > ask.maxRuns) ledger.doubt(`${mark} (${tool}) ran ${runs} times, where ${ask.maxRuns} is the most: ${JSON.stringify([...ask.jobIds].map(id => jobs.get(id)).map(job => ({ ...job, input: undefined, result: undefined })))}`, mark)
   const job = [...ask.jobIds].map(id => jobs.get(id)).find(job => job !== undefined)
   const ends = new Set([...ask.ends, ...job === undefined ? [] : [endOf(job)]])
   // A caller who stopped waiting was told TIMEOUT, or that its job was cancelled for it.
   const final = [...ends].filter(end => end !== 'TIMEOUT')
-  if (final.length > 1) ledger.doubt(`${mark} has the outcomes ${final.join()}`, mark)
+  if (final.length > 1 && mayBeUndone(ask.jobIds, ledger, intervals)) ledger.count('ends that a failover undid')
+  else if (final.length > 1) ledger.doubt(`${mark} has the outcomes ${final.join()}`, mark)
   for (const end of ends) {
     ledger.count(`end ${end}`)
     const mayEnd = [...anyCode, ...codesOf[tool], ...ask.after.length > 0 ? ['DEPENDENCY_BLOCKED'] : []]
@@ -115,7 +114,7 @@ function checkSerial (world: World, ledger: Ledger, intervals: readonly Interval
 }
 
 /** Each job that ended is told of once: all that arrives for it has one id. */
-async function checkCallbacks ({ receiver }: World, ledger: Ledger, jobs: Map<string, Job>): Promise<void> {
+async function checkCallbacks ({ receiver }: World, ledger: Ledger, jobs: Map<string, Job>, intervals: readonly Interval[]): Promise<void> {
   const owed = ledger.asks.filter(({ callback, jobIds }) => callback !== undefined && [...jobIds].some(id => jobs.has(id)))
   const of = (path: string): typeof receiver.received => receiver.received.filter(each => each.path === path)
   const deadline = performance.now() + 120_000
@@ -126,10 +125,18 @@ async function checkCallbacks ({ receiver }: World, ledger: Ledger, jobs: Map<st
     const statuses = new Set(all.map(({ body }) => body.status))
     const job = jobs.get([...jobIds][0] ?? '')
     if (all.length === 0) ledger.doubt(`${mark} was not called back`, mark)
+    else if (ids.size > 1 && mayBeUndone(jobIds, ledger, intervals)) ledger.count('callbacks again, as a failover undid an end')
     else if (ids.size > 1) ledger.doubt(`${mark} was called back as ${[...ids].join()}`, mark)
     else if (job !== undefined && (statuses.size > 1 || !statuses.has(job.status))) ledger.doubt(`${mark} is ${job.status}, and was called back as ${[...statuses].join()}`, mark)
     ledger.count('callbacks')
   }
+}
+
+function mayBeUndone (jobIds: ReadonlySet<string>, { namedAt }: Ledger, intervals: readonly Interval[]): boolean {
+  return [...jobIds].some(id => intervals.some(({ what, from, to }) => {
+    const at = namedAt.get(id) ?? 0
+    return what === 'failover' && at < to && at > from - undoneMs
+  }))
 }
 
 function endOf (job: Job): string {

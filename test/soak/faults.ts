@@ -9,7 +9,7 @@ import type { Member, World } from './world.ts'
 
 /** A time in which something was stopped, in milliseconds since the soak began. */
 export interface Interval {
-  what: 'worker stopped' | 'failover'
+  what: 'worker stopped' | 'failover' | 'Redis away'
   from: number
   to: number
 }
@@ -71,10 +71,15 @@ async function endApi (parts: FaultParts): Promise<void> {
   await withMember(parts, 'api', async member => { await end(parts, member) })
 }
 
-async function end ({ world, ledger }: FaultParts, member: Member): Promise<void> {
+/** A process that could not reach Redis for so long while it stopped may have given up. */
+const graceMs = 30_000
+
+async function end ({ world, ledger, intervals }: FaultParts, member: Member): Promise<void> {
   world.history.add(`ends ${member.name} with SIGTERM`)
+  const from = world.history.now()
   const code = await member.process.stop('SIGTERM')
-  if (code !== 0) ledger.doubt(`${member.name} ended with ${String(code)} at SIGTERM: ${(await member.process.output()).slice(-1_000)}`)
+  const wasAway = intervals.some(({ what, to }) => (what === 'failover' || what === 'Redis away') && to > from - graceMs)
+  if (code !== 0 && !wasAway) ledger.doubt(`${member.name} ended with ${String(code)} at SIGTERM: ${(await member.process.output()).slice(-1_000)}`)
   await world.replace(member)
 }
 
@@ -113,28 +118,38 @@ async function jumpClock ({ world, random }: FaultParts): Promise<void> {
   world.clocks.set(member.name, seconds)
 }
 
-async function stopRedis ({ world, random }: FaultParts): Promise<void> {
+/** How long Sentinels wait for a master, less what they need to notice. */
+const downAfterMs = 800
+
+async function stopRedis ({ world, random, intervals }: FaultParts): Promise<void> {
   const server = await masterOf(world)
   const ms = random.int(100, 4_000)
   world.history.add(`stops Redis for ${ms} ms`)
+  const from = world.history.now()
   server.signal('SIGSTOP')
   await delay(ms)
   server.signal('SIGCONT')
+  // The Sentinels wait a second before they make the replica the master. What the old one takes until it hears of that is lost.
+  const what = ms < downAfterMs ? 'Redis away' : 'failover'
+  await waitFor('the replica is in step again', async () => await isInStep(world), 120_000)
+  intervals.push({ what, from, to: world.history.now() })
 }
 
 /** Kills the master, waits until the replica has taken its place, and brings the old one back as a replica. */
 async function failOver ({ world, intervals }: FaultParts): Promise<void> {
   const master = await masterOf(world)
   const other = otherOf(world, master)
-  await waitFor('the replica is in step', async () => /master_link_status:up/.test(await other.client.info('replication')), 60_000)
+  await waitFor('the replica is in step', async () => await isInStep(world), 60_000)
   const from = world.history.now()
   world.history.add('kills the master of Redis')
   await master.kill()
   await waitFor('the replica is the master', async () => /role:master/.test(await other.client.info('replication')), 60_000)
   world.history.add('the replica of Redis is the master')
-  intervals.push({ what: 'failover', from, to: world.history.now() })
   await master.start()
-  await waitFor('the old master is a replica', async () => /master_link_status:up/.test(await master.client.info('replication')), 60_000)
+  // Until the old master is a replica, the new one takes no writes: it has too few.
+  await waitFor('the old master is a replica', async () => await isInStep(world), 120_000)
+  intervals.push({ what: 'failover', from, to: world.history.now() })
+  world.history.add('the old master is a replica')
 }
 
 /** Leaves Redis no memory for a while. */
@@ -189,6 +204,12 @@ export async function masterOf ({ redis }: World): Promise<RedisProcess> {
     }
     return undefined
   }, 60_000)
+}
+
+/** Whether one server is the master, in the eyes of all, and the other follows it. */
+async function isInStep (world: World): Promise<boolean> {
+  const master = await masterOf(world)
+  return /master_link_status:up/.test(await otherOf(world, master).client.info('replication'))
 }
 
 async function isNamed ({ sentinels }: World['redis'], server: RedisProcess): Promise<boolean> {

@@ -42,6 +42,9 @@ export const soakKeys = ['one', 'two', 'three'].map(name => ({ name, key: `soak-
 /** Seconds by which the clocks of the members are ahead at first. */
 const offsets = { 'api-0': 4, 'api-1': -600, 'worker-0': -4, 'worker-1': 0, 'worker-2': 600 } as const
 
+/** As docs/redis.md has it: a master that was cut off takes no jobs, which its successor would not know of. */
+const guarded = { 'min-replicas-to-write': '1', 'min-replicas-max-lag': '10' }
+
 /** Starts Redis with a replica and Sentinels, two APIs, three workers and a receiver of callbacks. */
 export async function openWorld (t: Cleanup, history: History, say: (line: string) => void): Promise<World> {
   const temporary = mkdtempSync(join(tmpdir(), 'toolyard-soak-'))
@@ -51,7 +54,7 @@ export async function openWorld (t: Cleanup, history: History, say: (line: strin
   const clocksOrReason = await openClocks(temporary)
   if (typeof clocksOrReason === 'string') say(`no clock is shifted: ${clocksOrReason}`)
   const clocks = typeof clocksOrReason === 'string' ? undefined : clocksOrReason
-  const redis = await startRedisSentinels(t, typeof smallDisk === 'string' ? { dir: smallDisk } : {})
+  const redis = await startRedisSentinels(t, guarded, typeof smallDisk === 'string' ? { dir: smallDisk } : {})
   const receiver = await startReceiver(t)
   mkdirSync(join(temporary, 'files'))
   const service = await startProcesses(t, redis.env, {
@@ -65,7 +68,9 @@ export async function openWorld (t: Cleanup, history: History, say: (line: strin
       API_KEYS_JSON: JSON.stringify(soakKeys),
       TMPDIR: join(temporary, 'files'),
       JOB_RETENTION_COUNT: '1000000',
-      LOG_LEVEL: 'warn'
+      LOG_LEVEL: 'warn',
+      REDIS_WAIT_REPLICAS: '1',
+      NODE_OPTIONS: '--trace-warnings'
     }
   })
   await service.api.stop()
@@ -90,12 +95,12 @@ export async function openWorld (t: Cleanup, history: History, say: (line: strin
   }
 }
 
-/** A tmpfs of 200 MiB, which only root can mount. */
+/** A tmpfs of 500 MiB, which only root can mount. */
 function mountSmallDisk (t: Cleanup, dir: string): string | { missing: string } {
   if (process.getuid?.() !== 0) return { missing: 'only root can mount a small one' }
   mkdirSync(dir)
   try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=200m', 'toolyard-soak', dir], { stdio: 'pipe' })
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=500m', 'toolyard-soak', dir], { stdio: 'pipe' })
   } catch (error) {
     return { missing: String(error) }
   }

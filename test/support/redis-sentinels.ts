@@ -17,11 +17,12 @@ const name = 'toolyard'
 /**
  * Starts them and waits until the Sentinels know all; the test's end stops them.
  *
- * @param config directives of the master's redis.conf
+ * @param config directives of both redis.conf
+ * @param ofMaster directives of the first master's alone
  */
-export async function startRedisSentinels (t: Cleanup, config: Record<string, string> = {}): Promise<RedisSentinels> {
-  const master = await startRedisProcess(t, { config })
-  const replica = await startRedisProcess(t, { config: { replicaof: `127.0.0.1 ${master.port}` } })
+export async function startRedisSentinels (t: Cleanup, config: Record<string, string> = {}, ofMaster: Record<string, string> = {}): Promise<RedisSentinels> {
+  const master = await startRedisProcess(t, { config: { ...config, ...ofMaster } })
+  const replica = await startRedisProcess(t, { config: { ...config, replicaof: `127.0.0.1 ${master.port}` } })
   await waitFor('the replica is in step', async () => /master_link_status:up/.test(await replica.client.info('replication')))
   const sentinels = await Promise.all(Array.from({ length: 3 }, () => startSentinel(t, master.port)))
   await Promise.all(sentinels.map(({ client }) => waitFor('the Sentinels know each other and the replica', async () => {
