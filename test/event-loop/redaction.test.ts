@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
@@ -25,4 +25,7 @@ t.test('promise 10: no pattern of REDACT holds up the event loop, however many t
     })
   }
   await audit.flush()
+  const lines = readdirSync(dir).flatMap(file => readFileSync(join(dir, file), 'utf8').trimEnd().split('\n'))
+  t.equal(lines.length, run, 'each call has its line')
+  t.notMatch(lines.join('\n'), /a{40}/, 'texts in which a pattern was stopped are hidden')
 })

@@ -13,7 +13,7 @@ async function callOf (args: object, output: unknown, params: object = {}): Prom
   const file = { workflows: { w: { steps: [{ name: 'in', tool: 'any' }, { name: 'out', tool: 'any', needs: ['in'], arguments: args }] } } }
   writeFileSync(join(fixture.workspace, 'workflows.yaml'), JSON.stringify(file))
   const started: StepStart[] = []
-  const done: StepState = { state: 'succeeded', jobId: '1', output: async () => output, shownOutput: async () => output }
+  const done: StepState = { state: 'succeeded', jobId: '1', output: async () => JSON.stringify(output), shownOutput: async () => JSON.stringify(output) }
   const steps: WorkflowSteps = {
     now: () => Date.now(),
     keep: make => make(),

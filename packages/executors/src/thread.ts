@@ -3,6 +3,7 @@ import type { SearchTask } from './builtin/search/task.ts'
 import type { ChangeTask } from './builtin/file/change-task.ts'
 import type { PageTask, ResultsTask } from './builtin/web/web-task.ts'
 import type { OutputTask } from './result/output-task.ts'
+import type { SubstitutionTask } from './builtin/workflow/substitution-task.ts'
 import type { ThreadAnswer, ThreadWork } from './run/threads.ts'
 
 /** What a thread does for the worker, by the kind of its work; what it needs is loaded with the first of that kind. */
@@ -11,7 +12,8 @@ const kinds: Readonly<Record<string, (task: never) => Promise<ThreadAnswer>>> = 
   change: async (task: ChangeTask) => (await import('./builtin/file/change-task.ts')).runChangeTask(task),
   page: async (task: PageTask) => (await import('./builtin/web/web-task.ts')).runPageTask(task),
   results: async (task: ResultsTask) => (await import('./builtin/web/web-task.ts')).runResultsTask(task),
-  output: async (task: OutputTask) => (await import('./result/output-task.ts')).runOutputTask(task)
+  output: async (task: OutputTask) => (await import('./result/output-task.ts')).runOutputTask(task),
+  substitution: async (task: SubstitutionTask) => (await import('./builtin/workflow/substitution-task.ts')).runSubstitutionTask(task)
 }
 
 /** A thread does one piece of work after the other: it may wait for the disk and take its time. */

@@ -39,7 +39,7 @@ export function createBuiltins (options: BuiltinOptions, threads: Threads): Read
     ['workspace.move', createMoveEntry(turns)]
   ])
   if (options.workspaceDelete === true) handlers.set('workspace.delete', deleteEntry)
-  if (options.workflows !== undefined) handlers.set('workflow.run', createRunWorkflow(options.workflows.readYaml))
+  if (options.workflows !== undefined) handlers.set('workflow.run', createRunWorkflow(options.workflows.readYaml, threads))
   if (options.exec !== undefined) handlers.set('tool.exec', createExec(options.exec.allowlist))
   if (options.fetch !== undefined) handlers.set('data.fetch', lazyFetchPage(options.fetch, threads))
   if (options.webSearch !== undefined) handlers.set('tools.web_search', lazySearchWeb(options.webSearch, threads))

@@ -30,8 +30,8 @@ export async function largeProcessOutput ({ ending, stdout: { kept, totalBytes }
 export async function readLargeOutput (task: OutputTask, { threads, signal }: OutputReading): Promise<Outcome> {
   try {
     const options = { until: Date.now() + maxMs, signal, move: movable(task.bytes) }
-    const { json } = await threads.run<OutputAnswer>({ kind: 'output', task }, options)
-    return json === undefined ? invalid('the output is not JSON') : { ok: true, output: undefined, json }
+    const { json, parts } = await threads.run<OutputAnswer>({ kind: 'output', task }, options)
+    return json === undefined ? invalid('the output is not JSON') : { ok: true, output: undefined, json, parts }
   } catch (error) {
     if (signal.aborted) return { ok: false, error: interruptionError({ kind: 'abort', reason: signal.reason }) }
     if (!(error instanceof ThreadError) || error.reason === 'thrown') throw error

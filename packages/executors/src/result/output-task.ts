@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer'
 import type { ThreadAnswer } from '../run/threads.ts'
-import { parseJson } from '../run/json.ts'
+import { parseJson, partsOf } from '../run/json.ts'
 
 /** A large output: plain data, for a thread. */
 export interface OutputTask {
@@ -13,14 +13,16 @@ export interface OutputTask {
 export interface OutputAnswer {
   /** Undefined for a `value` that is no JSON. */
   json: string | undefined
+  /** Objects, lists and fields in it. */
+  parts: number
 }
 
 /** Reads an output and writes its JSON, for a thread: a megabyte of small objects takes a tenth of a second. */
 export function runOutputTask ({ bytes, kind }: OutputTask): ThreadAnswer {
   const text = Buffer.from(bytes).toString('utf8')
-  if (kind === 'text') return { answer: { json: JSON.stringify(text) } satisfies OutputAnswer }
+  if (kind === 'text') return { answer: { json: JSON.stringify(text), parts: 0 } satisfies OutputAnswer }
   const trimmed = text.trim()
-  if (kind === 'either' && trimmed === '') return { answer: { json: '{}' } satisfies OutputAnswer }
+  if (kind === 'either' && trimmed === '') return { answer: { json: '{}', parts: 1 } satisfies OutputAnswer }
   const parsed = parseJson(trimmed) ?? (kind === 'either' ? { value: trimmed } : undefined)
-  return { answer: { json: parsed === undefined ? undefined : JSON.stringify(parsed.value) } satisfies OutputAnswer }
+  return { answer: { json: parsed === undefined ? undefined : JSON.stringify(parsed.value), parts: partsOf(parsed?.value) } satisfies OutputAnswer }
 }

@@ -16,6 +16,18 @@ export function parseJson (text: string): { value: unknown } | undefined {
   }
 }
 
+/** Objects, lists and fields of a value; counting ends at the first one beyond `most`. */
+export function partsOf (value: unknown, most = Infinity): number {
+  if (typeof value !== 'object' || value === null) return 0
+  const items: unknown[] = Object.values(value)
+  let parts = Array.isArray(value) ? 1 : 1 + items.length
+  for (const item of items) {
+    if (parts > most) break
+    parts += partsOf(item, most - parts)
+  }
+  return parts
+}
+
 function holdsInfinity (value: unknown): boolean {
   if (typeof value === 'number') return !Number.isFinite(value)
   return typeof value === 'object' && value !== null && Object.values(value).some(holdsInfinity)

@@ -11,6 +11,8 @@ export interface Success {
   output: unknown
   /** The JSON of a large output, which a thread has written. */
   json?: string
+  /** Objects, lists and fields in `json`. */
+  parts?: number
   /** Present when the tool wrote more than the cap: the bytes it wrote and the bytes that were kept. */
   cut?: { bytes: number, storedBytes: number }
 }

@@ -20,7 +20,8 @@ export interface ResolvedTarget {
 export type StepState =
   | { state: 'pending', jobId: string }
   | { state: 'failed', jobId: string, error: CallError }
-  | { state: 'succeeded', jobId: string, output: () => Promise<unknown>, shownOutput: () => Promise<unknown> }
+  /** Both outputs are JSON texts, since parsing takes its time: the whole one, and as an answer carries it. */
+  | { state: 'succeeded', jobId: string, output: () => Promise<string>, shownOutput: () => Promise<string> }
 
 /** The steps of a workflow at one moment; `settled` counts those that have ended, over all attempts of the job. */
 export interface StepProgress {

@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises'
 import type { CallError, OutputRecord } from '@toolyard/contract'
 import type { Redis } from '../redis/connection.ts'
 import type { JobCanceller } from './job-canceller.ts'
@@ -26,7 +27,8 @@ export interface ParentJob {
 /** Where the output of a step is. */
 export interface StepOutput {
   queue: string
-  record: OutputRecord
+  /** The JSON of its `OutputRecord`: a hundred of them are parsed one by one. */
+  record: string
 }
 
 /** What has become of the steps of a job, by job id; those that were not added are in none of them. */
@@ -100,21 +102,21 @@ export class StepJobs {
     const [pending, processed, failed] = await Promise.all([redis.smembers(`${key}:dependencies`), redis.hgetall(`${key}:processed`), redis.hgetall(`${key}:failed`)])
     return {
       pending: new Set(pending.map(idOf)),
-      succeeded: new Map(Object.entries(processed).map(([child, value]) => [idOf(child), { queue: placeOfKey(child).queue, record: JSON.parse(value) as OutputRecord }])),
+      succeeded: new Map(Object.entries(processed).map(([child, value]) => [idOf(child), { queue: placeOfKey(child).queue, record: value }])),
       failed: new Map(Object.entries(failed).map(([child, reason]) => [idOf(child), decodeFailure(reason)]))
     }
   }
 
-  /** The whole output of a step. */
-  async output (id: string, { queue, record }: StepOutput): Promise<unknown> {
-    const json = await this.#parts.outputs.readJson(queue, id, record)
+  /** The JSON of the whole output of a step. */
+  async output (id: string, { queue, record }: StepOutput): Promise<string> {
+    const json = await this.#parts.outputs.readJson(queue, id, await parsed(record))
     if (json === undefined) throw new Error(`The output of job ${id} is no longer kept`)
-    return JSON.parse(json)
+    return json
   }
 
-  /** The output as an answer carries it: truncated when it is long. */
-  async shownOutput (id: string, { queue, record }: StepOutput): Promise<unknown> {
-    return await this.#parts.outputs.readForModel(queue, id, record)
+  /** The JSON of the output as an answer carries it: truncated when it is long. */
+  async shownOutput (id: string, { queue, record }: StepOutput): Promise<string> {
+    return await this.#parts.outputs.readJsonForModel(queue, id, await parsed(record))
   }
 
   /** Cancels every step that has not ended. */
@@ -126,6 +128,12 @@ export class StepJobs {
   async #attemptOf ({ queue, id, attempt }: ParentJob): Promise<string> {
     return `${await this.#parts.redis.hget(jobKey(queue, id), rerunsField) ?? '0'}.${attempt}`
   }
+}
+
+/** In a turn of the event loop of its own. */
+async function parsed (record: string): Promise<OutputRecord> {
+  await turn()
+  return JSON.parse(record) as OutputRecord
 }
 
 function fieldOf (attempt: string, step: string): string {

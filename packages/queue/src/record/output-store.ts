@@ -66,13 +66,22 @@ export class OutputStore {
 
   /** The output as an answer carries it: whole up to 12,000 characters of JSON, else its beginning (R35, R43, RC18). */
   async readForModel (queue: string, jobId: string, record: OutputRecord): Promise<unknown> {
-    if (record.kind === 'inline') return record.cut === undefined ? record.value : truncate(JSON.stringify(record.value), record.cut.bytes)
+    if (record.kind === 'inline' && record.cut === undefined) return record.value
+    return JSON.parse(await this.readJsonForModel(queue, jobId, record))
+  }
+
+  /** The same as JSON text, for who doesn't need the value. */
+  async readJsonForModel (queue: string, jobId: string, record: OutputRecord): Promise<string> {
+    if (record.kind === 'inline') {
+      const json = JSON.stringify(record.value)
+      return record.cut === undefined ? json : JSON.stringify(truncate(json, record.cut.bytes))
+    }
     // A character takes at most 3 bytes per UTF-16 unit; one unit more shows whether there is more.
     const head = await whileAvailable(this.#redis.getrangeBuffer(outputKey(queue, jobId), 0, 3 * (limits.outputChars + 1)))
     if (head.length === 0) throw new Error('The output is gone: its retention time is over')
     const whole = head.length === record.bytes ? head.toString() : undefined
-    if (whole !== undefined && whole.length <= limits.outputChars && record.cut === undefined) return JSON.parse(whole)
-    return truncate(whole ?? head.toString(), record.cut?.bytes ?? record.bytes)
+    if (whole !== undefined && whole.length <= limits.outputChars && record.cut === undefined) return whole
+    return JSON.stringify(truncate(whole ?? head.toString(), record.cut?.bytes ?? record.bytes))
   }
 }
 

@@ -1,6 +1,6 @@
-import { createOutputs } from './outputs.ts'
-import { substitute } from './placeholders.ts'
+import { JsonText } from '../kit/handler.ts'
 import type { PlannedStep, WorkflowPlan } from './plan.ts'
+import type { Substitution } from './substitution.ts'
 import type { StepProgress } from '../../run/steps.ts'
 
 /** A step in the answer; long outputs are truncated, and whole at `GET /v1/jobs/:id`. */
@@ -35,32 +35,32 @@ export interface WorkflowAnswer {
   stdout: string
 }
 
-/** Makes the answer of a workflow whose steps have all succeeded. */
-export async function workflowAnswer (plan: WorkflowPlan, progress: StepProgress): Promise<WorkflowAnswer> {
-  const jobs = await Promise.all(plan.steps.map(step => createdJob(step, progress)))
-  const output = await outputOf(plan, progress)
-  const text = typeof output === 'string' ? output : JSON.stringify(output)
-  return {
-    ok: true,
-    workflow: plan.name,
-    workflow_name: plan.title,
-    workflow_file: plan.file,
-    output_text: text,
-    created_count: jobs.length,
-    created_jobs: jobs,
-    output,
-    stdout: text
+/** Makes the answer of a workflow whose steps have all succeeded: a `WorkflowAnswer`, as JSON, since outputs may be large. */
+export async function workflowAnswer (plan: WorkflowPlan, progress: StepProgress, substitution: Substitution): Promise<JsonText> {
+  const jobs: string[] = []
+  for (const step of plan.steps) jobs.push(await createdJob(step, progress))
+  const output = await outputOf(plan, progress, substitution)
+  const text = output.startsWith('"') ? output : JSON.stringify(output)
+  const head: Pick<WorkflowAnswer, 'ok' | 'workflow' | 'workflow_name' | 'workflow_file'> = {
+    ok: true, workflow: plan.name, workflow_name: plan.title, workflow_file: plan.file
   }
+  return new JsonText(`${open(head)},"output_text":${text},"created_count":${jobs.length},"created_jobs":[${jobs.join()}],"output":${output},"stdout":${text}}`)
 }
 
-async function createdJob ({ name, type, tool, queue, needs }: PlannedStep, { byName }: StepProgress): Promise<CreatedJob> {
+async function createdJob ({ name, type, tool, queue, needs }: PlannedStep, { byName }: StepProgress): Promise<string> {
   const state = byName.get(name)
   if (state?.state !== 'succeeded') throw new Error(`Step '${name}' has no output`)
-  return { step_id: name, job_id: state.jobId, step: name, id: state.jobId, type, depends_on: needs, tool, queue, status: 'succeeded', output: await state.shownOutput() }
+  const head: Omit<CreatedJob, 'output'> = { step_id: name, job_id: state.jobId, step: name, id: state.jobId, type, depends_on: needs, tool, queue, status: 'succeeded' }
+  return `${open(head)},"output":${await state.shownOutput()}}`
 }
 
-async function outputOf (plan: WorkflowPlan, progress: StepProgress): Promise<unknown> {
-  if ('output' in plan) return substitute(plan.output, { params: plan.params, outputs: await createOutputs(progress)(plan.output) }, 'output')
+/** JSON of an object, without its last brace. */
+function open (head: object): string {
+  return JSON.stringify(head).slice(0, -1)
+}
+
+async function outputOf (plan: WorkflowPlan, progress: StepProgress, substitution: Substitution): Promise<string> {
+  if ('output' in plan) return await substitution(plan.output, 'output')
   const last = progress.byName.get(plan.steps.at(-1)?.name ?? '')
-  return last?.state === 'succeeded' ? await last.shownOutput() : null
+  return last?.state === 'succeeded' ? await last.shownOutput() : 'null'
 }

@@ -1,4 +1,5 @@
 import { limits } from '@toolyard/contract/terms'
+import { partsOf } from '../../run/json.ts'
 
 /** What placeholders are replaced from. */
 export interface Scope {
@@ -32,16 +33,19 @@ const listed = 20
  * type; in a longer text, values that are no texts are written as JSON. `$${` stands for the characters `${`.
  *
  * @param at where the value stands, for errors: `step 'a': arguments`.
- * @throws PlaceholderError for a placeholder that names nothing, and for a result of more than 1 MiB.
+ * @param maxParts objects, lists and fields that the result may hold.
+ * @throws PlaceholderError for a placeholder that names nothing, and for a result of more than 1 MiB or so many parts.
  */
-export function substitute (value: unknown, scope: Scope, at: string): unknown {
-  return walk(value, { scope, left: limits.bodyBytes }, at)
+export function substitute (value: unknown, scope: Scope, at: string, maxParts: number): unknown {
+  const result = walk(value, { scope, left: limits.bodyBytes }, at)
+  if (partsOf(result, maxParts) > maxParts) throw new PlaceholderError(`${at}: more than ${maxParts} objects, lists and fields once its placeholders are replaced`)
+  return result
 }
 
 /** The names that the placeholders in a value begin with, at any depth, each with where it stands. */
 export function namesIn (value: unknown, at: string): Array<{ name: string, text: string, at: string }> {
   if (typeof value === 'string') {
-    return partsOf(value, at).flatMap(part => typeof part === 'string' ? [] : [{ name: part.name, text: part.text, at }])
+    return textParts(value, at).flatMap(part => typeof part === 'string' ? [] : [{ name: part.name, text: part.text, at }])
   }
   if (typeof value !== 'object' || value === null) return []
   return Object.entries(value).flatMap(([key, item]) => namesIn(item, placeBelow(value, key, at)))
@@ -61,7 +65,7 @@ function walk (value: unknown, work: Work, at: string): unknown {
 }
 
 function replace (text: string, work: Work, at: string): unknown {
-  const parts = partsOf(text, at)
+  const parts = textParts(text, at)
   const [only] = parts
   if (parts.length === 1 && typeof only === 'object') {
     const value = valueOf(only, work.scope, at)
@@ -82,7 +86,7 @@ function spend (work: Work, length: number, at: string): void {
   if (work.left < 0) throw new PlaceholderError(`${at}: longer than ${limits.bodyBytes} characters once its placeholders are replaced`)
 }
 
-function partsOf (text: string, at: string): Part[] {
+function textParts (text: string, at: string): Part[] {
   const parts: Part[] = []
   let end = 0
   for (const match of text.matchAll(pattern)) {

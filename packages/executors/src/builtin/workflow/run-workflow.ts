@@ -1,11 +1,13 @@
+import { limits } from '@toolyard/contract/terms'
+import { setImmediate as turn } from 'node:timers/promises'
 import { BuiltinFailure, type BuiltinContext, type BuiltinHandler } from '../kit/handler.ts'
 import { textArgument } from '../kit/arguments.ts'
 import { workflowAnswer } from './answer.ts'
 import { readDefinition } from './definition.ts'
-import { createOutputs } from './outputs.ts'
-import { PlaceholderError, substitute } from './placeholders.ts'
 import { planWorkflow, type PlannedStep, type WorkflowPlan } from './plan.ts'
+import { createSubstitution, type Substitution } from './substitution.ts'
 import { BuiltinWait, type StepProgress, type WorkflowSteps } from '../../run/steps.ts'
+import type { Threads } from '../../run/threads.ts'
 import { readWorkflowFile, type ReadYaml } from './workflow-file.ts'
 
 const defaultFile = 'workflows.yaml'
@@ -15,7 +17,7 @@ const defaultFile = 'workflows.yaml'
  * with `BuiltinWait`; the job then takes no place of a worker, and is run again when a step has settled. Every run finds
  * what was begun before it. The first step that fails ends the workflow. See docs/decisions/0045-workflow-steps.md.
  */
-export function createRunWorkflow (readYaml: ReadYaml): BuiltinHandler {
+export function createRunWorkflow (readYaml: ReadYaml, threads: Threads): BuiltinHandler {
   return async (args, context) => {
     const { steps, log } = context
     if (steps === undefined) throw new BuiltinFailure('workflows are run by workers alone', 'TOOL_UNAVAILABLE')
@@ -23,20 +25,19 @@ export function createRunWorkflow (readYaml: ReadYaml): BuiltinHandler {
     const plan = JSON.parse(kept) as WorkflowPlan
     const progress = await steps.progress(plan.steps.map(step => step.name))
     const isLate = steps.now() >= plan.until
+    const substitution = createSubstitution({ params: plan.params, progress, threads, signal: context.signal })
     try {
       refuseFailed(plan, progress, isLate)
-      if (plan.steps.every(step => progress.byName.get(step.name)?.state === 'succeeded')) return await workflowAnswer(plan, progress)
+      if (plan.steps.every(step => progress.byName.get(step.name)?.state === 'succeeded')) return await workflowAnswer(plan, progress, substitution)
       if (isLate) throw lateFailure(plan, progress)
-      const outputs = createOutputs(progress)
       for (const step of plan.steps) {
         if (!isReady(step, progress)) continue
-        log(`step '${step.name}' is started: ${await startStep(step, plan, { steps, outputs })}`)
+        log(`step '${step.name}' is started: ${await startStep(step, plan, { steps, substitution })}`)
       }
     } catch (error) {
-      const failure = error instanceof PlaceholderError ? new BuiltinFailure(error.message) : error
       // Anything else is no end of the workflow: the same job may go on.
-      if (failure instanceof BuiltinFailure) await steps.cancel()
-      throw failure
+      if (error instanceof BuiltinFailure) await steps.cancel()
+      throw error
     }
     throw new BuiltinWait({ until: plan.until, settled: progress.settled })
   }
@@ -81,13 +82,19 @@ function isReady (step: PlannedStep, { byName }: StepProgress): boolean {
 
 interface StartHost {
   steps: WorkflowSteps
-  outputs: (value: unknown) => Promise<Map<string, unknown>>
+  substitution: Substitution
 }
 
-async function startStep (step: PlannedStep, plan: WorkflowPlan, { steps, outputs }: StartHost): Promise<string> {
-  const args = substitute(step.arguments, { params: plan.params, outputs: await outputs(step.arguments) }, `step '${step.name}': arguments`)
+/** UTF-16 units of arguments that take a turn of the event loop by themselves. */
+const turnChars = 65_536
+
+async function startStep (step: PlannedStep, plan: WorkflowPlan, { steps, substitution }: StartHost): Promise<string> {
+  const json = await substitution(step.arguments, `step '${step.name}': arguments`, limits.bodyParts)
+  const args = JSON.parse(json) as Record<string, unknown>
+  // They are checked and written after that.
+  if (json.length > turnChars) await turn()
   const { name, tool, type, queue, wishes } = step
-  const started = await steps.start({ name, tool, type, queue, wishes, arguments: args as Record<string, unknown>, timeoutMs: plan.until - steps.now() })
+  const started = await steps.start({ name, tool, type, queue, wishes, arguments: args, timeoutMs: plan.until - steps.now() })
   if (typeof started === 'string') return `${tool}, job ${started}`
   throw new BuiltinFailure(`step '${name}': ${started.message}`, started.code, { step: name, error: started })
 }

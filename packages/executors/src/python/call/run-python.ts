@@ -1,9 +1,11 @@
+import { setImmediate as turn } from 'node:timers/promises'
 import type { CallError } from '@toolyard/contract'
+import { limits } from '@toolyard/contract/terms'
 import type { PythonRun, Tool } from '@toolyard/manifests'
 import type { Audit } from '../../audit/audit.ts'
 import { auditEntry } from '../../audit/entry.ts'
 import { startDeadline } from '../../run/deadline.ts'
-import type { Outcome, RunContext } from '../../run/outcome.ts'
+import type { Outcome, RunContext, Success } from '../../run/outcome.ts'
 import type { CallGroup } from '../../process/table/groups.ts'
 import type { ProcessEnding } from '../../process/end/ending.ts'
 import type { ProcessEnd } from '../../process/run-process.ts'
@@ -61,7 +63,7 @@ export async function runPython (tool: Pick<Tool, 'name' | 'description'>, run: 
     }
     const plan = { program, args: [run.className === undefined ? run.module : `${run.module}:${run.className}`], env: {}, cwd: host.workspaceDir }
     host.audit.record(auditEntry({ tool: tool.name, job: context.jobId, envKeys: [] }, plan, processEnd(end, begun)))
-    return checked(end.outcome, run, context, host.checkOutput)
+    return await checked(end.outcome, run, context, host.checkOutput)
   } finally {
     deadline.clear()
   }
@@ -102,11 +104,21 @@ function processEnd ({ ending, call }: RunEnd, begun: number): ProcessEnd {
 }
 
 /** A mismatch with the declared outputs is a line in the log, or an error with `strictOutputs`. */
-function checked (outcome: Outcome, run: PythonRun, context: RunContext, check: OutputCheck): Outcome {
+async function checked (outcome: Outcome, run: PythonRun, context: RunContext, check: OutputCheck): Promise<Outcome> {
   if (!outcome.ok || run.outputs === undefined) return outcome
-  const fault = outcome.cut === undefined ? check(run, outcome.json === undefined ? outcome.output : JSON.parse(outcome.json)) : 'the output is too long to be checked'
+  const fault = await faultOf(outcome, run, check)
   if (fault === undefined) return outcome
   if (run.strictOutputs) return failure({ code: 'OUTPUT_INVALID', message: fault })
   context.log(`warning: ${fault}`)
   return outcome
+}
+
+/** What is checked has no more parts than arguments may have: it is parsed and checked in a turn of the event loop each. */
+async function faultOf ({ output, json, parts = 0, cut }: Success, run: PythonRun, check: OutputCheck): Promise<string | undefined> {
+  if (cut !== undefined) return 'the output is too long to be checked'
+  if (parts > limits.bodyParts) return `the output holds more than ${limits.bodyParts} objects, lists and fields, and is not checked`
+  if (json === undefined) return check(run, output)
+  const value: unknown = JSON.parse(json)
+  await turn()
+  return check(run, value)
 }

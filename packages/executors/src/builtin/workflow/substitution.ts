@@ -1,0 +1,54 @@
+import type { Threads } from '../../run/threads.ts'
+import type { StepProgress } from '../../run/steps.ts'
+import { runInThread } from '../kit/run-thread.ts'
+import { namesIn } from './placeholders.ts'
+import { substituted, type SubstitutionAnswer, type SubstitutionTask } from './substitution-task.ts'
+
+/** UTF-16 units that placeholders may write for them to be replaced at once; more are replaced in a thread. */
+const shortWork = 65_536
+/** How long that may take, in milliseconds: a last resort. */
+const maxMs = 30_000
+
+/** What placeholders are replaced from, and where. */
+export interface SubstitutionHost {
+  params: Readonly<Record<string, unknown>>
+  progress: StepProgress
+  threads: Threads
+  signal: AbortSignal
+}
+
+/**
+ * Replaces the placeholders of a value; gives JSON.
+ *
+ * @param at see `substitute`, as for `maxParts`.
+ */
+export type Substitution = (value: unknown, at: string, maxParts?: number) => Promise<string>
+
+/** Makes the function that replaces placeholders by parameters and outputs of steps; each output is read once. */
+export function createSubstitution ({ params, progress: { byName }, threads, signal }: SubstitutionHost): Substitution {
+  const known = new Map<string, Promise<string>>()
+  const paramsJson = JSON.stringify(params)
+
+  async function outputsOf (names: ReadonlySet<string>): Promise<Array<[string, string]>> {
+    return await Promise.all([...names].flatMap(name => {
+      const step = byName.get(name)
+      if (step?.state !== 'succeeded') return []
+      const output = known.get(name) ?? step.output()
+      known.set(name, output)
+      return [output.then((json): [string, string] => [name, json])]
+    }))
+  }
+
+  return async (value, at, maxParts) => {
+    const names = namesIn(value, '').map(({ name }) => name)
+    const outputs = await outputsOf(new Set(names))
+    const task: SubstitutionTask = { value: JSON.stringify(value), params: paramsJson, outputs, at, ...maxParts === undefined ? {} : { maxParts } }
+    const chars = names.length * outputs.reduce((sum, [, json]) => sum + json.length, paramsJson.length)
+    if (chars <= shortWork) return substituted(task)
+    const { json } = await runInThread<SubstitutionAnswer>(threads, { kind: 'substitution', task }, { until: Date.now() + maxMs, signal }, {
+      time: `${at}: replacing its placeholders takes too long`,
+      memory: `${at}: replacing its placeholders takes too much memory`
+    })
+    return json
+  }
+}
