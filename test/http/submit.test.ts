@@ -72,6 +72,11 @@ t.test('RC5, RC22 a reading key submits nothing, and a key submits to its own qu
   t.equal((await post(client, { type: 'agentcli.echo', queue: 'allowed' }, { key: testKeys.limited })).status, 201)
 })
 
+t.test('RC22 an unknown type is reported before a queue that the key may not use', async t => {
+  const { body } = await post(client, { type: 'no.such' }, { key: testKeys.limited })
+  t.match(body, { ok: false, error: { code: 'VALIDATION_ERROR', message: "Unknown or disabled 'type'" } })
+})
+
 t.test('X8 a manifest bounds the timeout that a submitter may ask for; a built-in tool does not', async t => {
   t.equal((await submit(client, { type: 'agentcli.nap', input: { ms: 1 }, timeout_sec: 3_600 })).timeout_sec, 20)
   t.equal((await submit(client, { type: 'agentcli.nap', input: { ms: 1 }, timeout_sec: 5 })).timeout_sec, 5)

@@ -64,6 +64,7 @@ t.test('RC43 workflows are found in the workspace alone, and what is wrong with 
   t.equal(await failure({ workflow: 'again' }), "step 'step1': a workflow does not run a workflow")
   t.equal(await failure({ workflow: 'circle' }), 'these steps wait for each other: a, b')
   t.equal(await failure({ workflow: 'stranger' }), "step 'step2': Tool 'nobody' not found in registry")
+  t.equal(await failure({ workflow: 'by_type' }), "step 'step1': No tool has the job type 'agentcli.nothing'")
   t.equal(await failure({ workflow: 'switched_off' }), "step 'step1': Job type 'agentcli.off' is disabled")
   t.match(await failure({ workflow: 'many' }), 'workflows.many.steps must have at most 100 steps')
   t.match(await failure({ workflow: 'misspelt' }), /^workflows\.misspelt\.steps\[0\]\.argumets is no known field/)
@@ -77,9 +78,17 @@ t.test('RC43 a step that fails ends the workflow and names itself; what comes la
   const steps = await stepsOf(job.id)
   t.same(steps.map(step => step.tool), ['fail'], 'the step after it was never made')
   const badArguments = await client.call('workflow_run', { workflow: 'bad_arguments' })
-  t.match(badArguments.error, { code: 'INVALID_ARGUMENTS', message: /^step 'strict': the arguments do not fit the schema: .*word/ })
+  t.match(badArguments.error, { code: 'INVALID_ARGUMENTS', message: /^step 'strict': Arguments do not fit the schema: .*word/ })
   const noField = await client.call('workflow_run', { workflow: 'no_field' })
   t.equal(noField.error?.message, "step 'second': arguments.x: '${first.nothing}': the output of step 'first' has no 'nothing' there (known: a)")
+})
+
+t.test('a null for an optional argument of a step stands for none, and is not listed among faults', async t => {
+  const idle = await client.call('workflow_run', { workflow: 'idle_nulls' })
+  t.match(idle, { ok: true, output: { output: { word: 'hello', times: 1 } } }, JSON.stringify(idle.error))
+  const fault = await client.call('workflow_run', { workflow: 'idle_nulls_and_fault' })
+  t.match(fault.error, { code: 'INVALID_ARGUMENTS', message: "step 'strict': Arguments do not fit the schema: /word must be string" })
+  t.strictSame((fault.error?.details as { error: { details: unknown } }).error.details, { issues: [{ path: '/word', message: 'must be string' }] })
 })
 
 t.test('RC43 cancelling a workflow cancels its steps, those that run and those that wait', async t => {

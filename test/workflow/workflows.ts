@@ -37,6 +37,9 @@ workflows:
     steps:
       - {name: first, tool: echo, arguments: {a: 1}}
       - {name: strict, tool: echo_strict, arguments: {word: "\${first.a}"}}
+  idle_nulls: {steps: [{tool: echo_strict, arguments: {word: hello, times: null}}]}
+  idle_nulls_and_fault: {steps: [{name: strict, tool: echo_strict, arguments: {word: 5, times: null}}]}
+  by_type: {steps: [{type: agentcli.nothing}]}
   no_field:
     steps:
       - {name: first, tool: echo, arguments: {a: 1}}

@@ -1,4 +1,5 @@
 import { limits } from '@toolyard/contract'
+import { permissionRefusal } from '@toolyard/manifests'
 import type { CompletionWaiter, JobCanceller, JobLister, JobLogs, JobQueues, JobReader, JobTypeTable, JobWatch, OnceStore, OutputStore, RateLimit, StreamTickets } from '@toolyard/queue'
 import { takeTurns, type ApiKey, type Callbacks, type CallMetrics, type Logger, type MetricsRegistry, type ReadinessCheck } from '@toolyard/runtime'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
@@ -8,7 +9,6 @@ import { createCallbackAccess } from './invocation/callback-access.ts'
 import { dashboardRoutes, type DashboardOptions } from './dashboard/routes.ts'
 import { BatchInvoker } from './invocation/batch-invoker.ts'
 import { JobAdmission } from './invocation/job-admission.ts'
-import { permissionRefusal } from './invocation/permission-access.ts'
 import { JobSubmitter } from './invocation/job-submitter.ts'
 import type { EventLoopWatch } from './event-loop-watch.ts'
 import type { JobTypes } from './job-types.ts'
@@ -154,7 +154,7 @@ export function buildApp (deps: ApiDeps, options: ApiOptions): App {
       basePath: options.basePath,
       mayRun: (name, principal) => {
         const registered = deps.catalog.registry.get(name)
-        return registered === undefined || permissionRefusal(registered.tool, principal, deps.jobTypes) === undefined
+        return registered === undefined || permissionRefusal(registered.tool, principal, deps.jobTypes.deployment) === undefined
       }
     })
   }

@@ -80,7 +80,7 @@ export async function openApi (settings: Settings, env: NodeJS.ProcessEnv, logge
       toolMetrics.published(catalog.publication(undefined).count)
     }
   })
-  const jobTypes = new JobTypes({ permissions: permissionPolicyOf(settings), toolTimeoutSec: settings.TOOL_TIMEOUT_SEC, overrideOf: type => jobTypeTable.get(type) })
+  const jobTypes = new JobTypes({ permissions: permissionPolicyOf(settings), toolTimeoutSec: settings.TOOL_TIMEOUT_SEC, jobTypes: jobTypeTable })
   const catalog = new ToolCatalog(tools.current(), jobTypes, settings.SKILLS_CONTEXT_MODE)
   reportFindings(tools.current().findings, logger)
   toolMetrics.published(catalog.publication(undefined).count)

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { permissions, publishableNamePattern, type Permission, type SkillList, type ToolList } from '@toolyard/contract'
-import { skillsPrompt, strictToolSpec, toolSpec, type RegisteredTool, type Registry, type SkillOptions, type Tool } from '@toolyard/manifests'
+import { admitTool, skillsPrompt, strictToolSpec, toolSpec, type RegisteredTool, type Registry, type SkillOptions, type Tool } from '@toolyard/manifests'
 import type { JobTypes } from './job-types.ts'
 
 const publishableName = new RegExp(publishableNamePattern)
@@ -72,10 +72,10 @@ export class ToolCatalog {
 
   /** A switch may enable what its manifest disabled, so the registry's own list isn't enough (R10, X12, X16). */
   #visibleTools (ofKey: readonly Permission[] | undefined): Tool[] {
-    return this.#registry.all().map(({ tool }) => tool).filter(tool => (
-      this.#jobTypes.isEnabled(tool) && tool.unavailable === undefined && publishableName.test(tool.name) &&
-      this.#jobTypes.permissionsBeyond(tool, ofKey).length === 0
-    ))
+    const key = { permissions: ofKey }
+    return this.#registry.all().filter(registered => (
+      publishableName.test(registered.tool.name) && 'registered' in admitTool({ registered, key }, this.#jobTypes.deployment)
+    )).map(({ tool }) => tool)
   }
 }
 

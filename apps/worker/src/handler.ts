@@ -1,8 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import { callErrors, limits, permissionsBeyond, type CallError, type PermissionPolicy } from '@toolyard/contract/terms'
+import { callErrors, limits, type CallError } from '@toolyard/contract/terms'
 import type { SandboxState } from '@toolyard/contract'
 import type { Executors, Outcome, Sandbox, Success, WorkflowSteps } from '@toolyard/executors'
-import { holdsAtMost } from '@toolyard/manifests'
+import { admitCall, holdsAtMost, type Deployment } from '@toolyard/manifests'
 import { mayRedisTakeItLater, ReplicasMissingError, type ClaimedJob, type HandlerResult, type JobTypeTable } from '@toolyard/queue'
 import type { EndedJob, JobMetrics, Logger } from '@toolyard/runtime'
 import type { ToolVersions } from './tool-versions.ts'
@@ -11,13 +11,12 @@ import type { ToolVersions } from './tool-versions.ts'
 const turnValues = 2_000
 
 /** What a job is handled with. */
-export interface HandlerDeps {
+export interface HandlerDeps extends Deployment {
   /** The tools of now: they may be replaced while jobs run. */
   tools: Pick<ToolVersions, 'locate'>
   /** The job types that were switched. */
   jobTypes: JobTypeTable
   executors: Executors
-  permissions: PermissionPolicy
   /** What the job of a workflow makes the jobs of its steps with. */
   stepsOf: (job: ClaimedJob) => WorkflowSteps
   /** How well the processes of a tool are shut in. */
@@ -60,22 +59,17 @@ async function handle (job: ClaimedJob, deps: HandlerDeps, about: object): Promi
   const located = await deps.tools.locate(job)
   if (located === 'elsewhere') return { ok: false, later: 'another worker has its version of the tool' }
   const { registered, differs } = located
-  if (registered === undefined) return failure('UNKNOWN_TOOL', `Tool '${job.data.tool}' not found in registry: the worker's manifests do not have it (any more)`)
-  const { tool } = registered
-  const override = deps.jobTypes.get(tool.jobType)
-  const idempotent = override.idempotent ?? tool.idempotent
-  if (job.lostBefore && !idempotent) return failure('WORKER_LOST', 'The worker that ran this job was lost; the tool is not idempotent and is not run again')
-  if (!(override.enabled ?? tool.enabled)) return failure('JOB_TYPE_DISABLED', `Job type '${tool.jobType}' is disabled`)
-  if (tool.unavailable !== undefined) return failure('TOOL_UNAVAILABLE', `Tool '${tool.name}' can't run: ${tool.unavailable}`)
-  const beyond = permissionsBeyond(tool.permissions, deps.permissions, job.data.keyPermissions)
-  if (beyond.length > 0) return failure('FORBIDDEN', `Tool '${tool.name}' needs permissions that are not allowed here: ${beyond.join(', ')}`)
+  const idempotent = registered !== undefined && (deps.jobTypes.get(registered.tool.jobType).idempotent ?? registered.tool.idempotent)
+  if (job.lostBefore && registered !== undefined && !idempotent) return failure('WORKER_LOST', 'The worker that ran this job was lost; the tool is not idempotent and is not run again')
   // Large arguments were parsed in this turn of the event loop; what follows takes its time too.
   if (!holdsAtMost(job.data.arguments, turnValues)) await turn()
-  const checked = registered.validate(job.data.arguments)
-  if (!checked.ok) return { ok: false, error: { code: 'INVALID_ARGUMENTS', message: `Arguments do not fit the schema${differs ? ', which is another one here than where the call was taken' : ''}`, details: { issues: checked.issues } } }
+  const admitted = await admitCall({ tool: job.data.tool, registered, key: { permissions: job.data.keyPermissions } }, job.data.arguments, deps)
+  const note = differs ? " (the worker's manifests are not those that the call was taken with)" : ''
+  if ('error' in admitted) return { ok: false, error: { ...admitted.error, message: `${admitted.error.message}${note}` } }
+  const { tool } = admitted.registered
   try {
     if (!idempotent && !await job.begin()) return { ok: false, taken: true }
-    const outcome = await deps.executors.run(tool, checked.arguments, {
+    const outcome = await deps.executors.run(tool, admitted.arguments, {
       jobId: job.id,
       keyName: job.data.keyName,
       timeoutMs: job.data.timeoutSec * 1_000,

@@ -1,19 +1,17 @@
-import { jobLimits, limits, permissionsBeyond, type CallError, type PermissionPolicy } from '@toolyard/contract/terms'
+import { jobLimits, limits, type CallError } from '@toolyard/contract/terms'
 import type { StepProgress, StepStart, StepState, StepTarget, WorkflowSteps } from '@toolyard/executors'
-import type { RegisteredTool, Registry } from '@toolyard/manifests'
+import { admitCall, admitTool, makesJobs, type AskedCall, type Deployment, type RegisteredTool, type Registry } from '@toolyard/manifests'
 import { QueueFullError, QueueLimitError, type ClaimedJob, type JobTypeTable, type NewJob, type StepJobs, type StepOutput } from '@toolyard/queue'
 
 /** What steps are checked against and made with. */
-export interface WorkflowStepsDeps {
+export interface WorkflowStepsDeps extends Deployment {
   registry: () => Registry
   jobTypes: JobTypeTable
-  permissions: PermissionPolicy
   /** Execution timeout of tools that set none, in seconds. */
   toolTimeoutSec: number
   jobs: StepJobs
 }
 
-const workflowType = 'workflow.run'
 /** Tells steps from jobs that somebody submitted. */
 const stepTag = 'workflow-step'
 
@@ -28,9 +26,11 @@ function stepsOf (job: ClaimedJob, deps: WorkflowStepsDeps): WorkflowSteps {
     now: () => deps.jobs.now(),
     keep: make => deps.jobs.keep(parent, make),
     resolve: target => {
-      const registered = find(target, deps.registry())
-      const queue = target.queue ?? job.queue
-      return registered === undefined ? unknown(target) : refusal(registered, queue, job, deps) ?? { tool: registered.tool.name, type: registered.tool.jobType, queue }
+      const call = stepCall(target, job, deps)
+      const admitted = nested(call) ?? admitTool(call, deps)
+      if ('error' in admitted) return admitted.error
+      const { name, jobType } = admitted.registered.tool
+      return { tool: name, type: jobType, queue: call.queue }
     },
     progress: async names => {
       const [ids, states] = await Promise.all([deps.jobs.ids(parent, names), deps.jobs.states(parent)])
@@ -46,15 +46,12 @@ function stepsOf (job: ClaimedJob, deps: WorkflowStepsDeps): WorkflowSteps {
       return { byName, settled: states.succeeded.size + states.failed.size } satisfies StepProgress
     },
     start: async step => {
-      const registered = deps.registry().get(step.tool)
-      if (registered === undefined) return unknown(step)
-      const refused = refusal(registered, step.queue, job, deps)
-      if (refused !== undefined) return refused
-      const checked = registered.validate(step.arguments)
-      if (!checked.ok) return { code: 'INVALID_ARGUMENTS', message: `the arguments do not fit the schema: ${checked.issues.map(issue => `${issue.path} ${issue.message}`).join('; ')}`, details: { issues: checked.issues } }
+      const call = stepCall(step, job, deps)
+      const admitted = nested(call) ?? await admitCall(call, step.arguments, deps)
+      if ('error' in admitted) return admitted.error
       const id = await deps.jobs.assign(parent, step.name)
       try {
-        await deps.jobs.add(parent, step.queue, stepJob(id, { ...step, arguments: checked.arguments }, registered, job, deps))
+        await deps.jobs.add(parent, step.queue, stepJob(id, { ...step, arguments: admitted.arguments }, admitted.registered, job, deps))
         return id
       } catch (error) {
         if (error instanceof QueueLimitError || error instanceof QueueFullError) return { code: 'QUEUE_FULL', message: error.message }
@@ -65,23 +62,15 @@ function stepsOf (job: ClaimedJob, deps: WorkflowStepsDeps): WorkflowSteps {
   }
 }
 
-function find ({ tool, type }: StepTarget, registry: Registry): RegisteredTool | undefined {
-  return tool === undefined ? registry.all().find(registered => registered.tool.jobType === type) : registry.get(tool)
+/** A step asks with what the key of its workflow may use (B31). */
+function stepCall ({ tool, type, queue }: StepTarget, { queue: ownQueue, data: { access = {} } }: ClaimedJob, deps: WorkflowStepsDeps): AskedCall & { queue: string } {
+  const registry = deps.registry()
+  const registered = tool === undefined ? registry.all().find(registered => registered.tool.jobType === type) : registry.get(tool)
+  return { tool, type, registered, queue: queue ?? ownQueue, key: access }
 }
 
-function unknown ({ tool, type }: StepTarget): CallError {
-  return { code: 'UNKNOWN_TOOL', message: tool === undefined ? `no tool has the job type '${type}'` : `Tool '${tool}' not found in registry` }
-}
-
-/** Why the key of the workflow, or anybody, may not run a tool in a queue (B31). */
-function refusal ({ tool }: RegisteredTool, queue: string, { data: { access = {} } }: ClaimedJob, deps: WorkflowStepsDeps): CallError | undefined {
-  if (tool.jobType === workflowType) return { code: 'NOT_ALLOWED', message: 'a workflow does not run a workflow' }
-  if (!(deps.jobTypes.get(tool.jobType).enabled ?? tool.enabled)) return { code: 'JOB_TYPE_DISABLED', message: `Job type '${tool.jobType}' is disabled` }
-  if (tool.unavailable !== undefined) return { code: 'TOOL_UNAVAILABLE', message: `Tool '${tool.name}' can't run: ${tool.unavailable}` }
-  if (access.queues?.includes(queue) === false) return { code: 'FORBIDDEN', message: `Queue '${queue}' is not allowed for this API key.`, details: { allowed_queues: access.queues } }
-  const beyond = permissionsBeyond(tool.permissions, deps.permissions, access.permissions)
-  if (beyond.length > 0) return { code: 'FORBIDDEN', message: `Tool '${tool.name}' needs permissions that are not allowed: ${beyond.join(', ')}`, details: { permissions: beyond } }
-  return undefined
+function nested ({ registered }: AskedCall): { error: CallError } | undefined {
+  return registered !== undefined && makesJobs(registered.tool) ? { error: { code: 'NOT_ALLOWED', message: 'a workflow does not run a workflow' } } : undefined
 }
 
 function succeeded (jobId: string, output: StepOutput, jobs: StepJobs): StepState {

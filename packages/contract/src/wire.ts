@@ -48,10 +48,10 @@ export interface JobDependency {
   queue?: string
 }
 
-/** The part of a key's rights that its jobs hand on to the jobs that they make. */
+/** What a key may use, also by the jobs that its jobs make; undefined is everything. */
 export interface JobAccess {
-  queues?: string[]
-  permissions?: Permission[]
+  queues?: readonly string[] | undefined
+  permissions?: readonly Permission[] | undefined
 }
 
 /** The output of a call that succeeded, as it travels: inline when small, else a pointer to where it is stored once. */

@@ -1,12 +1,9 @@
 import type { Batch, CallError } from '@toolyard/contract'
-import type { Registry } from '@toolyard/manifests'
+import { admitCall, type Registry } from '@toolyard/manifests'
 import type { NewJob } from '@toolyard/queue'
 import type { JobTypes } from '../job-types.ts'
 import type { Principal } from '../plugins/auth.ts'
-import { checkArguments, summary } from './arguments-error.ts'
-import { newJob } from './new-job.ts'
-import { permissionRefusal } from './permission-access.ts'
-import { innerQueueRefusal, queueRefusal } from './queue-access.ts'
+import { accessOf, newJob } from './new-job.ts'
 
 /** One entry of a batch. */
 export type Call = Batch['calls'][number]
@@ -25,27 +22,10 @@ export interface PlanContext {
   callbackUrl: string | undefined
 }
 
-/** Looks up the tool and checks that it is enabled, that the key may use the queue and the tool's permissions, and the arguments (R28, R32, RC12). */
+/** Looks up the tool and decides whether the call may run (R28, R32, RC12). */
 export async function planCall (call: Call, context: PlanContext): Promise<CallPlan> {
-  const { registry, principal, jobTypes } = context
-  const registered = registry.get(call.name)
-  if (registered === undefined) {
-    return { call, error: { code: 'UNKNOWN_TOOL', message: `Tool '${call.name}' not found in registry` } }
-  }
-  const { tool } = registered
-  if (!jobTypes.isEnabled(tool)) {
-    return { call, error: { code: 'JOB_TYPE_DISABLED', message: `Job type '${tool.jobType}' is disabled` } }
-  }
-  if (tool.unavailable !== undefined) {
-    return { call, error: { code: 'TOOL_UNAVAILABLE', message: `Tool '${tool.name}' can't run: ${tool.unavailable}` } }
-  }
-  const refusal = queueRefusal(principal, context.queue) ?? permissionRefusal(tool, principal, jobTypes)
-  if (refusal !== undefined) return { call, error: { code: 'FORBIDDEN', ...refusal } }
-  const checked = await checkArguments(registered, call.arguments)
-  if (!checked.ok) {
-    return { call, error: { code: 'INVALID_ARGUMENTS', message: summary(tool, call.arguments, checked.issues), details: { issues: checked.issues } } }
-  }
-  const innerRefusal = innerQueueRefusal(principal, tool, checked.arguments)
-  if (innerRefusal !== undefined) return { call, error: { code: 'FORBIDDEN', ...innerRefusal } }
-  return { call, job: newJob(registered, { id: context.newId(), arguments: checked.arguments, principal, jobTypes, tags: ['agent-tool'], replyTo: context.replyTo, callbackUrl: context.callbackUrl }) }
+  const { registry, principal, queue, jobTypes, replyTo, callbackUrl } = context
+  const admitted = await admitCall({ tool: call.name, registered: registry.get(call.name), queue, key: accessOf(principal) }, call.arguments, jobTypes.deployment)
+  if ('error' in admitted) return { call, error: admitted.error }
+  return { call, job: newJob(admitted.registered, { id: context.newId(), arguments: admitted.arguments, principal, jobTypes, tags: ['agent-tool'], replyTo, callbackUrl }) }
 }

@@ -11,8 +11,8 @@ const field = 'depends_on'
  * @returns the tool's arguments, and the ids that were sent in either place, each once.
  * @throws HttpError `VALIDATION_ERROR`
  */
-export function splitDependencies ({ input, dependsOn }: JobRequest, tool: Tool): { input: Record<string, unknown>, dependsOn: string[] } {
-  const properties = tool.parameters['properties']
+export function splitDependencies ({ input, dependsOn }: JobRequest, tool: Tool | undefined): { input: Record<string, unknown>, dependsOn: string[] } {
+  const properties = tool?.parameters['properties']
   const isParameter = typeof properties === 'object' && properties !== null && Object.hasOwn(properties, field)
   if (isParameter || !Object.hasOwn(input, field)) return { input, dependsOn: [...new Set(dependsOn)] }
   const { [field]: ids, ...rest } = input

@@ -1,16 +1,14 @@
 import { HttpError, type CallError, type JobRequest } from '@toolyard/contract'
+import { admitCall, type Refusal } from '@toolyard/manifests'
 import { JobsUnknownError, RedisUnavailableError, type JobReader, type NewJob, type ReadJob } from '@toolyard/queue'
 import type { JobTypes } from '../job-types.ts'
 import type { Principal } from '../plugins/auth.ts'
 import type { ToolCatalog } from '../tool-catalog.ts'
 import type { CallbackAccess } from './callback-access.ts'
-import { checkArguments, summary } from './arguments-error.ts'
 import { redisFull, noLongerKept, type JobAdmission } from './job-admission.ts'
 import { findDependencies, splitDependencies } from './job-dependencies.ts'
-import { newJob } from './new-job.ts'
+import { accessOf, newJob } from './new-job.ts'
 import { onceOf } from './once.ts'
-import { permissionRefusal } from './permission-access.ts'
-import { innerQueueRefusal, queueRefusal } from './queue-access.ts'
 
 /** What jobs are submitted with. */
 export interface JobSubmitterDeps {
@@ -35,10 +33,10 @@ export class JobSubmitter {
    * @throws HttpError for a type, queue or input that can't be; RedisUnavailableError.
    */
   async submit (request: JobRequest, principal: Principal, idempotencyKey: string | undefined): Promise<{ job: ReadJob, idempotent: boolean }> {
-    const refusal = queueRefusal(principal, request.queue)
-    if (refusal !== undefined) throw new HttpError('FORBIDDEN', refusal.message, refusal.details)
     this.#deps.checkCallback(request.callbackUrl)
     const planned = await this.#plan(request, principal)
+    // What the key may not do now, it may not do by an earlier request either.
+    if (planned instanceof HttpError && planned.code === 'FORBIDDEN') throw planned
     const once = await onceOf(idempotencyKey, principal, ['job', request])
     const { admission, jobs } = this.#deps
     const reservation = await admission.reserve(request.queue, planned instanceof HttpError ? [] : [{ job: planned }], once)
@@ -55,20 +53,13 @@ export class JobSubmitter {
   async #plan (request: JobRequest, principal: Principal): Promise<NewJob | HttpError> {
     const { catalog, jobTypes } = this.#deps
     const registered = catalog.ofType(request.type)
-    if (registered === undefined || !jobTypes.isEnabled(registered.tool)) return new HttpError('VALIDATION_ERROR', "Unknown or disabled 'type'")
-    const { tool } = registered
-    if (tool.unavailable !== undefined) return new HttpError('CONFLICT', `Tool '${tool.name}' can't run: ${tool.unavailable}`)
-    const refusal = permissionRefusal(tool, principal, jobTypes)
-    if (refusal !== undefined) return new HttpError('FORBIDDEN', refusal.message, refusal.details)
-    const { input, dependsOn } = splitDependencies(request, tool)
-    const checked = await checkArguments(registered, input)
-    if (!checked.ok) return new HttpError('VALIDATION_ERROR', summary(tool, input, checked.issues), { issues: checked.issues })
-    const innerRefusal = innerQueueRefusal(principal, tool, checked.arguments)
-    if (innerRefusal !== undefined) return new HttpError('FORBIDDEN', innerRefusal.message, innerRefusal.details)
-    const { timeoutSec, maxAttempts, tags, priority, delayMs, callbackUrl } = request
-    return newJob(registered, {
+    const { input, dependsOn } = splitDependencies(request, registered?.tool)
+    const { type, queue, timeoutSec, maxAttempts, tags, priority, delayMs, callbackUrl } = request
+    const admitted = await admitCall({ type, registered, queue, key: accessOf(principal) }, input, jobTypes.deployment)
+    if ('error' in admitted) return refused(admitted.error)
+    return newJob(admitted.registered, {
       id: this.#deps.admission.newId(),
-      arguments: checked.arguments,
+      arguments: admitted.arguments,
       principal,
       jobTypes,
       tags,
@@ -80,6 +71,13 @@ export class JobSubmitter {
       dependsOn: await findDependencies(this.#deps.jobs, dependsOn, principal)
     })
   }
+}
+
+/** A refusal as `POST /v1/jobs` answers it (RC22). */
+function refused ({ code, message, details }: Refusal): HttpError {
+  if (code === 'UNKNOWN_TOOL' || code === 'JOB_TYPE_DISABLED') return new HttpError('VALIDATION_ERROR', "Unknown or disabled 'type'")
+  if (code === 'TOOL_UNAVAILABLE') return new HttpError('CONFLICT', message)
+  return new HttpError(code === 'FORBIDDEN' ? code : 'VALIDATION_ERROR', message, details)
 }
 
 /** The job exists, though it can't be read now. */

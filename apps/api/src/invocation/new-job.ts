@@ -1,9 +1,8 @@
 import type { JobAccess, JobDependency } from '@toolyard/contract'
-import type { RegisteredTool } from '@toolyard/manifests'
+import { makesJobs, type RegisteredTool } from '@toolyard/manifests'
 import type { NewJob } from '@toolyard/queue'
 import type { JobTypes } from '../job-types.ts'
 import type { Principal } from '../plugins/auth.ts'
-import { makesJobs } from './queue-access.ts'
 
 /** What a job is made of, beside its tool. */
 export interface JobParts {
@@ -52,10 +51,7 @@ export function newJob ({ tool, version }: RegisteredTool, parts: JobParts): New
   }
 }
 
-/** The jobs that a workflow makes are made without the key, and may do no more than it. */
-function accessOf ({ queueAllowlist, permissions }: Principal): JobAccess {
-  return {
-    ...(queueAllowlist === undefined ? {} : { queues: [...queueAllowlist] }),
-    ...(permissions === undefined ? {} : { permissions: [...permissions] })
-  }
+/** What a key may use. The jobs that a workflow makes are made without the key, and may do no more than it. */
+export function accessOf ({ queueAllowlist, permissions }: Principal): JobAccess {
+  return { queues: queueAllowlist, permissions }
 }

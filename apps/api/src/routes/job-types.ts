@@ -1,8 +1,8 @@
 import { checkJobTypePatch, ErrorBody, HttpError, JobTypeList, JobTypePatch, JobTypeResponse } from '@toolyard/contract'
+import { permissionRefusal } from '@toolyard/manifests'
 import type { JobTypeOverride, JobTypeTable } from '@toolyard/queue'
 import { Type } from 'typebox'
 import type { App } from '../app.ts'
-import { permissionRefusal } from '../invocation/permission-access.ts'
 import type { JobTypes } from '../job-types.ts'
 import { principalOf } from '../plugins/auth.ts'
 import type { ToolCatalog } from '../tool-catalog.ts'
@@ -39,7 +39,7 @@ export async function jobTypeRoutes (app: App, { catalog, jobTypes, table }: Job
     if (registered === undefined) throw new HttpError('NOT_FOUND', 'Job type not found')
     const principal = principalOf(request)
     if (principal.queueAllowlist !== undefined) throw new HttpError('FORBIDDEN', 'This API key is bound to queues; a job type is switched for all of them.')
-    const refusal = principal.permissions === undefined ? undefined : permissionRefusal(registered.tool, principal, jobTypes)
+    const refusal = principal.permissions === undefined ? undefined : permissionRefusal(registered.tool, principal, jobTypes.deployment)
     if (refusal !== undefined) throw new HttpError('FORBIDDEN', refusal.message, refusal.details)
     await table.set(registered.tool.jobType, toOverride(request.body))
     return { ok: true as const, type: jobTypes.view(registered.tool) }

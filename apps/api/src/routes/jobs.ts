@@ -1,12 +1,12 @@
 import {
   checkJobRequest, ErrorBody, HttpError, JobList, JobResponse, parseIdempotencyKey, parseJobListQuery, SubmitJobRequest, SubmitJobResponse, toJobRequest
 } from '@toolyard/contract'
+import { queueRefusal } from '@toolyard/manifests'
 import { CursorError, type JobCanceller, type JobLister, type JobReader } from '@toolyard/queue'
 import { Type } from 'typebox'
 import type { App } from '../app.ts'
 import { findJob, queueOfJob, sendJob } from '../found-job.ts'
 import type { JobSubmitter } from '../invocation/job-submitter.ts'
-import { queueRefusal } from '../invocation/queue-access.ts'
 import { principalOf } from '../plugins/auth.ts'
 
 export interface JobRoutesOptions {
@@ -39,7 +39,7 @@ export async function jobRoutes (app: App, { submitter, jobs, lister, canceller 
   app.get('/jobs', { config: { makesWork: true }, schema: { response: { 200: JobList, '4xx': ErrorBody, '5xx': ErrorBody } } }, async request => {
     const query = parseJobListQuery(request.query as Record<string, unknown>)
     const principal = principalOf(request)
-    const refusal = query.queue === undefined ? undefined : queueRefusal(principal, query.queue)
+    const refusal = query.queue === undefined ? undefined : queueRefusal({ queues: principal.queueAllowlist }, query.queue)
     if (refusal !== undefined) throw new HttpError('FORBIDDEN', refusal.message, refusal.details)
     const page = await lister.list(query, principal.queueAllowlist).catch((error: unknown) => {
       throw error instanceof CursorError ? new HttpError('VALIDATION_ERROR', error.message) : error

@@ -1,6 +1,10 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { skillArgumentFault } from '@toolyard/contract/terms'
-import { withoutStrictNulls, type ArgumentsResult, type Issue, type JsonSchema, type RegisteredTool, type Tool } from '@toolyard/manifests'
+import type { Issue } from '../schema/issues.ts'
+import { withoutStrictNulls } from '../schema/strict-nulls.ts'
+import type { ArgumentsResult } from '../schema/validator.ts'
+import type { JsonSchema, Tool } from '../tool/tool.ts'
+import type { RegisteredTool } from './registry.ts'
 
 /** Checks a call's arguments. In strict mode models send null for an optional argument that they leave out. */
 export async function checkArguments (registered: RegisteredTool, args: Record<string, unknown>): Promise<ArgumentsResult> {

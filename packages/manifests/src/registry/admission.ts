@@ -1,0 +1,85 @@
+import type { JobAccess } from '@toolyard/contract'
+import { permissionsBeyond, type CallError, type CallErrorCode, type Permission, type PermissionPolicy } from '@toolyard/contract/terms'
+import type { Issue } from '../schema/issues.ts'
+import type { Tool } from '../tool/tool.ts'
+import { checkArguments, summary } from './arguments-check.ts'
+import type { RegisteredTool } from './registry.ts'
+
+/** A call that asks to run. */
+export interface AskedCall {
+  /** What it asks for: the name of a tool or, instead, its job type. */
+  tool?: string | undefined
+  type?: string | undefined
+  /** What was found of that name. */
+  registered: RegisteredTool | undefined
+  /** Absent: the call is in its queue already. */
+  queue?: string
+  key: JobAccess
+}
+
+/** What the operator says of tools. */
+export interface Deployment {
+  /** The job types that were switched. */
+  jobTypes: { get: (type: string) => { enabled?: boolean } }
+  permissions: PermissionPolicy
+}
+
+/** Why a call may not run. */
+export interface Refusal extends CallError {
+  code: Extract<CallErrorCode, 'UNKNOWN_TOOL' | 'JOB_TYPE_DISABLED' | 'TOOL_UNAVAILABLE' | 'FORBIDDEN' | 'INVALID_ARGUMENTS'>
+  details?: Record<string, unknown>
+}
+
+/** All refusals, in the order in which calls are checked (R28, R32, RC12, P18, X18); docs/decisions/0065-order-of-checks.md says why. */
+const refusals = {
+  unknown: ({ tool, type }: AskedCall) => ({ code: 'UNKNOWN_TOOL', message: tool === undefined ? `No tool has the job type '${type}'` : `Tool '${tool}' not found in registry` }),
+  disabled: ({ jobType }: Tool) => ({ code: 'JOB_TYPE_DISABLED', message: `Job type '${jobType}' is disabled` }),
+  unavailable: ({ name, unavailable }: Tool) => ({ code: 'TOOL_UNAVAILABLE', message: `Tool '${name}' can't run: ${unavailable}` }),
+  queue: (queue: string, allowed: readonly string[]) => ({ code: 'FORBIDDEN', message: `Queue '${queue}' is not allowed for this API key.`, details: { allowed_queues: [...allowed] } }),
+  permissions: ({ name }: Tool, beyond: Permission[]) => ({ code: 'FORBIDDEN', message: `Tool '${name}' needs permissions that are not allowed: ${beyond.join(', ')}`, details: { permissions: beyond } }),
+  arguments: (tool: Tool, args: Record<string, unknown>, issues: Issue[]) => ({ code: 'INVALID_ARGUMENTS', message: summary(tool, args, issues), details: { issues } })
+} satisfies Record<string, (...about: never[]) => Refusal>
+
+/** Decides whether a call may run: its tool, then its arguments, then the queue that these name. The arguments that come back have their defaults. */
+export async function admitCall (call: AskedCall, args: Record<string, unknown>, deployment: Deployment): Promise<{ registered: RegisteredTool, arguments: Record<string, unknown> } | { error: Refusal }> {
+  const admitted = admitTool(call, deployment)
+  if ('error' in admitted) return admitted
+  const { registered } = admitted
+  const checked = await checkArguments(registered, args)
+  if (!checked.ok) return { error: refusals.arguments(registered.tool, args, checked.issues) }
+  const { queue } = checked.arguments
+  const error = makesJobs(registered.tool) && typeof queue === 'string' ? queueRefusal(call.key, queue) : undefined
+  return error === undefined ? { registered, arguments: checked.arguments } : { error }
+}
+
+/** Decides whether a call may run, whatever its arguments. */
+export function admitTool (call: AskedCall, deployment: Deployment): { registered: RegisteredTool } | { error: Refusal } {
+  const { registered, queue, key } = call
+  if (registered === undefined) return { error: refusals.unknown(call) }
+  const { tool } = registered
+  if (!isEnabled(tool, deployment)) return { error: refusals.disabled(tool) }
+  if (tool.unavailable !== undefined) return { error: refusals.unavailable(tool) }
+  const error = (queue === undefined ? undefined : queueRefusal(key, queue)) ?? permissionRefusal(tool, key, deployment)
+  return error === undefined ? { registered } : { error }
+}
+
+/** Whether a tool is switched on: a switch of its job type wins over the manifest, in both directions. */
+export function isEnabled (tool: Tool, { jobTypes }: Deployment): boolean {
+  return jobTypes.get(tool.jobType).enabled ?? tool.enabled
+}
+
+/** Says that a key may not use a queue, and which it may (RC12); undefined when it may. */
+export function queueRefusal ({ queues }: JobAccess, queue: string): Refusal | undefined {
+  return queues === undefined || queues.includes(queue) ? undefined : refusals.queue(queue, queues)
+}
+
+/** Says that a tool holds permissions which the deployment or the key does not allow; undefined when it holds none. */
+export function permissionRefusal (tool: Tool, key: JobAccess, { permissions }: Deployment): Refusal | undefined {
+  const beyond = permissionsBeyond(tool.permissions, permissions, key.permissions)
+  return beyond.length === 0 ? undefined : refusals.permissions(tool, beyond)
+}
+
+/** Whether a tool makes jobs of its own, in queues that its arguments may name (B31). */
+export function makesJobs (tool: Tool): boolean {
+  return tool.run.kind === 'builtin' && tool.jobType === 'workflow.run'
+}
