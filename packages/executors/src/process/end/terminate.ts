@@ -19,7 +19,7 @@ export async function terminateTree (root: TreeRoot, exited: Promise<unknown>): 
 
 /** The same for processes in a box. */
 export async function terminateBox (root: TreeRoot, exited: Promise<unknown>): Promise<number[]> {
-  askBox(root)
+  await askBox(root)
   await beforeGraceEnds(exited)
   return await killBox(root)
 }

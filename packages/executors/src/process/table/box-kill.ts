@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { readProcessTable, type ProcessEntry } from './process-table.ts'
+import { readProcessesInTurns, type ProcessEntry } from './process-table.ts'
 import { signalGroup, signalProcess } from './signal.ts'
 import type { TreeRoot } from './tree.ts'
 
@@ -17,8 +17,8 @@ const patienceMs = 5_000
  * Asks what runs in a box to end: SIGTERM to the processes of the call's first group. The two that make up the box get
  * none: their end would be the end of all at once.
  */
-export function askBox (root: TreeRoot): void {
-  for (const { pid, parent } of membersOf(root)) {
+export async function askBox (root: TreeRoot): Promise<void> {
+  for await (const { pid, parent } of membersOf(root)) {
     if (pid !== root.pid && parent !== root.pid) signalProcess(pid, 'SIGTERM')
   }
 }
@@ -35,15 +35,21 @@ export function strikeBox (root: TreeRoot): void {
 export async function killBox (root: TreeRoot): Promise<number[]> {
   const begun = performance.now()
   while (signalGroup(root.pid, 'SIGKILL')) {
-    const ms = performance.now() - begun
-    const living = ms < promptMs ? undefined : membersOf(root)
-    if (living?.length === 0) return []
-    if (living !== undefined && ms > patienceMs) return living.map(({ pid }) => pid)
-    await sleep(pauseMs)
+    const looked = performance.now()
+    if (looked - begun >= promptMs) {
+      const living: number[] = []
+      for await (const { pid } of membersOf(root)) living.push(pid)
+      if (living.length === 0) return []
+      if (looked - begun > patienceMs) return living
+    }
+    // Half of the time at most is spent with looking.
+    await sleep(Math.max(pauseMs, performance.now() - looked))
   }
   return []
 }
 
-function membersOf (root: TreeRoot): ProcessEntry[] {
-  return [...readProcessTable().values()].filter(({ group, zombie }) => group === root.pid && !zombie)
+async function * membersOf (root: TreeRoot): AsyncGenerator<ProcessEntry> {
+  for await (const entry of readProcessesInTurns()) {
+    if (entry.group === root.pid && !entry.zombie) yield entry
+  }
 }

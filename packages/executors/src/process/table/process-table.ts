@@ -1,4 +1,5 @@
 import { closeSync, openSync, readdirSync, readSync } from 'node:fs'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 
 /** One line of the kernel's process table. `started` is in clock ticks since boot: with the pid it names one process. */
 export interface ProcessEntry {
@@ -13,6 +14,8 @@ export interface ProcessEntry {
 
 /** More than fifty numbers and a name can fill. */
 const statBytes = 2_048
+/** Processes that are read in one turn of the event loop, where that matters. */
+const processesAtOnce = 128
 
 /** Every process that is visible now, by pid; empty where there is no /proc. */
 export function readProcessTable (): Map<number, ProcessEntry> {
@@ -23,6 +26,16 @@ export function readProcessTable (): Map<number, ProcessEntry> {
     if (entry !== undefined) table.set(entry.pid, entry)
   }
   return table
+}
+
+/** Every process that is visible while it is read, some in each turn of the event loop: there may be thousands. */
+export async function * readProcessesInTurns (): AsyncGenerator<ProcessEntry> {
+  const buffer = Buffer.allocUnsafe(statBytes)
+  for (const [at, name] of processNames().entries()) {
+    if (at % processesAtOnce === processesAtOnce - 1) await nextTurn()
+    const entry = readProcess(Number(name), buffer)
+    if (entry !== undefined) yield entry
+  }
 }
 
 /** Undefined for a process that is gone, or that can't be seen. */
