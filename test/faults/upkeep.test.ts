@@ -31,7 +31,13 @@ t.test('jobs are removed when they are old enough, though no other job ends; a q
   const queues = new JobQueues(redis, directory, retention, { backend: queueBackend })
   const pool = new WorkerPool({
     backend: queueBackend,
-    redis, subscriber: await connectTo(t, server, 'subscriber'), retention, queues: ['*'], concurrency: 1, handle: async () => ({ ok: true, json: '1', value: 1 }), onError: error => { t.error(error) }
+    redis,
+    subscriber: await connectTo(t, server, 'subscriber'),
+    retention,
+    queues: ['*'],
+    concurrency: 1,
+    handle: async () => ({ ok: true, json: '1', value: 1 }),
+    onError: error => { t.error(error) }
   })
   await pool.start()
   t.teardown(async () => {

@@ -33,14 +33,14 @@ t.test('calls are counted by tool and outcome, jobs by tool, state and code', as
   t.ok(value(text, 'toolyard_http_request_duration_seconds_count{method="POST",route="/v1/agent-tools/invoke-batch",status="200"}') >= 2)
   t.match(text, /^toolyard_nodejs_eventloop_lag_p99_seconds /m)
 
-  const ofWorker = await waitFor('the worker has counted', async () => {
+  const ofWorker = await waitFor('the worker has counted, and runs nothing any more', async () => {
     const body = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
-    return value(body, 'toolyard_jobs_total{tool="fail",state="failed",code="TOOL_FAILED"}') === 1 && body
+    const hasCounted = value(body, 'toolyard_jobs_total{tool="fail",state="failed",code="TOOL_FAILED"}') === 1
+    return hasCounted && value(body, 'toolyard_jobs_running') === 0 && body
   })
   t.ok(value(ofWorker, 'toolyard_jobs_total{tool="echo",state="succeeded",code=""}') >= 1)
   t.ok(value(ofWorker, 'toolyard_job_wait_seconds_count{queue="default"}') >= 2)
   t.ok(value(ofWorker, 'toolyard_job_run_seconds_sum{tool="echo"}') > 0)
-  t.equal(value(ofWorker, 'toolyard_jobs_running'), 0)
   t.equal(value(ofWorker, 'toolyard_worker_concurrency'), 8)
   await worker.stop()
 })

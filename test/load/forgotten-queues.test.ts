@@ -55,7 +55,13 @@ t.test('queues that come and go with their jobs leave nothing, in Redis and in t
   const canceller = new JobCanceller(api, queues)
   const pool = new WorkerPool({
     backend: queueBackend,
-    redis: connection, subscriber, retention, queues: ['*'], concurrency: 2, handle: async () => ({ ok: true, json: '1', value: 1 }), onError: error => { t.error(error) }
+    redis: connection,
+    subscriber,
+    retention,
+    queues: ['*'],
+    concurrency: 2,
+    handle: async () => ({ ok: true, json: '1', value: 1 }),
+    onError: error => { t.error(error) }
   })
   await pool.start()
   const [started, serving] = [listeners(subscriber), listeners(connection)]
