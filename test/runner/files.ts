@@ -7,7 +7,7 @@ const built = 'test/build'
 /**
  * The built files of tests, relative to the root, which is the working directory.
  *
- * @param names kinds of tests, sources, directories of sources, or what was built from them; none means those of every day.
+ * @param names kinds of tests, sources with or without `.test.ts`, directories of sources, or what was built from them; none means those of every day.
  * @throws Error that names what is no test.
  */
 export function testFiles (names: readonly string[]): string[] {
@@ -24,5 +24,5 @@ function filesAt (all: readonly string[], path: string): string[] {
 }
 
 function within (all: readonly string[], name: string): string[] {
-  return all.filter(file => file === name || file.startsWith(`${name}/`))
+  return all.filter(file => file === name || file === `${name}.test.js` || file.startsWith(`${name}/`))
 }
