@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Cluster, Redis as Server } from 'ioredis'
 import type { ScriptRun } from '../batched-script.ts'
 import { ioredis } from '../bullmq.ts'
@@ -19,6 +20,8 @@ export class ReplicasMissingError extends Error {
 const patienceMs = 1_000
 /** How often it is asked how many replicas there are, in milliseconds. */
 const lookMs = 2_000
+/** After so many milliseconds a cluster is asked again whose slot is being moved. */
+const againMs = 50
 /** A replica that wasn't heard of for longer, in seconds, counts as gone. */
 const mostLagSec = 10
 
@@ -26,6 +29,8 @@ interface Waiting {
   runs: readonly ScriptRun[]
   resolve: (replies: unknown[][]) => void
   reject: (error: unknown) => void
+  /** When it is given up that a cluster puts off. */
+  until: number
 }
 
 /**
@@ -79,10 +84,10 @@ export class Replicas {
       const line = this.#redis instanceof ioredis.Cluster ? slotOf(runs) : ''
       const waiting = this.#lines.get(line)
       if (waiting !== undefined) {
-        waiting.push({ runs, resolve, reject })
+        waiting.push({ runs, resolve, reject, until: performance.now() + patienceMs })
         return
       }
-      this.#lines.set(line, [{ runs, resolve, reject }])
+      this.#lines.set(line, [{ runs, resolve, reject, until: performance.now() + patienceMs }])
       process.nextTick(() => { void this.#sendAll(line) })
     })
   }
@@ -93,7 +98,10 @@ export class Replicas {
       if (sent.length === 0) break
       this.#lines.set(line, [])
       try {
-        await this.#send(sent)
+        const again = await this.#send(sent)
+        if (again.length === 0) continue
+        await delay(againMs)
+        this.#lines.get(line)?.unshift(...again)
       } catch (error) {
         for (const { reject } of sent) reject(error)
       }
@@ -101,7 +109,8 @@ export class Replicas {
     this.#lines.delete(line)
   }
 
-  async #send (sent: readonly Waiting[]): Promise<void> {
+  /** @returns those that a cluster put off, since their slot is being moved: nothing of them was done. */
+  async #send (sent: readonly Waiting[]): Promise<Waiting[]> {
     const { needed } = this
     const connection = this.#connection ??= connectionLike(this.#redis)
     const all = sent.flatMap(({ runs }) => runs)
@@ -121,12 +130,15 @@ export class Replicas {
       await this.#look()
       throw new ReplicasMissingError(`${String(acknowledged)} of ${needed} have it after ${patienceMs} ms`)
     }
-    for (const { runs, resolve, reject } of sent) {
-      const own = answers.splice(0, runs.length)
-      const error = own.find(([error]) => error !== null)?.[0]
-      if (error === undefined) resolve(own.map(([, replies]) => replies as unknown[]))
-      else reject(error)
+    const again: Waiting[] = []
+    for (const one of sent) {
+      const own = answers.splice(0, one.runs.length)
+      const errors = own.flatMap(([error]) => error === null ? [] : [error])
+      if (errors.length === 0) one.resolve(own.map(([, replies]) => replies as unknown[]))
+      else if (errors.every(isPutOff) && performance.now() < one.until) again.push(one)
+      else one.reject(errors[0])
     }
+    return again
   }
 
   async #look (): Promise<void> {
@@ -138,6 +150,11 @@ export class Replicas {
       // What was found last holds; the next look comes soon.
     }
   }
+}
+
+/** ioredis sends a single command again, but no pipeline whose `WAIT` was answered. */
+function isPutOff ({ message }: Error): boolean {
+  return /^(?:TRYAGAIN|ASK|MOVED|CLUSTERDOWN)\b/.test(message)
 }
 
 /** How many replicas a server has that keep up with it, by its `INFO replication`. */
