@@ -22,7 +22,6 @@ const secret = 'a-victims-secret'
 /** Tries each door to the first process of its nest, and writes what that process would report of other calls. */
 const init = `
 import json
-import { waitFor } from '../support/condition.ts'
 reached = []
 reports = [json.dumps({"id": n, "exit": 0}).encode() for n in range(1, 40)] + [b"W\\0\\0", b"\\0" * 9]
 for name in ("environ", "mem", "maps", "auxv", "io", "stack", "syscall", "pagemap", "smaps", "personality"):
