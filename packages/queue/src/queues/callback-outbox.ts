@@ -76,6 +76,9 @@ export class CallbackOutbox {
 
   /** Removes callbacks that are older than they are kept: BullMQ does so only when another one ends. */
   async dropOld (): Promise<void> {
+    // Opening a queue leaves keys in Redis. Where no job ever had a callback there is nothing to open.
+    const ended = ['completed', 'failed'].map(state => `${keyPrefix}:${internalName(callbackQueue)}:${state}`)
+    if (await this.#redis.exists(...ended) === 0) return
     const now = serverTime(this.#redis)
     const { backend } = this.#queue()
     await backend.cleanJobsByState('completed', now - keepSec.sent * 1_000, atOnce)
