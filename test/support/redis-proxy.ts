@@ -52,8 +52,8 @@ export async function startRedisProxy (cleanup: Cleanup, target: NetConnectOpts)
         }
         isBroken = true
         if (plan.side === 'before') return breakAll()
-        // Redis runs all that it gets before the end, and closes then.
-        upstream.once('close', breakAll)
+        // Redis runs all that it gets before the end, and closes then. `mend` may have come before.
+        upstream.once('close', () => { if (isBroken) breakAll() })
         upstream.end(bytes)
         return
       }
