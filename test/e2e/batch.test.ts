@@ -24,14 +24,24 @@ t.test('R13, R21, R36 a sync batch answers every call in request order, in the d
 
 t.test('R22, R23, R24 a success has output, and its message holds {ok, result} as a JSON text', async t => {
   const body = await client.batch([{ call_id: 'c', name: 'echo', arguments: { b: 1, a: 'x' } }])
-  t.same(body.results, [{ call_id: 'c', name: 'echo', ok: true, output: { b: 1, a: 'x' } }])
+  t.same(body.results, [{ call_id: 'c', name: 'echo', ok: true, output: { b: 1, a: 'x' }, job_id: body.results[0]?.job_id }])
   t.same(body.tool_messages, [{ role: 'tool', tool_call_id: 'c', name: 'echo', content: '{"ok":true,"result":{"b":1,"a":"x"}}' }])
+})
+
+t.test('each call that became a job has its job_id, whether it succeeded or failed; a call that became none has none', async t => {
+  const { results: [good, bad, unknown, invalid] } = await client.batch([
+    { call_id: 'a', name: 'echo' }, { call_id: 'b', name: 'fail', arguments: { stderr: 'no' } }, { call_id: 'c', name: 'fake_tool' }, { call_id: 'd', name: 'echo_strict' }
+  ])
+  for (const [result, status] of [[good, 'succeeded'], [bad, 'failed']] as const) {
+    t.match((await client.request<JobResponse>(`/v1/jobs/${result?.job_id}`)).body.job, { id: result?.job_id, status })
+  }
+  t.same([unknown?.job_id, invalid?.job_id], [undefined, undefined])
 })
 
 t.test('X9, B21 falsy outputs are there', async t => {
   for (const value of [0, false, '', null]) {
     const { results: [result], tool_messages: [message] } = await client.batch([{ call_id: 'c', name: 'value', arguments: { value } }])
-    t.same(result, { call_id: 'c', name: 'value', ok: true, output: value })
+    t.same(result, { call_id: 'c', name: 'value', ok: true, output: value, job_id: result?.job_id })
     t.equal(message?.content, JSON.stringify({ ok: true, result: value }))
   }
 })

@@ -42,12 +42,12 @@ t.test('RC24, RC25 a job is read back with its error; foreign and unknown jobs a
   t.equal(job.status, 'failed')
   t.match(job.error, { code: 'TOOL_FAILED', message: 'no', at: /Z$/ })
   t.equal((await client.request(path, { key: testKeys.read })).status, 200)
-  const notFound = { ok: false, error: { code: 'NOT_FOUND', message: 'Job not found' } }
-  t.same((await client.request(path, { key: testKeys.limited })).body, notFound)
+  const notFound = { code: 'NOT_FOUND', message: 'Job not found' }
+  t.same((await client.request(path, { key: testKeys.limited })).body['error'], notFound)
   for (const id of ['0197c9a5-0000-7000-8000-000000000000', 'nonsense', '..%2f..', 'meta']) {
     const answer = await client.request(`/v1/jobs/${id}`)
     t.equal(answer.status, 404)
-    t.same(answer.body, notFound)
+    t.same(answer.body['error'], notFound)
   }
 })
 
@@ -55,7 +55,8 @@ t.test('R35, R43, R44 a long output is truncated in answer and message, and whol
   const body = await client.batch([{ call_id: 'a', name: 'big', arguments: { char: 'é', count: 30_000 } }])
   const json = JSON.stringify('é'.repeat(30_000))
   const output = { truncated: true, bytes: Buffer.byteLength(json), preview: json.slice(0, 12_000) }
-  t.same(body.results[0], { call_id: 'a', name: 'big', ok: true, output })
+  t.same(body.results[0], { call_id: 'a', name: 'big', ok: true, output, job_id: body.results[0]?.job_id })
+  t.match((await client.request<JobResponse>(`/v1/jobs/${body.results[0]?.job_id}`)).body.job, { result: 'é'.repeat(30_000) })
   t.equal(body.tool_messages[0]?.content, JSON.stringify({ ok: true, result: output }))
 })
 

@@ -59,7 +59,8 @@ t.test('X28 what is no HTTP request gets the documented body as well', async t =
   ]
   for (const [head, status, message] of cases) {
     const [line = '', body = ''] = (await send(head)).split('\r\n\r\n')
+    const [, id] = /^x-request-id: ([0-9a-f-]{36})$/m.exec(line) ?? []
     t.match(line, new RegExp(`^HTTP/1\\.1 ${status} `))
-    t.same(JSON.parse(body), { ok: false, error: { code: 'VALIDATION_ERROR', message, details: {} } })
+    t.same(JSON.parse(body), { ok: false, error: { code: 'VALIDATION_ERROR', message, details: {} }, request_id: id })
   }
 })

@@ -8,22 +8,31 @@ const service = await startService(t, { files: programs, tools: entries, workers
 const { client } = service
 const list = async (key: string): Promise<ToolList> => (await client.request<ToolList>('/v1/agent-tools', { key })).body
 
-t.test('R1, RC1 every endpoint needs the key in x-api-key', async t => {
+t.test('R1, RC1 every endpoint needs a key; a 401 names both headers that take one', async t => {
   for (const path of ['/v1/agent-tools', '/v1/jobs/0197c9a5-0000-7000-8000-000000000000']) {
-    for (const headers of [{}, { 'x-api-key': 'wrong' }, { authorization: `Bearer ${testKeys.admin}` }] as Array<Record<string, string>>) {
+    for (const headers of [{}, { 'x-api-key': 'wrong' }, { authorization: 'Bearer wrong' }, { authorization: `Basic ${testKeys.admin}` }, { authorization: testKeys.admin }, { 'x-api-key': 'wrong', authorization: `Bearer ${testKeys.admin}` }] as Array<Record<string, string>>) {
       const answer = await client.request(path, { key: null, headers })
       t.equal(answer.status, 401)
-      t.same(answer.body, { ok: false, error: { code: 'UNAUTHORIZED', message: 'Unauthorized' } })
+      t.equal(answer.headers.get('www-authenticate'), 'Bearer')
+      t.same(answer.body, { ok: false, error: { code: 'UNAUTHORIZED', message: 'Unauthorized: send an API key in the header x-api-key, or as Authorization: Bearer KEY' }, request_id: answer.headers.get('x-request-id') })
     }
     t.equal((await client.request(`${path}?api_key=${testKeys.admin}`, { key: null })).status, 401, 'a key in the URL counts for nothing')
   }
+})
+
+t.test('R1 a key is taken as Authorization: Bearer as well; beside x-api-key it counts for nothing', async t => {
+  const who = async (headers: Record<string, string>): Promise<unknown> => (await client.request('/v1/auth/whoami', { key: null, headers })).body
+  t.match(await who({ authorization: `Bearer ${testKeys.read}` }), { auth: { role: 'read' } })
+  t.match(await who({ authorization: `bearer  ${testKeys.admin} ` }), { auth: { role: 'admin' } })
+  t.match(await who({ 'x-api-key': testKeys.read, authorization: `Bearer ${testKeys.admin}` }), { auth: { role: 'read' } })
+  t.match(await who({ 'x-api-key': testKeys.admin, authorization: 'Bearer of-a-proxy' }), { auth: { role: 'admin' } })
 })
 
 t.test('R2, R31 a read key may list, and gets the documented 403 when it invokes', async t => {
   t.equal((await client.request('/v1/agent-tools', { key: testKeys.read })).status, 200)
   const answer = await client.request('/v1/agent-tools/invoke-batch', { key: testKeys.read, body: { calls: [] } })
   t.equal(answer.status, 403)
-  t.same(answer.body, { ok: false, error: { code: 'FORBIDDEN', message: 'This operation requires an admin API key.' } })
+  t.same(answer.body, { ok: false, error: { code: 'FORBIDDEN', message: 'This operation requires an admin API key.' }, request_id: answer.headers.get('x-request-id') })
 })
 
 t.test('R3 an admin key may list and invoke', async t => {

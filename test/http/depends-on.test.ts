@@ -28,7 +28,7 @@ t.test('RC22 depends_on must be an array of job ids', async t => {
   ] as const) {
     const answer = await post(client, { type, input })
     t.equal(answer.status, 400)
-    t.same(answer.body, { ok: false, error: { code: 'VALIDATION_ERROR', message, details: {} } })
+    t.same(answer.body, { ok: false, error: { code: 'VALIDATION_ERROR', message, details: {} }, request_id: answer.headers.get('x-request-id') })
   }
   t.match((await post(client, { type, depends_on: 'x' })).body, { error: { message: "'depends_on' must be an array of at most 100 job ids" } })
   const free = await submit(client, { type, input: { depends_on: [], a: 1 } })

@@ -11,7 +11,7 @@ const accepted = async (body: unknown): Promise<boolean> => (await client.reques
 async function refused (t: Test, body: unknown, message: string): Promise<void> {
   const answer = await client.request(path, { body })
   t.equal(answer.status, 400, message)
-  t.same(answer.body, { ok: false, error: { code: 'VALIDATION_ERROR', message, details: {} } })
+  t.same(answer.body, { ok: false, error: { code: 'VALIDATION_ERROR', message, details: {} }, request_id: answer.headers.get('x-request-id') })
 }
 
 t.test('R30, X5 a validation error is a 400 with the documented body', async t => {

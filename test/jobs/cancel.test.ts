@@ -50,12 +50,12 @@ t.test('RC25 cancelling again is a 200, cancelling a finished job a 409, an unkn
   for (const { id } of [done, failed]) {
     const refused = await cancel(client, id)
     t.equal(refused.status, 409)
-    t.same(refused.body, { ok: false, error: { code: 'CONFLICT', message: 'Job already finished' } })
+    t.same(refused.body, { ok: false, error: { code: 'CONFLICT', message: 'Job already finished' }, request_id: refused.headers.get('x-request-id') })
   }
   for (const id of ['0197c9a5-0000-7000-8000-000000000000', 'not-an-id', 'meta']) {
     const unknown = await cancel(client, id)
     t.equal(unknown.status, 404, id)
-    t.same(unknown.body, { ok: false, error: { code: 'NOT_FOUND', message: 'Job not found' } })
+    t.same(unknown.body, { ok: false, error: { code: 'NOT_FOUND', message: 'Job not found' }, request_id: unknown.headers.get('x-request-id') })
   }
   t.equal((await cancel(client, done.id, { key: testKeys.read })).status, 403, 'cancelling is writing')
 })

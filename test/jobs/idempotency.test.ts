@@ -30,7 +30,7 @@ t.test('RC23 the same key with another request is a conflict', async t => {
   for (const body of [{ type, input: { a: 2 } }, { type, input: { a: 1 }, queue: 'elsewhere' }, { type, input: { a: 1 }, tags: ['x'] }]) {
     const answer = await post(client, body, withKey('other'))
     t.equal(answer.status, 409)
-    t.same(answer.body, { ok: false, error: { code: 'IDEMPOTENCY_CONFLICT', message: 'Idempotency-Key reused with different request' } })
+    t.same(answer.body, { ok: false, error: { code: 'IDEMPOTENCY_CONFLICT', message: 'Idempotency-Key reused with different request' }, request_id: answer.headers.get('x-request-id') })
   }
   const batch = await client.request('/v1/agent-tools/invoke-batch', { ...withKey('other'), body: { calls: [{ call_id: 'a', name: 'echo' }] } })
   t.equal(batch.status, 409, 'a batch is another request, too')

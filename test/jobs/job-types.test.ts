@@ -40,7 +40,7 @@ t.test('RC29 a bad patch is refused in the documented words, and changes nothing
   }
   const unknown = await patch('agentcli.nothing', { enabled: true })
   t.equal(unknown.status, 404)
-  t.same(unknown.body, { ok: false, error: { code: 'NOT_FOUND', message: 'Job type not found' } })
+  t.same(unknown.body, { ok: false, error: { code: 'NOT_FOUND', message: 'Job type not found' }, request_id: unknown.headers.get('x-request-id') })
   t.equal((await patch('agentcli.echo', { enabled: false }, testKeys.read)).status, 403)
   t.equal((await client.call('echo')).ok, true)
 })

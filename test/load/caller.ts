@@ -46,9 +46,10 @@ export async function runBatch (caller: Caller, calls: readonly LoadCall[], mode
     const result = answer.results[index]
     if (result?.pending === true) caller.encounters.pending += 1
     if (result?.job_id !== undefined) call.jobId = result.job_id
-    else call.end = result?.ok === true ? 'ok' : result?.error?.code ?? 'no error'
+    const goesOn = result?.job_id !== undefined && (mode === 'async' || result.pending === true)
+    if (!goesOn) call.end = result?.ok === true ? 'ok' : result?.error?.code ?? 'no error'
   }
-  for (const call of calls) if (call.jobId !== undefined) call.end = await endOf(caller, call.jobId)
+  for (const call of calls) if (call.jobId !== undefined && call.end === undefined) call.end = await endOf(caller, call.jobId)
 }
 
 async function endOf (caller: Caller, id: string): Promise<string> {

@@ -47,7 +47,7 @@ t.test('fault 36 the log of an unknown or foreign job is a 404', async t => {
   const id = await run({ lines: 1 })
   for (const answer of [await client.request('/v1/jobs/x/logs'), await client.request(`/v1/jobs/${id}/logs`, { key: testKeys.limited })]) {
     t.equal(answer.status, 404)
-    t.same(answer.body, { ok: false, error: { code: 'NOT_FOUND', message: 'Job not found' } })
+    t.same(answer.body, { ok: false, error: { code: 'NOT_FOUND', message: 'Job not found' }, request_id: answer.headers.get('x-request-id') })
   }
 })
 

@@ -89,7 +89,7 @@ t.test('RC25, fault 36 the stream of an unknown or foreign job is a 404 before i
   for (const path of ['/v1/jobs/0197c9a5-0000-7000-8000-000000000000/stream', '/v1/jobs/nonsense/stream']) {
     const answer = await client.request(path)
     t.equal(answer.status, 404)
-    t.same(answer.body, { ok: false, error: { code: 'NOT_FOUND', message: 'Job not found' } })
+    t.same(answer.body, { ok: false, error: { code: 'NOT_FOUND', message: 'Job not found' }, request_id: answer.headers.get('x-request-id') })
   }
   t.equal((await client.request(`/v1/jobs/${id}/stream`, { key: testKeys.limited })).status, 404)
   t.equal((await fetch(streamUrl(id), { method: 'HEAD', headers: { 'x-api-key': key } })).status, 404)

@@ -18,6 +18,7 @@ import { errors, sendError } from './plugins/errors.ts'
 import { jsonBody } from './plugins/json-body.ts'
 import { overload } from './plugins/overload.ts'
 import { rateLimit } from './plugins/rate-limit.ts'
+import { newRequestId, requestIds } from './plugins/request-id.ts'
 import { stopping } from './plugins/stopping.ts'
 import { RequestLog } from './request-log.ts'
 import { agentToolRoutes } from './routes/agent-tools.ts'
@@ -103,6 +104,7 @@ export function buildApp (deps: ApiDeps, options: ApiOptions): App {
   const app = Fastify({
     ...(logger === undefined ? {} : { loggerInstance: logger }),
     logController: new RequestLog(),
+    genReqId: newRequestId,
     bodyLimit: limits.bodyBytes,
     requestTimeout: requestTimeoutMs,
     http: slowClients,
@@ -133,6 +135,7 @@ export function buildApp (deps: ApiDeps, options: ApiOptions): App {
   app.addHook('onResponse', async (request, reply) => {
     deps.metrics.requested({ method: request.method, route: request.routeOptions.url ?? '(none)', status: reply.statusCode, seconds: reply.elapsedTime / 1_000 })
   })
+  void app.register(requestIds)
   void app.register(errors)
   void app.register(stopping, { draining: deps.draining, stopping: deps.stopping })
   void app.register(jsonBody)

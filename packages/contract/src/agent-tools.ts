@@ -5,14 +5,15 @@ import { defaultQueue, limits, queueNamePattern } from './limits.ts'
 
 const codes = (table: object): string[] => Object.keys(table)
 
-/** `{ok: false, error}`: the body of every answer that is not a 200 (R30, R31). */
+/** `{ok: false, error, request_id}`: the body of every answer that is not a 200 (R30, R31). */
 export const ErrorBody = Type.Object({
   ok: Type.Literal(false),
   error: Type.Object({
     code: Type.Enum(codes(httpErrors)),
     message: Type.String(),
     details: Type.Optional(Type.Record(Type.String(), Type.Unknown()))
-  })
+  }),
+  request_id: Type.String({ description: 'The same as in the header x-request-id; the log has it as reqId.' })
 })
 
 /** A tool as models read it (R6, A28). */
@@ -81,8 +82,8 @@ export const CallErrorBody = Type.Object({
 })
 
 /**
- * One call's answer (R22, R25, R27, R28). `output` is there whenever `ok` is true in sync mode, `job_id` and
- * `job_type` in async mode; `pending` and `job_id` come with `TIMEOUT`; every other failure has `error` alone.
+ * One call's answer (R22, R25, R27, R28). Each call that became a job has its `job_id`. `output` is there whenever `ok`
+ * is true in sync mode, `job_type` in async mode; `pending` comes with `TIMEOUT`.
  */
 export const CallResult = Type.Object({
   call_id: Type.String(),
@@ -90,7 +91,7 @@ export const CallResult = Type.Object({
   ok: Type.Boolean(),
   output: Type.Optional(Type.Unknown()),
   pending: Type.Optional(Type.Literal(true)),
-  job_id: Type.Optional(Type.String()),
+  job_id: Type.Optional(Type.String({ description: 'Leads to the log and the whole output; absent where no job was made.' })),
   job_type: Type.Optional(Type.String()),
   error: Type.Optional(CallErrorBody)
 })

@@ -1,10 +1,10 @@
 /**
  * Errors that end a whole request: the HTTP status, whether repeating the request may help, and what it means.
- * The body is always `{ok: false, error: {code, message, details?}}`.
+ * The body is always `{ok: false, error: {code, message, details?}, request_id}`.
  */
 export const httpErrors = {
   VALIDATION_ERROR: { status: 400, retryable: false, meaning: 'The request is not as the contract says; the message names the first place.' },
-  UNAUTHORIZED: { status: 401, retryable: false, meaning: 'The x-api-key header is missing or holds no known key.' },
+  UNAUTHORIZED: { status: 401, retryable: false, meaning: 'Neither x-api-key nor Authorization: Bearer holds a known key.' },
   FORBIDDEN: { status: 403, retryable: false, meaning: 'The key may not do this.' },
   NOT_FOUND: { status: 404, retryable: false, meaning: 'No such route, job or record, or it is not visible to this key.' },
   CONFLICT: { status: 409, retryable: false, meaning: 'The record is in a state that does not allow this.' },

@@ -10,6 +10,6 @@ export function createLogger (process: string, level: string): Logger {
     hooks: { streamWrite: printable },
     base: { process },
     timestamp: pino.stdTimeFunctions.isoTime,
-    redact: { paths: ['req.headers["x-api-key"]', 'headers["x-api-key"]', '*.key', 'API_KEY', 'API_KEYS_JSON', 'CALLBACK_SECRET', '*.secret'], censor: '[redacted]' }
+    redact: { paths: ['req.headers["x-api-key"]', 'headers["x-api-key"]', 'req.headers.authorization', 'headers.authorization', '*.key', 'API_KEY', 'API_KEYS_JSON', 'CALLBACK_SECRET', '*.secret'], censor: '[redacted]' }
   })
 }

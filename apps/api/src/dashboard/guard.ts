@@ -2,6 +2,7 @@ import { HttpError } from '@toolyard/contract'
 import type { ApiKey } from '@toolyard/runtime'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { nobody, principalFinder, type Principal } from '../plugins/auth.ts'
+import { keyOf } from '../plugins/request-key.ts'
 import { refuseForeignHost, refuseForeignOrigin } from './origin.ts'
 import type { Session, Sessions } from './session.ts'
 
@@ -39,8 +40,8 @@ export function createGuard ({ keys, authDisabled, sessions, loginPath }: GuardO
       refuseForeignHost(request)
       return nobody
     }
-    const key = request.headers['x-api-key']
-    if (typeof key === 'string') return findPrincipal(key)
+    const key = keyOf(request)
+    if (key !== undefined) return findPrincipal(key)
     request.dashboardSession = await sessions.find(request.headers.cookie) ?? null
     return request.dashboardSession?.principal
   }
@@ -48,13 +49,13 @@ export function createGuard ({ keys, authDisabled, sessions, loginPath }: GuardO
   return async (request, reply) => {
     if (!authDisabled && keys.length === 0) throw new HttpError('AUTH_NOT_CONFIGURED', 'API auth is not configured. Set API_KEY/API_KEYS_JSON.')
     // Another site can't have a browser send a key in a header.
-    if (!reading.has(request.method) && request.headers['x-api-key'] === undefined) refuseForeignOrigin(request)
+    if (!reading.has(request.method) && keyOf(request) === undefined) refuseForeignOrigin(request)
     const principal = await identify(request)
     const { withoutLogin, page } = request.routeOptions.config
     request.principal = principal ?? null
     if (withoutLogin === true) return undefined
     if (principal === undefined) {
-      if (page === true && request.headers['x-api-key'] === undefined) return await reply.redirect(loginPath, 303)
+      if (page === true && keyOf(request) === undefined) return await reply.redirect(loginPath, 303)
       throw new HttpError('UNAUTHORIZED', 'Your session is over: load the page again and log in.')
     }
     if (principal.role !== 'admin') throw new HttpError('FORBIDDEN', 'This operation requires an admin API key.')

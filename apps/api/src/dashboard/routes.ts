@@ -102,9 +102,9 @@ function isErrorBody (payload: unknown): payload is Failure {
 }
 
 /** bull-board's page shows a title by its key, and a message. */
-function forPage ({ ok, error }: Failure): object {
+function forPage ({ error, ...rest }: Failure): object {
   const key = error.code === 'UNAVAILABLE' ? 'ERRORS.REDIS_UNAVAILABLE' : error.code === 'INTERNAL' ? 'ERRORS.INTERNAL_SERVER_ERROR' : 'ERRORS.FORBIDDEN'
-  return { ok, error: { ...error, key }, message: error.message }
+  return { ...rest, error: { ...error, key }, message: error.message }
 }
 
 /** The part of a URL's path after the first `mark`, as it was sent: names of queues may hold anything. */

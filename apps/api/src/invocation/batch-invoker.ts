@@ -107,13 +107,13 @@ export class BatchInvoker {
   async #answer (queue: string, call: Call, entry: Admitted, settlement: Settlement | undefined): Promise<CallAnswer> {
     if ('error' in entry) return failed(call, entry.error)
     if (settlement === undefined) return pending(call, entry.job.id)
-    if (!settlement.ok) return failed(call, settlement.error)
+    if (!settlement.ok) return failed(call, settlement.error, entry.job.id)
     try {
-      return succeeded(call, await this.#deps.outputs.readForModel(queue, entry.job.id, settlement.output))
+      return succeeded(call, entry.job.id, await this.#deps.outputs.readForModel(queue, entry.job.id, settlement.output))
     } catch (cause) {
       // The output is safe beside the job and can be read when Redis is back.
       if (cause instanceof RedisUnavailableError) return pending(call, entry.job.id)
-      return failed(call, { code: 'INTERNAL', message: (cause as Error).message })
+      return failed(call, { code: 'INTERNAL', message: (cause as Error).message }, entry.job.id)
     }
   }
 }
@@ -124,7 +124,7 @@ function withoutCall (plan: CallPlan): { job: Extract<CallPlan, { job: unknown }
 
 function outcomeOf (result: CallResult): string {
   if (result.pending === true) return 'pending'
-  if (result.ok) return result.job_id === undefined ? 'ok' : 'accepted'
+  if (result.ok) return result.job_type === undefined ? 'ok' : 'accepted'
   return result.error?.code ?? ''
 }
 

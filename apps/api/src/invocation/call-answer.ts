@@ -8,13 +8,13 @@ export interface CallAnswer {
 }
 
 /** The tool succeeded; `output` is there whatever its value (R22 to R24, X9). */
-export function succeeded (call: Call, output: unknown): CallAnswer {
-  return answer(call, { ok: true, output }, { ok: true, result: output })
+export function succeeded (call: Call, jobId: string, output: unknown): CallAnswer {
+  return answer(call, { ok: true, output, job_id: jobId }, { ok: true, result: output })
 }
 
-/** The call failed, before or while it ran (R28). */
-export function failed (call: Call, error: CallError): CallAnswer {
-  return answer(call, { ok: false, error }, { ok: false, error })
+/** The call failed, before or while it ran (R28). A call that never became a job has no `jobId`. */
+export function failed (call: Call, error: CallError, jobId?: string): CallAnswer {
+  return answer(call, { ok: false, error, ...(jobId === undefined ? {} : { job_id: jobId }) }, { ok: false, error })
 }
 
 /** `wait_ms` ended first (R25, R26). */

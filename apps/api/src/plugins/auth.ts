@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import { refuseForeignSite } from './foreign-site.ts'
+import { keyOf, unauthorizedText } from './request-key.ts'
 import type { TicketOffice } from '../streams/ticket-office.ts'
 
 /** Who a request comes from. */
@@ -41,11 +42,11 @@ export interface AuthOptions {
 export const nobody: Principal = { name: 'auth-disabled', role: 'admin', queueAllowlist: undefined, permissions: undefined, sse: true }
 const reading = new Set(['GET', 'HEAD', 'OPTIONS'])
 
-/** Checks `x-api-key`, or a stream's ticket, before the body is read (R1 to R3, RC1, RC2, RC5, RC27, X28). */
+/** Checks the key, or a stream's ticket, before the body is read (R1 to R3, RC1, RC2, RC5, RC27, X28). */
 export const auth = fp<AuthOptions>(async (app: FastifyInstance, options) => {
   const findPrincipal = principalFinder(options.keys)
   app.decorateRequest('principal', null)
-  app.addHook('onRequest', async request => {
+  app.addHook('onRequest', async (request, reply) => {
     if (options.disabled) {
       refuseForeignSite(request)
       request.principal = nobody
@@ -55,11 +56,14 @@ export const auth = fp<AuthOptions>(async (app: FastifyInstance, options) => {
       throw new HttpError('AUTH_NOT_CONFIGURED', 'API auth is not configured. Set API_KEY/API_KEYS_JSON or enable API_AUTH_DISABLED=1 for local development.')
     }
     const { role, streamTicket } = request.routeOptions.config
-    const key = request.headers['x-api-key']
-    const principal = typeof key === 'string'
+    const key = keyOf(request)
+    const principal = key !== undefined
       ? findPrincipal(key)
       : streamTicket === true ? await options.tickets.principalOf(request) : undefined
-    if (principal === undefined) throw new HttpError('UNAUTHORIZED', 'Unauthorized')
+    if (principal === undefined) {
+      void reply.header('www-authenticate', 'Bearer')
+      throw new HttpError('UNAUTHORIZED', unauthorizedText)
+    }
     request.principal = principal
     if (principal.role !== 'admin' && (role ?? (reading.has(request.method) ? 'read' : 'admin')) === 'admin') {
       throw new HttpError('FORBIDDEN', 'This operation requires an admin API key.')
@@ -76,7 +80,7 @@ export function principalFinder (keys: readonly ApiKey[]): (key: string) => Prin
 
 /** The principal of a request under /v1. */
 export function principalOf (request: { principal: Principal | null }): Principal {
-  if (request.principal === null) throw new HttpError('UNAUTHORIZED', 'Unauthorized')
+  if (request.principal === null) throw new HttpError('UNAUTHORIZED', unauthorizedText)
   return request.principal
 }
 

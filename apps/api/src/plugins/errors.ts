@@ -3,6 +3,7 @@ import { JobsUnknownError, RedisUnavailableError } from '@toolyard/queue'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Static } from 'typebox'
+import { nameAnswer } from './request-id.ts'
 import { whenRead } from './unread-body.ts'
 
 const fastifyErrors: Readonly<Record<string, () => HttpError>> = {
@@ -33,8 +34,10 @@ export function sendError (error: Error, request: FastifyRequest, reply: Fastify
   if (known.code === 'PAYLOAD_TOO_LARGE') void reply.removeHeader('connection')
   const body: Static<typeof ErrorBody> = {
     ok: false,
-    error: { code: known.code, message: known.message, ...(known.details === undefined ? {} : { details: known.details }) }
+    error: { code: known.code, message: known.message, ...(known.details === undefined ? {} : { details: known.details }) },
+    request_id: request.id
   }
+  nameAnswer(reply.raw, request.id)
   void reply.code(known.status).header('content-type', 'application/json; charset=utf-8').serializer(JSON.stringify)
   whenRead(request, () => { void reply.send(body) })
 }
@@ -48,5 +51,5 @@ function toHttpError (error: Error & { code?: string, statusCode?: number }): Ht
   const status = error.statusCode ?? 500
   if (status === 404) return new HttpError('NOT_FOUND', 'No such route')
   if (status >= 400 && status < 500) return new HttpError('VALIDATION_ERROR', error.message)
-  return new HttpError('INTERNAL', 'The service met a fault; its log has it under this request')
+  return new HttpError('INTERNAL', 'The service met a fault; its log has it under the request id')
 }

@@ -16,7 +16,7 @@ export async function jobStreamRoutes (app: App, { jobs, streams }: { jobs: JobR
       params: Type.Object({ id: Type.String() }),
       querystring: Type.Object({
         since_log_id: Type.Optional(Type.Unknown({ description: 'Resume after this line of the log; of this and Last-Event-ID the later counts.' })),
-        stream_token: Type.Optional(Type.Unknown({ description: 'A ticket of POST /v1/auth/sse-token, instead of x-api-key.' }))
+        stream_token: Type.Optional(Type.Unknown({ description: 'A ticket of POST /v1/auth/sse-token, instead of a key.' }))
       }),
       response: { '4xx': ErrorBody, '5xx': ErrorBody }
     }

@@ -5,7 +5,7 @@ import type { EventStream } from './event-stream.ts'
 import type { EventStreams } from './event-streams.ts'
 import { commentFrame, eventFrame } from './frame.ts'
 
-const faultFrame = commentFrame('the service met a fault; its log has it under this request')
+const faultFrame = commentFrame('the service met a fault; its log has it under the request id')
 
 /**
  * Answers a batch with events: each call's answer as it is known, then the body that the JSON answer would have had.
