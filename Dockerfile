@@ -11,6 +11,7 @@ FROM base AS manifests
 COPY package.json package-lock.json .npmrc ./
 COPY apps apps
 COPY packages packages
+COPY samples/package.json samples/package.json
 RUN find apps packages -mindepth 2 -maxdepth 2 ! -name package.json -exec rm -rf {} +
 
 FROM base AS build
@@ -19,6 +20,7 @@ RUN npm ci --ignore-scripts
 COPY tsconfig.base.json ./
 COPY apps apps
 COPY packages packages
+COPY samples samples
 RUN npx tsc -b apps/cli
 RUN find apps packages \( -name src -o -name tsconfig.json -o -name .tsbuildinfo -o -name node_modules \) -prune -exec rm -rf {} +
 
@@ -28,7 +30,7 @@ RUN npm ci --omit=dev --ignore-scripts --workspace @toolyard/api
 
 FROM base AS worker-dependencies
 COPY --from=manifests /app ./
-RUN npm ci --omit=dev --ignore-scripts --workspace @toolyard/cli
+RUN npm ci --omit=dev --ignore-scripts --workspace apps/cli
 
 # A process with the number 1 that passes signals on and buries what tools leave behind, which Node.js doesn't.
 FROM base AS service
@@ -37,7 +39,7 @@ RUN apt-get update \
  && rm -rf /var/lib/apt/lists/*
 RUN install -d -o node -g node /srv/toolyard /srv/toolyard/workspace /srv/toolyard/audit
 COPY scripts/healthcheck.mjs scripts/healthcheck.mjs
-COPY samples samples
+COPY --from=build /app/samples samples
 ENV NODE_ENV=production \
     HOST=0.0.0.0 \
     PORT=3001 \

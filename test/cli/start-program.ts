@@ -1,6 +1,6 @@
 /** `toolyard start` with stand-ins for the HTTP service and the worker, and shorter waits. */
 import { fileURLToPath } from 'node:url'
-import { runStart } from '@toolyard/cli'
+import { runStart } from 'toolyard'
 
 const entry = (name: string): string => fileURLToPath(new URL(name, import.meta.url))
 

@@ -25,13 +25,13 @@ t.test('a dependency that nothing imports is found', t => {
 })
 
 t.test('a script that needs more than Node to start is found', t => {
-  const scripts = plantTree({ 'scripts/a.mjs': "import fs from 'node:fs'\nimport './b.mjs'\nimport pino from 'pino'\nimport os from 'os'\nexport * from 'later'\nawait import('@toolyard/cli')" })
+  const scripts = plantTree({ 'scripts/a.mjs': "import fs from 'node:fs'\nimport './b.mjs'\nimport pino from 'pino'\nimport os from 'os'\nexport * from 'later'\nawait import('toolyard')" })
   t.strictSame(findForeign(scripts), ['scripts/a.mjs:3 imports pino', 'scripts/a.mjs:4 imports os', 'scripts/a.mjs:5 imports later'])
   t.end()
 })
 
 t.test('every import of this repository is declared', async t => {
-  const tree = await readTree(repoRoot, path => /^(packages|apps|test)\/|^package\.json$/.test(path))
+  const tree = await readTree(repoRoot, path => /^(packages|apps|samples|test)\/|^package\.json$/.test(path))
   t.ok(tree.length > 20, 'the tree was read')
   t.strictSame(findUndeclared(tree), [])
   t.strictSame(findUndeclaredInTests(tree), [])

@@ -77,7 +77,7 @@ t.test('a package without a place in the table is reported', t => {
 })
 
 t.test('imports point one way in this repository', async t => {
-  const tree = await readTree(repoRoot, path => /^(packages|apps)\//.test(path))
+  const tree = await readTree(repoRoot, path => /^(packages|apps|samples)\//.test(path))
   t.ok(tree.length > 10, 'the tree was read')
   t.strictSame(findWrongImports(tree), [])
 })

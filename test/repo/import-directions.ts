@@ -14,7 +14,8 @@ const packages = ['packages/contract', 'packages/runtime', 'packages/manifests',
 /** Who may know whom. A package that isn't here has no place in the house yet. */
 const rooms: Record<string, Room> = {
   'packages/contract': { imports: [] },
-  'packages/runtime': { imports: ['packages/contract'] },
+  samples: { imports: [] },
+  'packages/runtime': { imports: ['packages/contract', 'samples'] },
   'packages/manifests': { imports: ['packages/contract'] },
   'packages/executors': { imports: ['packages/contract', 'packages/runtime'], types: ['packages/manifests'] },
   'packages/queue': { imports: ['packages/contract', 'packages/runtime'] },

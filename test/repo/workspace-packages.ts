@@ -17,10 +17,10 @@ export interface WorkspacePackage {
   sources: SourceFile[]
 }
 
-/** Finds the packages below `packages/` and `apps/`. */
+/** Finds the packages below `packages/` and `apps/`, and the samples. */
 export function readPackages (tree: SourceFile[]): WorkspacePackage[] {
   return tree
-    .filter(({ path }) => /^(packages|apps)\/[^/]+\/package\.json$/.test(path))
+    .filter(({ path }) => /^((packages|apps)\/[^/]+|samples)\/package\.json$/.test(path))
     .map(({ path, text }) => {
       const dir = path.slice(0, -'/package.json'.length)
       const sources = tree.filter(file => file.path.startsWith(`${dir}/src/`))

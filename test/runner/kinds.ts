@@ -17,6 +17,8 @@ export const kinds: Record<string, readonly string[]> = {
   faults: ['faults'],
   /** Many calls, and bounds that are measured. */
   load: ['load', 'event-loop'],
+  /** What is published, packed and installed. */
+  package: ['package'],
   /** Pages, in a browser or as it would read them. */
   browser: ['dashboard', 'browser']
 }

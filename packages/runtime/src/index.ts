@@ -1,4 +1,5 @@
 export { parseApiKeys, type ApiKey, type Role } from './api-keys.ts'
+export { bundledSamples } from './bundled-samples.ts'
 export { callbacksOf, createCallbackCheck, type Callbacks, type CallbackPolicy } from './callbacks.ts'
 export { loadEnvFile } from './env-file.ts'
 export { createLogger, type Logger } from './logger.ts'

@@ -1,6 +1,6 @@
-import { fileURLToPath } from 'node:url'
 import { permissions, type PermissionPolicy } from '@toolyard/contract/terms'
 import type { ApiKey } from './api-keys.ts'
+import { bundledSamples } from './bundled-samples.ts'
 import { SettingsError, type Settings } from './settings.ts'
 
 /**
@@ -40,7 +40,7 @@ export interface ToolSources {
  */
 export function toolSourcesOf (settings: Settings, env: NodeJS.ProcessEnv): ToolSources {
   return {
-    manifests: settings.TOOL_MANIFESTS ?? bundledManifests,
+    manifests: settings.TOOL_MANIFESTS ?? bundledManifests.map(bundledSamples),
     skills: {
       allowScripts: settings.SKILLS_ALLOW_SCRIPTS,
       contextMode: settings.SKILLS_CONTEXT_MODE,
@@ -53,7 +53,8 @@ export function toolSourcesOf (settings: Settings, env: NodeJS.ProcessEnv): Tool
   }
 }
 
-const bundledManifests = ['samples/tools.json', 'samples/tool_manifest.json', 'samples/skills'].map(path => fileURLToPath(new URL(`../../../${path}`, import.meta.url)))
+const bundledManifests = ['tools.json', 'tool_manifest.json', 'skills']
+
 /** What the built-in tools may do beside the workspace; the part of a tool that is switched off is absent (R11). */
 export interface BuiltinSettings {
   exec?: { allowlist: readonly string[] }

@@ -1,8 +1,6 @@
 import { cp, mkdir, rename, rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { fileURLToPath } from 'node:url'
-
-const samples = fileURLToPath(new URL('../../../../samples/workspace', import.meta.url))
+import { bundledSamples } from '@toolyard/runtime'
 
 /** Fills `directory` with a copy of the sample workspace when it doesn't exist. Returns whether it did. */
 export async function provideWorkspace (directory: string): Promise<boolean> {
@@ -11,7 +9,7 @@ export async function provideWorkspace (directory: string): Promise<boolean> {
   // Copied beside it first: half a copy would pass for a workspace at the next start.
   const draft = `${directory}.${process.pid}.tmp`
   await rm(draft, { recursive: true, force: true })
-  await cp(samples, draft, { recursive: true })
+  await cp(bundledSamples('workspace'), draft, { recursive: true })
   await rename(draft, directory)
   return true
 }

@@ -1,0 +1,98 @@
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { repoRoot } from '../repo/source-tree.ts'
+
+/** What a command came to. */
+export interface Ended {
+  status: number | null
+  stdout: string
+  stderr: string
+}
+
+/** A directory outside the checkout, with a home of its own and nothing of the settings of whoever runs the tests. */
+export interface Installation {
+  directory: string
+  env: NodeJS.ProcessEnv
+  /** Runs a line in a shell there. */
+  shell: (line: string, env?: NodeJS.ProcessEnv) => Ended
+  /** Starts a line that serves; it ends with the test. */
+  serve: (line: string, env?: NodeJS.ProcessEnv) => Served
+  remove: () => Promise<void>
+}
+
+/** A command that serves. */
+export interface Served {
+  output: () => string
+  ended: () => boolean
+  stop: () => Promise<void>
+}
+
+/** Makes the tarballs with `npm run pack`. */
+export function packTarballs (directory: string): string[] {
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['scripts/pack.mjs', directory], { cwd: repoRoot, encoding: 'utf8' })
+  if (status !== 0) throw new Error(`npm run pack failed: ${stderr}`)
+  const printed = stdout.trim().split('\n')
+  const made = readdirSync(directory).map(name => join(directory, name))
+  if (printed.toSorted().join() !== made.toSorted().join()) throw new Error(`it printed ${printed.join(' ')}`)
+  return made
+}
+
+/** An empty directory to install into. */
+export function emptyDirectory (): Installation {
+  const top = mkdtempSync(join(tmpdir(), 'toolyard-package-'))
+  const directory = join(top, 'project')
+  const home = join(top, 'home')
+  for (const path of [directory, home]) mkdirSync(path)
+  const npm = Object.fromEntries(Object.entries(process.env).filter(([name]) => /^npm_config_(?!local_prefix)/i.test(name)))
+  const env = { ...npm, PATH: process.env['PATH'], HOME: home, npm_config_cache: join(top, 'cache'), npm_config_update_notifier: 'false' }
+  const served: Served[] = []
+  return {
+    directory,
+    env,
+    shell: (line, more = {}) => {
+      const { status, stdout, stderr } = spawnSync('sh', ['-c', line], { cwd: directory, env: { ...env, ...more }, encoding: 'utf8' })
+      return { status, stdout, stderr: withoutOwnWarning(stderr) }
+    },
+    serve: (line, more = {}) => {
+      const one = follow(spawn('sh', ['-c', `exec ${line}`], { cwd: directory, env: { ...env, ...more }, stdio: ['ignore', 'pipe', 'pipe'] }))
+      served.push(one)
+      return one
+    },
+    remove: async () => {
+      for (const one of served) await one.stop()
+      rmSync(top, { recursive: true, force: true })
+    }
+  }
+}
+
+/** A port that nobody listens on now. */
+export async function freePort (): Promise<string> {
+  return await new Promise(resolve => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as { port: number }
+      server.close(() => { resolve(String(port)) })
+    })
+  })
+}
+
+function follow (child: ChildProcess): Served {
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) stream?.on('data', chunk => { output += String(chunk) })
+  const exited = new Promise<void>(resolve => { child.once('close', () => { resolve() }) })
+  return {
+    output: () => output,
+    ended: () => child.exitCode !== null || child.signalCode !== null,
+    stop: async () => {
+      child.kill('SIGTERM')
+      await exited
+    }
+  }
+}
+
+/** A setting of the machine, which newer releases of npm don't know. */
+function withoutOwnWarning (stderr: string): string {
+  return stderr.split('\n').filter(line => !line.includes('Unknown user config "nodedir"')).join('\n')
+}
