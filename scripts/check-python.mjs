@@ -1,6 +1,6 @@
 /**
  * Checks the Python of the repository, as a part of `npm run lint`: ruff, which comes as an npm package, and mypy, where
- * it is installed (Debian's package `mypy`); `mypy.ini` says what it checks.
+ * it is installed (Debian's package `mypy`); the files in `typeConfigs` say what it checks.
  */
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
@@ -11,11 +11,13 @@ const rules = {
   'line-length': 140,
   lint: { select: ['B', 'C4', 'E', 'F', 'I', 'PIE', 'PLE', 'PLW', 'RET', 'RUF', 'SIM', 'UP', 'W'] }
 }
+/** The client is checked by itself: what tools build on has its name too. */
+const typeConfigs = ['mypy.ini', 'clients/python/pyproject.toml']
 /** Rules that a folder goes without. A lambda of the hostile tools is called at once, within its turn of the loop (B023). */
 const lenient = { 'samples/hostile/': new Set(['B023', 'E501', 'PLW0603']) }
 
 process.chdir(root)
-const faults = [...await findRuffFaults(), ...findTypeFaults()]
+const faults = [...await findRuffFaults(), ...typeConfigs.flatMap(findTypeFaults)]
 for (const fault of faults) console.error(fault)
 process.exitCode = faults.length === 0 ? 0 : 1
 
@@ -39,9 +41,12 @@ function isLenient (path, code) {
   return Object.entries(lenient).some(([folder, codes]) => path.startsWith(folder) && code !== null && codes.has(code))
 }
 
-/** @returns {string[]} */
-function findTypeFaults () {
-  const { status, stdout, stderr, error } = spawnSync('mypy', { encoding: 'utf8' })
+/**
+ * @param {string} config
+ * @returns {string[]}
+ */
+function findTypeFaults (config) {
+  const { status, stdout, stderr, error } = spawnSync('mypy', ['--config-file', config], { encoding: 'utf8' })
   if (status === 0) return []
   if (error !== undefined && 'code' in error && error.code === 'ENOENT') {
     console.log('The types of the Python were not checked: there is no mypy. Debian has it: apt-get install mypy')

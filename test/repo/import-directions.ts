@@ -19,7 +19,7 @@ const rooms: Record<string, Room> = {
   'packages/manifests': { imports: ['packages/contract'] },
   'packages/executors': { imports: ['packages/contract', 'packages/runtime'], types: ['packages/manifests'] },
   'packages/queue': { imports: ['packages/contract', 'packages/runtime'] },
-  'packages/client': { imports: ['packages/contract'] },
+  'packages/client': { imports: [], types: ['packages/contract'] },
   'apps/api': { imports: packages.filter(dir => dir !== 'packages/executors') },
   'apps/worker': { imports: packages },
   'apps/cli': { imports: [...packages, 'apps/api', 'apps/worker', 'apps/console'] },

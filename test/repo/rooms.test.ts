@@ -34,7 +34,7 @@ for (const [what, planted, says] of breaches) {
   })
 }
 
-for (const dir of ['packages/manifests', 'packages/queue', 'packages/executors']) {
+for (const dir of ['packages/manifests', 'packages/queue', 'packages/executors', 'packages/client']) {
   t.test(`each room of ${dir} has a purpose, and no circle goes through it`, async t => {
     const tree = await readTree(repoRoot, path => path.startsWith(`${dir}/`))
     t.ok(tree.length > 5, 'the tree was read')

@@ -1,0 +1,42 @@
+"""Client of Toolyard: from a model's message to its tools' answers in one call."""
+
+from ._aio import AsyncJobs, AsyncToolyard
+from ._client import Jobs, Toolyard
+from ._errors import ToolError, ToolyardError
+from ._types import (
+    CallErrorBody,
+    CallErrorCode,
+    CallResult,
+    EndEvent,
+    Format,
+    JobEvent,
+    JobList,
+    JobState,
+    JobSummary,
+    JobView,
+    LogEntry,
+    LogEvent,
+    StateEvent,
+)
+
+__all__ = [
+    "AsyncJobs",
+    "AsyncToolyard",
+    "CallErrorBody",
+    "CallErrorCode",
+    "CallResult",
+    "EndEvent",
+    "Format",
+    "JobEvent",
+    "JobList",
+    "JobState",
+    "JobSummary",
+    "JobView",
+    "Jobs",
+    "LogEntry",
+    "LogEvent",
+    "StateEvent",
+    "ToolError",
+    "Toolyard",
+    "ToolyardError",
+]

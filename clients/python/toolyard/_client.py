@@ -1,0 +1,144 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from . import _work
+from ._patience import Stop
+from ._transport import Transport
+from ._types import Format, JobEvent, JobList, JobState, JobView, LogEntry
+from ._work import Waiting
+
+
+class Jobs:
+    """The jobs of a service. All methods raise a ToolyardError."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    def submit(
+        self,
+        type: str,
+        input: dict[str, Any] | None = None,
+        *,
+        queue: str | None = None,
+        priority: int | None = None,
+        timeout_sec: int | None = None,
+        max_attempts: int | None = None,
+        tags: list[str] | None = None,
+        delay_ms: int | None = None,
+        callback_url: str | None = None,
+        depends_on: list[str] | None = None,
+        idempotency_key: str | None = None,
+    ) -> JobView:
+        """Submits one job, by the type of its tool, and doesn't wait for it. The same key gives the same job for 24 hours."""
+        job = {
+            "type": type,
+            "input": input,
+            "queue": queue,
+            "priority": priority,
+            "timeout_sec": timeout_sec,
+            "max_attempts": max_attempts,
+            "tags": tags,
+            "delay_ms": delay_ms,
+            "callback_url": callback_url,
+            "depends_on": depends_on,
+        }
+        return _work.submit(self._transport, Stop(), job, idempotency_key)
+
+    def get(self, job_id: str) -> JobView:
+        """One job, with its whole result."""
+        return _work.get(self._transport, Stop(), job_id)
+
+    def list(
+        self,
+        *,
+        status: JobState | None = None,
+        type: str | None = None,
+        queue: str | None = None,
+        tag: str | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+    ) -> JobList:
+        """A page of jobs, newest first; `cursor` is `next_cursor` of the page before, with the same query."""
+        query = {"status": status, "type": type, "queue": queue, "tag": tag, "limit": limit, "cursor": cursor}
+        return _work.list_jobs(self._transport, Stop(), dict(query))
+
+    # `list` is a method here.
+    def logs(self, job_id: str, *, tail: int | None = None) -> _Entries:
+        """The last lines of a job's log, the oldest first."""
+        return _work.logs(self._transport, Stop(), job_id, tail)
+
+    def cancel(self, job_id: str) -> JobView:
+        """Cancels a job; a ToolyardError `CONFLICT` when it has finished."""
+        return _work.cancel(self._transport, Stop(), job_id)
+
+
+_Entries = list[LogEntry]
+
+
+class Toolyard:
+    """
+    A client of Toolyard. It keeps no connection and needs no closing, and threads can share it.
+
+    :param url: where the API is; `TOOLYARD_URL`, else http://127.0.0.1:3001.
+    :param api_key: `TOOLYARD_API_KEY` when absent.
+    :param retry_seconds: how long a service that is away or overloaded is tried again.
+    """
+
+    def __init__(self, url: str | None = None, api_key: str | None = None, *, retry_seconds: float = 30.0) -> None:
+        self._transport = Transport(url, api_key, retry_seconds)
+        self.jobs = Jobs(self._transport)
+
+    def tools(self, format: Format = "chat", *, strict: bool = False) -> list[Any]:
+        """The tools, as the provider's API takes them; of the type Any, so that they fit its library."""
+        return _work.tools(self._transport, Stop(), format, strict)
+
+    def invoke(
+        self,
+        message: Any,
+        *,
+        queue: str | None = None,
+        timeout: float = 600.0,
+        wait: float = 15.0,
+        idempotency_key: str | None = None,
+    ) -> list[Any]:
+        """
+        Runs the calls of a model's message and gives what to append to the conversation: one answer for each call, also
+        for one that failed. A message without calls gives an empty list.
+
+        :param message: a message of chat completions or its `tool_calls`, a response of the Responses API or its
+            `output`, or a message of Anthropic's; dictionaries, or the objects of the provider's library.
+        :param timeout: how long calls are waited for, in seconds; 0 asks once. Then the answer to a call names its job.
+        :param wait: how long one request of this wait takes at most: 0.1 to 60 seconds.
+        :param idempotency_key: calls with the same key run once within 24 hours, also from another process.
+        """
+        return _work.invoke(self._transport, Stop(), message, Waiting(queue, timeout, wait, idempotency_key))
+
+    def call(
+        self,
+        name: str,
+        arguments: dict[str, Any] | None = None,
+        *,
+        queue: str | None = None,
+        timeout: float = 600.0,
+        wait: float = 15.0,
+        idempotency_key: str | None = None,
+    ) -> Any:
+        """
+        Calls one tool and gives its whole output. Raises a ToolError when the tool or its call failed, with the code
+        `TIMEOUT` when it hasn't ended within `timeout`.
+        """
+        return _work.call(self._transport, Stop(), name, arguments, Waiting(queue, timeout, wait, idempotency_key))
+
+    def follow(self, job: str | JobView, *, after: str | None = None) -> Iterator[JobEvent]:
+        """
+        Follows a job until it has ended, over broken connections and restarts of the service. The last event is `end`.
+
+        :param after: the id of the last line of the log that is known already.
+        """
+        return _work.follow(self._transport, Stop(), _work.id_of(job), after)
+
+    def cancel(self, job: str | JobView) -> JobView:
+        """Cancels a job; a ToolyardError `CONFLICT` when it has finished."""
+        return self.jobs.cancel(_work.id_of(job))

@@ -1,0 +1,158 @@
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import ssl
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+from urllib.parse import urlencode, urlsplit
+
+from ._errors import ToolyardError
+from ._patience import Patience, Stop
+
+_SILENCE = 60.0
+"""Seconds beyond what is expected, until a connection counts as broken; the service sends heartbeats more often."""
+
+
+class Transport:
+    """Sends requests to one service, and sends them again while it is away. What makes work has an Idempotency-Key."""
+
+    def __init__(self, url: str | None, api_key: str | None, retry_seconds: float) -> None:
+        address = url or os.environ.get("TOOLYARD_URL") or "http://127.0.0.1:3001"
+        parts = urlsplit(address)
+        if parts.scheme not in ("http", "https") or parts.hostname is None:
+            raise ValueError(f"The url of Toolyard must begin with http:// or https://, unlike {address!r}")
+        self._host = parts.hostname
+        self._port = parts.port
+        self._base = parts.path.rstrip("/")
+        self._tls = ssl.create_default_context() if parts.scheme == "https" else None
+        self._api_key = api_key or os.environ.get("TOOLYARD_API_KEY")
+        self._retry_seconds = retry_seconds
+
+    def send(
+        self,
+        method: str,
+        path: str,
+        stop: Stop,
+        *,
+        query: Mapping[str, object] | None = None,
+        body: object = None,
+        key: str | None = None,
+        answer_seconds: float = 0.0,
+    ) -> Any:
+        """Gives the JSON of an answer."""
+        patience = Patience(self._retry_seconds)
+        headers = {} if key is None else {"idempotency-key": key}
+        while True:
+            try:
+                with self._open(method, _with_query(path, query), stop, headers, body, _SILENCE + answer_seconds) as response:
+                    text = response.read()
+                    answer = _parse(text)
+                    if response.status >= 400 or answer is None:
+                        raise _error_of(response, answer, text)
+                    return answer
+            except ToolyardError as error:
+                patience.wait(error, stop)
+
+    def events(self, path: str, stop: Stop, last_id: str | None) -> Iterator[tuple[str, Any]]:
+        """
+        Reads a stream of events, names and data, and opens it again after its last id when it breaks off. The caller
+        leaves it when the last event has come.
+        """
+        patience = Patience(self._retry_seconds)
+        while True:
+            try:
+                headers = {"accept": "text/event-stream", **({} if last_id is None else {"last-event-id": last_id})}
+                with self._open("GET", path, stop, headers, None, _SILENCE) as response:
+                    if response.status >= 400:
+                        text = response.read()
+                        raise _error_of(response, _parse(text), text)
+                    for fields in _read_events(response):
+                        patience.restored()
+                        last_id = fields.get("id", last_id)
+                        yield fields.get("event", "message"), json.loads(fields["data"])
+                raise ToolyardError("UNREACHABLE", "The event stream ended before its job did")
+            except ToolyardError as error:
+                patience.wait(error, stop)
+
+    @contextmanager
+    def _open(
+        self, method: str, target: str, stop: Stop, headers: Mapping[str, str], body: object, timeout: float
+    ) -> Iterator[http.client.HTTPResponse]:
+        """One exchange on a connection of its own. What isn't an answer is a connection that failed or broke off."""
+        stop.check()
+        connection = self._connection(timeout)
+        try:
+            connection.connect()
+            stop.reads(connection.sock)
+            connection.request(method, f"{self._base}{target}", **_content(self._api_key, headers, body))
+            yield connection.getresponse()
+        except ssl.SSLCertVerificationError as error:
+            raise ToolyardError("BAD_ANSWER", f"The certificate of Toolyard is not trusted: {error.verify_message}") from error
+        except (OSError, http.client.HTTPException) as error:
+            stop.check()
+            raise ToolyardError("UNREACHABLE", f"Toolyard can't be reached: {error or type(error).__name__}") from error
+        finally:
+            connection.close()
+
+    def _connection(self, timeout: float) -> http.client.HTTPConnection:
+        if self._tls is None:
+            return http.client.HTTPConnection(self._host, self._port, timeout=timeout)
+        return http.client.HTTPSConnection(self._host, self._port, timeout=timeout, context=self._tls)
+
+
+def _content(api_key: str | None, headers: Mapping[str, str], body: object) -> dict[str, Any]:
+    own = {"accept": "application/json", "connection": "close"}
+    if api_key is not None:
+        own["x-api-key"] = api_key
+    if body is None:
+        return {"headers": {**own, **headers}}
+    return {"headers": {**own, "content-type": "application/json", **headers}, "body": json.dumps(body).encode()}
+
+
+def _with_query(path: str, query: Mapping[str, object] | None) -> str:
+    given = {name: value for name, value in (query or {}).items() if value is not None}
+    return f"{path}?{urlencode(given)}" if given else path
+
+
+def _read_events(response: http.client.HTTPResponse) -> Iterator[dict[str, str]]:
+    """The fields of each event as they come; what is cut off at the end of the stream isn't one."""
+    fields: dict[str, str] = {}
+    for line in iter(response.readline, b""):
+        text = line.decode().rstrip("\r\n")
+        if text == "":
+            if "data" in fields:
+                yield fields
+            fields = {}
+        else:
+            name, _, value = text.partition(":")
+            fields[name] = value.removeprefix(" ")
+
+
+def _parse(text: bytes) -> Any:
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _error_of(response: http.client.HTTPResponse, body: Any, text: bytes) -> ToolyardError:
+    error = body.get("error") if isinstance(body, dict) else None
+    after = response.getheader("retry-after", "")
+    retry_after = float(after) if after.isdecimal() else None
+    if not isinstance(error, dict):
+        code = "UNAVAILABLE" if response.status in (502, 503, 504) else "BAD_ANSWER"
+        seen = text[:200].decode(errors="replace")
+        message = f"What answered with status {response.status} isn't Toolyard: {seen}"
+        return ToolyardError(code, message, status=response.status, retry_after=retry_after)
+    return ToolyardError(
+        str(error.get("code")),
+        str(error.get("message")),
+        status=response.status,
+        details=error.get("details"),
+        request_id=body.get("request_id") or response.getheader("x-request-id"),
+        retry_after=retry_after,
+    )

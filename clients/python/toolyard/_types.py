@@ -1,0 +1,155 @@
+"""What the HTTP API gives. test/client/python-types.test.ts holds that it agrees with the contract."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypedDict, Union
+
+Format = Literal["chat", "responses", "anthropic"]
+"""Whose shapes tools have: chat completions, the Responses API, or Anthropic's messages."""
+
+JobState = Literal["queued", "running", "succeeded", "failed", "cancelled"]
+
+CallErrorCode = Literal[
+    "UNKNOWN_TOOL",
+    "JOB_TYPE_DISABLED",
+    "INVALID_ARGUMENTS",
+    "FORBIDDEN",
+    "TIMEOUT",
+    "TOOL_FAILED",
+    "TOOL_TIMEOUT",
+    "TOOL_UNAVAILABLE",
+    "NOT_ALLOWED",
+    "OUTPUT_INVALID",
+    "JOB_CANCELLED",
+    "WORKER_LOST",
+    "DEPENDENCY_BLOCKED",
+    "SANDBOX_FAILED",
+    "QUEUE_FULL",
+    "INTERNAL",
+]
+
+
+class _CallErrorBody(TypedDict):
+    code: CallErrorCode
+    message: str
+
+
+class CallErrorBody(_CallErrorBody, total=False):
+    """An error of one call."""
+
+    details: Any
+
+
+class JobErrorBody(CallErrorBody):
+    """The error of a job that failed, and when it did."""
+
+    at: str
+
+
+class _CallResult(TypedDict):
+    call_id: str
+    name: str
+    ok: bool
+
+
+class CallResult(_CallResult, total=False):
+    """One call's answer."""
+
+    output: Any
+    pending: Literal[True]
+    job_id: str
+    job_type: str
+    error: CallErrorBody
+
+
+class _JobSummary(TypedDict):
+    id: str
+    type: str
+    tool: str
+    queue: str
+    status: JobState
+    priority: int
+    timeout_sec: float
+    attempts: int
+    max_attempts: int
+    callback_url: str | None
+    tags: list[str]
+    error: JobErrorBody | None
+    created_at: str
+    updated_at: str
+
+
+class JobSummary(_JobSummary, total=False):
+    """A job in a list. Times are ISO 8601 in UTC."""
+
+    parent_id: str
+
+
+class ResultCut(TypedDict):
+    """The tool wrote more than is kept."""
+
+    bytes: int
+    stored_bytes: int
+
+
+class SandboxView(TypedDict):
+    """How well processes were shut in, and the layers of the box that don't hold."""
+
+    level: Literal["full", "partial", "none"]
+    missing: list[str]
+
+
+class _JobView(JobSummary):
+    input: Any
+    result: Any
+    sandbox: SandboxView | None
+
+
+class JobView(_JobView, total=False):
+    """A job, with its whole result."""
+
+    depends_on: list[str]
+    result_truncated: ResultCut
+
+
+class JobList(TypedDict):
+    """A page of jobs, newest first; `next_cursor` is None on the last one."""
+
+    ok: Literal[True]
+    jobs: list[JobSummary]
+    count: int
+    next_cursor: str | None
+
+
+class LogEntry(TypedDict):
+    """One line of a job's log; `id` grows from line to line."""
+
+    id: str
+    ts: str
+    level: Literal["debug", "info", "warn", "error"]
+    message: str
+    meta: dict[str, Any] | None
+
+
+class LogEvent(TypedDict):
+    """A line of a job's log."""
+
+    type: Literal["log"]
+    entry: LogEntry
+
+
+class StateEvent(TypedDict):
+    """A change of a job's record."""
+
+    type: Literal["state"]
+    job: JobView
+
+
+class EndEvent(TypedDict):
+    """The end of a job, with `result` or `error` in its record."""
+
+    type: Literal["end"]
+    job: JobView
+
+
+JobEvent = Union[LogEvent, StateEvent, EndEvent]

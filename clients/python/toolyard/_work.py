@@ -1,0 +1,148 @@
+"""What both clients do. Each function runs in the thread of a caller, who may end it through `stop`."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote
+
+from ._errors import ToolError, ToolyardError
+from ._messages import find_calls, join_answers
+from ._patience import Stop
+from ._transport import Transport
+from ._types import CallResult, EndEvent, Format, JobEvent, JobList, JobView, LogEntry, LogEvent, StateEvent
+
+_BATCH_SIZE = 20
+_PAUSE = 0.2
+"""Seconds between two requests when the first was answered before its time, as when the service stops."""
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """How calls are made and waited for, in seconds."""
+
+    queue: str | None
+    timeout: float
+    wait: float
+    idempotency_key: str | None
+
+
+def tools(transport: Transport, stop: Stop, form: Format, strict: bool) -> list[Any]:
+    answer = transport.send("GET", "/v1/agent-tools", stop, query={"format": form, "strict": "true" if strict else None})
+    return list(answer["tools"])
+
+
+def invoke(transport: Transport, stop: Stop, message: Any, waiting: Waiting) -> list[Any]:
+    field, calls = find_calls(message)
+    key = waiting.idempotency_key or new_key()
+    until = time.monotonic() + waiting.timeout
+    batches = [calls[at : at + _BATCH_SIZE] for at in range(0, len(calls), _BATCH_SIZE)]
+    keys = [key if index == 0 else f"{key}-{index}" for index in range(len(batches))]
+    # All are under way before one is waited for.
+    for batch, own in zip(batches[:-1], keys[:-1]):
+        _send(transport, stop, {field: batch}, waiting, own, 0.1)
+    answers = [_batch(transport, stop, {field: batch}, waiting, own, until) for batch, own in zip(batches, keys)]
+    return join_answers([answer["messages"] for answer in answers])
+
+
+def call(transport: Transport, stop: Stop, name: str, arguments: dict[str, Any] | None, waiting: Waiting) -> Any:
+    body = {"calls": [{"call_id": "1", "name": name, "arguments": arguments or {}}]}
+    answer = _batch(transport, stop, body, waiting, waiting.idempotency_key or new_key(), time.monotonic() + waiting.timeout)
+    result: CallResult = answer["results"][0]
+    if result["ok"]:
+        return _whole(transport, stop, result)
+    error = result["error"]
+    raise ToolError(name, result.get("job_id"), error["code"], error["message"], details=error.get("details"))
+
+
+def follow(transport: Transport, stop: Stop, job_id: str, after: str | None) -> Iterator[JobEvent]:
+    shown: JobView | None = None
+    for name, data in transport.events(job_path(job_id, "/stream"), stop, after):
+        if name == "log_append":
+            yield LogEvent(type="log", entry=data)
+        # A stream that is opened again begins with the job as it is.
+        elif name == "job_update" and data["job"] != shown:
+            shown = data["job"]
+            yield StateEvent(type="state", job=data["job"])
+        elif name == "end":
+            if shown is None or data["reason"] == "deleted":
+                raise ToolyardError("NOT_FOUND", f"Job {job_id} is no longer kept")
+            yield EndEvent(type="end", job=shown)
+            return
+
+
+def submit(transport: Transport, stop: Stop, job: dict[str, Any], key: str | None) -> JobView:
+    given = {name: value for name, value in job.items() if value is not None}
+    answer: JobView = transport.send("POST", "/v1/jobs", stop, body=given, key=key or new_key())["job"]
+    return answer
+
+
+def get(transport: Transport, stop: Stop, job_id: str) -> JobView:
+    answer: JobView = transport.send("GET", job_path(job_id), stop)["job"]
+    return answer
+
+
+def list_jobs(transport: Transport, stop: Stop, query: dict[str, object]) -> JobList:
+    answer: JobList = transport.send("GET", "/v1/jobs", stop, query=query)
+    return answer
+
+
+def logs(transport: Transport, stop: Stop, job_id: str, tail: int | None) -> list[LogEntry]:
+    answer: list[LogEntry] = transport.send("GET", job_path(job_id, "/logs"), stop, query={"tail": tail})["logs"]
+    return answer
+
+
+def cancel(transport: Transport, stop: Stop, job_id: str) -> JobView:
+    try:
+        answer: JobView = transport.send("POST", job_path(job_id, "/cancel"), stop)["job"]
+        return answer
+    except ToolyardError as error:
+        # A cancel whose answer was lost, and that was sent again.
+        if error.code != "CONFLICT":
+            raise
+        job = get(transport, stop, job_id)
+        if job["status"] != "cancelled":
+            raise
+        return job
+
+
+def id_of(job: str | JobView) -> str:
+    return job if isinstance(job, str) else job["id"]
+
+
+def job_path(job_id: str, rest: str = "") -> str:
+    return f"/v1/jobs/{quote(job_id, safe='')}{rest}"
+
+
+def new_key() -> str:
+    return uuid.uuid4().hex
+
+
+def _batch(transport: Transport, stop: Stop, body: dict[str, Any], waiting: Waiting, key: str, until: float) -> Any:
+    """A batch that is sent again with the same key gets the answers of the same jobs: so pending calls are waited for."""
+    while True:
+        started = time.monotonic()
+        wait = waiting.wait if waiting.timeout == 0 else max(0.1, min(waiting.wait, until - started))
+        answer = _send(transport, stop, body, waiting, key, wait)
+        if time.monotonic() >= until or not any(result.get("pending") for result in answer["results"]):
+            return answer
+        if time.monotonic() - started < wait:
+            stop.sleep(_PAUSE)
+
+
+def _send(transport: Transport, stop: Stop, body: dict[str, Any], waiting: Waiting, key: str, wait: float) -> Any:
+    sent: dict[str, Any] = {**body, "wait_ms": round(wait * 1000)}
+    if waiting.queue is not None:
+        sent["queue"] = waiting.queue
+    return transport.send("POST", "/v1/agent-tools/invoke-batch", stop, body=sent, key=key, answer_seconds=wait)
+
+
+def _whole(transport: Transport, stop: Stop, result: CallResult) -> Any:
+    """A long output is cut for a model; the job has it whole."""
+    output = result.get("output")
+    if "job_id" not in result or not isinstance(output, dict) or not {"truncated", "preview"} <= output.keys():
+        return output
+    return get(transport, stop, result["job_id"])["result"]

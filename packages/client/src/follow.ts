@@ -1,0 +1,39 @@
+import { ToolyardError } from './errors.ts'
+import type { Transport } from './transport.ts'
+import type { JobView, LogEntry } from './wire.ts'
+
+/** What happens to a job: a line of its log, a change of its record, and last its end, with `job.result` or `job.error`. */
+export type JobEvent =
+  | { type: 'log', entry: LogEntry }
+  | { type: 'state', job: JobView }
+  | { type: 'end', job: JobView }
+
+/** How a job is followed. */
+export interface FollowOptions {
+  /** The id of the last line of the log that is known already. */
+  after?: string | undefined
+  signal?: AbortSignal | undefined
+}
+
+/**
+ * Follows a job to its end, over broken connections and restarts of the service, without a gap in its log.
+ *
+ * @throws ToolyardError `NOT_FOUND` for a job that doesn't exist (any more).
+ */
+export async function * follow (transport: Transport, id: string, { after, signal }: FollowOptions): AsyncGenerator<JobEvent> {
+  let shown = ''
+  let job: JobView | undefined
+  for await (const { name, data } of transport.events(`/v1/jobs/${encodeURIComponent(id)}/stream`, signal, after)) {
+    if (name === 'log_append') yield { type: 'log', entry: JSON.parse(data) as LogEntry }
+    // A stream that is opened again begins with the job as it is.
+    if (name === 'job_update' && data !== shown) {
+      shown = data
+      job = (JSON.parse(data) as { job: JobView }).job
+      yield { type: 'state', job }
+    }
+    if (name !== 'end') continue
+    if (job === undefined || (JSON.parse(data) as { reason: string }).reason === 'deleted') throw new ToolyardError('NOT_FOUND', `Job ${id} is no longer kept`)
+    yield { type: 'end', job }
+    return
+  }
+}

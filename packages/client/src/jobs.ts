@@ -1,0 +1,80 @@
+import { ToolyardError } from './errors.ts'
+import { newKey } from './key.ts'
+import type { Transport } from './transport.ts'
+import type { JobList, JobState, JobView, LogEntry, NewJob } from './wire.ts'
+
+/** Which jobs a list shall have. */
+export interface JobQuery {
+  status?: JobState | undefined
+  type?: string | undefined
+  queue?: string | undefined
+  tag?: string | undefined
+  /** 1 to 200; 50 when absent. */
+  limit?: number | undefined
+  /** `next_cursor` of the page before, with the same query. */
+  cursor?: string | undefined
+}
+
+/** How long a caller waits. */
+export interface WaitOptions {
+  signal?: AbortSignal | undefined
+}
+
+/** How a job is submitted. */
+export interface SubmitOptions extends WaitOptions {
+  /** The same key gives the same job for 24 hours; a new one when absent. */
+  idempotencyKey?: string | undefined
+}
+
+/** The jobs of a service. All methods throw a ToolyardError. */
+export class Jobs {
+  readonly #transport: Transport
+
+  constructor (transport: Transport) {
+    this.#transport = transport
+  }
+
+  /** Submits one job and doesn't wait for it. */
+  async submit (job: NewJob, { idempotencyKey = newKey(), signal }: SubmitOptions = {}): Promise<JobView> {
+    const answer = await this.#transport.send<{ job: JobView }>({
+      method: 'POST', path: '/v1/jobs', body: job, headers: { 'idempotency-key': idempotencyKey }, signal
+    })
+    return answer.job
+  }
+
+  /** One job, with its whole result. */
+  async get (id: string, { signal }: WaitOptions = {}): Promise<JobView> {
+    const answer = await this.#transport.send<{ job: JobView }>({ method: 'GET', path: pathOf(id), signal })
+    return answer.job
+  }
+
+  /** A page of jobs, newest first. */
+  async list (query: JobQuery = {}, { signal }: WaitOptions = {}): Promise<JobList> {
+    const answer = await this.#transport.send<JobList>({ method: 'GET', path: '/v1/jobs', query: { ...query }, signal })
+    return answer
+  }
+
+  /** The last lines of a job's log, the oldest first. */
+  async logs (id: string, { tail, signal }: WaitOptions & { tail?: number } = {}): Promise<LogEntry[]> {
+    const answer = await this.#transport.send<{ logs: LogEntry[] }>({ method: 'GET', path: pathOf(id, '/logs'), query: { tail }, signal })
+    return answer.logs
+  }
+
+  /** Cancels a job. @throws ToolyardError `CONFLICT` when it has finished. */
+  async cancel (id: string, { signal }: WaitOptions = {}): Promise<JobView> {
+    try {
+      const answer = await this.#transport.send<{ job: JobView }>({ method: 'POST', path: pathOf(id, '/cancel'), signal })
+      return answer.job
+    } catch (error) {
+      // A cancel whose answer was lost, and that was sent again.
+      if (!(error instanceof ToolyardError) || error.code !== 'CONFLICT') throw error
+      const job = await this.get(id, { signal })
+      if (job.status !== 'cancelled') throw error
+      return job
+    }
+  }
+}
+
+function pathOf (id: string, rest = ''): string {
+  return `/v1/jobs/${encodeURIComponent(id)}${rest}`
+}

@@ -1,0 +1,91 @@
+/** Whose shapes tools and answers have: chat completions, the Responses API, or Anthropic's messages. */
+export type Format = 'chat' | 'responses' | 'anthropic'
+
+/** A JSON Schema of an object. */
+export interface ObjectSchema {
+  type: 'object'
+  [keyword: string]: unknown
+}
+
+/** A tool for `tools` of chat completions. */
+export interface ChatTool {
+  type: 'function'
+  function: { name: string, description: string, parameters: Record<string, unknown>, strict?: true }
+}
+
+/** A tool for `tools` of the Responses API. */
+export interface ResponsesTool {
+  type: 'function'
+  name: string
+  description: string
+  parameters: Record<string, unknown>
+  strict: boolean
+}
+
+/** A tool for `tools` of Anthropic's messages. */
+export interface AnthropicTool {
+  name: string
+  description: string
+  input_schema: ObjectSchema
+}
+
+/** A tool in each shape. */
+export interface ToolOf {
+  chat: ChatTool
+  responses: ResponsesTool
+  anthropic: AnthropicTool
+}
+
+/** An entry of `tool_calls`. */
+export interface ChatToolCall { id: string, type: 'function' | 'custom' }
+/** The assistant's message of chat completions. */
+export interface ChatMessage { tool_calls?: readonly ChatToolCall[] | null | undefined, role: 'assistant' }
+/** A response of the Responses API. */
+export interface ResponsesOutput { output: ReadonlyArray<{ type?: string }> }
+/** A message of Anthropic's. */
+export interface AnthropicMessage { content: ReadonlyArray<{ type: string }> }
+
+/** What answers a call of chat completions. */
+export interface ChatAnswer { role: 'tool', tool_call_id: string, content: string }
+/** What answers a call of the Responses API. */
+export interface ResponsesAnswer { type: 'function_call_output', call_id: string, output: string }
+/** What answers all calls of Anthropic's message. */
+export interface AnthropicAnswer {
+  role: 'user'
+  content: Array<{ type: 'tool_result', tool_use_id: string, content: string, is_error?: boolean }>
+}
+
+/** An answer in each shape. */
+export type ProviderAnswer = ChatAnswer | ResponsesAnswer | AnthropicAnswer
+
+/** The calls of a model's message, under the name that the API has for them. */
+export interface ProviderCalls {
+  field: 'tool_calls' | 'output' | 'content'
+  calls: readonly object[]
+}
+
+/** Anything that a provider's library gives for a model's message. */
+export type ProviderMessage = ChatMessage | ResponsesOutput | AnthropicMessage | readonly object[]
+
+/** Finds the calls in a model's message or list of items; everything else in it is left out. */
+export function findCalls (message: ProviderMessage): ProviderCalls {
+  if (Array.isArray(message)) return callsOf(message as unknown[])
+  const { tool_calls: toolCalls, output, content } = message as { tool_calls?: unknown, output?: unknown, content?: unknown }
+  return callsOf([toolCalls, output, content].filter(Array.isArray).flat() as unknown[])
+}
+
+function callsOf (items: readonly unknown[]): ProviderCalls {
+  const ofType = (type: string): object[] => items.filter((item): item is object => typeof item === 'object' && item !== null && 'type' in item && item.type === type)
+  const found = ([['output', 'function_call'], ['content', 'tool_use']] as const)
+    .map(([field, type]) => ({ field, calls: ofType(type) }))
+    .find(({ calls }) => calls.length > 0)
+  return found ?? { field: 'tool_calls', calls: items.filter((item): item is object => typeof item === 'object' && item !== null && 'function' in item) }
+}
+
+/** Puts the answers of several batches together; Anthropic wants all results of one message in one message. */
+export function joinAnswers (batches: readonly ProviderAnswer[][]): ProviderAnswer[] {
+  const answers = batches.flat()
+  const [first] = answers
+  if (first === undefined || !('content' in first) || typeof first.content === 'string') return answers
+  return [{ ...first, content: answers.flatMap(answer => (answer as AnthropicAnswer).content) } as AnthropicAnswer]
+}

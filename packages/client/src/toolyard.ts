@@ -1,0 +1,138 @@
+import { ToolError, type ErrorCode } from './errors.ts'
+import { follow, type FollowOptions, type JobEvent } from './follow.ts'
+import { Jobs, type WaitOptions } from './jobs.ts'
+import { newKey } from './key.ts'
+import { sleep } from './patience.ts'
+import {
+  findCalls, joinAnswers, type AnthropicAnswer, type AnthropicMessage, type ChatAnswer, type ChatMessage, type ChatToolCall, type Format,
+  type ProviderAnswer, type ProviderMessage, type ResponsesAnswer, type ResponsesOutput, type ToolOf
+} from './providers.ts'
+import { Transport, type ToolyardOptions } from './transport.ts'
+import type { CallResult, JobView } from './wire.ts'
+
+/** Which form tools shall have. */
+export interface ToolsOptions extends WaitOptions {
+  /** The form that strict mode asks for, where a tool's schema allows it. */
+  strict?: boolean | undefined
+}
+
+/** How calls are made. */
+export interface InvokeOptions extends WaitOptions {
+  /** `default` when absent. */
+  queue?: string | undefined
+  /** How long calls are waited for, in milliseconds; 10 minutes. `0` asks once, for `waitMs`. */
+  timeoutMs?: number | undefined
+  /** How long one request of this wait takes at most: 100 to 60000, 15000 when absent. */
+  waitMs?: number | undefined
+  /** Calls with the same key run once within 24 hours, also when they are made by another process; a new key when absent. */
+  idempotencyKey?: string | undefined
+}
+
+/** How one call is made. */
+export type CallOptions = InvokeOptions
+
+interface BatchAnswer {
+  results: CallResult[]
+  /** For a provider's calls. */
+  messages?: ProviderAnswer[]
+}
+
+/** Calls of one batch. */
+const batchSize = 20
+/** Wait between two requests when the first was answered before its time, as when the service stops. */
+const pauseMs = 200
+
+/** A client of Toolyard. It keeps no connection and needs no closing. */
+export class Toolyard {
+  /** Submitting, reading, listing and cancelling jobs. */
+  readonly jobs: Jobs
+  readonly #transport: Transport
+
+  constructor (options: ToolyardOptions = {}) {
+    this.#transport = new Transport(options)
+    this.jobs = new Jobs(this.#transport)
+  }
+
+  /** The tools, as the provider's API takes them. @throws ToolyardError */
+  async tools<F extends Format = 'chat'> (format?: F, { strict, signal }: ToolsOptions = {}): Promise<Array<ToolOf[F]>> {
+    const query = { format: format ?? 'chat', strict: strict === true ? 'true' : undefined }
+    const answer = await this.#transport.send<{ tools: Array<ToolOf[F]> }>({ method: 'GET', path: '/v1/agent-tools', query, signal })
+    return answer.tools
+  }
+
+  /**
+   * Runs the calls of a model's message and gives what to append to the conversation: one answer for each call, also for
+   * one that failed. It waits until all have ended, or `timeoutMs` has: then the answer to such a call names its job.
+   *
+   * @param message as the provider's library gave it: a message of chat completions or its `tool_calls`, a response of
+   *   the Responses API or its `output`, a message of Anthropic's. One without calls gives an empty list.
+   * @throws ToolyardError when the calls could not be made.
+   */
+  async invoke (message: ResponsesOutput, options?: InvokeOptions): Promise<ResponsesAnswer[]>
+  async invoke (message: AnthropicMessage, options?: InvokeOptions): Promise<AnthropicAnswer[]>
+  async invoke (message: ChatMessage | readonly ChatToolCall[], options?: InvokeOptions): Promise<ChatAnswer[]>
+  async invoke (message: ReadonlyArray<{ type?: string }>, options?: InvokeOptions): Promise<ResponsesAnswer[]>
+  async invoke (message: ProviderMessage, options: InvokeOptions = {}): Promise<ProviderAnswer[]> {
+    const { field, calls } = findCalls(message)
+    const key = options.idempotencyKey ?? newKey()
+    const batches = Array.from({ length: Math.ceil(calls.length / batchSize) }, async (_, index) => {
+      const body = { [field]: calls.slice(index * batchSize, (index + 1) * batchSize) }
+      return (await this.#batch(body, { ...options, idempotencyKey: index === 0 ? key : `${key}-${index}` })).messages ?? []
+    })
+    return joinAnswers(await Promise.all(batches))
+  }
+
+  /**
+   * Calls one tool and gives its whole output.
+   *
+   * @throws ToolError when the tool or its call failed, with the code `TIMEOUT` when it hasn't ended within `timeoutMs`;
+   *   ToolyardError when the call could not be made.
+   */
+  async call (name: string, args: object = {}, options: CallOptions = {}): Promise<unknown> {
+    const body = { calls: [{ call_id: '1', name, arguments: args }] }
+    const { results: [result] } = await this.#batch(body, { ...options, idempotencyKey: options.idempotencyKey ?? newKey() })
+    if (result?.ok === true) return await this.#whole(result, options.signal)
+    const { code = 'INTERNAL', message = 'The call has no answer', details } = result?.error ?? {}
+    throw new ToolError(name, result?.job_id, code as ErrorCode, message, { status: 200, details })
+  }
+
+  /** Follows a job until it has ended, over broken connections and restarts of the service. The last event is `end`. */
+  follow (job: string | { id: string }, options: FollowOptions = {}): AsyncGenerator<JobEvent> {
+    return follow(this.#transport, typeof job === 'string' ? job : job.id, options)
+  }
+
+  /** Cancels a job. @throws ToolyardError `CONFLICT` when it has finished. */
+  async cancel (job: string | { id: string }, options: WaitOptions = {}): Promise<JobView> {
+    return await this.jobs.cancel(typeof job === 'string' ? job : job.id, options)
+  }
+
+  /** A batch that is sent again with the same key gets the answers of the same jobs: this is how pending calls are waited for. */
+  async #batch (body: object, options: InvokeOptions & { idempotencyKey: string }): Promise<BatchAnswer> {
+    const { queue, timeoutMs = 600_000, waitMs = 15_000, idempotencyKey, signal } = options
+    const end = performance.now() + timeoutMs
+    for (;;) {
+      const started = performance.now()
+      const wait = timeoutMs === 0 ? waitMs : Math.max(100, Math.min(waitMs, Math.round(end - started)))
+      const answer = await this.#transport.send<BatchAnswer>({
+        method: 'POST',
+        path: '/v1/agent-tools/invoke-batch',
+        body: { ...body, wait_ms: wait, ...(queue === undefined ? {} : { queue }) },
+        headers: { 'idempotency-key': idempotencyKey },
+        signal,
+        answerMs: wait
+      })
+      if (performance.now() >= end || !answer.results.some(result => result.pending === true)) return answer
+      if (performance.now() - started < wait) await sleep(pauseMs, signal)
+    }
+  }
+
+  /** A long output is cut for a model; the job has it whole. */
+  async #whole ({ output, job_id: jobId }: CallResult, signal: AbortSignal | undefined): Promise<unknown> {
+    if (jobId === undefined || !isCut(output)) return output
+    return (await this.jobs.get(jobId, { signal })).result
+  }
+}
+
+function isCut (output: unknown): boolean {
+  return typeof output === 'object' && output !== null && 'truncated' in output && 'preview' in output
+}

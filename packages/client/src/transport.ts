@@ -1,0 +1,166 @@
+import { ToolyardError, type ErrorCode } from './errors.ts'
+import { readEvents, type ServerEvent } from './events.ts'
+import { Exchange } from './exchange.ts'
+import { Patience } from './patience.ts'
+
+/** Where Toolyard is and who asks. */
+export interface ToolyardOptions {
+  /** Where the API is, with its base path if it has one; `TOOLYARD_URL`, else `http://127.0.0.1:3001`. */
+  url?: string | undefined
+  /** `TOOLYARD_API_KEY` when absent. */
+  apiKey?: string | undefined
+  /** How long a service that is away or overloaded is tried again, in milliseconds; 30 s. */
+  retryMs?: number | undefined
+  /** Sends requests in place of the global `fetch`. */
+  fetch?: typeof fetch | undefined
+}
+
+/** One request. It may be sent more than once: what makes work carries an `Idempotency-Key`. */
+export interface ApiRequest {
+  method: 'GET' | 'POST'
+  path: string
+  query?: Readonly<Record<string, string | number | undefined>> | undefined
+  body?: unknown
+  headers?: Record<string, string>
+  signal?: AbortSignal | undefined
+  /** How long the service takes for its answer when all is well. */
+  answerMs?: number
+}
+
+/** Silence beyond what is expected, until a connection counts as broken; the service sends heartbeats more often. */
+const silenceMs = 60_000
+
+/** Sends requests to one service, and sends them again while it is away. */
+export class Transport {
+  readonly #url: string
+  readonly #apiKey: string | undefined
+  readonly #retryMs: number
+  readonly #fetch: typeof fetch
+
+  constructor (options: ToolyardOptions) {
+    const url = options.url ?? setting('TOOLYARD_URL') ?? 'http://127.0.0.1:3001'
+    if (!/^(https?:\/\/|\/|$)/.test(url)) throw new TypeError(`The url of Toolyard must begin with http:// or https://, unlike '${url}'`)
+    this.#url = url.replace(/\/+$/, '')
+    this.#apiKey = options.apiKey ?? setting('TOOLYARD_API_KEY')
+    this.#retryMs = options.retryMs ?? 30_000
+    this.#fetch = options.fetch ?? globalThis.fetch.bind(globalThis)
+  }
+
+  /** @throws ToolyardError; the signal's reason. */
+  async send<T> (request: ApiRequest): Promise<T> {
+    const patience = new Patience(this.#retryMs)
+    for (;;) {
+      try {
+        return await this.#once<T>(request)
+      } catch (error) {
+        await patience.wait(failureOf(error, request.signal), request.signal)
+      }
+    }
+  }
+
+  /**
+   * Reads a stream of events, and opens it again after its last id when it breaks off; the caller leaves it when the
+   * last event has come.
+   *
+   * @throws ToolyardError; the signal's reason.
+   */
+  async * events (path: string, signal: AbortSignal | undefined, lastId = ''): AsyncGenerator<ServerEvent> {
+    const patience = new Patience(this.#retryMs)
+    for (;;) {
+      try {
+        for await (const event of this.#stream({ method: 'GET', path, headers: lastId === '' ? {} : { 'last-event-id': lastId }, signal })) {
+          patience.restored()
+          if (event.id !== undefined) lastId = event.id
+          yield event
+        }
+        throw new ToolyardError('UNREACHABLE', 'The event stream ended before its job did')
+      } catch (error) {
+        await patience.wait(failureOf(error, signal), signal)
+      }
+    }
+  }
+
+  async #once<T> (request: ApiRequest): Promise<T> {
+    const exchange = new Exchange(request.signal, (request.answerMs ?? 0) + silenceMs)
+    try {
+      const response = await this.#open(request, exchange, 'application/json')
+      const text = await response.text()
+      const body = parse(text)
+      if (response.ok && body !== undefined) return body as T
+      throw errorOf(response, body, text)
+    } finally {
+      exchange.close()
+    }
+  }
+
+  async * #stream (request: ApiRequest): AsyncGenerator<ServerEvent> {
+    const exchange = new Exchange(request.signal, silenceMs)
+    try {
+      const response = await this.#open(request, exchange, 'text/event-stream')
+      if (!response.ok || response.body === null) {
+        const text = await response.text()
+        throw errorOf(response, parse(text), text)
+      }
+      yield * readEvents(response.body, () => { exchange.heard() })
+    } finally {
+      exchange.close()
+    }
+  }
+
+  async #open ({ method, path, query = {}, body, headers }: ApiRequest, { signal }: Exchange, accept: string): Promise<Response> {
+    const given = Object.entries(query).flatMap(([name, value]) => value === undefined ? [] : [[name, String(value)] as [string, string]])
+    const search = given.length === 0 ? '' : `?${String(new URLSearchParams(given))}`
+    return await this.#fetch(`${this.#url}${path}${search}`, {
+      method,
+      signal,
+      headers: {
+        accept,
+        ...(this.#apiKey === undefined ? {} : { 'x-api-key': this.#apiKey }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) })
+    })
+  }
+}
+
+/** What isn't an answer is a connection that failed or broke off. @throws the signal's reason. */
+function failureOf (error: unknown, signal: AbortSignal | undefined): ToolyardError {
+  signal?.throwIfAborted()
+  if (error instanceof ToolyardError) return error
+  const { message, cause } = error as Error
+  const reason = cause instanceof Error && cause.message !== '' ? cause.message : message
+  return new ToolyardError('UNREACHABLE', `Toolyard can't be reached: ${reason}`, { cause: error })
+}
+
+interface FailureBody { error?: { code?: ErrorCode, message?: string, details?: unknown }, request_id?: string }
+
+function errorOf ({ status, headers }: Response, body: unknown, text: string): ToolyardError {
+  const { error, request_id: requestId } = (body ?? {}) as FailureBody
+  const seconds = headers.get('retry-after') ?? ''
+  const facts = {
+    status,
+    details: error?.details,
+    requestId: requestId ?? headers.get('x-request-id') ?? undefined,
+    retryAfterMs: /^\d+$/.test(seconds) ? Number(seconds) * 1000 : undefined
+  }
+  return error?.code === undefined
+    ? new ToolyardError(status >= 502 && status <= 504 ? 'UNAVAILABLE' : 'BAD_ANSWER', `What answered with status ${status} isn't Toolyard: ${text.slice(0, 200)}`, facts)
+    : new ToolyardError(error.code, error.message ?? error.code, facts)
+}
+
+function parse (text: string): unknown {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Of Node, Bun and Deno; a browser has none. */
+function setting (name: string): string | undefined {
+  const { process } = globalThis as { process?: { env?: Record<string, string | undefined> } }
+  const value = process?.env?.[name]
+  return value === '' ? undefined : value
+}

@@ -1,0 +1,94 @@
+/*
+ * What the HTTP API takes and gives, as far as this client knows it. It stands here so that the package needs no other
+ * one; test/client/types.test.ts holds that it agrees with the contract.
+ */
+
+/** Codes of errors that end a request (docs/errors.md). */
+export type HttpErrorCode =
+  | 'VALIDATION_ERROR' | 'UNAUTHORIZED' | 'FORBIDDEN' | 'NOT_FOUND' | 'CONFLICT' | 'IDEMPOTENCY_CONFLICT' | 'PAYLOAD_TOO_LARGE'
+  | 'UNSUPPORTED_MEDIA_TYPE' | 'RATE_LIMITED' | 'INTERNAL' | 'UNAVAILABLE' | 'AUTH_NOT_CONFIGURED'
+
+/** Codes of errors in a call's answer. */
+export type CallErrorCode =
+  | 'UNKNOWN_TOOL' | 'JOB_TYPE_DISABLED' | 'INVALID_ARGUMENTS' | 'FORBIDDEN' | 'TIMEOUT' | 'TOOL_FAILED' | 'TOOL_TIMEOUT'
+  | 'TOOL_UNAVAILABLE' | 'NOT_ALLOWED' | 'OUTPUT_INVALID' | 'JOB_CANCELLED' | 'WORKER_LOST' | 'DEPENDENCY_BLOCKED'
+  | 'SANDBOX_FAILED' | 'QUEUE_FULL' | 'INTERNAL'
+
+/** An error of one call. */
+export interface CallErrorBody { code: string, message: string, details?: unknown }
+
+/** One call's answer. */
+export interface CallResult {
+  call_id: string
+  name: string
+  ok: boolean
+  output?: unknown
+  pending?: true
+  /** Leads to the log and the whole output; absent where no job was made. */
+  job_id?: string
+  job_type?: string
+  error?: CallErrorBody
+}
+
+/** Where a job is in its life; the last three are final. */
+export type JobState = 'queued' | 'running' | 'succeeded' | 'failed' | 'cancelled'
+
+/** A job in a list. Times are ISO 8601 in UTC. */
+export interface JobSummary {
+  id: string
+  type: string
+  tool: string
+  queue: string
+  status: JobState
+  priority: number
+  timeout_sec: number
+  attempts: number
+  max_attempts: number
+  callback_url: string | null
+  tags: string[]
+  /** The workflow that this job is a step of. */
+  parent_id?: string
+  error: CallErrorBody & { at: string } | null
+  created_at: string
+  updated_at: string
+}
+
+/** A job. */
+export interface JobView extends JobSummary {
+  /** Ids of the jobs that must succeed before this one runs. */
+  depends_on?: string[]
+  input: unknown
+  /** Whole, never cut for a model. */
+  result: unknown
+  /** The tool wrote more than is kept. */
+  result_truncated?: { bytes: number, stored_bytes: number }
+  /** How well its processes were shut in; null for a job that ran none, or has not ended. */
+  sandbox: { level: 'full' | 'partial' | 'none', missing: string[] } | null
+}
+
+/** A page of jobs, newest first; `next_cursor` is null on the last one. */
+export interface JobList { ok: true, jobs: JobSummary[], count: number, next_cursor: string | null }
+
+/** One line of a job's log; `id` grows from line to line. */
+export interface LogEntry {
+  id: string
+  ts: string
+  level: 'debug' | 'info' | 'warn' | 'error'
+  message: string
+  meta: Record<string, unknown> | null
+}
+
+/** A job to submit: the type of its tool, its input, and how it shall run. Null means the default. */
+export interface NewJob {
+  type: string
+  input?: Record<string, unknown> | null
+  queue?: string | null
+  /** 0 to 10, higher first. */
+  priority?: number | null
+  timeout_sec?: number | null
+  max_attempts?: number | null
+  tags?: string[] | null
+  delay_ms?: number | null
+  callback_url?: string | null
+  depends_on?: string[] | null
+}

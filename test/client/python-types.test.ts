@@ -1,0 +1,40 @@
+import { CallErrorBody, CallResult, JobList, JobSummary, JobView, LogEntry } from '@toolyard/contract'
+import t from 'tap'
+import type { TSchema } from 'typebox'
+import { runPython, withoutPython } from './python.ts'
+
+/** What a field may be: kinds of JSON, or the values of an enumeration. */
+interface Field { required: boolean, shape: unknown[] }
+
+interface Schema {
+  type?: string
+  enum?: unknown[]
+  const?: unknown
+  anyOf?: Schema[]
+  allOf?: Schema[]
+  properties?: Record<string, Schema>
+  required?: string[]
+}
+
+const schemas: Record<string, TSchema> = { CallErrorBody, CallResult, JobList, JobSummary, JobView, LogEntry }
+
+t.test('the types of the Python client agree with the contract', { skip: withoutPython }, async t => {
+  const types = JSON.parse(await runPython('types.py')) as Record<string, Record<string, Field>>
+  for (const [name, schema] of Object.entries(schemas)) t.strictSame(types[name], fieldsOf(schema), name)
+  const { result_truncated: cut, sandbox, error } = (JobView as Schema).properties ?? {}
+  t.strictSame(types['ResultCut'], fieldsOf(cut), 'ResultCut')
+  t.strictSame(types['SandboxView'], fieldsOf(sandbox?.anyOf?.[0]), 'SandboxView')
+  t.strictSame(types['JobErrorBody'], fieldsOf(error?.anyOf?.[0]), 'JobErrorBody')
+})
+
+function fieldsOf (schema: unknown): Record<string, Field> {
+  const { allOf, properties = {}, required = [] } = schema as Schema
+  if (allOf !== undefined) return Object.assign({}, ...allOf.map(fieldsOf)) as Record<string, Field>
+  return Object.fromEntries(Object.entries(properties).map(([name, field]) => [name, { required: required.includes(name), shape: shapeOf(field) }]))
+}
+
+function shapeOf (schema: Schema): unknown[] {
+  const { type, enum: values, const: value, anyOf, allOf } = schema
+  const shape = anyOf?.flatMap(shapeOf) ?? values ?? (allOf === undefined ? undefined : ['object']) ?? (value === undefined ? [type ?? 'any'] : [value])
+  return shape.toSorted((a, b) => String(a) < String(b) ? -1 : 1)
+}
