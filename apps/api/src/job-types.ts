@@ -45,7 +45,7 @@ export class JobTypes {
   #sources (tool: Tool): Omit<LimitSources, 'asked'> {
     return {
       override: this.deployment.jobTypes.get(tool.jobType),
-      tool: { isBuiltin: tool.source.format === 'builtin', ...(tool.timeoutSec === undefined ? {} : { timeoutSec: tool.timeoutSec }) },
+      tool,
       toolTimeoutSec: this.deployment.toolTimeoutSec
     }
   }

@@ -80,12 +80,7 @@ function succeeded (jobId: string, output: StepOutput, jobs: StepJobs): StepStat
 function stepJob (id: string, step: StepStart, { tool, version }: RegisteredTool, job: ClaimedJob, deps: WorkflowStepsDeps): NewJob {
   // A plan of a release before has no wishes.
   const { wishes = {} } = step as Partial<StepStart>
-  const { timeoutSec, maxAttempts } = jobLimits({
-    asked: wishes,
-    override: deps.jobTypes.get(tool.jobType),
-    tool: { isBuiltin: tool.source.format === 'builtin', ...(tool.timeoutSec === undefined ? {} : { timeoutSec: tool.timeoutSec }) },
-    toolTimeoutSec: deps.toolTimeoutSec
-  })
+  const { timeoutSec, maxAttempts } = jobLimits({ asked: wishes, override: deps.jobTypes.get(tool.jobType), tool, toolTimeoutSec: deps.toolTimeoutSec })
   return {
     id,
     type: tool.jobType,

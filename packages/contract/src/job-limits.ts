@@ -7,7 +7,7 @@ export interface LimitSources {
   /** What was switched of its type. */
   override: { defaultTimeoutSec?: number, defaultMaxAttempts?: number }
   /** What the tool says; the timeout of a built-in tool is a default, that of a manifest a bound. */
-  tool: { timeoutSec?: number, isBuiltin: boolean }
+  tool: { timeoutSec?: number, source: { format: string } }
   /** Execution timeout of tools that set none, in seconds. */
   toolTimeoutSec: number
 }
@@ -17,7 +17,7 @@ export interface LimitSources {
  * type's (X8); that of a built-in tool is its type's default.
  */
 export function jobLimits ({ asked = {}, override, tool, toolTimeoutSec }: LimitSources): { timeoutSec: number, maxAttempts: number } {
-  const bound = tool.isBuiltin ? limits.toolTimeoutSec.max : tool.timeoutSec ?? limits.toolTimeoutSec.max
+  const bound = tool.source.format === 'builtin' ? limits.toolTimeoutSec.max : tool.timeoutSec ?? limits.toolTimeoutSec.max
   return {
     timeoutSec: Math.min(asked.timeoutSec ?? defaultTimeoutSec({ override, tool, toolTimeoutSec }), bound),
     maxAttempts: asked.maxAttempts ?? override.defaultMaxAttempts ?? limits.attempts.default

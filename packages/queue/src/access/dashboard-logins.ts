@@ -3,6 +3,7 @@ import type { Redis } from '../redis/connection.ts'
 import { dashboardKey } from '../redis/names.ts'
 import { serverTime } from '../redis/server-clock.ts'
 import { whileAvailable } from '../redis/unavailable.ts'
+import { required } from '../redis/required.ts'
 
 /** Attempts to log in that one address, and all together, may make within a time. */
 const ownLimit = { attempts: 10, sec: 300 }
@@ -37,7 +38,7 @@ export class DashboardLogins {
   /** What sessions are signed with, for a session that is about to begin; made by the first process that needs it. */
   async secret (): Promise<string> {
     await whileAvailable(this.#redis.set(dashboardKey('secret'), randomBytes(32).toString('base64url'), 'NX'))
-    return await whileAvailable(this.#redis.get(dashboardKey('secret'))) ?? ''
+    return required(await whileAvailable(this.#redis.get(dashboardKey('secret'))), 'the secret of the dashboard')
   }
 
   /** The secret that a session must be signed with; undefined when the session was ended, or there is no secret. */

@@ -4,6 +4,7 @@ import type { Redis } from '../redis/connection.ts'
 import type { JobScripts } from './job-scripts.ts'
 import { addPlainScript } from './plain-scripts.ts'
 import type { Replicas } from '../redis/checks/replicas.ts'
+import { required } from '../redis/required.ts'
 
 /** A job that is about to be added. */
 export interface AddedJob {
@@ -88,7 +89,7 @@ export async function addJobs (redis: Redis, jobs: readonly AddedJob[], { script
   const refused = new Map<string, Error>()
   for (const [at, { calls }] of runs.entries()) {
     for (const [place, reply] of answers[at]?.entries() ?? []) {
-      const id = calls[place]?.id ?? ''
+      const { id } = required(calls[place], 'the call of a reply')
       if (reply instanceof Error) refused.set(id, reply)
       else if (reply === 0) refused.set(id, new JobGoneError(`Job ${id} was made before, and is no longer kept`))
       else if (typeof reply === 'number' && reply < 0) refused.set(id, errorOf(reply, id))

@@ -3,6 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { bullmq } from '../redis/bullmq.ts'
 import type { FastBackend } from './fast-backend.ts'
 import { JobWorker, pauseMs } from './job-worker.ts'
+import { idOf } from '../record/job-id.ts'
 
 /** A job that isn't at its end after so many turns of the event loop takes longer. */
 const shortTurns = 3
@@ -44,7 +45,7 @@ export class EagerWorker<Data, Result> extends JobWorker<Data, Result, FastBacke
         })
         this.#lanes.add(lane)
         await this.#anyEnd()
-        const awayMs = this.stayAwayMs(job.id ?? '')
+        const awayMs = this.stayAwayMs(idOf(job))
         if (awayMs > 0) await this.rest(awayMs)
       }
       while (this.#lanes.size >= this.concurrency) await new Promise<void>(resolve => { this.#laneEnded = resolve })

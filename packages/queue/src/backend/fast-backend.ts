@@ -9,6 +9,7 @@ import { addPlainKeys, finishPlainKeys, takePlainKeys, takePlainScript } from '.
 import type { ScriptCall } from '../redis/batched-script.ts'
 import type { NextJob } from './timed-backend.ts'
 import type { Taken, WaitingTake } from './waiting-take.ts'
+import { idOf } from '../record/job-id.ts'
 
 /** How long a worker waits at most, in seconds, before it waits anew, where its wait takes a job. */
 const waitSec = 2
@@ -66,10 +67,10 @@ export class FastBackend extends JobBackend {
   }
 
   protected override async settle (end: End): Promise<Ended> {
-    const { job: { id = '', parentKey }, token, sign, text, stack, at, fetchNext, awaited, runs } = end
-    const plain = { keys: [], args: [id, token, sign, text, stack, at, fetchNext && this.closing === undefined ? '1' : '', awaited, runs] }
+    const { job, job: { parentKey }, token, sign, text, stack, at, fetchNext, awaited, runs } = end
+    const plain = { keys: [], args: [idOf(job), token, sign, text, stack, at, fetchNext && this.closing === undefined ? '1' : '', awaited, runs] }
     const reply = await this.#settler.settle({ plain: parentKey === undefined ? plain : undefined, general: end.call })
-    if (reply[0] !== askBullmq) return this.ended(end.job, reply)
+    if (reply[0] !== askBullmq) return this.ended(job, reply)
     // The job has ended, whatever becomes of the next: another place of the worker takes it.
     return { next: await super.moveToActive(token).catch(() => []), dependents: reply[1] }
   }
@@ -92,6 +93,6 @@ export class FastBackend extends JobBackend {
 
   /** What a script of plain jobs gets in all calls. */
   #shared (types: readonly string[], args: ScriptCall['args']): ScriptCall {
-    return { keys: types.map(type => this.keys[type] ?? ''), args: [this.toKey(''), ...args] }
+    return { keys: types.map(type => this.toKey(type)), args: [this.toKey(''), ...args] }
   }
 }

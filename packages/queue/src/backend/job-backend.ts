@@ -11,6 +11,8 @@ import type { Replicas } from '../redis/checks/replicas.ts'
 import { keepJobs, type Retention } from '../record/retention.ts'
 import type { ScriptCall } from '../redis/batched-script.ts'
 import { TimedBackend, type BullmqClient, type NextJob } from './timed-backend.ts'
+import { idOf } from '../record/job-id.ts'
+import { required } from '../redis/required.ts'
 
 /** The fields of a job that was taken. */
 export interface TakenFields extends JobJson {
@@ -121,7 +123,7 @@ export class JobBackend extends TimedBackend {
   override execCommand (client: BullmqClient, command: string, args: unknown[]): unknown {
     if (command !== 'moveToActive' && command !== 'moveStalledJobsToWait') return super.execCommand(client, command, args)
     const wrapped = this.scripts[command]
-    const call = wrapped.call(this.inServerTime(command, args) as never, [this.keys['meta'] ?? ''], command === 'moveToActive' ? [this.toKey('')] : [])
+    const call = wrapped.call(this.inServerTime(command, args) as never, [this.toKey('meta')], command === 'moveToActive' ? [this.toKey('')] : [])
     return wrapped.script.run(this.redis, [call]).then(([reply]) => {
       if (reply instanceof Error) throw reply
       if (command === 'moveToActive' && isUnbegun(reply)) this.#unbegun.add((reply as [unknown, string])[1])
@@ -140,7 +142,7 @@ export class JobBackend extends TimedBackend {
     return {
       scripts: this.scripts,
       created: createdKey(publicName(this.name)),
-      meta: this.keys['meta'] ?? '',
+      meta: this.toKey('meta'),
       replicas: this.#replicas,
       keyOf: id => this.toKey(id),
       commandOf: async (id, { job, parent }) => await this.#commandOf(job, id, parent),
@@ -156,8 +158,8 @@ export class JobBackend extends TimedBackend {
   }
 
   /** @throws BullMQ's error for a number that its script answers. */
-  protected ended ({ id = '' }: MinimalJob, [reply, dependents]: EndReply): Ended {
-    if (typeof reply === 'number' && reply < 0) throw this.finishedErrors({ code: reply, jobId: id, command: 'moveToFinished', state: 'active' })
+  protected ended (job: MinimalJob, [reply, dependents]: EndReply): Ended {
+    if (typeof reply === 'number' && reply < 0) throw this.finishedErrors({ code: reply, jobId: idOf(job), command: 'moveToFinished', state: 'active' })
     return { next: this.nextJob(reply), dependents }
   }
 
@@ -171,14 +173,14 @@ export class JobBackend extends TimedBackend {
   /** What BullMQ would send. */
   async #commandOf (job: JobJson, id: string, parent: ParentKeyOpts): Promise<AddCommand> {
     let command: AddCommand | undefined
-    const listening = { runCommand: (name: string, args: AddCommand['args']) => { command = { name: name.split(':')[0] ?? '', args } } }
+    const listening = { runCommand: (name: string, args: AddCommand['args']) => { command = { name: required(name.split(':')[0], 'the name of a command'), args } } }
     await this.addJobToTransaction(listening as never, job, id, parent)
     if (command === undefined) throw new Error('BullMQ adds a job without a command')
     return command
   }
 
   async #finish (job: MinimalJob & Known, part: Pick<End, 'token' | 'sign' | 'text' | 'stack' | 'fetchNext'>, fields?: Record<string, unknown>): Promise<{ result: unknown[] | undefined, finishedOn: number }> {
-    const id = job.id ?? ''
+    const id = idOf(job)
     const { token, sign, text, fetchNext } = part
     const { replyTo } = job.data as JobData
     const awaited = replyTo ?? ''

@@ -3,6 +3,7 @@ import type { ScriptCall } from '../redis/batched-script.ts'
 import type { Beginnings } from './beginnings.ts'
 import type { Redis } from '../redis/connection.ts'
 import { uncountScript } from './job-scripts.ts'
+import { idOf } from '../record/job-id.ts'
 
 /** In the job itself, since a WeakSet of short-lived objects costs the garbage collector a lot. */
 const unbegun = Symbol('unbegun')
@@ -39,7 +40,7 @@ export class JobRuns {
 
   /** From now on the job counts as run; false when it is somebody else's by now. */
   async begin (job: CountedJob, token: string): Promise<boolean> {
-    return noteBegun(job, await this.beginId(job.id ?? '', token))
+    return noteBegun(job, await this.beginId(idOf(job), token))
   }
 
   /** The same for a job of which only the id is known. */
@@ -55,7 +56,7 @@ export class JobRuns {
   async beginOnce (job: CountedJob, token: string): Promise<boolean> {
     const { beginnings } = this.#parts
     if (!this.isUnbegun(job) && !beginnings.areReplicated) return true
-    return noteBegun(job, await beginnings.noteSafely(this.#callOf(job.id ?? '', token)))
+    return noteBegun(job, await beginnings.noteSafely(this.#callOf(idOf(job), token)))
   }
 
   /**
@@ -65,7 +66,7 @@ export class JobRuns {
    */
   async uncount (job: CountedJob, token: string): Promise<number> {
     const { redis, keyOf } = this.#parts
-    const [reply] = await uncountScript.run(redis, [{ keys: [keyOf(job.id ?? '')], args: [token, job.attemptsStarted - 1, this.isUnbegun(job) ? '1' : ''] }])
+    const [reply] = await uncountScript.run(redis, [{ keys: [keyOf(idOf(job))], args: [token, job.attemptsStarted - 1, this.isUnbegun(job) ? '1' : ''] }])
     if (reply instanceof Error) throw reply
     return Number(reply)
   }

@@ -4,6 +4,7 @@ import { bullmq } from '../redis/bullmq.ts'
 import type { JobBackend, TakenFields } from './job-backend.ts'
 import { TimedWorker } from './timed-worker.ts'
 import { mayPass } from '../redis/unavailable.ts'
+import { idOf } from '../record/job-id.ts'
 
 /** How long a worker that may not ask Redis for a job, or can't settle one, waits until it tries again, in milliseconds. */
 export const pauseMs = 50
@@ -51,17 +52,17 @@ export class JobWorker<Data, Result, Backend extends JobBackend = JobBackend> ex
   }
 
   /** Settles a job, again and again while Redis can't take it; the job is held meanwhile. */
-  protected async settle<T> ({ id = '' }: Job<Data, Result>, token: string, settle: () => Promise<T>): Promise<T> {
+  protected async settle<T> (job: Job<Data, Result>, token: string, settle: () => Promise<T>): Promise<T> {
     for (;;) {
       try {
         return await settle()
       } catch (error) {
         // BullMQ itself waits for a connection.
         if (!mayPass(error) || !bullmq.isNotConnectionError(error as Error)) throw error
-        this.lockManager.trackJob(id, token, 0)
+        this.lockManager.trackJob(idOf(job), token, 0)
         await delay(pauseMs)
       } finally {
-        this.lockManager.untrackJob(id)
+        this.lockManager.untrackJob(idOf(job))
       }
     }
   }

@@ -4,6 +4,7 @@ import { bullmq } from '../redis/bullmq.ts'
 import type { Redis } from '../redis/connection.ts'
 import { keyPrefix } from '../redis/names.ts'
 import { serverTime } from '../redis/server-clock.ts'
+import { required } from '../redis/required.ts'
 
 /** Where BullMQ's commands have the time, behind their name: the keys come first. */
 const timePlaces: Readonly<Record<string, number>> = {
@@ -72,8 +73,8 @@ export class TimedBackend extends bullmq.RedisQueueBackend {
   }
 
   override async extendLocks (ids: string[], tokens: string[], ms: number): Promise<string[]> {
-    const held = ids.flatMap((id, place) => [id, tokens[place] ?? ''])
-    return await this.redis.eval(renewScript, 1, this.keys['stalled'] ?? '', this.toKey(''), ms, ...held) as string[]
+    const held = ids.flatMap((id, place) => [id, required(tokens[place], 'the token of a job')])
+    return await this.redis.eval(renewScript, 1, this.toKey('stalled'), this.toKey(''), ms, ...held) as string[]
   }
 
   override async waitForJob (blockTimeout: number): ReturnType<typeof bullmq.RedisQueueBackend.prototype.waitForJob> {

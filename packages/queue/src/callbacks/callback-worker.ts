@@ -13,6 +13,7 @@ import type { Retention } from '../record/retention.ts'
 import { serverTime } from '../redis/server-clock.ts'
 import { timedBackendOn, type TimedBackend } from '../backend/timed-backend.ts'
 import { TimedWorker } from '../backend/timed-worker.ts'
+import { idOf } from '../record/job-id.ts'
 
 /** One attempt to send a callback. */
 export interface CallbackAttempt {
@@ -111,7 +112,7 @@ export class CallbackWorker {
     const { url: text, queue, jobId } = job.data
     const { redis, retention, outputs, onError } = this.#parts
     const url = new URL(text)
-    const deliveryId = job.id ?? ''
+    const deliveryId = idOf(job)
     const log = new JobLogWriter({ redis, queue, jobId, retention, onError: error => { onError(error, callbackQueue) } })
     const { signal } = this.#stopping
     const outcome = await this.#options.send({ url, deliveryId, body: await callbackBody(job.data, outputs), sentAt: serverTime(redis), signal })

@@ -7,7 +7,7 @@ import { publishJobChange } from '../record/job-change.ts'
 import { JobLogWriter } from '../record/job-log-writer.ts'
 import type { JobCanceller } from './job-canceller.ts'
 import type { JobQueues } from '../queues/job-queues.ts'
-import { createdKey, internalName, jobKey, keyPrefix, rerunsField } from '../redis/names.ts'
+import { createdKey, jobKey, queueKey, queueStem, rerunsField } from '../redis/names.ts'
 import type { Retention } from '../record/retention.ts'
 import { whileAvailable } from '../redis/unavailable.ts'
 
@@ -79,7 +79,7 @@ export class FinishedJobs {
     if (job === undefined) return 'missing'
     if (!operator.mayRun(job.data.tool)) return 'forbidden'
     if (isCancelled(job.failedReason ?? null)) return 'cancelled'
-    const found = await whileAvailable(redis.eval(forgetScript, 2, jobKey(queue, jobId), `${this.#stem(queue)}failed`, jobId, ...leftovers))
+    const found = await whileAvailable(redis.eval(forgetScript, 2, jobKey(queue, jobId), queueKey(queue, 'failed'), jobId, ...leftovers))
     if (found !== 'failed') return found as RerunResult
     // Steps of the earlier run that somebody left.
     await canceller.cancelSteps(queue, jobId)
@@ -98,7 +98,7 @@ export class FinishedJobs {
 
   /** Puts the failed jobs of a queue back into it, cancelled ones excepted; how many were and weren't. */
   async rerunAll (queue: string, operator: Operator): Promise<{ retried: number, skipped: number }> {
-    const ids = await whileAvailable(this.#parts.redis.zrange(`${this.#stem(queue)}failed`, '0', '-1'))
+    const ids = await whileAvailable(this.#parts.redis.zrange(queueKey(queue, 'failed'), '0', '-1'))
     let retried = 0
     for (let start = 0; start < ids.length; start += rerunsAtOnce) {
       const results = await Promise.all(ids.slice(start, start + rerunsAtOnce).map(id => this.rerun(queue, id, operator)))
@@ -114,13 +114,12 @@ export class FinishedJobs {
 
   /** Removes the jobs of a queue that have ended one way. */
   async removeAll (queue: string, state: 'completed' | 'failed'): Promise<void> {
-    const ids = await whileAvailable(this.#parts.redis.zrange(this.#stem(queue) + state, '0', '-1'))
+    const ids = await whileAvailable(this.#parts.redis.zrange(queueKey(queue, state), '0', '-1'))
     for (let start = 0; start < ids.length; start += chunkSize) await this.#remove(queue, ids.slice(start, start + chunkSize))
   }
 
   async #remove (queue: string, ids: readonly string[]): Promise<number> {
-    const stem = this.#stem(queue)
-    return Number(await whileAvailable(this.#parts.redis.eval(removeScript, 3, `${stem}completed`, `${stem}failed`, createdKey(queue), stem, ...ids)))
+        return Number(await whileAvailable(this.#parts.redis.eval(removeScript, 3, queueKey(queue, 'completed'), queueKey(queue, 'failed'), createdKey(queue), queueStem(queue), ...ids)))
   }
 
   async #log (queue: string, jobId: string, keyName: string): Promise<void> {
@@ -128,9 +127,5 @@ export class FinishedJobs {
     const log = new JobLogWriter({ redis, queue, jobId, retention, onError: () => {} })
     log.write({ level: 'info', message: 'Run again by an operator', meta: { key: keyName } })
     await whileAvailable(log.close())
-  }
-
-  #stem (queue: string): string {
-    return `${keyPrefix}:${internalName(queue)}:`
   }
 }

@@ -6,7 +6,7 @@ import type { Redis } from '../redis/connection.ts'
 import { JobFlow } from './job-flow.ts'
 import type { JobQueues } from '../queues/job-queues.ts'
 import { lockMs } from '../backend/lock.ts'
-import { cancelChannel, internalName, jobKey, keyPrefix, placeOfKey } from '../redis/names.ts'
+import { cancelChannel, jobKey, jobPartKey, placeOfKey, queueKey } from '../redis/names.ts'
 import { encodeFailure } from '../record/settlement.ts'
 import { RedisUnavailableError, whileAvailable } from '../redis/unavailable.ts'
 import { goOnWhenFull } from '../redis/when-full.ts'
@@ -57,9 +57,8 @@ export class JobCanceller {
    */
   async cancel (queue: string, jobId: string): Promise<CancelResult> {
     const token = randomUUID()
-    const stem = `${keyPrefix}:${internalName(queue)}:`
     const key = jobKey(queue, jobId)
-    const keys = [key, `${key}:lock`, ...lists.map(name => stem + name)]
+    const keys = [key, jobPartKey(queue, jobId, 'lock'), ...lists.map(name => queueKey(queue, name))]
     const taken = await whileAvailable(this.#redis.eval(takeScript, keys.length, ...keys, jobId, token, lockMs, cancelChannel))
     if (taken === 'missing') return 'missing'
     if (taken === 'taken') await this.#settle(queue, jobId, token)
@@ -70,7 +69,7 @@ export class JobCanceller {
 
   /** Cancels the jobs that a job made as its steps and that have not ended. */
   async cancelSteps (queue: string, jobId: string): Promise<void> {
-    const steps = await whileAvailable(this.#redis.smembers(`${jobKey(queue, jobId)}:dependencies`))
+    const steps = await whileAvailable(this.#redis.smembers(jobPartKey(queue, jobId, 'dependencies')))
     await Promise.all(steps.map(placeOfKey).map(step => this.cancel(step.queue, step.id)))
   }
 

@@ -2,11 +2,12 @@ import type { JobData } from '@toolyard/contract'
 import type { Job } from 'bullmq'
 import { bullmq } from '../redis/bullmq.ts'
 import { cancelled } from '../record/cancellation.ts'
-import { alarmsKey, jobKey, placeOfKey } from '../redis/names.ts'
+import { alarmsKey, jobKey, jobPartKey, placeOfKey } from '../redis/names.ts'
 import { encodeFailure } from '../record/settlement.ts'
 import { goOnWhenFull } from '../redis/when-full.ts'
 import { dependencyError, examineDependencies, leaveDependencies, lookAtDependents } from '../queues/dependencies.ts'
 import { release, settledSteps, type FlowParts } from '../queues/release.ts'
+import { idOf } from '../record/job-id.ts'
 
 /** A job that was released too early is parked again for so long, in milliseconds. */
 const parkMs = 10_000
@@ -52,7 +53,7 @@ export class JobFlow {
     if (job.parentKey !== undefined && await hasEnded(this.#parts, job.parentKey)) throw new bullmq.UnrecoverableError(encodeFailure(cancelled))
     const { dependsOn } = job.data
     if (dependsOn === undefined) return
-    const { pending, broken } = await examineDependencies(redis, this.#queue, job.id ?? '', dependsOn)
+    const { pending, broken } = await examineDependencies(redis, this.#queue, idOf(job), dependsOn)
     if (broken.length > 0) throw new bullmq.UnrecoverableError(encodeFailure(dependencyError(broken)))
     if (pending.length === 0) return
     // Somebody released it too early, an operator say.
@@ -67,12 +68,12 @@ export class JobFlow {
    * @returns false when none of them is pending any more.
    * @throws WaitingChildrenError when it is parked.
    */
-  async park (job: Job<JobData>, token: string | undefined, { until, settled }: StepWait): Promise<false> {
+  async park (job: Job<JobData>, token: string, { until, settled }: StepWait): Promise<false> {
     const { redis } = this.#parts
-    const id = job.id ?? ''
+    const id = idOf(job)
     const key = jobKey(this.#queue, id)
-    await redis.eval(parkScript, 3, key, `${key}:lock`, alarmsKey(this.#queue), id, token ?? '', settled, until)
-    if (!await job.moveToWaitingChildren(token ?? '')) {
+    await redis.eval(parkScript, 3, key, jobPartKey(this.#queue, id, 'lock'), alarmsKey(this.#queue), id, token, settled, until)
+    if (!await job.moveToWaitingChildren(token)) {
       await redis.hincrby(key, 'ats', 1)
       return false
     }
@@ -87,8 +88,8 @@ export class JobFlow {
    * @param hasDependents false when it is known that no job depends on it.
    */
   async settled (job: Job<JobData>, hasDependents = true): Promise<void> {
-    if (hasDependents) await lookAtDependents(this.#parts, this.#queue, job.id ?? '')
-    if (job.data.dependsOn !== undefined) await leaveDependencies(this.#parts.redis, { queue: this.#queue, id: job.id ?? '' }, job.data.dependsOn)
+    if (hasDependents) await lookAtDependents(this.#parts, this.#queue, idOf(job))
+    if (job.data.dependsOn !== undefined) await leaveDependencies(this.#parts.redis, { queue: this.#queue, id: idOf(job) }, job.data.dependsOn)
     if (job.parentKey === undefined) return
     const parent = placeOfKey(job.parentKey)
     await release(this.#parts, parent.queue, parent.id)

@@ -4,10 +4,11 @@ import type { Redis } from '../redis/connection.ts'
 import type { JobCanceller } from './job-canceller.ts'
 import type { JobQueues } from '../queues/job-queues.ts'
 import type { NewJob } from '../record/new-job.ts'
-import { jobKey, placeOfKey, rerunsField } from '../redis/names.ts'
+import { jobKey, jobPartKey, placeOfKey, rerunsField } from '../redis/names.ts'
 import type { OutputStore } from '../record/output-store.ts'
 import { serverTime } from '../redis/server-clock.ts'
 import { decodeFailure } from '../record/settlement.ts'
+import { required } from '../redis/required.ts'
 
 /*
  * The jobs that one job makes as its steps: BullMQ's children of a parent. The script that settles a step stores its
@@ -82,7 +83,7 @@ export class StepJobs {
     const key = jobKey(parent.queue, parent.id)
     const field = fieldOf(await this.#attemptOf(parent), step)
     await this.#parts.redis.hsetnx(key, field, this.#parts.queues.newId())
-    return await this.#parts.redis.hget(key, field) ?? ''
+    return required(await this.#parts.redis.hget(key, field), 'the job id of a step')
   }
 
   /**
@@ -97,13 +98,12 @@ export class StepJobs {
   }
 
   async states ({ queue, id }: ParentJob): Promise<StepStates> {
-    const key = jobKey(queue, id)
     const { redis } = this.#parts
-    const [pending, processed, failed] = await Promise.all([redis.smembers(`${key}:dependencies`), redis.hgetall(`${key}:processed`), redis.hgetall(`${key}:failed`)])
+    const [pending, processed, failed] = await Promise.all([redis.smembers(jobPartKey(queue, id, 'dependencies')), redis.hgetall(jobPartKey(queue, id, 'processed')), redis.hgetall(jobPartKey(queue, id, 'failed'))])
     return {
-      pending: new Set(pending.map(idOf)),
-      succeeded: new Map(Object.entries(processed).map(([child, value]) => [idOf(child), { queue: placeOfKey(child).queue, record: value }])),
-      failed: new Map(Object.entries(failed).map(([child, reason]) => [idOf(child), decodeFailure(reason)]))
+      pending: new Set(pending.map(key => placeOfKey(key).id)),
+      succeeded: new Map(Object.entries(processed).map(([child, value]) => [placeOfKey(child).id, { queue: placeOfKey(child).queue, record: value }])),
+      failed: new Map(Object.entries(failed).map(([child, reason]) => [placeOfKey(child).id, decodeFailure(reason)]))
     }
   }
 
@@ -138,8 +138,4 @@ async function parsed (record: string): Promise<OutputRecord> {
 
 function fieldOf (attempt: string, step: string): string {
   return `step:${attempt}:${step}`
-}
-
-function idOf (key: string): string {
-  return placeOfKey(key).id
 }

@@ -4,6 +4,7 @@ import type { Job } from 'bullmq'
 import { publicPriority } from '../queues/fair-order.ts'
 import { decodeFailure } from '../record/settlement.ts'
 import type { Shown } from './shown.ts'
+import { idOf } from '../record/job-id.ts'
 
 /** What a dashboard may do with a job. */
 export interface JobActions {
@@ -26,7 +27,7 @@ export class BoardJob implements QueueJob {
   readonly #output: unknown
 
   constructor (job: Job<JobData>, { actions, shown, output }: { actions: JobActions, shown: Shown, output?: unknown }) {
-    this.id = job.id ?? ''
+    this.id = idOf(job)
     this.opts = job.opts
     this.queueName = job.queueName
     this.queueQualifiedName = job.queueQualifiedName

@@ -10,6 +10,7 @@ import { BoardJob } from './board-job.ts'
 import type { BoardParts, Viewer } from './board-parts.ts'
 import { RefusedAction } from './refused-action.ts'
 import { createShown } from './shown.ts'
+import { idOf } from '../record/job-id.ts'
 
 /** UTF-16 units of one value on a page with one job, and on one with many. */
 const shownChars = { one: 65_536, many: 2_048 }
@@ -133,7 +134,7 @@ export class BoardQueue extends BaseAdapter {
   async setGlobalConcurrency (): Promise<void> { throw new RefusedAction('WORKER_CONCURRENCY says how many calls of a queue run at once.') }
 
   #show (job: Job<JobData>, maxChars: number, output?: unknown): BoardJob {
-    const id = job.id ?? ''
+    const id = idOf(job)
     const { finished } = this.#parts
     return new BoardJob(job, {
       shown: createShown(this.#viewer.redact, maxChars),

@@ -1,4 +1,4 @@
-import { internalName, keyPrefix } from '../redis/names.ts'
+import { queueStem } from '../redis/names.ts'
 import { whileAvailable } from '../redis/unavailable.ts'
 import type { BoardParts } from './board-parts.ts'
 
@@ -14,7 +14,7 @@ const keepers = ['wait', 'paused', 'active', 'prioritized', 'delayed', 'waiting-
 export async function shownQueues ({ redis, directory }: Pick<BoardParts, 'redis' | 'directory'>, allowed: readonly string[] | undefined): Promise<string[]> {
   const known = (await directory.list()).filter(queue => allowed?.includes(queue) ?? true)
   const held = await whileAvailable(Promise.all(known.map(async queue => {
-    const stem = `${keyPrefix}:${internalName(queue)}:`
+    const stem = queueStem(queue)
     const [jobs, paused] = await Promise.all([redis.exists(...keepers.map(name => stem + name)), redis.hexists(`${stem}meta`, 'paused')])
     return jobs > 0 || paused === 1
   })))

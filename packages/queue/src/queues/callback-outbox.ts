@@ -4,7 +4,7 @@ import type { Job, Queue } from 'bullmq'
 import { bullmq } from '../redis/bullmq.ts'
 import type { Redis } from '../redis/connection.ts'
 import { serverTime } from '../redis/server-clock.ts'
-import { callbackQueue, internalName, keyPrefix, openCallbacksKey } from '../redis/names.ts'
+import { callbackQueue, internalName, keyPrefix, openCallbacksKey, queueKey } from '../redis/names.ts'
 import { decodeFailure } from '../record/settlement.ts'
 import { goOnWhenFull } from '../redis/when-full.ts'
 
@@ -77,7 +77,7 @@ export class CallbackOutbox {
   /** Removes callbacks that are older than they are kept: BullMQ does so only when another one ends. */
   async dropOld (): Promise<void> {
     // Opening a queue leaves keys in Redis. Where no job ever had a callback there is nothing to open.
-    const ended = ['completed', 'failed'].map(state => `${keyPrefix}:${internalName(callbackQueue)}:${state}`)
+    const ended = ['completed', 'failed'].map(state => queueKey(callbackQueue, state))
     if (await this.#redis.exists(...ended) === 0) return
     const now = serverTime(this.#redis)
     const { backend } = this.#queue()

@@ -93,8 +93,10 @@ export async function examineDependencies (redis: Redis, queue: string, jobId: s
     else if (state !== 'succeeded') report.broken.push({ job_id: id, status: state })
   }
   if (met.length > 0) await redis.eval(noteScript, 1, jobKey(queue, jobId), ...met.map(({ id }) => id))
-  const ended = open.filter((dependency, index) => dependency.queue !== undefined && states[index] !== 'pending')
-  await Promise.all(ended.map(dependency => redis.srem(dependentsKey(dependency.queue ?? '', dependency.id), memberOf(queue, jobId))))
+  const ended = open.filter((_dependency, index) => states[index] !== 'pending')
+  await Promise.all(ended.map(async dependency => {
+    if (dependency.queue !== undefined) await redis.srem(dependentsKey(dependency.queue, dependency.id), memberOf(queue, jobId))
+  }))
   return report
 }
 

@@ -1,6 +1,6 @@
 import { limits } from '@toolyard/contract/terms'
 import type { Redis } from '../redis/connection.ts'
-import { fairKey, internalName, keyPrefix } from '../redis/names.ts'
+import { fairKey, queueKey } from '../redis/names.ts'
 import { whileAvailable } from '../redis/unavailable.ts'
 import { Views } from '../redis/views.ts'
 
@@ -113,7 +113,7 @@ export class FairOrder {
 
   async #look ({ queue, priority, keyName }: Line, last: number): Promise<[number, number]> {
     const band = bandOf(priority)
-    const keys = [`${keyPrefix}:${internalName(queue)}:prioritized`, fairKey(queue, priority)]
+    const keys = [queueKey(queue, 'prioritized'), fairKey(queue, priority)]
     return await whileAvailable(this.#redis.eval(lookScript, 2, ...keys, (band + 1) * arrivals, (band + maxTurn + 1) * arrivals - 1, keyName, last)) as [number, number]
   }
 }

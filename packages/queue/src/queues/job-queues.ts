@@ -11,7 +11,7 @@ import type { AddedJob } from '../backend/add-jobs.ts'
 import { newJobId } from '../record/job-id.ts'
 import { indexEntry, JobIndex } from '../record/job-index.ts'
 import { standingOf } from '../record/job-standing.ts'
-import { internalName, keyPrefix } from '../redis/names.ts'
+import { qualifiedName } from '../redis/names.ts'
 import type { CompleteJob, NewJob } from '../record/new-job.ts'
 import { OpenJobs } from './open-jobs.ts'
 import { QueueDepth } from './queue-depth.ts'
@@ -224,7 +224,7 @@ function addedJob (queue: JobQueue, job: CompleteJob, priority: number, now: num
     ...(maxAttempts === 1 ? {} : { backoff }),
     ...(delayMs === 0 ? {} : { delay: delayMs }),
     // A parent is woken when one of its steps fails, and reads which.
-    ...(parent === undefined ? {} : { parent: { id: parent.id, queue: `${keyPrefix}:${internalName(parent.queue)}` }, continueParentOnFailure: true })
+    ...(parent === undefined ? {} : { parent: { id: parent.id, queue: qualifiedName(parent.queue) }, continueParentOnFailure: true })
   }
   const isPlain = delayMs === 0 && parent === undefined && data.dependsOn === undefined
   return {

@@ -3,6 +3,7 @@ import { limits } from '@toolyard/contract/terms'
 import type { Redis } from '../redis/connection.ts'
 import { onceKey } from '../redis/names.ts'
 import { whileAvailable } from '../redis/unavailable.ts'
+import { required } from '../redis/required.ts'
 
 /*
  * What an Idempotency-Key was used for, for 24 hours (RC23). A request stores the key with all that makes its jobs, makes
@@ -78,7 +79,7 @@ export class OnceStore {
   async hold (once: Once, text: string): Promise<Held | undefined> {
     const held = await whileAvailable(this.#redis.eval(holdScript, 1, keyOf(once), once.request, text, limits.idempotencySec)) as Array<string | null> | null
     if (held === null) return undefined
-    return { request: held[0] ?? '', text: held[1] ?? '', confirmed: held[2] === '1' }
+    return { request: required(held[0], 'the request of a held key'), text: required(held[1], 'the text of a held key'), confirmed: held[2] === '1' }
   }
 
   /** The jobs exist; `text` replaces what was stored. */

@@ -1,5 +1,5 @@
 import type { Redis } from '../redis/connection.ts'
-import { internalName, keyPrefix } from '../redis/names.ts'
+import { queueKey } from '../redis/names.ts'
 import { whileAvailable } from '../redis/unavailable.ts'
 import { Views } from '../redis/views.ts'
 
@@ -49,7 +49,7 @@ export class QueueDepth {
   async #read (queue: string, view: View): Promise<void> {
     view.reading = true
     try {
-      const keys = [...lists, ...sets].map(name => `${keyPrefix}:${internalName(queue)}:${name}`)
+      const keys = [...lists, ...sets].map(name => queueKey(queue, name))
       view.count = await whileAvailable(this.#redis.eval(countScript, keys.length, ...keys)) as number
       view.readAt = performance.now()
     } finally {

@@ -1,6 +1,6 @@
 import type { Queue } from 'bullmq'
 import type { Redis } from '../redis/connection.ts'
-import { internalName, jobKey, keyPrefix } from '../redis/names.ts'
+import { jobKey, queueStem } from '../redis/names.ts'
 import { serverTime } from '../redis/server-clock.ts'
 
 /** What parked jobs are moved with. */
@@ -26,7 +26,7 @@ return 1
  * @returns whether it was parked.
  */
 export async function release ({ redis, queues }: FlowParts, queue: string, jobId: string, dueAt = 0): Promise<boolean> {
-  const stem = `${keyPrefix}:${internalName(queue)}:`
+  const stem = queueStem(queue)
   const now = serverTime(redis)
   const delayMs = Math.max(0, dueAt - now)
   const unparked = await redis.eval(unparkScript, 2, `${stem}waiting-children`, `${stem}delayed`, jobId, now + delayMs)

@@ -1,6 +1,6 @@
 import type { Redis } from '../redis/connection.ts'
 import type { JobQueues } from './job-queues.ts'
-import { internalName, jobKey, keyPrefix, serialKey, serialToolsKey } from '../redis/names.ts'
+import { jobKey, jobPartKey, queueKey, queueStem, serialKey, serialToolsKey } from '../redis/names.ts'
 import { registerSerial } from './serial-tools.ts'
 import { behindScript, callScript, comingScript, enterScript, leaveScript, noteScript } from './serial-scripts.ts'
 
@@ -106,14 +106,14 @@ export class SerialGate {
   async #isEarlierComing ({ tool, type, id }: SerialJob): Promise<boolean> {
     const queues = await this.#redis.smembers(serialKey(tool, 'queues'))
     const coming = await Promise.all(queues.map(async queue => (
-      await this.#redis.eval(comingScript, 1, `${keyPrefix}:${internalName(queue)}:active`, jobKey(queue, ''), type, id)
+      await this.#redis.eval(comingScript, 1, queueKey(queue, 'active'), queueStem(queue), type, id)
     )))
     return coming.includes(1)
   }
 
   /** Whether a worker has the job: its lock runs out when it doesn't renew it. */
   async #isTaken ({ queue, id }: Place): Promise<boolean> {
-    return await this.#redis.exists(`${jobKey(queue, id)}:lock`) === 1
+    return await this.#redis.exists(jobPartKey(queue, id, 'lock')) === 1
   }
 
   async #isOpen ({ queue, id }: Place): Promise<boolean> {

@@ -10,6 +10,7 @@ import type { OutputStore } from '../record/output-store.ts'
 import type { QueueDirectory } from '../queues/queue-directory.ts'
 import { decodeFailure, runsOf, sandboxOfFailure } from '../record/settlement.ts'
 import { whileAvailable } from '../redis/unavailable.ts'
+import { idOf } from '../record/job-id.ts'
 
 /** A job as it was read. */
 export interface ReadJob {
@@ -82,7 +83,7 @@ export class JobReader {
   }
 
   async #view (queue: string, job: Job<JobData>, { bullState, isMarked, hasSteps }: RecordState): Promise<ReadJob> {
-    const id = job.id ?? ''
+    const id = idOf(job)
     const record = bullState === 'completed' ? job.returnvalue as OutputRecord : undefined
     const error = bullState === 'failed' ? decodeFailure(job.failedReason) : isMarked ? cancelled : undefined
     const updatedAt = isoTime(job.finishedOn ?? job.processedOn ?? job.timestamp)

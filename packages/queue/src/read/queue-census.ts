@@ -1,7 +1,7 @@
 import type { CountedQueue } from '@toolyard/runtime'
 import type { Redis } from '../redis/connection.ts'
 import { createdAt } from '../record/job-id.ts'
-import { internalName, keyPrefix } from '../redis/names.ts'
+import { queueStem } from '../redis/names.ts'
 import type { QueueDirectory } from '../queues/queue-directory.ts'
 import { serverTime } from '../redis/server-clock.ts'
 import { whileAvailable } from '../redis/unavailable.ts'
@@ -31,7 +31,7 @@ const keys = ['prioritized', 'wait', 'paused', 'delayed', 'waiting-children', 'a
 export async function countQueues (redis: Redis, directory: QueueDirectory): Promise<CountedQueue[]> {
   const now = serverTime(redis)
   return await Promise.all((await directory.list()).map(async queue => {
-    const stem = `${keyPrefix}:${internalName(queue)}:`
+    const stem = queueStem(queue)
     const answer = await whileAvailable(redis.eval(countScript, keys.length, ...keys.map(name => stem + name), stem))
     const [waiting, delayed, blocked, running, oldest, options] = answer as [number, number, number, number, string, string]
     const { delay = 0 } = JSON.parse(options) as { delay?: number }

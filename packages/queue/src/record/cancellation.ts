@@ -3,6 +3,7 @@ import type { Job } from 'bullmq'
 import type { Redis } from '../redis/connection.ts'
 import { jobKey } from '../redis/names.ts'
 import { decodeFailure } from './settlement.ts'
+import { idOf } from './job-id.ts'
 
 /** How a cancelled job ends (RC13). */
 export const cancelled: CallError = { code: 'JOB_CANCELLED', message: 'Job was cancelled' }
@@ -14,7 +15,7 @@ export function isCancelled (failedReason: string | null): boolean {
 
 /** Whether a job was cancelled by a process that died before it settled it: its lock ran out then. */
 export async function isMarked (redis: Redis, queue: string, job: Job): Promise<boolean> {
-  return job.stalledCounter > 0 && await redis.hexists(jobKey(queue, job.id ?? ''), 'cancelled') === 1
+  return job.stalledCounter > 0 && await redis.hexists(jobKey(queue, idOf(job)), 'cancelled') === 1
 }
 
 /** How long a worker remembers the cancel of a job that it doesn't run, in milliseconds. */

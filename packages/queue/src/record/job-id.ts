@@ -1,5 +1,6 @@
 import { randomFillSync } from 'node:crypto'
 import { v7 as uuidv7 } from 'uuid'
+import { required } from '../redis/required.ts'
 
 /** Random bytes for many ids are drawn at once: a draw costs more than an id. */
 const perId = 16
@@ -31,6 +32,11 @@ export function newJobId (now = Date.now()): string {
     sequence += 1
   }
   return uuidv7({ random: bytes, msecs: lastMs, seq: sequence })
+}
+
+/** The id of BullMQ's job, which has one as soon as it was added. */
+export function idOf ({ id }: { id?: string | undefined }): string {
+  return required(id, 'the id of a job')
 }
 
 /** When a job was created, in milliseconds since 1970: a UUIDv7 begins with it, as 12 hexadecimal digits. */

@@ -1,5 +1,5 @@
 import type { Redis } from '../redis/connection.ts'
-import { jobKey } from '../redis/names.ts'
+import { queueKey, queueStem } from '../redis/names.ts'
 import { whileAvailable } from '../redis/unavailable.ts'
 
 /** What has become of a job: it waits or runs, it has ended, or its record is not there. */
@@ -29,7 +29,7 @@ export async function standingOf (redis: Redis, queue: string, ids: readonly str
   const found: JobStanding[] = []
   for (let start = 0; start < ids.length; start += together) {
     const part = ids.slice(start, start + together)
-    const answer = await whileAvailable(redis.eval(standingScript, 2, jobKey(queue, 'completed'), jobKey(queue, 'failed'), jobKey(queue, ''), ...part)) as number[]
+    const answer = await whileAvailable(redis.eval(standingScript, 2, queueKey(queue, 'completed'), queueKey(queue, 'failed'), queueStem(queue), ...part)) as number[]
     found.push(...part.map((_id, place) => standings[answer[place] ?? 0] ?? 'open'))
   }
   return found

@@ -14,9 +14,29 @@ export function publicName (internal: string): string {
   return internal.slice(1, -1).replaceAll('~', ':')
 }
 
+/** A queue's name as BullMQ knows it beside its prefix: what all keys of the queue begin with. */
+export function qualifiedName (queue: string): string {
+  return `${keyPrefix}:${internalName(queue)}`
+}
+
+/** What the keys of a queue's lists and of its jobs begin with. */
+export function queueStem (queue: string): string {
+  return `${qualifiedName(queue)}:`
+}
+
+/** A list, set or hash of a queue: `active`, say. */
+export function queueKey (queue: string, part: string): string {
+  return queueStem(queue) + part
+}
+
 /** The key of a job's hash, and the stem of what is stored beside it. */
 export function jobKey (queue: string, jobId: string): string {
-  return `${keyPrefix}:${internalName(queue)}:${jobId}`
+  return queueStem(queue) + jobId
+}
+
+/** What is kept beside a job: its lock, and what BullMQ keeps of its steps. */
+export function jobPartKey (queue: string, jobId: string, part: 'lock' | 'dependencies' | 'processed' | 'failed'): string {
+  return `${jobKey(queue, jobId)}:${part}`
 }
 
 /** The field of a job's record that says how often an operator has run it again. */
@@ -49,12 +69,12 @@ export function replyChannel (processId: string): string {
 
 /** A queue's jobs by their ids, which are in the order of creation. */
 export function createdKey (queue: string): string {
-  return `${keyPrefix}:${internalName(queue)}:created`
+  return queueKey(queue, 'created')
 }
 
 /** The last turns that API keys have taken in a queue, by priority. */
 export function fairKey (queue: string, priority: number): string {
-  return `${keyPrefix}:${internalName(queue)}:turns:${priority}`
+  return queueKey(queue, `turns:${priority}`)
 }
 
 /** The jobs that an API key has made and that may not have ended. */
@@ -72,7 +92,7 @@ export function dependentsKey (queue: string, jobId: string): string {
 
 /** When jobs of a queue that wait for their steps are to be woken at the latest. */
 export function alarmsKey (queue: string): string {
-  return `${keyPrefix}:${internalName(queue)}:alarms`
+  return queueKey(queue, 'alarms')
 }
 
 /** What an `Idempotency-Key` was used for; `digest` stands for the key and the name of the API key. */
@@ -158,3 +178,6 @@ export function streamTicketKey (digest: string): string {
 export function dashboardKey (what: string): string {
   return `${keyPrefix}:{dashboard}:${what}`
 }
+
+/** In a cluster this key leads all processes to the same server, whose clock counts. Nothing is kept there. */
+export const clockKey = `${keyPrefix}:clock`

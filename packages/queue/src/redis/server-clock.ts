@@ -1,4 +1,5 @@
 import type { Redis } from './bullmq.ts'
+import { clockKey } from './names.ts'
 
 /*
  * The time that all processes share is Redis' own. Each process measures how far it is from its own monotonic clock, so
@@ -10,8 +11,6 @@ import type { Redis } from './bullmq.ts'
 const everyMs = 2_000
 /** After so long, in milliseconds, a newer measurement counts, however long it took. */
 const staleMs = 30_000
-/** In a cluster the key leads all processes to the same server. */
-const clockKey = 'toolyard:clock'
 const timeScript = "return redis.call('TIME')"
 
 interface Measured {

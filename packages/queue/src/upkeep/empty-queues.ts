@@ -1,5 +1,5 @@
 import type { Redis } from '../redis/connection.ts'
-import { emptyQueuesKey, internalName, keyPrefix } from '../redis/names.ts'
+import { emptyQueuesKey, queueKey } from '../redis/names.ts'
 import { registeredMs, type QueueDirectory } from '../queues/queue-directory.ts'
 import { serverTime } from '../redis/server-clock.ts'
 
@@ -36,7 +36,7 @@ export async function forgetEmptyQueues ({ redis, directory }: { redis: Redis, d
   const empty = await redis.hgetall(emptyQueuesKey)
   for (const queue of Object.keys(empty)) {
     if (queues.includes(queue)) continue
-    const keys = ['meta', ...lists, ...remains].map(name => keyOf(queue, name))
+    const keys = ['meta', ...lists, ...remains].map(name => queueKey(queue, name))
     if (await redis.eval(removeScript, keys.length, ...keys) !== 1) await directory.restore(queue)
     await redis.hdel(emptyQueuesKey, queue)
   }
@@ -49,10 +49,6 @@ export async function forgetEmptyQueues ({ redis, directory }: { redis: Redis, d
 }
 
 async function isEmpty (redis: Redis, queue: string): Promise<boolean> {
-  const keys = ['meta', ...lists].map(name => keyOf(queue, name))
+  const keys = ['meta', ...lists].map(name => queueKey(queue, name))
   return await redis.eval(emptyScript, keys.length, ...keys) === 1
-}
-
-function keyOf (queue: string, name: string): string {
-  return `${keyPrefix}:${internalName(queue)}:${name}`
 }

@@ -1,6 +1,6 @@
 import { hasEnded } from '../change/job-flow.ts'
 import type { JobCanceller } from '../change/job-canceller.ts'
-import { internalName, jobKey, keyPrefix } from '../redis/names.ts'
+import { queueKey, queueStem } from '../redis/names.ts'
 import type { Redis } from '../redis/connection.ts'
 
 /** Finds the steps among the jobs that run. KEYS: active. ARGV: stem of the jobs' keys. Answers ids and the keys of their parents, in turn. */
@@ -21,7 +21,7 @@ return found
  * could cancel them. Steps that wait need no look: they end when a worker takes them.
  */
 export async function cancelOrphanedSteps ({ redis, canceller }: { redis: Redis, canceller: JobCanceller }, queue: string): Promise<void> {
-  const found = await redis.eval(stepsScript, 1, `${keyPrefix}:${internalName(queue)}:active`, jobKey(queue, '')) as string[]
+  const found = await redis.eval(stepsScript, 1, queueKey(queue, 'active'), queueStem(queue)) as string[]
   for (let at = 0; at < found.length; at += 2) {
     const [id = '', parentKey = ''] = found.slice(at, at + 2)
     if (await hasEnded({ redis }, parentKey)) await canceller.cancel(queue, id)

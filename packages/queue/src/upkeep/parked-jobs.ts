@@ -1,6 +1,6 @@
 import { lookAt } from '../queues/dependencies.ts'
 import { release, settledSteps, type FlowParts } from '../queues/release.ts'
-import { alarmsKey, internalName, jobKey, keyPrefix } from '../redis/names.ts'
+import { alarmsKey, jobKey, queueKey } from '../redis/names.ts'
 import { serverTime } from '../redis/server-clock.ts'
 
 /** Jobs that one turn looks at, in each queue. */
@@ -21,7 +21,7 @@ export async function wakeDueJobs (parts: FlowParts, queue: string): Promise<voi
  * died that would have told them.
  */
 export async function reviewParkedJobs (parts: FlowParts, queue: string): Promise<void> {
-  for (const id of await parts.redis.zrandmember(`${keyPrefix}:${internalName(queue)}:waiting-children`, atOnce)) {
+  for (const id of await parts.redis.zrandmember(queueKey(queue, 'waiting-children'), atOnce)) {
     const seen = await parts.redis.hget(jobKey(queue, id), 'seen')
     if (seen === null) await lookAt(parts, queue, id)
     else if (Number(seen) !== await settledSteps(parts.redis, queue, id)) await release(parts, queue, id)

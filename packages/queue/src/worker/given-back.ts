@@ -3,8 +3,9 @@ import { protocol } from '@toolyard/contract/terms'
 import type { Job } from 'bullmq'
 import type { Redis } from '../redis/connection.ts'
 import type { JobBackend } from '../backend/job-backend.ts'
-import { internalName, keyPrefix } from '../redis/names.ts'
+import { queueKey } from '../redis/names.ts'
 import { goOnWhenFull } from '../redis/when-full.ts'
+import { idOf } from '../record/job-id.ts'
 
 /** A job that is put off is due again after this time, each further time after twice as much, in milliseconds. */
 const pauseMs = { first: 50, most: 400 }
@@ -46,7 +47,7 @@ export class GivenBackJobs {
   /** Puts a job back for any worker, at once. */
   async giveBack (job: Job, token: string): Promise<void> {
     await job.moveToWait(token)
-    await this.#redis.eval(wakeScript, 1, `${keyPrefix}:${internalName(this.#queue)}:marker`)
+    await this.#redis.eval(wakeScript, 1, queueKey(this.#queue, 'marker'))
   }
 
   /** Puts a job back for any worker, after a pause that grows with each time, as if it hadn't been taken. */
@@ -55,7 +56,7 @@ export class GivenBackJobs {
     const newer = isNewer(job.data)
     const ms = Math.min(pauseMs.first * 2 ** Math.max(0, times - 1), newer ? newerPauseMs : pauseMs.most)
     // The next job may be this worker's own.
-    if (!newer) this.#remember(job.id ?? '', ms)
+    if (!newer) this.#remember(idOf(job), ms)
     await job.moveToDelayed(Date.now() + ms, token)
   }
 

@@ -20,6 +20,7 @@ import { encodeFailure, maxLostRuns } from '../record/settlement.ts'
 import { serialParkMs, type SerialGate, type SerialJob } from '../queues/serial-gate.ts'
 import { mayPass } from '../redis/unavailable.ts'
 import type { HandlerResult, WorkerPoolOptions } from './handler.ts'
+import { idOf } from '../record/job-id.ts'
 
 /*
  * A job whose lock is not renewed in time (`backend/lock.ts`) is taken from its worker; the check runs every `stalledCheckMs`.
@@ -75,7 +76,7 @@ export class QueueWorker {
     this.#givenBack = new GivenBackJobs(redis, queue, this.#worker.backend)
     this.#worker.stayAwayMs = id => this.#givenBack.stayAwayMs(id)
     // Before anything that can settle the job; commands keep their order.
-    this.#worker.on('active', ({ id, data }) => { if (data.callbackUrl !== undefined) this.#parts.callbacks.enter({ queue, jobId: id ?? '' }).catch(this.#report) })
+    this.#worker.on('active', job => { if (job.data.callbackUrl !== undefined) this.#parts.callbacks.enter({ queue, jobId: idOf(job) }).catch(this.#report) })
     this.#worker.on('completed', job => { this.#settled(job).catch(this.#report) })
     this.#worker.on('failed', job => {
       // A run that will be followed by another one fails without an end.
@@ -108,7 +109,7 @@ export class QueueWorker {
   }
 
   async #process (job: Job<JobData, OutputRecord>, token = ''): Promise<OutputRecord> {
-    const id = job.id ?? ''
+    const id = idOf(job)
     const { redis, retention } = this.#options
     const log = new JobLogWriter({ redis, queue: this.#queue, jobId: id, retention, onError: this.#report })
     const run: Run = { job, token, abort: new AbortController(), log, isHandled: false }
@@ -146,7 +147,7 @@ export class QueueWorker {
     const isRepeated = job.attemptsStarted > 1 || job.data.access !== undefined
     const waitedMs = isRepeated ? undefined : Math.max(0, serverTime(this.#options.redis) - job.timestamp - (job.opts.delay ?? 0))
     return await this.#options.handle({
-      id: job.id ?? '',
+      id: idOf(job),
       queue: this.#queue,
       type: job.name,
       data: job.data,
@@ -183,7 +184,7 @@ export class QueueWorker {
   /** Runs the job of a serial tool when it is its turn, else parks it, as if it hadn't been started. */
   async #handleSerially (run: Run): Promise<HandlerResult> {
     const { job, token } = run
-    const serial: SerialJob = { tool: job.data.tool, type: job.name, queue: this.#queue, id: job.id ?? '' }
+    const serial: SerialJob = { tool: job.data.tool, type: job.name, queue: this.#queue, id: idOf(job) }
     const turn = await this.#parts.gate.enter(serial, token)
     if (turn !== 'runs') {
       await this.#worker.backend.runs.uncount(job, token)
@@ -201,18 +202,18 @@ export class QueueWorker {
   /** Leaves a job to another worker, or to a later time, as if it hadn't been started. */
   async #putOff (run: Run): Promise<never> {
     await this.#givenBack.putOff(run.job, run.token)
-    this.#notices.changed(run.job.id ?? '')
+    this.#notices.changed(idOf(run.job))
     throw new PutOffError()
   }
 
   async #end (run: Run, result: HandlerResult): Promise<OutputRecord> {
     if (result.ok) {
-      const record = await this.#parts.outputs.save(this.#queue, run.job.id ?? '', result)
+      const record = await this.#parts.outputs.save(this.#queue, idOf(run.job), result)
       return result.sandbox === undefined ? record : { ...record, sandbox: result.sandbox }
     }
     if ('requeue' in result) {
       await this.#givenBack.giveBack(run.job, run.token)
-      this.#notices.changed(run.job.id ?? '')
+      this.#notices.changed(idOf(run.job))
       throw new bullmq.WaitingError()
     }
     if ('later' in result) return await this.#putOff(run)
@@ -226,7 +227,7 @@ export class QueueWorker {
     if (job.data.callbackUrl !== undefined) this.#parts.callbacks.post(this.#queue, job).catch(this.#report)
     await this.#flow.settled(job, this.#worker.backend.mayHaveDependents(job))
     // A workflow that fails here may have steps that run.
-    if (job.data.access !== undefined) await this.#parts.canceller.cancelSteps(this.#queue, job.id ?? '')
+    if (job.data.access !== undefined) await this.#parts.canceller.cancelSteps(this.#queue, idOf(job))
   }
 
   readonly #report = (error: unknown): void => { this.#options.onError(error as Error, this.#queue) }

@@ -3,6 +3,7 @@ import type { Cluster, Redis as Server } from 'ioredis'
 import type { ScriptRun } from '../batched-script.ts'
 import { ioredis } from '../bullmq.ts'
 import { writableServers, type Redis } from '../connection.ts'
+import { required } from '../required.ts'
 
 /** How many replicas must have what may not be lost: a number, or `auto` for all that a server has and that keep up with it. */
 export type WantedReplicas = number | 'auto'
@@ -167,7 +168,7 @@ export function countReplicas (info: string): number {
 
 /** All keys of a queue have one hash tag. */
 function slotOf ([first]: readonly ScriptRun[]): string {
-  const key = first?.shared?.keys[0] ?? first?.calls[0]?.keys[0] ?? ''
+  const key = required(first?.shared?.keys[0] ?? first?.calls[0]?.keys[0], 'the key of a script')
   return /\{[^}]*\}/.exec(key)?.[0] ?? key
 }
 
