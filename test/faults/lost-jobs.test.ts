@@ -1,9 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
-import { cancel, list, reach, read, submit } from '../jobs/submission.ts'
-import { fastOnly } from '../support/backend.ts'
+import { cancel, list, reach, submit } from '../jobs/submission.ts'
 import { waitFor } from '../support/condition.ts'
-import { startService, type Service } from '../support/service.ts'
+import { startService } from '../support/service.ts'
 import { runsOf, stampEntries, stampFiles } from './stamp.ts'
 
 /** Longer than the lock of a job. */
@@ -52,39 +51,6 @@ void t.test('fault 22 the event loop of a worker stalls for 5 s: its job is nobo
   t.same([...runsOf(service).values()], [1, 1])
   t.equal((await service.client.call('once', { mark: 'later' })).ok, true)
 })
-
-/**
- * Stops a worker, and has Redis take a job for it. It must be waiting then, and its wait, of 2 s, must not be over before
- * the job comes: on a busy machine that takes more than one try.
- */
-async function takenByStopped (service: Service, pid: number, tool: string): Promise<string> {
-  for (let tries = 1; ; tries++) {
-    process.kill(pid, 'SIGSTOP')
-    const { id } = await submit(service.client, { type: `agentcli.${tool}`, input: { mark: `passed on ${tries}` } })
-    const isTaken = await waitFor('it is taken', async () => (await read(service.client, id)).status === 'running', 3_000).catch(() => false)
-    if (isTaken) return id
-    if (tries === 10) throw new Error('no job was taken in ten tries')
-    process.kill(pid, 'SIGCONT')
-    await reach(service.client, id, 'succeeded')
-  }
-}
-
-for (const tool of ['once', 'again']) {
-  void t.test(`fault 22 a worker that waits for jobs stands still: the job that Redis takes for it is run elsewhere, once (${tool})`, fastOnly, async t => {
-    const service = await startService(t, { files: stampFiles, tools: stampEntries })
-    t.equal((await service.client.call(tool, { mark: 'before' })).ok, true)
-    const pid = service.workers[0]?.child.pid ?? 0
-    const id = await takenByStopped(service, pid, tool)
-    await service.startWorker()
-    t.match(await reach(service.client, id, 'succeeded', 'failed'), { status: 'succeeded', attempts: 1 })
-    process.kill(pid, 'SIGCONT')
-    t.equal((await service.client.call(tool, { mark: 'after' })).ok, true)
-    await delay(2_000)
-    const runs = runsOf(service)
-    t.ok(runs.size >= 3)
-    t.same([...runs.values()].filter(count => count !== 1), [])
-  })
-}
 
 void t.test('fault 23 a job that kills its worker is failed after the third one, and the pool goes on', async t => {
   const service = await startService(t, { files: stampFiles, tools: stampEntries, workers: 0 })

@@ -96,20 +96,6 @@ t.test('a job that has done its work, and whose outcome Redis refuses, is not ru
   t.equal(runs, 1)
 })
 
-t.test('a job is a waiting worker\'s as soon as it is there', fastOnly, async t => {
-  const held: Array<() => void> = []
-  const { add, ended, isWaiting, redis } = await startPool(t, async () => {
-    await new Promise<void>(resolve => held.push(resolve))
-    return done
-  })
-  await isWaiting()
-  await add(1)
-  t.equal(await redis.llen('toolyard:{q}:active'), 1)
-  await waitFor('it runs', () => held.length === 1)
-  held[0]?.()
-  await waitFor('it has ended', async () => await ended() === 1)
-})
-
 t.test('the record of a job that a waiting worker took and ran says that it ran once', async t => {
   const { ended, queues, redis, isWaiting } = await startPool(t, async () => done)
   await isWaiting()
@@ -131,22 +117,6 @@ t.test('a run that takes its time is noted as begun, whatever its tool is', asyn
   t.equal(await ended(), 0, 'while it runs')
   held[0]?.()
   await waitFor('it has ended', async () => await ended() === 1)
-})
-
-t.test('a job whose taking is answered late is its worker\'s by Redis\' word before it runs', fastOnly, async t => {
-  const fields: unknown[] = []
-  const id = newJobId()
-  const { ended, queues, isWaiting } = await startPool(t, async (redis, job) => {
-    fields.push(await redis.hget(`toolyard:{q}:${id}`, 'unbegun'), job.lostBefore)
-    return done
-  })
-  await isWaiting()
-  const now = Date.now
-  t.teardown(() => { Date.now = now })
-  Date.now = () => now() + 10_000
-  await queues.add('q', [{ id, type: 'x', data: { tool: 'x', arguments: {}, timeoutSec: 1, tags: [], keyName: 'k' } }])
-  await waitFor('it has ended', async () => await ended() === 1)
-  t.same(fields, [null, false])
 })
 
 t.test('a job that is just being given back stays uncounted, though its run is noted as begun', async t => {

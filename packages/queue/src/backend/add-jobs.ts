@@ -1,5 +1,5 @@
 import type { JobJson, ParentKeyOpts } from 'bullmq'
-import type { BatchedScript, ScriptCall, ScriptRun } from '../redis/batched-script.ts'
+import type { ScriptCall, ScriptRun } from '../redis/batched-script.ts'
 import type { Redis } from '../redis/connection.ts'
 import type { JobScripts } from './job-scripts.ts'
 import { addPlainScript } from './plain-scripts.ts'
@@ -65,7 +65,7 @@ type AddRun = ScriptRun & { calls: readonly AddCall[] }
 /** See `JobBackend.addAll`. */
 export async function addJobs (redis: Redis, jobs: readonly AddedJob[], { scripts, plain: shared, created, meta, replicas, keyOf, commandOf, errorOf }: Adder): Promise<Map<string, Error>> {
   const plain: AddCall[] = []
-  const others = new Map<string, { script: BatchedScript, calls: AddCall[] }>()
+  const runs: AddRun[] = []
   for (const { id, entry, onceSec, plain: made, general } of jobs) {
     const once = onceSec === 0 ? '' : onceSec
     if (shared !== undefined && made !== undefined) {
@@ -76,12 +76,8 @@ export async function addJobs (redis: Redis, jobs: readonly AddedJob[], { script
     const { name, args } = await commandOf(id, general())
     if (!isAdding(name)) throw new Error(`BullMQ adds a job with '${name}'`)
     const call = { id, ...scripts[name].call(args, [created, keyOf(id), meta, keyOf('limiter')], [entry, once]) }
-    const together = shared === undefined ? id : name
-    const run = others.get(together) ?? { script: scripts[name].script, calls: [] }
-    others.set(together, run)
-    run.calls.push(call)
+    runs.push({ script: scripts[name].script, calls: [call] })
   }
-  const runs: AddRun[] = [...others.values()]
   if (shared !== undefined && plain.length > 0) runs.unshift({ script: addPlainScript, calls: plain, shared: { ...shared, keys: [...shared.keys, created] } })
   const answers = replicas === undefined || replicas.needed === 0
     ? await Promise.all(runs.map(async ({ script, calls, shared }) => await script.run(redis, calls, shared)))

@@ -1,7 +1,7 @@
 import type { JobData, OutputRecord } from '@toolyard/contract'
 import type { Processor, Queue, QueueBaseOptions, RedisConnection, WorkerOptions } from 'bullmq'
 import type { Redis as Server } from 'ioredis'
-import { bullmq, ioredis } from '../redis/bullmq.ts'
+import { bullmq } from '../redis/bullmq.ts'
 import type { Redis } from '../redis/connection.ts'
 import { JobBackend, type JobBackendParts } from './job-backend.ts'
 import { EagerWorker } from './eager-worker.ts'
@@ -10,7 +10,6 @@ import { unknownScripts } from './job-scripts.ts'
 import { JobWorker } from './job-worker.ts'
 import { lockMs } from './lock.ts'
 import { internalName, keyPrefix } from '../redis/names.ts'
-import { WaitingTake } from './waiting-take.ts'
 
 /** BullMQ's queue. */
 export type JobQueue = Queue<JobData, OutputRecord, string, JobData, OutputRecord, string, JobBackend>
@@ -56,18 +55,9 @@ export function backendOn ({ backend = 'fast', listening, ...parts }: BackendPar
     const client = bullmq.createIORedisClient(redis as Server)
     const connection = listening ?? listenOn(redis)
     const keys = new bullmq.QueueKeys(keyPrefix)
-    const backendWith = (waiting?: WaitingTake, blocking?: RedisConnection): JobBackend => {
-      const rest = [connection, name, keys.getKeys(name), (type: string) => keys.toKey(name, type), { lockDuration: lockMs, ...options }, blocking, listening === undefined] as const
-      return isFast ? new FastBackend({ ...parts, waiting }, ...rest) : new JobBackend(parts, ...rest)
-    }
-    if (!withBlockingConnection) return backendWith()
-    const blockingClient = client.duplicate({ connectionName: `${keyPrefix}:${Buffer.from(name).toString('base64')}` })
-    const waitingWith = (waiting?: WaitingTake): JobBackend => backendWith(waiting, new bullmq.RedisConnection(blockingClient, { blocking: true, skipVersionCheck: true }))
-    // A cluster's client sends commands again by itself, each on its own: two don't stay together when a server is lost.
-    if (!isFast || redis instanceof ioredis.Cluster) return waitingWith()
-    const waiting = new WaitingTake(blockingClient as Redis)
-    Object.assign(blockingClient, { bzpopmin: async (marker: string, timeoutSec: number) => await waiting.wait(marker, timeoutSec) })
-    return waitingWith(waiting)
+    const blocking = withBlockingConnection ? new bullmq.RedisConnection(client.duplicate(), { blocking: true, skipVersionCheck: true }) : undefined
+    const rest = [connection, name, keys.getKeys(name), (type: string) => keys.toKey(name, type), { lockDuration: lockMs, ...options }, blocking, listening === undefined] as const
+    return isFast ? new FastBackend(parts, ...rest) : new JobBackend(parts, ...rest)
   }
 }
 

@@ -57,7 +57,6 @@ export class EagerWorker<Data, Result> extends JobWorker<Data, Result, FastBacke
   async #take (token: string): Promise<Job<Data, Result> | undefined> {
     this.#hasAsked = false
     try {
-      this.backend.waitAs(token)
       const job = await this.getNextJob(token) as Job<Data, Result> | undefined
       // Someone has limited the queue's rate.
       if (job === undefined && !this.#hasAsked) await this.rest(pauseMs)
@@ -104,6 +103,6 @@ export class EagerWorker<Data, Result> extends JobWorker<Data, Result, FastBacke
 
   protected override getBlockTimeout (blockUntil: number): number {
     this.#hasAsked = true
-    return Math.min(super.getBlockTimeout(blockUntil), this.backend.maximumBlockTimeout)
+    return super.getBlockTimeout(blockUntil)
   }
 }

@@ -40,12 +40,7 @@ export class JobRuns {
 
   /** From now on the job counts as run; false when it is somebody else's by now. */
   async begin (job: CountedJob, token: string): Promise<boolean> {
-    return noteBegun(job, await this.beginId(idOf(job), token))
-  }
-
-  /** The same for a job of which only the id is known. */
-  async beginId (id: string, token: string): Promise<boolean> {
-    return await this.#parts.beginnings.note(this.#callOf(id, token))
+    return noteBegun(job, await this.#parts.beginnings.note(this.#callOf(idOf(job), token)))
   }
 
   /**

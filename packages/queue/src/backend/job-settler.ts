@@ -1,84 +1,45 @@
 import type { ScriptCall } from '../redis/batched-script.ts'
 import type { Redis } from '../redis/connection.ts'
 import type { EndReply } from './job-backend.ts'
-import type { WrappedScript } from './job-scripts.ts'
 import { finishPlainScript } from './plain-scripts.ts'
 
-/** How a job ends. */
-export interface Ending {
-  /** For the script of plain jobs; undefined for a job that is none. */
-  plain: ScriptCall | undefined
-  /** For BullMQ's script. */
-  general: () => ScriptCall
-}
-
-interface Waiting extends Ending {
-  resolve: (ended: EndReply) => void
+interface Ending {
+  call: ScriptCall
+  resolve: (reply: EndReply | undefined) => void
   reject: (error: unknown) => void
 }
 
-/** Settles the jobs that end in one turn of the event loop with one command. */
+/** Settles the plain jobs that end in one turn of the event loop with one command. */
 export class JobSettler {
   readonly #redis: Redis
-  readonly #general: WrappedScript
   readonly #shared: () => ScriptCall
-  #ending: Waiting[] = []
+  #ending: Ending[] = []
 
-  /**
-   * @param general BullMQ's script
-   * @param shared what the script of plain jobs gets in all calls
-   */
-  constructor (redis: Redis, general: WrappedScript, shared: () => ScriptCall) {
+  /** @param shared what the script gets in all calls */
+  constructor (redis: Redis, shared: () => ScriptCall) {
     this.#redis = redis
-    this.#general = general
     this.#shared = shared
   }
 
-  /** @throws what Redis says to the job, or the connection to all of them. */
-  async settle (ending: Ending): Promise<EndReply> {
-    return await new Promise<EndReply>((resolve, reject) => {
-      this.#ending.push({ ...ending, resolve, reject })
-      if (this.#ending.length === 1) process.nextTick(() => { this.#settleAll() })
+  /**
+   * @returns undefined for a job that is not plain: BullMQ's script settles it.
+   * @throws what the connection says
+   */
+  async settle (call: ScriptCall): Promise<EndReply | undefined> {
+    return await new Promise<EndReply | undefined>((resolve, reject) => {
+      this.#ending.push({ call, resolve, reject })
+      if (this.#ending.length === 1) process.nextTick(() => { void this.#settleAll() })
     })
   }
 
-  #settleAll (): void {
+  async #settleAll (): Promise<void> {
     const ending = this.#ending
     this.#ending = []
-    const settle = async (): Promise<void> => { await this.#settleGeneral(await this.#settlePlain(ending)) }
-    settle().catch((error: unknown) => { for (const { reject } of ending) reject(error) })
-  }
-
-  /** Settles the plain jobs; those that aren't are left. */
-  async #settlePlain (ending: readonly Waiting[]): Promise<Waiting[]> {
-    const left: Waiting[] = []
-    const calls: ScriptCall[] = []
-    const called: Waiting[] = []
-    for (const one of ending) {
-      if (one.plain === undefined) {
-        left.push(one)
-        continue
-      }
-      calls.push(one.plain)
-      called.push(one)
-    }
-    if (calls.length === 0) return left
-    const replies = await finishPlainScript.run(this.#redis, calls, this.#shared())
-    for (const [place, one] of called.entries()) {
-      const reply = replies[place]
-      if (!Array.isArray(reply)) left.push(one)
-      else one.resolve(reply as EndReply)
-    }
-    return left
-  }
-
-  async #settleGeneral (ending: readonly Waiting[]): Promise<void> {
-    if (ending.length === 0) return
-    const replies = await this.#general.script.run(this.#redis, ending.map(({ general }) => general()))
-    for (const [place, { resolve, reject }] of ending.entries()) {
-      const reply = replies[place]
-      if (Array.isArray(reply)) resolve(reply as EndReply)
-      else reject(reply)
+    try {
+      const replies = await finishPlainScript.run(this.#redis, ending.map(({ call }) => call), this.#shared())
+      for (const [place, { resolve }] of ending.entries()) resolve(Array.isArray(replies[place]) ? replies[place] as EndReply : undefined)
+    } catch (error) {
+      for (const { reject } of ending) reject(error)
     }
   }
 }

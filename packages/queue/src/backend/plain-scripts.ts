@@ -82,8 +82,6 @@ local function start (id, token)
   for at = 1, #fields, 2 do job[fields[at]] = fields[at + 1] end
   local runs = (job.ats or 0) + 1
   local taken = {'processedOn', now, 'ats', whole(runs)}
-  -- The time of a worker that waits is when it began to.
-  if tonumber(job.timestamp or 0) > tonumber(now) then taken[2] = job.timestamp end
   if runs == (job.atm or 0) + 1 then
     table.insert(taken, '${unbegunField}')
     table.insert(taken, '1')
@@ -121,7 +119,7 @@ local function take (tokens)
 end
 `
 /**
- * ARGV: the time, in milliseconds since 1970, for a worker that waits the one when it began to; for how many milliseconds
+ * ARGV: the time, in milliseconds since 1970; for how many milliseconds
  * a worker holds a job. ARGV of a call: the worker's token. Answers what BullMQ's script would, or nil.
  */
 export const takePlainScript = new BatchedScript('take-plain', allCalls(`

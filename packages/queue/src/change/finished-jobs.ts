@@ -119,7 +119,7 @@ export class FinishedJobs {
   }
 
   async #remove (queue: string, ids: readonly string[]): Promise<number> {
-        return Number(await whileAvailable(this.#parts.redis.eval(removeScript, 3, queueKey(queue, 'completed'), queueKey(queue, 'failed'), createdKey(queue), queueStem(queue), ...ids)))
+    return Number(await whileAvailable(this.#parts.redis.eval(removeScript, 3, queueKey(queue, 'completed'), queueKey(queue, 'failed'), createdKey(queue), queueStem(queue), ...ids)))
   }
 
   async #log (queue: string, jobId: string, keyName: string): Promise<void> {
