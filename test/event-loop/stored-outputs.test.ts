@@ -63,4 +63,12 @@ t.test('promise 10: no failures hold up the API or a worker', async t => {
     }
     await leavesLoopsFree(t, `20 failures of ${what}`, fail)
   }
+
+  const details = worstTexts(65_000)['lists'] ?? ''
+  write(`{"error":"no","more":${details}}`)
+  for (let at = 0; at < 10; at++) await client.batch(Array.from({ length: 20 }, (_, at) => ({ call_id: String(at), name: 'fail' })))
+  await leavesLoopsFree(t, 'a list of failures', async () => {
+    const { body: { jobs = [] } } = await client.request<{ jobs?: Array<{ error: { details: { more: unknown } } }> }>('/v1/jobs?limit=200')
+    t.ok(jobs.length === 200 && jobs.every(({ error }) => JSON.stringify(error.details.more) === details), 'each has its details')
+  })
 })

@@ -30,7 +30,11 @@ export async function queueOfJob (jobs: JobReader, id: string, { queueAllowlist 
  * small values and write them again takes 0.2 s.
  */
 export async function sendJob (reply: FastifyReply, job: ReadJob, rest: object = {}): Promise<never> {
-  const body = `{"ok":true,"job":${jobJson(job)}${Object.entries(rest).map(([name, value]) => `,"${name}":${JSON.stringify(value)}`).join('')}}`
+  return await sendJson(reply, `{"ok":true,"job":${jobJson(job)}${Object.entries(rest).map(([name, value]) => `,"${name}":${JSON.stringify(value)}`).join('')}}`)
+}
+
+/** Answers with what is JSON already. */
+export async function sendJson (reply: FastifyReply, json: string): Promise<never> {
   // A text would be taken for a value that is to be written as JSON.
-  return await reply.header('content-type', 'application/json; charset=utf-8').send(Buffer.from(body))
+  return await reply.header('content-type', 'application/json; charset=utf-8').send(Buffer.from(json))
 }

@@ -5,7 +5,7 @@ import { queueRefusal } from '@toolyard/manifests'
 import { CursorError, type JobCanceller, type JobLister, type JobReader } from '@toolyard/queue'
 import { Type } from 'typebox'
 import type { App } from '../app.ts'
-import { findJob, queueOfJob, sendJob } from '../found-job.ts'
+import { findJob, queueOfJob, sendJob, sendJson } from '../found-job.ts'
 import type { JobSubmitter } from '../invocation/job-submitter.ts'
 import { principalOf } from '../plugins/auth.ts'
 
@@ -36,7 +36,7 @@ export async function jobRoutes (app: App, { submitter, jobs, lister, canceller 
     return await sendJob(reply.code(idempotent ? 200 : 201), job, { idempotent })
   })
 
-  app.get('/jobs', { config: { makesWork: true }, schema: { response: { 200: JobList, '4xx': ErrorBody, '5xx': ErrorBody } } }, async request => {
+  app.get('/jobs', { config: { makesWork: true }, schema: { response: { 200: JobList, '4xx': ErrorBody, '5xx': ErrorBody } } }, async (request, reply) => {
     const query = parseJobListQuery(request.query as Record<string, unknown>)
     const principal = principalOf(request)
     const refusal = query.queue === undefined ? undefined : queueRefusal({ queues: principal.queueAllowlist }, query.queue)
@@ -44,7 +44,7 @@ export async function jobRoutes (app: App, { submitter, jobs, lister, canceller 
     const page = await lister.list(query, principal.queueAllowlist).catch((error: unknown) => {
       throw error instanceof CursorError ? new HttpError('VALIDATION_ERROR', error.message) : error
     })
-    return { ok: true as const, jobs: page.jobs, count: page.jobs.length, next_cursor: page.nextCursor }
+    return await sendJson(reply, `{"ok":true,"jobs":${page.jobsJson},"count":${page.count},"next_cursor":${JSON.stringify(page.nextCursor)}}`)
   })
 
   app.get('/jobs/:id', { schema: { params, response: { 200: JobResponse, '4xx': ErrorBody, '5xx': ErrorBody } } }, async (request, reply) => {

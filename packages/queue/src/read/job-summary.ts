@@ -3,12 +3,13 @@ import { cancelled } from '../record/cancellation.ts'
 import type { Redis } from '../redis/connection.ts'
 import type { IndexedJob } from '../record/job-index.ts'
 import type { JobQueues } from '../queues/job-queues.ts'
+import { mapInTurns } from './map-in-turns.ts'
 import { jobKey, placeOfKey } from '../redis/names.ts'
 import { pipelined } from '../redis/pipelined.ts'
 import { decodeFailure, runsOf } from '../record/settlement.ts'
 import { whileAvailable } from '../redis/unavailable.ts'
 
-/** The fields of a job's record that a summary is made of; none of them is large. */
+/** The fields of a job's record that a summary is made of; none of them is large but the reason, with the details of a failure. */
 const fields = ['timestamp', 'processedOn', 'finishedOn', 'ats', 'failedReason', 'cancelled', 'seen', 'parentKey'] as const
 
 interface Record {
@@ -50,7 +51,7 @@ async function readRecords (redis: Redis, jobs: readonly IndexedJob[]): Promise<
     pipeline.hmget(jobKey(queue, id), ...fields)
     pipeline.hexists(jobKey(queue, id), 'returnvalue')
   })
-  return replies.map(reply => {
+  return await mapInTurns(replies, reply => {
     if (reply instanceof Error) throw reply
     const [values, hasOutput] = reply as [Array<string | null>, number]
     return decode(values, hasOutput === 1)
