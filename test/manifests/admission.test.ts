@@ -97,7 +97,7 @@ t.test('the event loop gets a turn before the arguments are checked again withou
   const found = (await probe(t)).get('probe')
   if (found === undefined) throw new Error('the tool was refused')
   const seen: string[] = []
-  const registered = { ...found, validate: (args: Record<string, unknown>) => { seen.push('check'); return found.validate(args) } }
+  const registered = { ...found, check: async (args: Record<string, unknown>) => { seen.push('check'); return await found.check(args) } }
   setImmediate(() => seen.push('turn'))
   await admitCall({ registered, key: {} }, { word: 'x', times: null }, deployment)
   t.strictSame(seen, ['check', 'turn', 'check'])

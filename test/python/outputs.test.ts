@@ -10,11 +10,11 @@ function createCompiler (): { compile: CompileSchema, count: () => number } {
   const compile: CompileSchema = schema => {
     count += 1
     const { properties, required } = schema as { properties: Record<string, { type: string }>, required: string[] }
-    return value => {
+    return async value => {
       const missing = required.filter(name => !(name in value)).map(name => ({ path: `/${name}`, message: 'is required' }))
       const wrong = required.filter(name => name in value && !hasType(value[name], properties[name]?.type)).map(name => ({ path: `/${name}`, message: `must be ${properties[name]?.type}` }))
       const issues = [...missing, ...wrong]
-      return issues.length === 0 ? { ok: true } : { ok: false, issues }
+      return await Promise.resolve(issues.length === 0 ? { ok: true } : { ok: false, issues })
     }
   }
   return { compile, count: () => count }

@@ -1,6 +1,6 @@
 import { protocol } from '@toolyard/contract/terms'
 import { createExecutors, openAudit, openSandbox, type Sandbox } from '@toolyard/executors'
-import { createSchemaCompiler, openRegistrySource, readYaml, reportFindings, reportReload, type Registry } from '@toolyard/manifests'
+import { createSchemas, openRegistrySource, readYaml, reportFindings, reportReload, type Registry } from '@toolyard/manifests'
 import {
   connectRedis, EntryLocks, ImportFaultTable, isConnected, JobCanceller, JobQueues, JobTypeTable, OutputStore, QueueDirectory, RedisGuard, RedisUnavailableError, reportRedis, StepJobs,
   ToolInventories, WorkerHeartbeat, WorkerPool, type Redis, describeBackend, usedBackend
@@ -60,12 +60,12 @@ export async function runWorker (): Promise<void> {
   onHangup(() => { void tools.reload() })
   const sandbox = await provideSandbox(settings, tools.current(), logger)
   metrics.sandbox.opened(sandbox.report.missing)
-  const schemas = createSchemaCompiler()
+  const schemas = createSchemas()
   const builtins = builtinSettingsOf(settings)
   const secrets = [...apiKeysOf(settings).map(key => key.key), ...settings.CALLBACK_SECRET === undefined ? [] : [settings.CALLBACK_SECRET], ...builtins.webSearch?.braveKey === undefined ? [] : [builtins.webSearch.braveKey]]
   const executors = createExecutors({
     sandbox,
-    compileSchema: schema => schemas.validator(schema),
+    compileSchema: schema => schemas.validators(schema).check,
     logger,
     workspaceDir: settings.WORKSPACE_DIR,
     serviceFiles: serviceFilesOf(settings, process.env),

@@ -93,7 +93,7 @@ export function createExecutors (options: ExecutorOptions): Executors {
     groupMembers: options.sandbox?.groups?.members ?? [],
     onHostEnd: (root, message) => { options.logger?.warn({ root, message }, 'a Python host ended') }
   })
-  const python = { ...host, hosts, checkOutput: createOutputCheck(options.compileSchema ?? (() => () => ({ ok: true }))) }
+  const python = { ...host, hosts, checkOutput: createOutputCheck(options.compileSchema ?? (() => async () => await Promise.resolve({ ok: true }))) }
   const builtins = createBuiltins(options.builtins ?? {}, threads)
 
   async function runTool (tool: Tool, args: Record<string, unknown>, context: RunContext): Promise<Outcome> {

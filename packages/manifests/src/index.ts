@@ -17,7 +17,7 @@ export { admitCall, admitTool, isEnabled, makesJobs, permissionRefusal, queueRef
 export { importFinding, type ImportedTool, type ImportFault, type ImportFaults } from './registry/import-faults.ts'
 export { validateManifests, type Validation, type ValidationOptions } from './lint/validation.ts'
 export type { DocumentPath, Finding } from './finding/finding.ts'
-export { createSchemaCompiler, type SchemaCompiler } from './schema/compiler.ts'
+export { createSchemas, type Schemas } from './schema/schemas.ts'
 export { withoutStrictNulls } from './schema/strict-nulls.ts'
 export { holdsAtMost } from './schema/validator.ts'
 export type {

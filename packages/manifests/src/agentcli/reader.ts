@@ -9,7 +9,7 @@ import type { Layer, LayerEntry, ManifestText } from '../layer/layer.ts'
 import { manifestLimits } from '../tool/limits.ts'
 import { sortPermissions } from '../tool/permissions.ts'
 import { isSchemaObject } from '../schema/check.ts'
-import type { SchemaCompiler } from '../schema/compiler.ts'
+import type { Schemas } from '../schema/schemas.ts'
 import type { Tool } from '../tool/tool.ts'
 import { decodeManifest, type AgentcliEntry } from './entry.ts'
 import { located, readEntry } from './entry-tool.ts'
@@ -40,7 +40,7 @@ export async function readAgentcli ({ file, value, schemas, everyFault, ...text 
   for (const [index, entry] of decoded.entries.entries()) {
     if (entry === undefined) continue
     const read = entries.get(index)
-    const unusable = read?.kind === 'switch' ? [] : schemaFaults(entry, index, schemas)
+    const unusable = read?.kind === 'switch' ? [] : await schemaFaults(entry, index, schemas)
     findings.add([...permissionFindings(entry, index), ...longTimeout(entry, index), ...unusable])
     if (read?.kind === 'tool') findings.add(secretFindings(read.tool))
     if (read !== undefined && unusable.length === 0) served.push(read)
@@ -67,10 +67,10 @@ function checkEntries (decoded: ReadonlyArray<AgentcliEntry | undefined>, file: 
 }
 
 /** Why an entry is left out, alone: its schema can't be used (A6). */
-function schemaFaults ({ name, schema }: AgentcliEntry, index: number, schemas: SchemaCompiler): Remark[] {
+async function schemaFaults ({ name, schema }: AgentcliEntry, index: number, schemas: Schemas): Promise<Remark[]> {
   if (schema === undefined) return []
   const faults = isSchemaObject(schema)
-    ? schemas.check(schema).map(({ message, fix }) => new ManifestFault('A6', `schema ${message}`, { fix }))
+    ? (await schemas.check(schema)).map(({ message, fix }) => new ManifestFault('A6', `schema ${message}`, { fix }))
     : [new ManifestFault('A6', 'schema must be a JSON object', { fix: 'Write a JSON Schema of the arguments, or leave schema out.' })]
   return faults.map(fault => located(fault, index, name)).map(({ rule, message, place }) => ({ severity: 'error', rule, message, ...place }))
 }

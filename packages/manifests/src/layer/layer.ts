@@ -1,6 +1,6 @@
 import type { DuplicateKey } from '../document/duplicate-keys.ts'
 import type { Finding } from '../finding/finding.ts'
-import type { SchemaCompiler } from '../schema/compiler.ts'
+import type { Schemas } from '../schema/schemas.ts'
 import type { Skill } from './skill.ts'
 import type { Tool } from '../tool/tool.ts'
 
@@ -50,5 +50,5 @@ export interface ManifestText {
   duplicates: readonly DuplicateKey[]
   /** Whether every fault is told, also where the first one decides. */
   everyFault: boolean
-  schemas: SchemaCompiler
+  schemas: Schemas
 }

@@ -8,13 +8,13 @@ import type { RegisteredTool } from './registry.ts'
 
 /** Checks a call's arguments. In strict mode models send null for an optional argument that they leave out. */
 export async function checkArguments (registered: RegisteredTool, args: Record<string, unknown>): Promise<ArgumentsResult> {
-  const checked = registered.validate(args)
+  const checked = await registered.check(args)
   if (checked.ok) return checked
   // Large arguments have taken this turn of the event loop already.
   await turn()
   // Such a null is no fault, also where something else is.
   const stripped = withoutStrictNulls(registered.tool.parameters, args)
-  return stripped === args ? checked : registered.validate(stripped)
+  return stripped === args ? checked : await registered.check(stripped)
 }
 
 /** What is wrong with arguments, in one line: of a skill in the words of its format, where that has any (X18). */

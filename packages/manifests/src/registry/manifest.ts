@@ -7,7 +7,7 @@ import { ManifestFault, wholeFinding } from '../finding/finding.ts'
 import { agentcliByDefault, isYaml, mentionsToolManifest, recognizeDirectory, recognizeValue, type Format, type Recognition } from './format.ts'
 import type { Layer, ManifestText } from '../layer/layer.ts'
 import { manifestFile, parseManifest, readManifestText, refuseDeep, watchedFiles, type ManifestFileText } from '../document/manifest-file.ts'
-import type { SchemaCompiler } from '../schema/compiler.ts'
+import type { Schemas } from '../schema/schemas.ts'
 import type { SkillOptions } from '../skill/tools/options.ts'
 import { readSkillOf, readSkills } from '../skill/reader.ts'
 import { readToolManifest } from '../tool-manifest/reader.ts'
@@ -19,7 +19,7 @@ const formatRules: Record<Format, string> = { agentcli: 'A1', 'tool-manifest': '
 
 /** What the readers of all formats share. */
 export interface ReaderTools {
-  schemas: SchemaCompiler
+  schemas: Schemas
   skills: SkillOptions
   yaml: YamlMemory
   /** Whether a manifest whose reading ends at its first fault yields a finding for each. */

@@ -9,7 +9,7 @@ import type { Layer } from '../layer/layer.ts'
 import { readManifest } from './manifest.ts'
 import { createYamlMemory, type YamlMemory } from '../document/yaml-memory.ts'
 import { mergeLayers, type LayerStep, type Merged } from './merge.ts'
-import { createSchemaCompiler, type SchemaCompiler, type SchemaMemory } from '../schema/compiler.ts'
+import { createSchemas, type Schemas, type SchemasMemory } from '../schema/schemas.ts'
 import type { ArgumentsResult } from '../schema/validator.ts'
 import { refuseUntrusted } from '../program/refuse-untrusted.ts'
 import { joinSkills } from '../skill/join.ts'
@@ -25,6 +25,8 @@ export interface RegisteredTool {
   readonly version: string
   /** Checks a call's arguments against the schema (X18); the result holds a copy with defaults filled in. */
   validate (args: Record<string, unknown>): ArgumentsResult
+  /** The same without holding up the event loop: the first use of a schema compiles it. */
+  check (args: Record<string, unknown>): Promise<ArgumentsResult>
 }
 
 /** The tools visible now: all layers merged. It never changes; a reload makes a new one. */
@@ -89,7 +91,7 @@ const publishableName = new RegExp(publishableNamePattern)
 
 /** What one load leaves for the next. */
 interface Memory {
-  schemas: SchemaMemory
+  schemas: SchemasMemory
   yaml: YamlMemory['readings']
 }
 
@@ -100,7 +102,7 @@ interface ReadManifests {
   layers: readonly Layer[]
   skills: readonly Skill[]
   files: readonly string[]
-  schemas: SchemaCompiler
+  schemas: Schemas
   memory: Memory
 }
 
@@ -115,7 +117,7 @@ export async function loadRegistry (options: RegistryOptions): Promise<Registry>
 async function load (options: RegistryOptions, known: Memory | undefined, faults: ImportFaults = new Map()): Promise<Registry> {
   const { manifests, builtins = true, policy = {}, strictPrograms = false, everyFault = false } = options
   const skills = { ...defaultSkillOptions, ...options.skills }
-  const schemas = createSchemaCompiler(known?.schemas)
+  const schemas = createSchemas(known?.schemas)
   const yaml = createYamlMemory(known?.yaml)
   const layers: Layer[] = []
   for (const manifest of manifests) layers.push(await readManifest(manifest, { schemas, yaml, skills, everyFault }))
@@ -174,8 +176,8 @@ function filesOf (layers: readonly Layer[]): string[] {
   return [...new Set(layers.flatMap(({ files = [] }) => files))]
 }
 
-function registeredTool (tool: Tool, schemas: SchemaCompiler): RegisteredTool {
-  return { tool, version: toolVersion(tool), validate: schemas.validator(tool.parameters) }
+function registeredTool (tool: Tool, schemas: Schemas): RegisteredTool {
+  return { tool, version: toolVersion(tool), ...schemas.validators(tool.parameters) }
 }
 
 /** Where a tool was declared is left out: moving an entry to another file changes nothing that is served. */

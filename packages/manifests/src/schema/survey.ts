@@ -4,6 +4,8 @@ import { dataKeywords, mapKeywords, plainKeywords, referenceKeywords } from './k
 export interface SchemaSurvey {
   /** Subschemas. */
   nodes: number
+  /** What it costs to check and to compile, in keywords. */
+  cost: number
   /** Regular expressions: of `pattern`, and the names in `patternProperties`. */
   patterns: Set<string>
   /** It has defaults, so that applying them changes the arguments. */
@@ -21,7 +23,7 @@ export interface SchemaSurvey {
 
 /** Walks over a schema; it must not be nested without bound, which the reading of manifests sees to. */
 export function surveySchema (schema: object): SchemaSurvey {
-  const survey: SchemaSurvey = { nodes: 0, patterns: new Set(), defaults: false, keywords: new Set(), tuples: false, plain: true, remote: [], asynchronous: false }
+  const survey: SchemaSurvey = { nodes: 0, cost: 0, patterns: new Set(), defaults: false, keywords: new Set(), tuples: false, plain: true, remote: [], asynchronous: false }
   visit(schema, survey)
   return survey
 }
@@ -33,6 +35,7 @@ function visit (schema: unknown, survey: SchemaSurvey): void {
   }
   if (typeof schema !== 'object' || schema === null) return
   survey.nodes++
+  survey.cost++
   for (const [keyword, value] of Object.entries(schema)) {
     note(keyword, value, survey)
     if (dataKeywords.has(keyword)) continue
@@ -41,8 +44,24 @@ function visit (schema: unknown, survey: SchemaSurvey): void {
   }
 }
 
+/** Keywords that are not compiled. */
+const annotations: ReadonlySet<string> = new Set(['$schema', '$comment', 'title', 'description', 'examples', 'deprecated', 'readOnly', 'writeOnly'])
+/** To judge a pattern takes as long as to compile so many keywords. */
+const patternCost = 25
+/** Names and values that are compiled in the time of one keyword. */
+const valuesPerKeyword = 8
+
+function costOf (keyword: string, value: unknown): number {
+  if (annotations.has(keyword)) return 0
+  if (keyword === 'pattern') return patternCost
+  if (keyword === 'patternProperties') return patternCost * Object.keys(Object(value) as object).length
+  if (keyword === 'dependentRequired' || keyword === 'dependencies') return JSON.stringify(value ?? null).length / valuesPerKeyword
+  return 1 + (Array.isArray(value) ? value.length / valuesPerKeyword : 0)
+}
+
 function note (keyword: string, value: unknown, survey: SchemaSurvey): void {
   survey.keywords.add(keyword)
+  survey.cost += costOf(keyword, value)
   if (!plainKeywords.has(keyword)) survey.plain = false
   if (keyword === 'items' && Array.isArray(value)) survey.tuples = true
   // Ajv refuses an empty list; the meta-schemas of 2019-09 and 2020-12 do not.

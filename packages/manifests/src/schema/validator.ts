@@ -8,6 +8,9 @@ export type ArgumentsResult = { ok: true, arguments: Record<string, unknown> } |
 
 export type Validator = (args: Record<string, unknown>) => ArgumentsResult
 
+/** Arguments that take more to check than any are worth. */
+export const tooComplex: ArgumentsResult = { ok: false, issues: [{ path: '/', message: 'is too complex to check against the schema of the tool' }] }
+
 /** A compiled schema. `run` resets the counter of steps first. */
 export interface CompiledSchema {
   run: (value: unknown) => readonly ErrorObject[]
@@ -54,7 +57,7 @@ export function createValidator (source: SchemaSource): Validator {
     } catch (error) {
       // RangeError: the stack, in a schema that follows itself; counted or not, the arguments can't be judged.
       if (error instanceof TooComplex || error instanceof RangeError) {
-        return { ok: false, issues: [{ path: '/', message: 'is too complex to check against the schema of the tool' }] }
+        return tooComplex
       }
       throw error
     }

@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { ManifestFault, wholeFinding, type Finding } from '../finding/finding.ts'
 import type { Layer } from '../layer/layer.ts'
-import type { SchemaCompiler } from '../schema/compiler.ts'
+import type { Schemas } from '../schema/schemas.ts'
 import type { Tool } from '../tool/tool.ts'
 import { parseSkillDocument, type FrontMatter } from './text/front-matter.ts'
 import { isInstalled } from './tools/installed.ts'
@@ -18,7 +18,7 @@ export interface SkillDirectory {
   /** Absolute path: a skill, or a directory of skills. */
   directory: string
   options: SkillOptions
-  schemas: SchemaCompiler
+  schemas: Schemas
   /** Whether every fault is told, also where the first one decides. */
   everyFault: boolean
 }

@@ -5,7 +5,7 @@ import { jobTypeOf } from '../tool/job-type.ts'
 import type { LayerEntry } from '../layer/layer.ts'
 import { sortPermissions } from '../tool/permissions.ts'
 import { limitsOfSnake, SnakeLimits } from '../program/limit-fields.ts'
-import type { SchemaCompiler } from '../schema/compiler.ts'
+import type { Schemas } from '../schema/schemas.ts'
 import type { Tool } from '../tool/tool.ts'
 import { ToolDescriptor, ToolSwitch } from './definition.ts'
 import { fieldFaults } from './field-faults.ts'
@@ -23,7 +23,7 @@ export interface EntryReading {
 export interface EntryPlace {
   file: string
   index: number
-  schemas: SchemaCompiler
+  schemas: Schemas
 }
 
 /** Names that people write for fields of this format. */
@@ -33,7 +33,7 @@ const runtimeAliases = { ...permissionAliases, timeout: 'timeout_seconds', timeo
 /**
  * Reads one entry (P13 to P23, PC4, PC5), without looking for its module. All that is wrong is found (PC6).
  */
-export function readEntry (value: unknown, place: EntryPlace): EntryReading {
+export async function readEntry (value: unknown, place: EntryPlace): Promise<EntryReading> {
   const { index, file } = place
   const path = ['tools', index]
   if (!isRecord(value)) {
@@ -50,7 +50,7 @@ export function readEntry (value: unknown, place: EntryPlace): EntryReading {
     return { entry: { kind: 'switch', name, enabled: disabled !== true && enabled !== false, file, index }, findings: unknown }
   }
   const descriptor = value as ToolDescriptor
-  const own = descriptorFindings(descriptor, path, place.schemas).map((finding): Remark => ({ ...named, ...finding }))
+  const own = (await descriptorFindings(descriptor, path, place.schemas)).map((finding): Remark => ({ ...named, ...finding }))
   const findings = [...own, ...unknown]
   if (findings.some(({ severity }) => severity === 'error')) return { findings }
   return { entry: { kind: 'tool', tool: toolOf(descriptor, place), override: descriptor.override ?? false }, findings }
@@ -88,14 +88,14 @@ function toolOf (descriptor: ToolDescriptor, { file, index }: EntryPlace): Tool 
 }
 
 /** What is wrong with fields that have their type. */
-function descriptorFindings (descriptor: ToolDescriptor, path: DocumentPath, schemas: SchemaCompiler): Remark[] {
+async function descriptorFindings (descriptor: ToolDescriptor, path: DocumentPath, schemas: Schemas): Promise<Remark[]> {
   const { inputs = {}, outputs = {}, runtime = {}, permissions = [] } = descriptor
   const at = (...steps: Array<string | number>): { path: DocumentPath, place: string } => ({ path: [...path, ...steps], place: placeOf([...path, ...steps]) })
   const remark = (severity: Remark['severity'], rule: string, where: { path: DocumentPath, place: string }, says: string, fix: string): Remark =>
     ({ severity, rule, path: where.path, message: `${where.place} ${says}`, fix })
   const found: Remark[] = []
   for (const [name, schema] of [['inputs', parametersOf(inputs)], ['outputs', { type: 'object', properties: outputsOf(outputs) }]] as const) {
-    for (const fault of schemas.check(schema)) found.push(remark('error', 'X17', at(name), fault.message, fault.fix))
+    for (const fault of await schemas.check(schema)) found.push(remark('error', 'X17', at(name), fault.message, fault.fix))
   }
   for (const name of wrongDefaults(inputs)) {
     found.push(remark('warning', 'X17', at('inputs', name, 'default'), 'does not fit the parameter: a call without it is refused', 'Correct the default, or remove it.'))

@@ -27,7 +27,7 @@ export async function readToolManifest (manifest: ManifestText): Promise<Layer> 
   const switches: LayerEntry[] = []
   const unplaced: UnplacedEntry[] = []
   for (const [index, value] of header.tools.entries()) {
-    const { entry, findings: own } = readEntry(value, { file, index, schemas })
+    const { entry, findings: own } = await readEntry(value, { file, index, schemas })
     const faults = [...duplicateRemarks(duplicates, index), ...nameRemarks(value, index, names)]
     findings.add([...faults, ...own])
     if (faults.length === 0 && entry?.kind === 'switch') switches.push(entry)

@@ -20,6 +20,13 @@ export const manifestLimits = {
   depth: 100,
   /** Subschemas in one tool's schema. */
   schemaNodes: 5_000,
+  /** What a schema that is compiled on the main thread may cost, in keywords: they take some 20 ms. */
+  smallSchemaCost: 100,
+  /** Milliseconds that one task with a large schema may wait and take, and megabytes of heap that their thread has: last resorts. */
+  schemaMs: 60_000,
+  schemaHeapMb: 512,
+  /** Large schemas that stay compiled. */
+  compiledSchemas: 500,
   /** UTF-16 units of one pattern in a schema. */
   patternChars: 1_000,
   /** Problems that are named when arguments are refused. */

@@ -2,13 +2,13 @@ import { isRecord } from '@toolyard/contract/terms'
 import type { JsonSchema, PythonRun } from '@toolyard/manifests'
 
 /** A compiled schema: what is wrong with a value, by JSON pointer. It never changes the value. */
-export type SchemaCheck = (value: Record<string, unknown>) => { ok: true } | { ok: false, issues: ReadonlyArray<{ path: string, message: string }> }
+export type SchemaCheck = (value: Record<string, unknown>) => Promise<{ ok: true } | { ok: false, issues: ReadonlyArray<{ path: string, message: string }> }>
 
 /** Compiles a JSON Schema of an object. */
 export type CompileSchema = (schema: JsonSchema) => SchemaCheck
 
 /** Says what is wrong with what a tool returned, in one line; undefined when it is as declared. */
-export type OutputCheck = (run: PythonRun, output: unknown) => string | undefined
+export type OutputCheck = (run: PythonRun, output: unknown) => Promise<string | undefined>
 
 /**
  * Makes the check of declared `outputs` (P21): the tool returns an object with every declared output, each as its
@@ -24,11 +24,11 @@ export function createOutputCheck (compile: CompileSchema): OutputCheck {
     return check
   }
 
-  return (run, output) => {
+  return async (run, output) => {
     if (run.outputs === undefined) return undefined
     if (!isRecord(output)) return 'the output is not an object'
     if (output['success'] === false) return undefined
-    const result = checkOf(run, run.outputs)(output)
+    const result = await checkOf(run, run.outputs)(output)
     if (result.ok) return undefined
     return `the output is not as declared: ${result.issues.map(({ path, message }) => `${path} ${message}`).join(', ')}`
   }

@@ -117,8 +117,8 @@ async function checked (outcome: Outcome, run: PythonRun, context: RunContext, c
 async function faultOf ({ output, json, parts = 0, cut }: Success, run: PythonRun, check: OutputCheck): Promise<string | undefined> {
   if (cut !== undefined) return 'the output is too long to be checked'
   if (parts > limits.bodyParts) return `the output holds more than ${limits.bodyParts} objects, lists and fields, and is not checked`
-  if (json === undefined) return check(run, output)
+  if (json === undefined) return await check(run, output)
   const value: unknown = JSON.parse(json)
   await turn()
-  return check(run, value)
+  return await check(run, value)
 }

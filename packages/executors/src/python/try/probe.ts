@@ -28,7 +28,7 @@ export async function probePython (boxFor: (hidden: readonly string[]) => HostBo
     { kind: 'python', root: bait.root, module: 'canary', config: {}, strictOutputs: false },
     { secrets: bait.hidden },
     { jobId: 'probe', timeoutMs, signal: new AbortController().signal, log: () => {} },
-    { hosts, box, workspaceDir, maxOutputBytes: 65_536, audit: { record: () => {}, flush: async () => { await Promise.resolve() } }, threads: new Threads(), checkOutput: () => undefined, onSurvivors: () => {} }
+    { hosts, box, workspaceDir, maxOutputBytes: 65_536, audit: { record: () => {}, flush: async () => { await Promise.resolve() } }, threads: new Threads(), checkOutput: async () => { await Promise.resolve(); return undefined }, onSurvivors: () => {} }
   )
   try {
     const first = await call()

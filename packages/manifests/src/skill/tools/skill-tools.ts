@@ -3,7 +3,7 @@ import { ManifestFault, wholeFinding, type Finding } from '../../finding/finding
 import { goQuote } from '../../finding/go-quote.ts'
 import { jobTypeOf } from '../../tool/job-type.ts'
 import { limitsOf } from '../../program/limit-fields.ts'
-import type { SchemaCompiler } from '../../schema/compiler.ts'
+import type { Schemas } from '../../schema/schemas.ts'
 import type { Tool } from '../../tool/tool.ts'
 import { skillArg } from './arg-mapping.ts'
 import { checkPair, mappingRemarks } from './execution-check.ts'
@@ -19,7 +19,7 @@ export interface SkillToolsSource {
   /** Absolute path of the skill's directory. */
   directory: string
   options: SkillOptions
-  schemas: SchemaCompiler
+  schemas: Schemas
   /** Whether every fault is told, also where the first one decides. */
   everyFault: boolean
 }
@@ -44,7 +44,7 @@ export async function skillTools (source: SkillToolsSource): Promise<{ tools?: T
     const place = { file, index, tool: declaration.name }
     const prefix = `tool[${index}] ${goQuote(declaration.name)}: `
     const own = executions.filter(({ tool }) => tool === declaration.name)
-    const faults = toolFaults(declaration, own, source)
+    const faults = await toolFaults(declaration, own, source)
     findings.push(...faults.map(({ rule, message, place: where }) => ({ ...where, ...place, severity: 'error' as const, rule, message: prefix + message })))
     for (const each of own) {
       const remarks = [...mappingRemarks(each, declaration, contents.allowlist ?? {}), ...await programs(each)]
@@ -75,7 +75,7 @@ function strayExecutions ({ contents: { tools = [], execution = [] }, file }: Sk
 }
 
 /** Why a tool isn't served. */
-function toolFaults ({ parameters }: ToolDeclaration, executions: readonly PlacedExecution[], { contents: { allowlist = {} }, schemas }: SkillToolsSource): ManifestFault[] {
+async function toolFaults ({ parameters }: ToolDeclaration, executions: readonly PlacedExecution[], { contents: { allowlist = {} }, schemas }: SkillToolsSource): Promise<ManifestFault[]> {
   const [first, second] = executions
   const faults: ManifestFault[] = []
   if (first === undefined) faults.push(new ManifestFault('S6', 'no execution says how to run it', { fix: 'Add an execution whose tool is this name.' }))
@@ -84,7 +84,7 @@ function toolFaults ({ parameters }: ToolDeclaration, executions: readonly Place
     const fault = checkPair(allowlist, binary, subcommand, { binary: 'S12', subcommand: 'S13' })
     if (fault !== undefined) faults.push(new ManifestFault(fault.rule, fault.message, { ...fault.place, path: ['execution', at, fault.rule === 'S12' ? 'binary' : 'subcommand'] }))
   }
-  return [...faults, ...schemas.check(parameters ?? {}).map(({ message, fix }) => new ManifestFault('S8', `parameters ${message}`, { fix }))]
+  return [...faults, ...(await schemas.check(parameters ?? {})).map(({ message, fix }) => new ManifestFault('S8', `parameters ${message}`, { fix }))]
 }
 
 function skillTool (declaration: ToolDeclaration, index: number, execution: Execution, { contents: { allowlist = {} }, file, directory, options }: SkillToolsSource): Tool {

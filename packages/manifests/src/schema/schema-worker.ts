@@ -1,0 +1,16 @@
+import { parentPort } from 'node:worker_threads'
+import { manifestLimits } from '../tool/limits.ts'
+import type { JsonSchema } from '../tool/tool.ts'
+import { createSchemaCompiler } from './compiler.ts'
+import type { SchemaAnswer, SchemaTask } from './schema-thread.ts'
+
+/** The thread that `schema-thread.ts` starts. */
+let compiler = createSchemaCompiler()
+
+parentPort?.on('message', ({ id, json, args }: SchemaTask) => {
+  // Schemas that reloads have replaced are forgotten with all others.
+  if (compiler.memory.validators.size > manifestLimits.compiledSchemas) compiler = createSchemaCompiler()
+  const schema = JSON.parse(json) as JsonSchema
+  const answer: SchemaAnswer = args === undefined ? { id, faults: compiler.check(schema) } : { id, result: compiler.validator(schema)(args) }
+  parentPort?.postMessage(answer)
+})

@@ -1,0 +1,23 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { entry, errors, load } from './fixture.ts'
+
+const fields = (count: number, field: object): Record<string, object> => Object.fromEntries(Array.from({ length: count }, (_, at) => [`p${at}`, field]))
+const large = { type: 'object', properties: { ...fields(80, { type: 'integer', default: 1 }), text: { type: 'string', pattern: '^x+$' } }, required: ['text'], additionalProperties: false }
+
+t.test('a large schema, which is used in a thread, says of arguments what it says when it is used here', async t => {
+  const tool = (await load(t, entry({ schema: large }))).get('probe')
+  const args = fc.dictionary(fc.constantFrom('p0', 'p79', 'text', 'other'), fc.oneof(fc.integer(), fc.stringMatching(/^[xy]{0,3}$/)))
+  await t.resolves(fc.assert(fc.asyncProperty(args, async args => {
+    t.strictSame(await tool?.check(args), tool?.validate(args))
+  }), { numRuns: 50 }))
+})
+
+t.test('faults of a large schema are those of a small one', async t => {
+  const [pattern, reference] = [{ type: 'string', pattern: '(a+)+$' }, { $ref: '#/nowhere' }]
+  for (const fault of [pattern, reference]) {
+    const [small, big] = await Promise.all([{}, fields(200, { type: 'string' })].map(async more => errors(await load(t, entry({ schema: { type: 'object', properties: { ...more, fault } } })))))
+    t.equal(small?.length, 1)
+    t.strictSame(big?.map(({ message }) => message), small?.map(({ message }) => message))
+  }
+})
