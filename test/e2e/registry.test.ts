@@ -41,6 +41,24 @@ t.test('R3 an admin key may list and invoke', async t => {
   t.equal((await client.request('/v1/agent-tools/invoke-batch', { body })).status, 200)
 })
 
+t.test('the tools are listed in the shape of each provider, with their own entity tags', async t => {
+  const parameters = { type: 'object', properties: { word: { type: 'string', minLength: 2 }, times: { type: 'integer', default: 1 } }, required: ['word'], additionalProperties: false }
+  const listed = async (query: string, name: string): Promise<unknown> => {
+    const { tools } = (await client.request<{ tools: Array<{ name?: string, function?: { name: string } }> }>(`/v1/agent-tools${query}`)).body
+    return tools.find(tool => (tool.function ?? tool).name === name)
+  }
+  const echo = { name: 'echo_strict', description: '' }
+  t.same(await listed('?format=chat', 'echo_strict'), { type: 'function', function: { ...echo, parameters } })
+  t.same(await listed('?format=responses', 'echo_strict'), { type: 'function', ...echo, parameters, strict: false })
+  t.same(await listed('?format=anthropic', 'echo_strict'), { ...echo, input_schema: parameters })
+  t.match(await listed('?format=responses&strict=true', 'data_file_read'), { name: 'data_file_read', strict: true, parameters: { required: ['path', 'max_bytes'] } })
+  t.match(await listed('?format=anthropic&strict=true', 'data_file_read'), { name: 'data_file_read', strict: true, input_schema: { additionalProperties: false } })
+  const tags = await Promise.all(['', '?format=chat', '?format=responses', '?format=anthropic', '?strict=true'].map(async query => (await client.request(`/v1/agent-tools${query}`)).headers.get('etag')))
+  t.equal(tags[0], tags[1])
+  t.equal(new Set(tags).size, 4)
+  t.equal((await client.request('/v1/agent-tools?format=gemini')).status, 400)
+})
+
 t.test('R4, R9, R10, R11, R12 both roles see the same list: enabled tools of builtin handlers only', async t => {
   const asAdmin = await list(testKeys.admin)
   t.same(await list(testKeys.read), asAdmin)

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { permissions, publishableNamePattern, type Permission, type SkillList, type ToolList } from '@toolyard/contract'
-import { admitTool, skillsPrompt, strictToolSpec, toolSpec, type RegisteredTool, type Registry, type SkillOptions, type Tool } from '@toolyard/manifests'
+import { permissions, publishableNamePattern, type MessageFormat, type Permission, type SkillList } from '@toolyard/contract'
+import { admitTool, providerTool, skillsPrompt, type RegisteredTool, type Registry, type SkillOptions, type Tool } from '@toolyard/manifests'
 import type { JobTypes } from './job-types.ts'
 
 const publishableName = new RegExp(publishableNamePattern)
@@ -13,9 +13,8 @@ export interface Published {
 
 /** What one version of the registry publishes to keys with certain permissions. */
 interface Publication {
-  tools: Published
-  /** Tools whose schemas allow it in the form of strict mode, the others as they are. */
-  strictTools: Published
+  /** The tools in the shape of a provider's API; with `strict` in the form of strict mode where their schemas allow it. */
+  tools: (format: MessageFormat, strict: boolean) => Published
   skills: SkillList
   /** How many tools there are. */
   count: number
@@ -85,10 +84,15 @@ function byType (registry: Registry): Map<string, RegisteredTool> {
 
 function publish (registry: Registry, tools: readonly Tool[], contextMode: SkillOptions['contextMode']): Publication {
   const skills = registry.skills()
+  const bodies = new Map<string, Published>()
   return {
     count: tools.length,
-    tools: published(tools.map(toolSpec)),
-    strictTools: published(tools.map(tool => strictToolSpec(tool) ?? toolSpec(tool))),
+    tools: (format, strict) => {
+      const key = `${format} ${strict}`
+      const known = bodies.get(key) ?? published(tools.map(tool => providerTool(tool, format, strict)))
+      bodies.set(key, known)
+      return known
+    },
     skills: {
       ok: true,
       skills: skills.map(({ name, description, tools }) => ({ name, description, tools: tools.map(tool => tool.name) })),
@@ -98,8 +102,7 @@ function publish (registry: Registry, tools: readonly Tool[], contextMode: Skill
   }
 }
 
-function published (tools: ToolList['tools']): Published {
-  const list: ToolList = { ok: true, tools, count: tools.length }
-  const body = JSON.stringify(list)
+function published (tools: readonly object[]): Published {
+  const body = JSON.stringify({ ok: true, tools, count: tools.length })
   return { body, etag: `"${createHash('sha256').update(body).digest('base64url')}"` }
 }

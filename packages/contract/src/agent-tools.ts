@@ -1,7 +1,9 @@
 import { Type, type Static } from 'typebox'
-import { callErrors, httpErrors } from './errors.ts'
+import { callErrors, httpErrors, type CallError } from './errors.ts'
 import { CallbackUrl } from './callback-url.ts'
 import { defaultQueue, limits, queueNamePattern } from './limits.ts'
+import { messageFormats } from './message-calls.ts'
+import { ProviderMessage } from './provider-messages.ts'
 
 const codes = (table: object): string[] => Object.keys(table)
 
@@ -28,9 +30,13 @@ export const ToolSpec = Type.Object({
 })
 export type ToolSpec = Static<typeof ToolSpec>
 
+/** Whose shape tools and answers have: chat completions, the Responses API, or Anthropic's messages. */
+export const Format = Type.Enum([...messageFormats])
+
 /** The query of `GET /v1/agent-tools`. */
 export const ToolListQuery = Type.Object({
-  strict: Type.Optional(Type.Enum(['true', 'false'], { description: 'Serve the form that strict mode asks for, where a schema allows it.' }))
+  strict: Type.Optional(Type.Enum(['true', 'false'], { description: 'Serve the form that strict mode asks for, where a schema allows it.' })),
+  format: Type.Optional(Format)
 }, { additionalProperties: false })
 
 /** `GET /v1/agent-tools` (R5). */
@@ -63,9 +69,22 @@ export const BatchCall = Type.Object({
   arguments: Type.Optional(CallArguments)
 }, { additionalProperties: false })
 
-/** `POST /v1/agent-tools/invoke-batch`, as it arrives (R14 to R20). Null means the default (X2). */
+/** The query of `POST /v1/agent-tools/invoke-batch`. Other fields count for nothing. */
+export const InvokeBatchQuery = Type.Object({
+  format: Type.Optional(Format)
+})
+
+const Items = Type.Array(Type.Unknown())
+
+/**
+ * `POST /v1/agent-tools/invoke-batch`, as it arrives (R14 to R20). Null means the default (X2). The calls come in one of
+ * the first four fields.
+ */
 export const InvokeBatchRequest = Type.Object({
-  calls: Type.Array(BatchCall, { minItems: limits.calls.min, maxItems: limits.calls.max }),
+  calls: Type.Optional(Type.Union([Type.Array(BatchCall, { minItems: limits.calls.min, maxItems: limits.calls.max }), Type.Null()])),
+  tool_calls: Type.Optional(Type.Union([Items, Type.Null()], { description: 'The tool_calls of a message of chat completions, as they came.' })),
+  output: Type.Optional(Type.Union([Items, Type.Null()], { description: 'The output of an answer of the Responses API, as it came.' })),
+  content: Type.Optional(Type.Union([Items, Type.String(), Type.Null()], { description: "The content of a message of Anthropic's API, as it came." })),
   mode: Type.Optional(Type.Union([Mode, Type.Null()])),
   wait_ms: Type.Optional(Type.Union([WaitMs, Type.Null()])),
   queue: Type.Optional(Type.Union([QueueName, Type.Null()])),
@@ -111,13 +130,25 @@ export const InvokeBatchResponse = Type.Object({
   ok: Type.Literal(true),
   results: Type.Array(CallResult),
   tool_messages: Type.Array(ToolMessage),
-  mode: Type.String()
+  mode: Type.String(),
+  messages: Type.Optional(Type.Array(ProviderMessage, { description: 'To be appended to the conversation as they are; there with ?format, and for the message of a provider.' }))
 })
 export type InvokeBatchResponse = Static<typeof InvokeBatchResponse>
 
+/** One call of a batch. */
+export interface BatchEntry {
+  call_id: string
+  name: string
+  arguments: Record<string, unknown>
+  /** The call can't run, whatever tool it is for. */
+  error?: CallError
+  /** It came as the call of a tool that takes any text, and is answered as such. */
+  custom?: true
+}
+
 /** A batch after validation, with its defaults filled in. */
 export interface Batch {
-  calls: Array<{ call_id: string, name: string, arguments: Record<string, unknown> }>
+  calls: BatchEntry[]
   mode: 'sync' | 'async'
   waitMs: number
   queue: string

@@ -1,14 +1,16 @@
 import { Compile } from 'typebox/schema'
 import {
-  BatchCall, CallArguments, CallId, CallName, InvokeBatchRequest, Mode, OnDisconnect, QueueName, WaitMs, type Batch
+  BatchCall, CallArguments, CallId, CallName, InvokeBatchQuery, InvokeBatchRequest, Mode, OnDisconnect, QueueName, WaitMs, type Batch
 } from './agent-tools.ts'
 import { CallbackUrl, callbackUrlText } from './callback-url.ts'
 import { HttpError } from './errors.ts'
 import { isAbsent, unknownField } from './fields.ts'
+import { findCalls, messageFormats, messageForms, type MessageCall, type MessageField, type MessageFormat } from './message-calls.ts'
 import { isRecord } from './record.ts'
 import { defaultQueue, limits, queueNamePattern } from './limits.ts'
 
 const check = {
+  query: Compile(InvokeBatchQuery),
   request: Compile(InvokeBatchRequest),
   callId: Compile(CallId),
   name: Compile(CallName),
@@ -29,13 +31,27 @@ const check = {
  * @returns undefined for a good body, else `VALIDATION_ERROR` with the documented text.
  */
 export function checkBatchRequest (body: unknown): HttpError | undefined {
-  return check.request.Check(body) ? undefined : new HttpError('VALIDATION_ERROR', firstError(body))
+  const error = check.request.Check(body) ? formError(body) : firstError(body)
+  return error === undefined ? undefined : new HttpError('VALIDATION_ERROR', error)
+}
+
+/** The calls of a provider's message in a checked body, and whose it is; undefined where the body has `calls`. */
+export function messageOf (body: InvokeBatchRequest): { calls: MessageCall[], format: MessageFormat } | undefined {
+  const field = fieldOf(body)
+  if (field === 'calls') return undefined
+  const items = body[field]
+  return { calls: Array.isArray(items) ? findCalls(field, items) : [], format: messageForms[field] }
+}
+
+/** Checks the query of `invoke-batch`. */
+export function checkBatchQuery (query: unknown): HttpError | undefined {
+  return check.query.Check(query) ? undefined : new HttpError('VALIDATION_ERROR', `'format' must be one of ${messageFormats.join(', ')}`)
 }
 
 /** Fills in the defaults of a checked body (R17 to R20, X1). */
 export function toBatch (body: InvokeBatchRequest): Batch {
   return {
-    calls: body.calls.map(call => ({ call_id: call.call_id, name: call.name, arguments: call.arguments ?? {} })),
+    calls: (body.calls ?? []).map(call => ({ call_id: call.call_id, name: call.name, arguments: call.arguments ?? {} })),
     mode: body.mode ?? 'sync',
     waitMs: body.wait_ms ?? limits.waitMs.default,
     queue: body.queue ?? defaultQueue,
@@ -46,7 +62,7 @@ export function toBatch (body: InvokeBatchRequest): Batch {
 
 function firstError (body: unknown): string {
   if (!isRecord(body)) return 'Request body must be an object'
-  return callsError(body['calls']) ??
+  return formError(body) ?? callsErrorOf(body) ??
     (isAbsent(body['mode']) || check.mode.Check(body['mode']) ? undefined : "'mode' must be 'sync' or 'async'") ??
     (isAbsent(body['wait_ms']) || check.waitMs.Check(body['wait_ms']) ? undefined : `'wait_ms' must be an integer ${limits.waitMs.min}..${limits.waitMs.max}`) ??
     (isAbsent(body['queue']) || check.queue.Check(body['queue']) ? undefined : `'queue' must match ${queueNamePattern}`) ??
@@ -54,6 +70,42 @@ function firstError (body: unknown): string {
     (isAbsent(body['callback_url']) || check.callbackUrl.Check(body['callback_url']) ? undefined : callbackUrlText) ??
     unknownField(body, InvokeBatchRequest) ??
     'Request body does not fit the schema of invoke-batch'
+}
+
+const messageFields = Object.keys(messageForms) as MessageField[]
+const callFields = ['calls', ...messageFields] as const
+
+/** The field that the calls come in. A provider's message without calls may have null there. */
+function fieldOf (body: Record<string, unknown>): 'calls' | MessageField {
+  return callFields.find(field => !isAbsent(body[field])) ?? messageFields.find(field => body[field] === null) ?? 'calls'
+}
+
+/** What is wrong with the form that the calls come in: more than one, none, or a message that can't be answered. */
+function formError (body: Record<string, unknown>): string | undefined {
+  const sent = callFields.filter(field => !isAbsent(body[field])).map(field => `'${field}'`)
+  if (sent.length > 1) return `${sent.join(' and ')} can't come together: send one of ${callFields.map(field => `'${field}'`).join(', ')}`
+  const field = fieldOf(body)
+  return field === 'calls' ? callsAbsent(body) : messageError(field, body[field])
+}
+
+function callsAbsent ({ calls }: Record<string, unknown>): string | undefined {
+  return isAbsent(calls) ? "'calls' must be an array" : undefined
+}
+
+function callsErrorOf (body: Record<string, unknown>): string | undefined {
+  return fieldOf(body) === 'calls' ? callsError(body['calls']) : undefined
+}
+
+function messageError (field: MessageField, items: unknown): string | undefined {
+  if (isAbsent(items) || (field === 'content' && typeof items === 'string')) return undefined
+  if (!Array.isArray(items)) return `'${field}' must be an array`
+  const calls = findCalls(field, items)
+  if (calls.length > limits.calls.max) return `'${field}' must have at most ${limits.calls.max} calls`
+  for (const { at, idField, id } of calls) {
+    if (typeof id !== 'string' || id.trim() === '') return `${at}.${idField} is required`
+    if (id.length > limits.messageCallIdLength) return `${at}.${idField} must be at most ${limits.messageCallIdLength} characters`
+  }
+  return undefined
 }
 
 function callsError (calls: unknown): string | undefined {

@@ -1,10 +1,13 @@
 export { limits, defaultQueue, queueNamePattern, publishableNamePattern } from './limits.ts'
 export { httpErrors, callErrors, HttpError, type HttpErrorCode, type CallErrorCode, type CallError } from './errors.ts'
 export {
-  ErrorBody, ToolSpec, ToolList, ToolListQuery, BatchCall, CallErrorBody, CallResult, InvokeBatchRequest, InvokeBatchResponse, Mode,
-  QueueName, ToolMessage, WaitMs, type Batch
+  ErrorBody, ToolSpec, ToolList, ToolListQuery, BatchCall, CallErrorBody, CallResult, InvokeBatchQuery, InvokeBatchRequest, InvokeBatchResponse, Mode,
+  Format, QueueName, ToolMessage, WaitMs, type Batch, type BatchEntry
 } from './agent-tools.ts'
-export { checkBatchRequest, toBatch } from './batch-request.ts'
+export { checkBatchQuery, checkBatchRequest, messageOf, toBatch } from './batch-request.ts'
+export { messageFormats, type MessageCall, type MessageFormat } from './message-calls.ts'
+export { AnthropicMessage, ChatMessage, ProviderMessage, ResponsesMessage } from './provider-messages.ts'
+export { AnthropicTool, AnthropicToolList, ResponsesTool, ResponsesToolList } from './provider-tools.ts'
 export { CallbackBody } from './callbacks.ts'
 export { WhoAmI } from './auth.ts'
 export { parseIdempotencyKey } from './idempotency-key.ts'

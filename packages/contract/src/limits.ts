@@ -4,6 +4,8 @@ export const limits = {
   calls: { min: 1, max: 20 },
   /** UTF-16 units of a `call_id` (R15). */
   callIdLength: 120,
+  /** UTF-16 units of a call's id in a provider's message: some put into it what the model thought. */
+  messageCallIdLength: 16_384,
   /** How long a sync batch waits (R19). */
   waitMs: { min: 100, max: 60_000, default: 15_000 },
   /** Request body (R34). */

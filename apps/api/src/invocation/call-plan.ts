@@ -24,6 +24,7 @@ export interface PlanContext {
 
 /** Looks up the tool and decides whether the call may run (R28, R32, RC12). */
 export async function planCall (call: Call, context: PlanContext): Promise<CallPlan> {
+  if (call.error !== undefined) return { call, error: call.error }
   const { registry, principal, queue, jobTypes, replyTo, callbackUrl } = context
   const admitted = await admitCall({ tool: call.name, registered: registry.get(call.name), queue, key: accessOf(principal) }, call.arguments, jobTypes.deployment)
   if ('error' in admitted) return { call, error: admitted.error }

@@ -1,10 +1,14 @@
 import type { HttpError } from '@toolyard/contract'
 import {
-  checkBatchRequest, ErrorBody, InvokeBatchRequest, InvokeBatchResponse, parseIdempotencyKey, SkillList, toBatch, ToolList, ToolListQuery
+  AnthropicToolList, checkBatchQuery, checkBatchRequest, ErrorBody, InvokeBatchQuery, InvokeBatchRequest, InvokeBatchResponse, parseIdempotencyKey, ResponsesToolList,
+  SkillList, ToolList, ToolListQuery
 } from '@toolyard/contract'
+import { Type } from 'typebox'
 import { abandoned } from '../abandoned.ts'
 import type { App } from '../app.ts'
 import type { BatchInvoker } from '../invocation/batch-invoker.ts'
+import { readBatch } from '../invocation/batch-reader.ts'
+import { withMessages } from '../invocation/message-answers.ts'
 import { principalOf, requireSse } from '../plugins/auth.ts'
 import { retryAfterSec } from '../plugins/errors.ts'
 import { prefersEvents, streamBatch } from '../streams/batch-stream.ts'
@@ -21,9 +25,9 @@ export interface AgentToolRoutesOptions {
 
 /** The tools, the skills, and their invocation (R5, R13). */
 export async function agentToolRoutes (app: App, { catalog, invoker, streams, ending }: AgentToolRoutesOptions): Promise<void> {
-  app.get('/agent-tools', { schema: { querystring: ToolListQuery, response: { 200: ToolList, '4xx': ErrorBody } } }, async (request, reply) => {
-    const { tools, strictTools } = catalog.publication(principalOf(request).permissions)
-    const { body, etag } = request.query.strict === 'true' ? strictTools : tools
+  app.get('/agent-tools', { schema: { querystring: ToolListQuery, response: { 200: Type.Union([ToolList, ResponsesToolList, AnthropicToolList]), '4xx': ErrorBody } } }, async (request, reply) => {
+    const { format = 'chat', strict } = request.query
+    const { body, etag } = catalog.publication(principalOf(request).permissions).tools(format, strict === 'true')
     void reply.header('etag', etag).header('cache-control', 'private, no-cache')
     if (namesTag(request.headers['if-none-match'], etag)) return await reply.code(304).serializer(asIs).send('' as never)
     return await reply.header('content-type', 'application/json; charset=utf-8').serializer(asIs).send(body as never)
@@ -33,26 +37,28 @@ export async function agentToolRoutes (app: App, { catalog, invoker, streams, en
 
   app.post('/agent-tools/invoke-batch', {
     config: { makesWork: true },
-    schema: { body: InvokeBatchRequest, response: { 200: InvokeBatchResponse, '4xx': ErrorBody, '5xx': ErrorBody } },
+    schema: { querystring: InvokeBatchQuery, body: InvokeBatchRequest, response: { 200: InvokeBatchResponse, '4xx': ErrorBody, '5xx': ErrorBody } },
     // The contract's own check names the first error in the documented order.
-    validatorCompiler: () => (body: unknown) => {
-      const error: HttpError | undefined = checkBatchRequest(body)
-      return error === undefined ? { value: body } : { error }
+    validatorCompiler: ({ httpPart }) => (value: unknown) => {
+      const error: HttpError | undefined = httpPart === 'body' ? checkBatchRequest(value) : checkBatchQuery(value)
+      return error === undefined ? { value } : { error }
     }
   }, async (request, reply) => {
-    const batch = toBatch(request.body)
     const caller = {
       principal: principalOf(request),
       idempotencyKey: parseIdempotencyKey(request.headers['idempotency-key']),
       abandoned: abandoned(reply.raw, ending)
     }
+    const { batch, format: formatOfMessage } = await readBatch(request.body)
+    const format = request.query.format ?? formatOfMessage
     if (!prefersEvents(request.headers.accept)) {
-      const answer = await invoker.invoke(batch, caller)
+      const answer = withMessages(await invoker.invoke(batch, caller), batch.calls, format)
       if (answer.results.some(result => !result.ok && result.error?.code === 'QUEUE_FULL')) void reply.header('retry-after', retryAfterSec)
-      return answer
+      // The shapes of messages are a union, which the serializer of the schema would try one by one.
+      return await reply.header('content-type', 'application/json; charset=utf-8').serializer(JSON.stringify).send(answer)
     }
     requireSse(caller.principal)
-    await streamBatch(streams, reply, listener => invoker.invoke(batch, { ...caller, listener }))
+    await streamBatch(streams, reply, async listener => withMessages(await invoker.invoke(batch, { ...caller, listener }), batch.calls, format))
     return reply
   })
 }

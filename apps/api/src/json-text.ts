@@ -1,0 +1,65 @@
+import { limits } from '@toolyard/contract'
+
+const tooDeep = `nests deeper than ${limits.bodyDepth} levels`
+const tooMany = `holds more than ${limits.bodyParts} objects, lists and fields`
+
+/** The parser's words without the part of the body that they quote. */
+export function syntaxError ({ message }: Error): string {
+  return message.replace(/[,:]? ?(?:"[\s\S]*"|\.\.\.[\s\S]*) is not valid JSON$/, '')
+}
+
+/**
+ * Counts the objects, lists and named fields of a JSON text before it is parsed, since that is what takes its time. Of a
+ * text that is no JSON the count may be wrong.
+ *
+ * @returns the number, or the end of a sentence that says which bound the text goes beyond.
+ */
+export function excessOf (text: string, mostParts: number, mostLevels: number): number | string {
+  let parts = 0
+  for (let at = 0, depth = 0; at < text.length; at++) {
+    const char = text[at]
+    if (char === '"') at = endOfString(text, at)
+    else if (char === ']' || char === '}') depth -= 1
+    else if (char === '[' || char === '{') depth += 1
+    else if (char !== ':') continue
+    if (char !== '"' && char !== ']' && char !== '}') parts += 1
+    // An empty list in the last level is let through by who looks at the values.
+    if (depth > mostLevels + 1) return tooDeep
+    if (parts > mostParts) return tooMany
+  }
+  return parts
+}
+
+function endOfString (text: string, start: number): number {
+  let at = start + 1
+  while (at < text.length && text[at] !== '"') at += text[at] === '\\' ? 2 : 1
+  return at
+}
+
+/** What is wrong with a JSON value, as the end of a sentence; undefined where nothing is. */
+export function problemOf (value: unknown, levels: number): string | undefined {
+  if (value === Infinity || value === -Infinity) return 'holds a number that is too large'
+  if (typeof value !== 'object' || value === null) return undefined
+  if (mayPoison(value)) return 'holds a key __proto__, or constructor with prototype in it, which nothing here takes'
+  // For a large object, Object.values takes four times as long.
+  if (Array.isArray(value)) {
+    if (levels === 0 && value.length > 0) return tooDeep
+    for (const item of value as unknown[]) {
+      const problem = problemOf(item, levels - 1)
+      if (problem !== undefined) return problem
+    }
+    return undefined
+  }
+  for (const name in value) {
+    if (levels === 0) return tooDeep
+    const problem = problemOf((value as Record<string, unknown>)[name], levels - 1)
+    if (problem !== undefined) return problem
+  }
+  return undefined
+}
+
+function mayPoison (item: object): boolean {
+  if (Object.hasOwn(item, '__proto__')) return true
+  const inner = Object.hasOwn(item, 'constructor') ? item.constructor as unknown : undefined
+  return typeof inner === 'object' && inner !== null && Object.hasOwn(inner, 'prototype')
+}

@@ -1,0 +1,33 @@
+import { Type, type Static } from 'typebox'
+
+/** The answer to one call, for chat completions. */
+export const ChatMessage = Type.Object({
+  role: Type.Literal('tool'),
+  tool_call_id: Type.String(),
+  content: Type.String()
+})
+export type ChatMessage = Static<typeof ChatMessage>
+
+/** The answer to one call, for the Responses API. */
+export const ResponsesMessage = Type.Object({
+  type: Type.Enum(['function_call_output', 'custom_tool_call_output']),
+  call_id: Type.String(),
+  output: Type.String()
+})
+export type ResponsesMessage = Static<typeof ResponsesMessage>
+
+/** The answers to all calls of a message, for Anthropic's API, which wants them in one. */
+export const AnthropicMessage = Type.Object({
+  role: Type.Literal('user'),
+  content: Type.Array(Type.Object({
+    type: Type.Literal('tool_result'),
+    tool_use_id: Type.String(),
+    content: Type.String(),
+    is_error: Type.Optional(Type.Literal(true))
+  }))
+})
+export type AnthropicMessage = Static<typeof AnthropicMessage>
+
+/** What is appended to the conversation with a provider: there is one answer for each call. */
+export const ProviderMessage = Type.Union([ChatMessage, ResponsesMessage, AnthropicMessage])
+export type ProviderMessage = Static<typeof ProviderMessage>
