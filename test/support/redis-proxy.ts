@@ -15,6 +15,12 @@ export interface RedisProxy {
    * @returns resolves when they are broken
    */
   breakAt: (side: 'before' | 'after', breaks: Breaks) => Promise<void>
+  /**
+   * Has Redis answer with an error from the first command on for which `fails` says so, until `mend`.
+   *
+   * @returns resolves when that command has come
+   */
+  failFrom: (error: string, fails: Breaks) => Promise<void>
   /** Lets connections through again; a break that has not come is called off. */
   mend: () => void
 }
@@ -23,6 +29,7 @@ export interface RedisProxy {
 export async function startRedisProxy (cleanup: Cleanup, target: NetConnectOpts): Promise<RedisProxy> {
   const open = new Set<Socket>()
   let plan: { side: 'before' | 'after', breaks: Breaks, done: () => void } | undefined
+  let failure: { command: Buffer, fails: Breaks, isMet: boolean, done: () => void } | undefined
   let isBroken = false
   const breakAll = (): void => {
     isBroken = true
@@ -46,6 +53,14 @@ export async function startRedisProxy (cleanup: Cleanup, target: NetConnectOpts)
     client.on('data', data => {
       for (const { bytes, name, args } of commands(data)) {
         if (isBroken) return
+        if (failure !== undefined && !failure.isMet && failure.fails(name, args)) {
+          failure.isMet = true
+          failure.done()
+        }
+        if (failure?.isMet === true) {
+          upstream.write(failure.command)
+          continue
+        }
         if (plan?.breaks(name, args) !== true) {
           upstream.write(bytes)
           continue
@@ -68,11 +83,18 @@ export async function startRedisProxy (cleanup: Cleanup, target: NetConnectOpts)
   return {
     url: `redis://127.0.0.1:${(server.address() as AddressInfo).port}`,
     breakAt: async (side, breaks) => { await new Promise<void>(resolve => { plan = { side, breaks, done: resolve } }) },
+    // Redis itself must answer, so that the answers keep their order.
+    failFrom: async (error, fails) => { await new Promise<void>(resolve => { failure = { command: encode(['EVAL', `return redis.error_reply('${error}')`, '0']), fails, isMet: false, done: resolve } }) },
     mend: () => {
       plan = undefined
+      failure = undefined
       isBroken = false
     }
   }
+}
+
+function encode (words: readonly string[]): Buffer {
+  return Buffer.from(`*${words.length}\r\n${words.map(word => `$${Buffer.byteLength(word)}\r\n${word}\r\n`).join('')}`)
 }
 
 interface Command {

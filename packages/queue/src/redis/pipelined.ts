@@ -1,6 +1,6 @@
 import type { ChainableCommander } from 'ioredis'
 import type { Redis } from './connection.ts'
-import { whileAvailable } from './unavailable.ts'
+import { told, whileAvailable } from './unavailable.ts'
 
 /**
  * Sends commands for many items, one pipeline for each queue: in a Redis Cluster the keys of one queue are on one
@@ -41,7 +41,8 @@ async function sendAll<T> (redis: Redis, items: readonly T[], add: (pipeline: Ch
     const replies = await whileAvailable(pipeline.exec()) ?? []
     return ends.map((end, index) => {
       const own = replies.slice(ends[index - 1] ?? 0, end)
-      return own.find(([error]) => error !== null)?.[0] ?? own.map(([, value]) => value)
+      const failed = own.find(([error]) => error !== null)
+      return failed === undefined ? own.map(([, value]) => value) : told(failed[0]) as Error
     })
   } catch (error) {
     return items.map(() => error as Error)
