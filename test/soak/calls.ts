@@ -38,10 +38,13 @@ export class Ledger {
   /** How often each kind of thing happened. */
   readonly counts = new Map<string, number>()
   readonly history: History
+  readonly #say: (line: string) => void
   #last = 0
 
-  constructor (history: History) {
+  /** @param say prints a doubt as soon as there is one */
+  constructor (history: History, say: (line: string) => void) {
     this.history = history
+    this.#say = say
   }
 
   newMark (): string {
@@ -67,5 +70,6 @@ export class Ledger {
 
   doubt (text: string, ...jobs: string[]): void {
     this.doubts.push({ text, jobs })
+    this.#say(`${Math.round(this.history.now() / 1_000)} s: DOUBT ${text.slice(0, 500)}`)
   }
 }

@@ -10,8 +10,10 @@ import type { World } from './world.ts'
 
 type Job = JobResponse['job']
 
-/** How long all that was asked for may take to end once everything is healed. */
+/** How long nothing more may end of all that was asked for, once everything is healed: longer than the time of a workflow. */
 const settleMs = 180_000
+/** How many jobs are read at the same time. */
+const readers = 8
 /** A failover undoes ends that the new master doesn't know of: of jobs that were named so long before it. */
 const undoneMs = 60_000
 /** How long a worker may take to notice that it was stopped, and to end its runs. */
@@ -27,11 +29,11 @@ const anyCode = ['ok', 'WORKER_LOST', 'JOB_CANCELLED', 'QUEUE_FULL', 'TIMEOUT']
 export async function checkOutcomes (world: World, ledger: Ledger, caller: Caller, intervals: readonly Interval[]): Promise<void> {
   const jobs = await readToTheEnd(ledger, caller)
   await delay(3_000)
-  for (const [id, job] of jobs) {
+  await inTurns([...jobs], async ([id, job]) => {
     const later = await caller.until<JobResponse>(caller.key(), `/v1/jobs/${id}`)
     const end = later.status === 200 ? endOf(later.body.job) : `an answer ${later.status}`
     if (end !== endOf(job)) ledger.doubt(`job ${id} ended as ${endOf(job)}, and as ${end} later`, id)
-  }
+  })
   const runs = runsOf(world.service)
   const order = linesOf(world, 'runs')
   for (const ask of ledger.asks) checkAsk(ask, { ledger, jobs, runs: runs.get(ask.mark) ?? 0, order, intervals })
@@ -42,26 +44,33 @@ export async function checkOutcomes (world: World, ledger: Ledger, caller: Calle
 
 async function readToTheEnd (ledger: Ledger, caller: Caller): Promise<Map<string, Job>> {
   const jobs = new Map<string, Job>()
-  const open = new Map([...ledger.asks.map(ask => [ask.mark, ask.jobIds] as const), ...ledger.workflows.map(({ run, jobIds }) => [run, jobIds] as const)].flatMap(([mark, ids]) => [...ids].map(id => [id, mark] as const)))
-  const deadline = performance.now() + settleMs
-  while (open.size > 0 && performance.now() < deadline) {
-    for (const [id, mark] of open) {
+  const asked = [...ledger.asks.map(({ mark, jobIds }) => ({ mark, jobIds })), ...ledger.workflows.map(({ run, jobIds }) => ({ mark: run, jobIds }))]
+  const open = new Map(asked.flatMap(({ mark, jobIds }) => [...jobIds].map(id => [id, mark] as const)))
+  const unended = new Map<string, Job>()
+  let progressAt = performance.now()
+  while (open.size > 0 && performance.now() < progressAt + settleMs) {
+    const before = open.size
+    await inTurns([...open], async ([id, mark]) => {
       const answer = await caller.until<JobResponse>(caller.key(), `/v1/jobs/${id}`)
-      if (answer.status === 404) {
+      if (answer.status !== 200) {
         open.delete(id)
-        ledger.doubt(`job ${id} is gone`, mark)
-      } else if (answer.status !== 200) {
-        open.delete(id)
-        ledger.doubt(`job ${id} is answered with ${answer.status}: ${answer.text.slice(0, 300)}`, mark)
+        ledger.doubt(answer.status === 404 ? `job ${id} is gone` : `job ${id} is answered with ${answer.status}: ${answer.text.slice(0, 300)}`, mark)
       } else if (['succeeded', 'failed', 'cancelled'].includes(answer.body.job.status)) {
         open.delete(id)
         jobs.set(id, answer.body.job)
-      }
-    }
+      } else unended.set(id, answer.body.job)
+    })
+    if (open.size < before) progressAt = performance.now()
     await delay(500)
   }
-  for (const [id, mark] of open) ledger.doubt(`job ${id} has not ended`, mark)
+  for (const [id, mark] of open) ledger.doubt(`job ${id} has not ended: ${JSON.stringify({ ...unended.get(id), input: undefined })}`, mark)
   return jobs
+}
+
+/** Does something with each item, with a few of them at a time. */
+async function inTurns<T> (items: readonly T[], act: (item: T) => Promise<void>): Promise<void> {
+  const left = items.values()
+  await Promise.all(Array.from({ length: readers }, async () => { for (const item of left) await act(item) }))
 }
 
 function checkAsk (ask: Ask, { ledger, jobs, runs, order, intervals }: { ledger: Ledger, jobs: Map<string, Job>, runs: number, order: string[], intervals: readonly Interval[] }): void {
@@ -70,8 +79,9 @@ function checkAsk (ask: Ask, { ledger, jobs, runs, order, intervals }: { ledger:
   if (tool !== 'again' && runs > ask.maxRuns) ledger.doubt(`${mark} (${tool}) ran ${runs} times, where ${ask.maxRuns} is the most: ${JSON.stringify([...ask.jobIds].map(id => jobs.get(id)).map(job => ({ ...job, input: undefined, result: undefined })))}`, mark)
   const job = [...ask.jobIds].map(id => jobs.get(id)).find(job => job !== undefined)
   const ends = new Set([...ask.ends, ...job === undefined ? [] : [endOf(job)]])
-  // A caller who stopped waiting was told TIMEOUT, or that its job was cancelled for it.
-  const final = [...ends].filter(end => end !== 'TIMEOUT')
+  // Who stops waiting is told TIMEOUT. A call that was refused may be repeated, and is then made.
+  const final = [...ends].filter(end => end !== 'TIMEOUT' && (end !== 'QUEUE_FULL' || ends.size === 1))
+  if (final.includes('QUEUE_FULL') && runs > 0) ledger.doubt(`${mark} was refused as QUEUE_FULL, and ran`, mark)
   if (final.length > 1 && mayBeUndone(ask.jobIds, ledger, intervals)) ledger.count('ends that a failover undid')
   else if (final.length > 1) ledger.doubt(`${mark} has the outcomes ${final.join()}`, mark)
   for (const end of ends) {

@@ -18,6 +18,11 @@ export class History {
     this.#lines.push({ at: this.now(), text, jobs })
   }
 
+  /** Everything that happened. */
+  all (): string[] {
+    return this.#lines.map(({ at, text, jobs }) => lineOf(at, `${text} ${jobs.join(' ')}`))
+  }
+
   /** All that concerns one of these, with the faults within 30 s around it. */
   of (...jobs: string[]): string[] {
     const own = this.#lines.filter(line => line.jobs.some(job => jobs.includes(job)))
@@ -25,6 +30,10 @@ export class History {
     const to = (own.at(-1)?.at ?? 0) + 30_000
     return this.#lines
       .filter(line => own.includes(line) || (line.jobs.length === 0 && line.at >= from && line.at <= to))
-      .map(({ at, text }) => `${(at / 1_000).toFixed(2).padStart(8)} s  ${text}`)
+      .map(({ at, text }) => lineOf(at, text))
   }
+}
+
+function lineOf (at: number, text: string): string {
+  return `${(at / 1_000).toFixed(2).padStart(8)} s  ${text}`
 }

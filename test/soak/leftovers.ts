@@ -11,8 +11,8 @@ import type { World } from './world.ts'
 const lasting = [
   'toolyard:queues', 'toolyard:queues:empty', 'toolyard:job-types', 'toolyard:import-faults', 'toolyard:dashboard:secret'
 ]
-/** The same for each queue that exists, each worker, and callbacks, which are kept for a time of their own. */
-const lastingOfQueues = /:\{workers\}:|:\{\+callbacks\}|\}:(?:id|meta|events|marker)$/
+/** The same for each queue that exists, and each serial tool that it had; each worker; and callbacks, which are kept for a time of their own. */
+const lastingOfQueues = /:\{workers\}:|:\{\+callbacks\}|\}:(?:id|meta|events|marker)$|:serial-tools$|:serial:\{[^}]*\}:queues$/
 /** Descriptors that a process may have open. */
 const mostDescriptors = 150
 /** Lines of a log that no run may have. */
@@ -59,13 +59,14 @@ async function checkRetention (world: World, ledger: Ledger): Promise<void> {
   for (const process of processes) await process.stop('SIGTERM')
 }
 
-/** Waits until a list is empty; what is in it after that is a doubt. */
+/** Waits until a list is empty; what is in it when it hasn't become shorter for so long is a doubt. */
 async function until (ledger: Ledger, what: string, read: () => Promise<string[]>, ms = 60_000): Promise<void> {
-  const deadline = performance.now() + ms
+  let [fewest, at] = [Infinity, performance.now()]
   for (;;) {
     const left = await read()
     if (left.length === 0) return
-    if (performance.now() > deadline) {
+    if (left.length < fewest) [fewest, at] = [left.length, performance.now()]
+    if (performance.now() > at + ms) {
       ledger.doubt(`${what} (${left.length}): ${left.slice(0, 10).join(', ')}`)
       return
     }

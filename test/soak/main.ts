@@ -7,6 +7,7 @@ import { disturb, heal, type Interval } from './faults.ts'
 import { History } from './history.ts'
 import { checkLeftovers } from './leftovers.ts'
 import { Random } from './random.ts'
+import { keepEvidence, report } from './report.ts'
 import { openWorld } from './world.ts'
 
 /*
@@ -28,33 +29,39 @@ say(`soak of ${minutes} minutes, seed ${seed}, ${actors} actors`)
 
 const steps: Array<() => unknown> = []
 const history = new History()
-const ledger = new Ledger(history)
+const ledger = new Ledger(history, say)
 const intervals: Interval[] = []
+// One that is ended early still says what it doubts.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => {
+    say(`ended by ${signal} after ${Math.round(history.now() / 1_000)} s`)
+    void tearDown().then(() => { report({ ledger, seed, say }) })
+  })
+}
 try {
   const world = await openWorld({ teardown: step => steps.unshift(step) }, history, say)
+  steps.unshift(() => { keepEvidence({ world, ledger, seed, say }) })
   const random = new Random(seed)
   const endsAt = performance.now() + minutes * 60_000
   const isOver = (): boolean => performance.now() > endsAt
   const progress = setInterval(() => { say(`${Math.round(history.now() / 1_000)} s: ${ledger.asks.length} calls, ${ledger.doubts.length} doubts`) }, 60_000)
+  steps.push(() => { clearInterval(progress) })
   const faults = disturb({ world, ledger, random: random.fork(), intervals }, isOver)
   await Promise.all(Array.from({ length: actors }, (_, index) => {
     const own = random.fork()
     return act({ world, ledger, random: own, caller: new Caller(world, ledger, own.fork()), count: 0, name: `soak-${seed}-${index}` }, isOver)
   }))
   await faults
-  clearInterval(progress)
   history.add('all is healed')
   await heal(world)
   await checkOutcomes(world, ledger, new Caller(world, ledger, random.fork()), intervals)
   await checkLeftovers(world, ledger)
-} finally {
-  for (const step of steps) await step()
+} catch (error) {
+  ledger.doubt(`the soak failed: ${error instanceof Error ? error.stack ?? error.message : String(error)}`)
 }
+await tearDown()
+report({ ledger, seed, say })
 
-for (const [what, count] of [...ledger.counts].sort(([one], [other]) => one.localeCompare(other))) say(`${String(count).padStart(7)} ${what}`)
-for (const { text, jobs } of ledger.doubts) {
-  say(`\nDOUBT ${text}`)
-  for (const line of jobs.length === 0 ? [] : history.of(...jobs)) say(`  ${line}`)
+async function tearDown (): Promise<void> {
+  for (const step of steps.splice(0)) await step()
 }
-say(`\nseed ${seed}: ${ledger.asks.length} calls, ${ledger.workflows.length} workflows, ${ledger.doubts.length} doubts`)
-process.exit(ledger.doubts.length === 0 ? 0 : 1)

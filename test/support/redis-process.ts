@@ -19,8 +19,10 @@ export interface RedisProcess {
   signal: (signal: NodeJS.Signals) => void
   /** Kills it and waits for its end. */
   kill: () => Promise<void>
-  /** Starts it again with the same configuration, on its data. */
+  /** Starts it again with the same configuration, on its data; fails with its log where it ends at once. */
   start: () => Promise<void>
+  /** Removes its data, once it has ended. */
+  forget: () => Promise<void>
 }
 
 export interface RedisProcessOptions {
@@ -65,10 +67,9 @@ export async function startRedisProcess (t: Cleanup, options: RedisProcessOption
   }
   const start = async (): Promise<void> => {
     child = spawn(path, args, { cwd: dir, env: {}, stdio: 'ignore' })
-    await waitFor(`the Redis at ${port} answers`, async () => {
-      if (!isRunning()) throw new Error(`redis-server ended: ${await readFile(join(dir, 'redis.log'), 'utf8').catch(() => 'no log')}`)
-      return await client.ping() === 'PONG'
-    })
+    // One that has ended answers no ping.
+    const ended = once(child, 'exit').then(async () => { throw new Error(`redis-server ended: ${(await readFile(join(dir, 'redis.log'), 'utf8').catch(() => 'no log')).slice(-2_000)}`) })
+    await Promise.race([waitFor(`the Redis at ${port} answers`, async () => await client.ping() === 'PONG'), ended])
   }
   t.teardown(async () => {
     client.disconnect()
@@ -76,7 +77,8 @@ export async function startRedisProcess (t: Cleanup, options: RedisProcessOption
     await rm(dir, { recursive: true, force: true })
   })
   await start()
-  return { port, dir, client, isRunning, signal: name => { child?.kill(name) }, kill, start }
+  const forget = async (): Promise<void> => { await rm(join(options.config?.['dir'] ?? dir, 'appendonlydir'), { recursive: true, force: true }) }
+  return { port, dir, client, isRunning, signal: name => { child?.kill(name) }, kill, start, forget }
 }
 
 function directives (port: number, dir: string, config: Record<string, string>): string[] {
