@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-_TYPES = {"function_call": "output", "tool_use": "content"}
+_TYPES = {"output": ("function_call", "custom_tool_call"), "content": ("tool_use",), "tool_calls": ("function", "custom")}
 
 
 def find_calls(message: Any) -> tuple[str, list[Any]]:
@@ -14,10 +14,11 @@ def find_calls(message: Any) -> tuple[str, list[Any]]:
     else:
         fields = [_field(message, name) for name in ("tool_calls", "output", "content")]
         items = [item for field in fields if isinstance(field, (list, tuple)) for item in field]
-    for kind, name in _TYPES.items():
-        found = [_plain(item) for item in items if _field(item, "type") == kind]
+    for name, types in _TYPES.items():
+        found = [_plain(item) for item in items if _field(item, "type") in types]
         if found:
             return name, found
+    # Some servers leave the type out.
     return "tool_calls", [_plain(item) for item in items if _field(item, "function") is not None]
 
 

@@ -27,6 +27,7 @@ export interface AnthropicTool {
   name: string
   description: string
   input_schema: ObjectSchema
+  strict?: true
 }
 
 /** A tool in each shape. */
@@ -48,7 +49,9 @@ export interface AnthropicMessage { content: ReadonlyArray<{ type: string }> }
 /** What answers a call of chat completions. */
 export interface ChatAnswer { role: 'tool', tool_call_id: string, content: string }
 /** What answers a call of the Responses API. */
-export interface ResponsesAnswer { type: 'function_call_output', call_id: string, output: string }
+export type ResponsesAnswer =
+  | { type: 'function_call_output', call_id: string, output: string }
+  | { type: 'custom_tool_call_output', call_id: string, output: string }
 /** What answers all calls of Anthropic's message. */
 export interface AnthropicAnswer {
   role: 'user'
@@ -74,12 +77,19 @@ export function findCalls (message: ProviderMessage): ProviderCalls {
   return callsOf([toolCalls, output, content].filter(Array.isArray).flat() as unknown[])
 }
 
+const calling = { output: ['function_call', 'custom_tool_call'], content: ['tool_use'], tool_calls: ['function', 'custom'] } as const
+
 function callsOf (items: readonly unknown[]): ProviderCalls {
-  const ofType = (type: string): object[] => items.filter((item): item is object => typeof item === 'object' && item !== null && 'type' in item && item.type === type)
-  const found = ([['output', 'function_call'], ['content', 'tool_use']] as const)
-    .map(([field, type]) => ({ field, calls: ofType(type) }))
-    .find(({ calls }) => calls.length > 0)
-  return found ?? { field: 'tool_calls', calls: items.filter((item): item is object => typeof item === 'object' && item !== null && 'function' in item) }
+  for (const field of ['output', 'content'] as const) {
+    const calls = items.filter((item): item is object => isCall(item, calling[field]))
+    if (calls.length > 0) return { field, calls }
+  }
+  // Some servers leave the type out.
+  return { field: 'tool_calls', calls: items.filter((item): item is object => isCall(item, calling.tool_calls) || (typeof item === 'object' && item !== null && 'function' in item)) }
+}
+
+function isCall (item: unknown, types: readonly string[]): boolean {
+  return typeof item === 'object' && item !== null && 'type' in item && types.includes(item.type as string)
 }
 
 /** Puts the answers of several batches together; Anthropic wants all results of one message in one message. */

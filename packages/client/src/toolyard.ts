@@ -85,10 +85,11 @@ export class Toolyard {
   /**
    * Calls one tool and gives its whole output.
    *
+   * @param args an object, which the service checks.
    * @throws ToolError when the tool or its call failed, with the code `TIMEOUT` when it hasn't ended within `timeoutMs`;
    *   ToolyardError when the call could not be made.
    */
-  async call (name: string, args: object = {}, options: CallOptions = {}): Promise<unknown> {
+  async call (name: string, args: unknown = {}, options: CallOptions = {}): Promise<unknown> {
     const body = { calls: [{ call_id: '1', name, arguments: args }] }
     const { results: [result] } = await this.#batch(body, { ...options, idempotencyKey: options.idempotencyKey ?? newKey() })
     if (result?.ok === true) return await this.#whole(result, options.signal)

@@ -1,0 +1,71 @@
+import { Toolyard } from '@toolyard/client'
+import t from 'tap'
+import { join } from 'node:path'
+import { startService, testKeys } from '../support/service.ts'
+import { runPython, withoutPython } from './python.ts'
+import { clientFiles, clientTools } from './tools.ts'
+
+const service = await startService(t, { tools: clientTools, files: clientFiles })
+const toolyard = new Toolyard({ url: service.api.address, apiKey: testKeys.admin })
+const args = { a: 1, b: 2 }
+const ids = (count: number): string[] => Array.from({ length: count }, (_, at) => `c${at}`)
+/** The tool isn't there, so that many calls cost little. */
+const manyCalls = ids(45).map(id => ({ id, type: 'function' as const, function: { name: 'no_such_tool', arguments: '{}' } }))
+const messages = {
+  chat: { role: 'assistant', content: null, tool_calls: [{ id: 'c0', type: 'function', function: { name: 'add', arguments: JSON.stringify(args) } }] },
+  responses: { output: [{ type: 'reasoning', id: 'r1', summary: [] }, { type: 'function_call', id: 'f1', call_id: 'c0', name: 'add', arguments: JSON.stringify(args) }] },
+  anthropic: { role: 'assistant', content: [{ type: 'text', text: 'I add.' }, { type: 'tool_use', id: 'c0', name: 'add', input: args }, { type: 'tool_use', id: 'c1', name: 'fail', input: {} }] }
+} as const
+const sum = JSON.stringify({ ok: true, result: { sum: 3 } })
+
+t.test('each form of a message gets its answers in its own form', async t => {
+  t.strictSame(await toolyard.invoke(messages.chat), [{ role: 'tool', tool_call_id: 'c0', content: sum }])
+  t.strictSame(await toolyard.invoke(messages.responses), [{ type: 'function_call_output', call_id: 'c0', output: sum }])
+  const [answer, ...more] = await toolyard.invoke(messages.anthropic)
+  t.strictSame(more, [])
+  t.match(answer, { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'c0', content: sum }, { tool_use_id: 'c1', is_error: true, content: /the well is dry/ }] })
+})
+
+t.test('a list of calls is taken as well as the message that it stands in', async t => {
+  t.strictSame(await toolyard.invoke(messages.chat.tool_calls), [{ role: 'tool', tool_call_id: 'c0', content: sum }])
+  t.strictSame(await toolyard.invoke([...messages.responses.output]), [{ type: 'function_call_output', call_id: 'c0', output: sum }])
+})
+
+t.test('a message without calls gives an empty list, and asks nothing', async t => {
+  const away = new Toolyard({ url: 'http://127.0.0.1:9', retryMs: 0 })
+  t.strictSame(await away.invoke({ role: 'assistant', tool_calls: null }), [])
+  t.strictSame(await away.invoke({ output: [{ type: 'message' }] }), [])
+  t.strictSame(await away.invoke({ content: [{ type: 'text' }] }), [])
+  t.strictSame(await away.invoke([]), [])
+})
+
+t.test('a message of more calls than a batch takes gets one answer for each, in order', async t => {
+  const answers = await toolyard.invoke({ role: 'assistant', tool_calls: manyCalls })
+  t.strictSame(answers.map(({ tool_call_id: id }) => id), ids(45))
+  const uses = ids(21).map(id => ({ type: 'tool_use', id, name: 'no_such_tool', input: {} }))
+  const joined = await toolyard.invoke({ content: uses })
+  t.equal(joined.length, 1)
+  t.strictSame(joined[0]?.content.map(({ tool_use_id: id }) => id), ids(21))
+})
+
+t.test('a call that has not ended within timeoutMs is answered too, with its job', async t => {
+  const file = join(service.dir, 'workspace', 'never')
+  const call = { id: 'c0', type: 'function' as const, function: { name: 'wait_for', arguments: JSON.stringify({ file }) } }
+  const [answer] = await toolyard.invoke([call], { timeoutMs: 0, waitMs: 100 })
+  const { job_id: id, error } = JSON.parse(answer?.content ?? '') as { job_id: string, error: { message: string } }
+  t.match(error.message, `'wait_for' goes on as job ${id}`)
+  t.equal((await toolyard.cancel(id)).status, 'cancelled')
+})
+
+t.test('tools come in the form that is asked for', async t => {
+  t.match((await toolyard.tools()).find(tool => tool.function.name === 'add'), { type: 'function', function: { parameters: { type: 'object' } } })
+  t.match((await toolyard.tools('responses')).find(tool => tool.name === 'add'), { type: 'function', parameters: { type: 'object' }, strict: false })
+  t.match((await toolyard.tools('responses', { strict: true })).find(tool => tool.name === 'add'), { strict: true })
+  t.match((await toolyard.tools('anthropic')).find(tool => tool.name === 'add'), { description: 'Adds two numbers', input_schema: { type: 'object' } })
+})
+
+t.test('the Python client gives the same answers', { skip: withoutPython }, async t => {
+  const sent = [messages.chat, messages.responses, messages.anthropic, { tool_calls: manyCalls }, messages.chat.tool_calls, { role: 'assistant', content: 'No.' }, []]
+  const got = JSON.parse(await runPython('invoke.py', [JSON.stringify(sent)], { TOOLYARD_URL: service.api.address, TOOLYARD_API_KEY: testKeys.admin })) as unknown[]
+  for (const [at, message] of sent.entries()) t.strictSame(got[at], await toolyard.invoke(message as never))
+})
