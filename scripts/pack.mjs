@@ -60,7 +60,7 @@ function stageApp (stage, tarballs) {
     if (placed.has(to)) throw new Error(`${path} and ${placed.get(to)} would both be at ${placeOf(path)}`)
     placed.set(to, path)
     if (link === true) unpack(tarballs.get(resolved), to)
-    else cpSync(path, to, { recursive: true, filter: from => relative(path, from).split('/')[0] !== 'node_modules' && !from.endsWith('.map') })
+    else cpSync(path, to, { recursive: true, filter: from => relative(path, from).split('/')[0] !== 'node_modules' && !/\.(map|[cm]?ts)$/.test(from) })
   }
   const manifest = readManifest(stage)
   writeManifest(stage, { ...manifest, bundleDependencies: Object.keys(manifest.dependencies ?? {}) })

@@ -28,7 +28,7 @@ export function runFakePart (name: 'api' | 'worker'): void {
   process.once('disconnect', () => { leave('disconnect') })
   console.log(JSON.stringify({ level: 30, msg: 'a quiet line' }))
   const ready = (): void => {
-    process.send?.({ ready: true, ...(name === 'api' ? { address: 'http://127.0.0.1:65000' } : {}) })
+    process.send?.({ ready: true, ...facts[name] })
     note(`${name} ready ${process.pid}`)
   }
   if (behaviour === 'talks') {
@@ -37,6 +37,12 @@ export function runFakePart (name: 'api' | 'worker'): void {
   } else ready()
   if ((process.env['METRICS_PORT'] ?? '') !== '') note(`${name} metrics ${process.env['METRICS_PORT']}`)
   if (behaviour === 'warns') console.log(JSON.stringify({ level: 40, msg: 'low on memory', err: { message: '3 MB left' } }))
+}
+
+/** What the real ones say of themselves. */
+const facts = {
+  api: { address: 'http://127.0.0.1:65000', tools: { count: 12, manifests: 2, refused: [{ file: '/srv/bad.json', fault: 'line 3: tool[0]: name is required (A31). Give it a name.', more: 1 }] } },
+  worker: { sandbox: { level: 'partial', missing: ['limits'] } }
 }
 
 function note (event: string): void {

@@ -98,24 +98,24 @@ t.test('validate without a path is a misuse', async t => {
 })
 
 t.test('AC25 tools lists what would be published, by name', async t => {
-  const { status, stdout } = toolyard(project(t), ['tools'], { TOOL_MANIFESTS: 'good.json' })
+  const { status, stdout } = toolyard(project(t), ['tools', '--manifests'], { TOOL_MANIFESTS: 'good.json' })
   t.equal(status, 0)
   t.match(stdout, /^Capabilities \(enabled tools\):\n- data_file_read: /)
   t.match(stdout, '- lister: Lists the files of a folder\n')
 })
 
 t.test('A28 tools --openai prints the specs', async t => {
-  const specs = JSON.parse(toolyard(project(t), ['tools', '--openai'], { TOOL_MANIFESTS: 'good.json' }).stdout) as Array<{ function: { name: string } }>
+  const specs = JSON.parse(toolyard(project(t), ['tools', '--manifests', '--openai'], { TOOL_MANIFESTS: 'good.json' }).stdout) as Array<{ function: { name: string } }>
   t.ok(specs.some(spec => spec.function.name === 'lister'))
 })
 
 t.test('P18 tools lists what PERMISSIONS_ALLOWED allows, and --explain tells what it does not', async t => {
   const dir = t.testdir({ 'tools.json': JSON.stringify({ tools: [{ name: 'writer', description: 'Writes', command: ['/bin/ls'], permissions: ['write_files'] }, { name: 'thinker', description: 'Thinks', command: ['/bin/ls'], permissions: [] }] }) })
   const env = { TOOL_MANIFESTS: 'tools.json', PERMISSIONS_ALLOWED: 'read_repo' }
-  const listed = toolyard(dir, ['tools'], env).stdout
+  const listed = toolyard(dir, ['tools', '--manifests'], env).stdout
   t.match(listed, /- thinker: /)
   t.notMatch(listed, /- writer: /)
-  const specs = JSON.parse(toolyard(dir, ['tools', '--openai'], env).stdout) as Array<{ function: { name: string } }>
+  const specs = JSON.parse(toolyard(dir, ['tools', '--manifests', '--openai'], env).stdout) as Array<{ function: { name: string } }>
   t.notOk(specs.some(spec => spec.function.name === 'writer'))
   t.match(toolyard(dir, ['tools', '--explain', 'writer'], env).stdout, /^writer is not published: PERMISSIONS_ALLOWED does not have write_files\n/)
 })
@@ -129,6 +129,6 @@ t.test('P25, P27 tools --explain tells the layers of a tool', async t => {
   const broken = t.testdir({ 'tools.json': JSON.stringify({ tools: [{ name: 'mine', command: 5 }] }) })
   const unknown = toolyard(broken, ['tools', '--explain', 'mine'], { TOOL_MANIFESTS: 'tools.json' })
   t.match(unknown, { status: 1, stderr: /1 error in manifests; toolyard validate tells them\.\n.*no manifest that can be read declares a tool named 'mine'/ })
-  const specs = toolyard(broken, ['tools', '--openai'], { TOOL_MANIFESTS: 'tools.json' })
+  const specs = toolyard(broken, ['tools', '--manifests', '--openai'], { TOOL_MANIFESTS: 'tools.json' })
   t.match(specs, { status: 0, stderr: /1 error in manifests/ })
 })

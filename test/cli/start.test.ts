@@ -17,6 +17,10 @@ await t.test('a first start makes what is missing and prints where it is', async
   t.ok(existsSync(join(directory, 'workspace/README.md')), 'the sample workspace is copied')
   t.notMatch(session.output(), key, 'the key itself is not printed')
   t.match(session.output(), `${ready} http://127.0.0.1:65000`)
+  t.match(session.output(), '  Dashboard  http://127.0.0.1:65000/dashboard\n')
+  t.match(session.output(), '  Tools      12 from 2 manifests and built in\n')
+  t.match(session.output(), '  REFUSED    /srv/bad.json: line 3: tool[0]: name is required (A31). Give it a name.; and 1 more, which toolyard validate tells\n')
+  t.match(session.output(), '  Sandbox    partial; missing: limits; toolyard doctor tells more\n')
   t.match(session.output(), /^curl .*\/v1\/agent-tools\/invoke-batch .*grep '\^API_KEY=' \.env.*data_file_read/m)
 })
 
@@ -40,7 +44,7 @@ await t.test('a port in use is told with its remedy', async t => {
   const session = startSession(t, t.testdir(), { PORT: String(port) })
   t.equal(await session.exited, 1)
   t.match(session.output(), `port ${port} on 127.0.0.1 is in use`)
-  t.match(session.output(), `PORT=${port + 1} npm start`)
+  t.match(session.output(), `PORT=${port + 1} toolyard start`)
 })
 
 await t.test('bad settings are told all at once, and nothing is made', async t => {

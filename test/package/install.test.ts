@@ -1,9 +1,11 @@
 import { spawnSync } from 'node:child_process'
-import { readFileSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import t from 'tap'
+import { repoRoot } from '../repo/source-tree.ts'
 import { waitFor } from '../support/condition.ts'
-import { emptyDirectory, freePort, packTarballs } from './installation.ts'
+import { emptyDirectory, freePort, packTarballs, type Ended, type Installation, type Served } from './installation.ts'
+import { startModel } from './model-server.ts'
 
 const installSeconds = 60
 const mostMegabytes = 100
@@ -11,36 +13,72 @@ const mostMegabytes = 100
 const here = emptyDirectory()
 t.teardown(() => here.remove())
 const tarballs = packTarballs(join(here.directory, '../tarballs'))
-let installedAt = 0
+const env = { TOOLYARD_NO_INSTALL: '1' }
 
-await t.test('the tarballs install into an empty directory without a warning and below 100 MB', async t => {
-  const { status, stdout, stderr } = here.shell(`npm install --no-audit --no-fund ${tarballs.join(' ')}`)
-  installedAt = performance.now()
-  t.equal(status, 0)
-  t.equal(stderr, '')
-  t.notMatch(stdout, /warn|deprecated|vulnerab/i)
-  const size = Number(spawnSync('du', ['-sm', 'node_modules'], { cwd: here.directory, encoding: 'utf8' }).stdout.split('\t')[0])
-  t.ok(size > 0 && size < mostMegabytes, `${size} MB`)
-  t.comment(`node_modules: ${size} MB`)
+/** The lines of the README's first page, in the order in which a reader runs them: commands, and files that they need. */
+const firstPage = readFileSync(join(repoRoot, 'README.md'), 'utf8').split(/^## /m).find(part => part.startsWith('Start\n')) ?? ''
+const blocks = [...firstPage.matchAll(/^```(sh|js)\n([\s\S]*?)^```$/gm)].map(([, language, text = '']) => ({ language, text }))
+const lines = blocks.filter(({ language }) => language === 'sh').flatMap(({ text }) => text.trim().split('\n'))
+const agent = blocks.find(({ language }) => language === 'js')?.text ?? ''
+
+async function greeting (service: Served): Promise<void> {
+  await waitFor('the greeting', () => service.output().includes('Ctrl-C stops everything') || service.ended(), 60_000)
+}
+
+await t.test("every line of the README's first page runs, and a tool of one's own answers within a minute of the install", async t => {
+  const model = await startModel()
+  t.teardown(() => { model.close() })
+  const port = await freePort()
+  const more = { ...env, PORT: port, TOOLYARD_URL: `http://127.0.0.1:${port}`, OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'none' }
+  let installed = 0
+  for (const line of lines) {
+    if (line === 'npm test') continue
+    if (line.includes('agent.mjs')) writeFileSync(join(here.directory, 'agent.mjs'), agent)
+    if (line.endsWith('toolyard start')) {
+      await greeting(here.serve(line, more))
+      continue
+    }
+    const { status, stdout, stderr } = await runLine(here, line, more)
+    t.equal(status, 0, `${line}${status === 0 ? '' : `: ${stdout}${stderr}`}`)
+    if (line.startsWith('npm install')) {
+      installed = performance.now()
+      t.equal(stderr, '')
+      t.notMatch(stdout, /warn|deprecated/i)
+    }
+    if (line.includes(' call ')) {
+      t.strictSame(JSON.parse(stdout), { sum: 5 })
+      const seconds = Math.round((performance.now() - installed) / 1_000)
+      t.ok(seconds < installSeconds, `the first call was answered ${seconds} s after the install`)
+    }
+    if (line.includes('agent.mjs')) t.match(stdout, /^the tools said .*"words":\d+.* and .*"sum":1001/)
+  }
+  t.equal(model.requests.length, 2)
 })
 
-await t.test('toolyard start in an empty directory serves the bundled samples, within a minute of the install', async t => {
+await t.test('the package is below 100 MB with all that it needs', async t => {
+  const size = Number(spawnSync('du', ['-sm', 'node_modules/toolyard'], { cwd: here.directory, encoding: 'utf8' }).stdout.split('\t')[0])
+  t.ok(size > 0 && size < mostMegabytes, `${size} MB`)
+})
+
+await t.test('toolyard start in an empty directory serves the bundled samples of all formats', async t => {
+  const empty = join(here.directory, 'empty')
+  mkdirSync(empty)
   const port = await freePort()
-  const service = here.serve('./node_modules/.bin/toolyard start', { PORT: port, TOOLYARD_NO_INSTALL: '1' })
-  await waitFor('the greeting', () => service.output().includes('Ctrl-C stops everything') || service.ended(), 60_000)
+  const service = here.serve('node ../node_modules/toolyard/bin/toolyard.js start', { ...env, PORT: port }, empty)
+  await greeting(service)
   t.match(service.output(), `Toolyard is ready at http://127.0.0.1:${port}`)
-  t.equal(statSync(join(here.directory, '.env')).mode & 0o777, 0o600)
-  const key = readFileSync(join(here.directory, '.env'), 'utf8').match(/^API_KEY=(.+)$/m)?.[1] ?? ''
+  t.match(service.output(), /Tools +\d+ from 3 manifests/)
+  t.equal(statSync(join(empty, '.env')).mode & 0o777, 0o600)
   const calls = [['get_time', { timezone: 'Europe/Helsinki' }], ['word_count', { path: 'README.md' }], ['data_file_read', { path: 'README.md' }], ['csv_summary', { path: 'data/readings.csv' }], ['git_status', {}]]
-  const answer = await fetch(`http://127.0.0.1:${port}/v1/agent-tools/invoke-batch`, {
-    method: 'POST',
-    headers: { 'x-api-key': key, 'content-type': 'application/json' },
-    body: JSON.stringify({ calls: calls.map(([name, args], index) => ({ call_id: String(index), name, arguments: args })) })
-  })
-  const { results } = await answer.json() as { results: Array<{ ok: boolean, name: string, error?: { code: string } }> }
-  t.ok(performance.now() - installedAt < installSeconds * 1_000, 'and quickly enough')
-  t.comment(`answered ${Math.round((performance.now() - installedAt) / 100) / 10} s after the install`)
+  writeFileSync(join(empty, 'batch.json'), JSON.stringify({ calls: calls.map(([name, args], index) => ({ call_id: String(index), name, arguments: args })) }))
+  const { results } = JSON.parse(here.shell('cd empty && npx toolyard batch batch.json', { PORT: port }).stdout) as { results: Array<{ ok: boolean, name: string, error?: { code: string } }> }
   for (const { name, ok } of results.slice(0, 4)) t.ok(ok, name)
   t.not(results[4]?.error?.code, 'TOOL_UNAVAILABLE', 'the host of Python tools is in the package')
   await service.stop()
 })
+
+/** The packages of this checkout are installed from their tarballs: that alone differs from what a reader does. */
+async function runLine (at: Installation, line: string, more: NodeJS.ProcessEnv): Promise<Ended> {
+  const tarballOf = (word: string): string | undefined => tarballs.find(path => basename(path).replace(/-\d.*$/, '') === word.replace('@', '').replace('/', '-'))
+  return await at.run(line.startsWith('npm install') ? line.split(' ').map(word => tarballOf(word) ?? word).join(' ') : line, more)
+}

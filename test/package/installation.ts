@@ -1,4 +1,4 @@
-import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
+import { execFile, spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -16,10 +16,12 @@ export interface Ended {
 export interface Installation {
   directory: string
   env: NodeJS.ProcessEnv
-  /** Runs a line in a shell there. */
+  /** Runs a line in a shell there, which blocks this process. */
   shell: (line: string, env?: NodeJS.ProcessEnv) => Ended
+  /** The same, while this process goes on. */
+  run: (line: string, env?: NodeJS.ProcessEnv) => Promise<Ended>
   /** Starts a line that serves; it ends with the test. */
-  serve: (line: string, env?: NodeJS.ProcessEnv) => Served
+  serve: (line: string, env?: NodeJS.ProcessEnv, cwd?: string) => Served
   remove: () => Promise<void>
 }
 
@@ -56,8 +58,13 @@ export function emptyDirectory (): Installation {
       const { status, stdout, stderr } = spawnSync('sh', ['-c', line], { cwd: directory, env: { ...env, ...more }, encoding: 'utf8' })
       return { status, stdout, stderr: withoutOwnWarning(stderr) }
     },
-    serve: (line, more = {}) => {
-      const one = follow(spawn('sh', ['-c', `exec ${line}`], { cwd: directory, env: { ...env, ...more }, stdio: ['ignore', 'pipe', 'pipe'] }))
+    run: async (line, more = {}) => await new Promise(resolve => {
+      execFile('sh', ['-c', line], { cwd: directory, env: { ...env, ...more } }, (error, stdout, stderr) => {
+        resolve({ status: error === null ? 0 : 1, stdout, stderr: withoutOwnWarning(stderr) })
+      })
+    }),
+    serve: (line, more = {}, cwd = directory) => {
+      const one = follow(spawn('sh', ['-c', `exec ${line}`], { cwd, env: { ...env, ...more }, stdio: ['ignore', 'pipe', 'pipe'] }))
       served.push(one)
       return one
     },

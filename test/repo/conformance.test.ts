@@ -2,9 +2,10 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { repositoryCitations } from './citations.ts'
-import { renderConformance } from './conformance.ts'
+import { renderConformance, renderRules } from './conformance.ts'
+import { lintRules } from './rule-ids/lint.ts'
 import { ruleIds } from './rule-ids.ts'
-import { repoRoot } from './source-tree.ts'
+import { readTree, repoRoot } from './source-tree.ts'
 
 t.test('a rule is shown with the files whose titles cite it, and as untested without any', async t => {
   const page = renderConformance({ A1: 'the root', A2: 'the name' }, [{ id: 'A1', at: 'test/x.test.ts:3' }, { id: 'A1', at: 'test/x.test.ts:9' }])
@@ -15,4 +16,14 @@ t.test('a rule is shown with the files whose titles cite it, and as untested wit
 t.test('docs/conformance.md is what the titles of the tests say; npm run conformance makes it anew', async t => {
   const page = await readFile(join(repoRoot, 'docs/conformance.md'), 'utf8')
   t.equal(page, renderConformance(ruleIds, await repositoryCitations()))
+})
+
+t.test('rules.json of the command is what these rules say, and has every rule that messages name', async t => {
+  const text = await readFile(join(repoRoot, 'apps/cli/rules.json'), 'utf8')
+  t.equal(text, renderRules({ ...ruleIds, ...lintRules }))
+  const { rules } = JSON.parse(text) as { rules: Record<string, unknown> }
+  const sources = await readTree(repoRoot, path => /^packages\/(manifests|executors)\/src\//.test(path))
+  const named = sources.flatMap(({ text }) => [...text.matchAll(/(?:rule: |ManifestFault\()'([^']+)'/g)].map(([, id = '']) => id))
+  t.ok(named.length > 20, 'they were found')
+  t.strictSame(named.filter(id => !Object.hasOwn(rules, id)), [])
 })

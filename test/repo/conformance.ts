@@ -1,4 +1,5 @@
 import { deviations } from './rule-ids/deviations.ts'
+import { lintRules } from './rule-ids/lint.ts'
 import type { Citation } from './rules.ts'
 
 /** A part of the rules: its name, and the ids that belong to it. */
@@ -26,7 +27,14 @@ export function renderConformance (rules: Record<string, string>, citations: rea
     '`npm run conformance`; a test of the repository fails when this page is out of date.'
   ]
   const apart = ['', '## Where Toolyard differs on purpose', '', '| rule | what it does instead |', '|---|---|', ...Object.entries(deviations).map(([id, text]) => `| ${id} | ${text} |`)]
-  return [...intro, ...apart, ...parts.flatMap(part => renderPart(part, rules, citations))].join('\n') + '\n'
+  const notes = ['', '## Notes for models', '', '| note | what it says |', '|---|---|', ...Object.entries(lintRules).map(([id, text]) => `| ${id} | ${text} |`)]
+  return [...intro, ...apart, ...notes, ...parts.flatMap(part => renderPart(part, rules, citations))].join('\n') + '\n'
+}
+
+/** The text of rules.json, from which `toolyard explain` tells what a rule asks for. */
+export function renderRules (rules: Record<string, string>): string {
+  const known = Object.entries(rules).map(([id, sentence]): [string, object] => [id, { sentence, ...(deviations[id] === undefined ? {} : { differs: deviations[id] }) }])
+  return `${JSON.stringify({ page: 'https://github.com/toolyard/toolyard/blob/main/docs/conformance.md', rules: Object.fromEntries(known) }, null, 1)}\n`
 }
 
 function renderPart (part: Part, rules: Record<string, string>, citations: readonly Citation[]): string[] {

@@ -4,12 +4,13 @@ import {
   JobWatch, OnceStore, OutputStore, QueueDirectory, RateLimit, RedisGuard, RedisUnavailableError, Replicas, reportRedis, StreamTickets, usedBackend
 } from '@toolyard/queue'
 import {
-  apiKeysOf, builtinSettingsOf, callbacksOf, createRedactor, permissionPolicyOf, redisTargetOf, retentionOf, sharedAbort, toolSourcesOf, type Logger, type ReadinessCheck, type Settings
+  apiKeysOf, builtinSettingsOf, callbacksOf, createRedactor, permissionPolicyOf, redisTargetOf, retentionOf, sharedAbort, toolSourcesOf, type Logger, type ReadinessCheck, type ServedTools, type Settings
 } from '@toolyard/runtime'
 import { createCallMetrics, createMetrics, createQueueMetrics, createToolMetrics, type MetricsRegistry } from '@toolyard/runtime/metrics'
 import { buildApp, type App } from './app.ts'
 import { EventLoopWatch } from './event-loop-watch.ts'
 import { JobTypes } from './job-types.ts'
+import { servedTools } from './served-tools.ts'
 import { aliveWorkers, readinessChecks } from './readiness.ts'
 import { ToolCatalog } from './tool-catalog.ts'
 
@@ -23,6 +24,8 @@ export interface OpenApi {
   readiness: Readonly<Record<string, ReadinessCheck>>
   /** How many tools it publishes. */
   published: () => number
+  /** The same, with where they come from and what isn't served. */
+  served: () => ServedTools
   /** Reads the manifests again. */
   reload: () => Promise<unknown>
   /** See `ApiDeps`: draining, then stopping, then ending. */
@@ -149,6 +152,7 @@ export async function openApi (settings: Settings, env: NodeJS.ProcessEnv, logge
     metrics,
     readiness,
     published: () => catalog.publication(undefined).count,
+    served: () => servedTools(tools.current(), catalog.publication(undefined).count),
     reload: () => tools.reload(),
     drain,
     stop,

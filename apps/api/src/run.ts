@@ -25,7 +25,7 @@ export async function runApi (): Promise<void> {
     : await serveStatus({ metrics: () => metrics.metrics(), contentType: metrics.contentType, readiness: () => readReadiness(api.readiness) }, settings.HOST, settings.METRICS_PORT)
   const address = await app.listen({ host: settings.HOST, port: settings.PORT })
   logger.info({ address, tools: api.published() }, 'API is listening')
-  tellParent({ ready: true, address })
+  tellParent({ ready: true, address, tools: api.served() })
 
   stopOnSignal([
     async hurry => {

@@ -1,24 +1,34 @@
-import type { ParseArgsConfig } from 'node:util'
-
 /** One command of `toolyard`. What it needs, it imports when it runs, so that the others stay quick. */
 export interface Command {
   name: string
   /** One line for the list of commands. */
   summary: string
-  /** What `--help` prints. */
+  /** What `--help` tells besides its options. */
   help: string
-  /** Its options besides `--help`; none when absent. */
-  options?: NonNullable<ParseArgsConfig['options']>
-  /** Whether it takes arguments that are no options; without it they are refused. */
-  takesArguments?: true
+  /** Arguments that are no options, as `<name>` or `[paths...]`; none when absent. */
+  arguments?: readonly string[]
+  /** Its options besides `--help`: flags as `--queues <names>`, and what they mean. */
+  options?: ReadonlyArray<readonly [flags: string, meaning: string]>
   /** Whether it goes on when `run` has resolved; when it fails, it ends at once. */
   serves?: true
+  /** Commands below it, in place of `run`. */
+  commands?: readonly Command[]
+  /** Not in lists: programs call it. */
+  hidden?: true
+  /** What its first argument may be, for completion. */
+  complete?: () => Promise<readonly string[]>
   /** Resolves with the exit status; a command that serves may resolve before it ends. Errors are for the terminal. */
-  run: (given: CommandLine) => Promise<number>
+  run?: (given: CommandLine) => Promise<number>
 }
 
 /** What the user wrote behind a command's name. */
 export interface CommandLine {
-  options: Readonly<Record<string, string | boolean | Array<string | boolean> | undefined>>
+  /** By their names in camel case; a flag is true. */
+  options: Readonly<Record<string, unknown>>
   args: readonly string[]
+  /** As it was written. */
+  words: readonly string[]
 }
+
+/** Of every command that doesn't serve. */
+export const jsonOption = ['--json', 'print the result as JSON'] as const

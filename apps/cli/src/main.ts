@@ -1,70 +1,76 @@
-import { parseArgs } from 'node:util'
+import { CommanderError } from 'commander'
 import type { Command, CommandLine } from './command.ts'
 import { api } from './commands/api.ts'
+import { completion } from './commands/completion.ts'
 import { doctor } from './commands/doctor.ts'
+import { explain } from './commands/explain.ts'
+import { init } from './commands/init.ts'
+import { keys } from './commands/keys.ts'
 import { start } from './commands/start.ts'
 import { tools } from './commands/tools.ts'
 import { validate } from './commands/validate.ts'
 import { worker } from './commands/worker.ts'
+import { candidates } from './completion/candidates.ts'
+import { exitStatus, type CommandError } from './exit-status.ts'
+import { buildProgram, type Misuse } from './program.ts'
+import { batch } from './remote/batch.ts'
+import { call } from './remote/call.ts'
+import { jobs } from './remote/jobs.ts'
+import { open } from './remote/open.ts'
 import { complain, print } from './terminal.ts'
 
-const commands: readonly Command[] = [start, api, worker, validate, tools, doctor]
+const commands: readonly Command[] = [init, start, call, batch, tools, jobs, open, validate, explain, doctor, keys, api, worker, completion]
+
+/** What the scripts of shells ask. */
+const complete: Command = {
+  name: 'complete',
+  summary: 'Print what the last word may become',
+  help: 'For the scripts of toolyard completion.',
+  arguments: ['[words...]'],
+  hidden: true,
+  run: async ({ args }) => {
+    const found = await candidates(commands, args)
+    if (found.length > 0) print(found.join('\n'))
+    return exitStatus.done
+  }
+}
 
 /**
  * Runs `toolyard COMMAND`.
  *
  * @param args the command line after the program's name
- * @returns the exit status: 0, 1 for a failure, 2 for a command line that makes no sense. Messages are printed.
+ * @returns the exit status, as docs/command-line.md has it. Messages are printed.
  */
 export async function main (args: string[]): Promise<number> {
-  const [name = '', ...rest] = args
-  if (name === '--help' || name === '-h' || name === 'help') {
-    print(overview())
-    return 0
-  }
-  const command = commands.find(command => command.name === name)
-  if (command === undefined) return misused(name === '' ? 'which command?' : `there is no command '${name}'`, overview())
-  let given: CommandLine
+  let status: number = exitStatus.done
+  let misuse: Misuse | undefined
+  const program = buildProgram([...commands, complete], async (command, path, given) => { status = await run(command, path, given) }, found => { misuse = found })
   try {
-    given = parse(command, rest)
+    await program.parseAsync(args, { from: 'user' })
+    return status
   } catch (error) {
-    return misused(`${name}: ${(error as Error).message}`, command.help)
+    if (!(error instanceof CommanderError)) throw error
+    return misuse === undefined ? exitStatus.done : misused(misuse)
   }
-  if (given.options['help'] === true) {
-    print(command.help)
-    return 0
-  }
-  return await run(command, given)
 }
 
-/** @throws TypeError for options that the command doesn't have, and for arguments where it takes none. */
-function parse (command: Command, args: string[]): CommandLine {
-  const { values, positionals } = parseArgs({
-    args,
-    options: { ...command.options, help: { type: 'boolean', short: 'h' } },
-    strict: true,
-    allowPositionals: command.takesArguments === true
-  })
-  return { options: values, args: positionals }
-}
-
-async function run (command: Command, given: CommandLine): Promise<number> {
+async function run (command: Command, path: string, given: CommandLine): Promise<number> {
   try {
-    return await command.run(given)
+    return await command.run?.(given) ?? exitStatus.done
   } catch (error) {
-    complain(`toolyard ${command.name}: ${(error as Error).message}`)
+    const { message, status = exitStatus.failed, code = 'FAILED', details } = error as Partial<CommandError> & Error
+    if (given.options['json'] === true) print(JSON.stringify({ ok: false, error: { code, message, ...(details === undefined ? {} : { details }) } }, null, 2))
+    complain(`toolyard ${path}: ${message}`)
     // Connections and servers that it has opened would keep the process, for nothing.
-    if (command.serves === true) process.exit(1)
-    return 1
+    if (command.serves === true) process.exit(status)
+    return status
   }
 }
 
-function misused (problem: string, help: string): number {
-  complain(`toolyard: ${problem}\n\n${help}`)
-  return 2
-}
-
-function overview (): string {
-  const list = commands.map(({ name, summary }) => `  ${name.padEnd(10)}${summary}`)
-  return ['Usage: toolyard COMMAND', '', ...list, '', 'toolyard COMMAND --help tells more.'].join('\n')
+function misused ({ program, error }: Misuse): number {
+  const at = program.parent === null ? '' : `${program.name()}: `
+  // Without a word behind a group of commands, commander prints its help.
+  const problem = error.code === 'commander.help' ? 'which command?' : error.message.replace(/^error: /, '')
+  complain(`toolyard: ${at}${problem}\n\n${program.helpInformation().trimEnd()}`)
+  return exitStatus.misused
 }

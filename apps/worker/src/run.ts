@@ -136,7 +136,7 @@ export async function runWorker (): Promise<void> {
     ? undefined
     : await serveStatus({ metrics: metrics.text, contentType: metrics.contentType, readiness }, settings.HOST, settings.METRICS_PORT)
   logger.info({ queues: settings.WORKER_QUEUES, concurrency: settings.WORKER_CONCURRENCY, tools: tools.current().all().length }, 'worker is ready')
-  tellParent({ ready: true })
+  tellParent({ ready: true, sandbox: { level, missing } })
 
   stopOnSignal([
     () => { running = false },

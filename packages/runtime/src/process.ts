@@ -7,6 +7,20 @@ export interface ReadyMessage {
   ready: true
   /** Where the API listens, such as `http://127.0.0.1:3001`. */
   address?: string
+  /** What the API serves. */
+  tools?: ServedTools
+  /** How well a worker shuts its tools in. */
+  sandbox?: { level: string, missing: readonly string[] }
+}
+
+/** What the manifests came to. */
+export interface ServedTools {
+  /** Tools that are published, also those that are built in. */
+  count: number
+  /** Manifests that tools come from. */
+  manifests: number
+  /** Manifests of which all or something isn't served, with their first faults. */
+  refused: ReadonlyArray<{ file: string, fault: string, more: number }>
 }
 
 /** Tells the parent that this process serves; does nothing when nobody listens. */

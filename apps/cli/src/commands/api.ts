@@ -5,14 +5,10 @@ import type { Command } from '../command.ts'
 export const api: Command = {
   name: 'api',
   summary: 'Run the HTTP service alone, in the foreground',
-  help: `Usage: toolyard api [--strict]
-
-Runs the HTTP service in the foreground, with its log as JSON lines on stdout. It runs no tool: there must be workers at
+  help: `Runs the HTTP service in the foreground, with its log as JSON lines on stdout. It runs no tool: there must be workers at
 the same Redis. Settings are environment variables; .env in the working directory is read. REDIS_URL,
-REDIS_SENTINELS or REDIS_CLUSTER_NODES must be set.
-
-  --strict  tools don't run whose programs others than the owner may replace, as with PROGRAMS_STRICT=1`,
-  options: { strict: { type: 'boolean' } },
+REDIS_SENTINELS or REDIS_CLUSTER_NODES must be set.`,
+  options: [['--strict', "tools don't run whose programs others than the owner may replace, as with PROGRAMS_STRICT=1"]],
   serves: true,
   run: async ({ options }) => {
     if (options['strict'] === true) process.env['PROGRAMS_STRICT'] = '1'

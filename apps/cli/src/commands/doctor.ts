@@ -1,4 +1,4 @@
-import type { Command } from '../command.ts'
+import { jsonOption, type Command } from '../command.ts'
 import type { Check } from '../doctor/check.ts'
 import { print } from '../terminal.ts'
 
@@ -8,17 +8,17 @@ const marks = { good: 'ok     ', warning: 'warning', error: 'ERROR  ' } as const
 export const doctor: Command = {
   name: 'doctor',
   summary: 'Check Redis, the sandbox layer by layer, Python and the manifests',
-  help: `Usage: toolyard doctor
-
-Checks what a worker with these settings would find on this machine: Redis, each layer of the sandbox with a canary that must
+  help: `Checks what a worker with these settings would find on this machine: Redis, each layer of the sandbox with a canary that must
 fail to get through it, Python and the manifests. Settings are environment variables; .env in the working directory is read.
 
 Exit status: 0 when nothing keeps it from serving (there may be warnings), 1 for an error.`,
-  run: async () => {
+  options: [jsonOption],
+  run: async ({ options }) => {
     const { examine } = await import('../doctor/examine.ts')
     const checks = await examine()
-    print(table(checks))
-    return checks.some(({ verdict }) => verdict === 'error') ? 1 : 0
+    const ok = checks.every(({ verdict }) => verdict !== 'error')
+    print(options['json'] === true ? JSON.stringify({ ok, checks }, null, 2) : table(checks))
+    return ok ? 0 : 1
   }
 }
 

@@ -4,9 +4,7 @@ import type { Command } from '../command.ts'
 export const start: Command = {
   name: 'start',
   summary: 'Run all of it on this machine: Redis, the HTTP service and a worker',
-  help: `Usage: toolyard start [--strict]
-
-Runs an embedded Redis (unless REDIS_URL is set), the HTTP service and a worker, each a process of its own, until Ctrl-C
+  help: `Runs an embedded Redis (unless REDIS_URL is set), the HTTP service and a worker, each a process of its own, until Ctrl-C
 or SIGTERM. One that dies is started again.
 
 Settings are environment variables; .env in the working directory is read. What it makes there when it is missing:
@@ -16,10 +14,8 @@ Settings are environment variables; .env in the working directory is read. What 
   .toolyard/logs/    api.log and worker.log: all that the two print. Warnings and errors show in the terminal too.
 
 Without a Redis server program or bubblewrap on the PATH, they are installed with apt-get, dnf, apk (as root) or brew;
-TOOLYARD_NO_INSTALL=1 switches that off.
-
-  --strict  tools don't run whose programs others than the owner may replace, as with PROGRAMS_STRICT=1`,
-  options: { strict: { type: 'boolean' } },
+TOOLYARD_NO_INSTALL=1 switches that off.`,
+  options: [['--strict', "tools don't run whose programs others than the owner may replace, as with PROGRAMS_STRICT=1"]],
   run: async ({ options }) => {
     if (options['strict'] === true) process.env['PROGRAMS_STRICT'] = '1'
     const { runStart } = await import('../start/run-start.ts')

@@ -1,38 +1,49 @@
 import type { Permission } from '@toolyard/contract/terms'
 import type { LayerStep, Registry, Tool } from '@toolyard/manifests'
-import type { Command } from '../command.ts'
+import { jsonOption, type Command } from '../command.ts'
 import { complain, print } from '../terminal.ts'
 
-/** `toolyard tools`: what a service with these settings would publish (AC25, P25). */
+/** `toolyard tools`: what a service publishes, or would publish with these settings (AC25, P25). */
 export const tools: Command = {
   name: 'tools',
-  summary: 'List the tools, or tell where one comes from',
-  help: `Usage: toolyard tools [--openai | --explain NAME]
+  summary: 'List the tools of the service that runs, or of manifests',
+  help: `Lists the tools that the service offers to your key, and says which service it asked: the one at TOOLYARD_URL, else the one of
+the settings, which .env in the working directory may have.
 
-Lists the tools that a service with these settings (TOOL_MANIFESTS, .env) would publish to a key with all
-permissions that PERMISSIONS_ALLOWED has. Needs no Redis, and knows nothing of what was switched at run time.
-
-  --openai        print the OpenAI function specs as JSON
-  --explain NAME  tell which layers declare a tool, which one wins, and what it overrode`,
-  options: { openai: { type: 'boolean' }, explain: { type: 'string' } },
-  run: async ({ options }) => {
-    const { loadRegistry, toolSpec } = await import('@toolyard/manifests')
-    const { loadEnvFile, permissionPolicyOf, readSettings, toolSourcesOf } = await import('@toolyard/runtime')
-    const { permissionsBeyond } = await import('@toolyard/contract/terms')
-    loadEnvFile()
-    const settings = readSettings(process.env)
-    const registry = await loadRegistry(toolSourcesOf(settings, process.env))
-    const policy = permissionPolicyOf(settings)
-    const beyond = ({ permissions }: Tool): Permission[] => permissionsBeyond(permissions, policy)
-    const name = options['explain']
-    if (typeof name === 'string') return explain(name, registry, beyond)
-    const listed = registry.published().map(({ tool }) => tool).filter(tool => beyond(tool).length === 0)
-    if (options['openai'] === true) {
-      print(JSON.stringify(listed.map(tool => toolSpec(tool)), null, 2))
-      warnOfErrors(registry)
-    } else print(overview(listed, registry))
-    return 0
+With --manifests, or when manifests are named, it asks no service: it lists what one with these settings (TOOL_MANIFESTS, .env)
+would publish to a key with all permissions that PERMISSIONS_ALLOWED has, and knows nothing of what was switched at run time.`,
+  arguments: ['[manifests...]'],
+  options: [
+    ['--manifests', 'read TOOL_MANIFESTS instead of asking the service'],
+    ['--openai', 'print the OpenAI function specs as JSON'],
+    ['--explain <name>', 'tell which layers of the manifests declare a tool, which one wins, and what it overrode'],
+    jsonOption
+  ],
+  run: async ({ options, args }) => {
+    const asData = options['openai'] === true || options['json'] === true
+    if (args.length > 0 || options['manifests'] === true || options['explain'] !== undefined) return await fromManifests(args, options['explain'], asData)
+    const { listTools } = await import('../remote/list-tools.ts')
+    return await listTools(asData)
   }
+}
+
+async function fromManifests (manifests: readonly string[], name: unknown, asData: boolean): Promise<number> {
+  const { loadRegistry, toolSpec } = await import('@toolyard/manifests')
+  const { loadEnvFile, permissionPolicyOf, readSettings, toolSourcesOf } = await import('@toolyard/runtime')
+  const { permissionsBeyond } = await import('@toolyard/contract/terms')
+  loadEnvFile()
+  const settings = readSettings(process.env)
+  const sources = toolSourcesOf(settings, process.env)
+  const registry = await loadRegistry(manifests.length === 0 ? sources : { ...sources, manifests })
+  const policy = permissionPolicyOf(settings)
+  const beyond = ({ permissions }: Tool): Permission[] => permissionsBeyond(permissions, policy)
+  if (typeof name === 'string') return explain(name, registry, beyond)
+  const listed = registry.published().map(({ tool }) => tool).filter(tool => beyond(tool).length === 0)
+  if (asData) {
+    print(JSON.stringify(listed.map(tool => toolSpec(tool)), null, 2))
+    warnOfErrors(registry)
+  } else print(overview(listed, registry))
+  return 0
 }
 
 function overview (listed: readonly Tool[], registry: Registry): string {

@@ -1,37 +1,30 @@
 import type { Finding, ValidationOptions } from '@toolyard/manifests'
 import type { Settings } from '@toolyard/runtime'
 import type { Command } from '../command.ts'
+import { misuse } from '../exit-status.ts'
 import { complain, print } from '../terminal.ts'
 
 /** `toolyard validate`: everything that is wrong with manifests (P32, PC1, PC6). */
 export const validate: Command = {
   name: 'validate',
   summary: 'Check manifests and print every finding',
-  help: `Usage: toolyard validate [--strict] [--import | --no-import] [--json] PATH...
-
-Checks manifests as a service would load them in this order: files, skill directories, or directories of skills. Prints every
-finding of every file with its position, rule and remedy. Runs no tool, and needs no Redis.
+  help: `Checks manifests as a service would load them in this order: files, skill directories, or directories of skills. Prints every
+finding of every file with its position, rule and remedy; toolyard explain tells what a rule asks for. Runs no tool, and needs
+no Redis.
 
 It runs code of Python modules: it imports them and constructs their classes. This happens in the sandbox, without the network
 and the service's files, whatever the manifest asks for; without a whole sandbox nothing is imported, and that is said.
 
-  --strict     warnings are errors
-  --no-import  leave Python modules alone
-  --import     import them even where there is no whole sandbox: with your files and your network
-  --json       print {ok, findings, files} as JSON
-
 Exit status: 0 without errors, 1 with errors, 2 for a command line that makes no sense.`,
-  options: { strict: { type: 'boolean' }, 'no-import': { type: 'boolean' }, import: { type: 'boolean' }, json: { type: 'boolean' } },
-  takesArguments: true,
-  run: async ({ options, args }) => {
-    if (args.length === 0) {
-      complain('toolyard validate: which manifests? Name at least one path.')
-      return 2
-    }
-    if (options['import'] === true && options['no-import'] === true) {
-      complain('toolyard validate: --import or --no-import, not both.')
-      return 2
-    }
+  arguments: ['<paths...>'],
+  options: [
+    ['--strict', 'warnings are errors'],
+    ['--no-import', 'leave Python modules alone'],
+    ['--import', 'import them even where there is no whole sandbox: with your files and your network'],
+    ['--json', 'print {ok, findings, files} as JSON']
+  ],
+  run: async ({ options, args, words }) => {
+    if (words.includes('--import') && words.includes('--no-import')) throw misuse('--import or --no-import, not both.')
     const { validateManifests } = await import('@toolyard/manifests')
     const { readSettings, toolSourcesOf } = await import('@toolyard/runtime')
     const settings = readSettings(process.env)
@@ -39,7 +32,7 @@ Exit status: 0 without errors, 1 with errors, 2 for a command line that makes no
     const validation = await validateManifests(args, {
       strict: options['strict'] === true,
       skills,
-      ...(options['no-import'] === true ? {} : { tryImports: await importer(settings, options['import'] === true) })
+      ...(options['import'] === false ? {} : { tryImports: await importer(settings, words.includes('--import')) })
     })
     if (options['json'] === true) print(JSON.stringify(validation, null, 2))
     else print(report(validation.findings, args.length))

@@ -8,21 +8,19 @@ const settingOf = { queues: 'WORKER_QUEUES', processes: 'WORKER_PROCESSES', conc
 export const worker: Command = {
   name: 'worker',
   summary: 'Run one worker or several, in the foreground',
-  help: `Usage: toolyard worker [--queues NAMES] [--processes N] [--concurrency N] [--strict]
-
-Runs workers in the foreground, with their log as JSON lines on stdout. Start as many as you like, on as many machines as
+  help: `Runs workers in the foreground, with their log as JSON lines on stdout. Start as many as you like, on as many machines as
 you like, at the same Redis. Settings are environment variables; .env in the working directory is read. REDIS_URL,
 REDIS_SENTINELS or REDIS_CLUSTER_NODES must be set.
-
-  --queues a,b       serve these queues alone; * serves all (WORKER_QUEUES)
-  --processes N      run N processes, and start one again that dies (WORKER_PROCESSES)
-  --concurrency N    calls of one queue that a process runs at once (WORKER_CONCURRENCY)
-  --strict           tools don't run whose programs others than the owner may replace (PROGRAMS_STRICT=1)
 
 At SIGTERM or SIGINT no job is taken any more, and running calls may finish within SHUTDOWN_GRACE_SEC; a second signal
 ends them at once. Either way all of them are settled. SIGHUP reads the manifests again.
 With METRICS_PORT, /metrics, /health and /ready are served there, for all processes together.`,
-  options: { queues: { type: 'string' }, processes: { type: 'string' }, concurrency: { type: 'string' }, strict: { type: 'boolean' } },
+  options: [
+    ['--queues <names>', 'serve these queues alone, as a,b; * serves all (WORKER_QUEUES)'],
+    ['--processes <n>', 'run so many processes, and start one again that dies (WORKER_PROCESSES)'],
+    ['--concurrency <n>', 'calls of one queue that a process runs at once (WORKER_CONCURRENCY)'],
+    ['--strict', "tools don't run whose programs others than the owner may replace (PROGRAMS_STRICT=1)"]
+  ],
   serves: true,
   run: async given => {
     const { loadEnvFile, readSettings } = await import('@toolyard/runtime')

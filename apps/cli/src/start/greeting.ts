@@ -1,11 +1,13 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { relative } from 'node:path'
-import type { Settings } from '@toolyard/runtime'
+import type { ReadyMessage, Settings } from '@toolyard/runtime'
 
 /** What the greeting tells about. */
 export interface Greeting {
   /** Where the HTTP service listens, as it says itself. */
   address: string
+  /** What the parts said of themselves. */
+  told: Pick<ReadyMessage, 'tools' | 'sandbox'>
   settings: Settings
   directory: string
   /** Whether this start made the key. */
@@ -18,9 +20,12 @@ export interface Greeting {
 
 /** What `start` prints once everything serves: the address, where things are, and a batch to paste. No secret is in it. */
 export function greet (greeting: Greeting): string {
-  const { address, settings, directory, newKey, redisDirectory } = greeting
+  const { address, told, settings, directory, newKey, redisDirectory } = greeting
   const key = findKey(greeting, `${directory}/.env`)
   const rows = [
+    ...settings.DASHBOARD === 'off' ? [] : [['Dashboard', `${reachable(address)}${settings.BASE_PATH}/dashboard`]],
+    ...toolRows(told.tools),
+    ...told.sandbox === undefined ? [] : [['Sandbox', sandboxText(told.sandbox)]],
     ['API key', `${key.place}${newKey ? ', made just now' : ''}`],
     ['Workspace', settings.WORKSPACE_DIR],
     ['Redis', redisDirectory === undefined ? 'the one at REDIS_URL' : `embedded, data in ${relative(directory, redisDirectory)}/`],
@@ -35,6 +40,20 @@ export function greet (greeting: Greeting): string {
     '',
     'Ctrl-C stops everything.'
   ].join('\n')
+}
+
+function toolRows (tools: Greeting['told']['tools']): string[][] {
+  if (tools === undefined) return []
+  const { count, manifests, refused } = tools
+  return [
+    ['Tools', `${count} from ${manifests} ${manifests === 1 ? 'manifest' : 'manifests'} and built in`],
+    ...refused.map(({ file, fault, more }) => ['REFUSED', `${file}: ${fault}${more === 0 ? '' : `; and ${more} more, which toolyard validate tells`}`])
+  ]
+}
+
+function sandboxText ({ level, missing }: NonNullable<Greeting['told']['sandbox']>): string {
+  if (level === 'full') return 'full'
+  return `${level === 'none' ? 'none: tools run in the open' : 'partial'}${missing.length === 0 ? '' : `; missing: ${missing.join(', ')}`}; toolyard doctor tells more`
 }
 
 interface KeyPlace {

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { findRedisTarget, serveStatus, type Settings } from '@toolyard/runtime'
-import { extraGraceMs, type ChildOptions } from '../supervision/child.ts'
+import { extraGraceMs, type ChildOptions, type ReadyChild } from '../supervision/child.ts'
 import { supervise, type SupervisorOptions } from '../supervision/supervisor.ts'
 import { startWorkers } from '../supervision/workers.ts'
 import { LogFile } from './log-file.ts'
@@ -24,9 +24,9 @@ export type StopSteps = Array<() => Promise<unknown>>
  *
  * @param steps gets what stops them, the last started first
  * @param giveUp is called at the first failure
- * @returns where the HTTP service listens
+ * @returns where the HTTP service listens, and what the parts said of themselves
  */
-export async function startParts (options: PartsOptions, steps: StopSteps, giveUp: () => void): Promise<string> {
+export async function startParts (options: PartsOptions, steps: StopSteps, giveUp: () => void): Promise<Pick<ReadyChild, 'told'> & { address: string }> {
   const { directory, settings, entries } = options
   // Nobody spreads requests over the processes of one machine's start, and whoever presses Ctrl-C waits.
   const env: NodeJS.ProcessEnv = { SHUTDOWN_DELAY_SEC: '0', ...options.env }
@@ -44,8 +44,8 @@ export async function startParts (options: PartsOptions, steps: StopSteps, giveU
     const server = await serveStatus(workers.status, settings.HOST, settings.METRICS_PORT === 0 ? 0 : settings.METRICS_PORT + 1)
     steps.push(server.close)
   }
-  const [{ first }] = await Promise.all([api, ...workers.starts])
-  return first.address ?? `http://${settings.HOST}:${settings.PORT}`
+  const [{ first }, ...started] = await Promise.all([api, ...workers.starts])
+  return { address: first.address ?? `http://${settings.HOST}:${settings.PORT}`, told: { ...started[0]?.first.told, ...first.told } }
 }
 
 /** Where the embedded Redis keeps its data. */

@@ -15,7 +15,7 @@ export function checkPort (host: string, port: number): Promise<void> {
 }
 
 function explain (error: NodeJS.ErrnoException, host: string, port: number): string {
-  if (error.code === 'EADDRINUSE') return `port ${port} on ${host} is in use. Stop the program that uses it, or choose another: PORT=${port + 1} npm start`
-  if (error.code === 'EACCES') return `this user may not listen on port ${port}. Choose one above 1023: PORT=3001 npm start`
+  if (error.code === 'EADDRINUSE') return `port ${port} on ${host} is in use. Stop the program that uses it, or choose another: PORT=${port + 1} toolyard start`
+  if (error.code === 'EACCES') return `this user may not listen on port ${port}. Choose one above 1023: PORT=3001 toolyard start`
   return `can't listen on ${host}:${port} (${error.code ?? error.message}). HOST must be an address of this machine, such as 127.0.0.1 or 0.0.0.0`
 }

@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
-import { printable, type ParentAnswer, type ParentQuestion } from '@toolyard/runtime'
+import { printable, type ParentAnswer, type ParentQuestion, type ReadyMessage } from '@toolyard/runtime'
 import { terminalLine } from '../start/log-line.ts'
 import type { Running } from './running.ts'
 import { StartError } from './start-error.ts'
@@ -27,6 +27,8 @@ export interface ChildOptions {
 export interface ReadyChild extends Running {
   /** Where it serves, such as `http://127.0.0.1:3001`, if it said so. */
   address: string | undefined
+  /** What else it said of itself. */
+  told: Pick<ReadyMessage, 'tools' | 'sandbox'>
   /** Asks it something; undefined when it has no answer, or gives none within a second. */
   ask: (question: string) => Promise<unknown>
   signal: (signal: NodeJS.Signals) => void
@@ -54,7 +56,7 @@ export async function launchChild (options: ChildOptions, signal: AbortSignal): 
   const settled = new AbortController()
   const outcome = await Promise.race([waitForReady(child), exited, waitForAbort(signal, settled.signal), delay(readyMs, 'no word within a minute', { ref: false })])
   settled.abort()
-  if (typeof outcome !== 'string') return { address: outcome.address, exited, stop, ask: question => askChild(child, question), signal: name => { child.kill(name) } }
+  if (typeof outcome !== 'string') return { address: outcome.address, told: outcome, exited, stop, ask: question => askChild(child, question), signal: name => { child.kill(name) } }
   await stop()
   await Promise.race([lines.ended, delay(500)])
   const last = lines.last()
@@ -98,11 +100,11 @@ function waitForExit (child: ChildProcess): Promise<string> {
   })
 }
 
-function waitForReady (child: ChildProcess): Promise<{ address: string | undefined }> {
+function waitForReady (child: ChildProcess): Promise<Pick<ReadyChild, 'address'> & ReadyChild['told']> {
   return new Promise(resolve => {
     child.on('message', message => {
-      const { ready, address } = message as { ready?: unknown, address?: unknown }
-      if (ready === true) resolve({ address: typeof address === 'string' ? address : undefined })
+      const { ready, address, ...told } = message as Partial<ReadyMessage>
+      if (ready === true) resolve({ ...told, address })
     })
   })
 }

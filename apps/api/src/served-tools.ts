@@ -1,0 +1,17 @@
+import type { Finding, Registry } from '@toolyard/manifests'
+import type { ServedTools } from '@toolyard/runtime'
+
+/** What `toolyard start` tells of the manifests. */
+export function servedTools (registry: Registry, count: number): ServedTools {
+  const files = new Set(registry.all().filter(({ tool }) => tool.run.kind !== 'builtin').map(({ tool }) => tool.source.file))
+  const errors = registry.findings.filter(({ severity }) => severity === 'error')
+  const refused = [...new Set(errors.map(({ file }) => file))].flatMap(file => {
+    const [first, ...more] = errors.filter(error => error.file === file)
+    return first === undefined ? [] : [{ file, fault: faultOf(first), more: more.length }]
+  })
+  return { count, manifests: files.size, refused }
+}
+
+function faultOf ({ line, message, rule, fix }: Finding): string {
+  return `${line === undefined ? '' : `line ${line}: `}${message} (${rule})${fix === undefined ? '' : `. ${fix}`}`
+}

@@ -1,0 +1,21 @@
+import { jsonOption, type Command } from '../command.ts'
+import { scripts } from '../completion/scripts.ts'
+import { exitStatus, misuse } from '../exit-status.ts'
+import { print } from '../terminal.ts'
+
+/** `toolyard completion`: what a shell needs to complete command lines. */
+export const completion: Command = {
+  name: 'completion',
+  summary: 'Print a script that completes command lines, for bash, zsh or fish',
+  help: `Prints a script for a shell; its first line says where it belongs. It completes commands, options and, of a service
+that runs, names of tools.`,
+  arguments: ['<shell>'],
+  options: [jsonOption],
+  complete: async () => Object.keys(scripts),
+  run: async ({ args: [shell = ''], options }) => {
+    if (!Object.hasOwn(scripts, shell)) throw misuse(`there is no script for '${shell}': name ${Object.keys(scripts).join(', ')}`)
+    const script = scripts[shell as keyof typeof scripts]
+    print(options['json'] === true ? JSON.stringify({ shell, script }) : script)
+    return exitStatus.done
+  }
+}

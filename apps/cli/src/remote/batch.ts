@@ -1,0 +1,55 @@
+import { randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { jsonOption, type Command } from '../command.ts'
+import { exitStatus, misuse } from '../exit-status.ts'
+import { complain, print } from '../terminal.ts'
+import { commandError, findTarget, type Target } from './target.ts'
+
+interface Answer {
+  ok?: boolean
+  results?: Array<{ ok: boolean, pending?: boolean }>
+  error?: { code: string, message: string, details?: unknown }
+}
+
+/** `toolyard batch`: a batch as a model's turn makes it. */
+export const batch: Command = {
+  name: 'batch',
+  summary: 'Post a batch of calls from a file',
+  help: `Posts the file as it is to POST /v1/agent-tools/invoke-batch and prints the answer as JSON: {"calls": [...]}, or a model's message
+with tool_calls, output or content. - is stdin.
+
+Exit status: 0 when all calls succeeded, 1 when one failed, 5 when one goes on.`,
+  arguments: ['<file>'],
+  options: [jsonOption],
+  run: async ({ args: [file = '-'] }) => {
+    const body = read(file)
+    const target = findTarget(process.env)
+    const started = performance.now()
+    const answer = await post(target, body)
+    print(JSON.stringify(answer, null, 2))
+    const results = answer.results ?? []
+    complain(`${results.length} calls took ${Math.round(performance.now() - started)} ms, asked ${target.description}`)
+    if (results.some(({ ok, pending }) => !ok && pending !== true)) return exitStatus.failed
+    return results.some(({ pending }) => pending === true) ? exitStatus.pending : exitStatus.done
+  }
+}
+
+function read (file: string): string {
+  try {
+    const text = readFileSync(file === '-' ? 0 : file, 'utf8')
+    JSON.parse(text)
+    return text
+  } catch (error) {
+    throw misuse(`${file === '-' ? 'stdin' : file} can't be read as JSON: ${(error as Error).message}`)
+  }
+}
+
+async function post ({ url, apiKey, description }: Target, body: string): Promise<Answer> {
+  const headers = { 'content-type': 'application/json', 'idempotency-key': randomUUID(), ...(apiKey === undefined ? {} : { 'x-api-key': apiKey }) }
+  const target = { url, apiKey, description }
+  const response = await fetch(`${url}/v1/agent-tools/invoke-batch`, { method: 'POST', headers, body })
+    .catch((error: unknown) => { throw commandError({ code: 'UNREACHABLE', message: `Toolyard can't be reached: ${((error as Error).cause as Error | undefined)?.message ?? (error as Error).message}` }, target) })
+  const answer = await response.json().catch(() => ({})) as Answer
+  if (response.ok) return answer
+  throw commandError({ status: response.status, code: answer.error?.code ?? 'BAD_ANSWER', message: answer.error?.message ?? `status ${response.status}`, details: answer.error?.details }, target)
+}

@@ -1,0 +1,71 @@
+import { readFileSync } from 'node:fs'
+import type { Command } from '../command.ts'
+import { CommandError, exitStatus, misuse } from '../exit-status.ts'
+import { complain, print } from '../terminal.ts'
+import { readArguments } from './call-arguments.ts'
+import { clientOf, commandError, findTarget, type Target } from './target.ts'
+
+/** `toolyard call`: one tool of the service. */
+export const call: Command = {
+  name: 'call',
+  summary: 'Call a tool of the service that runs',
+  help: `Calls one tool and prints its output; how long it took, and which service did it, goes to stderr. A value is JSON where the
+tool's schema asks for a number, a boolean, a list or an object, and a text otherwise.
+
+  toolyard call add --arg a=2 --arg b=3
+  echo '{"a": 2, "b": 3}' | toolyard call add --json -`,
+  arguments: ['<name>'],
+  options: [
+    ['--arg <name=value...>', 'one argument; give it as often as there are arguments'],
+    ['--json [-]', 'with -: read the arguments from stdin, as a JSON object; without: print {ok, output, ms} as JSON'],
+    ['--queue <name>', 'run it in this queue'],
+    ['--timeout <seconds>', 'how long to wait for it (default: 600)']
+  ],
+  complete: async () => {
+    const target = findTarget(process.env)
+    return (await clientOf(target, 0).tools('chat', { signal: AbortSignal.timeout(1_000) })).map(tool => tool.function.name)
+  },
+  run: async ({ args: [name = ''], options, words }) => {
+    const seconds = Number(options['timeout'] ?? 600)
+    if (!(seconds > 0)) throw misuse(`--timeout takes seconds, not '${String(options['timeout'])}'`)
+    const target = findTarget(process.env)
+    const asJson = words.some((word, index) => word === '--json' && words[index + 1] !== '-')
+    const given = await argumentsOf(name, target, { pairs: (options['arg'] ?? []) as string[], stdin: readsStdin(words, options['json']) })
+    const started = performance.now()
+    const output = await clientOf(target).call(name, given, { queue: options['queue'] as string | undefined, timeoutMs: seconds * 1_000 })
+      .catch((error: unknown) => { throw commandError(error, target) })
+    const ms = Math.round(performance.now() - started)
+    if (asJson) print(JSON.stringify({ ok: true, output, ms }, null, 2))
+    else {
+      print(typeof output === 'string' ? output.replace(/\n$/, '') : JSON.stringify(output, null, 2))
+      complain(`${name} took ${ms} ms, asked ${target.description}`)
+    }
+    return exitStatus.done
+  }
+}
+
+function readsStdin (words: readonly string[], json: unknown): boolean {
+  if (typeof json === 'string' && json !== '-') throw misuse(`--json takes - for stdin, or nothing, not '${json}': put the tool's name before it`)
+  return words.some((word, index) => word === '--json=-' || (word === '--json' && words[index + 1] === '-'))
+}
+
+async function argumentsOf (name: string, target: Target, { pairs, stdin }: { pairs: readonly string[], stdin: boolean }): Promise<object> {
+  if (stdin && pairs.length > 0) throw misuse('--arg or --json -, not both')
+  if (stdin) return readObject(readFileSync(0, 'utf8'))
+  if (pairs.length === 0) return {}
+  const tools = await clientOf(target).tools('chat').catch((error: unknown) => { throw commandError(error, target) })
+  const tool = tools.find(tool => tool.function.name === name)
+  if (tool === undefined) throw new CommandError(`${target.url} has no tool '${name}' for this key; toolyard tools lists them`, { code: 'UNKNOWN_TOOL' })
+  return readArguments(name, pairs, tool.function.parameters)
+}
+
+function readObject (text: string): object {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (error) {
+    throw misuse(`what came on stdin isn't JSON: ${(error as Error).message}`)
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw misuse('the arguments on stdin must be a JSON object, such as {"a": 2}')
+  return value
+}

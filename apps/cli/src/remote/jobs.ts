@@ -1,0 +1,109 @@
+import type { JobSummary, JobView, LogEntry, Toolyard } from '@toolyard/client'
+import { jsonOption, type Command, type CommandLine } from '../command.ts'
+import { exitStatus, misuse } from '../exit-status.ts'
+import { print } from '../terminal.ts'
+import { clientOf, commandError, findTarget } from './target.ts'
+
+const states = ['queued', 'running', 'succeeded', 'failed', 'cancelled'] as const
+/** How long a service that is being restarted is waited for by those who follow a job, in milliseconds. */
+const followRetryMs = 30_000
+
+const list: Command = {
+  name: 'list',
+  summary: 'List jobs, the newest first',
+  help: 'Lists jobs that the key may see, the newest first.',
+  options: [['--status <state>', states.join(', ')], ['--queue <name>', 'of this queue'], ['--type <name>', 'of this job type'], ['--tag <tag>', 'with this tag'], ['--limit <n>', '1 to 200 (default: 50)'], ['--cursor <cursor>', 'the next_cursor of the page before'], jsonOption],
+  run: asking(async (client, { options }) => {
+    const { status, queue, type, tag, limit, cursor } = options as Partial<Record<string, string>>
+    if (status !== undefined && !states.includes(status as typeof states[number])) throw misuse(`--status must be one of ${states.join(', ')}, not '${status}'`)
+    if (limit !== undefined && !/^\d+$/.test(limit)) throw misuse(`--limit must be a number from 1 to 200, not '${limit}'`)
+    const page = await client.jobs.list({ status: status as typeof states[number] | undefined, queue, type, tag, cursor, limit: limit === undefined ? undefined : Number(limit) })
+    if (options['json'] === true) print(JSON.stringify(page, null, 2))
+    else print([...page.jobs.map(row), ...page.next_cursor === null ? [] : [`More: toolyard jobs list --cursor ${page.next_cursor}`], ...page.jobs.length === 0 ? ['No jobs'] : []].join('\n'))
+    return exitStatus.done
+  })
+}
+
+const show: Command = {
+  name: 'show',
+  summary: 'Show a job with its input and result',
+  help: 'Prints a job as JSON, with its input and its whole result or error.',
+  arguments: ['<id>'],
+  options: [jsonOption],
+  run: asking(async (client, { args: [id = ''] }) => {
+    print(JSON.stringify(await client.jobs.get(id), null, 2))
+    return exitStatus.done
+  })
+}
+
+const logs: Command = {
+  name: 'logs',
+  summary: "Print a job's log, or follow it with -f",
+  help: `Prints the last lines of a job's log. With -f it follows the job to its end, over restarts of the service; the exit status is 1 then
+when the job failed or was cancelled.`,
+  arguments: ['<id>'],
+  options: [['-f, --follow', 'follow the job to its end'], ['--tail <n>', 'so many lines (default: 200)'], ['--json', 'print each line as JSON']],
+  run: asking(async (client, { args: [id = ''], options }) => {
+    const { follow, json, tail } = options as { follow?: boolean, json?: boolean, tail?: string }
+    if (tail !== undefined && !/^\d+$/.test(tail)) throw misuse(`--tail must be a number, not '${tail}'`)
+    const show = (entry: LogEntry): void => { print(json === true ? JSON.stringify(entry) : `${entry.ts} ${entry.level} ${entry.message}`) }
+    if (follow !== true) {
+      for (const entry of await client.jobs.logs(id, tail === undefined ? {} : { tail: Number(tail) })) show(entry)
+      return exitStatus.done
+    }
+    let end: JobView | undefined
+    for await (const event of client.follow(id)) {
+      if (event.type === 'log') show(event.entry)
+      if (event.type === 'end') end = event.job
+    }
+    print(json === true ? JSON.stringify({ status: end?.status, result: end?.result, error: end?.error }) : `${end?.status ?? 'gone'}${end?.error == null ? '' : ` ${end.error.code}: ${end.error.message}`}`)
+    return end?.status === 'succeeded' ? exitStatus.done : exitStatus.failed
+  }, followRetryMs)
+}
+
+const cancel: Command = {
+  name: 'cancel',
+  summary: 'Cancel a job',
+  help: 'Cancels a job that waits or runs: its processes are gone within a second.',
+  arguments: ['<id>'],
+  options: [jsonOption],
+  run: asking(async (client, { args: [id = ''], options }) => {
+    const job = await client.cancel(id)
+    print(options['json'] === true ? JSON.stringify({ ok: true, job }, null, 2) : row(job))
+    return exitStatus.done
+  })
+}
+
+const retry: Command = {
+  name: 'retry',
+  summary: 'Submit a job that has ended again, as a new one',
+  help: 'Submits a job with the type, input and limits of one that has ended. The tool may have done its work in part: this is your decision.',
+  arguments: ['<id>'],
+  options: [jsonOption],
+  run: asking(async (client, { args: [id = ''], options }) => {
+    const { type, input, queue, priority, timeout_sec: timeoutSec, max_attempts: maxAttempts, tags, status } = await client.jobs.get(id)
+    if (status === 'queued' || status === 'running') throw misuse(`job ${id} is ${status}: it can be run again when it has ended`)
+    const job = await client.jobs.submit({ type, input: input as Record<string, unknown>, queue, priority, timeout_sec: timeoutSec, max_attempts: maxAttempts, tags })
+    print(options['json'] === true ? JSON.stringify({ ok: true, job }, null, 2) : row(job))
+    return exitStatus.done
+  })
+}
+
+/** `toolyard jobs`: the jobs of the service. */
+export const jobs: Command = {
+  name: 'jobs',
+  summary: 'List, show, follow, cancel and retry jobs',
+  help: 'The jobs of the service at TOOLYARD_URL, else of the one of the settings.',
+  commands: [list, show, logs, cancel, retry]
+}
+
+function asking (ask: (client: Toolyard, given: CommandLine) => Promise<number>, retryMs?: number): (given: CommandLine) => Promise<number> {
+  return async given => {
+    const target = findTarget(process.env)
+    return await ask(clientOf(target, retryMs), given).catch((error: unknown) => { throw commandError(error, target) })
+  }
+}
+
+function row ({ id, status, tool, queue, created_at: created, error }: JobSummary): string {
+  return `${id}  ${status.padEnd(9)}  ${created}  ${tool}  ${queue}${error === null ? '' : `  ${error.code}`}`
+}

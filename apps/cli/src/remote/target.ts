@@ -1,0 +1,60 @@
+import { Toolyard } from '@toolyard/client'
+import { loadEnvFile, readSettings, type Settings } from '@toolyard/runtime'
+import { CommandError, exitStatus } from '../exit-status.ts'
+
+/** A service that is asked. */
+export interface Target {
+  /** With its base path, without a slash at the end. */
+  url: string
+  apiKey: string | undefined
+  /** For people: where, and with which key. */
+  description: string
+}
+
+/**
+ * Finds the service: TOOLYARD_URL and TOOLYARD_API_KEY, else the address and an admin's key of the settings. A key of the
+ * settings goes to this machine alone.
+ */
+export function findTarget (env: NodeJS.ProcessEnv): Target {
+  loadEnvFile()
+  const { TOOLYARD_URL: given, TOOLYARD_API_KEY: givenKey } = env
+  const settings = readSettings(env)
+  const url = (given ?? '') === '' ? addressOf(settings) : String(given).replace(/\/+$/, '')
+  if (!/^https?:\/\//.test(url) || !URL.canParse(url)) throw new CommandError(`TOOLYARD_URL must begin with http:// or https://, unlike '${url}'`, { status: exitStatus.misused, code: 'MISUSED' })
+  const [apiKey, source] = (givenKey ?? '') === '' ? keyOf(settings, url) : [givenKey, 'TOOLYARD_API_KEY']
+  return { url, apiKey, description: `${url} with ${source}` }
+}
+
+/** A client that gives up soon: a person waits. */
+export function clientOf ({ url, apiKey }: Target, retryMs = 1_000): Toolyard {
+  return new Toolyard({ url, apiKey: apiKey ?? '', retryMs })
+}
+
+/** What the client's errors are for the terminal. */
+export function commandError (error: unknown, { url }: Target): Error {
+  if (error instanceof CommandError) return error
+  const { code = 'FAILED', message = String(error), status, details, jobId } = error as { code?: string, message?: string, status?: number, details?: unknown, jobId?: string }
+  if (code === 'UNREACHABLE') return new CommandError(`${message} (${url}). Start it with toolyard start, or set TOOLYARD_URL.`, { status: exitStatus.unreachable, code })
+  if (code === 'UNAUTHORIZED') return new CommandError(`${url} doesn't take this key. Set TOOLYARD_API_KEY, or be where its .env is.`, { status: exitStatus.refused, code })
+  if (status !== undefined && status !== 200) return new CommandError(`${code}: ${message}`, { status: exitStatus.refused, code, details })
+  if (code === 'TIMEOUT' && jobId !== undefined) return new CommandError(`the call goes on as a job: toolyard jobs logs -f ${jobId}`, { status: exitStatus.pending, code, details: { job_id: jobId } })
+  if (code === 'FAILED') return error as Error
+  return new CommandError(`${code}: ${message}`, { code, details })
+}
+
+function addressOf ({ HOST: host, PORT: port, BASE_PATH: base }: Settings): string {
+  const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
+  return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}${base}`
+}
+
+function keyOf ({ API_KEY: key, API_KEYS_JSON: keys }: Settings, url: string): [key: string | undefined, source: string] {
+  if (!isHere(url)) return [undefined, 'no key: set TOOLYARD_API_KEY']
+  const admin = keys?.find(({ role }) => role === 'admin') ?? keys?.[0]
+  if (admin !== undefined) return [admin.key, `the key '${admin.name}' of API_KEYS_JSON`]
+  return key === undefined ? [undefined, 'no key'] : [key, 'API_KEY']
+}
+
+function isHere (url: string): boolean {
+  const { hostname } = new URL(url)
+  return hostname === 'localhost' || hostname === '[::1]' || /^127(?:\.\d{1,3}){3}$/.test(hostname)
+}

@@ -1,0 +1,117 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { repoRoot } from '../repo/source-tree.ts'
+import { startService, testKeys } from '../support/service.ts'
+import { runToolyard, type Ran } from './toolyard.ts'
+
+const echo = '#!/bin/sh\ncat\n'
+const properties = { text: { type: 'string' }, n: { type: 'number' }, on: { type: 'boolean' }, list: { type: 'array', items: { type: 'integer' } }, any: {} }
+const service = await startService(t, {
+  tools: [
+    { name: 'echo', command: ['./tools/bin/echo'], schema: { type: 'object', properties, additionalProperties: false } },
+    { name: 'fail', command: ['./tools/bin/fail'] },
+    { name: 'slow', command: ['./tools/bin/slow'] }
+  ],
+  files: {
+    'tools/bin/echo': echo,
+    'tools/bin/fail': '#!/bin/sh\necho no luck >&2\nexit 1\n',
+    'tools/bin/slow': '#!/bin/sh\necho begun >&2\nsleep 60\n'
+  }
+})
+const url = service.api.address
+const env = { TOOLYARD_URL: url, TOOLYARD_API_KEY: testKeys.admin }
+const run = (args: string[], more: NodeJS.ProcessEnv = {}, input = ''): Promise<Ran> => runToolyard(args, { env: { ...env, ...more }, input, cwd: t.testdirName })
+t.testdir()
+
+await t.test('call reads values by the schema of the tool, and says on stderr how long it took and whom it asked', async t => {
+  const { status, stdout, stderr } = await run(['call', 'echo', '--arg', 'text=5', '--arg', 'n=5', '--arg', 'on=true', '--arg', 'list=[1,2]', '--arg', 'any=x=y'])
+  t.equal(status, 0)
+  t.strictSame(JSON.parse(stdout), { text: '5', n: 5, on: true, list: [1, 2], any: 'x=y' })
+  t.match(stderr, new RegExp(`^echo took \\d+ ms, asked ${url} with TOOLYARD_API_KEY\\n$`))
+  t.notMatch(stderr, testKeys.admin)
+})
+
+await t.test('call takes its arguments from stdin, and prints its result as JSON', async t => {
+  t.strictSame(JSON.parse((await run(['call', 'echo', '--json', '-'], {}, '{"n": 1}')).stdout), { n: 1 })
+  t.match(JSON.parse((await run(['call', 'echo', '--arg', 'n=1', '--json'])).stdout), { ok: true, output: { n: 1 }, ms: Number })
+})
+
+await t.test('call names a bad argument and how it is written', async t => {
+  for (const [args, says] of [
+    [['echo', '--arg', 'n=five'], "the argument 'n' of echo must be a number, not 'five': write --arg 'n=2.5'"],
+    [['echo', '--arg', 'on=yes'], "the argument 'on' of echo must be a boolean, not 'yes': write --arg 'on=true'"],
+    [['echo', '--arg', 'm=1'], "echo has no argument 'm'; it takes text, n, on, list, any"],
+    [['echo', '--arg', 'n'], "--arg takes NAME=VALUE, not 'n'"],
+    [['echo', '--arg', 'n=1', '--arg', 'n=2'], "the argument 'n' is given twice"],
+    [['echo', '--arg', 'n=1', '--json', '-'], '--arg or --json -, not both'],
+    [['echo', '--timeout', 'long'], "--timeout takes seconds, not 'long'"]
+  ] as const) t.match(await run(['call', ...args]), { status: 2, stderr: says }, says)
+  t.match(await run(['call', 'echo', '--json', '-'], {}, '[1]'), { status: 2, stderr: 'must be a JSON object' })
+})
+
+await t.test('the exit status tells what a failure is of: the tool, the service, the key, or none yet', async t => {
+  t.match(await run(['call', 'fail']), { status: 1, stderr: 'toolyard call: TOOL_FAILED: no luck' })
+  t.match(await run(['call', 'nobody', '--arg', 'a=1']), { status: 1, stderr: "has no tool 'nobody'" })
+  t.match(await run(['tools'], { TOOLYARD_URL: 'http://127.0.0.1:1' }), { status: 3, stderr: 'toolyard start' })
+  t.match(await run(['tools'], { TOOLYARD_API_KEY: 'wrong' }), { status: 4, stderr: "doesn't take this key" })
+  const pending = await run(['call', 'slow', '--timeout', '0.5', '--json'])
+  t.equal(pending.status, 5)
+  const { error } = JSON.parse(pending.stdout) as { error: { code: string, details: { job_id: string } } }
+  t.equal(error.code, 'TIMEOUT')
+  t.match(await run(['jobs', 'cancel', error.details.job_id]), { status: 0, stdout: 'cancelled' })
+  t.match(await run(['jobs', 'logs', '-f', error.details.job_id]), { status: 1, stdout: /begun\ncancelled/ })
+  t.match(await run(['jobs', 'cancel', error.details.job_id]), { status: 0 })
+})
+
+await t.test('batch posts a file, or what a model said', async t => {
+  const calls = [{ call_id: 'a', name: 'echo', arguments: { n: 1 } }]
+  t.match(JSON.parse((await run(['batch', '-'], {}, JSON.stringify({ calls }))).stdout), { ok: true, results: [{ call_id: 'a', ok: true }] })
+  t.equal((await run(['batch', '-'], {}, JSON.stringify({ calls: [...calls, { call_id: 'b', name: 'fail', arguments: {} }] }))).status, 1)
+  t.match(await run(['batch', '-'], {}, '{'), { status: 2, stderr: "stdin can't be read as JSON" })
+  t.match(await run(['batch', '-'], {}, '{}'), { status: 4, stderr: 'VALIDATION_ERROR' })
+})
+
+await t.test('jobs are listed, shown and retried', async t => {
+  const { jobs: [job] } = JSON.parse((await run(['jobs', 'list', '--status', 'failed', '--limit', '1', '--json'])).stdout) as { jobs: Array<{ id: string, tool: string }> }
+  t.equal(job?.tool, 'fail')
+  t.match(JSON.parse((await run(['jobs', 'show', job?.id ?? ''])).stdout), { id: job?.id, status: 'failed', error: { message: 'no luck' } })
+  const again = JSON.parse((await run(['jobs', 'retry', job?.id ?? '', '--json'])).stdout) as { job: { id: string } }
+  t.not(again.job.id, job?.id)
+  t.match(await run(['jobs', 'logs', '-f', again.job.id]), { status: 1, stdout: /failed TOOL_FAILED: no luck/ })
+  t.match(await run(['jobs', 'show', 'nope']), { status: 4, stderr: 'NOT_FOUND' })
+  t.match(await run(['jobs', 'list', '--status', 'done']), { status: 2, stderr: '--status must be one of queued' })
+})
+
+await t.test('tools asks the service and says so, and open names the dashboard', async t => {
+  t.match(await run(['tools']), { status: 0, stdout: '\n- echo: (no description)\n', stderr: `asked ${url} with TOOLYARD_API_KEY\n` })
+  t.strictSame(JSON.parse((await run(['open', '--json'])).stdout), { ok: true, url: `${url}/dashboard` })
+  t.equal((await run(['complete', '--', 'call', 'ec'])).stdout, 'echo\n')
+})
+
+await t.test('a key of the settings stays on this machine, and is found there', async t => {
+  const settings = { TOOLYARD_API_KEY: '', API_KEY: testKeys.admin }
+  t.match(await run(['tools'], settings), { status: 0, stderr: 'with API_KEY\n' })
+  t.match(await run(['tools'], { ...settings, TOOLYARD_URL: 'http://toolyard.invalid' }), { status: 3 })
+  const { port } = new URL(url)
+  t.match(await run(['tools'], { ...settings, TOOLYARD_URL: '', PORT: port }), { status: 0 })
+})
+
+await t.test('explain and keys new', async t => {
+  t.match(await run(['explain', 'a34']), { status: 0, stdout: /^A34 {2}The error of a relative program elsewhere\.\nMore: https:.*conformance\.md\n$/ })
+  t.match(await run(['explain', 'fault', '46', '--json']), { status: 0, stdout: '"rule": "fault 46"' })
+  t.match(await run(['explain', 'Z9']), { status: 1, stderr: "there is no rule 'Z9'" })
+  const { stdout, stderr } = await run(['keys', 'new', '--name', 'ci', '--role', 'read'])
+  const { name, key, role } = JSON.parse(stdout) as Record<string, string>
+  t.strictSame({ name, role }, { name: 'ci', role: 'read' })
+  t.match(key, /^[\w-]{43}$/)
+  t.notMatch(stderr, key ?? '')
+})
+
+await t.test('docs/command-line.md has every command and every exit status', async t => {
+  const page = readFileSync(join(repoRoot, 'docs/command-line.md'), 'utf8')
+  const commands = [...(await run(['--help'])).stdout.matchAll(/^ {2}([a-z]+) {2,}/gm)].map(([, name = '']) => name).filter(name => name !== 'help')
+  t.ok(commands.length > 10)
+  for (const name of commands) t.match(page, `\`${name}`, name)
+  t.strictSame([...page.matchAll(/^\| (\d) \|/gm)].map(([, code]) => code), ['0', '1', '2', '3', '4', '5'])
+})

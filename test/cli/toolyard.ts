@@ -1,0 +1,23 @@
+import { spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+
+/** What a run of the command came to. */
+export interface Ran {
+  status: number | null
+  stdout: string
+  stderr: string
+}
+
+/** The command's program. */
+export const toolyardProgram = fileURLToPath(new URL('../../../apps/cli/bin/toolyard.js', import.meta.url))
+
+/** Runs `toolyard` with none of the settings of whoever runs the tests. */
+export function runToolyard (args: readonly string[], { cwd, env = {}, input = '' }: { cwd?: string, env?: NodeJS.ProcessEnv, input?: string } = {}): Promise<Ran> {
+  return new Promise(resolve => {
+    const child = spawn(process.execPath, [toolyardProgram, ...args], { cwd, env: { PATH: process.env['PATH'], ...env } })
+    const texts = { stdout: '', stderr: '' }
+    for (const name of ['stdout', 'stderr'] as const) child[name].on('data', chunk => { texts[name] += String(chunk) })
+    child.once('close', status => { resolve({ status, ...texts }) })
+    child.stdin.once('error', () => {}).end(input)
+  })
+}

@@ -1,0 +1,9 @@
+/** What the lint of manifests tells about models; no document asks for it. */
+export const lintRules: Readonly<Record<string, string>> = {
+  'lint/count': 'A model chooses worse among many tools: offer it those that it needs.',
+  'lint/depth': 'Models fill deeply nested arguments badly: keep a schema flat.',
+  'lint/description': 'A model chooses a tool by its description: say what it does, and in what form it takes what.',
+  'lint/name': 'Only names of letters, digits, _ and -, up to 64, can be published to models.',
+  'lint/size': 'A schema is sent to the model with each turn: a large one costs tokens each time.',
+  'lint/strict': 'The strict mode of models takes only a part of JSON Schema: this schema has no such form.'
+}
