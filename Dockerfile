@@ -12,6 +12,7 @@ COPY package.json package-lock.json .npmrc ./
 COPY apps apps
 COPY packages packages
 COPY samples/package.json samples/package.json
+COPY examples/package.json examples/package.json
 RUN find apps packages -mindepth 2 -maxdepth 2 ! -name package.json -exec rm -rf {} +
 
 FROM base AS build
