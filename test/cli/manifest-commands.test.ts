@@ -58,6 +58,8 @@ t.test('P29, PC4, X16 validate imports the modules of Python tools, and construc
     hidden: ['globals()["x"] = 1\n'],
     other: ['globals()["x"] = 1\n', { class_name: 'Nope' }],
     unbuilt: [`${tool}    def __init__(self, name):\n        pass\n`],
+    early: ["raise RuntimeError('no class')\n"],
+    empty: ['x = 1\n'],
     plain: [`${tool}Plain = type('Plain', (), {})\n`, { class_name: 'Plain' }]
   }
   const entries = Object.entries(modules)
@@ -76,9 +78,12 @@ t.test('P29, PC4, X16 validate imports the modules of Python tools, and construc
     'P17 tools[4].no Tool subclass found in module',
     "P16 tools[5].class_name 'Nope' not found in module",
     "X16 tools[6].class 'Probe' cannot be constructed: TypeError: Probe.__init__() takes 2 positional arguments but 4 were given",
-    "P16 tools[7].class_name 'Plain' must inherit from Tool"
+    'P29 tools[7].module import failed (RuntimeError: no class)',
+    'P17 tools[8].no Tool subclass found in module',
+    "P16 tools[9].class_name 'Plain' must inherit from Tool"
   ])
-  t.equal(toolyard(dir, ['validate', '--no-import', 'm.json']).status, 0)
+  const unread = JSON.parse(toolyard(dir, ['validate', '--json', '--no-import', 'm.json']).stdout) as { findings: typeof findings }
+  t.strictSame(unread.findings.filter(({ severity }) => severity === 'error').map(({ message }) => message), [7, 8].map(at => `tools[${at}].no Tool subclass found in module`), 'the text alone says less')
 })
 
 t.test('validate --json prints the findings as data', async t => {

@@ -51,6 +51,16 @@ void t.test('a machine with bubblewrap has the whole sandbox', { skip }, async t
   t.match(tools.sandbox.report, { level: 'full', missing: [], advice: '' })
 })
 
+void t.test('where unshare is refused, the sandbox says that a box may outlive its worker', { skip }, async t => {
+  const directory = t.testdir()
+  const file = join(directory, 'unshare')
+  writeFileSync(file, '#!/bin/sh\nexit 1\n')
+  chmodSync(file, 0o755)
+  const tools = await boxedTools(t, { mode: 'auto', env: { ...process.env, PATH: `${directory}:${process.env['PATH']}` } })
+  t.match(tools.sandbox.report, { level: 'partial', findings: tools.sandbox.report.findings.map(finding => finding.layer === 'descendants' ? { holds: false, detail: /unshare/ } : {}) })
+  t.ok(tools.sandbox.report.missing.includes('descendants'))
+})
+
 void t.test('nothing of a sandbox is left when it is closed', { skip }, async t => {
   const workspaceDir = t.testdir()
   const sandbox = await openSandbox({ ...defaults, env: process.env, workspaceDir })

@@ -25,14 +25,12 @@ export class ToolCatalog {
   readonly #jobTypes: JobTypes
   readonly #contextMode: SkillOptions['contextMode']
   #registry: Registry
-  #byType: ReadonlyMap<string, RegisteredTool>
   #publications = new Map<string, Publication>()
 
   constructor (registry: Registry, jobTypes: JobTypes, contextMode: SkillOptions['contextMode']) {
     this.#jobTypes = jobTypes
     this.#contextMode = contextMode
     this.#registry = registry
-    this.#byType = byType(registry)
   }
 
   get registry (): Registry {
@@ -48,19 +46,13 @@ export class ToolCatalog {
   }
 
   /** One tool of each job type, in the order of the registry; also those that are disabled. */
-  jobTypes (): RegisteredTool[] {
-    return [...this.#byType.values()]
-  }
-
-  /** The tool of a job type. */
-  ofType (type: string): RegisteredTool | undefined {
-    return this.#byType.get(type)
+  jobTypes (): readonly RegisteredTool[] {
+    return this.#registry.jobTypes()
   }
 
   /** Puts another registry in place at once; requests that run keep theirs. */
   replace (registry: Registry): void {
     this.#registry = registry
-    this.#byType = byType(registry)
     this.refresh()
   }
 
@@ -76,10 +68,6 @@ export class ToolCatalog {
       publishableName.test(registered.tool.name) && 'registered' in admitTool({ registered, key }, this.#jobTypes.deployment)
     )).map(({ tool }) => tool)
   }
-}
-
-function byType (registry: Registry): Map<string, RegisteredTool> {
-  return new Map(registry.all().map(registered => [registered.tool.jobType, registered]))
 }
 
 function publish (registry: Registry, tools: readonly Tool[], contextMode: SkillOptions['contextMode']): Publication {

@@ -65,7 +65,7 @@ function stepsOf (job: ClaimedJob, deps: WorkflowStepsDeps): WorkflowSteps {
 /** A step asks with what the key of its workflow may use (B31). */
 function stepCall ({ tool, type, queue }: StepTarget, { queue: ownQueue, data: { access = {} } }: ClaimedJob, deps: WorkflowStepsDeps): AskedCall & { queue: string } {
   const registry = deps.registry()
-  const registered = tool === undefined ? registry.all().find(registered => registered.tool.jobType === type) : registry.get(tool)
+  const registered = tool === undefined ? registry.ofType(type ?? '') : registry.get(tool)
   return { tool, type, registered, queue: queue ?? ownQueue, key: access }
 }
 

@@ -6,7 +6,7 @@ import { createBox } from './sandbox/box.ts'
 import { findHierarchy } from './sandbox/cgroup/hierarchy.ts'
 import { openToolGroups, type GroupLimits } from './sandbox/cgroup/tool-groups.ts'
 import { findBubblewrap } from './sandbox/bubblewrap.ts'
-import { findFamily, noFamily } from './sandbox/family.ts'
+import { findFamily, noFamily, type Family } from './sandbox/family.ts'
 import { closeFoundation, makeFoundation, placeOf, type BoxFoundation } from './sandbox/foundation.ts'
 import { withoutNetwork, type Grant } from './sandbox/grant.ts'
 import { createHostBox, type HostBox } from './sandbox/host-box.ts'
@@ -96,11 +96,17 @@ async function openFoundation (options: SandboxOptions): Promise<{ foundation: B
   for (const means of families.flatMap(family => programs.map(program => ({ bubblewrap: program, family })))) {
     const foundation = await makeFoundation(means, options)
     const findings = await probeBox(foundation, options.env)
-    report = reportOf([...findings, ...await proveBoxedPython(findings, foundation, options)])
+    report = reportOf([...findings.map(finding => withFamily(finding, means.family)), ...await proveBoxedPython(findings, foundation, options)])
     if (report.level !== 'none') return { foundation, report }
     closeFoundation(foundation)
   }
   return { foundation: undefined, report }
+}
+
+/** Nothing but a namespace around all boxes of a worker ends one that was being built when the worker was killed. */
+function withFamily (finding: LayerFinding, family: Family): LayerFinding {
+  if (family !== noFamily || finding.layer !== 'descendants' || !finding.holds) return finding
+  return { ...finding, holds: false, detail: 'there is no pid namespace around boxes (unshare of util-linux): what a killed worker was starting may outlive it' }
 }
 
 /** Nothing when there is no box to begin with. */

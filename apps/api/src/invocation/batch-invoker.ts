@@ -1,4 +1,4 @@
-import type { Batch, CallResult, InvokeBatchResponse, Settlement } from '@toolyard/contract'
+import type { Batch, CallError, CallResult, InvokeBatchResponse, Settlement } from '@toolyard/contract'
 import { RedisUnavailableError, type CompletionWaiter, type JobCanceller, type OutputStore } from '@toolyard/queue'
 import { disconnected } from '../abandoned.ts'
 import type { JobTypes } from '../job-types.ts'
@@ -57,7 +57,7 @@ export class BatchInvoker {
     const context = { registry: catalog.registry, principal, queue: batch.queue, jobTypes, newId: () => admission.newId(), replyTo, callbackUrl: batch.callbackUrl }
     const plans = await Promise.all(batch.calls.map(call => planCall(call, context)))
     const once = await onceOf(caller.idempotencyKey, principal, ['batch', batch.calls, batch.queue, batch.callbackUrl])
-    const reservation = await admission.reserve(batch.queue, plans.map(withoutCall), once)
+    const reservation = permitted(await admission.reserve(batch.queue, plans.map(withoutCall), once), plans)
     const answer = batch.mode === 'sync' ? await this.#sync(batch, reservation, caller) : await this.#async(batch, reservation)
     for (const result of answer.results) {
       metrics.answered(catalog.registry.get(result.name) === undefined ? undefined : result.name, outcomeOf(result))
@@ -116,6 +116,15 @@ export class BatchInvoker {
       return failed(call, { code: 'INTERNAL', message: (cause as Error).message }, entry.job.id)
     }
   }
+}
+
+/** What the key may not do now, it may not do by an earlier request either: those calls get their refusal. */
+function permitted (reservation: Reservation, plans: readonly CallPlan[]): Reservation {
+  const checked = <T>(entries: ReadonlyArray<T | { error: CallError }>): Array<T | { error: CallError }> => entries.map((entry, index) => {
+    const plan = plans[index]
+    return plan !== undefined && 'error' in plan && plan.error.code === 'FORBIDDEN' ? { error: plan.error } : entry
+  })
+  return 'planned' in reservation ? { ...reservation, planned: checked(reservation.planned) } : { ...reservation, admitted: checked(reservation.admitted) }
 }
 
 function withoutCall (plan: CallPlan): { job: Extract<CallPlan, { job: unknown }>['job'] } | { error: Extract<CallPlan, { error: unknown }>['error'] } {

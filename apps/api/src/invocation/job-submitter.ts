@@ -52,7 +52,7 @@ export class JobSubmitter {
 
   async #plan (request: JobRequest, principal: Principal): Promise<NewJob | HttpError> {
     const { catalog, jobTypes } = this.#deps
-    const registered = catalog.ofType(request.type)
+    const registered = catalog.registry.ofType(request.type)
     const { input, dependsOn } = splitDependencies(request, registered?.tool)
     const { type, queue, timeoutSec, maxAttempts, tags, priority, delayMs, callbackUrl } = request
     const admitted = await admitCall({ type, registered, queue, key: accessOf(principal) }, input, jobTypes.deployment)

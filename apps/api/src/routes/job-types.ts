@@ -35,7 +35,7 @@ export async function jobTypeRoutes (app: App, { catalog, jobTypes, table }: Job
       return error === undefined ? { value } : { error }
     }
   }, async request => {
-    const registered = catalog.ofType(request.params.name)
+    const registered = catalog.registry.ofType(request.params.name)
     if (registered === undefined) throw new HttpError('NOT_FOUND', 'Job type not found')
     const principal = principalOf(request)
     if (principal.queueAllowlist !== undefined) throw new HttpError('FORBIDDEN', 'This API key is bound to queues; a job type is switched for all of them.')

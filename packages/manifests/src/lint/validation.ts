@@ -37,10 +37,23 @@ export interface Validation {
 export async function validateManifests (paths: readonly string[], { strict = false, skills = {}, tryImports }: ValidationOptions = {}): Promise<Validation> {
   const registry = await loadRegistry({ manifests: paths, skills, everyFault: true })
   // Those of all layers: what a later one replaces is broken all the same.
-  const faults = (await tryImports?.(registry.imported().map(({ tool }) => tool)))?.map(importFinding) ?? []
-  const found = [...registry.findings, ...lintForModels(registry), ...faults].map(finding => judged(finding, strict))
+  const judgedByText = new Set(registry.findings.filter(isClassFault).map(placeOfEntry))
+  const tried = registry.imported(tool => judgedByText.has(placeOfEntry(tool.source))).map(({ tool }) => tool)
+  const faults = (await tryImports?.(tried))?.map(importFinding) ?? []
+  // What an import says is more than what the text of the module does: it may have raised before its class.
+  const known = new Set(faults.map(placeOfEntry))
+  const read = registry.findings.filter(finding => !isClassFault(finding) || !known.has(placeOfEntry(finding)))
+  const found = [...read, ...lintForModels(registry), ...faults].map(finding => judged(finding, strict))
   const findings = await located(found, registry)
   return { ok: findings.every(({ severity }) => severity !== 'error'), findings, files: registry.files }
+}
+
+function isClassFault ({ rule }: Finding): boolean {
+  return rule === 'P16' || rule === 'P17'
+}
+
+function placeOfEntry ({ file, index }: Pick<Finding, 'file' | 'index'>): string {
+  return `${index} ${file}`
 }
 
 function judged (finding: Finding, strict: boolean): Finding {

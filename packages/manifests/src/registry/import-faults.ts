@@ -21,11 +21,11 @@ export interface ImportedTool {
 /** What was found when modules were imported, by the key of the declaration. */
 export type ImportFaults = ReadonlyMap<string, Pick<ImportFault, 'what' | 'reason'>>
 
-/** The Python tools that can be imported, as far as their manifests tell, and are not switched off where they are declared. */
-export function importedTools (layers: readonly Layer[]): ImportedTool[] {
+/** The Python tools that can be imported, as far as their manifests tell, and are not switched off where they are declared; also those that can't run, where somebody wants them. */
+export function importedTools (layers: readonly Layer[], evenSo: (tool: Tool) => boolean = () => false): ImportedTool[] {
   return layers.flatMap(({ entries }, layer) => entries.flatMap(entry => {
     const key = keyOf(entry, layer)
-    return key === undefined || entry.kind === 'switch' || entry.tool.unavailable !== undefined || !entry.tool.enabled ? [] : [{ key, tool: entry.tool }]
+    return key === undefined || entry.kind === 'switch' || (entry.tool.unavailable !== undefined && !evenSo(entry.tool)) || !entry.tool.enabled ? [] : [{ key, tool: entry.tool }]
   }))
 }
 

@@ -35,6 +35,10 @@ export interface Registry {
   readonly version: string
   /** By exact name; also tools that are disabled or not published. */
   get (name: string): RegisteredTool | undefined
+  /** The tool of a job type: the last one, where several tools have it. */
+  ofType (type: string): RegisteredTool | undefined
+  /** One tool of each job type, in the order of the registry; also those that are disabled. */
+  jobTypes (): readonly RegisteredTool[]
   /**
    * Tools that are enabled, can run (X16), and whose names models accept (X12): built-in tools first, then in the order of manifests
    * and of their entries. A tool that replaces another one stands in the place of the first.
@@ -50,8 +54,8 @@ export interface Registry {
   explain (name: string): Explanation | undefined
   /** Absolute paths of all files and directories that were read, also of those that are missing: what to watch. */
   readonly files: readonly string[]
-  /** The Python tools of all layers: what can be tried to import. */
-  imported (): readonly ImportedTool[]
+  /** The Python tools of all layers: what can be tried to import. Of those that can't run, the ones that `evenSo` says. */
+  imported (evenSo?: (tool: Tool) => boolean): readonly ImportedTool[]
   /** The same manifests, as they were read, with other import faults: what can't be imported can't run (X16). */
   withImportFaults (faults: ImportFaults): Registry
   /** Loads the same manifests anew, with the same import faults. What is in them as it was isn't judged and compiled again. */
@@ -143,7 +147,7 @@ function assemble (read: ReadManifests, faults: ImportFaults): Registry {
     ...registryOf(tools.map(tool => registeredTool(tool, read.schemas)), merged, findings),
     skills: () => read.skills,
     files: read.files,
-    imported: () => importedTools(read.layers),
+    imported: evenSo => importedTools(read.layers, evenSo),
     withImportFaults: others => assemble(read, others),
     reload: () => load(read.options, read.memory, faults)
   }
@@ -151,10 +155,13 @@ function assemble (read: ReadManifests, faults: ImportFaults): Registry {
 
 function registryOf (all: readonly RegisteredTool[], { steps }: Merged, findings: readonly Finding[]): Omit<Registry, 'skills' | 'files' | 'imported' | 'withImportFaults' | 'reload'> {
   const byName = new Map(all.map(registered => [registered.tool.name, registered]))
+  const byType = new Map(all.map(registered => [registered.tool.jobType, registered]))
   const published = all.filter(({ tool }) => isPublished(tool))
   return {
     version: versionOf(all.map(({ tool }) => tool)),
     get: name => byName.get(name),
+    ofType: type => byType.get(type),
+    jobTypes: () => [...byType.values()],
     published: () => published,
     all: () => all,
     findings,

@@ -4,8 +4,7 @@ import { join } from 'node:path'
 
 /** What stdin, stdout and stderr of one call lead to: a file and two FIFOs, which no other call ever has. */
 export interface Channel {
-  /** Without input there is no file for stdin. */
-  paths: { stdin?: string, stdout: string, stderr: string }
+  paths: { stdin: string, stdout: string, stderr: string }
   /** Descriptors to read stdout and stderr from, which don't block; whoever took the channel closes them. */
   reading: readonly [stdout: number, stderr: number]
   /** Closes those and removes the paths, when no process will have the other ends: one that has them has removed the paths. */
@@ -64,10 +63,11 @@ function openChannel (place: string, input: string): Channel {
     for (const file of [stdin, stdout, stderr]) rmSync(file, { force: true })
   }
   try {
-    if (input !== '') writeFileSync(stdin, input, { flag: 'wx', mode: 0o400 })
+    // Also when it is empty: nobody else has this file, and /dev/null is the machine's.
+    writeFileSync(stdin, input, { flag: 'wx', mode: 0o400 })
     for (const file of [stdout, stderr]) opened.push(openSync(file, constants.O_RDONLY | constants.O_NONBLOCK))
     const [out = -1, err = -1] = opened
-    return { paths: { ...(input === '' ? {} : { stdin }), stdout, stderr }, reading: [out, err], abandon }
+    return { paths: { stdin, stdout, stderr }, reading: [out, err], abandon }
   } catch (error) {
     abandon()
     throw error

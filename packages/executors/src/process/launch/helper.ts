@@ -88,7 +88,6 @@ function start (message: StartMessage): void {
 
 /** Through the read-only mount nobody can write to it, change it, or mark it in any way. */
 function inputPath ({ stdin }: StartMessage['pipes']): string {
-  if (stdin === undefined) return '/dev/null'
   return view === undefined ? stdin : `/proc/self/fd/${view}/${basename(stdin)}`
 }
 

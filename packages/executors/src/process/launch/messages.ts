@@ -8,7 +8,7 @@ export interface StartMessage {
   /** What it is told as its own name; its path when absent. */
   name?: string
   /** Paths of what becomes stdin, stdout and stderr, which are removed; without the first there is nothing to read. */
-  pipes: { stdin?: string, stdout: string, stderr: string }
+  pipes: { stdin: string, stdout: string, stderr: string }
   /** What becomes 3, 4 and so on: paths to open for reading and writing. */
   files: readonly string[]
   mark?: number
