@@ -1,3 +1,5 @@
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import t from 'tap'
 import { findRoomFaults } from './rooms.ts'
 import { plantTree, readTree, repoRoot } from './source-tree.ts'
@@ -34,10 +36,13 @@ for (const [what, planted, says] of breaches) {
   })
 }
 
-for (const dir of ['packages/manifests', 'packages/queue', 'packages/executors', 'packages/client']) {
-  t.test(`each room of ${dir} has a purpose, and no circle goes through it`, async t => {
-    const tree = await readTree(repoRoot, path => path.startsWith(`${dir}/`))
-    t.ok(tree.length > 5, 'the tree was read')
-    t.strictSame(findRoomFaults(tree, dir), [])
-  })
+for (const parent of ['packages', 'apps']) {
+  for (const name of readdirSync(join(repoRoot, parent))) {
+    const dir = `${parent}/${name}`
+    t.test(`each room of ${dir} has a purpose, and no circle goes through it`, async t => {
+      const tree = await readTree(repoRoot, path => path.startsWith(`${dir}/`))
+      t.ok(tree.length > 5, 'the tree was read')
+      t.strictSame(findRoomFaults(tree, dir), [])
+    })
+  }
 }

@@ -3,15 +3,15 @@ import { permissionRefusal } from '@toolyard/manifests'
 import type { CompletionWaiter, JobCanceller, JobLister, JobLogs, JobQueues, JobReader, JobTypeTable, JobWatch, OnceStore, OutputStore, RateLimit, StreamTickets } from '@toolyard/queue'
 import { takeTurns, type ApiKey, type Callbacks, type CallMetrics, type Logger, type MetricsRegistry, type ReadinessCheck } from '@toolyard/runtime'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
-import Fastify, { type FastifyBaseLogger, type FastifyInstance, type RawServerDefault } from 'fastify'
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import Fastify, { type FastifyBaseLogger } from 'fastify'
+import type { IncomingMessage } from 'node:http'
 import { createCallbackAccess } from './invocation/callback-access.ts'
 import { dashboardRoutes, type DashboardOptions } from './dashboard/routes.ts'
 import { BatchInvoker } from './invocation/batch-invoker.ts'
 import { JobAdmission } from './invocation/job-admission.ts'
 import { JobSubmitter } from './invocation/job-submitter.ts'
-import type { EventLoopWatch } from './event-loop-watch.ts'
-import type { JobTypes } from './job-types.ts'
+import type { EventLoopWatch } from './plugins/event-loop-watch.ts'
+import type { JobTypes } from './catalog/job-types.ts'
 import { auth } from './plugins/auth.ts'
 import { ClientErrors } from './plugins/client-errors.ts'
 import { errors, sendError } from './plugins/errors.ts'
@@ -20,6 +20,7 @@ import { overload } from './plugins/overload.ts'
 import { rateLimit } from './plugins/rate-limit.ts'
 import { newRequestId, requestIds } from './plugins/request-id.ts'
 import { stopping } from './plugins/stopping.ts'
+import type { App } from './plugins/typed-app.ts'
 import { RequestLog } from './request-log.ts'
 import { agentToolRoutes } from './routes/agent-tools.ts'
 import { authRoutes } from './routes/auth.ts'
@@ -32,8 +33,8 @@ import { metricsRoute } from './routes/metrics.ts'
 import { sseTokenRoutes } from './routes/sse-token.ts'
 import { EventStreams } from './streams/event-streams.ts'
 import { JobStreams } from './streams/job-streams.ts'
-import { TicketOffice } from './streams/ticket-office.ts'
-import type { ToolCatalog } from './tool-catalog.ts'
+import { TicketOffice } from './access/ticket-office.ts'
+import type { ToolCatalog } from './catalog/tool-catalog.ts'
 
 /** What the API stands on. */
 export interface ApiDeps {
@@ -88,9 +89,6 @@ export interface ApiOptions {
   trustProxy: readonly string[]
   logger?: Logger
 }
-
-/** A Fastify instance that knows the TypeBox types of its routes. */
-export type App = FastifyInstance<RawServerDefault, IncomingMessage, ServerResponse, FastifyBaseLogger, TypeBoxTypeProvider>
 
 /** Time for a client to send its whole request, in milliseconds: a body that never ends holds no connection. */
 const requestTimeoutMs = 30_000

@@ -1,4 +1,5 @@
-export { buildApp, type ApiDeps, type ApiOptions, type App } from './app.ts'
+export { buildApp, type ApiDeps, type ApiOptions } from './app.ts'
+export type { App } from './plugins/typed-app.ts'
 export { openApi, type OpenApi } from './open.ts'
 export { runApi } from './run.ts'
-export { ToolCatalog } from './tool-catalog.ts'
+export { ToolCatalog } from './catalog/tool-catalog.ts'

@@ -7,12 +7,13 @@ import {
   apiKeysOf, builtinSettingsOf, callbacksOf, createRedactor, permissionPolicyOf, redisTargetOf, retentionOf, sharedAbort, toolSourcesOf, type Logger, type ReadinessCheck, type ServedTools, type Settings
 } from '@toolyard/runtime'
 import { createCallMetrics, createMetrics, createQueueMetrics, createToolMetrics, type MetricsRegistry } from '@toolyard/runtime/metrics'
-import { buildApp, type App } from './app.ts'
-import { EventLoopWatch } from './event-loop-watch.ts'
-import { JobTypes } from './job-types.ts'
+import { buildApp } from './app.ts'
+import { JobTypes } from './catalog/job-types.ts'
+import { EventLoopWatch } from './plugins/event-loop-watch.ts'
+import type { App } from './plugins/typed-app.ts'
 import { servedTools } from './served-tools.ts'
 import { aliveWorkers, readinessChecks } from './readiness.ts'
-import { ToolCatalog } from './tool-catalog.ts'
+import { ToolCatalog } from './catalog/tool-catalog.ts'
 
 /** How long the start waits for Redis, in milliseconds; without it the API serves what needs none, and 503. */
 const connectMs = 2_000

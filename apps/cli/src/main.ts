@@ -1,5 +1,5 @@
 import { CommanderError } from 'commander'
-import type { Command, CommandLine } from './command.ts'
+import type { Command, CommandLine } from './terminal/command.ts'
 import { api } from './commands/api.ts'
 import { completion } from './commands/completion.ts'
 import { doctor } from './commands/doctor.ts'
@@ -11,13 +11,13 @@ import { tools } from './commands/tools.ts'
 import { validate } from './commands/validate.ts'
 import { worker } from './commands/worker.ts'
 import { candidates } from './completion/candidates.ts'
-import { exitStatus, type CommandError } from './exit-status.ts'
+import { exitStatus, type CommandError } from './terminal/exit-status.ts'
 import { buildProgram, type Misuse } from './program.ts'
 import { batch } from './remote/batch.ts'
 import { call } from './remote/call.ts'
 import { jobs } from './remote/jobs.ts'
 import { open } from './remote/open.ts'
-import { complain, print } from './terminal.ts'
+import { complain, print } from './terminal/terminal.ts'
 
 const commands: readonly Command[] = [init, start, call, batch, tools, jobs, open, validate, explain, doctor, keys, api, worker, completion]
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { Command as Program, type CommanderError } from 'commander'
-import type { Command, CommandLine } from './command.ts'
-import { print } from './terminal.ts'
+import type { Command, CommandLine } from './terminal/command.ts'
+import { print } from './terminal/terminal.ts'
 
 /** Runs a command of the tree; `path` is how it is called, as `jobs list`. */
 export type Runner = (command: Command, path: string, given: CommandLine) => Promise<void>

@@ -1,11 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { SettingsError, type Settings } from './settings.ts'
-
-/** A host and its port. */
-export interface HostPort {
-  host: string
-  port: number
-}
+import type { HostPort } from './variable.ts'
 
 /** Where Redis is, and how one gets in. */
 export interface RedisTarget {

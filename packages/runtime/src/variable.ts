@@ -1,5 +1,10 @@
 import { resolve } from 'node:path'
-import type { HostPort } from './redis-target.ts'
+
+/** A host and its port. */
+export interface HostPort {
+  host: string
+  port: number
+}
 
 /** How one environment variable is read. */
 export interface Variable<T> {

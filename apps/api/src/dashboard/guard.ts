@@ -1,8 +1,8 @@
 import { HttpError } from '@toolyard/contract'
 import type { ApiKey } from '@toolyard/runtime'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { nobody, principalFinder, type Principal } from '../plugins/auth.ts'
-import { keyOf } from '../plugins/request-key.ts'
+import { nobody, principalFinder, type Principal } from '../access/principal.ts'
+import { keyOf } from '../access/request-key.ts'
 import { refuseForeignHost, refuseForeignOrigin } from './origin.ts'
 import type { Session, Sessions } from './session.ts'
 

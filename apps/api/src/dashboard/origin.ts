@@ -1,6 +1,6 @@
 import { HttpError } from '@toolyard/contract'
 import type { FastifyRequest } from 'fastify'
-import { isForLoopback, isOwnOrigin } from '../site.ts'
+import { isForLoopback, isOwnOrigin } from '../plugins/site.ts'
 
 /**
  * Refuses a change that a page of another site asks a browser for (fault 41). A browser says where a request comes

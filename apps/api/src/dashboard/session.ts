@@ -1,7 +1,7 @@
 import type { DashboardLogins } from '@toolyard/queue'
 import type { ApiKey } from '@toolyard/runtime'
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
-import { principalOfKey, type Principal } from '../plugins/auth.ts'
+import { principalOfKey, type Principal } from '../access/principal.ts'
 
 /** Name of the cookie that holds a session. */
 export const sessionCookie = 'toolyard_dashboard'

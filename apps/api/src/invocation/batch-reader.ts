@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { limits, messageOf, toBatch, type Batch, type BatchEntry, type CallError, type InvokeBatchRequest, type MessageCall, type MessageFormat } from '@toolyard/contract'
-import { excessOf, problemOf, syntaxError } from '../json-text.ts'
+import { excessOf, problemOf, syntaxError } from '../plugins/json-text.ts'
 import { faultOf } from './json-fault.ts'
 
 /** Levels of a request body above the arguments of one of its `calls`: the same arguments may nest as deep in a text. */

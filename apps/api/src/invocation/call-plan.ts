@@ -1,8 +1,8 @@
 import type { Batch, CallError } from '@toolyard/contract'
 import { admitCall, type Registry } from '@toolyard/manifests'
 import type { NewJob } from '@toolyard/queue'
-import type { JobTypes } from '../job-types.ts'
-import type { Principal } from '../plugins/auth.ts'
+import type { JobTypes } from '../catalog/job-types.ts'
+import type { Principal } from '../access/principal.ts'
 import { accessOf, newJob } from './new-job.ts'
 
 /** One entry of a batch. */

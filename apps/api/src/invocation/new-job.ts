@@ -1,8 +1,8 @@
 import type { JobAccess, JobDependency } from '@toolyard/contract'
 import { makesJobs, type RegisteredTool } from '@toolyard/manifests'
 import type { NewJob } from '@toolyard/queue'
-import type { JobTypes } from '../job-types.ts'
-import type { Principal } from '../plugins/auth.ts'
+import type { JobTypes } from '../catalog/job-types.ts'
+import type { Principal } from '../access/principal.ts'
 
 /** What a job is made of, beside its tool. */
 export interface JobParts {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Once } from '@toolyard/queue'
-import type { Principal } from '../plugins/auth.ts'
+import type { Principal } from '../access/principal.ts'
 
 /**
  * A request that is to be done once (RC23); undefined when it has no `Idempotency-Key`.

@@ -1,6 +1,6 @@
 import { HttpError } from '@toolyard/contract'
 import type { FastifyRequest } from 'fastify'
-import { isForLoopback, isOwnOrigin } from '../site.ts'
+import { isForLoopback, isOwnOrigin } from './site.ts'
 
 /**
  * Refuses what a page of another site asks a browser on this machine for, where no key is needed (fault 40): a name

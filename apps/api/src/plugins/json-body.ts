@@ -3,7 +3,7 @@ import { errorCodes, type FastifyInstance } from 'fastify'
 import type { IncomingMessage } from 'node:http'
 import { setImmediate as turn } from 'node:timers/promises'
 import fp from 'fastify-plugin'
-import { excessOf, problemOf, syntaxError } from '../json-text.ts'
+import { excessOf, problemOf, syntaxError } from './json-text.ts'
 import { readText } from './body-text.ts'
 
 /**

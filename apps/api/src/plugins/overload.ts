@@ -1,7 +1,7 @@
 import { HttpError } from '@toolyard/contract'
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
-import type { EventLoopWatch } from '../event-loop-watch.ts'
+import type { EventLoopWatch } from './event-loop-watch.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {

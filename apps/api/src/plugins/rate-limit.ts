@@ -2,7 +2,7 @@ import { HttpError } from '@toolyard/contract'
 import type { RateLimit } from '@toolyard/queue'
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
-import { principalOf } from './auth.ts'
+import { principalOf } from '../access/principal.ts'
 
 /** Answers 429 with `Retry-After` to a key that makes more requests than it may, before the body is read. */
 export const rateLimit = fp<{ limit: RateLimit }>(async (app: FastifyInstance, { limit }) => {

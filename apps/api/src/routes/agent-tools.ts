@@ -4,16 +4,16 @@ import {
   SkillList, ToolList, ToolListQuery
 } from '@toolyard/contract'
 import { Type } from 'typebox'
-import { abandoned } from '../abandoned.ts'
-import type { App } from '../app.ts'
+import { principalOf, requireSse } from '../access/principal.ts'
 import type { BatchInvoker } from '../invocation/batch-invoker.ts'
 import { readBatch } from '../invocation/batch-reader.ts'
 import { withMessages } from '../invocation/message-answers.ts'
-import { principalOf, requireSse } from '../plugins/auth.ts'
+import { abandoned } from '../plugins/abandoned.ts'
+import type { App } from '../plugins/typed-app.ts'
 import { retryAfterSec } from '../plugins/errors.ts'
 import { prefersEvents, streamBatch } from '../streams/batch-stream.ts'
 import type { EventStreams } from '../streams/event-streams.ts'
-import type { ToolCatalog } from '../tool-catalog.ts'
+import type { ToolCatalog } from '../catalog/tool-catalog.ts'
 
 export interface AgentToolRoutesOptions {
   catalog: ToolCatalog

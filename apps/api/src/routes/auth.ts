@@ -1,6 +1,6 @@
 import { ErrorBody, WhoAmI } from '@toolyard/contract'
-import type { App } from '../app.ts'
-import { principalOf } from '../plugins/auth.ts'
+import type { App } from '../plugins/typed-app.ts'
+import { principalOf } from '../access/principal.ts'
 
 /** Who the key of a request is (RC6). */
 export async function authRoutes (app: App): Promise<void> {

@@ -1,6 +1,6 @@
 import { Health, Ready } from '@toolyard/contract'
 import { readReadiness, type ReadinessCheck } from '@toolyard/runtime'
-import type { App } from '../app.ts'
+import type { App } from '../plugins/typed-app.ts'
 
 /** The workers that are alive; undefined while that can't be known. */
 export type ListWorkers = () => Promise<Ready['workers'] | undefined>

@@ -3,9 +3,9 @@ import type { JobLogs, JobReader } from '@toolyard/queue'
 import { Readable } from 'node:stream'
 import { setImmediate as turn } from 'node:timers/promises'
 import { Type } from 'typebox'
-import type { App } from '../app.ts'
-import { queueOfJob } from '../found-job.ts'
-import { principalOf } from '../plugins/auth.ts'
+import type { App } from '../plugins/typed-app.ts'
+import { queueOfJob } from './found-job.ts'
+import { principalOf } from '../access/principal.ts'
 
 /** The last lines of a job's log (RC19). */
 export async function jobLogRoutes (app: App, { jobs, logs }: { jobs: JobReader, logs: JobLogs }): Promise<void> {

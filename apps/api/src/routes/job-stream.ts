@@ -1,9 +1,9 @@
 import { ErrorBody, HttpError } from '@toolyard/contract'
 import { compareLogIds, logStart, parseLogId, type JobReader } from '@toolyard/queue'
 import { Type } from 'typebox'
-import type { App } from '../app.ts'
-import { findJob } from '../found-job.ts'
-import { principalOf, requireSse } from '../plugins/auth.ts'
+import type { App } from '../plugins/typed-app.ts'
+import { findJob } from './found-job.ts'
+import { principalOf, requireSse } from '../access/principal.ts'
 import type { JobStreams } from '../streams/job-streams.ts'
 
 /** A job as it happens, as server-sent events (R41, RC26, RC27). */

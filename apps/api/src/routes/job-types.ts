@@ -2,10 +2,10 @@ import { checkJobTypePatch, ErrorBody, HttpError, JobTypeList, JobTypePatch, Job
 import { permissionRefusal } from '@toolyard/manifests'
 import type { JobTypeOverride, JobTypeTable } from '@toolyard/queue'
 import { Type } from 'typebox'
-import type { App } from '../app.ts'
-import type { JobTypes } from '../job-types.ts'
-import { principalOf } from '../plugins/auth.ts'
-import type { ToolCatalog } from '../tool-catalog.ts'
+import type { App } from '../plugins/typed-app.ts'
+import type { JobTypes } from '../catalog/job-types.ts'
+import { principalOf } from '../access/principal.ts'
+import type { ToolCatalog } from '../catalog/tool-catalog.ts'
 
 export interface JobTypeRoutesOptions {
   catalog: ToolCatalog

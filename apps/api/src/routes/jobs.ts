@@ -4,10 +4,10 @@ import {
 import { queueRefusal } from '@toolyard/manifests'
 import { CursorError, type JobCanceller, type JobLister, type JobReader } from '@toolyard/queue'
 import { Type } from 'typebox'
-import type { App } from '../app.ts'
-import { findJob, queueOfJob, sendJob, sendJson } from '../found-job.ts'
+import type { App } from '../plugins/typed-app.ts'
+import { findJob, queueOfJob, sendJob, sendJson } from './found-job.ts'
 import type { JobSubmitter } from '../invocation/job-submitter.ts'
-import { principalOf } from '../plugins/auth.ts'
+import { principalOf } from '../access/principal.ts'
 
 export interface JobRoutesOptions {
   submitter: JobSubmitter

@@ -1,7 +1,7 @@
 import { HttpError } from '@toolyard/contract'
 import type { MetricsRegistry } from '@toolyard/runtime'
-import type { App } from '../app.ts'
-import { principalOf } from '../plugins/auth.ts'
+import type { App } from '../plugins/typed-app.ts'
+import { principalOf } from '../access/principal.ts'
 
 /** The process's metrics in the Prometheus text format, for admin keys of all queues: they tell of each. */
 export async function metricsRoute (app: App, { metrics }: { metrics: MetricsRegistry }): Promise<void> {

@@ -1,7 +1,7 @@
 import { ErrorBody, readSseTokenRequest, SseTokenRequest, SseTokenResponse } from '@toolyard/contract'
-import type { App } from '../app.ts'
-import { principalOf, requireSse } from '../plugins/auth.ts'
-import type { TicketOffice } from '../streams/ticket-office.ts'
+import type { App } from '../plugins/typed-app.ts'
+import { principalOf, requireSse } from '../access/principal.ts'
+import type { TicketOffice } from '../access/ticket-office.ts'
 
 /** Tickets for browsers, which can't send a key with an event stream (RC28). */
 export async function sseTokenRoutes (app: App, { office }: { office: TicketOffice }): Promise<void> {

@@ -1,5 +1,5 @@
 import { withSmallHeap } from '@toolyard/runtime/small-heap'
-import type { Command } from '../command.ts'
+import type { Command } from '../terminal/command.ts'
 
 /** `toolyard api`: the HTTP service alone. */
 export const api: Command = {

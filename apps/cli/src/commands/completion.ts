@@ -1,7 +1,7 @@
-import { jsonOption, type Command } from '../command.ts'
+import { jsonOption, type Command } from '../terminal/command.ts'
 import { scripts } from '../completion/scripts.ts'
-import { exitStatus, misuse } from '../exit-status.ts'
-import { print } from '../terminal.ts'
+import { exitStatus, misuse } from '../terminal/exit-status.ts'
+import { print } from '../terminal/terminal.ts'
 
 /** `toolyard completion`: what a shell needs to complete command lines. */
 export const completion: Command = {

@@ -1,6 +1,6 @@
-import { jsonOption, type Command } from '../command.ts'
+import { jsonOption, type Command } from '../terminal/command.ts'
 import type { Check } from '../doctor/check.ts'
-import { print } from '../terminal.ts'
+import { print } from '../terminal/terminal.ts'
 
 const marks = { good: 'ok     ', warning: 'warning', error: 'ERROR  ' } as const
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
-import { jsonOption, type Command } from '../command.ts'
-import { CommandError, exitStatus } from '../exit-status.ts'
-import { print } from '../terminal.ts'
+import { jsonOption, type Command } from '../terminal/command.ts'
+import { CommandError, exitStatus } from '../terminal/exit-status.ts'
+import { print } from '../terminal/terminal.ts'
 
 /** What rules.json has of each rule; `npm run conformance` writes it. */
 interface Rule {

@@ -1,6 +1,6 @@
-import { jsonOption, type Command } from '../command.ts'
-import { exitStatus } from '../exit-status.ts'
-import { print } from '../terminal.ts'
+import { jsonOption, type Command } from '../terminal/command.ts'
+import { exitStatus } from '../terminal/exit-status.ts'
+import { print } from '../terminal/terminal.ts'
 
 /** `toolyard init`: tools of one's own to start from. */
 export const init: Command = {

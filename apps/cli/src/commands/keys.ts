@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { jsonOption, type Command } from '../command.ts'
-import { exitStatus, misuse } from '../exit-status.ts'
-import { complain, print } from '../terminal.ts'
+import { jsonOption, type Command } from '../terminal/command.ts'
+import { exitStatus, misuse } from '../terminal/exit-status.ts'
+import { complain, print } from '../terminal/terminal.ts'
 
 const keyBytes = 32
 

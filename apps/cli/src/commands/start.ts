@@ -1,4 +1,4 @@
-import type { Command } from '../command.ts'
+import type { Command } from '../terminal/command.ts'
 
 /** `toolyard start`: everything on one machine. */
 export const start: Command = {

@@ -1,7 +1,7 @@
 import type { Permission } from '@toolyard/contract/terms'
 import type { LayerStep, Registry, Tool } from '@toolyard/manifests'
-import { jsonOption, type Command } from '../command.ts'
-import { complain, print } from '../terminal.ts'
+import { jsonOption, type Command } from '../terminal/command.ts'
+import { complain, print } from '../terminal/terminal.ts'
 
 /** `toolyard tools`: what a service publishes, or would publish with these settings (AC25, P25). */
 export const tools: Command = {

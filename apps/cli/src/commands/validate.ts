@@ -1,8 +1,8 @@
 import type { Finding, ValidationOptions } from '@toolyard/manifests'
 import type { Settings } from '@toolyard/runtime'
-import type { Command } from '../command.ts'
-import { misuse } from '../exit-status.ts'
-import { complain, print } from '../terminal.ts'
+import type { Command } from '../terminal/command.ts'
+import { misuse } from '../terminal/exit-status.ts'
+import { complain, print } from '../terminal/terminal.ts'
 
 /** `toolyard validate`: everything that is wrong with manifests (P32, PC1, PC6). */
 export const validate: Command = {

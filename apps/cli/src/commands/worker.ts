@@ -1,5 +1,5 @@
 import { withSmallHeap } from '@toolyard/runtime/small-heap'
-import type { Command, CommandLine } from '../command.ts'
+import type { Command, CommandLine } from '../terminal/command.ts'
 
 /** Options that stand for settings. */
 const settingOf = { queues: 'WORKER_QUEUES', processes: 'WORKER_PROCESSES', concurrency: 'WORKER_CONCURRENCY' } as const

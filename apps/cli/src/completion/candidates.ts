@@ -1,4 +1,4 @@
-import type { Command } from '../command.ts'
+import type { Command } from '../terminal/command.ts'
 
 /**
  * What the last of the words may become: commands, options, or what a command knows of its argument. None means that the

@@ -2,7 +2,7 @@ import { constants, existsSync } from 'node:fs'
 import { chmod, copyFile, cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { CommandError } from '../exit-status.ts'
+import { CommandError } from '../terminal/exit-status.ts'
 import { makeApiKey } from '../start/api-key.ts'
 
 const templates = fileURLToPath(new URL('../../templates/', import.meta.url))

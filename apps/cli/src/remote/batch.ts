@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { jsonOption, type Command } from '../command.ts'
-import { exitStatus, misuse } from '../exit-status.ts'
-import { complain, print } from '../terminal.ts'
+import { jsonOption, type Command } from '../terminal/command.ts'
+import { exitStatus, misuse } from '../terminal/exit-status.ts'
+import { complain, print } from '../terminal/terminal.ts'
 import { commandError, findTarget, type Target } from './target.ts'
 
 interface Answer {

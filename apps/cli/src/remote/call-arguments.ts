@@ -1,4 +1,4 @@
-import { misuse } from '../exit-status.ts'
+import { misuse } from '../terminal/exit-status.ts'
 
 /** As much of a tool's JSON Schema as tells how an argument is written. */
 export interface ArgumentSchema {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
-import type { Command } from '../command.ts'
-import { CommandError, exitStatus, misuse } from '../exit-status.ts'
-import { complain, print } from '../terminal.ts'
+import type { Command } from '../terminal/command.ts'
+import { CommandError, exitStatus, misuse } from '../terminal/exit-status.ts'
+import { complain, print } from '../terminal/terminal.ts'
 import { readArguments } from './call-arguments.ts'
 import { clientOf, commandError, findTarget, type Target } from './target.ts'
 

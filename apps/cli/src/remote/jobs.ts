@@ -1,7 +1,7 @@
 import type { JobSummary, JobView, LogEntry, Toolyard } from '@toolyard/client'
-import { jsonOption, type Command, type CommandLine } from '../command.ts'
-import { exitStatus, misuse } from '../exit-status.ts'
-import { print } from '../terminal.ts'
+import { jsonOption, type Command, type CommandLine } from '../terminal/command.ts'
+import { exitStatus, misuse } from '../terminal/exit-status.ts'
+import { print } from '../terminal/terminal.ts'
 import { clientOf, commandError, findTarget } from './target.ts'
 
 const states = ['queued', 'running', 'succeeded', 'failed', 'cancelled'] as const

@@ -1,5 +1,5 @@
-import { exitStatus } from '../exit-status.ts'
-import { complain, print } from '../terminal.ts'
+import { exitStatus } from '../terminal/exit-status.ts'
+import { complain, print } from '../terminal/terminal.ts'
 import { clientOf, commandError, findTarget } from './target.ts'
 
 /** Prints the tools of the service, and on stderr which service that is. */

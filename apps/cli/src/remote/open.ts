@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
-import type { Command } from '../command.ts'
-import { exitStatus } from '../exit-status.ts'
-import { print } from '../terminal.ts'
+import type { Command } from '../terminal/command.ts'
+import { exitStatus } from '../terminal/exit-status.ts'
+import { print } from '../terminal/terminal.ts'
 import { findTarget } from './target.ts'
 
 /** `toolyard open`: the dashboard. */

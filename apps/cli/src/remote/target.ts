@@ -1,6 +1,6 @@
 import { Toolyard } from '@toolyard/client'
 import { loadEnvFile, readSettings, type Settings } from '@toolyard/runtime'
-import { CommandError, exitStatus } from '../exit-status.ts'
+import { CommandError, exitStatus } from '../terminal/exit-status.ts'
 
 /** A service that is asked. */
 export interface Target {

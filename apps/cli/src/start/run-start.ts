@@ -10,7 +10,7 @@ import { checkPort } from './port.ts'
 import { findEntries, type Entries } from './services.ts'
 import { catchStopSignals, type StopSignals } from '../supervision/stop-signals.ts'
 import { defaultBackoff, type Backoff } from '../supervision/supervisor.ts'
-import { complain, print } from '../terminal.ts'
+import { complain, print } from '../terminal/terminal.ts'
 
 /** Where `start` runs and what it starts. */
 export interface StartOptions {

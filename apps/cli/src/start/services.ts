@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { ensureRedisServer, startRedisServer, type RedisServer } from '@toolyard/queue/server'
 import { launchChild, type ChildOptions, type ReadyChild } from '../supervision/child.ts'
 import type { Service } from '../supervision/supervisor.ts'
-import { print } from '../terminal.ts'
+import { print } from '../terminal/terminal.ts'
 
 /** The programs of the HTTP service and the worker. */
 export interface Entries {

@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
 import { printable, type ParentAnswer, type ParentQuestion, type ReadyMessage } from '@toolyard/runtime'
-import { terminalLine } from '../start/log-line.ts'
+import { terminalLine } from '../terminal/log-line.ts'
 import type { Running } from './running.ts'
 import { StartError } from './start-error.ts'
 

@@ -1,7 +1,7 @@
 import { HttpError } from '@toolyard/contract'
 import { jobIdPattern, jobJson, type JobReader, type ReadJob } from '@toolyard/queue'
 import type { FastifyReply } from 'fastify'
-import type { Principal } from './plugins/auth.ts'
+import type { Principal } from '../access/principal.ts'
 
 /**
  * Reads a job that a key may see. An id that can't be one names no job; another key's job looks the same (RC24, RC25).

@@ -3,7 +3,7 @@ import type { StreamTickets } from '@toolyard/queue'
 import type { ApiKey } from '@toolyard/runtime'
 import type { FastifyRequest } from 'fastify'
 import { createHmac, randomBytes } from 'node:crypto'
-import { principalOfKey, type Principal } from '../plugins/auth.ts'
+import { principalOfKey, type Principal } from './principal.ts'
 
 /** Bytes of a token, which is written in hexadecimal digits (RC28). */
 const tokenBytes = 24
