@@ -16,11 +16,11 @@ export interface RedisProxy {
    */
   breakAt: (side: 'before' | 'after', breaks: Breaks) => Promise<void>
   /**
-   * Has Redis answer with an error from the first command on for which `fails` says so, until `mend`.
+   * Has Redis answer each command with an error for which `fails` says so, until `mend`.
    *
-   * @returns resolves when that command has come
+   * @returns resolves when the first one has come
    */
-  failFrom: (error: string, fails: Breaks) => Promise<void>
+  failWhere: (error: string, fails: Breaks) => Promise<void>
   /** Lets connections through again; a break that has not come is called off. */
   mend: () => void
 }
@@ -29,7 +29,7 @@ export interface RedisProxy {
 export async function startRedisProxy (cleanup: Cleanup, target: NetConnectOpts): Promise<RedisProxy> {
   const open = new Set<Socket>()
   let plan: { side: 'before' | 'after', breaks: Breaks, done: () => void } | undefined
-  let failure: { command: Buffer, fails: Breaks, isMet: boolean, done: () => void } | undefined
+  let failure: { command: Buffer, fails: Breaks, done: () => void } | undefined
   let isBroken = false
   const breakAll = (): void => {
     isBroken = true
@@ -53,11 +53,8 @@ export async function startRedisProxy (cleanup: Cleanup, target: NetConnectOpts)
     client.on('data', data => {
       for (const { bytes, name, args } of commands(data)) {
         if (isBroken) return
-        if (failure !== undefined && !failure.isMet && failure.fails(name, args)) {
-          failure.isMet = true
+        if (failure?.fails(name, args) === true) {
           failure.done()
-        }
-        if (failure?.isMet === true) {
           upstream.write(failure.command)
           continue
         }
@@ -84,7 +81,7 @@ export async function startRedisProxy (cleanup: Cleanup, target: NetConnectOpts)
     url: `redis://127.0.0.1:${(server.address() as AddressInfo).port}`,
     breakAt: async (side, breaks) => { await new Promise<void>(resolve => { plan = { side, breaks, done: resolve } }) },
     // Redis itself must answer, so that the answers keep their order.
-    failFrom: async (error, fails) => { await new Promise<void>(resolve => { failure = { command: encode(['EVAL', `return redis.error_reply('${error}')`, '0']), fails, isMet: false, done: resolve } }) },
+    failWhere: async (error, fails) => { await new Promise<void>(resolve => { failure = { command: encode(['EVAL', `return redis.error_reply('${error}')`, '0']), fails, done: resolve } }) },
     mend: () => {
       plan = undefined
       failure = undefined

@@ -53,17 +53,21 @@ export class JobWorker<Data, Result, Backend extends JobBackend = JobBackend> ex
 
   /** Settles a job, again and again while Redis can't take it; the job is held meanwhile. */
   protected async settle<T> (job: Job<Data, Result>, token: string, settle: () => Promise<T>): Promise<T> {
-    for (;;) {
-      try {
-        return await settle()
-      } catch (error) {
-        // BullMQ itself waits for a connection.
-        if (!mayPass(error) || !bullmq.isNotConnectionError(error as Error)) throw error
-        this.lockManager.trackJob(idOf(job), token, 0)
-        await delay(pauseMs)
-      } finally {
-        this.lockManager.untrackJob(idOf(job))
+    const id = idOf(job)
+    try {
+      for (let isHeld = false; ; isHeld = true) {
+        try {
+          return await settle()
+        } catch (error) {
+          // BullMQ itself waits for a connection.
+          if (!mayPass(error) || !bullmq.isNotConnectionError(error as Error)) throw error
+          // Once: the lock is renewed of what has been tracked for a while. BullMQ untracks a job before it is settled.
+          if (!isHeld) this.lockManager.trackJob(id, token, 0)
+          await delay(pauseMs)
+        }
       }
+    } finally {
+      this.lockManager.untrackJob(id)
     }
   }
 

@@ -59,7 +59,11 @@ export class LockRenewal {
       // One that has been settled meanwhile is nobody's.
       const missed = lost.filter(id => this.#held.has(id))
       if (missed.length > 0) this.#holder.emit('lockRenewalFailed', missed as never)
-      for (const id of missed) this.#holder.emit('error', new Error(`could not renew lock for job ${id}`) as never)
+      for (const id of missed) {
+        // It doesn't come back.
+        this.#held.delete(id)
+        this.#holder.emit('error', new Error(`could not renew lock for job ${id}`) as never)
+      }
     } catch (error) {
       this.#holder.emit('error', error as never)
     }
