@@ -19,13 +19,13 @@ export function checkNode () {
   fail(`Toolyard needs Node.js ${oldestNode} or newer; this is ${process.versions.node} (${process.execPath}).\nGet one at https://nodejs.org`)
 }
 
-/** Runs `npm ci` when dependencies are missing or older than package-lock.json. Its output shows only if it fails. */
+/** Runs `npm ci` when dependencies are missing or older than package-lock.json. In a terminal npm shows how far it is; elsewhere its output shows only if it fails. */
 export function installDependencies () {
   const installed = modifiedAt('node_modules/.package-lock.json')
   if (installed !== 0 && installed >= modifiedAt('package-lock.json')) return
   console.log('Installing dependencies with npm ci ...')
   // The build needs the development dependencies too, which NODE_ENV=production would leave out.
-  run('npm', ['ci', '--include=dev'], 'The dependencies could not be installed.')
+  run('npm', ['ci', '--include=dev'], 'The dependencies could not be installed.', process.stdout.isTTY)
 }
 
 /**
@@ -56,9 +56,10 @@ function modifiedAt (path) {
  * @param {string} program
  * @param {string[]} args
  * @param {string} problem what to say when it fails
+ * @param {boolean} shown whether its output goes to the terminal as it comes
  */
-function run (program, args, problem) {
-  const { status, stdout, stderr, error } = spawnSync(program, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'], encoding: 'utf8', maxBuffer: 2 ** 28 })
+function run (program, args, problem, shown = false) {
+  const { status, stdout, stderr, error } = spawnSync(program, args, { cwd: root, stdio: shown ? ['ignore', 'inherit', 'inherit'] : ['ignore', 'pipe', 'pipe'], encoding: 'utf8', maxBuffer: 2 ** 28 })
   if (status === 0) return
   fail(`${stdout ?? ''}${stderr ?? ''}${problem}${error === undefined ? '' : ` ${error.message}`}`)
 }

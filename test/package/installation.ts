@@ -36,7 +36,7 @@ export interface Served {
 export function packTarballs (directory: string): string[] {
   const { status, stdout, stderr } = spawnSync(process.execPath, ['scripts/pack.mjs', directory], { cwd: repoRoot, encoding: 'utf8' })
   if (status !== 0) throw new Error(`npm run pack failed: ${stderr}`)
-  const printed = stdout.trim().split('\n')
+  const printed = stdout.trim().split('\n').filter(line => line.endsWith('.tgz'))
   const made = readdirSync(directory).map(name => join(directory, name))
   if (printed.toSorted().join() !== made.toSorted().join()) throw new Error(`it printed ${printed.join(' ')}`)
   return made
@@ -64,7 +64,7 @@ export function emptyDirectory (): Installation {
       })
     }),
     serve: (line, more = {}, cwd = directory) => {
-      const one = follow(spawn('sh', ['-c', `exec ${line}`], { cwd, env: { ...env, ...more }, stdio: ['ignore', 'pipe', 'pipe'] }))
+      const one = follow(spawn('sh', ['-c', `exec ${line}`], { cwd, env: { ...env, ...more }, stdio: ['ignore', 'pipe', 'pipe'], detached: true }))
       served.push(one)
       return one
     },
@@ -93,7 +93,8 @@ function follow (child: ChildProcess): Served {
     output: () => output,
     ended: () => child.exitCode !== null || child.signalCode !== null,
     stop: async () => {
-      child.kill('SIGTERM')
+      // As Ctrl-C in a terminal: npx doesn't pass a signal on that it alone gets.
+      if (child.pid !== undefined && child.exitCode === null && child.signalCode === null) process.kill(-child.pid, 'SIGTERM')
       await exited
     }
   }
