@@ -19,7 +19,7 @@ interface Schema {
 const schemas: Record<string, TSchema> = { CallErrorBody, CallResult, JobList, JobSummary, JobView, LogEntry }
 
 t.test('the types of the Python client agree with the contract', { skip: withoutPython }, async t => {
-  const types = JSON.parse(await runPython('types.py')) as Record<string, Record<string, Field>>
+  const types = JSON.parse(await runPython('client_types.py')) as Record<string, Record<string, Field>>
   for (const [name, schema] of Object.entries(schemas)) t.strictSame(types[name], fieldsOf(schema), name)
   const { result_truncated: cut, sandbox, error } = (JobView as Schema).properties ?? {}
   t.strictSame(types['ResultCut'], fieldsOf(cut), 'ResultCut')
