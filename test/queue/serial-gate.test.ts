@@ -1,4 +1,4 @@
-import { JobCanceller, JobQueues, newJobId, QueueDirectory, WorkerPool, type ClaimedJob } from '@toolyard/queue'
+import { JobCanceller, JobQueues, newJobId, QueueDirectory, WorkerPool, type TakenJob } from '@toolyard/queue'
 import fc from 'fast-check'
 import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
@@ -38,7 +38,7 @@ async function play (events: readonly Event[], pauses: boolean): Promise<{ runs:
   const name = (index: number): string => `r${round}-${index}`
   const runs: Run[] = []
   let running = 0
-  const handle = async (job: ClaimedJob): ReturnType<ConstructorParameters<typeof WorkerPool>[0]['handle']> => {
+  const handle = async (job: TakenJob): ReturnType<ConstructorParameters<typeof WorkerPool>[0]['handle']> => {
     running++
     runs.push({ id: job.id, queue: job.queue, running })
     await delay(Number(job.data.arguments['ms']), undefined, { signal: job.signal }).catch(() => {})

@@ -1,4 +1,4 @@
-import { JobQueues, QueueDirectory, WorkerPool, newJobId, type ClaimedJob, type HandlerResult, type NewJob, type Redis } from '@toolyard/queue'
+import { JobQueues, QueueDirectory, WorkerPool, newJobId, type TakenJob, type HandlerResult, type NewJob, type Redis } from '@toolyard/queue'
 import t, { type Test } from 'tap'
 import { queueBackend } from '../support/backend.ts'
 import { connectTo } from '../support/connection.ts'
@@ -24,7 +24,7 @@ interface Fixture {
 }
 
 /** A pool of one place whose first job runs until it is told to end; what comes then is handled by `handle`. */
-async function open (t: Test, handle: (job: ClaimedJob, fixture: Fixture) => Promise<void>): Promise<Fixture> {
+async function open (t: Test, handle: (job: TakenJob, fixture: Fixture) => Promise<void>): Promise<Fixture> {
   const server = await startTestRedis(t)
   const redis = await connectTo(t, server)
   const queues = new JobQueues(redis, new QueueDirectory(redis, 1), retention, { backend: queueBackend })

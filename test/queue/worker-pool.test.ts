@@ -1,4 +1,4 @@
-import { JobQueues, QueueDirectory, WorkerPool, newJobId, type ClaimedJob, type Redis, type WorkerPoolOptions } from '@toolyard/queue'
+import { JobQueues, QueueDirectory, WorkerPool, newJobId, type TakenJob, type Redis, type WorkerPoolOptions } from '@toolyard/queue'
 import t from 'tap'
 import type { Test } from 'tap'
 import { fastOnly, queueBackend } from '../support/backend.ts'
@@ -20,7 +20,7 @@ interface Fixture {
 }
 
 /** A pool that serves the queue `q` with three places; it must report no error unless it is told what to do with one. */
-async function startPool (t: Test, handle: (redis: Redis, job: ClaimedJob) => ReturnType<WorkerPoolOptions['handle']>, onError: WorkerPoolOptions['onError'] = error => { t.error(error) }): Promise<Fixture> {
+async function startPool (t: Test, handle: (redis: Redis, job: TakenJob) => ReturnType<WorkerPoolOptions['handle']>, onError: WorkerPoolOptions['onError'] = error => { t.error(error) }): Promise<Fixture> {
   const server = await startTestRedis(t)
   const redis = await connectTo(t, server)
   const queues = new JobQueues(redis, new QueueDirectory(redis, 1), retention, { backend: queueBackend })

@@ -3,7 +3,7 @@ import { callErrors, limits, type CallError } from '@toolyard/contract/terms'
 import type { SandboxState } from '@toolyard/contract'
 import type { Executors, Outcome, Sandbox, Success, WorkflowSteps } from '@toolyard/executors'
 import { admitCall, holdsAtMost, type Deployment } from '@toolyard/manifests'
-import { mayRedisTakeItLater, ReplicasMissingError, type ClaimedJob, type HandlerResult, type JobTypeTable } from '@toolyard/queue'
+import { mayRedisTakeItLater, ReplicasMissingError, type TakenJob, type HandlerResult, type JobTypeTable } from '@toolyard/queue'
 import type { EndedJob, JobMetrics, Logger } from '@toolyard/runtime'
 import type { ToolVersions } from './tool-versions.ts'
 
@@ -18,7 +18,7 @@ export interface HandlerDeps extends Deployment {
   jobTypes: JobTypeTable
   executors: Executors
   /** What the job of a workflow makes the jobs of its steps with. */
-  stepsOf: (job: ClaimedJob) => WorkflowSteps
+  stepsOf: (job: TakenJob) => WorkflowSteps
   /** How well the processes of a tool are shut in. */
   sandbox: Pick<Sandbox, 'stateOf'>
   logger: Logger
@@ -28,7 +28,7 @@ export interface HandlerDeps extends Deployment {
 }
 
 /** Makes the function that turns a taken job into its end. */
-export function createHandler (deps: HandlerDeps): (job: ClaimedJob) => Promise<HandlerResult> {
+export function createHandler (deps: HandlerDeps): (job: TakenJob) => Promise<HandlerResult> {
   return async job => {
     // No child of the logger: for one or two lines it costs more than they do.
     const logger = deps.logger
@@ -55,7 +55,7 @@ function stateOf (result: HandlerResult): Pick<EndedJob, 'state' | 'code'> {
   return { state: result.error.code === 'JOB_CANCELLED' ? 'cancelled' : 'failed', code: result.error.code }
 }
 
-async function handle (job: ClaimedJob, deps: HandlerDeps, about: object): Promise<HandlerResult> {
+async function handle (job: TakenJob, deps: HandlerDeps, about: object): Promise<HandlerResult> {
   const located = await deps.tools.locate(job)
   if (located === 'elsewhere') return { ok: false, later: 'another worker has its version of the tool' }
   const { registered, differs } = located

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { RegisteredTool, Registry, RegistrySource } from '@toolyard/manifests'
-import { createdAt, inventoryOf, type ClaimedJob, type ToolInventories, type ToolInventory } from '@toolyard/queue'
+import { createdAt, inventoryOf, type TakenJob, type ToolInventories, type ToolInventory } from '@toolyard/queue'
 
 /** Between two looks at the manifests for which jobs ask, in milliseconds. */
 const lookMs = 250
@@ -47,7 +47,7 @@ export class ToolVersions {
    *
    * @throws RedisUnavailableError
    */
-  async locate ({ id, data: { tool, version }, queue }: ClaimedJob): Promise<Located> {
+  async locate ({ id, data: { tool, version }, queue }: TakenJob): Promise<Located> {
     const found = this.#source.current().get(tool)
     if (version === undefined || found?.version === version) return { registered: found, differs: false }
     await this.#look(createdAt(id))

@@ -1,7 +1,7 @@
 import { jobLimits, limits, type CallError } from '@toolyard/contract/terms'
 import type { StepProgress, StepStart, StepState, StepTarget, WorkflowSteps } from '@toolyard/executors'
 import { admitCall, admitTool, makesJobs, type AskedCall, type Deployment, type RegisteredTool, type Registry } from '@toolyard/manifests'
-import { QueueFullError, QueueLimitError, type ClaimedJob, type JobTypeTable, type NewJob, type StepJobs, type StepOutput } from '@toolyard/queue'
+import { QueueFullError, QueueLimitError, type TakenJob, type JobTypeTable, type NewJob, type StepJobs, type StepOutput } from '@toolyard/queue'
 
 /** What steps are checked against and made with. */
 export interface WorkflowStepsDeps extends Deployment {
@@ -16,11 +16,11 @@ export interface WorkflowStepsDeps extends Deployment {
 const stepTag = 'workflow-step'
 
 /** Makes the function that gives the job of a workflow its steps. */
-export function createStepsOf (deps: WorkflowStepsDeps): (job: ClaimedJob) => WorkflowSteps {
+export function createStepsOf (deps: WorkflowStepsDeps): (job: TakenJob) => WorkflowSteps {
   return job => stepsOf(job, deps)
 }
 
-function stepsOf (job: ClaimedJob, deps: WorkflowStepsDeps): WorkflowSteps {
+function stepsOf (job: TakenJob, deps: WorkflowStepsDeps): WorkflowSteps {
   const parent = { queue: job.queue, id: job.id, attempt: job.attempt }
   return {
     now: () => deps.jobs.now(),
@@ -63,7 +63,7 @@ function stepsOf (job: ClaimedJob, deps: WorkflowStepsDeps): WorkflowSteps {
 }
 
 /** A step asks with what the key of its workflow may use (B31). */
-function stepCall ({ tool, type, queue }: StepTarget, { queue: ownQueue, data: { access = {} } }: ClaimedJob, deps: WorkflowStepsDeps): AskedCall & { queue: string } {
+function stepCall ({ tool, type, queue }: StepTarget, { queue: ownQueue, data: { access = {} } }: TakenJob, deps: WorkflowStepsDeps): AskedCall & { queue: string } {
   const registry = deps.registry()
   const registered = tool === undefined ? registry.ofType(type ?? '') : registry.get(tool)
   return { tool, type, registered, queue: queue ?? ownQueue, key: access }
@@ -77,7 +77,7 @@ function succeeded (jobId: string, output: StepOutput, jobs: StepJobs): StepStat
   return { state: 'succeeded', jobId, output: () => jobs.output(jobId, output), shownOutput: () => jobs.shownOutput(jobId, output) }
 }
 
-function stepJob (id: string, step: StepStart, { tool, version }: RegisteredTool, job: ClaimedJob, deps: WorkflowStepsDeps): NewJob {
+function stepJob (id: string, step: StepStart, { tool, version }: RegisteredTool, job: TakenJob, deps: WorkflowStepsDeps): NewJob {
   // A plan of a release before has no wishes.
   const { wishes = {} } = step as Partial<StepStart>
   const { timeoutSec, maxAttempts } = jobLimits({ asked: wishes, override: deps.jobTypes.get(tool.jobType), tool, toolTimeoutSec: deps.toolTimeoutSec })

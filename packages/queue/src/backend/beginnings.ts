@@ -10,7 +10,7 @@ interface Beginning {
 }
 
 /** Calls that one command makes, and one `WAIT` waits for. */
-const together = 50
+const mostCalls = 50
 
 /** Notes that the runs of a queue's jobs begin. */
 export class Beginnings {
@@ -53,7 +53,7 @@ export class Beginnings {
 
   async #sendAll (replicas: Replicas): Promise<void> {
     while (this.#waiting.length > 0) {
-      const sent = this.#waiting.splice(0, together)
+      const sent = this.#waiting.splice(0, mostCalls)
       try {
         const [replies] = await replicas.run([{ script: beginScript, calls: sent.map(({ call }) => call) }])
         for (const [place, { resolve }] of sent.entries()) resolve(replies?.[place])

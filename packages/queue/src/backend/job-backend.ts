@@ -20,12 +20,12 @@ export interface TakenFields extends JobJson {
   isUnbegun?: boolean
 }
 
-/** What is known of a job beside its record; in the job itself, since a WeakSet of short-lived objects costs the garbage collector a lot. */
-const alone = Symbol('alone')
+/** Notes on a job that is being settled; in the job itself, since a WeakSet of short-lived objects costs the garbage collector a lot. */
+const hasNoDependents = Symbol('hasNoDependents')
 const endedAt = Symbol('endedAt')
-interface Known {
+interface SettlementNotes {
   /** Whether no job depends on it. */
-  [alone]?: boolean
+  [hasNoDependents]?: boolean
   /** When its run ended, by Redis' clock: by this a settlement that is sent again is known. */
   [endedAt]?: number
 }
@@ -90,8 +90,8 @@ export class JobBackend extends TimedBackend {
   }
 
   /** Whether other jobs may wait for a job that was settled here. */
-  mayHaveDependents (job: MinimalJob & Known): boolean {
-    return job[alone] !== true
+  mayHaveDependents (job: MinimalJob & SettlementNotes): boolean {
+    return job[hasNoDependents] !== true
   }
 
   /**
@@ -179,7 +179,7 @@ export class JobBackend extends TimedBackend {
     return command
   }
 
-  async #finish (job: MinimalJob & Known, part: Pick<End, 'token' | 'sign' | 'text' | 'stack' | 'fetchNext'>, fields?: Record<string, unknown>): Promise<{ result: unknown[] | undefined, finishedOn: number }> {
+  async #finish (job: MinimalJob & SettlementNotes, part: Pick<End, 'token' | 'sign' | 'text' | 'stack' | 'fetchNext'>, fields?: Record<string, unknown>): Promise<{ result: unknown[] | undefined, finishedOn: number }> {
     const id = idOf(job)
     const { token, sign, text, fetchNext } = part
     const { replyTo } = job.data as JobData
@@ -199,7 +199,7 @@ export class JobBackend extends TimedBackend {
         [this.toKey(''), id, at, sign, text, jobChannel(id), awaited === '' ? '' : replyChannel(awaited), runs]
       )
     })
-    if (dependents === 0) job[alone] = true
+    if (dependents === 0) job[hasNoDependents] = true
     return { result: next, finishedOn: at }
   }
 }

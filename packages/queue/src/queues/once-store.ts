@@ -33,7 +33,7 @@ export interface Held {
 }
 
 /** Holds a key unless it is held; answers what it was held for. ARGV: request, text (empty: hold nothing), seconds. */
-const holdScript = `
+const takeScript = `
 local held = redis.call('HMGET', KEYS[1], 'request', 'text', 'confirmed')
 if held[1] then
   if held[1] == ARGV[1] and not held[3] then redis.call('HSET', KEYS[1], 'found', '1') end
@@ -77,7 +77,7 @@ export class OnceStore {
    * @returns what the key is held for already; undefined when it wasn't.
    */
   async hold (once: Once, text: string): Promise<Held | undefined> {
-    const held = await whileAvailable(this.#redis.eval(holdScript, 1, keyOf(once), once.request, text, limits.idempotencySec)) as Array<string | null> | null
+    const held = await whileAvailable(this.#redis.eval(takeScript, 1, keyOf(once), once.request, text, limits.idempotencySec)) as Array<string | null> | null
     if (held === null) return undefined
     return { request: required(held[0], 'the request of a held key'), text: required(held[1], 'the text of a held key'), confirmed: held[2] === '1' }
   }

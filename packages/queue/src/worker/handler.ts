@@ -8,7 +8,7 @@ import type { WantedReplicas } from '../redis/checks/replicas.ts'
 import type { Retention } from '../record/retention.ts'
 
 /** A job that this process has taken. */
-export interface ClaimedJob {
+export interface TakenJob {
   id: string
   queue: string
   type: string
@@ -54,7 +54,7 @@ export interface WorkerPoolOptions {
   queues: readonly string[]
   /** Jobs that run at once, for each queue: one queue's load leaves the others their places. */
   concurrency: number
-  handle: (job: ClaimedJob) => Promise<HandlerResult>
+  handle: (job: TakenJob) => Promise<HandlerResult>
   /** Undefined: the callbacks that jobs owe wait for another process. */
   callbacks?: CallbackOptions | undefined
   /** How many replicas of Redis must know that a tool begins that may run only once; 0 when absent. */
