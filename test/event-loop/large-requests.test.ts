@@ -34,6 +34,15 @@ t.test('promise 10: no list of small values holds up the API, with an Idempotenc
   }
 })
 
+t.test("promise 10: no arguments of a model's message hold up the API, good or broken, nor do names that are nearly a tool's", async t => {
+  const post = (message: object): Promise<unknown> => client.request('/v1/agent-tools/invoke-batch', { body: message })
+  const of = (text: string, name = 'strict'): object => ({ tool_calls: [{ id: '1', type: 'function', function: { name, arguments: text } }] })
+  const large = { text: JSON.stringify({ a: 'x'.repeat(900_000) }), numbers: `{"a":[${'0,'.repeat(440_000)}0]}`, fields: fields('').slice(0, -5) + '0}', lines: `{${'\n'.repeat(400_000)}"a":}`, 'a list that breaks off': `{"a":[${'0,'.repeat(440_000)}` }
+  for (const [what, text] of Object.entries(large)) await leavesLoopsFree(t, `arguments: ${what}`, () => post(of(text)))
+  await leavesLoopsFree(t, 'twenty names', () => post({ tool_calls: Array.from({ length: 20 }, (_, at) => ({ id: `${at}`, function: { name: `anythin${'g'.repeat(at)}`, arguments: '{}' } })) }))
+  await leavesLoopsFree(t, 'a name of 900 KB', () => post(of('{}', 'strict'.repeat(150_000))))
+})
+
 t.test('promise 10: no unknown fields hold up the API', async t => {
   for (const [what, args] of Object.entries({ 'unknown fields': fields(''), 'a null and unknown fields': fields('"a":null,') })) {
     t.match(await call('strict', args), { status: 200, body: { results: [{ error: { code: 'INVALID_ARGUMENTS' } }] } })

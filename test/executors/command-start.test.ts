@@ -16,7 +16,8 @@ const programs: Record<string, (fixture: Fixture) => string> = {
   'it is a directory': fixture => fixture.workspace,
   'it is not executable': fixture => fixture.program('plain', '#!/bin/sh\n', 0o644),
   'it is neither a binary nor a script with a #! line': fixture => fixture.program('text', 'touch shell-ran\n'),
-  'its interpreter is missing': fixture => fixture.program('script', '#!/no/such/interpreter\n'),
+  'its interpreter "/no/such/interpreter" is missing': fixture => fixture.program('script', '#!/no/such/interpreter\n'),
+  'its lines end in CR LF, as on Windows, so the kernel looks for an interpreter whose name ends in CR; save it with LF alone': fixture => fixture.program('windows', '#!/bin/sh\r\necho hello\r\n'),
   'its path, an argument or a variable holds a NUL byte': fixture => `${fixture.workspace}/a\0b`,
   'its path is too long': () => `/${'x'.repeat(5_000)}`,
   'too many symbolic links': fixture => {

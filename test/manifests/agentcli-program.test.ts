@@ -120,7 +120,7 @@ t.test('AC7 AC12 a program that is missing or cannot run is a warning, and the t
 })
 
 t.test('A11 a program that a link leads out of the bin directory, or that others may replace, is a warning', async t => {
-  const directory = t.testdir({ outside: '', tools: { bin: { open: '', inside: '' } } })
+  const directory = t.testdir({ outside: '#!/bin/sh\n', tools: { bin: { open: '#!/bin/sh\n', inside: '#!/bin/sh\n' } } })
   const bin = join(directory, 'tools/bin')
   chmodSync(join(directory, 'outside'), 0o755)
   chmodSync(join(bin, 'inside'), 0o755)
@@ -142,7 +142,7 @@ t.test('A11 a program that a link leads out of the bin directory, or that others
 })
 
 t.test('A11 a link out of the bin directory is told wherever on the way it stands, beside what else is wrong with the program', async t => {
-  const directory = t.testdir({ elsewhere: { open: '' }, linked: { tools: {} }, whole: {} })
+  const directory = t.testdir({ elsewhere: { open: '#!/bin/sh\n' }, linked: { tools: {} }, whole: {} })
   chmodSync(join(directory, 'elsewhere/open'), 0o777)
   symlinkSync('../../elsewhere', join(directory, 'linked/tools/bin'))
   symlinkSync('../linked/tools', join(directory, 'whole/tools'))
@@ -151,4 +151,19 @@ t.test('A11 a link out of the bin directory is told wherever on the way it stand
     const { findings } = await loadRegistry({ manifests: [join(directory, name, 'tools.json')], builtins: false })
     t.match(findings, [{ rule: 'A11', message: /is a symbolic link out of tools\/bin/ }, { rule: 'A11', message: /may be replaced by others/ }], name)
   }
+})
+
+t.test('a script that the kernel would not start is named with its fault: CR LF, no #! line, no interpreter', async t => {
+  const dir = t.testdir({
+    tools: { bin: { windows: '#!/bin/sh\r\necho\r\n', plain: 'echo hello\n', lost: '#!/no/such/interpreter -x\n', good: '#!/bin/sh\n', empty: '' } },
+    'tools.json': JSON.stringify({ tools: ['windows', 'plain', 'lost', 'good', 'empty'].map(name => entry({ name, command: [`./tools/bin/${name}`] })) })
+  })
+  for (const name of ['windows', 'plain', 'lost', 'good', 'empty']) chmodSync(join(dir, 'tools/bin', name), 0o755)
+  const { findings } = await validateManifests([join(dir, 'tools.json')], {})
+  const told = (name: string): string[] => findings.filter(finding => finding.tool === name && finding.rule === 'AC12').map(({ severity, message }) => `${severity}: ${message.replace(/ \(program.*/, '')}`)
+  t.same(told('windows'), ['error: configured tool "windows" is unavailable: its lines end in CR LF, as on Windows, so the kernel looks for an interpreter whose name ends in CR; save it with LF alone'])
+  t.same(told('plain'), ['error: configured tool "plain" is unavailable: it is neither a binary nor a script with a #! line'])
+  t.same(told('empty'), ['error: configured tool "empty" is unavailable: it is neither a binary nor a script with a #! line'])
+  t.same(told('lost'), ['error: configured tool "lost" is unavailable: its interpreter "/no/such/interpreter" is missing'])
+  t.same(told('good'), [])
 })

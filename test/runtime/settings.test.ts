@@ -49,7 +49,7 @@ t.test('hosts are listed as URLs have them', async t => {
 })
 
 t.test('RC3 API_KEYS_JSON replaces API_KEY, which alone is an admin', async t => {
-  t.match(apiKeysOf(readSettings({ API_KEY: 'secret' })), [{ name: 'legacy-api-key', key: 'secret', role: 'admin', queueAllowlist: undefined }])
+  t.match(apiKeysOf(readSettings({ API_KEY: 'secret' })), [{ name: 'default', key: 'secret', role: 'admin', queueAllowlist: undefined }])
   const keys = apiKeysOf(readSettings({ API_KEY: 'secret', API_KEYS_JSON: '[{"key":"k","role":"read"},{"name":"n","key":"l","role":"admin","queue_allowlist":"a, b"}]' }))
   t.match(keys, [{ name: 'key-1', role: 'read', sse: true }, { name: 'n', role: 'admin', queueAllowlist: ['a', 'b'] }])
   t.equal(keys.length, 2)

@@ -97,7 +97,7 @@ export function permissionPolicyOf (settings: Settings): PermissionPolicy {
 }
 
 function legacyKey (key: string): ApiKey {
-  return { name: 'legacy-api-key', key, role: 'admin', queueAllowlist: undefined, permissions: undefined, sse: true }
+  return { name: 'default', key, role: 'admin', queueAllowlist: undefined, permissions: undefined, sse: true }
 }
 
 function isLoopback (host: string): boolean {

@@ -16,6 +16,8 @@ interface Publication {
   /** The tools in the shape of a provider's API; with `strict` in the form of strict mode where their schemas allow it. */
   tools: (format: MessageFormat, strict: boolean) => Published
   skills: SkillList
+  /** Names of the tools. */
+  names: readonly string[]
   /** How many tools there are. */
   count: number
 }
@@ -75,6 +77,7 @@ function publish (registry: Registry, tools: readonly Tool[], contextMode: Skill
   const bodies = new Map<string, Published>()
   return {
     count: tools.length,
+    names: tools.map(({ name }) => name),
     tools: (format, strict) => {
       const key = `${format} ${strict}`
       const known = bodies.get(key) ?? published(tools.map(tool => providerTool(tool, format, strict)))

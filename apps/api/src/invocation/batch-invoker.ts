@@ -10,6 +10,7 @@ import { accepted, failed, pending, succeeded, type CallAnswer } from './call-an
 import type { CallbackAccess } from './callback-access.ts'
 import { planCall, type Call, type CallPlan } from './call-plan.ts'
 import type { Admitted, JobAdmission, Reservation } from './job-admission.ts'
+import { NearTools } from './near-tools.ts'
 import { onceOf } from './once.ts'
 
 /** What a batch is run with. */
@@ -54,7 +55,7 @@ export class BatchInvoker {
     const { principal } = caller
     this.#deps.checkCallback(batch.callbackUrl)
     const replyTo = batch.mode === 'sync' ? waiter.processId : undefined
-    const context = { registry: catalog.registry, principal, queue: batch.queue, jobTypes, newId: () => admission.newId(), replyTo, callbackUrl: batch.callbackUrl }
+    const context = { registry: catalog.registry, principal, queue: batch.queue, jobTypes, newId: () => admission.newId(), replyTo, callbackUrl: batch.callbackUrl, nearTools: new NearTools(() => catalog.publication(principal.permissions).names) }
     const plans = await Promise.all(batch.calls.map(call => planCall(call, context)))
     const once = await onceOf(caller.idempotencyKey, principal, ['batch', batch.calls, batch.queue, batch.callbackUrl])
     const reservation = permitted(await admission.reserve(batch.queue, plans.map(withoutCall), once), plans)

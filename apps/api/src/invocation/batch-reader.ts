@@ -59,8 +59,9 @@ class ArgumentsReader {
     try {
       value = JSON.parse(text)
     } catch (error) {
-      if (takesTurns) await turn()
-      return { problem: `arguments aren't JSON: ${faultOf(text) ?? syntaxError(error as Error)}` }
+      // In a longer text the search for the place would take too long.
+      const fault = takesTurns ? undefined : faultOf(text)
+      return { problem: `arguments aren't JSON: ${fault ?? syntaxError(error as Error)}` }
     }
     if (takesTurns) await turn()
     const problem = problemOf(value, limits.bodyDepth - levelsAbove)

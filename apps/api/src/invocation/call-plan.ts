@@ -3,6 +3,7 @@ import { admitCall, type Registry } from '@toolyard/manifests'
 import type { NewJob } from '@toolyard/queue'
 import type { JobTypes } from '../catalog/job-types.ts'
 import type { Principal } from '../access/principal.ts'
+import type { NearTools } from './near-tools.ts'
 import { accessOf, newJob } from './new-job.ts'
 
 /** One entry of a batch. */
@@ -20,13 +21,19 @@ export interface PlanContext {
   /** The API process that will wait; absent in async mode. */
   replyTo: string | undefined
   callbackUrl: string | undefined
+  nearTools: NearTools
 }
 
 /** Looks up the tool and decides whether the call may run (R28, R32, RC12). */
 export async function planCall (call: Call, context: PlanContext): Promise<CallPlan> {
   if (call.error !== undefined) return { call, error: call.error }
-  const { registry, principal, queue, jobTypes, replyTo, callbackUrl } = context
+  const { registry, principal, queue, jobTypes, replyTo, callbackUrl, nearTools } = context
   const admitted = await admitCall({ tool: call.name, registered: registry.get(call.name), queue, key: accessOf(principal) }, call.arguments, jobTypes.deployment)
-  if ('error' in admitted) return { call, error: admitted.error }
+  if ('error' in admitted) {
+    const { error } = admitted
+    if (error.code !== 'UNKNOWN_TOOL') return { call, error }
+    const near = await nearTools.find(call.name)
+    return { call, error: near.length === 0 ? error : { ...error, details: { did_you_mean: near } } }
+  }
   return { call, job: newJob(admitted.registered, { id: context.newId(), arguments: admitted.arguments, principal, jobTypes, tags: ['agent-tool'], replyTo, callbackUrl }) }
 }

@@ -22,9 +22,10 @@ export function faultOf (text: string): string | undefined {
     while (isSpace(text.charCodeAt(at))) at++
     const char = text[at]
     if (char === undefined) return next === 'the end' ? undefined : `it ends where ${next} is expected${place(text, at)}`
-    const expected: string = `${next} is expected${place(text, at)}`
+    // Not made for each character: to know the place, all of the text before it is gone through.
+    const expected = (): string => `${next} is expected${place(text, at)}`
     if (next === "':'" || next === 'the end') {
-      if (char !== ':' || next === 'the end') return expected
+      if (char !== ':' || next === 'the end') return expected()
       next = 'a value'
       at++
     } else if (next === "',' or ']'" || next === "',' or '}'") {
@@ -32,7 +33,7 @@ export function faultOf (text: string): string | undefined {
       else if (next.includes(`'${char}'`)) {
         open.pop()
         next = afterValue()
-      } else return expected
+      } else return expected()
       at++
     } else if ((char === ']' || char === '}') && next.includes(`'${char}'`)) {
       open.pop()
@@ -43,14 +44,14 @@ export function faultOf (text: string): string | undefined {
       if (typeof end === 'string') return end
       next = next.startsWith('a name') ? "':'" : afterValue()
       at = end
-    } else if (next.startsWith('a name')) return expected
+    } else if (next.startsWith('a name')) return expected()
     else if (char === '[' || char === '{') {
       open.push(char)
       next = char === '[' ? "a value or ']'" : "a name in double quotes or '}'"
       at++
     } else {
       const length = literals.find(literal => text.startsWith(literal, at))?.length ?? matched(number, text, at)
-      if (length === 0) return expected
+      if (length === 0) return expected()
       next = afterValue()
       at += length
     }

@@ -1,6 +1,7 @@
 import { constants } from 'node:fs'
-import { access, realpath, stat } from 'node:fs/promises'
-import { join, sep } from 'node:path'
+import { access, open, realpath, stat } from 'node:fs/promises'
+import { isAbsolute, join, sep } from 'node:path'
+import { crlfText, firstLineBytes, noFirstLineText, readFirstLine } from '@toolyard/contract/terms'
 import type { DocumentPath } from '../finding/finding.ts'
 import type { Finding } from '../finding/finding.ts'
 import type { Tool } from '../tool/tool.ts'
@@ -44,6 +45,8 @@ async function programFinding (tool: Tool, bins: Bins, trust: TrustCheck): Promi
     if (!found.isFile()) return [missing(warning('AC12', unavailable(tool.name, 'not a file', place), 'Name a program.'))]
     await access(program, constants.X_OK)
     const findings: Finding[] = []
+    const fault = await firstLineFault(program)
+    if (fault !== undefined) findings.push(missing(warning('AC12', unavailable(tool.name, fault.text, place), fault.fix)))
     const real = await realpath(program)
     if (program.startsWith(bins.written) && !real.startsWith(bins.real)) {
       findings.push(warning('A11', `program of tool ${goQuote(tool.name)} is a symbolic link out of tools/bin, to ${goQuote(real)}, which is what runs ${place}`, 'Put the program itself below tools/bin, or name the one that is meant by its absolute path.'))
@@ -60,6 +63,27 @@ async function programFinding (tool: Tool, bins: Bins, trust: TrustCheck): Promi
     return findings
   } catch (error) {
     return [missing(warning('AC12', unavailable(tool.name, reason(error), place), 'Build or install the program, or make it executable.'))]
+  }
+}
+
+/** Why the kernel would not start a script; what can't be read is started all the same. */
+async function firstLineFault (program: string): Promise<{ text: string, fix: string } | undefined> {
+  const first = readFirstLine(await headOf(program).catch(() => Buffer.alloc(1)))
+  if (first === undefined) return undefined
+  const { interpreter, crlf } = first
+  if (interpreter === undefined) return { text: noFirstLineText, fix: 'Begin it with a line such as #!/bin/sh or #!/usr/bin/env node.' }
+  if (crlf) return { text: crlfText, fix: 'Save it with LF line ends: sed -i "s/\\r$//" FILE.' }
+  const isMissing = isAbsolute(interpreter) && await stat(interpreter).then(() => false, () => true)
+  return isMissing ? { text: `its interpreter ${goQuote(interpreter)} is missing`, fix: 'Install it, or correct the first line.' } : undefined
+}
+
+async function headOf (program: string): Promise<Buffer> {
+  const file = await open(program)
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(firstLineBytes), 0, firstLineBytes, 0)
+    return buffer.subarray(0, bytesRead)
+  } finally {
+    await file.close()
   }
 }
 

@@ -16,6 +16,27 @@ export function nearName (word: string, names: readonly string[]): string | unde
   return plain.length < shortestBeginning ? undefined : names.find(name => folded(name).startsWith(plain))
 }
 
+/** What a name that models were given may be worn in front of by them, as in `functions.get_time`, or carry behind it, has so many letters. */
+const longestAsked = 256
+
+/**
+ * The names that a model may have meant by one that isn't there, with how far each is away: those that differ in a few
+ * letters, then those that it begins or ends with, or is the beginning of.
+ */
+export function nearNames (word: string, names: readonly string[]): Array<{ name: string, away: number }> {
+  const plain = folded(word.slice(0, longestAsked))
+  const mostLetters = Math.min(3, Math.floor(plain.length / 3))
+  return names.flatMap(name => {
+    const other = folded(name)
+    const lengths = Math.abs(other.length - plain.length)
+    const letters = lengths > mostLetters ? Infinity : distance(plain, other)
+    if (letters <= mostLetters) return [{ name, away: letters }]
+    const [short, long] = other.length < plain.length ? [other, plain] : [plain, other]
+    const isPart = short.length >= shortestBeginning && (long.startsWith(short) || (long === plain && long.endsWith(short)))
+    return isPart ? [{ name, away: mostLetters + lengths }] : []
+  })
+}
+
 function folded (name: string): string {
   return name.toLowerCase().replace(/[-_. ]/g, '')
 }

@@ -1,5 +1,6 @@
-import { stat } from 'node:fs/promises'
+import { open, stat } from 'node:fs/promises'
 import type { CallError } from '@toolyard/contract'
+import { crlfText, firstLineBytes, noFirstLineText, readFirstLine } from '@toolyard/contract/terms'
 import type { ProcessPlan } from './plan.ts'
 
 const causes: Record<string, string> = {
@@ -7,7 +8,7 @@ const causes: Record<string, string> = {
   EACCES: 'it is not executable',
   ELOOP: 'too many symbolic links',
   ENAMETOOLONG: 'its path is too long',
-  ENOEXEC: 'it is neither a binary nor a script with a #! line',
+  ENOEXEC: noFirstLineText,
   ENOENT: 'no such file',
   ENOTDIR: 'no such file',
   EPINNED: 'it is not the one that its manifest pins with sha256',
@@ -44,14 +45,32 @@ async function causeOf (plan: ProcessPlan, code: string): Promise<string> {
     if (await kindOf(plan.cwd) !== 'directory') return 'its working directory is missing'
     const kind = await kindOf(plan.program)
     if (kind === 'directory') return 'it is a directory'
-    if (kind === 'file' && code === 'ENOENT') return 'its interpreter is missing'
+    if (kind === 'file' && code === 'ENOENT') return await interpreterFault(plan.program)
   }
   return causes[code] ?? (code === '' ? 'unknown cause' : code)
 }
 
+/** The program is there, so the kernel didn't find what its first line names. */
+async function interpreterFault (program: string): Promise<string> {
+  const first = readFirstLine(await headOf(program).catch(() => Buffer.alloc(0)))
+  if (first?.crlf === true) return crlfText
+  return first?.interpreter === undefined ? 'its interpreter is missing' : `its interpreter ${JSON.stringify(first.interpreter)} is missing`
+}
+
+async function headOf (program: string): Promise<Buffer> {
+  const file = await open(program)
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(firstLineBytes), 0, firstLineBytes, 0)
+    return buffer.subarray(0, bytesRead)
+  } finally {
+    await file.close()
+  }
+}
+
 async function kindOf (path: string): Promise<'file' | 'directory' | 'none'> {
   try {
-    return (await stat(path)).isDirectory() ? 'directory' : 'file'
+    const found = await stat(path)
+    return found.isDirectory() ? 'directory' : found.isFile() ? 'file' : 'none'
   } catch {
     return 'none'
   }

@@ -1,0 +1,25 @@
+/** What Linux reads of a program to find out how it is run. */
+export const firstLineBytes = 256
+
+/** How a script's first line has it run. */
+export interface FirstLine {
+  /** What the line names; absent in a text without `#!`. */
+  interpreter?: string
+  /** The line ends in CR LF: the kernel takes the CR for a part of the interpreter's name. */
+  crlf: boolean
+}
+
+/** Reads the first line of a program; undefined for a binary. */
+export function readFirstLine (head: Buffer): FirstLine | undefined {
+  const text = head.toString('latin1')
+  const [line = ''] = text.split('\n', 1)
+  const crlf = line.endsWith('\r')
+  if (!text.startsWith('#!')) return text.includes('\0') ? undefined : { crlf }
+  const [interpreter = ''] = line.slice(2).trim().split(/[ \t]/, 1)
+  return { interpreter, crlf }
+}
+
+/** Of a script whose first line ends in CR LF. */
+export const crlfText = 'its lines end in CR LF, as on Windows, so the kernel looks for an interpreter whose name ends in CR; save it with LF alone'
+/** Of a text that can't be started. */
+export const noFirstLineText = 'it is neither a binary nor a script with a #! line'
