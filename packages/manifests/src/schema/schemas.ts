@@ -35,7 +35,11 @@ export interface SchemasMemory extends SchemaMemory {
   readonly thread: SchemaThread
 }
 
-/** @param known what that of the load before has learned; what isn't asked for again is forgotten with it. */
+/**
+ * The schemas of one load of the manifests.
+ *
+ * @param known what that of the load before has learned; what isn't asked for again is forgotten with it.
+ */
 export function createSchemas (known?: SchemasMemory): Schemas {
   const compiler = createSchemaCompiler(known)
   const thread = known?.thread ?? new SchemaThread()
