@@ -1,5 +1,6 @@
 import { appendFileSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
+import { settingWarnings } from '@toolyard/runtime'
 
 /**
  * Stands in for the HTTP service or the worker: says that it is ready, notes in `events` in the working directory what
@@ -27,6 +28,7 @@ export function runFakePart (name: 'api' | 'worker'): void {
   process.once('SIGTERM', () => { leave('SIGTERM') })
   process.once('disconnect', () => { leave('disconnect') })
   console.log(JSON.stringify({ level: 30, msg: 'a quiet line' }))
+  for (const warning of settingWarnings(process.env)) console.log(JSON.stringify({ level: 40, msg: warning }))
   const ready = (): void => {
     process.send?.({ ready: true, ...facts[name] })
     note(`${name} ready ${process.pid}`)

@@ -3,6 +3,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import t from 'tap'
+import { runToolyard } from './toolyard.ts'
 import { isAlive, readyPid, startSession } from './start-session.ts'
 
 const ready = 'Toolyard is ready at'
@@ -53,6 +54,20 @@ await t.test('bad settings are told all at once, and nothing is made', async t =
   t.equal(await session.exited, 1)
   t.match(session.output(), /PORT must be an integer.*\n.*SHUTDOWN_GRACE_SEC must be a number/)
   t.notOk(existsSync(join(directory, '.env')))
+})
+
+await t.test('variables that look like settings are told at start, once', async t => {
+  const session = startSession(t, t.testdir(), { TOOL_MANIFEST: 'a-secret', WORKSPACE_ROOT: 'a-secret' })
+  await session.printed(ready)
+  t.match(session.output(), /^warning: TOOL_MANIFEST has no effect: .* Is TOOL_MANIFESTS meant\?\nwarning: WORKSPACE_ROOT .* the one of Toolyard is WORKSPACE_DIR$/m)
+  t.equal(session.output().split('TOOL_MANIFEST ').length, 2)
+  t.notMatch(session.output(), 'a-secret')
+  for (const command of [['api'], ['worker'], ['worker', '--processes', '2']]) {
+    const { stdout } = await runToolyard(command, { cwd: t.testdir(), env: { TOOL_MANIFEST: 'a-secret' } })
+    t.equal(stdout.split('TOOL_MANIFEST has no effect').length, 2, command.join(' '))
+    t.match(stdout, /"level":40.*TOOL_MANIFEST has no effect: .* Is TOOL_MANIFESTS meant\?"/)
+    t.notMatch(stdout, 'a-secret')
+  }
 })
 
 await t.test('a second start in the same directory is refused and names the first', async t => {

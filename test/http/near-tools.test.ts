@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { nearNames } from '@toolyard/manifests'
+import { nearNames } from '@toolyard/contract/terms'
 import { entries, programs } from '../e2e/tools.ts'
 import { injectService } from '../support/injected.ts'
 

@@ -1,5 +1,5 @@
 import {
-  createLogger, loadEnvFile, onHangup, readReadiness, readSettings, serveStatus, stopOnSignal, tellParent
+  createLogger, loadEnvFile, onHangup, readReadiness, readSettings, serveStatus, settingWarnings, stopOnSignal, tellParent
 } from '@toolyard/runtime'
 import { setTimeout as delay } from 'node:timers/promises'
 import { openApi } from './open.ts'
@@ -16,6 +16,7 @@ export async function runApi (): Promise<void> {
   loadEnvFile()
   const settings = readSettings(process.env)
   const logger = createLogger('api', settings.LOG_LEVEL)
+  for (const warning of settingWarnings(process.env)) logger.warn(warning)
   const api = await openApi(settings, process.env, logger)
   const { app, metrics, drain, stop, end } = api
   onHangup(() => { void api.reload() })

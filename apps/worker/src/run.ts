@@ -7,7 +7,7 @@ import {
 } from '@toolyard/queue'
 import {
   answerParent, apiKeysOf, builtinSettingsOf, callbacksOf, createLogger, loadEnvFile, onHangup, permissionPolicyOf, readReadiness, readSettings, redisTargetOf, retentionOf,
-  serveStatus, serviceFilesOf, stopOnSignal, tellParent, toolSourcesOf, type Logger, type ReadinessCheck, type Settings
+  serveStatus, serviceFilesOf, settingWarnings, stopOnSignal, tellParent, toolSourcesOf, type Logger, type ReadinessCheck, type Settings
 } from '@toolyard/runtime'
 import { randomUUID } from 'node:crypto'
 import { mkdir } from 'node:fs/promises'
@@ -39,6 +39,7 @@ export async function runWorker (): Promise<void> {
   loadEnvFile()
   const settings = readSettings(process.env)
   const logger = createLogger('worker', settings.LOG_LEVEL)
+  for (const warning of settingWarnings(process.env)) logger.warn(warning)
   const target = redisTargetOf(settings)
   const redis = connectRedis(target, 'worker', error => { logger.warn({ err: error }, 'Redis: connection for commands') })
   const subscriber = connectRedis(target, 'subscriber', error => { logger.warn({ err: error }, 'Redis: connection for events') })

@@ -11,4 +11,5 @@ export { defaultTimeoutSec, jobLimits, type LimitSources } from './job-limits.ts
 export { isSecretVariable } from './secret-variables.ts'
 export { skillArgumentFault } from './skill-argument.ts'
 export { crlfText, firstLineBytes, noFirstLineText, readFirstLine, type FirstLine } from './first-line.ts'
+export { lettersApart, nearName, nearNames } from './near-name.ts'
 export { isRecord } from './record.ts'

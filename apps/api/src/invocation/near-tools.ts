@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import { nearNames } from '@toolyard/manifests'
+import { nearNames } from '@toolyard/contract/terms'
 
 /** Names that are compared in one turn of the event loop. */
 const namesOfTurn = 200

@@ -3,7 +3,7 @@ import { boundLayer, openSandbox, tryImports } from '@toolyard/executors'
 import { validateManifests, type ImportFault, type Tool } from '@toolyard/manifests'
 import { checkRedis, connectRedis, isConnected } from '@toolyard/queue'
 import { findRedisServer } from '@toolyard/queue/server'
-import { findRedisTarget, loadEnvFile, readSettings, serviceFilesOf, toolSourcesOf, type Settings } from '@toolyard/runtime'
+import { findRedisTarget, loadEnvFile, readSettings, serviceFilesOf, settingWarnings, toolSourcesOf, type Settings } from '@toolyard/runtime'
 import { programPaths } from '@toolyard/runtime/install'
 import type { Check } from './check.ts'
 
@@ -18,6 +18,7 @@ export async function examine (): Promise<Check[]> {
   loadEnvFile()
   const settings = readSettings(process.env)
   return [
+    ...settingWarnings(process.env).map((detail): Check => ({ subject: 'Settings', verdict: 'warning', detail })),
     await examineRedis(settings),
     ...await examineSandbox(settings),
     await examinePython(),

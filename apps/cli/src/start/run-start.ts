@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { join } from 'node:path'
-import { findRedisTarget, sharedAbort } from '@toolyard/runtime'
+import { findRedisTarget, settingWarnings, sharedAbort } from '@toolyard/runtime'
 import { ensureBubblewrap } from '@toolyard/runtime/install'
 import { claim } from './claim.ts'
 import { configure } from './configuration.ts'
@@ -54,6 +54,7 @@ async function serve (options: StartOptions, signals: StopSignals, steps: StopSt
   const ending = end.signal
   signals.stop.addEventListener('abort', () => { end.abort() })
   const { settings, newKey } = await configure(directory, env)
+  for (const warning of settingWarnings(env)) complain(`warning: ${warning}`)
   try {
     await checkPort(settings.HOST, settings.PORT)
     if (settings.SANDBOX !== 'off') await ensureBubblewrap({ env, say: print })

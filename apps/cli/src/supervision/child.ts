@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
-import { printable, type ParentAnswer, type ParentQuestion, type ReadyMessage } from '@toolyard/runtime'
+import { printable, settingsTold, type ParentAnswer, type ParentQuestion, type ReadyMessage } from '@toolyard/runtime'
 import { terminalLine } from '../terminal/log-line.ts'
 import type { Running } from './running.ts'
 import { StartError } from './start-error.ts'
@@ -41,7 +41,7 @@ const keptLines = 20
 const answerMs = 1_000
 
 /**
- * Starts a part of Toolyard and waits until it is ready. It is in a process group of its own, so that Ctrl-C reaches it
+ * Starts a part of Toolyard and waits until it is ready. Whoever starts it tells the warnings about settings. It is in a process group of its own, so that Ctrl-C reaches it
  * only by way of `start`; it stops by itself when its IPC channel closes, should `start` be killed.
  *
  * @param signal stops it while it isn't ready yet
@@ -49,7 +49,7 @@ const answerMs = 1_000
  */
 export async function launchChild (options: ChildOptions, signal: AbortSignal): Promise<ReadyChild> {
   const { name, entry, directory, env } = options
-  const child = spawn(process.execPath, [entry], { cwd: directory, env, detached: true, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] })
+  const child = spawn(process.execPath, [entry], { cwd: directory, env: { ...env, ...settingsTold }, detached: true, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] })
   const lines = followOutput(child, options)
   const exited = waitForExit(child)
   const stop = (): Promise<void> => stopChild(child, exited, options)

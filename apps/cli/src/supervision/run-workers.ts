@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { createLogger, serveStatus, sharedAbort, tellParent, type Settings } from '@toolyard/runtime'
+import { createLogger, serveStatus, settingWarnings, sharedAbort, tellParent, type Settings } from '@toolyard/runtime'
 import { extraGraceMs } from './child.ts'
 import { catchStopSignals } from './stop-signals.ts'
 import { defaultBackoff, type Backoff } from './supervisor.ts'
@@ -24,6 +24,7 @@ export interface RunWorkersOptions {
  */
 export async function runWorkers ({ directory, env, settings, entry, backoff = defaultBackoff }: RunWorkersOptions): Promise<number> {
   const logger = createLogger('workers', settings.LOG_LEVEL)
+  for (const warning of settingWarnings(env)) logger.warn(warning)
   const signals = catchStopSignals(['SIGINT', 'SIGTERM'])
   const end = sharedAbort()
   const giveUp = (): void => { end.abort() }

@@ -1,7 +1,7 @@
+import { nearName } from '@toolyard/contract/terms'
 import type { TSchema } from 'typebox'
 import { placeOf } from './place.ts'
 import type { DocumentPath, FieldFault } from '../finding/finding.ts'
-import { nearName } from '../finding/near-name.ts'
 
 /** Fields that are free for all, and comments. */
 const foreign = /^(?:x-|\/\/|_?comment$|\$comment$)/

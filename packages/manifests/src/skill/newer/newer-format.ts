@@ -1,4 +1,4 @@
-import { nearName } from '../../finding/near-name.ts'
+import { nearName } from '@toolyard/contract/terms'
 
 const shapesOutput = 'It is of a newer form of this format and only shapes what is shown: take it out when the output of the program will do.'
 

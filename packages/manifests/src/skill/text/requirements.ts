@@ -1,4 +1,4 @@
-import { nearName } from '../../finding/near-name.ts'
+import { nearName } from '@toolyard/contract/terms'
 import type { Remark } from '../tools/execution-check.ts'
 
 /** Keys of a front matter that are looked at. */

@@ -29,12 +29,19 @@ export function nearNames (word: string, names: readonly string[]): Array<{ name
   return names.flatMap(name => {
     const other = folded(name)
     const lengths = Math.abs(other.length - plain.length)
-    const letters = lengths > mostLetters ? Infinity : distance(plain, other)
+    const letters = lettersApart(plain, other, mostLetters)
     if (letters <= mostLetters) return [{ name, away: letters }]
     const [short, long] = other.length < plain.length ? [other, plain] : [plain, other]
     const isPart = short.length >= shortestBeginning && (long.startsWith(short) || (long === plain && long.endsWith(short)))
     return isPart ? [{ name, away: mostLetters + lengths }] : []
   })
+}
+
+/** How many letters two names are apart, whatever their case and separators; Infinity above `most`, which is found at once where their lengths tell. */
+export function lettersApart (left: string, right: string, most: number): number {
+  const [one, other] = [folded(left), folded(right)]
+  const letters = Math.abs(one.length - other.length) > most ? Infinity : distance(one, other)
+  return letters > most ? Infinity : letters
 }
 
 function folded (name: string): string {

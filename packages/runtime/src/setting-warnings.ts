@@ -1,0 +1,67 @@
+import { lettersApart } from '@toolyard/contract/terms'
+import { variables } from './settings.ts'
+
+/** Settings of systems that people come from, and ours. */
+const foreign: ReadonlyMap<string, string> = new Map(Object.entries({
+  WORKSPACE_ROOT: 'WORKSPACE_DIR',
+  WORKER_QUEUE_ALLOWLIST: 'WORKER_QUEUES',
+  CALLBACK_SIGNING_ENABLED: 'CALLBACK_SECRET',
+  CALLBACK_SIGNING_SECRET: 'CALLBACK_SECRET',
+  GOAGENT_REDACT: 'REDACT',
+  AUDIT_ROOT: 'AUDIT_DIR'
+}))
+
+const prefix = 'TOOLYARD_'
+/** Variables with our prefix that are no settings of the service: those of the clients, of installing, of parts among themselves. */
+const ours = ['URL', 'API_KEY', 'NO_INSTALL', 'COUNT', 'SETTINGS_TOLD'].map(name => prefix + name)
+
+/** In the environment of a part whose parent has told the warnings. */
+export const settingsTold = { TOOLYARD_SETTINGS_TOLD: '1' }
+
+/** One letter may be wrong for so many of a name; two at most. */
+const lettersPerFault = 5
+const mostFaults = 2
+const longestName = 64
+
+/**
+ * Variables that look like settings and are none, a line each: those nearly named like one, those with our prefix, and those
+ * of other systems. No value is in them.
+ */
+export function settingWarnings (env: NodeJS.ProcessEnv): string[] {
+  if (env['TOOLYARD_SETTINGS_TOLD'] === settingsTold.TOOLYARD_SETTINGS_TOLD) return []
+  return Object.entries(env).flatMap(([name, value = '']) => warningOf(name, value) ?? [])
+}
+
+function warningOf (name: string, value: string): string | undefined {
+  if (value.trim() === '' || name.length > longestName || isSetting(name)) return undefined
+  const own = foreign.get(name)
+  if (own !== undefined) return `${name} is the setting of another system and has no effect here: the one of Toolyard is ${own}`
+  if (!name.startsWith(prefix)) return told(name, nearest(name))
+  if (ours.includes(name) || name.startsWith(`${prefix}TEST_`) || isServiceLink(name, value)) return undefined
+  const meant = name.slice(prefix.length)
+  return told(name, isSetting(meant) ? meant : foreign.get(meant) ?? nearest(meant) ?? ours.find(each => apart(name, each) < Infinity)) ??
+    `${name} has no effect: Toolyard has no setting of this name, and its settings have no prefix`
+}
+
+function told (name: string, near: string | undefined): string | undefined {
+  return near === undefined ? undefined : `${name} has no effect: Toolyard has no setting of this name. Is ${near} meant?`
+}
+
+function isSetting (name: string): boolean {
+  return Object.hasOwn(variables, name.replace(/_FILE$/, '')) || Object.hasOwn(variables, name)
+}
+
+function nearest (word: string): string | undefined {
+  const near = Object.keys(variables).flatMap(name => [name, `${name}_FILE`]).map(name => ({ name, away: apart(word, name) }))
+  return near.filter(({ away }) => away < Infinity).sort((left, right) => left.away - right.away)[0]?.name
+}
+
+/** Infinity for what isn't near: a short name is near too many. */
+function apart (word: string, name: string): number {
+  return name.length < lettersPerFault ? Infinity : lettersApart(word, name, Math.min(mostFaults, Math.floor(name.replaceAll('_', '').length / lettersPerFault)))
+}
+
+/** Kubernetes and Docker tell containers of a service named toolyard in this way. */
+function isServiceLink (name: string, value: string): boolean {
+  return /_SERVICE_(HOST|PORT)(_\w+)?$|_PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?$/.test(name) || (/_PORT$/.test(name) && /^(tcp|udp|sctp):\/\//.test(value)) || /_ENV_\w+$/.test(name)
+}

@@ -1,0 +1,61 @@
+import { settingWarnings, variables } from '@toolyard/runtime'
+import fc from 'fast-check'
+import t from 'tap'
+import { typicalEnvironment } from './typical-environment.ts'
+
+const none = 'has no effect: Toolyard has no setting of this name'
+
+t.test('a variable that is nearly the name of a setting is a warning that names it, without its value', async t => {
+  const near = {
+    TOOL_MANIFEST: 'TOOL_MANIFESTS',
+    REDIS_URI: 'REDIS_URL',
+    WORKERS_CONCURRENCY: 'WORKER_CONCURRENCY',
+    TRUSTED_PROXY: 'TRUST_PROXY',
+    tool_manifests: 'TOOL_MANIFESTS',
+    REDIS_USER_NAME: 'REDIS_USERNAME',
+    METRIC_PORT: 'METRICS_PORT',
+    API_KEYS: 'API_KEY',
+    API_KEYS_JSON_FILES: 'API_KEYS_JSON_FILE',
+    TOOL_TIMEOUT_SECS: 'TOOL_TIMEOUT_SEC'
+  }
+  for (const [name, setting] of Object.entries(near)) t.strictSame(settingWarnings({ [name]: 'a-secret' }), [`${name} ${none}. Is ${setting} meant?`])
+})
+
+t.test('a variable with our prefix that is no setting is a warning', async t => {
+  t.strictSame(settingWarnings({ TOOLYARD_FLAVOUR: 'a-secret' }), [`TOOLYARD_FLAVOUR ${none}, and its settings have no prefix`])
+  t.strictSame(settingWarnings({ TOOLYARD_WORKER_QUEUES: 'a-secret' }), [`TOOLYARD_WORKER_QUEUES ${none}. Is WORKER_QUEUES meant?`])
+  t.strictSame(settingWarnings({ TOOLYARD_TOOL_MANIFEST: 'a-secret' }), [`TOOLYARD_TOOL_MANIFEST ${none}. Is TOOL_MANIFESTS meant?`])
+  t.strictSame(settingWarnings({ TOOLYARD_WORKSPACE_ROOT: 'a-secret' }), [`TOOLYARD_WORKSPACE_ROOT ${none}. Is WORKSPACE_DIR meant?`])
+  t.strictSame(settingWarnings({ TOOLYARD_NO_INSTAL: '1' }), [`TOOLYARD_NO_INSTAL ${none}. Is TOOLYARD_NO_INSTALL meant?`])
+  t.strictSame(settingWarnings({ TOOLYARD_URL: 'x', TOOLYARD_API_KEY: 'x', TOOLYARD_NO_INSTALL: '1', TOOLYARD_COUNT: '1', TOOLYARD_TEST_SEED: '7' }), [])
+})
+
+t.test('a setting of another system is a warning that names ours', async t => {
+  const foreign = {
+    WORKSPACE_ROOT: 'WORKSPACE_DIR',
+    WORKER_QUEUE_ALLOWLIST: 'WORKER_QUEUES',
+    CALLBACK_SIGNING_ENABLED: 'CALLBACK_SECRET',
+    CALLBACK_SIGNING_SECRET: 'CALLBACK_SECRET',
+    GOAGENT_REDACT: 'REDACT',
+    AUDIT_ROOT: 'AUDIT_DIR'
+  }
+  for (const [name, setting] of Object.entries(foreign)) {
+    t.ok(Object.hasOwn(variables, setting))
+    t.strictSame(settingWarnings({ [name]: 'a-secret' }), [`${name} is the setting of another system and has no effect here: the one of Toolyard is ${setting}`])
+  }
+})
+
+t.test('settings, their files, empty variables and what a machine has anyway are no warnings', async t => {
+  for (const name of Object.keys(variables)) t.strictSame(settingWarnings({ [name]: '1', [`${name}_FILE`]: '/x' }), [])
+  t.strictSame(settingWarnings({ TOOL_MANIFEST: ' ', WORKSPACE_ROOT: '' }), [])
+  t.ok(Object.keys(typicalEnvironment).length > 250)
+  t.strictSame(settingWarnings(typicalEnvironment), [])
+})
+
+t.test('no environment makes a warning with a value, or an error', async t => {
+  const name = fc.oneof(fc.string({ maxLength: 80 }), fc.constantFrom(...Object.keys(variables)).chain(setting => fc.nat(setting.length).map(at => `${setting.slice(0, at)}X${setting.slice(at)}`)), fc.constantFrom('__proto__', 'constructor', 'TOOLYARD_', 'TOOLYARD_constructor', '_FILE'))
+  await t.resolves(fc.assert(fc.asyncProperty(fc.array(name), async names => {
+    const warnings = settingWarnings(Object.fromEntries(names.map(each => [each, '§value§'])))
+    return warnings.length <= names.length && !warnings.some(line => line.includes('§value§'))
+  })))
+})
