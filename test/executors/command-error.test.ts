@@ -55,10 +55,23 @@ t.test('fault 8 exit code, signal and a program that never ran are told apart', 
   t.match(await fixture.run({ program: '/no/such/program' }), { ok: false, error: { code: 'TOOL_UNAVAILABLE' } })
 })
 
+t.test('AC17 of a stderr of more than 2,000 characters the end is the message, and where the rest is', async t => {
+  const fixture = createFixture(t)
+  const end = (text: string): object => failed(`[the end of stderr; what came before is in the log: GET /v1/jobs/job-1/logs]\n${text}`)
+  t.same(await fixture.runShell('printf "%02000d" 7 >&2; exit 1'), failed(`${'0'.repeat(1_999)}7`), 'at the bound')
+  t.same(await fixture.runShell('echo first >&2; printf "%02000d\\n" 7 >&2; exit 1'), end(`${'0'.repeat(1_999)}7`))
+  t.ok(fixture.logged.includes('first'))
+  t.same(await fixture.runShell('printf "%0100000d" 1 >&2; printf "%01999d\\n" 2 >&2; exit 1'), end(`1${'0'.repeat(1_998)}2`), 'more than is kept of stderr')
+})
+
 t.test('B4 a message is bounded and never cut inside a surrogate pair', async t => {
   const fixture = createFixture(t)
-  t.same(await fixture.runShell('yes é | head -n 20000 | tr -d "\\n" >&2; exit 1'), failed('é'.repeat(8_192)))
-  t.same(await fixture.runShell('{ printf a; yes \u{1F600} | head -n 9000 | tr -d "\\n"; } >&2; exit 1'), failed(`a${'\u{1F600}'.repeat(4_095)}`))
+  const texts = (await Promise.all(['yes é | head -n 20000 | tr -d "\\n" >&2; exit 1', '{ yes \u{1F600} | head -n 9000 | tr -d "\\n"; printf a; } >&2; exit 1'].map(async script => {
+    const outcome = await fixture.runShell(script)
+    return outcome.ok ? '' : outcome.error.message.split('\n')[1]
+  })))
+  t.same(texts, ['é'.repeat(2_000), `${'\u{1F600}'.repeat(999)}a`])
+  t.same(await fixture.runShell('printf \'{"error":"%09000d"}\' 1 >&2; exit 1'), failed('0'.repeat(8_192)), 'its own error keeps its beginning')
 })
 
 t.test('A40 X6 a failure has the code and the text, nothing of the worker', async t => {

@@ -40,7 +40,7 @@ t.test('P29 B8 an import that fails says why, with the first error, and its trac
   fixture.source('needy.py', 'import not_installed_here')
   t.equal(errorOf(await fixture.run({ module: 'needy' })),
     "TOOL_UNAVAILABLE: module 'needy' does not import: ModuleNotFoundError: No module named 'not_installed_here'")
-  t.match(fixture.logged.join('\n'), /needy\.py", line \d+, in <module>\n.*import not_installed_here/)
+  t.match(fixture.logged.join('\n'), /\n {2}File "needy\.py", line \d+, in <module>\n.*import not_installed_here/)
   fixture.source('tools/hidden.py', 'import not_installed_either')
   t.equal(errorOf(await fixture.run({ module: 'hidden' })),
     "TOOL_UNAVAILABLE: module 'hidden' does not import: ModuleNotFoundError: No module named 'not_installed_either'")

@@ -36,5 +36,5 @@ export async function runCommand (name: string, run: CommandRun, args: Record<st
     onLine: context.log
   }, host)
   host.audit.record(auditEntry({ tool: name, job: context.jobId, envKeys: passedKeys }, plan, end))
-  return await largeProcessOutput(end, 'either', { threads: host.threads, signal: context.signal }) ?? processOutcome(end, commandOutput)
+  return await largeProcessOutput(end, 'either', { threads: host.threads, signal: context.signal }) ?? processOutcome(end, commandOutput, context.jobId)
 }

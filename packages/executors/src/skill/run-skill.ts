@@ -25,5 +25,5 @@ export async function runSkill (name: string, run: SkillRun, args: unknown, cont
   if (!command.ok) return command
   const { ok: _, ...found } = command
   const end = await runProcess({ ...found, args: [...found.args, ...argv.elements] }, host.maxOutputBytes)
-  return await largeProcessOutput(end, 'text', { threads: host.threads, signal: context.signal }) ?? processOutcome(end, textOutput)
+  return await largeProcessOutput(end, 'text', { threads: host.threads, signal: context.signal }) ?? processOutcome(end, textOutput, context.jobId)
 }

@@ -33,13 +33,14 @@ class Failed(Exception):
 
     def __init__(self, code: str, message: str, cause: BaseException | None = None) -> None:
         super().__init__(message)
+        self.cause = cause
         kind = None if cause is None else type(cause).__name__[:_MAX_TYPE]
         network = cause is not None and is_of_network(cause)
         self.report = {"code": code, "message": message[:_MAX_MESSAGE], "type": kind, "network": network}
 
 
-def run_call(module: ModuleType, channel: Channel) -> int:
-    """Runs the tool once and sends what it returned; returns the exit status of the process."""
+def run_call(module: ModuleType, channel: Channel, root: str) -> int:
+    """Runs the tool once and sends what it returned; returns the exit status of the process. `root` is where the module is from."""
     request = channel.receive()
     if request is None:
         return 1
@@ -49,6 +50,8 @@ def run_call(module: ModuleType, channel: Channel) -> int:
         output = _run(module, request)
     except Failed as failed:
         failure = failed
+        if failed.cause is not None:
+            print_traceback(failed.cause, root)
     except SystemExit as leaving:  # With a number, or none.
         return int(leaving.code or 0) & 0xFF
     finally:
@@ -79,7 +82,6 @@ def _run(module: ModuleType, request: dict[str, Any]) -> bytes:
     except NotJson as error:
         raise Failed("OUTPUT_INVALID", str(error)) from None
     except Exception as error:  # From a method of the value: __fspath__, tolist, a property of a dataclass.
-        print_traceback(error)
         raise Failed("OUTPUT_INVALID", f"the output cannot be turned into JSON: {describe(error)}", error) from None
 
 
@@ -95,7 +97,6 @@ def _construct(module: ModuleType, request: dict[str, Any]) -> Any:
     try:
         return tool_class(request["name"], request["description"], request["config"])
     except BaseException as error:
-        print_traceback(error)
         message = f"class '{tool_class.__name__}' cannot be constructed: {describe(error)}"
         raise Failed("TOOL_UNAVAILABLE", message, error) from None
 
@@ -107,7 +108,6 @@ def _execute(tool: Any, arguments: dict[str, Any]) -> Any:
     except BaseException as error:
         if isinstance(error, SystemExit) and (error.code is None or isinstance(error.code, int)):
             raise
-        print_traceback(error)
         raise Failed("TOOL_FAILED", describe(error), error) from None
 
 

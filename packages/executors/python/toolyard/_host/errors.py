@@ -34,14 +34,15 @@ def is_of_network(error: BaseException) -> bool:
     return False
 
 
-def print_traceback(error: BaseException) -> None:
-    """Prints the traceback to the log, from the tool's first frame on."""
+def print_traceback(error: BaseException, root: str) -> None:
+    """Prints the traceback to the log, from the tool's first frame on, with paths below `root` relative to it."""
     import traceback  # Slow to import, and needed only here.
 
     frames = error.__traceback__
     while frames is not None and str(frames.tb_frame.f_globals.get("__name__")).startswith(_OWN):
         frames = frames.tb_next
     try:
-        traceback.print_exception(type(error), error, frames, file=sys.stderr)
+        text = "".join(traceback.format_exception(type(error), error, frames))
+        sys.stderr.write(text.replace(f'  File "{root.rstrip("/")}/', '  File "'))
     except Exception:
         print(describe(error), file=sys.__stderr__)

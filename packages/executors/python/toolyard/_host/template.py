@@ -44,7 +44,7 @@ def serve_module(root: str, greeting: dict[str, Any], control: Channel) -> int:
         if _has_coroutines(module):
             importlib.import_module("asyncio")
     except BaseException as error:  # Also SystemExit: whatever a module raises is why it does not import.
-        print_traceback(error)
+        print_traceback(error, root)
         print_nowhere()
         control.send({"failed": describe(error), "network": is_of_network(error)})
         return 1
@@ -53,7 +53,7 @@ def serve_module(root: str, greeting: dict[str, Any], control: Channel) -> int:
     gc.collect()
     gc.freeze()
     control.send({"ready": True})
-    Forker(control, _births(greeting), lambda channel: run_call(module, channel)).run(sources.changed)
+    Forker(control, _births(greeting), lambda channel: run_call(module, channel, root)).run(sources.changed)
     return 0
 
 
