@@ -2,6 +2,7 @@ import type { Permission } from '@toolyard/contract'
 import type { Tool } from '@toolyard/manifests'
 import { dirname, join } from 'node:path'
 import type { ProcessGroups } from './process/table/groups.ts'
+import { probeSearch } from './builtin/search/probe.ts'
 import { createBox } from './sandbox/box.ts'
 import { findHierarchy } from './sandbox/cgroup/hierarchy.ts'
 import { openToolGroups, type GroupLimits } from './sandbox/cgroup/tool-groups.ts'
@@ -95,7 +96,7 @@ async function openFoundation (options: SandboxOptions): Promise<{ foundation: B
   let report = reportOf([])
   for (const means of families.flatMap(family => programs.map(program => ({ bubblewrap: program, family })))) {
     const foundation = await makeFoundation(means, options)
-    const findings = await probeBox(foundation, options.env)
+    const findings = withSearch(await probeBox(foundation, options.env))
     report = reportOf([...findings.map(finding => withFamily(finding, means.family)), ...await proveBoxedPython(findings, foundation, options)])
     if (report.level !== 'none') return { foundation, report }
     closeFoundation(foundation)
@@ -109,12 +110,18 @@ function withFamily (finding: LayerFinding, family: Family): LayerFinding {
   return { ...finding, holds: false, detail: 'there is no pid namespace around boxes (unshare of util-linux): what a killed worker was starting may outlive it' }
 }
 
+/** Searches of the built-in tools run outside of every box. */
+function withSearch (findings: readonly LayerFinding[]): LayerFinding[] {
+  const seen = probeSearch()
+  return findings.map(finding => seen === undefined || finding.layer !== 'files' || !finding.holds ? finding : { ...finding, holds: false, detail: seen })
+}
+
 /** Nothing when there is no box to begin with. */
 async function proveBoxedPython (findings: readonly LayerFinding[], foundation: BoxFoundation, { env, python = false }: SandboxOptions): Promise<LayerFinding[]> {
   if (reportOf(findings).level === 'none') return []
   if (!python) return [{ layer: 'python', holds: true, detail: 'there are no Python tools' }]
   const grant = withoutNetwork({ permissions: ['read_repo', 'network'], readable: [], limits: defaultLimits })
-  return [await probePython(hidden => createHostBox({ ...foundation, hidden: [...foundation.hidden, ...hidden] }, grant), env, foundation.workspaceDir)]
+  return [await probePython(({ workspace, hidden }) => createHostBox({ ...foundation, workspaceDir: workspace, hidden: [...foundation.hidden, ...hidden] }, grant), env)]
 }
 
 /** A manifest's `tools/` beside it, or the whole directory of a skill: what a tool's program may need of its own. */

@@ -20,9 +20,9 @@ SECRET = "canary-secret"
 ROOT = os.path.dirname(os.path.abspath(__file__))
 
 
-def seen_secrets(paths: list[str]) -> list[str]:
-    """What can be read of the service's files, in the root and by their paths."""
-    below = [os.path.join(top, name) for top, _, names in os.walk(ROOT) for name in names]
+def seen_secrets(places: list[str], paths: list[str]) -> list[str]:
+    """What can be read of the service's files, in these places and by their paths."""
+    below = [os.path.join(top, name) for place in places for top, _, names in os.walk(place) for name in names]
     found = []
     for path in [*below, *paths]:
         try:
@@ -60,7 +60,7 @@ def opened_sockets() -> list[str]:
 
 
 # What an import can do is tried while it is one.
-IMPORT_REACHED = [f"{what}, while it was imported" for what in [*seen_secrets([]), *reached_network(), *opened_sockets()]]
+IMPORT_REACHED = [f"{what}, while it was imported" for what in [*seen_secrets([ROOT], []), *reached_network(), *opened_sockets()]]
 # A directory that the import leaves open, as a careless module does.
 LEFT_OPEN = os.open("/", os.O_RDONLY | os.O_DIRECTORY)
 
@@ -77,7 +77,7 @@ class Canary(Tool):
     def execute(self, secrets: list[str]) -> list[str]:
         with open("/proc/self/status", encoding="ascii") as file:
             status = dict(line.split(":\t", 1) for line in file.read().splitlines() if ":\t" in line)
-        reached = [*IMPORT_REACHED, *seen_secrets(secrets), *reached_network(), *opened_sockets()]
+        reached = [*IMPORT_REACHED, *seen_secrets([ROOT, os.getcwd()], secrets), *reached_network(), *opened_sockets()]
         processes = [name for name in os.listdir("/proc") if name.isdigit()]
         if os.getpid() != OWN_PROCESSES or len(processes) > OWN_PROCESSES:
             reached.append(f"saw {len(processes)} processes")

@@ -4,9 +4,11 @@ import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** A Python root with the files of a service in it, for a canary to reach for. */
+/** A Python root and a workspace with the files of a service in them, for a canary to reach for. */
 export interface PythonBait {
   root: string
+  /** Not that of the worker: in a large one no second name of a file would be looked for. */
+  workspace: string
   /** Files and directories that no box may show. */
   hidden: readonly string[]
   /** Puts new files in the place of the old ones, as an editor does. */
@@ -17,9 +19,11 @@ export interface PythonBait {
 /** The canary looks for it in all that it can read. */
 const secret = 'canary-secret'
 
-/** Lays out the root: a module, files of a service by each kind of name, and the port of somebody who listens. */
+/** Lays them out: a module, files of a service by each kind of name, and the port of somebody who listens. */
 export async function layPythonBait (module: string): Promise<PythonBait> {
-  const root = mkdtempSync(join(tmpdir(), 'toolyard-bait-'))
+  const base = mkdtempSync(join(tmpdir(), 'toolyard-bait-'))
+  const [root, workspace] = [join(base, 'root'), join(base, 'workspace')]
+  for (const place of [root, workspace]) mkdirSync(place)
   const server = createServer(socket => { socket.destroy() })
   server.listen({ host: '127.0.0.1', port: 0 })
   await once(server, 'listening')
@@ -30,20 +34,25 @@ export async function layPythonBait (module: string): Promise<PythonBait> {
   const nested = join(directory, 'audit')
   const link = join(root, 'settings')
   for (const place of [nested, join(root, 'package')]) mkdirSync(place, { recursive: true })
-  for (const place of [file, join(directory, 'queue'), join(nested, 'day'), join(root, 'package/settings')]) writeFileSync(place, secret, { mode: 0o600 })
+  const inWorkspace = join(workspace, '.env')
+  for (const place of [file, join(directory, 'queue'), join(nested, 'day'), join(root, 'package/settings'), inWorkspace]) writeFileSync(place, secret, { mode: 0o600 })
   symlinkSync('package/settings', link)
   linkSync(file, join(root, 'package/second'))
+  linkSync(inWorkspace, join(workspace, 'second'))
   return {
     root,
-    hidden: [file, directory, nested, link],
+    workspace,
+    hidden: [file, directory, nested, link, inWorkspace],
     replace () {
-      writeFileSync(`${file}.draft`, secret, { mode: 0o600 })
-      renameSync(`${file}.draft`, file)
-      rmSync(join(root, 'package/second'))
+      for (const path of [file, inWorkspace]) {
+        writeFileSync(`${path}.draft`, secret, { mode: 0o600 })
+        renameSync(`${path}.draft`, path)
+      }
+      for (const second of [join(root, 'package/second'), join(workspace, 'second')]) rmSync(second)
     },
     async remove () {
       await new Promise(resolve => server.close(resolve))
-      rmSync(root, { recursive: true, force: true })
+      rmSync(base, { recursive: true, force: true })
     }
   }
 }

@@ -6,7 +6,7 @@ import type { HostBox } from '../../sandbox/host-box.ts'
 import type { LayerFinding } from '../../sandbox/report.ts'
 import { Threads } from '../../run/threads.ts'
 import { createHosts } from '../host/hosts.ts'
-import { layPythonBait } from './probe-bait.ts'
+import { layPythonBait, type PythonBait } from './probe-bait.ts'
 import { runPython } from '../call/run-python.ts'
 
 const canary = fileURLToPath(new URL('../../../python/probe/canary.py', import.meta.url))
@@ -14,14 +14,15 @@ const timeoutMs = 30_000
 
 /**
  * Runs a Python tool as any other in the box of a host, and says whether its import and its call were shut in. Its root
- * holds files of a service, one of which is replaced while the host runs. A machine without a Python lacks nothing: its
+ * and its workspace hold files of a service, some of which are replaced while the host runs. A machine without a Python lacks nothing: its
  * Python tools are unavailable.
  *
- * @param boxFor the box of a try, which hides these files as well
+ * @param boxFor the box of a try with this workspace, which hides these files as well
  */
-export async function probePython (boxFor: (hidden: readonly string[]) => HostBox, env: NodeJS.ProcessEnv, workspaceDir: string): Promise<LayerFinding> {
+export async function probePython (boxFor: (bait: Pick<PythonBait, 'workspace' | 'hidden'>) => HostBox, env: NodeJS.ProcessEnv): Promise<LayerFinding> {
   const bait = await layPythonBait(canary)
-  const box = boxFor(bait.hidden)
+  const box = boxFor(bait)
+  const workspaceDir = bait.workspace
   const hosts = createHosts({ env: toolEnvironment([], env).variables, workspaceDir, marks: createMarks(), onSurvivors: () => {}, onHostEnd: () => {}, groupMembers: [] })
   const call = async (): Promise<Outcome> => await runPython(
     { name: 'canary', description: '' },

@@ -1,25 +1,39 @@
 import { once } from 'node:events'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer, type AddressInfo, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { randomBytes, randomInt } from 'node:crypto'
+import { identify } from '../view/hidden.ts'
+import { kindOf, realPath } from '../view/path.ts'
 import type { CanaryTask } from './task.ts'
 
 /** Things for a canary to reach, real ones. */
 export interface Bait {
   task: CanaryTask
+  /** What no box may show. */
+  hidden: readonly string[]
+  /** Puts new files of the service in the place of the old ones, as an editor does. */
+  replace (): void
   remove (): Promise<void>
 }
 
+const canarySecret = 'canary-secret'
 /** bubblewrap's first process inside, the canary, and a thread of either that looks like one for a moment. */
 const maxProcesses = 3
 
-/** Lays out a secret file, a TCP listener, and Unix listeners by path and by name. */
-export async function layBait (workspaceDir: string): Promise<Bait> {
+/**
+ * Lays out a secret file, programs with files of a service among them, a TCP listener, and Unix listeners by path and by
+ * name.
+ *
+ * @param hidden what of the real service no box may show
+ */
+export async function layBait (workspaceDir: string, hidden: readonly string[]): Promise<Bait> {
   const directory = mkdtempSync(join(shortTemporaryDirectory(), 'toolyard-bait-'))
   const secret = join(directory, 'secret')
-  writeFileSync(secret, 'canary', { mode: 0o600 })
+  writeFileSync(secret, canarySecret, { mode: 0o600 })
+  const tools = layTools()
+  const replaced = join(tools.directory, 'bin/replaced')
   const path = join(directory, 'socket')
   const abstract = `\0toolyard-${process.pid}-${randomInt(2 ** 40)}`
   const tcp = await listen({ host: '127.0.0.1', port: 0 })
@@ -28,13 +42,40 @@ export async function layBait (workspaceDir: string): Promise<Bait> {
   const name = `.toolyard-canary-${randomBytes(16).toString('hex')}`
   const outside = [join(directory, 'written'), join(workspaceDir, name), `/usr/${name}`, `/${name}`]
   return {
-    task: { secret, outside, tcpPort: (tcp.address() as AddressInfo).port, sockets: [path, abstract], maxProcesses, sleepSeconds: `86399.${randomInt(2 ** 40)}` },
+    hidden: tools.hidden,
+    task: { secret, tools: tools.directory, text: canarySecret, replaced, service: existing(hidden), outside, tcpPort: (tcp.address() as AddressInfo).port, sockets: [path, abstract], maxProcesses, sleepSeconds: `86399.${randomInt(2 ** 40)}` },
+    replace () {
+      for (const file of tools.files) {
+        writeFileSync(`${file}.draft`, canarySecret, { mode: 0o600 })
+        renameSync(`${file}.draft`, file)
+      }
+      writeFileSync(replaced, '')
+    },
     async remove () {
       await Promise.all(servers.map(async server => { await new Promise(resolve => server.close(resolve)) }))
-      rmSync(directory, { recursive: true, force: true })
+      for (const place of [directory, tools.directory]) rmSync(place, { recursive: true, force: true })
       for (const file of outside) rmSync(file, { force: true })
     }
   }
+}
+
+/** A file, a directory and a link of a service, and what the link leads to. */
+function layTools (): { directory: string, hidden: readonly string[], files: readonly string[] } {
+  const directory = mkdtempSync(join(tmpdir(), 'toolyard-bait-'))
+  const place = (name: string): string => join(directory, name)
+  for (const name of ['bin', 'data', 'package']) mkdirSync(place(name), { recursive: true })
+  const files = ['.env', 'data/queue', 'package/settings'].map(place)
+  for (const file of files) writeFileSync(file, canarySecret, { mode: 0o600 })
+  symlinkSync('package/settings', place('settings'))
+  return { directory, hidden: ['.env', 'data', 'settings'].map(place), files }
+}
+
+/** What is there of these files and directories; devices are in every box. */
+function existing (paths: readonly string[]): CanaryTask['service'] {
+  return paths.flatMap(path => {
+    const id = identify(path)
+    return id === undefined || !['file', 'directory'].includes(kindOf(realPath(path) ?? path)) ? [] : [{ path, id }]
+  })
 }
 
 /** What fits into a socket's address with its closing zero byte, in bytes. */

@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process'
-import { chmodSync, closeSync, fchmodSync, openSync, statSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, closeSync, existsSync, fchmodSync, openSync, statSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createConnection } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { CanaryTask } from './task.ts'
 
 /*
@@ -10,6 +12,12 @@ import type { CanaryTask } from './task.ts'
  */
 const task = JSON.parse(readFileSync(0, 'utf8')) as CanaryTask
 const reached: Record<string, string> = {}
+/** How long files of the service may take to be replaced. */
+const replacingMs = 1_000
+
+lookForServiceFiles()
+// Whoever reads this replaces them, while the canary goes on.
+process.stderr.write(`${task.replaced}\n`)
 
 attempt('files', 'read a secret of another directory', () => readFileSync(task.secret, 'utf8'))
 for (const file of task.outside) attempt('writes', `wrote to ${file}`, () => { writeFileSync(file, 'canary') })
@@ -34,6 +42,8 @@ if (!/^Seccomp:\s+2$/m.test(status)) reached['system-calls'] = 'no seccomp filte
 if (!/^CapBnd:\s+0+$/m.test(status)) reached['system-calls'] = 'capabilities are left'
 if (!/^Max core file size\s+0\s/m.test(readFileSync('/proc/self/limits', 'utf8'))) reached['limits'] = 'no resource limits are in force'
 spawn('/bin/sleep', [task.sleepSeconds], { detached: true, stdio: 'inherit' }).on('error', () => {}).unref()
+for (let tries = 0; tries < replacingMs && !existsSync(task.replaced); tries++) await sleep(1)
+lookForServiceFiles()
 process.stdout.write(JSON.stringify(reached))
 
 function attempt (layer: string, sentence: string, action: () => unknown): void {
@@ -42,6 +52,21 @@ function attempt (layer: string, sentence: string, action: () => unknown): void 
     reached[layer] = sentence
   } catch {
     // As it should be.
+  }
+}
+
+function lookForServiceFiles (): void {
+  for (const entry of readdirSync(task.tools, { recursive: true, withFileTypes: true })) {
+    const path = join(entry.parentPath, entry.name)
+    attempt('files', `read ${path}, a file of the service among programs`, () => {
+      if (!readFileSync(path, 'utf8').includes(task.text)) throw new Error('a file of the tools')
+    })
+  }
+  for (const { path, id } of task.service) {
+    attempt('files', `saw ${path}, which is the service's`, () => {
+      const { dev, ino } = statSync(path, { bigint: true })
+      if (`${dev}:${ino}` !== id) throw new Error('something else')
+    })
   }
 }
 

@@ -21,9 +21,10 @@ const outputBytes = 65_536
 
 /** Runs a canary in a box with no permission but to read the workspace, and says which layers held it. */
 export async function probeBox (foundation: BoxFoundation, env: NodeJS.ProcessEnv): Promise<LayerFinding[]> {
-  const bait = await layBait(foundation.workspaceDir)
+  const bait = await layBait(foundation.workspaceDir, foundation.hidden)
   try {
-    const box = createBox(foundation, { permissions: ['read_repo'], readable: [], limits: defaultLimits })
+    const hidden = [...foundation.hidden, ...bait.hidden]
+    const box = createBox({ ...foundation, hidden }, { permissions: ['read_repo'], readable: [bait.task.tools], limits: defaultLimits })
     const plan = { program: process.execPath, args: [canary], env: { PATH: env['PATH'] ?? '' }, cwd: foundation.workspaceDir, readable: [dirname(canary), packageFile] }
     const lines: string[] = []
     const marks = createMarks()
@@ -33,7 +34,10 @@ export async function probeBox (foundation: BoxFoundation, env: NodeJS.ProcessEn
       timeoutMs,
       signal: new AbortController().signal,
       maxOutputBytes: outputBytes,
-      onLine: line => { lines.push(line) }
+      onLine: line => {
+        lines.push(line)
+        if (line === bait.task.replaced) bait.replace()
+      }
     }, { marks, launcher, pins: createPins(), onSurvivors: () => {}, box })
     const leftBehind = isRunning(bait.task.sleepSeconds)
     await launcher.close()

@@ -2,6 +2,13 @@
 export interface CanaryTask {
   /** A file that it must not be able to read. */
   secret: string
+  /** A directory of programs that holds files of a service, each with `text` in it. */
+  tools: string
+  text: string
+  /** A file that appears once some of those were replaced. */
+  replaced: string
+  /** Files and directories of the service that runs it, with what tells each by whichever way it is reached. */
+  service: ReadonlyArray<{ path: string, id: string }>
   /** Files that it must not be able to write. */
   outside: readonly string[]
   /** A port of 127.0.0.1 where somebody listens. */

@@ -1,0 +1,43 @@
+import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { openDirectory, openWorkspace } from '../workspace/directory.ts'
+import { ServiceFiles } from '../workspace/service-files.ts'
+import { searchNames } from './name-search.ts'
+
+/**
+ * Searches a directory in whose place a link to another one was put after it was opened, and says what of the other it
+ * was told; undefined when that is nothing.
+ */
+export function probeSearch (): string | undefined {
+  const base = mkdtempSync(join(tmpdir(), 'toolyard-bait-'))
+  const [outside, workspace] = [join(base, 'outside'), join(base, 'workspace')]
+  for (const place of [outside, join(workspace, 'searched')]) mkdirSync(place, { recursive: true })
+  writeFileSync(join(outside, 'secret'), '')
+  symlinkSync(outside, join(workspace, 'searched/link'))
+  const root = openWorkspace(workspace, new ServiceFiles([]))
+  const searched = openDirectory(root, 'searched')
+  try {
+    renameSync(join(workspace, 'searched'), join(workspace, 'away'))
+    symlinkSync(outside, join(workspace, 'searched'))
+    const { results } = searchNames({
+      fd: searched.handle.fd,
+      absolute: searched.absolute,
+      root: { fd: root.handle.fd, paths: root.paths },
+      serviceFiles: [],
+      base: 'searched',
+      includeHidden: true,
+      includeIgnored: true,
+      glob: undefined,
+      after: undefined,
+      limit: 1,
+      until: Infinity,
+      find: { kind: 'names', query: 'secret' }
+    }, 'secret')
+    return results.length === 0 ? undefined : 'a search saw a directory outside of the one that was opened'
+  } finally {
+    searched.handle.close()
+    root.handle.close()
+    rmSync(base, { recursive: true })
+  }
+}
