@@ -93,9 +93,25 @@ t.test('validate --json prints the findings as data', async t => {
 })
 
 t.test('validate --strict makes errors of warnings', async t => {
+  const dir = t.testdir({ 'odd.json': JSON.stringify({ tools: [{ ...good.tools[0], colour: 'red' }] }) })
+  t.match(toolyard(dir, ['validate', 'odd.json']), { status: 0, stdout: /^Validated 1 manifest file\(s\) with warnings:\n[\s\S]*\n0 errors, 1 warnings, 0 notes\n/ })
+  t.match(toolyard(dir, ['validate', '--strict', 'odd.json']), { status: 1, stdout: '1 errors, 0 warnings, 0 notes\n' })
+})
+
+t.test('what is said for models is a note, which --strict lets pass, and the last line tells how to read rules', async t => {
   const dir = t.testdir({ 'terse.json': '{"tools": [{"name": "x", "command": ["/bin/ls"]}]}' })
-  t.equal(toolyard(dir, ['validate', 'terse.json']).status, 0)
-  t.equal(toolyard(dir, ['validate', '--strict', 'terse.json']).status, 1)
+  const { status, stdout } = toolyard(dir, ['validate', '--strict', 'terse.json'])
+  t.equal(status, 0)
+  t.match(stdout, /^Validated 1 manifest file\(s\) with no issues, and notes about models:\n[\s\S]*\n {5}note lint\/description; /)
+  t.match(stdout, /\n0 errors, 0 warnings, \d notes\ntoolyard explain lint\/\w+ tells what that rule asks for; all rules are at https:\S+conformance\.md\n$/)
+  t.match(toolyard(project(t), ['validate', 'bad.json']).stdout, /\ntoolyard explain A34 tells what that rule asks for; all rules are at https:\S+\n$/)
+})
+
+t.test('the bundled samples pass validate --strict, without a note', { skip: hasPython() ? false : 'python3 is not installed' }, async t => {
+  const samples = fileURLToPath(new URL('../../../samples/', import.meta.url))
+  const { status, stdout } = toolyard(samples, ['validate', '--strict', 'tools.json', 'tool_manifest.json', 'skills'])
+  t.equal(stdout, 'Validated 3 manifest file(s) with no issues.\n')
+  t.equal(status, 0)
 })
 
 t.test('validate without a path is a misuse', async t => {

@@ -48,9 +48,9 @@ t.test('P32 with strict, warnings are errors', async t => {
   t.match(await validateManifests([join(directory, 'a.json')], { strict: true }), { ok: false, findings: [{ severity: 'error', rule: 'X21' }] })
 })
 
-t.test('advice about models is part of a validation', async t => {
+t.test('advice about models is a note of a validation, also with strict', async t => {
   const directory = project(t, { 'a.json': manifestOf(descriptor({ description: 'x' })) })
-  t.match(await validateManifests([join(directory, 'a.json')]), { ok: true, findings: [{ severity: 'warning', rule: 'lint/description', line: 1 }] })
+  for (const strict of [false, true]) t.match(await validateManifests([join(directory, 'a.json')], { strict }), { ok: true, findings: [{ severity: 'note', rule: 'lint/description', line: 1 }] })
 })
 
 t.test('P25 PC6 what another file overrides is imported all the same, and its faults are told', async t => {

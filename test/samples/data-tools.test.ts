@@ -12,8 +12,8 @@ t.test('json_query follows a JSON path through a file, with wildcards', async t 
 t.test('json_query follows a JSON Pointer, with its escapes', async t => {
   const workspace = await copyWorkspace(t)
   t.match(await callSample(t, 'json_query', { path: 'data/stations.json', query: '/stations/1/name' }, workspace), { matches: ['Lower Meadow'] })
-  t.match(await callSample(t, 'json_query', { value: { 'a/b': { '~': 1 } }, query: '/a~1b/~0' }, workspace), { matches: [1] })
-  t.strictSame((await callSample(t, 'json_query', { value: null, query: '' }, workspace))['matches'], [null])
+  t.match(await callSample(t, 'json_query', { json: '{"a/b": {"~": 1}}', query: '/a~1b/~0' }, workspace), { matches: [1] })
+  t.strictSame((await callSample(t, 'json_query', { json: 'null', query: '' }, workspace))['matches'], [null])
 })
 
 for (const [query, matches] of [
@@ -28,17 +28,18 @@ for (const [query, matches] of [
   ['/a b/2', [3]]
 ] as const) {
   t.test(`json_query answers ${query} with ${JSON.stringify(matches)}`, async t => {
-    const answer = await callSample(t, 'json_query', { value: { 'a b': [1, 2, 3] }, query }, await copyWorkspace(t))
+    const answer = await callSample(t, 'json_query', { json: '{"a b": [1, 2, 3]}', query }, await copyWorkspace(t))
     t.strictSame(answer, { query, count: matches.length, matches })
   })
 }
 
 t.test('json_query refuses a query that it cannot read, and a file that is not JSON', async t => {
   const workspace = await copyWorkspace(t)
-  t.equal(await failSample(t, 'json_query', { value: {}, query: '$..name' }, workspace), 'query is not a JSON path that this tool knows, at: ..name')
-  t.match(await failSample(t, 'json_query', { value: {}, query: 'name' }, workspace), /^query must start with/)
-  t.match(await failSample(t, 'json_query', { value: {} }, workspace), /^query is required/)
-  t.equal(await failSample(t, 'json_query', { query: '$' }, workspace), 'give either path or value')
+  t.equal(await failSample(t, 'json_query', { json: '{}', query: '$..name' }, workspace), 'query is not a JSON path that this tool knows, at: ..name')
+  t.match(await failSample(t, 'json_query', { json: '{}', query: 'name' }, workspace), /^query must start with/)
+  t.match(await failSample(t, 'json_query', { json: '{}' }, workspace), /^query is required/)
+  t.equal(await failSample(t, 'json_query', { query: '$' }, workspace), 'give either path or json')
+  t.equal(await failSample(t, 'json_query', { json: '{', query: '$' }, workspace), 'json is no JSON text')
   t.equal(await failSample(t, 'json_query', { path: 'README.md', query: '$' }, workspace), 'file is not JSON: README.md')
 })
 

@@ -1,16 +1,16 @@
 #!/usr/bin/env node
-// json_query: finds values in a JSON file of the workspace, or in a given value.
-// Arguments: {"path"} or {"value"}, and {"query"}: a JSON Pointer (/stations/0/name) or a JSON path ($.stations[*].name).
+// json_query: finds values in a JSON file of the workspace, or in a given JSON text.
+// Arguments: {"path"} or {"json"}, and {"query"}: a JSON Pointer (/stations/0/name) or a JSON path ($.stations[*].name).
 import { answer, readWorkspaceText } from './lib/call.mjs'
 
 const maxBytes = 10 * 1024 * 1024
 const step = /\.(\*|[\p{L}_$][\p{L}\p{N}_$-]*)|\[(\*|-?\d{1,9})\]|\['([^'\]]*)'\]|\["([^"\]]*)"\]/guy
 
 await answer(async args => {
-  const { path, query } = args
-  if (Object.hasOwn(args, 'value') === (path !== undefined)) throw new Error('give either path or value')
+  const { path, json, query } = args
+  if ((json === undefined) === (path === undefined)) throw new Error('give either path or json')
   const steps = readQuery(query)
-  const root = path === undefined ? args.value : parse(await readWorkspaceText(path, maxBytes), path)
+  const root = path === undefined ? parse(json, 'json is no JSON text') : parse(await readWorkspaceText(path, maxBytes), `file is not JSON: ${path}`)
   const matches = steps.reduce((found, take) => found.flatMap(take), [root])
   return { query, count: matches.length, matches }
 })
@@ -56,10 +56,10 @@ function item (list, index) {
   return index >= 0 && index < list.length ? [list[index]] : []
 }
 
-function parse (text, path) {
+function parse (text, fault) {
   try {
     return JSON.parse(text)
   } catch {
-    throw new Error(`file is not JSON: ${path}`)
+    throw new Error(fault)
   }
 }

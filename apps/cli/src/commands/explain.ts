@@ -1,14 +1,11 @@
-import { readFileSync } from 'node:fs'
+import { nearNames } from '@toolyard/contract/terms'
+import { readRules } from '../rules/rules.ts'
 import { jsonOption, type Command } from '../terminal/command.ts'
 import { CommandError, exitStatus } from '../terminal/exit-status.ts'
 import { print } from '../terminal/terminal.ts'
 
-/** What rules.json has of each rule; `npm run conformance` writes it. */
-interface Rule {
-  sentence: string
-  /** What Toolyard does instead, on purpose. */
-  differs?: string
-}
+/** Ids that an unknown one is answered with. */
+const nearest = 3
 
 /** `toolyard explain`: what a rule id in a message stands for. */
 export const explain: Command = {
@@ -23,13 +20,22 @@ export const explain: Command = {
     const asked = args.join(' ')
     const id = Object.keys(rules).find(each => each.toLowerCase() === asked.toLowerCase())
     const rule = id === undefined ? undefined : rules[id]
-    if (id === undefined || rule === undefined) throw new CommandError(`there is no rule '${asked}'. All of them are at ${page}`, { code: 'NOT_FOUND' })
+    if (id === undefined || rule === undefined) throw new CommandError(`there is no rule '${asked}'.${didYouMean(asked, Object.keys(rules))} All of them are at ${page}`, { code: 'NOT_FOUND' })
     if (options['json'] === true) print(JSON.stringify({ ok: true, rule: id, ...rule, page }, null, 2))
     else print([`${id}  ${rule.sentence}`, ...rule.differs === undefined ? [] : [`Here: ${rule.differs}`], `More: ${page}`].join('\n'))
     return exitStatus.done
   }
 }
 
-function readRules (): { page: string, rules: Record<string, Rule> } {
-  return JSON.parse(readFileSync(new URL('../../rules.json', import.meta.url), 'utf8')) as ReturnType<typeof readRules>
+/** Ids are short: those of the same letters count as near too, by their numbers. */
+function didYouMean (asked: string, ids: readonly string[]): string {
+  const [letters = '', digits = ''] = /^([a-z]+)(\d+)/i.exec(asked)?.slice(1) ?? []
+  const group = ids.filter(id => id.replace(/\d+$/, '').toLowerCase() === letters.toLowerCase())
+  const sameGroup = [...group].sort((left, right) => gap(left, digits) - gap(right, digits)).slice(0, nearest)
+  const near = sameGroup.length > 0 ? sameGroup : nearNames(asked, ids).sort((left, right) => left.away - right.away).slice(0, nearest).map(({ name }) => name)
+  return near.length === 0 ? '' : ` Is ${near.join(' or ')} meant?`
+}
+
+function gap (id: string, digits: string): number {
+  return Math.abs(Number(/\d+$/.exec(id)?.[0]) - Number(digits))
 }

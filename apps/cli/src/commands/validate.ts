@@ -2,6 +2,7 @@ import type { Finding, ValidationOptions } from '@toolyard/manifests'
 import type { Settings } from '@toolyard/runtime'
 import type { Command } from '../terminal/command.ts'
 import { misuse } from '../terminal/exit-status.ts'
+import { rulesPage } from '../rules/rules.ts'
 import { complain, print } from '../terminal/terminal.ts'
 
 /** `toolyard validate`: everything that is wrong with manifests (P32, PC1, PC6). */
@@ -14,6 +15,8 @@ no Redis.
 
 It runs code of Python modules: it imports them and constructs their classes. This happens in the sandbox, without the network
 and the service's files, whatever the manifest asks for; without a whole sandbox nothing is imported, and that is said.
+
+Notes are advice about models: they don't count, with --strict either.
 
 Exit status: 0 without errors, 1 with errors, 2 for a command line that makes no sense.`,
   arguments: ['<paths...>'],
@@ -57,9 +60,11 @@ async function importer (settings: Settings, evenInTheOpen: boolean): Promise<No
 
 function report (findings: readonly Finding[], manifests: number): string {
   if (findings.length === 0) return `Validated ${manifests} manifest file(s) with no issues.`
-  const errors = findings.filter(finding => finding.severity === 'error').length
-  const head = errors > 0 ? 'Validation failed:' : `Validated ${manifests} manifest file(s) with warnings:`
-  return [head, ...findings.map(line), '', `${errors} errors, ${findings.length - errors} warnings`].join('\n')
+  const [errors, warnings, notes] = (['error', 'warning', 'note'] as const).map(each => findings.filter(({ severity }) => severity === each).length) as [number, number, number]
+  const issues = warnings > 0 ? 'warnings' : 'no issues, and notes about models'
+  const head = errors > 0 ? 'Validation failed:' : `Validated ${manifests} manifest file(s) with ${issues}:`
+  const told = findings.find(({ severity }) => severity === (errors > 0 ? 'error' : warnings > 0 ? 'warning' : 'note'))
+  return [head, ...findings.map(line), '', `${errors} errors, ${warnings} warnings, ${notes} notes`, `toolyard explain ${told?.rule ?? 'A31'} tells what that rule asks for; all rules are at ${rulesPage()}`].join('\n')
 }
 
 function line ({ severity, file, line, column, rule, message, fix }: Finding): string {

@@ -75,7 +75,8 @@ async function examineManifests (settings: Settings): Promise<Check[]> {
     if (skipped !== undefined) checks.push({ subject: 'Python modules', verdict: 'warning', detail: `not imported: ${skipped}` })
     return faults
   }
-  const { findings } = await validateManifests([...manifests], { strict: false, skills, ...(python ? { tryImports: tryAll } : {}) })
+  const validation = await validateManifests([...manifests], { strict: false, skills, ...(python ? { tryImports: tryAll } : {}) })
+  const findings = validation.findings.filter(({ severity }) => severity !== 'note')
   if (findings.length === 0) checks.push({ subject: 'Manifests', verdict: 'good', detail: `${manifests.length} without findings` })
   return [...checks, ...findings.map(({ severity, file, message }): Check => ({ subject: 'Manifests', verdict: severity === 'error' ? 'error' : 'warning', detail: `${file}: ${message}` }))]
 }

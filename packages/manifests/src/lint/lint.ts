@@ -88,5 +88,5 @@ function schemaAdvice ({ parameters }: Tool): Advice[] {
 }
 
 function finding ({ name, source: { file, index } }: Tool, [rule, message, fix]: Advice): Finding {
-  return { severity: 'warning', file, rule, index, tool: name, message: `tool[${index}] ${goQuote(name)}: ${message}`, fix }
+  return { severity: 'note', file, rule, index, tool: name, message: `tool[${index}] ${goQuote(name)}: ${message}`, fix }
 }

@@ -9,7 +9,7 @@ import type { Tool } from '../tool/tool.ts'
 
 /** How strict a validation is. */
 export interface ValidationOptions {
-  /** Warnings are errors. Default false. */
+  /** Warnings are errors; notes are not. Default false. */
   strict?: boolean
   /** What the operator decided about skills. */
   skills?: Partial<SkillOptions>
@@ -58,7 +58,8 @@ function placeOfEntry ({ file, index }: Pick<Finding, 'file' | 'index'>): string
 
 function judged (finding: Finding, strict: boolean): Finding {
   const { nonconforming, untrusted: _, whole: __, ...rest } = finding
-  return { ...rest, severity: strict || nonconforming === true ? 'error' : finding.severity }
+  const isError = nonconforming === true || (strict && finding.severity === 'warning')
+  return { ...rest, severity: isError ? 'error' : finding.severity }
 }
 
 /** Puts findings of one file together, with their positions. */
