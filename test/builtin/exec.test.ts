@@ -62,7 +62,7 @@ t.test('RC41 a failure carries the end of what was printed', async t => {
 t.test('RC41 a program that runs too long is ended, with all that it started', async t => {
   const { exec, workspace } = createExec(t, ['sh'])
   const script = 'sleep 60 & echo $! > pid; echo begun; wait'
-  t.match(await exec({ command: 'sh', args: ['-c', script], timeout_ms: 3_000 }), { ok: false, error: { code: 'TOOL_TIMEOUT', message: 'tool.exec timeout', details: { stdout_tail: 'begun\n' } } })
+  t.match(await exec({ command: 'sh', args: ['-c', script], timeout_ms: 3_000 }), { ok: false, error: { code: 'TOOL_TIMEOUT', message: 'tool.exec timeout', details: { timeout_sec: 3, stdout_tail: 'begun\n' } } })
   t.notOk(isAlive(Number(readFileSync(join(workspace, 'pid'), 'utf8'))))
 })
 

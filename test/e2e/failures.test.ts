@@ -13,7 +13,7 @@ t.test('A40, X6 a tool that fails gives its own message', async t => {
 })
 
 t.test('X7 a tool that runs too long is TOOL_TIMEOUT, which is not TIMEOUT', async t => {
-  t.same((await client.call('nap_short', { ms: 30_000 })).error, { code: 'TOOL_TIMEOUT', message: 'tool timed out' })
+  t.same((await client.call('nap_short', { ms: 30_000 })).error, { code: 'TOOL_TIMEOUT', message: 'tool timed out', details: { timeout_sec: 1 } })
 })
 
 t.test('X18 null for an optional argument is not listed among real faults', async t => {

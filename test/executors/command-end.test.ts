@@ -8,14 +8,24 @@ import { waitFor } from '../support/condition.ts'
 t.jobs = 4
 
 const linux = { skip: process.platform === 'linux' ? false : 'needs /proc' }
-const timedOut = { ok: false, error: { code: 'TOOL_TIMEOUT', message: 'tool timed out' } }
+const timedOut = (sec: number): object => ({ ok: false, error: { code: 'TOOL_TIMEOUT', message: 'tool timed out', details: { timeout_sec: sec } } })
 
 t.test('A17 AC17 X7 a tool that runs too long is killed: TOOL_TIMEOUT, tool timed out', async t => {
   const fixture = createFixture(t)
   const begun = performance.now()
-  t.same(await fixture.runShell('echo $$ > pid; exec sleep 60', { timeoutMs: 1_000 }), timedOut)
+  t.same(await fixture.runShell('echo $$ > pid; exec sleep 60', { timeoutMs: 1_000 }), timedOut(1))
   t.ok(performance.now() - begun < 10_000)
   t.same(writtenPids(fixture, 'pid').map(isAlive), [false])
+})
+
+t.test('AC17 X7 beside TOOL_TIMEOUT stands after how many seconds, and what the tool said last', async t => {
+  const fixture = createFixture(t, { maxOutputBytes: 100_000 })
+  const detailsOf = async (script: string): Promise<unknown> => {
+    const outcome = await fixture.runShell(script, { timeoutMs: 1_500 })
+    return outcome.ok ? undefined : outcome.error.details
+  }
+  t.same(await detailsOf('echo step 1; echo step 2; echo waits for a lock >&2; exec sleep 60'), { timeout_sec: 1.5, stderr: 'waits for a lock', stdout: 'step 1\nstep 2' })
+  t.same(await detailsOf('head -c 70000 /dev/zero | tr "\\0" a >&2; echo é >&2; head -c 200000 /dev/zero | tr "\\0" b; printf "\\360\\237\\230\\200"; exec sleep 60'), { timeout_sec: 1.5, stderr: `${'a'.repeat(1_999)}é`, stdout: `${'b'.repeat(1_998)}\u{1F600}` }, 'at most 2,000 characters of each')
 })
 
 t.test('A18 AC13 the timeout is the one of the context, and a tool that ends before it succeeds', async t => {
@@ -25,26 +35,26 @@ t.test('A18 AC13 the timeout is the one of the context, and a tool that ends bef
 
 t.test('B5 X7 a tool that ignores SIGTERM is killed with its children', async t => {
   const fixture = createFixture(t)
-  t.same(await fixture.runShell('trap "" TERM; echo $$ > pid; sleep 60 & echo $! > child; wait; wait', { timeoutMs: 1_000 }), timedOut)
+  t.same(await fixture.runShell('trap "" TERM; echo $$ > pid; sleep 60 & echo $! > child; wait; wait', { timeoutMs: 1_000 }), timedOut(1))
   t.same(writtenPids(fixture, 'pid', 'child').map(isAlive), [false, false])
 })
 
 t.test('a tool has a short time to clean up at SIGTERM', async t => {
   const fixture = createFixture(t)
-  t.same(await fixture.runShell('trap "echo x > cleaned; exit 0" TERM; sleep 60 & wait', { timeoutMs: 1_000 }), timedOut)
+  t.same(await fixture.runShell('trap "echo x > cleaned; exit 0" TERM; sleep 60 & wait', { timeoutMs: 1_000 }), timedOut(1))
   t.ok(existsSync(join(fixture.workspace, 'cleaned')))
 })
 
 t.test('fault 1 B5 after a timeout no process is alive: not a grandchild, not one that called setsid', linux, async t => {
   const fixture = createFixture(t)
-  t.same(await fixture.runShell('sh -c "echo \\$\\$ > grandchild; sleep 60 & wait" & setsid sh -c "echo \\$\\$ > session; exec sleep 60" & wait', { timeoutMs: 1_500 }), timedOut)
+  t.same(await fixture.runShell('sh -c "echo \\$\\$ > grandchild; sleep 60 & wait" & setsid sh -c "echo \\$\\$ > session; exec sleep 60" & wait', { timeoutMs: 1_500 }), timedOut(1.5))
   t.same(writtenPids(fixture, 'grandchild', 'session').map(isAlive), [false, false])
 })
 
 t.test('fault 1 after a timeout a daemon is dead that left the tree by a double fork, with descriptors and directory of its own', linux, async t => {
   const fixture = createFixture(t)
   const daemon = 'workspace="$PWD"; (cd / && setsid sh -c "echo \\$\\$ > \\$0; exec env -i sleep 60" "$workspace/daemon" < /dev/null > /dev/null 2>&1 &)'
-  t.same(await fixture.runShell(`${daemon}; sleep 60`, { timeoutMs: 1_500 }), timedOut)
+  t.same(await fixture.runShell(`${daemon}; sleep 60`, { timeoutMs: 1_500 }), timedOut(1.5))
   t.same(writtenPids(fixture, 'daemon').map(isAlive), [false])
 })
 
@@ -52,7 +62,7 @@ t.test('fault 1 a tool that forks without end is dead after its timeout', linux,
   const fixture = createFixture(t)
   const program = fixture.shell('spawner', 'echo $$ >> pids; [ "$(wc -l < pids)" -gt 300 ] && exec sleep 60; setsid "$0" & setsid "$0" & exec sleep 60')
   // Long enough that it has begun, however busy the machine is.
-  t.same(await fixture.run({ program, timeoutMs: 3_000 }), timedOut)
+  t.same(await fixture.run({ program, timeoutMs: 3_000 }), timedOut(3))
   const pids = String(outputOf(await fixture.runShell('cat pids'))).split('\n').map(Number)
   t.ok(pids.length > 1)
   t.same(pids.filter(isAlive), [])

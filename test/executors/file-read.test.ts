@@ -121,7 +121,7 @@ t.test('fault 9 X7 a built-in tool ends at its cancel and at its timeout', async
   const search = fixture.runBuiltin('tools.file_search', { query: 'nothing-like-it' }, { signal: stop.signal })
   stop.abort({ code: 'WORKER_LOST', message: 'the worker stopped' })
   t.same(await search, { ok: false, error: { code: 'WORKER_LOST', message: 'the worker stopped' } })
-  t.same(await fixture.runBuiltin('tools.file_search', { query: 'nothing-like-it' }, { timeoutMs: 1 }), { ok: false, error: { code: 'TOOL_TIMEOUT', message: 'tool timed out' } })
+  t.same(await fixture.runBuiltin('tools.file_search', { query: 'nothing-like-it' }, { timeoutMs: 1 }), { ok: false, error: { code: 'TOOL_TIMEOUT', message: 'tool timed out', details: { timeout_sec: 0.001 } } })
 })
 
 t.test('a job type without a handler is TOOL_UNAVAILABLE', async t => {

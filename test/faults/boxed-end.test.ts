@@ -8,14 +8,14 @@ import { nap, running } from '../sandbox/running.ts'
 import { waitFor } from '../support/condition.ts'
 
 const skip = await withoutBox()
-const timedOut = { ok: false, error: { code: 'TOOL_TIMEOUT', message: 'tool timed out' } }
+const timedOut = (sec: number): object => ({ ok: false, error: { code: 'TOOL_TIMEOUT', message: 'tool timed out', details: { timeout_sec: sec } } })
 
 void t.test('fault 1 after a timeout nothing of a box is alive, whatever sessions its processes made', { skip }, async t => {
   const tools = await boxedTools(t)
   const seconds = nap()
   const begun = performance.now()
   const script = `trap "" TERM; (setsid sh -c "trap '' TERM; sleep ${seconds} & sleep ${seconds}" < /dev/null > /dev/null 2>&1 &); sleep ${seconds}`
-  t.strictSame(await tools.shell(script, { timeoutMs: 1_000 }), timedOut)
+  t.strictSame(await tools.shell(script, { timeoutMs: 1_000 }), timedOut(1))
   t.strictSame(running('sleep', seconds), [])
   t.ok(performance.now() - begun < 1_000 + 250 + 2_000, 'and that soon')
 })
@@ -23,7 +23,7 @@ void t.test('fault 1 after a timeout nothing of a box is alive, whatever session
 void t.test('fault 1 a tool in a box has a short time to clean up', { skip }, async t => {
   const tools = await boxedTools(t)
   const script = 'trap "echo x > cleaned; exit 0" TERM; sleep 60 & wait'
-  t.strictSame(await tools.shell(script, { timeoutMs: 3_000, permissions: ['write_files'] }), timedOut)
+  t.strictSame(await tools.shell(script, { timeoutMs: 3_000, permissions: ['write_files'] }), timedOut(3))
   t.ok(existsSync(join(tools.workspace, 'cleaned')))
 })
 

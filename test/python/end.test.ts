@@ -2,7 +2,7 @@ import t from 'tap'
 import { createFixture, errorOf, isAlive, linuxPython, openPython, outputOf, python } from './fixture.ts'
 import { waitFor } from '../support/condition.ts'
 
-const timedOut = { ok: false, error: { code: 'TOOL_TIMEOUT', message: 'tool timed out' } }
+const timedOut = (sec: number): object => ({ ok: false, error: { code: 'TOOL_TIMEOUT', message: 'tool timed out', details: { timeout_sec: sec } } })
 /** Writes the pid of each process that it starts into a file of its name, then goes on. */
 const family = `
 def note(name):
@@ -36,7 +36,7 @@ const members = ['tool', 'child', 'session', 'daemon', 'stubborn']
 t.test('fault 1 after a timeout nothing of a call is left: no grandchild, no session, no daemon, no thread', openPython, async t => {
   const fixture = await createFixture(t)
   const config = { workspace: fixture.workspace }
-  t.same(await fixture.execute(`${family}\ntime.sleep(60)`, { timeoutMs: 4_000, config }), timedOut)
+  t.match(await fixture.execute(`${family}\ntime.sleep(60)`, { timeoutMs: 4_000, config }), timedOut(4))
   t.same(members.filter(name => isAlive(Number(fixture.written(name)))), [])
 })
 
@@ -64,8 +64,13 @@ t.test('fault 2 a daemon of a quick call, with sessions and descriptors of its o
 
 t.test('an endless loop, and one that refuses to be terminated, end at the timeout', python, async t => {
   const fixture = await createFixture(t)
-  t.same(await fixture.execute('while True: pass', { timeoutMs: 1_000 }), timedOut)
-  t.same(await fixture.execute('signal.signal(signal.SIGTERM, signal.SIG_IGN)\nwhile True: pass', { timeoutMs: 1_000 }), timedOut)
+  t.same(await fixture.execute('while True: pass', { timeoutMs: 1_000 }), timedOut(1))
+  t.same(await fixture.execute('signal.signal(signal.SIGTERM, signal.SIG_IGN)\nwhile True: pass', { timeoutMs: 1_000 }), timedOut(1))
+})
+
+t.test('X7 beside TOOL_TIMEOUT stands after how many seconds, and what the tool printed last', python, async t => {
+  const fixture = await createFixture(t)
+  t.match(await fixture.execute('print("begun", flush=True)\ntime.sleep(60)', { timeoutMs: 2_000 }), { error: { message: 'tool timed out', details: { timeout_sec: 2, stderr: 'begun' } } })
 })
 
 t.test('a tool has a short time to clean up at SIGTERM', python, async t => {
@@ -89,7 +94,7 @@ t.test('other calls live through the timeout of one', python, async t => {
   const fixture = await createFixture(t)
   fixture.source('tool.py', 'class Sample(Tool):\n    def execute(self, seconds):\n        time.sleep(seconds)\n        return "slept"')
   const [long, short] = await Promise.all([fixture.run({ arguments: { seconds: 60 }, timeoutMs: 1_000 }), fixture.run({ arguments: { seconds: 2 } })])
-  t.same(long, timedOut)
+  t.same(long, timedOut(1))
   t.equal(outputOf(short), 'slept')
 })
 

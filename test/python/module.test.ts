@@ -74,7 +74,7 @@ t.test('a module that is imported without end fails the call at its timeout, and
   fixture.source('endless.py', 'while True: pass')
   fixture.source('sound.py', toolClass('return 1'))
   const [endless, sound] = await Promise.all([fixture.run({ module: 'endless', timeoutMs: 1_500 }), fixture.run({ module: 'sound' })])
-  t.same(endless, { ok: false, error: { code: 'TOOL_TIMEOUT', message: 'tool timed out' } })
+  t.same(endless, { ok: false, error: { code: 'TOOL_TIMEOUT', message: 'tool timed out', details: { timeout_sec: 1.5 } } })
   t.equal(outputOf(sound), 1)
   t.match(fixture.logged, ["module 'endless' is still being imported"])
 })

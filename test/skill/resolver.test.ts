@@ -198,7 +198,7 @@ t.test('a resolver and its tool share the timeout of the call', async t => {
   const fixture = createFixture(t)
   fixture.skill('one', { 'tools.json': toolsFile([byScript]), 'scripts/resolve.sh': 'sleep 60' })
   const outcome = await fixture.call(await fixture.load({ allowScripts: true }), 'probe', { a: 'x' }, { timeoutMs: 200 })
-  t.same(outcome, { ok: false, error: { code: 'TOOL_TIMEOUT', message: 'tool timed out' } })
+  t.same(outcome, { ok: false, error: { code: 'TOOL_TIMEOUT', message: 'tool timed out', details: { timeout_sec: 0.2 } } })
   t.equal((await fixture.auditLines()).length, 1, 'the tool is not started')
 })
 

@@ -110,7 +110,7 @@ t.test('SC15 B17 output above the cap is counted and not kept', async t => {
 })
 
 t.test('SC15 B17 a tool that runs too long is TOOL_TIMEOUT', async t => {
-  t.same(await callScript(createFixture(t), 'sleep 60', { timeoutMs: 100 }), { ok: false, error: { code: 'TOOL_TIMEOUT', message: 'tool timed out' } })
+  t.same(await callScript(createFixture(t), 'sleep 60', { timeoutMs: 100 }), { ok: false, error: { code: 'TOOL_TIMEOUT', message: 'tool timed out', details: { timeout_sec: 0.1 } } })
 })
 
 t.test('X19 B17 the environment is PATH, HOME and a locale, and nothing else of the worker', t => {

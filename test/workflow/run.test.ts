@@ -106,7 +106,7 @@ t.test('RC43 cancelling a workflow cancels its steps, those that run and those t
 t.test('RC43 the time of a workflow bounds all of it', async t => {
   const job = await submit(client, { type: 'workflow.run', timeout_sec: 1, input: { workflow: 'naps' } })
   const failed = await reach(client, job.id, 'failed', 'succeeded')
-  t.match(failed, { status: 'failed', error: { code: 'TOOL_TIMEOUT', message: 'tool timed out' } }, JSON.stringify(failed.error))
+  t.match(failed, { status: 'failed', error: { code: 'TOOL_TIMEOUT', message: 'tool timed out', details: { timeout_sec: 1 } } }, JSON.stringify(failed.error))
   await waitFor('the steps have ended', async () => (await stepsOf(job.id)).every(step => ['cancelled', 'failed'].includes(step.status)))
 })
 

@@ -2,6 +2,7 @@ import type { Failure, Outcome, Success } from '../run/outcome.ts'
 import type { Captured } from '../process/end/capture.ts'
 import type { ProcessEnd } from '../process/run-process.ts'
 import { interruptionError } from '../run/interruption.ts'
+import { printedEnds } from './stream-end.ts'
 import { toolError } from './tool-error.ts'
 
 /** What a process's end is to the caller: what `readOutput` makes of stdout after exit status 0, else a failure. */
@@ -19,6 +20,6 @@ function processFailure (end: ProcessEnd, jobId: string): Failure {
     case 'unstarted':
       return { ok: false, error: ending.error }
     default:
-      return { ok: false, error: interruptionError(ending) }
+      return { ok: false, error: interruptionError(ending, printedEnds(end)) }
   }
 }

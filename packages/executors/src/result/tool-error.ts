@@ -1,10 +1,8 @@
 import { limits, type CallError } from '@toolyard/contract/terms'
 import type { Captured } from '../process/end/capture.ts'
 import { parseJson } from '../run/json.ts'
-import { decodePrefix, decodeSuffix, firstChars, lastChars } from '../run/utf8.ts'
-
-/** UTF-16 units of stderr that are a message, and of stdout that a failure shows beside its message. */
-const shownChars = 2_000
+import { decodePrefix, firstChars } from '../run/utf8.ts'
+import { shownChars, streamEnd } from './stream-end.ts'
 
 /**
  * The error of a tool that ended badly (AC17, X6): the string `error` of stderr's JSON object, with the object's other
@@ -15,18 +13,14 @@ export function toolError ({ stdout, stderr }: { stdout: Captured, stderr: Captu
   const [printed, said] = [decodePrefix(stdout.kept).text.trim(), stderr.kept.toString('utf8').trim()]
   const { message, details } = ownError(said) ?? { message: saidAtLast(stderr, said, jobId) || printed || ending }
   const whole = said === '' && stdout.end === undefined && printed.length <= limits.errorMessageChars
-  const all = { ...(printed === '' || whole ? {} : { stdout: endOf(stdout, printed) }), ...details }
+  const all = { ...(printed === '' || whole ? {} : { stdout: streamEnd(stdout) }), ...details }
   return { code: 'TOOL_FAILED', message: firstChars(message, limits.errorMessageChars), ...(Object.keys(all).length === 0 ? {} : { details: all }) }
 }
 
 /** What went wrong stands at the end, so of a long stderr that is the message. */
 function saidAtLast (stderr: Captured, said: string, jobId: string): string {
   if (stderr.end === undefined && said.length <= shownChars) return said
-  return `[the end of stderr; what came before is in the log: GET /v1/jobs/${jobId}/logs]\n${endOf(stderr, said)}`
-}
-
-function endOf ({ end }: Captured, text: string): string {
-  return lastChars(end === undefined ? text : decodeSuffix(end).trim(), shownChars)
+  return `[the end of stderr; what came before is in the log: GET /v1/jobs/${jobId}/logs]\n${streamEnd(stderr)}`
 }
 
 function ownError (text: string): { message: string, details?: object } | undefined {

@@ -1,5 +1,5 @@
-/** Why a run was ended from outside. */
-export type Interruption = { kind: 'timeout' } | { kind: 'abort', reason: unknown }
+/** Why a run was ended from outside; `afterMs` is the timeout. */
+export type Interruption = { kind: 'timeout', afterMs: number } | { kind: 'abort', reason: unknown }
 
 export interface Deadline {
   /** Fulfilled at the timeout or at the abort, whichever is first; never rejected. */
@@ -13,7 +13,7 @@ export function startDeadline (timeoutMs: number, signal: AbortSignal): Deadline
   let interrupt: (interruption: Interruption) => void = () => {}
   const interrupted = new Promise<Interruption>(resolve => { interrupt = resolve })
   const onAbort = (): void => { interrupt({ kind: 'abort', reason: signal.reason }) }
-  const timer = setTimeout(() => { interrupt({ kind: 'timeout' }) }, timeoutMs)
+  const timer = setTimeout(() => { interrupt({ kind: 'timeout', afterMs: timeoutMs }) }, timeoutMs)
   signal.addEventListener('abort', onAbort, { once: true })
   if (signal.aborted) onAbort()
   return {

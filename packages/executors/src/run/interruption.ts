@@ -2,11 +2,12 @@ import { callErrors, type CallError } from '@toolyard/contract/terms'
 import type { Interruption } from './deadline.ts'
 
 /**
- * What a caller is told of a run that was ended from outside: `TOOL_TIMEOUT` (X7), or the abort's own reason when that
- * is a call error (a worker that stops says `WORKER_LOST`), else `JOB_CANCELLED`.
+ * What a caller is told of a run that was ended from outside: `TOOL_TIMEOUT` (X7) with the ends of what it had
+ * printed, or the abort's own reason when that is a call error (a worker that stops says `WORKER_LOST`), else
+ * `JOB_CANCELLED`.
  */
-export function interruptionError (interruption: Interruption): CallError {
-  if (interruption.kind === 'timeout') return { code: 'TOOL_TIMEOUT', message: 'tool timed out' }
+export function interruptionError (interruption: Interruption, printed: { stderr?: string, stdout?: string } = {}): CallError {
+  if (interruption.kind === 'timeout') return { code: 'TOOL_TIMEOUT', message: 'tool timed out', details: { timeout_sec: interruption.afterMs / 1_000, ...printed } }
   return asCallError(interruption.reason) ?? { code: 'JOB_CANCELLED', message: 'Job was cancelled' }
 }
 

@@ -1,6 +1,7 @@
 import type { SkillResolver, SkillRun } from '@toolyard/manifests'
 import type { Failure } from '../run/outcome.ts'
 import type { ProcessEnd } from '../process/run-process.ts'
+import { printedEnds } from '../result/stream-end.ts'
 import { interruptionError } from '../run/interruption.ts'
 import { allowedCommand, type SkillCommand } from './allowed-command.ts'
 import type { Resolve } from './argv.ts'
@@ -59,11 +60,11 @@ async function scriptCommand (script: string, run: SkillRun, { path, sha256 }: {
   return program === undefined ? { kept: 'there is no sh' } : { program, name: 'sh', args: [file], ...(sha256 === undefined ? {} : { pin: { file, sha256 } }) }
 }
 
-function readAnswer ({ ending, stdout }: ProcessEnd): { text: string } | Kept | Failure {
+function readAnswer ({ ending, stdout, stderr }: ProcessEnd): { text: string } | Kept | Failure {
   switch (ending.kind) {
     case 'timeout':
     case 'abort':
-      return { ok: false, error: interruptionError(ending) }
+      return { ok: false, error: interruptionError(ending, printedEnds({ stdout, stderr })) }
     case 'signal':
       return { kept: `signal: ${ending.signal}` }
     case 'unstarted':

@@ -73,7 +73,7 @@ function answer (call: { command: string, args: string[] }, { ending, stdout, st
     case 'unstarted':
       throw new BuiltinFailure(ending.error.message, ending.error.code, ending.error.details as object | undefined)
     case 'timeout':
-      throw new BuiltinFailure('tool.exec timeout', 'TOOL_TIMEOUT', details)
+      throw new BuiltinFailure('tool.exec timeout', 'TOOL_TIMEOUT', { ...details, timeout_sec: ending.afterMs / 1_000 })
     case 'abort':
       throw new BuiltinFailure('Job was cancelled', 'JOB_CANCELLED')
   }

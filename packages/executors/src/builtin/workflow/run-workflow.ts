@@ -29,7 +29,7 @@ export function createRunWorkflow (readYaml: ReadYaml, threads: Threads): Builti
     try {
       refuseFailed(plan, progress, isLate)
       if (plan.steps.every(step => progress.byName.get(step.name)?.state === 'succeeded')) return await workflowAnswer(plan, progress, substitution)
-      if (isLate) throw lateFailure(plan, progress)
+      if (isLate) throw lateFailure(plan, progress, context.timeoutMs)
       for (const step of plan.steps) {
         if (!isReady(step, progress)) continue
         log(`step '${step.name}' is started: ${await startStep(step, plan, { steps, substitution })}`)
@@ -71,9 +71,9 @@ function refuseFailed (plan: WorkflowPlan, { byName }: StepProgress, isLate: boo
   }
 }
 
-function lateFailure (plan: WorkflowPlan, { byName }: StepProgress): BuiltinFailure {
+function lateFailure (plan: WorkflowPlan, { byName }: StepProgress, timeoutMs: number): BuiltinFailure {
   const unfinished = plan.steps.filter(({ name }) => byName.get(name)?.state !== 'succeeded').map(({ name }) => name)
-  return new BuiltinFailure('tool timed out', 'TOOL_TIMEOUT', { unfinished_steps: unfinished })
+  return new BuiltinFailure('tool timed out', 'TOOL_TIMEOUT', { timeout_sec: timeoutMs / 1_000, unfinished_steps: unfinished })
 }
 
 function isReady (step: PlannedStep, { byName }: StepProgress): boolean {

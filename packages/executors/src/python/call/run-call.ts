@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import type { Socket } from 'node:net'
 import type { Deadline } from '../../run/deadline.ts'
+import { createCapture, type Captured } from '../../process/end/capture.ts'
 import { drainPipes } from '../../process/end/drain.ts'
 import { createLineSplitter } from '../../process/end/lines.ts'
 import { enterGroups, type CallGroup } from '../../process/table/groups.ts'
@@ -35,7 +36,8 @@ export interface CallOptions {
 export interface CallEnd {
   ending: Exclude<ProcessEnding, { kind: 'unstarted' }> | ForkEnding
   reply: Reply
-  printedBytes: number
+  /** What it printed: how much, and the end of it. */
+  printed: Captured
 }
 
 interface Running {
@@ -55,14 +57,14 @@ export async function runCall (process: ForkedProcess, request: CallRequest, { d
   const { requests, replies, output } = process
   if (group !== undefined) await enterGroup(group, process)
   const lines = createLineSplitter(onLine)
-  let printedBytes = 0
+  const printed = createCapture(0)
   output.on('data', (chunk: Buffer) => {
-    printedBytes += chunk.length
+    printed.add(chunk)
     lines.add(chunk)
   })
   const reply = readReply(replies, request.max_bytes)
   const closed = Promise.all([closing(replies), closing(output)]).then((): true => true)
-  const run: Running = { process, reply, begun: performance.now(), printedBytes: () => printedBytes, closed }
+  const run: Running = { process, reply, begun: performance.now(), printedBytes: () => printed.totalBytes(), closed }
   requests.write(encodeFrame(request))
 
   const ending = await Promise.race([process.ended, deadline.interrupted])
@@ -73,7 +75,7 @@ export async function runCall (process: ForkedProcess, request: CallRequest, { d
   lines.end()
   process.release()
   if (survivors.length > 0) onSurvivors(survivors)
-  return { ending, reply, printedBytes }
+  return { ending, reply, printed: printed.read() }
 }
 
 async function enterGroup ({ members, limits }: CallGroup, { tree }: ForkedProcess): Promise<void> {

@@ -12,6 +12,7 @@ import type { ProcessEnd } from '../../process/run-process.ts'
 import { sandboxError } from '../../process/plan/start-error.ts'
 import { interruptionError } from '../../run/interruption.ts'
 import { readLargeOutput, type OutputReading } from '../../result/large-output.ts'
+import { printedEnds } from '../../result/stream-end.ts'
 import type { HostBox } from '../../sandbox/host-box.ts'
 import type { Threads } from '../../run/threads.ts'
 import type { Hosts } from '../host/hosts.ts'
@@ -69,12 +70,12 @@ export async function runPython (tool: Pick<Tool, 'name' | 'description'>, run: 
   }
 }
 
-async function endOf ({ ending, reply }: CallEnd, reading: OutputReading): Promise<Pick<RunEnd, 'ending' | 'outcome'>> {
+async function endOf ({ ending, reply, printed }: CallEnd, reading: OutputReading): Promise<Pick<RunEnd, 'ending' | 'outcome'>> {
   const told = async (): Promise<Outcome | undefined> => await reply.outcome(task => readLargeOutput(task, reading))
   switch (ending.kind) {
     case 'timeout':
     case 'abort':
-      return { ending, outcome: { ok: false, error: interruptionError(ending) } }
+      return { ending, outcome: { ok: false, error: interruptionError(ending, printedEnds({ stderr: printed })) } }
     case 'lost':
       return { ending: { kind: 'signal', signal: 'SIGKILL' }, outcome: await told() ?? failure({ code: 'INTERNAL', message: 'the Python host ended while the tool ran' }) }
     case 'unboxed': {
@@ -98,7 +99,7 @@ function processEnd ({ ending, call }: RunEnd, begun: number): ProcessEnd {
   return {
     ending,
     stdout: { kept: Buffer.alloc(keptBytes), totalBytes },
-    stderr: { kept: Buffer.alloc(0), totalBytes: call?.printedBytes ?? 0 },
+    stderr: call?.printed ?? { kept: Buffer.alloc(0), totalBytes: 0 },
     ms: performance.now() - begun
   }
 }

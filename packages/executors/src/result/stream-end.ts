@@ -1,0 +1,19 @@
+import type { Captured } from '../process/end/capture.ts'
+import { decodeSuffix, lastChars } from '../run/utf8.ts'
+
+/** UTF-16 units of a stream that an error shows. */
+export const shownChars = 2_000
+/** More than enough for them, whatever the letters and the white space behind them. */
+const readBytes = 16_384
+
+/** The last characters of what a tool printed, without the white space around them. */
+export function streamEnd ({ kept, end }: Captured): string {
+  return lastChars(decodeSuffix(end ?? kept.subarray(-readBytes)).trim(), shownChars)
+}
+
+/** The ends of both streams of a tool that was stopped; a blank one is left out. */
+export function printedEnds (streams: { stderr: Captured, stdout?: Captured }): { stderr?: string, stdout?: string } {
+  const stderr = streamEnd(streams.stderr)
+  const stdout = streams.stdout === undefined ? '' : streamEnd(streams.stdout)
+  return { ...(stderr === '' ? {} : { stderr }), ...(stdout === '' ? {} : { stdout }) }
+}
