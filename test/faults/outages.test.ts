@@ -17,9 +17,9 @@ t.test('a worker is killed and started again: the next batch is served', async t
 
 t.test('the job of a killed worker fails with WORKER_LOST and is not run again', async t => {
   const service = await startService(t, { files: programs, tools: entries })
-  const { results: [result] } = await service.client.batch([{ call_id: 'a', name: 'nap', arguments: { ms: 15_000 } }], { mode: 'async' })
+  const { results: [result] } = await service.client.batch([{ call_id: 'a', name: 'nap', arguments: { ms: 15_000, mark: 'lost-runs' } }], { mode: 'async' })
   const job = async (): Promise<JobResponse['job']> => (await service.client.request<JobResponse>(`/v1/jobs/${result?.job_id}`)).body.job
-  await waitFor('the job runs', async () => (await job()).status === 'running')
+  await waitFor('the tool runs', () => existsSync(join(service.dir, 'workspace/lost-runs')))
   await service.workers[0]?.stop('SIGKILL')
   await service.startWorker()
   await waitFor('the job has failed', async () => (await job()).status === 'failed')
