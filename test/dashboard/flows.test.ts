@@ -1,20 +1,16 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import t from 'tap'
 import { reach, submit, list } from '../jobs/submission.ts'
 import { startService } from '../support/service.ts'
 import { openVisit } from './visitor.ts'
 
-const workflow = `
-workflows:
-  mixed:
-    steps:
-      - {name: here, tool: fails}
-      - {name: there, tool: fails, queue: hidden}
-`
+const hostile = join(import.meta.dirname, '../../../samples/hostile')
 const narrow = 'test-narrow-key-0123456789'
 const service = await startService(t, {
-  files: { 'tools/bin/fails': '#!/bin/sh\necho "the password hunter2 is wrong" >&2\nexit 1\n', 'workspace/workflows.yaml': workflow },
-  tools: [{ name: 'fails', description: 'fails', schema: { type: 'object' }, command: ['./tools/bin/fails'] }],
+  files: { 'workspace/workflows.yaml': readFileSync(join(hostile, 'workflows.yaml'), 'utf8') },
   env: {
+    TOOL_MANIFESTS: join(hostile, 'tools.json'),
     REDACT: 'hunter\\d+',
     API_KEYS_JSON: JSON.stringify([
       { name: 'admin', key: 'test-admin-key-0123456789', role: 'admin' },
