@@ -59,7 +59,7 @@ t.test('P25 PC6 what another file overrides is imported all the same, and its fa
   const { ok, findings } = await validateManifests(['a.json', 'b.json'].map(name => join(directory, name)), {
     tryImports: async tools => {
       tried.push(...tools.map(({ source }) => source.file))
-      return tools.map(tool => ({ tool, what: 'module' as const, reason: 'ModuleNotFoundError' }))
+      return { faults: tools.map(tool => ({ tool, what: 'module' as const, reason: 'ModuleNotFoundError' })), signatures: [] }
     }
   })
   t.strictSame([ok, tried], [false, [join(directory, 'a.json')]])
@@ -72,6 +72,30 @@ t.test('AC2 AC10 PC6 a validation of commands tells every fault and every warnin
   t.strictSame(findings.map(({ severity, rule }) => `${severity} ${rule}`).sort(), [
     'error AC10', 'error AC10', 'error AC10', 'error A33', 'error A36', 'error A6', 'error A6', 'error AC8', 'error fault 48', 'warning X21', 'warning X21'
   ].sort())
+})
+
+t.test('AC10 PC6 all wrong types of an entry of commands are told at once, each item of a list too', async t => {
+  const wrong = { name: 5, description: 5, schema: [], command: ['x', 5, 6], timeoutSec: 'a', envPassthrough: [1, 'A', 2], permissions: 'x', sha256: 5, enabled: 'x', disabled: 1, override: 'y', idempotent: 0 }
+  const directory = project(t, { 'a.json': { tools: [wrong] } })
+  const { findings } = await validateManifests([join(directory, 'a.json')])
+  const text = (name: string): string => `parse manifest: tools[0].${name} must be a string`
+  const flag = (name: string): string => `parse manifest: tools[0].${name} must be true or false`
+  t.strictSame(findings.map(({ message }) => message), [
+    text('name'), text('description'), 'parse manifest: tools[0].schema must be an object', text('command[1]'), text('command[2]'), 'parse manifest: tools[0].timeoutSec must be an integer',
+    text('envPassthrough[0]'), text('envPassthrough[2]'), 'parse manifest: tools[0].permissions must be an array of strings', text('sha256'),
+    flag('enabled'), flag('disabled'), flag('override'), flag('idempotent')
+  ])
+})
+
+t.test('P20 X17 all wrong types of an entry of a tool manifest are told at once', async t => {
+  const inputs = { a: 5, b: { type: 7, required: 'x', description: 4, enum: 5, items: 5, properties: { c: 5 } } }
+  const wrong = { name: 5, description: 5, module: 5, class_name: 5, permissions: [1], inputs, outputs: 5, runtime: { timeout_seconds: 'x', concurrency: 5 }, notes: 5, config: 5, enabled: 'x', idempotent: 5, sha256: 5 }
+  const directory = project(t, { 'a.json': manifestOf(wrong) })
+  const { findings } = await validateManifests([join(directory, 'a.json')])
+  t.strictSame(findings.map(({ message }) => /^tools\[0\]\.(\S+) must /.exec(message)?.[1]), [
+    'name', 'description', 'module', 'class_name', 'permissions', 'inputs.a', ...['type', 'required', 'description', 'enum', 'items', 'properties.c'].map(name => `inputs.b.${name}`), 'outputs',
+    'runtime.timeout_seconds', 'runtime.concurrency', 'notes', 'config', 'enabled', 'idempotent', 'sha256'
+  ])
 })
 
 t.test('PC6 P8 a validation of a tool manifest tells what ends its loading, and everything else', async t => {

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { ImportFault, Tool } from '@toolyard/manifests'
+import type { ModuleTries, Tool } from '@toolyard/manifests'
 import { toolEnvironment } from './run/environment.ts'
 import { createMarks } from './process/table/mark.ts'
 import { openSandbox } from './open-sandbox.ts'
@@ -16,8 +16,7 @@ export interface TryOptions extends Pick<SandboxOptions, 'env' | 'hidden' | 'def
 }
 
 /** What came of them. */
-export interface ImportTries {
-  faults: ImportFault[]
+export interface ImportTries extends ModuleTries {
   /** Why nothing was imported; undefined: it was. */
   skipped?: string
 }
@@ -29,23 +28,29 @@ export interface ImportTries {
  * `evenInTheOpen`. What is wrong with the machine, such as a missing Python, is the reason of each tool's fault.
  */
 export async function tryImports (tools: readonly Tool[], options: TryOptions): Promise<ImportTries> {
-  if (tools.every(tool => tool.run.kind !== 'python')) return { faults: [] }
+  if (tools.every(tool => tool.run.kind !== 'python')) return { faults: [], signatures: [] }
   const workspaceDir = await mkdtemp(join(tmpdir(), 'toolyard-try-'))
   const sandbox = await openSandbox({ ...options, mode: 'auto', workspaceDir, python: true })
   try {
-    if (sandbox.report.level !== 'full' && !options.evenInTheOpen) return { faults: [], skipped: gaps(sandbox) }
-    return { faults: await tryAll(tools, { sandbox, workspaceDir, env: options.env }) }
+    if (sandbox.report.level !== 'full' && !options.evenInTheOpen) return { faults: [], signatures: [], skipped: gaps(sandbox) }
+    return await tryAll(tools, { sandbox, workspaceDir, env: options.env })
   } finally {
     sandbox.close()
     await rm(workspaceDir, { recursive: true, force: true })
   }
 }
 
-async function tryAll (tools: readonly Tool[], { sandbox, workspaceDir, env }: { sandbox: Sandbox, workspaceDir: string, env: NodeJS.ProcessEnv }): Promise<ImportFault[]> {
+async function tryAll (tools: readonly Tool[], { sandbox, workspaceDir, env }: { sandbox: Sandbox, workspaceDir: string, env: NodeJS.ProcessEnv }): Promise<ModuleTries> {
   const hosts = createHosts({ env: toolEnvironment([], env).variables, workspaceDir, marks: createMarks(), onSurvivors: () => {}, onHostEnd: () => {}, groupMembers: [] })
   try {
-    const tried = await tryModule(tools, { hosts, workspaceDir, boxOf: tool => sandbox.tryBoxOf(tool), hasNetwork: tool => sandbox.permissionsOf(tool).includes('network') })
-    return tried.flatMap(({ fault }) => fault ?? [])
+    const tried = await tryModule(tools, { hosts, workspaceDir, boxOf: tool => sandbox.tryBoxOf(tool), hasNetwork: tool => sandbox.permissionsOf(tool).includes('network'), signatures: true })
+    return {
+      faults: tried.flatMap(({ fault }) => fault ?? []),
+      signatures: tools.flatMap((tool, at) => {
+        const parameters = tried[at]?.signature
+        return parameters === undefined ? [] : [{ tool, parameters }]
+      })
+    }
   } finally {
     await hosts.close()
   }

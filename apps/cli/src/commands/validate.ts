@@ -47,14 +47,15 @@ Exit status: 0 without errors, 1 with errors, 2 for a command line that makes no
 async function importer (settings: Settings, evenInTheOpen: boolean): Promise<NonNullable<ValidationOptions['tryImports']>> {
   const [{ tryImports }, { programPaths }, { serviceFilesOf }] = await Promise.all([import('@toolyard/executors'), import('@toolyard/runtime/install'), import('@toolyard/runtime')])
   return async tools => {
-    if (tools.every(({ run }) => run.kind !== 'python')) return []
+    const none = { faults: [], signatures: [] }
+    if (tools.every(({ run }) => run.kind !== 'python')) return none
     if ((await programPaths('python3', process.env)).length === 0) {
       complain('toolyard validate: there is no python3 on the PATH, so that modules are not imported.')
-      return []
+      return none
     }
-    const { faults, skipped } = await tryImports(tools, { env: process.env, hidden: serviceFilesOf(settings, process.env), defaultPermissions: settings.TOOL_DEFAULT_PERMISSIONS, evenInTheOpen })
+    const { skipped, ...tries } = await tryImports(tools, { env: process.env, hidden: serviceFilesOf(settings, process.env), defaultPermissions: settings.TOOL_DEFAULT_PERMISSIONS, evenInTheOpen })
     if (skipped !== undefined) complain(`toolyard validate: modules are not imported, since ${skipped}. --import imports them in the open.`)
-    return faults
+    return tries
   }
 }
 

@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises'
 import { boundLayer, openSandbox, tryImports } from '@toolyard/executors'
-import { validateManifests, type ImportFault, type Tool } from '@toolyard/manifests'
+import { validateManifests, type ModuleTries, type Tool } from '@toolyard/manifests'
 import { checkRedis, connectRedis, isConnected } from '@toolyard/queue'
 import { findRedisServer } from '@toolyard/queue/server'
 import { findRedisTarget, loadEnvFile, readSettings, serviceFilesOf, settingWarnings, toolSourcesOf, type Settings } from '@toolyard/runtime'
@@ -70,10 +70,10 @@ async function examineManifests (settings: Settings): Promise<Check[]> {
   const { manifests, skills } = toolSourcesOf(settings, process.env)
   const python = (await programPaths('python3', process.env)).length > 0
   const checks: Check[] = []
-  const tryAll = async (tools: readonly Tool[]): Promise<readonly ImportFault[]> => {
-    const { faults, skipped } = await tryImports(tools, { env: process.env, hidden: serviceFilesOf(settings, process.env), defaultPermissions: settings.TOOL_DEFAULT_PERMISSIONS, evenInTheOpen: false })
+  const tryAll = async (tools: readonly Tool[]): Promise<ModuleTries> => {
+    const { skipped, ...tries } = await tryImports(tools, { env: process.env, hidden: serviceFilesOf(settings, process.env), defaultPermissions: settings.TOOL_DEFAULT_PERMISSIONS, evenInTheOpen: false })
     if (skipped !== undefined) checks.push({ subject: 'Python modules', verdict: 'warning', detail: `not imported: ${skipped}` })
-    return faults
+    return tries
   }
   const validation = await validateManifests([...manifests], { strict: false, skills, ...(python ? { tryImports: tryAll } : {}) })
   const findings = validation.findings.filter(({ severity }) => severity !== 'note')

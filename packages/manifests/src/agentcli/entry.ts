@@ -5,6 +5,7 @@ import { isLimit, limitNames, limitsOf, limitText } from '../program/limit-field
 import type { ToolLimits } from '../tool/tool.ts'
 import { ManifestFault, type DocumentPath } from '../finding/finding.ts'
 import { manifestLimits } from '../tool/limits.ts'
+import { isSchemaObject } from '../schema/check.ts'
 import { AgentcliTool } from './definition.ts'
 import { folded } from './folded.ts'
 
@@ -74,10 +75,10 @@ export function attempt<T> (read: () => T, faults: ManifestFault[]): T | undefin
 
 function decodeEntry (entry: unknown, path: DocumentPath, faults: ManifestFault[]): AgentcliEntry {
   const fields = entry === null ? new Map<string, unknown>() : fieldsOf(entry, path)
-  const at = <Name extends keyof AgentcliTool>(name: Name) => attempt(() => decodeField(name, fields, path), faults)
+  const at = <Name extends keyof AgentcliTool>(name: Name) => decodeField(name, { fields, path, faults })
   const timeoutSec = at('timeoutSec') ?? 0
   if (!Number.isSafeInteger(timeoutSec)) faults.push(wrongType([...path, 'timeoutSec'], typeNames.integer))
-  return {
+  const decoded = {
     name: at('name') ?? '',
     description: at('description') ?? '',
     schema: fields.get('schema'),
@@ -92,6 +93,9 @@ function decodeEntry (entry: unknown, path: DocumentPath, faults: ManifestFault[
     override: at('override') ?? false,
     idempotent: at('idempotent') ?? false
   }
+  // That of an entry without other faults is judged with the schemas (A6), and takes away this entry alone.
+  if (faults.length > 0 && decoded.schema !== undefined && !isSchemaObject(decoded.schema)) faults.push(wrongType([...path, 'schema'], 'an object'))
+  return decoded
 }
 
 function decodeLimits (fields: Fields, path: DocumentPath, faults: ManifestFault[]): ToolLimits | undefined {
@@ -113,17 +117,19 @@ function fieldsOf (value: unknown, path: DocumentPath): Fields {
 const typeNames = { string: 'a string', array: 'an array of strings', integer: 'an integer', boolean: 'true or false' } as const
 
 /** Types alone are compared here: what else the definition asks for has texts of its own, which come later. */
-function decodeField<Name extends keyof AgentcliTool> (name: Name, fields: Fields, path: DocumentPath): AgentcliTool[Name] | undefined {
+function decodeField<Name extends keyof AgentcliTool> (name: Name, { fields, path, faults }: { fields: Fields, path: DocumentPath, faults: ManifestFault[] }): AgentcliTool[Name] | undefined {
   const raw = fields.get(folded(name))
   if (raw === undefined) return undefined
   // `null` inside a list is an empty string, as in Go.
   const value: unknown = Array.isArray(raw) ? raw.map((item: unknown) => item ?? '') : raw
   const definition: TSchema = AgentcliTool.properties[name]
-  const error = Check(definition, value) ? undefined : Errors(definition, value)[1].find(({ keyword }) => keyword === 'type')
-  if (error === undefined) return value as AgentcliTool[Name]
-  const { type } = error.params as { type: keyof typeof typeNames }
-  const item = /^\/(\d+)$/.exec(error.instancePath)?.[1]
-  throw wrongType([...path, name, ...item === undefined ? [] : [Number(item)]], typeNames[type])
+  const errors = Check(definition, value) ? [] : Errors(definition, value)[1].filter(({ keyword }) => keyword === 'type')
+  for (const { params, instancePath } of errors) {
+    const { type } = params as { type: keyof typeof typeNames }
+    const item = /^\/(\d+)$/.exec(instancePath)?.[1]
+    faults.push(wrongType([...path, name, ...item === undefined ? [] : [Number(item)]], typeNames[type]))
+  }
+  return errors.length === 0 ? value as AgentcliTool[Name] : undefined
 }
 
 function wrongType (path: DocumentPath, wanted: string): ManifestFault {

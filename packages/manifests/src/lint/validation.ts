@@ -5,6 +5,7 @@ import { readManifestText } from '../document/manifest-file.ts'
 import { lintForModels } from './lint.ts'
 import { loadRegistry, type Registry } from '../registry/registry.ts'
 import type { SkillOptions } from '../skill/tools/options.ts'
+import { signatureFindings, type ExecuteSignature } from '../tool-manifest/signature.ts'
 import type { Tool } from '../tool/tool.ts'
 
 /** How strict a validation is. */
@@ -14,7 +15,14 @@ export interface ValidationOptions {
   /** What the operator decided about skills. */
   skills?: Partial<SkillOptions>
   /** Loads what tools run, to see whether it can be loaded: Python modules and their classes. Default: nothing is run. */
-  tryImports?: (tools: readonly Tool[]) => Promise<readonly ImportFault[]>
+  tryImports?: (tools: readonly Tool[]) => Promise<ModuleTries>
+}
+
+/** What came of loading what tools run. */
+export interface ModuleTries {
+  faults: readonly ImportFault[]
+  /** Of those without a fault, as far as they can be told. */
+  signatures: readonly ExecuteSignature[]
 }
 
 /** What a validation found. */
@@ -39,11 +47,13 @@ export async function validateManifests (paths: readonly string[], { strict = fa
   // Those of all layers: what a later one replaces is broken all the same.
   const judgedByText = new Set(registry.findings.filter(isClassFault).map(placeOfEntry))
   const tried = registry.imported(tool => judgedByText.has(placeOfEntry(tool.source))).map(({ tool }) => tool)
-  const faults = (await tryImports?.(tried))?.map(importFinding) ?? []
+  const tries = await tryImports?.(tried)
+  const faults = tries?.faults.map(importFinding) ?? []
+  const unfit = tries?.signatures.flatMap(signatureFindings) ?? []
   // What an import says is more than what the text of the module does: it may have raised before its class.
   const known = new Set(faults.map(placeOfEntry))
   const read = registry.findings.filter(finding => !isClassFault(finding) || !known.has(placeOfEntry(finding)))
-  const found = [...read, ...lintForModels(registry), ...faults].map(finding => judged(finding, strict))
+  const found = [...read, ...lintForModels(registry), ...faults, ...unfit].map(finding => judged(finding, strict))
   const findings = await located(found, registry)
   return { ok: findings.every(({ severity }) => severity !== 'error'), findings, files: registry.files }
 }

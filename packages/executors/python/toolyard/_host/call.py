@@ -1,7 +1,8 @@
 """
 One call, in a process of its own.
 
-    worker: {"class", "name", "description", "config", "arguments", "cwd", "max_bytes"}; null for arguments: only construct it
+    worker: {"class", "name", "description", "config", "arguments", "cwd", "max_bytes"}; null for arguments: only construct it,
+            and return the signature of its execute, if any byte of it is wanted
     call:   {"returned": 17}, then its JSON as a frame, cut at max_bytes; 17 is the whole size
             {"failed": {"code", "message", "type", "network"}}; network: whether it comes of a network that is not there
             nothing: the tool ended the process itself, and how it ended is the result
@@ -75,7 +76,7 @@ def _run(module: ModuleType, request: dict[str, Any]) -> bytes:
         raise Failed("TOOL_UNAVAILABLE", f"the working directory cannot be entered: {error.strerror}") from None
     tool = _construct(module, request)
     if request["arguments"] is None:
-        return b"null"
+        return _signature(tool) if request["max_bytes"] else b"null"
     value = _execute(tool, request["arguments"])
     try:
         return to_json(value)
@@ -99,6 +100,17 @@ def _construct(module: ModuleType, request: dict[str, Any]) -> Any:
     except BaseException as error:
         message = f"class '{tool_class.__name__}' cannot be constructed: {describe(error)}"
         raise Failed("TOOL_UNAVAILABLE", message, error) from None
+
+
+def _signature(tool: Any) -> bytes:
+    """The parameters of `execute`, without annotations and defaults, which are the tool's own; null where they can't be told."""
+    import inspect
+
+    try:
+        parameters = inspect.signature(tool.execute).parameters.values()
+        return to_json([{"name": each.name, "kind": each.kind.name, "optional": each.default is not each.empty} for each in parameters])
+    except Exception:
+        return b"null"
 
 
 def _execute(tool: Any, arguments: dict[str, Any]) -> Any:

@@ -1,13 +1,16 @@
 import type { CallError } from '@toolyard/contract'
-import type { ImportFault, PythonRun, Tool } from '@toolyard/manifests'
+import type { ExecuteParameter, ImportFault, PythonRun, Tool } from '@toolyard/manifests'
 import { startDeadline } from '../../run/deadline.ts'
 import type { HostBox } from '../../sandbox/host-box.ts'
 import type { Hosts } from '../host/hosts.ts'
 import { openCall } from '../call/open-call.ts'
 import { runCall, type CallEnd } from '../call/run-call.ts'
+import { readSignature } from './signature.ts'
 
 /** For one tool: its import, and the construction of its class. */
 const timeoutMs = 90_000
+/** Of a signature as JSON: enough for some hundred parameters. */
+const signatureBytes = 32_768
 
 /** What a try works with. */
 export interface ImportTry {
@@ -17,11 +20,15 @@ export interface ImportTry {
   boxOf: (tool: Tool) => HostBox | undefined
   /** Whether calls of the tool have the network. */
   hasNetwork: (tool: Tool) => boolean
+  /** Whether the signature of `execute` is wanted too. */
+  signatures?: boolean
 }
 
 /** What came of a try: the module is there, and its class can be constructed, unless there is a fault. */
 export interface Tried {
   fault?: ImportFault
+  /** What `execute` takes, where it was wanted and could be told. */
+  signature?: ExecuteParameter[]
   /**
    * Why the fault may be none of the tool: this machine is out of something at the moment, the try was given up, or it
    * had no network where the tool's calls have it.
@@ -43,7 +50,7 @@ export async function tryModule (tools: readonly Tool[], options: ImportTry): Pr
 }
 
 /** Imports the module of one tool as its first call would, and constructs its class (P16, P17, P29, X16); executes nothing. */
-async function tryTool ({ tool, run }: { tool: Tool, run: PythonRun }, { hosts, boxOf, hasNetwork, workspaceDir }: ImportTry): Promise<Tried> {
+async function tryTool ({ tool, run }: { tool: Tool, run: PythonRun }, { hosts, boxOf, hasNetwork, workspaceDir, signatures = false }: ImportTry): Promise<Tried> {
   const deadline = startDeadline(timeoutMs, new AbortController().signal)
   const box = boxOf(tool)
   const misses = (lacksNetwork: boolean | undefined): boolean => lacksNetwork === true && box !== undefined && hasNetwork(tool)
@@ -54,12 +61,12 @@ async function tryTool ({ tool, run }: { tool: Tool, run: PythonRun }, { hosts, 
       return tried({ tool, what: 'module', reason }, misses(opened.lacksNetwork) ? 'network' : doubtOf(opened.error))
     }
     if (opened.kind !== 'opened') return tried({ tool, what: 'module', reason: tooLong }, 'slow')
-    const request = { class: run.className ?? null, name: tool.name, description: tool.description, config: run.config, arguments: null, cwd: workspaceDir, max_bytes: 0 }
+    const request = { class: run.className ?? null, name: tool.name, description: tool.description, config: run.config, arguments: null, cwd: workspaceDir, max_bytes: signatures ? signatureBytes : 0 }
     const call = await runCall(opened.process, request, { deadline, onLine: () => {}, onSurvivors: () => {}, group: undefined })
-    // What a try returns is never looked at.
+    // What a try returns is at most a signature.
     const outcome = await call.reply.outcome(() => Promise.resolve({ ok: true, output: undefined }))
     if (outcome === undefined) return unanswered(tool, call)
-    if (outcome.ok) return {}
+    if (outcome.ok) return signatures ? readSignature(outcome.output) : {}
     const { error } = outcome
     const what = (error.details as { type?: unknown } | undefined)?.type === undefined ? 'class' : 'construction'
     return tried({ tool, what, reason: error.message }, misses(call.reply.lacksNetwork()) ? 'network' : doubtOf(error))
