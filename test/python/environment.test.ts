@@ -20,3 +20,11 @@ t.test('X19 a tool sees PATH, HOME and a locale, and nothing else of the environ
   if (process.platform === 'linux') t.same(atStart.split('\0').filter(line => line !== '').sort(), Object.entries(tool).map(([name, value]) => `${name}=${value}`).sort())
   t.end()
 })
+
+t.test('a tool that misses a variable is told that Python tools get none, and where to put the value', python, async t => {
+  const fixture = await createFixture(t, { env: { ...process.env, CITY_TOKEN: 'hidden' } })
+  t.same(await fixture.execute('return os.environ["CITY_TOKEN"]'), {
+    ok: false,
+    error: { code: 'TOOL_FAILED', message: 'KeyError: \'CITY_TOKEN\'', details: { type: 'KeyError', hint: 'If CITY_TOKEN is an environment variable: tools of this kind get none but PATH, HOME and LANG. Give it as a parameter or in "config".' } }
+  })
+})

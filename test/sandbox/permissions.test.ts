@@ -53,3 +53,13 @@ void t.test('A41 a box adds nothing to the environment of a tool', { skip }, asy
   // The runner of these tests adds variables of its own to every process.
   t.strictSame(variables.filter(name => /^[A-Z_]+$/.test(name) && !name.includes('TAP')).sort(), ['HOME', 'LANG', 'PATH'])
 })
+
+void t.test('P18 a refused write and a missing network are told with the permission that would open them', { skip }, async t => {
+  const tools = await boxedTools(t)
+  const hint = (text: string): object => ({ ok: false, error: { code: 'TOOL_FAILED', details: { hint: text } } })
+  const connect = 'require("net").connect(9, "192.0.2.1").on("error", error => { console.error(error.message); process.exit(1) })'
+  t.match(await tools.shell('echo x > new'), hint('The tool may not write: "write_files" in its "permissions" lets it write to the workspace.'))
+  t.match(await tools.run({ program: process.execPath, args: ['-e', connect] }), hint('The tool has no network: "network" in its "permissions" gives it one.'))
+  const held = await tools.shell('echo "EROFS, Connection refused" >&2; exit 1', { permissions: ['write_files', 'network'] })
+  t.strictSame(held, { ok: false, error: { code: 'TOOL_FAILED', message: 'EROFS, Connection refused' } })
+})

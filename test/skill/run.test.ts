@@ -109,6 +109,10 @@ t.test('SC15 B17 output above the cap is counted and not kept', async t => {
   t.same(outcome, { ok: true, output: '123456789', cut: { bytes: 20, storedBytes: 9 } })
 })
 
+t.test('a tool that misses a variable is told that skills get none', async t => {
+  t.match(await callScript(createFixture(t), 'set -u; echo $CITY_TOKEN'), { ok: false, error: { details: { hint: 'If CITY_TOKEN is an environment variable: tools of this kind get none but PATH, HOME and LANG. Give it as a parameter.' } } })
+})
+
 t.test('SC15 B17 a tool that runs too long is TOOL_TIMEOUT', async t => {
   t.same(await callScript(createFixture(t), 'sleep 60', { timeoutMs: 100 }), { ok: false, error: { code: 'TOOL_TIMEOUT', message: 'tool timed out', details: { timeout_sec: 0.1 } } })
 })

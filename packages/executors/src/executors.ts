@@ -17,6 +17,7 @@ import { createHosts } from './python/host/hosts.ts'
 import { createOutputCheck, type CompileSchema } from './python/call/outputs.ts'
 import { runPython } from './python/call/run-python.ts'
 import { tryModule, type Tried } from './python/try/try-module.ts'
+import { withHint } from './result/hint.ts'
 import { interruptionError } from './run/interruption.ts'
 import { openLimits, softLimits } from './sandbox/limits.ts'
 import type { Sandbox } from './sandbox/sandbox.ts'
@@ -108,7 +109,8 @@ export function createExecutors (options: ExecutorOptions): Executors {
     const group = tool.limits === undefined ? undefined : options.sandbox?.groups?.groupOf(tool.limits, tool.run.kind === 'python' ? 'nest' : 'box')
     const toolHost = { ...host, audit, maxOutputBytes, ...(box === undefined ? limitOf(tool) : { box }), ...(group === undefined ? {} : { group }) }
     try {
-      return await runKind(tool, args, context, { toolHost, audit, maxOutputBytes })
+      const outcome = await runKind(tool, args, context, { toolHost, audit, maxOutputBytes })
+      return withHint(outcome, tool, options.sandbox?.levelOf(tool) === 'none' ? undefined : options.sandbox?.permissionsOf(tool))
     } finally {
       await group?.remove()
     }

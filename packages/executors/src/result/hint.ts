@@ -1,0 +1,41 @@
+import type { Permission } from '@toolyard/contract'
+import { isSecretVariable } from '@toolyard/contract/terms'
+import type { Tool } from '@toolyard/manifests'
+import type { Outcome } from '../run/outcome.ts'
+
+const refusedWrite = /read-only file system|\bEROFS\b|readonly database/i
+const noNetwork = /\b(?:ENETUNREACH|EHOSTUNREACH|ECONNREFUSED|EAI_AGAIN|ENOTFOUND|gaierror)\b|network is unreachable|no route to host|connection refused|name resolution|name or service not known|could not resolve host/i
+/** How programs say that a variable isn't there: shells, Python, and what authors write. */
+const missingVariable = [
+  /(?:^|[\s:])([A-Z][A-Z0-9_]+): (?:unbound variable|parameter (?:null or )?not set)/m,
+  /\bKeyError: '([A-Z][A-Z0-9_]+)'/,
+  /\benvironment variable:? ["'`$]?([A-Z][A-Z0-9_]+)\b/i,
+  /(?:^|[\s:"'`$])([A-Z][A-Z0-9]*_[A-Z0-9_]+)["'`]? (?:environment variable )?(?:is |was )?(?:not set|not defined|unset|undefined|missing|required|must be set)/m
+]
+const always = ['PATH', 'HOME', 'LANG']
+
+/**
+ * Adds `details.hint` to a failure that reads like something the tool may not do: the permission or the field that
+ * would open it. A hint of the tool's own stays. It is made from the tool's words and its manifest alone, so that it
+ * tells nothing of the variables that the service has.
+ *
+ * @param held the permissions that the sandbox enforces; undefined for a tool that runs in the open
+ */
+export function withHint (outcome: Outcome, tool: Tool, held: readonly Permission[] | undefined): Outcome {
+  if (outcome.ok || !['TOOL_FAILED', 'TOOL_UNAVAILABLE'].includes(outcome.error.code)) return outcome
+  const details = outcome.error.details as object | undefined
+  if (details !== undefined && Object.hasOwn(details, 'hint')) return outcome
+  const hint = hintOf(outcome.error.message, tool, held)
+  return hint === undefined ? outcome : { ...outcome, error: { ...outcome.error, details: { ...details, hint } } }
+}
+
+function hintOf (message: string, { run }: Tool, held: readonly Permission[] | undefined): string | undefined {
+  if (run.kind !== 'command' && run.kind !== 'skill' && run.kind !== 'python') return undefined
+  if (held?.includes('write_files') === false && refusedWrite.test(message)) return 'The tool may not write: "write_files" in its "permissions" lets it write to the workspace.'
+  if (held?.includes('network') === false && noNetwork.test(message)) return 'The tool has no network: "network" in its "permissions" gives it one.'
+  const variable = missingVariable.map(pattern => pattern.exec(message)?.[1]).find(name => name !== undefined)
+  if (variable === undefined || always.includes(variable) || isSecretVariable(variable)) return undefined
+  if (run.kind !== 'command') return `If ${variable} is an environment variable: tools of this kind get none but PATH, HOME and LANG. Give it as a parameter${run.kind === 'python' ? ' or in "config"' : ''}.`
+  if (run.envPassthrough.includes(variable)) return undefined
+  return `If ${variable} is an environment variable: the tool gets those alone that "envPassthrough" of its manifest entry names.`
+}

@@ -1,0 +1,31 @@
+import t from 'tap'
+import type { Outcome } from '@toolyard/executors'
+import { createFixture } from './fixture.ts'
+
+const hintOf = (outcome: Outcome): unknown => outcome.ok ? 'it succeeded' : (outcome.error.details as { hint?: unknown } | undefined)?.hint
+
+t.test('a tool that misses a variable is told of envPassthrough, whether the service has the variable or not', async t => {
+  const scripts = ['set -u; echo $CITY_TOKEN', 'echo "CITY_TOKEN is not set" >&2; exit 1', 'echo "KeyError: \'CITY_TOKEN\'" >&2; exit 1', 'echo "missing environment variable CITY_TOKEN" >&2; exit 1']
+  for (const env of [{}, { CITY_TOKEN: 'hidden' }]) {
+    const fixture = createFixture(t, { env: { PATH: '/usr/bin:/bin', ...env } })
+    for (const script of scripts) {
+      t.equal(hintOf(await fixture.runShell(script)), 'If CITY_TOKEN is an environment variable: the tool gets those alone that "envPassthrough" of its manifest entry names.', script)
+    }
+    t.equal(hintOf(await fixture.runShell(scripts[1] ?? '', { envPassthrough: ['CITY_TOKEN'] })), undefined, 'its manifest names it')
+  }
+})
+
+t.test('no hint is made up: for what tools always get, for secrets of the service, and beside a hint of the tool', async t => {
+  const fixture = createFixture(t)
+  for (const text of ['PATH: unbound variable', 'REDIS_URL is not set', 'JSON is required', 'no such city', 'KeyError: \'city\'']) {
+    t.equal(hintOf(await fixture.runShell(`echo "${text}" >&2; exit 1`)), undefined, text)
+  }
+  t.equal(hintOf(await fixture.runShell('echo \'{"error":"CITY_TOKEN is not set","hint":"ask Ada"}\' >&2; exit 1')), 'ask Ada')
+})
+
+t.test('in the open no permission is missing, so none is named', async t => {
+  const fixture = createFixture(t)
+  for (const text of ['touch: Read-only file system', 'connect ECONNREFUSED 127.0.0.1:5432']) {
+    t.equal(hintOf(await fixture.runShell(`echo "${text}" >&2; exit 1`)), undefined, text)
+  }
+})
