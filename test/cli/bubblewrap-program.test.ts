@@ -27,6 +27,19 @@ await t.test('without it the start goes on, and says what that means', { skip },
   t.match(said, [/tools will run without a sandbox.*TOOLYARD_NO_INSTALL keeps/])
 })
 
+await t.test('who is not root is told the commands that install it', { skip }, async t => {
+  const { bin, said, options } = machine(t)
+  t.notOk(await ensureBubblewrap({ ...options, host: { root: false, systemd: false } }))
+  t.notOk(existsSync(join(bin, 'bwrap')))
+  t.strictSame(said, [[
+    'There is no bubblewrap, so tools will run without a sandbox.',
+    'Ways to get it:',
+    '  Debian, Ubuntu  sudo apt-get install bubblewrap',
+    '  Fedora, RHEL    sudo dnf install bubblewrap',
+    '  Alpine          sudo apk add bubblewrap'
+  ].join('\n')])
+})
+
 /** A machine whose apt-get installs a bwrap of one line. */
 function machine (t: Test): { bin: string, said: string[], options: Parameters<typeof ensureBubblewrap>[0] } {
   const bin = t.testdir()

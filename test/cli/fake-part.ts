@@ -36,7 +36,8 @@ export function runFakePart (name: 'api' | 'worker'): void {
   if (behaviour === 'talks') {
     for (let line = 1; line <= 25; line++) console.log(JSON.stringify({ level: 40, msg: `warning ${line}` }))
     setTimeout(ready, 1_000)
-  } else ready()
+  } else if (behaviour === 'waits') process.send?.({ waiting: "Redis can't be reached" })
+  else ready()
   if ((process.env['METRICS_PORT'] ?? '') !== '') note(`${name} metrics ${process.env['METRICS_PORT']}`)
   if (behaviour === 'warns') console.log(JSON.stringify({ level: 40, msg: 'low on memory', err: { message: '3 MB left' } }))
 }

@@ -1,7 +1,9 @@
+import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { runToolyard } from './toolyard.ts'
 import { isAlive, readyPid, startSession } from './start-session.ts'
@@ -68,6 +70,20 @@ await t.test('variables that look like settings are told at start, once', async 
     t.match(stdout, /"level":40.*TOOL_MANIFEST has no effect: .* Is TOOL_MANIFESTS meant\?"/)
     t.notMatch(stdout, 'a-secret')
   }
+})
+
+await t.test('what a part waits for is told at once, before it is ready', async t => {
+  const session = startSession(t, t.testdir(), { FAKE_WORKER: 'waits' })
+  await session.printed("worker waits: Redis can't be reached\n")
+  t.notMatch(session.output(), ready)
+})
+
+await t.test('a worker tells after two seconds that Redis can\'t be reached', async t => {
+  const cwd = t.testdir()
+  const child = fork(fileURLToPath(import.meta.resolve('@toolyard/worker')).replace(/index\.js$/, 'server.js'), [], { cwd, env: { PATH: process.env['PATH'], REDIS_URL: 'redis://:a-secret@127.0.0.1:1', SANDBOX: 'off' }, execArgv: [], silent: true })
+  t.teardown(() => { child.kill('SIGKILL') })
+  const [{ waiting }] = await once(child, 'message') as [{ waiting: string }]
+  t.equal(waiting, "Redis can't be reached (connect ECONNREFUSED 127.0.0.1:1): see whether it runs, and whether REDIS_URL is right. It is tried again.")
 })
 
 await t.test('a second start in the same directory is refused and names the first', async t => {

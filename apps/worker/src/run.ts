@@ -23,7 +23,9 @@ import { createStepsOf } from './workflow-steps.ts'
 
 /** Processes of all tools of a worker together, where control groups count them. */
 const mostProcesses = 4_096
-/** Between two looks for a Redis that isn't there yet, in milliseconds. */
+/** After which a Redis that isn't there yet is told of, in milliseconds. */
+const firstConnectMs = 2_000
+/** Between two later looks for it. */
 const connectMs = 60_000
 /** How long the start waits for the modules of Python tools, in milliseconds. */
 const importMs = 5_000
@@ -41,7 +43,11 @@ export async function runWorker (): Promise<void> {
   const logger = createLogger('worker', settings.LOG_LEVEL)
   for (const warning of settingWarnings(process.env)) logger.warn(warning)
   const target = redisTargetOf(settings)
-  const redis = connectRedis(target, 'worker', error => { logger.warn({ err: error }, 'Redis: connection for commands') })
+  let lastError = 'no answer'
+  const redis = connectRedis(target, 'worker', error => {
+    lastError = error.message
+    logger.warn({ err: error }, 'Redis: connection for commands')
+  })
   const subscriber = connectRedis(target, 'subscriber', error => { logger.warn({ err: error }, 'Redis: connection for events') })
   const guard = new RedisGuard(redis, { allowUnsafe: settings.ALLOW_UNSAFE_REDIS, onReport: report => { reportRedis(report, logger) } })
   await mkdir(settings.WORKSPACE_DIR, { recursive: true })
@@ -111,6 +117,11 @@ export async function runWorker (): Promise<void> {
     callbacks: 'missing' in callbacks ? undefined : { attempts: callbacks.attempts, send: createCallbackSender(callbacks), onSent: metrics.callbacks.sent },
     onError: (error, queue) => { logger.warn({ err: error, queue }, 'queue') }
   })
+  if (!await isConnected(redis, firstConnectMs)) {
+    const waiting = `Redis can't be reached (${lastError}): see whether it runs, and whether REDIS_URL is right. It is tried again.`
+    logger.warn(waiting)
+    tellParent({ waiting })
+  }
   await admitRedis(redis, guard)
   await jobTypes.start()
   await importFaults.start()

@@ -13,6 +13,12 @@ export interface ReadyMessage {
   sandbox?: { level: string, missing: readonly string[] }
 }
 
+/** What a process tells while it isn't ready yet. */
+export interface WaitingMessage {
+  /** What it waits for, and what can be done about it. */
+  waiting: string
+}
+
 /** What the manifests came to. */
 export interface ServedTools {
   /** Tools that are published, also those that are built in. */
@@ -23,8 +29,8 @@ export interface ServedTools {
   refused: ReadonlyArray<{ file: string, fault: string, more: number }>
 }
 
-/** Tells the parent that this process serves; does nothing when nobody listens. */
-export function tellParent (message: ReadyMessage): void {
+/** Tells the parent that this process serves, or what it waits for; does nothing when nobody listens. */
+export function tellParent (message: ReadyMessage | WaitingMessage): void {
   process.send?.(message)
 }
 

@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
-import { printable, settingsTold, type ParentAnswer, type ParentQuestion, type ReadyMessage } from '@toolyard/runtime'
+import { printable, settingsTold, type ParentAnswer, type ParentQuestion, type ReadyMessage, type WaitingMessage } from '@toolyard/runtime'
 import { terminalLine } from '../terminal/log-line.ts'
 import type { Running } from './running.ts'
 import { StartError } from './start-error.ts'
@@ -68,7 +68,9 @@ function followOutput (child: ChildProcess, { name, log, warn }: ChildOptions): 
   const last: string[] = []
   let dropped = 0
   let ready = false
-  child.once('message', () => {
+  child.on('message', (message: Partial<ReadyMessage & WaitingMessage>) => {
+    if (message.waiting !== undefined) warn(`${name} waits: ${message.waiting}`)
+    if (ready || message.ready !== true) return
     ready = true
     if (dropped > 0) warn(leftOut(name, dropped, log.place))
     for (const line of last) warn(line)
