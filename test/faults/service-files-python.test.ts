@@ -1,4 +1,5 @@
 import { cpSync, linkSync, mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
+import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import t from 'tap'
 import { errorOf, outputOf, python } from '../python/fixture.ts'
@@ -120,4 +121,9 @@ void t.test('fault 13 a workspace that holds files of the service shows the rest
   put(tools.workspace, '.toolyard/data')
   t.equal(outputOf(await tools.call({ module: 'opens' })), 'content')
   t.strictSame(outputOf(await tools.execute('look', `${look}\nreturn secrets()`)), [])
+})
+
+void t.test('fault 13 a Python root that holds the home directory of the worker\'s user is refused', { skip }, async t => {
+  const tools = await boxedPython(t)
+  for (const root of [homedir(), dirname(homedir())]) t.match(errorOf(await tools.call({ root })), /^SANDBOX_FAILED: .*the Python root .* holds .*give the tools a directory of their own/)
 })

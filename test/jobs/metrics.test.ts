@@ -23,7 +23,7 @@ t.test('an autoscaler reads how many jobs wait in each queue, and for how long',
 
 t.test('calls are counted by tool and outcome, jobs by tool, state and code', async t => {
   const port = await freePort()
-  const worker = await service.startWorker({ METRICS_PORT: String(port) })
+  const worker = await service.startWorker({ METRICS_PORT: String(port), SANDBOX: 'off' })
   await client.batch([{ call_id: '1', name: 'echo' }, { call_id: '2', name: 'fail' }, { call_id: '3', name: 'made-up-by-a-model' }])
   const text = await scrape()
   t.equal(value(text, 'toolyard_calls_total{tool="echo",outcome="ok"}'), 1)
@@ -42,6 +42,7 @@ t.test('calls are counted by tool and outcome, jobs by tool, state and code', as
   t.ok(value(ofWorker, 'toolyard_job_wait_seconds_count{queue="default"}') >= 2)
   t.ok(value(ofWorker, 'toolyard_job_run_seconds_sum{tool="echo"}') > 0)
   t.equal(value(ofWorker, 'toolyard_worker_concurrency'), 8)
+  t.equal(value(ofWorker, 'toolyard_sandbox_level{layer="files"}'), 0, 'without a sandbox no layer holds')
   await worker.stop()
 })
 
