@@ -43,6 +43,10 @@ t.test('promise 10: no stored output holds up the API when it is read again', as
       const { status, text: answer } = await client.request(`/v1/jobs/${id}`)
       t.ok(status === 200 && answer.includes(outputJson(text)), `${what}: the answer has the whole output`)
     })
+    await leavesLoopsFree(t, `${what} at POST /v1/tools/:name`, async () => {
+      const { status, text: answer } = await client.request('/v1/tools/show', { method: 'POST' })
+      t.ok(status === 200 && answer === outputJson(text), `${what}: the answer is the whole output`)
+    })
     for (const path of ['stream', 'logs']) {
       await leavesLoopsFree(t, `${what} at GET /v1/jobs/:id/${path}`, async () => {
         const { status, text: answer } = await client.request(`/v1/jobs/${id}/${path}`)

@@ -10,6 +10,7 @@ import { dashboardRoutes, type DashboardOptions } from './dashboard/routes.ts'
 import { BatchInvoker } from './invocation/batch-invoker.ts'
 import { JobAdmission } from './invocation/job-admission.ts'
 import { JobSubmitter } from './invocation/job-submitter.ts'
+import { ToolInvoker } from './invocation/tool-invoker.ts'
 import type { EventLoopWatch } from './plugins/event-loop-watch.ts'
 import type { JobTypes } from './catalog/job-types.ts'
 import { auth } from './plugins/auth.ts'
@@ -31,6 +32,7 @@ import { jobTypeRoutes } from './routes/job-types.ts'
 import { jobRoutes } from './routes/jobs.ts'
 import { metricsRoute } from './routes/metrics.ts'
 import { sseTokenRoutes } from './routes/sse-token.ts'
+import { toolRoutes } from './routes/tools.ts'
 import { EventStreams } from './streams/event-streams.ts'
 import { JobStreams } from './streams/job-streams.ts'
 import { TicketOffice } from './access/ticket-office.ts'
@@ -104,6 +106,8 @@ export function buildApp (deps: ApiDeps, options: ApiOptions): App {
     logController: new RequestLog(),
     genReqId: newRequestId,
     bodyLimit: limits.bodyBytes,
+    // Names of tools may be long, and a percent-encoded character counts three times. Node.js bounds the whole path.
+    routerOptions: { maxParamLength: 16_384 },
     requestTimeout: requestTimeoutMs,
     http: slowClients,
     return503OnClosing: false,
@@ -164,6 +168,7 @@ export function buildApp (deps: ApiDeps, options: ApiOptions): App {
     await v1.register(auth, { keys: options.keys, disabled: options.authDisabled, tickets: office })
     if (options.rateLimit !== undefined) await v1.register(rateLimit, { limit: options.rateLimit })
     await v1.register(agentToolRoutes, { catalog: deps.catalog, invoker, streams, ending: deps.ending })
+    await v1.register(toolRoutes, { invoker: new ToolInvoker(invoker, deps.outputs), ending: deps.ending, basePath: options.basePath })
     await v1.register(authRoutes)
     await v1.register(jobRoutes, { submitter, jobs: deps.jobs, lister: deps.lister, canceller: deps.canceller })
     await v1.register(jobLogRoutes, { jobs: deps.jobs, logs: deps.logs })

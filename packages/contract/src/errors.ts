@@ -17,24 +17,28 @@ export const httpErrors = {
   AUTH_NOT_CONFIGURED: { status: 503, retryable: false, meaning: 'No API key is configured.' }
 } as const
 
-/** Errors embedded in one call's answer; the request itself is a 200 and the call's siblings are served. */
+/**
+ * Errors embedded in one call's answer; the request itself is a 200 and the call's siblings are served. `status` is that
+ * of `POST /v1/tools/:name`, where the call is the whole request: clients repeat 408, 409, 429 and 5xx by themselves, so
+ * none of these stands for a call that may have run.
+ */
 export const callErrors = {
-  UNKNOWN_TOOL: { retryable: false, meaning: 'No tool of this name is in the registry.' },
-  JOB_TYPE_DISABLED: { retryable: false, meaning: 'The tool exists, but its job type or policy is switched off.' },
-  INVALID_ARGUMENTS: { retryable: false, meaning: 'The arguments do not fit the schema of the tool; details lists the paths.' },
-  FORBIDDEN: { retryable: false, meaning: 'The queue or the permissions of the tool are not allowed for this key.' },
-  TIMEOUT: { retryable: true, meaning: 'wait_ms ended first; the job goes on and can be followed by its job_id.' },
-  TOOL_FAILED: { retryable: true, meaning: 'The tool ran and reported failure; the message is its own.' },
-  TOOL_TIMEOUT: { retryable: false, meaning: 'The tool ran longer than its execution timeout and was killed.' },
-  TOOL_UNAVAILABLE: { retryable: false, meaning: 'The program is missing or cannot be started, or the module does not import.' },
-  NOT_ALLOWED: { retryable: false, meaning: 'An allowlist does not contain what the call would run.' },
-  OUTPUT_INVALID: { retryable: false, meaning: 'The tool returned something that cannot be an output.' },
-  JOB_CANCELLED: { retryable: false, meaning: 'The job was cancelled.' },
-  WORKER_LOST: { retryable: true, meaning: 'The worker died or lost its job; a tool that is not idempotent is not run again.' },
-  DEPENDENCY_BLOCKED: { retryable: false, meaning: 'A job that this one depends on failed, was cancelled or is missing; this one did not run.' },
-  SANDBOX_FAILED: { retryable: true, meaning: 'The sandbox could not be set up; the tool did not run.' },
-  QUEUE_FULL: { retryable: true, meaning: 'The queue is at its depth limit, the key has as many unfinished jobs as it may, no further queue may be made, or Redis is full.' },
-  INTERNAL: { retryable: true, meaning: 'A fault of the service while it handled this call.' }
+  UNKNOWN_TOOL: { status: 404, retryable: false, meaning: 'No tool of this name is in the registry.' },
+  JOB_TYPE_DISABLED: { status: 403, retryable: false, meaning: 'The tool exists, but its job type or policy is switched off.' },
+  INVALID_ARGUMENTS: { status: 400, retryable: false, meaning: 'The arguments do not fit the schema of the tool; details lists the paths.' },
+  FORBIDDEN: { status: 403, retryable: false, meaning: 'The queue or the permissions of the tool are not allowed for this key.' },
+  TIMEOUT: { status: 202, retryable: true, meaning: 'wait_ms ended first; the job goes on and can be followed by its job_id.' },
+  TOOL_FAILED: { status: 422, retryable: true, meaning: 'The tool ran and reported failure; the message is its own.' },
+  TOOL_TIMEOUT: { status: 422, retryable: false, meaning: 'The tool ran longer than its execution timeout and was killed.' },
+  TOOL_UNAVAILABLE: { status: 503, retryable: false, meaning: 'The program is missing or cannot be started, or the module does not import.' },
+  NOT_ALLOWED: { status: 403, retryable: false, meaning: 'An allowlist does not contain what the call would run.' },
+  OUTPUT_INVALID: { status: 422, retryable: false, meaning: 'The tool returned something that cannot be an output.' },
+  JOB_CANCELLED: { status: 422, retryable: false, meaning: 'The job was cancelled.' },
+  WORKER_LOST: { status: 422, retryable: true, meaning: 'The worker died or lost its job; a tool that is not idempotent is not run again.' },
+  DEPENDENCY_BLOCKED: { status: 422, retryable: false, meaning: 'A job that this one depends on failed, was cancelled or is missing; this one did not run.' },
+  SANDBOX_FAILED: { status: 503, retryable: true, meaning: 'The sandbox could not be set up; the tool did not run.' },
+  QUEUE_FULL: { status: 429, retryable: true, meaning: 'The queue is at its depth limit, the key has as many unfinished jobs as it may, no further queue may be made, or Redis is full.' },
+  INTERNAL: { status: 422, retryable: true, meaning: 'A fault of the service while it handled this call.' }
 } as const
 
 export type HttpErrorCode = keyof typeof httpErrors

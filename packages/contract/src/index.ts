@@ -8,6 +8,7 @@ export { checkBatchQuery, checkBatchRequest, messageOf, toBatch } from './batch-
 export { messageFormats, type MessageCall, type MessageFormat } from './message-calls.ts'
 export { AnthropicMessage, ChatMessage, ProviderMessage, ResponsesMessage } from './provider-messages.ts'
 export { AnthropicTool, AnthropicToolList, ResponsesTool, ResponsesToolList } from './provider-tools.ts'
+export { jobIdHeader, outputBytesHeader, parseToolCallQuery, toArguments, ToolCallQuery, ToolErrorBody, ToolPending } from './tool-request.ts'
 export { CallbackBody } from './callbacks.ts'
 export { WhoAmI } from './auth.ts'
 export { parseIdempotencyKey } from './idempotency-key.ts'

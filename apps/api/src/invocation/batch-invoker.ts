@@ -1,4 +1,4 @@
-import type { Batch, CallError, CallResult, InvokeBatchResponse, Settlement } from '@toolyard/contract'
+import type { Batch, CallError, CallResult, InvokeBatchResponse, OutputRecord, Settlement } from '@toolyard/contract'
 import { RedisUnavailableError, type CompletionWaiter, type JobCanceller, type OutputStore } from '@toolyard/queue'
 import { disconnected } from '../plugins/abandoned.ts'
 import type { JobTypes } from '../catalog/job-types.ts'
@@ -33,6 +33,8 @@ export interface Caller {
   abandoned: AbortSignal
   /** Hears of a sync batch's answers one by one; all of them are told before the batch is answered. */
   listener?: AnswerListener
+  /** Reads the output of a call that succeeded; without it the answer has it as models read it (R35, R43). */
+  readOutput?: (queue: string, jobId: string, record: OutputRecord) => Promise<unknown>
 }
 
 /** Runs batches of calls: one answer per call, in request order. */
@@ -73,12 +75,12 @@ export class BatchInvoker {
     return { ok: true, results, tool_messages: [], mode: 'async' }
   }
 
-  async #sync (batch: Batch, reservation: Reservation, { abandoned, listener }: Caller): Promise<InvokeBatchResponse> {
+  async #sync (batch: Batch, reservation: Reservation, { abandoned, listener, readOutput }: Caller): Promise<InvokeBatchResponse> {
     const deadline = performance.now() + batch.waitMs
     const reserved = 'planned' in reservation ? reservation.planned : reservation.admitted
     const book = new AnswerBook(listener)
     const answer = async (index: number, [call, entry]: [Call, Admitted], settlement?: Settlement): Promise<CallAnswer> => (
-      await book.answer(index, () => this.#answer(batch.queue, call, entry, settlement))
+      await book.answer(index, () => this.#answer(batch.queue, call, entry, settlement, readOutput))
     )
     const waiting = new Map(pairs(batch, reserved).flatMap((pair, index) => 'job' in pair[1] ? [[pair[1].job.id, { index, pair }]] : []))
     const expectation = this.#deps.waiter.expect(batch.queue, [...waiting.keys()], (id, settlement) => {
@@ -105,12 +107,13 @@ export class BatchInvoker {
   }
 
   /** Without a settlement the call goes on. */
-  async #answer (queue: string, call: Call, entry: Admitted, settlement: Settlement | undefined): Promise<CallAnswer> {
+  async #answer (queue: string, call: Call, entry: Admitted, settlement: Settlement | undefined, readOutput: Caller['readOutput']): Promise<CallAnswer> {
     if ('error' in entry) return failed(call, entry.error)
     if (settlement === undefined) return pending(call, entry.job.id)
     if (!settlement.ok) return failed(call, settlement.error, entry.job.id)
     try {
-      return succeeded(call, entry.job.id, await this.#deps.outputs.readForModel(queue, entry.job.id, settlement.output))
+      const read = readOutput ?? (async (...output) => await this.#deps.outputs.readForModel(...output))
+      return succeeded(call, entry.job.id, await read(queue, entry.job.id, settlement.output))
     } catch (cause) {
       // The output is safe beside the job and can be read when Redis is back.
       if (cause instanceof RedisUnavailableError) return pending(call, entry.job.id)

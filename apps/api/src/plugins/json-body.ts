@@ -1,10 +1,17 @@
 import { HttpError, limits } from '@toolyard/contract'
-import { errorCodes, type FastifyInstance } from 'fastify'
+import { errorCodes, type FastifyInstance, type FastifyRequest } from 'fastify'
 import type { IncomingMessage } from 'node:http'
 import { setImmediate as turn } from 'node:timers/promises'
 import fp from 'fastify-plugin'
 import { excessOf, problemOf, syntaxError } from './json-text.ts'
 import { readText } from './body-text.ts'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** A body without a byte is none, also where the content type says that there is one. */
+    bodyOptional?: boolean
+  }
+}
 
 /**
  * Bodies are JSON or nothing, have no more parts than can be read in a moment, nest no deeper than a serializer can follow, and hold no number that would become null and
@@ -12,8 +19,9 @@ import { readText } from './body-text.ts'
  */
 export const jsonBody = fp(async (app: FastifyInstance) => {
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('application/json', async (_request: unknown, payload: IncomingMessage) => {
+  app.addContentTypeParser('application/json', async (request: FastifyRequest, payload: IncomingMessage) => {
     const text = await readText(payload, limits.bodyBytes)
+    if (text === '' && request.routeOptions.config.bodyOptional === true) return undefined
     if (text === '') throw new errorCodes.FST_ERR_CTP_EMPTY_JSON_BODY()
     const body = parsed(text.replace(/^\ufeff/, ''))
     // Each step on a large body takes its time.

@@ -1,0 +1,51 @@
+import { callErrors, jobIdHeader, outputBytesHeader, parseIdempotencyKey, parseToolCallQuery, toArguments, ToolCallQuery, ToolErrorBody, ToolPending } from '@toolyard/contract'
+import { Type } from 'typebox'
+import { principalOf } from '../access/principal.ts'
+import type { ToolInvoker } from '../invocation/tool-invoker.ts'
+import { abandoned } from '../plugins/abandoned.ts'
+import { retryAfterSec } from '../plugins/errors.ts'
+import type { App } from '../plugins/typed-app.ts'
+import { sendJson } from './found-job.ts'
+
+export interface ToolRoutesOptions {
+  invoker: ToolInvoker
+  /** Aborted when requests that still wait must be answered with what is there. */
+  ending: AbortSignal
+  /** Path before those of this service, as callers see it. */
+  basePath: string
+}
+
+/** Arguments in, output out, for callers that know HTTP and one tool. */
+export async function toolRoutes (app: App, { invoker, ending, basePath }: ToolRoutesOptions): Promise<void> {
+  app.post('/tools/:name', {
+    config: { makesWork: true, bodyOptional: true },
+    schema: {
+      params: Type.Object({ name: Type.String() }),
+      querystring: ToolCallQuery,
+      response: { 200: Type.Unknown(), 202: ToolPending, '4xx': ToolErrorBody, '5xx': ToolErrorBody }
+    },
+    // The contract's own check gives the documented texts.
+    validatorCompiler: () => (value: unknown) => ({ value })
+  }, async (request, reply) => {
+    const { waitMs, queue } = parseToolCallQuery(request.query)
+    const answer = await invoker.invoke({ name: request.params.name, arguments: toArguments(request.body), waitMs, queue }, {
+      principal: principalOf(request),
+      idempotencyKey: parseIdempotencyKey(request.headers['idempotency-key']),
+      abandoned: abandoned(reply.raw, ending)
+    })
+    if (answer.jobId !== undefined) void reply.header(jobIdHeader, answer.jobId)
+    if (answer.kind === 'output') {
+      if (answer.cut !== undefined) void reply.header(outputBytesHeader, answer.cut.bytes)
+      return await sendJson(reply, answer.json)
+    }
+    if (answer.kind === 'pending') {
+      void reply.code(202).header('location', `${basePath}/v1/jobs/${answer.jobId}`)
+      return await sendJson(reply, JSON.stringify({ ok: true, pending: true, job_id: answer.jobId } satisfies ToolPending))
+    }
+    const { jobId, error } = answer
+    const { status } = callErrors[error.code]
+    if (status === callErrors.QUEUE_FULL.status) void reply.header('retry-after', retryAfterSec)
+    const job = jobId === undefined ? {} : { job_id: jobId }
+    return await sendJson(reply.code(status), JSON.stringify({ ok: false, error, ...job, request_id: request.id }))
+  })
+}

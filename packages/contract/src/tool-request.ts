@@ -1,0 +1,59 @@
+import { Type, type Static } from 'typebox'
+import { CallErrorBody, ErrorBody, QueueName, WaitMs } from './agent-tools.ts'
+import { HttpError } from './errors.ts'
+import { isAbsent } from './fields.ts'
+import { defaultQueue, isQueueName, limits, queueNamePattern } from './limits.ts'
+import { isRecord } from './record.ts'
+
+/** The query of `POST /v1/tools/:name`. */
+export const ToolCallQuery = Type.Object({
+  wait_ms: Type.Optional(WaitMs),
+  queue: Type.Optional(QueueName)
+}, { additionalProperties: false })
+
+/** The answer of `POST /v1/tools/:name` when `wait_ms` ended first: the job goes on. */
+export const ToolPending = Type.Object({ ok: Type.Literal(true), pending: Type.Literal(true), job_id: Type.String() })
+export type ToolPending = Static<typeof ToolPending>
+
+/** The answer of `POST /v1/tools/:name` to a call that failed; `job_id` is there where a job was made. */
+export const ToolErrorBody = Type.Object({
+  ok: Type.Literal(false),
+  error: Type.Union([CallErrorBody, ErrorBody.properties.error]),
+  job_id: Type.Optional(Type.String()),
+  request_id: ErrorBody.properties.request_id
+})
+
+/** The header that names the job of a call. */
+export const jobIdHeader = 'x-toolyard-job-id'
+/** The header of an output that is not whole: the bytes that the tool wrote. */
+export const outputBytesHeader = 'x-toolyard-output-bytes'
+
+/**
+ * Reads the query of `POST /v1/tools/:name`.
+ *
+ * @throws HttpError `VALIDATION_ERROR` for anything that isn't as documented.
+ */
+export function parseToolCallQuery (query: Readonly<Record<string, unknown>>): { waitMs: number, queue: string } {
+  const unknown = Object.keys(query).find(name => !Object.hasOwn(ToolCallQuery.properties, name))
+  if (unknown !== undefined) throw invalid(`'${unknown.slice(0, 80)}' is not a known parameter (known: 'wait_ms', 'queue')`)
+  const { wait_ms: wait = String(limits.waitMs.default), queue = defaultQueue } = query
+  const waitMs = typeof wait === 'string' && /^\d{1,6}$/.test(wait) ? Number(wait) : 0
+  if (waitMs < limits.waitMs.min || waitMs > limits.waitMs.max) throw invalid(`'wait_ms' must be an integer ${limits.waitMs.min}..${limits.waitMs.max}`)
+  if (typeof queue !== 'string' || !isQueueName(queue)) throw invalid(`'queue' must match ${queueNamePattern}`)
+  return { waitMs, queue }
+}
+
+/**
+ * The arguments that a body holds; none and null are `{}` (X1).
+ *
+ * @throws HttpError `VALIDATION_ERROR`
+ */
+export function toArguments (body: unknown): Record<string, unknown> {
+  if (isAbsent(body)) return {}
+  if (!isRecord(body)) throw invalid('Request body must be an object: the arguments of the tool')
+  return body
+}
+
+function invalid (message: string): HttpError {
+  return new HttpError('VALIDATION_ERROR', message)
+}
