@@ -1,6 +1,7 @@
 /**
  * `npm run pack [DIRECTORY]`: builds everything and makes the tarballs that are published, in a directory (`packed/` when
- * none is named), and prints their paths. Nothing is written elsewhere in the checkout.
+ * none is named), and the wheel of the Python client where Python can build it (scripts/wheel.mjs; else it says why not), and prints
+ * their paths. Nothing is written elsewhere in the checkout.
  *
  * The one of `toolyard` carries all that it needs in its `node_modules`, as the lockfile has it (docs/decisions/0066-one-tarball.md).
  */
@@ -31,6 +32,9 @@ try {
 } finally {
   rmSync(work, { recursive: true, force: true })
 }
+// 2: there is nothing to build it with, which it says.
+const wheel = spawnSync(process.execPath, [join(root, 'scripts/wheel.mjs'), directory], { stdio: 'inherit' })
+if (wheel.status !== 0 && wheel.status !== 2) process.exit(1)
 
 /**
  * Packs what the `files` of each package of the workspace name.

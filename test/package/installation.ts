@@ -32,14 +32,15 @@ export interface Served {
   stop: () => Promise<void>
 }
 
-/** Makes the tarballs with `npm run pack`. */
+/** Makes the tarballs with `npm run pack`, which builds the Python wheel too or says why not. */
 export function packTarballs (directory: string): string[] {
   const { status, stdout, stderr } = spawnSync(process.execPath, ['scripts/pack.mjs', directory], { cwd: repoRoot, encoding: 'utf8' })
   if (status !== 0) throw new Error(`npm run pack failed: ${stderr}`)
-  const printed = stdout.trim().split('\n').filter(line => line.endsWith('.tgz'))
+  const printed = stdout.trim().split('\n').filter(line => /\.(tgz|whl)$/.test(line))
   const made = readdirSync(directory).map(name => join(directory, name))
   if (printed.toSorted().join() !== made.toSorted().join()) throw new Error(`it printed ${printed.join(' ')}`)
-  return made
+  if (!made.some(path => path.endsWith('.whl')) && !stderr.includes('The wheel was not built: ')) throw new Error('there is no wheel, and no reason')
+  return made.filter(path => path.endsWith('.tgz'))
 }
 
 /** An empty directory to install into. */
