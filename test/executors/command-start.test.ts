@@ -35,6 +35,16 @@ for (const [cause, make] of Object.entries(programs)) {
   })
 }
 
+t.test('fault 5 a script whose interpreter env does not find is TOOL_UNAVAILABLE', async t => {
+  const fixture = createFixture(t)
+  const absent = fixture.program('absent', '#!/usr/bin/env no-such-interpreter\n')
+  t.same(await fixture.run({ program: absent }), unavailable(absent, 'its interpreter "no-such-interpreter" is not on the PATH'))
+  const windows = fixture.program('windows', '#!/usr/bin/env sh\r\necho hello\r\n')
+  t.same(await fixture.run({ program: windows }), unavailable(windows, 'its lines end in CR LF, as on Windows, so the kernel looks for an interpreter whose name ends in CR; save it with LF alone'))
+  const own = fixture.shell('own', 'env no-such-program')
+  t.match(await fixture.run({ program: own }), { error: { code: 'TOOL_FAILED' } }, 'what a script starts itself is its own matter')
+})
+
 t.test('fault 5 an empty file is no program, and no shell is asked (A42)', async t => {
   const fixture = createFixture(t)
   const program = fixture.program('empty', '')

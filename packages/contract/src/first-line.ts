@@ -5,6 +5,8 @@ export const firstLineBytes = 256
 export interface FirstLine {
   /** What the line names; absent in a text without `#!`. */
   interpreter?: string
+  /** What `#!/usr/bin/env NAME` has looked up on the PATH; absent in other lines, and where env has options. */
+  lookedUp?: string
   /** The line ends in CR LF: the kernel takes the CR for a part of the interpreter's name. */
   crlf: boolean
 }
@@ -15,8 +17,10 @@ export function readFirstLine (head: Buffer): FirstLine | undefined {
   const [line = ''] = text.split('\n', 1)
   const crlf = line.endsWith('\r')
   if (!text.startsWith('#!')) return text.includes('\0') ? undefined : { crlf }
-  const [interpreter = ''] = line.slice(2).trim().split(/[ \t]/, 1)
-  return { interpreter, crlf }
+  const named = line.slice(2).trim()
+  const [interpreter = ''] = named.split(/[ \t]/, 1)
+  const lookedUp = named.slice(interpreter.length).trim()
+  return { interpreter, ...(interpreter.endsWith('/env') && /^[^-=][^=]*$/.test(lookedUp) ? { lookedUp } : {}), crlf }
 }
 
 /** Of a script whose first line ends in CR LF. */

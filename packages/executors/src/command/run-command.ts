@@ -3,6 +3,7 @@ import type { Audit } from '../audit/audit.ts'
 import { auditEntry } from '../audit/entry.ts'
 import type { Outcome, RunContext } from '../run/outcome.ts'
 import { runProcess, type ProcessHost } from '../process/run-process.ts'
+import { lookupError } from '../process/plan/start-error.ts'
 import { largeProcessOutput } from '../result/large-output.ts'
 import { commandOutput } from '../result/output.ts'
 import { processOutcome } from '../result/process-outcome.ts'
@@ -36,5 +37,9 @@ export async function runCommand (name: string, run: CommandRun, args: Record<st
     onLine: context.log
   }, host)
   host.audit.record(auditEntry({ tool: name, job: context.jobId, envKeys: passedKeys }, plan, end))
+  if (end.ending.kind === 'exit' && end.ending.code === 127 && end.stdout.totalBytes === 0) {
+    const error = await lookupError(run.program, end.stderr.kept.toString('utf8', 0, 4_096))
+    if (error !== undefined) return { ok: false, error }
+  }
   return await largeProcessOutput(end, 'either', { threads: host.threads, signal: context.signal }) ?? processOutcome(end, commandOutput, context.jobId)
 }

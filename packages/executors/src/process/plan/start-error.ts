@@ -17,6 +17,9 @@ const causes: Record<string, string> = {
   ETXTBSY: 'it is being written'
 }
 
+/** UTF-16 units of what env says; a name is at most 255 of them. */
+const longestLookup = 1_000
+
 /** What the machine is out of, not what is wrong with the program: worth another try elsewhere. */
 const shortages = new Set(['EAGAIN', 'EMFILE', 'ENFILE', 'ENOMEM', 'HELPER_LOST'])
 
@@ -33,6 +36,18 @@ export async function startError (plan: ProcessPlan, error: NodeJS.ErrnoExceptio
   if (code === 'HELPER_DIED') return helperLost
   if (shortages.has(code)) return { code: 'INTERNAL', message: `the worker cannot start a process: ${code}` }
   return { code: 'TOOL_UNAVAILABLE', message: `program ${JSON.stringify(plan.program)} cannot be started: ${await causeOf(plan, code)}` }
+}
+
+/**
+ * The same for a script that began with `env`, which didn't find what it was to start: its words and exit status 127
+ * are all that there is. Undefined for another end.
+ */
+export async function lookupError (program: string, stderr: string): Promise<CallError | undefined> {
+  if (stderr.length > longestLookup || !/^(?:\/\S+\/)?env: .*no such file/i.test(stderr)) return undefined
+  const first = readFirstLine(await headOf(program).catch(() => Buffer.alloc(0)))
+  if (first?.lookedUp === undefined || !stderr.includes(first.lookedUp)) return undefined
+  const cause = first.crlf ? crlfText : `its interpreter ${JSON.stringify(first.lookedUp)} is not on the PATH`
+  return { code: 'TOOL_UNAVAILABLE', message: `program ${JSON.stringify(program)} cannot be started: ${cause}` }
 }
 
 /** The call error for a box that could not be built around a process, which therefore did not run (fault 18). */
