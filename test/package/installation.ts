@@ -101,7 +101,7 @@ function follow (child: ChildProcess): Served {
   }
 }
 
-/** A setting of the machine, which newer releases of npm don't know. */
+/** Settings of the machine, which newer releases of npm don't know. They come by a file, and below `npm run` by the environment. */
 function withoutOwnWarning (stderr: string): string {
-  return stderr.split('\n').filter(line => !line.includes('Unknown user config "nodedir"')).join('\n')
+  return stderr.split('\n').filter(line => !/^npm warn Unknown (user|env) config /.test(line)).join('\n')
 }
