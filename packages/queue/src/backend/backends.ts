@@ -55,7 +55,9 @@ export function backendOn ({ backend = 'fast', listening, ...parts }: BackendPar
     const client = bullmq.createIORedisClient(redis as Server)
     const connection = listening ?? listenOn(redis)
     const keys = new bullmq.QueueKeys(keyPrefix)
-    const blocking = withBlockingConnection ? new bullmq.RedisConnection(client.duplicate(), { blocking: true, skipVersionCheck: true }) : undefined
+    // By this name BullMQ, and so the dashboard, knows which queues have workers.
+    const connectionName = `${keyPrefix}:${Buffer.from(name).toString('base64')}`
+    const blocking = withBlockingConnection ? new bullmq.RedisConnection(client.duplicate({ connectionName }), { blocking: true, skipVersionCheck: true }) : undefined
     const rest = [connection, name, keys.getKeys(name), (type: string) => keys.toKey(name, type), { lockDuration: lockMs, ...options }, blocking, listening === undefined] as const
     return isFast ? new FastBackend(parts, ...rest) : new JobBackend(parts, ...rest)
   }
