@@ -27,7 +27,7 @@ export function renderConformance (rules: Record<string, string>, citations: rea
     '`npm run conformance`; a test of the repository fails when this page is out of date.'
   ]
   const apart = ['', '## Where Toolyard differs on purpose', '', '| rule | what it does instead |', '|---|---|', ...Object.entries(deviations).map(([id, text]) => `| ${id} | ${text} |`)]
-  const notes = ['', '## Notes for models', '', '| note | what it says |', '|---|---|', ...Object.entries(lintRules).map(([id, text]) => `| ${id} | ${text} |`)]
+  const notes = ['', '## Notes for models, and rules of entries of Toolyard\'s own', '', '| rule | what it says |', '|---|---|', ...Object.entries(lintRules).map(([id, text]) => `| ${id} | ${text} |`)]
   return [...intro, ...apart, ...notes, ...parts.flatMap(part => renderPart(part, rules, citations))].join('\n') + '\n'
 }
 

@@ -132,6 +132,8 @@ export function createExecutors (options: ExecutorOptions): Executors {
       }
       case 'skill':
         return await runSkill(tool.name, tool.run, args, context, toolHost)
+      case 'mcp':
+        return { ok: false, error: { code: 'TOOL_UNAVAILABLE', message: `MCP server ${JSON.stringify(tool.run.server.name)} can't be reached` } }
       case 'read-skill':
         return readSkill(tool.run, args)
       case 'builtin':

@@ -12,6 +12,8 @@ export { strictToolSpec, type StrictToolSpec } from './lint/strict-spec.ts'
 export { providerTool } from './lint/provider-tool.ts'
 export { openRegistrySource, type RegistrySource, type RegistrySourceOptions, type ReloadResult } from './registry/registry-source.ts'
 export { reportFindings, reportReload, type ReportLogger } from './registry/report.ts'
+export { isMcpTool, mcpDigest, mcpTool, mostTools, readLock, writeLock, type McpLock, type McpTool } from './agentcli/mcp/lock.ts'
+export { nameFilter } from './agentcli/mcp/name-filter.ts'
 export { readYaml } from './document/yaml.ts'
 export { toolSpec } from './tool/tool-spec.ts'
 export { admitCall, admitTool, isEnabled, makesJobs, permissionRefusal, queueRefusal, type AskedCall, type Deployment, type Refusal } from './registry/admission.ts'
@@ -23,6 +25,6 @@ export { createSchemas, type Schemas } from './schema/schemas.ts'
 export { withoutStrictNulls } from './schema/strict-nulls.ts'
 export { holdsAtMost } from './schema/validator.ts'
 export type {
-  BuiltinRun, CommandRun, JsonSchema, Permission, PythonRun, ReadSkillRun, SkillArg, SkillFlagArg, SkillPositionalArg, SkillResolver, SkillRun, SkillSwitchArg,
+  BuiltinRun, CommandRun, JsonSchema, McpConnection, McpRun, McpServer, Permission, SettingText, PythonRun, ReadSkillRun, SkillArg, SkillFlagArg, SkillPositionalArg, SkillResolver, SkillRun, SkillSwitchArg,
   Tool, ToolLimits, ToolRun, ToolSource
 } from './tool/tool.ts'

@@ -1,9 +1,12 @@
-/** What the lint of manifests tells about models; no document asks for it. */
+/** Rules of Toolyard alone: what the lint of manifests tells about models, and what entries of its own must keep. */
 export const lintRules: Readonly<Record<string, string>> = {
   'lint/count': 'A model chooses worse among many tools: offer it those that it needs.',
   'lint/depth': 'Models fill deeply nested arguments badly: keep a schema flat.',
   'lint/description': 'A model chooses a tool by its description: say what it does, and in what form it takes what.',
   'lint/name': 'Only names of letters, digits, _ and -, up to 64, can be published to models.',
   'lint/size': 'A schema is sent to the model with each turn: a large one costs tokens each time.',
-  'lint/strict': 'The strict mode of models takes only a part of JSON Schema: this schema has no such form.'
+  'lint/strict': 'The strict mode of models takes only a part of JSON Schema: this schema has no such form.',
+  'mcp/accepted': 'Only those tools of an MCP server are published that were accepted with toolyard accept: docs/mcp-servers.md.',
+  'mcp/secret': 'Secrets for an MCP server come from environment variables of the workers, by {"setting": NAME}, and never stand in a manifest: docs/mcp-servers.md.',
+  'mcp/server': 'An entry of an MCP server has the fields of docs/mcp-servers.md.'
 }

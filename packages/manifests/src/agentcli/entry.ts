@@ -7,6 +7,7 @@ import { ManifestFault, type DocumentPath } from '../finding/finding.ts'
 import { manifestLimits } from '../tool/limits.ts'
 import { isSchemaObject } from '../schema/check.ts'
 import { AgentcliTool } from './definition.ts'
+import { entryKind } from './entry-kinds.ts'
 import { folded } from './folded.ts'
 
 /** One entry of `tools` after its types were checked: absent and null fields have their empty value, as in Go. */
@@ -33,7 +34,7 @@ type Fields = ReadonlyMap<string, unknown>
 
 /** A manifest after decoding. */
 export interface DecodedManifest {
-  /** Undefined for one that has a fault. */
+  /** Undefined for one that has a fault, or is of a kind of its own (`entry-kinds.ts`). */
   entries: ReadonlyArray<AgentcliEntry | undefined>
   /** The wrong types, in their order: `parse manifest: …`. */
   faults: readonly ManifestFault[]
@@ -53,7 +54,7 @@ export function decodeManifest (manifest: unknown): DecodedManifest {
   if (!Array.isArray(tools)) throw wrongType(['tools'], 'an array')
   const faults: ManifestFault[] = []
   const entries = tools.map((entry: unknown, index) => {
-    if (faults.length > manifestLimits.findings) return undefined
+    if (faults.length > manifestLimits.findings || entryKind(entry) !== undefined) return undefined
     const own: ManifestFault[] = []
     const decoded = attempt(() => decodeEntry(entry, ['tools', index], own), own)
     faults.push(...own)

@@ -3,6 +3,7 @@ import type { DocumentPath, FieldFault } from '../finding/finding.ts'
 import { Limits } from '../program/limit-fields.ts'
 import { permissionAliases, unknownFields } from '../document/unknown-fields.ts'
 import { AgentcliManifest, AgentcliTool } from './definition.ts'
+import { entryKind } from './entry-kinds.ts'
 import { folded } from './folded.ts'
 
 /** Names that people write for fields of this format. */
@@ -24,7 +25,7 @@ const limitAliases = { memoryMb: 'memoryBytes, in bytes', memoryGb: 'memoryBytes
 
 /** What other programs have at the top. */
 const topAliases = {
-  mcpServers: 'tools, a list of commands: MCP servers are not run',
+  mcpServers: 'tools, with {"name": NAME, "mcp": {...}} for each server, and run toolyard accept',
   functions: 'tools',
   sandbox: 'permissions into each tool (the sandbox itself is the setting SANDBOX)',
   permissions: 'permissions into each tool'
@@ -34,7 +35,7 @@ const topAliases = {
 export function ignoredFields (manifest: Record<string, unknown>, entries: readonly unknown[]): Array<FieldFault & { index?: number, tool?: string }> {
   return [
     ...othersThan(manifest, { path: [], definition: AgentcliManifest, aliases: topAliases }),
-    ...entries.flatMap((entry, index) => isRecord(entry) ? ofEntry(entry, index) : [])
+    ...entries.flatMap((entry, index) => isRecord(entry) && entryKind(entry) === undefined ? ofEntry(entry, index) : [])
   ]
 }
 

@@ -10,8 +10,9 @@ import { manifestLimits } from '../tool/limits.ts'
 import { sortPermissions } from '../tool/permissions.ts'
 import { isSchemaObject } from '../schema/check.ts'
 import type { Schemas } from '../schema/schemas.ts'
-import type { Tool } from '../tool/tool.ts'
+import type { McpServer, Tool } from '../tool/tool.ts'
 import { decodeManifest, type AgentcliEntry } from './entry.ts'
+import { kindReader } from './entry-kinds.ts'
 import { located, readEntry } from './entry-tool.ts'
 import { ignoredFields } from './ignored-fields.ts'
 import { programFindings } from './program-check.ts'
@@ -37,8 +38,18 @@ export async function readAgentcli ({ file, value, schemas, everyFault, ...text 
   findings.add(textFindings(text))
   findings.add(ignoredFields(decoded.raw.manifest, decoded.raw.entries).map((fault): Remark => ({ severity: 'warning', ...fault })))
   const served: LayerEntry[] = []
+  const files: string[] = []
+  const servers: McpServer[] = []
+  const readKind = kindReader({ file, schemas })
   for (const [index, entry] of decoded.entries.entries()) {
-    if (entry === undefined) continue
+    if (entry === undefined) {
+      const reading = await readKind(decoded.raw.entries[index], index)
+      findings.add(reading?.findings ?? [])
+      served.push(...reading?.entries ?? [])
+      files.push(...reading?.files ?? [])
+      servers.push(...reading?.servers ?? [])
+      continue
+    }
     const read = entries.get(index)
     const unusable = read?.kind === 'switch' ? [] : await schemaFaults(entry, index, schemas)
     findings.add([...permissionFindings(entry, index), ...longTimeout(entry, index), ...unusable])
@@ -48,7 +59,7 @@ export async function readAgentcli ({ file, value, schemas, everyFault, ...text 
     if (entry.schema !== undefined || index % 100 === 0) await setImmediate()
   }
   findings.add(await programFindings(served.flatMap(entry => entry.kind === 'tool' ? [entry.tool] : []), dirname(file)))
-  return { entries: first === undefined ? served : [], findings: findings.all() }
+  return { entries: first === undefined ? served : [], findings: findings.all(), files, servers }
 }
 
 /** The entries that can be served, by their places, and what keeps the manifest from being served at all. */

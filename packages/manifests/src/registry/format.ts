@@ -1,6 +1,7 @@
 import { isRecord } from '@toolyard/contract/terms'
 import { lstat, readdir, stat } from 'node:fs/promises'
 import { extname, join } from 'node:path'
+import { entryKind } from '../agentcli/entry-kinds.ts'
 
 /** The formats of manifests, recognized from what a file holds. */
 export type Format = 'agentcli' | 'tool-manifest' | 'skill'
@@ -26,7 +27,7 @@ export function mentionsToolManifest (text: string): boolean {
 }
 
 /**
- * Recognizes a parsed document. An entry with `command` makes it agentcli, whatever else is there, since agentcli ignores
+ * Recognizes a parsed document. An entry with `command` (or of a kind that stands in its place) makes it agentcli, whatever else is there, since agentcli ignores
  * fields that it doesn't know (X21); else `execution` and `allowlist` are of skills (S4), `schema_version`,
  * `metadata` and `module` of tool manifests (P9, P10, P15).
  */
@@ -34,6 +35,7 @@ export function recognizeValue (value: unknown): Recognition {
   if (!isRecord(value)) return agentcliByDefault
   const entries = Array.isArray(value['tools']) ? value['tools'].filter(isRecord) : []
   if (entries.some(entry => 'command' in entry)) return { format: 'agentcli', because: 'its tools have a command' }
+  if (entries.some(entry => entryKind(entry) !== undefined)) return { format: 'agentcli', because: 'its tools have what stands in place of a command' }
   for (const key of ['execution', 'allowlist']) if (key in value) return { format: 'skill', because: `it has ${key}` }
   for (const key of ['schema_version', 'metadata']) if (key in value) return { format: 'tool-manifest', because: `it has ${key}` }
   if (entries.some(entry => 'module' in entry)) return { format: 'tool-manifest', because: 'its tools have a module' }

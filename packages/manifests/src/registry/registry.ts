@@ -16,7 +16,7 @@ import { joinSkills } from '../skill/join.ts'
 import { defaultSkillOptions, type SkillOptions } from '../skill/tools/options.ts'
 import type { Skill } from '../layer/skill.ts'
 import { toolVersion } from '../tool/tool-version.ts'
-import type { Tool } from '../tool/tool.ts'
+import type { McpServer, Tool } from '../tool/tool.ts'
 
 /** A tool and the check of its arguments. */
 export interface RegisteredTool {
@@ -48,6 +48,8 @@ export interface Registry {
   all (): readonly RegisteredTool[]
   /** The skills that are loaded, in order, also those that have no tools. */
   skills (): readonly Skill[]
+  /** The MCP servers that manifests name, in order, also those that have no accepted tools. */
+  servers (): readonly McpServer[]
   /** What is wrong with the manifests: by manifest, then what merging found, then names that are not published. */
   readonly findings: readonly Finding[]
   /** Where a tool comes from and what it replaced; undefined when no manifest says anything of the name. */
@@ -106,6 +108,7 @@ interface ReadManifests {
   layers: readonly Layer[]
   skills: readonly Skill[]
   files: readonly string[]
+  servers: readonly McpServer[]
   schemas: Schemas
   memory: Memory
 }
@@ -132,6 +135,7 @@ async function load (options: RegistryOptions, known: Memory | undefined, faults
     layers: strictPrograms ? joined.layers.map(refuseUntrusted) : joined.layers,
     skills: joined.skills,
     files: filesOf(layers),
+    servers: layers.flatMap(({ servers = [] }) => servers),
     schemas,
     memory: { schemas: schemas.memory, yaml: yaml.readings }
   }
@@ -146,6 +150,7 @@ function assemble (read: ReadManifests, faults: ImportFaults): Registry {
   return {
     ...registryOf(tools.map(tool => registeredTool(tool, read.schemas)), merged, findings),
     skills: () => read.skills,
+    servers: () => read.servers,
     files: read.files,
     imported: evenSo => importedTools(read.layers, evenSo),
     withImportFaults: others => assemble(read, others),
@@ -153,7 +158,7 @@ function assemble (read: ReadManifests, faults: ImportFaults): Registry {
   }
 }
 
-function registryOf (all: readonly RegisteredTool[], { steps }: Merged, findings: readonly Finding[]): Omit<Registry, 'skills' | 'files' | 'imported' | 'withImportFaults' | 'reload'> {
+function registryOf (all: readonly RegisteredTool[], { steps }: Merged, findings: readonly Finding[]): Omit<Registry, 'skills' | 'servers' | 'files' | 'imported' | 'withImportFaults' | 'reload'> {
   const byName = new Map(all.map(registered => [registered.tool.name, registered]))
   const byType = new Map(all.map(registered => [registered.tool.jobType, registered]))
   const published = all.filter(({ tool }) => isPublished(tool))

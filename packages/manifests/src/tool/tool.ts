@@ -119,7 +119,45 @@ export interface ReadSkillRun {
   skills: Record<string, string>
 }
 
-export type ToolRun = CommandRun | PythonRun | SkillRun | ReadSkillRun | BuiltinRun
+/** A text of a manifest, or the value of an environment variable of the worker, with a text in front of it. */
+export type SettingText = string | { setting: string, prefix?: string }
+
+/** How an MCP server is reached: a program that is started, or a URL. */
+export type McpConnection =
+  | { kind: 'stdio', /** An absolute path, or a name that is looked for on the PATH. */ program: string, args: string[], env: Record<string, SettingText> }
+  | { kind: 'http', url: string, headers: Record<string, SettingText> }
+
+/** An MCP server whose tools a manifest publishes. */
+export interface McpServer {
+  /** Unique in its manifest. */
+  name: string
+  connection: McpConnection
+  /** In front of the names of its tools. */
+  prefix: string
+  /** Which tools: see `nameFilter`. */
+  filter: readonly string[]
+  /** What all of its tools hold: the server is one process. */
+  permissions?: readonly Permission[]
+  limits?: ToolLimits
+  source: ToolSource
+  /** Absolute path of the file that holds the accepted tools. */
+  lock: string
+}
+
+/** A tool of an MCP server. */
+export interface McpRun {
+  kind: 'mcp'
+  server: McpServer
+  /** Its name on the server. */
+  remote: string
+  /** Digest of the description and the schemas that were accepted; a tool with another one isn't called. */
+  digest: string
+  outputSchema?: JsonSchema
+  /** What the server said of it, and the operator accepted: `readOnlyHint` and the like. */
+  annotations?: Record<string, unknown>
+}
+
+export type ToolRun = CommandRun | PythonRun | SkillRun | McpRun | ReadSkillRun | BuiltinRun
 
 /** What one call of a tool may use; absent fields have the sandbox's defaults. */
 export interface ToolLimits {

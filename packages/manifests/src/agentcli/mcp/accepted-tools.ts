@@ -1,0 +1,62 @@
+import { limits } from '@toolyard/contract/terms'
+import type { Remark } from '../../finding/finding-list.ts'
+import { goQuote } from '../../finding/go-quote.ts'
+import type { LayerEntry } from '../../layer/layer.ts'
+import type { Schemas } from '../../schema/schemas.ts'
+import { jobTypeOf } from '../../tool/job-type.ts'
+import type { McpServer, Tool } from '../../tool/tool.ts'
+import { mcpDigest, readLock, type McpTool } from './lock.ts'
+import { nameFilter } from './name-filter.ts'
+
+/** What the entry says of all tools of its server. */
+interface Common extends Pick<Tool, 'enabled' | 'idempotent' | 'timeoutSec'> {
+  override: boolean
+}
+
+/** The tools of a server that were accepted and that the filter lets through. */
+export async function acceptedTools (server: McpServer, schemas: Schemas, common: Common): Promise<{ entries: LayerEntry[], findings: Remark[] }> {
+  const accept = `Run toolyard accept ${JSON.stringify(server.source.file)}, and look at what it shows.`
+  let tools: readonly McpTool[] | undefined
+  try {
+    tools = (await readLock(server.lock)).get(server.name)
+  } catch (error) {
+    const finding: Remark = { severity: 'error', rule: 'mcp/accepted', message: `${server.lock} ${(error as Error).message}, so that no tool of the server is published`, fix: accept }
+    return { entries: [], findings: [finding] }
+  }
+  if (tools === undefined) {
+    return { entries: [], findings: [{ severity: 'warning', nonconforming: true, rule: 'mcp/accepted', message: 'no tool of this MCP server was accepted, so that none is published', fix: accept }] }
+  }
+  const lets = nameFilter(server.filter)
+  const entries: LayerEntry[] = []
+  const findings: Remark[] = []
+  for (const tool of tools.filter(({ name }) => lets(name))) {
+    const faults = await schemas.check(tool.inputSchema)
+    const [fault] = faults
+    if (fault === undefined) entries.push({ kind: 'tool', tool: toolOf(tool, server, common), override: common.override })
+    else findings.push({ severity: 'error', rule: 'A6', message: `schema of its tool ${goQuote(tool.name)} ${fault.message}`, fix: 'Leave the tool out ("tools": ["!NAME"]), or have its server mended.' })
+  }
+  return { entries, findings }
+}
+
+function toolOf (accepted: McpTool, server: McpServer, { override: _, timeoutSec, ...common }: Common): Tool {
+  const name = `${server.prefix}${accepted.name}`
+  return {
+    ...common,
+    name,
+    description: accepted.description ?? accepted.title ?? '',
+    parameters: accepted.inputSchema,
+    jobType: jobTypeOf('mcp', name),
+    ...timeoutSec !== undefined && { timeoutSec: Math.min(timeoutSec, limits.toolTimeoutSec.max) },
+    ...server.permissions !== undefined && { permissions: server.permissions },
+    ...server.limits !== undefined && { limits: server.limits },
+    source: server.source,
+    run: {
+      kind: 'mcp',
+      server,
+      remote: accepted.name,
+      digest: mcpDigest(accepted),
+      ...accepted.outputSchema !== undefined && { outputSchema: accepted.outputSchema },
+      ...accepted.annotations !== undefined && { annotations: accepted.annotations }
+    }
+  }
+}

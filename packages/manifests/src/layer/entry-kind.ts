@@ -1,0 +1,23 @@
+import type { Remark } from '../finding/finding-list.ts'
+import type { Schemas } from '../schema/schemas.ts'
+import type { McpServer } from '../tool/tool.ts'
+import type { LayerEntry } from './layer.ts'
+
+/** Where an entry of a kind of its own stands. */
+export interface KindPlace {
+  /** Absolute path of the manifest. */
+  file: string
+  index: number
+  schemas: Schemas
+  /** Names of the entries of its kind before it. */
+  names: Set<string>
+}
+
+/** What one entry came to. A fault of it takes away this entry alone: the format that it stands in knows none of these kinds. */
+export interface KindReading {
+  entries: readonly LayerEntry[]
+  findings: readonly Remark[]
+  /** Files to watch beside the manifest. */
+  files?: readonly string[]
+  servers?: readonly McpServer[]
+}

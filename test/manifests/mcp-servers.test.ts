@@ -1,0 +1,156 @@
+import { writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import fc from 'fast-check'
+import t, { type Test } from 'tap'
+import { loadRegistry, mcpDigest, nameFilter, validateManifests, writeLock, type McpTool, type Registry } from '@toolyard/manifests'
+import { entry, errors, loadTexts, names } from './fixture.ts'
+
+const server = (fields: Record<string, unknown> = {}, mcp: Record<string, unknown> = { command: 'files-server' }): Record<string, unknown> => ({ name: 'files', mcp, ...fields })
+const tool = (name: string, fields: Partial<McpTool> = {}): McpTool => ({ name, description: `It does ${name}.`, inputSchema: { type: 'object', properties: {} }, ...fields })
+
+/** Loads a manifest of these entries, with what was accepted of the server `files`. */
+async function loadAccepted (t: Test, entries: ReadonlyArray<Record<string, unknown>>, accepted?: readonly McpTool[] | string): Promise<{ registry: Registry, file: string }> {
+  const { files: [file = ''] } = await loadTexts(t, [JSON.stringify({ tools: entries })])
+  const lock = join(dirname(file), 'tools.lock.json')
+  if (typeof accepted === 'string') writeFileSync(lock, accepted)
+  else if (accepted !== undefined) await writeLock(lock, new Map([['files', accepted]]))
+  return { registry: await loadRegistry({ manifests: [file], builtins: false }), file }
+}
+
+t.test('tools of an MCP server that were accepted are published under its prefix, in the place of its entry', async t => {
+  const { registry } = await loadAccepted(t, [entry({ name: 'before' }), server({ timeoutSec: 5, permissions: ['read_repo'] }), entry({ name: 'after' })], [tool('read'), tool('write')])
+  t.strictSame(names(registry), ['before', 'files_read', 'files_write', 'after'])
+  t.match(registry.get('files_read')?.tool, { description: 'It does read.', timeoutSec: 5, permissions: ['read_repo'], jobType: 'mcp.files_read', run: { kind: 'mcp', remote: 'read', digest: mcpDigest(tool('read')) } })
+  t.strictSame(errors(registry), [])
+  t.match(registry.servers(), [{ name: 'files', connection: { kind: 'stdio', program: 'files-server', args: [], env: {} } }])
+})
+
+t.test('an MCP server whose tools were never accepted publishes nothing, and the finding names the command', async t => {
+  const { registry, file } = await loadAccepted(t, [server(), entry()])
+  t.strictSame(names(registry), ['probe'])
+  t.match(registry.findings, [{ severity: 'warning', rule: 'mcp/accepted', index: 0, tool: 'files', message: 'tool[0] "files": no tool of this MCP server was accepted, so that none is published', fix: `Run toolyard accept "${file}", and look at what it shows.` }])
+  t.match((await validateManifests([file])).ok, false, 'an error to validate')
+  t.ok(registry.files.includes(join(dirname(file), 'tools.lock.json')), 'the file of accepted tools is watched before it is there')
+})
+
+t.test('a file of accepted tools that is broken publishes nothing, and the rest of the manifest is served', async t => {
+  for (const [text, says] of [['{', /is not JSON/], ['[]', /is not a list of accepted tools/], ['{"version":2,"servers":{}}', /of this version/], ['{"version":1,"servers":{"files":{"tools":[{"name":"a"}]}}}', /something else than tools/], ['{"version":1,"servers":{"files":1}}', /something else than tools/]] as const) {
+    const { registry } = await loadAccepted(t, [server(), entry()], text)
+    t.strictSame(names(registry), ['probe'], text)
+    t.match(errors(registry), [{ rule: 'mcp/accepted', message: says }], text)
+  }
+})
+
+t.test('an accepted tool whose schema can not be used is left out alone', async t => {
+  const { registry } = await loadAccepted(t, [server()], [tool('bad', { inputSchema: { type: 'object', properties: { a: { pattern: '(' } } } }), tool('good')])
+  t.strictSame(names(registry), ['files_good'])
+  t.match(errors(registry), [{ rule: 'A6', message: /schema of its tool "bad"/ }])
+})
+
+t.test('an entry of mcpServers elsewhere can be pasted: command, args and env, or url and headers', async t => {
+  const pasted = { command: 'npx', args: ['-y', '@modelcontextprotocol/server-filesystem', '.'], env: { LOG_LEVEL: 'debug', TOKEN: { setting: 'FILES_TOKEN' } } }
+  const { registry } = await loadAccepted(t, [server({}, pasted), server({ name: 'far' }, { type: 'http', url: 'https://mcp.example.com/mcp', headers: { Authorization: { setting: 'FAR_TOKEN', prefix: 'Bearer ' } } })])
+  t.match(registry.servers(), [
+    { connection: { kind: 'stdio', program: 'npx', args: pasted.args, env: pasted.env } },
+    { name: 'far', prefix: 'far_', permissions: ['network'], connection: { kind: 'http', url: 'https://mcp.example.com/mcp', headers: { Authorization: { setting: 'FAR_TOKEN', prefix: 'Bearer ' } } } }
+  ])
+  t.strictSame(errors(registry), [])
+})
+
+t.test('./tools/ in a command means the directory beside the manifest', async t => {
+  const { registry, file } = await loadAccepted(t, [server({}, { command: ['./tools/server'], args: ['./tools/data', './other'] })])
+  t.match(registry.servers(), [{ connection: { program: join(dirname(file), 'tools/server'), args: [join(dirname(file), 'tools/data'), './other'] } }])
+})
+
+t.test('a wrong entry of an MCP server is an error with its place, and takes away nothing else', async t => {
+  const wrong: Array<[entry: Record<string, unknown>, says: RegExp]> = [
+    [server({}, {}), /mcp must have either command or url/],
+    [server({}, { command: 'a', url: 'https://a.example' }), /mcp must have either command or url/],
+    [server({}, { command: 'a', type: 'http' }), /mcp.type http doesn't fit command/],
+    [server({}, { type: 'sse', url: 'https://a.example' }), /mcp.type/],
+    [server({}, { command: 'npx -y thing' }), /white space: no shell reads it/],
+    [server({}, { command: './server' }), /must be a name on the PATH/],
+    [server({}, { command: './tools/../../server' }), /leads out of tools/],
+    [server({}, { command: 7 }), /mcp.command/],
+    [server({}, { url: 'ftp://a.example' }), /must begin with https/],
+    [server({}, { url: 'https://user:word@a.example' }), /user name or password/],
+    [server({}, { url: 'nowhere' }), /is no URL/],
+    [server({}, { url: 'https://a.example', args: ['x'] }), /are for servers with a command/],
+    [server({}, { command: 'a', headers: { A: 'b' } }), /are for servers with a url/],
+    [server({}, { url: 'https://a.example', headers: { Host: 'b' } }), /header that the protocol sets/],
+    [server({}, { url: 'https://a.example', headers: { 'a b': 'c' } }), /a name that can't be sent/],
+    [server({}, { url: 'https://a.example', headers: { A: 'b\nc' } }), /line break/],
+    [server({ name: 'a b' }), /name/],
+    [server({ tools: 'read' }), /tools/],
+    [server({ timeoutSec: 1.5 }), /timeoutSec/],
+    [server({ limits: { cpuSec: 0 } }), /limits.cpuSec/],
+    [{ mcp: { command: 'a' } }, /name is missing/]
+  ]
+  for (const [bad, says] of wrong) {
+    const { registry } = await loadAccepted(t, [bad, entry()])
+    t.strictSame(names(registry), ['probe'], JSON.stringify(bad))
+    t.match(errors(registry), [{ index: 0, message: says, rule: 'mcp/server' }].map(each => /header|sent|break/.test(String(says)) ? { ...each, rule: 'mcp/secret' } : each), JSON.stringify(bad))
+    t.strictSame(registry.servers(), [])
+  }
+  const twice = await loadAccepted(t, [server(), server()])
+  t.match(errors(twice.registry), [{ index: 1, message: /another MCP server of this manifest has this name/ }])
+})
+
+t.test('a secret in an entry of an MCP server is refused: it comes from a setting, and not from one of the service', async t => {
+  const cases: Array<[mcp: Record<string, unknown>, says: RegExp]> = [
+    [{ command: 'a', env: { GITHUB_TOKEN: 'ghp_1' } }, /env.GITHUB_TOKEN looks like a secret/],
+    [{ command: 'a', env: { OPENAI_API_KEY: 'sk' } }, /looks like a secret/],
+    [{ command: 'a', env: { HOST: '$' + '{env:HOST}' } }, /a placeholder, which nobody replaces/],
+    [{ command: 'a', env: { KEY: { setting: 'API_KEY' } } }, /a secret of the service/],
+    [{ url: 'https://a.example', headers: { authorization: 'Bearer x' } }, /looks like a secret/],
+    [{ url: 'https://a.example', headers: { 'X-Api-Key': 'x' } }, /looks like a secret/]
+  ]
+  for (const [mcp, says] of cases) {
+    const { registry } = await loadAccepted(t, [server({}, mcp)])
+    t.match(errors(registry), [{ rule: 'mcp/secret', message: says }], JSON.stringify(mcp))
+    t.notMatch(JSON.stringify(registry.findings), /ghp_1|Bearer x/, 'the finding does not repeat it')
+  }
+})
+
+t.test('fields of an entry that nobody knows are told, with those of other programs', async t => {
+  const { registry } = await loadAccepted(t, [server({ timeout: 5 }, { command: 'a', cwd: '/tmp', alwaysAllow: [] })], [])
+  t.match(registry.findings, [{ rule: 'X21', fix: 'Write timeoutSec.' }, { rule: 'X21', fix: /servers run in the workspace/ }, { rule: 'X21', fix: /toolyard accept/ }])
+})
+
+t.test('the filter by name lets through what its last fitting pattern says', t => {
+  const cases: Array<[patterns: string[], lets: string[], stops: string[]]> = [
+    [[], ['a', ''], []],
+    [['read_*'], ['read_', 'read_a'], ['read', 'write_a']],
+    [['!write_*'], ['read'], ['write_a']],
+    [['*', '!write_*', 'write_log'], ['a', 'write_log'], ['write_a']],
+    [['a*b*c'], ['abc', 'a1b2c'], ['ab', 'acb', 'aabb']],
+    [['a*a'], ['aa', 'aba'], ['a']],
+    [['read'], ['read'], ['reads', 'Read']]
+  ]
+  for (const [patterns, lets, stops] of cases) {
+    const filter = nameFilter(patterns)
+    for (const name of lets) t.equal(filter(name), true, `${patterns.join()} lets through ${name}`)
+    for (const name of stops) t.equal(filter(name), false, `${patterns.join()} stops ${name}`)
+  }
+  t.end()
+})
+
+t.test('the filter by name agrees with a regular expression for any patterns', async t => {
+  const letters = fc.string({ unit: fc.constantFrom('a', 'b', '.', '_'), maxLength: 6 })
+  const pattern = fc.string({ unit: fc.constantFrom('a', 'b', '.', '_', '*'), maxLength: 6 })
+  const escaped = (text: string): RegExp => new RegExp(`^${text.split('*').map(part => part.replace(/[.]/g, '\\.')).join('.*')}$`)
+  await t.resolves(fc.assert(fc.asyncProperty(fc.array(fc.tuple(fc.boolean(), pattern), { maxLength: 4 }), letters, async (rules, name) => {
+    const last = rules.findLast(([, each]) => escaped(each).test(name))
+    const wanted = last?.[0] ?? rules.every(([lets]) => !lets)
+    return nameFilter(rules.map(([lets, each]) => lets ? each : `!${each}`))(name) === wanted
+  }), { numRuns: 1_000 }))
+})
+
+t.test('a digest depends on what models and calls see of a tool, and on nothing else', t => {
+  const base = tool('a', { inputSchema: { type: 'object', properties: { x: { type: 'string' }, y: {} } } })
+  const digest = mcpDigest(base)
+  t.equal(mcpDigest({ ...base, inputSchema: { properties: { y: {}, x: { type: 'string' } }, type: 'object' } }), digest, 'the order of keys')
+  t.equal(mcpDigest({ ...base, icons: [] } as McpTool), digest, 'fields that are not used')
+  for (const changed of [{ name: 'b' }, { description: 'Other.' }, { title: 'T' }, { inputSchema: { type: 'object' } }, { outputSchema: { type: 'object' } }, { annotations: { readOnlyHint: true } }]) t.not(mcpDigest({ ...base, ...changed }), digest, JSON.stringify(changed))
+  t.end()
+})
