@@ -1,10 +1,12 @@
 import { openRegistrySource, reportFindings, reportReload } from '@toolyard/manifests'
 import {
-  CompletionWaiter, connectRedis, countQueues, DashboardLogins, FinishedJobs, ImportFaultTable, isConnected, JobCanceller, JobLister, JobLogs, JobQueues, JobReader, JobTypeTable,
-  JobWatch, OnceStore, OutputStore, QueueDirectory, RateLimit, RedisGuard, RedisUnavailableError, Replicas, reportRedis, StreamTickets, usedBackend
+  CompletionWaiter, connectRedis, countQueues, DashboardLogins, FinishedJobs, ImportFaultTable, isConnected, JobCanceller,
+  JobLister, JobLogs, JobQueues, JobReader, JobTypeTable, JobWatch, OnceStore, OutputStore, QueueDirectory, RateLimit,
+  RedisGuard, RedisUnavailableError, Replicas, reportRedis, StreamTickets, usedBackend
 } from '@toolyard/queue'
 import {
-  apiKeysOf, builtinSettingsOf, callbacksOf, createRedactor, permissionPolicyOf, redisTargetOf, retentionOf, sharedAbort, toolSourcesOf, type Logger, type ReadinessCheck, type ServedTools, type Settings
+  apiKeysOf, builtinSettingsOf, callbacksOf, createRedactor, permissionPolicyOf, redisTargetOf, retentionOf, sharedAbort,
+  toolSourcesOf, type Logger, type ReadinessCheck, type ServedTools, type Settings
 } from '@toolyard/runtime'
 import { createCallMetrics, createMetrics, createQueueMetrics, createToolMetrics, type MetricsRegistry } from '@toolyard/runtime/metrics'
 import { buildApp } from './app.ts'
@@ -50,7 +52,9 @@ export async function openApi (settings: Settings, env: NodeJS.ProcessEnv, logge
   const replicas = new Replicas(commands, settings.REDIS_WAIT_REPLICAS)
   const { because } = usedBackend(settings.QUEUE_BACKEND)
   if (because !== undefined) logger.warn({ because }, 'queue: BullMQ\'s own scripts are used')
-  const queues = new JobQueues(commands, directory, retention, { queueDepth: settings.MAX_QUEUE_DEPTH, perKey: settings.MAX_JOBS_PER_KEY, replicas, backend: settings.QUEUE_BACKEND })
+  const queues = new JobQueues(commands, directory, retention, {
+    queueDepth: settings.MAX_QUEUE_DEPTH, perKey: settings.MAX_JOBS_PER_KEY, replicas, backend: settings.QUEUE_BACKEND
+  })
   const outputs = new OutputStore(commands, retention)
   const waiter = new CompletionWaiter(commands, subscriber)
   const watch = new JobWatch(commands, subscriber)
@@ -84,7 +88,9 @@ export async function openApi (settings: Settings, env: NodeJS.ProcessEnv, logge
       toolMetrics.published(catalog.publication(undefined).count)
     }
   })
-  const jobTypes = new JobTypes({ permissions: permissionPolicyOf(settings), toolTimeoutSec: settings.TOOL_TIMEOUT_SEC, jobTypes: jobTypeTable })
+  const jobTypes = new JobTypes({
+    permissions: permissionPolicyOf(settings), toolTimeoutSec: settings.TOOL_TIMEOUT_SEC, jobTypes: jobTypeTable
+  })
   const catalog = new ToolCatalog(tools.current(), jobTypes, settings.SKILLS_CONTEXT_MODE)
   reportFindings(tools.current().findings, logger)
   toolMetrics.published(catalog.publication(undefined).count)
@@ -98,11 +104,19 @@ export async function openApi (settings: Settings, env: NodeJS.ProcessEnv, logge
 
   const guard = new RedisGuard(commands, { allowUnsafe: settings.ALLOW_UNSAFE_REDIS, onReport: report => { reportRedis(report, logger) } })
   const canceller = new JobCanceller(commands, queues)
+  const finished = new FinishedJobs({ redis: commands, queues, canceller, retention })
   const drain = sharedAbort()
   const stop = sharedAbort()
   const end = sharedAbort()
   const eventLoop = new EventLoopWatch(settings.MAX_EVENT_LOOP_DELAY_MS)
-  const readiness = readinessChecks({ redis: guard, backend: settings.QUEUE_BACKEND, tools, eventLoop, authReady: settings.API_AUTH_DISABLED || keys.length > 0, draining: drain.signal })
+  const readiness = readinessChecks({
+    redis: guard,
+    backend: settings.QUEUE_BACKEND,
+    tools,
+    eventLoop,
+    authReady: settings.API_AUTH_DISABLED || keys.length > 0,
+    draining: drain.signal
+  })
   const app = buildApp({
     catalog,
     metrics: createCallMetrics(metrics),
@@ -138,7 +152,7 @@ export async function openApi (settings: Settings, env: NodeJS.ProcessEnv, logge
       : {
           dashboard: {
             logins: new DashboardLogins(commands),
-            board: { redis: commands, directory, queues, outputs, logs, finished: new FinishedJobs({ redis: commands, queues, canceller, retention }) },
+            board: { redis: commands, directory, queues, outputs, logs, finished },
             sessionSec: settings.DASHBOARD_SESSION_SEC,
             readOnly: settings.DASHBOARD === 'read-only',
             redactor

@@ -17,7 +17,9 @@ export interface ReadinessParts {
 }
 
 /** The checks of `/ready`. */
-export function readinessChecks ({ redis, backend, tools, eventLoop, authReady, draining }: ReadinessParts): Record<string, ReadinessCheck> {
+export function readinessChecks (
+  { redis, backend, tools, eventLoop, authReady, draining }: ReadinessParts
+): Record<string, ReadinessCheck> {
   return {
     running: async () => draining.aborted ? { ok: false, detail: 'the service is stopping' } : { ok: true },
     redis: () => redis.readiness(),

@@ -23,7 +23,10 @@ export async function runApi (): Promise<void> {
   await api.start()
   const statusServer = settings.METRICS_PORT === undefined
     ? undefined
-    : await serveStatus({ metrics: () => metrics.metrics(), contentType: metrics.contentType, readiness: () => readReadiness(api.readiness) }, settings.HOST, settings.METRICS_PORT)
+    : await serveStatus(
+      { metrics: () => metrics.metrics(), contentType: metrics.contentType, readiness: () => readReadiness(api.readiness) },
+      settings.HOST, settings.METRICS_PORT
+    )
   const address = await app.listen({ host: settings.HOST, port: settings.PORT })
   logger.info({ address, tools: api.published() }, 'API is listening')
   tellParent({ ready: true, address, tools: api.served() })

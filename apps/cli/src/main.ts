@@ -44,7 +44,9 @@ const complete: Command = {
 export async function main (args: string[]): Promise<number> {
   let status: number = exitStatus.done
   let misuse: Misuse | undefined
-  const program = buildProgram([...commands, complete], async (command, path, given) => { status = await run(command, path, given) }, found => { misuse = found })
+  const program = buildProgram(
+    [...commands, complete], async (command, path, given) => { status = await run(command, path, given) }, found => { misuse = found }
+  )
   try {
     await program.parseAsync(args, { from: 'user' })
     return status

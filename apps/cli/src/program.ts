@@ -35,7 +35,9 @@ function add (parent: Program, command: Command, above: string, run: Runner, onM
   for (const [flags, meaning] of options) program.option(flags, meaning)
   catchExits(program, onMisuse)
   for (const each of commands) add(program, each, `${path} `, run, onMisuse)
-  if (command.run !== undefined) program.action(async () => { await run(command, path, { options: program.opts(), args: program.args, words: wordsOf(program) }) })
+  if (command.run !== undefined) {
+    program.action(async () => { await run(command, path, { options: program.opts(), args: program.args, words: wordsOf(program) }) })
+  }
 }
 
 function catchExits (program: Program, onMisuse: (misuse: Misuse) => void): void {

@@ -38,7 +38,13 @@ export function createHandler (deps: HandlerDeps): (job: TakenJob) => Promise<Ha
     const result = await handle(job, deps, about)
     const ranMs = performance.now() - startedAt
     const ms = Math.round(ranMs)
-    deps.metrics.ended({ tool: job.data.tool, queue: job.queue, ...stateOf(result), waitedSec: job.waitedMs === undefined ? undefined : job.waitedMs / 1_000, ranSec: ranMs / 1_000 })
+    deps.metrics.ended({
+      tool: job.data.tool,
+      queue: job.queue,
+      ...stateOf(result),
+      waitedSec: job.waitedMs === undefined ? undefined : job.waitedMs / 1_000,
+      ranSec: ranMs / 1_000
+    })
     if (result.ok) logger.info({ ...about, ms }, 'job succeeded')
     else if ('wait' in result) logger.debug({ ...about, ms }, 'job waits for its steps')
     else if ('later' in result) logger.info({ ...about, ms, reason: result.later }, 'job is put off')
@@ -63,7 +69,9 @@ async function handle (job: TakenJob, deps: HandlerDeps, about: object): Promise
   if (job.lostBefore && registered !== undefined && !idempotent) return failure('WORKER_LOST', 'The worker that ran this job was lost; the tool is not idempotent and is not run again')
   // Large arguments were parsed in this turn of the event loop; what follows takes its time too.
   if (!holdsAtMost(job.data.arguments, turnValues)) await turn()
-  const admitted = await admitCall({ tool: job.data.tool, registered, key: { permissions: job.data.keyPermissions } }, job.data.arguments, deps)
+  const admitted = await admitCall(
+    { tool: job.data.tool, registered, key: { permissions: job.data.keyPermissions } }, job.data.arguments, deps
+  )
   const note = differs ? " (the worker's manifests are not those that the call was taken with)" : ''
   if ('error' in admitted) return { ok: false, error: { ...admitted.error, message: `${admitted.error.message}${note}` } }
   const { tool } = admitted.registered

@@ -40,5 +40,7 @@ export async function openWorkerMetrics (settings: Settings, redis: Redis, env: 
   const jobs = createJobMetrics(metrics, settings.WORKER_CONCURRENCY)
   const callbacks = createCallbackMetrics(metrics)
   const sandbox = createSandboxMetrics(metrics, [...sandboxLayers, boundLayer])
-  return { tools, jobs, callbacks, sandbox, text: () => metrics.metrics(), contentType: metrics.contentType, json: () => metrics.getMetricsAsJSON() }
+  return {
+    tools, jobs, callbacks, sandbox, text: () => metrics.metrics(), contentType: metrics.contentType, json: () => metrics.getMetricsAsJSON()
+  }
 }

@@ -2,12 +2,14 @@ import { protocol } from '@toolyard/contract/terms'
 import { createExecutors, openAudit, openSandbox, type Sandbox } from '@toolyard/executors'
 import { createSchemas, openRegistrySource, readYaml, reportFindings, reportReload, type Registry } from '@toolyard/manifests'
 import {
-  connectRedis, EntryLocks, ImportFaultTable, isConnected, JobCanceller, JobQueues, JobTypeTable, OutputStore, QueueDirectory, RedisGuard, RedisUnavailableError, reportRedis, StepJobs,
-  ToolInventories, WorkerHeartbeat, WorkerPool, type Redis, describeBackend, usedBackend
+  connectRedis, EntryLocks, ImportFaultTable, isConnected, JobCanceller, JobQueues, JobTypeTable, OutputStore, QueueDirectory,
+  RedisGuard, RedisUnavailableError, reportRedis, StepJobs, ToolInventories, WorkerHeartbeat, WorkerPool, type Redis,
+  describeBackend, usedBackend
 } from '@toolyard/queue'
 import {
-  answerParent, apiKeysOf, builtinSettingsOf, callbacksOf, createLogger, loadEnvFile, onHangup, permissionPolicyOf, readReadiness, readSettings, redisTargetOf, retentionOf,
-  serveStatus, serviceFilesOf, settingWarnings, stopOnSignal, tellParent, toolSourcesOf, type Logger, type ReadinessCheck, type Settings
+  answerParent, apiKeysOf, builtinSettingsOf, callbacksOf, createLogger, loadEnvFile, onHangup, permissionPolicyOf,
+  readReadiness, readSettings, redisTargetOf, retentionOf, serveStatus, serviceFilesOf, settingWarnings, stopOnSignal,
+  tellParent, toolSourcesOf, type Logger, type ReadinessCheck, type Settings
 } from '@toolyard/runtime'
 import { randomUUID } from 'node:crypto'
 import { mkdir } from 'node:fs/promises'
@@ -69,7 +71,10 @@ export async function runWorker (): Promise<void> {
   metrics.sandbox.opened(sandbox.report.missing)
   const schemas = createSchemas()
   const builtins = builtinSettingsOf(settings)
-  const secrets = [...apiKeysOf(settings).map(key => key.key), ...settings.CALLBACK_SECRET === undefined ? [] : [settings.CALLBACK_SECRET], ...builtins.webSearch?.braveKey === undefined ? [] : [builtins.webSearch.braveKey]]
+  const secrets = [
+    ...apiKeysOf(settings).map(key => key.key), ...settings.CALLBACK_SECRET === undefined ? [] : [settings.CALLBACK_SECRET],
+    ...builtins.webSearch?.braveKey === undefined ? [] : [builtins.webSearch.braveKey]
+  ]
   const executors = createExecutors({
     sandbox,
     compileSchema: schema => schemas.validators(schema).check,
@@ -89,13 +94,17 @@ export async function runWorker (): Promise<void> {
   const callbacks = callbacksOf(settings)
   await executors.prepare()
   const jobTypes = new JobTypeTable({ commands: redis, subscriber })
-  const importFaults = new ImportFaultTable({ commands: redis, subscriber, onChange: faults => { metrics.tools.published(tools.setImportFaults(faults).published().length) } })
+  const importFaults = new ImportFaultTable({
+    commands: redis, subscriber, onChange: faults => { metrics.tools.published(tools.setImportFaults(faults).published().length) }
+  })
   const imports = new ImportWatch({ tools, executors, table: importFaults, logger })
   const retention = retentionOf(settings)
   const permissions = permissionPolicyOf(settings)
   const { because } = usedBackend(settings.QUEUE_BACKEND)
   if (because !== undefined) logger.warn({ because }, 'queue: BullMQ\'s own scripts and loop are used')
-  const queues = new JobQueues(redis, new QueueDirectory(redis, settings.MAX_QUEUES), retention, { queueDepth: settings.MAX_QUEUE_DEPTH, perKey: settings.MAX_JOBS_PER_KEY, backend: settings.QUEUE_BACKEND })
+  const queues = new JobQueues(redis, new QueueDirectory(redis, settings.MAX_QUEUES), retention, {
+    queueDepth: settings.MAX_QUEUE_DEPTH, perKey: settings.MAX_JOBS_PER_KEY, backend: settings.QUEUE_BACKEND
+  })
   const stepsOf = createStepsOf({
     registry: tools.current,
     jobTypes,
@@ -113,7 +122,9 @@ export async function runWorker (): Promise<void> {
     concurrency: settings.WORKER_CONCURRENCY,
     replicas: settings.REDIS_WAIT_REPLICAS,
     backend: settings.QUEUE_BACKEND,
-    handle: createHandler({ tools: versions, jobTypes, executors, permissions, sandbox, stepsOf, logger, metrics: metrics.jobs, mask: createSecretMask(secrets) }),
+    handle: createHandler({
+      tools: versions, jobTypes, executors, permissions, sandbox, stepsOf, logger, metrics: metrics.jobs, mask: createSecretMask(secrets)
+    }),
     callbacks: 'missing' in callbacks ? undefined : { attempts: callbacks.attempts, send: createCallbackSender(callbacks), onSent: metrics.callbacks.sent },
     onError: (error, queue) => { logger.warn({ err: error, queue }, 'queue') }
   })
@@ -128,7 +139,9 @@ export async function runWorker (): Promise<void> {
   const imported = imports.start()
   await pool.start()
   const { level, missing } = sandbox.report
-  const identity = { id: randomUUID(), protocol, startedAt: new Date().toISOString(), queues: settings.WORKER_QUEUES, sandbox: { level, missing } }
+  const identity = {
+    id: randomUUID(), protocol, startedAt: new Date().toISOString(), queues: settings.WORKER_QUEUES, sandbox: { level, missing }
+  }
   const heartbeat = new WorkerHeartbeat(redis, identity.id, async () => {
     await inventories.store(versions.inventory)
     return { ...identity, tools: versions.inventory.id }

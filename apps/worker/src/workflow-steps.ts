@@ -63,7 +63,9 @@ function stepsOf (job: TakenJob, deps: WorkflowStepsDeps): WorkflowSteps {
 }
 
 /** A step asks with what the key of its workflow may use (B31). */
-function stepCall ({ tool, type, queue }: StepTarget, { queue: ownQueue, data: { access = {} } }: TakenJob, deps: WorkflowStepsDeps): AskedCall & { queue: string } {
+function stepCall (
+  { tool, type, queue }: StepTarget, { queue: ownQueue, data: { access = {} } }: TakenJob, deps: WorkflowStepsDeps
+): AskedCall & { queue: string } {
   const registry = deps.registry()
   const registered = tool === undefined ? registry.ofType(type ?? '') : registry.get(tool)
   return { tool, type, registered, queue: queue ?? ownQueue, key: access }
@@ -80,7 +82,9 @@ function succeeded (jobId: string, output: StepOutput, jobs: StepJobs): StepStat
 function stepJob (id: string, step: StepStart, { tool, version }: RegisteredTool, job: TakenJob, deps: WorkflowStepsDeps): NewJob {
   // A plan of a release before has no wishes.
   const { wishes = {} } = step as Partial<StepStart>
-  const { timeoutSec, maxAttempts } = jobLimits({ asked: wishes, override: deps.jobTypes.get(tool.jobType), tool, toolTimeoutSec: deps.toolTimeoutSec })
+  const { timeoutSec, maxAttempts } = jobLimits({
+    asked: wishes, override: deps.jobTypes.get(tool.jobType), tool, toolTimeoutSec: deps.toolTimeoutSec
+  })
   return {
     id,
     type: tool.jobType,

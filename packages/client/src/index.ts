@@ -6,5 +6,6 @@ export type { FollowOptions, JobEvent } from './follow.ts'
 export type { JobQuery, Jobs, SubmitOptions, WaitOptions } from './jobs.ts'
 export type { CallErrorBody, CallErrorCode, CallResult, HttpErrorCode, JobList, JobState, JobSummary, JobView, LogEntry, NewJob } from './wire.ts'
 export type {
-  AnthropicAnswer, AnthropicMessage, AnthropicTool, ChatAnswer, ChatMessage, ChatTool, ChatToolCall, Format, ResponsesAnswer, ResponsesOutput, ResponsesTool
+  AnthropicAnswer, AnthropicMessage, AnthropicTool, ChatAnswer, ChatMessage, ChatTool, ChatToolCall, Format, ResponsesAnswer,
+  ResponsesOutput, ResponsesTool
 } from './providers.ts'

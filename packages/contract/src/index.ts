@@ -1,8 +1,8 @@
 export { limits, defaultQueue, queueNamePattern, publishableNamePattern } from './limits.ts'
 export { httpErrors, callErrors, HttpError, type HttpErrorCode, type CallErrorCode, type CallError } from './errors.ts'
 export {
-  ErrorBody, ToolSpec, ToolList, ToolListQuery, BatchCall, CallErrorBody, CallResult, InvokeBatchQuery, InvokeBatchRequest, InvokeBatchResponse, Mode,
-  Format, QueueName, ToolMessage, WaitMs, type Batch, type BatchEntry
+  ErrorBody, ToolSpec, ToolList, ToolListQuery, BatchCall, CallErrorBody, CallResult, InvokeBatchQuery, InvokeBatchRequest,
+  InvokeBatchResponse, Mode, Format, QueueName, ToolMessage, WaitMs, type Batch, type BatchEntry
 } from './agent-tools.ts'
 export { checkBatchQuery, checkBatchRequest, messageOf, toBatch } from './batch-request.ts'
 export { messageFormats, type MessageCall, type MessageFormat } from './message-calls.ts'

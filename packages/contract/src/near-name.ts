@@ -11,12 +11,16 @@ const shortestBeginning = 3
 export function nearName (word: string, names: readonly string[]): string | undefined {
   if (word.length > longest) return undefined
   const plain = folded(word)
-  const near = names.map(name => ({ name, distance: distance(plain, folded(name)) })).sort((left, right) => left.distance - right.distance)[0]
+  const near = names.map(name => ({ name, distance: distance(plain, folded(name)) }))
+    .sort((left, right) => left.distance - right.distance)[0]
   if (near !== undefined && near.distance <= Math.min(3, Math.floor(plain.length / 3))) return near.name
   return plain.length < shortestBeginning ? undefined : names.find(name => folded(name).startsWith(plain))
 }
 
-/** What a name that models were given may be worn in front of by them, as in `functions.get_time`, or carry behind it, has so many letters. */
+/**
+ * What a name that models were given may be worn in front of by them, as in
+ * `functions.get_time`, or carry behind it, has so many letters.
+ */
 const longestAsked = 256
 
 /**
@@ -37,7 +41,10 @@ export function nearNames (word: string, names: readonly string[]): Array<{ name
   })
 }
 
-/** How many letters two names are apart, whatever their case and separators; Infinity above `most`, which is found at once where their lengths tell. */
+/**
+ * How many letters two names are apart, whatever their case and separators; Infinity
+ * above `most`, which is found at once where their lengths tell.
+ */
 export function lettersApart (left: string, right: string, most: number): number {
   const [one, other] = [folded(left), folded(right)]
   const letters = Math.abs(one.length - other.length) > most ? Infinity : distance(one, other)

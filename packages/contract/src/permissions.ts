@@ -17,6 +17,8 @@ export interface PermissionPolicy {
  * The permissions that a tool holds beyond what the deployment, and a key if it has a list of its own, allow. A tool with
  * any of these is not listed, and calling it is `FORBIDDEN`.
  */
-export function permissionsBeyond (held: readonly Permission[] | undefined, policy: PermissionPolicy, ofKey?: readonly Permission[]): Permission[] {
+export function permissionsBeyond (
+  held: readonly Permission[] | undefined, policy: PermissionPolicy, ofKey?: readonly Permission[]
+): Permission[] {
   return (held ?? policy.defaults).filter(permission => !policy.allowed.includes(permission) || ofKey?.includes(permission) === false)
 }

@@ -70,8 +70,8 @@ export interface Executors {
 
 /**
  * Makes the executors of one worker. Between runs they keep nothing open but the warm hosts of Python tools, and for a
- * while a thread or two for searches, which end with `close`, or with the worker. Descriptors that the worker's process inherited, beside the first three, are closed:
- * tools would get them.
+ * while a thread or two for searches, which end with `close`, or with the worker. Descriptors that the
+ * worker's process inherited, beside the first three, are closed: tools would get them.
  */
 export function createExecutors (options: ExecutorOptions): Executors {
   closeStrayDescriptors()
@@ -84,7 +84,10 @@ export function createExecutors (options: ExecutorOptions): Executors {
     ...options,
     threads,
     marks,
-    launcher: createLauncher(marks, { ...place, prefix: [...place.prefix, ...(prlimit === undefined ? [] : softLimits(prlimit))] }, options.sandbox?.groups?.members ?? []),
+    launcher: createLauncher(
+      marks, { ...place, prefix: [...place.prefix, ...(prlimit === undefined ? [] : softLimits(prlimit))] },
+      options.sandbox?.groups?.members ?? []
+    ),
     pins: createPins(),
     onSurvivors: (pids: number[]) => { options.logger?.warn({ pids }, 'processes of a call outlived SIGKILL') }
   }
@@ -94,7 +97,9 @@ export function createExecutors (options: ExecutorOptions): Executors {
     groupMembers: options.sandbox?.groups?.members ?? [],
     onHostEnd: (root, message) => { options.logger?.warn({ root, message }, 'a Python host ended') }
   })
-  const python = { ...host, hosts, checkOutput: createOutputCheck(options.compileSchema ?? (() => async () => await Promise.resolve({ ok: true }))) }
+  const python = {
+    ...host, hosts, checkOutput: createOutputCheck(options.compileSchema ?? (() => async () => await Promise.resolve({ ok: true })))
+  }
   const builtins = createBuiltins(options.builtins ?? {}, threads)
 
   async function runTool (tool: Tool, args: Record<string, unknown>, context: RunContext): Promise<Outcome> {
@@ -107,7 +112,9 @@ export function createExecutors (options: ExecutorOptions): Executors {
     })
     const maxOutputBytes = Math.min(options.maxOutputBytes, tool.limits?.outputBytes ?? options.maxOutputBytes)
     const group = tool.limits === undefined ? undefined : options.sandbox?.groups?.groupOf(tool.limits, tool.run.kind === 'python' ? 'nest' : 'box')
-    const toolHost = { ...host, audit, maxOutputBytes, ...(box === undefined ? limitOf(tool) : { box }), ...(group === undefined ? {} : { group }) }
+    const toolHost = {
+      ...host, audit, maxOutputBytes, ...(box === undefined ? limitOf(tool) : { box }), ...(group === undefined ? {} : { group })
+    }
     try {
       const outcome = await runKind(tool, args, context, { toolHost, audit, maxOutputBytes })
       return withHint(outcome, tool, options.sandbox?.levelOf(tool) === 'none' ? undefined : options.sandbox?.permissionsOf(tool))
@@ -116,7 +123,10 @@ export function createExecutors (options: ExecutorOptions): Executors {
     }
   }
 
-  async function runKind (tool: Tool, args: Record<string, unknown>, context: RunContext, { toolHost, audit, maxOutputBytes }: { toolHost: CommandHost, audit: Audit, maxOutputBytes: number }): Promise<Outcome> {
+  async function runKind (
+    tool: Tool, args: Record<string, unknown>, context: RunContext,
+    { toolHost, audit, maxOutputBytes }: { toolHost: CommandHost, audit: Audit, maxOutputBytes: number }
+  ): Promise<Outcome> {
     switch (tool.run.kind) {
       case 'command':
         return await runCommand(tool.name, tool.run, args, context, toolHost)

@@ -39,7 +39,8 @@ export async function openSandbox (options: SandboxOptions): Promise<Sandbox> {
     throw new SandboxError(`SANDBOX=require, but these layers do not hold: ${report.missing.join(', ')}. ${report.advice}`)
   }
   const permissionsOf = (tool: Tool): readonly Permission[] => tool.permissions ?? options.defaultPermissions
-  const grantOf = (tool: Tool): Grant => ({ permissions: permissionsOf(tool), readable: readableOf(tool), limits: { ...defaultLimits, ...tool.limits } })
+  const grantOf = (tool: Tool): Grant =>
+    ({ permissions: permissionsOf(tool), readable: readableOf(tool), limits: { ...defaultLimits, ...tool.limits } })
   const hostBox = ({ run }: Tool, grant: Grant): HostBox | undefined => foundation === undefined || !pythonBoxed || run.kind !== 'python' ? undefined : createHostBox(foundation, grant)
   return {
     report,
@@ -97,7 +98,9 @@ async function openFoundation (options: SandboxOptions): Promise<{ foundation: B
   for (const means of families.flatMap(family => programs.map(program => ({ bubblewrap: program, family })))) {
     const foundation = await makeFoundation(means, options)
     const findings = withSearch(await probeBox(foundation, options.env))
-    report = reportOf([...findings.map(finding => withFamily(finding, means.family)), ...await proveBoxedPython(findings, foundation, options)])
+    report = reportOf([
+      ...findings.map(finding => withFamily(finding, means.family)), ...await proveBoxedPython(findings, foundation, options)
+    ])
     if (report.level !== 'none') return { foundation, report }
     closeFoundation(foundation)
   }
@@ -117,11 +120,16 @@ function withSearch (findings: readonly LayerFinding[]): LayerFinding[] {
 }
 
 /** Nothing when there is no box to begin with. */
-async function proveBoxedPython (findings: readonly LayerFinding[], foundation: BoxFoundation, { env, python = false }: SandboxOptions): Promise<LayerFinding[]> {
+async function proveBoxedPython (
+  findings: readonly LayerFinding[], foundation: BoxFoundation, { env, python = false }: SandboxOptions
+): Promise<LayerFinding[]> {
   if (reportOf(findings).level === 'none') return []
   if (!python) return [{ layer: 'python', holds: true, detail: 'there are no Python tools' }]
   const grant = withoutNetwork({ permissions: ['read_repo', 'network'], readable: [], limits: defaultLimits })
-  return [await probePython(({ workspace, hidden }) => createHostBox({ ...foundation, workspaceDir: workspace, hidden: [...foundation.hidden, ...hidden] }, grant), env)]
+  return [await probePython(
+    ({ workspace, hidden }) => createHostBox({ ...foundation, workspaceDir: workspace, hidden: [...foundation.hidden, ...hidden] }, grant),
+    env
+  )]
 }
 
 /** A manifest's `tools/` beside it, or the whole directory of a skill: what a tool's program may need of its own. */

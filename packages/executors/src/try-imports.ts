@@ -40,8 +40,17 @@ export async function tryImports (tools: readonly Tool[], options: TryOptions): 
   }
 }
 
-async function tryAll (tools: readonly Tool[], { sandbox, workspaceDir, env }: { sandbox: Sandbox, workspaceDir: string, env: NodeJS.ProcessEnv }): Promise<ModuleTries> {
-  const hosts = createHosts({ env: toolEnvironment([], env).variables, workspaceDir, marks: createMarks(), onSurvivors: () => {}, onHostEnd: () => {}, groupMembers: [] })
+async function tryAll (
+  tools: readonly Tool[], { sandbox, workspaceDir, env }: { sandbox: Sandbox, workspaceDir: string, env: NodeJS.ProcessEnv }
+): Promise<ModuleTries> {
+  const hosts = createHosts({
+    env: toolEnvironment([], env).variables,
+    workspaceDir,
+    marks: createMarks(),
+    onSurvivors: () => {},
+    onHostEnd: () => {},
+    groupMembers: []
+  })
   try {
     const tried = await tryModule(tools, { hosts, workspaceDir, boxOf: tool => sandbox.tryBoxOf(tool), hasNetwork: tool => sandbox.permissionsOf(tool).includes('network'), signatures: true })
     return {

@@ -69,9 +69,11 @@ export interface BuiltinSettings {
  * @throws SettingsError when the search provider lacks its key or address.
  */
 export function builtinSettingsOf (settings: Settings): BuiltinSettings {
+  const { DATA_FETCH_ALLOWLIST: allowlist, DATA_FETCH_ALLOW_HTTP: allowHttp, DATA_FETCH_ALLOW_PRIVATE: allowPrivate } = settings
+  const fetch = { allowlist, allowHttp, allowPrivate }
   return {
     ...(settings.TOOL_EXEC_ENABLED ? { exec: { allowlist: settings.TOOL_EXEC_ALLOWLIST } } : {}),
-    ...(settings.DATA_FETCH_ENABLED ? { fetch: { allowlist: settings.DATA_FETCH_ALLOWLIST, allowHttp: settings.DATA_FETCH_ALLOW_HTTP, allowPrivate: settings.DATA_FETCH_ALLOW_PRIVATE } } : {}),
+    ...(settings.DATA_FETCH_ENABLED ? { fetch } : {}),
     ...(settings.WEB_SEARCH_ENABLED ? { webSearch: webSearchOf(settings) } : {}),
     workspaceDelete: settings.WORKSPACE_DELETE_ENABLED
   }

@@ -1,7 +1,10 @@
 import { onParentGone } from './parent.ts'
 import { sharedAbort } from './shared-abort.ts'
 
-/** One step of stopping a process; steps run in the order they were given. Once `hurry` is aborted, nothing is waited for that can be ended. */
+/**
+ * One step of stopping a process; steps run in the order they were given. Once
+ * `hurry` is aborted, nothing is waited for that can be ended.
+ */
 export type StopStep = (hurry: AbortSignal) => Promise<void> | void
 
 /** How long stopping may take, and who hears of it. */

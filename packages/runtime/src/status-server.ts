@@ -11,7 +11,9 @@ export interface StatusSource {
 }
 
 /** Serves `/metrics`, `/health` and `/ready` on a port of its own; `close` ends it. Port 0 takes a free one. */
-export async function serveStatus (source: StatusSource, host: string, port: number): Promise<{ port: number, close: () => Promise<void> }> {
+export async function serveStatus (
+  source: StatusSource, host: string, port: number
+): Promise<{ port: number, close: () => Promise<void> }> {
   const routes: Readonly<Record<string, (response: ServerResponse) => Promise<void>>> = {
     '/metrics': async response => { response.setHeader('content-type', source.contentType).end(await source.metrics()) },
     '/health': async response => { sendJson(response, 200, { ok: true }) },

@@ -30,7 +30,9 @@ export class TicketOffice {
    */
   async issue (principal: Principal, jobId: string | null): Promise<SseTokenResponse> {
     const token = randomBytes(tokenBytes).toString('hex')
-    const endsAt = await this.#tickets.save(token, { keyName: principal.name, keyProof: this.#proof(token, principal.name), jobId }, this.#ttlSec)
+    const endsAt = await this.#tickets.save(
+      token, { keyName: principal.name, keyProof: this.#proof(token, principal.name), jobId }, this.#ttlSec
+    )
     return {
       ok: true,
       token,

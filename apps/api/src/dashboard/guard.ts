@@ -32,7 +32,9 @@ export interface GuardOptions {
 }
 
 /** Lets admins into the dashboard, by their session or their key, and nobody make changes from elsewhere (fault 40, fault 41). */
-export function createGuard ({ keys, authDisabled, sessions, loginPath }: GuardOptions): (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply | undefined> {
+export function createGuard (
+  { keys, authDisabled, sessions, loginPath }: GuardOptions
+): (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply | undefined> {
   const findPrincipal = principalFinder(keys)
 
   async function identify (request: FastifyRequest): Promise<Principal | undefined> {

@@ -73,7 +73,9 @@ export async function dashboardRoutes (app: App, options: DashboardOptions): Pro
     const path = pathBelow(request.url, '/api')
     // They tell of all that is stored, also of other queues.
     if (path === '/redis/stats' && principal.queueAllowlist !== undefined) throw new HttpError('FORBIDDEN', 'The statistics of Redis require an API key without queue_allowlist.')
-    const { status, body } = await board.answer({ method: request.method, path, query: request.query as Record<string, unknown>, body: request.body }, viewer(principal))
+    const { status, body } = await board.answer(
+      { method: request.method, path, query: request.query as Record<string, unknown>, body: request.body }, viewer(principal)
+    )
     if (request.method !== 'GET') request.log.info({ key: principal.name, action: `${request.method} ${path}`, status }, 'dashboard: action')
     return await reply.code(status).send(body)
   }

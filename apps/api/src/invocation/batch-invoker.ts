@@ -57,7 +57,16 @@ export class BatchInvoker {
     const { principal } = caller
     this.#deps.checkCallback(batch.callbackUrl)
     const replyTo = batch.mode === 'sync' ? waiter.processId : undefined
-    const context = { registry: catalog.registry, principal, queue: batch.queue, jobTypes, newId: () => admission.newId(), replyTo, callbackUrl: batch.callbackUrl, nearTools: new NearTools(() => catalog.publication(principal.permissions).names) }
+    const context = {
+      registry: catalog.registry,
+      principal,
+      queue: batch.queue,
+      jobTypes,
+      newId: () => admission.newId(),
+      replyTo,
+      callbackUrl: batch.callbackUrl,
+      nearTools: new NearTools(() => catalog.publication(principal.permissions).names)
+    }
     const plans = await Promise.all(batch.calls.map(call => planCall(call, context)))
     const once = await onceOf(caller.idempotencyKey, principal, ['batch', batch.calls, batch.queue, batch.callbackUrl])
     const reservation = permitted(await admission.reserve(batch.queue, plans.map(withoutCall), once), plans)

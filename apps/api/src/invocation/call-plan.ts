@@ -28,7 +28,9 @@ export interface PlanContext {
 export async function planCall (call: Call, context: PlanContext): Promise<CallPlan> {
   if (call.error !== undefined) return { call, error: call.error }
   const { registry, principal, queue, jobTypes, replyTo, callbackUrl, nearTools } = context
-  const admitted = await admitCall({ tool: call.name, registered: registry.get(call.name), queue, key: accessOf(principal) }, call.arguments, jobTypes.deployment)
+  const admitted = await admitCall(
+    { tool: call.name, registered: registry.get(call.name), queue, key: accessOf(principal) }, call.arguments, jobTypes.deployment
+  )
   if ('error' in admitted) {
     const { error } = admitted
     if (error.code !== 'UNKNOWN_TOOL') return { call, error }

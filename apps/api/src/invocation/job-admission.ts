@@ -7,7 +7,8 @@ export type Planned = { job: NewJob } | { error: CallError }
 export type Admitted = { job: Pick<NewJob, 'id' | 'type'> } | { error: CallError }
 
 /** Jobs whose ids are settled and that may not exist yet. */
-export type Reservation = { queue: string, once?: Once, repeated: boolean } & ({ planned: readonly Planned[] } | { admitted: readonly Admitted[] })
+export type Reservation = { queue: string, once?: Once, repeated: boolean } & ({ planned: readonly Planned[] } |
+  { admitted: readonly Admitted[] })
 
 /** A request is repeated whose job was removed: whether it ran, and how it ended, is not known any more. */
 export function noLongerKept (jobId: string): HttpError {

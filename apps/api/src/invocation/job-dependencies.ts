@@ -11,7 +11,9 @@ const field = 'depends_on'
  * @returns the tool's arguments, and the ids that were sent in either place, each once.
  * @throws HttpError `VALIDATION_ERROR`
  */
-export function splitDependencies ({ input, dependsOn }: JobRequest, tool: Tool | undefined): { input: Record<string, unknown>, dependsOn: string[] } {
+export function splitDependencies (
+  { input, dependsOn }: JobRequest, tool: Tool | undefined
+): { input: Record<string, unknown>, dependsOn: string[] } {
   const properties = tool?.parameters['properties']
   const isParameter = typeof properties === 'object' && properties !== null && Object.hasOwn(properties, field)
   if (isParameter || !Object.hasOwn(input, field)) return { input, dependsOn: [...new Set(dependsOn)] }

@@ -32,7 +32,9 @@ export class JobSubmitter {
    *
    * @throws HttpError for a type, queue or input that can't be; RedisUnavailableError.
    */
-  async submit (request: JobRequest, principal: Principal, idempotencyKey: string | undefined): Promise<{ job: ReadJob, idempotent: boolean }> {
+  async submit (
+    request: JobRequest, principal: Principal, idempotencyKey: string | undefined
+  ): Promise<{ job: ReadJob, idempotent: boolean }> {
     this.#deps.checkCallback(request.callbackUrl)
     const planned = await this.#plan(request, principal)
     // What the key may not do now, it may not do by an earlier request either.

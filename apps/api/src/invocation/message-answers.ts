@@ -9,7 +9,9 @@ interface Answered {
 }
 
 /** Adds to a batch's answer what is appended to the conversation with a provider: one answer for each call, also for one that goes on. */
-export function withMessages (answer: InvokeBatchResponse, calls: readonly BatchEntry[], format: MessageFormat | undefined): InvokeBatchResponse {
+export function withMessages (
+  answer: InvokeBatchResponse, calls: readonly BatchEntry[], format: MessageFormat | undefined
+): InvokeBatchResponse {
   if (format === undefined) return answer
   const answered = answer.results.map((result, index) => ({
     id: result.call_id,

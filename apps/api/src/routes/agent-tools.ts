@@ -1,7 +1,7 @@
 import type { HttpError } from '@toolyard/contract'
 import {
-  AnthropicToolList, checkBatchQuery, checkBatchRequest, ErrorBody, InvokeBatchQuery, InvokeBatchRequest, InvokeBatchResponse, parseIdempotencyKey, ResponsesToolList,
-  SkillList, ToolList, ToolListQuery
+  AnthropicToolList, checkBatchQuery, checkBatchRequest, ErrorBody, InvokeBatchQuery, InvokeBatchRequest, InvokeBatchResponse,
+  parseIdempotencyKey, ResponsesToolList, SkillList, ToolList, ToolListQuery
 } from '@toolyard/contract'
 import { Type } from 'typebox'
 import { principalOf, requireSse } from '../access/principal.ts'
@@ -58,7 +58,8 @@ export async function agentToolRoutes (app: App, { catalog, invoker, streams, en
       return await reply.header('content-type', 'application/json; charset=utf-8').serializer(JSON.stringify).send(answer)
     }
     requireSse(caller.principal)
-    await streamBatch(streams, reply, async listener => withMessages(await invoker.invoke(batch, { ...caller, listener }), batch.calls, format))
+    await streamBatch(streams, reply, async listener =>
+      withMessages(await invoker.invoke(batch, { ...caller, listener }), batch.calls, format))
     return reply
   })
 }

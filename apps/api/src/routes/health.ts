@@ -6,7 +6,9 @@ import type { App } from '../plugins/typed-app.ts'
 export type ListWorkers = () => Promise<Ready['workers'] | undefined>
 
 /** `/health`: the process answers. `/ready`: it can serve. Both without a key. */
-export async function healthRoutes (app: App, { readiness, workers }: { readiness: Readonly<Record<string, ReadinessCheck>>, workers: ListWorkers }): Promise<void> {
+export async function healthRoutes (
+  app: App, { readiness, workers }: { readiness: Readonly<Record<string, ReadinessCheck>>, workers: ListWorkers }
+): Promise<void> {
   app.get('/health', { schema: { response: { 200: Health } } }, async () => (
     { ok: true as const, service: 'toolyard-api', time: new Date().toISOString() }
   ))

@@ -1,5 +1,6 @@
 import {
-  checkJobRequest, ErrorBody, HttpError, JobList, JobResponse, parseIdempotencyKey, parseJobListQuery, SubmitJobRequest, SubmitJobResponse, toJobRequest
+  checkJobRequest, ErrorBody, HttpError, JobList, JobResponse, parseIdempotencyKey, parseJobListQuery, SubmitJobRequest,
+  SubmitJobResponse, toJobRequest
 } from '@toolyard/contract'
 import { queueRefusal } from '@toolyard/manifests'
 import { CursorError, type JobCanceller, type JobLister, type JobReader } from '@toolyard/queue'

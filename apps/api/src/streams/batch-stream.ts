@@ -14,7 +14,9 @@ const faultFrame = commentFrame('the service met a fault; its log has it under t
  * @param run invokes the batch.
  * @throws HttpError `UNAVAILABLE` when too many streams are open; whatever `run` throws before the jobs are made.
  */
-export async function streamBatch (streams: EventStreams, reply: FastifyReply, run: (listener: AnswerListener) => Promise<InvokeBatchResponse>): Promise<void> {
+export async function streamBatch (
+  streams: EventStreams, reply: FastifyReply, run: (listener: AnswerListener) => Promise<InvokeBatchResponse>
+): Promise<void> {
   streams.requireRoom()
   let stream: EventStream | undefined
   try {

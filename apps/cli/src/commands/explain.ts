@@ -32,7 +32,9 @@ function didYouMean (asked: string, ids: readonly string[]): string {
   const [letters = '', digits = ''] = /^([a-z]+)(\d+)/i.exec(asked)?.slice(1) ?? []
   const group = ids.filter(id => id.replace(/\d+$/, '').toLowerCase() === letters.toLowerCase())
   const sameGroup = [...group].sort((left, right) => gap(left, digits) - gap(right, digits)).slice(0, nearest)
-  const near = sameGroup.length > 0 ? sameGroup : nearNames(asked, ids).sort((left, right) => left.away - right.away).slice(0, nearest).map(({ name }) => name)
+  const near = sameGroup.length > 0
+    ? sameGroup
+    : nearNames(asked, ids).sort((left, right) => left.away - right.away).slice(0, nearest).map(({ name }) => name)
   return near.length === 0 ? '' : ` Is ${near.join(' or ')} meant?`
 }
 

@@ -53,7 +53,9 @@ async function importer (settings: Settings, evenInTheOpen: boolean): Promise<No
       complain('toolyard validate: there is no python3 on the PATH, so that modules are not imported.')
       return none
     }
-    const { skipped, ...tries } = await tryImports(tools, { env: process.env, hidden: serviceFilesOf(settings, process.env), defaultPermissions: settings.TOOL_DEFAULT_PERMISSIONS, evenInTheOpen })
+    const { skipped, ...tries } = await tryImports(tools, {
+      env: process.env, hidden: serviceFilesOf(settings, process.env), defaultPermissions: settings.TOOL_DEFAULT_PERMISSIONS, evenInTheOpen
+    })
     if (skipped !== undefined) complain(`toolyard validate: modules are not imported, since ${skipped}. --import imports them in the open.`)
     return tries
   }

@@ -71,7 +71,12 @@ async function examineManifests (settings: Settings): Promise<Check[]> {
   const python = (await programPaths('python3', process.env)).length > 0
   const checks: Check[] = []
   const tryAll = async (tools: readonly Tool[]): Promise<ModuleTries> => {
-    const { skipped, ...tries } = await tryImports(tools, { env: process.env, hidden: serviceFilesOf(settings, process.env), defaultPermissions: settings.TOOL_DEFAULT_PERMISSIONS, evenInTheOpen: false })
+    const { skipped, ...tries } = await tryImports(tools, {
+      env: process.env,
+      hidden: serviceFilesOf(settings, process.env),
+      defaultPermissions: settings.TOOL_DEFAULT_PERMISSIONS,
+      evenInTheOpen: false
+    })
     if (skipped !== undefined) checks.push({ subject: 'Python modules', verdict: 'warning', detail: `not imported: ${skipped}` })
     return tries
   }

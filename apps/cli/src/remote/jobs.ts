@@ -17,7 +17,9 @@ const list: Command = {
     const { status, queue, type, tag, limit, cursor } = options as Partial<Record<string, string>>
     if (status !== undefined && !states.includes(status as typeof states[number])) throw misuse(`--status must be one of ${states.join(', ')}, not '${status}'`)
     if (limit !== undefined && !/^\d+$/.test(limit)) throw misuse(`--limit must be a number from 1 to 200, not '${limit}'`)
-    const page = await client.jobs.list({ status: status as typeof states[number] | undefined, queue, type, tag, cursor, limit: limit === undefined ? undefined : Number(limit) })
+    const page = await client.jobs.list({
+      status: status as typeof states[number] | undefined, queue, type, tag, cursor, limit: limit === undefined ? undefined : Number(limit)
+    })
     if (options['json'] === true) print(JSON.stringify(page, null, 2))
     else print([...page.jobs.map(row), ...page.next_cursor === null ? [] : [`More: toolyard jobs list --cursor ${page.next_cursor}`], ...page.jobs.length === 0 ? ['No jobs'] : []].join('\n'))
     return exitStatus.done
@@ -83,7 +85,9 @@ const retry: Command = {
   run: asking(async (client, { args: [id = ''], options }) => {
     const { type, input, queue, priority, timeout_sec: timeoutSec, max_attempts: maxAttempts, tags, status } = await client.jobs.get(id)
     if (status === 'queued' || status === 'running') throw misuse(`job ${id} is ${status}: it can be run again when it has ended`)
-    const job = await client.jobs.submit({ type, input: input as Record<string, unknown>, queue, priority, timeout_sec: timeoutSec, max_attempts: maxAttempts, tags })
+    const job = await client.jobs.submit({
+      type, input: input as Record<string, unknown>, queue, priority, timeout_sec: timeoutSec, max_attempts: maxAttempts, tags
+    })
     print(options['json'] === true ? JSON.stringify({ ok: true, job }, null, 2) : row(job))
     return exitStatus.done
   })
@@ -97,7 +101,9 @@ export const jobs: Command = {
   commands: [list, show, logs, cancel, retry]
 }
 
-function asking (ask: (client: Toolyard, given: CommandLine) => Promise<number>, retryMs?: number): (given: CommandLine) => Promise<number> {
+function asking (
+  ask: (client: Toolyard, given: CommandLine) => Promise<number>, retryMs?: number
+): (given: CommandLine) => Promise<number> {
   return async given => {
     const target = findTarget(process.env)
     return await ask(clientOf(target, retryMs), given).catch((error: unknown) => { throw commandError(error, target) })

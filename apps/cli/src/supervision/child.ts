@@ -41,8 +41,9 @@ const keptLines = 20
 const answerMs = 1_000
 
 /**
- * Starts a part of Toolyard and waits until it is ready. Whoever starts it tells the warnings about settings. It is in a process group of its own, so that Ctrl-C reaches it
- * only by way of `start`; it stops by itself when its IPC channel closes, should `start` be killed.
+ * Starts a part of Toolyard and waits until it is ready. Whoever starts it tells the warnings about settings. It is in a process group
+ * of its own, so that Ctrl-C reaches it only by way of `start`; it stops by itself when its IPC channel closes, should `start` be
+ * killed.
  *
  * @param signal stops it while it isn't ready yet
  * @throws StartError with the last lines that it printed when it ends before it is ready.

@@ -35,7 +35,9 @@ export async function runWorkers ({ directory, env, settings, entry, backoff = d
   const workers = startWorkers({
     count: settings.WORKER_PROCESSES,
     // Their own lines are in the output already.
-    child: { entry, directory, env, log, warn: () => {}, graceMs: settings.SHUTDOWN_GRACE_SEC * 1_000 + extraGraceMs, force: signals.force },
+    child: {
+      entry, directory, env, log, warn: () => {}, graceMs: settings.SHUTDOWN_GRACE_SEC * 1_000 + extraGraceMs, force: signals.force
+    },
     backoff,
     ending: end.signal,
     warn: line => { logger.warn(line) }

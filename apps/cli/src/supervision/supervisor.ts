@@ -54,7 +54,9 @@ export async function supervise<R extends Running> (service: Service<R>, options
   return { first, current: () => current, stop }
 }
 
-async function keepRunning<R extends Running> (service: Service<R>, options: SupervisorOptions, first: R, replace: (running: R | undefined) => void): Promise<void> {
+async function keepRunning<R extends Running> (
+  service: Service<R>, options: SupervisorOptions, first: R, replace: (running: R | undefined) => void
+): Promise<void> {
   const { backoff, ending, warn } = options
   let running: R | undefined = first
   let wait = backoff.firstMs

@@ -28,7 +28,9 @@ export function createCallbackSender (options: CallbackSenderOptions): (attempt:
   }
 }
 
-async function post ({ url, deliveryId, body, sentAt, signal }: CallbackAttempt, { policy, secret, timeoutMs = 10_000, lookup }: CallbackSenderOptions): Promise<CallbackOutcome> {
+async function post (
+  { url, deliveryId, body, sentAt, signal }: CallbackAttempt, { policy, secret, timeoutMs = 10_000, lookup }: CallbackSenderOptions
+): Promise<CallbackOutcome> {
   const connections = openConnections({ allowPrivate: policy.allowPrivate, ...(lookup === undefined ? {} : { lookup }) })
   const limit = startTimeLimit(timeoutMs, signal)
   const text = JSON.stringify(body)

@@ -18,7 +18,9 @@ const windDownMs = 5_000
  *
  * @throws what the handler throws beside failures and errors of the file system: a bug.
  */
-export async function runBuiltin (handler: BuiltinHandler, call: BuiltinCall, context: RunContext, processes: CommandHost): Promise<Outcome> {
+export async function runBuiltin (
+  handler: BuiltinHandler, call: BuiltinCall, context: RunContext, processes: CommandHost
+): Promise<Outcome> {
   let stopping: AbortController | undefined
   const stop = (): AbortController => (stopping ??= new AbortController())
   const deadline = startDeadline(context.timeoutMs, context.signal)

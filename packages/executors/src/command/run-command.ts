@@ -26,9 +26,18 @@ export interface CommandHost extends ProcessHost {
  * Runs a command tool: its argv as declared, in the workspace, the arguments as JSON on stdin (A16, A37), under the
  * timeout of the context (A17, A18). Writes one audit line, whatever happens.
  */
-export async function runCommand (name: string, run: CommandRun, args: Record<string, unknown>, context: RunContext, host: CommandHost): Promise<Outcome> {
+export async function runCommand (
+  name: string, run: CommandRun, args: Record<string, unknown>, context: RunContext, host: CommandHost
+): Promise<Outcome> {
   const { variables, passedKeys } = toolEnvironment(run.envPassthrough, host.env)
-  const plan = { program: run.program, name: run.name ?? run.program, args: run.args, env: variables, cwd: host.workspaceDir, ...(run.sha256 === undefined ? {} : { pin: { file: run.program, sha256: run.sha256 } }) }
+  const plan = {
+    program: run.program,
+    name: run.name ?? run.program,
+    args: run.args,
+    env: variables,
+    cwd: host.workspaceDir,
+    ...(run.sha256 === undefined ? {} : { pin: { file: run.program, sha256: run.sha256 } })
+  }
   const end = await runProcess(plan, {
     stdin: JSON.stringify(args),
     timeoutMs: context.timeoutMs,

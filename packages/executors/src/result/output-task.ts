@@ -24,5 +24,7 @@ export function runOutputTask ({ bytes, kind }: OutputTask): ThreadAnswer {
   const trimmed = text.trim()
   if (kind === 'either' && trimmed === '') return { answer: { json: '{}', parts: 1 } satisfies OutputAnswer }
   const parsed = parseJson(trimmed) ?? (kind === 'either' ? { value: trimmed } : undefined)
-  return { answer: { json: parsed === undefined ? undefined : JSON.stringify(parsed.value), parts: partsOf(parsed?.value) } satisfies OutputAnswer }
+  return {
+    answer: { json: parsed === undefined ? undefined : JSON.stringify(parsed.value), parts: partsOf(parsed?.value) } satisfies OutputAnswer
+  }
 }

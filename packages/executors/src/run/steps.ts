@@ -63,7 +63,10 @@ export interface WorkflowSteps {
   cancel (): Promise<void>
 }
 
-/** How a workflow waits for its steps: until one of them settles, or until a time by the clock that all workers share, in milliseconds since 1970. */
+/**
+ * How a workflow waits for its steps: until one of them settles, or until a time by
+ * the clock that all workers share, in milliseconds since 1970.
+ */
 export interface StepWait {
   until: number
   /** How many steps had settled when it was decided to wait. */

@@ -40,7 +40,8 @@ const nestingCapabilities = ['CAP_SYS_ADMIN', 'CAP_SETFCAP']
  */
 export function boxArguments (spec: BoxSpec): string[] {
   const { bubblewrap, readable, workspace, descriptors, nesting } = spec
-  const show = (places: readonly string[]): string[] => places.flatMap(place => showPlace(place, spec.hidden, workspace.place)).flatMap(({ args }) => args)
+  const show = (places: readonly string[]): string[] =>
+    places.flatMap(place => showPlace(place, spec.hidden, workspace.place)).flatMap(({ args }) => args)
   const temporary = (place: string): string[] => [...(bubblewrap.size ? ['--size', String(spec.tempBytes)] : []), '--tmpfs', place]
   return [
     '--unshare-user', '--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try',

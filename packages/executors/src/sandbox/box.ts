@@ -83,7 +83,9 @@ function homeOf (plan: ProcessPlan, workspaceDir: string): string | undefined {
   return covered || home === '/tmp' ? undefined : home
 }
 
-function readableOf (plan: ProcessPlan, { barred, searchPath }: BoxFoundation, { grant, hidden }: { grant: Grant, hidden: HiddenPlaces }): string[] {
+function readableOf (
+  plan: ProcessPlan, { barred, searchPath }: BoxFoundation, { grant, hidden }: { grant: Grant, hidden: HiddenPlaces }
+): string[] {
   const named = [...programFiles(plan.program, plan.env['PATH'] ?? ''), ...grant.readable, ...plan.readable ?? []]
   const own = named.filter(place => isOpenable(place, barred))
   for (const place of own) refuseInside(place, hidden)
@@ -99,7 +101,9 @@ export function refuseInside (place: string, hidden: HiddenPlaces, what = ''): v
 /** Nothing is mounted below the workspace: what is pinned in there was checked, and that must do. */
 function replacedBy ({ pin }: ProcessPlan, pinned: string | undefined, workspaceDir: string): BoxSpec['replaced'] {
   const place = pin === undefined ? undefined : realPath(pin.file)
-  return place === undefined || pinned === undefined || isWithin(place, realPath(workspaceDir) ?? workspaceDir) ? [] : [{ place, by: pinned }]
+  return place === undefined || pinned === undefined || isWithin(place, realPath(workspaceDir) ?? workspaceDir)
+    ? []
+    : [{ place, by: pinned }]
 }
 
 /**

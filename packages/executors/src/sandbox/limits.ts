@@ -8,7 +8,10 @@ export interface ProcessLimits {
   fileBytes: number
   /** Processes and threads of the call together; the kernel doesn't count those of root. */
   processes: number
-  /** Of one process. A call's processes together may make `processes * (openFiles / 2) ** 2` epoll watches, which the kernel counts for the worker's user. */
+  /**
+   * Of one process. A call's processes together may make `processes * (openFiles / 2) ** 2`
+   * epoll watches, which the kernel counts for the worker's user.
+   */
   openFiles: number
   /** Size of each of the box's temporary file systems, in bytes. */
   tempBytes: number
@@ -24,7 +27,10 @@ export const defaultLimits: ProcessLimits = {
   tempBytes: 2 ** 28
 }
 
-/** Open files of what starts tools, and of a tool in the open: more than of a tool in a box, so that its own can't keep them from passing files on. */
+/**
+ * Open files of what starts tools, and of a tool in the open: more than of a tool in a
+ * box, so that its own can't keep them from passing files on.
+ */
 const hostOpenFiles = 1_024
 /** Signals that wait, and bytes of message queues: the kernel counts both for the worker's user, and hardly a tool has any. */
 const userLimits = ['--sigpending=1024', '--msgqueue=65536']

@@ -37,5 +37,7 @@ export function reportOf (findings: readonly LayerFinding[] | undefined): Sandbo
 
 /** Adds what was found out about control groups, which changes nothing of the level. */
 export function withBounds (report: SandboxReport, finding: LayerFinding): SandboxReport {
-  return { ...report, missing: finding.holds ? report.missing : [...report.missing, finding.layer], findings: [...report.findings, finding] }
+  return {
+    ...report, missing: finding.holds ? report.missing : [...report.missing, finding.layer], findings: [...report.findings, finding]
+  }
 }

@@ -22,7 +22,9 @@ export type AllowedCommand = { ok: true } & SkillCommand | Failure
  * Finds the program of a pair of the allowlist (S10, SC12). The subcommand is matched as it is written, and then split
  * on white space (X20, SC13).
  */
-export async function allowedCommand (run: SkillRun, binary: string, subcommand: string, { path, sha256 }: { path: string | undefined, sha256: string | undefined }): Promise<AllowedCommand> {
+export async function allowedCommand (
+  run: SkillRun, binary: string, subcommand: string, { path, sha256 }: { path: string | undefined, sha256: string | undefined }
+): Promise<AllowedCommand> {
   const subcommands = Object.hasOwn(run.allowlist, binary) ? run.allowlist[binary] : undefined
   if (subcommands === undefined) return refusal('NOT_ALLOWED', `binary not allowlisted: ${binary}`)
   if (!subcommands.includes(subcommand)) return refusal('NOT_ALLOWED', `subcommand not allowlisted: ${binary} ${subcommand}`)

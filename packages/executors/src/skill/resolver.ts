@@ -38,7 +38,9 @@ export function createResolve (run: SkillRun, host: ResolverHost): Resolve {
   }
 }
 
-async function answerOf (resolver: SkillResolver, text: string, run: SkillRun, host: ResolverHost): Promise<{ text: string } | Kept | Failure> {
+async function answerOf (
+  resolver: SkillResolver, text: string, run: SkillRun, host: ResolverHost
+): Promise<{ text: string } | Kept | Failure> {
   // `$param` is replaced wherever it stands (S32, SC16). A value that starts with `-` may be an argument, else it weren't here.
   const args = resolver.args.map(arg => arg.replaceAll('$param', () => text))
   const command = await resolverCommand(resolver, run, host.path)
@@ -47,14 +49,18 @@ async function answerOf (resolver: SkillResolver, text: string, run: SkillRun, h
 }
 
 /** A script where scripts may run (S28), else the allowlisted command (S30, S31). */
-async function resolverCommand ({ script, binary, subcommand, sha256 }: SkillResolver, run: SkillRun, path: string | undefined): Promise<SkillCommand | Kept> {
+async function resolverCommand (
+  { script, binary, subcommand, sha256 }: SkillResolver, run: SkillRun, path: string | undefined
+): Promise<SkillCommand | Kept> {
   if (script !== undefined && run.allowScripts) return await scriptCommand(script, run, { path, sha256 })
   if (binary === undefined || subcommand === undefined) return { kept: script === undefined ? 'it names no command' : 'scripts are not allowed' }
   const command = await allowedCommand(run, binary, subcommand, { path, sha256 })
   return command.ok ? command : { kept: command.error.message }
 }
 
-async function scriptCommand (script: string, run: SkillRun, { path, sha256 }: { path: string | undefined, sha256: string | undefined }): Promise<SkillCommand | Kept> {
+async function scriptCommand (
+  script: string, run: SkillRun, { path, sha256 }: { path: string | undefined, sha256: string | undefined }
+): Promise<SkillCommand | Kept> {
   const [program, file] = await Promise.all([findProgram('sh', run.directory, path), findScript(run.directory, script)])
   if (file === undefined) return { kept: `scripts/ has no ${JSON.stringify(script)}` }
   return program === undefined ? { kept: 'there is no sh' } : { program, name: 'sh', args: [file], ...(sha256 === undefined ? {} : { pin: { file, sha256 } }) }

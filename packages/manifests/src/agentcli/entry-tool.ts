@@ -27,7 +27,9 @@ export interface EntryReading {
  *
  * @param names those of the entries before it.
  */
-export function readEntry (entry: AgentcliEntry, index: number, { file, names }: { file: string, names: ReadonlySet<string> }): EntryReading {
+export function readEntry (
+  entry: AgentcliEntry, index: number, { file, names }: { file: string, names: ReadonlySet<string> }
+): EntryReading {
   if (entry.name === '') return { faults: [new ManifestFault('A31', `tool[${index}]: name is required`, { index, fix: 'Give the tool a name.' })] }
   const faults: ManifestFault[] = []
   if (names.has(entry.name)) faults.push(new ManifestFault('A32', 'duplicate name', { fix: 'Rename or remove one of the two.' }))
@@ -74,7 +76,10 @@ function runOf ({ command, envPassthrough, sha256 }: AgentcliEntry, file: string
   return path === undefined ? undefined : { kind: 'command', program: path, ...program !== undefined && program !== path && { name: program }, args, envPassthrough: names, ...sha256 !== undefined && { sha256: sha256.toLowerCase() } }
 }
 
-/** Models expect parameters always; none means that the tool takes no particular arguments (AC11, R50). What is no object is judged with the schemas. */
+/**
+ * Models expect parameters always; none means that the tool takes no particular
+ * arguments (AC11, R50). What is no object is judged with the schemas.
+ */
 function parameters (schema: unknown): JsonSchema {
   return isSchemaObject(schema) ? schema : { type: 'object', properties: {} }
 }

@@ -118,7 +118,9 @@ function fieldsOf (value: unknown, path: DocumentPath): Fields {
 const typeNames = { string: 'a string', array: 'an array of strings', integer: 'an integer', boolean: 'true or false' } as const
 
 /** Types alone are compared here: what else the definition asks for has texts of its own, which come later. */
-function decodeField<Name extends keyof AgentcliTool> (name: Name, { fields, path, faults }: { fields: Fields, path: DocumentPath, faults: ManifestFault[] }): AgentcliTool[Name] | undefined {
+function decodeField<Name extends keyof AgentcliTool> (
+  name: Name, { fields, path, faults }: { fields: Fields, path: DocumentPath, faults: ManifestFault[] }
+): AgentcliTool[Name] | undefined {
   const raw = fields.get(folded(name))
   if (raw === undefined) return undefined
   // `null` inside a list is an empty string, as in Go.

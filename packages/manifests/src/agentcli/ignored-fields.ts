@@ -32,7 +32,9 @@ const topAliases = {
 }
 
 /** Fields that are ignored (AC10, X21), at the top, of entries and of their limits: one that was meant to protect protects nothing. */
-export function ignoredFields (manifest: Record<string, unknown>, entries: readonly unknown[]): Array<FieldFault & { index?: number, tool?: string }> {
+export function ignoredFields (
+  manifest: Record<string, unknown>, entries: readonly unknown[]
+): Array<FieldFault & { index?: number, tool?: string }> {
   return [
     ...othersThan(manifest, { path: [], definition: AgentcliManifest, aliases: topAliases }),
     ...entries.flatMap((entry, index) => isRecord(entry) && entryKind(entry) === undefined ? ofEntry(entry, index) : [])

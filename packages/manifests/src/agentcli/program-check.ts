@@ -13,8 +13,8 @@ import { createTrustCheck, type TrustCheck } from '../program/trust.ts'
 const together = 32
 /**
  * Warnings about programs that are missing or can't be executed (AC12), that a symbolic link leads out of the bin
- * directory, that others than their owner may replace, or that aren't what was pinned. The loader itself checks none of this (AC7), and a program
- * may be there on the workers alone.
+ * directory, that others than their owner may replace, or that aren't what was pinned. The loader
+ * itself checks none of this (AC7), and a program may be there on the workers alone.
  */
 export async function programFindings (tools: readonly Tool[], directory: string): Promise<Finding[]> {
   // Not the real path of tools/bin itself: that may be the link that leads out.

@@ -63,7 +63,9 @@ export async function readAgentcli ({ file, value, schemas, everyFault, ...text 
 }
 
 /** The entries that can be served, by their places, and what keeps the manifest from being served at all. */
-function checkEntries (decoded: ReadonlyArray<AgentcliEntry | undefined>, file: string): { entries: Map<number, LayerEntry>, faults: ManifestFault[] } {
+function checkEntries (
+  decoded: ReadonlyArray<AgentcliEntry | undefined>, file: string
+): { entries: Map<number, LayerEntry>, faults: ManifestFault[] } {
   const entries = new Map<number, LayerEntry>()
   const faults: ManifestFault[] = []
   const names = new Set<string>()

@@ -27,7 +27,9 @@ export function builtinTools (policy: BuiltinPolicy = {}): Tool[] {
   }))
 }
 
-function declarations ({ exec, fetch, webSearch, workspaceDelete: deleting = false }: BuiltinPolicy): Array<{ declaration: BuiltinDeclaration, enabled: boolean }> {
+function declarations (
+  { exec, fetch, webSearch, workspaceDelete: deleting = false }: BuiltinPolicy
+): Array<{ declaration: BuiltinDeclaration, enabled: boolean }> {
   const always = [dataFileRead, toolsFileSearch, dataWriteFile, toolsFindInFiles, workflowRun, workspaceList, workspaceStat, workspaceMove]
   return [
     ...always.map(declaration => ({ declaration, enabled: true })),

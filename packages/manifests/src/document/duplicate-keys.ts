@@ -43,7 +43,9 @@ export function duplicateKeys (json: string): DuplicateKey[] {
         const level = levels.at(-1)
         if (level?.keys !== undefined && isKey(json, end)) {
           level.at = keyOf(json.slice(at, end))
-          if (level.keys.has(level.at)) found.push({ path: levels.slice(0, manifestLimits.depth).map(({ at }) => at), ...positionOf(json, at) })
+          if (level.keys.has(level.at)) {
+            found.push({ path: levels.slice(0, manifestLimits.depth).map(({ at }) => at), ...positionOf(json, at) })
+          }
           level.keys.add(level.at)
         }
         at = end - 1

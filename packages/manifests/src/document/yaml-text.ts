@@ -34,7 +34,9 @@ export function readYamlText (text: string): YamlReading {
     const document = parseDocument(text, { ...options, lineCounter: lines })
     // A tag that nobody knows is only a warning to the parser.
     const [error] = [...document.errors, ...document.warnings]
-    if (error !== undefined) return { ok: false, fault: { message: inOwnWords[error.code] ?? error.message, ...positionAt(lines, error.pos[0]) } }
+    if (error !== undefined) {
+      return { ok: false, fault: { message: inOwnWords[error.code] ?? error.message, ...positionAt(lines, error.pos[0]) } }
+    }
     const value: unknown = document.toJS({ maxAliasCount: manifestLimits.yamlAliases })
     const fault = plainDataFault(value)
     return fault === undefined ? { ok: true, value, duplicates: duplicates(document, lines) } : { ok: false, fault: { message: fault } }

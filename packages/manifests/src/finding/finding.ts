@@ -1,10 +1,16 @@
 /** Something that the operator should know about a manifest; shown at start, in `validate` and in logs. */
 export interface Finding {
-  /** An error means that something declared is not served; a warning, that it is served but should be looked at; a note is advice about models. */
+  /**
+   * An error means that something declared is not served; a warning, that it is
+   * served but should be looked at; a note is advice about models.
+   */
   severity: 'error' | 'warning' | 'note'
   /** A warning that is an error to `validate`: the manifest is served, but lacks what its format requires (X15). */
   nonconforming?: true
-  /** Others than its owner may replace what the tool runs: an error, and the tool isn't served, where programs must be trusted (fault 46). */
+  /**
+   * Others than its owner may replace what the tool runs: an error, and the tool
+   * isn't served, where programs must be trusted (fault 46).
+   */
   untrusted?: true
   /** Nothing of the manifest is served because of it, wherever in the file it stands. */
   whole?: true

@@ -32,7 +32,8 @@ export function lintForModels (registry: Registry): Finding[] {
   const twins = twinsOf(published)
   return [
     ...countFindings(published),
-    ...tools.flatMap(tool => [...nameAdvice(tool, twins), ...descriptionAdvice(tool), ...schemaAdvice(tool)].map(advice => finding(tool, advice)))
+    ...tools.flatMap(tool =>
+      [...nameAdvice(tool, twins), ...descriptionAdvice(tool), ...schemaAdvice(tool)].map(advice => finding(tool, advice)))
   ]
 }
 

@@ -42,7 +42,9 @@ export interface Validation {
  *
  * Stricter than loading: what a format requires, but a service can do without, is an error (X15).
  */
-export async function validateManifests (paths: readonly string[], { strict = false, skills = {}, tryImports }: ValidationOptions = {}): Promise<Validation> {
+export async function validateManifests (
+  paths: readonly string[], { strict = false, skills = {}, tryImports }: ValidationOptions = {}
+): Promise<Validation> {
   const registry = await loadRegistry({ manifests: paths, skills, everyFault: true })
   // Those of all layers: what a later one replaces is broken all the same.
   const judgedByText = new Set(registry.findings.filter(isClassFault).map(placeOfEntry))

@@ -40,8 +40,13 @@ const refusals = {
   arguments: (tool: Tool, args: Record<string, unknown>, issues: Issue[]) => ({ code: 'INVALID_ARGUMENTS', message: summary(tool, args, issues), details: { issues } })
 } satisfies Record<string, (...about: never[]) => Refusal>
 
-/** Decides whether a call may run: its tool, then its arguments, then the queue that these name. The arguments that come back have their defaults. */
-export async function admitCall (call: AskedCall, args: Record<string, unknown>, deployment: Deployment): Promise<{ registered: RegisteredTool, arguments: Record<string, unknown> } | { error: Refusal }> {
+/**
+ * Decides whether a call may run: its tool, then its arguments, then the queue that
+ * these name. The arguments that come back have their defaults.
+ */
+export async function admitCall (
+  call: AskedCall, args: Record<string, unknown>, deployment: Deployment
+): Promise<{ registered: RegisteredTool, arguments: Record<string, unknown> } | { error: Refusal }> {
   const admitted = admitTool(call, deployment)
   if ('error' in admitted) return admitted
   const { registered } = admitted

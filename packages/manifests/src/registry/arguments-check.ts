@@ -28,7 +28,8 @@ export function summary (tool: Tool, args: Record<string, unknown>, issues: read
 function skillFault ({ run, parameters }: Tool, args: Record<string, unknown>): string | undefined {
   if (run.kind === 'read-skill') return typeof args['skill_name'] === 'string' ? undefined : 'missing skill_name'
   if (run.kind !== 'skill') return undefined
-  return run.args.map(arg => skillArgumentFault(arg, Object.hasOwn(args, arg.param) ? args[arg.param] : defaultOf(parameters, arg.param))).find(fault => fault !== undefined)
+  return run.args.map(arg => skillArgumentFault(arg, Object.hasOwn(args, arg.param) ? args[arg.param] : defaultOf(parameters, arg.param)))
+    .find(fault => fault !== undefined)
 }
 
 function defaultOf (schema: JsonSchema, name: string): unknown {

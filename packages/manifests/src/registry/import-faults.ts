@@ -21,7 +21,10 @@ export interface ImportedTool {
 /** What was found when modules were imported, by the key of the declaration. */
 export type ImportFaults = ReadonlyMap<string, Pick<ImportFault, 'what' | 'reason'>>
 
-/** The Python tools that can be imported, as far as their manifests tell, and are not switched off where they are declared; also those that can't run, where somebody wants them. */
+/**
+ * The Python tools that can be imported, as far as their manifests tell, and are not switched off
+ * where they are declared; also those that can't run, where somebody wants them.
+ */
 export function importedTools (layers: readonly Layer[], evenSo: (tool: Tool) => boolean = () => false): ImportedTool[] {
   return layers.flatMap(({ entries }, layer) => entries.flatMap(entry => {
     const key = keyOf(entry, layer)

@@ -40,7 +40,9 @@ export async function readManifest (path: string, tools: ReaderTools): Promise<L
 }
 
 async function readLayer (file: string, directory: string | undefined, { schemas, yaml, skills, everyFault }: ReaderTools): Promise<Layer> {
-  if (directory !== undefined && await recognizeDirectory(directory) !== undefined) return await readSkills({ directory, options: skills, schemas, everyFault })
+  if (directory !== undefined && await recognizeDirectory(directory) !== undefined) {
+    return await readSkills({ directory, options: skills, schemas, everyFault })
+  }
   const parsed = await parse(file, await readManifestText(file), yaml)
   // A list of tools beside a SKILL.md is of a newer form of skills.
   if (Array.isArray(parsed.value) && (await recognizeDirectory(dirname(file)))?.format === 'skill') return await readSkillOf(file, { options: skills, schemas, everyFault })

@@ -43,7 +43,9 @@ type Outcome = Pick<LayerStep, 'did'> & { finding?: Finding }
  * can't run never replaces one that can (B6).
  */
 export function mergeLayers (builtins: readonly Tool[], layers: readonly Layer[]): Merged {
-  const merging: Merging = { tools: new Map(builtins.map(tool => [tool.name, tool])), builtinNames: new Set(builtins.map(({ name }) => name)) }
+  const merging: Merging = {
+    tools: new Map(builtins.map(tool => [tool.name, tool])), builtinNames: new Set(builtins.map(({ name }) => name))
+  }
   const steps = new Map<string, LayerStep[]>()
   const findings: Finding[] = []
   const note = (name: string, step: LayerStep): void => {

@@ -11,6 +11,8 @@ parentPort?.on('message', ({ id, json, args }: SchemaTask) => {
   // Schemas that reloads have replaced are forgotten with all others.
   if (compiler.memory.validators.size > manifestLimits.compiledSchemas) compiler = createSchemaCompiler()
   const schema = JSON.parse(json) as JsonSchema
-  const answer: SchemaAnswer = args === undefined ? { id, faults: compiler.check(schema) } : { id, result: compiler.validator(schema)(args) }
+  const answer: SchemaAnswer = args === undefined
+    ? { id, faults: compiler.check(schema) }
+    : { id, result: compiler.validator(schema)(args) }
   parentPort?.postMessage(answer)
 })

@@ -23,7 +23,17 @@ export interface SchemaSurvey {
 
 /** Walks over a schema; it must not be nested without bound, which the reading of manifests sees to. */
 export function surveySchema (schema: object): SchemaSurvey {
-  const survey: SchemaSurvey = { nodes: 0, cost: 0, patterns: new Set(), defaults: false, keywords: new Set(), tuples: false, plain: true, remote: [], asynchronous: false }
+  const survey: SchemaSurvey = {
+    nodes: 0,
+    cost: 0,
+    patterns: new Set(),
+    defaults: false,
+    keywords: new Set(),
+    tuples: false,
+    plain: true,
+    remote: [],
+    asynchronous: false
+  }
   visit(schema, survey)
   return survey
 }

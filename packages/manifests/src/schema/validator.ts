@@ -52,7 +52,9 @@ export function createValidator (source: SchemaSource): Validator {
         if (filled !== args) makePlain(filled)
         return { ok: true, arguments: filled }
       }
-      const all = holdsAtMost(args, Math.min(manifestLimits.thoroughValues, manifestLimits.thoroughSteps / source.nodes)) ? thorough().run(copy(args)) : []
+      const all = holdsAtMost(args, Math.min(manifestLimits.thoroughValues, manifestLimits.thoroughSteps / source.nodes))
+        ? thorough().run(copy(args))
+        : []
       return { ok: false, issues: issuesOf(all.length > 0 ? all : errors) }
     } catch (error) {
       // RangeError: the stack, in a schema that follows itself; counted or not, the arguments can't be judged.

@@ -32,7 +32,8 @@ export function joinSkills (layers: readonly Layer[], { contextMode }: Pick<Skil
           ...reader?.before === skill ? [toolEntry(reader.tool)] : [],
           ...skill.tools.map(toolEntry)
         ])],
-        leftOut: own.filter(skill => !stays.has(skill)).flatMap(skill => skill.tools.map(({ name, source }) => ({ name, source, because: replacement(skill, last.get(skill.name)) }))),
+        leftOut: own.filter(skill => !stays.has(skill)).flatMap(skill =>
+          skill.tools.map(({ name, source }) => ({ name, source, because: replacement(skill, last.get(skill.name)) }))),
         findings: [...layer.findings, ...own.filter(skill => !stays.has(skill)).map(skill => replaced(skill, last.get(skill.name)))]
       }
     })

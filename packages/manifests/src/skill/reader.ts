@@ -122,7 +122,9 @@ async function missingPrograms ({ metadata }: FrontMatter, { directory, options 
 }
 
 /** No tools without a `tools.json` (S2, S39); undefined with one that can't be used. */
-async function readTools ({ directory, options, schemas, everyFault }: SkillDirectory, versions: ManifestFault | undefined): Promise<{ tools?: readonly Tool[], findings: Finding[] }> {
+async function readTools (
+  { directory, options, schemas, everyFault }: SkillDirectory, versions: ManifestFault | undefined
+): Promise<{ tools?: readonly Tool[], findings: Finding[] }> {
   const file = join(directory, 'tools.json')
   try {
     const text = await readSkillText(directory, 'tools.json')

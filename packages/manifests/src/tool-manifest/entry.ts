@@ -90,7 +90,8 @@ function toolOf (descriptor: ToolDescriptor, { file, index }: EntryPlace): Tool 
 /** What is wrong with fields that have their type. */
 async function descriptorFindings (descriptor: ToolDescriptor, path: DocumentPath, schemas: Schemas): Promise<Remark[]> {
   const { inputs = {}, outputs = {}, runtime = {}, permissions = [] } = descriptor
-  const at = (...steps: Array<string | number>): { path: DocumentPath, place: string } => ({ path: [...path, ...steps], place: placeOf([...path, ...steps]) })
+  const at = (...steps: Array<string | number>): { path: DocumentPath, place: string } =>
+    ({ path: [...path, ...steps], place: placeOf([...path, ...steps]) })
   const remark = (severity: Remark['severity'], rule: string, where: { path: DocumentPath, place: string }, says: string, fix: string): Remark =>
     ({ severity, rule, path: where.path, message: `${where.place} ${says}`, fix })
   const found: Remark[] = []

@@ -105,13 +105,17 @@ function * wrongFields (schema: TSchema, value: unknown, path: DocumentPath): Ge
     else if (required.includes(name)) yield [...path, name]
   }
   if (others === undefined) return
-  for (const [name, other] of Object.entries(value)) if (!Object.hasOwn(properties, name)) yield * wrongFields(others, other, [...path, name])
+  for (const [name, other] of Object.entries(value)) {
+    if (!Object.hasOwn(properties, name)) yield * wrongFields(others, other, [...path, name])
+  }
 }
 
 function fieldFault (path: DocumentPath, root: number): FieldFault {
   const steps = path.slice(root)
   const candidates = fieldTexts.filter(({ place }) => place.length <= steps.length && place.every((name, at) => name === '*' || name === steps[at]))
-  const text = candidates.reduce<FieldText | undefined>((best, each) => (best?.place.length ?? 0) > each.place.length ? best : each, undefined)
+  const text = candidates.reduce<FieldText | undefined>(
+    (best, each) => (best?.place.length ?? 0) > each.place.length ? best : each, undefined
+  )
   if (text === undefined) return { path, rule: 'P12', message: `${placeOf(path)} must be an object`, fix: 'Write an object.' }
   return { path, rule: text.rule, message: `${placeOf(path)} ${text.says}`, fix: text.fix }
 }

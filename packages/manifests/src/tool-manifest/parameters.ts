@@ -31,7 +31,9 @@ function schemaOf (field: unknown): unknown {
     ...rest,
     ...items !== undefined && { items: schemaOf(items) },
     ...isRecord(properties) ? membersOf(properties) : properties !== undefined && { properties },
-    ...Array.isArray(required) && { required: [...new Set([...required as unknown[], ...isRecord(properties) ? requiredOf(properties) : []])] }
+    ...Array.isArray(required) && {
+      required: [...new Set([...required as unknown[], ...isRecord(properties) ? requiredOf(properties) : []])]
+    }
   }
 }
 

@@ -31,13 +31,17 @@ export async function placeTools (entries: readonly UnplacedEntry[], modules: Mo
   const placements: Placement[] = []
   const trustCheck = createTrustCheck()
   for (let start = 0; start < entries.length; start += together) {
-    placements.push(...await Promise.all(entries.slice(start, start + together).map(({ entry, pythonRoot }) => placeTool(entry.tool, pythonRoot, { modules, trustCheck }))))
+    placements.push(...await Promise.all(
+      entries.slice(start, start + together).map(({ entry, pythonRoot }) => placeTool(entry.tool, pythonRoot, { modules, trustCheck }))
+    ))
   }
   return placements
 }
 
 /** Finds the module of a tool on disk (P29). What can't be imported from there is not available (X16). */
-async function placeTool (tool: Tool, pythonRoot: string | undefined, { modules, trustCheck }: { modules: ModuleFinder, trustCheck: TrustCheck }): Promise<Placement> {
+async function placeTool (
+  tool: Tool, pythonRoot: string | undefined, { modules, trustCheck }: { modules: ModuleFinder, trustCheck: TrustCheck }
+): Promise<Placement> {
   const run = tool.run as PythonRun
   const { index } = tool.source
   const remark = (severity: Remark['severity'], rule: string, message: string, fix: string): Remark =>
@@ -65,7 +69,9 @@ async function placeTool (tool: Tool, pythonRoot: string | undefined, { modules,
 }
 
 /** Sources that others than the owner of the tools decide about. */
-async function trustFinding (root: string, file: string, trustCheck: TrustCheck): Promise<{ says: string, untrusted: boolean } | undefined> {
+async function trustFinding (
+  root: string, file: string, trustCheck: TrustCheck
+): Promise<{ says: string, untrusted: boolean } | undefined> {
   try {
     const real = await realpath(file)
     if (!real.startsWith(`${(await realpath(root)).replace(/\/$/, '')}${sep}`)) return { says: `is a symbolic link out of the Python root (${file})`, untrusted: false }

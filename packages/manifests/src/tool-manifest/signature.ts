@@ -24,7 +24,9 @@ const most = 20
  * Where `inputs` and the signature of `execute` don't fit together, so that a call with arguments that are valid ends in a
  * TypeError (P20). Arguments are passed by name; a default of `inputs` is always passed.
  */
-export function signatureFindings ({ tool: { name: tool, parameters: schema, source: { file, index } }, parameters }: ExecuteSignature): Finding[] {
+export function signatureFindings (
+  { tool: { name: tool, parameters: schema, source: { file, index } }, parameters }: ExecuteSignature
+): Finding[] {
   const inputs = isRecord(schema['properties']) ? schema['properties'] : {}
   const required: unknown[] = Array.isArray(schema['required']) ? schema['required'] : []
   const path = ['tools', index, 'inputs']
@@ -35,9 +37,10 @@ export function signatureFindings ({ tool: { name: tool, parameters: schema, sou
   return [
     ...parameters.filter(({ kind, optional }) => kind === 'POSITIONAL_ONLY' && !optional).map(({ name }) =>
       warning(name, 'never reaches execute, whose parameter of this name takes no argument by name: every call fails', 'Remove the / of its signature.')),
-    ...byName.filter(({ name, optional }) => !optional && !isAlwaysPassed(inputs[name], required.includes(name))).map(({ name }) => Object.hasOwn(inputs, name)
-      ? warning(name, 'is not required, but execute takes it without a default: a call without it fails', 'Write required: true, or give the parameter of execute a default.')
-      : warning(name, 'is not declared, but execute takes it without a default: a model does not know of it', 'Declare it with required: true, or give the parameter of execute a default.')),
+    ...byName.filter(({ name, optional }) => !optional && !isAlwaysPassed(inputs[name], required.includes(name)))
+      .map(({ name }) => Object.hasOwn(inputs, name)
+        ? warning(name, 'is not required, but execute takes it without a default: a call without it fails', 'Write required: true, or give the parameter of execute a default.')
+        : warning(name, 'is not declared, but execute takes it without a default: a model does not know of it', 'Declare it with required: true, or give the parameter of execute a default.')),
     ...Object.keys(inputs).filter(name => !takesAny && !byName.some(parameter => parameter.name === name)).map(name =>
       warning(name, 'is not taken by execute: a call with it fails', 'Add the parameter to execute, or remove it here.'))
   ].slice(0, most)

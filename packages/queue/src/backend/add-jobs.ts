@@ -63,7 +63,9 @@ type AddCall = ScriptCall & { id: string }
 type AddRun = ScriptRun & { calls: readonly AddCall[] }
 
 /** See `JobBackend.addAll`. */
-export async function addJobs (redis: Redis, jobs: readonly AddedJob[], { scripts, plain: shared, created, meta, replicas, keyOf, commandOf, errorOf }: Adder): Promise<Map<string, Error>> {
+export async function addJobs (
+  redis: Redis, jobs: readonly AddedJob[], { scripts, plain: shared, created, meta, replicas, keyOf, commandOf, errorOf }: Adder
+): Promise<Map<string, Error>> {
   const plain: AddCall[] = []
   const runs: AddRun[] = []
   for (const { id, entry, onceSec, plain: made, general } of jobs) {
@@ -78,7 +80,9 @@ export async function addJobs (redis: Redis, jobs: readonly AddedJob[], { script
     const call = { id, ...scripts[name].call(args, [created, keyOf(id), meta, keyOf('limiter')], [entry, once]) }
     runs.push({ script: scripts[name].script, calls: [call] })
   }
-  if (shared !== undefined && plain.length > 0) runs.unshift({ script: addPlainScript, calls: plain, shared: { ...shared, keys: [...shared.keys, created] } })
+  if (shared !== undefined && plain.length > 0) {
+    runs.unshift({ script: addPlainScript, calls: plain, shared: { ...shared, keys: [...shared.keys, created] } })
+  }
   const answers = replicas === undefined || replicas.needed === 0
     ? await Promise.all(runs.map(async ({ script, calls, shared }) => await script.run(redis, calls, shared)))
     : await replicas.run(runs)

@@ -57,8 +57,13 @@ export function backendOn ({ backend = 'fast', listening, ...parts }: BackendPar
     const keys = new bullmq.QueueKeys(keyPrefix)
     // By this name BullMQ, and so the dashboard, knows which queues have workers.
     const connectionName = `${keyPrefix}:${Buffer.from(name).toString('base64')}`
-    const blocking = withBlockingConnection ? new bullmq.RedisConnection(client.duplicate({ connectionName }), { blocking: true, skipVersionCheck: true }) : undefined
-    const rest = [connection, name, keys.getKeys(name), (type: string) => keys.toKey(name, type), { lockDuration: lockMs, ...options }, blocking, listening === undefined] as const
+    const blocking = withBlockingConnection
+      ? new bullmq.RedisConnection(client.duplicate({ connectionName }), { blocking: true, skipVersionCheck: true })
+      : undefined
+    const rest = [
+      connection, name, keys.getKeys(name), (type: string) => keys.toKey(name, type), { lockDuration: lockMs, ...options }, blocking,
+      listening === undefined
+    ] as const
     return isFast ? new FastBackend(parts, ...rest) : new JobBackend(parts, ...rest)
   }
 }
@@ -72,7 +77,10 @@ export interface WorkerLimits {
 }
 
 /** Makes the worker of a queue; it is started by `run`. */
-export function openWorker (parts: BackendParts, queue: string, process: Processor<JobData, OutputRecord>, { concurrency, renewMs, stalledCheckMs, maxLostRuns }: WorkerLimits): JobWorker<JobData, OutputRecord> {
+export function openWorker (
+  parts: BackendParts, queue: string, process: Processor<JobData, OutputRecord>,
+  { concurrency, renewMs, stalledCheckMs, maxLostRuns }: WorkerLimits
+): JobWorker<JobData, OutputRecord> {
   const options: WorkerOptions = {
     autorun: false,
     connection: parts.redis,
@@ -94,7 +102,9 @@ export function openWorker (parts: BackendParts, queue: string, process: Process
 
 /** Opens a queue, which writes nothing of its own into Redis, and holds nothing that would have to be closed. */
 export function openQueue (redis: Redis, queue: string, backendOf: ReturnType<typeof backendOn>): JobQueue {
-  const opened: JobQueue = new bullmq.Queue(internalName(queue), { connection: redis, prefix: keyPrefix, skipVersionCheck: true, skipMetasUpdate: true }, backendOf)
+  const opened: JobQueue = new bullmq.Queue(
+    internalName(queue), { connection: redis, prefix: keyPrefix, skipVersionCheck: true, skipMetasUpdate: true }, backendOf
+  )
   // The connection reports its own errors.
   opened.on('error', () => {})
   return opened

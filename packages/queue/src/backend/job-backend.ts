@@ -56,7 +56,10 @@ export interface End {
   call: () => ScriptCall
 }
 
-/** What a script answers to an end: what BullMQ's would, a number or the next job; and 1 where other jobs depend on this one, 0 where none does. */
+/**
+ * What a script answers to an end: what BullMQ's would, a number or the next job; and
+ * 1 where other jobs depend on this one, 0 where none does.
+ */
 export type EndReply = [reply: unknown, dependents: 0 | 1 | undefined]
 
 /** What became of an end. */
@@ -103,13 +106,17 @@ export class JobBackend extends TimedBackend {
     return await addJobs(this.redis, jobs, this.adder())
   }
 
-  override async moveToCompleted (job: MinimalJob, value: unknown, _keep: unknown, token: string, fetchNext: boolean): Promise<{ result: unknown[] | undefined, finishedOn: number }> {
+  override async moveToCompleted (
+    job: MinimalJob, value: unknown, _keep: unknown, token: string, fetchNext: boolean
+  ): Promise<{ result: unknown[] | undefined, finishedOn: number }> {
     const text = (JSON.stringify(value) as string | undefined) ?? 'null'
     return await this.#finish(job, { token, sign: '+', text, stack: '', fetchNext })
   }
 
   /** @param message of what was thrown; undefined where that was no error. */
-  override async moveToFailed (job: MinimalJob, message: string | undefined, _keep: unknown, token: string, fetchNext: boolean, fields?: Record<string, unknown>): Promise<{ result: unknown[] | undefined, finishedOn: number }> {
+  override async moveToFailed (
+    job: MinimalJob, message: string | undefined, _keep: unknown, token: string, fetchNext: boolean, fields?: Record<string, unknown>
+  ): Promise<{ result: unknown[] | undefined, finishedOn: number }> {
     const stack = typeof fields?.['stacktrace'] === 'string' ? fields['stacktrace'] : '[]'
     return await this.#finish(job, { token, sign: '-', text: message ?? '', stack, fetchNext }, fields)
   }

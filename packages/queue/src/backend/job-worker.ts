@@ -24,7 +24,9 @@ export class JobWorker<Data, Result, Backend extends JobBackend = JobBackend> ex
   /** How long no other job is taken after the one of this id, in milliseconds. */
   stayAwayMs: (jobId: string) => number = () => 0
 
-  protected override async handleCompleted (result: Result, job: Job<Data, Result>, token: string, fetchNext?: () => boolean, span?: Span): Promise<Job<Data, Result>> {
+  protected override async handleCompleted (
+    result: Result, job: Job<Data, Result>, token: string, fetchNext?: () => boolean, span?: Span
+  ): Promise<Job<Data, Result>> {
     try {
       return await this.settle(job, token, async () => await super.handleCompleted(result, job, token, fetchNext, span))
     } catch (error) {
@@ -34,8 +36,12 @@ export class JobWorker<Data, Result, Backend extends JobBackend = JobBackend> ex
     }
   }
 
-  protected override async handleFailed (error: Error, job: Job<Data, Result>, token: string, fetchNext?: () => boolean, span?: Span): Promise<Job<Data, Result>> {
-    return await this.settle(job, token, async () => await super.handleFailed(error, job, token, error instanceof PutOffError ? () => false : fetchNext, span))
+  protected override async handleFailed (
+    error: Error, job: Job<Data, Result>, token: string, fetchNext?: () => boolean, span?: Span
+  ): Promise<Job<Data, Result>> {
+    return await this.settle(job, token, async () => await super.handleFailed(
+      error, job, token, error instanceof PutOffError ? () => false : fetchNext, span
+    ))
   }
 
   protected override createJob (fields: TakenFields, id: string): Job<Data, Result> {

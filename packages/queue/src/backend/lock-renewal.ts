@@ -55,7 +55,9 @@ export class LockRenewal {
       held.wasSeen = true
     }
     try {
-      const lost = due.length === 0 ? [] : await this.#holder.extendJobLocks(due.map(([id]) => id), due.map(([, token]) => token), this.#lockMs)
+      const lost = due.length === 0
+        ? []
+        : await this.#holder.extendJobLocks(due.map(([id]) => id), due.map(([, token]) => token), this.#lockMs)
       // One that has been settled meanwhile is nobody's.
       const missed = lost.filter(id => this.#held.has(id))
       if (missed.length > 0) this.#holder.emit('lockRenewalFailed', missed as never)

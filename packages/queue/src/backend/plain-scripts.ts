@@ -17,7 +17,10 @@ local stem = ARGV[2]
 local function whole (number) return string.format('%.0f', number) end
 `
 
-/** A key that is never there: while the slot of a queue is moved, a Redis Cluster puts off what names one, instead of running half of it. */
+/**
+ * A key that is never there: while the slot of a queue is moved, a Redis Cluster
+ * puts off what names one, instead of running half of it.
+ */
 const absent = 'limiter'
 
 /** The keys of the script that adds jobs. */

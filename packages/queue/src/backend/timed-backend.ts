@@ -107,6 +107,9 @@ export function timedBackendOn (redis: Redis): (name: string, options: QueueBase
     const client = bullmq.createIORedisClient(redis as Server)
     const keys = new bullmq.QueueKeys(keyPrefix)
     const waiting = new bullmq.RedisConnection(client.duplicate(), { blocking: true, skipVersionCheck: true })
-    return new TimedBackend(redis, new bullmq.RedisConnection(client, { shared: true, skipVersionCheck: true }), name, keys.getKeys(name), type => keys.toKey(name, type), options, waiting)
+    return new TimedBackend(
+      redis, new bullmq.RedisConnection(client, { shared: true, skipVersionCheck: true }), name, keys.getKeys(name),
+      type => keys.toKey(name, type), options, waiting
+    )
   }
 }

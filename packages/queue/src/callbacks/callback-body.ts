@@ -18,7 +18,10 @@ export async function callbackBody (data: CallbackData, outputs: OutputStore): P
     status: settlement.ok ? 'succeeded' : settlement.error.code === cancelled.code ? 'cancelled' : 'failed',
     attempts: data.attempts,
     max_attempts: data.maxAttempts,
-    result: settlement.ok ? await outputs.readForModel(data.queue, data.jobId, settlement.output).catch((error: unknown) => withoutOutput(error, settlement.output)) : null,
+    result: settlement.ok
+      ? await outputs.readForModel(data.queue, data.jobId, settlement.output).catch((error: unknown) =>
+        withoutOutput(error, settlement.output))
+      : null,
     error: settlement.ok ? null : { ...settlement.error, at: endedAt },
     updated_at: endedAt
   }

@@ -82,7 +82,8 @@ export class CallbackWorker {
     this.#options = options
     this.#parts = parts
     this.#sweep = new CallbackSweep(parts.redis, parts.queues, error => { parts.onError(error, callbackQueue) })
-    this.#worker = new TimedWorker<CallbackData, string, TimedBackend>(internalName(callbackQueue), (job, token) => this.#process(job, token), {
+    const name = internalName(callbackQueue)
+    this.#worker = new TimedWorker<CallbackData, string, TimedBackend>(name, (job, token) => this.#process(job, token), {
       connection: parts.redis,
       prefix: keyPrefix,
       concurrency,
@@ -115,7 +116,9 @@ export class CallbackWorker {
     const deliveryId = idOf(job)
     const log = new JobLogWriter({ redis, queue, jobId, retention, onError: error => { onError(error, callbackQueue) } })
     const { signal } = this.#stopping
-    const outcome = await this.#options.send({ url, deliveryId, body: await callbackBody(job.data, outputs), sentAt: serverTime(redis), signal })
+    const outcome = await this.#options.send({
+      url, deliveryId, body: await callbackBody(job.data, outputs), sentAt: serverTime(redis), signal
+    })
     if (outcome.kind === 'failed' && signal.aborted) {
       await job.moveToWait(token)
       throw new bullmq.WaitingError()

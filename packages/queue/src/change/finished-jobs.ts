@@ -28,7 +28,10 @@ export interface Operator {
   mayRun: (tool: string) => boolean
 }
 
-/** Forgets what earlier runs of a failed job left behind, and counts the new one; answers whether it is one. KEYS: job, failed jobs. ARGV: id, fields. */
+/**
+ * Forgets what earlier runs of a failed job left behind, and counts the new one; answers
+ * whether it is one. KEYS: job, failed jobs. ARGV: id, fields.
+ */
 const forgetScript = `
 if redis.call('EXISTS', KEYS[1]) == 0 then return 'missing' end
 if not redis.call('ZSCORE', KEYS[2], ARGV[1]) then return 'unfailed' end

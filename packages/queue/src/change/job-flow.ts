@@ -50,7 +50,9 @@ export class JobFlow {
    */
   async admit (job: Job<JobData>, token: string | undefined, uncount: () => Promise<unknown>): Promise<void> {
     const { redis } = this.#parts
-    if (job.parentKey !== undefined && await hasEnded(this.#parts, job.parentKey)) throw new bullmq.UnrecoverableError(encodeFailure(cancelled))
+    if (job.parentKey !== undefined && await hasEnded(this.#parts, job.parentKey)) {
+      throw new bullmq.UnrecoverableError(encodeFailure(cancelled))
+    }
     const { dependsOn } = job.data
     if (dependsOn === undefined) return
     const { pending, broken } = await examineDependencies(redis, this.#queue, idOf(job), dependsOn)
@@ -89,7 +91,9 @@ export class JobFlow {
    */
   async settled (job: Job<JobData>, hasDependents = true): Promise<void> {
     if (hasDependents) await lookAtDependents(this.#parts, this.#queue, idOf(job))
-    if (job.data.dependsOn !== undefined) await leaveDependencies(this.#parts.redis, { queue: this.#queue, id: idOf(job) }, job.data.dependsOn)
+    if (job.data.dependsOn !== undefined) {
+      await leaveDependencies(this.#parts.redis, { queue: this.#queue, id: idOf(job) }, job.data.dependsOn)
+    }
     if (job.parentKey === undefined) return
     const parent = placeOfKey(job.parentKey)
     await release(this.#parts, parent.queue, parent.id)

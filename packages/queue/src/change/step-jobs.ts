@@ -102,7 +102,9 @@ export class StepJobs {
     const [pending, processed, failed] = await Promise.all([redis.smembers(jobPartKey(queue, id, 'dependencies')), redis.hgetall(jobPartKey(queue, id, 'processed')), redis.hgetall(jobPartKey(queue, id, 'failed'))])
     return {
       pending: new Set(pending.map(key => placeOfKey(key).id)),
-      succeeded: new Map(Object.entries(processed).map(([child, value]) => [placeOfKey(child).id, { queue: placeOfKey(child).queue, record: value }])),
+      succeeded: new Map(
+        Object.entries(processed).map(([child, value]) => [placeOfKey(child).id, { queue: placeOfKey(child).queue, record: value }])
+      ),
       failed: new Map(Object.entries(failed).map(([child, reason]) => [placeOfKey(child).id, decodeFailure(reason)]))
     }
   }

@@ -25,7 +25,9 @@ export interface QueueBoard {
 }
 
 /** Sets bull-board up. */
-export function openQueueBoard (parts: BoardParts, config: { title: string, links: ReadonlyArray<{ text: string, url: string }> }): QueueBoard {
+export function openQueueBoard (
+  parts: BoardParts, config: { title: string, links: ReadonlyArray<{ text: string, url: string }> }
+): QueueBoard {
   const uiDir = dirname(fileURLToPath(import.meta.resolve('@bull-board/ui/package.json')))
   const { routes, uiConfig } = collect(uiDir, {
     boardTitle: config.title,
@@ -47,7 +49,9 @@ export function openQueueBoard (parts: BoardParts, config: { title: string, link
       const names = await shownQueues(parts, viewer.queueAllowlist)
       const queues: BullBoardQueues = new Map(names.map(name => [name, new BoardQueue(name, parts, viewer)]))
       try {
-        const { status = 200, body } = await found.handle({ queues, uiConfig, query: request.query, params: found.params, body: request.body ?? {}, headers: {} })
+        const { status = 200, body } = await found.handle({
+          queues, uiConfig, query: request.query, params: found.params, body: request.body ?? {}, headers: {}
+        })
         return { status, body }
       } catch (error) {
         if (error instanceof RefusedAction) return refusal(409, 'Not done', error.message)

@@ -51,7 +51,8 @@ export function findRoute (routes: readonly AppControllerRoute[], request: Board
       const params = match(pattern, `/api${request.path}`)
       if (params === undefined) continue
       const name = `${method} ${pattern}`
-      const handle = own[name] ?? (async asked => ofAll.has(name) && isReadOnly(asked) ? readOnly : shown(name, await definition.handler(asked), asked))
+      const handle = own[name] ??
+        (async asked => ofAll.has(name) && isReadOnly(asked) ? readOnly : shown(name, await definition.handler(asked), asked))
       const refused = method === 'get' || offered.has(name) ? undefined : refusals.find(([words]) => words.test(pattern))?.[1]
       return { params, handle: bounded(handle), ...(refused === undefined ? {} : { refused }) }
     }

@@ -18,7 +18,8 @@ const secretChars = 4_096
  */
 export function createShown (redact: Redact, maxChars: number): Shown {
   // A secret that the cut goes through is hidden before it is cut.
-  const texts = (whole: readonly string[]): string[] => redact(whole.map(text => text.slice(0, maxChars + secretChars))).map(text => cut(text, maxChars))
+  const texts = (whole: readonly string[]): string[] =>
+    redact(whole.map(text => text.slice(0, maxChars + secretChars))).map(text => cut(text, maxChars))
   const text = (whole: string): string => texts([whole])[0] ?? ''
   return {
     text,

@@ -45,7 +45,9 @@ return #ARGV
 `
 
 /** To be called when a job that waits for others was added. */
-export async function waitForDependencies (parts: FlowParts, { queue, id }: { queue: string, id: string }, dependsOn: readonly JobDependency[]): Promise<void> {
+export async function waitForDependencies (
+  parts: FlowParts, { queue, id }: { queue: string, id: string }, dependsOn: readonly JobDependency[]
+): Promise<void> {
   const registered = await Promise.all(dependsOn.map(dependency => register(parts.redis, dependency, memberOf(queue, id))))
   if (registered.includes(false)) await lookAt(parts, queue, id)
 }
@@ -62,7 +64,9 @@ export async function lookAtDependents (parts: FlowParts, queue: string, jobId: 
 }
 
 /** To be called when a job that waited for others has ended. */
-export async function leaveDependencies (redis: Redis, { queue, id }: { queue: string, id: string }, dependsOn: readonly JobDependency[]): Promise<void> {
+export async function leaveDependencies (
+  redis: Redis, { queue, id }: { queue: string, id: string }, dependsOn: readonly JobDependency[]
+): Promise<void> {
   await Promise.all(dependsOn.map(async dependency => {
     if (dependency.queue !== undefined) await redis.srem(dependentsKey(dependency.queue, dependency.id), memberOf(queue, id))
   }))
@@ -80,7 +84,9 @@ export async function lookAt (parts: FlowParts, queue: string, jobId: string): P
 }
 
 /** Tells what is left of a job's dependencies, and notes those that have succeeded. */
-export async function examineDependencies (redis: Redis, queue: string, jobId: string, dependsOn: readonly JobDependency[]): Promise<DependencyReport> {
+export async function examineDependencies (
+  redis: Redis, queue: string, jobId: string, dependsOn: readonly JobDependency[]
+): Promise<DependencyReport> {
   const report: DependencyReport = { pending: [], broken: [] }
   if (dependsOn.length === 0) return report
   const notes = await redis.hmget(jobKey(queue, jobId), ...dependsOn.map(({ id }) => `met:${id}`))

@@ -114,12 +114,16 @@ export class FairOrder {
   async #look ({ queue, priority, keyName }: Line, last: number): Promise<[number, number]> {
     const band = bandOf(priority)
     const keys = [queueKey(queue, 'prioritized'), fairKey(queue, priority)]
-    return await whileAvailable(this.#redis.eval(lookScript, 2, ...keys, (band + 1) * arrivals, (band + maxTurn + 1) * arrivals - 1, keyName, last)) as [number, number]
+    return await whileAvailable(
+      this.#redis.eval(lookScript, 2, ...keys, (band + 1) * arrivals, (band + maxTurn + 1) * arrivals - 1, keyName, last)
+    ) as [number, number]
   }
 }
 
 /** Jobs by what they take turns in; those of one request are mostly in one line. */
-export function linesOf<Job extends { priority: number, data: { keyName: string } }> (queue: string, jobs: readonly Job[]): Array<[Line, Job[]]> {
+export function linesOf<Job extends { priority: number, data: { keyName: string } }> (
+  queue: string, jobs: readonly Job[]
+): Array<[Line, Job[]]> {
   const lines = new Map<string, [Line, Job[]]>()
   for (const job of jobs) {
     const line: Line = { queue, priority: job.priority, keyName: job.data.keyName }

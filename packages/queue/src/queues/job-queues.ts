@@ -179,7 +179,9 @@ export class JobQueues {
       }
       const opened = this.open(queue)
       const now = serverTime(this.#redis)
-      const errors = await whileAvailable(opened.backend.addAll(jobs.map(job => ({ ...addedJob(opened, job, turns.get(job.id) ?? 1, now), onceSec })))).catch(orUnknown)
+      const errors = await whileAvailable(
+        opened.backend.addAll(jobs.map(job => ({ ...addedJob(opened, job, turns.get(job.id) ?? 1, now), onceSec })))
+      ).catch(orUnknown)
       for (const [id, error] of errors) refused.set(id, told(error) as Error)
       void this.#index.tidy(queue, jobs.length).catch(() => {})
     } catch (error) {

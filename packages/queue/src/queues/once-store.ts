@@ -77,7 +77,9 @@ export class OnceStore {
    * @returns what the key is held for already; undefined when it wasn't.
    */
   async hold (once: Once, text: string): Promise<Held | undefined> {
-    const held = await whileAvailable(this.#redis.eval(takeScript, 1, keyOf(once), once.request, text, limits.idempotencySec)) as Array<string | null> | null
+    const held = await whileAvailable(
+      this.#redis.eval(takeScript, 1, keyOf(once), once.request, text, limits.idempotencySec)
+    ) as Array<string | null> | null
     if (held === null) return undefined
     return { request: required(held[0], 'the request of a held key'), text: required(held[1], 'the text of a held key'), confirmed: held[2] === '1' }
   }

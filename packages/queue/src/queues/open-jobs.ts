@@ -106,7 +106,9 @@ export class OpenJobs {
   }
 
   async #enter (keyName: string, view: View, members: readonly string[]): Promise<number[]> {
-    const answer = await whileAvailable(this.#redis.eval(enterScript, 1, openJobsKey(keyName), this.#max, serverTime(this.#redis), ...members)) as [number, ...number[]]
+    const answer = await whileAvailable(
+      this.#redis.eval(enterScript, 1, openJobsKey(keyName), this.#max, serverTime(this.#redis), ...members)
+    ) as [number, ...number[]]
     // After the entries: see `dropEndedJobs`.
     this.#redis.sadd(openKeysKey, keyName).catch(() => {})
     const [size, ...places] = answer

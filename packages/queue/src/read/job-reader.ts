@@ -65,7 +65,9 @@ export class JobReader {
       opened.getJobState(jobId), this.#parts.redis.hmget(jobKey(queue, jobId), 'cancelled', 'seen'), opened.getJob(jobId)
     ]))
     // What is written for a job that is gone leaves a record without the fields of one.
-    return job === undefined || !Number.isFinite(job.timestamp) ? undefined : await this.#view(queue, job as Job<JobData>, { bullState: state, isMarked: mark !== null, hasSteps: seen !== null })
+    return job === undefined || !Number.isFinite(job.timestamp)
+      ? undefined
+      : await this.#view(queue, job as Job<JobData>, { bullState: state, isMarked: mark !== null, hasSteps: seen !== null })
   }
 
   /**
@@ -115,7 +117,9 @@ export class JobReader {
   async #result (queue: string, id: string, record: OutputRecord): Promise<Result> {
     const json = await this.#parts.outputs.readJson(queue, id, record)
     if (json === undefined) return { json: 'null', truncation: { result_truncated: { bytes: record.kind === 'stored' ? record.bytes : 0, stored_bytes: 0 } } }
-    return record.cut === undefined ? { json, truncation: {} } : { json, truncation: { result_truncated: { bytes: record.cut.bytes, stored_bytes: record.cut.storedBytes } } }
+    return record.cut === undefined
+      ? { json, truncation: {} }
+      : { json, truncation: { result_truncated: { bytes: record.cut.bytes, stored_bytes: record.cut.storedBytes } } }
   }
 }
 

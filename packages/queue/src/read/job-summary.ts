@@ -59,7 +59,9 @@ async function readRecords (redis: Redis, jobs: readonly IndexedJob[]): Promise<
 }
 
 function decode (values: Array<string | null>, hasOutput: boolean): Record | undefined {
-  const [timestamp = null, processedOn = null, finishedOn = null, runs = null, failedReason = null, mark = null, seen = null, parentKey = null] = values
+  const [
+    timestamp = null, processedOn = null, finishedOn = null, runs = null, failedReason = null, mark = null, seen = null, parentKey = null
+  ] = values
   if (timestamp === null) return undefined
   return {
     timestamp: Number(timestamp),

@@ -109,7 +109,9 @@ export class JobWatch {
   async #look (queue: string, jobs: readonly Watched[]): Promise<void> {
     if (this.#commands.status !== 'ready') return
     const keys = jobs.flatMap(({ id }) => [jobKey(queue, id), jobLogKey(queue, id)])
-    const looking = this.#commands.eval(lookScript, keys.length, ...keys, ...jobs.map(job => job.lastLogId())) as Promise<Array<string | number>>
+    const looking = this.#commands.eval(
+      lookScript, keys.length, ...keys, ...jobs.map(job => job.lastLogId())
+    ) as Promise<Array<string | number>>
     // While Redis is away there is nothing to be seen; the next sweep looks again.
     const found = await whileAvailable(looking).catch(() => undefined)
     if (found === undefined) return

@@ -10,7 +10,10 @@ let drawn = random.length
 let lastMs = -Infinity
 let sequence = 0
 
-/** A clock that was set back by more than this, in milliseconds, is followed: else all ids would be of one moment until it is there again. */
+/**
+ * A clock that was set back by more than this, in milliseconds, is followed: else
+ * all ids would be of one moment until it is there again.
+ */
 const setBackMs = 1_000
 
 /**

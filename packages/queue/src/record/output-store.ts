@@ -29,7 +29,9 @@ export class OutputStore {
   }
 
   /** Keeps an output; `json` is the JSON text of `value`. */
-  async save (queue: string, jobId: string, { json, value, cut }: { json: string, value: unknown, cut?: OutputCut }): Promise<OutputRecord> {
+  async save (
+    queue: string, jobId: string, { json, value, cut }: { json: string, value: unknown, cut?: OutputCut }
+  ): Promise<OutputRecord> {
     const tail = cut === undefined ? {} : { cut }
     if (json.length <= limits.inlineOutputBytes) return { kind: 'inline', value, ...tail }
     const bytes = Buffer.byteLength(json)

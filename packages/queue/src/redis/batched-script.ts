@@ -126,7 +126,9 @@ export class BatchedScript {
    */
   async run (redis: Redis, calls: readonly ScriptCall[], shared = noShare): Promise<unknown[]> {
     if (calls.length <= mostCalls) return await this.#run(redis, calls, shared)
-    const parts = Array.from({ length: Math.ceil(calls.length / mostCalls) }, (_, part) => calls.slice(part * mostCalls, (part + 1) * mostCalls))
+    const parts = Array.from(
+      { length: Math.ceil(calls.length / mostCalls) }, (_, part) => calls.slice(part * mostCalls, (part + 1) * mostCalls)
+    )
     // What one command has done holds, whatever becomes of the others.
     const answers = await Promise.allSettled(parts.map(part => this.#run(redis, part, shared)))
     const failures = answers.filter(answer => answer.status === 'rejected')
@@ -165,7 +167,9 @@ export class BatchedScript {
 }
 
 /** The commands that were defined, by name. */
-function commandsOf (redis: Redis | ChainableCommander): Record<string, ((...args: Array<string | number | Buffer>) => Promise<unknown[]>) | undefined> {
+function commandsOf (
+  redis: Redis | ChainableCommander
+): Record<string, ((...args: Array<string | number | Buffer>) => Promise<unknown[]>) | undefined> {
   return redis as never
 }
 

@@ -25,7 +25,12 @@ const reconnects = { request: /READONLY/, worker: /READONLY|NOREPLICAS|MISCONF|M
 const [leaveFailed, sendAgain] = [1, 2] as const
 
 const roles: Record<ConnectionRole, RedisOptions> = {
-  request: { enableOfflineQueue: false, autoResendUnfulfilledCommands: false, maxRetriesPerRequest: 0, reconnectOnError: ({ message }) => reconnects.request.test(message) && leaveFailed },
+  request: {
+    enableOfflineQueue: false,
+    autoResendUnfulfilledCommands: false,
+    maxRetriesPerRequest: 0,
+    reconnectOnError: ({ message }) => reconnects.request.test(message) && leaveFailed
+  },
   worker: { maxRetriesPerRequest: null, reconnectOnError: ({ message }) => reconnects.worker.test(message) && sendAgain },
   subscriber: { maxRetriesPerRequest: null, autoResubscribe: true }
 }

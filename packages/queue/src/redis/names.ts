@@ -108,7 +108,10 @@ export function entryLockKey (digest: string): string {
 /** Serial tools that have jobs, or had some a while ago. */
 export const serialToolsKey = `${keyPrefix}:serial-tools`
 
-/** What a serial tool is run by: the `line` of its jobs, the `gate`, and the `queues` that have jobs of it. They are in one slot of a Redis Cluster. */
+/**
+ * What a serial tool is run by: the `line` of its jobs, the `gate`, and the `queues`
+ * that have jobs of it. They are in one slot of a Redis Cluster.
+ */
 export function serialKey (tool: string, what: 'line' | 'gate' | 'queues'): string {
   return `${keyPrefix}:serial:{${tool}}:${what}`
 }

@@ -31,7 +31,9 @@ export async function pipelined<T> (
   return found
 }
 
-async function sendAll<T> (redis: Redis, items: readonly T[], add: (pipeline: ChainableCommander, item: T) => void): Promise<Array<unknown[] | Error>> {
+async function sendAll<T> (
+  redis: Redis, items: readonly T[], add: (pipeline: ChainableCommander, item: T) => void
+): Promise<Array<unknown[] | Error>> {
   const pipeline = redis.pipeline()
   const ends = items.map(item => {
     add(pipeline, item)

@@ -72,6 +72,8 @@ class ServerClock {
     const offsetMs = Number(sec) * 1_000 + Number(microsec) / 1_000 - sentAt - errorMs
     const known = this.#measured
     const wasSet = known !== undefined && Math.abs(offsetMs - known.offsetMs) > errorMs + known.errorMs
-    if (known === undefined || wasSet || errorMs <= known.errorMs || gotAt - known.at > staleMs) this.#measured = { offsetMs, errorMs, at: gotAt }
+    if (known === undefined || wasSet || errorMs <= known.errorMs || gotAt - known.at > staleMs) {
+      this.#measured = { offsetMs, errorMs, at: gotAt }
+    }
   }
 }

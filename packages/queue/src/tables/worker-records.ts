@@ -82,6 +82,8 @@ export class WorkerHeartbeat {
  * @throws RedisUnavailableError
  */
 export async function listWorkers (redis: Redis, most: number): Promise<{ count: number, workers: WorkerRecord[] }> {
-  const [count, ...records] = await whileAvailable(redis.eval(listScript, keys.length, ...keys, aliveMs, most)) as [number, ...Array<string | null>]
+  const [count, ...records] = await whileAvailable(
+    redis.eval(listScript, keys.length, ...keys, aliveMs, most)
+  ) as [number, ...Array<string | null>]
   return { count, workers: records.filter(record => record !== null).map(record => JSON.parse(record) as WorkerRecord) }
 }

@@ -31,7 +31,9 @@ return 1
  * somebody wants it so. What is left of a queue is removed a turn later, when its workers have left it: they would write
  * it anew. A job that came in the meantime brings its queue back.
  */
-export async function forgetEmptyQueues ({ redis, directory }: { redis: Redis, directory: QueueDirectory }, queues: readonly string[]): Promise<void> {
+export async function forgetEmptyQueues (
+  { redis, directory }: { redis: Redis, directory: QueueDirectory }, queues: readonly string[]
+): Promise<void> {
   const now = serverTime(redis)
   const empty = await redis.hgetall(emptyQueuesKey)
   for (const queue of Object.keys(empty)) {

@@ -8,7 +8,9 @@ import { serverTime } from '../redis/server-clock.ts'
 const atOnce = 1_000
 
 /** Removes the finished jobs of a queue that are older than they are kept: BullMQ does so only when another job ends. */
-export async function removeOldJobs ({ redis, queues, retention }: { redis: Redis, queues: JobQueues, retention: Retention }, queue: string): Promise<void> {
+export async function removeOldJobs (
+  { redis, queues, retention }: { redis: Redis, queues: JobQueues, retention: Retention }, queue: string
+): Promise<void> {
   const { backend } = queues.open(queue)
   const endedBefore = serverTime(redis) - retention.ageSec * 1_000
   for (const end of ['completed', 'failed'] as const) {

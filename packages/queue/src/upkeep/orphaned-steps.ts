@@ -3,7 +3,10 @@ import type { JobCanceller } from '../change/job-canceller.ts'
 import { queueKey, queueStem } from '../redis/names.ts'
 import type { Redis } from '../redis/connection.ts'
 
-/** Finds the steps among the jobs that run. KEYS: active. ARGV: stem of the jobs' keys. Answers ids and the keys of their parents, in turn. */
+/**
+ * Finds the steps among the jobs that run. KEYS: active. ARGV: stem of the jobs'
+ * keys. Answers ids and the keys of their parents, in turn.
+ */
 const stepsScript = `
 local found = {}
 for _, id in ipairs(redis.call('LRANGE', KEYS[1], 0, -1)) do

@@ -19,7 +19,10 @@ export interface TakenJob {
   attempt: number
   /** An earlier worker began to run this job and didn't settle it: it died, or lost its lock. */
   lostBefore: boolean
-  /** To be called before a tool runs that may run only once; false when the job is another worker's by now. Rejected with ReplicasMissingError when the tool must not run now. */
+  /**
+   * To be called before a tool runs that may run only once; false when the job is another worker's by
+   * now. Rejected with ReplicasMissingError when the tool must not run now.
+   */
   begin: () => Promise<boolean>
   /** Milliseconds from when the job was due until it was taken; undefined for a later attempt. */
   waitedMs: number | undefined
@@ -41,7 +44,10 @@ export type HandlerResult =
   | { ok: false, requeue: true }
   /** The job is another worker's by now. */
   | { ok: false, taken: true }
-  /** What the job needs is elsewhere, or not there now: it waits, longer each time, as if it hadn't been taken. The text says why, for the log. */
+  /**
+   * What the job needs is elsewhere, or not there now: it waits, longer each time, as
+   * if it hadn't been taken. The text says why, for the log.
+   */
   | { ok: false, later: string }
 
 /** What a pool serves, and what it does with a job. */

@@ -72,7 +72,10 @@ export class QueueWorker {
     this.#notices = new JobNotices(parts.announcer, id => { this.#keepBegun(id).catch(this.#report) })
     this.#flow = new JobFlow({ redis: options.redis, queues: parts.queues }, queue)
     const { redis, retention, concurrency, backend } = options
-    this.#worker = openWorker({ redis, retention, backend, replicas: parts.replicas }, queue, (job, token) => this.#process(job, token), { concurrency, renewMs, stalledCheckMs, maxLostRuns })
+    this.#worker = openWorker(
+      { redis, retention, backend, replicas: parts.replicas }, queue, (job, token) => this.#process(job, token),
+      { concurrency, renewMs, stalledCheckMs, maxLostRuns }
+    )
     this.#givenBack = new GivenBackJobs(redis, queue, this.#worker.backend)
     this.#worker.stayAwayMs = id => this.#givenBack.stayAwayMs(id)
     // Before anything that can settle the job; commands keep their order.

@@ -42,8 +42,12 @@ export class WorkerPool {
     this.#queues = new JobQueues(options.redis, this.#directory, options.retention, { backend: options.backend })
     this.#canceller = new JobCanceller(options.redis, this.#queues)
     this.#gate = new SerialGate(options.redis, this.#queues)
-    if (options.callbacks !== undefined) this.#callbacks = new CallbackWorker(options.callbacks, { ...options, queues: this.#queues, outputs: this.#outputs })
-    this.#upkeep = new Upkeep({ ...options, queues: this.#queues, canceller: this.#canceller, gate: this.#gate, directory: this.#directory })
+    if (options.callbacks !== undefined) {
+      this.#callbacks = new CallbackWorker(options.callbacks, { ...options, queues: this.#queues, outputs: this.#outputs })
+    }
+    this.#upkeep = new Upkeep({
+      ...options, queues: this.#queues, canceller: this.#canceller, gate: this.#gate, directory: this.#directory
+    })
   }
 
   /** Starts to serve; resolves when the queues that are known now are served. */
@@ -89,7 +93,14 @@ export class WorkerPool {
   #serve (queue: string): void {
     if (this.#stopping || this.#workers.has(queue)) return
     this.#workers.set(queue, new QueueWorker(queue, this.#options, {
-      announcer: this.#announcer, outputs: this.#outputs, cancelled: this.#cancelled, gate: this.#gate, queues: this.#queues, callbacks: this.#queues.callbacks, replicas: this.#replicas, canceller: this.#canceller
+      announcer: this.#announcer,
+      outputs: this.#outputs,
+      cancelled: this.#cancelled,
+      gate: this.#gate,
+      queues: this.#queues,
+      callbacks: this.#queues.callbacks,
+      replicas: this.#replicas,
+      canceller: this.#canceller
     }))
   }
 

@@ -48,7 +48,9 @@ export async function installProgram (wanted: WantedProgram, options: InstallOpt
   return await wanted.isThere() ? { installed: true } : { installed: false, told }
 }
 
-async function findPackageManager (wanted: WantedProgram, env: NodeJS.ProcessEnv, root: boolean): Promise<PackageManager & { path: string } | undefined> {
+async function findPackageManager (
+  wanted: WantedProgram, env: NodeJS.ProcessEnv, root: boolean
+): Promise<PackageManager & { path: string } | undefined> {
   for (const manager of packageManagers.filter(({ asRoot, program }) => asRoot === root && wanted.packages[program] !== undefined)) {
     const [path] = await programPaths(manager.program, env)
     if (path !== undefined) return { ...manager, path }
@@ -57,7 +59,9 @@ async function findPackageManager (wanted: WantedProgram, env: NodeJS.ProcessEnv
 }
 
 /** Returns what to say if it still isn't there afterwards. */
-async function install (manager: PackageManager & { path: string }, wanted: WantedProgram, { env, say }: InstallOptions, quiet: boolean): Promise<string> {
+async function install (
+  manager: PackageManager & { path: string }, wanted: WantedProgram, { env, say }: InstallOptions, quiet: boolean
+): Promise<string> {
   const run = (args: string[]) => runProgram(manager.path, args, { ...env, ...manager.env }, installTimeoutMs)
   say(`No ${wanted.name} here: installing one with ${manager.program} (TOOLYARD_NO_INSTALL=1 switches this off) ...`)
   for (const args of manager.refresh) await run(args)

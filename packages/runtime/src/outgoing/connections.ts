@@ -4,7 +4,9 @@ import { AddressRefusedError, createPublicCheck, literalAddress } from './addres
 import { readInTurns } from './read-in-turns.ts'
 
 /** Turns a host name into addresses, as Node's own `dns.lookup` with `all`. */
-export type Lookup = (host: string, options: { all: true }, callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void) => void
+export type Lookup = (
+  host: string, options: { all: true }, callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void
+) => void
 
 /** Where connections may lead. */
 export interface ConnectionOptions {

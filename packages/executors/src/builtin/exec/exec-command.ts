@@ -46,7 +46,10 @@ export function createExec (allowlist: readonly string[]): BuiltinHandler {
 }
 
 /** @param startIn what leads to `cwd`: in a box its path, which leads nowhere else there; in the open the opened directory. */
-async function run (plan: { program: string, name: string, args: readonly string[], cwd: string }, { wantedMs, startIn }: { wantedMs: number, startIn: string }, context: BuiltinContext): Promise<ProcessEnd> {
+async function run (
+  plan: { program: string, name: string, args: readonly string[], cwd: string },
+  { wantedMs, startIn }: { wantedMs: number, startIn: string }, context: BuiltinContext
+): Promise<ProcessEnd> {
   const host = context.processes
   const { variables, passedKeys } = toolEnvironment([], host.env)
   const whole = { ...plan, env: variables }

@@ -19,7 +19,8 @@ export async function readLineRange (file: ReadableFile, { start, count }: { sta
   const rest = lines < count && (last ?? 0) < read.length
   if (rest && (atEnd || last === undefined)) {
     const bytes = atEnd || file.base64 ? read : read.subarray(0, decodePrefix(read).bytes)
-    return { bytes, truncated: !atEnd, more: { start_line: start, end_line: start + lines, ...(atEnd ? {} : { next_start_byte: begin + bytes.length }) } }
+    const next = atEnd ? {} : { next_start_byte: begin + bytes.length }
+    return { bytes, truncated: !atEnd, more: { start_line: start, end_line: start + lines, ...next } }
   }
   const bytes = read.subarray(0, last ?? 0)
   const truncated = begin + bytes.length < file.size

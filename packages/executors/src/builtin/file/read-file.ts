@@ -29,7 +29,9 @@ export const readWorkspaceFile: BuiltinHandler = async (args, context) => {
       const part = byLines
         ? await readLineRange(file, { start: integerArgument(args['start_line'], fromOne), count: integerArgument(args['max_lines'], { min: 1, default: Infinity }) })
         : await readByteRange(file, integerArgument(args['start_byte'], { min: 0, default: 0 }))
-      return { ok: true, path: place.relative, truncated: part.truncated, bytes_read: part.bytes.length, total_bytes: size, ...content(part, file.base64), ...part.more }
+      const { bytes, truncated, more } = part
+      const sizes = { bytes_read: bytes.length, total_bytes: size }
+      return { ok: true, path: place.relative, truncated, ...sizes, ...content(part, file.base64), ...more }
     } finally {
       handle.close()
     }

@@ -19,9 +19,9 @@ interface Before {
 /**
  * Makes `data.write_file` (RC37): changes a file of the workspace as `mode` says, or makes it with `create_if_missing`. Readers
  * see the old or the new content, never a mixture; writers of one file, in whatever process, take turns, and permissions
- * stay, but for setuid, setgid and sticky bits. `expected_sha256` refuses to change what isn't as the caller knows it, `dry_run` changes nothing and returns the
- * `diff`. Returns `{ok, path, mode, dry_run, changed, created, bytes_before, bytes_after, sha256_before, sha256_after,
- * preview_before, preview_after}`; sizes in bytes, no `sha256_before` is null.
+ * stay, but for setuid, setgid and sticky bits. `expected_sha256` refuses to change what isn't as the caller knows it, `dry_run`
+ * changes nothing and returns the `diff`. Returns `{ok, path, mode, dry_run, changed, created, bytes_before, bytes_after,
+ * sha256_before, sha256_after, preview_before, preview_after}`; sizes in bytes, no `sha256_before` is null.
  */
 export function createWriteFile (host: WriteHost): BuiltinHandler {
   return async (args, context) => await writeFile(args, context, host)
@@ -33,7 +33,9 @@ interface WriteHost {
   turns: WriteTurns
 }
 
-async function writeFile (args: Readonly<Record<string, unknown>>, context: BuiltinContext, { threads, turns }: WriteHost): Promise<unknown> {
+async function writeFile (
+  args: Readonly<Record<string, unknown>>, context: BuiltinContext, { threads, turns }: WriteHost
+): Promise<unknown> {
   const path = textArgument(args['path'])
   if (path === '') throw new BuiltinFailure('path is required')
   const change = readChange(args)

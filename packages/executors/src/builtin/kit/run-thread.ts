@@ -13,7 +13,9 @@ export interface ThreadTexts {
  *
  * @throws BuiltinFailure that the part threw, or with one of the texts; ThreadError for a bug.
  */
-export async function runInThread<Answer> (threads: Threads, work: ThreadWork, options: ThreadOptions, texts: ThreadTexts): Promise<Answer> {
+export async function runInThread<Answer> (
+  threads: Threads, work: ThreadWork, options: ThreadOptions, texts: ThreadTexts
+): Promise<Answer> {
   try {
     return await threads.run<Answer>(work, options)
   } catch (error) {

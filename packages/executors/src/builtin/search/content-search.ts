@@ -93,6 +93,8 @@ function answer ({ results, skippedBinary, timeUp, last }: Found, walk: TreeWalk
   const hasMore = results.length > limit
   const truncated = !hasMore && (timeUp || walk.ended)
   const end = page.at(-1)
-  const next = hasMore && end !== undefined ? { path: end.path, line: end.line } : truncated && last !== undefined ? { path: last } : undefined
+  const next = hasMore && end !== undefined
+    ? { path: end.path, line: end.line }
+    : truncated && last !== undefined ? { path: last } : undefined
   return { results: page, hasMore, truncated, next, scanned: walk.scanned, skippedBinary }
 }

@@ -27,7 +27,9 @@ export function givenPaths (task: SearchTask, files: readonly string[], service:
 }
 
 /** Opens a file by its path from an open directory, never by a link; undefined for what can't be opened, or isn't to be. */
-export function openGivenFile (base: OpenDirectory, file: string, { buffer, service }: { buffer: Buffer, service: ServiceFiles }): FileText | undefined {
+export function openGivenFile (
+  base: OpenDirectory, file: string, { buffer, service }: { buffer: Buffer, service: ServiceFiles }
+): FileText | undefined {
   const names = file.split('/')
   const opened: OpenDirectory[] = []
   if (names.some(isOwnName)) return undefined

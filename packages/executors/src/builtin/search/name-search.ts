@@ -53,7 +53,8 @@ function answer (results: readonly NameResult[], walk: TreeWalk, { limit }: Sear
   const page = results.slice(0, limit)
   const hasMore = results.length > limit
   const next = hasMore ? page.at(-1)?.path : walk.ended ? walk.last : undefined
-  return { results: page, hasMore, truncated: walk.ended, next: next === undefined ? undefined : { path: next }, scanned: walk.scanned, skippedBinary: 0 }
+  const { ended: truncated, scanned } = walk
+  return { results: page, hasMore, truncated, next: next === undefined ? undefined : { path: next }, scanned, skippedBinary: 0 }
 }
 
 /** The workspace, for the thread itself; the caller closes it. */

@@ -21,7 +21,9 @@ const globChars = 1_000
  *
  * @throws BuiltinFailure `path not found`, `path is not a directory` (RC38).
  */
-export async function atSearchBase<T> (args: Readonly<Record<string, unknown>>, context: BuiltinContext, use: (scope: SearchScope) => Promise<T>): Promise<T> {
+export async function atSearchBase<T> (
+  args: Readonly<Record<string, unknown>>, context: BuiltinContext, use: (scope: SearchScope) => Promise<T>
+): Promise<T> {
   const after = readCursor(textArgument(args['cursor']))
   const glob = textArgument(args['glob'])
   if (glob.length > globChars) throw new BuiltinFailure(`glob must be at most ${globChars} characters`)

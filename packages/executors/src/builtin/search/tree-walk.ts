@@ -103,7 +103,9 @@ export class TreeWalk {
       // The way to where the last page ended was on that page; what is below it may not have been.
       if (name !== first) yield { path: entry, name, dirent, directory }
       else if (rest.length === 0 && !dirent.isDirectory()) yield { path: entry, name, dirent, directory }
-      if (dirent.isDirectory() && place.depth < maxDepth) yield * this.#into(directory, entry, name, { scope, depth: place.depth + 1, after: name === first ? rest : [] })
+      if (dirent.isDirectory() && place.depth < maxDepth) {
+        yield * this.#into(directory, entry, name, { scope, depth: place.depth + 1, after: name === first ? rest : [] })
+      }
       if (this.ended) return
     }
   }

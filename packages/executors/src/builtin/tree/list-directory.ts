@@ -43,7 +43,9 @@ export const listDirectory: BuiltinHandler = async (args, context) => {
 }
 
 /** The names that follow another one in the alphabet, at most `limit`, how many do, and how many names there are. */
-async function firstNames (directory: Directory, { after, limit, counts }: { after: string, limit: number, counts: (name: string) => boolean }): Promise<{ page: string[], rest: number, total: number }> {
+async function firstNames (
+  directory: Directory, { after, limit, counts }: { after: string, limit: number, counts: (name: string) => boolean }
+): Promise<{ page: string[], rest: number, total: number }> {
   let page: string[] = []
   const found = { rest: 0, total: 0 }
   // A part at a time: a directory may have a million entries.

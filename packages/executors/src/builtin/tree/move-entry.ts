@@ -26,7 +26,9 @@ async function moveEntry (args: Readonly<Record<string, unknown>>, context: Buil
     if (source.root.service.isBelow(entryPath(source.directory, source.name))) throw refusal()
     return await atPlace(context, to, target, async end => {
       // Writers of the target wait until it is in place.
-      return await turns.run({ directory: end.directory, name: end.name, signal: context.signal }, check => move(source, end, { overwrite, check }))
+      return await turns.run(
+        { directory: end.directory, name: end.name, signal: context.signal }, check => move(source, end, { overwrite, check })
+      )
     })
   })
 }

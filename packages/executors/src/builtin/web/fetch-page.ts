@@ -84,7 +84,9 @@ function header (response: Dispatcher.ResponseData, name: string): string {
 }
 
 /** A large page is read in a thread, which also writes the answer: it may be larger than the page. */
-async function readPage (task: PageTask, { signal, until, threads }: { signal: AbortSignal, until: number, threads: Threads }): Promise<unknown> {
+async function readPage (
+  task: PageTask, { signal, until, threads }: { signal: AbortSignal, until: number, threads: Threads }
+): Promise<unknown> {
   if (task.bytes.length <= shortPage) return pageAnswer(task)
   const json = await runInThread<string>(threads, { kind: 'page', task }, { until, signal, move: movable(task.bytes) }, {
     time: 'the page takes too long to read',

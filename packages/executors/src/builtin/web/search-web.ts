@@ -58,7 +58,9 @@ function createProviders ({ braveKey, searxngUrl, endpoints = {} }: WebSearchPol
   return providers
 }
 
-async function ask (provider: SearchProvider, { query, count, name }: { query: string, count: number, name: string }, context: BuiltinContext): Promise<Uint8Array> {
+async function ask (
+  provider: SearchProvider, { query, count, name }: { query: string, count: number, name: string }, context: BuiltinContext
+): Promise<Uint8Array> {
   const { url, headers } = provider.request(query, count)
   // Its address is the operator's.
   const connections = openConnections({ allowPrivate: true })

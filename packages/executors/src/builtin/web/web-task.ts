@@ -33,7 +33,9 @@ export interface ResultsTask {
   name: SearchProviderName
 }
 
-const readers: Readonly<Record<SearchProviderName, (body: string) => WebResult[]>> = { duckduckgo: readDuckDuckGo, brave: readBrave, searxng: readSearxng }
+const readers: Readonly<Record<SearchProviderName, (body: string) => WebResult[]>> = {
+  duckduckgo: readDuckDuckGo, brave: readBrave, searxng: readSearxng
+}
 
 /** The answer of `data.fetch`. */
 export function pageAnswer ({ url, status, contentType, bytes, truncated, raw, durationMs }: PageTask): object {

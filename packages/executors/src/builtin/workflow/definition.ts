@@ -87,7 +87,9 @@ function readWishes (step: Record<string, unknown>, at: string): StepWishes {
   }
   const tags = names(step, ['tags'], at)
   if (tags.some(tag => tag === '' || tag.length > limits.tags.length)) throw new BuiltinFailure(`${at}.tags must be texts of 1 to ${limits.tags.length} characters`)
-  return { ...Object.fromEntries(Object.entries(wishes).filter(([, value]) => value !== undefined)), ...(tags.length === 0 ? {} : { tags }) }
+  return {
+    ...Object.fromEntries(Object.entries(wishes).filter(([, value]) => value !== undefined)), ...(tags.length === 0 ? {} : { tags })
+  }
 }
 
 function map (value: Record<string, unknown>, fields: readonly string[], at: string): Record<string, unknown> {

@@ -17,7 +17,9 @@ export function text (value: Record<string, unknown>, fields: readonly string[],
 }
 
 /** A whole number within bounds; undefined when it isn't there. */
-export function whole (value: Record<string, unknown>, name: string, { min, max }: { min: number, max: number }, at: string): number | undefined {
+export function whole (
+  value: Record<string, unknown>, name: string, { min, max }: { min: number, max: number }, at: string
+): number | undefined {
   const found = field(value, [name], at)
   if (found === undefined) return undefined
   if (typeof found !== 'number' || !Number.isInteger(found) || found < min || found > max) throw new BuiltinFailure(`${at}.${name} must be a whole number from ${min} to ${max}`)

@@ -42,7 +42,9 @@ export function createSubstitution ({ params, progress: { byName }, threads, sig
   return async (value, at, maxParts) => {
     const names = namesIn(value, '').map(({ name }) => name)
     const outputs = await outputsOf(new Set(names))
-    const task: SubstitutionTask = { value: JSON.stringify(value), params: paramsJson, outputs, at, ...maxParts === undefined ? {} : { maxParts } }
+    const task: SubstitutionTask = {
+      value: JSON.stringify(value), params: paramsJson, outputs, at, ...maxParts === undefined ? {} : { maxParts }
+    }
     const chars = names.length * outputs.reduce((sum, [, json]) => sum + json.length, paramsJson.length)
     if (chars <= shortWork) return substituted(task)
     const { json } = await runInThread<SubstitutionAnswer>(threads, { kind: 'substitution', task }, { until: Date.now() + maxMs, signal }, {

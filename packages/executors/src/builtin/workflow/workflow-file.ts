@@ -4,7 +4,8 @@ import { openFile, readFully } from '../workspace/open-file.ts'
 import { atPlace, type PathContext } from '../workspace/place.ts'
 
 /** Reads YAML with bounded time and memory; given by the worker. */
-export type ReadYaml = (text: string) => Promise<{ ok: true, value: unknown, duplicates: ReadonlyArray<{ line: number }> } | { ok: false, fault: { message: string, line?: number } }>
+export type ReadYaml = (text: string) => Promise<{ ok: true, value: unknown, duplicates: ReadonlyArray<{ line: number }> } |
+  { ok: false, fault: { message: string, line?: number } }>
 
 /** The directory of the workspace that workflow files may lie in. */
 const room = 'workflows'

@@ -10,7 +10,9 @@ import { refusal } from './service-files.ts'
  *
  * @throws BuiltinFailure `path is not a file`.
  */
-export function openFile ({ root, directory, name, stats }: Place): { handle: Descriptor, size: number, mode: number, uid: number, gid: number } {
+export function openFile (
+  { root, directory, name, stats }: Place
+): { handle: Descriptor, size: number, mode: number, uid: number, gid: number } {
   // Before the open, which by itself may do something to a device.
   if (stats?.isFile() !== true) throw notAFile()
   // O_NONBLOCK: the open of a FIFO would wait for a writer.

@@ -47,7 +47,9 @@ export interface PlaceOptions {
  * @throws BuiltinFailure `path escapes workspace root` for a path or a link that leaves the workspace, NOT_ALLOWED for one
  *   that leads to a file of the service, or `notFound`.
  */
-export async function atPlace<T> (context: PathContext, path: string, options: PlaceOptions, use: (place: Place) => Promise<T>): Promise<T> {
+export async function atPlace<T> (
+  context: PathContext, path: string, options: PlaceOptions, use: (place: Place) => Promise<T>
+): Promise<T> {
   await takeTurn()
   const held = WorkspaceRoot.hold(context.workspace)
   const root = held.directory

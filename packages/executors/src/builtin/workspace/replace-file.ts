@@ -24,9 +24,13 @@ export interface Replacement {
  * old one or the whole of the new one. Permissions and owner are those of `standing`, where it may give them; setuid,
  * setgid and sticky bits never are.
  */
-export async function replaceFile ({ directory, name }: { directory: Directory, name: string }, content: Uint8Array, { standing, check }: Replacement): Promise<void> {
+export async function replaceFile (
+  { directory, name }: { directory: Directory, name: string }, content: Uint8Array, { standing, check }: Replacement
+): Promise<void> {
   const temporary = entryPath(directory, temporaryName())
-  const handle = await open(temporary, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW, standing === undefined ? 0o666 : 0o600)
+  const handle = await open(
+    temporary, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW, standing === undefined ? 0o666 : 0o600
+  )
   try {
     await handle.writeFile(content)
     if (standing !== undefined) await takeOver(handle, standing)

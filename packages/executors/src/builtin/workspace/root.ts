@@ -2,7 +2,10 @@ import type { WorkspaceSetting } from '../kit/handler.ts'
 import { openWorkspace, type Workspace } from './directory.ts'
 import { ServiceFiles } from './service-files.ts'
 
-/** The open workspace, for all calls that begin in one turn of the event loop: opening and closing it are a third of the system calls of a short one. */
+/**
+ * The open workspace, for all calls that begin in one turn of the event loop: opening
+ * and closing it are a third of the system calls of a short one.
+ */
 export class WorkspaceRoot {
   readonly directory: Workspace
   #users = 0

@@ -58,7 +58,9 @@ export function walkAtOnce (walk: Generator<void, Walked>): Walked {
   }
 }
 
-function * walkFrom (entered: Entered[], root: Workspace, { way, options }: { way: readonly string[], options: WalkOptions }): Generator<void, Walked> {
+function * walkFrom (
+  entered: Entered[], root: Workspace, { way, options }: { way: readonly string[], options: WalkOptions }
+): Generator<void, Walked> {
   const names = (): string[] => entered.slice(1).map(({ name }) => name)
   if (way.length > maxLevels) throw tooDeep()
   let rest = [...way]

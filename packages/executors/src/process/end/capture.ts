@@ -31,7 +31,9 @@ export function createCapture (maxBytes: number): Capture {
       const part = chunk.subarray(0, maxBytes - length)
       if (part.length < chunk.length) end = lastBytes(end, chunk.subarray(part.length))
       if (part.length === 0) return
-      if (length + part.length > buffer.length) buffer = grown(buffer, length, Math.min(maxBytes, Math.max(buffer.length * 2, length + part.length)))
+      if (length + part.length > buffer.length) {
+        buffer = grown(buffer, length, Math.min(maxBytes, Math.max(buffer.length * 2, length + part.length)))
+      }
       part.copy(buffer, length)
       length += part.length
     },

@@ -57,13 +57,17 @@ export function createHelperLauncher (place: HelperPlace, members: readonly stri
       await last?.stock.settled()
       await helper?.close()
       // What a lost helper had begun may still make some.
-      if (last !== undefined && place.channels === undefined) await rm(last.directory, { recursive: true, force: true, maxRetries: 10, retryDelay: 20 })
+      if (last !== undefined && place.channels === undefined) {
+        await rm(last.directory, { recursive: true, force: true, maxRetries: 10, retryDelay: 20 })
+      }
     }
   }
 }
 
 /** A pipe that nobody has open for writing reads as ended, so reading begins once the process has it. */
-async function launchThrough (helper: HelperProcess, { paths, reading }: Channel, { plan, files, mark, group }: LaunchRequest): Promise<Child> {
+async function launchThrough (
+  helper: HelperProcess, { paths, reading }: Channel, { plan, files, mark, group }: LaunchRequest
+): Promise<Child> {
   const { program, args, env, cwd, name } = plan
   checkNul([program, cwd, ...args, ...Object.values(env)])
   const { pid, started, exited } = await helper.start({

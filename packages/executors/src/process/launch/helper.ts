@@ -66,7 +66,9 @@ function start (message: StartMessage): void {
     for (const path of message.files) opened.push(openSync(path, 'r+'))
     if (mark !== undefined) writeMark(mark)
     if (message.group !== undefined) enter(message.group.members)
-    const child = spawn(message.program, message.args, { cwd: message.cwd, env: message.env, argv0: message.name, detached: true, stdio: opened })
+    const child = spawn(message.program, message.args, {
+      cwd: message.cwd, env: message.env, argv0: message.name, detached: true, stdio: opened
+    })
     child.once('error', error => { if (child.pid === undefined) say({ id, error: (error as NodeJS.ErrnoException).code ?? '' }) })
     if (child.pid === undefined) return
     running.set(id, child)

@@ -28,7 +28,10 @@ export interface MakePipesMessage {
   make: readonly string[]
 }
 
-/** What the helper says, a line each: a process runs (`started` as in ProcessEntry), one ended, something could not be done, or was done. */
+/**
+ * What the helper says, a line each: a process runs (`started` as in
+ * ProcessEntry), one ended, something could not be done, or was done.
+ */
 export type HelperMessage =
   | { id: number, pid: number, started?: number }
   | { id: number, code: number | null, signal: NodeJS.Signals | null }

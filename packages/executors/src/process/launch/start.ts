@@ -46,12 +46,16 @@ export interface StartInput {
  * no variable that the plan doesn't name (A41); in a box if there is one. Never rejects: a process that can't be started
  * is `started: false`. Who gets a box status closes it.
  */
-export async function startProcess (plan: ProcessPlan, { launcher, pins, box, limit, group }: StartHost, { mark, stdin }: StartInput): Promise<Start> {
+export async function startProcess (
+  plan: ProcessPlan, { launcher, pins, box, limit, group }: StartHost, { mark, stdin }: StartInput
+): Promise<Start> {
   if (box !== undefined) return await startBoxed(plan, box, { launcher, pins, stdin, ...(group === undefined ? {} : { group }) })
   try {
     const pinned = await checkPin(plan, pins)
     checkProgram(plan)
-    const child = await launcher.launch({ plan: limitedPlan(plan, limit), stdin, files: [], mark, ...(group === undefined ? {} : { group }) })
+    const child = await launcher.launch({
+      plan: limitedPlan(plan, limit), stdin, files: [], mark, ...(group === undefined ? {} : { group })
+    })
     const start = started(child, mark, undefined)
     if (pinned !== undefined && !await pinned.isUnchanged()) {
       await killTree(start.root, [])
@@ -72,10 +76,16 @@ async function startBoxed (plan: ProcessPlan, box: Box, { launcher, pins, group,
     checkProgram(plan)
     checkExecutable(plan)
     entry = enterBox(box, plan, pinned?.copy)
-    return started(await launcher.launch({ plan: entry.plan, stdin, files: entry.files, mark: undefined, ...(group === undefined ? {} : { group }) }), undefined, entry.status)
+    return started(
+      await launcher.launch({ plan: entry.plan, stdin, files: entry.files, mark: undefined, ...(group === undefined ? {} : { group }) }),
+      undefined, entry.status
+    )
   } catch (error) {
     entry?.status.close()
-    return { started: false, error: error instanceof BoxFault ? sandboxError(error.message) : await startError(plan, error as NodeJS.ErrnoException) }
+    return {
+      started: false,
+      error: error instanceof BoxFault ? sandboxError(error.message) : await startError(plan, error as NodeJS.ErrnoException)
+    }
   }
 }
 

@@ -51,7 +51,9 @@ export async function openCall (hosts: Hosts, run: PythonRun, options: OpenOptio
 }
 
 /** Undefined when it is to be tried with another template. */
-async function openWith (template: Template, run: PythonRun, { box, once = false, onLine, interrupted }: OpenOptions): Promise<Opened | undefined> {
+async function openWith (
+  template: Template, run: PythonRun, { box, once = false, onLine, interrupted }: OpenOptions
+): Promise<Opened | undefined> {
   const unfollow = template.follow(onLine)
   const imported = await Promise.race([template.imported, interrupted])
   unfollow()

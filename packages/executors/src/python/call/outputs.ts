@@ -2,7 +2,9 @@ import { isRecord } from '@toolyard/contract/terms'
 import type { JsonSchema, PythonRun } from '@toolyard/manifests'
 
 /** A compiled schema: what is wrong with a value, by JSON pointer. It never changes the value. */
-export type SchemaCheck = (value: Record<string, unknown>) => Promise<{ ok: true } | { ok: false, issues: ReadonlyArray<{ path: string, message: string }> }>
+export type SchemaCheck = (
+  value: Record<string, unknown>
+) => Promise<{ ok: true } | { ok: false, issues: ReadonlyArray<{ path: string, message: string }> }>
 
 /** Compiles a JSON Schema of an object. */
 export type CompileSchema = (schema: JsonSchema) => SchemaCheck

@@ -40,7 +40,9 @@ export function readReply (replies: Socket, maxBytes: number): Reply {
   return {
     receivedBytes: () => receivedBytes,
     async outcome (readLarge) {
-      return message === undefined ? undefined : failureOf(message) ?? (value === undefined ? undefined : await outputOf(message, value, readLarge))
+      return message === undefined
+        ? undefined
+        : failureOf(message) ?? (value === undefined ? undefined : await outputOf(message, value, readLarge))
     },
     lacksNetwork () {
       const failed = message?.['failed']

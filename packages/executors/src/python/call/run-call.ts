@@ -53,7 +53,9 @@ interface Running {
  * Runs one call in a forked process, to its end, its timeout or its abort. Fulfilled when all of its output is read and
  * no process of it is left; never rejected.
  */
-export async function runCall (process: ForkedProcess, request: CallRequest, { deadline, onLine, onSurvivors, group }: CallOptions): Promise<CallEnd> {
+export async function runCall (
+  process: ForkedProcess, request: CallRequest, { deadline, onLine, onSurvivors, group }: CallOptions
+): Promise<CallEnd> {
   const { requests, replies, output } = process
   if (group !== undefined) await enterGroup(group, process)
   const lines = createLineSplitter(onLine)
@@ -84,7 +86,9 @@ async function enterGroup ({ members, limits }: CallGroup, { tree }: ForkedProce
 }
 
 /** After an exit: the rest of the output, then an end to whatever the process left behind. */
-async function cleanUp ({ process: { tree }, reply, begun, printedBytes, closed }: Running, ending: ForkEnding, deadline: Deadline): Promise<number[]> {
+async function cleanUp (
+  { process: { tree }, reply, begun, printedBytes, closed }: Running, ending: ForkEnding, deadline: Deadline
+): Promise<number[]> {
   const ms = performance.now() - begun
   // Nobody saw the process end: it may be running.
   if (ending.kind === 'lost') return await tree.kill()

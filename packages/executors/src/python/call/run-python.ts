@@ -53,11 +53,23 @@ export async function runPython (tool: Pick<Tool, 'name' | 'description'>, run: 
   let program = 'python3'
   const deadline = startDeadline(context.timeoutMs, context.signal)
   try {
-    const opened = await openCall(host.hosts, run, { box: host.box, onLine: context.log, interrupted: deadline.interrupted, onPython: path => { program = path } })
+    const opened = await openCall(host.hosts, run, {
+      box: host.box, onLine: context.log, interrupted: deadline.interrupted, onPython: path => { program = path }
+    })
     let end: RunEnd
     if (opened.kind === 'opened') {
-      const request = { class: run.className ?? null, name: tool.name, description: tool.description, config: run.config, arguments: args, cwd: host.workspaceDir, max_bytes: host.maxOutputBytes }
-      const call = await runCall(opened.process, request, { deadline, onLine: context.log, onSurvivors: host.onSurvivors, group: host.group })
+      const request = {
+        class: run.className ?? null,
+        name: tool.name,
+        description: tool.description,
+        config: run.config,
+        arguments: args,
+        cwd: host.workspaceDir,
+        max_bytes: host.maxOutputBytes
+      }
+      const call = await runCall(opened.process, request, {
+        deadline, onLine: context.log, onSurvivors: host.onSurvivors, group: host.group
+      })
       end = { ...await endOf(call, { threads: host.threads, signal: context.signal }), call }
     } else {
       end = { ending: opened, outcome: { ok: false, error: opened.kind === 'unstarted' ? opened.error : interruptionError(opened) } }

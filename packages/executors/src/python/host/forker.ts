@@ -104,7 +104,9 @@ export function createForker (self: ForkerProcess, { requests, replies }: Pick<C
     return answer
   }
 
-  async function connect (child: Child, connected: (answer: Message) => Promise<Connections | undefined>, mark: Mark | undefined): Promise<Fork> {
+  async function connect (
+    child: Child, connected: (answer: Message) => Promise<Connections | undefined>, mark: Mark | undefined
+  ): Promise<Fork> {
     const answer = await child.answered.promise
     const childPid = Number(answer?.['pid'])
     if (answer === undefined || !Number.isSafeInteger(childPid)) return refusalOf(answer)
@@ -147,7 +149,9 @@ export function createForker (self: ForkerProcess, { requests, replies }: Pick<C
     closed,
     async fork (processLimits = defaultLimits) {
       if (self.kind === 'boxed') {
-        return await inTime(connect(request({ limits: processLimits }), async answer => await Promise.resolve(openPipes(answer)), undefined))
+        return await inTime(
+          connect(request({ limits: processLimits }), async answer => await Promise.resolve(openPipes(answer)), undefined)
+        )
       }
       const guest = self.reception.expect()
       const mark = marks.take()

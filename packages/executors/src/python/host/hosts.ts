@@ -48,7 +48,9 @@ export function createHosts (options: HostsOptions): Hosts {
     const found = await python
     if ('code' in found) return { error: found }
     const within = box ?? await (reception ??= openReception())
-    const host = await startHost({ root, within }, { program: found.path, env: options.env, cwd: options.workspaceDir, readable: found.modulePaths }, options)
+    const host = await startHost(
+      { root, within }, { program: found.path, env: options.env, cwd: options.workspaceDir, readable: found.modulePaths }, options
+    )
     if ('code' in host) return { error: host }
     living.add(host)
     void host.closed.then(async () => {

@@ -23,13 +23,29 @@ export async function probePython (boxFor: (bait: Pick<PythonBait, 'workspace' |
   const bait = await layPythonBait(canary)
   const box = boxFor(bait)
   const workspaceDir = bait.workspace
-  const hosts = createHosts({ env: toolEnvironment([], env).variables, workspaceDir, marks: createMarks(), onSurvivors: () => {}, onHostEnd: () => {}, groupMembers: [] })
+  const hosts = createHosts({
+    env: toolEnvironment([], env).variables,
+    workspaceDir,
+    marks: createMarks(),
+    onSurvivors: () => {},
+    onHostEnd: () => {},
+    groupMembers: []
+  })
   const call = async (): Promise<Outcome> => await runPython(
     { name: 'canary', description: '' },
     { kind: 'python', root: bait.root, module: 'canary', config: {}, strictOutputs: false },
     { secrets: bait.hidden },
     { jobId: 'probe', timeoutMs, signal: new AbortController().signal, log: () => {} },
-    { hosts, box, workspaceDir, maxOutputBytes: 65_536, audit: { record: () => {}, flush: async () => { await Promise.resolve() } }, threads: new Threads(), checkOutput: async () => { await Promise.resolve(); return undefined }, onSurvivors: () => {} }
+    {
+      hosts,
+      box,
+      workspaceDir,
+      maxOutputBytes: 65_536,
+      audit: { record: () => {}, flush: async () => { await Promise.resolve() } },
+      threads: new Threads(),
+      checkOutput: async () => { await Promise.resolve(); return undefined },
+      onSurvivors: () => {}
+    }
   )
   try {
     const first = await call()

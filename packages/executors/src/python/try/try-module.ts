@@ -50,7 +50,9 @@ export async function tryModule (tools: readonly Tool[], options: ImportTry): Pr
 }
 
 /** Imports the module of one tool as its first call would, and constructs its class (P16, P17, P29, X16); executes nothing. */
-async function tryTool ({ tool, run }: { tool: Tool, run: PythonRun }, { hosts, boxOf, hasNetwork, workspaceDir, signatures = false }: ImportTry): Promise<Tried> {
+async function tryTool (
+  { tool, run }: { tool: Tool, run: PythonRun }, { hosts, boxOf, hasNetwork, workspaceDir, signatures = false }: ImportTry
+): Promise<Tried> {
   const deadline = startDeadline(timeoutMs, new AbortController().signal)
   const box = boxOf(tool)
   const misses = (lacksNetwork: boolean | undefined): boolean => lacksNetwork === true && box !== undefined && hasNetwork(tool)
@@ -61,7 +63,15 @@ async function tryTool ({ tool, run }: { tool: Tool, run: PythonRun }, { hosts, 
       return tried({ tool, what: 'module', reason }, misses(opened.lacksNetwork) ? 'network' : doubtOf(opened.error))
     }
     if (opened.kind !== 'opened') return tried({ tool, what: 'module', reason: tooLong }, 'slow')
-    const request = { class: run.className ?? null, name: tool.name, description: tool.description, config: run.config, arguments: null, cwd: workspaceDir, max_bytes: signatures ? signatureBytes : 0 }
+    const request = {
+      class: run.className ?? null,
+      name: tool.name,
+      description: tool.description,
+      config: run.config,
+      arguments: null,
+      cwd: workspaceDir,
+      max_bytes: signatures ? signatureBytes : 0
+    }
     const call = await runCall(opened.process, request, { deadline, onLine: () => {}, onSurvivors: () => {}, group: undefined })
     // What a try returns is at most a signature.
     const outcome = await call.reply.outcome(() => Promise.resolve({ ok: true, output: undefined }))

@@ -33,10 +33,13 @@ type Group = ReadonlyMap<Controller, string>
  * @throws Error which says why there can't be one: nothing may be written there, or other processes are in the way
  */
 export function openToolGroups (hierarchy: Hierarchy, limits: GroupLimits, service: number): ProcessGroups {
-  const own = hierarchy.version === 2 ? unifiedGroup(hierarchy.directory, service) : new Map(Object.entries(hierarchy.directories) as Array<[Controller, string]>)
+  const own = hierarchy.version === 2
+    ? unifiedGroup(hierarchy.directory, service)
+    : new Map(Object.entries(hierarchy.directories) as Array<[Controller, string]>)
   removeStale([...own.values()])
   const group = makeGroup(own, `toolyard-${process.pid}-${process.hrtime.bigint()}`)
-  const set = (target: Group, { memoryBytes, processes }: GroupLimits): Array<[file: string, value: string]> => settings(target, hierarchy.version, { memoryBytes, processes })
+  const set = (target: Group, { memoryBytes, processes }: GroupLimits): Array<[file: string, value: string]> =>
+    settings(target, hierarchy.version, { memoryBytes, processes })
   try {
     for (const [file, value] of set(group, limits)) writeFileSync(file, value)
     writeFileSync(join(directoryIn(group, 'cpu'), hierarchy.version === 2 ? 'cpu.weight' : 'cpu.shares'), String(hierarchy.version === 2 ? weight.version2 : weight.version1))
@@ -54,7 +57,10 @@ export function openToolGroups (hierarchy: Hierarchy, limits: GroupLimits, servi
       const target = makeGroup(group, `call-${count++}`)
       return {
         members: membersOf(target),
-        limits: set(target, { ...(memoryBytes === undefined ? {} : { memoryBytes }), ...(processes === undefined ? {} : { processes: processes + ownProcesses[kind] }) }),
+        limits: set(target, {
+          ...(memoryBytes === undefined ? {} : { memoryBytes }),
+          ...(processes === undefined ? {} : { processes: processes + ownProcesses[kind] })
+        }),
         remove: async () => { await emptyGroup(target) }
       }
     },
@@ -120,7 +126,9 @@ function move (pids: readonly number[], directory: string): void {
   }
 }
 
-function settings (group: Group, version: 1 | 2, { memoryBytes, processes }: { memoryBytes: number | undefined, processes: number | undefined }): Array<[file: string, value: string]> {
+function settings (
+  group: Group, version: 1 | 2, { memoryBytes, processes }: { memoryBytes: number | undefined, processes: number | undefined }
+): Array<[file: string, value: string]> {
   const list: Array<[file: string, value: string]> = []
   if (memoryBytes !== undefined) list.push([join(directoryIn(group, 'memory'), version === 2 ? 'memory.max' : 'memory.limit_in_bytes'), String(memoryBytes)])
   // What doesn't fit must not go to the swap instead, where there is one.

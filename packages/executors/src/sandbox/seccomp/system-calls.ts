@@ -22,7 +22,10 @@ export interface Architecture {
   creations: ReadonlyArray<readonly [number: number, flags: number, mode: number]>
 }
 
-/** From 424 on, the numbers are the same everywhere: open_tree, move_mount, fsopen, fsconfig, fsmount, fspick, pidfd_getfd, process_madvise, mount_setattr, quotactl_fd. */
+/**
+ * From 424 on, the numbers are the same everywhere: open_tree, move_mount, fsopen, fsconfig,
+ * fsmount, fspick, pidfd_getfd, process_madvise, mount_setattr, quotactl_fd.
+ */
 const refusedEverywhere = [428, 429, 430, 431, 432, 433, 438, 440, 442, 443]
 
 /**

@@ -7,7 +7,10 @@ export type SecondNames = (directories: readonly string[], hidden: HiddenPlaces)
 /** About 40 ms of an event loop. */
 const maxEntries = 10_000
 const maxRemembered = 64
-/** What is known of the files inside of the service's directories counts for so many times as long as it took to look: a fiftieth of the time at most. */
+/**
+ * What is known of the files inside of the service's directories counts for so many
+ * times as long as it took to look: a fiftieth of the time at most.
+ */
 const restTimes = 49
 
 /**

@@ -58,7 +58,9 @@ export function compilePattern (written: string): Pattern {
   if (hasReference(syntax)) throw new PatternRefused('has back references, which cannot be run in linear time')
   const linear = linearPattern(source, syntax)
   // The proof takes seconds over some sets of Unicode properties, so it is left to patterns that need it.
-  if (!(linear !== undefined && unicodeProperty.test(source)) && isProven(source)) return linear === undefined ? native : byLength(native, linear)
+  if (!(linear !== undefined && unicodeProperty.test(source)) && isProven(source)) {
+    return linear === undefined ? native : byLength(native, linear)
+  }
   if (isExponential(syntax)) throw new PatternRefused('can backtrack without bound')
   if (linear === undefined) throw new PatternRefused('may backtrack without bound (look-around cannot be run in linear time)')
   return linear

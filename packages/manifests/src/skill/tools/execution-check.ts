@@ -14,7 +14,9 @@ export interface Remark {
 export type Allowlist = Readonly<Record<string, readonly string[]>>
 
 /** Why a pair may not run (S10), in the text of SC12; undefined when it may. The executor looks again. */
-export function checkPair (allowlist: Allowlist, binary: string, subcommand: string, rules: { binary: string, subcommand: string }): ManifestFault | undefined {
+export function checkPair (
+  allowlist: Allowlist, binary: string, subcommand: string, rules: { binary: string, subcommand: string }
+): ManifestFault | undefined {
   const subcommands = Object.hasOwn(allowlist, binary) ? allowlist[binary] : undefined
   if (subcommands === undefined) return new ManifestFault(rules.binary, `binary not allowlisted: ${binary}`, { fix: 'Add the binary to allowlist, or correct its name.' })
   if (subcommands.includes(subcommand)) return undefined

@@ -12,7 +12,9 @@ import type { Execution } from './tools-file.ts'
  * Returns a look at what an execution runs: its program, and the programs and scripts of its resolvers. Warnings only:
  * they may be there, or others, on the workers alone. Each program is looked for once: a thousand tools often share one.
  */
-export function createProgramCheck ({ directory, options }: { directory: string, options: SkillOptions }): (execution: Execution) => Promise<Remark[]> {
+export function createProgramCheck (
+  { directory, options }: { directory: string, options: SkillOptions }
+): (execution: Execution) => Promise<Remark[]> {
   const trust = createTrustCheck()
   const known = new Map<string, Promise<string | undefined>>()
   const find = async (binary: string): Promise<string | undefined> => {

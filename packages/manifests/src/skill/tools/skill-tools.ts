@@ -75,7 +75,9 @@ function strayExecutions ({ contents: { tools = [], execution = [] }, file }: Sk
 }
 
 /** Why a tool isn't served. */
-async function toolFaults ({ parameters }: ToolDeclaration, executions: readonly PlacedExecution[], { contents: { allowlist = {} }, schemas }: SkillToolsSource): Promise<ManifestFault[]> {
+async function toolFaults (
+  { parameters }: ToolDeclaration, executions: readonly PlacedExecution[], { contents: { allowlist = {} }, schemas }: SkillToolsSource
+): Promise<ManifestFault[]> {
   const [first, second] = executions
   const faults: ManifestFault[] = []
   if (first === undefined) faults.push(new ManifestFault('S6', 'no execution says how to run it', { fix: 'Add an execution whose tool is this name.' }))
@@ -87,7 +89,10 @@ async function toolFaults ({ parameters }: ToolDeclaration, executions: readonly
   return [...faults, ...(await schemas.check(parameters ?? {})).map(({ message, fix }) => new ManifestFault('S8', `parameters ${message}`, { fix }))]
 }
 
-function skillTool (declaration: ToolDeclaration, index: number, execution: Execution, { contents: { allowlist = {} }, file, directory, options }: SkillToolsSource): Tool {
+function skillTool (
+  declaration: ToolDeclaration, index: number, execution: Execution,
+  { contents: { allowlist = {} }, file, directory, options }: SkillToolsSource
+): Tool {
   const { binary, subcommand, args = [] } = execution
   return {
     name: declaration.name,

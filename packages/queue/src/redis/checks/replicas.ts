@@ -175,7 +175,9 @@ function slotOf ([first]: readonly ScriptRun[]): string {
 function connectionLike (redis: Redis): Redis {
   const options = { enableOfflineQueue: true, autoResendUnfulfilledCommands: false, maxRetriesPerRequest: 0, reconnectOnError: (error: Error) => /READONLY/.test(error.message) }
   const connection: Server | Cluster = redis instanceof ioredis.Cluster
-    ? redis.duplicate([], { enableOfflineQueue: true, redisOptions: { ...redis.options.redisOptions, autoResendUnfulfilledCommands: false } } as never)
+    ? redis.duplicate(
+      [], { enableOfflineQueue: true, redisOptions: { ...redis.options.redisOptions, autoResendUnfulfilledCommands: false } } as never
+    )
     : redis.duplicate(options)
   // The connection that it is made after reports the errors of the server.
   connection.on('error', () => {})

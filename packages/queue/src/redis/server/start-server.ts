@@ -63,7 +63,9 @@ export async function startRedisServer (options: RedisServerOptions): Promise<Re
   return { url: `unix:${socket.path}`, pid: child.pid, stop, exited }
 }
 
-async function launch (options: RedisServerOptions, socket: string, logFile: string): Promise<{ child: ChildProcess, exited: Promise<string> }> {
+async function launch (
+  options: RedisServerOptions, socket: string, logFile: string
+): Promise<{ child: ChildProcess, exited: Promise<string> }> {
   const [program, ...before] = await diesWithParent(options.binary)
   const log = await open(logFile, 'a', 0o600)
   try {
