@@ -22,7 +22,8 @@ export default [
       '@typescript-eslint/no-redeclare': 'off',
       // `void` marks a promise that is left on purpose.
       'no-void': 'off',
-      'max-lines': ['error', { max: 250 }]
+      'max-lines': ['error', { max: 250 }],
+      '@stylistic/max-len': ['error', { code: 140, ignoreStrings: true, ignoreTemplateLiterals: true, ignoreRegExpLiterals: true, ignoreUrls: true }]
     }
   },
   {

@@ -24,7 +24,10 @@ interface Contest {
   ours: () => Promise<void>
 }
 
-/** Command calls, in the open and in a box, beside a bare `child_process.spawn` of the same command lines, as they are and with 250 MB more in this process. */
+/**
+ * Command calls, in the open and in a box, beside a bare `child_process.spawn` of the same
+ * command lines, as they are and with 250 MB more in this process.
+ */
 export async function benchCommand (cleanup: Cleanup): Promise<Row[]> {
   const { executors, sandbox, open } = await setUp(cleanup)
   await executors.prepare()
@@ -105,7 +108,10 @@ async function call (executors: Executors, program: string, args: string[]): Pro
   return outcome.output
 }
 
-/** The command line of the box itself, which is the first process in it, and what it expects: a file for its status and, where there is one, the filter. */
+/**
+ * The command line of the box itself, which is the first process in it, and what it
+ * expects: a file for its status and, where there is one, the filter.
+ */
 async function boxLine (executors: Executors, status: number): Promise<BareLine> {
   const text = String(await call(executors, '/bin/cat', ['/proc/1/cmdline']))
   const argv = text.split('\0').slice(0, -2)

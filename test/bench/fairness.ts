@@ -31,7 +31,9 @@ export async function benchFairness (cleanup: Cleanup): Promise<Row[]> {
   await calm()
   const alone = await calm()
   const over = new AbortController()
-  const flood = Promise.all(Array.from({ length: flooders }, async () => { while (!over.signal.aborted) await post(url, keys.flood, twenty) }))
+  const flood = Promise.all(
+    Array.from({ length: flooders }, async () => { while (!over.signal.aborted) await post(url, keys.flood, twenty) })
+  )
   // The flood is there when each of its batches waits for places.
   await post(url, keys.flood, twenty)
   const flooded = await calm()

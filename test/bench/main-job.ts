@@ -38,7 +38,10 @@ export async function benchMainJob (cleanup: Cleanup): Promise<Row[]> {
   for (const run of [() => bare.run(20), () => post(url, testKeys.admin, twenty)]) await throughput(warmUp.batches, inFlight, 20, run)
   for (const run of [() => bare.run(1), () => post(url, testKeys.admin, single)]) await latency(warmUp.calls, run)
 
-  const pids = { bare: [process.pid, redis.pid(), bare.workerPid], ours: [process.pid, service.redis.pid(), service.api.child.pid ?? 0, service.workers[0]?.child.pid ?? 0] }
+  const pids = {
+    bare: [process.pid, redis.pid(), bare.workerPid],
+    ours: [process.pid, service.redis.pid(), service.api.child.pid ?? 0, service.workers[0]?.child.pid ?? 0]
+  }
   const rows: Row[] = []
   const latencies: Pair[] = []
   const sums: Pair[] = []

@@ -18,7 +18,9 @@ export async function benchReplicas (cleanup: Cleanup): Promise<Row[]> {
   const service = await startProcesses(cleanup, { REDIS_URL: `redis://127.0.0.1:${master.port}` }, { workers: 0, env: { LOG_LEVEL: 'warn' } })
   await service.client.request('/v1/job-types/data.file_read', { method: 'PATCH', body: { idempotent: false } })
   const queueOf = { 0: 'bare', 1: 'safe' }
-  for (const [replicas, queue] of Object.entries(queueOf)) await service.startWorker({ REDIS_WAIT_REPLICAS: replicas, WORKER_QUEUES: queue })
+  for (const [replicas, queue] of Object.entries(queueOf)) {
+    await service.startWorker({ REDIS_WAIT_REPLICAS: replicas, WORKER_QUEUES: queue })
+  }
   const call = (index: number): object => ({ call_id: `c${index}`, name: 'data_file_read', arguments: { path: 'README.md' } })
   const send = (queue: string, count: number) => async () => await post(`${service.api.address}/v1/agent-tools/invoke-batch`, testKeys.admin, JSON.stringify({ queue, calls: Array.from({ length: count }, (_, index) => call(index)) }))
   const times: Array<[bare: number, toolyard: number]> = []

@@ -41,7 +41,9 @@ async function submit ({ client }: Service): Promise<string[]> {
   return ids
 }
 
-async function openStreams (cleanup: Cleanup, { api }: Service, ids: readonly string[], count: number): Promise<{ readers: EventReader[], close: () => Promise<void> }> {
+async function openStreams (
+  cleanup: Cleanup, { api }: Service, ids: readonly string[], count: number
+): Promise<{ readers: EventReader[], close: () => Promise<void> }> {
   const readers: EventReader[] = []
   while (readers.length < count) {
     const open = Array.from({ length: 20 }, (_, index) => openReader(cleanup, `${api.address}/v1/jobs/${ids[(readers.length + index) % ids.length]}/stream`, { key: testKeys.read }))

@@ -8,7 +8,9 @@ import { waitFor } from '../support/condition.ts'
 
 const node = process.execPath
 
-function createExec (t: Test, allowlist: string[], env: NodeJS.ProcessEnv = process.env): Fixture & { exec: (args: Record<string, unknown>, context?: Partial<RunContext>) => Promise<Outcome> } {
+function createExec (
+  t: Test, allowlist: string[], env: NodeJS.ProcessEnv = process.env
+): Fixture & { exec: (args: Record<string, unknown>, context?: Partial<RunContext>) => Promise<Outcome> } {
   const fixture = createFixture(t, { env, builtins: { exec: { allowlist } } })
   return { ...fixture, exec: async (args, context) => await fixture.runBuiltin('tool.exec', args, context) }
 }

@@ -20,7 +20,9 @@ function createFetch (t: Test, policy: Partial<FetchPolicy> = {}): (args: Record
   return async args => await fixture.runBuiltin('data.fetch', args)
 }
 
-async function serve (t: Test, answer: (request: IncomingMessage, response: ServerResponse) => void): Promise<WebServer & { site: string }> {
+async function serve (
+  t: Test, answer: (request: IncomingMessage, response: ServerResponse) => void
+): Promise<WebServer & { site: string }> {
   const server = await startWebServer(t, answer)
   return { ...server, site: `http://site.test:${server.port}` }
 }
@@ -135,7 +137,9 @@ t.test('RC40 a body that comes compressed is decoded within the bound, and an en
   const { site } = await serve(t, (request, response) => {
     const encoding = request.url?.slice(1) ?? ''
     const json = JSON.stringify({ a: 'é'.repeat(100_000) })
-    const bodies: Record<string, Buffer> = { gzip: gzipSync(json), br: brotliCompressSync(json), deflate: deflateSync(json), cut: gzipSync(json).subarray(0, 100) }
+    const bodies: Record<string, Buffer> = {
+      gzip: gzipSync(json), br: brotliCompressSync(json), deflate: deflateSync(json), cut: gzipSync(json).subarray(0, 100)
+    }
     response.setHeader('content-type', 'application/json').setHeader('content-encoding', encoding === 'cut' ? 'gzip' : encoding).end(bodies[encoding] ?? 'x')
   })
   const fetchPage = createFetch(t)

@@ -99,7 +99,9 @@ const lines = fc.array(fc.string({ unit: fc.constantFrom('a', 'b', 'B', ' ', 'é
 
 t.test('RC39 property: an expression finds the lines that it matches, and no others', async t => {
   const fixture = createFixture(t)
-  await fc.assert(fc.asyncProperty(expression.filter(({ length }) => length <= 200), lines, fc.boolean(), async (query, texts, caseSensitive) => {
+  await fc.assert(fc.asyncProperty(expression.filter(({ length }) => length <= 200), lines, fc.boolean(), async (
+    query, texts, caseSensitive
+  ) => {
     write(fixture, { f: texts.map(text => `${text}\n`).join('') })
     const wanted = new RegExp(query, caseSensitive ? '' : 'i')
     const expected = texts.flatMap((text, index) => wanted.test(text) ? [index + 1] : [])

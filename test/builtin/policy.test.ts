@@ -40,7 +40,8 @@ t.test('R12 R9 every built-in tool is run by the worker itself', async t => {
 
 t.test('tools say what they may do, and only those that change nothing are run again', async t => {
   const registry = await loadRegistry({ manifests: [] })
-  const holding = (permission: string): string[] => registry.all().filter(({ tool }) => tool.permissions?.some(each => each === permission)).map(({ tool }) => tool.name)
+  const holding = (permission: string): string[] =>
+    registry.all().filter(({ tool }) => tool.permissions?.some(each => each === permission)).map(({ tool }) => tool.name)
   t.same(holding('write_files'), ['data_write_file', 'workspace_move', 'workspace_delete', 'tool_exec'])
   t.same(holding('network'), ['data_fetch', 'tools_web_search'])
   t.same(registry.all().filter(({ tool }) => !tool.idempotent).map(({ tool }) => tool.name), ['data_write_file', 'workspace_move', 'workspace_delete', 'tool_exec'])

@@ -10,7 +10,8 @@ interface Found {
 }
 
 const found = async (fixture: Fixture, args: Record<string, unknown>): Promise<Found> => outputOf(await fixture.runBuiltin('tools.file_search', args)) as Found
-const paths = async (fixture: Fixture, args: Record<string, unknown>): Promise<string[]> => (await found(fixture, args)).results.map(({ path }) => path)
+const paths = async (fixture: Fixture, args: Record<string, unknown>): Promise<string[]> =>
+  (await found(fixture, args)).results.map(({ path }) => path)
 
 function write (fixture: Fixture, files: Record<string, string>): void {
   for (const [file, content] of Object.entries(files)) {

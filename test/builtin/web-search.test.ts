@@ -18,7 +18,9 @@ const duckduckgoPage = `<!DOCTYPE html><html><body><div id="links" class="result
 const braveAnswer = { type: 'search', web: { type: 'search', results: [{ title: 'First', url: 'https://example.com/', description: 'A <strong>snippet</strong> &amp; more' }, { title: 'Bad', url: 'ftp://x/' }] } }
 const searxngAnswer = { query: 'q', number_of_results: 0, results: [{ title: 'First', url: 'https://example.com/', content: 'A snippet', engine: 'x' }] }
 
-async function createSearch (t: Test, policy: (url: string) => WebSearchPolicy): Promise<{ server: WebServer, search: (args: Record<string, unknown>) => Promise<Outcome> }> {
+async function createSearch (
+  t: Test, policy: (url: string) => WebSearchPolicy
+): Promise<{ server: WebServer, search: (args: Record<string, unknown>) => Promise<Outcome> }> {
   const server = await startWebServer(t, (request, response) => {
     const url = new URL(request.url ?? '', 'http://x')
     if (url.searchParams.get('q') === 'broken') response.end('<<not an answer')

@@ -101,7 +101,9 @@ t.test('RC37 whoever may have lost its lock changes nothing', async t => {
   await waitFor('it is not held for certain', () => !lock.isHeld())
   await redis.start()
   t.equal(lock.isHeld(), false, 'the lock went with its Redis')
-  const fixture = createFixture(t, { builtins: { locks: { take: async () => await Promise.resolve({ isHeld: () => false, release: () => {} }) } } })
+  const fixture = createFixture(t, {
+    builtins: { locks: { take: async () => await Promise.resolve({ isHeld: () => false, release: () => {} }) } }
+  })
   writeFileSync(join(fixture.workspace, 'file'), 'old')
   t.match(await fixture.runBuiltin('data.write_file', { path: 'file', content: 'new' }), { ok: false, error: { message: /^the lock on the file was lost/ } })
   t.match(await fixture.runBuiltin('workspace.move', { from: 'file', to: 'moved' }), { ok: false, error: { message: /^the lock on the file was lost/ } })

@@ -33,7 +33,10 @@ export interface Identity {
   key: string
 }
 
-/** Starts a receiver on loopback. A path that isn't in `answers` accepts; a redirect leads to `/elsewhere`. With `identity` it speaks https. */
+/**
+ * Starts a receiver on loopback. A path that isn't in `answers` accepts; a redirect
+ * leads to `/elsewhere`. With `identity` it speaks https.
+ */
 export async function startReceiver (t: Cleanup, answers: Answers = {}, identity?: Identity): Promise<Receiver> {
   const received: Received[] = []
   const receive = (request: IncomingMessage, response: ServerResponse): void => {

@@ -40,6 +40,7 @@ interface Result {
 
 function run (...args: string[]): Promise<Result> {
   return new Promise(resolve => {
-    const child = execFile(process.execPath, [toolyard, ...args], (_, stdout, stderr) => { resolve({ status: child.exitCode ?? -1, stdout, stderr }) })
+    const child =
+      execFile(process.execPath, [toolyard, ...args], (_, stdout, stderr) => { resolve({ status: child.exitCode ?? -1, stdout, stderr }) })
   })
 }

@@ -6,7 +6,9 @@ import { hasPython } from '../support/python.ts'
 const program = fileURLToPath(new URL('../../../apps/cli/bin/toolyard.js', import.meta.url))
 const good = { tools: [{ name: 'lister', description: 'Lists the files of a folder', schema: { type: 'object', properties: {}, required: [], additionalProperties: false }, command: ['/bin/ls'] }] }
 
-function toolyard (cwd: string, args: string[], env: Record<string, string> = {}): { status: number | null, stdout: string, stderr: string } {
+function toolyard (
+  cwd: string, args: string[], env: Record<string, string> = {}
+): { status: number | null, stdout: string, stderr: string } {
   return spawnSync(process.execPath, [program, ...args], { cwd, env: { PATH: process.env['PATH'], ...env }, encoding: 'utf8' })
 }
 

@@ -30,7 +30,9 @@ t.test('the types of the Python client agree with the contract', { skip: without
 function fieldsOf (schema: unknown): Record<string, Field> {
   const { allOf, properties = {}, required = [] } = schema as Schema
   if (allOf !== undefined) return Object.assign({}, ...allOf.map(fieldsOf)) as Record<string, Field>
-  return Object.fromEntries(Object.entries(properties).map(([name, field]) => [name, { required: required.includes(name), shape: shapeOf(field) }]))
+  return Object.fromEntries(
+    Object.entries(properties).map(([name, field]) => [name, { required: required.includes(name), shape: shapeOf(field) }])
+  )
 }
 
 function shapeOf (schema: Schema): unknown[] {

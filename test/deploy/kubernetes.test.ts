@@ -26,7 +26,9 @@ interface Pod {
   terminationGracePeriodSeconds: number
   securityContext: object
   containers: Container[]
-  volumes: Array<{ name: string, secret?: { secretName: string, items: Array<{ key: string }> }, persistentVolumeClaim?: { claimName: string } }>
+  volumes: Array<{
+    name: string, secret?: { secretName: string, items: Array<{ key: string }> }, persistentVolumeClaim?: { claimName: string }
+  }>
 }
 interface Kustomization { kind: string, resources?: string[], components?: string[], images?: Array<{ name: string }> }
 
@@ -65,7 +67,8 @@ t.test('every object is what the schemas of Kubernetes and KEDA allow, without a
 })
 
 t.test('the kustomizations name every file, and only files that are there', async t => {
-  const named = new Set(kustomizations.flatMap(({ file, object }) => [file, ...[...object.resources ?? [], ...object.components ?? []].map(path => {
+  const placesOf = ({ resources = [], components = [] }: Kustomization): string[] => [...resources, ...components]
+  const named = new Set(kustomizations.flatMap(({ file, object }) => [file, ...placesOf(object).map(path => {
     const place = normalize(join(dirname(file), path))
     const isFile = place.endsWith('.yaml')
     t.ok(existsSync(join(repoRoot, 'deploy/kubernetes', place, isFile ? '' : 'kustomization.yaml')), `${file}: ${path}`)
@@ -107,7 +110,9 @@ t.test('every volume, claim, account and port that is named is there', async t =
     t.strictSame(container.volumeMounts.map(({ name }) => name).filter(name => !volumes.includes(name)), [])
     for (const { persistentVolumeClaim: claim } of pod.volumes) if (claim !== undefined) t.ok(find('PersistentVolumeClaim', claim.claimName))
     const ports = container.ports.map(({ name }) => name)
-    for (const probe of [container.startupProbe, container.livenessProbe, container.readinessProbe]) if (probe.httpGet !== undefined) t.ok(ports.includes(probe.httpGet.port))
+    for (const probe of [container.startupProbe, container.livenessProbe, container.readinessProbe]) {
+      if (probe.httpGet !== undefined) t.ok(ports.includes(probe.httpGet.port))
+    }
   }
   const portOf = (container: Container, name: string): string => String(container.ports.find(port => port.name === name)?.containerPort)
   t.equal(portOf(api.container, 'http'), environmentOf(api.container)['PORT'])
@@ -129,7 +134,9 @@ t.test('selectors find the pods that they mean', async t => {
     return labels === undefined ? [] : [{ at: `${file}: ${kind} ${metadata.name}`, labels: labels as Record<string, string> }]
   })
   t.ok(selecting.length >= 9)
-  for (const { at, labels } of selecting) t.equal(Object.values(pods).filter(pod => Object.entries(labels).every(([name, value]) => pod[name] === value)).length, 1, at)
+  for (const { at, labels } of selecting) {
+    t.equal(Object.values(pods).filter(pod => Object.entries(labels).every(([name, value]) => pod[name] === value)).length, 1, at)
+  }
 })
 
 t.test('pods have the time to stop that their settings promise', async t => {

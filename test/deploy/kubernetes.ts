@@ -21,7 +21,8 @@ const root = join(repoRoot, 'deploy/kubernetes')
 
 /** The manifest files, from deploy/kubernetes. */
 export function manifestFiles (): string[] {
-  return readdirSync(root, { recursive: true, withFileTypes: true }).filter(entry => entry.isFile()).map(entry => relative(root, join(entry.parentPath, entry.name))).sort()
+  return readdirSync(root, { recursive: true, withFileTypes: true }).filter(entry => entry.isFile())
+    .map(entry => relative(root, join(entry.parentPath, entry.name))).sort()
 }
 
 /** Every document of every manifest file. */

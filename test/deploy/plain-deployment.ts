@@ -85,7 +85,9 @@ function makeSecrets (dir: string, redisPort: string): { key: string, secrets: s
   return { key: first?.key ?? '', secrets }
 }
 
-async function startRedis (t: Cleanup, service: ComposeService, { dir, port, place }: { dir: string, port: string, place: (text: string) => string }): Promise<PlainService> {
+async function startRedis (
+  t: Cleanup, service: ComposeService, { dir, port, place }: { dir: string, port: string, place: (text: string) => string }
+): Promise<PlainService> {
   const [program = '', ...args] = (service.command ?? []).map(place)
   const [checker = '', ...check] = (service.healthcheck?.test ?? []).slice(1)
   return await startPlain(t, {

@@ -8,7 +8,10 @@ const service = await startService(t, { workers: 0, env })
 const leavesLoopsFree = turnsOf(service, env)
 const { hostname, port } = new URL(service.api.address)
 
-/** Sends bytes on a connection of their own; resolves with the first answer and the number of all, when there are so many or the connection ends. */
+/**
+ * Sends bytes on a connection of their own; resolves with the first answer and the
+ * number of all, when there are so many or the connection ends.
+ */
 function send (bytes: string, expected = Infinity): Promise<{ first: string, answers: number }> {
   return new Promise(resolve => {
     const socket = connect(Number(port), hostname)

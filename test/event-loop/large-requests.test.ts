@@ -20,7 +20,9 @@ const { client } = service
 const leavesLoopsFree = turnsOf(service, env)
 const fields = (first: string): string => `{${first}${Array.from({ length: 29_900 }, (_, at) => `"${'x'.repeat(20)}${at}":0`).join(',')}}`
 let keys = 0
-const call = (name: string, args: string, headers: Record<string, string> = {}): Promise<{ status: number, body: { results?: Array<{ error?: { code: string } }> } }> => (
+const call = (
+  name: string, args: string, headers: Record<string, string> = {}
+): Promise<{ status: number, body: { results?: Array<{ error?: { code: string } }> } }> => (
   client.request('/v1/agent-tools/invoke-batch', { body: `{"calls":[{"call_id":"1","name":"${name}","arguments":${args}}]}`, headers })
 )
 

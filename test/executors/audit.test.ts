@@ -8,7 +8,9 @@ function entry (fields: Partial<AuditEntry> = {}): AuditEntry {
   return { at: new Date(), tool: 'get_time', job: 'job-1', argv: ['/bin/date'], cwd: '/w', exit: 0, ms: 5, stdoutBytes: 1, stderrBytes: 0, truncated: false, envKeys: [], ...fields }
 }
 
-function open (t: Test, options: Partial<AuditOptions> = {}): { audit: Audit, dir: string, errors: unknown[], lines: (file?: string) => string[] } {
+function open (
+  t: Test, options: Partial<AuditOptions> = {}
+): { audit: Audit, dir: string, errors: unknown[], lines: (file?: string) => string[] } {
   const dir = options.dir ?? join(t.testdir(), 'deep', 'audit')
   const errors: unknown[] = []
   const audit = openAudit({ dir, redact: '', secrets: [], onError: error => errors.push(error), ...options })

@@ -13,7 +13,8 @@ interface Found {
 const failed = (message: string): object => ({ ok: false, error: { code: 'TOOL_FAILED', message } })
 const search = async (fixture: Fixture, args: Record<string, unknown>): Promise<Outcome> => await fixture.runBuiltin('tools.file_search', args)
 const found = async (fixture: Fixture, args: Record<string, unknown>): Promise<Found> => outputOf(await search(fixture, args)) as Found
-const paths = async (fixture: Fixture, args: Record<string, unknown>): Promise<string[]> => (await found(fixture, args)).results.map(({ path }) => path)
+const paths = async (fixture: Fixture, args: Record<string, unknown>): Promise<string[]> =>
+  (await found(fixture, args)).results.map(({ path }) => path)
 
 function makeFiles (fixture: Fixture, ...files: string[]): void {
   for (const file of files) {

@@ -54,7 +54,14 @@ export function createFixture (t: Test, options: FixtureOptions = {}): Fixture {
   if (options.linkedWorkspace === true) symlinkSync('real', workspace)
   else mkdirSync(workspace)
   const audit = options.audit ?? openAudit({ dir: auditDir, redact: options.redact ?? '', secrets: options.secrets ?? [], onError: error => { t.fail('the audit failed', { error }) } })
-  const executors = createExecutors({ workspaceDir: workspace, env: options.env ?? process.env, maxOutputBytes: options.maxOutputBytes ?? 1_048_576, audit, serviceFiles: (options.serviceFiles ?? []).map(path => join(workspace, path)), ...options.builtins === undefined ? {} : { builtins: options.builtins } })
+  const executors = createExecutors({
+    workspaceDir: workspace,
+    env: options.env ?? process.env,
+    maxOutputBytes: options.maxOutputBytes ?? 1_048_576,
+    audit,
+    serviceFiles: (options.serviceFiles ?? []).map(path => join(workspace, path)),
+    ...options.builtins === undefined ? {} : { builtins: options.builtins }
+  })
   t.teardown(async () => {
     await executors.close()
     rmSync(base, { recursive: true })

@@ -17,7 +17,12 @@ for (const place of ['in the open', 'in the sandbox'] as const) {
   void t.test(`A9 SC12 ${place} a program is told its name as the manifest has it`, { skip: skip || (place === 'in the sandbox' && boxless) }, async t => {
     const boxed = place === 'in the open' ? undefined : await boxedTools(t)
     const directory = boxed?.base ?? t.testdir({ tools: { bin: {} } })
-    const executors = boxed?.executors ?? createExecutors({ workspaceDir: directory, env: process.env, maxOutputBytes: 10_000, audit: { record: () => {}, flush: async () => { await Promise.resolve() } } })
+    const executors = boxed?.executors ?? createExecutors({
+      workspaceDir: directory,
+      env: process.env,
+      maxOutputBytes: 10_000,
+      audit: { record: () => {}, flush: async () => { await Promise.resolve() } }
+    })
     if (boxed === undefined) t.teardown(async () => { await executors.close() })
     const program = join(directory, 'tools/bin/cat')
     copyFileSync('/bin/cat', program)

@@ -49,7 +49,9 @@ async function runCase (queue: string, at: number, side: 'before' | 'after', mak
 }
 
 /** Breaks a cancel at each of its commands, until one gets through; `check` looks at each case. */
-async function atEveryCommand (name: string, makeJobs: (queue: string) => Promise<string[]>, check: (found: Case, about: string) => Promise<void>): Promise<number> {
+async function atEveryCommand (
+  name: string, makeJobs: (queue: string) => Promise<string[]>, check: (found: Case, about: string) => Promise<void>
+): Promise<number> {
   for (let first = 1; ; first += together / 2) {
     const cases = await Promise.all(Array.from({ length: together }, async (_, index) => {
       const at = first + Math.floor(index / 2)

@@ -38,7 +38,9 @@ const shifts: Array<{ name: string, api: number, other: number, workers: [number
 ]
 
 /** Starts Redis with the machine's clock, two APIs and two workers with theirs. */
-async function start (t: Test, { api, other, workers }: { api: number, other: number, workers: readonly number[] }): Promise<Service & { apis: [Client, Client], set: (worker: number, sec: number) => Promise<void> }> {
+async function start (
+  t: Test, { api, other, workers }: { api: number, other: number, workers: readonly number[] }
+): Promise<Service & { apis: [Client, Client], set: (worker: number, sec: number) => Promise<void> }> {
   if ('missing' in clocks) throw new Error(clocks.missing)
   const first = await clocks.shift(t, api)
   const service = await startService(t, { ...tools, workers: 0, env: { ...first.env, WORKER_CONCURRENCY: '10' } })

@@ -79,7 +79,9 @@ interface Round {
   withPython: boolean
 }
 
-async function killAt ({ ms, withPython }: Round, order: (family: number[]) => number[]): Promise<{ remaining: string[], killed: number, level: string | undefined }> {
+async function killAt (
+  { ms, withPython }: Round, order: (family: number[]) => number[]
+): Promise<{ remaining: string[], killed: number, level: string | undefined }> {
   const base = makeBase()
   const worker = spawn(process.execPath, [doomed, base, withPython ? 'python' : ''], { env: marked(base), stdio: ['ignore', 'pipe', 'inherit'], detached: true })
   const exited = once(worker, 'exit')

@@ -32,7 +32,9 @@ const runs = (mark: string): number => {
 const withKey = (key: string): { headers: Record<string, string> } => ({ headers: { 'idempotency-key': key } })
 
 /** An API whose connections to Redis a test breaks. */
-async function startBreakableApi (env: Record<string, string> = {}): Promise<{ broken: Client, proxy: Awaited<ReturnType<typeof startRedisProxy>> }> {
+async function startBreakableApi (
+  env: Record<string, string> = {}
+): Promise<{ broken: Client, proxy: Awaited<ReturnType<typeof startRedisProxy>> }> {
   const proxy = await startRedisProxy(t, { path: service.redis.socket })
   const api = await (service).startApi({ REDIS_URL: proxy.url, ...env })
   return { broken: createClient(api.address, testKeys.admin), proxy }

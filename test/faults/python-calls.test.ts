@@ -174,7 +174,8 @@ return sent`
 
 void t.test('a call that writes anything to the worker hurts itself alone', { skip }, async t => {
   const tools = await boxedPython(t)
-  const frame = (content: string): Buffer => Buffer.concat([Buffer.from(Uint32Array.of(content.length).buffer).reverse(), Buffer.from(content)])
+  const frame = (content: string): Buffer =>
+    Buffer.concat([Buffer.from(Uint32Array.of(content.length).buffer).reverse(), Buffer.from(content)])
   const message = fc.constantFrom('{"returned":3}', '{"returned":-1}', '{"returned":1e99}', '{"returned":"Infinity"}', '{"failed":{"code":"WORKER_LOST","message":"x"}}', '{"failed":{"code":"TOOL_FAILED","message":7}}', '{"id":1,"exit":0}', '{"id":2,"pid":1,"pipes":[0,1,2]}', '[[]]', 'null', '"x"', '')
   const nonsense = fc.array(fc.oneof(
     fc.uint8Array({ maxLength: 40 }).map(bytes => Buffer.from(bytes)),

@@ -87,7 +87,8 @@ function lay (base: string, { path, kind, of }: { path: string, kind: string, of
 }
 
 function filesBelow (directory: string): number[] {
-  return readdirSync(directory, { withFileTypes: true, recursive: true }).filter(entry => entry.isFile()).map(({ parentPath, name }) => statSync(join(parentPath, name)).ino)
+  return readdirSync(directory, { withFileTypes: true, recursive: true }).filter(entry => entry.isFile())
+    .map(({ parentPath, name }) => statSync(join(parentPath, name)).ino)
 }
 
 /** Whether what is at a path is the hidden file or a file of the hidden directory, by whatever name, or lies in there. */

@@ -205,7 +205,8 @@ t.test('events name the jobs, and the last one has the messages', async t => {
   const address = await app.listen({ port: 0 })
   const reader = await openReader(t, `${address}${path}`, { key: testKeys.admin, body: { tool_calls: [chatCall('a', 'echo', '{}'), chatCall('b', 'echo', '{')] } })
   await reader.ended()
-  const [early, late, end] = reader.events.map(({ data }) => data as { result: { job_id?: string }, messages: object[], results: Array<{ job_id?: string }> })
+  const [early, late, end] = reader.events.map(({ data }) =>
+    data as { result: { job_id?: string }, messages: object[], results: Array<{ job_id?: string }> })
   t.match([early?.result, late?.result], [{ call_id: 'b', error: { code: 'INVALID_ARGUMENTS' } }, { call_id: 'a', job_id: String }])
   t.equal(early?.result.job_id, undefined)
   t.equal(end?.results[0]?.job_id, late?.result.job_id)
@@ -223,7 +224,8 @@ t.test('no list of JSON values is a fault, and each call in it has exactly one a
   }
   const others = fc.oneof(fc.jsonValue(), fc.record({ type: fc.constantFrom('text', 'reasoning', 'message', 'thinking'), id: fc.jsonValue() })).filter(isNoCall)
   for (const [field, call] of Object.entries(forms) as Array<[string, fc.Arbitrary<{ id?: string, call_id?: string }>]>) {
-    await t.resolves(fc.assert(fc.asyncProperty(fc.array(fc.oneof(call.map(is => ({ is })), others.map(other => ({ other }))), { maxLength: 20 }), async items => {
+    const entries = fc.array(fc.oneof(call.map(is => ({ is })), others.map(other => ({ other }))), { maxLength: 20 })
+    await t.resolves(fc.assert(fc.asyncProperty(entries, async items => {
       const wanted = items.flatMap(item => 'is' in item ? [item.is.id ?? item.is.call_id] : [])
       const { status, body } = await client.request<InvokeBatchResponse>(path, { body: { [field]: items.map(item => 'is' in item ? item.is : item.other) } })
       // What no body may hold is refused as a whole.
@@ -234,7 +236,10 @@ t.test('no list of JSON values is a fault, and each call in it has exactly one a
       return true
     }), { numRuns: 60 }), field)
     const garbage = fc.array(fc.oneof(fc.jsonValue(), call, others), { maxLength: 25 })
-    await t.resolves(fc.assert(fc.asyncProperty(garbage, async items => [200, 400].includes((await client.request(path, { body: { [field]: items } })).status)), { numRuns: 60 }), field)
+    await t.resolves(fc.assert(
+      fc.asyncProperty(garbage, async items => [200, 400].includes((await client.request(path, { body: { [field]: items } })).status)),
+      { numRuns: 60 }
+    ), field)
   }
 })
 

@@ -6,7 +6,9 @@ import { injectService } from '../support/injected.ts'
 
 const keys = [{ name: 'all', key: 'key-all', role: 'admin' }, { name: 'reader', key: 'key-reader', role: 'admin', permissions: ['read_repo'], queue_allowlist: ['own'] }]
 const secret = { name: 'echo_secret', schema: { type: 'object' }, command: ['./tools/bin/echo'], permissions: ['network'] }
-const { client } = await injectService(t, { files: programs, tools: [...entries, secret], workers: 0, env: { API_KEYS_JSON: JSON.stringify(keys) } })
+const { client } = await injectService(t, {
+  files: programs, tools: [...entries, secret], workers: 0, env: { API_KEYS_JSON: JSON.stringify(keys) }
+})
 
 async function errorOf (name: string, key = 'key-all'): Promise<unknown> {
   const { results: [result] } = await client.batch([{ call_id: 'a', name }], { queue: 'own' }, key)
@@ -35,7 +37,9 @@ t.test('promise 8: a key is told of no tool that it may not call, nor of one tha
 
 t.test('near names are few whatever is asked for, and a megabyte of a name takes no time', async t => {
   const names = Array.from({ length: 200 }, (_, at) => `tool_${'x'.repeat(50)}_${at}`)
-  await t.resolves(fc.assert(fc.asyncProperty(fc.string({ maxLength: 300 }), async word => nearNames(word, names).every(({ name }) => names.includes(name)))))
+  await t.resolves(fc.assert(
+    fc.asyncProperty(fc.string({ maxLength: 300 }), async word => nearNames(word, names).every(({ name }) => names.includes(name)))
+  ))
   for (const name of [`echo${'\u0000'.repeat(100_000)}`, 'echo'.repeat(200_000), '\u001b[31mecho\n', '__proto__', 'constructor']) {
     const { results } = await client.batch([{ call_id: 'a', name }], { queue: 'own' }, 'key-all')
     t.match(results, [{ ok: false, error: { code: 'UNKNOWN_TOOL' } }])

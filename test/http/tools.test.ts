@@ -167,7 +167,8 @@ t.test('a queue too many is a 429 with Retry-After', async t => {
 })
 
 t.test('no code of a call that may have run has a status that clients repeat by themselves', async t => {
-  const repeated = Object.entries(callErrors).filter(([, { status }]) => status >= 500 || [408, 409, 425, 429].includes(status)).map(([code]) => code)
+  const repeated = Object.entries(callErrors).filter(([, { status }]) => status >= 500 || [408, 409, 425, 429].includes(status))
+    .map(([code]) => code)
   t.same(repeated, ['TOOL_UNAVAILABLE', 'SANDBOX_FAILED', 'QUEUE_FULL'])
 })
 

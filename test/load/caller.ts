@@ -64,7 +64,9 @@ async function endOf (caller: Caller, id: string): Promise<string> {
 }
 
 /** Asks until there is an answer that isn't a 503. */
-async function ask<T> ({ key, addresses, encounters }: Caller, path: string, options: { body?: unknown, headers?: Record<string, string> }): Promise<T> {
+async function ask<T> (
+  { key, addresses, encounters }: Caller, path: string, options: { body?: unknown, headers?: Record<string, string> }
+): Promise<T> {
   const deadline = Date.now() + patienceMs
   for (;;) {
     const all = addresses()

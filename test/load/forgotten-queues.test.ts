@@ -23,7 +23,9 @@ async function endlessKeys (): Promise<string[]> {
 
 t.test('thousands of queue names that are opened leave no listener, no key and little memory', async t => {
   const connection = await connectTo(t, server, 'request')
-  const queues = new JobQueues(connection, new QueueDirectory(connection, 1_000_000), { ageSec: 3_600, count: 1_000 }, { backend: queueBackend })
+  const queues = new JobQueues(
+    connection, new QueueDirectory(connection, 1_000_000), { ageSec: 3_600, count: 1_000 }, { backend: queueBackend }
+  )
   await queues.open('first').getJob('x')
   const before = listeners(connection)
   for (let n = 0; n < 3_000; n++) await queues.open(`name-${n}`).getJob('x')
@@ -71,7 +73,9 @@ t.test('queues that come and go with their jobs leave nothing, in Redis and in t
     const last = { ...job(), delayMs: 1_000 }
     await queues.add(queue, [last])
     for (let round = 0; round < 5; round++) {
-      const [plain, serial, waiting, gone] = [job(), job({ serial: true }), job({ dependsOn: [{ id: last.id, queue }] }), job({ dependsOn: [{ id: last.id, queue }] })]
+      const [plain, serial, waiting, gone] = [
+        job(), job({ serial: true }), job({ dependsOn: [{ id: last.id, queue }] }), job({ dependsOn: [{ id: last.id, queue }] })
+      ]
       await queues.add(queue, [plain, serial, waiting, gone])
       await canceller.cancel(queue, gone.id)
       jobs += 4

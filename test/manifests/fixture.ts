@@ -14,7 +14,9 @@ export async function loadTexts (t: Test, texts: readonly string[], builtins = f
 }
 
 /** Loads one manifest per list of entries. */
-export async function loadLayers (t: Test, layers: ReadonlyArray<ReadonlyArray<Record<string, unknown> | null>>, builtins = false): Promise<Registry> {
+export async function loadLayers (
+  t: Test, layers: ReadonlyArray<ReadonlyArray<Record<string, unknown> | null>>, builtins = false
+): Promise<Registry> {
   return (await loadTexts(t, layers.map(tools => JSON.stringify({ tools })), builtins)).registry
 }
 

@@ -17,7 +17,9 @@ t.test('X8 tools of all formats may set limits', async t => {
     'tools.json': { tools: [entry({ name: 'command', limits: { cpuSec: 1, processes: 8, outputBytes: 100, Fsize: 1 } })] }
   })
   const registry = await loadRegistry({ manifests: ['tools.json', 'm.json', 'skill'].map(name => join(directory, name)), builtins: false })
-  t.strictSame(registry.all().map(({ tool }) => tool.limits), [{ cpuSec: 1, processes: 8, outputBytes: 100 }, { cpuSec: 2, memoryBytes: 2 ** 28 }, { cpuSec: 3 }])
+  t.strictSame(registry.all().map(({ tool }) => tool.limits), [
+    { cpuSec: 1, processes: 8, outputBytes: 100 }, { cpuSec: 2, memoryBytes: 2 ** 28 }, { cpuSec: 3 }
+  ])
   t.match(registry.findings.filter(({ rule }) => rule === 'X21'), [{ severity: 'warning', path: ['tools', 0, 'limits', 'Fsize'] }], 'a limit that nobody knows is named')
 })
 

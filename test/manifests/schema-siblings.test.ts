@@ -32,7 +32,9 @@ function nested (depth: number): unknown {
 }
 
 t.test('A6 AC2 whatever schema one entry has, its siblings are served, and a call of what is served is judged', async t => {
-  const property = fc.asyncProperty(fc.array(arbitrary, { minLength: 20, maxLength: 20 }), fc.dictionary(texts, fc.jsonValue({ maxDepth: 2 }), { maxKeys: 3 }), async (candidates, args) => {
+  const property = fc.asyncProperty(fc.array(arbitrary, {
+    minLength: 20, maxLength: 20
+  }), fc.dictionary(texts, fc.jsonValue({ maxDepth: 2 }), { maxKeys: 3 }), async (candidates, args) => {
     const registry = await load(t, entry({ name: 'first' }), ...candidates.map((schema, at) => entry({ name: `probe_${at}`, schema: JSON.parse(JSON.stringify(schema ?? null)) as unknown })), entry({ name: 'last' }))
     const left = new Set(errors(registry).map(({ tool }) => tool))
     const served = candidates.map((_, at) => `probe_${at}`).filter(name => !left.has(name))

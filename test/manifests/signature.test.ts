@@ -8,7 +8,9 @@ const kind = 'POSITIONAL_OR_KEYWORD'
 /** What is said where `execute` takes these parameters. */
 async function told (t: Test, inputs: object, parameters: readonly ExecuteParameter[]): Promise<string[]> {
   const file = join(project(t, { 'a.json': manifestOf(descriptor({ inputs })) }), 'a.json')
-  const { ok, findings } = await validateManifests([file], { tryImports: async tools => ({ faults: [], signatures: tools.map(tool => ({ tool, parameters })) }) })
+  const { ok, findings } = await validateManifests([file], {
+    tryImports: async tools => ({ faults: [], signatures: tools.map(tool => ({ tool, parameters })) })
+  })
   t.ok(ok)
   return findings.map(({ severity, rule, line, message }) => `${line} ${severity} ${rule} ${message}`)
 }

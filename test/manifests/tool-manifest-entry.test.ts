@@ -82,7 +82,9 @@ t.test('P16 P23 PC14 class, notes and config are passed on; null is none', async
 })
 
 t.test("X13 X14 Toolyard's own fields are booleans", async t => {
-  t.match(await soundTool(t, { idempotent: true, strict_outputs: true, enabled: false }), { idempotent: true, enabled: false, run: { strictOutputs: true } })
+  t.match(await soundTool(t, { idempotent: true, strict_outputs: true, enabled: false }), {
+    idempotent: true, enabled: false, run: { strictOutputs: true }
+  })
   t.match(await soundTool(t, {}), { idempotent: false, enabled: true, run: { strictOutputs: false } })
   for (const field of ['enabled', 'disabled', 'override', 'idempotent', 'strict_outputs']) {
     t.strictSame(await faults(t, { [field]: 'no' }), [`${field} must be a boolean`])

@@ -2,7 +2,10 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { json } from 'node:stream/consumers'
 
-interface Request { messages: Array<{ role: string, content?: string, tool_call_id?: string }>, tools?: Array<{ function: { name: string } }> }
+interface Request {
+  messages: Array<{ role: string, content?: string, tool_call_id?: string }>
+  tools?: Array<{ function: { name: string } }>
+}
 
 /** A model that asks for two tools in its first turn, and tells in its second what they answered. */
 export async function startModel (): Promise<{ url: string, requests: Request[], close: () => void }> {

@@ -93,7 +93,9 @@ t.test('a call that is cancelled before it starts does not start', python, async
 t.test('other calls live through the timeout of one', python, async t => {
   const fixture = await createFixture(t)
   fixture.source('tool.py', 'class Sample(Tool):\n    def execute(self, seconds):\n        time.sleep(seconds)\n        return "slept"')
-  const [long, short] = await Promise.all([fixture.run({ arguments: { seconds: 60 }, timeoutMs: 1_000 }), fixture.run({ arguments: { seconds: 2 } })])
+  const [long, short] = await Promise.all([
+    fixture.run({ arguments: { seconds: 60 }, timeoutMs: 1_000 }), fixture.run({ arguments: { seconds: 2 } })
+  ])
   t.same(long, timedOut(1))
   t.equal(outputOf(short), 'slept')
 })

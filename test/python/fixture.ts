@@ -13,7 +13,10 @@ export const linuxPython = { skip: python.skip === false && process.platform !==
 /** With this variable set, all tools run in the sandbox, with the permission to write to the workspace. */
 export const isBoxed = process.env['TOOLYARD_TEST_BOXED'] === '1'
 
-/** Given to tests that know processes by their pids, or write outside of the workspace: `test/faults/python-box.test.ts` has their likes. */
+/**
+ * Given to tests that know processes by their pids, or write outside of the
+ * workspace: `test/faults/python-box.test.ts` has their likes.
+ */
 export const openPython = { skip: isBoxed ? 'is for tools in the open' : linuxPython.skip }
 
 export interface RunOptions extends Partial<RunContext>, Partial<Omit<PythonRun, 'kind'>> {
@@ -55,7 +58,9 @@ export async function createFixture (t: Test, options: FixtureOptions = {}): Pro
   const [root, workspace, auditDir] = [join(base, 'root'), join(base, 'workspace'), join(base, 'audit')]
   const sandbox = isBoxed ? await openBox(workspace, options) : undefined
   const audit = openAudit({ dir: auditDir, redact: '', secrets: [], onError: error => { t.fail('the audit failed', { error }) } })
-  const executors = createExecutors({ workspaceDir: workspace, env: process.env, maxOutputBytes: 1_048_576, audit, ...(sandbox === undefined ? {} : { sandbox }), ...options })
+  const executors = createExecutors({
+    workspaceDir: workspace, env: process.env, maxOutputBytes: 1_048_576, audit, ...(sandbox === undefined ? {} : { sandbox }), ...options
+  })
   t.teardown(async () => {
     await executors.close()
     sandbox?.close()

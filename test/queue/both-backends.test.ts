@@ -63,7 +63,14 @@ class Side {
         // As `JobQueues` makes them.
         const refused = await backend.addAll(step.jobs.map(({ priority, delayMs, maxAttempts, onceSec }, place) => {
           const id = ids[place] ?? ''
-          const opts = { jobId: id, priority: 11 - priority, stackTraceLimit: 0, attempts: maxAttempts, ...(maxAttempts === 1 ? {} : { backoff }), ...(delayMs === 0 ? {} : { delay: delayMs }) }
+          const opts = {
+            jobId: id,
+            priority: 11 - priority,
+            stackTraceLimit: 0,
+            attempts: maxAttempts,
+            ...(maxAttempts === 1 ? {} : { backoff }),
+            ...(delayMs === 0 ? {} : { delay: delayMs })
+          }
           const made = new Job(queue, 'x', data, opts, id)
           made.timestamp = backend.now()
           const plain = { name: 'x', data: JSON.stringify(data), opts: JSON.stringify(opts), timestamp: backend.now(), priority: opts.priority }

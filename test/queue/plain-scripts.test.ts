@@ -32,8 +32,9 @@ async function openWays (t: Test): Promise<{ redis: Redis, ways: [ours: Way, the
   const base = { connection: redis, prefix: 'toolyard', skipVersionCheck: true } as const
   const plain = new Queue(internalName('theirs'), base)
   t.teardown(() => plain.close())
+  const kept = { age: retention.ageSec, count: retention.count }
   const worker = new Worker(internalName('theirs'), null, {
-    ...base, autorun: false, lockDuration: 3_000, removeOnComplete: { age: retention.ageSec, count: retention.count }, removeOnFail: { age: retention.ageSec, count: retention.count }
+    ...base, autorun: false, lockDuration: 3_000, removeOnComplete: kept, removeOnFail: kept
   })
   t.teardown(() => worker.close())
   const { backend } = queues.open('ours')
@@ -127,7 +128,14 @@ t.test('jobs are taken as BullMQ takes them: the best one first, those that were
     await redis.zrem(`toolyard:{${way.queue}}:prioritized`, back)
     await redis.rpush(`toolyard:{${way.queue}}:wait`, back)
     const [first, second] = [await way.take(), await way.take()]
-    taken.push([first, second].map(job => ({ id: job?.id, started: job?.attemptsStarted, made: job?.attemptsMade, data: job?.data as unknown, opts: job?.opts, priority: job?.priority })))
+    taken.push([first, second].map(job => ({
+      id: job?.id,
+      started: job?.attemptsStarted,
+      made: job?.attemptsMade,
+      data: job?.data as unknown,
+      opts: job?.opts,
+      priority: job?.priority
+    })))
   }
   t.match(taken[0], [{ id: jobs[2]?.id }, { id: jobs[1]?.id }])
   t.same(taken[0], taken[1])

@@ -33,7 +33,8 @@ export function renderConformance (rules: Record<string, string>, citations: rea
 
 /** The text of rules.json, from which `toolyard explain` tells what a rule asks for. */
 export function renderRules (rules: Record<string, string>): string {
-  const known = Object.entries(rules).map(([id, sentence]): [string, object] => [id, { sentence, ...(deviations[id] === undefined ? {} : { differs: deviations[id] }) }])
+  const known = Object.entries(rules).map(([id, sentence]): [string, object] =>
+    [id, { sentence, ...(deviations[id] === undefined ? {} : { differs: deviations[id] }) }])
   return `${JSON.stringify({ page: 'https://github.com/toolyard/toolyard/blob/main/docs/conformance.md', rules: Object.fromEntries(known) }, null, 1)}\n`
 }
 

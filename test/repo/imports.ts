@@ -24,7 +24,12 @@ export function readImports ({ path, text }: SourceFile): Import[] {
     const found = readImport(node)
     if (found !== undefined) {
       const specifier = found.target !== undefined && ts.isStringLiteralLike(found.target) ? found.target.text : undefined
-      imports.push({ specifier, typeOnly: found.typeOnly, late: ts.isCallExpression(node), line: file.getLineAndCharacterOfPosition(node.getStart()).line + 1 })
+      imports.push({
+        specifier,
+        typeOnly: found.typeOnly,
+        late: ts.isCallExpression(node),
+        line: file.getLineAndCharacterOfPosition(node.getStart()).line + 1
+      })
     }
     ts.forEachChild(node, visit)
   }

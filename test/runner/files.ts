@@ -7,12 +7,14 @@ const built = 'test/build'
 /**
  * The built files of tests, relative to the root, which is the working directory.
  *
- * @param names kinds of tests, sources with or without `.test.ts`, directories of sources, or what was built from them; none means those of every day.
+ * @param names kinds of tests, sources with or without `.test.ts`, directories of
+ * sources, or what was built from them; none means those of every day.
  * @throws Error that names what is no test.
  */
 export function testFiles (names: readonly string[]): string[] {
   const all = readdirSync(built, { recursive: true, encoding: 'utf8' }).filter(file => file.endsWith('.test.js')).sort()
-  const found = (names.length === 0 ? dailyKinds : names).flatMap(name => kinds[name]?.flatMap(dir => within(all, dir)) ?? filesAt(all, name))
+  const found = (names.length === 0 ? dailyKinds : names).flatMap(name =>
+    kinds[name]?.flatMap(dir => within(all, dir)) ?? filesAt(all, name))
   return [...new Set(found)].map(file => join(built, file))
 }
 

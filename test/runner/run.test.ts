@@ -16,7 +16,9 @@ t.test('a file that fails is failed, once and for all', async t => {
   const dir = t.testdir({ 'fine.cjs': fine, 'flaky.cjs': flaky, 'broken.cjs': broken })
   const files = ['flaky.cjs', 'broken.cjs', 'fine.cjs'].map(name => join(dir, name))
   const said: string[] = []
-  t.same(await runFiles(files, { jobs: 2, timeoutSec: 30, again: false, say: line => { said.push(line) } }), { passed: 1, failed: 2, skipped: 0, failedFiles: files.slice(0, 2), flakyFiles: [] })
+  t.same(await runFiles(files, { jobs: 2, timeoutSec: 30, again: false, say: line => { said.push(line) } }), {
+    passed: 1, failed: 2, skipped: 0, failedFiles: files.slice(0, 2), flakyFiles: []
+  })
   t.equal(said.filter(line => line.startsWith('FAILED ')).length, 2)
 })
 

@@ -45,7 +45,9 @@ function alteredHosts (t: Test, edits: ReadonlyArray<readonly [file: string, fro
 }
 
 /** What a sandbox that is opened with such a bubblewrap says is missing. */
-async function gapsWith (t: Test, change: string, { hidden = [], crowd = () => {} }: { hidden?: readonly string[], crowd?: (workspaceDir: string) => void } = {}): Promise<{ level: string, missing: string[], gaps: Record<string, string> }> {
+async function gapsWith (
+  t: Test, change: string, { hidden = [], crowd = () => {} }: { hidden?: readonly string[], crowd?: (workspaceDir: string) => void } = {}
+): Promise<{ level: string, missing: string[], gaps: Record<string, string> }> {
   const base = temporaryDirectory(t)
   const workspaceDir = join(base, 'workspace')
   mkdirSync(workspaceDir)
@@ -56,7 +58,8 @@ async function gapsWith (t: Test, change: string, { hidden = [], crowd = () => {
   const { report } = sandbox
   // Whether there are control groups changes nothing of the level.
   const isOfBox = (layer: string): boolean => layer !== 'cgroup'
-  return { level: report.level, missing: report.missing.filter(isOfBox), gaps: Object.fromEntries(report.findings.filter(({ layer, holds }) => !holds && isOfBox(layer)).map(({ layer, detail }) => [layer, detail])) }
+  const gaps = report.findings.filter(({ layer, holds }) => !holds && isOfBox(layer)).map(({ layer, detail }) => [layer, detail] as const)
+  return { level: report.level, missing: report.missing.filter(isOfBox), gaps: Object.fromEntries(gaps) }
 }
 
 /** Shows as a whole what is shown entry by entry, for directories whose paths match. */

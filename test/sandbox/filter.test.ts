@@ -7,7 +7,17 @@ const { sandboxFilter, templateFilter } = await import(import.meta.resolve('@too
 const machines = {
   x64: {
     audit: 0xc000003e,
-    modes: { chmod: [90, 1], fchmod: [91, 1], fchmodat: [268, 2], fchmodat2: [452, 2], creat: [85, 1], mkdir: [83, 1], mkdirat: [258, 2], mknod: [133, 1], mknodat: [259, 2] },
+    modes: {
+      chmod: [90, 1],
+      fchmod: [91, 1],
+      fchmodat: [268, 2],
+      fchmodat2: [452, 2],
+      creat: [85, 1],
+      mkdir: [83, 1],
+      mkdirat: [258, 2],
+      mknod: [133, 1],
+      mknodat: [259, 2]
+    },
     creations: { open: [2, 1, 2], openat: [257, 2, 3] }
   },
   arm64: {
@@ -26,7 +36,9 @@ function judge (filter: Buffer, audit: number, number: number, args: readonly bi
   for (const [at, value] of args.entries()) data.writeBigUInt64LE(BigInt.asUintN(64, value), 16 + 8 * at)
   let word = 0
   for (let at = 0; ; at++) {
-    const [code, ifTrue, ifFalse, k] = [filter.readUInt16LE(at * 8), filter.readUInt8(at * 8 + 2), filter.readUInt8(at * 8 + 3), filter.readUInt32LE(at * 8 + 4)]
+    const [code, ifTrue, ifFalse, k] = [
+      filter.readUInt16LE(at * 8), filter.readUInt8(at * 8 + 2), filter.readUInt8(at * 8 + 3), filter.readUInt32LE(at * 8 + 4)
+    ]
     if (code === 0x20) word = data.readUInt32LE(k)
     else if (code === 0x06) return k
     else if (code === 0x15) at += word === k ? ifTrue : ifFalse
@@ -51,11 +63,13 @@ for (const [arch, { audit, modes, creations }] of Object.entries(machines)) {
     t.test(`fault 13 the ${kind} of ${arch} refuses setuid and setgid bits, whatever else a call carries, and nothing else of permissions`, t => {
       fc.assert(fc.property(word, mode => {
         const expected = (mode & 0o6000n) === 0n ? verdicts.allowed : verdicts.notPermitted
-        return Object.values<readonly [number, number]>(modes).every(([number, at]) => verdict(number, argumentsWith({ [at]: mode })) === expected)
+        return Object.values<readonly [number, number]>(modes)
+          .every(([number, at]) => verdict(number, argumentsWith({ [at]: mode })) === expected)
       }))
       fc.assert(fc.property(word, word, (flags, mode) => {
         const expected = (flags & createFlags) === 0n || (mode & 0o6000n) === 0n ? verdicts.allowed : verdicts.notPermitted
-        return Object.values<readonly [number, number, number]>(creations).every(([number, flagsAt, modeAt]) => verdict(number, argumentsWith({ [flagsAt]: flags, [modeAt]: mode })) === expected)
+        return Object.values<readonly [number, number, number]>(creations)
+          .every(([number, flagsAt, modeAt]) => verdict(number, argumentsWith({ [flagsAt]: flags, [modeAt]: mode })) === expected)
       }))
       t.equal(verdict(437, argumentsWith({})), verdicts.notImplemented, 'openat2 hides its permissions')
       t.end()
@@ -63,8 +77,11 @@ for (const [arch, { audit, modes, creations }] of Object.entries(machines)) {
 
     t.test(`fault 17 the ${kind} of ${arch} ends with a verdict for every call of every convention`, t => {
       const known = Object.values(verdicts)
-      fc.assert(fc.property(fc.integer({ min: 0, max: 600 }), fc.array(word, { minLength: 6, maxLength: 6 }), (number, args) => known.includes(verdict(number, args)) || verdict(number, args) === 0x00050061))
-      for (const other of [0x40000003, 0x40000028, 0xc000003e, 0xc00000b7].filter(each => each !== audit)) t.equal(judge(filter, other, 90, argumentsWith({ 1: 0o4755n })), verdicts.killed)
+      fc.assert(fc.property(fc.integer({ min: 0, max: 600 }), fc.array(word, { minLength: 6, maxLength: 6 }), (number, args) =>
+        known.includes(verdict(number, args)) || verdict(number, args) === 0x00050061))
+      for (const other of [0x40000003, 0x40000028, 0xc000003e, 0xc00000b7].filter(each => each !== audit)) {
+        t.equal(judge(filter, other, 90, argumentsWith({ 1: 0o4755n })), verdicts.killed)
+      }
       if (arch === 'x64') t.equal(verdict(0x40000000 + 90, argumentsWith({ 1: 0o4755n })), verdicts.notImplemented, 'x32')
       t.end()
     })

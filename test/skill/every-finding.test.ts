@@ -5,7 +5,9 @@ import { validateManifests, type Finding } from '@toolyard/manifests'
 import { createFixture, names, toolsFile, type Json, type SkillFiles, type SkillFixture } from './fixture.ts'
 
 /** A validation of one skill, whose files are laid out with a line for each value. */
-async function validate (t: Test, files: SkillFiles, change?: (directory: string) => void): Promise<{ ok: boolean, findings: readonly Finding[], told: string[], fixture: SkillFixture }> {
+async function validate (
+  t: Test, files: SkillFiles, change?: (directory: string) => void
+): Promise<{ ok: boolean, findings: readonly Finding[], told: string[], fixture: SkillFixture }> {
   const fixture = createFixture(t)
   const content = files['tools.json']
   const directory = fixture.skill('one', typeof content === 'object' ? { ...files, 'tools.json': JSON.stringify(content, null, 1) } : files)

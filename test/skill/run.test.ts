@@ -47,7 +47,8 @@ t.test('S10 SC12 the executor runs no pair that the allowlist does not hold', as
   if (tool?.run.kind !== 'skill') throw new Error('no skill')
   const { run } = tool
   const context = { jobId: 'job-1', timeoutMs: 10_000, signal: new AbortController().signal, log: () => {} }
-  const call = async (change: Partial<typeof run>) => await executors.run({ ...tool, run: { ...run, ...change } } satisfies Tool, {}, context)
+  const call = async (change: Partial<typeof run>) =>
+    await executors.run({ ...tool, run: { ...run, ...change } } satisfies Tool, {}, context)
   const refused = (message: string): object => ({ ok: false, error: { code: 'NOT_ALLOWED', message } })
   t.same(await call({ binary: 'ls' }), refused('binary not allowlisted: ls'))
   t.same(await call({ binary: 'toString' }), refused('binary not allowlisted: toString'), 'a name that objects inherit')

@@ -53,7 +53,9 @@ export class Ledger {
   }
 
   ask (mark: string, tool: SoakTool, rest: Partial<Pick<Ask, 'maxRuns' | 'after' | 'callback'>> = {}): Ask {
-    const ask: Ask = { mark, tool, maxRuns: 1, after: [], callback: undefined, jobIds: new Set(), ends: new Set(), cancel: undefined, ...rest }
+    const ask: Ask = {
+      mark, tool, maxRuns: 1, after: [], callback: undefined, jobIds: new Set(), ends: new Set(), cancel: undefined, ...rest
+    }
     this.asks.push(ask)
     return ask
   }

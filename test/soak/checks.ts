@@ -44,7 +44,9 @@ export async function checkOutcomes (world: World, ledger: Ledger, caller: Calle
 
 async function readToTheEnd (ledger: Ledger, caller: Caller): Promise<Map<string, Job>> {
   const jobs = new Map<string, Job>()
-  const asked = [...ledger.asks.map(({ mark, jobIds }) => ({ mark, jobIds })), ...ledger.workflows.map(({ run, jobIds }) => ({ mark: run, jobIds }))]
+  const asked = [
+    ...ledger.asks.map(({ mark, jobIds }) => ({ mark, jobIds })), ...ledger.workflows.map(({ run, jobIds }) => ({ mark: run, jobIds }))
+  ]
   const open = new Map(asked.flatMap(({ mark, jobIds }) => [...jobIds].map(id => [id, mark] as const)))
   const unended = new Map<string, Job>()
   let progressAt = performance.now()
@@ -73,7 +75,9 @@ async function inTurns<T> (items: readonly T[], act: (item: T) => Promise<void>)
   await Promise.all(Array.from({ length: readers }, async () => { for (const item of left) await act(item) }))
 }
 
-function checkAsk (ask: Ask, { ledger, jobs, runs, order, intervals }: { ledger: Ledger, jobs: Map<string, Job>, runs: number, order: string[], intervals: readonly Interval[] }): void {
+function checkAsk (ask: Ask, { ledger, jobs, runs, order, intervals }: {
+  ledger: Ledger, jobs: Map<string, Job>, runs: number, order: string[], intervals: readonly Interval[]
+}): void {
   const { mark, tool } = ask
   if (ask.jobIds.size > 1) ledger.doubt(`${mark} has the jobs ${[...ask.jobIds].join()}`, mark)
   if (tool !== 'again' && runs > ask.maxRuns) ledger.doubt(`${mark} (${tool}) ran ${runs} times, where ${ask.maxRuns} is the most: ${JSON.stringify([...ask.jobIds].map(id => jobs.get(id)).map(job => ({ ...job, input: undefined, result: undefined })))}`, mark)

@@ -24,7 +24,8 @@ interface FaultParts {
 type Fault = (parts: FaultParts) => Promise<void>
 
 const faults: ReadonlyArray<readonly [weight: number, fault: Fault]> = [
-  [8, killWorker], [4, stopWorker], [3, killApi], [2, endApi], [2, endWorker], [2, stopApi], [4, jumpClock], [2, stopRedis], [2, failOver], [2, fillMemory], [2, fillDisk]
+  [8, killWorker], [4, stopWorker], [3, killApi], [2, endApi], [2, endWorker], [2, stopApi],
+  [4, jumpClock], [2, stopRedis], [2, failOver], [2, fillMemory], [2, fillDisk]
 ]
 
 /** Brings one fault after the other, and heals all when `isOver`. */

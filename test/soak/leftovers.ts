@@ -11,7 +11,10 @@ import type { World } from './world.ts'
 const lasting = [
   'toolyard:queues', 'toolyard:queues:empty', 'toolyard:job-types', 'toolyard:import-faults', 'toolyard:dashboard:secret'
 ]
-/** The same for each queue that exists, and each serial tool that it had; each worker; and callbacks, which are kept for a time of their own. */
+/**
+ * The same for each queue that exists, and each serial tool that it had; each
+ * worker; and callbacks, which are kept for a time of their own.
+ */
 const lastingOfQueues = /:\{workers\}:|:\{\+callbacks\}|\}:(?:id|meta|events|marker)$|:serial-tools$|:serial:\{[^}]*\}:queues$/
 /** Descriptors that a process may have open. */
 const mostDescriptors = 150

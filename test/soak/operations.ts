@@ -108,7 +108,9 @@ async function job (actor: Actor): Promise<void> {
 }
 
 /** Submits a job with a key until it is answered, and says which id it got. */
-async function submit ({ ledger, random, caller, name, count }: Actor, body: object, marks: string[], note: (id: string) => void): Promise<void> {
+async function submit (
+  { ledger, random, caller, name, count }: Actor, body: object, marks: string[], note: (id: string) => void
+): Promise<void> {
   const options = { body, headers: { 'idempotency-key': `${name}-${count}` } }
   const key = caller.key()
   ledger.history.add(`submits ${JSON.stringify(body)}`, ...marks)

@@ -13,7 +13,8 @@ const url = `${service.api.address}/v1/agent-tools/invoke-batch`
 const key = testKeys.admin
 
 const call = (id: string, args: object = {}, name = 'chatter'): object => ({ call_id: id, name, arguments: args })
-const open = async (body: object, headers: Record<string, string> = {}): Promise<EventReader> => await openReader(t, url, { key, headers, body })
+const open = async (body: object, headers: Record<string, string> = {}): Promise<EventReader> =>
+  await openReader(t, url, { key, headers, body })
 const indexes = (reader: EventReader): unknown[] => reader.events.filter(({ name }) => name === 'call_result').map(({ data }) => data['index'])
 
 t.test('a batch is watched: each answer as its call ends, then the body of the JSON answer', async t => {

@@ -40,7 +40,8 @@ export async function injectService (t: Cleanup, options: ServiceOptions = {}): 
 function inject (app: App): Send {
   return async (url, { method = 'GET', headers, body }) => {
     const answer = await app.inject({ method: method as 'GET', url, headers, ...(body === undefined ? {} : { payload: body }) })
-    const flat = Object.entries(answer.headers).flatMap(([name, value]) => [value ?? []].flat().map(each => [name, String(each)] as [string, string]))
+    const flat = Object.entries(answer.headers)
+      .flatMap(([name, value]) => [value ?? []].flat().map(each => [name, String(each)] as [string, string]))
     return new Response([204, 304].includes(answer.statusCode) ? null : answer.rawPayload, { status: answer.statusCode, headers: flat })
   }
 }

@@ -2,7 +2,10 @@ import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type NetConnectOpts, type Socket } from 'node:net'
 import type { Cleanup } from './cleanup.ts'
 
-/** Whether a command is where connections are to break. The name is in lower case; all connections are asked, in the order of their commands. */
+/**
+ * Whether a command is where connections are to break. The name is in lower case;
+ * all connections are asked, in the order of their commands.
+ */
 export type Breaks = (name: string, args: string[]) => boolean
 
 /** A way to Redis that a test can break at an exact command. */

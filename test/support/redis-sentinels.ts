@@ -20,7 +20,9 @@ const name = 'toolyard'
  * @param config directives of both redis.conf
  * @param ofMaster directives of the first master's alone
  */
-export async function startRedisSentinels (t: Cleanup, config: Record<string, string> = {}, ofMaster: Record<string, string> = {}): Promise<RedisSentinels> {
+export async function startRedisSentinels (
+  t: Cleanup, config: Record<string, string> = {}, ofMaster: Record<string, string> = {}
+): Promise<RedisSentinels> {
   const master = await startRedisProcess(t, { config: { ...config, ...ofMaster } })
   const replica = await startRedisProcess(t, { config: { ...config, replicaof: `127.0.0.1 ${master.port}` } })
   await waitFor('the replica is in step', async () => /master_link_status:up/.test(await replica.client.info('replication')))
