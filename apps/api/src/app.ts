@@ -1,6 +1,6 @@
 import { limits } from '@toolyard/contract'
 import { permissionRefusal } from '@toolyard/manifests'
-import type { CompletionWaiter, JobCanceller, JobLister, JobLogs, JobQueues, JobReader, JobTypeTable, JobWatch, OnceStore, OutputStore, RateLimit, StreamTickets } from '@toolyard/queue'
+import type { CompletionWaiter, JobCanceller, JobLister, JobLogs, JobQueues, JobReader, JobTypeTable, JobWatch, McpSessions, OnceStore, OutputStore, RateLimit, StreamTickets } from '@toolyard/queue'
 import { takeTurns, type ApiKey, type Callbacks, type CallMetrics, type Logger, type MetricsRegistry, type ReadinessCheck } from '@toolyard/runtime'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import Fastify, { type FastifyBaseLogger } from 'fastify'
@@ -13,6 +13,7 @@ import { JobSubmitter } from './invocation/job-submitter.ts'
 import { ToolInvoker } from './invocation/tool-invoker.ts'
 import type { EventLoopWatch } from './plugins/event-loop-watch.ts'
 import type { JobTypes } from './catalog/job-types.ts'
+import { mcpRoutes } from './mcp/routes.ts'
 import { auth } from './plugins/auth.ts'
 import { ClientErrors } from './plugins/client-errors.ts'
 import { errors, sendError } from './plugins/errors.ts'
@@ -51,6 +52,7 @@ export interface ApiDeps {
   lister: JobLister
   canceller: JobCanceller
   onces: OnceStore
+  mcpSessions: McpSessions
   metrics: CallMetrics
   jobTypes: JobTypes
   /** The job types that were switched, of which `jobTypes` makes its answers. */
@@ -163,12 +165,19 @@ export function buildApp (deps: ApiDeps, options: ApiOptions): App {
       }
     })
   }
+  const toolInvoker = new ToolInvoker(invoker, deps.outputs)
+  void app.register(async mcp => {
+    await mcp.register(overload, { eventLoop: options.eventLoop })
+    await mcp.register(auth, { keys: options.keys, disabled: options.authDisabled, tickets: office })
+    if (options.rateLimit !== undefined) await mcp.register(rateLimit, { limit: options.rateLimit })
+    await mcp.register(mcpRoutes, { ...deps, keys: options.keys, invoker: toolInvoker, sessions: deps.mcpSessions, streams })
+  })
   void app.register(async v1 => {
     await v1.register(overload, { eventLoop: options.eventLoop })
     await v1.register(auth, { keys: options.keys, disabled: options.authDisabled, tickets: office })
     if (options.rateLimit !== undefined) await v1.register(rateLimit, { limit: options.rateLimit })
     await v1.register(agentToolRoutes, { catalog: deps.catalog, invoker, streams, ending: deps.ending })
-    await v1.register(toolRoutes, { invoker: new ToolInvoker(invoker, deps.outputs), ending: deps.ending, basePath: options.basePath })
+    await v1.register(toolRoutes, { invoker: toolInvoker, ending: deps.ending, basePath: options.basePath })
     await v1.register(authRoutes)
     await v1.register(jobRoutes, { submitter, jobs: deps.jobs, lister: deps.lister, canceller: deps.canceller })
     await v1.register(jobLogRoutes, { jobs: deps.jobs, logs: deps.logs })

@@ -1,7 +1,7 @@
 import { openRegistrySource, reportFindings, reportReload } from '@toolyard/manifests'
 import {
   CompletionWaiter, connectRedis, countQueues, DashboardLogins, FinishedJobs, ImportFaultTable, isConnected, JobCanceller,
-  JobLister, JobLogs, JobQueues, JobReader, JobTypeTable, JobWatch, OnceStore, OutputStore, QueueDirectory, RateLimit,
+  JobLister, JobLogs, JobQueues, JobReader, JobTypeTable, JobWatch, McpSessions, OnceStore, OutputStore, QueueDirectory, RateLimit,
   RedisGuard, RedisUnavailableError, Replicas, reportRedis, StreamTickets, usedBackend
 } from '@toolyard/queue'
 import {
@@ -132,6 +132,7 @@ export async function openApi (settings: Settings, env: NodeJS.ProcessEnv, logge
     lister: new JobLister({ redis: commands, directory, queues }),
     canceller,
     onces: new OnceStore(commands),
+    mcpSessions: new McpSessions(commands, subscriber),
     draining: drain.signal,
     stopping: stop.signal,
     ending: end.signal

@@ -12,10 +12,12 @@ export interface Published {
 }
 
 /** What one version of the registry publishes to keys with certain permissions. */
-interface Publication {
+export interface Publication {
   /** The tools in the shape of a provider's API; with `strict` in the form of strict mode where their schemas allow it. */
   tools: (format: MessageFormat, strict: boolean) => Published
   skills: SkillList
+  /** The tools themselves, in the order in which they are listed. */
+  visible: readonly Tool[]
   /** Names of the tools. */
   names: readonly string[]
   /** How many tools there are. */
@@ -28,6 +30,7 @@ export class ToolCatalog {
   readonly #contextMode: SkillOptions['contextMode']
   #registry: Registry
   #publications = new Map<string, Publication>()
+  readonly #listeners = new Set<() => void>()
 
   constructor (registry: Registry, jobTypes: JobTypes, contextMode: SkillOptions['contextMode']) {
     this.#jobTypes = jobTypes
@@ -61,6 +64,12 @@ export class ToolCatalog {
   /** Publishes again: a job type was switched. */
   refresh (): void {
     this.#publications = new Map()
+    for (const listener of this.#listeners) listener()
+  }
+
+  /** Tells a listener, from now on, when what is published may have changed. */
+  onChange (listener: () => void): void {
+    this.#listeners.add(listener)
   }
 
   /** A switch may enable what its manifest disabled, so the registry's own list isn't enough (R10, X12, X16). */
@@ -77,6 +86,7 @@ function publish (registry: Registry, tools: readonly Tool[], contextMode: Skill
   const bodies = new Map<string, Published>()
   return {
     count: tools.length,
+    visible: tools,
     names: tools.map(({ name }) => name),
     tools: (format, strict) => {
       const key = `${format} ${strict}`

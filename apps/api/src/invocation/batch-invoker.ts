@@ -33,6 +33,8 @@ export interface Caller {
   abandoned: AbortSignal
   /** Hears of a sync batch's answers one by one; all of them are told before the batch is answered. */
   listener?: AnswerListener
+  /** Hears of the jobs of a sync batch as soon as they are made. */
+  onJobs?: (jobIds: readonly string[]) => void
   /** Reads the output of a call that succeeded; without it the answer has it as models read it (R35, R43). */
   readOutput?: (queue: string, jobId: string, record: OutputRecord) => Promise<unknown>
 }
@@ -84,7 +86,7 @@ export class BatchInvoker {
     return { ok: true, results, tool_messages: [], mode: 'async' }
   }
 
-  async #sync (batch: Batch, reservation: Reservation, { abandoned, listener, readOutput }: Caller): Promise<InvokeBatchResponse> {
+  async #sync (batch: Batch, reservation: Reservation, { abandoned, listener, onJobs, readOutput }: Caller): Promise<InvokeBatchResponse> {
     const deadline = performance.now() + batch.waitMs
     const reserved = 'planned' in reservation ? reservation.planned : reservation.admitted
     const book = new AnswerBook(listener)
@@ -99,6 +101,7 @@ export class BatchInvoker {
     try {
       const admitted = await this.#deps.admission.admit(reservation)
       expectation.arm(idsOf(admitted), reservation.repeated)
+      onJobs?.(idsOf(admitted))
       book.start()
       for (const [index, pair] of pairs(batch, admitted).entries()) if ('error' in pair[1]) void answer(index, pair)
       const settled = await expectation.settle(deadline - performance.now(), abandoned)

@@ -8,6 +8,8 @@ export interface ToolCall {
   arguments: Record<string, unknown>
   waitMs: number
   queue: string
+  /** What becomes of the job when the caller goes away; `leave` when absent. */
+  onDisconnect?: Batch['onDisconnect']
 }
 
 /** What became of it. `json` is the whole output, as far as it was kept; `cut` tells of what wasn't. */
@@ -27,7 +29,7 @@ export class ToolInvoker {
   }
 
   /** @throws as `BatchInvoker.invoke` */
-  async invoke ({ name, arguments: args, waitMs, queue }: ToolCall, caller: Caller): Promise<ToolAnswer> {
+  async invoke ({ name, arguments: args, waitMs, queue, onDisconnect = 'leave' }: ToolCall, caller: Caller): Promise<ToolAnswer> {
     let output: { json: string, cut: OutputCut | undefined } | undefined
     const readOutput: Caller['readOutput'] = async (queue, jobId, record) => {
       const json = await this.#outputs.readJson(queue, jobId, record)
@@ -35,7 +37,7 @@ export class ToolInvoker {
       output = { json, cut: record.cut }
     }
     // No batch has an empty call_id: the same Idempotency-Key with a batch is another request.
-    const batch: Batch = { calls: [{ call_id: '', name, arguments: args }], mode: 'sync', waitMs, queue, onDisconnect: 'leave', callbackUrl: undefined }
+    const batch: Batch = { calls: [{ call_id: '', name, arguments: args }], mode: 'sync', waitMs, queue, onDisconnect, callbackUrl: undefined }
     const { results: [result] } = await this.#batches.invoke(batch, { ...caller, readOutput }).catch((error: unknown) => {
       if (error instanceof JobsUnknownError && caller.idempotencyKey === undefined) return { results: [mayExist(error)] }
       throw error

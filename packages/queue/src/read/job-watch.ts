@@ -49,7 +49,8 @@ return found
 export class JobWatch {
   readonly #commands: Redis
   readonly #subscriber: Redis
-  readonly #watched = new Map<string, Watched>()
+  /** By the job's id: a job may have several watchers. */
+  readonly #watched = new Map<string, Set<Watched>>()
   #timer: NodeJS.Timeout | undefined
 
   constructor (commands: Redis, subscriber: Redis) {
@@ -57,24 +58,27 @@ export class JobWatch {
     this.#subscriber = subscriber
     subscriber.on('message', (channel: string, message: string) => {
       const id = jobIdOfChannel(channel)
-      if (id !== undefined) this.#watched.get(id)?.onChange(message === 'log' ? 'log' : 'job')
+      for (const job of this.#watched.get(id ?? '') ?? []) job.onChange(message === 'log' ? 'log' : 'job')
     })
-    subscriber.on('ready', () => { for (const job of this.#watched.values()) job.onChange('job') })
+    subscriber.on('ready', () => { for (const job of this.#all()) job.onChange('job') })
   }
 
   /**
-   * Watches a job that isn't watched yet; `onChange` is called for what happened until the subscription stood, too.
+   * Watches a job; `onChange` is called for what happened until the subscription stood, too.
    *
    * @returns ends it.
    */
   watch (job: WatchedJob): () => void {
     const watched: Watched = { ...job, seen: undefined }
     const channel = jobChannel(job.id)
-    this.#watched.set(job.id, watched)
+    const watchers = this.#watched.get(job.id) ?? new Set()
+    this.#watched.set(job.id, watchers.add(watched))
     // While Redis is away the subscription waits for it; a connection that is closed for good needs none.
     this.#subscriber.subscribe(channel).then(() => this.#look(job.queue, [watched])).catch(() => {})
     this.#schedule()
     return () => {
+      watchers.delete(watched)
+      if (watchers.size > 0 || this.#watched.get(job.id) !== watchers) return
       this.#watched.delete(job.id)
       this.#subscriber.unsubscribe(channel).catch(() => {})
     }
@@ -100,8 +104,12 @@ export class JobWatch {
     }, sweepIntervalMs)
   }
 
+  #all (): Watched[] {
+    return [...this.#watched.values()].flatMap(watchers => [...watchers])
+  }
+
   async #sweep (): Promise<void> {
-    for (const [queue, jobs] of byQueue(this.#watched.values())) {
+    for (const [queue, jobs] of byQueue(this.#all())) {
       for (let start = 0; start < jobs.length; start += sweepChunk) await this.#look(queue, jobs.slice(start, start + sweepChunk))
     }
   }
@@ -116,8 +124,8 @@ export class JobWatch {
     const found = await whileAvailable(looking).catch(() => undefined)
     if (found === undefined) return
     for (const [index, job] of jobs.entries()) {
-      // It may have been left meanwhile, and another watcher have come.
-      if (this.#watched.get(job.id) !== job) continue
+      // Its watcher may have left meanwhile.
+      if (this.#watched.get(job.id)?.has(job) !== true) continue
       const state = String(found[2 * index])
       if (state !== job.seen) job.onChange('job')
       else if (found[2 * index + 1] !== 0) job.onChange('log')

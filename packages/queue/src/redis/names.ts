@@ -116,6 +116,14 @@ export function serialKey (tool: string, what: 'line' | 'gate' | 'queues'): stri
   return `${keyPrefix}:serial:{${tool}}:${what}`
 }
 
+/** What is kept of a session of an MCP client; `id` is its own part of the session's id. */
+export function mcpSessionKey (id: string): string {
+  return `${keyPrefix}:mcp:${id}`
+}
+
+/** The channel on which all API processes hear what a client says of its session or of a call of it. */
+export const mcpChannel = `${keyPrefix}:mcp`
+
 /** The job types that were switched. */
 export const jobTypesKey = `${keyPrefix}:job-types`
 

@@ -1,0 +1,48 @@
+import type { FastifyReply } from 'fastify'
+import { randomUUID } from 'node:crypto'
+import type { EventStream } from '../streams/event-stream.ts'
+import type { EventStreams } from '../streams/event-streams.ts'
+
+const nothing = Buffer.alloc(0)
+const toolsChanged = Buffer.from(`event: message\ndata: ${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/tools/list_changed' })}\n\n`)
+
+/** The streams of clients of 2025 on which they hear of changes. A session has one at a time, over all processes: the newest. */
+export class ChangeStreams {
+  readonly #streams: EventStreams
+  readonly #open = new Map<EventStream, { id: string, session: string | undefined }>()
+
+  constructor (streams: EventStreams, stopping: AbortSignal) {
+    this.#streams = streams
+    stopping.addEventListener('abort', () => { this.#end(() => true) })
+  }
+
+  /**
+   * Opens a stream, and gives its id.
+   *
+   * @throws HttpError `UNAVAILABLE` when too many streams are open.
+   */
+  open (reply: FastifyReply, session: string | undefined): string {
+    this.#streams.requireRoom()
+    const id = randomUUID()
+    const stream = this.#streams.open(reply)
+    this.#open.set(stream, { id, session })
+    stream.onClose = () => { this.#open.delete(stream) }
+    // A client waits for the head of the answer.
+    reply.raw.flushHeaders()
+    return id
+  }
+
+  /** Ends the streams of a session, but for the one with this id. */
+  endSession (session: string, but?: string): void {
+    this.#end(of => of.session === session && of.id !== but)
+  }
+
+  /** Tells all readers that the tools have changed. */
+  toolsChanged (): void {
+    for (const stream of this.#open.keys()) stream.send(toolsChanged)
+  }
+
+  #end (isMeant: (of: { id: string, session: string | undefined }) => boolean): void {
+    for (const [stream, of] of this.#open) if (isMeant(of)) stream.end(nothing)
+  }
+}

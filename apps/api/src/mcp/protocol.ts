@@ -1,0 +1,105 @@
+import type { McpSessions } from '@toolyard/queue'
+import {
+  createMcpHandler, InMemoryServerEventBus, isLegacyRequest, ProtocolError, ProtocolErrorCode, Server, WebStandardStreamableHTTPServerTransport, type McpHttpHandler
+} from '@modelcontextprotocol/server'
+import { readFileSync } from 'node:fs'
+import { toHttpError } from '../plugins/errors.ts'
+import type { Exchange } from './exchange.ts'
+import { described, rpcCodes } from './rpc-error.ts'
+import { callTool, type ToolCallParts } from './tool-call.ts'
+
+/*
+ * The protocol's own code, and what it is told of Toolyard. This module is loaded by the first request of a client: it
+ * takes 25 MB and a tenth of a second.
+ */
+
+/** What the protocol's requests are answered with. */
+export interface ProtocolParts extends ToolCallParts {
+  sessions: McpSessions
+}
+
+/** How long a client may take a list for current, in milliseconds; one that holds a stream hears of changes at once. */
+const listTtlMs = 60_000
+const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string }
+const serverInfo = { name: 'toolyard', version }
+const capabilities = { tools: { listChanged: true }, logging: {} }
+
+/** Answers requests of the revision 2026-07-28 and of those of 2025. */
+export class Protocol {
+  readonly #parts: ProtocolParts
+  readonly #exchanges = new WeakMap<Request, Exchange>()
+  readonly #bus = new InMemoryServerEventBus()
+  /** A call is answered by a stream of events, since proxies and clients give up on a connection without a sign of life. */
+  readonly #handlers: { call: McpHttpHandler, other: McpHttpHandler }
+
+  constructor (parts: ProtocolParts) {
+    this.#parts = parts
+    const handler = (responseMode: 'auto' | 'sse'): McpHttpHandler => createMcpHandler(({ requestInfo }) => this.#server(requestInfo), {
+      legacy: 'reject',
+      responseMode,
+      bus: this.#bus,
+      // The service bounds streams, and keeps them alive.
+      maxSubscriptions: Number.MAX_SAFE_INTEGER,
+      keepAliveMs: 0
+    })
+    this.#handlers = { call: handler('sse'), other: handler('auto') }
+  }
+
+  /** Whether a request is one of a revision of 2025. */
+  async isLegacy (request: Request, body: unknown): Promise<boolean> {
+    return await isLegacyRequest(request, body)
+  }
+
+  /** Answers a request of 2026. */
+  async answer (request: Request, body: unknown, exchange: Exchange, isCall: boolean): Promise<Response> {
+    this.#exchanges.set(request, exchange)
+    return await this.#handlers[isCall && exchange.mayStream ? 'call' : 'other'].fetch(request, { parsedBody: body })
+  }
+
+  /** Answers a request of 2025; each is served by itself, whatever process served those before it. */
+  async answerLegacy (request: Request, body: unknown, exchange: Exchange, isCall: boolean): Promise<Response> {
+    this.#exchanges.set(request, exchange)
+    const server = this.#server(request)
+    const transport = new WebStandardStreamableHTTPServerTransport({ keepAliveMs: 0, enableJsonResponse: !isCall || !exchange.mayStream })
+    await server.connect(transport)
+    request.signal.addEventListener('abort', () => { void server.close() }, { once: true })
+    return await transport.handleRequest(request, body === undefined ? {} : { parsedBody: body })
+  }
+
+  /** Tells subscribers of 2026 that the tools have changed. */
+  toolsChanged (): void {
+    this.#bus.publish({ kind: 'tools_list_changed' })
+  }
+
+  #server (request: Request | undefined): Server {
+    const exchange = request === undefined ? undefined : this.#exchanges.get(request)
+    if (exchange === undefined) throw new Error('A request without an exchange')
+    const server = new Server(serverInfo, {
+      capabilities,
+      cacheHints: { 'tools/list': { ttlMs: listTtlMs, cacheScope: 'private' }, 'server/discover': { ttlMs: listTtlMs, cacheScope: 'private' } }
+    })
+    const parts = this.#parts
+    server.setRequestHandler('tools/list', ({ params }) => guarded(exchange, async () => {
+      if (params?.cursor !== undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'No such cursor: the list has one page')
+      return { tools: [...parts.lists.of(parts.catalog.publication(exchange.principal.permissions)).tools] } as never
+    }))
+    server.setRequestHandler('tools/call', (message, context) => guarded(exchange, () => callTool(message, context, exchange, parts)))
+    server.setRequestHandler('logging/setLevel', ({ params }) => guarded(exchange, async () => {
+      if (exchange.session !== undefined) await parts.sessions.write(exchange.session, { level: params.level })
+      return {}
+    }))
+    return server
+  }
+}
+
+/** A fault of the service is told as one, and tells nothing else. */
+async function guarded<T> (exchange: Exchange, answer: () => Promise<T>): Promise<T> {
+  try {
+    return await answer()
+  } catch (error) {
+    if (error instanceof ProtocolError) throw error
+    const { code, message, data } = described(toHttpError(error as Error))
+    if (code === rpcCodes.internal) exchange.log.error({ err: error }, 'request failed')
+    throw new ProtocolError(code, message, { ...data, request_id: exchange.id })
+  }
+}

@@ -1,0 +1,158 @@
+import { defaultQueue, HttpError, isQueueName, queueNamePattern } from '@toolyard/contract/terms'
+import type { McpSessionState } from '@toolyard/queue'
+import type { ApiKey } from '@toolyard/runtime'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { principalOf, requireSse } from '../access/principal.ts'
+import type { JobTypes } from '../catalog/job-types.ts'
+import { isOwnOrigin } from '../plugins/site.ts'
+import type { App } from '../plugins/typed-app.ts'
+import type { EventStreams } from '../streams/event-streams.ts'
+import { ChangeStreams } from './change-streams.ts'
+import { sendResponse, webRequest, type Exchange } from './exchange.ts'
+import { callsIn, cancelledIn, changesIn, isInitialize, isListen } from './messages.ts'
+import { OpenCalls } from './open-calls.ts'
+import type { Protocol, ProtocolParts } from './protocol.ts'
+import { rpcCodes, RpcHttpError, sendRpcError } from './rpc-error.ts'
+import { SessionIds } from './session-ids.ts'
+import { ToolLists } from './tool-list.ts'
+
+/** What MCP is served with. */
+export interface McpRoutesOptions extends Omit<ProtocolParts, 'lists' | 'calls'> {
+  keys: readonly ApiKey[]
+  jobTypes: JobTypes
+  streams: EventStreams
+  /** Aborted when the process begins to stop: streams end, to be opened again at another one. */
+  stopping: AbortSignal
+}
+
+const sessionHeader = 'mcp-session-id'
+/** The revision without sessions. */
+const statelessVersion = '2026-07-28'
+
+/** The Model Context Protocol over streamable HTTP, in its revision 2026-07-28 and those of 2025. No process keeps anything of a client between two requests. */
+export async function mcpRoutes (app: App, options: McpRoutesOptions): Promise<void> {
+  const { sessions, streams, stopping, catalog } = options
+  const ids = new SessionIds(options.keys)
+  const calls = new OpenCalls()
+  const changes = new ChangeStreams(streams, stopping)
+  let loading: Promise<Protocol> | undefined
+
+  async function load (): Promise<Protocol> {
+    const { Protocol } = await import('./protocol.ts')
+    const lists = new ToolLists(options.jobTypes.deployment)
+    const protocol = new Protocol({ ...options, calls, lists })
+    const listed = (): string => JSON.stringify(lists.of(catalog.publication(undefined)).tools)
+    let known = listed()
+    catalog.onChange(() => {
+      const now = listed()
+      if (now === known) return
+      known = now
+      protocol.toolsChanged()
+      changes.toolsChanged()
+    })
+    sessions.listen(notice => {
+      if (notice.kind === 'cancelled') calls.cancel(notice.session, notice.request)
+      else changes.endSession(notice.session, notice.kind === 'stream' ? notice.stream : undefined)
+    })
+    return protocol
+  }
+
+  /** The session that a request names, if it names one. */
+  async function sessionOf (request: FastifyRequest): Promise<{ id: string | undefined } & McpSessionState> {
+    const header = request.headers[sessionHeader]
+    if (header === undefined) return { id: undefined }
+    const id = ids.read(String(header), principalOf(request))
+    const state: McpSessionState = id === undefined ? { ended: true } : await sessions.read(id)
+    if (state.ended === true) throw new RpcHttpError(404, rpcCodes.noSession, 'Session not found: it has ended, or was never begun with this key. Initialize a new one')
+    return { id, ...state }
+  }
+
+  app.setErrorHandler(sendRpcError)
+  app.addHook('onRequest', async request => { refuseForeignOrigin(request) })
+
+  app.post('/mcp', { config: { makesWork: true, role: 'read' } }, async (request, reply) => {
+    const { body } = request
+    const principal = principalOf(request)
+    if (principal.role !== 'admin' && changesIn(body)) throw new HttpError('FORBIDDEN', 'This operation requires an admin API key.')
+    const queue = queueOf(request)
+    const protocol = await (loading ??= load())
+    const { gone, leave } = absence(reply)
+    const signal = isListen(body) ? AbortSignal.any([gone, stopping]) : gone
+    const web = webRequest(request, signal)
+    const isLegacy = await protocol.isLegacy(web, body)
+    const session = isLegacy ? await sessionOf(request) : { id: undefined, level: undefined }
+    const mayStream = principal.sse && accepts(request, 'text/event-stream')
+    const exchange: Exchange = {
+      principal, queue, session: session.id, logLevel: session.level, mayStream, gone, leave, stream: undefined, id: request.id, log: request.log
+    }
+    if (isLegacy && session.id !== undefined) {
+      for (const cancelled of cancelledIn(body)) await sessions.tell({ kind: 'cancelled', session: session.id, request: cancelled })
+    }
+    if (!isLegacy && isListen(body)) {
+      requireSse(principal)
+      streams.requireRoom()
+    }
+    const isCall = callsIn(body)
+    const answering = isLegacy ? protocol.answerLegacy(web, body, exchange, isCall) : protocol.answer(web, body, exchange, isCall)
+    const response = await Promise.race([answering, aborted(gone)])
+    if (isLegacy && isInitialize(body)) response?.headers.set(sessionHeader, ids.issue(principal))
+    await sendResponse(response, reply, exchange, streams, isCall)
+    return reply
+  })
+
+  app.get('/mcp', { config: { makesWork: true, role: 'read' }, exposeHeadRoute: false }, async (request, reply) => {
+    if (request.headers['mcp-protocol-version'] === statelessVersion) throw notAllowed(reply, 'POST', 'In this revision changes are heard of by subscriptions/listen')
+    if (!accepts(request, 'text/event-stream')) throw new RpcHttpError(406, rpcCodes.refused, 'Not Acceptable: the client must accept text/event-stream')
+    requireSse(principalOf(request))
+    const { id: session } = await sessionOf(request)
+    loading ??= load()
+    await loading
+    const stream = changes.open(reply, session)
+    if (session !== undefined) await sessions.tell({ kind: 'stream', session, stream })
+    return reply
+  })
+
+  app.delete('/mcp', { config: { role: 'read' } }, async (request, reply) => {
+    const { id } = await sessionOf(request)
+    if (id === undefined) throw new RpcHttpError(400, rpcCodes.refused, 'The header Mcp-Session-Id says which session is to end')
+    await sessions.write(id, { ended: true })
+    await sessions.tell({ kind: 'ended', session: id })
+    return await reply.code(204).send()
+  })
+
+  app.route({ method: ['PUT', 'PATCH', 'OPTIONS'], url: '/mcp', config: { role: 'read' }, handler: (_request, reply) => { throw notAllowed(reply, 'POST, GET, DELETE', 'Method not allowed') } })
+}
+
+/** No site may use a browser for this, whatever it knows (the protocol asks for it). */
+function refuseForeignOrigin (request: FastifyRequest): void {
+  const { origin } = request.headers
+  if (origin !== undefined && !isOwnOrigin(origin, request)) throw new HttpError('FORBIDDEN', 'No other site may use the service. Behind a reverse proxy, have it forward the Host header.')
+}
+
+/** Jobs are made in the queue that the address names: `/mcp?queue=NAME`. */
+function queueOf (request: FastifyRequest): string {
+  const { queue = defaultQueue } = request.query as Record<string, unknown>
+  if (typeof queue !== 'string' || !isQueueName(queue)) throw new RpcHttpError(400, rpcCodes.invalidRequest, `'queue' must match ${queueNamePattern}`)
+  return queue
+}
+
+/** Aborts when the client went away, or when nothing is to be answered any more. */
+function absence ({ raw }: FastifyReply): { gone: AbortSignal, leave: () => void } {
+  const abort = new AbortController()
+  raw.once('close', () => { if (!raw.writableFinished) abort.abort() })
+  return { gone: abort.signal, leave: () => { abort.abort() } }
+}
+
+async function aborted (signal: AbortSignal): Promise<undefined> {
+  if (signal.aborted) return
+  await new Promise(resolve => { signal.addEventListener('abort', resolve, { once: true }) })
+}
+
+function accepts ({ headers }: FastifyRequest, type: string): boolean {
+  return headers.accept?.toLowerCase().includes(type) === true
+}
+
+function notAllowed (reply: FastifyReply, allow: string, message: string): RpcHttpError {
+  void reply.header('allow', allow)
+  return new RpcHttpError(405, rpcCodes.refused, message)
+}

@@ -1,0 +1,36 @@
+import type { ApiKey } from '@toolyard/runtime'
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+import type { Principal } from '../access/principal.ts'
+
+/*
+ * The id of a session of a client of 2025: a random part, and what proves that it was given to this key. So every process
+ * knows a session without asking, and one of another key, or of a key that was replaced, is none.
+ */
+
+const pattern = /^([0-9a-f]{32})\.([\w-]{43})$/
+
+/** Gives sessions their ids, and reads them back. */
+export class SessionIds {
+  readonly #keys: ReadonlyMap<string, string>
+
+  constructor (keys: readonly ApiKey[]) {
+    this.#keys = new Map(keys.map(({ name, key }) => [name, key]))
+  }
+
+  /** The id of a new session. */
+  issue (principal: Principal): string {
+    const own = randomBytes(16).toString('hex')
+    return `${own}.${this.#proof(own, principal)}`
+  }
+
+  /** A session's own part of its id; undefined for an id that this key was never given. */
+  read (id: string, principal: Principal): string | undefined {
+    const [, own = '', proof = ''] = pattern.exec(id) ?? []
+    const expected = this.#proof(own, principal)
+    return proof.length === expected.length && timingSafeEqual(Buffer.from(proof), Buffer.from(expected)) ? own : undefined
+  }
+
+  #proof (own: string, { name }: Principal): string {
+    return createHmac('sha256', `mcp session ${this.#keys.get(name) ?? ''}`).update(`${own} ${name}`).digest('base64url')
+  }
+}

@@ -1,0 +1,77 @@
+import type { Permission, PermissionPolicy } from '@toolyard/contract'
+import { makesJobs, type JsonSchema, type Tool } from '@toolyard/manifests'
+import type { JobTypeDefaults } from '../catalog/job-types.ts'
+import type { Publication } from '../catalog/tool-catalog.ts'
+
+/** A tool as MCP lists it. */
+export interface ListedTool {
+  name: string
+  description: string
+  inputSchema: { type: 'object' } & JsonSchema
+  outputSchema?: { type: 'object' } & JsonSchema
+  annotations: ToolHints
+}
+
+/** What a client may assume of a tool; by what the tool is permitted, which the sandbox enforces. */
+interface ToolHints {
+  readOnlyHint: boolean
+  destructiveHint: boolean
+  idempotentHint: boolean
+  openWorldHint: boolean
+}
+
+/** The tools of a key as MCP lists them. */
+export interface ToolList {
+  tools: readonly ListedTool[]
+  byName: ReadonlyMap<string, ListedTool>
+}
+
+/** Makes the list once for each publication. */
+export class ToolLists {
+  readonly #deployment: JobTypeDefaults
+  readonly #lists = new WeakMap<Publication, ToolList>()
+
+  constructor (deployment: JobTypeDefaults) {
+    this.#deployment = deployment
+  }
+
+  /** The tools that are published, in their order. */
+  of (publication: Publication): ToolList {
+    const known = this.#lists.get(publication)
+    if (known !== undefined) return known
+    const tools = publication.visible.map(tool => listed(tool, this.#deployment))
+    const list = { tools, byName: new Map(tools.map(tool => [tool.name, tool])) }
+    this.#lists.set(publication, list)
+    return list
+  }
+}
+
+function listed (tool: Tool, { permissions, jobTypes }: JobTypeDefaults): ListedTool {
+  const outputSchema = outputSchemaOf(tool)
+  const idempotent = jobTypes.get(tool.jobType).idempotent ?? tool.idempotent
+  return {
+    name: tool.name,
+    description: tool.description,
+    inputSchema: objectSchema(tool.parameters),
+    ...(outputSchema === undefined ? {} : { outputSchema }),
+    annotations: hintsOf(tool, permissions, idempotent)
+  }
+}
+
+/** A tool that makes jobs of its own does whatever their tools do. */
+function hintsOf (tool: Tool, policy: PermissionPolicy, idempotent: boolean): ToolHints {
+  const may = (permission: Permission): boolean => makesJobs(tool) || (tool.permissions ?? policy.defaults).includes(permission)
+  const readOnly = !may('write_files') && !may('network')
+  return { readOnlyHint: readOnly, destructiveHint: !readOnly, idempotentHint: idempotent, openWorldHint: may('network') }
+}
+
+/** Only what a tool can't succeed without: clients refuse an output that differs. */
+function outputSchemaOf ({ run }: Tool): ListedTool['outputSchema'] {
+  if (run.kind !== 'python' || run.outputs === undefined || !run.strictOutputs) return undefined
+  return { type: 'object', properties: run.outputs, required: Object.keys(run.outputs) }
+}
+
+/** MCP wants the type said; arguments are an object in any case. */
+function objectSchema (schema: JsonSchema): ListedTool['inputSchema'] {
+  return schema['type'] === 'object' ? schema as ListedTool['inputSchema'] : { ...schema, type: 'object' }
+}
