@@ -11,11 +11,14 @@ const service = await startService(t, {
   tools: [
     { name: 'echo', command: ['./tools/bin/echo'], schema: { type: 'object', properties, additionalProperties: false } },
     { name: 'fail', command: ['./tools/bin/fail'] },
+    { name: 'seal', command: ['./tools/bin/seal'] },
+    { name: 'add', command: ['./tools/bin/echo'] },
     { name: 'slow', command: ['./tools/bin/slow'] }
   ],
   files: {
     'tools/bin/echo': echo,
     'tools/bin/fail': '#!/bin/sh\necho no luck >&2\nexit 1\n',
+    'tools/bin/seal': '#!/bin/sh\necho \'{"error": "locked", "hint": "unlock it first"}\' >&2\nexit 1\n',
     'tools/bin/slow': '#!/bin/sh\necho begun >&2\nsleep 60\n'
   }
 })
@@ -62,6 +65,14 @@ await t.test('the exit status tells what a failure is of: the tool, the service,
   t.match(await run(['jobs', 'cancel', error.details.job_id]), { status: 0, stdout: 'cancelled' })
   t.match(await run(['jobs', 'logs', '-f', error.details.job_id]), { status: 1, stdout: /begun\ncancelled/ })
   t.match(await run(['jobs', 'cancel', error.details.job_id]), { status: 0 })
+})
+
+await t.test('a failed call names the tools that may have been meant, and what would open what was refused', async t => {
+  for (const args of [['ad'], ['ad', '--arg', 'a=1']]) {
+    t.match(await run(['call', ...args]), { status: 1, stderr: /^toolyard call: .*'ad' .*\. Is add meant\? toolyard tools lists them\n$/ }, args.join(' '))
+    t.match(JSON.parse((await run(['call', ...args, '--json'])).stdout), { ok: false, error: { code: 'UNKNOWN_TOOL', details: { did_you_mean: ['add'] } } })
+  }
+  t.match(await run(['call', 'seal']), { status: 1, stderr: 'toolyard call: TOOL_FAILED: locked\nunlock it first\n' })
 })
 
 await t.test('batch posts a file, or what a model said', async t => {

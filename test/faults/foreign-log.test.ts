@@ -7,7 +7,7 @@ t.setTimeout(120_000)
 /** Sets the title, clears the screen, and the same with the one character that begins such a sequence in eight bits. */
 const hostile = 'x\u001b]0;title\u0007\u001b[2J\u009b2J\r\u007f\u202ey'
 const quoted = JSON.stringify(hostile)
-// eslint-disable-next-line no-control-regex -- what must not come out
+// eslint-disable-next-line no-control-regex -- control characters and marks of direction, which a terminal would obey
 const commands = /[\0-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/
 
 const prelude = 'import os, sys\nfrom toolyard import Tool\n'

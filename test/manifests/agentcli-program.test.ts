@@ -153,17 +153,21 @@ t.test('A11 a link out of the bin directory is told wherever on the way it stand
   }
 })
 
-t.test('a script that the kernel would not start is named with its fault: CR LF, no #! line, no interpreter', async t => {
+t.test('a script that the kernel would not start is named with its fault: CR LF, no #! line, no interpreter, or none that env finds', async t => {
+  const names = ['windows', 'plain', 'lost', 'good', 'empty', 'unfound', 'found', 'options']
   const dir = t.testdir({
-    tools: { bin: { windows: '#!/bin/sh\r\necho\r\n', plain: 'echo hello\n', lost: '#!/no/such/interpreter -x\n', good: '#!/bin/sh\n', empty: '' } },
-    'tools.json': JSON.stringify({ tools: ['windows', 'plain', 'lost', 'good', 'empty'].map(name => entry({ name, command: [`./tools/bin/${name}`] })) })
+    tools: { bin: { windows: '#!/bin/sh\r\necho\r\n', plain: 'echo hello\n', lost: '#!/no/such/interpreter -x\n', good: '#!/bin/sh\n', empty: '', unfound: '#!/usr/bin/env no-such-node\n', found: '#!/usr/bin/env sh\n', options: '#!/usr/bin/env -S no-such-node -x\n' } },
+    'tools.json': JSON.stringify({ tools: names.map(name => entry({ name, command: [`./tools/bin/${name}`] })) })
   })
-  for (const name of ['windows', 'plain', 'lost', 'good', 'empty']) chmodSync(join(dir, 'tools/bin', name), 0o755)
-  const { findings } = await validateManifests([join(dir, 'tools.json')], {})
+  for (const name of names) chmodSync(join(dir, 'tools/bin', name), 0o755)
+  const { findings } = await validateManifests([join(dir, 'tools.json')], { skills: { path: process.env['PATH'] ?? '' } })
   const told = (name: string): string[] => findings.filter(finding => finding.tool === name && finding.rule === 'AC12').map(({ severity, message }) => `${severity}: ${message.replace(/ \(program.*/, '')}`)
   t.same(told('windows'), ['error: configured tool "windows" is unavailable: its lines end in CR LF, as on Windows, so the kernel looks for an interpreter whose name ends in CR; save it with LF alone'])
   t.same(told('plain'), ['error: configured tool "plain" is unavailable: it is neither a binary nor a script with a #! line'])
   t.same(told('empty'), ['error: configured tool "empty" is unavailable: it is neither a binary nor a script with a #! line'])
   t.same(told('lost'), ['error: configured tool "lost" is unavailable: its interpreter "/no/such/interpreter" is missing'])
-  t.same(told('good'), [])
+  t.same(told('unfound'), ['error: configured tool "unfound" is unavailable: its interpreter "no-such-node" is not on the PATH'])
+  for (const name of ['good', 'found', 'options']) t.same(told(name), [], name)
+  const { findings: elsewhere } = await validateManifests([join(dir, 'tools.json')])
+  t.notOk(elsewhere.some(({ tool, rule }) => tool === 'unfound' && rule === 'AC12'), 'without a PATH nothing is looked for')
 })

@@ -36,7 +36,8 @@ export function nearNames (word: string, names: readonly string[]): Array<{ name
     const letters = lettersApart(plain, other, mostLetters)
     if (letters <= mostLetters) return [{ name, away: letters }]
     const [short, long] = other.length < plain.length ? [other, plain] : [plain, other]
-    const isPart = short.length >= shortestBeginning && (long.startsWith(short) || (long === plain && long.endsWith(short)))
+    const isLong = short.length >= shortestBeginning || (short.length === shortestBeginning - 1 && lengths === 1)
+    const isPart = isLong && (long.startsWith(short) || (long === plain && long.endsWith(short)))
     return isPart ? [{ name, away: mostLetters + lengths }] : []
   })
 }

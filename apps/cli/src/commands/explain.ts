@@ -2,7 +2,7 @@ import { nearNames } from '@toolyard/contract/terms'
 import { readRules } from '../rules/rules.ts'
 import { jsonOption, type Command } from '../terminal/command.ts'
 import { CommandError, exitStatus } from '../terminal/exit-status.ts'
-import { print } from '../terminal/terminal.ts'
+import { meantText, print } from '../terminal/terminal.ts'
 
 /** Ids that an unknown one is answered with. */
 const nearest = 3
@@ -35,7 +35,7 @@ function didYouMean (asked: string, ids: readonly string[]): string {
   const near = sameGroup.length > 0
     ? sameGroup
     : nearNames(asked, ids).sort((left, right) => left.away - right.away).slice(0, nearest).map(({ name }) => name)
-  return near.length === 0 ? '' : ` Is ${near.join(' or ')} meant?`
+  return meantText(near)
 }
 
 function gap (id: string, digits: string): number {

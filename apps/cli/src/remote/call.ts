@@ -1,9 +1,13 @@
 import { readFileSync } from 'node:fs'
+import { nearNames } from '@toolyard/contract/terms'
 import type { Command } from '../terminal/command.ts'
 import { CommandError, exitStatus, misuse } from '../terminal/exit-status.ts'
-import { complain, print } from '../terminal/terminal.ts'
+import { complain, meantText, print } from '../terminal/terminal.ts'
 import { readArguments } from './call-arguments.ts'
 import { clientOf, commandError, findTarget, type Target } from './target.ts'
+
+/** Names that an unknown one is answered with. */
+const nearest = 3
 
 /** `toolyard call`: one tool of the service. */
 export const call: Command = {
@@ -55,7 +59,12 @@ async function argumentsOf (name: string, target: Target, { pairs, stdin }: { pa
   if (pairs.length === 0) return {}
   const tools = await clientOf(target).tools('chat').catch((error: unknown) => { throw commandError(error, target) })
   const tool = tools.find(tool => tool.function.name === name)
-  if (tool === undefined) throw new CommandError(`${target.url} has no tool '${name}' for this key; toolyard tools lists them`, { code: 'UNKNOWN_TOOL' })
+  if (tool === undefined) {
+    const found = nearNames(name, tools.map(tool => tool.function.name)).sort((left, right) => left.away - right.away)
+    const near = found.slice(0, nearest).map(({ name }) => name)
+    const details = near.length === 0 ? undefined : { did_you_mean: near }
+    throw new CommandError(`${target.url} has no tool '${name}' for this key.${meantText(near)} toolyard tools lists them`, { code: 'UNKNOWN_TOOL', details })
+  }
   return readArguments(name, pairs, tool.function.parameters)
 }
 

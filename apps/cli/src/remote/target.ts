@@ -1,6 +1,7 @@
 import { Toolyard } from '@toolyard/client'
 import { loadEnvFile, readSettings, type Settings } from '@toolyard/runtime'
 import { CommandError, exitStatus } from '../terminal/exit-status.ts'
+import { meantText } from '../terminal/terminal.ts'
 
 /** A service that is asked. */
 export interface Target {
@@ -39,7 +40,14 @@ export function commandError (error: unknown, { url }: Target): Error {
   if (status !== undefined && status !== 200) return new CommandError(`${code}: ${message}`, { status: exitStatus.refused, code, details })
   if (code === 'TIMEOUT' && jobId !== undefined) return new CommandError(`the call goes on as a job: toolyard jobs logs -f ${jobId}`, { status: exitStatus.pending, code, details: { job_id: jobId } })
   if (code === 'FAILED') return error as Error
-  return new CommandError(`${code}: ${message}`, { code, details })
+  return new CommandError(`${code}: ${message}${adviceIn(details)}`, { code, details })
+}
+
+/** What the details of a call's error advise: the tools that may have been meant, or what would open what was refused. */
+function adviceIn (details: unknown): string {
+  const { did_you_mean: names, hint } = (details ?? {}) as { did_you_mean?: unknown, hint?: unknown }
+  const meant = Array.isArray(names) && names.length > 0 ? `.${meantText(names)} toolyard tools lists them` : ''
+  return `${meant}${typeof hint === 'string' ? `\n${hint}` : ''}`
 }
 
 function addressOf ({ HOST: host, PORT: port, BASE_PATH: base }: Settings): string {

@@ -9,3 +9,8 @@ export function print (text: string): void {
 export function complain (text: string): void {
   console.error(printable(text))
 }
+
+/** The names that may have been meant, as a sentence behind another one. */
+export function meantText (names: readonly string[]): string {
+  return names.length === 0 ? '' : ` Is ${names.join(' or ')} meant?`
+}

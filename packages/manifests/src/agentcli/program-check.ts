@@ -6,6 +6,7 @@ import type { DocumentPath } from '../finding/finding.ts'
 import type { Finding } from '../finding/finding.ts'
 import type { Tool } from '../tool/tool.ts'
 import { goQuote } from '../finding/go-quote.ts'
+import { installedProgram } from '../program/installed.ts'
 import { isOtherThanPinned } from '../program/pin.ts'
 import { createTrustCheck, type TrustCheck } from '../program/trust.ts'
 
@@ -16,24 +17,30 @@ const together = 32
  * directory, that others than their owner may replace, or that aren't what was pinned. The loader
  * itself checks none of this (AC7), and a program may be there on the workers alone.
  */
-export async function programFindings (tools: readonly Tool[], directory: string): Promise<Finding[]> {
+export async function programFindings (tools: readonly Tool[], where: { directory: string, searchPath: string }): Promise<Finding[]> {
+  const { directory, searchPath } = where
   // Not the real path of tools/bin itself: that may be the link that leads out.
-  const bins: Bins = { written: join(directory, 'tools', 'bin') + sep, real: join(await realpath(directory).catch(() => directory), 'tools', 'bin') + sep }
+  const written = join(directory, 'tools', 'bin') + sep
+  const real = join(await realpath(directory).catch(() => directory), 'tools', 'bin') + sep
+  const places: Places = { written, real, searchPath }
   const findings: Finding[] = []
   const trust = createTrustCheck()
   for (let start = 0; start < tools.length; start += together) {
-    findings.push(...(await Promise.all(tools.slice(start, start + together).map(tool => programFinding(tool, bins, trust)))).flat())
+    findings.push(...(await Promise.all(tools.slice(start, start + together).map(tool => programFinding(tool, places, trust)))).flat())
   }
   return findings
 }
 
-/** Where programs lie, as the manifest has it and without links. */
-interface Bins {
+/** Where programs lie. */
+interface Places {
+  /** The bin directory, as the manifest has it. */
   written: string
+  /** The same without links. */
   real: string
+  searchPath: string
 }
 
-async function programFinding (tool: Tool, bins: Bins, trust: TrustCheck): Promise<Finding[]> {
+async function programFinding (tool: Tool, { written, real: bin, searchPath }: Places, trust: TrustCheck): Promise<Finding[]> {
   if (tool.run.kind !== 'command') return []
   const { program } = tool.run
   const path: DocumentPath = ['tools', tool.source.index, 'command']
@@ -45,10 +52,10 @@ async function programFinding (tool: Tool, bins: Bins, trust: TrustCheck): Promi
     if (!found.isFile()) return [missing(warning('AC12', unavailable(tool.name, 'not a file', place), 'Name a program.'))]
     await access(program, constants.X_OK)
     const findings: Finding[] = []
-    const fault = await firstLineFault(program)
+    const fault = await firstLineFault(program, searchPath)
     if (fault !== undefined) findings.push(missing(warning('AC12', unavailable(tool.name, fault.text, place), fault.fix)))
     const real = await realpath(program)
-    if (program.startsWith(bins.written) && !real.startsWith(bins.real)) {
+    if (program.startsWith(written) && !real.startsWith(bin)) {
       findings.push(warning('A11', `program of tool ${goQuote(tool.name)} is a symbolic link out of tools/bin, to ${goQuote(real)}, which is what runs ${place}`, 'Put the program itself below tools/bin, or name the one that is meant by its absolute path.'))
     }
     const open = await trust(program)
@@ -66,15 +73,17 @@ async function programFinding (tool: Tool, bins: Bins, trust: TrustCheck): Promi
   }
 }
 
-/** Why the kernel would not start a script; what can't be read is started all the same. */
-async function firstLineFault (program: string): Promise<{ text: string, fix: string } | undefined> {
+/** Why a script would not start; what can't be read is started all the same. */
+async function firstLineFault (program: string, searchPath: string): Promise<{ text: string, fix: string } | undefined> {
   const first = readFirstLine(await headOf(program).catch(() => Buffer.alloc(1)))
   if (first === undefined) return undefined
-  const { interpreter, crlf } = first
+  const { interpreter, lookedUp, crlf } = first
   if (interpreter === undefined) return { text: noFirstLineText, fix: 'Begin it with a line such as #!/bin/sh or #!/usr/bin/env node.' }
   if (crlf) return { text: crlfText, fix: 'Save it with LF line ends: sed -i "s/\\r$//" FILE.' }
   const isMissing = isAbsolute(interpreter) && await stat(interpreter).then(() => false, () => true)
-  return isMissing ? { text: `its interpreter ${goQuote(interpreter)} is missing`, fix: 'Install it, or correct the first line.' } : undefined
+  if (isMissing) return { text: `its interpreter ${goQuote(interpreter)} is missing`, fix: 'Install it, or correct the first line.' }
+  if (lookedUp === undefined || searchPath === '' || await installedProgram(lookedUp, '/', searchPath) !== undefined) return undefined
+  return { text: `its interpreter ${goQuote(lookedUp)} is not on the PATH`, fix: 'Install it, add its directory to PATH, or correct the first line.' }
 }
 
 async function headOf (program: string): Promise<Buffer> {

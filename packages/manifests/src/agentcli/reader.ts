@@ -27,7 +27,7 @@ import { programFindings } from './program-check.ts'
  *
  * @throws ManifestFault when there is no list of entries.
  */
-export async function readAgentcli ({ file, value, schemas, everyFault, ...text }: ManifestText): Promise<Layer> {
+export async function readAgentcli ({ file, value, schemas, everyFault, searchPath, ...text }: ManifestText): Promise<Layer> {
   if (text.byteOrderMark) throw new ManifestFault('AC1', 'parse manifest: begins with a byte order mark', { fix: 'Save it as UTF-8 without one.' })
   const decoded = decodeManifest(value)
   const { entries, faults } = checkEntries(decoded.entries, file)
@@ -58,7 +58,8 @@ export async function readAgentcli ({ file, value, schemas, everyFault, ...text 
     // Judging patterns takes milliseconds each: a long manifest must not hold up a process that serves.
     if (entry.schema !== undefined || index % 100 === 0) await setImmediate()
   }
-  findings.add(await programFindings(served.flatMap(entry => entry.kind === 'tool' ? [entry.tool] : []), dirname(file)))
+  const tools = served.flatMap(entry => entry.kind === 'tool' ? [entry.tool] : [])
+  findings.add(await programFindings(tools, { directory: dirname(file), searchPath }))
   return { entries: first === undefined ? served : [], findings: findings.all(), files, servers }
 }
 

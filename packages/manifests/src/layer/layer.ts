@@ -53,4 +53,6 @@ export interface ManifestText {
   /** Whether every fault is told, also where the first one decides. */
   everyFault: boolean
   schemas: Schemas
+  /** Where programs are looked for, as in the variable PATH; nothing is looked for when it is empty. */
+  searchPath: string
 }

@@ -48,11 +48,11 @@ async function readLayer (file: string, directory: string | undefined, { schemas
   if (Array.isArray(parsed.value) && (await recognizeDirectory(dirname(file)))?.format === 'skill') return await readSkillOf(file, { options: skills, schemas, everyFault })
   const { format } = parsed.syntax === 'yaml' ? yamlFormat(parsed.value) : recognizeValue(parsed.value)
   if (format === 'skill') return await readSkillOf(file, { options: skills, schemas, everyFault })
-  return await readers[format]({ file, schemas, everyFault, ...parsed })
+  return await readers[format]({ file, schemas, everyFault, searchPath: skills.path, ...parsed })
 }
 
 /** JSON first, whatever the name of the file: YAML takes a hundred times longer, and nearly all JSON is YAML. */
-async function parse (file: string, { text, utf8 }: ManifestFileText, yaml: YamlMemory): Promise<Omit<ManifestText, 'file' | 'schemas' | 'everyFault'>> {
+async function parse (file: string, { text, utf8 }: ManifestFileText, yaml: YamlMemory): Promise<Omit<ManifestText, 'file' | 'schemas' | 'everyFault' | 'searchPath'>> {
   const byteOrderMark = text.startsWith('\ufeff')
   const plain = byteOrderMark ? text.slice(1) : text
   try {

@@ -7,30 +7,17 @@ calls get arguments that can't succeed. It writes only to the files that its arg
 only when `links` is given.
 """
 import contextlib
-import ctypes
-import errno
 import fcntl
 import json
 import os
-import platform
 import socket
 import stat
 import sys
 
-LIBC = ctypes.CDLL(None, use_errno=True)
-CLONE_NEWUSER, CLONE_NEWNET, CLONE_NEWNS = 0x10000000, 0x40000000, 0x00020000
-# Numbers of system calls by machine; from 424 on they are the same everywhere.
-NUMBERS = {
-    "x86_64": {"ptrace": 101, "process_vm_readv": 310, "mount": 165, "umount2": 166, "chroot": 161, "setns": 308, "bpf": 321,
-               "perf_event_open": 298, "userfaultfd": 323, "keyctl": 250, "add_key": 248, "request_key": 249,
-               "name_to_handle_at": 303, "kexec_load": 246, "init_module": 175, "finit_module": 313, "clone": 56, "reboot": 169,
-               "unshare": 272, "syslog": 103},
-    "aarch64": {"ptrace": 117, "process_vm_readv": 270, "mount": 40, "umount2": 39, "chroot": 51, "setns": 268, "bpf": 280,
-                "perf_event_open": 241, "userfaultfd": 282, "keyctl": 219, "add_key": 217, "request_key": 218,
-                "name_to_handle_at": 264, "kexec_load": 104, "init_module": 105, "finit_module": 273, "clone": 220, "reboot": 142,
-                "unshare": 97, "syslog": 116},
-}.get(platform.machine(), {})
-REFUSALS = {errno.EPERM, errno.ENOSYS, errno.EACCES}
+if __package__:
+    from . import kernel
+else:
+    import kernel
 
 tried = 0
 reached = []
@@ -46,15 +33,6 @@ def attempt(what, action):
         return
     if result is not None and result is not False:
         reached.append(what)
-
-
-def call(name, *args):
-    """True unless the kernel refuses the system call as such; bad arguments are no refusal."""
-    number = NUMBERS.get(name, {"io_uring_setup": 425, "open_tree": 428, "fsopen": 430, "pidfd_getfd": 438}.get(name))
-    if number is None:
-        return None
-    result = LIBC.syscall(ctypes.c_long(number), *args)
-    return result >= 0 or ctypes.get_errno() not in REFUSALS
 
 
 def read(path):
@@ -131,25 +109,6 @@ def leased(path):
         return True
 
 
-def in_child(action):
-    """Runs the action in a child of its own, which it may ruin."""
-    pid = os.fork()
-    if pid == 0:
-        try:
-            os._exit(0 if action() else 1)
-        except BaseException:
-            os._exit(1)
-    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
-
-
-def cloned_user():
-    """The flags go with SIGCHLD; a child that comes to be ends at once."""
-    pid = LIBC.syscall(ctypes.c_long(NUMBERS["clone"]), ctypes.c_ulong(CLONE_NEWUSER | 17), 0, 0, 0, 0)
-    if pid == 0:
-        os._exit(0)
-    return pid > 0
-
-
 def foreign_environments(marker):
     own = {str(os.getpid()), "self", "thread-self"}
     for pid in set(os.listdir("/proc")) - own:
@@ -171,11 +130,6 @@ def stray_descriptors(own):
         os.close(listing)
 
 
-def status(field):
-    with open("/proc/self/status") as file:
-        return next(line.split(":")[1].strip() for line in file if line.startswith(field + ":"))
-
-
 def gives_rights():
     """Whether a file can be made that runs with the rights of its owner, whoever starts it."""
     for directory in (".", "/tmp"):
@@ -195,12 +149,6 @@ def gives_rights():
 def writes_to_input():
     """Whether the file that the arguments were read from can be written to; others have none."""
     return stat.S_ISREG(os.fstat(0).st_mode) and opened_for_writing("/proc/self/fd/0")
-
-
-def grows_input():
-    """Takes room on the disk that no limit of a file's size bounds (FALLOC_FL_KEEP_SIZE)."""
-    descriptor = os.open("/proc/self/fd/0", os.O_RDWR)
-    return LIBC.fallocate(descriptor, 1, ctypes.c_long(0), ctypes.c_long(4096)) == 0
 
 
 def changed(path):
@@ -250,23 +198,23 @@ def report(given):
     attempt("saw foreign processes", lambda: len([pid for pid in os.listdir("/proc") if pid.isdigit()]) > 3)
     attempt("signalled a foreign process", lambda: os.kill(os.getppid(), 0) is None if os.getppid() not in (0, 1) else None)
     attempt("inherited descriptors", lambda: stray_descriptors(given.get("descriptors", 0)))
-    attempt("has capabilities", lambda: int(status("CapEff"), 16) + int(status("CapBnd"), 16) + int(status("CapPrm"), 16) > 0)
-    attempt("may gain privileges", lambda: status("NoNewPrivs") != "1")
+    attempt("has capabilities", lambda: int(kernel.status("CapEff"), 16) + int(kernel.status("CapBnd"), 16) + int(kernel.status("CapPrm"), 16) > 0)
+    attempt("may gain privileges", lambda: kernel.status("NoNewPrivs") != "1")
     attempt("may dump core", lambda: __import__("resource").getrlimit(4)[1] != 0)
-    attempt("unshared a user namespace", lambda: in_child(lambda: call("unshare", CLONE_NEWUSER)))
-    attempt("unshared a network", lambda: in_child(lambda: call("unshare", CLONE_NEWNET)))
-    attempt("unshared mounts", lambda: in_child(lambda: call("unshare", CLONE_NEWNS)))
-    attempt("cloned into a user namespace", cloned_user)
-    attempt("entered a namespace", lambda: call("setns", 0, 0))
-    attempt("mounted", lambda: call("mount", b"none", b"/nonexistent", b"tmpfs", 0, 0))
-    attempt("unmounted", lambda: call("umount2", b"/nonexistent", 0))
+    attempt("unshared a user namespace", lambda: kernel.in_child(lambda: kernel.call("unshare", kernel.CLONE_NEWUSER)))
+    attempt("unshared a network", lambda: kernel.in_child(lambda: kernel.call("unshare", kernel.CLONE_NEWNET)))
+    attempt("unshared mounts", lambda: kernel.in_child(lambda: kernel.call("unshare", kernel.CLONE_NEWNS)))
+    attempt("cloned into a user namespace", kernel.cloned_user)
+    attempt("entered a namespace", lambda: kernel.call("setns", 0, 0))
+    attempt("mounted", lambda: kernel.call("mount", b"none", b"/nonexistent", b"tmpfs", 0, 0))
+    attempt("unmounted", lambda: kernel.call("umount2", b"/nonexistent", 0))
     for name in ("chroot", "bpf", "perf_event_open", "userfaultfd", "keyctl", "add_key", "request_key", "name_to_handle_at", "process_vm_readv",
                  "kexec_load", "init_module", "finit_module", "io_uring_setup", "open_tree", "fsopen", "pidfd_getfd", "reboot", "syslog"):
-        attempt(f"called {name}", lambda: call(name, 0, 0, 0, -1, 0, 0))
-    attempt("called ptrace", lambda: in_child(lambda: call("ptrace", 0, 0, 0, 0)))
+        attempt(f"called {name}", lambda: kernel.call(name, 0, 0, 0, -1, 0, 0))
+    attempt("called ptrace", lambda: kernel.in_child(lambda: kernel.call("ptrace", 0, 0, 0, 0)))
     attempt("gave a file the rights of its owner", gives_rights)
     attempt("wrote to its input", writes_to_input)
-    attempt("took disk by its input", grows_input)
+    attempt("took disk by its input", kernel.grows_input)
     attempt("left an attribute on its input", lambda: os.setxattr("/proc/self/fd/0", "user.left", b"1") is None)
     for path in ("/proc/self/fd/0", "/dev/full", "/dev/null", "/dev/random", "/dev/tty", "/dev/urandom", "/dev/zero"):
         attempt(f"changed {path}", lambda: changed(path))

@@ -1,10 +1,10 @@
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { goQuote } from '../../finding/go-quote.ts'
+import { installedProgram } from '../../program/installed.ts'
 import { isOtherThanPinned } from '../../program/pin.ts'
 import { createTrustCheck } from '../../program/trust.ts'
 import type { Remark } from './execution-check.ts'
-import { installedProgram } from './installed.ts'
 import type { SkillOptions } from './options.ts'
 import type { Execution } from './tools-file.ts'
 

@@ -10,7 +10,7 @@ export async function isInstalled (program: string, directory: string, path: str
   return false
 }
 
-/** Where a program is that can be run from here: by its name on `path`, or by its path, seen from the skill's directory. */
+/** Where a program is that can be run from here: by its name on `path`, or by its path, seen from `directory`. */
 export async function installedProgram (program: string, directory: string, path: string): Promise<string | undefined> {
   for (const file of candidates(program, directory, path)) {
     if (await isExecutable(file)) return file
