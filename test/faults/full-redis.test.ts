@@ -5,6 +5,7 @@ import t from 'tap'
 import type { Test } from 'tap'
 import { entries, programs } from '../e2e/tools.ts'
 import { cancel, reach, submit } from '../jobs/submission.ts'
+import { hasPython } from '../support/python.ts'
 import { chatterEntry, chatterFiles, chatterLines } from '../streams/tools.ts'
 import { waitFor } from '../support/condition.ts'
 import { startService, type Service } from '../support/service.ts'
@@ -87,4 +88,50 @@ void t.test('fault 28 a workflow goes on when Redis has room again: its steps ru
   await redis.config('SET', 'maxmemory', '0')
   t.match(await reach(service.client, id, 'succeeded', 'failed'), { status: 'succeeded', error: null })
   t.same(runsOf(service), new Map([['a', 1], ['b', 1], ['c', 1]]))
+})
+
+/** A serial tool that adds its `mark` to the file `runs`, as the tools of `stamp.ts` do. */
+const serial = {
+  'bundle/recorder.py': `import time
+from pathlib import Path
+from toolyard import Tool
+
+class Recorder(Tool):
+    def execute(self, mark):
+        time.sleep(0.3)
+        with Path("runs").open("a") as runs:
+            runs.write(f"{mark}\\n")
+        return mark
+`,
+  'bundle/manifest.json': JSON.stringify({
+    schema_version: '1.0',
+    metadata: { name: 'test', description: 'A bundle of a test' },
+    tools: [{ name: 'record', description: 'Records its runs', module: 'recorder', inputs: { mark: { type: 'string', required: true } }, runtime: { concurrency: 'serial' } }]
+  })
+}
+
+void t.test('fault 28 while Redis is full, calls of a serial tool run one after the other, jobs that wait for others run behind them, and a workflow that is taken waits for room', { skip: hasPython() ? false : 'python3 is not installed' }, async t => {
+  const workflows = { workflows: { one: { steps: [{ name: 'a', tool: 'once', arguments: { mark: 'step' } }] } } }
+  const service = await startService(t, {
+    files: { ...stampFiles, ...serial, 'workspace/workflows.yaml': JSON.stringify(workflows) },
+    tools: stampEntries,
+    manifests: ['bundle/manifest.json', 'tools.json'],
+    env: { WORKER_CONCURRENCY: '3' }
+  })
+  const { client } = service
+  const redis = connect(t, service)
+  t.match(await submit(client, { type: 'pylot.record', input: { mark: 'warm' } }).then(({ id }) => reach(client, id, 'succeeded', 'failed')), { status: 'succeeded' })
+  const first = await submit(client, { type: 'agentcli.once', input: { mark: 'first', sec: '2' } })
+  const behind = await submit(client, { type: 'agentcli.once', input: { mark: 'behind' }, depends_on: [first.id] })
+  const again = await submit(client, { type: 'agentcli.again', input: { mark: 'fails' }, delay_ms: 1_500 })
+  const marks = ['s1', 's2', 's3', 's4', 's5']
+  const serials = await Promise.all(marks.map(mark => submit(client, { type: 'pylot.record', queue: 'serial', input: { mark }, delay_ms: 1_200 })))
+  const workflow = await submit(client, { type: 'workflow.run', input: { workflow: 'one' }, delay_ms: 1_200 })
+  await waitFor('the first one runs', () => runsOf(service).has('first'))
+  await redis.config('SET', 'maxmemory', '1mb')
+  for (const { id } of [first, behind, again, ...serials]) t.match(await reach(client, id, 'succeeded', 'failed'), { status: 'succeeded', error: null })
+  t.not(runsOf(service).get('step'), 1, 'a step is a new job')
+  await redis.config('SET', 'maxmemory', '0')
+  t.match(await reach(client, workflow.id, 'succeeded', 'failed'), { status: 'succeeded', error: null })
+  t.same(runsOf(service), new Map(['warm', 'first', 'behind', 'fails', 'step', ...marks].map(mark => [mark, 1])))
 })

@@ -50,6 +50,18 @@ t.test('RC24 pages follow each other without gap or double while jobs arrive', a
   t.same(seen, early.reverse())
 })
 
+t.test('a page without a status reads no more records than it shows', async t => {
+  for (let index = 0; index < 40; index++) await submit(client, { type: echo, queue: 'many', tags: ['many'], delay_ms: 60_000 })
+  const readFor = async (query: string): Promise<number> => {
+    await redis.config('RESETSTAT')
+    await list(client, query)
+    return Number(/cmdstat_hexists:calls=(\d+)/.exec(await redis.info('commandstats'))?.[1] ?? 0)
+  }
+  t.ok(await readFor('?queue=many&limit=2') < 10)
+  t.ok(await readFor('?tag=many&limit=2') < 10)
+  t.equal((await list(client, '?tag=many&limit=200')).count, 40)
+})
+
 t.test('RC24 pages over several queues keep the order of creation', async t => {
   const made: string[] = []
   for (let index = 0; index < 9; index++) made.push((await submit(client, { type: echo, queue: `mix-${index % 3}`, tags: ['mixed'], delay_ms: 60_000 })).id)

@@ -18,7 +18,7 @@ export interface Backoff {
   steadyMs: number
 }
 
-export const defaultBackoff: Backoff = { firstMs: 500, maxMs: 10_000, steadyMs: 60_000 }
+export const defaultBackoff: Backoff = { firstMs: 100, maxMs: 10_000, steadyMs: 10_000 }
 
 export interface SupervisorOptions {
   backoff: Backoff

@@ -32,6 +32,11 @@ redis.call('HSET', KEYS[1], 'seen', ARGV[3])
 return redis.call('ZADD', KEYS[3], ARGV[4], ARGV[1])
 `
 
+/** A job that was not parked after all counts as started again. KEYS: job. */
+const unparkScript = `${goOnWhenFull('KEYS[1]')}
+return redis.call('HINCRBY', KEYS[1], 'ats', 1)
+`
+
 /** What jobs that belong together do to each other, as the worker of one queue sees it. */
 export class JobFlow {
   readonly #parts: FlowParts
@@ -76,7 +81,7 @@ export class JobFlow {
     const key = jobKey(this.#queue, id)
     await redis.eval(parkScript, 3, key, jobPartKey(this.#queue, id, 'lock'), alarmsKey(this.#queue), id, token, settled, until)
     if (!await job.moveToWaitingChildren(token)) {
-      await redis.hincrby(key, 'ats', 1)
+      await redis.eval(unparkScript, 1, key)
       return false
     }
     // One that has settled in between found nobody parked.

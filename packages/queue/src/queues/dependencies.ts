@@ -2,6 +2,7 @@ import type { CallError, JobData, JobDependency, JobState } from '@toolyard/cont
 import { isCancelled } from '../record/cancellation.ts'
 import type { Redis } from '../redis/connection.ts'
 import { dependentsKey, jobKey } from '../redis/names.ts'
+import { goOnWhenFull } from '../redis/when-full.ts'
 import { release, type FlowParts } from './release.ts'
 
 /*
@@ -33,6 +34,7 @@ const knownSec = 86_400
 /** Registers a waiting job with one that it depends on, unless that has ended. KEYS: job, its dependents. ARGV: who waits. */
 const registerScript = `
 if redis.call('EXISTS', KEYS[1]) == 0 or redis.call('HEXISTS', KEYS[1], 'finishedOn') == 1 then return 0 end
+${goOnWhenFull('KEYS[1]')}
 local added = redis.call('SADD', KEYS[2], ARGV[1])
 redis.call('EXPIRE', KEYS[2], ${knownSec})
 return added
@@ -40,6 +42,7 @@ return added
 /** Notes dependencies that have succeeded in the record of the waiting job. KEYS: job. ARGV: their ids. */
 const noteScript = `
 if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
+${goOnWhenFull('KEYS[1]')}
 for _, id in ipairs(ARGV) do redis.call('HSET', KEYS[1], 'met:' .. id, '1') end
 return #ARGV
 `

@@ -1,10 +1,13 @@
+import { goOnWhenFull } from '../redis/when-full.ts'
+
 /*
  * What the gate of serial tools does in Redis. KEYS, but for the last two: a tool's line and its gate. The line is a sorted
  * set of members `id|queue`, whose scores are 0, or 1 for jobs of a queue that is behind; the gate is a hash of who holds
- * the tool, with which token, and who was called when, by Redis' own clock.
+ * the tool, with which token, and who was called when, by Redis' own clock. All of them go on where Redis is full: jobs that were accepted run.
  */
 
 const shared = `
+${goOnWhenFull('KEYS[1]')}
 local line, gate = KEYS[1], KEYS[2]
 local function setQueue (queue, from, to)
   for _, member in ipairs(redis.call('ZRANGEBYSCORE', line, from, from)) do
@@ -68,7 +71,9 @@ if redis.call('HGET', gate, 'called') == ARGV[1] then redis.call('HDEL', gate, '
 return 1
 `
 /** Notes that a job has entered, where it is. KEYS: job. */
-export const noteScript = "return redis.call('EXISTS', KEYS[1]) == 1 and redis.call('HSET', KEYS[1], 'entered', '1') or 0"
+export const noteScript = `${goOnWhenFull('KEYS[1]')}
+return redis.call('EXISTS', KEYS[1]) == 1 and redis.call('HSET', KEYS[1], 'entered', '1') or 0
+`
 /** Whether an earlier job of the tool was taken and has not entered yet. KEYS: active. ARGV: stem of the jobs' keys, type, id. */
 export const comingScript = `
 for _, id in ipairs(redis.call('LRANGE', KEYS[1], 0, -1)) do

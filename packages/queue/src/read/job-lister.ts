@@ -50,17 +50,24 @@ export class JobLister {
    * @throws CursorError; RedisUnavailableError.
    */
   async list (query: JobListQuery, allowedQueues?: readonly string[]): Promise<JobPage> {
-    const { limit } = query
+    const { limit, status } = query
+    // Records are what takes time, and of the filters only the status needs them: no more are read than the page may need.
+    let atOnce = status === undefined ? Math.min(limit, chunkSize) : chunkSize
     let before = query.cursor === undefined ? undefined : positionOf(query.cursor, query)
     const queues = await this.#queues(query.queue, allowedQueues)
     const jobs: JobSummary[] = []
     for (let examined = 0; examined < maxExamined; examined += chunkSize) {
       const chunk = await this.#parts.queues.index.newest(queues, before, chunkSize)
       const candidates = chunk.filter(job => fits(job, query))
-      for (const job of await summarize(this.#parts, candidates)) {
-        if (query.status !== undefined && job.status !== query.status) continue
-        jobs.push(job)
-        if (jobs.length === limit) {
+      for (let at = 0; at < candidates.length;) {
+        const summaries = await summarize(this.#parts, candidates.slice(at, at + atOnce))
+        at += atOnce
+        // Many of them may be gone.
+        atOnce = Math.min(2 * atOnce, chunkSize)
+        for (const job of summaries) {
+          if (status !== undefined && job.status !== status) continue
+          jobs.push(job)
+          if (jobs.length < limit) continue
           const isLast = chunk.length < chunkSize && chunk.at(-1)?.id === job.id
           return await pageOf(jobs, isLast ? null : cursorAt(job.id, query))
         }

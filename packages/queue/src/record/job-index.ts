@@ -57,8 +57,9 @@ export class JobIndex {
   async newest (queues: readonly string[], before: string | undefined, count: number): Promise<IndexedJob[]> {
     const max = before === undefined ? '+' : `(${before}`
     const members = await whileAvailable(Promise.all(queues.map(queue => this.#redis.zrevrangebylex(createdKey(queue), max, '-', 'LIMIT', 0, count))))
-    const found = queues.flatMap((queue, index) => (members[index] ?? []).map(member => decode(queue, member)))
-    return found.sort((a, b) => a.id < b.id ? 1 : -1).slice(0, count)
+    // A member begins with the id. There may be as many for each queue, and decoding takes its time.
+    const found = queues.flatMap((queue, index) => (members[index] ?? []).map(member => ({ queue, member })))
+    return found.sort((a, b) => a.member < b.member ? 1 : -1).slice(0, count).map(({ queue, member }) => decode(queue, member))
   }
 
   /** Takes jobs out that were removed. */

@@ -2,6 +2,7 @@ import type { Redis } from '../redis/connection.ts'
 import { emptyQueuesKey, queueKey } from '../redis/names.ts'
 import { registeredMs, type QueueDirectory } from '../queues/queue-directory.ts'
 import { serverTime } from '../redis/server-clock.ts'
+import { goOnWhenFull } from '../redis/when-full.ts'
 
 /** How long a queue must have been without any job, also finished ones. Who added a job before has it registered anew by then. */
 const emptyMs = 2 * registeredMs
@@ -19,6 +20,10 @@ local function isEmpty ()
 end
 `
 const emptyScript = `${emptyCheck} return isEmpty() and 1 or 0`
+/** Notes since when a queue is empty. To forget it frees memory, so a full Redis takes it. KEYS: queues. ARGV: queue, time. */
+const noteScript = `${goOnWhenFull('KEYS[1]')}
+return redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
+`
 /** Removes what is left of an empty queue. KEYS: meta, lists, the rest. */
 const removeScript = `${emptyCheck}
 if not isEmpty() then return 0 end
@@ -45,7 +50,7 @@ export async function forgetEmptyQueues (
   for (const queue of queues) {
     const since = empty[queue]
     if (!await isEmpty(redis, queue)) await redis.hdel(emptyQueuesKey, queue)
-    else if (since === undefined) await redis.hset(emptyQueuesKey, queue, now)
+    else if (since === undefined) await redis.eval(noteScript, 1, emptyQueuesKey, queue, now)
     else if (now - Number(since) >= emptyMs) await directory.forget(queue)
   }
 }

@@ -11,7 +11,7 @@ const graceMs = 250
  */
 export async function terminateTree (root: TreeRoot, exited: Promise<unknown>): Promise<number[]> {
   // Who descends from whom is only known while the parents live.
-  const known = livingTree(root, [])
+  const known = await livingTree(root, [])
   signalGroup(root.pid, 'SIGTERM')
   await beforeGraceEnds(exited)
   return await killTree(root, known)

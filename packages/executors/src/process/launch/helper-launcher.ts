@@ -42,7 +42,7 @@ export function createHelperLauncher (place: HelperPlace, members: readonly stri
       } catch (error) {
         channel.abandon()
         // In a box it has ended with the helper; in the open it may have been started, and nobody else would end it.
-        if ((error as NodeJS.ErrnoException).code === 'HELPER_DIED') endHolders(Object.values(channel.paths))
+        if ((error as NodeJS.ErrnoException).code === 'HELPER_DIED') await endHolders(Object.values(channel.paths))
         throw error
       }
     },

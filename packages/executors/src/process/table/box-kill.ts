@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { readProcessesInTurns, type ProcessEntry } from './process-table.ts'
+import { readProcesses, type ProcessEntry } from './process-table.ts'
 import { signalGroup, signalProcess } from './signal.ts'
 import type { TreeRoot } from './tree.ts'
 
@@ -49,7 +49,7 @@ export async function killBox (root: TreeRoot): Promise<number[]> {
 }
 
 async function * membersOf (root: TreeRoot): AsyncGenerator<ProcessEntry> {
-  for await (const entry of readProcessesInTurns()) {
+  for await (const entry of readProcesses()) {
     if (entry.group === root.pid && !entry.zombie) yield entry
   }
 }

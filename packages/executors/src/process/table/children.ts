@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { readProcessTable } from './process-table.ts'
+import { processIds, readProcess } from './process-table.ts'
 
 /**
  * The pids of a process's children; of those that its first thread started, or that it adopted.
@@ -11,7 +11,7 @@ export function childrenOf (pid: number, proc = '/proc'): number[] {
     return readFileSync(`${proc}/${pid}/task/${pid}/children`, 'latin1').split(' ').filter(part => part !== '').map(Number)
   } catch {
     // A kernel without these lists, or no such process.
-    return [...readProcessTable().values()].filter(({ parent }) => parent === pid).map(entry => entry.pid)
+    return processIds().filter(id => readProcess(id)?.parent === pid)
   }
 }
 

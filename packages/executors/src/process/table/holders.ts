@@ -1,5 +1,5 @@
 import { readlinkSync } from 'node:fs'
-import { readProcessTable } from './process-table.ts'
+import { inTurns, processIds } from './process-table.ts'
 import { signalProcess } from './signal.ts'
 
 /** stdin, stdout and stderr. */
@@ -11,11 +11,11 @@ const removed = / \(deleted\)$/
  * Kills the processes whose stdin, stdout or stderr leads to one of these files, and those that they start meanwhile.
  * For processes that are known by nothing else; one that has closed all three isn't found.
  */
-export function endHolders (files: readonly string[]): void {
+export async function endHolders (files: readonly string[]): Promise<void> {
   const ended = new Set<number>()
   for (let found = -1; found !== ended.size;) {
     found = ended.size
-    for (const pid of readProcessTable().keys()) {
+    for await (const pid of inTurns(processIds())) {
       if (pid !== process.pid && !ended.has(pid) && holds(pid, files) && signalProcess(pid, 'SIGKILL')) ended.add(pid)
     }
   }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { readProcessTable, type ProcessEntry } from './process-table.ts'
+import { inTurns, readProcessTable, type ProcessEntry } from './process-table.ts'
 import { signalGroup, signalProcess } from './signal.ts'
 import { findTree, type TreeRoot } from './tree.ts'
 
@@ -22,21 +22,21 @@ export async function killTree (root: TreeRoot, known: Iterable<ProcessEntry>): 
   const seen = new Map([...known].map(entry => [entry.pid, entry]))
   const until = performance.now() + patienceMs
   for (;;) {
-    const living = freezeTree(root, seen)
+    const living = await freezeTree(root, seen)
     if (living.length === 0) return []
     if (performance.now() > until) return living.map(({ pid }) => pid)
-    for (const { pid } of living) signalProcess(pid, 'SIGKILL')
+    for await (const { pid } of inTurns(living)) signalProcess(pid, 'SIGKILL')
     await sleep(pauseMs)
   }
 }
 
-function freezeTree (root: TreeRoot, seen: Map<number, ProcessEntry>): ProcessEntry[] {
+async function freezeTree (root: TreeRoot, seen: Map<number, ProcessEntry>): Promise<ProcessEntry[]> {
   const frozen = new Set<number>()
   for (;;) {
-    const living = livingTree(root, seen.values())
+    const living = await livingTree(root, seen.values())
     const moving = living.filter(({ pid }) => !frozen.has(pid))
     if (moving.length === 0) return living
-    for (const entry of moving) {
+    for await (const entry of inTurns(moving)) {
       signalProcess(entry.pid, 'SIGSTOP')
       frozen.add(entry.pid)
       seen.set(entry.pid, entry)
@@ -45,6 +45,6 @@ function freezeTree (root: TreeRoot, seen: Map<number, ProcessEntry>): ProcessEn
 }
 
 /** The call's processes that are alive now. */
-export function livingTree (root: TreeRoot, known: Iterable<ProcessEntry>): ProcessEntry[] {
-  return [...findTree(readProcessTable(), root, known).values()].filter(({ zombie }) => !zombie)
+export async function livingTree (root: TreeRoot, known: Iterable<ProcessEntry>): Promise<ProcessEntry[]> {
+  return [...(await findTree(await readProcessTable(), root, known)).values()].filter(({ zombie }) => !zombie)
 }

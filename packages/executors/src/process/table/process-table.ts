@@ -14,27 +14,30 @@ export interface ProcessEntry {
 
 /** More than fifty numbers and a name can fill. */
 const statBytes = 2_048
-/** Processes that are read in one turn of the event loop, where that matters. */
+/** Processes that are looked at in one turn of the event loop. */
 const processesAtOnce = 128
 
-/** Every process that is visible now, by pid; empty where there is no /proc. */
-export function readProcessTable (): Map<number, ProcessEntry> {
-  const table = new Map<number, ProcessEntry>()
+/** Every process that is visible while it is read, some in each turn of the event loop: there may be thousands. */
+export async function * readProcesses (): AsyncGenerator<ProcessEntry> {
   const buffer = Buffer.allocUnsafe(statBytes)
-  for (const name of processNames()) {
-    const entry = readProcess(Number(name), buffer)
-    if (entry !== undefined) table.set(entry.pid, entry)
+  for await (const pid of inTurns(processIds())) {
+    const entry = readProcess(pid, buffer)
+    if (entry !== undefined) yield entry
   }
+}
+
+/** The same by pid; empty where there is no /proc. */
+export async function readProcessTable (): Promise<Map<number, ProcessEntry>> {
+  const table = new Map<number, ProcessEntry>()
+  for await (const entry of readProcesses()) table.set(entry.pid, entry)
   return table
 }
 
-/** Every process that is visible while it is read, some in each turn of the event loop: there may be thousands. */
-export async function * readProcessesInTurns (): AsyncGenerator<ProcessEntry> {
-  const buffer = Buffer.allocUnsafe(statBytes)
-  for (const [at, name] of processNames().entries()) {
+/** Hands out processes for work that takes some microseconds each, as many in each turn of the event loop as it bears. */
+export async function * inTurns<Process> (processes: readonly Process[]): AsyncGenerator<Process> {
+  for (const [at, process] of processes.entries()) {
     if (at % processesAtOnce === processesAtOnce - 1) await nextTurn()
-    const entry = readProcess(Number(name), buffer)
-    if (entry !== undefined) yield entry
+    yield process
   }
 }
 
@@ -47,9 +50,10 @@ export function readProcess (pid: number, buffer = Buffer.allocUnsafe(statBytes)
   }
 }
 
-function processNames (): string[] {
+/** The pids of all processes that are visible now; none where there is no /proc. */
+export function processIds (): number[] {
   try {
-    return readdirSync('/proc').filter(name => name >= '0' && name < ':')
+    return readdirSync('/proc').filter(name => name >= '0' && name < ':').map(Number)
   } catch {
     return []
   }

@@ -1,5 +1,6 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { readMark } from './mark.ts'
+import { inTurns, processIds } from './process-table.ts'
 import type { TreeRoot } from './tree.ts'
 
 /** In a longer time, process ids may have been given out all around. */
@@ -10,16 +11,14 @@ const trustedMs = 1_000
  * process: ids are given out in order, so only those after the call's own can be its descendants, and all of these bear
  * its mark. True when it can't be told, false where there is no /proc.
  */
-export function mayHaveSurvivors (root: TreeRoot, ms: number): boolean {
+export async function mayHaveSurvivors (root: TreeRoot, ms: number): Promise<boolean> {
   if (root.started === undefined) return false
   if (root.mark === undefined || ms > trustedMs) return true
   const last = lastPid()
   const wrapped = last < root.pid
-  return processIds().some(pid => (pid > root.pid || (wrapped && pid <= last)) && readMark(pid) === root.mark)
-}
-
-function processIds (): number[] {
-  return readdirSync('/proc').map(Number).filter(pid => !Number.isNaN(pid))
+  const younger = processIds().filter(pid => pid > root.pid || (wrapped && pid <= last))
+  for await (const pid of inTurns(younger)) if (readMark(pid) === root.mark) return true
+  return false
 }
 
 /** The id that was given out last, the fifth field of proc_loadavg(5); NaN where that is hidden. */

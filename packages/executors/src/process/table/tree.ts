@@ -1,5 +1,5 @@
 import { readMark, type Mark } from './mark.ts'
-import type { ProcessEntry } from './process-table.ts'
+import { inTurns, type ProcessEntry } from './process-table.ts'
 
 /** What is known of a call's processes from their start on. */
 export interface TreeRoot {
@@ -15,25 +15,40 @@ export interface TreeRoot {
  * with the call's mark, and whatever descends from any of these or shares a session or group with them. Every session
  * and group of a call was made inside it, so nobody else's process can be in one.
  */
-export function findTree (table: Map<number, ProcessEntry>, root: TreeRoot, known: Iterable<ProcessEntry>): Map<number, ProcessEntry> {
+export async function findTree (table: Map<number, ProcessEntry>, root: TreeRoot, known: Iterable<ProcessEntry>): Promise<Map<number, ProcessEntry>> {
+  const roommates = byNumbers(table, ({ session, group }) => [session, group])
+  const children = byNumbers(table, ({ parent }) => [parent])
   const tree = new Map<number, ProcessEntry>()
-  const rooms = new Set([root.pid])
-  const add = (entry: ProcessEntry): void => {
-    tree.set(entry.pid, entry)
-    rooms.add(entry.session).add(entry.group)
-  }
-  for (const { pid, started } of known) {
+  const rooms = new Set<number>()
+  const found = [...known].flatMap(({ pid, started }) => {
     const entry = table.get(pid)
-    if (entry?.started === started) add(entry)
-  }
-  for (const entry of findOrphans(table, root)) add(entry)
-  for (let size = -1; size !== tree.size;) {
-    size = tree.size
-    for (const entry of table.values()) {
-      if (!tree.has(entry.pid) && (tree.has(entry.parent) || rooms.has(entry.session) || rooms.has(entry.group))) add(entry)
+    return entry?.started === started ? [entry] : []
+  })
+  found.push(...await findOrphans(table, root), ...roommates.get(root.pid) ?? [])
+  // Each process and each room once: the order in the table may be the worst one, and a chain of thousands is one call's.
+  for (const entry of found) {
+    if (tree.has(entry.pid)) continue
+    tree.set(entry.pid, entry)
+    for (const child of children.get(entry.pid) ?? []) found.push(child)
+    for (const room of [entry.session, entry.group]) {
+      if (rooms.has(room)) continue
+      rooms.add(room)
+      for (const mate of roommates.get(room) ?? []) found.push(mate)
     }
   }
   return tree
+}
+
+function byNumbers (table: Map<number, ProcessEntry>, numbersOf: (entry: ProcessEntry) => number[]): Map<number, ProcessEntry[]> {
+  const lists = new Map<number, ProcessEntry[]>()
+  for (const entry of table.values()) {
+    for (const number of new Set(numbersOf(entry))) {
+      const list = lists.get(number)
+      if (list === undefined) lists.set(number, [entry])
+      else list.push(entry)
+    }
+  }
+  return lists
 }
 
 /**
@@ -41,13 +56,16 @@ export function findTree (table: Map<number, ProcessEntry>, root: TreeRoot, know
  * the first process of a container). The other conditions keep a process of another worker, which may have the same
  * mark, out of it: its parent lives, and it or its session is older.
  */
-function findOrphans (table: Map<number, ProcessEntry>, root: TreeRoot): ProcessEntry[] {
+async function findOrphans (table: Map<number, ProcessEntry>, root: TreeRoot): Promise<ProcessEntry[]> {
   const { started, mark } = root
   if (mark === undefined || started === undefined) return []
   const ancestors = ancestorsOf(process.pid, table)
   const session = table.get(process.pid)?.session
-  return [...table.values()].filter(entry => ancestors.has(entry.parent) && !ancestors.has(entry.pid) &&
-    entry.started >= started && entry.session !== session && readMark(entry.pid) === mark)
+  const strays = [...table.values()].filter(entry => ancestors.has(entry.parent) && !ancestors.has(entry.pid) &&
+    entry.started >= started && entry.session !== session)
+  const orphans: ProcessEntry[] = []
+  for await (const entry of inTurns(strays)) if (readMark(entry.pid) === mark) orphans.push(entry)
+  return orphans
 }
 
 /** A process, its parent, and so on up to the first one. */

@@ -94,7 +94,7 @@ async function cleanUp (
   if (ending.kind === 'lost') return await tree.kill()
   const ended = Promise.race([closed, deadline.interrupted.then(() => false)])
   const closedByItself = await drainPipes(ended, () => reply.receivedBytes() + printedBytes())
-  return closedByItself && !tree.mayOutlive(ms) ? [] : await tree.kill()
+  return closedByItself && !await tree.mayOutlive(ms) ? [] : await tree.kill()
 }
 
 function closing (socket: Socket): Promise<void> {

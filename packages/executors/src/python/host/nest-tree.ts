@@ -71,7 +71,7 @@ export function nestTree (parent: NestParent, pid: number, ended: Promise<ForkEn
       const first = find()
       if (first !== undefined) await move(first)
     },
-    mayOutlive: () => false
+    mayOutlive: () => Promise.resolve(false)
   }
 }
 

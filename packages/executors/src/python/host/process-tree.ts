@@ -11,7 +11,7 @@ export interface ProcessTree {
   /** Fulfilled when nothing is left (promise 3), with the pids of processes that can't be killed. */
   kill (): Promise<number[]>
   /** Whether something may be left when the first process, which ran for `ms`, has ended. */
-  mayOutlive (ms: number): boolean
+  mayOutlive (ms: number): Promise<boolean>
   /** Has all of it moved that there is before the first message; what is forked later is where its parent is. */
   enter (move: (pid: number) => Promise<void>): Promise<void>
 }
@@ -22,6 +22,6 @@ export function openTree (root: TreeRoot): ProcessTree {
     terminate: ended => terminateTree(root, ended),
     kill: () => killTree(root, []),
     enter: async move => { await move(root.pid) },
-    mayOutlive: ms => signalGroup(root.pid, 0) || mayHaveSurvivors(root, ms)
+    mayOutlive: async ms => signalGroup(root.pid, 0) || await mayHaveSurvivors(root, ms)
   }
 }

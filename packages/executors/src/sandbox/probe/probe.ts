@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { createLauncher } from '../../process/launch/launcher.ts'
 import { createMarks } from '../../process/table/mark.ts'
 import { createPins } from '../../process/plan/pins.ts'
-import { readProcessTable } from '../../process/table/process-table.ts'
+import { processIds } from '../../process/table/process-table.ts'
 import { runProcess, type ProcessEnd } from '../../process/run-process.ts'
 import { parseJson } from '../../run/json.ts'
 import { createBox } from '../box.ts'
@@ -55,7 +55,7 @@ function findingsOf ({ ending, stdout }: ProcessEnd, lines: readonly string[], l
 }
 
 function isRunning (sleepSeconds: string): boolean {
-  return [...readProcessTable().keys()].some(pid => {
+  return processIds().some(pid => {
     try {
       return readFileSync(`/proc/${pid}/cmdline`, 'latin1').includes(sleepSeconds)
     } catch {
