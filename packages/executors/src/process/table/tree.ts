@@ -15,7 +15,9 @@ export interface TreeRoot {
  * with the call's mark, and whatever descends from any of these or shares a session or group with them. Every session
  * and group of a call was made inside it, so nobody else's process can be in one.
  */
-export async function findTree (table: Map<number, ProcessEntry>, root: TreeRoot, known: Iterable<ProcessEntry>): Promise<Map<number, ProcessEntry>> {
+export async function findTree (
+  table: Map<number, ProcessEntry>, root: TreeRoot, known: Iterable<ProcessEntry>
+): Promise<Map<number, ProcessEntry>> {
   const roommates = byNumbers(table, ({ session, group }) => [session, group])
   const children = byNumbers(table, ({ parent }) => [parent])
   const tree = new Map<number, ProcessEntry>()
