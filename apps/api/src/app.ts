@@ -11,6 +11,7 @@ import { BatchInvoker } from './invocation/batch-invoker.ts'
 import { JobAdmission } from './invocation/job-admission.ts'
 import { JobSubmitter } from './invocation/job-submitter.ts'
 import { ToolInvoker } from './invocation/tool-invoker.ts'
+import { listRoutes } from './openapi/route-list.ts'
 import type { EventLoopWatch } from './plugins/event-loop-watch.ts'
 import type { JobTypes } from './catalog/job-types.ts'
 import { mcpRoutes } from './mcp/routes.ts'
@@ -32,6 +33,7 @@ import { jobStreamRoutes } from './routes/job-stream.ts'
 import { jobTypeRoutes } from './routes/job-types.ts'
 import { jobRoutes } from './routes/jobs.ts'
 import { metricsRoute } from './routes/metrics.ts'
+import { openApiRoutes } from './routes/openapi.ts'
 import { sseTokenRoutes } from './routes/sse-token.ts'
 import { toolRoutes } from './routes/tools.ts'
 import { EventStreams } from './streams/event-streams.ts'
@@ -119,6 +121,7 @@ export function buildApp (deps: ApiDeps, options: ApiOptions): App {
     clientErrorHandler: clientErrors.answer,
     frameworkErrors: (error, request, reply) => { sendError(error, request, reply) }
   }).withTypeProvider<TypeBoxTypeProvider>()
+  const routes = listRoutes(app)
   clientErrors.watch(app)
   takeTurns(app.server)
 
@@ -151,6 +154,10 @@ export function buildApp (deps: ApiDeps, options: ApiOptions): App {
       await own.register(metricsRoute, { metrics })
     })
   }
+  void app.register(async own => {
+    await own.register(auth, { keys: options.keys, disabled: options.authDisabled, tickets: office })
+    await own.register(openApiRoutes, { catalog: deps.catalog, routes, authDisabled: options.authDisabled, basePath: options.basePath })
+  })
   const { dashboard } = options
   if (dashboard !== undefined) {
     void app.register(dashboardRoutes, {

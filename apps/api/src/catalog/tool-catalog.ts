@@ -14,7 +14,8 @@ export interface Published {
 /** What one version of the registry publishes to keys with certain permissions. */
 export interface Publication {
   /** The tools in the shape of a provider's API; with `strict` in the form of strict mode where their schemas allow it. */
-  tools: (format: MessageFormat, strict: boolean) => Published
+  specs: (format: MessageFormat, strict: boolean) => Published
+  tools: readonly Tool[]
   skills: SkillList
   /** The tools themselves, in the order in which they are listed. */
   visible: readonly Tool[]
@@ -88,7 +89,8 @@ function publish (registry: Registry, tools: readonly Tool[], contextMode: Skill
     count: tools.length,
     visible: tools,
     names: tools.map(({ name }) => name),
-    tools: (format, strict) => {
+    tools,
+    specs: (format, strict) => {
       const key = `${format} ${strict}`
       const known = bodies.get(key) ?? published(tools.map(tool => providerTool(tool, format, strict)))
       bodies.set(key, known)

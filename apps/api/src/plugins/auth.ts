@@ -9,7 +9,7 @@ import type { TicketOffice } from '../access/ticket-office.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Set on every route under /v1. */
+    /** Set on every route under /v1; null also where no key came, and none is needed. */
     principal: Principal | null
   }
   interface FastifyContextConfig {
@@ -17,6 +17,8 @@ declare module 'fastify' {
     role?: Role
     /** The route is an event stream of the job `:id`: a stream ticket opens it as well as a key. */
     streamTicket?: boolean
+    /** The route is for those without a key, too; a key that comes all the same must be a known one. */
+    keyOptional?: boolean
   }
 }
 
@@ -38,11 +40,12 @@ export const auth = fp<AuthOptions>(async (app: FastifyInstance, options) => {
       request.principal = nobody
       return
     }
+    const { role, streamTicket, keyOptional } = request.routeOptions.config
+    const key = keyOf(request)
+    if (key === undefined && keyOptional === true) return
     if (options.keys.length === 0) {
       throw new HttpError('AUTH_NOT_CONFIGURED', 'API auth is not configured. Set API_KEY/API_KEYS_JSON or enable API_AUTH_DISABLED=1 for local development.')
     }
-    const { role, streamTicket } = request.routeOptions.config
-    const key = keyOf(request)
     const principal = key !== undefined
       ? findPrincipal(key)
       : streamTicket === true ? await options.tickets.principalOf(request) : undefined

@@ -9,6 +9,7 @@ import type { BatchInvoker } from '../invocation/batch-invoker.ts'
 import { readBatch } from '../invocation/batch-reader.ts'
 import { withMessages } from '../invocation/message-answers.ts'
 import { abandoned } from '../plugins/abandoned.ts'
+import { namesTag } from '../plugins/entity-tag.ts'
 import type { App } from '../plugins/typed-app.ts'
 import { retryAfterSec } from '../plugins/errors.ts'
 import { prefersEvents, streamBatch } from '../streams/batch-stream.ts'
@@ -27,7 +28,7 @@ export interface AgentToolRoutesOptions {
 export async function agentToolRoutes (app: App, { catalog, invoker, streams, ending }: AgentToolRoutesOptions): Promise<void> {
   app.get('/agent-tools', { schema: { querystring: ToolListQuery, response: { 200: Type.Union([ToolList, ResponsesToolList, AnthropicToolList]), '4xx': ErrorBody } } }, async (request, reply) => {
     const { format = 'chat', strict } = request.query
-    const { body, etag } = catalog.publication(principalOf(request).permissions).tools(format, strict === 'true')
+    const { body, etag } = catalog.publication(principalOf(request).permissions).specs(format, strict === 'true')
     void reply.header('etag', etag).header('cache-control', 'private, no-cache')
     if (namesTag(request.headers['if-none-match'], etag)) return await reply.code(304).serializer(asIs).send('' as never)
     return await reply.header('content-type', 'application/json; charset=utf-8').serializer(asIs).send(body as never)
@@ -66,8 +67,4 @@ export async function agentToolRoutes (app: App, { catalog, invoker, streams, en
 
 function asIs (payload: unknown): string {
   return payload as string
-}
-
-function namesTag (header: string | undefined, etag: string): boolean {
-  return header?.split(',').some(tag => tag.trim().replace(/^W\//, '') === etag || tag.trim() === '*') ?? false
 }

@@ -1,0 +1,60 @@
+const jobId = '019c1f60-1111-7abc-8def-0123456789ab'
+const at = '2026-01-01T00:00:00.000Z'
+const parts = {
+  id: jobId,
+  type: 'agentcli.get_time',
+  tool: 'get_time',
+  queue: 'default',
+  priority: 5,
+  timeout_sec: 30,
+  max_attempts: 1,
+  callback_url: null,
+  tags: ['agent-tool'],
+  created_at: at,
+  updated_at: at
+}
+const run = { attempts: 1, error: null }
+const input = { timezone: 'Europe/Vienna' }
+const spec = { type: 'object', properties: { timezone: { type: 'string' } } }
+
+/** Values that the document shows. A test holds them against their schemas. */
+export const examples = {
+  toolList: {
+    ok: true,
+    tools: [{ type: 'function', function: { name: 'get_time', description: 'Tells the time.', parameters: spec } }],
+    count: 1
+  },
+  pending: { ok: true, pending: true, job_id: jobId },
+  skills: { ok: true, skills: [{ name: 'notes', description: 'Keeps notes.', tools: ['notes_add'] }], count: 1, prompt: '# Skills' },
+  batch: { calls: [{ call_id: 'call_1', name: 'get_time', arguments: input }], wait_ms: 5_000 },
+  batchAnswer: {
+    ok: true,
+    results: [{ call_id: 'call_1', name: 'get_time', ok: true, output: { time: '01:00' }, job_id: jobId }],
+    tool_messages: [{ role: 'tool', tool_call_id: 'call_1', name: 'get_time', content: '{"time":"01:00"}' }],
+    mode: 'sync'
+  },
+  submission: { type: 'agentcli.get_time', input, priority: 7 },
+  job: { ...parts, ...run, status: 'succeeded', input, result: { time: '01:00' }, sandbox: { level: 'full', missing: [] } },
+  queuedJob: { ...parts, ...run, attempts: 0, status: 'queued', input, result: null, sandbox: null },
+  cancelledJob: {
+    ...parts,
+    ...run,
+    status: 'cancelled',
+    input,
+    result: null,
+    sandbox: null,
+    error: { code: 'JOB_CANCELLED', message: 'The job was cancelled', at }
+  },
+  jobSummary: { ...parts, ...run, status: 'succeeded' },
+  logEntry: { id: '1767225600000-0', ts: at, level: 'info', message: 'reading', meta: null },
+  jobType: {
+    name: 'agentcli.get_time',
+    enabled: true,
+    handler: 'builtin:manifest.agentcli',
+    default_timeout_sec: 30,
+    default_max_attempts: 1
+  },
+  whoAmI: { ok: true, auth: { name: 'default', role: 'admin', sse: true, can_write: true, queue_allowlist: null } },
+  ticket: { ok: true, token: 'TICKET', token_param: 'stream_token', ttl_sec: 60, expires_at: at, job_id: null },
+  requestId: '019c1f60-2222-4abc-8def-0123456789ab'
+} as const

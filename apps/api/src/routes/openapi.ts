@@ -1,0 +1,52 @@
+import { HttpError } from '@toolyard/contract'
+import type { FastifyRequest } from 'fastify'
+import { unauthorizedText } from '../access/request-key.ts'
+import type { ToolCatalog } from '../catalog/tool-catalog.ts'
+import { OpenApiDocuments } from '../openapi/document.ts'
+import type { ListedRoute } from '../openapi/route-list.ts'
+import { namesTag } from '../plugins/entity-tag.ts'
+import type { App } from '../plugins/typed-app.ts'
+
+export interface OpenApiRouteOptions {
+  catalog: ToolCatalog
+  routes: readonly ListedRoute[]
+  authDisabled: boolean
+  /** Path before those of this service, as callers see it. */
+  basePath: string
+}
+
+/** The service as a document of OpenAPI: the fixed routes for everybody, and the tools for the keys that see them. */
+export async function openApiRoutes (app: App, { catalog, routes, authDisabled, basePath }: OpenApiRouteOptions): Promise<void> {
+  const documents = new OpenApiDocuments(routes, authDisabled)
+
+  app.get('/openapi.json', { config: { keyOptional: true } }, async (request, reply) => {
+    const toolsOnly = readQuery(request.query as Record<string, unknown>)
+    const { principal } = request
+    if (principal === null && toolsOnly) {
+      void reply.header('www-authenticate', 'Bearer')
+      throw new HttpError('UNAUTHORIZED', unauthorizedText)
+    }
+    const tools = principal === null ? noTools : catalog.publication(principal.permissions).tools
+    const { body, etag } = await documents.write({ tools, toolsOnly, server: serverOf(request, basePath) })
+    void reply.headers({ etag, 'cache-control': 'private, no-cache', vary: 'x-api-key, authorization' })
+    if (namesTag(request.headers['if-none-match'], etag)) return await reply.code(304).send()
+    return await reply.header('content-type', 'application/json; charset=utf-8').send(body)
+  })
+}
+
+/** One list, so that its document is made once. */
+const noTools = [] as const
+
+/** @throws HttpError `VALIDATION_ERROR` */
+function readQuery (query: Readonly<Record<string, unknown>>): boolean {
+  const unknown = Object.keys(query).find(name => name !== 'tools')
+  if (unknown !== undefined) throw new HttpError('VALIDATION_ERROR', `'${unknown.slice(0, 80)}' is not a known parameter (known: 'tools')`)
+  if (query['tools'] !== undefined && query['tools'] !== 'only') throw new HttpError('VALIDATION_ERROR', "'tools' must be 'only'")
+  return query['tools'] === 'only'
+}
+
+/** Importers that read the document from a file need a whole address. A `Host` that can't be one leaves the path. */
+function serverOf ({ protocol, host }: FastifyRequest, basePath: string): string {
+  const address = `${protocol}://${host}${basePath}`
+  return /^[\w.:[\]-]+$/.test(host) && URL.canParse(address) ? address : basePath || '/'
+}

@@ -1,0 +1,231 @@
+import type { ToolList } from '@toolyard/contract'
+import { createConfig, lintFromString } from '@redocly/openapi-core'
+import { Validator } from '@seriousme/openapi-schema-validator'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { entries, programs } from '../e2e/tools.ts'
+import { waitFor } from '../support/condition.ts'
+import { injectService } from '../support/injected.ts'
+import { hasPython } from '../support/python.ts'
+import { testKeys } from '../support/service.ts'
+import type { OpenApiDocument } from '../support/openapi.ts'
+
+const manifest = {
+  schema_version: '1.0',
+  metadata: { name: 'test', description: 'A bundle of a test' },
+  tools: [{ name: 'sizes', description: 'Measures.', module: 'mods.sizes', strict_outputs: true, outputs: { bytes: { type: 'integer' } } }]
+}
+const { client, app, dir } = await injectService(t, {
+  workers: 0,
+  files: {
+    ...programs,
+    'bundle/mods/sizes.py': 'from toolyard import Tool\n\nclass Sizes(Tool):\n    def execute(self):\n        return {"bytes": 1}\n',
+    'bundle/manifest.json': JSON.stringify(manifest)
+  },
+  tools: [
+    ...entries,
+    { name: 'fetcher', description: 'Fetches', schema: { type: 'object' }, command: ['./tools/bin/echo'], permissions: ['network'] }
+  ],
+  manifests: ['tools.json', 'bundle/manifest.json'],
+  env: {
+    TOOL_DEFAULT_PERMISSIONS: 'read_repo',
+    API_KEYS_JSON: JSON.stringify([
+      { name: 'admin', key: testKeys.admin, role: 'admin' },
+      { name: 'reader', key: testKeys.read, role: 'read', permissions: ['read_repo'] }
+    ])
+  }
+})
+
+async function read (path = '/openapi.json', options: Parameters<typeof client.request>[1] = {}): Promise<OpenApiDocument> {
+  const { status, body, text } = await client.request<OpenApiDocument>(path, options)
+  if (status !== 200) throw new Error(`${path} answered ${status}: ${text}`)
+  return body
+}
+
+const toolPaths = (document: OpenApiDocument): string[] => Object.keys(document.paths).filter(path => /^\/v1\/tools\/\w/.test(path))
+
+t.test('without a key the document has the fixed routes and no tool', async t => {
+  const document = await read('/openapi.json', { key: null })
+  t.same(toolPaths(document), [])
+  t.same(Object.keys(document.paths).sort(), [
+    '/health', '/metrics', '/openapi.json', '/ready', '/v1/agent-tools', '/v1/agent-tools/invoke-batch',
+    '/v1/auth/sse-token', '/v1/auth/whoami', '/v1/job-types', '/v1/job-types/{name}',
+    '/v1/jobs', '/v1/jobs/{id}', '/v1/jobs/{id}/cancel', '/v1/jobs/{id}/logs', '/v1/jobs/{id}/stream', '/v1/skills', '/v1/tools/{name}'
+  ])
+  t.notMatch(JSON.stringify(document), /echo_strict/)
+})
+
+t.test('every route is in the document, or is known to be left out of it', async t => {
+  const { paths } = await read()
+  const routes = routesOf(app.printRoutes({ commonPrefix: false })).filter(({ url }) => !/^\/(?:dashboard|docs)(?:\/|$)|^\*$/.test(url))
+  for (const { method, url } of routes) t.hasProp(paths[url.replaceAll(/:(\w+)/g, '{$1}')] ?? {}, method.toLowerCase(), `${method} ${url}`)
+  t.ok(routes.length > 15)
+})
+
+/** The routes of the tree that Fastify prints. */
+function routesOf (tree: string): Array<{ method: string, url: string }> {
+  const levels: string[] = []
+  return tree.split('\n').flatMap(line => {
+    const [, indent = '', part = '', methods = ''] = /^((?:[│ ] {3})*(?:[├└]── ))(\S+)(?: \(([A-Z, ]+)\))?$/.exec(line) ?? []
+    if (part === '') return []
+    levels.splice(indent.length / 4 - 1, levels.length, part)
+    return methods.split(', ').filter(method => !['', 'HEAD'].includes(method)).map(method => ({
+      method,
+      url: levels.join('').replaceAll('//', '/')
+    }))
+  })
+}
+
+t.test('with a key it has an operation for each tool that the key may see', async t => {
+  const names = async (key: string): Promise<string[]> => {
+    const { body } = await client.request<ToolList>('/v1/agent-tools', { key })
+    return body.tools.map(({ function: { name } }) => `/v1/tools/${name}`)
+  }
+  for (const key of [testKeys.admin, testKeys.read]) t.same(toolPaths(await read('/openapi.json', { key })), await names(key))
+  const reader = await read('/openapi.json', { key: testKeys.read })
+  t.notOk(reader.paths['/v1/tools/fetcher'], 'a tool whose permissions the key lacks')
+  const admin = await read('/openapi.json', { key: null, headers: { authorization: `Bearer ${testKeys.admin}` } })
+  t.ok(admin.paths['/v1/tools/fetcher'], 'the key may come as bearer')
+  t.notOk(admin.paths['/v1/tools/off'], 'a disabled tool')
+  const post = admin.paths['/v1/tools/echo_strict']?.['post']
+  t.match(post, { operationId: 'echo_strict', requestBody: { required: true } })
+  t.same(Object.keys(post?.responses ?? {}), ['200', '202', '400', '401', '403', '404', '409', '413', '415', '422', '429', '500', '503'])
+  t.same(admin.components.schemas['echo_strict.arguments'], entries.find(({ name }) => name === 'echo_strict')?.schema)
+})
+
+t.test('the output of a tool whose manifest holds it to a schema has that schema', { skip: !hasPython() && 'no Python here' }, async t => {
+  const { paths, components } = await read()
+  t.match(
+    paths['/v1/tools/sizes'],
+    { post: { responses: { 200: { content: { 'application/json': { schema: { $ref: '#/components/schemas/sizes.output' } } } } } } }
+  )
+  t.same(components.schemas['sizes.output'], { type: 'object', properties: { bytes: { type: 'integer' } }, required: ['bytes'] })
+})
+
+t.test('?tools=only has the tools alone, with the address that the caller sees', async t => {
+  const document = await read('/openapi.json?tools=only')
+  t.same(Object.keys(document.paths), toolPaths(await read()))
+  t.same(document.servers, [{ url: 'http://localhost:80' }])
+  const elsewhere = await read('/openapi.json?tools=only', { headers: { host: 'tools.example.test' } })
+  t.same(elsewhere.servers, [{ url: 'http://tools.example.test' }])
+  for (const host of ['"', 'a b', 'a/b', 'x@y', '[', 'a?b']) {
+    t.same(
+      (await read('/openapi.json', { headers: { host } })).servers,
+      [{ url: '/' }],
+    `a host that is none: ${host}`
+    )
+  }
+})
+
+t.test('a query or a key that is none is refused', async t => {
+  for (const [query, message] of [
+    ['?tools=all', "'tools' must be 'only'"], ['?tools=', "'tools' must be 'only'"], ['?tools=only&tools=only', "'tools' must be 'only'"],
+    ['?tool=only', "'tool' is not a known parameter (known: 'tools')"], [
+      '?__proto__=1',
+      "'__proto__' is not a known parameter (known: 'tools')"
+    ]
+  ]) t.match(await client.request(`/openapi.json${query}`), { status: 400, body: { error: { code: 'VALIDATION_ERROR', message } } })
+  for (const path of ['/openapi.json', '/openapi.json?tools=only']) {
+    t.match(await client.request(path, { key: 'wrong' }), { status: 401, body: { error: { code: 'UNAUTHORIZED' } } })
+    t.match(await client.request(path, { key: null, headers: { authorization: 'Bearer wrong' } }), { status: 401 })
+  }
+  const keyless = await client.request('/openapi.json?tools=only', { key: null })
+  t.match(keyless, { status: 401, body: { error: { code: 'UNAUTHORIZED' } } }, 'tools are shown to keys')
+  t.equal(keyless.headers.get('www-authenticate'), 'Bearer')
+  t.equal((await client.request('/openapi.json', { method: 'POST', body: {} })).status, 404)
+})
+
+t.test('a document that is still the same is a 304, and one of another registry is not', async t => {
+  const first = await client.request('/openapi.json')
+  const etag = first.headers.get('etag') ?? ''
+  const again = async (): Promise<number> => (await client.request(
+    '/openapi.json',
+    { headers: { 'if-none-match': `"other", W/${etag}` } }
+  )).status
+  t.match(etag, /^"[\w-]+"$/)
+  t.equal(await again(), 304)
+  t.equal(first.headers.get('cache-control'), 'private, no-cache')
+  t.equal(
+    (await client.request('/openapi.json', { key: testKeys.read, headers: { 'if-none-match': etag } })).status,
+    200,
+    'another key sees other tools'
+  )
+  await client.request('/v1/job-types/agentcli.echo', { method: 'PATCH', body: { enabled: false } })
+  await waitFor('the tool is gone', async () => (await read()).paths['/v1/tools/echo'] === undefined)
+  t.equal(await again(), 200)
+  await client.request('/v1/job-types/agentcli.echo', { method: 'PATCH', body: { enabled: true } })
+  await waitFor('the tool is back', async () => await again() === 304)
+  await writeFile(
+    join(dir, 'tools.json'),
+    JSON.stringify({
+      tools: [
+        ...entries,
+        {
+          name: 'later',
+          schema: { type: 'object', properties: { a: { $ref: '#/definitions/a' } }, definitions: { a: { type: 'string' } } },
+          command: ['./tools/bin/echo']
+        }
+      ]
+    })
+  )
+  await waitFor('a tool that came later is there', async () => (await read()).paths['/v1/tools/later'] !== undefined)
+  t.match(
+    await read(),
+    {
+      components: {
+        schemas: {
+          'later.arguments': { properties: { a: { $ref: '#/components/schemas/later.arguments.a' } } },
+          'later.arguments.a': { type: 'string' }
+        }
+      }
+    }
+  )
+})
+
+async function findsNothingWrong (t: Test, document: OpenApiDocument): Promise<void> {
+  const { valid, errors } = await new Validator().validate({ ...document })
+  t.ok(valid, JSON.stringify(errors))
+  // The service of a test is at localhost, and its health needs nothing of the caller.
+  const config = await createConfig({
+    extends: ['recommended-strict'],
+    rules: { 'no-server-example.com': 'off', 'operation-4xx-response': 'off' }
+  })
+  const problems = await lintFromString({ source: JSON.stringify(document), config })
+  t.same(problems.map(({ ruleId, message, location }) => [ruleId, message, location[0]?.pointer]), [])
+}
+
+t.test('a validator and a linter of OpenAPI find nothing wrong with the document', async t => {
+  for (const path of ['/openapi.json', '/openapi.json?tools=only']) await findsNothingWrong(t, await read(path))
+  await findsNothingWrong(t, await read('/openapi.json', { key: null }))
+})
+
+t.test('every example of the document fits its schema', async t => {
+  const document = await read()
+  const ajv = new Ajv2020({ strict: false, logger: false, validateFormats: false }).addSchema({ ...document, $id: 'document:' })
+  let checked = 0
+  const visit = (value: unknown, pointer: string): void => {
+    if (typeof value !== 'object' || value === null) return
+    if ('example' in value && 'schema' in value) {
+      checked++
+      t.ok(ajv.validate({ $ref: `document:#${pointer}/schema` }, value.example), `${pointer}: ${ajv.errorsText()}`)
+    }
+    for (const [name, each] of Object.entries(value)) {
+      visit(
+        each,
+      `${pointer}/${encodeURIComponent(name.replaceAll('~', '~0').replaceAll('/', '~1'))}`
+      )
+    }
+  }
+  visit(document, '')
+  t.ok(checked > 40)
+})
+
+t.test('without authentication the document has every tool, for this machine alone', async t => {
+  const open = await injectService(t, { workers: 0, tools: entries, files: programs, env: { API_KEYS_JSON: '', API_AUTH_DISABLED: '1' } })
+  const { body } = await open.client.request<OpenApiDocument>('/openapi.json', { key: null })
+  t.ok(body.paths['/v1/tools/echo'])
+  t.same(body.security, [])
+  t.equal((await open.client.request('/openapi.json', { key: null, headers: { host: 'elsewhere.test' } })).status, 403)
+})
