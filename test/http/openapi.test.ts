@@ -59,7 +59,7 @@ t.test('without a key the document has the fixed routes and no tool', async t =>
 
 t.test('every route is in the document, or is known to be left out of it', async t => {
   const { paths } = await read()
-  const routes = routesOf(app.printRoutes({ commonPrefix: false })).filter(({ url }) => !/^\/(?:dashboard|docs)(?:\/|$)|^\*$/.test(url))
+  const routes = routesOf(app.printRoutes({ commonPrefix: false })).filter(({ url }) => !/^\/(?:dashboard|docs|mcp|\.well-known)(?:\/|$)|^\*$/.test(url))
   for (const { method, url } of routes) t.hasProp(paths[url.replaceAll(/:(\w+)/g, '{$1}')] ?? {}, method.toLowerCase(), `${method} ${url}`)
   t.ok(routes.length > 15)
 })
