@@ -83,6 +83,7 @@ export async function runWorker (): Promise<void> {
     serviceFiles: serviceFilesOf(settings, process.env),
     env: process.env,
     maxOutputBytes: settings.MAX_OUTPUT_BYTES,
+    http: { privateHosts: settings.HTTP_PRIVATE_HOSTS },
     builtins: { ...builtins, workflows: { readYaml }, locks: new EntryLocks(redis) },
     audit: openAudit({
       dir: settings.AUDIT_DIR,

@@ -6,6 +6,7 @@ import { createBuiltins, type BuiltinOptions } from './builtin/builtins.ts'
 import { runBuiltin } from './builtin/run-builtin.ts'
 import { toolEnvironment } from './run/environment.ts'
 import { runCommand, type CommandHost } from './command/run-command.ts'
+import type { HttpPolicy } from './http/run-http.ts'
 import type { Failure, Outcome, RunContext } from './run/outcome.ts'
 import { closeStrayDescriptors } from './process/table/descriptors.ts'
 import { findOnPath } from './process/plan/find-program.ts'
@@ -38,6 +39,8 @@ export interface ExecutorOptions {
   audit: Audit
   /** Which built-in tools there are beside those of the workspace; default none. */
   builtins?: BuiltinOptions
+  /** Where requests of HTTP tools may lead; default public hosts alone. */
+  http?: HttpPolicy
   /** Shuts in the processes of tools; without it they run in the open. */
   sandbox?: Sandbox
   logger?: ExecutorLogger
@@ -142,6 +145,11 @@ export function createExecutors (options: ExecutorOptions): Executors {
       }
       case 'skill':
         return await runSkill(tool.name, tool.run, args, context, toolHost)
+      case 'http': {
+        // The HTTP client is loaded with the first call: a worker without HTTP tools is smaller.
+        const { runHttp } = await import('./http/run-http.ts')
+        return await runHttp(tool.name, tool.run, args, context, { env: options.env, policy: options.http ?? { privateHosts: [] }, audit, maxOutputBytes, threads })
+      }
       case 'mcp':
         return { ok: false, error: { code: 'TOOL_UNAVAILABLE', message: `MCP server ${JSON.stringify(tool.run.server.name)} can't be reached` } }
       case 'read-skill':

@@ -46,6 +46,7 @@ export const variables = {
   DATA_FETCH_ALLOWLIST: { fallback: [], ...hostNames },
   DATA_FETCH_ALLOW_HTTP: flag(false),
   DATA_FETCH_ALLOW_PRIVATE: flag(false),
+  HTTP_PRIVATE_HOSTS: { fallback: [], ...hostNames },
   WEB_SEARCH_ENABLED: flag(false),
   WEB_SEARCH_PROVIDER: choice<'duckduckgo' | 'brave' | 'searxng'>('duckduckgo', ['duckduckgo', 'brave', 'searxng']),
   WEB_SEARCH_BRAVE_KEY: optional(text('')),

@@ -5,6 +5,7 @@ import { knownPermissions } from '../tool/permissions.ts'
 import { Limits } from '../program/limit-fields.ts'
 import { digestPattern } from '../program/pin.ts'
 import type { JsonSchema } from '../tool/tool.ts'
+import { HttpEntry } from './http/definition.ts'
 import { McpEntry } from './mcp/definition.ts'
 
 const flag = (description: string, standard: boolean) => Type.Optional(Type.Boolean({ description, default: standard }))
@@ -37,5 +38,5 @@ export const AgentcliSwitch = Type.Object({
 /** An agentcli `tools.json` (A1). */
 export const AgentcliManifest = Type.Object({
   $schema: Type.Optional(Type.String({ description: 'Tells editors where the schema of this file is.' })),
-  tools: Type.Optional(Type.Array(Type.Union([AgentcliTool, AgentcliSwitch, McpEntry])))
+  tools: Type.Optional(Type.Array(Type.Union([AgentcliTool, AgentcliSwitch, HttpEntry, McpEntry])))
 })

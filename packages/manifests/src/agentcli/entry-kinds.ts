@@ -1,9 +1,11 @@
 import { isRecord } from '@toolyard/contract/terms'
 import type { KindPlace, KindReading } from '../layer/entry-kind.ts'
+import { readHttpEntry } from './http/entry.ts'
 import { readMcpEntry } from './mcp/entry.ts'
 
 /** Kinds of entries that hold something else than a command, by the field that tells them. */
 const readers: Readonly<Record<string, (entry: Record<string, unknown>, place: KindPlace) => Promise<KindReading>>> = {
+  http: readHttpEntry,
   mcp: readMcpEntry
 }
 

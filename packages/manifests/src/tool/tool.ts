@@ -157,7 +157,41 @@ export interface McpRun {
   annotations?: Record<string, unknown>
 }
 
-export type ToolRun = CommandRun | PythonRun | SkillRun | McpRun | ReadSkillRun | BuiltinRun
+/** Methods of HTTP that tools use. */
+export const httpMethods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
+/** How a list or an object is written into a query: `a=1&a=2`, `a=1,2`, `a=1%202`, `a=1|2`, `a[b]=1`, or as JSON. */
+export const queryStyles = ['repeat', 'comma', 'space', 'pipe', 'deepObject', 'json'] as const
+
+/** A field of a query: an argument, or a secret by the name of an environment variable of the worker. */
+export type HttpQueryField = { name: string, argument: string, style: typeof queryStyles[number] } | { name: string, setting: string }
+
+/** A header: texts and arguments, or a secret by the name of an environment variable of the worker. */
+export type HttpHeader = { name: string, parts: ReadonlyArray<string | { argument: string }> } | { name: string, setting: string, prefix: string, base64: boolean }
+
+/** What a request carries: the arguments that nothing else takes, or the value of one argument. With `none` those go to the query. */
+export interface HttpBody {
+  kind: 'none' | 'json' | 'form'
+  /** Also where there is no argument for it. */
+  always: boolean
+  argument?: string
+}
+
+/** A request to an HTTP API, made by the worker itself. */
+export interface HttpRun {
+  kind: 'http'
+  method: typeof httpMethods[number]
+  /** Scheme, host and port: nothing else is connected to. */
+  origin: string
+  /** As it is sent, with arguments in their places. */
+  path: ReadonlyArray<string | { argument: string }>
+  /** What always stands in the query: empty, or with its `?`. */
+  search: string
+  query: readonly HttpQueryField[]
+  headers: readonly HttpHeader[]
+  body: HttpBody
+}
+
+export type ToolRun = CommandRun | PythonRun | SkillRun | McpRun | ReadSkillRun | BuiltinRun | HttpRun
 
 /** What one call of a tool may use; absent fields have the sandbox's defaults. */
 export interface ToolLimits {

@@ -1,11 +1,12 @@
 import { AddressRefusedError, openConnections, startTimeLimit, type ConnectionOptions, type Connections, type TimeLimit } from '@toolyard/runtime/outgoing'
-import { request, type Dispatcher } from 'undici'
+import { request } from 'undici'
 import { integerArgument, textArgument } from '../kit/arguments.ts'
 import { BuiltinFailure, JsonText, type BuiltinContext, type BuiltinHandler } from '../kit/handler.ts'
 import { runInThread } from '../kit/run-thread.ts'
 import { movable, type Threads } from '../../run/threads.ts'
-import { readBounded, type BoundedBody } from './bounded-body.ts'
-import { decodedBody } from './decoded-body.ts'
+import { readBounded, type BoundedBody } from '../../http/answer/bounded-body.ts'
+import { decodedBody, EncodingError } from '../../http/answer/decoded-body.ts'
+import { header, redirectTarget } from '../../http/answer/response-head.ts'
 import { allowedUrl, type UrlPolicy } from './url-policy.ts'
 import { pageAnswer, shortPage, type PageTask } from './web-task.ts'
 
@@ -73,16 +74,6 @@ async function follow (start: URL, fetching: Fetching): Promise<Page> {
   throw new BuiltinFailure(`more than ${maxRedirects} redirects`)
 }
 
-function redirectTarget (response: Dispatcher.ResponseData): string | undefined {
-  const location = header(response, 'location')
-  return [301, 302, 303, 307, 308].includes(response.statusCode) && location !== '' ? location : undefined
-}
-
-function header (response: Dispatcher.ResponseData, name: string): string {
-  const value = response.headers[name]
-  return (Array.isArray(value) ? value[0] : value) ?? ''
-}
-
 /** A large page is read in a thread, which also writes the answer: it may be larger than the page. */
 async function readPage (
   task: PageTask, { signal, until, threads }: { signal: AbortSignal, until: number, threads: Threads }
@@ -98,6 +89,7 @@ async function readPage (
 /** Says what happened without repeating the request's headers or addresses. */
 function fetchFailure (error: unknown, context: BuiltinContext, limit: TimeLimit, ms: number): unknown {
   if (error instanceof BuiltinFailure || context.signal.aborted) return error
+  if (error instanceof EncodingError) return new BuiltinFailure(error.message)
   const refusal = [error, (error as { cause?: unknown }).cause].find(each => each instanceof AddressRefusedError)
   if (refusal !== undefined) return new BuiltinFailure(refusal.message, 'NOT_ALLOWED')
   if (limit.passed) return new BuiltinFailure(`data.fetch timeout after ${ms}ms`)

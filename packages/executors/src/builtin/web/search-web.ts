@@ -4,8 +4,8 @@ import type { Threads } from '../../run/threads.ts'
 import { integerArgument, textArgument } from '../kit/arguments.ts'
 import { BuiltinFailure, type BuiltinContext, type BuiltinHandler } from '../kit/handler.ts'
 import { runInThread } from '../kit/run-thread.ts'
-import { readBounded } from './bounded-body.ts'
-import { decodedBody } from './decoded-body.ts'
+import { readBounded } from '../../http/answer/bounded-body.ts'
+import { decodedBody, EncodingError } from '../../http/answer/decoded-body.ts'
 import { createBrave } from './search/brave.ts'
 import { createDuckDuckGo } from './search/duckduckgo.ts'
 import type { SearchProvider, WebResult } from './search/provider.ts'
@@ -74,6 +74,7 @@ async function ask (
     return bytes
   } catch (error) {
     if (error instanceof BuiltinFailure || context.signal.aborted) throw error
+    if (error instanceof EncodingError) throw new BuiltinFailure(error.message)
     throw new BuiltinFailure(limit.passed ? `${name} did not answer in time` : `${name} could not be reached`)
   } finally {
     limit.clear()

@@ -1,6 +1,5 @@
-import { Check, Errors } from 'typebox/schema'
+import { Check } from 'typebox/schema'
 import { isRecord, limits } from '@toolyard/contract/terms'
-import { placeOf } from '../../document/place.ts'
 import { permissionAliases, unknownFields } from '../../document/unknown-fields.ts'
 import type { DocumentPath } from '../../finding/finding.ts'
 import type { Remark } from '../../finding/finding-list.ts'
@@ -9,6 +8,7 @@ import type { KindPlace, KindReading } from '../../layer/entry-kind.ts'
 import { limitsOf } from '../../program/limit-fields.ts'
 import { sortPermissions } from '../../tool/permissions.ts'
 import type { McpServer } from '../../tool/tool.ts'
+import { wrongFields, withoutNulls } from '../../layer/kind-fields.ts'
 import { readConnection } from './connection.ts'
 import { McpEntry, McpFields } from './definition.ts'
 import { lockFile } from './lock.ts'
@@ -16,8 +16,6 @@ import { acceptedTools } from './accepted-tools.ts'
 
 const aliases = { ...permissionAliases, timeout: 'timeoutSec', env: 'env into mcp', args: 'args into mcp', url: 'url into mcp', headers: 'headers into mcp', allowedTools: 'tools', autoApprove: 'toolyard accept, which takes the tools of the server' }
 const serverAliases = { cwd: 'nothing: servers run in the workspace', disabled: 'disabled beside mcp', timeout: 'timeoutSec beside mcp', alwaysAllow: 'toolyard accept, which takes the tools of the server' }
-/** Wrong fields of one entry that are named. */
-const most = 20
 
 /**
  * Reads an entry that names an MCP server: which server, and which of its tools were accepted. Nothing is started and
@@ -25,7 +23,7 @@ const most = 20
  */
 export async function readMcpEntry (written: Record<string, unknown>, place: KindPlace): Promise<KindReading> {
   const { file, index, names } = place
-  const entry = withoutNulls(written)
+  const entry = withoutNulls(written, 'mcp')
   const path: DocumentPath = ['tools', index]
   const name = typeof entry['name'] === 'string' ? entry['name'] : ''
   const about = (remark: Remark): Remark => ({ ...remark, index, ...name !== '' && { tool: name }, message: `tool[${index}] ${goQuote(name)}: ${remark.message}` })
@@ -33,7 +31,7 @@ export async function readMcpEntry (written: Record<string, unknown>, place: Kin
     ...unknownFields(entry, { path, definition: McpEntry, all: true, aliases }),
     ...isRecord(entry['mcp']) ? unknownFields(entry['mcp'], { path: [...path, 'mcp'], definition: McpFields, all: true, aliases: serverAliases }) : []
   ].map((fault): Remark => ({ severity: 'warning', ...fault, index, ...name !== '' && { tool: name } }))
-  const faults = wrongFields(entry, path)
+  const faults = wrongFields(McpEntry, entry, { path, rule: 'mcp/server', page: 'docs/mcp-servers.md' })
   if (faults.length > 0 || !isEntry(entry)) return { entries: [], findings: [...ignored, ...faults.map(about)] }
   if (names.has(name)) faults.push(fault([...path, 'name'], 'another MCP server of this manifest has this name', 'Rename one of the two.'))
   names.add(name)
@@ -74,25 +72,6 @@ function isEntry (entry: Record<string, unknown>): entry is McpEntry & Record<st
   return Check(McpEntry, entry)
 }
 
-function wrongFields (entry: Record<string, unknown>, path: DocumentPath): Remark[] {
-  if (Check(McpEntry, entry)) return []
-  const places = new Map<string, string>()
-  for (const { instancePath, keyword, params, message } of Errors(McpEntry, entry)[1]) {
-    const missing = keyword === 'required' ? (params as { requiredProperties?: string[] }).requiredProperties?.[0] : undefined
-    const at = missing === undefined ? instancePath : `${instancePath}/${missing}`
-    if (!places.has(at)) places.set(at, missing === undefined ? message : 'is missing')
-  }
-  return [...places].slice(0, most).map(([at, says]) => {
-    const steps = at.split('/').slice(1).map(step => /^\d+$/.test(step) ? Number(step) : step.replaceAll('~1', '/').replaceAll('~0', '~'))
-    return fault([...path, ...steps], `${placeOf(steps)} ${says}`, 'Correct it; docs/mcp-servers.md has all fields.')
-  })
-}
-
 function fault (path: DocumentPath, message: string, fix: string): Remark {
   return { severity: 'error', rule: 'mcp/server', path, message, fix }
-}
-
-/** As everywhere in this format, null is the same as absent. */
-function withoutNulls (entry: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(entry).filter(([, value]) => value !== null).map(([name, value]) => [name, name === 'mcp' && isRecord(value) ? withoutNulls(value) : value]))
 }

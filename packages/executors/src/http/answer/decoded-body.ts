@@ -1,14 +1,18 @@
 import { pipeline, type Readable, type Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
-import { BuiltinFailure } from '../kit/handler.ts'
 
 const decoders: Readonly<Record<string, () => Transform>> = { gzip: createGunzip, 'x-gzip': createGunzip, deflate: createInflate, br: createBrotliDecompress }
+
+/** A server has given its body an encoding that nobody asked for and that isn't known. */
+export class EncodingError extends Error {
+  override readonly name = 'EncodingError'
+}
 
 /**
  * A body without the `content-encoding` that a server has given it although none was asked for. It is decoded as it is
  * read, so that a bound on what is read bounds what is decoded.
  *
- * @throws BuiltinFailure for an encoding that isn't known, or more than one.
+ * @throws EncodingError for an encoding that isn't known, or more than one.
  */
 export function decodedBody (body: Readable, encoding: string): Readable {
   const name = encoding.trim().toLowerCase()
@@ -16,7 +20,7 @@ export function decodedBody (body: Readable, encoding: string): Readable {
   const decoder = decoders[name]?.()
   if (decoder === undefined) {
     body.on('error', () => {}).destroy()
-    throw new BuiltinFailure(`content-encoding not known: ${encoding}`)
+    throw new EncodingError(`content-encoding not known: ${encoding}`)
   }
   // Who reads the decoder hears of its errors, and of those of the body.
   return pipeline(body, decoder, () => {})

@@ -1,0 +1,91 @@
+import { isUtf8 } from 'node:buffer'
+import { STATUS_CODES } from 'node:http'
+import type { Dispatcher } from 'undici'
+import { readLargeOutput, shortOutput, type OutputReading } from '../../result/large-output.ts'
+import { hiddenText, runOutputTask, type OutputTask } from '../../result/output-task.ts'
+import { shownChars } from '../../result/stream-end.ts'
+import { decodeText } from '../../run/decode-text.ts'
+import type { Outcome } from '../../run/outcome.ts'
+import { decodePrefix, lastChars } from '../../run/utf8.ts'
+import { RequestFault } from '../request/request-fault.ts'
+import { readBounded, type BoundedBody } from './bounded-body.ts'
+import { decodedBody } from './decoded-body.ts'
+import { header } from './response-head.ts'
+
+/** How an answer is read. */
+export interface AnswerReading extends OutputReading {
+  maxOutputBytes: number
+  hidden: readonly string[]
+}
+
+/** Bytes of an error's body that are read for its end. */
+const errorBytes = 65_536
+const jsonType = /^application\/(?:[\w.+-]+\+)?json\b/i
+const textType = /^(?:text\/|application\/(?:[\w.+-]+\+)?(?:xml|yaml|x-ndjson|javascript|graphql|x-www-form-urlencoded)\b|image\/svg\+xml\b)/i
+/** Headers that say what to do about a failure. */
+const tellingHeaders = ['retry-after', 'allow', 'location', 'x-request-id', 'x-ratelimit-reset']
+const headerChars = 200
+
+/**
+ * What an API answered, as the outcome of its tool: JSON as its value, text as text, an empty body as `{}`. A status of
+ * 300 and more is `TOOL_FAILED` with the end of the body.
+ *
+ * @throws RequestFault `OUTPUT_INVALID` for a body that is neither.
+ */
+export async function readAnswer (response: Dispatcher.ResponseData, reading: AnswerReading): Promise<{ outcome: Outcome, bytes: number, truncated: boolean }> {
+  const failed = response.statusCode >= 300
+  const body = await readBounded(decodedBody(response.body, header(response, 'content-encoding')), failed ? Math.min(errorBytes, reading.maxOutputBytes) : reading.maxOutputBytes)
+  const about = { bytes: body.bytes.length, truncated: body.truncated }
+  return { outcome: failed ? errorOf(response, body, reading.hidden) : await outputOf(response, body, reading), ...about }
+}
+
+async function outputOf (response: Dispatcher.ResponseData, body: BoundedBody, reading: AnswerReading): Promise<Outcome> {
+  const contentType = header(response, 'content-type')
+  if (body.bytes.length === 0) return { ok: true, output: {} }
+  if (!isText(body, contentType)) {
+    throw new RequestFault('OUTPUT_INVALID', `the answer is ${contentType === '' ? 'binary' : hiddenIn(contentType, reading.hidden).slice(0, headerChars)}, which is neither JSON nor text`)
+  }
+  // Of JSON that is cut off, the text is what there is.
+  const kept = body.truncated ? body.bytes.subarray(0, decodePrefix(body.bytes).bytes) : body.bytes
+  const isJson = !body.truncated && !textType.test(contentType)
+  const task: OutputTask = { bytes: kept, kind: isJson ? 'either' : 'text', hide: reading.hidden, ...(jsonType.test(contentType) ? {} : { contentType }) }
+  const outcome = kept.length <= shortOutput ? shortOutcome(task) : await readLargeOutput(task, reading)
+  if (!outcome.ok || !body.truncated) return outcome
+  const told = Number(header(response, 'content-length'))
+  // Where nobody says how long it is, it is one byte longer at least.
+  return { ...outcome, cut: { bytes: Math.max(kept.length + 1, Number.isSafeInteger(told) ? told : 0), storedBytes: kept.length } }
+}
+
+function shortOutcome (task: OutputTask): Outcome {
+  const { json = 'null', parts } = runOutputTask(task).answer
+  return { ok: true, output: undefined, json, parts }
+}
+
+/** Text by its type; anything else is text when it can be read as such. */
+function isText ({ bytes, truncated }: BoundedBody, contentType: string): boolean {
+  if (textType.test(contentType) || /charset=/i.test(contentType)) return true
+  return isUtf8(truncated ? bytes.subarray(0, decodePrefix(bytes).bytes) : bytes) && !bytes.includes(0)
+}
+
+function errorOf (response: Dispatcher.ResponseData, body: BoundedBody, hidden: readonly string[]): Outcome {
+  const { statusCode: status } = response
+  const contentType = header(response, 'content-type')
+  const said = isText(body, contentType) ? lastChars(hiddenIn(decodeText(body.bytes, contentType), hidden).trim(), shownChars) : ''
+  const told = tellingHeaders.flatMap(name => {
+    const value = header(response, name)
+    return value === '' ? [] : [[name, hiddenIn(value, hidden).slice(0, headerChars)]]
+  })
+  const reason = STATUS_CODES[status] === undefined ? '' : ` ${STATUS_CODES[status]}`
+  return {
+    ok: false,
+    error: {
+      code: 'TOOL_FAILED',
+      message: `the API answered ${status}${reason}${said === '' ? '' : `: ${said}`}`,
+      details: { status, ...(told.length === 0 ? {} : { headers: Object.fromEntries(told) as Record<string, string> }) }
+    }
+  }
+}
+
+function hiddenIn (text: string, hidden: readonly string[]): string {
+  return hidden.reduce((rest, each) => rest.replaceAll(each, () => hiddenText), text)
+}

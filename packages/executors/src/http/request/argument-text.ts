@@ -1,0 +1,34 @@
+import { RequestFault } from './request-fault.ts'
+
+/** An argument of a call by its own name; undefined when it is missing or null, which counts as missing. */
+export function argumentOf (args: Readonly<Record<string, unknown>>, name: string): unknown {
+  return Object.hasOwn(args, name) ? args[name] ?? undefined : undefined
+}
+
+/**
+ * A single value as text, or a list of them with commas between.
+ *
+ * @throws RequestFault for an object, which has no text.
+ */
+export function argumentText (value: unknown, name: string): string {
+  if (Array.isArray(value)) return value.map(item => argumentText(item, name)).join(',')
+  if (typeof value === 'string') return value
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value)
+  throw invalid(name, 'must be a text, a number, true, false, or a list of these')
+}
+
+/** What is percent-encoded for a URL, with nothing left that could mean something there. @throws RequestFault for half a surrogate pair. */
+export function encoded (text: string, name: string): string {
+  if (hasLoneSurrogate(text)) throw invalid(name, 'holds half a surrogate pair, which no URL can carry')
+  return encodeURIComponent(text)
+}
+
+/** An argument that can't be sent where the request has it. */
+export function invalid (name: string, says: string): RequestFault {
+  return new RequestFault('INVALID_ARGUMENTS', `Arguments do not fit the request: /${name} ${says}`, { issues: [{ path: `/${name}`, message: says }] })
+}
+
+/** Whether a text holds half a surrogate pair, which UTF-8 doesn't have. */
+export function hasLoneSurrogate (text: string): boolean {
+  return /\p{Surrogate}/u.test(text)
+}

@@ -1,0 +1,105 @@
+import type { HttpHeader, HttpRun } from '@toolyard/manifests'
+import { argumentOf, argumentText, encoded, invalid } from './argument-text.ts'
+import { expandPath } from './path.ts'
+import { queryParts } from './query.ts'
+import { RequestFault } from './request-fault.ts'
+import { SettingValues } from './setting-values.ts'
+
+/** A request that is ready to be sent. */
+export interface BuiltRequest {
+  method: HttpRun['method']
+  url: URL
+  headers: Record<string, string>
+  body?: string
+  /** Texts that no answer may bring back to the caller, the longest first. */
+  hidden: readonly string[]
+}
+
+type Arguments = Readonly<Record<string, unknown>>
+
+const standard = { 'user-agent': 'Toolyard/0.1', accept: 'application/json, text/*;q=0.9, */*;q=0.5' }
+/** A tab, and what is neither a control character nor beyond Latin-1. */
+const headerText = /^[\t\x20-\x7e\xa0-\xff]*$/
+
+/**
+ * Makes the request of one call: each argument goes where the manifest says, and nowhere else.
+ *
+ * @throws RequestFault for an argument that can't be sent, or a secret that this worker doesn't have.
+ */
+export function buildRequest (run: HttpRun, args: Arguments, env: NodeJS.ProcessEnv): BuiltRequest {
+  const settings = new SettingValues(env)
+  const path = expandPath(run.path, args)
+  const rest = Object.entries(args).filter(([name, value]) => value !== undefined && !namedArguments(run).has(name))
+  const query = run.query.flatMap(field => {
+    if ('setting' in field) return [`${encodeURIComponent(field.name)}=${encoded(settings.read(field.setting), field.setting)}`]
+    const value = argumentOf(args, field.argument)
+    return value === undefined ? [] : queryParts(value, field)
+  })
+  const toQuery = run.body.kind === 'none' || run.body.argument !== undefined
+  if (toQuery) query.push(...rest.filter(([, value]) => value !== null).flatMap(([name, value]) => queryParts(value, { name, argument: name, style: 'repeat' })))
+  const body = bodyOf(run, args, toQuery ? [] : rest)
+  const headers = headersOf(run, args, settings)
+  const search = [run.search.slice(1), ...query].filter(part => part !== '').join('&')
+  const url = new URL(`${run.origin}${path}${search === '' ? '' : `?${search}`}`)
+  // Nothing above can change these; this is what must hold.
+  if (url.origin !== run.origin || url.pathname !== path || url.hash !== '') throw new RequestFault('INVALID_ARGUMENTS', 'Arguments do not fit the request: they change where it goes')
+  return {
+    method: run.method,
+    url,
+    headers: { ...standard, ...body?.headers, ...headers.all, 'accept-encoding': 'identity' },
+    ...(body === undefined ? {} : { body: body.text }),
+    hidden: settings.hidden(headers.secrets)
+  }
+}
+
+/** Arguments that have a place of their own. */
+function namedArguments (run: HttpRun): ReadonlySet<string> {
+  const parts = [...run.path, ...run.query, ...run.headers.flatMap(header => 'parts' in header ? header.parts : []), run.body]
+  return new Set(parts.flatMap(part => typeof part === 'object' && 'argument' in part && part.argument !== undefined ? [part.argument] : []))
+}
+
+function headersOf (run: HttpRun, args: Arguments, settings: SettingValues): { all: Record<string, string>, secrets: string[] } {
+  const all: Record<string, string> = {}
+  const secrets: string[] = []
+  for (const header of run.headers) {
+    const value = 'setting' in header ? secretHeader(header, settings) : textHeader(header, args)
+    if (value === undefined) continue
+    // Names of headers have no case.
+    all[header.name.toLowerCase()] = value
+    if ('setting' in header) secrets.push(value)
+  }
+  return { all, secrets }
+}
+
+function secretHeader ({ setting, prefix, base64 }: Extract<HttpHeader, { setting: string }>, settings: SettingValues): string {
+  const value = settings.read(setting)
+  if (!base64 && !headerText.test(value)) throw new RequestFault('TOOL_UNAVAILABLE', `the environment variable ${setting} of this worker holds what no header can carry, such as a line break`)
+  return `${prefix}${base64 ? Buffer.from(value).toString('base64') : value}`
+}
+
+/** A header whose argument is missing isn't sent. */
+function textHeader ({ name, parts }: Extract<HttpHeader, { parts: unknown }>, args: Arguments): string | undefined {
+  const texts: string[] = []
+  for (const part of parts) {
+    const value = typeof part === 'string' ? part : argumentOf(args, part.argument)
+    if (value === undefined) return undefined
+    const text = argumentText(value, typeof part === 'string' ? name : part.argument)
+    if (typeof part !== 'string' && !headerText.test(text)) throw invalid(part.argument, 'holds what no header can carry: a line break, or a letter beyond Latin-1')
+    texts.push(text)
+  }
+  return texts.join('')
+}
+
+function bodyOf ({ body, method }: HttpRun, args: Arguments, rest: ReadonlyArray<[string, unknown]>): { text: string, headers: Record<string, string> } | undefined {
+  if (body.kind === 'none' || method === 'HEAD') return undefined
+  const value = body.argument === undefined ? Object.fromEntries(rest) : argumentOf(args, body.argument)
+  if (value === undefined || (body.argument === undefined && rest.length === 0 && !body.always)) return undefined
+  if (body.kind === 'json') return { text: JSON.stringify(value), headers: { 'content-type': 'application/json' } }
+  return { text: formText(value, body.argument ?? ''), headers: { 'content-type': 'application/x-www-form-urlencoded' } }
+}
+
+function formText (value: unknown, argument: string): string {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw invalid(argument, 'must be an object, whose fields make the form')
+  return Object.entries(value).filter(([, item]) => item !== null && item !== undefined)
+    .flatMap(([name, item]) => queryParts(item, { name, argument: argument === '' ? name : argument, style: 'repeat' })).join('&')
+}

@@ -1,0 +1,128 @@
+import type { HttpRun } from '@toolyard/manifests'
+import { AddressRefusedError, isListedHost, openConnections, startTimeLimit, type Connections, type Lookup } from '@toolyard/runtime/outgoing'
+import { request, type Dispatcher } from 'undici'
+import type { Audit } from '../audit/audit.ts'
+import { interruptionError } from '../run/interruption.ts'
+import type { Outcome, RunContext } from '../run/outcome.ts'
+import type { Threads } from '../run/threads.ts'
+import { EncodingError } from './answer/decoded-body.ts'
+import { readAnswer } from './answer/read-answer.ts'
+import { redirectTarget } from './answer/response-head.ts'
+import { buildRequest, type BuiltRequest } from './request/build-request.ts'
+import { RequestFault } from './request/request-fault.ts'
+
+/** Where requests of manifests may lead. */
+export interface HttpPolicy {
+  /** Host names and addresses that may be inside: private, loopback, link-local. `*` stands for all. */
+  privateHosts: readonly string[]
+  lookup?: Lookup
+}
+
+/** What requests of a worker share. */
+export interface HttpHost {
+  policy: HttpPolicy
+  /** Where secrets come from. */
+  env: NodeJS.ProcessEnv
+  maxOutputBytes: number
+  audit: Audit
+  threads: Threads
+}
+
+/** What was seen of an answer, for the audit. */
+interface Seen {
+  bytes: number
+  truncated: boolean
+}
+
+const maxRedirects = 5
+
+/**
+ * Makes the request of an HTTP tool: to the origin of its manifest entry alone, under the timeout of the context. At its
+ * end, whatever that is, its connection is closed. Writes one audit line, without arguments and secrets.
+ */
+export async function runHttp (name: string, run: HttpRun, args: Record<string, unknown>, context: RunContext, host: HttpHost): Promise<Outcome> {
+  const begun = performance.now()
+  const seen: Seen = { bytes: 0, truncated: false }
+  const outcome = await answerOf(run, args, context, host, seen)
+  host.audit.record({
+    at: new Date(),
+    tool: name,
+    job: context.jobId,
+    // The template: what the arguments were shows in their hash alone.
+    argv: [run.method, `${run.origin}${run.path.map(part => typeof part === 'string' ? part : `{${part.argument}}`).join('')}`],
+    cwd: '',
+    exit: outcome.ok ? 0 : (outcome.error.details as { status?: number } | undefined)?.status === undefined ? -1 : 1,
+    ms: Math.round(performance.now() - begun),
+    stdoutBytes: seen.bytes,
+    stderrBytes: 0,
+    truncated: seen.truncated,
+    envKeys: [...run.query, ...run.headers].flatMap(field => 'setting' in field ? [field.setting] : [])
+  })
+  return outcome
+}
+
+async function answerOf (run: HttpRun, args: Record<string, unknown>, context: RunContext, host: HttpHost, seen: Seen): Promise<Outcome> {
+  const { hostname, protocol } = new URL(run.origin)
+  const { privateHosts, lookup } = host.policy
+  const allowPrivate = isListedHost(privateHosts, hostname)
+  const connections = openConnections({ allowPrivate, ...(lookup === undefined ? {} : { lookup }) })
+  const limit = startTimeLimit(context.timeoutMs, context.signal)
+  const interruption = (): Outcome | undefined => {
+    if (context.signal.aborted) return { ok: false, error: interruptionError({ kind: 'abort', reason: context.signal.reason }) }
+    return limit.passed ? { ok: false, error: interruptionError({ kind: 'timeout', afterMs: context.timeoutMs }) } : undefined
+  }
+  try {
+    const built = buildRequest(run, args, host.env)
+    connections.checkHost(hostname)
+    if (protocol === 'http:' && !allowPrivate) throw new RequestFault('NOT_ALLOWED', 'http:// is for hosts of HTTP_PRIVATE_HOSTS; others need https://')
+    const response = await send(built, connections, limit.signal)
+    const { outcome, ...read } = await readAnswer(response, { ...host, signal: limit.signal, hidden: built.hidden })
+    Object.assign(seen, read)
+    return interruption() ?? outcome
+  } catch (error) {
+    return interruption() ?? failureOf(error)
+  } finally {
+    limit.clear()
+    await connections.close()
+  }
+}
+
+/** Follows redirects within the origin. Elsewhere nothing is asked: the host is the manifest's, not the server's. */
+async function send (built: BuiltRequest, { dispatcher }: Connections, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
+  let { url, method, body, headers } = built
+  for (let redirects = 0; redirects <= maxRedirects; redirects++) {
+    // The time of the call is the only limit: an API may be slow.
+    const response = await request(url, { method, headers, ...(body === undefined ? {} : { body }), dispatcher, signal, headersTimeout: 0, bodyTimeout: 0 })
+    const location = redirectTarget(response)
+    const becomesGet = response.statusCode === 303 && method !== 'HEAD'
+    const follows = becomesGet || [307, 308].includes(response.statusCode) || method === 'GET' || method === 'HEAD'
+    if (location === undefined || !follows) return response
+    response.body.on('error', () => {}).destroy()
+    url = redirected(location, url)
+    if (becomesGet && method !== 'GET') {
+      method = 'GET'
+      body = undefined
+      headers = Object.fromEntries(Object.entries(headers).filter(([name]) => name !== 'content-type'))
+    }
+  }
+  throw new RequestFault('TOOL_FAILED', `more than ${maxRedirects} redirects`)
+}
+
+function redirected (location: string, from: URL): URL {
+  if (!URL.canParse(location, from.href)) throw new RequestFault('TOOL_FAILED', 'the API redirects to what is no URL')
+  const url = new URL(location, from)
+  if (url.origin === from.origin && url.username === '' && url.password === '') return url
+  throw new RequestFault('NOT_ALLOWED', `the API redirects to another origin, ${url.origin === 'null' ? url.protocol : url.origin}, which the manifest does not name`)
+}
+
+/** Says what happened without repeating headers, the URL or addresses. */
+function failureOf (error: unknown): Outcome {
+  const failure = (code: RequestFault['code'], message: string, details?: object): Outcome => ({ ok: false, error: { code, message, ...(details === undefined ? {} : { details }) } })
+  if (error instanceof RequestFault) return failure(error.code, error.message, error.details)
+  if (error instanceof EncodingError) return failure('OUTPUT_INVALID', error.message)
+  const refusal = [error, (error as { cause?: unknown }).cause].find(each => each instanceof AddressRefusedError)
+  if (refusal !== undefined) return failure('NOT_ALLOWED', refusal.message, { hint: 'Where this API is meant to be inside, HTTP_PRIVATE_HOSTS of the workers must name its host.' })
+  const { code } = error as NodeJS.ErrnoException
+  if (code === undefined) throw error
+  return failure('TOOL_FAILED', `the request failed: ${code}`)
+}

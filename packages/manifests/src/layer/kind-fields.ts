@@ -1,0 +1,30 @@
+import type { TSchema } from 'typebox'
+import { Check, Errors } from 'typebox/schema'
+import { isRecord } from '@toolyard/contract/terms'
+import { placeOf } from '../document/place.ts'
+import type { DocumentPath } from '../finding/finding.ts'
+import type { Remark } from '../finding/finding-list.ts'
+
+/** Wrong fields of one entry that are named. */
+const most = 20
+
+/** What the definition of a kind of entries says of one entry; `path` is where it stands. */
+export function wrongFields (definition: TSchema, entry: Record<string, unknown>, { path, rule, page }: { path: DocumentPath, rule: string, page: string }): Remark[] {
+  if (Check(definition, entry)) return []
+  const places = new Map<string, string>()
+  for (const { instancePath, keyword, params, message } of Errors(definition, entry)[1]) {
+    const missing = keyword === 'required' ? (params as { requiredProperties?: string[] }).requiredProperties?.[0] : undefined
+    const at = missing === undefined ? instancePath : `${instancePath}/${missing}`
+    if (!places.has(at)) places.set(at, missing === undefined ? message : 'is missing')
+  }
+  return [...places].slice(0, most).map(([at, says]) => {
+    const steps = at.split('/').slice(1).map(step => /^\d+$/.test(step) ? Number(step) : step.replaceAll('~1', '/').replaceAll('~0', '~'))
+    return { severity: 'error', rule, path: [...path, ...steps], message: `${placeOf(steps)} ${says}`, fix: `Correct it; ${page} has all fields.` }
+  })
+}
+
+/** As everywhere in this format, null is the same as absent: in the entry, and in the field that its kind is told by. */
+export function withoutNulls (entry: Record<string, unknown>, kind: string): Record<string, unknown> {
+  const written = (object: Record<string, unknown>): Array<[string, unknown]> => Object.entries(object).filter(([, value]) => value !== null)
+  return Object.fromEntries(written(entry).map(([name, value]) => [name, name === kind && isRecord(value) ? Object.fromEntries(written(value)) : value]))
+}
