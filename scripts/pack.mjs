@@ -48,7 +48,8 @@ function packWorkspaces (directory) {
 }
 
 /**
- * Lays the package out as it is installed: its own files, and below them all that it depends on.
+ * Lays the package out as it is installed: its own files, the pages, so that messages can lead to them without a network, and below
+ * them all that it depends on.
  *
  * @param {string} stage
  * @param {Map<string, string>} tarballs
@@ -66,6 +67,8 @@ function stageApp (stage, tarballs) {
     if (link === true) unpack(tarballs.get(resolved), to)
     else cpSync(path, to, { recursive: true, filter: from => relative(path, from).split('/')[0] !== 'node_modules' && !/\.(map|[cm]?ts)$/.test(from) })
   }
+  for (const page of ['README.md', 'ARCHITECTURE.md', 'CHANGELOG.md', 'docs']) cpSync(page, join(stage, page), { recursive: true })
+  cpSync('examples', join(stage, 'examples'), { recursive: true, filter: from => from === 'examples' || /\.(md|mjs|py)$/.test(from) })
   const manifest = readManifest(stage)
   writeManifest(stage, { ...manifest, bundleDependencies: Object.keys(manifest.dependencies ?? {}) })
   // npm would fetch what is missing of these.

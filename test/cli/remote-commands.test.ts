@@ -109,10 +109,10 @@ await t.test('a key of the settings stays on this machine, and is found there', 
 })
 
 await t.test('explain and keys new', async t => {
-  t.match(await run(['explain', 'a34']), { status: 0, stdout: /^A34 {2}A relative program begins with .*\nMore: https:.*conformance\.md\n$/ })
+  t.match(await run(['explain', 'a34']), { status: 0, stdout: /^A34 {2}A relative program begins with .*\nAll rules: \/.*\/docs\/conformance\.md\n$/ })
   t.match(await run(['explain', 'fault', '46', '--json']), { status: 0, stdout: '"rule": "fault 46"' })
   t.match(await run(['explain', 'Z9']), { status: 1, stderr: "there is no rule 'Z9'" })
-  t.match(await run(['explain', 'A999']), { status: 1, stderr: /there is no rule 'A999'\. Is A\d+ or A\d+ or A\d+ meant\? All of them are at https:/ })
+  t.match(await run(['explain', 'A999']), { status: 1, stderr: /there is no rule 'A999'\. Is A\d+ or A\d+ or A\d+ meant\? All of them are in \/.*\/docs\/conformance\.md\n$/ })
   t.match(await run(['explain', 'lint/dept']), { status: 1, stderr: "there is no rule 'lint/dept'. Is lint/depth meant?" })
   t.match(await run(['explain', 'fault', '999']), { status: 1, stderr: / Is fault \d+.* meant\? / })
   const { stdout, stderr } = await run(['keys', 'new', '--name', 'ci', '--role', 'read'])

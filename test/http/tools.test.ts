@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
+import { ToolInvoker } from '@toolyard/api'
 import { callErrors } from '@toolyard/contract'
 import { entries, programs } from '../e2e/tools.ts'
 import { waitFor } from '../support/condition.ts'
@@ -170,6 +171,30 @@ t.test('no code of a call that may have run has a status that clients repeat by 
   const repeated = Object.entries(callErrors).filter(([, { status }]) => status >= 500 || [408, 409, 425, 429].includes(status))
     .map(([code]) => code)
   t.same(repeated, ['TOOL_UNAVAILABLE', 'SANDBOX_FAILED', 'QUEUE_FULL'])
+})
+
+t.test('a program that is missing is no 503 where an earlier attempt may have run the tool', async t => {
+  const limit = async (attempts: number): Promise<void> => {
+    const { status } = await client.request('/v1/job-types/agentcli.absent', { method: 'PATCH', body: { default_max_attempts: attempts } })
+    t.equal(status, 200)
+  }
+  await limit(2)
+  await fails(t, await post('absent', {}), 422, 'TOOL_UNAVAILABLE')
+  await limit(1)
+  await fails(t, await post('absent', {}), 503, 'TOOL_UNAVAILABLE')
+})
+
+t.test('a fault that nobody foresaw is no error that clients repeat, unless they sent an Idempotency-Key', async t => {
+  const fault = new TypeError('a fault')
+  const caller = { principal: {} as never, abandoned: new AbortController().signal }
+  for (const jobs of [['its-job'], []]) {
+    const batches = { invoke: async (_: unknown, { onJobs }: { onJobs: (ids: string[]) => void }) => { onJobs(jobs); throw fault } }
+    const invoker = new ToolInvoker(batches as never, {} as never, () => 1)
+    const call = { name: 'echo', arguments: {}, waitMs: 100, queue: 'default' }
+    const expected = { kind: 'failed', jobId: jobs[0], error: { code: 'INTERNAL', details: { may_exist: true } }, mayHaveRun: true, cause: fault }
+    t.match(await invoker.invoke(call, { ...caller, idempotencyKey: undefined }), expected)
+    await t.rejects(invoker.invoke(call, { ...caller, idempotencyKey: 'once' }), fault)
+  }
 })
 
 t.test('a job that may have been made is a 503 with an Idempotency-Key, and nothing that clients repeat without one', async t => {

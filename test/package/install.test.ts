@@ -60,6 +60,16 @@ await t.test('the package is below 100 MB with all that it needs', async t => {
   t.ok(size > 0 && size < mostMegabytes, `${size} MB`)
 })
 
+await t.test('what messages lead to is in the package: no network is needed to read it', async t => {
+  const told = here.shell('npx toolyard explain A31').stdout
+  const page = /^All rules: (.*)$/m.exec(told)?.[1] ?? ''
+  t.match(page, /node_modules\/toolyard\/docs\/conformance\.md$/)
+  t.match(readFileSync(page, 'utf8'), '| A31 |')
+  for (const file of ['README.md', 'docs/errors.md', 'docs/security.md', 'examples/openai-chat.mjs']) {
+    t.equal(readFileSync(join(here.directory, 'node_modules/toolyard', file), 'utf8'), readFileSync(join(repoRoot, file), 'utf8'), file)
+  }
+})
+
 await t.test('toolyard start in an empty directory serves the bundled samples of all formats', async t => {
   const empty = join(here.directory, 'empty')
   mkdirSync(empty)

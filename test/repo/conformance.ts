@@ -35,7 +35,7 @@ export function renderConformance (rules: Record<string, string>, citations: rea
 export function renderRules (rules: Record<string, string>): string {
   const known = Object.entries(rules).map(([id, sentence]): [string, object] =>
     [id, { sentence, ...(deviations[id] === undefined ? {} : { differs: deviations[id] }) }])
-  return `${JSON.stringify({ page: 'https://github.com/toolyard/toolyard/blob/main/docs/conformance.md', rules: Object.fromEntries(known) }, null, 1)}\n`
+  return `${JSON.stringify({ rules: Object.fromEntries(known) }, null, 1)}\n`
 }
 
 function renderPart (part: Part, rules: Record<string, string>, citations: readonly Citation[]): string[] {

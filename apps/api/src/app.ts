@@ -172,7 +172,11 @@ export function buildApp (deps: ApiDeps, options: ApiOptions): App {
       }
     })
   }
-  const toolInvoker = new ToolInvoker(invoker, deps.outputs)
+  const toolInvoker = new ToolInvoker(invoker, deps.outputs, name => {
+    const registered = deps.catalog.registry.get(name)
+    if (registered === undefined) return 1
+    return deps.jobTypes.limitsOf(registered.tool, { timeoutSec: undefined, maxAttempts: undefined }).maxAttempts
+  })
   void app.register(async mcp => {
     await mcp.register(overload, { eventLoop: options.eventLoop })
     await mcp.register(auth, { keys: options.keys, disabled: options.authDisabled, tickets: office })

@@ -1,5 +1,5 @@
-import type { Batch, CallError, OutputCut } from '@toolyard/contract'
-import { JobsUnknownError, type OutputStore } from '@toolyard/queue'
+import { HttpError, type Batch, type CallError, type OutputCut } from '@toolyard/contract'
+import { JobsUnknownError, RedisUnavailableError, type OutputStore } from '@toolyard/queue'
 import type { BatchInvoker, Caller } from './batch-invoker.ts'
 
 /** A call that is a request of its own. */
@@ -16,19 +16,33 @@ export interface ToolCall {
 export type ToolAnswer =
   | { kind: 'output', jobId: string, json: string, cut: OutputCut | undefined }
   | { kind: 'pending', jobId: string }
-  | { kind: 'failed', jobId: string | undefined, error: CallError }
+  | FailedCall
+
+/** A call without an output. */
+export interface FailedCall {
+  kind: 'failed'
+  jobId: string | undefined
+  error: CallError
+  /** An earlier attempt of the job may have run the tool, whatever the last one came to. */
+  mayHaveRun: boolean
+  /** A fault of the service, for its log. */
+  cause?: unknown
+}
 
 /** Runs a call as a batch of one, so that the rules of batches hold for it; its output stays the text that it is stored as. */
 export class ToolInvoker {
   readonly #batches: BatchInvoker
   readonly #outputs: OutputStore
+  readonly #maxAttempts: (name: string) => number
 
-  constructor (batches: BatchInvoker, outputs: OutputStore) {
+  /** @param maxAttempts how often a job of the tool is tried at most. */
+  constructor (batches: BatchInvoker, outputs: OutputStore, maxAttempts: (name: string) => number) {
     this.#batches = batches
     this.#outputs = outputs
+    this.#maxAttempts = maxAttempts
   }
 
-  /** @throws as `BatchInvoker.invoke` */
+  /** @throws as `BatchInvoker.invoke`; without an `Idempotency-Key` only while there is surely no job. */
   async invoke ({ name, arguments: args, waitMs, queue, onDisconnect = 'leave' }: ToolCall, caller: Caller): Promise<ToolAnswer> {
     let output: { json: string, cut: OutputCut | undefined } | undefined
     const readOutput: Caller['readOutput'] = async (queue, jobId, record) => {
@@ -38,18 +52,33 @@ export class ToolInvoker {
     }
     // No batch has an empty call_id: the same Idempotency-Key with a batch is another request.
     const batch: Batch = { calls: [{ call_id: '', name, arguments: args }], mode: 'sync', waitMs, queue, onDisconnect, callbackUrl: undefined }
-    const { results: [result] } = await this.#batches.invoke(batch, { ...caller, readOutput }).catch((error: unknown) => {
-      if (error instanceof JobsUnknownError && caller.idempotencyKey === undefined) return { results: [mayExist(error)] }
-      throw error
+    let made: string | undefined
+    const onJobs = (ids: readonly string[]): void => {
+      [made] = ids
+      caller.onJobs?.(ids)
+    }
+    const mayHaveRun = this.#maxAttempts(name) > 1
+    const { results: [result] } = await this.#batches.invoke(batch, { ...caller, readOutput, onJobs }).catch((error: unknown) => {
+      if (caller.idempotencyKey !== undefined || (made === undefined && hasNoJob(error))) throw error
+      return { results: [{ fault: mayExist(error, made) }] as const }
     })
+    if (result !== undefined && 'fault' in result) return result.fault
     const jobId = result?.job_id
     if (jobId !== undefined && output !== undefined) return { kind: 'output', jobId, ...output }
     if (jobId !== undefined && result?.pending === true) return { kind: 'pending', jobId }
-    return { kind: 'failed', jobId, error: result?.error as CallError | undefined ?? { code: 'INTERNAL', message: 'The call was lost' } }
+    const error = result?.error as CallError | undefined ?? { code: 'INTERNAL', message: 'The call was lost' }
+    return { kind: 'failed', jobId, error, mayHaveRun: mayHaveRun && jobId !== undefined }
   }
 }
 
-/** A client repeats a 503 by itself. Without an `Idempotency-Key` that would run the tool again. */
-function mayExist ({ message }: JobsUnknownError): { job_id?: string, pending?: true, error: CallError } {
-  return { error: { code: 'INTERNAL', message, details: { may_exist: true } } }
+/** Refusals, and Redis that couldn't be asked, come before the job; what isn't foreseen may come at any time. */
+function hasNoJob (error: unknown): boolean {
+  return error instanceof HttpError || (error instanceof RedisUnavailableError && !(error instanceof JobsUnknownError))
+}
+
+/** A client repeats a 5xx by itself. Without an `Idempotency-Key` that would run the tool again. */
+function mayExist (cause: unknown, jobId: string | undefined): FailedCall {
+  const message = cause instanceof RedisUnavailableError ? cause.message : 'The service met a fault; its log has it under the request id'
+  const error: CallError = { code: 'INTERNAL', message, details: { may_exist: true } }
+  return { kind: 'failed', jobId, error, mayHaveRun: true, cause }
 }

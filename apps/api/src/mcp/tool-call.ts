@@ -41,6 +41,7 @@ export async function callTool (request: CallToolRequest, context: ServerContext
       abandoned,
       onJobs: ([id]) => { if (id !== undefined) notices?.follow(exchange.queue, id) }
     })
+    if (answer.kind === 'failed' && answer.cause !== undefined) exchange.log.error({ err: answer.cause }, 'request failed')
     await notices?.finish()
     return callResult(answer, tool)
   } finally {

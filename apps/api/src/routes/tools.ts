@@ -1,7 +1,7 @@
 import { callErrors, jobIdHeader, outputBytesHeader, parseIdempotencyKey, parseToolCallQuery, toArguments, ToolCallQuery, ToolErrorBody, ToolPending } from '@toolyard/contract'
 import { Type } from 'typebox'
 import { principalOf } from '../access/principal.ts'
-import type { ToolInvoker } from '../invocation/tool-invoker.ts'
+import type { FailedCall, ToolInvoker } from '../invocation/tool-invoker.ts'
 import { abandoned } from '../plugins/abandoned.ts'
 import { retryAfterSec } from '../plugins/errors.ts'
 import type { App } from '../plugins/typed-app.ts'
@@ -42,10 +42,17 @@ export async function toolRoutes (app: App, { invoker, ending, basePath }: ToolR
       void reply.code(202).header('location', `${basePath}/v1/jobs/${answer.jobId}`)
       return await sendJson(reply, JSON.stringify({ ok: true, pending: true, job_id: answer.jobId } satisfies ToolPending))
     }
-    const { jobId, error } = answer
-    const { status } = callErrors[error.code]
+    const { jobId, error, cause } = answer
+    if (cause !== undefined) request.log.error({ err: cause }, 'request failed')
+    const status = statusOf(answer)
     if (status === callErrors.QUEUE_FULL.status) void reply.header('retry-after', retryAfterSec)
     const job = jobId === undefined ? {} : { job_id: jobId }
     return await sendJson(reply.code(status), JSON.stringify({ ok: false, error, ...job, request_id: request.id }))
   })
+}
+
+/** That of the code; a 503, which clients repeat by themselves, says that the tool did not run, so an earlier attempt may not have. */
+function statusOf ({ error: { code }, mayHaveRun }: FailedCall): number {
+  const { status } = callErrors[code]
+  return status === callErrors.TOOL_UNAVAILABLE.status && mayHaveRun ? callErrors.TOOL_FAILED.status : status
 }

@@ -1,5 +1,5 @@
 import { nearNames } from '@toolyard/contract/terms'
-import { readRules } from '../rules/rules.ts'
+import { readRules, rulesPage } from '../rules/rules.ts'
 import { jsonOption, type Command } from '../terminal/command.ts'
 import { CommandError, exitStatus } from '../terminal/exit-status.ts'
 import { meantText, print } from '../terminal/terminal.ts'
@@ -14,15 +14,19 @@ export const explain: Command = {
   help: 'Findings of validate, logs and errors name the rule that is not kept, such as A31, lint/depth or "fault 46". This tells what it asks for.',
   arguments: ['<rule...>'],
   options: [jsonOption],
-  complete: async () => Object.keys(readRules().rules).filter(id => !id.includes(' ')),
+  complete: async () => Object.keys(readRules()).filter(id => !id.includes(' ')),
   run: async ({ args, options }) => {
-    const { rules, page } = readRules()
+    const rules = readRules()
+    const page = rulesPage()
     const asked = args.join(' ')
     const id = Object.keys(rules).find(each => each.toLowerCase() === asked.toLowerCase())
     const rule = id === undefined ? undefined : rules[id]
-    if (id === undefined || rule === undefined) throw new CommandError(`there is no rule '${asked}'.${didYouMean(asked, Object.keys(rules))} All of them are at ${page}`, { code: 'NOT_FOUND' })
-    if (options['json'] === true) print(JSON.stringify({ ok: true, rule: id, ...rule, page }, null, 2))
-    else print([`${id}  ${rule.sentence}`, ...rule.differs === undefined ? [] : [`Here: ${rule.differs}`], `More: ${page}`].join('\n'))
+    if (id === undefined || rule === undefined) {
+      const all = page === undefined ? '' : ` All of them are in ${page}`
+      throw new CommandError(`there is no rule '${asked}'.${didYouMean(asked, Object.keys(rules))}${all}`, { code: 'NOT_FOUND' })
+    }
+    if (options['json'] === true) print(JSON.stringify({ ok: true, rule: id, ...rule, ...(page === undefined ? {} : { page }) }, null, 2))
+    else print([`${id}  ${rule.sentence}`, ...rule.differs === undefined ? [] : [`Here: ${rule.differs}`], ...page === undefined ? [] : [`All rules: ${page}`]].join('\n'))
     return exitStatus.done
   }
 }

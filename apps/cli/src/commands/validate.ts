@@ -67,7 +67,9 @@ function report (findings: readonly Finding[], manifests: number): string {
   const issues = warnings > 0 ? 'warnings' : 'no issues, and notes about models'
   const head = errors > 0 ? 'Validation failed:' : `Validated ${manifests} manifest file(s) with ${issues}:`
   const told = findings.find(({ severity }) => severity === (errors > 0 ? 'error' : warnings > 0 ? 'warning' : 'note'))
-  return [head, ...findings.map(line), '', `${errors} errors, ${warnings} warnings, ${notes} notes`, `toolyard explain ${told?.rule ?? 'A31'} tells what that rule asks for; all rules are at ${rulesPage()}`].join('\n')
+  const page = rulesPage()
+  const lead = `toolyard explain ${told?.rule ?? 'A31'} tells what that rule asks for${page === undefined ? '' : `; all rules are in ${page}`}`
+  return [head, ...findings.map(line), '', `${errors} errors, ${warnings} warnings, ${notes} notes`, lead].join('\n')
 }
 
 function line ({ severity, file, line, column, rule, message, fix }: Finding): string {

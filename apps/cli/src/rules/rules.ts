@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 
 /** What rules.json has of each rule; `npm run conformance` writes it. */
 export interface Rule {
@@ -7,12 +8,16 @@ export interface Rule {
   differs?: string
 }
 
-/** The rules that messages name, and where all of them are. */
-export function readRules (): { page: string, rules: Record<string, Rule> } {
-  return JSON.parse(readFileSync(new URL('../../rules.json', import.meta.url), 'utf8')) as ReturnType<typeof readRules>
+/** The pages are in the package; a checkout has them at its root, and an image has none. */
+const places = ['../../docs/', '../../../../docs/']
+const page = 'conformance.md'
+
+/** The rules that messages name. */
+export function readRules (): Record<string, Rule> {
+  return (JSON.parse(readFileSync(new URL('../../rules.json', import.meta.url), 'utf8')) as { rules: Record<string, Rule> }).rules
 }
 
-/** Where all of them are. */
-export function rulesPage (): string {
-  return readRules().page
+/** The page with all of them, a file of this machine: nobody needs a network to read it. */
+export function rulesPage (): string | undefined {
+  return places.map(place => fileURLToPath(new URL(place + page, import.meta.url))).find(file => existsSync(file))
 }
