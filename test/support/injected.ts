@@ -2,6 +2,7 @@ import { openApi, type App } from '@toolyard/api'
 import { createLogger, readSettings } from '@toolyard/runtime'
 import type { Cleanup } from './cleanup.ts'
 import { createClient, type Client, type Send } from './client.ts'
+import { holdAnswers } from './held-answers.ts'
 import { startTestRedis, type TestRedis } from './redis.ts'
 import { startApp, type AppProcess } from './processes.ts'
 import { layOut, testKeys, type Layout, type ServiceOptions } from './service.ts'
@@ -14,7 +15,7 @@ export interface InjectedService extends Layout {
   startWorker: (env?: Record<string, string>) => Promise<AppProcess>
 }
 
-/** Opens a service whose client hands its requests to the API by `inject`; the test's end closes and removes all of it. */
+/** Opens a service whose client hands its requests to the API by `inject` and holds the answers against its document; the test's end closes and removes all of it. */
 export async function injectService (t: Cleanup, options: ServiceOptions = {}): Promise<InjectedService> {
   const redis = await startTestRedis(t, { aof: options.aof ?? false })
   const layout = await layOut(t, { REDIS_URL: redis.url }, { ...options, env: { LOG_LEVEL: 'silent', ...options.env } })
@@ -34,7 +35,7 @@ export async function injectService (t: Cleanup, options: ServiceOptions = {}): 
     return worker
   }
   await Promise.all(Array.from({ length: options.workers ?? 1 }, () => startWorker()))
-  return { ...layout, redis, startWorker, app: api.app, client: createClient(inject(api.app), testKeys.admin) }
+  return { ...layout, redis, startWorker, app: api.app, client: createClient(holdAnswers(inject(api.app), testKeys.admin), testKeys.admin) }
 }
 
 function inject (app: App): Send {

@@ -221,7 +221,7 @@ export const descriptions: Readonly<Record<string, RouteDescription>> = {
     tag: 'service',
     summary: 'Read this document',
     description: 'Without a key it has the fixed routes, with a key also an operation for each tool that the key may see.',
-    errors: [400, 401],
+    errors: [400, 401, 403, 500, 503],
     headers: ['If-None-Match'],
     query: Type.Object({
       tools: Type.Optional(Type.Literal('only', { description: 'The operations of tools alone, which importers want; needs a key.' }))

@@ -26,7 +26,8 @@ export function fixedOperations (routes: readonly ListedRoute[], schemas: NamedS
 function operation (route: ListedRoute, about: RouteDescription, schemas: NamedSchemas): object {
   const { schema, url } = route
   const needsKey = url.startsWith('/v1/') || url === '/metrics'
-  const errors = [...(needsKey ? errorsOfKeys : []), ...(about.errors ?? [])].sort()
+  // A parameter of a path may be badly encoded.
+  const errors = [...new Set([...(needsKey ? errorsOfKeys : []), ...(schema.params === undefined ? [] : [400]), ...(about.errors ?? [])])].sort()
   const parameters = [
     ...parametersOf('path', schema.params as TObject | undefined, schemas),
     ...isToolCall(route) ? parametersOfTools : parametersOf('query', (about.query ?? schema.querystring) as TObject | undefined, schemas),
