@@ -15,7 +15,10 @@ export interface InjectedService extends Layout {
   startWorker: (env?: Record<string, string>) => Promise<AppProcess>
 }
 
-/** Opens a service whose client hands its requests to the API by `inject` and holds the answers against its document; the test's end closes and removes all of it. */
+/**
+ * Opens a service whose client hands its requests to the API by `inject`, and holds the answers against its document; the
+ * test's end closes and removes all of it.
+ */
 export async function injectService (t: Cleanup, options: ServiceOptions = {}): Promise<InjectedService> {
   const redis = await startTestRedis(t, { aof: options.aof ?? false })
   const layout = await layOut(t, { REDIS_URL: redis.url }, { ...options, env: { LOG_LEVEL: 'silent', ...options.env } })

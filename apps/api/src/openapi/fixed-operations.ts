@@ -27,7 +27,8 @@ function operation (route: ListedRoute, about: RouteDescription, schemas: NamedS
   const { schema, url } = route
   const needsKey = url.startsWith('/v1/') || url === '/metrics'
   // A parameter of a path may be badly encoded.
-  const errors = [...new Set([...(needsKey ? errorsOfKeys : []), ...(schema.params === undefined ? [] : [400]), ...(about.errors ?? [])])].sort()
+  const ofParameters = schema.params === undefined ? [] : [400]
+  const errors = [...new Set([...(needsKey ? errorsOfKeys : []), ...ofParameters, ...(about.errors ?? [])])].sort()
   const parameters = [
     ...parametersOf('path', schema.params as TObject | undefined, schemas),
     ...isToolCall(route) ? parametersOfTools : parametersOf('query', (about.query ?? schema.querystring) as TObject | undefined, schemas),

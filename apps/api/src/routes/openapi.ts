@@ -2,7 +2,7 @@ import { HttpError } from '@toolyard/contract'
 import type { FastifyRequest } from 'fastify'
 import { unauthorizedText } from '../access/request-key.ts'
 import type { ToolCatalog } from '../catalog/tool-catalog.ts'
-import { OpenApiDocuments } from '../openapi/document.ts'
+import type { OpenApiDocuments } from '../openapi/document.ts'
 import type { ListedRoute } from '../openapi/route-list.ts'
 import { namesTag } from '../plugins/entity-tag.ts'
 import type { App } from '../plugins/typed-app.ts'
@@ -17,7 +17,9 @@ export interface OpenApiRouteOptions {
 
 /** The service as a document of OpenAPI: the fixed routes for everybody, and the tools for the keys that see them. */
 export async function openApiRoutes (app: App, { catalog, routes, authDisabled, basePath }: OpenApiRouteOptions): Promise<void> {
-  const documents = new OpenApiDocuments(routes, authDisabled)
+  // What writes documents is loaded when somebody asks for one: it takes 20 ms.
+  let opened: Promise<OpenApiDocuments> | undefined
+  const open = async (): Promise<OpenApiDocuments> => await (opened ??= openDocuments(routes, authDisabled))
 
   app.get('/openapi.json', { config: { keyOptional: true } }, async (request, reply) => {
     const toolsOnly = readQuery(request.query as Record<string, unknown>)
@@ -27,11 +29,16 @@ export async function openApiRoutes (app: App, { catalog, routes, authDisabled, 
       throw new HttpError('UNAUTHORIZED', unauthorizedText)
     }
     const tools = principal === null ? noTools : catalog.publication(principal.permissions).tools
-    const { body, etag } = await documents.write({ tools, toolsOnly, server: serverOf(request, basePath) })
+    const { body, etag } = await (await open()).write({ tools, toolsOnly, server: serverOf(request, basePath) })
     void reply.headers({ etag, 'cache-control': 'private, no-cache', vary: 'x-api-key, authorization' })
     if (namesTag(request.headers['if-none-match'], etag)) return await reply.code(304).send()
     return await reply.header('content-type', 'application/json; charset=utf-8').send(body)
   })
+}
+
+async function openDocuments (routes: readonly ListedRoute[], authDisabled: boolean): Promise<OpenApiDocuments> {
+  const { OpenApiDocuments } = await import('../openapi/document.ts')
+  return new OpenApiDocuments(routes, authDisabled)
 }
 
 /** One list, so that its document is made once. */
