@@ -20,6 +20,7 @@ export { jobStates, JobList, JobResponse, JobSummary, JobView, SubmitJobResponse
 export { JobLogsResponse, LogEntry, logLevels, readTail, type LogLevel } from './job-log.ts'
 export { BatchStreamEvents, JobStreamEvents, readSseTokenRequest, SseTokenRequest, SseTokenResponse, streamTokenParam } from './streams.ts'
 export { Health, Ready } from './health.ts'
+export { asError, errorCode } from './caught.ts'
 export { permissions, permissionsBeyond, type Permission, type PermissionPolicy } from './permissions.ts'
 export { SkillList } from './skills.ts'
 export { protocol } from './protocol.ts'

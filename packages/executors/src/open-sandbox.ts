@@ -1,6 +1,7 @@
 import type { Permission } from '@toolyard/contract'
 import type { Tool } from '@toolyard/manifests'
 import { dirname, join } from 'node:path'
+import { asError } from '@toolyard/contract/terms'
 import type { ProcessGroups } from './process/table/groups.ts'
 import { probeSearch } from './builtin/search/probe.ts'
 import { createBox } from './sandbox/box.ts'
@@ -76,7 +77,7 @@ function openGroups (limits: GroupLimits): Bounds {
   try {
     return { groups: openToolGroups(hierarchy, limits, service), finding: { layer: boundLayer, holds: true, detail: `holds (version ${hierarchy.version})` } }
   } catch (error) {
-    return { finding: { layer: boundLayer, holds: false, detail: (error as Error).message } }
+    return { finding: { layer: boundLayer, holds: false, detail: asError(error).message } }
   }
 }
 

@@ -1,4 +1,4 @@
-import { isQueueName, permissions, type Permission } from '@toolyard/contract/terms'
+import { asError, isQueueName, permissions, type Permission } from '@toolyard/contract/terms'
 
 /** `read` may look, `admin` may also change and run things (R2, R3). */
 export type Role = 'read' | 'admin'
@@ -31,7 +31,7 @@ export function parseApiKeys (json: string): ApiKey[] {
   try {
     entries = JSON.parse(json)
   } catch (error) {
-    throw new Error(`[auth] invalid API_KEYS_JSON JSON: ${withoutExcerpt((error as Error).message)}`)
+    throw new Error(`[auth] invalid API_KEYS_JSON JSON: ${withoutExcerpt(asError(error).message)}`)
   }
   if (!Array.isArray(entries)) throw new Error('API_KEYS_JSON must be a JSON array')
   const keys = entries.map((entry, index) => parseApiKey(entry, index))

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { parse, populate } from 'dotenv'
+import { errorCode } from '@toolyard/contract/terms'
 import { SettingsError } from './settings.ts'
 
 /**
@@ -19,7 +20,7 @@ function readEnvFile (path: string): string | undefined {
   try {
     text = readFileSync(path, 'utf8')
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
+    const code = errorCode(error)
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined
     throw new SettingsError([`${path} can't be read (${String(code)}): let this user read it, or start in a directory that has none`])
   }

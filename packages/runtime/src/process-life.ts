@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { errorCode } from '@toolyard/contract/terms'
 
 /**
  * Whether a process lives, and is the one that began at that moment: another may have its number now.
@@ -9,7 +10,7 @@ export function isAlive (pid: number, start: number): boolean {
   try {
     process.kill(pid, 0)
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EPERM') return false
+    if (errorCode(error) !== 'EPERM') return false
   }
   return startTicks(pid) === start
 }

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { asError } from '@toolyard/contract/terms'
 import { SettingsError, type Settings } from './settings.ts'
 import type { HostPort } from './variable.ts'
 
@@ -76,6 +77,6 @@ function readPem (name: string, path: string): string {
   try {
     return readFileSync(path, 'utf8')
   } catch (error) {
-    throw new SettingsError([`${name}: ${(error as Error).message}`])
+    throw new SettingsError([`${name}: ${asError(error).message}`])
   }
 }

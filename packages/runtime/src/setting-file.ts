@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { asError } from '@toolyard/contract/terms'
 
 /** What a variable's name ends with when its value is the path of the file that holds it. */
 const suffix = '_FILE'
@@ -34,6 +35,6 @@ function readText (variable: string, file: string): string {
   try {
     return readFileSync(file, 'utf8')
   } catch (error) {
-    throw new Error(`${variable}: ${(error as Error).message}`)
+    throw new Error(`${variable}: ${asError(error).message}`)
   }
 }

@@ -1,4 +1,4 @@
-import { isQueueName, limits, permissions, queueNamePattern, type Permission } from '@toolyard/contract/terms'
+import { asError, isQueueName, limits, permissions, queueNamePattern, type Permission } from '@toolyard/contract/terms'
 import { isIP } from 'node:net'
 import { parseApiKeys, sendableKey, type ApiKey } from './api-keys.ts'
 import { listedHost } from './outgoing/hosts.ts'
@@ -123,7 +123,7 @@ function readOne (name: string, variable: Variable<unknown>, env: NodeJS.Process
   try {
     value = settingText(name, env)
   } catch (error) {
-    problems.push((error as Error).message)
+    problems.push(asError(error).message)
     return undefined
   }
   return value === undefined ? variable.fallback : readValue(name, variable, value, problems)
@@ -135,7 +135,7 @@ function readValue (name: string, variable: Variable<unknown>, value: string, pr
     if (read === undefined) problems.push(`${name} must be ${variable.allowed}`)
     return read
   } catch (error) {
-    problems.push(`${name}: ${(error as Error).message}`)
+    problems.push(`${name}: ${asError(error).message}`)
     return undefined
   }
 }

@@ -4,6 +4,7 @@ import { disconnected } from '../plugins/abandoned.ts'
 import type { JobTypes } from '../catalog/job-types.ts'
 import type { Principal } from '../access/principal.ts'
 import type { CallMetrics } from '@toolyard/runtime'
+import { asError } from '@toolyard/contract'
 import type { ToolCatalog } from '../catalog/tool-catalog.ts'
 import { AnswerBook, type AnswerListener } from './answer-book.ts'
 import { accepted, failed, pending, succeeded, type CallAnswer } from './call-answer.ts'
@@ -129,7 +130,7 @@ export class BatchInvoker {
     } catch (cause) {
       // The output is safe beside the job and can be read when Redis is back.
       if (cause instanceof RedisUnavailableError) return pending(call, entry.job.id)
-      return failed(call, { code: 'INTERNAL', message: (cause as Error).message }, entry.job.id)
+      return failed(call, { code: 'INTERNAL', message: asError(cause).message }, entry.job.id)
     }
   }
 }

@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import { limits, messageOf, toBatch, type Batch, type BatchEntry, type CallError, type InvokeBatchRequest, type MessageCall, type MessageFormat } from '@toolyard/contract'
+import { asError, limits, messageOf, toBatch, type Batch, type BatchEntry, type CallError, type InvokeBatchRequest, type MessageCall, type MessageFormat } from '@toolyard/contract'
 import { excessOf, problemOf, syntaxError } from '../plugins/json-text.ts'
 import { faultOf } from './json-fault.ts'
 
@@ -61,7 +61,7 @@ class ArgumentsReader {
     } catch (error) {
       // In a longer text the search for the place would take too long.
       const fault = takesTurns ? undefined : faultOf(text)
-      return { problem: `arguments aren't JSON: ${fault ?? syntaxError(error as Error)}` }
+      return { problem: `arguments aren't JSON: ${fault ?? syntaxError(asError(error))}` }
     }
     if (takesTurns) await turn()
     const problem = problemOf(value, limits.bodyDepth - levelsAbove)

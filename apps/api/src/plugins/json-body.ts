@@ -1,4 +1,4 @@
-import { HttpError, limits } from '@toolyard/contract'
+import { asError, HttpError, limits } from '@toolyard/contract'
 import { errorCodes, type FastifyInstance, type FastifyRequest } from 'fastify'
 import type { IncomingMessage } from 'node:http'
 import { setImmediate as turn } from 'node:timers/promises'
@@ -42,7 +42,7 @@ function parsed (text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {
-    throw refused(`is not valid JSON: ${syntaxError(error as Error)}`)
+    throw refused(`is not valid JSON: ${syntaxError(asError(error))}`)
   }
 }
 

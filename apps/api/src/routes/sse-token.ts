@@ -1,4 +1,4 @@
-import { ErrorBody, readSseTokenRequest, SseTokenRequest, SseTokenResponse } from '@toolyard/contract'
+import { asError, ErrorBody, readSseTokenRequest, SseTokenRequest, SseTokenResponse } from '@toolyard/contract'
 import type { App } from '../plugins/typed-app.ts'
 import { principalOf, requireSse } from '../access/principal.ts'
 import type { TicketOffice } from '../access/ticket-office.ts'
@@ -13,7 +13,7 @@ export async function sseTokenRoutes (app: App, { office }: { office: TicketOffi
       try {
         return { value: { job_id: readSseTokenRequest(body) } }
       } catch (error) {
-        return { error: error as Error }
+        return { error: asError(error) }
       }
     }
   }, async (request, reply) => {

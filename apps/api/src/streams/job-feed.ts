@@ -1,5 +1,6 @@
 import type { JobState } from '@toolyard/contract'
 import { compareLogIds, jobJson, logStart, type JobChange, type JobLogs, type JobReader, type ReadJob } from '@toolyard/queue'
+import { asError } from '@toolyard/contract'
 import type { EventStream } from './event-stream.ts'
 import { commentFrame, eventFrame, jsonFrame } from './frame.ts'
 
@@ -98,7 +99,7 @@ export class JobFeed {
       while (!this.isEmpty && (this.#stale.job || this.#stale.log)) await this.#show()
       this.#isAway = false
     } catch (error) {
-      this.#tryLater(error as Error)
+      this.#tryLater(asError(error))
     } finally {
       this.#refreshing = false
     }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import { asError } from '@toolyard/contract/terms'
 import { jsonOption, type Command } from '../terminal/command.ts'
 import { exitStatus, misuse } from '../terminal/exit-status.ts'
 import { complain, print } from '../terminal/terminal.ts'
@@ -40,7 +41,7 @@ function read (file: string): string {
     JSON.parse(text)
     return text
   } catch (error) {
-    throw misuse(`${file === '-' ? 'stdin' : file} can't be read as JSON: ${(error as Error).message}`)
+    throw misuse(`${file === '-' ? 'stdin' : file} can't be read as JSON: ${asError(error).message}`)
   }
 }
 
@@ -48,7 +49,7 @@ async function post ({ url, apiKey, description }: Target, body: string): Promis
   const headers = { 'content-type': 'application/json', 'idempotency-key': randomUUID(), ...(apiKey === undefined ? {} : { 'x-api-key': apiKey }) }
   const target = { url, apiKey, description }
   const response = await fetch(`${url}/v1/agent-tools/invoke-batch`, { method: 'POST', headers, body })
-    .catch((error: unknown) => { throw commandError({ code: 'UNREACHABLE', message: `Toolyard can't be reached: ${((error as Error).cause as Error | undefined)?.message ?? (error as Error).message}` }, target) })
+    .catch((error: unknown) => { throw commandError({ code: 'UNREACHABLE', message: `Toolyard can't be reached: ${(asError(error).cause as Error | undefined)?.message ?? asError(error).message}` }, target) })
   const answer = await response.json().catch(() => ({})) as Answer
   if (response.ok) return answer
   throw commandError({ status: response.status, code: answer.error?.code ?? 'BAD_ANSWER', message: answer.error?.message ?? `status ${response.status}`, details: answer.error?.details }, target)

@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { isAlive, startTicks } from '@toolyard/runtime'
+import { errorCode } from '@toolyard/contract/terms'
 import { StartError } from '../supervision/start-error.ts'
 
 /**
@@ -18,7 +19,7 @@ export function claim (file: string): () => void {
   try {
     writeFileSync(file, JSON.stringify({ pid: process.pid, boot: bootId(), started: startTicks(process.pid) }), { flag: 'wx', mode: 0o600 })
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') throw alreadyRunning(readHolder(file)?.pid ?? 'unknown')
+    if (errorCode(error) === 'EEXIST') throw alreadyRunning(readHolder(file)?.pid ?? 'unknown')
     throw error
   }
   return () => { rmSync(file, { force: true }) }

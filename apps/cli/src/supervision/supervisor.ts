@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { asError } from '@toolyard/contract/terms'
 import type { Running } from './running.ts'
 
 /** Something that is kept running. */
@@ -81,7 +82,7 @@ async function relaunch<R extends Running> ({ launch }: Service<R>, { ending, wa
   try {
     return await launch(ending)
   } catch (error) {
-    if (!ending.aborted) warn((error as Error).message)
+    if (!ending.aborted) warn(asError(error).message)
     return undefined
   }
 }

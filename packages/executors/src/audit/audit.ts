@@ -2,6 +2,7 @@ import { appendFile, closeSync, mkdirSync, openSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { createRedactor, type Redact } from '@toolyard/runtime'
+import { errorCode } from '@toolyard/contract/terms'
 import type { AuditEntry } from './entry.ts'
 
 /** Where the audit is written, and what it must not hold. */
@@ -107,7 +108,7 @@ function openFile (file: string): number {
   try {
     return openSync(file, 'a', 0o644)
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+    if (errorCode(error) !== 'ENOENT') throw error
     mkdirSync(dirname(file), { recursive: true, mode: 0o755 })
     return openSync(file, 'a', 0o644)
   }

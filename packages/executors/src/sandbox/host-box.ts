@@ -1,3 +1,4 @@
+import { asError } from '@toolyard/contract/terms'
 import type { BoxEntry } from '../process/plan/box.ts'
 import type { ProcessPlan } from '../process/plan/plan.ts'
 import { boxSpec, cleanCommand, firstFree, hiddenIn, refuseInside, workspaceAccess } from './box.ts'
@@ -79,7 +80,7 @@ function stampOf (root: string, foundation: BoxFoundation, grant: Grant): string
     return JSON.stringify([identify(workspaceDir), ...shown.map(({ args, id }) => [id, ...args])])
   } catch (error) {
     // To build the box will fail in the same way.
-    return (error as Error).message
+    return asError(error).message
   }
 }
 

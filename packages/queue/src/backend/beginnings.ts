@@ -1,3 +1,4 @@
+import { asError } from '@toolyard/contract/terms'
 import type { ScriptCall } from '../redis/batched-script.ts'
 import type { Redis } from '../redis/connection.ts'
 import { beginScript } from './job-scripts.ts'
@@ -58,7 +59,7 @@ export class Beginnings {
         const [replies] = await replicas.run([{ script: beginScript, calls: sent.map(({ call }) => call) }])
         for (const [place, { resolve }] of sent.entries()) resolve(replies?.[place])
       } catch (error) {
-        const missing = error instanceof ReplicasMissingError ? error : new ReplicasMissingError((error as Error).message)
+        const missing = error instanceof ReplicasMissingError ? error : new ReplicasMissingError(asError(error).message)
         for (const { reject } of sent) reject(missing)
       }
     }

@@ -1,5 +1,6 @@
 import type { Job } from 'bullmq'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { asError } from '@toolyard/contract/terms'
 import { bullmq } from '../redis/bullmq.ts'
 import type { FastBackend } from './fast-backend.ts'
 import { JobWorker, pauseMs } from './job-worker.ts'
@@ -62,7 +63,7 @@ export class EagerWorker<Data, Result> extends JobWorker<Data, Result, FastBacke
       if (job === undefined && !this.#hasAsked) await this.rest(pauseMs)
       return job
     } catch (error) {
-      if (bullmq.isNotConnectionError(error as Error) && this.closing === undefined) this.emit('error', error as Error)
+      if (bullmq.isNotConnectionError(asError(error)) && this.closing === undefined) this.emit('error', asError(error))
       await this.rest(this.opts.runRetryDelay ?? pauseMs)
       return undefined
     }
@@ -75,7 +76,7 @@ export class EagerWorker<Data, Result> extends JobWorker<Data, Result, FastBacke
         job = (await this.processJob(job, job.token ?? token)) ?? undefined
       }
     } catch (error) {
-      this.emit('error', error as Error)
+      this.emit('error', asError(error))
     }
   }
 

@@ -1,5 +1,6 @@
 import type { Job, Span } from 'bullmq'
 import { setTimeout as delay } from 'node:timers/promises'
+import { asError } from '@toolyard/contract/terms'
 import { bullmq } from '../redis/bullmq.ts'
 import type { JobBackend, TakenFields } from './job-backend.ts'
 import { TimedWorker } from './timed-worker.ts'
@@ -30,9 +31,9 @@ export class JobWorker<Data, Result, Backend extends JobBackend = JobBackend> ex
     try {
       return await this.settle(job, token, async () => await super.handleCompleted(result, job, token, fetchNext, span))
     } catch (error) {
-      if (!bullmq.isNotConnectionError(error as Error)) throw error
+      if (!bullmq.isNotConnectionError(asError(error))) throw error
       // The job has done its work: another attempt would do it again.
-      throw new bullmq.UnrecoverableError(`its outcome could not be stored: ${(error as Error).message}`)
+      throw new bullmq.UnrecoverableError(`its outcome could not be stored: ${asError(error).message}`)
     }
   }
 
@@ -66,7 +67,7 @@ export class JobWorker<Data, Result, Backend extends JobBackend = JobBackend> ex
           return await settle()
         } catch (error) {
           // BullMQ itself waits for a connection.
-          if (!mayPass(error) || !bullmq.isNotConnectionError(error as Error)) throw error
+          if (!mayPass(error) || !bullmq.isNotConnectionError(asError(error))) throw error
           // Once: the lock is renewed of what has been tracked for a while. BullMQ untracks a job before it is settled.
           if (!isHeld) this.lockManager.trackJob(id, token, 0)
           await delay(pauseMs)

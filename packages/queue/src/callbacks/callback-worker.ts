@@ -1,6 +1,7 @@
 import type { CallbackBody, CallbackData } from '@toolyard/contract'
 import { sharedAbort } from '@toolyard/runtime'
 import type { Job } from 'bullmq'
+import { asError } from '@toolyard/contract/terms'
 import { bullmq } from '../redis/bullmq.ts'
 import { callbackBody } from './callback-body.ts'
 import { CallbackSweep } from './callback-sweep.ts'
@@ -98,7 +99,7 @@ export class CallbackWorker {
   }
 
   start (): void {
-    void this.#worker.run().catch((error: unknown) => { this.#parts.onError(error as Error, callbackQueue) })
+    void this.#worker.run().catch((error: unknown) => { this.#parts.onError(asError(error), callbackQueue) })
     this.#sweep.start()
   }
 

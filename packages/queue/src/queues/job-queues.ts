@@ -1,5 +1,5 @@
 import type { JobData } from '@toolyard/contract'
-import { limits, protocol } from '@toolyard/contract/terms'
+import { asError, limits, protocol } from '@toolyard/contract/terms'
 import type { JobsOptions, RedisConnection } from 'bullmq'
 import { backendOn, listenOn, openQueue, type BackendKind, type JobQueue } from '../backend/backends.ts'
 import { bullmq } from '../redis/bullmq.ts'
@@ -186,7 +186,7 @@ export class JobQueues {
       void this.#index.tidy(queue, jobs.length).catch(() => {})
     } catch (error) {
       if (error instanceof RedisUnavailableError) throw error
-      for (const { id } of jobs) refused.set(id, error as Error)
+      for (const { id } of jobs) refused.set(id, asError(error))
     } finally {
       for (const { settle } of taken) settle()
     }

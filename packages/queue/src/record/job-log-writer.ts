@@ -1,5 +1,5 @@
 import type { LogLevel } from '@toolyard/contract'
-import { limits } from '@toolyard/contract/terms'
+import { asError, limits } from '@toolyard/contract/terms'
 import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Redis } from '../redis/connection.ts'
@@ -112,7 +112,7 @@ export class JobLogWriter {
         return
       } catch (error) {
         if (!(told(error) instanceof RedisFullError) || waited >= patienceMs) {
-          onError(error as Error)
+          onError(asError(error))
           return
         }
         await delay(againMs)

@@ -1,4 +1,5 @@
 import type { ChainableCommander } from 'ioredis'
+import { asError } from '@toolyard/contract/terms'
 import type { Redis } from './connection.ts'
 import { told, whileAvailable } from './unavailable.ts'
 
@@ -47,6 +48,6 @@ async function sendAll<T> (
       return failed === undefined ? own.map(([, value]) => value) : told(failed[0]) as Error
     })
   } catch (error) {
-    return items.map(() => error as Error)
+    return items.map(() => asError(error))
   }
 }

@@ -1,3 +1,4 @@
+import { asError } from '@toolyard/contract/terms'
 import type { JobCanceller } from '../change/job-canceller.ts'
 import type { JobQueues } from '../queues/job-queues.ts'
 import { upkeepKey } from '../redis/names.ts'
@@ -81,7 +82,7 @@ export class Upkeep {
       if (!await takeTurn(redis, upkeepKey(name), Math.round(everyMs * 0.9))) return
       await run(await directory.list())
     } catch (error) {
-      if (!this.#stopped) onError(error as Error, '*')
+      if (!this.#stopped) onError(asError(error), '*')
     }
   }
 
@@ -90,7 +91,7 @@ export class Upkeep {
     return async queues => {
       for (const queue of queues) {
         if (this.#stopped || this.#options.redis.status !== 'ready') return
-        await run(queue).catch((error: unknown) => { if (!this.#stopped) this.#options.onError(error as Error, queue) })
+        await run(queue).catch((error: unknown) => { if (!this.#stopped) this.#options.onError(asError(error), queue) })
       }
     }
   }

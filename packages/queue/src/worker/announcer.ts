@@ -1,3 +1,4 @@
+import { asError } from '@toolyard/contract/terms'
 import type { Redis } from '../redis/connection.ts'
 
 /** ARGV: channel and message in turn. */
@@ -37,7 +38,7 @@ export class Announcer {
     try {
       await this.#redis.eval(publishScript, 0, ...messages)
     } catch (error) {
-      this.#onError(error as Error)
+      this.#onError(asError(error))
     }
   }
 }

@@ -1,5 +1,6 @@
 import type { CallError, JobData, OutputRecord } from '@toolyard/contract'
 import type { Job } from 'bullmq'
+import { asError } from '@toolyard/contract/terms'
 import { bullmq } from '../redis/bullmq.ts'
 import type { Announcer } from './announcer.ts'
 import type { CallbackOutbox } from '../queues/callback-outbox.ts'
@@ -233,5 +234,5 @@ export class QueueWorker {
     if (job.data.access !== undefined) await this.#parts.canceller.cancelSteps(this.#queue, idOf(job))
   }
 
-  readonly #report = (error: unknown): void => { this.#options.onError(error as Error, this.#queue) }
+  readonly #report = (error: unknown): void => { this.#options.onError(asError(error), this.#queue) }
 }

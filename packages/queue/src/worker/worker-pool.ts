@@ -1,3 +1,4 @@
+import { asError } from '@toolyard/contract/terms'
 import { CallbackWorker } from '../callbacks/callback-worker.ts'
 import { Announcer } from './announcer.ts'
 import { CancelledJobs } from '../record/cancellation.ts'
@@ -85,7 +86,7 @@ export class WorkerPool {
       for (const queue of known) this.#serve(queue)
       for (const queue of this.#workers.keys()) if (!known.includes(queue)) this.#leave(queue)
     } catch (error) {
-      this.#options.onError(error as Error, '*')
+      this.#options.onError(asError(error), '*')
     }
     if (!this.#stopping) this.#lookTimer = setTimeout(() => { void this.#look() }, lookMs)
   }
@@ -109,6 +110,6 @@ export class WorkerPool {
     const worker = this.#workers.get(queue)
     if (worker?.isIdle !== true) return
     this.#workers.delete(queue)
-    worker.stop(0).catch((error: unknown) => { this.#options.onError(error as Error, queue) })
+    worker.stop(0).catch((error: unknown) => { this.#options.onError(asError(error), queue) })
   }
 }

@@ -1,4 +1,5 @@
 import { applyPatch, parsePatch, type StructuredPatch } from 'diff'
+import { asError } from '@toolyard/contract/terms'
 import { BuiltinFailure } from '../kit/handler.ts'
 
 /** Lines of the file times lines of the patch: the comparisons that a patch of the worst kind needs, a part of a second. */
@@ -42,7 +43,7 @@ function parsed (source: string): StructuredPatch[] {
   try {
     return parsePatch(source.endsWith('\n') ? source : `${source}\n`)
   } catch (error) {
-    throw new BuiltinFailure(`input.patch is not a unified diff: ${(error as Error).message}`)
+    throw new BuiltinFailure(`input.patch is not a unified diff: ${asError(error).message}`)
   }
 }
 

@@ -1,3 +1,4 @@
+import { asError } from '@toolyard/contract/terms'
 import { BuiltinFailure } from '../kit/handler.ts'
 import type { ThreadAnswer } from '../../run/threads.ts'
 import { searchContents } from './content-search.ts'
@@ -13,7 +14,7 @@ export function runSearch (task: SearchTask): ThreadAnswer {
   try {
     return { answer: task.find.kind === 'names' ? searchNames(task, task.find.query) : searchContents(task, task.find) }
   } catch (error) {
-    if (!(error as Error).name.startsWith('RE2JS')) throw error
-    throw new BuiltinFailure(`query is not a regular expression of RE2's syntax: ${(error as Error).message}`)
+    if (!asError(error).name.startsWith('RE2JS')) throw error
+    throw new BuiltinFailure(`query is not a regular expression of RE2's syntax: ${asError(error).message}`)
   }
 }

@@ -1,3 +1,4 @@
+import { errorCode } from '@toolyard/contract/terms'
 import { BuiltinFailure } from '../kit/handler.ts'
 import { openDirectory, type Directory } from './directory.ts'
 import type { Place } from './place.ts'
@@ -23,7 +24,7 @@ function opened ({ directory, name, stats }: Place): Directory | undefined {
   try {
     return openDirectory(directory, name)
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
+    const code = errorCode(error)
     if (code !== 'ENOTDIR' && code !== 'ELOOP') throw error
     return undefined
   }

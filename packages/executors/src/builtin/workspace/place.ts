@@ -1,5 +1,6 @@
 import type { Stats } from 'node:fs'
 import { lstat, mkdir } from 'node:fs/promises'
+import { errorCode } from '@toolyard/contract/terms'
 import { BuiltinFailure, type BuiltinContext } from '../kit/handler.ts'
 import { entryPath, openDirectory, type Directory, type Workspace } from './directory.ts'
 import { WorkspaceRoot } from './root.ts'
@@ -109,7 +110,7 @@ export async function lookAgain (place: Place): Promise<Place> {
   try {
     return { ...place, stats: await lstat(entryPath(place.directory, place.name)) }
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { ...place, stats: undefined }
+    if (errorCode(error) === 'ENOENT') return { ...place, stats: undefined }
     throw error
   }
 }

@@ -1,4 +1,5 @@
 import { chmodSync } from 'node:fs'
+import { errorCode } from '@toolyard/contract/terms'
 import { BuiltinFailure } from '../kit/handler.ts'
 import { entryPath, openEntry } from './directory.ts'
 import type { Place } from './place.ts'
@@ -27,7 +28,7 @@ export function removeSpecialBits ({ directory, name, stats }: Place): void {
     const opened = file.stat()
     if (opened.isFile()) chmodSync(process.platform === 'linux' ? `/proc/self/fd/${file.fd}` : entryPath(directory, name), plainMode(opened.mode))
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EPERM') throw new BuiltinFailure('the file has a setuid or setgid bit, which only its owner can remove')
+    if (errorCode(error) === 'EPERM') throw new BuiltinFailure('the file has a setuid or setgid bit, which only its owner can remove')
     throw error
   } finally {
     file.close()

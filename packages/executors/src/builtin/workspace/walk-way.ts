@@ -1,5 +1,6 @@
 import { lstatSync, readlinkSync, type Stats } from 'node:fs'
 import { isAbsolute } from 'node:path'
+import { errorCode } from '@toolyard/contract/terms'
 import { BuiltinFailure } from '../kit/handler.ts'
 import { entryPath, openDirectory, type Directory, type Workspace } from './directory.ts'
 import { isServiceName, refusal } from './service-files.ts'
@@ -127,7 +128,7 @@ function takeStep (here: Directory, name: string, last: boolean, { keepLink }: W
     }
     return { kind: 'link', target: readlinkSync(path) }
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
+    const code = errorCode(error)
     if (code === 'ENOENT') return { kind: 'missing' }
     // readlink: neither a directory nor a link stands where the way goes on.
     if (code === 'EINVAL') throw Object.assign(new Error('not a directory'), { code: 'ENOTDIR' })
@@ -140,7 +141,7 @@ function directoryAt (here: Directory, name: string): Directory | undefined {
   try {
     return openDirectory(here, name)
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
+    const code = errorCode(error)
     if (code !== 'ENOTDIR' && code !== 'ELOOP') throw error
     return undefined
   }
@@ -164,7 +165,7 @@ function told<T> (notFound: string, step: () => T): T {
   try {
     return step()
   } catch (error) {
-    if (nowhere.has((error as NodeJS.ErrnoException).code ?? '')) throw new BuiltinFailure(notFound)
+    if (nowhere.has(errorCode(error) ?? '')) throw new BuiltinFailure(notFound)
     throw error
   }
 }

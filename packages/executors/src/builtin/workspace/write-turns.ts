@@ -1,4 +1,5 @@
 import { unlessAborted } from '@toolyard/runtime'
+import { asError } from '@toolyard/contract/terms'
 import { BuiltinFailure } from '../kit/handler.ts'
 import type { Directory } from './directory.ts'
 
@@ -73,7 +74,7 @@ export class WriteTurns {
       return await this.#shared?.take(key, signal)
     } catch (error) {
       if (signal.aborted) throw error
-      throw new BuiltinFailure(`the file could not be locked: ${(error as Error).message}`, 'INTERNAL')
+      throw new BuiltinFailure(`the file could not be locked: ${asError(error).message}`, 'INTERNAL')
     }
   }
 }

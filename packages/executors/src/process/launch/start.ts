@@ -1,5 +1,6 @@
 import { accessSync, constants, statSync } from 'node:fs'
 import type { CallError } from '@toolyard/contract'
+import { asError } from '@toolyard/contract/terms'
 import type { Box, BoxEntry, BoxStatus } from '../plan/box.ts'
 import { killTree } from '../table/kill-tree.ts'
 import type { CallGroup } from '../table/groups.ts'
@@ -95,7 +96,7 @@ function enterBox (box: Box, plan: ProcessPlan, pinned: string | undefined): Box
   try {
     return box.enter(plan, pinned)
   } catch (error) {
-    throw new BoxFault((error as Error).message)
+    throw new BoxFault(asError(error).message)
   }
 }
 

@@ -1,4 +1,5 @@
 import { writeFile } from 'node:fs/promises'
+import { errorCode } from '@toolyard/contract/terms'
 
 /** Bounds processes together, with all that they start. The process layer knows no more of control groups than this. */
 export interface ProcessGroups {
@@ -19,7 +20,7 @@ export async function enterGroups (members: readonly string[], pids: readonly nu
       try {
         await writeFile(file, String(pid))
       } catch (error) {
-        if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+        if (errorCode(error) !== 'ESRCH') throw error
       }
     }
   }

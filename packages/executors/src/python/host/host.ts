@@ -6,6 +6,7 @@ import type { Readable } from 'node:stream'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { CallError } from '@toolyard/contract'
+import { asError } from '@toolyard/contract/terms'
 import type { BoxStatus } from '../../process/plan/box.ts'
 import { killBox } from '../../process/table/box-kill.ts'
 import { childrenOf } from '../../process/table/children.ts'
@@ -176,7 +177,7 @@ async function spawnHost ({ root, within }: HostPlace, basis: Omit<ProcessPlan, 
   try {
     entry = box?.enter({ ...plan, root })
   } catch (error) {
-    return sandboxError((error as Error).message)
+    return sandboxError(asError(error).message)
   }
   const files: number[] = []
   try {

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { errorCode } from '@toolyard/contract/terms'
 import type { CallGroup, ProcessGroups } from '../../process/table/groups.ts'
 import { readProcess } from '../../process/table/process-table.ts'
 import { controllers, type Controller, type Hierarchy } from './hierarchy.ts'
@@ -100,7 +101,7 @@ function handOn (directory: string): boolean {
     writeFileSync(join(directory, 'cgroup.subtree_control'), '+memory +pids +cpu')
     return true
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EBUSY') throw error
+    if (errorCode(error) !== 'EBUSY') throw error
     return false
   }
 }
@@ -121,7 +122,7 @@ function move (pids: readonly number[], directory: string): void {
       writeFileSync(join(directory, 'cgroup.procs'), String(pid))
     } catch (error) {
       // Back into a group that hands controllers on, because another worker came to an end with it.
-      if (!['ESRCH', 'EBUSY'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error
+      if (!['ESRCH', 'EBUSY'].includes(errorCode(error) ?? '')) throw error
     }
   }
 }
@@ -174,7 +175,7 @@ function removeDirectory (directory: string): boolean {
     rmdirSync(directory)
     return true
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'ENOENT'
+    return errorCode(error) === 'ENOENT'
   }
 }
 

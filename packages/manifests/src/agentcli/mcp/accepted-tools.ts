@@ -1,4 +1,4 @@
-import { limits } from '@toolyard/contract/terms'
+import { asError, limits } from '@toolyard/contract/terms'
 import type { Remark } from '../../finding/finding-list.ts'
 import { goQuote } from '../../finding/go-quote.ts'
 import type { LayerEntry } from '../../layer/layer.ts'
@@ -20,7 +20,7 @@ export async function acceptedTools (server: McpServer, schemas: Schemas, common
   try {
     tools = (await readLock(server.lock)).get(server.name)
   } catch (error) {
-    const finding: Remark = { severity: 'error', rule: 'mcp/accepted', message: `${server.lock} ${(error as Error).message}, so that no tool of the server is published`, fix: accept }
+    const finding: Remark = { severity: 'error', rule: 'mcp/accepted', message: `${server.lock} ${asError(error).message}, so that no tool of the server is published`, fix: accept }
     return { entries: [], findings: [finding] }
   }
   if (tools === undefined) {

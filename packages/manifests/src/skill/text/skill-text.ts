@@ -1,5 +1,6 @@
 import { readFile, realpath, stat } from 'node:fs/promises'
 import { join, sep } from 'node:path'
+import { errorCode } from '@toolyard/contract/terms'
 import { ManifestFault } from '../../finding/finding.ts'
 import { manifestLimits } from '../../tool/limits.ts'
 
@@ -20,7 +21,7 @@ export async function readSkillText (directory: string, name: string): Promise<s
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(await readFile(real))
   } catch (error) {
     if (error instanceof ManifestFault) throw error
-    const { code } = error as NodeJS.ErrnoException
+    const code = errorCode(error)
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined
     throw unusable(name, code === 'ERR_ENCODING_INVALID_ENCODED_DATA' ? 'is not UTF-8' : `cannot be read (${code ?? String(error)})`)
   }

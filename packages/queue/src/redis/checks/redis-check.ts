@@ -1,5 +1,6 @@
 import type { Redis as Server } from 'ioredis'
 import type { Logger } from '@toolyard/runtime'
+import { asError } from '@toolyard/contract/terms'
 import { writableServers, type Redis } from '../connection.ts'
 import { isRecent, oldestVersion } from '../server/find-server.ts'
 import { whileAvailable } from '../unavailable.ts'
@@ -40,7 +41,7 @@ async function checkServer (server: Server): Promise<RedisReport> {
   try {
     info = await server.info()
   } catch (error) {
-    if (!/^NOPERM/.test((error as Error).message)) throw error
+    if (!/^NOPERM/.test(asError(error).message)) throw error
     return { version: 'unknown', unsafe: [], doubtful: ['its settings are unknown: this user may not use INFO'] }
   }
   const field = (name: string): string | undefined => new RegExp(`^${name}:(\\S+)`, 'm').exec(info)?.[1]
@@ -65,7 +66,7 @@ async function tellsTime (server: Server): Promise<boolean> {
     await server.time()
     return true
   } catch (error) {
-    if (!/^NOPERM/.test((error as Error).message)) throw error
+    if (!/^NOPERM/.test(asError(error).message)) throw error
     return false
   }
 }

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Cluster, Redis as Server } from 'ioredis'
+import { asError } from '@toolyard/contract/terms'
 import type { ScriptRun } from '../batched-script.ts'
 import { ioredis } from '../bullmq.ts'
 import { writableServers, type Redis } from '../connection.ts'
@@ -119,7 +120,7 @@ export class Replicas {
     const pipeline = connection.pipeline()
     for (const { script, calls, shared } of all) script.addTo(pipeline, calls, shared)
     pipeline.call('WAIT', needed, patienceMs)
-    const answers = await pipeline.exec().catch((error: unknown) => [[error as Error]] as Array<[Error]>) ?? []
+    const answers = await pipeline.exec().catch((error: unknown) => [[asError(error)]] as Array<[Error]>) ?? []
     const [failure, acknowledged] = answers.pop() ?? []
     if (failure instanceof Error || answers.some(([error]) => error !== null)) {
       // It may lead to a server that isn't the master any more; a new one doesn't.
