@@ -72,6 +72,7 @@ function firstError (body: unknown): string {
     'Request body does not fit the schema of invoke-batch'
 }
 
+// eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- Object.keys forgets the names of a table.
 const messageFields = Object.keys(messageForms) as MessageField[]
 const callFields = ['calls', ...messageFields] as const
 

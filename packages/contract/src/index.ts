@@ -21,6 +21,8 @@ export { JobLogsResponse, LogEntry, logLevels, readTail, type LogLevel } from '.
 export { BatchStreamEvents, JobStreamEvents, readSseTokenRequest, SseTokenRequest, SseTokenResponse, streamTokenParam } from './streams.ts'
 export { Health, Ready } from './health.ts'
 export { asError, errorCode } from './caught.ts'
+export { storedJson } from './stored-json.ts'
+export { isRecord } from './record.ts'
 export { permissions, permissionsBeyond, type Permission, type PermissionPolicy } from './permissions.ts'
 export { SkillList } from './skills.ts'
 export { protocol } from './protocol.ts'

@@ -1,4 +1,4 @@
-import { asError, isQueueName, permissions, type Permission } from '@toolyard/contract/terms'
+import { isRecord, asError, isQueueName, permissions, type Permission } from '@toolyard/contract/terms'
 
 /** `read` may look, `admin` may also change and run things (R2, R3). */
 export type Role = 'read' | 'admin'
@@ -41,8 +41,8 @@ export function parseApiKeys (json: string): ApiKey[] {
 
 function parseApiKey (entry: unknown, index: number): ApiKey {
   const at = `api.auth.keys[${index}]`
-  if (typeof entry !== 'object' || entry === null || Array.isArray(entry)) throw new Error(`${at} must be an object`)
-  const { name, key, role, sse, queue_allowlist: queues, permissions: allowed } = entry as Record<string, unknown>
+  if (!isRecord(entry)) throw new Error(`${at} must be an object`)
+  const { name, key, role, sse, queue_allowlist: queues, permissions: allowed } = entry
   const unknown = Object.keys(entry).find(field => !known.has(field))
   if (unknown !== undefined) throw new Error(`${at} has an unknown field '${unknown}' (known: ${[...known].join(', ')})`)
   if (typeof key !== 'string' || key.trim() === '') throw new Error(`${at}.key is required`)
@@ -57,9 +57,10 @@ function parseQueues (value: unknown, at: string): string[] | undefined {
   if (value === undefined || value === null) return undefined
   const queues: unknown = typeof value === 'string' ? value.split(',').map(queue => queue.trim()).filter(queue => queue !== '') : value
   if (!Array.isArray(queues)) throw new Error(`${at}.queue_allowlist must be an array of queue names`)
-  const bad: unknown = queues.find(queue => typeof queue !== 'string' || !isQueueName(queue))
-  if (bad !== undefined) throw new Error(`${at}.queue_allowlist has invalid queue ${JSON.stringify(bad).replaceAll('"', "'")}`)
-  return queues as string[]
+  return queues.map((queue: unknown) => {
+    if (typeof queue === 'string' && isQueueName(queue)) return queue
+    throw new Error(`${at}.queue_allowlist has invalid queue ${JSON.stringify(queue).replaceAll('"', "'")}`)
+  })
 }
 
 function parsePermissions (value: unknown, at: string): Permission[] | undefined {

@@ -38,6 +38,7 @@ export function takeTurns (server: Server): void {
     if (parse === undefined) return
     const share: Share = { turn, requests: 0, parserMs: 0, bodyBytes: 0, sliceBytes: 0 }
     shares.set(socket, share)
+    // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- A listener of `data` takes a chunk.
     socket.off('data', parse as (chunk: Buffer) => void)
     socket.on('data', (chunk: Buffer) => { read(socket, chunk, parse, ofTurn(share, thisTurn())) })
   })

@@ -110,6 +110,7 @@ export function readSettings (env: NodeJS.ProcessEnv): Settings {
     settings[name] = readOne(name, variable, env, problems)
   }
   if (problems.length > 0) throw new SettingsError(problems)
+  // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- Each of `variables` was read, by its own type.
   return settings as Settings
 }
 

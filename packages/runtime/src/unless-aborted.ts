@@ -3,7 +3,8 @@ export async function unlessAborted<T> (promise: Promise<T>, signal: AbortSignal
   signal.throwIfAborted()
   let stop = (): void => {}
   const aborted = new Promise<never>((_resolve, reject) => {
-    stop = () => { reject(signal.reason as Error) }
+    // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- Who aborts chooses the reason.
+    stop = () => { reject(signal.reason) }
     signal.addEventListener('abort', stop, { once: true })
   })
   try {

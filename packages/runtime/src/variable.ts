@@ -53,8 +53,9 @@ export function items<T extends string> (allowed: string, read: (item: string) =
   return {
     allowed,
     read: value => {
-      const found = splitList(value).map(read)
-      return found.length === 0 || found.includes(undefined) ? undefined : found as T[]
+      const all = splitList(value)
+      const found = all.map(read).filter(item => item !== undefined)
+      return all.length === 0 || found.length < all.length ? undefined : found
     }
   }
 }
@@ -64,7 +65,7 @@ export function hosts (defaultPort: number): Omit<Variable<HostPort[]>, 'fallbac
   const read = (value: string): HostPort[] | undefined => {
     const found = value.split(',').map(item => /^(?:\[([0-9a-f:.]+)\]|([^\s:/@[\]]+))(?::(\d{1,5}))?$/i.exec(item.trim()))
     const nodes = found.map(match => match === null ? undefined : { host: match[1] ?? match[2] ?? '', port: Number(match[3] ?? defaultPort) })
-    const good = nodes.filter(node => node !== undefined && node.port > 0 && node.port < 65_536) as HostPort[]
+    const good = nodes.filter(node => node !== undefined).filter(({ port }) => port > 0 && port < 65_536)
     return good.length === nodes.length ? good : undefined
   }
   return { allowed: 'a comma-separated list of host:port', read }

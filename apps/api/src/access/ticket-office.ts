@@ -1,4 +1,4 @@
-import { HttpError, streamTokenParam, type SseTokenResponse } from '@toolyard/contract'
+import { isRecord, HttpError, streamTokenParam, type SseTokenResponse } from '@toolyard/contract'
 import type { StreamTickets } from '@toolyard/queue'
 import type { ApiKey } from '@toolyard/runtime'
 import type { FastifyRequest } from 'fastify'
@@ -49,12 +49,12 @@ export class TicketOffice {
    * @throws HttpError `FORBIDDEN` for the stream of another job; RedisUnavailableError.
    */
   async principalOf (request: FastifyRequest): Promise<Principal | undefined> {
-    const token = (request.query as Record<string, unknown>)[streamTokenParam]
+    const token = isRecord(request.query) ? request.query[streamTokenParam] : undefined
     if (typeof token !== 'string' || !tokenPattern.test(token)) return undefined
     const grant = await this.#tickets.find(token)
     const key = this.#keys.get(grant?.keyName ?? '')
     if (grant === undefined || key === undefined || grant.keyProof !== this.#proof(token, key.name)) return undefined
-    const { id } = request.params as { id?: string }
+    const id = isRecord(request.params) ? request.params['id'] : undefined
     if (grant.jobId !== null && grant.jobId !== id) throw new HttpError('FORBIDDEN', 'This stream token is for another job.')
     return principalOfKey(key)
   }

@@ -1,5 +1,6 @@
 import type { DashboardLogins } from '@toolyard/queue'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { isRecord } from '@toolyard/contract'
 import type { Principal } from '../access/principal.ts'
 import type { App } from '../plugins/typed-app.ts'
 import { loginForm, logoutForm, styleDigest } from './forms.ts'
@@ -20,7 +21,7 @@ export interface LoginOptions {
 /** Logging in with an API key, once, and logging out again. */
 export async function loginRoutes (app: App, { logins, sessions, findPrincipal, base }: LoginOptions): Promise<void> {
   app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string', bodyLimit: formBytes }, (_request, body, done) => {
-    done(null, Object.fromEntries(new URLSearchParams(body as string)))
+    done(null, Object.fromEntries(new URLSearchParams(body.toString())))
   })
 
   app.get('/login', { config: { withoutLogin: true } }, async (_request, reply) => await sendForm(reply, 200, loginForm(base)))
@@ -58,7 +59,7 @@ async function sendForm (reply: FastifyReply, status: number, html: string): Pro
 }
 
 function keyOf (request: FastifyRequest): string {
-  const { key } = request.body as { key?: unknown }
+  const key = isRecord(request.body) ? request.body['key'] : undefined
   return typeof key === 'string' ? key.trim() : ''
 }
 

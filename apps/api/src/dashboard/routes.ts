@@ -1,4 +1,4 @@
-import { HttpError, type ErrorBody } from '@toolyard/contract'
+import { isRecord, HttpError, type ErrorBody } from '@toolyard/contract'
 import type { DashboardLogins } from '@toolyard/queue'
 import type { BoardParts, QueueBoard, Viewer } from '@toolyard/queue/dashboard'
 import type { ApiKey, Redact } from '@toolyard/runtime'
@@ -54,8 +54,8 @@ export async function dashboardRoutes (app: App, options: DashboardOptions): Pro
     app.get(url, { config: { page: true } }, async (_request, reply) => await reply.type('text/html; charset=utf-8').send((await open()).board.page(base)))
   }
 
-  app.get('/static/*', async (request, reply) => {
-    const path = (request.params as { '*': string })['*']
+  app.get<{ Params: { '*': string } }>('/static/*', async (request, reply) => {
+    const path = request.params['*']
     const asset = await (await open()).assets.read(path)
     if (asset === undefined) throw new HttpError('NOT_FOUND', 'No such file')
     if (hashedName.test(path)) void reply.header('cache-control', 'private, max-age=31536000, immutable')
@@ -74,7 +74,7 @@ export async function dashboardRoutes (app: App, options: DashboardOptions): Pro
     // They tell of all that is stored, also of other queues.
     if (path === '/redis/stats' && principal.queueAllowlist !== undefined) throw new HttpError('FORBIDDEN', 'The statistics of Redis require an API key without queue_allowlist.')
     const { status, body } = await board.answer(
-      { method: request.method, path, query: request.query as Record<string, unknown>, body: request.body }, viewer(principal)
+      { method: request.method, path, query: isRecord(request.query) ? request.query : {}, body: request.body }, viewer(principal)
     )
     if (request.method !== 'GET') request.log.info({ key: principal.name, action: `${request.method} ${path}`, status }, 'dashboard: action')
     return await reply.code(status).send(body)

@@ -1,6 +1,7 @@
 import type { DashboardLogins } from '@toolyard/queue'
 import type { ApiKey } from '@toolyard/runtime'
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+import { isRecord } from '@toolyard/contract'
 import { principalOfKey, type Principal } from '../access/principal.ts'
 
 /** Name of the cookie that holds a session. */
@@ -87,7 +88,8 @@ function readCookie (cookies = ''): string {
 /** Anybody can send anything: what is read here counts only with its signature. */
 function readClaims (body: string): Claims | undefined {
   try {
-    const { id, key, end } = JSON.parse(Buffer.from(body, 'base64url').toString()) as Record<string, unknown>
+    const claims: unknown = JSON.parse(Buffer.from(body, 'base64url').toString())
+    const { id, key, end } = isRecord(claims) ? claims : {}
     return typeof id === 'string' && /^[\w-]{22}$/.test(id) && typeof key === 'string' && typeof end === 'number' ? { id, key, end } : undefined
   } catch {
     return undefined

@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import { asError, limits, messageOf, toBatch, type Batch, type BatchEntry, type CallError, type InvokeBatchRequest, type MessageCall, type MessageFormat } from '@toolyard/contract'
+import { isRecord, asError, limits, messageOf, toBatch, type Batch, type BatchEntry, type CallError, type InvokeBatchRequest, type MessageCall, type MessageFormat } from '@toolyard/contract'
 import { excessOf, problemOf, syntaxError } from '../plugins/json-text.ts'
 import { faultOf } from './json-fault.ts'
 
@@ -43,8 +43,7 @@ class ArgumentsReader {
     const read = typeof value === 'string' ? await this.#parse(value) : { value }
     if ('problem' in read) return read
     if (read.value === undefined || read.value === null) return { arguments: {} }
-    if (typeof read.value !== 'object' || Array.isArray(read.value)) return { problem: 'arguments must be an object' }
-    return { arguments: read.value as Record<string, unknown> }
+    return isRecord(read.value) ? { arguments: read.value } : { problem: 'arguments must be an object' }
   }
 
   async #parse (text: string): Promise<{ value: unknown } | { problem: string }> {

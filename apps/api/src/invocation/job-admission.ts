@@ -1,4 +1,4 @@
-import { HttpError, type CallError } from '@toolyard/contract'
+import { storedJson, HttpError, type CallError } from '@toolyard/contract'
 import { JobGoneError, QueueFullError, QueueLimitError, RedisFullError, type JobQueues, type NewJob, type Once, type OnceStore } from '@toolyard/queue'
 
 /** A job to make, or why there is none. */
@@ -42,8 +42,9 @@ export class JobAdmission {
     const held = await this.#onces.hold(once, makesJobs ? JSON.stringify(planned) : '')
     if (held === undefined) return { queue, planned, repeated: false, ...(makesJobs ? { once } : {}) }
     if (held.request !== once.request) throw new HttpError('IDEMPOTENCY_CONFLICT', 'Idempotency-Key reused with different request')
-    const earlier = JSON.parse(held.text) as never
-    return held.confirmed ? { queue, admitted: earlier, repeated: true } : { queue, planned: earlier, once, repeated: true }
+    return held.confirmed
+      ? { queue, admitted: storedJson<readonly Admitted[]>(held.text), repeated: true }
+      : { queue, planned: storedJson<readonly Planned[]>(held.text), once, repeated: true }
   }
 
   /**

@@ -66,6 +66,7 @@ export class ToolInvoker {
     const jobId = result?.job_id
     if (jobId !== undefined && output !== undefined) return { kind: 'output', jobId, ...output }
     if (jobId !== undefined && result?.pending === true) return { kind: 'pending', jobId }
+    // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- Answers to calls have no other codes.
     const error = result?.error as CallError | undefined ?? { code: 'INTERNAL', message: 'The call was lost' }
     return { kind: 'failed', jobId, error, mayHaveRun: mayHaveRun && jobId !== undefined }
   }

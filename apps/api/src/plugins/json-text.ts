@@ -1,4 +1,4 @@
-import { limits } from '@toolyard/contract'
+import { isRecord, limits } from '@toolyard/contract'
 
 const tooDeep = `nests deeper than ${limits.bodyDepth} levels`
 const tooMany = `holds more than ${limits.bodyParts} objects, lists and fields`
@@ -39,7 +39,7 @@ function endOfString (text: string, start: number): number {
 /** What is wrong with a JSON value, as the end of a sentence; undefined where nothing is. */
 export function problemOf (value: unknown, levels: number): string | undefined {
   if (value === Infinity || value === -Infinity) return 'holds a number that is too large'
-  if (typeof value !== 'object' || value === null) return undefined
+  if (!Array.isArray(value) && !isRecord(value)) return undefined
   if (mayPoison(value)) return 'holds a key __proto__, or constructor with prototype in it, which nothing here takes'
   // For a large object, Object.values takes four times as long.
   if (Array.isArray(value)) {
@@ -52,7 +52,7 @@ export function problemOf (value: unknown, levels: number): string | undefined {
   }
   for (const name in value) {
     if (levels === 0) return tooDeep
-    const problem = problemOf((value as Record<string, unknown>)[name], levels - 1)
+    const problem = problemOf(value[name], levels - 1)
     if (problem !== undefined) return problem
   }
   return undefined

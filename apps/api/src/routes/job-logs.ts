@@ -20,6 +20,7 @@ export async function jobLogRoutes (app: App, { jobs, logs }: { jobs: JobReader,
     const { id } = request.params
     const queue = await queueOfJob(jobs, id, principalOf(request))
     const entries = await logs.tail(queue, id, tail)
+    // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- The stream is the text that the schema describes.
     return await reply.header('content-type', 'application/json; charset=utf-8').send(Readable.from(pieces(entries)) as never)
   })
 }

@@ -1,5 +1,5 @@
 import {
-  checkJobRequest, ErrorBody, HttpError, JobList, JobResponse, parseIdempotencyKey, parseJobListQuery, SubmitJobRequest,
+  checkJobRequest, ErrorBody, HttpError, isRecord, JobList, JobResponse, parseIdempotencyKey, parseJobListQuery, SubmitJobRequest,
   SubmitJobResponse, toJobRequest
 } from '@toolyard/contract'
 import { queueRefusal } from '@toolyard/manifests'
@@ -38,7 +38,7 @@ export async function jobRoutes (app: App, { submitter, jobs, lister, canceller 
   })
 
   app.get('/jobs', { config: { makesWork: true }, schema: { response: { 200: JobList, '4xx': ErrorBody, '5xx': ErrorBody } } }, async (request, reply) => {
-    const query = parseJobListQuery(request.query as Record<string, unknown>)
+    const query = parseJobListQuery(isRecord(request.query) ? request.query : {})
     const principal = principalOf(request)
     const refusal = query.queue === undefined ? undefined : queueRefusal({ queues: principal.queueAllowlist }, query.queue)
     if (refusal !== undefined) throw new HttpError('FORBIDDEN', refusal.message, refusal.details)

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { nearNames } from '@toolyard/contract/terms'
+import { asError, nearNames } from '@toolyard/contract/terms'
 import type { Command } from '../terminal/command.ts'
 import { CommandError, exitStatus, misuse } from '../terminal/exit-status.ts'
 import { complain, meantText, print } from '../terminal/terminal.ts'
@@ -73,7 +73,7 @@ function readObject (text: string): object {
   try {
     value = JSON.parse(text)
   } catch (error) {
-    throw misuse(`what came on stdin isn't JSON: ${(error as Error).message}`)
+    throw misuse(`what came on stdin isn't JSON: ${asError(error).message}`)
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw misuse('the arguments on stdin must be a JSON object, such as {"a": 2}')
   return value

@@ -1,5 +1,6 @@
 import { Toolyard } from '@toolyard/client'
 import { loadEnvFile, readSettings, type Settings } from '@toolyard/runtime'
+import { asError } from '@toolyard/contract/terms'
 import { CommandError, exitStatus } from '../terminal/exit-status.ts'
 import { meantText } from '../terminal/terminal.ts'
 
@@ -39,7 +40,7 @@ export function commandError (error: unknown, { url }: Target): Error {
   if (code === 'UNAUTHORIZED') return new CommandError(`${url} doesn't take this key. Set TOOLYARD_API_KEY, or be where its .env is.`, { status: exitStatus.refused, code })
   if (status !== undefined && status !== 200) return new CommandError(`${code}: ${message}`, { status: exitStatus.refused, code, details })
   if (code === 'TIMEOUT' && jobId !== undefined) return new CommandError(`the call goes on as a job: toolyard jobs logs -f ${jobId}`, { status: exitStatus.pending, code, details: { job_id: jobId } })
-  if (code === 'FAILED') return error as Error
+  if (code === 'FAILED') return asError(error)
   return new CommandError(`${code}: ${message}${adviceIn(details)}`, { code, details })
 }
 

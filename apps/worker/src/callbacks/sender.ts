@@ -1,4 +1,4 @@
-import { callbackHeaders } from '@toolyard/contract/terms'
+import { asError, callbackHeaders, errorCode } from '@toolyard/contract/terms'
 import type { CallbackAttempt, CallbackOutcome } from '@toolyard/queue'
 import { createCallbackCheck, type CallbackPolicy } from '@toolyard/runtime'
 import { AddressRefusedError, openConnections, startTimeLimit, type Lookup } from '@toolyard/runtime/outgoing'
@@ -63,8 +63,8 @@ async function post (
 
 /** Says what happened without repeating addresses and paths. */
 function failure (error: unknown, timedOut: string | undefined): CallbackOutcome {
-  const { code, cause, name } = error as NodeJS.ErrnoException & { cause?: unknown }
+  const { cause, name } = asError(error)
   const refusal = [error, cause].find(each => each instanceof AddressRefusedError)
   if (refusal !== undefined) return { kind: 'refused', reason: refusal.message }
-  return { kind: 'failed', reason: timedOut ?? code ?? name }
+  return { kind: 'failed', reason: timedOut ?? errorCode(error) ?? name }
 }

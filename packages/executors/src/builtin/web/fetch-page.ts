@@ -1,5 +1,6 @@
 import { AddressRefusedError, openConnections, startTimeLimit, type ConnectionOptions, type Connections, type TimeLimit } from '@toolyard/runtime/outgoing'
 import { request } from 'undici'
+import { errorCode } from '@toolyard/contract/terms'
 import { integerArgument, textArgument } from '../kit/arguments.ts'
 import { BuiltinFailure, JsonText, type BuiltinContext, type BuiltinHandler } from '../kit/handler.ts'
 import { runInThread } from '../kit/run-thread.ts'
@@ -93,6 +94,6 @@ function fetchFailure (error: unknown, context: BuiltinContext, limit: TimeLimit
   const refusal = [error, (error as { cause?: unknown }).cause].find(each => each instanceof AddressRefusedError)
   if (refusal !== undefined) return new BuiltinFailure(refusal.message, 'NOT_ALLOWED')
   if (limit.passed) return new BuiltinFailure(`data.fetch timeout after ${ms}ms`)
-  const { code } = error as NodeJS.ErrnoException
+  const code = errorCode(error)
   return code === undefined ? error : new BuiltinFailure(`data.fetch failed: ${code}`)
 }

@@ -3,6 +3,7 @@ import { rm } from 'node:fs/promises'
 import { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { errorCode } from '@toolyard/contract/terms'
 import { endHolders } from '../table/holders.ts'
 import { createChannelStock, type Channel, type ChannelStock } from './channel-stock.ts'
 import type { Child, Launcher, LaunchRequest } from './child.ts'
@@ -42,7 +43,7 @@ export function createHelperLauncher (place: HelperPlace, members: readonly stri
       } catch (error) {
         channel.abandon()
         // In a box it has ended with the helper; in the open it may have been started, and nobody else would end it.
-        if ((error as NodeJS.ErrnoException).code === 'HELPER_DIED') await endHolders(Object.values(channel.paths))
+        if (errorCode(error) === 'HELPER_DIED') await endHolders(Object.values(channel.paths))
         throw error
       }
     },
