@@ -1,4 +1,4 @@
-import { HttpError } from '@toolyard/contract'
+import { isRecord, HttpError } from '@toolyard/contract'
 import type { FastifyRequest } from 'fastify'
 import { unauthorizedText } from '../access/request-key.ts'
 import type { ToolCatalog } from '../catalog/tool-catalog.ts'
@@ -22,7 +22,7 @@ export async function openApiRoutes (app: App, { catalog, routes, authDisabled, 
   const open = async (): Promise<OpenApiDocuments> => await (opened ??= openDocuments(routes, authDisabled))
 
   app.get('/openapi.json', { config: { keyOptional: true } }, async (request, reply) => {
-    const toolsOnly = readQuery(request.query as Record<string, unknown>)
+    const toolsOnly = readQuery(isRecord(request.query) ? request.query : {})
     const { principal } = request
     if (principal === null && toolsOnly) {
       void reply.header('www-authenticate', 'Bearer')
