@@ -126,6 +126,12 @@ t.test('a call that failed has the status of its code, and the job that it was',
   t.equal(invalid.headers.get('x-toolyard-job-id'), null)
 })
 
+t.test('fault 39 what a tool prints of the keys of the service does not reach its error', async t => {
+  const stderr = JSON.stringify({ error: `no ${testKeys.admin}`, tried: [{ [testKeys.read]: testKeys.admin }] })
+  const hidden = '***REDACTED***'
+  await fails(t, await post('fail', { stderr }), 422, 'TOOL_FAILED', { error: { message: `no ${hidden}`, details: { tried: [{ [hidden]: hidden }] } } })
+})
+
 t.test('the key comes before all, and must be an admin', async t => {
   await fails(t, await post('echo', 'x'.repeat(2_000_000), '?x=1', { key: 'wrong' }), 401, 'UNAUTHORIZED')
   await fails(t, await post('echo', {}, '', { key: null }), 401, 'UNAUTHORIZED')

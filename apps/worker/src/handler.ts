@@ -5,6 +5,7 @@ import type { Executors, Outcome, Sandbox, Success, WorkflowSteps } from '@tooly
 import { admitCall, holdsAtMost, type Deployment } from '@toolyard/manifests'
 import { mayRedisTakeItLater, ReplicasMissingError, type TakenJob, type HandlerResult, type JobTypeTable } from '@toolyard/queue'
 import type { EndedJob, JobMetrics, Logger } from '@toolyard/runtime'
+import { maskError } from './secret-mask.ts'
 import type { ToolVersions } from './tool-versions.ts'
 
 /** Values of arguments that take a turn of the event loop by themselves. */
@@ -23,7 +24,7 @@ export interface HandlerDeps extends Deployment {
   sandbox: Pick<Sandbox, 'stateOf'>
   logger: Logger
   metrics: JobMetrics
-  /** Hides secrets in a line before it goes into the job's log. */
+  /** Hides secrets in what a tool printed before it goes into the job's log or error. */
   mask: (line: string) => string
 }
 
@@ -85,7 +86,7 @@ async function handle (job: TakenJob, deps: HandlerDeps, about: object): Promise
       steps: deps.stepsOf(job),
       log: line => { job.log({ level: 'info', message: deps.mask(line) }) }
     })
-    return withSandbox(toResult(outcome, idempotent), deps.sandbox.stateOf(tool))
+    return withSandbox(toResult(outcome, idempotent, deps.mask), deps.sandbox.stateOf(tool))
   } catch (error) {
     if (error instanceof ReplicasMissingError) {
       deps.logger.warn({ ...about, err: error }, 'a tool that may run only once is not run now')
@@ -98,11 +99,11 @@ async function handle (job: TakenJob, deps: HandlerDeps, about: object): Promise
   }
 }
 
-function toResult (outcome: Outcome, idempotent: boolean): HandlerResult {
+function toResult (outcome: Outcome, idempotent: boolean, mask: HandlerDeps['mask']): HandlerResult {
   if (outcome.ok) return { ok: true, ...jsonOf(outcome), ...(outcome.cut === undefined ? {} : { cut: outcome.cut }) }
   if (outcome.wait !== undefined) return { ok: false, wait: outcome.wait }
   if (outcome.error.code === 'WORKER_LOST' && idempotent) return { ok: false, requeue: true }
-  return { ok: false, error: outcome.error, retry: mayPass(outcome.error) }
+  return { ok: false, error: maskError(outcome.error, mask), retry: mayPass(outcome.error) }
 }
 
 /** Of a large output, whose JSON is there already, the value is needed only where it turned out to be short. */
