@@ -1,7 +1,7 @@
 /** An agent on the AI SDK, which runs the loop itself: each tool is given as one that Toolyard calls. */
 import { openai } from '@ai-sdk/openai'
 import { Toolyard } from '@toolyard/client'
-import { dynamicTool, isStepCount, jsonSchema, streamText } from 'ai'
+import { dynamicTool, jsonSchema, stepCountIs, streamText } from 'ai'
 
 const toolyard = new Toolyard()
 const specs = await toolyard.tools('anthropic')
@@ -15,7 +15,7 @@ const { textStream } = streamText({
   model: openai(process.env['MODEL'] ?? 'gpt-5.2'),
   prompt: process.argv[2] ?? 'Which files do I have?',
   tools,
-  stopWhen: isStepCount(20)
+  stopWhen: stepCountIs(20)
 })
 for await (const text of textStream) process.stdout.write(text)
 process.stdout.write('\n')
