@@ -9,7 +9,9 @@ const { client: http, api, startApi } = await startService(t, {
   files: {
     ...programs,
     'tools/bin/steps': script('for n in 1 2 3; do echo "step $n" >&2; sleep 0.05; done; echo done'),
-    'tools/bin/blocks': script('cat >/dev/null; echo \'{"content":[{"type":"image","data":"aGk=","mimeType":"image/png"},{"type":"text","text":"a picture"}]}\'')
+    'tools/bin/blocks': script(
+      'cat >/dev/null; echo \'{"content":[{"type":"image","data":"aGk=","mimeType":"image/png"},{"type":"text","text":"a picture"}]}\''
+    )
   },
   tools: [
     ...entries,
@@ -21,7 +23,14 @@ const { client: http, api, startApi } = await startService(t, {
     API_KEYS_JSON: JSON.stringify([
       { name: 'admin', key: testKeys.admin, role: 'admin' },
       { name: 'reader', key: testKeys.read, role: 'read' },
-      { name: 'limited', key: testKeys.limited, role: 'admin', queue_allowlist: ['allowed'], permissions: ['read_repo', 'write_files'], sse: false }
+      {
+        name: 'limited',
+        key: testKeys.limited,
+        role: 'admin',
+        queue_allowlist: ['allowed'],
+        permissions: ['read_repo', 'write_files'],
+        sse: false
+      }
     ])
   }
 })
@@ -41,7 +50,10 @@ for (const era of eras) {
       const { tools } = await client.listTools()
       const { body } = await http.request<{ tools: Array<{ function: { name: string, parameters: unknown } }> }>('/v1/agent-tools')
       t.same(tools.map(({ name }) => name), body.tools.map(tool => tool.function.name))
-      t.same(tools.find(({ name }) => name === 'echo_strict')?.inputSchema, body.tools.find(tool => tool.function.name === 'echo_strict')?.function.parameters)
+      t.same(
+        tools.find(({ name }) => name === 'echo_strict')?.inputSchema,
+        body.tools.find(tool => tool.function.name === 'echo_strict')?.function.parameters
+      )
       const hints = (name: string): unknown => tools.find(tool => tool.name === name)?.annotations
       t.same(hints('steps'), { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false })
       t.same(hints('echo'), { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false })
@@ -58,7 +70,11 @@ for (const era of eras) {
       const text = await client.callTool({ name: 'value', arguments: { text: 'plain "text"\n€' } })
       t.same(text.content, [{ type: 'text', text: 'plain "text"\n€' }])
       t.notOk(text.structuredContent)
-      for (const value of [null, false, 0, [1]]) t.equal(textAt(await client.callTool({ name: 'value', arguments: { value } })), JSON.stringify(value))
+      for (const value of [null, false, 0, [1]]) {
+        t.equal(
+          textAt(await client.callTool({ name: 'value', arguments: { value } })), JSON.stringify(value)
+        )
+      }
     })
 
     t.test("gets blocks of MCP's own content as they are", async t => {
@@ -101,7 +117,10 @@ for (const era of eras) {
       })
       abort.abort()
       await t.rejects(calling)
-      await waitFor('the job is cancelled', async () => (await http.request<{ job: { status: string } }>(`/v1/jobs/${id}`)).body.job.status === 'cancelled')
+      await waitFor(
+        'the job is cancelled',
+        async () => (await http.request<{ job: { status: string } }>(`/v1/jobs/${id}`)).body.job.status === 'cancelled'
+      )
     })
 
     t.test('with a key that reads, lists the tools and calls none', async t => {
@@ -116,7 +135,13 @@ for (const era of eras) {
       t.equal(session === undefined, era === '2026-07-28', 'only clients of 2025 have sessions')
       const answer = await fetch(`${other.address}/mcp`, {
         method: 'POST',
-        headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream', 'x-api-key': testKeys.admin, 'mcp-protocol-version': '2025-11-25', 'mcp-session-id': session ?? '' },
+        headers: {
+          'content-type': 'application/json',
+          accept: 'application/json, text/event-stream',
+          'x-api-key': testKeys.admin,
+          'mcp-protocol-version': '2025-11-25',
+          'mcp-session-id': session ?? ''
+        },
         body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' })
       })
       t.equal(answer.status, session === undefined ? 404 : 200)

@@ -85,6 +85,8 @@ export interface ApiOptions {
   /** Whom jobs may call back, or what is missing for it. */
   callbacks: Callbacks | { missing: readonly string[] }
   workers: ListWorkers
+  /** How long a finished job is kept, in seconds. */
+  jobRetentionSec: number
   /** Served at `/metrics` to admin keys; absent when a port of its own serves them. */
   metrics?: MetricsRegistry
   /** Served at `/dashboard` to admins; absent when it is switched off. */
@@ -181,7 +183,8 @@ export function buildApp (deps: ApiDeps, options: ApiOptions): App {
     await mcp.register(overload, { eventLoop: options.eventLoop })
     await mcp.register(auth, { keys: options.keys, disabled: options.authDisabled, tickets: office })
     if (options.rateLimit !== undefined) await mcp.register(rateLimit, { limit: options.rateLimit })
-    await mcp.register(mcpRoutes, { ...deps, keys: options.keys, invoker: toolInvoker, sessions: deps.mcpSessions, streams })
+    const { keys, jobRetentionSec: retentionSec } = options
+    await mcp.register(mcpRoutes, { ...deps, keys, invoker: toolInvoker, sessions: deps.mcpSessions, streams, retentionSec })
   })
   void app.register(async v1 => {
     await v1.register(overload, { eventLoop: options.eventLoop })

@@ -146,6 +146,7 @@ export async function openApi (settings: Settings, env: NodeJS.ProcessEnv, logge
     ticketTtlSec: settings.SSE_TOKEN_TTL_SEC,
     callbacks: callbacksOf(settings),
     readiness,
+    jobRetentionSec: settings.JOB_RETENTION_SEC,
     workers: aliveWorkers(commands),
     ...(settings.METRICS_PORT === undefined ? { metrics } : {}),
     ...(settings.DASHBOARD === 'off'

@@ -80,8 +80,14 @@ export class CallNotices {
   async #tell ({ level, message, meta }: LogEntry): Promise<void> {
     const { progressToken, logLevel } = this.#wanted
     this.#lines += 1
-    if (progressToken !== undefined) await this.#notify({ method: 'notifications/progress', params: { progressToken, progress: this.#lines, message } })
+    if (progressToken !== undefined) {
+      await this.#notify({
+        method: 'notifications/progress', params: { progressToken, progress: this.#lines, message }
+      })
+    }
     if (logLevel === undefined || levels.indexOf(levelOf[level]) < levels.indexOf(logLevel)) return
-    await this.#notify({ method: 'notifications/message', params: { level: levelOf[level], data: meta === null ? message : { message, ...meta } } })
+    await this.#notify({
+      method: 'notifications/message', params: { level: levelOf[level], data: meta === null ? message : { message, ...meta } }
+    })
   }
 }

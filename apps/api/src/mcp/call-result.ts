@@ -7,15 +7,23 @@ import type { ListedTool } from './tool-list.ts'
 /** Where a result names its job, and says what went wrong. */
 export const metaKeys = { jobId: 'toolyard/job_id', error: 'toolyard/error', outputBytes: 'toolyard/output_bytes' } as const
 
-/** What became of a call, as MCP has it. */
-export function callResult (answer: ToolAnswer, tool: ListedTool): CallToolResult {
+/** What became of a call, as MCP has it; the tool says what its clients rely on. */
+export function callResult (answer: ToolAnswer, tool: ListedTool | undefined): CallToolResult {
   const job = answer.jobId === undefined ? {} : { [metaKeys.jobId]: answer.jobId }
   if (answer.kind === 'failed') return failure(answer.error, job)
-  if (answer.kind === 'pending') return failure({ code: 'TIMEOUT', message: `The call takes longer than this service waits. It goes on as job ${answer.jobId}` }, job)
+  if (answer.kind === 'pending') {
+    return failure(
+      { code: 'TIMEOUT', message: `The call takes longer than this service waits. It goes on as job ${answer.jobId}` }, job
+    )
+  }
   const { json, cut } = answer
   const output = cut === undefined ? outputOf(json) : textOf(json)
-  if (tool.outputSchema !== undefined && output.structuredContent === undefined) return failure(noStructure(answer.jobId), job)
-  const notice: ContentBlock[] = cut === undefined ? [] : [{ type: 'text', text: `The output is cut: ${cut.storedBytes} of ${cut.bytes} bytes were kept.` }]
+  if (tool?.outputSchema !== undefined && output.structuredContent === undefined) return failure(noStructure(answer.jobId), job)
+  const notice: ContentBlock[] = cut === undefined
+    ? []
+    : [
+        { type: 'text', text: `The output is cut: ${cut.storedBytes} of ${cut.bytes} bytes were kept.` }
+      ]
   const bytes = cut === undefined ? {} : { [metaKeys.outputBytes]: cut.bytes }
   return { ...output, content: [...output.content, ...notice], _meta: { ...job, ...bytes } }
 }
@@ -50,11 +58,18 @@ function textOf (json: string): Output {
   return { content: [{ type: 'text', text: json.startsWith('"') ? JSON.parse(json) as string : json }] }
 }
 
-/** The output of a tool that says in MCP's own words what it gives: `{"content": [...]}`, perhaps with `structuredContent`, and nothing else. */
+/**
+ * The output of a tool that says in MCP's own words what it gives: `{"content": [...]}`, perhaps with `structuredContent`,
+ * and nothing else.
+ */
 function blocksOf (value: unknown): Output | undefined {
   if (typeof value !== 'object' || value === null || !('content' in value) || !Array.isArray(value.content)) return undefined
   const { content, structuredContent, ...rest } = value as { content: unknown[], structuredContent?: unknown }
-  const isStructure = structuredContent === undefined || (typeof structuredContent === 'object' && structuredContent !== null && !Array.isArray(structuredContent))
-  if (Object.keys(rest).length > 0 || !isStructure || content.length === 0 || !content.every(block => isSpecType.ContentBlock(block))) return undefined
+  const isStructure = structuredContent === undefined || (
+    typeof structuredContent === 'object' && structuredContent !== null && !Array.isArray(structuredContent)
+  )
+  if (
+    Object.keys(rest).length > 0 || !isStructure || content.length === 0 || !content.every(block => isSpecType.ContentBlock(block))
+  ) return undefined
   return { content, ...(structuredContent === undefined ? {} : { structuredContent }) }
 }

@@ -4,7 +4,9 @@ import type { EventStream } from '../streams/event-stream.ts'
 import type { EventStreams } from '../streams/event-streams.ts'
 
 const nothing = Buffer.alloc(0)
-const toolsChanged = Buffer.from(`event: message\ndata: ${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/tools/list_changed' })}\n\n`)
+const toolsChanged = Buffer.from(
+  `event: message\ndata: ${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/tools/list_changed' })}\n\n`
+)
 
 /** The streams of clients of 2025 on which they hear of changes. A session has one at a time, over all processes: the newest. */
 export class ChangeStreams {

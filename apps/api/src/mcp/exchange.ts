@@ -36,12 +36,18 @@ export async function roomIn (exchange: Exchange): Promise<void> {
 
 /** The request as the protocol's own code takes it; its body was read already. */
 export function webRequest (request: FastifyRequest, signal: AbortSignal): Request {
-  const headers = Object.entries(request.headers).flatMap(([name, value]) => [value ?? []].flat().map(each => [name, each] as [string, string]))
-  return new Request('http://localhost/mcp', { method: request.method, headers: headers.filter(([name]) => name !== 'content-length'), signal })
+  const headers = Object.entries(request.headers).flatMap(
+    ([name, value]) => [value ?? []].flat().map(each => [name, each] as [string, string])
+  )
+  return new Request(
+    'http://localhost/mcp', { method: request.method, headers: headers.filter(([name]) => name !== 'content-length'), signal }
+  )
 }
 
 /** Sends the answer that the protocol's own code made. */
-export async function sendResponse (response: Response | undefined, reply: FastifyReply, exchange: Exchange, streams: EventStreams, isCall: boolean): Promise<void> {
+export async function sendResponse (
+  response: Response | undefined, reply: FastifyReply, exchange: Exchange, streams: EventStreams, isCall: boolean
+): Promise<void> {
   if (response === undefined || exchange.gone.aborted) {
     reply.hijack()
     reply.raw.destroy()

@@ -1,11 +1,13 @@
 import type { McpSessions } from '@toolyard/queue'
 import {
-  createMcpHandler, InMemoryServerEventBus, isLegacyRequest, ProtocolError, ProtocolErrorCode, Server, WebStandardStreamableHTTPServerTransport, type McpHttpHandler
+  createMcpHandler, InMemoryServerEventBus, isLegacyRequest, ProtocolError, ProtocolErrorCode, Server,
+  WebStandardStreamableHTTPServerTransport, type McpHttpHandler
 } from '@modelcontextprotocol/server'
 import { readFileSync } from 'node:fs'
 import { toHttpError } from '../plugins/errors.ts'
 import type { Exchange } from './exchange.ts'
 import { described, rpcCodes } from './rpc-error.ts'
+import { serveTasks, tasksExtension } from './tasks.ts'
 import { callTool, type ToolCallParts } from './tool-call.ts'
 
 /*
@@ -34,7 +36,7 @@ export class Protocol {
 
   constructor (parts: ProtocolParts) {
     this.#parts = parts
-    const handler = (responseMode: 'auto' | 'sse'): McpHttpHandler => createMcpHandler(({ requestInfo }) => this.#server(requestInfo), {
+    const handler = (responseMode: 'auto' | 'sse'): McpHttpHandler => createMcpHandler(({ requestInfo }) => this.#server(requestInfo, 'modern'), {
       legacy: 'reject',
       responseMode,
       bus: this.#bus,
@@ -59,7 +61,7 @@ export class Protocol {
   /** Answers a request of 2025; each is served by itself, whatever process served those before it. */
   async answerLegacy (request: Request, body: unknown, exchange: Exchange, isCall: boolean): Promise<Response> {
     this.#exchanges.set(request, exchange)
-    const server = this.#server(request)
+    const server = this.#server(request, 'legacy')
     const transport = new WebStandardStreamableHTTPServerTransport({ keepAliveMs: 0, enableJsonResponse: !isCall || !exchange.mayStream })
     await server.connect(transport)
     request.signal.addEventListener('abort', () => { void server.close() }, { once: true })
@@ -71,23 +73,26 @@ export class Protocol {
     this.#bus.publish({ kind: 'tools_list_changed' })
   }
 
-  #server (request: Request | undefined): Server {
+  #server (request: Request | undefined, era: 'modern' | 'legacy'): Server {
     const exchange = request === undefined ? undefined : this.#exchanges.get(request)
     if (exchange === undefined) throw new Error('A request without an exchange')
     const server = new Server(serverInfo, {
-      capabilities,
-      cacheHints: { 'tools/list': { ttlMs: listTtlMs, cacheScope: 'private' }, 'server/discover': { ttlMs: listTtlMs, cacheScope: 'private' } }
+      capabilities: era === 'modern' ? { ...capabilities, extensions: { [tasksExtension]: {} } } : capabilities,
+      cacheHints: {
+        'tools/list': { ttlMs: listTtlMs, cacheScope: 'private' }, 'server/discover': { ttlMs: listTtlMs, cacheScope: 'private' }
+      }
     })
     const parts = this.#parts
     server.setRequestHandler('tools/list', ({ params }) => guarded(exchange, async () => {
       if (params?.cursor !== undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'No such cursor: the list has one page')
-      return { tools: [...parts.lists.of(parts.catalog.publication(exchange.principal.permissions)).tools] } as never
+      return { tools: [...parts.lists.for(exchange.principal.permissions).tools] } as never
     }))
     server.setRequestHandler('tools/call', (message, context) => guarded(exchange, () => callTool(message, context, exchange, parts)))
     server.setRequestHandler('logging/setLevel', ({ params }) => guarded(exchange, async () => {
       if (exchange.session !== undefined) await parts.sessions.write(exchange.session, { level: params.level })
       return {}
     }))
+    if (era === 'modern') serveTasks(server, exchange, parts, async answer => await guarded(exchange, answer))
     return server
   }
 }

@@ -4,6 +4,7 @@ import type { ApiKey } from '@toolyard/runtime'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { principalOf, requireSse } from '../access/principal.ts'
 import type { JobTypes } from '../catalog/job-types.ts'
+import type { ToolCatalog } from '../catalog/tool-catalog.ts'
 import { isOwnOrigin } from '../plugins/site.ts'
 import type { App } from '../plugins/typed-app.ts'
 import type { EventStreams } from '../streams/event-streams.ts'
@@ -18,6 +19,7 @@ import { ToolLists } from './tool-list.ts'
 
 /** What MCP is served with. */
 export interface McpRoutesOptions extends Omit<ProtocolParts, 'lists' | 'calls'> {
+  catalog: ToolCatalog
   keys: readonly ApiKey[]
   jobTypes: JobTypes
   streams: EventStreams
@@ -29,7 +31,10 @@ const sessionHeader = 'mcp-session-id'
 /** The revision without sessions. */
 const statelessVersion = '2026-07-28'
 
-/** The Model Context Protocol over streamable HTTP, in its revision 2026-07-28 and those of 2025. No process keeps anything of a client between two requests. */
+/**
+ * The Model Context Protocol over streamable HTTP, in its revision 2026-07-28 and those of 2025. No process keeps anything
+ * of a client between two requests.
+ */
 export async function mcpRoutes (app: App, options: McpRoutesOptions): Promise<void> {
   const { sessions, streams, stopping, catalog } = options
   const ids = new SessionIds(options.keys)
@@ -39,9 +44,9 @@ export async function mcpRoutes (app: App, options: McpRoutesOptions): Promise<v
 
   async function load (): Promise<Protocol> {
     const { Protocol } = await import('./protocol.ts')
-    const lists = new ToolLists(options.jobTypes.deployment)
+    const lists = new ToolLists(catalog, options.jobTypes)
     const protocol = new Protocol({ ...options, calls, lists })
-    const listed = (): string => JSON.stringify(lists.of(catalog.publication(undefined)).tools)
+    const listed = (): string => JSON.stringify(lists.for(undefined).tools)
     let known = listed()
     catalog.onChange(() => {
       const now = listed()
@@ -63,7 +68,11 @@ export async function mcpRoutes (app: App, options: McpRoutesOptions): Promise<v
     if (header === undefined) return { id: undefined }
     const id = ids.read(String(header), principalOf(request))
     const state: McpSessionState = id === undefined ? { ended: true } : await sessions.read(id)
-    if (state.ended === true) throw new RpcHttpError(404, rpcCodes.noSession, 'Session not found: it has ended, or was never begun with this key. Initialize a new one')
+    if (state.ended === true) {
+      throw new RpcHttpError(
+        404, rpcCodes.noSession, 'Session not found: it has ended, or was never begun with this key. Initialize a new one'
+      )
+    }
     return { id, ...state }
   }
 
@@ -83,7 +92,16 @@ export async function mcpRoutes (app: App, options: McpRoutesOptions): Promise<v
     const session = isLegacy ? await sessionOf(request) : { id: undefined, level: undefined }
     const mayStream = principal.sse && accepts(request, 'text/event-stream')
     const exchange: Exchange = {
-      principal, queue, session: session.id, logLevel: session.level, mayStream, gone, leave, stream: undefined, id: request.id, log: request.log
+      principal,
+      queue,
+      session: session.id,
+      logLevel: session.level,
+      mayStream,
+      gone,
+      leave,
+      stream: undefined,
+      id: request.id,
+      log: request.log
     }
     if (isLegacy && session.id !== undefined) {
       for (const cancelled of cancelledIn(body)) await sessions.tell({ kind: 'cancelled', session: session.id, request: cancelled })
@@ -101,8 +119,16 @@ export async function mcpRoutes (app: App, options: McpRoutesOptions): Promise<v
   })
 
   app.get('/mcp', { config: { makesWork: true, role: 'read' }, exposeHeadRoute: false }, async (request, reply) => {
-    if (request.headers['mcp-protocol-version'] === statelessVersion) throw notAllowed(reply, 'POST', 'In this revision changes are heard of by subscriptions/listen')
-    if (!accepts(request, 'text/event-stream')) throw new RpcHttpError(406, rpcCodes.refused, 'Not Acceptable: the client must accept text/event-stream')
+    if (request.headers['mcp-protocol-version'] === statelessVersion) {
+      throw notAllowed(
+        reply, 'POST', 'In this revision changes are heard of by subscriptions/listen'
+      )
+    }
+    if (!accepts(request, 'text/event-stream')) {
+      throw new RpcHttpError(
+        406, rpcCodes.refused, 'Not Acceptable: the client must accept text/event-stream'
+      )
+    }
     requireSse(principalOf(request))
     const { id: session } = await sessionOf(request)
     loading ??= load()
@@ -120,19 +146,32 @@ export async function mcpRoutes (app: App, options: McpRoutesOptions): Promise<v
     return await reply.code(204).send()
   })
 
-  app.route({ method: ['PUT', 'PATCH', 'OPTIONS'], url: '/mcp', config: { role: 'read' }, handler: (_request, reply) => { throw notAllowed(reply, 'POST, GET, DELETE', 'Method not allowed') } })
+  app.route({
+    method: ['PUT', 'PATCH', 'OPTIONS'],
+    url: '/mcp',
+    config: { role: 'read' },
+    handler: (_request, reply) => { throw notAllowed(reply, 'POST, GET, DELETE', 'Method not allowed') }
+  })
 }
 
 /** No site may use a browser for this, whatever it knows (the protocol asks for it). */
 function refuseForeignOrigin (request: FastifyRequest): void {
   const { origin } = request.headers
-  if (origin !== undefined && !isOwnOrigin(origin, request)) throw new HttpError('FORBIDDEN', 'No other site may use the service. Behind a reverse proxy, have it forward the Host header.')
+  if (origin !== undefined && !isOwnOrigin(origin, request)) {
+    throw new HttpError(
+      'FORBIDDEN', 'No other site may use the service. Behind a reverse proxy, have it forward the Host header.'
+    )
+  }
 }
 
 /** Jobs are made in the queue that the address names: `/mcp?queue=NAME`. */
 function queueOf (request: FastifyRequest): string {
   const { queue = defaultQueue } = request.query as Record<string, unknown>
-  if (typeof queue !== 'string' || !isQueueName(queue)) throw new RpcHttpError(400, rpcCodes.invalidRequest, `'queue' must match ${queueNamePattern}`)
+  if (typeof queue !== 'string' || !isQueueName(queue)) {
+    throw new RpcHttpError(
+      400, rpcCodes.invalidRequest, `'queue' must match ${queueNamePattern}`
+    )
+  }
   return queue
 }
 

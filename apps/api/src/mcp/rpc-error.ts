@@ -4,7 +4,9 @@ import { retryAfterSec, toHttpError } from '../plugins/errors.ts'
 import { whenRead } from '../plugins/unread-body.ts'
 
 /** JSON-RPC's own codes, and those that the specification leaves to servers. */
-export const rpcCodes = { parse: -32_700, invalidRequest: -32_600, invalidParams: -32_602, internal: -32_603, refused: -32_000, noSession: -32_001 } as const
+export const rpcCodes = {
+  parse: -32_700, invalidRequest: -32_600, invalidParams: -32_602, internal: -32_603, refused: -32_000, noSession: -32_001
+} as const
 
 /** An HTTP answer that is an error of the protocol. */
 export class RpcHttpError extends Error {
@@ -22,9 +24,15 @@ const retryable = new Set<HttpErrorCode>(['UNAVAILABLE', 'RATE_LIMITED'])
 
 /** What the service refuses before the protocol's own code sees it, as clients of the protocol read it. */
 export function sendRpcError (error: Error, request: FastifyRequest, reply: FastifyReply): void {
-  const { status, code, message, data } = error instanceof RpcHttpError ? { status: error.status, code: error.code, message: error.message, data: {} } : described(toHttpError(error))
+  const { status, code, message, data } = error instanceof RpcHttpError
+    ? {
+        status: error.status, code: error.code, message: error.message, data: {}
+      }
+    : described(toHttpError(error))
   if (code === rpcCodes.internal) request.log.error({ err: error }, 'request failed')
-  if (retryable.has((data as { code?: HttpErrorCode }).code ?? 'INTERNAL') && !reply.hasHeader('retry-after')) void reply.header('retry-after', retryAfterSec)
+  if (
+    retryable.has((data as { code?: HttpErrorCode }).code ?? 'INTERNAL') && !reply.hasHeader('retry-after')
+  ) void reply.header('retry-after', retryAfterSec)
   if (status === 413) void reply.removeHeader('connection')
   const body = { jsonrpc: '2.0', error: { code, message, data: { ...data, request_id: request.id } }, id: idOf(request.body) }
   void reply.code(status).header('content-type', 'application/json; charset=utf-8').serializer(JSON.stringify)

@@ -1,17 +1,18 @@
 import { limits } from '@toolyard/contract'
-import { LOG_LEVEL_META_KEY, ProtocolError, ProtocolErrorCode, type CallToolRequest, type CallToolResult, type ServerContext } from '@modelcontextprotocol/server'
+import {
+  LOG_LEVEL_META_KEY, ProtocolError, ProtocolErrorCode, type CallToolRequest, type CallToolResult, type ServerContext
+} from '@modelcontextprotocol/server'
 import type { ToolInvoker } from '../invocation/tool-invoker.ts'
-import type { ToolCatalog } from '../catalog/tool-catalog.ts'
 import { disconnected } from '../plugins/abandoned.ts'
 import { CallNotices, type CallNoticesParts } from './call-notices.ts'
 import { callResult } from './call-result.ts'
 import type { Exchange } from './exchange.ts'
+import { beforeTaskMs, createdTask, knowsTasks, type TaskParts } from './tasks.ts'
 import type { OpenCalls } from './open-calls.ts'
 import type { ToolLists } from './tool-list.ts'
 
 /** What tools are called with. */
-export interface ToolCallParts extends CallNoticesParts {
-  catalog: ToolCatalog
+export interface ToolCallParts extends CallNoticesParts, TaskParts {
   invoker: ToolInvoker
   lists: ToolLists
   calls: OpenCalls
@@ -28,14 +29,19 @@ const waitMs = limits.toolTimeoutSec.max * 1_000
  *
  * @throws ProtocolError for a tool that the key doesn't see.
  */
-export async function callTool (request: CallToolRequest, context: ServerContext, exchange: Exchange, parts: ToolCallParts): Promise<CallToolResult> {
+export async function callTool (
+  request: CallToolRequest, context: ServerContext, exchange: Exchange, parts: ToolCallParts
+): Promise<CallToolResult> {
   const { name, arguments: args = {} } = request.params
-  const tool = parts.lists.of(parts.catalog.publication(exchange.principal.permissions)).byName.get(name)
+  const tool = parts.lists.for(exchange.principal.permissions).byName.get(name)
   if (tool === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${name.slice(0, 200)}`)
+  const becomesTask = knowsTasks(context) && parts.lists.takesLong(name)
   const { abandoned, close } = abandonment(context, exchange, parts)
   const notices = noticesOf(context, exchange, parts)
   try {
-    const answer = await parts.invoker.invoke({ name, arguments: args, waitMs, queue: exchange.queue, onDisconnect: 'cancel' }, {
+    const answer = await parts.invoker.invoke({
+      name, arguments: args, waitMs: becomesTask ? beforeTaskMs : waitMs, queue: exchange.queue, onDisconnect: 'cancel'
+    }, {
       principal: exchange.principal,
       idempotencyKey: undefined,
       abandoned,
@@ -43,13 +49,15 @@ export async function callTool (request: CallToolRequest, context: ServerContext
     })
     if (answer.kind === 'failed' && answer.cause !== undefined) exchange.log.error({ err: answer.cause }, 'request failed')
     await notices?.finish()
-    return callResult(answer, tool)
+    return answer.kind === 'pending' && becomesTask ? await createdTask(answer.jobId, exchange, parts) : callResult(answer, tool)
   } finally {
     close()
   }
 }
 
-function abandonment (context: ServerContext, exchange: Exchange, { calls, ending }: ToolCallParts): { abandoned: AbortSignal, close: () => void } {
+function abandonment (context: ServerContext, exchange: Exchange, { calls, ending }: ToolCallParts): {
+  abandoned: AbortSignal, close: () => void
+} {
   const abort = new AbortController()
   const isLegacy = context.mcpReq.envelope === undefined
   const leave = (): void => { abort.abort(isLegacy ? 'left' : disconnected) }

@@ -1,7 +1,7 @@
 import type { Permission, PermissionPolicy } from '@toolyard/contract'
 import { makesJobs, type JsonSchema, type Tool } from '@toolyard/manifests'
-import type { JobTypeDefaults } from '../catalog/job-types.ts'
-import type { Publication } from '../catalog/tool-catalog.ts'
+import type { JobTypeDefaults, JobTypes } from '../catalog/job-types.ts'
+import type { Publication, ToolCatalog } from '../catalog/tool-catalog.ts'
 
 /** A tool as MCP lists it. */
 export interface ListedTool {
@@ -26,20 +26,37 @@ export interface ToolList {
   byName: ReadonlyMap<string, ListedTool>
 }
 
+/** A tool with a timeout up to this, in seconds, is always waited for. */
+const quickSec = 10
+
 /** Makes the list once for each publication. */
 export class ToolLists {
-  readonly #deployment: JobTypeDefaults
+  readonly #catalog: ToolCatalog
+  readonly #jobTypes: JobTypes
   readonly #lists = new WeakMap<Publication, ToolList>()
 
-  constructor (deployment: JobTypeDefaults) {
-    this.#deployment = deployment
+  constructor (catalog: ToolCatalog, jobTypes: JobTypes) {
+    this.#catalog = catalog
+    this.#jobTypes = jobTypes
   }
 
-  /** The tools that are published, in their order. */
-  of (publication: Publication): ToolList {
+  /** What is published to a key with these permissions; undefined permissions are all. */
+  for (permissions: readonly Permission[] | undefined): ToolList {
+    return this.#of(this.#catalog.publication(permissions))
+  }
+
+  /** Whether a call of a tool may run so long that its client had better not wait for it. */
+  takesLong (name: string): boolean {
+    const registered = this.#catalog.registry.get(name)
+    return registered !== undefined && this.#jobTypes.limitsOf(
+      registered.tool, { timeoutSec: undefined, maxAttempts: undefined }
+    ).timeoutSec > quickSec
+  }
+
+  #of (publication: Publication): ToolList {
     const known = this.#lists.get(publication)
     if (known !== undefined) return known
-    const tools = publication.visible.map(tool => listed(tool, this.#deployment))
+    const tools = publication.visible.map(tool => listed(tool, this.#jobTypes.deployment))
     const list = { tools, byName: new Map(tools.map(tool => [tool.name, tool])) }
     this.#lists.set(publication, list)
     return list

@@ -1,0 +1,94 @@
+/** The tools that the conformance suite of MCP asks for, as manifests have them: it is the product that is tested. */
+const script = (body: string): string => `#!/bin/sh\n${body}\n`
+const answer = (output: unknown): string => script(`cat >/dev/null; printf '%s' '${JSON.stringify(output).replaceAll("'", "'\\''")}'`)
+const node = (body: string): string => `#!/usr/bin/env node
+let text = ''
+process.stdin.on('data', chunk => { text += chunk })
+process.stdin.on('end', () => { const args = JSON.parse(text || '{}'); ${body} })
+`
+
+/** One red pixel, and a moment of silence. */
+const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg=='
+const wav = 'UklGRiYAAABXQVZFZm10IBAAAAABAAEAQB8AAAB9AAACABAAZGF0YQIAAAA='
+const resource = (uri: string, mimeType: string, text: string): object => ({ type: 'resource', resource: { uri, mimeType, text } })
+
+/** Programs, by their tools. */
+const programs: Record<string, string> = {
+  test_simple_text: script('echo This is a simple text response for testing.'),
+  test_image_content: answer({ content: [{ type: 'image', data: png, mimeType: 'image/png' }] }),
+  test_audio_content: answer({ content: [{ type: 'audio', data: wav, mimeType: 'audio/wav' }] }),
+  test_embedded_resource: answer({
+    content: [resource('test://embedded-resource', 'text/plain', 'This is an embedded resource content.')]
+  }),
+  test_multiple_content_types: answer({
+    content: [
+      { type: 'text', text: 'Multiple content types test:' },
+      { type: 'image', data: png, mimeType: 'image/png' },
+      resource('test://mixed-content-resource', 'application/json', '{"test":"data","value":123}')
+    ]
+  }),
+  test_tool_with_logging: script(
+    'echo Tool execution started >&2; sleep 0.05; echo Tool processing data >&2; sleep 0.05; echo Tool execution completed >&2; echo done'
+  ),
+  test_tool_with_progress: script('echo one >&2; sleep 0.05; echo two >&2; sleep 0.05; echo three >&2; echo done'),
+  test_logging_tool: script('echo a line for the log >&2; echo done'),
+  test_error_handling: script('echo This tool intentionally returns an error for testing >&2; exit 1'),
+  test_reconnection: script('sleep 0.1; echo done'),
+  test_custom_headers: node('process.stdout.write(JSON.stringify(args))'),
+  greet: node('process.stdout.write("Hello, " + args.name + "!")'),
+  slow_compute: node('setTimeout(() => process.stdout.write("done after " + args.seconds + " s"), args.seconds * 1000)'),
+  confirm_delete: script('sleep 2; echo nobody was asked'),
+  failing_job: script('sleep 1; echo the job failed as it should >&2; exit 1')
+}
+
+const schemas: Record<string, object> = {
+  greet: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] },
+  slow_compute: { type: 'object', properties: { seconds: { type: 'number' }, label: { type: 'string' } }, required: ['seconds'] },
+  json_schema_2020_12_tool: {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    type: 'object',
+    $defs: { address: { $anchor: 'addressDef', type: 'object', properties: { street: { type: 'string' }, city: { type: 'string' } } } },
+    properties: {
+      name: { type: 'string' },
+      address: { $ref: '#/$defs/address' },
+      contactMethod: {
+        type: 'string', enum: ['phone', 'email']
+      },
+      phone: { type: 'string' },
+      email: { type: 'string' }
+    },
+    allOf: [{ anyOf: [{ required: ['phone'] }, { required: ['email'] }] }],
+    if: { properties: { contactMethod: { const: 'phone' } }, required: ['contactMethod'] },
+    then: { required: ['phone'] },
+    else: { required: ['email'] },
+    additionalProperties: false
+  }
+}
+
+/** A tool whose output is not what it promises, which is no answer of the tool. */
+const promises = {
+  schema_version: '1.0',
+  metadata: { name: 'promises', description: 'For the conformance suite' },
+  tools: [{
+    name: 'protocol_error_job', description: 'What the conformance suite calls protocol_error_job', module: 'broken_promise', outputs: { kept: { type: 'boolean' } }, strict_outputs: true
+  }]
+}
+
+/** Files of a service that has them. */
+export const conformanceFiles = {
+  ...Object.fromEntries(Object.entries(programs).map(([name, text]) => [`tools/bin/${name}`, text])),
+  'promises/manifest.json': JSON.stringify(promises),
+  'promises/broken_promise.py': 'import time\nfrom toolyard import Tool\n\n\nclass BrokenPromise(Tool):\n    def execute(self):\n        time.sleep(1)\n        return {}\n'
+}
+
+/** Where a service finds their manifests. */
+export const conformanceManifests = ['tools.json', 'promises/manifest.json']
+
+/** Entries of an agentcli manifest. */
+export const conformanceTools = [...Object.keys(programs), 'json_schema_2020_12_tool'].map(name => ({
+  name,
+  description: `What the conformance suite calls ${name}`,
+  schema: schemas[name] ?? { type: 'object' },
+  command: [`./tools/bin/${name === 'json_schema_2020_12_tool' ? 'test_custom_headers' : name}`],
+  timeoutSec: ['slow_compute', 'failing_job', 'confirm_delete'].includes(name) ? 120 : 10
+}))

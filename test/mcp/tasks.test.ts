@@ -1,0 +1,125 @@
+import t from 'tap'
+import { entries, programs } from '../e2e/tools.ts'
+import { waitFor } from '../support/condition.ts'
+import { startService, testKeys } from '../support/service.ts'
+import { connect, meta, rpc, type RpcAnswer } from './clients.ts'
+
+const { client: http, api, startApi } = await startService(t, {
+  files: programs,
+  tools: [
+    ...entries,
+    { name: 'fail_late', schema: { type: 'object' }, command: ['/bin/sh', '-c', 'sleep 1; echo too late >&2; exit 3'] },
+    { name: 'quick', schema: { type: 'object' }, command: ['./tools/bin/nap'], timeoutSec: 5 }
+  ]
+})
+const other = await startApi()
+const key = testKeys.admin
+const tasks = { ...meta, 'io.modelcontextprotocol/clientCapabilities': { extensions: { 'io.modelcontextprotocol/tasks': {} } } }
+
+async function call (
+  name: string, args: object, about: Record<string, unknown> = tasks, path = '/mcp', with_: string = key
+): Promise<Record<string, unknown>> {
+  return (await rpc(api.address, 'tools/call', { name, arguments: args }, { key: with_, meta: about, path })).body.result ?? {}
+}
+
+async function task (address: string, method: 'get' | 'cancel' | 'update', taskId: unknown, with_: string = key): Promise<RpcAnswer> {
+  return await rpc(
+    address, `tasks/${method}`, { taskId, ...(method === 'update' ? { inputResponses: {} } : {}) }, { key: with_, meta: tasks }
+  )
+}
+
+async function settled (taskId: unknown): Promise<Record<string, unknown>> {
+  return await waitFor('the task ends', async () => {
+    const { body: { result } } = await task(other.address, 'get', taskId)
+    return result?.['status'] !== 'working' && result
+  })
+}
+
+t.test('the server says that it knows tasks, to clients of 2026 alone', async t => {
+  const { body } = await rpc(api.address, 'server/discover', {}, { key })
+  t.match(body.result, { capabilities: { extensions: { 'io.modelcontextprotocol/tasks': {} } } })
+  const { client } = await connect(t, api.address, key, '2025-11-25')
+  t.notOk(client.getServerCapabilities()?.extensions)
+  t.notOk(client.getServerCapabilities()?.tasks)
+})
+
+t.test('a call that takes longer than a moment becomes a task: its job, which any process knows', async t => {
+  const created = await call('nap', { ms: 700 })
+  t.match(created, { resultType: 'task', status: 'working', ttlMs: 86_400_000, pollIntervalMs: 1_000 })
+  const { body: { result: working } } = await task(other.address, 'get', created['taskId'])
+  t.match(working, { resultType: 'complete', status: 'working', taskId: created['taskId'], createdAt: created['createdAt'] })
+  t.match(
+    await settled(created['taskId']),
+    { status: 'completed', result: { structuredContent: { slept: 700 }, content: [{ type: 'text', text: '{"slept":700}' }] } }
+  )
+  const { body } = await http.request<{ job: object }>(`/v1/jobs/${String(created['taskId'])}`)
+  t.match(body.job, { status: 'succeeded', tool: 'nap' })
+})
+
+t.test('a call that is done soon is answered at once, and so is one of a tool that can not take long', async t => {
+  t.match(await call('echo', { a: 1 }), { resultType: 'complete', structuredContent: { a: 1 } })
+  t.match(await call('quick', { ms: 1_000 }), { resultType: 'complete', structuredContent: { slept: 1_000 } })
+})
+
+t.test('a client that does not know tasks waits, and may not ask for any', async t => {
+  t.match(await call('nap', { ms: 1_000 }, meta), { resultType: 'complete', structuredContent: { slept: 1_000 } })
+  for (const method of ['get', 'cancel', 'update']) {
+    const answer = await rpc(api.address, `tasks/${method}`, { taskId: 'x' }, { key })
+    t.match(
+      answer,
+      {
+        status: 400,
+        body: { error: { code: -32_021, data: { requiredCapabilities: { extensions: { 'io.modelcontextprotocol/tasks': {} } } } } }
+      },
+      method
+    )
+  }
+})
+
+t.test('a tool that fails completes its task with an error', async t => {
+  const created = await call('fail_late', {})
+  t.match(
+    await settled(created['taskId']),
+    {
+      status: 'completed',
+      result: { isError: true, content: [{ text: 'too late' }, {}], _meta: { 'toolyard/error': { code: 'TOOL_FAILED' } } }
+    }
+  )
+})
+
+t.test('a task is cancelled from anywhere, and again without an effect', async t => {
+  const created = await call('nap', { ms: 15_000 })
+  t.match((await task(other.address, 'cancel', created['taskId'])).body.result, { resultType: 'complete' })
+  t.match(await settled(created['taskId']), { status: 'cancelled' })
+  t.match((await task(api.address, 'cancel', created['taskId'])).body.result, { resultType: 'complete' })
+  t.match((await task(api.address, 'update', created['taskId'])).body.result, { resultType: 'complete' })
+})
+
+t.test('the end of the process that made a task changes nothing', async t => {
+  const doomed = await startApi()
+  const { body } = await rpc(doomed.address, 'tools/call', { name: 'nap', arguments: { ms: 700 } }, { key, meta: tasks })
+  await doomed.stop('SIGKILL')
+  t.match(await settled(body.result?.['taskId']), { status: 'completed', result: { structuredContent: { slept: 700 } } })
+})
+
+t.test('there is no task of a queue that the key may not use, nor of an id that is none', async t => {
+  const created = await call('nap', { ms: 700 })
+  for (const method of ['get', 'cancel', 'update'] as const) {
+    t.match(
+      (await task(api.address, method, created['taskId'], testKeys.limited)).body.error, { code: -32_602, message: /Unknown task/ }, method
+    )
+  }
+  for (
+    const id of ['', 'x', '00000000-0000-0000-0000-000000000000', '../../etc']
+  ) t.match((await task(api.address, 'get', id)).body.error, { code: -32_602 }, id)
+  const own = await call('nap', { ms: 700 }, tasks, '/mcp?queue=allowed', testKeys.limited)
+  t.equal((await task(api.address, 'get', own['taskId'], testKeys.limited)).body.result?.['taskId'], own['taskId'])
+})
+
+t.test('a key that reads gets tasks and cancels none', async t => {
+  const created = await call('nap', { ms: 700 })
+  t.match((await task(api.address, 'get', created['taskId'], testKeys.read)).body.result, { taskId: created['taskId'] })
+  t.match(
+    await task(api.address, 'cancel', created['taskId'], testKeys.read), { status: 403, body: { error: { data: { code: 'FORBIDDEN' } } } }
+  )
+})
