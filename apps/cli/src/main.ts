@@ -16,10 +16,13 @@ import { buildProgram, type Misuse } from './program.ts'
 import { batch } from './remote/batch.ts'
 import { call } from './remote/call.ts'
 import { jobs } from './remote/jobs.ts'
+import { mcp } from './remote/mcp.ts'
 import { open } from './remote/open.ts'
 import { complain, print } from './terminal/terminal.ts'
 
-const commands: readonly Command[] = [init, start, call, batch, tools, jobs, open, validate, explain, doctor, keys, api, worker, completion]
+const commands: readonly Command[] = [
+  init, start, call, batch, tools, jobs, mcp, open, validate, explain, doctor, keys, api, worker, completion
+]
 
 /** What the scripts of shells ask. */
 const complete: Command = {

@@ -99,7 +99,7 @@ function taskOf (job: ReadJob, { retentionSec }: TaskParts): Result {
 function answerOf ({ view, resultJson }: ReadJob): ToolAnswer {
   if (view.error !== null) {
     const { at, ...error } = view.error
-    return { kind: 'failed', jobId: view.id, error: error as CallError }
+    return { kind: 'failed', jobId: view.id, error: error as CallError, mayHaveRun: true }
   }
   const truncated = view.result_truncated
   return {

@@ -1,0 +1,90 @@
+import {
+  isJSONRPCErrorResponse, isJSONRPCNotification, isJSONRPCRequest, isJSONRPCResultResponse, StreamableHTTPClientTransport,
+  type JSONRPCMessage, type JSONRPCRequest, type RequestId
+} from '@modelcontextprotocol/client'
+import { StdioServerTransport } from '@modelcontextprotocol/server/stdio'
+import { once } from 'node:events'
+import { complain } from '../terminal/terminal.ts'
+
+/** Code of an answer that the bridge makes itself: the service could not be asked. */
+const unreachable = -32_000
+
+/**
+ * Hands messages from stdin to the service and its answers to stdout, until stdin ends. What a message means is between the
+ * client and the service, but for two things that HTTP says otherwise than stdio: which revision was agreed on in a
+ * handshake, and that a request of 2026 is cancelled by closing it.
+ */
+export async function bridge (url: URL, apiKey: string | undefined): Promise<void> {
+  const stdio = new StdioServerTransport()
+  const http = new StreamableHTTPClientTransport(url, { requestInit: { headers: apiKey === undefined ? {} : { 'x-api-key': apiKey } } })
+  const open = new Map<RequestId, { request: JSONRPCRequest, abort: AbortController }>()
+
+  const answer = (message: JSONRPCMessage): void => {
+    if (isJSONRPCResultResponse(message) || isJSONRPCErrorResponse(message)) {
+      const { id } = message
+      if (id !== undefined && id !== null) open.delete(id)
+    }
+    void stdio.send(message)
+  }
+  const fail = (id: RequestId, problem: string): void => {
+    if (open.has(id)) answer({ jsonrpc: '2.0', id, error: { code: unreachable, message: problem } })
+  }
+
+  http.onmessage = message => {
+    const version = isJSONRPCResultResponse(message) ? (message.result as { protocolVersion?: unknown }).protocolVersion : undefined
+    if (typeof version === 'string') http.setProtocolVersion(version)
+    answer(message)
+  }
+  http.onerror = error => { complain(error.message) }
+
+  stdio.onmessage = message => {
+    const cancelled = isJSONRPCNotification(message) && message.method === 'notifications/cancelled'
+      ? open.get(
+        message.params?.['requestId'] as RequestId
+      )
+      : undefined
+    if (cancelled !== undefined && isModern(cancelled.request)) {
+      open.delete(cancelled.request.id)
+      cancelled.abort.abort()
+      return
+    }
+    const abort = new AbortController()
+    const id = isJSONRPCRequest(message) ? message.id : undefined
+    if (isJSONRPCRequest(message)) open.set(message.id, { request: message, abort })
+    const onRequestStreamEnd = (): void => { if (id !== undefined) fail(id, 'The service ended its answer too early') }
+    http.send(message, { requestSignal: abort.signal, onRequestStreamEnd }).catch((error: unknown) => {
+      if (id !== undefined && open.has(id)) {
+        answer(
+          told(error, id) ?? { jsonrpc: '2.0', id, error: { code: unreachable, message: (error as Error).message } }
+        )
+      }
+    })
+  }
+  await http.start()
+  await stdio.start()
+  await once(process.stdin, 'end')
+  await http.terminateSession().catch(() => {})
+  await http.close()
+}
+
+/** A request that says all of itself. */
+function isModern ({ params }: JSONRPCRequest): boolean {
+  return typeof params?._meta?.['io.modelcontextprotocol/protocolVersion'] === 'string'
+}
+
+/** The error that the service answered with, as the answer to this request. */
+function told (error: unknown, id: RequestId): JSONRPCMessage | undefined {
+  const text = (error as { data?: { text?: unknown } }).data?.text
+  if (typeof text !== 'string' || !text.startsWith('{')) return undefined
+  try {
+    const body = JSON.parse(text) as { error?: { code?: unknown, message?: unknown } }
+    const { code, message } = body.error ?? {}
+    return typeof code === 'number' && typeof message === 'string'
+      ? {
+          jsonrpc: '2.0', id, error: { ...body.error, code, message }
+        }
+      : undefined
+  } catch {
+    return undefined
+  }
+}
