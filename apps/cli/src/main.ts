@@ -4,6 +4,7 @@ import { api } from './commands/api.ts'
 import { completion } from './commands/completion.ts'
 import { doctor } from './commands/doctor.ts'
 import { explain } from './commands/explain.ts'
+import { importCommand } from './commands/import.ts'
 import { init } from './commands/init.ts'
 import { keys } from './commands/keys.ts'
 import { start } from './commands/start.ts'
@@ -21,7 +22,7 @@ import { open } from './remote/open.ts'
 import { complain, print } from './terminal/terminal.ts'
 
 const commands: readonly Command[] = [
-  init, start, call, batch, tools, jobs, mcp, open, validate, explain, doctor, keys, api, worker, completion
+  init, start, call, batch, tools, jobs, mcp, open, validate, importCommand, explain, doctor, keys, api, worker, completion
 ]
 
 /** What the scripts of shells ask. */

@@ -14,6 +14,8 @@ export { openRegistrySource, type RegistrySource, type RegistrySourceOptions, ty
 export { reportFindings, reportReload, type ReportLogger } from './registry/report.ts'
 export { isMcpTool, mcpDigest, mcpTool, mostTools, readLock, writeLock, type McpLock, type McpTool } from './agentcli/mcp/lock.ts'
 export { nameFilter } from './agentcli/mcp/name-filter.ts'
+export { OpenapiFault } from './agentcli/openapi/document.ts'
+export { importOpenapi, type ImportedEntry, type ImportOptions, type OpenapiImport } from './agentcli/openapi/import-openapi.ts'
 export { readYaml } from './document/yaml.ts'
 export { toolSpec } from './tool/tool-spec.ts'
 export { admitCall, admitTool, isEnabled, makesJobs, permissionRefusal, queueRefusal, type AskedCall, type Deployment, type Refusal } from './registry/admission.ts'

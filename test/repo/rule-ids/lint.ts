@@ -6,6 +6,7 @@ export const lintRules: Readonly<Record<string, string>> = {
   'lint/name': 'Only names of letters, digits, _ and -, up to 64, can be published to models.',
   'lint/size': 'A schema is sent to the model with each turn: a large one costs tokens each time.',
   'lint/strict': 'The strict mode of models takes only a part of JSON Schema: this schema has no such form.',
+  'http/openapi': 'An entry may name an operation of an OpenAPI document of version 3, as docs/http-entries.md says.',
   'http/request': 'An entry of an HTTP request has the fields of docs/http-entries.md.',
   'http/secret': 'Secrets for an API come from environment variables of the workers, by {"setting": NAME}, and never stand in a manifest: docs/http-entries.md.',
   'mcp/accepted': 'Only those tools of an MCP server are published that were accepted with toolyard accept: docs/mcp-servers.md.',

@@ -34,13 +34,15 @@ interface Seen {
   truncated: boolean
 }
 
+type Arguments = Record<string, unknown>
+
 const maxRedirects = 5
 
 /**
  * Makes the request of an HTTP tool: to the origin of its manifest entry alone, under the timeout of the context. At its
  * end, whatever that is, its connection is closed. Writes one audit line, without arguments and secrets.
  */
-export async function runHttp (name: string, run: HttpRun, args: Record<string, unknown>, context: RunContext, host: HttpHost): Promise<Outcome> {
+export async function runHttp (name: string, run: HttpRun, args: Arguments, context: RunContext, host: HttpHost): Promise<Outcome> {
   const begun = performance.now()
   const seen: Seen = { bytes: 0, truncated: false }
   const outcome = await answerOf(run, args, context, host, seen)
@@ -61,7 +63,7 @@ export async function runHttp (name: string, run: HttpRun, args: Record<string, 
   return outcome
 }
 
-async function answerOf (run: HttpRun, args: Record<string, unknown>, context: RunContext, host: HttpHost, seen: Seen): Promise<Outcome> {
+async function answerOf (run: HttpRun, args: Arguments, context: RunContext, host: HttpHost, seen: Seen): Promise<Outcome> {
   const { hostname, protocol } = new URL(run.origin)
   const { privateHosts, lookup } = host.policy
   const allowPrivate = isListedHost(privateHosts, hostname)

@@ -34,7 +34,8 @@ const headerChars = 200
  */
 export async function readAnswer (response: Dispatcher.ResponseData, reading: AnswerReading): Promise<{ outcome: Outcome, bytes: number, truncated: boolean }> {
   const failed = response.statusCode >= 300
-  const body = await readBounded(decodedBody(response.body, header(response, 'content-encoding')), failed ? Math.min(errorBytes, reading.maxOutputBytes) : reading.maxOutputBytes)
+  const most = failed ? Math.min(errorBytes, reading.maxOutputBytes) : reading.maxOutputBytes
+  const body = await readBounded(decodedBody(response.body, header(response, 'content-encoding')), most)
   const about = { bytes: body.bytes.length, truncated: body.truncated }
   return { outcome: failed ? errorOf(response, body, reading.hidden) : await outputOf(response, body, reading), ...about }
 }
@@ -47,13 +48,15 @@ async function outputOf (response: Dispatcher.ResponseData, body: BoundedBody, r
   }
   // Of JSON that is cut off, the text is what there is.
   const kept = body.truncated ? body.bytes.subarray(0, decodePrefix(body.bytes).bytes) : body.bytes
+  // A thread takes the bytes away.
+  const storedBytes = kept.length
   const isJson = !body.truncated && !textType.test(contentType)
   const task: OutputTask = { bytes: kept, kind: isJson ? 'either' : 'text', hide: reading.hidden, ...(jsonType.test(contentType) ? {} : { contentType }) }
-  const outcome = kept.length <= shortOutput ? shortOutcome(task) : await readLargeOutput(task, reading)
+  const outcome = storedBytes <= shortOutput ? shortOutcome(task) : await readLargeOutput(task, reading)
   if (!outcome.ok || !body.truncated) return outcome
   const told = Number(header(response, 'content-length'))
   // Where nobody says how long it is, it is one byte longer at least.
-  return { ...outcome, cut: { bytes: Math.max(kept.length + 1, Number.isSafeInteger(told) ? told : 0), storedBytes: kept.length } }
+  return { ...outcome, cut: { bytes: Math.max(storedBytes + 1, Number.isSafeInteger(told) ? told : 0), storedBytes } }
 }
 
 function shortOutcome (task: OutputTask): Outcome {

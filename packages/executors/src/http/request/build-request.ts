@@ -90,7 +90,12 @@ function textHeader ({ name, parts }: Extract<HttpHeader, { parts: unknown }>, a
   return texts.join('')
 }
 
-function bodyOf ({ body, method }: HttpRun, args: Arguments, rest: ReadonlyArray<[string, unknown]>): { text: string, headers: Record<string, string> } | undefined {
+interface BodyText {
+  text: string
+  headers: Record<string, string>
+}
+
+function bodyOf ({ body, method }: HttpRun, args: Arguments, rest: ReadonlyArray<[string, unknown]>): BodyText | undefined {
   if (body.kind === 'none' || method === 'HEAD') return undefined
   const value = body.argument === undefined ? Object.fromEntries(rest) : argumentOf(args, body.argument)
   if (value === undefined || (body.argument === undefined && rest.length === 0 && !body.always)) return undefined

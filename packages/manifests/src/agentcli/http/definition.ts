@@ -47,13 +47,24 @@ export const DescribedRequest = Type.Object({
 }, { additionalProperties: false, description: 'One HTTP request.' })
 export type DescribedRequest = Static<typeof DescribedRequest>
 
+/** A request that an OpenAPI document describes. */
+export const OperationReference = Type.Object({
+  openapi: Type.String({ minLength: 1, description: 'Path of an OpenAPI document of version 3, from the directory of the manifest.' }),
+  operation: Type.String({ minLength: 1, description: 'Its operationId, or METHOD /path.' }),
+  server: Type.Optional(Type.String({ minLength: 1, description: 'In place of the server that the document names.' })),
+  settings: Type.Optional(Type.Unsafe<Record<string, string>>({
+    type: 'object', additionalProperties: { type: 'string', pattern: '^[A-Za-z_][A-Za-z0-9_]*$' }, description: 'Environment variables by the names of security schemes.'
+  }))
+}, { additionalProperties: false, description: 'One operation of an OpenAPI document.' })
+export type OperationReference = Static<typeof OperationReference>
+
 /** An entry whose tool is an HTTP request; Toolyard's own. */
 export const HttpEntry = Type.Object({
   name: Type.String({ minLength: 1, description: 'Unique name that the tool is called by.' }),
   description: Type.Optional(Type.String({ description: 'Short description for the model.' })),
   schema: Type.Optional(Type.Unsafe<JsonSchema>(Type.Object({}, { description: 'JSON Schema of the arguments.' }))),
   parameters: Type.Optional(Type.Unsafe<JsonSchema>(Type.Object({}, { description: 'The same as schema.' }))),
-  http: DescribedRequest,
+  http: Type.Union([DescribedRequest, OperationReference]),
   timeoutSec: Type.Optional(Type.Integer({ minimum: 0, description: `Seconds; at most ${limits.toolTimeoutSec.max} are used, 0 stands for the default.` })),
   permissions: Type.Optional(Type.Array(Type.String(), { description: 'A request needs network alone, and has it.' })),
   limits: Type.Optional(Limits),

@@ -10,6 +10,7 @@ import { jobTypeOf } from '../../tool/job-type.ts'
 import type { HttpRun, JsonSchema, Tool } from '../../tool/tool.ts'
 import { wrongFields, withoutNulls } from '../../layer/kind-fields.ts'
 import { HttpEntry } from './definition.ts'
+import { describedEntry, type DescribedEntry } from './described.ts'
 import { readRequest } from './request.ts'
 
 const aliases = {
@@ -31,23 +32,38 @@ const none: JsonSchema = { type: 'object', properties: {} }
 
 /** Reads an entry whose tool is a request to an HTTP API. */
 export async function readHttpEntry (written: Record<string, unknown>, { file, index, names, schemas }: KindPlace): Promise<KindReading> {
-  const entry = withoutNulls(written, 'http')
+  const described = await describedEntry(withoutNulls(written, 'http'), file)
+  const { entry } = described
+  const files = described.file === undefined ? [] : [described.file]
   const path: DocumentPath = ['tools', index]
   const name = typeof entry['name'] === 'string' ? entry['name'] : ''
-  const about = (remark: Remark): Remark => ({ ...remark, index, ...name !== '' && { tool: name }, message: `tool[${index}] ${goQuote(name)}: ${remark.message}` })
+  const own = { index, ...name !== '' && { tool: name } }
+  const about = (remark: Remark): Remark => ({ ...remark, ...own, message: `tool[${index}] ${goQuote(name)}: ${remark.message}` })
   const ignored = unknownFields(entry, { path, definition: HttpEntry, all: true, aliases })
-    .map((fault): Remark => ({ severity: 'warning', ...fault, index, ...name !== '' && { tool: name } }))
+    .map((fault): Remark => ({ severity: 'warning', ...fault, ...own }))
   const faults = wrongFields(HttpEntry, entry, { path, rule: 'http/request', page: 'docs/http-entries.md' })
-  if (faults.length > 0 || !isEntry(entry)) return { entries: [], findings: [...ignored, ...faults.map(about)] }
+  if (described.fault !== undefined) faults.push(openapiFault(described, path))
+  if (faults.length > 0 || !isEntry(entry) || 'openapi' in entry.http) {
+    return { entries: [], findings: [...ignored, ...faults.map(about)], files }
+  }
   if (names.has(name)) faults.push(fault([...path, 'name'], 'another entry of this manifest has this name', 'Rename one of the two.'))
   names.add(name)
 
   const parameters = entry.schema ?? entry.parameters ?? none
-  for (const { message, fix } of await schemas.check(parameters)) faults.push({ severity: 'error', rule: 'A6', path: [...path, 'schema'], message: `schema ${message}`, fix })
+  for (const { message, fix } of await schemas.check(parameters)) {
+    faults.push({ severity: 'error', rule: 'A6', path: [...path, 'schema'], message: `schema ${message}`, fix })
+  }
   const { run, findings } = readRequest(entry.http, [...path, 'http'])
-  const remarks = [...faults, ...findings, ...run === undefined ? [] : unnamedArguments(run, parameters, path), ...otherPermissions(entry, path)].map(about)
-  if (run === undefined || faults.length > 0) return { entries: [], findings: [...ignored, ...remarks] }
-  return { entries: [{ kind: 'tool', tool: toolOf(entry, { parameters, run, source: { format: 'agentcli', file, index } }), override: entry.override ?? false }], findings: [...ignored, ...remarks] }
+  const remarks = [
+    ...faults,
+    ...findings,
+    ...described.notes.map(says => openapiNote(says, path)),
+    ...run === undefined ? [] : unnamedArguments(run, parameters, path),
+    ...otherPermissions(entry, path)
+  ].map(about)
+  if (run === undefined || faults.length > 0) return { entries: [], findings: [...ignored, ...remarks], files }
+  const tool = toolOf(entry, { parameters, run, source: { format: 'agentcli', file, index } })
+  return { entries: [{ kind: 'tool', tool, override: entry.override ?? false }], findings: [...ignored, ...remarks], files }
 }
 
 function toolOf (entry: HttpEntry, { parameters, run, source }: Pick<Tool, 'parameters' | 'source'> & { run: HttpRun }): Tool {
@@ -90,6 +106,16 @@ function otherPermissions ({ permissions = [] }: HttpEntry, path: DocumentPath):
     message: `${goQuote(permission)} is nothing that a request uses, and is ignored`,
     fix: 'Leave permissions out: an HTTP tool holds network.'
   }))
+}
+
+function openapiFault ({ file = '', fault: says = '' }: DescribedEntry, path: DocumentPath): Remark {
+  const fix = 'Correct the path, the operation or the document; docs/http-entries.md says what is read.'
+  return { severity: 'error', rule: 'http/openapi', path: [...path, 'http'], message: `${file} ${says}`, fix }
+}
+
+function openapiNote (says: string, path: DocumentPath): Remark {
+  const fix = 'Write the request out, where this matters.'
+  return { severity: 'warning', rule: 'http/openapi', path: [...path, 'http'], message: `http.operation: ${says}`, fix }
 }
 
 function isEntry (entry: Record<string, unknown>): entry is HttpEntry & Record<string, unknown> {

@@ -1,0 +1,102 @@
+import { isSecretVariable, nearName } from '@toolyard/contract/terms'
+import { createSchemas } from '../../schema/schemas.ts'
+import { OpenapiFault, readOpenapi } from './document.ts'
+import { freeName, safeName, variablePart } from './names.ts'
+import { operationDraft, operationsOf, type OperationDraft, type OperationPlace, type RequestDraft } from './operation.ts'
+
+/** What to take of a document. */
+export interface ImportOptions {
+  /** Operations by `operationId`, `METHOD /path`, or the name of the tool; absent: all. */
+  only?: readonly string[]
+  /** Operations with one of these tags; absent: all. */
+  tags?: readonly string[]
+  server?: string
+  /** In front of the names of tools, and of variables. */
+  prefix?: string
+}
+
+/** An entry of a manifest. */
+export interface ImportedEntry {
+  name: string
+  description: string
+  schema: Record<string, unknown>
+  http: RequestDraft
+}
+
+/** What a document gave. */
+export interface OpenapiImport {
+  entries: ImportedEntry[]
+  /** Operations that are no tools, and why. */
+  leftOut: Array<{ operation: string, because: string }>
+  /** What tools lack that their operations have. */
+  notes: Array<{ tool: string, says: string }>
+  /** Environment variables that the workers need, and what belongs into them. */
+  settings: ReadonlyMap<string, string>
+}
+
+/**
+ * Makes entries of the operations of an OpenAPI document.
+ *
+ * @throws OpenapiFault for a document that can't be used, or operations that it doesn't have.
+ */
+export async function importOpenapi (text: string, { only, tags, server, prefix = '' }: ImportOptions = {}): Promise<OpenapiImport> {
+  const document = await readOpenapi(text)
+  const taken = new Set<string>()
+  const named = operationsOf(document).map(place => {
+    const name = place.id === '' ? `${place.method}_${safeName(place.path)}` : place.id
+    return { place, name: freeName(safeName(`${prefix}${name}`), taken) }
+  })
+  refuseUnknown(only, named)
+  const schemas = createSchemas()
+  const result: OpenapiImport & { settings: Map<string, string> } = { entries: [], leftOut: [], notes: [], settings: new Map() }
+  const settingOf = settingNames(prefix === '' ? document.title : prefix)
+  for (const { place, name } of named) {
+    if (only !== undefined && !namesOf(place, name).some(each => only.includes(each))) continue
+    if (tags !== undefined && !tagsOf(place).some(tag => tags.includes(tag))) continue
+    try {
+      const options = { ...server !== undefined && { server }, settingOf }
+      const draft = (patterns: boolean): OperationDraft => operationDraft(document, place, { ...options, patterns })
+      let { description, schema, http, notes, settings } = draft(true)
+      if ((await schemas.check(schema)).length > 0) {
+        ({ description, schema, http, notes, settings } = draft(false))
+        const [fault] = await schemas.check(schema)
+        if (fault !== undefined) throw new OpenapiFault(`has a schema that ${fault.message}`)
+        notes.push('its patterns are left out: one of them can\'t be checked in bounded time')
+      }
+      result.entries.push({ name, description, schema, http })
+      for (const says of notes) result.notes.push({ tool: name, says })
+      for (const [setting, says] of settings) result.settings.set(setting, says)
+    } catch (error) {
+      if (!(error instanceof OpenapiFault)) throw error
+      result.leftOut.push({ operation: namesOf(place, name)[0] ?? name, because: error.message })
+    }
+  }
+  return result
+}
+
+/** Makes names of environment variables, such as `PETSTORE_API_KEY`. */
+export function settingNames (owner: string): (scheme: string) => string {
+  const base = variablePart(owner) || 'API'
+  return scheme => {
+    const part = variablePart(scheme) || 'KEY'
+    const name = part.startsWith(base) ? part : `${base}_${part}`
+    const plain = /^\d/.test(name) ? `_${name}` : name
+    return isSecretVariable(plain) || !plain.includes('_') ? `${plain}_SECRET` : plain
+  }
+}
+
+function namesOf ({ id, method, path }: OperationPlace, name: string): string[] {
+  return [...id === '' ? [] : [id], `${method.toUpperCase()} ${path}`, name]
+}
+
+function tagsOf ({ operation }: OperationPlace): string[] {
+  return Array.isArray(operation['tags']) ? operation['tags'].map(String) : []
+}
+
+function refuseUnknown (only: readonly string[] | undefined, named: ReadonlyArray<{ place: OperationPlace, name: string }>): void {
+  const known = named.flatMap(({ place, name }) => namesOf(place, name))
+  const unknown = only?.find(name => !known.includes(name))
+  if (unknown === undefined) return
+  const near = nearName(unknown, known)
+  throw new OpenapiFault(`has no operation ${unknown}${near === undefined ? '' : `; is ${near} meant?`}`)
+}

@@ -1,0 +1,131 @@
+import { isRecord } from '@toolyard/contract/terms'
+import type { JsonSchema } from '../../tool/tool.ts'
+import { dereferenced, OpenapiFault, text20, type OpenapiDocument } from './document.ts'
+import { parametersOf, placeParameters, type ArgumentsDraft, type QueryDraft } from './parameters.ts'
+import { placeBody, type BodyDraft } from './request-body.ts'
+import { SchemaConverter } from './schema.ts'
+import { secretsOf } from './security.ts'
+
+const methods = { get: 'GET', head: 'HEAD', post: 'POST', put: 'PUT', patch: 'PATCH', delete: 'DELETE', options: 'OPTIONS' } as const
+/** What providers take of a description. */
+const descriptionChars = 1_024
+
+/** Where an operation stands. */
+export interface OperationPlace {
+  /** `operationId`; empty when it has none. */
+  id: string
+  method: keyof typeof methods
+  path: string
+  item: Record<string, unknown>
+  operation: Record<string, unknown>
+}
+
+/** A secret of a request, or what stands before an argument. */
+export interface RequestDraft {
+  method: typeof methods[keyof typeof methods]
+  url: string
+  query?: Array<QueryDraft | { name: string, setting: string }>
+  headers?: Record<string, string | { setting: string, prefix?: string, base64?: true }>
+  body?: BodyDraft
+}
+
+/** An entry of a manifest but for its name. */
+export interface OperationDraft {
+  description: string
+  schema: JsonSchema
+  http: RequestDraft
+  /** What is less than the document says. */
+  notes: string[]
+  /** Environment variables, and what belongs into them. */
+  settings: Map<string, string>
+}
+
+/** What a document doesn't say. */
+export interface OperationOptions {
+  /** In place of the document's own servers. */
+  server?: string
+  /** The environment variable for a security scheme. */
+  settingOf: (scheme: string) => string
+  /** Whether patterns of strings are kept. */
+  patterns?: boolean
+}
+
+/** The operations of a document, in its order. */
+export function operationsOf (document: OpenapiDocument): OperationPlace[] {
+  const { paths } = document.root
+  return Object.entries(isRecord(paths) ? paths : {}).flatMap(([path, written]) => {
+    const item = dereferenced(document, written)
+    return (Object.keys(methods) as Array<keyof typeof methods>).flatMap(method => {
+      const operation = item[method]
+      if (!isRecord(operation)) return []
+      const { operationId: id } = operation
+      return [{ id: typeof id === 'string' ? id : '', method, path, item, operation }]
+    })
+  })
+}
+
+/** Makes an entry of an operation. @throws OpenapiFault with the reason why it can't be one. */
+export function operationDraft (document: OpenapiDocument, place: OperationPlace, options: OperationOptions): OperationDraft {
+  const { item, operation, method, path } = place
+  const { server, settingOf, patterns = true } = options
+  const converter = new SchemaConverter(document, { patterns })
+  const draft: ArgumentsDraft = { properties: {}, required: [], query: [], headers: {}, path: new Map(), taken: new Set() }
+  placeParameters(withPathNames(parametersOf(document, item, operation), path), draft, converter)
+  const body = placeBody(document, operation['requestBody'], draft, converter)
+  const { properties, required } = draft
+  const settings = new Map<string, string>()
+  const headers: NonNullable<RequestDraft['headers']> = { ...draft.headers }
+  const query: NonNullable<RequestDraft['query']> = [...draft.query]
+  for (const { scheme, says, place: at } of secretsOf(document, operation)) {
+    const setting = settingOf(scheme)
+    settings.set(setting, says)
+    if (at.in === 'query') query.push({ name: at.name, setting })
+    else headers[at.name] = { setting, ...at.prefix !== undefined && { prefix: at.prefix }, ...at.base64 === true && { base64: true } }
+  }
+  const template = path.replace(/\{([^{}]*)\}/g, (_, name: string) => `{${draft.path.get(name) ?? name}}`)
+  return {
+    description: descriptionOf(operation),
+    schema: { type: 'object', properties, ...required.length > 0 && { required }, additionalProperties: false },
+    http: {
+      method: methods[method],
+      url: `${server === undefined ? serverOf([operation, item, document.root]) : usableServer(server)}${template}`,
+      ...query.length > 0 && { query },
+      ...Object.keys(headers).length > 0 && { headers },
+      ...body !== undefined && { body }
+    },
+    notes: [...converter.notes],
+    settings
+  }
+}
+
+/** A name in the path that no parameter describes is a text. */
+function withPathNames (parameters: ReturnType<typeof parametersOf>, path: string): ReturnType<typeof parametersOf> {
+  const names = [...path.matchAll(/\{([^{}]*)\}/g)].map(([, name = '']) => name)
+  // A parameter that the path doesn't have can't be sent.
+  const there = parameters.filter(({ in: place, name }) => place !== 'path' || names.includes(name))
+  const missing = names.filter(name => !there.some(each => each.in === 'path' && each.name === name))
+  return [...missing.map(name => ({ in: 'path', name, required: true, fields: { schema: { type: 'string' } } })), ...there]
+}
+
+/** The first server that is named, by the one that is nearest to the operation. */
+function serverOf (places: ReadonlyArray<Record<string, unknown>>): string {
+  const [first] = places.flatMap(({ servers }) => Array.isArray(servers) && servers.length > 0 ? [servers[0] as unknown] : [])
+  const { url, variables } = isRecord(first) ? first : {}
+  const values = isRecord(variables) ? variables : {}
+  return usableServer((typeof url === 'string' ? url : '').replace(/\{([^{}]*)\}/g, (_, name: string) => {
+    const variable = Object.hasOwn(values, name) ? values[name] : undefined
+    return isRecord(variable) && typeof variable['default'] === 'string' ? variable['default'] : ''
+  }))
+}
+
+function usableServer (written: string): string {
+  const isUsable = /^https?:\/\//i.test(written) && URL.canParse(written)
+  if (!isUsable) throw new OpenapiFault(`names no server${written === '' ? '' : ` but ${text20(written)}`}: say which one with --server URL`)
+  return written.replace(/[?#].*$/s, '').replace(/\/+$/, '')
+}
+
+function descriptionOf ({ summary, description, deprecated }: Record<string, unknown>): string {
+  const said = deprecated === true ? 'Deprecated.' : ''
+  const texts = [said, summary, description].filter(text => typeof text === 'string' && text.trim() !== '')
+  return [...new Set(texts)].join('\n\n').trim().slice(0, descriptionChars)
+}

@@ -1,0 +1,96 @@
+import { isRecord } from '@toolyard/contract/terms'
+import type { JsonSchema } from '../../tool/tool.ts'
+import { dereferenced, OpenapiFault, text20, type OpenapiDocument } from './document.ts'
+import { freeName, safeName } from './names.ts'
+import type { SchemaConverter } from './schema.ts'
+
+/** An item of `query`. */
+export type QueryDraft = string | { argument: string, name?: string, style?: 'comma' | 'space' | 'pipe' | 'deepObject' | 'json' }
+
+/** What the arguments of an operation are, and where they go. */
+export interface ArgumentsDraft {
+  properties: Record<string, JsonSchema>
+  required: string[]
+  query: QueryDraft[]
+  headers: Record<string, string>
+  /** Arguments of the path, by their names there. */
+  path: Map<string, string>
+  /** Names of arguments. */
+  taken: Set<string>
+}
+
+interface Parameter {
+  in: string
+  name: string
+  required: boolean
+  fields: Record<string, unknown>
+}
+
+/** Headers that a parameter doesn't describe (OpenAPI 3.1, 4.8.12.1). */
+const notParameters = new Set(['accept', 'content-type', 'authorization'])
+
+/** Parameters of a path and of its operation; those of the operation replace those of the path. */
+export function parametersOf (document: OpenapiDocument, item: Record<string, unknown>, operation: Record<string, unknown>): Parameter[] {
+  const found = new Map<string, Parameter>()
+  for (const list of [item['parameters'], operation['parameters']]) {
+    for (const each of Array.isArray(list) ? list : []) {
+      const fields = dereferenced(document, each)
+      const { in: place, name, required } = fields
+      if (typeof place !== 'string' || typeof name !== 'string') continue
+      found.set(`${place} ${name}`, { in: place, name, required: required === true || place === 'path', fields })
+    }
+  }
+  return [...found.values()]
+}
+
+/**
+ * Gives each parameter an argument and its place. One that can't be sent is left out with a note when it is optional.
+ *
+ * @throws OpenapiFault for a required one that can't be sent.
+ */
+export function placeParameters (parameters: readonly Parameter[], draft: ArgumentsDraft, converter: SchemaConverter): void {
+  for (const parameter of parameters) {
+    try {
+      placeParameter(parameter, draft, converter)
+    } catch (error) {
+      if (!(error instanceof OpenapiFault) || parameter.required) throw error
+      converter.notes.add(`${error.message}; it is left out`)
+    }
+  }
+}
+
+function placeParameter (parameter: Parameter, draft: ArgumentsDraft, converter: SchemaConverter): void {
+  const { in: place, name, fields } = parameter
+  const says = `has the ${place} parameter ${text20(name)}`
+  if (place === 'header' && notParameters.has(name.toLowerCase())) return
+  if (place === 'cookie') throw new OpenapiFault(`${says}, and cookies aren't sent`)
+  const content = isRecord(fields['content']) ? Object.entries(fields['content'])[0] : undefined
+  if (content !== undefined && !/\bjson\b/.test(content[0])) throw new OpenapiFault(`${says} as ${text20(content[0])}`)
+  const schema = converter.convert(content === undefined ? fields['schema'] : isRecord(content[1]) ? content[1]['schema'] : {})
+  const style = content === undefined ? styleOf(parameter, schema, says) : 'json'
+  if (content !== undefined && place !== 'query') throw new OpenapiFault(`${says} as JSON`)
+  const argument = freeName(safeName(name), draft.taken)
+  const { description } = fields
+  draft.properties[argument] = { ...schema, ...typeof description === 'string' && description !== '' && { description } }
+  if (parameter.required) draft.required.push(argument)
+  if (place === 'path') draft.path.set(name, argument)
+  else if (place === 'header') draft.headers[name] = `{${argument}}`
+  else if (argument === name && style === undefined) draft.query.push(name)
+  else draft.query.push({ argument, ...argument !== name && { name }, ...style !== undefined && { style } })
+}
+
+type Style = Exclude<Extract<QueryDraft, object>['style'], undefined> | undefined
+
+/** How a parameter is written; undefined for the way that is usual in its place. */
+function styleOf ({ in: place, fields }: Parameter, schema: JsonSchema, says: string): Style {
+  const { style = place === 'query' ? 'form' : 'simple', explode = style === 'form' } = fields
+  const isObject = schema['type'] === 'object' || 'properties' in schema
+  if (style === 'deepObject' && place === 'query') return 'deepObject'
+  if (isObject) throw new OpenapiFault(`${says}, an object by the style ${text20(style)}`)
+  if (place !== 'query' && style !== 'simple') throw new OpenapiFault(`${says} by the style ${text20(style)}`)
+  if (place !== 'query' || explode === true) return undefined
+  const isList = schema['type'] === 'array'
+  if (style === 'form') return isList ? 'comma' : undefined
+  if (style === 'spaceDelimited' || style === 'pipeDelimited') return style === 'spaceDelimited' ? 'space' : 'pipe'
+  throw new OpenapiFault(`${says} by the style ${text20(style)}`)
+}

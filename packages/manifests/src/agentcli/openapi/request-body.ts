@@ -1,0 +1,55 @@
+import { isRecord } from '@toolyard/contract/terms'
+import type { JsonSchema } from '../../tool/tool.ts'
+import { dereferenced, OpenapiFault, text20, type OpenapiDocument } from './document.ts'
+import { freeName, safeName } from './names.ts'
+import type { ArgumentsDraft } from './parameters.ts'
+import { isPlainObject, type SchemaConverter } from './schema.ts'
+
+/** `body` of a request. */
+export type BodyDraft = 'json' | 'form' | { type: 'json' | 'form', argument: string }
+
+const jsonType = /^(?:application\/(?:[\w.+-]+\+)?json\b|\*\/\*)/i
+const formType = /^application\/x-www-form-urlencoded\b/i
+
+/**
+ * Makes arguments of the body: of an object its fields, of anything else, or where names meet, one argument.
+ *
+ * @throws OpenapiFault for a required body of a type that isn't sent, such as multipart/form-data.
+ */
+export function placeBody (document: OpenapiDocument, written: unknown, draft: ArgumentsDraft, converter: SchemaConverter): BodyDraft | undefined {
+  if (written === undefined) return undefined
+  const { content, required, description } = dereferenced(document, written)
+  const types = Object.entries(isRecord(content) ? content : {})
+  const [name, media] = types.find(([each]) => jsonType.test(each)) ?? types.find(([each]) => formType.test(each)) ?? []
+  if (name === undefined) {
+    const named = types.map(([each]) => text20(each)).join(', ') || 'nothing that is named'
+    const says = `takes its body as ${named}; JSON and application/x-www-form-urlencoded are sent`
+    if (required === true) throw new OpenapiFault(says)
+    converter.notes.add(`${says}; it is left out`)
+    return undefined
+  }
+  const type = formType.test(name) ? 'form' : 'json'
+  const schema = converter.convert(isRecord(media) ? media['schema'] : {})
+  if (type === 'json' && !/^(?:application\/json\s*(?:;.*)?|\*\/\*)$/i.test(name)) draft.headers['Content-Type'] = name
+  if (isSpread(schema, draft, required === true)) {
+    for (const [field, property] of Object.entries(schema['properties'] as Record<string, JsonSchema>)) {
+      draft.taken.add(field)
+      draft.properties[field] = property
+    }
+    draft.required.push(...Array.isArray(schema['required']) ? schema['required'] as string[] : [])
+    return type
+  }
+  if (type === 'form' && schema['type'] !== 'object' && !('properties' in schema)) throw new OpenapiFault('takes a form that is no object')
+  const argument = freeName('body', draft.taken)
+  draft.properties[argument] = { ...schema, ...!('description' in schema) && typeof description === 'string' && { description } }
+  if (required === true) draft.required.push(argument)
+  return { type, argument }
+}
+
+/** Whether the fields of a body can be arguments beside the parameters. */
+function isSpread (schema: JsonSchema, { taken }: ArgumentsDraft, isRequired: boolean): boolean {
+  if (!isPlainObject(schema) || (schema['additionalProperties'] !== undefined && schema['additionalProperties'] !== false)) return false
+  if (!isRequired && Array.isArray(schema['required']) && schema['required'].length > 0) return false
+  const names = Object.keys(schema['properties'] as object)
+  return names.length > 0 && names.every(name => safeName(name) === name && !taken.has(name))
+}

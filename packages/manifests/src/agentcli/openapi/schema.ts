@@ -1,0 +1,113 @@
+import { isRecord } from '@toolyard/contract/terms'
+import type { JsonSchema } from '../../tool/tool.ts'
+import { OpenapiFault, pointed, text20, type OpenapiDocument } from './document.ts'
+
+/** Subschemas of one tool: more is nothing that a model fills. */
+const mostNodes = 2_000
+
+const kept = new Set([
+  'title', 'description', 'type', 'enum', 'const', 'default', 'required', 'pattern', 'minLength', 'maxLength', 'minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum',
+  'multipleOf', 'minItems', 'maxItems', 'uniqueItems', 'minProperties', 'maxProperties'
+])
+const single = new Set(['items', 'additionalProperties', 'not', 'contains', 'propertyNames'])
+const several = new Set(['allOf', 'anyOf', 'oneOf', 'prefixItems'])
+/** Formats that arguments are checked by; others say nothing. */
+const formats = new Set(['date', 'time', 'date-time', 'duration', 'uri', 'uri-reference', 'email', 'hostname', 'ipv4', 'ipv6', 'uuid', 'int32', 'int64', 'float', 'double'])
+
+/** Makes JSON Schemas of the schemas of one operation. */
+export class SchemaConverter {
+  readonly #document: OpenapiDocument
+  readonly #patterns: boolean
+  /** What is less than the document says. */
+  readonly notes = new Set<string>()
+  #nodes = 0
+
+  constructor (document: OpenapiDocument, { patterns }: { patterns: boolean }) {
+    this.#document = document
+    this.#patterns = patterns
+  }
+
+  /**
+   * A schema without references, as it stands alone. Where it holds itself, anything may stand the second time.
+   *
+   * @throws OpenapiFault for one that is too large, or refers to nothing.
+   */
+  convert (schema: unknown, within: readonly string[] = []): JsonSchema {
+    if (!isRecord(schema)) return {}
+    if (++this.#nodes > mostNodes) throw new OpenapiFault(`has a schema of more than ${mostNodes} parts`)
+    const { $ref: reference, ...beside } = schema
+    if (typeof reference === 'string') {
+      if (within.includes(reference)) {
+        this.notes.add(`its schema ${text20(reference.split('/').at(-1) ?? reference)} holds itself; the second one may be anything`)
+        return {}
+      }
+      const target = pointed(this.#document.root, reference)
+      return this.convert(isRecord(target) ? { ...target, ...this.#document.is30 ? {} : beside } : target, [...within, reference])
+    }
+    const result: JsonSchema = {}
+    for (const [keyword, value] of Object.entries(schema)) this.#keyword(keyword, value, within, result)
+    if (this.#document.is30) fromVersion30(schema, result)
+    return withMergedParts(result)
+  }
+
+  #keyword (keyword: string, value: unknown, within: readonly string[], result: JsonSchema): void {
+    if (keyword === 'pattern' && !this.#patterns) return
+    if (keyword === 'format') {
+      if (formats.has(String(value))) result[keyword] = value
+    } else if (kept.has(keyword)) result[keyword] = value
+    else if (single.has(keyword)) result[keyword] = typeof value === 'boolean' ? value : this.convert(value, within)
+    else if (several.has(keyword) && Array.isArray(value)) result[keyword] = value.map(each => this.convert(each, within))
+    else if (keyword === 'properties' && isRecord(value)) this.#properties(value, within, result)
+  }
+
+  /** What only answers have isn't asked for. */
+  #properties (properties: Record<string, unknown>, within: readonly string[], result: JsonSchema): void {
+    const entries = Object.entries(properties).filter(([, property]) => !(isRecord(property) && property['readOnly'] === true))
+    result['properties'] = Object.fromEntries(entries.map(([name, property]) => [name, this.convert(property, within)]))
+  }
+}
+
+/** Whether a schema describes an object with fields of its own, and nothing beside them. */
+export function isPlainObject (schema: JsonSchema): boolean {
+  return isRecord(schema['properties']) && [undefined, 'object'].includes(schema['type'] as string | undefined) && !['anyOf', 'oneOf', 'allOf', 'not'].some(keyword => keyword in schema)
+}
+
+/** Version 3.0 writes null and open bounds in a way of its own. */
+function fromVersion30 (schema: Record<string, unknown>, result: JsonSchema): void {
+  for (const [exclusive, bound] of [['exclusiveMinimum', 'minimum'], ['exclusiveMaximum', 'maximum']] as const) {
+    if (typeof schema[exclusive] !== 'boolean') continue
+    const value = result[bound]
+    delete result[exclusive]
+    if (schema[exclusive] !== true || value === undefined) continue
+    result[exclusive] = value
+    delete result[bound]
+  }
+  if (schema['nullable'] !== true || typeof result['type'] !== 'string') return
+  result['type'] = [result['type'], 'null']
+  if (Array.isArray(result['enum']) && !result['enum'].includes(null)) result['enum'] = [...result['enum'] as unknown[], null]
+}
+
+/** Parts that are all plain objects are one object. What is required and not there, such as a field of answers, isn't required. */
+function withMergedParts (schema: JsonSchema): JsonSchema {
+  const { allOf, ...rest } = schema
+  const parts = Array.isArray(allOf) ? allOf as JsonSchema[] : []
+  const [only] = parts
+  if (parts.length === 1 && only !== undefined && !isRecord(rest['properties'])) return withoutMissing({ ...only, ...rest })
+  if (parts.length === 0 || !parts.every(isPlainObject)) return withoutMissing(schema)
+  const all = [...parts, rest]
+  return withoutMissing({
+    ...Object.assign({}, ...parts) as JsonSchema,
+    ...rest,
+    type: 'object',
+    properties: Object.assign({}, ...all.map(part => part['properties'] ?? {})) as object,
+    required: [...new Set(all.flatMap(part => Array.isArray(part['required']) ? part['required'] as unknown[] : []))]
+  })
+}
+
+function withoutMissing (schema: JsonSchema): JsonSchema {
+  const { required, properties } = schema
+  if (!Array.isArray(required) || !isRecord(properties)) return schema
+  const there = required.filter(name => typeof name === 'string' && Object.hasOwn(properties, name))
+  const { required: _, ...rest } = schema
+  return there.length === 0 ? rest : { ...rest, required: there }
+}

@@ -1,0 +1,158 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { createServer, type AddressInfo, type Socket } from 'node:net'
+import { brotliCompressSync, gzipSync } from 'node:zlib'
+import t, { type Test } from 'tap'
+import { createExecutors, type Outcome } from '@toolyard/executors'
+import type { HttpRun, Tool } from '@toolyard/manifests'
+import { startWebServer, type WebServer } from '../builtin/web-server.ts'
+import { whole } from './fixture.ts'
+
+const maxOutputBytes = 100_000
+type Policy = NonNullable<Parameters<typeof createExecutors>[0]['http']>
+
+type Call = (url: string, run?: Partial<HttpRun>, timeoutMs?: number) => Promise<Outcome>
+type Answers = Record<string, (response: ServerResponse, request: IncomingMessage) => void>
+
+/** Calls of HTTP tools that may reach a host which this name stands for. */
+function caller (t: Test, policy: Partial<Policy> = {}, env: NodeJS.ProcessEnv = {}): Call {
+  const executors = createExecutors({
+    workspaceDir: '/',
+    env,
+    maxOutputBytes,
+    audit: { record: () => {}, flush: async () => {} },
+    http: { privateHosts: ['api.test', '127.0.0.1'], lookup: (_host, _options, callback) => { callback(null, [{ address: '127.0.0.1', family: 4 }]) }, ...policy }
+  })
+  t.teardown(async () => { await executors.close() })
+  return async (text, run = {}, timeoutMs = 20_000) => {
+    const url = new URL(text)
+    const request: HttpRun = { kind: 'http', method: 'GET', origin: url.origin, path: [url.pathname], search: url.search, query: [], headers: [], body: { kind: 'none', always: false }, ...run }
+    const tool: Tool = { name: 'probe', description: '', parameters: {}, jobType: 'agentcli.probe', enabled: true, idempotent: false, source: { format: 'agentcli', file: '/tools.json', index: 0 }, run: request }
+    return whole(await executors.run(tool, {}, { jobId: 'job-1', timeoutMs, signal: new AbortController().signal, log: () => {} }))
+  }
+}
+
+async function serve (t: Test, answers: Answers): Promise<WebServer & { site: string }> {
+  const server = await startWebServer(t, (request, response) => { answers[request.url ?? '']?.(response, request) })
+  return { ...server, site: `http://api.test:${server.port}` }
+}
+
+/** A server that writes bytes of its own. */
+async function serveRaw (t: Test, answer: (socket: Socket) => void): Promise<string> {
+  const server = createServer(socket => {
+    socket.on('error', () => {})
+    socket.once('data', () => { answer(socket) })
+  })
+  await new Promise<void>(resolve => { server.listen(0, '127.0.0.1', resolve) })
+  t.teardown(() => { server.close() })
+  return `http://api.test:${(server.address() as AddressInfo).port}/`
+}
+
+const typed = (type: string, body: string | Buffer, encoding?: string) => (response: ServerResponse): void => {
+  response.writeHead(200, { ...(type === '' ? {} : { 'content-type': type }), ...(encoding === undefined ? {} : { 'content-encoding': encoding }) }).end(body)
+}
+
+t.test('JSON is its value, text is text in its charset, nothing is {}, and what is neither is OUTPUT_INVALID', async t => {
+  const { site } = await serve(t, {
+    '/json': typed('application/problem+json', '{"a":[1,"é"]}'),
+    '/liar': typed('application/json', 'not json'),
+    '/text': typed('text/plain', ' 12 '),
+    '/latin': typed('text/plain; charset=iso-8859-1', Buffer.from('caf\xe9', 'latin1')),
+    '/none': typed('', '{"a":1}'),
+    '/empty': typed('application/json', ''),
+    '/octets': typed('application/octet-stream', Buffer.from([0, 1, 2, 255])),
+    '/pdf': typed('application/pdf', Buffer.from('%PDF-1.7\n\xff\xfe', 'latin1'))
+  })
+  const call = caller(t)
+  const output = async (path: string): Promise<unknown> => await call(`${site}${path}`)
+  t.match(await output('/json'), { ok: true, output: { a: [1, 'é'] } })
+  t.match(await output('/liar'), { ok: true, output: 'not json' })
+  t.match(await output('/text'), { ok: true, output: ' 12 ' })
+  t.match(await output('/latin'), { ok: true, output: 'café' })
+  t.match(await output('/none'), { ok: true, output: { a: 1 } })
+  t.match(await output('/empty'), { ok: true, output: {} })
+  for (const path of ['/octets', '/pdf']) t.match(await output(path), { ok: false, error: { code: 'OUTPUT_INVALID' } }, path)
+})
+
+t.test('a flood, a bomb and a body of 1 MB are read up to the bound, and what was kept is the output', async t => {
+  const call = caller(t)
+  const flood = await serveRaw(t, socket => {
+    socket.write('HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\n\r\n')
+    const more = (): void => { while (!socket.destroyed && socket.write('x'.repeat(65_536))); }
+    socket.on('drain', more)
+    more()
+  })
+  t.match(await call(flood), { ok: true, output: 'x'.repeat(maxOutputBytes), cut: { storedBytes: maxOutputBytes } })
+  const bomb = Buffer.alloc(50_000_000, 'b')
+  const { site } = await serve(t, {
+    '/gzip': typed('text/plain', gzipSync(bomb), 'gzip'),
+    '/br': typed('application/json', brotliCompressSync(bomb), 'br'),
+    '/odd': typed('text/plain', 'x', 'zstd'),
+    '/large': typed('application/json', JSON.stringify(Array.from({ length: 9_000 }, () => 'é1')))
+  })
+  t.match(await call(`${site}/gzip`), { ok: true, cut: { storedBytes: maxOutputBytes } })
+  t.match(await call(`${site}/br`), { ok: true, cut: { storedBytes: maxOutputBytes } })
+  t.match(await call(`${site}/odd`), { ok: false, error: { code: 'OUTPUT_INVALID', message: 'content-encoding not known: zstd' } })
+  t.match(await call(`${site}/large`), { ok: true, output: { length: 9_000 } })
+})
+
+t.test('servers that break off, lie about the length, or speak something else are TOOL_FAILED', async t => {
+  const call = caller(t)
+  for (const [what, bytes] of Object.entries({
+    'content-length too long': 'HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: 100\r\n\r\nshort',
+    'no HTTP': 'SSH-2.0-x\r\n',
+    'nothing at all': '',
+    'two lengths': 'HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nab',
+    'endless head': `HTTP/1.1 200 OK\r\n${'x: y\r\n'.repeat(50_000)}`
+  })) {
+    const url = await serveRaw(t, socket => { socket.end(bytes) })
+    t.match(await call(url), { ok: false, error: { code: 'TOOL_FAILED', message: /^the request failed: [A-Z_]+$/ } }, what)
+  }
+  t.match(await call('http://127.0.0.1:1/'), { ok: false, error: { code: 'TOOL_FAILED', message: 'the request failed: ECONNREFUSED' } })
+})
+
+t.test('a server that never ends its head or its body is TOOL_TIMEOUT', async t => {
+  const call = caller(t)
+  for (const bytes of ['', 'HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\n\r\nbegun']) {
+    const url = await serveRaw(t, socket => { socket.write(bytes) })
+    t.match(await call(url, {}, 300), { ok: false, error: { code: 'TOOL_TIMEOUT', details: { timeout_sec: 0.3 } } })
+  }
+})
+
+t.test('redirects are followed within the origin alone, and no secret leaves it', async t => {
+  const other = await serve(t, { '/end': typed('text/plain', 'elsewhere') })
+  const to = (status: number, location: string) => (response: ServerResponse): void => { response.writeHead(status, { location }).end() }
+  const { site, requests } = await serve(t, {
+    '/near': to(302, '/end'),
+    '/end': (response, request) => { response.setHeader('content-type', 'text/plain').end(`${request.method ?? ''} ${request.headers.authorization ?? ''} ${request.headers['content-type'] ?? ''}`) },
+    '/far': to(302, `${other.site}/end`),
+    '/inside': to(307, 'http://169.254.169.254/latest'),
+    '/file': to(302, 'file:///etc/passwd'),
+    '/login': to(302, '//user:pw@api.test/end'),
+    '/loop': to(302, '/loop'),
+    '/see': to(303, '/end'),
+    '/again': to(307, '/end'),
+    '/moved': to(301, '/end')
+  })
+  const call = caller(t, {}, { TOKEN: 'not-to-be-seen' })
+  const headers: HttpRun['headers'] = [{ name: 'authorization', setting: 'TOKEN', prefix: 'Bearer ', base64: false }]
+  t.match(await call(`${site}/near`, { headers }), { ok: true, output: 'GET ***REDACTED*** ' })
+  for (const path of ['/far', '/inside', '/file', '/login']) t.match(await call(`${site}${path}`, { headers }), { ok: false, error: { code: 'NOT_ALLOWED', message: /redirects to another origin/ } }, path)
+  t.equal(other.requests.length, 0)
+  t.match(await call(`${site}/loop`), { error: { code: 'TOOL_FAILED', message: 'more than 5 redirects' } })
+  const post: Partial<HttpRun> = { method: 'POST', body: { kind: 'json', always: true }, headers }
+  t.match(await call(`${site}/see`, post), { ok: true, output: 'GET ***REDACTED*** ' })
+  t.match(await call(`${site}/again`, post), { ok: true, output: 'POST ***REDACTED*** application/json' })
+  t.match(await call(`${site}/moved`, post), { ok: false, error: { code: 'TOOL_FAILED', details: { status: 301, headers: { location: '/end' } } } })
+  t.equal(requests.at(-1)?.url, '/moved', 'what was posted is not sent again as something else')
+})
+
+t.test('addresses inside are for hosts that the operator names, also for a name that leads there', async t => {
+  const { port, requests } = await startWebServer(t, (_request, response) => { response.end('x') })
+  const closed = caller(t, { privateHosts: [] })
+  for (const host of ['127.0.0.1', 'api.test', '[::1]', '2130706433']) t.match(await closed(`https://${host}:${port}/`), { error: { code: 'NOT_ALLOWED', message: /is not a public host/, details: { hint: /HTTP_PRIVATE_HOSTS/ } } }, host)
+  t.match(await closed(`http://api.test:${port}/`), { error: { code: 'NOT_ALLOWED' } })
+  const open = caller(t, { privateHosts: ['test'] })
+  t.match(await open(`http://api.test:${port}/`), { ok: true, output: 'x' })
+  t.match(await open(`https://127.0.0.1:${port}/`), { error: { code: 'NOT_ALLOWED' } })
+  t.equal(requests.length, 1)
+})

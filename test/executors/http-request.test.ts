@@ -1,0 +1,107 @@
+import fc from 'fast-check'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import t from 'tap'
+import { createExecutors, type Outcome } from '@toolyard/executors'
+import type { HttpRun, Tool } from '@toolyard/manifests'
+import { whole } from './fixture.ts'
+
+/** What the server was asked last: the line of the request, its headers and its body. */
+let last: { method: string, url: string, headers: NodeJS.Dict<string | string[]>, raw: string[], body: string } | undefined
+const server = createServer((request, response) => {
+  const chunks: Buffer[] = []
+  request.on('data', chunk => chunks.push(chunk as Buffer)).on('end', () => {
+    last = { method: request.method ?? '', url: request.url ?? '', headers: request.headers, raw: request.rawHeaders, body: Buffer.concat(chunks).toString() }
+    response.setHeader('content-type', 'application/json').end('{}')
+  })
+})
+await new Promise<void>(resolve => { server.listen(0, '127.0.0.1', resolve) })
+const executors = createExecutors({
+  workspaceDir: '/',
+  env: { PATH: process.env['PATH'], KEY: 'the-key-value', API_KEY: 'of-the-service', BROKEN: 'a\nb' },
+  maxOutputBytes: 65_536,
+  audit: { record: () => {}, flush: async () => {} },
+  http: { privateHosts: ['127.0.0.1'] }
+})
+t.teardown(async () => {
+  await executors.close()
+  server.closeAllConnections()
+  server.close()
+})
+const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+const context = { jobId: 'job-1', timeoutMs: 20_000, signal: new AbortController().signal, log: () => {} }
+
+async function call (run: Partial<HttpRun>, args: Record<string, unknown>): Promise<Outcome> {
+  last = undefined
+  const request: HttpRun = { kind: 'http', method: 'GET', origin, path: ['/'], search: '', query: [], headers: [], body: { kind: 'none', always: false }, ...run }
+  const tool: Tool = { name: 'probe', description: '', parameters: {}, jobType: 'agentcli.probe', enabled: true, idempotent: false, permissions: ['network'], source: { format: 'agentcli', file: '/tools.json', index: 0 }, run: request }
+  return whole(await executors.run(tool, args, context))
+}
+
+const nasty = fc.oneof(
+  fc.string(), fc.string({ unit: 'binary' }), fc.constantFrom('..', '.', '%2e%2e', '/', '\\', '?', '#', '@evil', '://', '\r\n', '..%2f', 'a/../b', '&x=1', ';', '\ud800', '\u0000'),
+  fc.array(fc.constantFrom('.', '/', '%', '2', 'e', '\\', '?', '#', '&', '=', '\t', '\r', '\n', 'x', 'é')).map(parts => parts.join(''))
+)
+
+t.test('no argument changes the host, the depth of the path or the query, whatever it holds', async t => {
+  await t.resolves(fc.assert(fc.asyncProperty(nasty, nasty, async (first, second) => {
+    const outcome = await call({ path: ['/v1/', { argument: 'first' }, '/x.', { argument: 'second' }, '/end'], search: '?fixed=1', query: [{ name: 'q', argument: 'second', style: 'repeat' }] }, { first, second })
+    if (!outcome.ok) {
+      if (outcome.error.code !== 'INVALID_ARGUMENTS') throw new Error(JSON.stringify(outcome))
+      // Nothing was sent.
+      return last === undefined
+    }
+    const [path = '', query = '', ...more] = last?.url.split('?') ?? []
+    const segments = path.split('/').slice(1)
+    const fields = query.split('&')
+    return last?.headers['host'] === new URL(origin).host && more.length === 0 && segments.length === 4 && decodeURIComponent(segments[1] ?? '') === first &&
+      decodeURIComponent(segments[2] ?? '') === `x.${second}` && fields.length === 2 && fields[0] === 'fixed=1' && decodeURIComponent(fields[1] ?? '') === `q=${second}`
+  }), { numRuns: 300 }))
+})
+
+t.test('no argument makes a second header, or changes one of the connection', async t => {
+  await t.resolves(fc.assert(fc.asyncProperty(nasty, async value => {
+    const outcome = await call({ headers: [{ name: 'X-Trace', parts: ['id ', { argument: 'value' }] }] }, { value })
+    if (!outcome.ok) return outcome.error.code === 'INVALID_ARGUMENTS' && last === undefined
+    const names = last?.raw.filter((_, at) => at % 2 === 0).map(name => name.toLowerCase()).sort()
+    return JSON.stringify(names) === JSON.stringify(['accept', 'accept-encoding', 'connection', 'host', 'user-agent', 'x-trace'])
+  }), { numRuns: 200 }))
+})
+
+t.test('lists and objects of a query are written as their style says', async t => {
+  const list = ['a b', 'c&d', 3, null]
+  for (const [style, expected] of [
+    ['repeat', 'f=a%20b&f=c%26d&f=3'], ['comma', 'f=a%20b,c%26d,3'], ['space', 'f=a%20b%20c%26d%203'], ['pipe', 'f=a%20b|c%26d|3'], ['json', `f=${encodeURIComponent(JSON.stringify(list))}`]
+  ] as const) {
+    await call({ query: [{ name: 'f', argument: 'list', style }] }, { list })
+    t.equal(last?.url, `/?${expected}`, style)
+  }
+  await call({ query: [{ name: 'f', argument: 'object', style: 'deepObject' }] }, { object: { a: 1, b: { c: ['x', 'y'] }, none: null } })
+  t.equal(last?.url, `/?${['f[a]=1', 'f[b][c][0]=x', 'f[b][c][1]=y'].map(part => part.split('=').map(encodeURIComponent).join('=')).join('&')}`)
+  await call({ query: [{ name: 'f', argument: 'absent', style: 'repeat' }] }, { absent: null, empty: [] })
+  t.equal(last?.url, '/')
+})
+
+t.test('arguments that have no place go to the body of the method, or to the query', async t => {
+  await call({ method: 'GET' }, { a: 1, b: [true, false], c: { d: 'e' } })
+  t.equal(last?.url, '/?a=1&b=true&b=false&c%5Bd%5D=e')
+  await call({ method: 'PATCH', path: ['/', { argument: 'id' }], body: { kind: 'json', always: false } }, { id: 1, a: null, ['__proto__']: 'x' })
+  t.match(last, { method: 'PATCH', url: '/1', headers: { 'content-type': 'application/json' }, body: '{"a":null,"__proto__":"x"}' })
+  await call({ method: 'POST', body: { kind: 'json', always: false } }, {})
+  t.match(last, { body: '' })
+  await call({ method: 'POST', body: { kind: 'json', always: true } }, {})
+  t.match(last, { body: '{}' })
+  await call({ method: 'POST', body: { kind: 'json', always: true, argument: 'items' } }, { items: [1, 2], page: 3 })
+  t.match(last, { url: '/?page=3', body: '[1,2]' })
+  await call({ method: 'POST', body: { kind: 'form', always: true } }, { a: 'x y&z', b: ['1', '2'], c: { d: 1 } })
+  t.match(last, { headers: { 'content-type': 'application/x-www-form-urlencoded' }, body: 'a=x%20y%26z&b=1&b=2&c%5Bd%5D=1' })
+})
+
+t.test('secrets come from the environment of the worker, and none of the service do', async t => {
+  await call({ headers: [{ name: 'Authorization', setting: 'KEY', prefix: 'Basic ', base64: true }], query: [{ name: 'key', setting: 'KEY' }] }, {})
+  t.match(last, { url: '/?key=the-key-value', headers: { authorization: `Basic ${Buffer.from('the-key-value').toString('base64')}` } })
+  for (const setting of ['API_KEY', 'NOT_THERE', 'BROKEN']) {
+    t.match(await call({ headers: [{ name: 'X-Key', setting, prefix: '', base64: false }] }, {}), { ok: false, error: { code: 'TOOL_UNAVAILABLE', message: new RegExp(setting) } }, setting)
+    t.equal(last, undefined)
+  }
+})
