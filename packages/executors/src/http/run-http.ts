@@ -94,7 +94,8 @@ async function send (built: BuiltRequest, { dispatcher }: Connections, signal: A
   let { url, method, body, headers } = built
   for (let redirects = 0; redirects <= maxRedirects; redirects++) {
     // The time of the call is the only limit: an API may be slow.
-    const response = await request(url, { method, headers, ...(body === undefined ? {} : { body }), dispatcher, signal, headersTimeout: 0, bodyTimeout: 0 })
+    const options = { method, headers, ...(body === undefined ? {} : { body }), dispatcher, signal, headersTimeout: 0, bodyTimeout: 0 }
+    const response = await request(url, options)
     const location = redirectTarget(response)
     const becomesGet = response.statusCode === 303 && method !== 'HEAD'
     const follows = becomesGet || [307, 308].includes(response.statusCode) || method === 'GET' || method === 'HEAD'

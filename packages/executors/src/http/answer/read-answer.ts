@@ -18,6 +18,13 @@ export interface AnswerReading extends OutputReading {
   hidden: readonly string[]
 }
 
+/** What an answer is to the caller, and how much of it was read. */
+export interface AnswerRead {
+  outcome: Outcome
+  bytes: number
+  truncated: boolean
+}
+
 /** Bytes of an error's body that are read for its end. */
 const errorBytes = 65_536
 const jsonType = /^application\/(?:[\w.+-]+\+)?json\b/i
@@ -32,7 +39,7 @@ const headerChars = 200
  *
  * @throws RequestFault `OUTPUT_INVALID` for a body that is neither.
  */
-export async function readAnswer (response: Dispatcher.ResponseData, reading: AnswerReading): Promise<{ outcome: Outcome, bytes: number, truncated: boolean }> {
+export async function readAnswer (response: Dispatcher.ResponseData, reading: AnswerReading): Promise<AnswerRead> {
   const failed = response.statusCode >= 300
   const most = failed ? Math.min(errorBytes, reading.maxOutputBytes) : reading.maxOutputBytes
   const body = await readBounded(decodedBody(response.body, header(response, 'content-encoding')), most)

@@ -12,6 +12,8 @@ const placeholder = /\{([^{}]*)\}/
  * @throws Error whose message follows the name of the field.
  */
 export function readUrlTemplate (text: string): RequestTarget {
+  // The parser of URLs takes these away, or reads them as something else.
+  if (/[\s\\\p{Cc}]/u.test(text)) throw new Error('holds white space, a control character or a backslash: write %20 or %5C')
   const [, base = '', path = '', search = '', fragment] = /^([a-z]+:\/\/[^/?#]*)([^?#]*)(\?[^#]*)?(#.*)?$/is.exec(text) ?? []
   if (base === '') throw new Error('must be an absolute URL, such as https://api.example.com/v1/{city}')
   if (fragment !== undefined) throw new Error('holds a fragment, which is never sent')

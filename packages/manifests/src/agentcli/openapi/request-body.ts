@@ -8,6 +8,9 @@ import { isPlainObject, type SchemaConverter } from './schema.ts'
 /** `body` of a request. */
 export type BodyDraft = 'json' | 'form' | { type: 'json' | 'form', argument: string }
 
+/** Undefined: a request without a body. */
+type Placed = BodyDraft | undefined
+
 const jsonType = /^(?:application\/(?:[\w.+-]+\+)?json\b|\*\/\*)/i
 const formType = /^application\/x-www-form-urlencoded\b/i
 
@@ -16,7 +19,7 @@ const formType = /^application\/x-www-form-urlencoded\b/i
  *
  * @throws OpenapiFault for a required body of a type that isn't sent, such as multipart/form-data.
  */
-export function placeBody (document: OpenapiDocument, written: unknown, draft: ArgumentsDraft, converter: SchemaConverter): BodyDraft | undefined {
+export function placeBody (document: OpenapiDocument, written: unknown, draft: ArgumentsDraft, converter: SchemaConverter): Placed {
   if (written === undefined) return undefined
   const { content, required, description } = dereferenced(document, written)
   const types = Object.entries(isRecord(content) ? content : {})
