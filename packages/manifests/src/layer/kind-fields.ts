@@ -8,8 +8,15 @@ import type { Remark } from '../finding/finding-list.ts'
 /** Wrong fields of one entry that are named. */
 const most = 20
 
+/** Where an entry stands, and what says how it must be. */
+interface KindRules {
+  path: DocumentPath
+  rule: string
+  page: string
+}
+
 /** What the definition of a kind of entries says of one entry; `path` is where it stands. */
-export function wrongFields (definition: TSchema, entry: Record<string, unknown>, { path, rule, page }: { path: DocumentPath, rule: string, page: string }): Remark[] {
+export function wrongFields (definition: TSchema, entry: Record<string, unknown>, { path, rule, page }: KindRules): Remark[] {
   if (Check(definition, entry)) return []
   const places = new Map<string, string>()
   for (const { instancePath, keyword, params, message } of Errors(definition, entry)[1]) {
@@ -25,6 +32,8 @@ export function wrongFields (definition: TSchema, entry: Record<string, unknown>
 
 /** As everywhere in this format, null is the same as absent: in the entry, and in the field that its kind is told by. */
 export function withoutNulls (entry: Record<string, unknown>, kind: string): Record<string, unknown> {
-  const written = (object: Record<string, unknown>): Array<[string, unknown]> => Object.entries(object).filter(([, value]) => value !== null)
-  return Object.fromEntries(written(entry).map(([name, value]) => [name, name === kind && isRecord(value) ? Object.fromEntries(written(value)) : value]))
+  const written = (object: Record<string, unknown>): Record<string, unknown> =>
+    Object.fromEntries(Object.entries(object).filter(([, value]) => value !== null))
+  const inner = entry[kind]
+  return written(isRecord(inner) ? { ...entry, [kind]: written(inner) } : entry)
 }
