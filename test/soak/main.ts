@@ -31,15 +31,17 @@ const steps: Array<() => unknown> = []
 const history = new History()
 const ledger = new Ledger(history, say)
 const intervals: Interval[] = []
-// One that is ended early still says what it doubts.
+const opening = openWorld({ teardown: step => steps.unshift(step) }, history, say)
+let ending: Promise<void> | undefined
+// One that is ended early still says what it doubts. What is being started can be ended once it runs.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, () => {
     say(`ended by ${signal} after ${Math.round(history.now() / 1_000)} s`)
-    void tearDown().then(() => { report({ ledger, seed, say }) })
+    void opening.catch(() => {}).then(tearDown).then(() => { report({ ledger, seed, say }) })
   })
 }
 try {
-  const world = await openWorld({ teardown: step => steps.unshift(step) }, history, say)
+  const world = await opening
   steps.unshift(() => { keepEvidence({ world, ledger, seed, say }) })
   const random = new Random(seed)
   const endsAt = performance.now() + minutes * 60_000
@@ -62,6 +64,8 @@ try {
 await tearDown()
 report({ ledger, seed, say })
 
+/** Once, whoever asks: the process ends when it is done. */
 async function tearDown (): Promise<void> {
-  for (const step of steps.splice(0)) await step()
+  ending ??= (async () => { for (const step of steps) await step() })()
+  await ending
 }
