@@ -2,6 +2,7 @@ import type { ToolList } from '@toolyard/contract'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
+import { withoutBox } from '../sandbox/boxed-tools.ts'
 import { waitFor } from '../support/condition.ts'
 import { hasPython } from '../support/python.ts'
 import { startService } from '../support/service.ts'
@@ -27,11 +28,14 @@ const files = {
   'later/dynamic.py': 'from toolyard import Tool\nNot = type("Not", (), {})\n',
   'later/unbuilt.py': says('never').replace('    def execute', '    def __init__(self):\n        pass\n\n    def execute'),
   'later/works.py': says('works'),
+  'audit/pack/inside.py': says('never'),
+  'audit/pack/manifest.json': bundle([entry('inside', 'inside')]),
   'later/manifest.json': bundle([
     entry('layered', 'raises'), entry('lacks', 'lacks'), entry('syntax', 'syntax'), entry('no_class', 'dynamic', { class_name: 'Not' }), entry('unbuilt', 'unbuilt'), entry('works', 'works')
   ])
 }
-const { client, dir } = await startService(t, { files, tools: entries, manifests: ['tools.json', 'base/manifest.json', 'later/manifest.json'] })
+const manifests = ['tools.json', 'base/manifest.json', 'later/manifest.json', 'audit/pack/manifest.json']
+const { client, dir, workers } = await startService(t, { files, tools: entries, manifests, env: { LOG_LEVEL: 'info' } })
 const names = async (): Promise<string[]> => (await client.request<ToolList>('/v1/agent-tools')).body.tools.map(tool => tool.function.name)
 const broken = ['lacks', 'syntax', 'no_class', 'unbuilt']
 
@@ -73,4 +77,16 @@ t.test('P29 a module that breaks while the service runs is not published any mor
   await writeFile(join(dir, 'later/works.py'), says('works', 'raise RuntimeError("broken now")'))
   await waitFor('the tool to be gone', async () => !(await names()).includes('works'))
   t.match((await client.batch([{ call_id: '1', name: 'works' }])).results[0], { ok: false, error: { code: 'TOOL_UNAVAILABLE', message: /broken now/ } })
+})
+
+t.test('a tool that could not be tried, for want of a sandbox say, is in the log once, with the reason', { skip: skip === false ? await withoutBox() : skip }, async t => {
+  const lines = async (): Promise<string[]> => (
+    (await workers[0]?.output() ?? '').split('\n').filter(line => line.includes('could not be tried') && line.includes('"inside"'))
+  )
+  const [line] = await waitFor('a line of the log', async () => {
+    const found = await lines()
+    return found.length > 0 && found
+  })
+  t.match(JSON.parse(line ?? ''), { level: 40, tool: 'inside', reason: /^the sandbox could not be set up: .*where the service keeps files of its own/ })
+  t.equal((await lines()).length, 1)
 })

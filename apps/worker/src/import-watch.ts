@@ -45,6 +45,8 @@ const againMs = 60_000
 export class ImportWatch {
   readonly #options: ImportWatchOptions
   readonly #tried = new Map<string, Tried>()
+  /** Why a declaration could not be tried when it was last said: it is tried at each look. */
+  readonly #shortages = new Map<string, string>()
   #timer: NodeJS.Timeout | undefined
   #stopped = false
 
@@ -102,13 +104,23 @@ export class ImportWatch {
     for (const [at, { fault, doubt }] of results.entries()) {
       const one = due[at]
       if (this.#stopped || one === undefined) return
-      if (doubt === 'shortage') continue
+      if (doubt === 'shortage') {
+        this.#tellShortage(one, fault?.reason ?? '')
+        continue
+      }
+      this.#shortages.delete(one.key)
       if (doubt === 'network') this.#options.logger.info({ tool: one.tool.name, reason: fault?.reason }, 'a tool could not be tried, since a try has no network; its calls have it')
       // What was given up isn't known to be broken: its calls may wait for it longer, or have the network that it lacked.
       const found = doubt === undefined ? fault : undefined
       this.#tried.set(one.key, { stamp: one.stamp, at: performance.now(), failures: found === undefined ? 0 : one.failures + 1 })
       if (doubt === undefined) await this.#tell(one, found)
     }
+  }
+
+  #tellShortage ({ key, tool }: Due, reason: string): void {
+    if (this.#shortages.get(key) === reason) return
+    this.#shortages.set(key, reason)
+    this.#options.logger.warn({ tool: tool.name, reason }, 'a tool could not be tried; it is tried again')
   }
 
   async #tell ({ key, tool, wasListed, failures }: Due, fault: SharedImportFault | undefined): Promise<void> {
