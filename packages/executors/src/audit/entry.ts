@@ -1,5 +1,5 @@
 import type { Permission } from '@toolyard/contract'
-import type { ProcessPlan } from '../process/plan/plan.ts'
+import { maxElementBytes, type ProcessPlan } from '../process/plan/plan.ts'
 import type { ProcessEnd } from '../process/run-process.ts'
 import type { SandboxReport } from '../sandbox/report.ts'
 
@@ -42,13 +42,16 @@ export interface AuditedCall {
   argumentsSha256: string
 }
 
+/** What is kept of an element with which nothing can be started, in characters. */
+const shownOfTooLong = 1_000
+
 /** Makes the entry of a run that ended now. */
 export function auditEntry (call: Pick<AuditEntry, 'tool' | 'job' | 'envKeys'>, plan: ProcessPlan, end: ProcessEnd): AuditEntry {
   const { ending, stdout, stderr } = end
   return {
     ...call,
     at: new Date(),
-    argv: [plan.program, ...plan.args],
+    argv: [plan.program, ...plan.args.map(arg => arg.length > maxElementBytes ? `${arg.slice(0, shownOfTooLong)}[...]` : arg)],
     cwd: plan.cwd,
     exit: ending.kind === 'exit' ? ending.code : -1,
     ms: Math.round(end.ms),

@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises'
 import { skillArgumentFault } from '@toolyard/contract/terms'
 import type { SkillArg, SkillFlagArg, SkillPositionalArg, SkillResolver } from '@toolyard/manifests'
 import type { Failure } from '../run/outcome.ts'
@@ -12,6 +13,9 @@ export type Resolve = (resolver: SkillResolver, param: string, text: string) => 
 /** What a mapping yields before its resolvers ran: elements as they are, or a value that is still to be placed. */
 type Part = { kind: 'elements', elements: string[] } | { kind: 'value', arg: SkillFlagArg | SkillPositionalArg, text: string }
 
+/** Characters of a value that take some milliseconds to read. */
+const textAtOnce = 65_536
+
 /**
  * Makes argv from a call's arguments, in the order of the mapping (S14): newlines are normalized, then values are
  * resolved (S42). Parameters without a mapping are left out (SC11). Every value is checked before a resolver runs.
@@ -22,6 +26,8 @@ export async function buildArgv (mapping: readonly SkillArg[], args: Record<stri
     const part = readPart(arg, args)
     if ('ok' in part) return part
     parts.push(part)
+    // One parameter may stand in a mapping many times.
+    if (part.kind === 'value' && part.text.length > textAtOnce) await turn()
   }
   const elements: string[] = []
   for (const part of parts) {

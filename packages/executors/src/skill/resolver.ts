@@ -1,6 +1,7 @@
 import type { SkillResolver, SkillRun } from '@toolyard/manifests'
 import type { Failure } from '../run/outcome.ts'
 import type { ProcessEnd } from '../process/run-process.ts'
+import { maxElementBytes } from '../process/plan/plan.ts'
 import { printedEnds } from '../result/stream-end.ts'
 import { interruptionError } from '../run/interruption.ts'
 import { allowedCommand, type SkillCommand } from './allowed-command.ts'
@@ -8,9 +9,6 @@ import type { Resolve } from './argv.ts'
 import type { RunCallProcess } from './call-processes.ts'
 import { findProgram } from './program.ts'
 import { findScript } from './script.ts'
-
-/** The longest element that argv can have on Linux. */
-const maxValueBytes = 131_071
 
 export interface ResolverHost {
   runProcess: RunCallProcess
@@ -45,7 +43,7 @@ async function answerOf (
   const args = resolver.args.map(arg => arg.replaceAll('$param', () => text))
   const command = await resolverCommand(resolver, run, host.path)
   if ('kept' in command) return command
-  return readAnswer(await host.runProcess({ ...command, args: [...command.args, ...args] }, maxValueBytes))
+  return readAnswer(await host.runProcess({ ...command, args: [...command.args, ...args] }, maxElementBytes))
 }
 
 /** A script where scripts may run (S28), else the allowlisted command (S30, S31). */
@@ -77,7 +75,7 @@ function readAnswer ({ ending, stdout, stderr }: ProcessEnd): { text: string } |
       return { kept: ending.error.message }
   }
   if (ending.code !== 0) return { kept: `exit status ${ending.code}` }
-  if (stdout.totalBytes > stdout.kept.length) return { kept: `it printed more than ${maxValueBytes} bytes` }
+  if (stdout.totalBytes > stdout.kept.length) return { kept: `it printed more than ${maxElementBytes} bytes` }
   const text = stdout.kept.toString('utf8').trim()
   if (text === '') return { kept: 'it printed nothing' }
   return text.includes('\0') ? { kept: 'it printed a NUL byte' } : { text }

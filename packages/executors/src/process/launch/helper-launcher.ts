@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { errorCode } from '@toolyard/contract/terms'
 import { endHolders } from '../table/holders.ts'
 import { createChannelStock, type Channel, type ChannelStock } from './channel-stock.ts'
+import { maxElementBytes } from '../plan/plan.ts'
 import type { Child, Launcher, LaunchRequest } from './child.ts'
 import { startHelper, type HelperPlace, type HelperProcess } from './helper-process.ts'
 
@@ -70,7 +71,7 @@ async function launchThrough (
   helper: HelperProcess, { paths, reading }: Channel, { plan, files, mark, group }: LaunchRequest
 ): Promise<Child> {
   const { program, args, env, cwd, name } = plan
-  checkNul([program, cwd, ...args, ...Object.values(env)])
+  checkElements([program, cwd, ...args, ...Object.values(env)])
   const { pid, started, exited } = await helper.start({
     program,
     args,
@@ -99,7 +100,11 @@ async function closeOf (stream: Socket): Promise<void> {
   await new Promise<void>(resolve => { stream.once('close', () => { resolve() }) })
 }
 
-/** As `child_process.spawn` does: the kernel would take the text for a shorter one. */
-function checkNul (texts: readonly string[]): void {
+/**
+ * As `child_process.spawn` does: the kernel would take a text with a NUL for a shorter one. What it refuses as too long isn't
+ * sent to the helper: to write and read a megabyte takes longer than a call may hold up the rest.
+ */
+function checkElements (texts: readonly string[]): void {
+  if (texts.some(text => text.length > maxElementBytes)) throw Object.assign(new Error('too long'), { code: 'E2BIG' })
   if (texts.some(text => text.includes('\0'))) throw Object.assign(new Error('NUL'), { code: 'ERR_INVALID_ARG_VALUE' })
 }

@@ -1,5 +1,8 @@
 import type { Pin } from './pins.ts'
 
+/** The longest element of argv, and the longest variable with its name, that Linux takes. */
+export const maxElementBytes = 131_071
+
 /** Everything that `execve` needs to know, and nothing of where it came from. */
 export interface ProcessPlan {
   /** Absolute path. */
