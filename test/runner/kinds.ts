@@ -5,7 +5,8 @@
 export const kinds: Record<string, readonly string[]> = {
   /** A service, its command line or tools as processes of their own. */
   e2e: [
-    'jobs', 'streams', 'mcp', 'callbacks', 'workflow', 'e2e', 'cli', 'python', 'skill', 'executors', 'builtin', 'sandbox', 'samples', 'queue', 'client', 'examples'
+    'jobs', 'streams', 'mcp', 'callbacks', 'workflow', 'e2e', 'cli', 'python', 'skill', 'executors', 'builtin', 'sandbox', 'samples', 'queue', 'client', 'examples',
+    'traces'
   ],
   /** Requests into the API by `inject`, with a real Redis. */
   http: ['http'],

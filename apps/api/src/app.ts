@@ -2,6 +2,7 @@ import { limits } from '@toolyard/contract'
 import { permissionRefusal } from '@toolyard/manifests'
 import type { CompletionWaiter, JobCanceller, JobLister, JobLogs, JobQueues, JobReader, JobTypeTable, JobWatch, McpSessions, OnceStore, OutputStore, RateLimit, StreamTickets } from '@toolyard/queue'
 import { takeTurns, type ApiKey, type Callbacks, type CallMetrics, type Logger, type MetricsRegistry, type ReadinessCheck } from '@toolyard/runtime'
+import type { Tracer } from '@toolyard/runtime/traces'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import Fastify, { type FastifyBaseLogger } from 'fastify'
 import type { IncomingMessage } from 'node:http'
@@ -22,6 +23,7 @@ import { jsonBody } from './plugins/json-body.ts'
 import { overload } from './plugins/overload.ts'
 import { rateLimit } from './plugins/rate-limit.ts'
 import { newRequestId, requestIds } from './plugins/request-id.ts'
+import { requestTraces } from './plugins/request-trace.ts'
 import { stopping } from './plugins/stopping.ts'
 import type { App } from './plugins/typed-app.ts'
 import { RequestLog } from './request-log.ts'
@@ -59,6 +61,8 @@ export interface ApiDeps {
   jobTypes: JobTypes
   /** The job types that were switched, of which `jobTypes` makes its answers. */
   jobTypeTable: JobTypeTable
+  /** Makes spans of requests and calls; undefined without traces. */
+  tracer?: Tracer | undefined
   /** Aborted when the process has been told to stop: it serves for a while yet, and keeps no connection open. */
   draining: AbortSignal
   /** Aborted when that while is over: new requests get a 503. */
@@ -144,6 +148,7 @@ export function buildApp (deps: ApiDeps, options: ApiOptions): App {
   app.addHook('onResponse', async (request, reply) => {
     deps.metrics.requested({ method: request.method, route: request.routeOptions.url ?? '(none)', status: reply.statusCode, seconds: reply.elapsedTime / 1_000 })
   })
+  void app.register(requestTraces, { tracer: deps.tracer })
   void app.register(requestIds)
   void app.register(errors)
   void app.register(stopping, { draining: deps.draining, stopping: deps.stopping })

@@ -6,9 +6,10 @@ import {
 } from '@toolyard/queue'
 import {
   apiKeysOf, builtinSettingsOf, callbacksOf, createRedactor, permissionPolicyOf, redisTargetOf, retentionOf, sharedAbort,
-  toolSourcesOf, type Logger, type ReadinessCheck, type ServedTools, type Settings
+  toolSourcesOf, tracesOf, traceSecretsOf, type Logger, type ReadinessCheck, type ServedTools, type Settings
 } from '@toolyard/runtime'
 import { createCallMetrics, createMetrics, createQueueMetrics, createToolMetrics, type MetricsRegistry } from '@toolyard/runtime/metrics'
+import { openTracer } from '@toolyard/runtime/traces'
 import { buildApp } from './app.ts'
 import { JobTypes } from './catalog/job-types.ts'
 import { EventLoopWatch } from './plugins/event-loop-watch.ts'
@@ -98,7 +99,7 @@ export async function openApi (settings: Settings, env: NodeJS.ProcessEnv, logge
   const logs = new JobLogs(commands)
   const redactor = createRedactor({
     redact: settings.REDACT,
-    secrets: [...keys.map(({ key }) => key), builtinSettingsOf(settings).webSearch?.braveKey ?? ''],
+    secrets: [...keys.map(({ key }) => key), builtinSettingsOf(settings).webSearch?.braveKey ?? '', ...traceSecretsOf(settings)],
     onError: error => { logger.warn({ err: error }, 'dashboard: a text was hidden as a whole, REDACT took too long') }
   })
 
@@ -117,6 +118,7 @@ export async function openApi (settings: Settings, env: NodeJS.ProcessEnv, logge
     authReady: settings.API_AUTH_DISABLED || keys.length > 0,
     draining: drain.signal
   })
+  const tracer = await openTracer(tracesOf(settings, 'api'), message => { logger.warn({ cause: message }, 'traces: spans could not be sent') })
   const app = buildApp({
     catalog,
     metrics: createCallMetrics(metrics),
@@ -133,6 +135,7 @@ export async function openApi (settings: Settings, env: NodeJS.ProcessEnv, logge
     canceller,
     onces: new OnceStore(commands),
     mcpSessions: new McpSessions(commands, subscriber),
+    tracer,
     draining: drain.signal,
     stopping: stop.signal,
     ending: end.signal
@@ -193,6 +196,7 @@ export async function openApi (settings: Settings, env: NodeJS.ProcessEnv, logge
       await queues.close()
       commands.disconnect()
       subscriber.disconnect()
+      await tracer?.close()
     }
   }
 }

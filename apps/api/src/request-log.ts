@@ -10,7 +10,8 @@ export class RequestLog extends LogController {
       route: request.routeOptions.url ?? '(none)',
       status: reply.statusCode,
       ms: Math.round(reply.elapsedTime * 10) / 10,
-      key: request.principal?.name
+      key: request.principal?.name,
+      ...(request.origin === null || request.origin.calls.length === 0 ? {} : { calls: request.origin.calls })
     }
     if (error === null || error === undefined) reply.log.info(line, 'request')
     else reply.log.warn({ ...line, err: error }, 'request failed while sending')

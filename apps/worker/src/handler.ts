@@ -1,11 +1,13 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { callErrors, limits, type CallError } from '@toolyard/contract/terms'
-import type { SandboxState } from '@toolyard/contract'
+import type { SandboxState, TraceContext } from '@toolyard/contract'
 import type { Executors, Outcome, Sandbox, Success, WorkflowSteps } from '@toolyard/executors'
 import { admitCall, holdsAtMost, type Deployment } from '@toolyard/manifests'
 import { mayRedisTakeItLater, ReplicasMissingError, type TakenJob, type HandlerResult, type JobTypeTable } from '@toolyard/queue'
 import type { EndedJob, JobMetrics, Logger } from '@toolyard/runtime'
 import { maskError } from './secret-mask.ts'
+import type { Tracer } from '@toolyard/runtime/traces'
+import { JobTrace, originContext, originIds, runTrace } from './job-trace.ts'
 import type { ToolVersions } from './tool-versions.ts'
 
 /** Values of arguments that take a turn of the event loop by themselves. */
@@ -19,13 +21,15 @@ export interface HandlerDeps extends Deployment {
   jobTypes: JobTypeTable
   executors: Executors
   /** What the job of a workflow makes the jobs of its steps with. */
-  stepsOf: (job: TakenJob) => WorkflowSteps
+  stepsOf: (job: TakenJob, trace: TraceContext | undefined) => WorkflowSteps
   /** How well the processes of a tool are shut in. */
   sandbox: Pick<Sandbox, 'stateOf'>
   logger: Logger
   metrics: JobMetrics
   /** Hides secrets in what a tool printed before it goes into the job's log or error. */
   mask: (line: string) => string
+  /** Undefined without traces. */
+  tracer?: Tracer | undefined
 }
 
 /** Makes the function that turns a taken job into its end. */
@@ -33,10 +37,12 @@ export function createHandler (deps: HandlerDeps): (job: TakenJob) => Promise<Ha
   return async job => {
     // No child of the logger: for one or two lines it costs more than they do.
     const logger = deps.logger
-    const about = { jobId: job.id, tool: job.data.tool, queue: job.queue }
+    const about = { jobId: job.id, tool: job.data.tool, queue: job.queue, ...originIds(job.data.origin) }
+    const trace = deps.tracer === undefined ? undefined : new JobTrace(deps.tracer, job)
     const startedAt = performance.now()
     deps.metrics.taken()
-    const result = await handle(job, deps, about)
+    const result = await handle(job, deps, { about, trace })
+    trace?.end(result)
     const ranMs = performance.now() - startedAt
     const ms = Math.round(ranMs)
     deps.metrics.ended({
@@ -62,7 +68,9 @@ function stateOf (result: HandlerResult): Pick<EndedJob, 'state' | 'code'> {
   return { state: result.error.code === 'JOB_CANCELLED' ? 'cancelled' : 'failed', code: result.error.code }
 }
 
-async function handle (job: TakenJob, deps: HandlerDeps, about: object): Promise<HandlerResult> {
+async function handle (
+  job: TakenJob, deps: HandlerDeps, { about, trace }: { about: object, trace: JobTrace | undefined }
+): Promise<HandlerResult> {
   const located = await deps.tools.locate(job)
   if (located === 'elsewhere') return { ok: false, later: 'another worker has its version of the tool' }
   const { registered, differs } = located
@@ -78,12 +86,14 @@ async function handle (job: TakenJob, deps: HandlerDeps, about: object): Promise
   const { tool } = admitted.registered
   try {
     if (!idempotent && !await job.begin()) return { ok: false, taken: true }
+    const context = trace === undefined ? originContext(job) : trace.begin(deps.sandbox.stateOf(tool))
     const outcome = await deps.executors.run(tool, admitted.arguments, {
       jobId: job.id,
       keyName: job.data.keyName,
       timeoutMs: job.data.timeoutSec * 1_000,
       signal: job.signal,
-      steps: deps.stepsOf(job),
+      steps: deps.stepsOf(job, context),
+      ...runTrace(context, trace?.stage),
       log: line => { job.log({ level: 'info', message: deps.mask(line) }) }
     })
     return withSandbox(toResult(outcome, idempotent, deps.mask), deps.sandbox.stateOf(tool))

@@ -9,8 +9,9 @@ import {
 import {
   answerParent, apiKeysOf, builtinSettingsOf, callbacksOf, createLogger, loadEnvFile, onHangup, permissionPolicyOf,
   readReadiness, readSettings, redisTargetOf, retentionOf, serveStatus, serviceFilesOf, settingWarnings, stopOnSignal,
-  tellParent, toolSourcesOf, type Logger, type ReadinessCheck, type Settings
+  tellParent, toolSourcesOf, tracesOf, traceSecretsOf, type Logger, type ReadinessCheck, type Settings
 } from '@toolyard/runtime'
+import { openTracer } from '@toolyard/runtime/traces'
 import { randomUUID } from 'node:crypto'
 import { mkdir } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -73,7 +74,8 @@ export async function runWorker (): Promise<void> {
   const builtins = builtinSettingsOf(settings)
   const secrets = [
     ...apiKeysOf(settings).map(key => key.key), ...settings.CALLBACK_SECRET === undefined ? [] : [settings.CALLBACK_SECRET],
-    ...builtins.webSearch?.braveKey === undefined ? [] : [builtins.webSearch.braveKey]
+    ...builtins.webSearch?.braveKey === undefined ? [] : [builtins.webSearch.braveKey],
+    ...traceSecretsOf(settings)
   ]
   const executors = createExecutors({
     sandbox,
@@ -115,6 +117,7 @@ export async function runWorker (): Promise<void> {
   })
   const inventories = new ToolInventories(redis)
   const versions = new ToolVersions(tools, inventories)
+  const tracer = await openTracer(tracesOf(settings, 'worker'), message => { logger.warn({ cause: message }, 'traces: spans could not be sent') })
   const pool = new WorkerPool({
     redis,
     subscriber,
@@ -124,7 +127,7 @@ export async function runWorker (): Promise<void> {
     replicas: settings.REDIS_WAIT_REPLICAS,
     backend: settings.QUEUE_BACKEND,
     handle: createHandler({
-      tools: versions, jobTypes, executors, permissions, sandbox, stepsOf, logger, metrics: metrics.jobs, mask: createSecretMask(secrets)
+      tools: versions, jobTypes, executors, permissions, sandbox, stepsOf, logger, metrics: metrics.jobs, mask: createSecretMask(secrets), tracer
     }),
     callbacks: 'missing' in callbacks ? undefined : { attempts: callbacks.attempts, send: createCallbackSender(callbacks), onSent: metrics.callbacks.sent },
     onError: (error, queue) => { logger.warn({ err: error, queue }, 'queue') }
@@ -170,6 +173,7 @@ export async function runWorker (): Promise<void> {
     () => heartbeat.stop(),
     hurry => pool.stop(settings.SHUTDOWN_GRACE_SEC * 1_000, hurry),
     () => executors.close(),
+    () => tracer?.close(),
     () => queues.close(),
     () => { sandbox.close() },
     () => { tools.close() },

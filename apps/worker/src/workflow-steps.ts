@@ -1,4 +1,5 @@
 import { jobLimits, limits, type CallError } from '@toolyard/contract/terms'
+import type { TraceContext } from '@toolyard/contract'
 import type { StepProgress, StepStart, StepState, StepTarget, WorkflowSteps } from '@toolyard/executors'
 import { admitCall, admitTool, makesJobs, type AskedCall, type Deployment, type RegisteredTool, type Registry } from '@toolyard/manifests'
 import { QueueFullError, QueueLimitError, type TakenJob, type JobTypeTable, type NewJob, type StepJobs, type StepOutput } from '@toolyard/queue'
@@ -16,11 +17,11 @@ export interface WorkflowStepsDeps extends Deployment {
 const stepTag = 'workflow-step'
 
 /** Makes the function that gives the job of a workflow its steps. */
-export function createStepsOf (deps: WorkflowStepsDeps): (job: TakenJob) => WorkflowSteps {
-  return job => stepsOf(job, deps)
+export function createStepsOf (deps: WorkflowStepsDeps): (job: TakenJob, trace: TraceContext | undefined) => WorkflowSteps {
+  return (job, trace) => stepsOf(job, deps, trace)
 }
 
-function stepsOf (job: TakenJob, deps: WorkflowStepsDeps): WorkflowSteps {
+function stepsOf (job: TakenJob, deps: WorkflowStepsDeps, trace: TraceContext | undefined): WorkflowSteps {
   const parent = { queue: job.queue, id: job.id, attempt: job.attempt }
   return {
     now: () => deps.jobs.now(),
@@ -51,7 +52,10 @@ function stepsOf (job: TakenJob, deps: WorkflowStepsDeps): WorkflowSteps {
       if ('error' in admitted) return admitted.error
       const id = await deps.jobs.assign(parent, step.name)
       try {
-        await deps.jobs.add(parent, step.queue, stepJob(id, { ...step, arguments: admitted.arguments }, admitted.registered, job, deps))
+        const made = stepJob(id, { ...step, arguments: admitted.arguments }, admitted.registered, job, deps)
+        const { origin } = job.data
+        if (origin !== undefined) made.data.origin = { request: origin.request, ...trace }
+        await deps.jobs.add(parent, step.queue, made)
         return id
       } catch (error) {
         if (error instanceof QueueLimitError || error instanceof QueueFullError) return { code: 'QUEUE_FULL', message: error.message }

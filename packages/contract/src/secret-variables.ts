@@ -1,5 +1,8 @@
 /** Settings whose values are secrets of the service. */
-const names = ['API_KEY', 'API_KEYS_JSON', 'REDIS_URL', 'REDIS_PASSWORD', 'REDIS_SENTINEL_PASSWORD', 'REDIS_TLS_KEY', 'CALLBACK_SECRET', 'WEB_SEARCH_BRAVE_KEY']
+const names = [
+  'API_KEY', 'API_KEYS_JSON', 'REDIS_URL', 'REDIS_PASSWORD', 'REDIS_SENTINEL_PASSWORD', 'REDIS_TLS_KEY', 'CALLBACK_SECRET', 'WEB_SEARCH_BRAVE_KEY',
+  'OTEL_EXPORTER_OTLP_HEADERS', 'OTEL_EXPORTER_OTLP_TRACES_HEADERS'
+]
 const secrets = new Set(names.flatMap(name => [name, `${name}_FILE`]))
 
 /** Whether a variable of the environment holds a secret of the service, which no tool gets, whatever its manifest says (X19). */

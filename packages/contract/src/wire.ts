@@ -26,6 +26,19 @@ export interface JobData {
   replyTo?: string
   /** Who is told of the job's end. */
   callbackUrl?: string
+  /** What the job comes from, for logs and traces; releases before had none, and nothing depends on it. */
+  origin?: JobOrigin
+}
+
+/** What a job comes from. */
+export interface JobOrigin {
+  /** The id of the request. */
+  request: string
+  /** The caller's `call_id`, or as much of it as is shown. */
+  call?: string
+  /** What the job's spans stand below: see `TraceContext`. */
+  traceparent?: string
+  tracestate?: string
 }
 
 /** The end of a job that its `callbackUrl` is told of. */

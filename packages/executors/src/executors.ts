@@ -116,7 +116,8 @@ export function createExecutors (options: ExecutorOptions): Executors {
     const maxOutputBytes = Math.min(options.maxOutputBytes, tool.limits?.outputBytes ?? options.maxOutputBytes)
     const group = tool.limits === undefined ? undefined : options.sandbox?.groups?.groupOf(tool.limits, tool.run.kind === 'python' ? 'nest' : 'box')
     const toolHost = {
-      ...host, audit, maxOutputBytes, ...(box === undefined ? limitOf(tool) : { box }), ...(group === undefined ? {} : { group })
+      ...host, audit, maxOutputBytes, ...(box === undefined ? limitOf(tool) : { box }), ...(group === undefined ? {} : { group }),
+      ...(context.trace === undefined ? {} : { trace: context.trace })
     }
     try {
       const outcome = await runKind(tool, args, context, { toolHost, audit, maxOutputBytes })

@@ -3,7 +3,7 @@ import { isIP } from 'node:net'
 import { parseApiKeys, sendableKey, type ApiKey } from './api-keys.ts'
 import { listedHost } from './outgoing/hosts.ts'
 import { settingFiles, settingText } from './setting-file.ts'
-import { choice, flag, hosts, integer, items, list, number, optional, orWord, path, text, type Variable } from './variable.ts'
+import { choice, flag, hosts, integer, items, list, number, optional, orWord, pairs, path, text, type Variable } from './variable.ts'
 
 const hostNames = items('a comma-separated list of host names such as example.com, without scheme, port and path, or *', listedHost)
 
@@ -80,7 +80,20 @@ export const variables = {
   AUDIT_DIR: path('.toolyard/audit'),
   REDACT: text(''),
   METRICS_PORT: optional(integer(0, 0, 65_535)),
-  LOG_LEVEL: choice('info', ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
+  LOG_LEVEL: choice('info', ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']),
+  OTEL_SDK_DISABLED: flag(false),
+  OTEL_TRACES_EXPORTER: optional(choice('otlp', ['otlp', 'none'])),
+  OTEL_EXPORTER_OTLP_ENDPOINT: optional({ allowed: 'an http:// or https:// URL', read: webUrl }),
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: optional({ allowed: 'an http:// or https:// URL', read: webUrl }),
+  OTEL_EXPORTER_OTLP_PROTOCOL: choice('http/protobuf', ['http/protobuf', 'http/json'] as const),
+  OTEL_EXPORTER_OTLP_HEADERS: optional(pairs),
+  OTEL_EXPORTER_OTLP_TIMEOUT: integer(10_000, 1, 600_000),
+  OTEL_SERVICE_NAME: optional(text('')),
+  OTEL_RESOURCE_ATTRIBUTES: optional(pairs),
+  OTEL_TRACES_SAMPLER: choice('parentbased_always_on', [
+    'always_on', 'always_off', 'traceidratio', 'parentbased_always_on', 'parentbased_always_off', 'parentbased_traceidratio'
+  ] as const),
+  OTEL_TRACES_SAMPLER_ARG: number(1, 0, 1)
 } satisfies Record<string, Variable<unknown>>
 
 type Read<V> = V extends Variable<infer T> ? T : never

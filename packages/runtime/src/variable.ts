@@ -71,6 +71,16 @@ export function hosts (defaultPort: number): Omit<Variable<HostPort[]>, 'fallbac
   return { allowed: 'a comma-separated list of host:port', read }
 }
 
+/** A comma-separated list of `name=value`, percent-encoded where needed, as the variables of OpenTelemetry are. */
+export const pairs: Omit<Variable<Readonly<Record<string, string>>>, 'fallback'> = {
+  allowed: 'a comma-separated list of name=value',
+  read: value => {
+    const found = splitList(value).map(item => /^([^=\s]+)\s*=\s*(.*)$/.exec(item))
+    if (found.includes(null)) return undefined
+    return Object.fromEntries(found.map(match => [decoded(match?.[1] ?? ''), decoded(match?.[2] ?? '')]))
+  }
+}
+
 /** A path, made absolute against the working directory. */
 export function path (fallback: string): Variable<string> {
   return { fallback: resolve(fallback), allowed: 'a path', read: value => resolve(value) }
@@ -79,6 +89,14 @@ export function path (fallback: string): Variable<string> {
 /** A variable that may stay unset. */
 export function optional<T> (variable: Omit<Variable<T>, 'fallback'>): Variable<T | undefined> {
   return { ...variable, fallback: undefined }
+}
+
+function decoded (text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
 }
 
 function splitList (value: string): string[] {

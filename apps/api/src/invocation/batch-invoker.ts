@@ -3,10 +3,13 @@ import { RedisUnavailableError, type CompletionWaiter, type JobCanceller, type O
 import { disconnected } from '../plugins/abandoned.ts'
 import type { JobTypes } from '../catalog/job-types.ts'
 import type { Principal } from '../access/principal.ts'
+import type { RequestOrigin } from '../plugins/request-trace.ts'
 import type { CallMetrics } from '@toolyard/runtime'
 import { asError } from '@toolyard/contract'
+import type { Tracer } from '@toolyard/runtime/traces'
 import type { ToolCatalog } from '../catalog/tool-catalog.ts'
 import { AnswerBook, type AnswerListener } from './answer-book.ts'
+import { CallTraces, withOrigin } from './call-traces.ts'
 import { accepted, failed, pending, succeeded, type CallAnswer } from './call-answer.ts'
 import type { CallbackAccess } from './callback-access.ts'
 import { planCall, type Call, type CallPlan } from './call-plan.ts'
@@ -24,12 +27,15 @@ export interface BatchInvokerDeps {
   outputs: OutputStore
   metrics: CallMetrics
   checkCallback: CallbackAccess
+  tracer?: Tracer | undefined
 }
 
 /** Who sends a batch, and how. */
 export interface Caller {
   principal: Principal
   idempotencyKey: string | undefined
+  /** What the jobs say of the request that they come from. */
+  origin?: RequestOrigin | undefined
   /** Ends the waiting: the client went away, or the process stops. */
   abandoned: AbortSignal
   /** Hears of a sync batch's answers one by one; all of them are told before the batch is answered. */
@@ -56,7 +62,7 @@ export class BatchInvoker {
    *   HttpError `IDEMPOTENCY_CONFLICT`, and `VALIDATION_ERROR` for a `callback_url` that will not be called.
    */
   async invoke (batch: Batch, caller: Caller): Promise<InvokeBatchResponse> {
-    const { catalog, jobTypes, admission, waiter, metrics } = this.#deps
+    const { catalog, jobTypes, admission, waiter } = this.#deps
     const { principal } = caller
     this.#deps.checkCallback(batch.callbackUrl)
     const replyTo = batch.mode === 'sync' ? waiter.processId : undefined
@@ -70,11 +76,29 @@ export class BatchInvoker {
       callbackUrl: batch.callbackUrl,
       nearTools: new NearTools(() => catalog.publication(principal.permissions).names)
     }
-    const plans = await Promise.all(batch.calls.map(call => planCall(call, context)))
+    const traces = new CallTraces(this.#deps.tracer, caller.origin)
+    const at = performance.now()
+    const plans = (await Promise.all(batch.calls.map(call => planCall(call, context)))).map((plan, index): CallPlan => {
+      const { call: { call_id: callId, name } } = plan
+      const origin = traces.begin(index, { callId, name, at, ...('error' in plan ? { error: plan.error } : {}) })
+      return 'job' in plan ? { ...plan, job: withOrigin(plan.job, origin) } : plan
+    })
+    try {
+      return await this.#admit(batch, plans, caller, traces)
+    } catch (error) {
+      traces.failed(error)
+      throw error
+    }
+  }
+
+  async #admit (batch: Batch, plans: readonly CallPlan[], caller: Caller, traces: CallTraces): Promise<InvokeBatchResponse> {
+    const { catalog, admission, metrics } = this.#deps
+    const { principal } = caller
     const once = await onceOf(caller.idempotencyKey, principal, ['batch', batch.calls, batch.queue, batch.callbackUrl])
     const reservation = permitted(await admission.reserve(batch.queue, plans.map(withoutCall), once), plans)
-    const answer = batch.mode === 'sync' ? await this.#sync(batch, reservation, caller) : await this.#async(batch, reservation)
-    for (const result of answer.results) {
+    const answer = batch.mode === 'sync' ? await this.#sync(batch, reservation, caller, traces) : await this.#async(batch, reservation)
+    for (const [index, result] of answer.results.entries()) {
+      traces.answered(index, result)
       metrics.answered(catalog.registry.get(result.name) === undefined ? undefined : result.name, outcomeOf(result))
     }
     return answer
@@ -87,12 +111,18 @@ export class BatchInvoker {
     return { ok: true, results, tool_messages: [], mode: 'async' }
   }
 
-  async #sync (batch: Batch, reservation: Reservation, { abandoned, listener, onJobs, readOutput }: Caller): Promise<InvokeBatchResponse> {
+  async #sync (
+    batch: Batch, reservation: Reservation, { abandoned, listener, onJobs, readOutput }: Caller, traces: CallTraces
+  ): Promise<InvokeBatchResponse> {
     const deadline = performance.now() + batch.waitMs
     const reserved = 'planned' in reservation ? reservation.planned : reservation.admitted
     const book = new AnswerBook(listener)
     const answer = async (index: number, [call, entry]: [Call, Admitted], settlement?: Settlement): Promise<CallAnswer> => (
-      await book.answer(index, () => this.#answer(batch.queue, call, entry, settlement, readOutput))
+      await book.answer(index, async () => {
+        const answered = await this.#answer(batch.queue, call, entry, settlement, readOutput)
+        traces.answered(index, answered.result)
+        return answered
+      })
     )
     const waiting = new Map(pairs(batch, reserved).flatMap((pair, index) => 'job' in pair[1] ? [[pair[1].job.id, { index, pair }]] : []))
     const expectation = this.#deps.waiter.expect(batch.queue, [...waiting.keys()], (id, settlement) => {

@@ -1,12 +1,15 @@
 import { HttpError, type CallError, type JobRequest } from '@toolyard/contract'
 import { admitCall, type Refusal } from '@toolyard/manifests'
 import { JobsUnknownError, RedisUnavailableError, type JobReader, type NewJob, type ReadJob } from '@toolyard/queue'
+import type { Tracer } from '@toolyard/runtime/traces'
 import type { JobTypes } from '../catalog/job-types.ts'
+import type { RequestOrigin } from '../plugins/request-trace.ts'
 import type { Principal } from '../access/principal.ts'
 import type { ToolCatalog } from '../catalog/tool-catalog.ts'
 import type { CallbackAccess } from './callback-access.ts'
 import { redisFull, noLongerKept, type JobAdmission } from './job-admission.ts'
 import { findDependencies, splitDependencies } from './job-dependencies.ts'
+import { CallTraces, withOrigin } from './call-traces.ts'
 import { accessOf, newJob } from './new-job.ts'
 import { onceOf } from './once.ts'
 
@@ -17,6 +20,15 @@ export interface JobSubmitterDeps {
   admission: JobAdmission
   jobs: JobReader
   checkCallback: CallbackAccess
+  tracer?: Tracer | undefined
+}
+
+/** Who submits a job. */
+export interface Submitter {
+  principal: Principal
+  idempotencyKey: string | undefined
+  /** What the job says of the request that it comes from. */
+  origin: RequestOrigin | undefined
 }
 
 /** Submits single jobs by their type (RC22). */
@@ -32,11 +44,26 @@ export class JobSubmitter {
    *
    * @throws HttpError for a type, queue or input that can't be; RedisUnavailableError.
    */
-  async submit (
-    request: JobRequest, principal: Principal, idempotencyKey: string | undefined
-  ): Promise<{ job: ReadJob, idempotent: boolean }> {
+  async submit (request: JobRequest, submitter: Submitter): Promise<{ job: ReadJob, idempotent: boolean }> {
     this.#deps.checkCallback(request.callbackUrl)
-    const planned = await this.#plan(request, principal)
+    const traces = new CallTraces(this.#deps.tracer, submitter.origin)
+    const at = performance.now()
+    const plan = await this.#plan(request, submitter.principal)
+    const refused = plan instanceof HttpError
+    const origin = traces.begin(0, { callId: '', name: refused ? request.type : plan.data.tool, at, ...(refused ? { error: plan } : {}) })
+    try {
+      const submitted = await this.#admit(request, refused ? plan : withOrigin(plan, origin), submitter)
+      traces.answered(0, { ok: true, job_id: submitted.job.view.id })
+      return submitted
+    } catch (error) {
+      traces.failed(error)
+      throw error
+    }
+  }
+
+  async #admit (
+    request: JobRequest, planned: NewJob | HttpError, { principal, idempotencyKey }: Submitter
+  ): Promise<{ job: ReadJob, idempotent: boolean }> {
     // What the key may not do now, it may not do by an earlier request either.
     if (planned instanceof HttpError && planned.code === 'FORBIDDEN') throw planned
     const once = await onceOf(idempotencyKey, principal, ['job', request])

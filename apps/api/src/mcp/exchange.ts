@@ -21,6 +21,8 @@ export interface Exchange {
   leave: () => void
   /** Where its answer is a stream that has begun. */
   stream: EventStream | undefined
+  /** What jobs say of the request that they come from. */
+  origin: FastifyRequest['origin']
   /** Names the request in the log. */
   id: string
   log: FastifyRequest['log']

@@ -100,6 +100,7 @@ export async function mcpRoutes (app: App, options: McpRoutesOptions): Promise<v
       gone,
       leave,
       stream: undefined,
+      origin: request.origin,
       id: request.id,
       log: request.log
     }

@@ -44,6 +44,7 @@ export async function callTool (
     }, {
       principal: exchange.principal,
       idempotencyKey: undefined,
+      origin: exchange.origin ?? undefined,
       abandoned,
       onJobs: ([id]) => { if (id !== undefined) notices?.follow(exchange.queue, id) }
     })

@@ -51,6 +51,7 @@ export async function agentToolRoutes (app: App, { catalog, invoker, streams, en
     const caller = {
       principal: principalOf(request),
       idempotencyKey: parseIdempotencyKey(request.headers['idempotency-key']),
+      origin: request.origin ?? undefined,
       abandoned: abandoned(reply.raw, ending)
     }
     const { batch, format: formatOfMessage } = await readBatch(request.body)

@@ -33,7 +33,9 @@ export async function jobRoutes (app: App, { submitter, jobs, lister, canceller 
     }
   }, async (request, reply) => {
     const key = parseIdempotencyKey(request.headers['idempotency-key'])
-    const { job, idempotent } = await submitter.submit(toJobRequest(request.body), principalOf(request), key)
+    const { job, idempotent } = await submitter.submit(toJobRequest(request.body), {
+      principal: principalOf(request), idempotencyKey: key, origin: request.origin ?? undefined
+    })
     return await sendJob(reply.code(idempotent ? 200 : 201), job, { idempotent })
   })
 

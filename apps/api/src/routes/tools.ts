@@ -31,6 +31,7 @@ export async function toolRoutes (app: App, { invoker, ending, basePath }: ToolR
     const answer = await invoker.invoke({ name: request.params.name, arguments: toArguments(request.body), waitMs, queue }, {
       principal: principalOf(request),
       idempotencyKey: parseIdempotencyKey(request.headers['idempotency-key']),
+      origin: request.origin ?? undefined,
       abandoned: abandoned(reply.raw, ending)
     })
     if (answer.jobId !== undefined) void reply.header(jobIdHeader, answer.jobId)

@@ -29,7 +29,7 @@ export interface CommandHost extends ProcessHost {
 export async function runCommand (
   name: string, run: CommandRun, args: Record<string, unknown>, context: RunContext, host: CommandHost
 ): Promise<Outcome> {
-  const { variables, passedKeys } = toolEnvironment(run.envPassthrough, host.env)
+  const { variables, passedKeys } = toolEnvironment(run.envPassthrough, host.env, host.trace?.variables)
   const plan = {
     program: run.program,
     name: run.name ?? run.program,

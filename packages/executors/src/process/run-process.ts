@@ -1,4 +1,5 @@
 import { startDeadline, type Deadline } from '../run/deadline.ts'
+import type { RunTrace } from '../run/outcome.ts'
 import type { BoxStatus } from './plan/box.ts'
 import { boxEnding } from './end/box-end.ts'
 import type { ProcessEnding } from './end/ending.ts'
@@ -33,6 +34,8 @@ export interface ProcessOptions {
 export interface ProcessHost extends StartHost {
   /** Told the pids of processes that outlived SIGKILL. */
   onSurvivors: (pids: number[]) => void
+  /** Of the call that is run. */
+  trace?: RunTrace
 }
 
 /** How a process ended, and what it printed until then. */
@@ -71,8 +74,11 @@ interface Run {
 }
 
 async function runMarked (plan: ProcessPlan, options: ProcessOptions, host: ProcessHost, run: Run): Promise<ProcessEnding> {
+  const asked = performance.now()
   const start = await startProcess(plan, host, { mark: run.mark, stdin: options.stdin })
   if (!start.started) return { kind: 'unstarted', error: start.error }
+  const begun = performance.now()
+  host.trace?.stage?.('sandbox', asked, begun)
   const { child, root, box } = start
   const { exited, closed } = child
   const finishLines = readPipes(child, run, options.onLine)
@@ -83,6 +89,7 @@ async function runMarked (plan: ProcessPlan, options: ProcessOptions, host: Proc
     : await cleanUp({ root, box }, run, closed)
   child.release()
   finishLines()
+  host.trace?.stage?.('run', begun, performance.now())
   if (survivors.length > 0) host.onSurvivors(survivors)
   return box === undefined ? ending : await closeBox(ending, plan, box, run.stderr)
 }

@@ -13,9 +13,11 @@ const locale = { LANG: 'C.UTF-8' }
 /**
  * The whole environment of a tool: PATH and HOME unless empty, a locale with UTF-8, and of `passthrough` what exists,
  * empty or not (A23, A24, A41, AC15, X19). Nothing else of the worker's environment gets through, and no secret of the
- * service.
+ * service. `trace` says where the run belongs in a trace.
  */
-export function toolEnvironment (passthrough: readonly string[], source: NodeJS.ProcessEnv): ToolEnvironment {
+export function toolEnvironment (
+  passthrough: readonly string[], source: NodeJS.ProcessEnv, trace?: Readonly<Record<string, string>>
+): ToolEnvironment {
   const passedKeys = passthrough.filter(name => source[name] !== undefined && !isSecretVariable(name))
   const names = [...base.filter(name => source[name] !== ''), ...passedKeys]
   const variables: Record<string, string> = { ...locale }
@@ -23,5 +25,5 @@ export function toolEnvironment (passthrough: readonly string[], source: NodeJS.
     const value = source[name]
     if (value !== undefined) variables[name] = value
   }
-  return { variables, passedKeys }
+  return { variables: trace === undefined ? variables : { ...variables, ...trace }, passedKeys }
 }

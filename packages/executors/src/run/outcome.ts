@@ -25,6 +25,14 @@ export interface Failure {
   wait?: StepWait
 }
 
+/** How a run takes part in a trace. */
+export interface RunTrace {
+  /** Variables for the processes of the tool, which tell them where they belong. */
+  variables: Readonly<Record<string, string>>
+  /** Hears of each stage of a process when it is over; times are those of `performance.now()`. Absent when nobody wants to know. */
+  stage?: (name: 'sandbox' | 'run', from: number, to: number) => void
+}
+
 /** What an executor is given beside the tool and its arguments. */
 export interface RunContext {
   jobId: string
@@ -36,6 +44,8 @@ export interface RunContext {
   signal: AbortSignal
   /** What a workflow makes the jobs of its steps with. */
   steps?: WorkflowSteps
+  /** Present for a run that belongs to a trace. */
+  trace?: RunTrace
   /** Takes one line of the tool's stderr (or of what it printed) while the tool runs. */
   log: (line: string) => void
 }

@@ -13,7 +13,7 @@ export type RunCallProcess = (command: SkillCommand, maxOutputBytes: number) => 
  * stdin (X19). They share the timeout of the call, and each gets its line in the audit (X34).
  */
 export function createCallProcesses (tool: string, context: RunContext, host: CommandHost): RunCallProcess {
-  const { variables } = toolEnvironment([], host.env)
+  const { variables } = toolEnvironment([], host.env, host.trace?.variables)
   const until = performance.now() + context.timeoutMs
   return async (command, maxOutputBytes) => {
     const plan = { ...command, env: variables, cwd: host.workspaceDir }

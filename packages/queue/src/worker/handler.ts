@@ -24,6 +24,8 @@ export interface TakenJob {
    * now. Rejected with ReplicasMissingError when the tool must not run now.
    */
   begin: () => Promise<boolean>
+  /** When it was taken, as `performance.now()` tells. */
+  takenAt: number
   /** Milliseconds from when the job was due until it was taken; undefined for a later attempt. */
   waitedMs: number | undefined
   /** Aborted when the job is no longer this worker's, or the pool stops; `signal.reason` is a `CallError`. */

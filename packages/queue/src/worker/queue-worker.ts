@@ -51,6 +51,8 @@ interface Run {
   token: string
   abort: AbortController
   log: JobLogWriter
+  /** By `performance.now()`. */
+  takenAt: number
   /** What is done for the job has begun. */
   isHandled: boolean
 }
@@ -116,7 +118,7 @@ export class QueueWorker {
     const id = idOf(job)
     const { redis, retention } = this.#options
     const log = new JobLogWriter({ redis, queue: this.#queue, jobId: id, retention, onError: this.#report })
-    const run: Run = { job, token, abort: new AbortController(), log, isHandled: false }
+    const run: Run = { job, token, abort: new AbortController(), log, takenAt: performance.now(), isHandled: false }
     this.#running.set(id, run)
     this.#notices.begin(id)
     try {
@@ -159,6 +161,7 @@ export class QueueWorker {
       attempt: job.attemptsMade,
       lostBefore,
       begin: async () => await runs.beginOnce(job, token),
+      takenAt: run.takenAt,
       waitedMs,
       signal,
       log: line => { log.write(line) }

@@ -1,7 +1,7 @@
 """
 One call, in a process of its own.
 
-    worker: {"class", "name", "description", "config", "arguments", "cwd", "max_bytes"}; null for arguments: only construct it,
+    worker: {"class", "name", "description", "config", "arguments", "cwd", "max_bytes"}, and perhaps "env", variables of this call; null for arguments: only construct it,
             and return the signature of its execute, if any byte of it is wanted
     call:   {"returned": 17}, then its JSON as a frame, cut at max_bytes; 17 is the whole size
             {"failed": {"code", "message", "type", "network"}}; network: whether it comes of a network that is not there
@@ -74,6 +74,7 @@ def _run(module: ModuleType, request: dict[str, Any]) -> bytes:
         os.chdir(request["cwd"])
     except OSError as error:
         raise Failed("TOOL_UNAVAILABLE", f"the working directory cannot be entered: {error.strerror}") from None
+    os.environ.update(request.get("env", {}))
     tool = _construct(module, request)
     if request["arguments"] is None:
         return _signature(tool) if request["max_bytes"] else b"null"

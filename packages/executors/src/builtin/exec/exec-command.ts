@@ -51,7 +51,7 @@ async function run (
   { wantedMs, startIn }: { wantedMs: number, startIn: string }, context: BuiltinContext
 ): Promise<ProcessEnd> {
   const host = context.processes
-  const { variables, passedKeys } = toolEnvironment([], host.env)
+  const { variables, passedKeys } = toolEnvironment([], host.env, host.trace?.variables)
   const whole = { ...plan, env: variables }
   const end = await runProcess({ ...whole, cwd: startIn }, {
     stdin: '',

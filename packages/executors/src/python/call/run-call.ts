@@ -22,6 +22,8 @@ export interface CallRequest {
   arguments: Record<string, unknown> | null
   cwd: string
   max_bytes: number
+  /** Variables of this call alone. */
+  env?: Readonly<Record<string, string>>
 }
 
 export interface CallOptions {

@@ -50,6 +50,7 @@ interface RunEnd {
  */
 export async function runPython (tool: Pick<Tool, 'name' | 'description'>, run: PythonRun, args: Record<string, unknown>, context: RunContext, host: PythonHost): Promise<Outcome> {
   const begun = performance.now()
+  const { trace } = context
   let program = 'python3'
   const deadline = startDeadline(context.timeoutMs, context.signal)
   try {
@@ -65,11 +66,15 @@ export async function runPython (tool: Pick<Tool, 'name' | 'description'>, run: 
         config: run.config,
         arguments: args,
         cwd: host.workspaceDir,
-        max_bytes: host.maxOutputBytes
+        max_bytes: host.maxOutputBytes,
+        ...(trace === undefined ? {} : { env: trace.variables })
       }
+      const started = performance.now()
+      trace?.stage?.('sandbox', begun, started)
       const call = await runCall(opened.process, request, {
         deadline, onLine: context.log, onSurvivors: host.onSurvivors, group: host.group
       })
+      trace?.stage?.('run', started, performance.now())
       end = { ...await endOf(call, { threads: host.threads, signal: context.signal }), call }
     } else {
       end = { ending: opened, outcome: { ok: false, error: opened.kind === 'unstarted' ? opened.error : interruptionError(opened) } }

@@ -1,0 +1,56 @@
+import type { TraceContext } from '@toolyard/contract'
+
+/** What a span tells beside its name and times. */
+export type SpanAttributes = Readonly<Record<string, string | number | boolean>>
+
+/** How a span begins. */
+export interface SpanOptions {
+  /** What it stands below; absent, a new trace begins. */
+  parent?: TraceContext | undefined
+  /** `server` for an incoming request, `consumer` for a job that was taken; else it is work inside of the process. */
+  kind?: 'server' | 'consumer'
+  attributes?: SpanAttributes
+  /** When it began, as `performance.now()` tells or would have told; absent: now. */
+  at?: number
+}
+
+/** Work that has begun. */
+export interface Span {
+  /** What stands below it belongs here. */
+  readonly context: TraceContext
+  set: (attributes: SpanAttributes) => void
+  /** The work failed; `code` is one of the contract's, and no text of a tool. */
+  fail: (code: string) => void
+  /** @param at as in `SpanOptions` */
+  end: (at?: number) => void
+}
+
+/** Makes spans, and sends them to a collector. No method throws, and none waits for the collector. */
+export interface Tracer {
+  start: (name: string, options: SpanOptions) => Span
+  /** Sends what is left, if that takes no longer than `closeMs`. */
+  close: () => Promise<void>
+}
+
+/** Where spans go and which ones, from the settings. */
+export interface TraceSettings {
+  url: string
+  protocol: 'http/protobuf' | 'http/json'
+  /** May hold secrets. */
+  headers: Readonly<Record<string, string>>
+  timeoutMs: number
+  /** Attributes of the process. */
+  resource: Readonly<Record<string, string>>
+  sampler: Sampler
+}
+
+/** Which traces are sent; `ratio` counts for those that are sampled by their id. */
+export interface Sampler {
+  kind: 'always_on' | 'always_off' | 'traceidratio'
+  /** Whether the caller's decision counts before this one. */
+  parentBased: boolean
+  ratio: number
+}
+
+/** How long the last spans may take at the end of a process, in milliseconds. */
+export const closeMs = 2_000

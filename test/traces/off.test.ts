@@ -1,0 +1,65 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import t from 'tap'
+import { repoRoot } from '../repo/source-tree.ts'
+import { waitFor } from '../support/condition.ts'
+import { startService, testKeys } from '../support/service.ts'
+
+const trace = '0af7651916cd43dd8448eb211c80319c'
+const service = await startService(t, {
+  files: { 'tools/bin/where': '#!/bin/sh\necho "$TRACEPARENT"\n', 'tools/bin/vars': '#!/bin/sh\nenv\n' },
+  tools: [
+    { name: 'where_am_i', schema: { type: 'object' }, command: ['./tools/bin/where'] },
+    { name: 'variables', schema: { type: 'object' }, command: ['./tools/bin/vars'] }
+  ]
+})
+const { client, api, workers } = service
+
+t.test('without a collector nothing of OpenTelemetry\'s SDK is loaded', async t => {
+  const loaded = spawnSync(process.execPath, ['--input-type=module', '-e', `
+    import '@toolyard/api'
+    import '@toolyard/worker'
+    import { openTracer } from '@toolyard/runtime/traces'
+    import { tracesOf, readSettings } from '@toolyard/runtime'
+    import { createRequire } from 'node:module'
+    if (await openTracer(tracesOf(readSettings({}), 'api'), () => {}) !== undefined) throw new Error('there is a tracer')
+    console.log(Object.keys(createRequire(import.meta.url).cache).filter(file => /@opentelemetry.(?:sdk|exporter|otlp|resources|core)/.test(file)).length)
+  `], { cwd: repoRoot, encoding: 'utf8' })
+  t.equal(loaded.stdout, '0\n', loaded.stderr)
+})
+
+t.test('without a trace a tool has no variable of one, and without a collector the caller\'s is handed on', async t => {
+  const plain = await client.request('/v1/tools/variables', { body: {} })
+  t.notMatch(plain.text, /TRACEPARENT|TRACESTATE/)
+  const traced = await client.request('/v1/tools/variables', { body: {}, headers: { traceparent: `00-${trace}-b7ad6b7169203331-00` } })
+  t.match(traced.text, `TRACEPARENT=00-${trace}-b7ad6b7169203331-00`)
+  t.notMatch(traced.text, /TRACESTATE/)
+  const malformed = await client.request('/v1/tools/variables', { body: {}, headers: { traceparent: `00-${trace}-b7ad6b7169203331-00-more`, tracestate: 'a=b' } })
+  t.notMatch(malformed.text, /TRACEPARENT|TRACESTATE/)
+})
+
+t.test('a worker\'s line has the ids of request and call without a trace too', async t => {
+  const answer = await client.request('/v1/agent-tools/invoke-batch', { body: { calls: [{ call_id: 'call_7', name: 'variables', arguments: {} }] } })
+  const line = await waitFor('the line', async () => (await workers[0]!.output()).split('\n').find(each => each.includes('call_7')))
+  t.match(JSON.parse(line), { reqId: answer.headers.get('x-request-id'), callId: 'call_7', trace_id: undefined })
+})
+
+const page = readFileSync(join(repoRoot, 'docs/traces.md'), 'utf8')
+const commands = [...page.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, command = '']) => command)
+const expected = [/"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01\\n"|00-0af7651916cd43dd8448eb211c80319c/, /"msg":"request"[\s\S]*"msg":"job succeeded"|"msg":"job succeeded"[\s\S]*"msg":"request"/]
+
+t.test('every command of docs/traces.md does what the page says', { skip: spawnSync('curl', ['--version']).status !== 0 && 'no curl here' }, async t => {
+  t.equal(commands.length, expected.length)
+  for (const [index, command] of commands.entries()) {
+    const shell = spawn('sh', ['-ec', command], {
+      env: { ...process.env, TOOLYARD_URL: api.address, TOOLYARD_API_KEY: testKeys.admin, TOOLYARD_LOGS: service.dir }, stdio: ['ignore', 'pipe', 'inherit']
+    })
+    const [output, [status]] = await Promise.all([text(shell.stdout), once(shell, 'exit') as Promise<[number | null]>])
+    t.equal(status, 0, output)
+    t.match(output, expected[index])
+  }
+  t.ok(readdirSync(service.dir).some(name => name.endsWith('.log')))
+})
