@@ -12,6 +12,7 @@ import { BatchInvoker } from './invocation/batch-invoker.ts'
 import { JobAdmission } from './invocation/job-admission.ts'
 import { JobSubmitter } from './invocation/job-submitter.ts'
 import { ToolInvoker } from './invocation/tool-invoker.ts'
+import { docsRoutes } from './docs/routes.ts'
 import { listRoutes } from './openapi/route-list.ts'
 import type { EventLoopWatch } from './plugins/event-loop-watch.ts'
 import type { JobTypes } from './catalog/job-types.ts'
@@ -165,6 +166,7 @@ export function buildApp (deps: ApiDeps, options: ApiOptions): App {
     await own.register(auth, { keys: options.keys, disabled: options.authDisabled, tickets: office })
     await own.register(openApiRoutes, { catalog: deps.catalog, routes, authDisabled: options.authDisabled, basePath: options.basePath })
   })
+  void app.register(docsRoutes, { basePath: options.basePath })
   const { dashboard } = options
   if (dashboard !== undefined) {
     void app.register(dashboardRoutes, {

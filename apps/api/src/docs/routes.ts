@@ -1,0 +1,46 @@
+import { HttpError } from '@toolyard/contract'
+import { readFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { Assets, type Asset } from '../dashboard/assets.ts'
+import type { App } from '../plugins/typed-app.ts'
+import { docsPage, docsStyle } from './page.ts'
+
+/** The page asks for nothing from elsewhere, and runs no script and no style that is not a file of its own. */
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+  "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+const headers = {
+  'content-security-policy': policy,
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY'
+} as const
+
+/** What the page loads of Swagger UI. */
+const parts = new Set(['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png'])
+
+/** The document of OpenAPI as a page, for everybody: without a key it shows the fixed routes. */
+export async function docsRoutes (app: App, { basePath }: { basePath: string }): Promise<void> {
+  const packageFile = fileURLToPath(import.meta.resolve('@fastify/swagger-ui/package.json'))
+  const { version } = JSON.parse(await readFile(packageFile, 'utf8')) as { version: string }
+  const assets = new Assets(join(dirname(packageFile), 'static'))
+  app.addHook('onRequest', async (_request, reply) => { void reply.headers(headers) })
+
+  app.get('/docs', async (_request, reply) => await reply.type('text/html; charset=utf-8').header('cache-control', 'no-cache').send(docsPage(basePath, version)))
+  app.get('/docs/', async (_request, reply) => await reply.redirect(`${basePath}/docs`, 308))
+
+  app.get('/docs/:file', async (request, reply) => {
+    const { file } = request.params as { file: string }
+    const asset = await read(file)
+    if (asset === undefined) throw new HttpError('NOT_FOUND', 'No such file')
+    return await reply.type(asset.type).header('cache-control', 'public, max-age=3600').send(asset.body)
+  })
+
+  async function read (file: string): Promise<Asset | undefined> {
+    if (file === 'page.css') return { type: 'text/css; charset=utf-8', body: Buffer.from(docsStyle) }
+    if (file === 'script.js') return { type: 'text/javascript; charset=utf-8', body: await readFile(new URL('./script.js', import.meta.url)) }
+    return parts.has(file) ? await assets.read(file) : undefined
+  }
+}

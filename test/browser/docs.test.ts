@@ -1,0 +1,74 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import t, { type Test } from 'tap'
+import type { Page } from 'playwright-core'
+import { entries, programs } from '../e2e/tools.ts'
+import { startService, testKeys } from '../support/service.ts'
+import { startBrowser } from './browser.ts'
+import { startProxy } from './proxy.ts'
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+const browser = await startBrowser(t)
+
+/** Fails for what axe finds on the page as it is. */
+async function isAccessible (t: Test, page: Page, what: string): Promise<void> {
+  // The page's policy lets no script in; the test's own goes in by the browser's tools.
+  await page.evaluate(axe)
+  const found = await page.evaluate<{ violations: Array<{ id: string, nodes: Array<{ html: string, failureSummary: string }> }> }>(
+    'axe.run({ runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"] })'
+  )
+  const texts = found.violations.map(({ id, nodes }) => [id, ...nodes.slice(0, 5).map(({ html, failureSummary }) => `${html} ${failureSummary}`)])
+  t.same(texts, [], what)
+}
+
+void t.test('the page /docs in a browser', { skip: typeof browser === 'string' && browser }, async t => {
+  if (typeof browser === 'string') return
+  const service = await startService(t, { files: programs, tools: entries })
+  const { address } = service.api
+
+  t.test('it is readable in both themes, wide and narrow, and asks no other host', async t => {
+    const { page, problems } = await browser.open()
+    const asked = new Set<string>()
+    page.on('request', request => { asked.add(new URL(request.url()).origin) })
+    for (const colorScheme of ['light', 'dark'] as const) {
+      for (const width of [1_300, 360]) {
+        await page.setViewportSize({ width, height: 900 })
+        await page.emulateMedia({ colorScheme })
+        await page.goto(`${address}/docs`)
+        await page.getByText('Run one tool').first().click()
+        await page.getByText('Try it out').first().waitFor()
+        await isAccessible(t, page, `${colorScheme}, ${width} px`)
+        t.equal(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), true, `nothing is wider than ${width} px`)
+      }
+    }
+    t.same([...asked], [address])
+    t.same(problems, [], 'nothing needed to be stopped by the policy')
+  })
+
+  t.test('a key shows its tools, and one of them is called with the keyboard alone, also behind a proxy', async t => {
+    const api = await service.startApi({ BASE_PATH: '/tools' })
+    const at = await startProxy(t, api.address, '/tools')
+    const { page, problems } = await browser.open()
+    await page.goto(`${at}/docs`)
+    await page.getByText('Read a job').first().waitFor()
+    t.equal(await page.getByText('/v1/tools/echo', { exact: true }).count(), 0)
+    await page.keyboard.press('Tab')
+    await page.keyboard.type('nonsense')
+    await page.keyboard.press('Enter')
+    await page.getByText('No such API key.').waitFor()
+    await page.getByLabel('API key').fill(testKeys.admin)
+    await page.keyboard.press('Enter')
+    const operation = page.locator('#operations-tools-echo')
+    await operation.waitFor()
+    await operation.locator('.opblock-summary-control').focus()
+    await page.keyboard.press('Enter')
+    await operation.getByRole('button', { name: 'Try it out' }).focus()
+    await page.keyboard.press('Enter')
+    await operation.locator('textarea').fill('{"said": "by the page"}')
+    await operation.getByRole('button', { name: 'Execute' }).focus()
+    await page.keyboard.press('Enter')
+    await operation.locator('.live-responses-table .response-col_status', { hasText: '200' }).first().waitFor()
+    t.match(await operation.locator('.live-responses-table').innerText(), /"said": "by the page"/)
+    t.same(problems, [])
+  })
+})
