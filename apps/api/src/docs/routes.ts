@@ -2,6 +2,7 @@ import { HttpError } from '@toolyard/contract'
 import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { Type } from 'typebox'
 import { Assets, type Asset } from '../dashboard/assets.ts'
 import type { App } from '../plugins/typed-app.ts'
 import { docsPage, docsStyle } from './page.ts'
@@ -24,16 +25,15 @@ const parts = new Set(['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.
 /** The document of OpenAPI as a page, for everybody: without a key it shows the fixed routes. */
 export async function docsRoutes (app: App, { basePath }: { basePath: string }): Promise<void> {
   const packageFile = fileURLToPath(import.meta.resolve('@fastify/swagger-ui/package.json'))
-  const { version } = JSON.parse(await readFile(packageFile, 'utf8')) as { version: string }
+  const version = /"version": *"([\w.-]+)"/.exec(await readFile(packageFile, 'utf8'))?.[1] ?? ''
   const assets = new Assets(join(dirname(packageFile), 'static'))
   app.addHook('onRequest', async (_request, reply) => { void reply.headers(headers) })
 
   app.get('/docs', async (_request, reply) => await reply.type('text/html; charset=utf-8').header('cache-control', 'no-cache').send(docsPage(basePath, version)))
   app.get('/docs/', async (_request, reply) => await reply.redirect(`${basePath}/docs`, 308))
 
-  app.get('/docs/:file', async (request, reply) => {
-    const { file } = request.params as { file: string }
-    const asset = await read(file)
+  app.get('/docs/:file', { schema: { params: Type.Object({ file: Type.String() }) } }, async (request, reply) => {
+    const asset = await read(request.params.file)
     if (asset === undefined) throw new HttpError('NOT_FOUND', 'No such file')
     return await reply.type(asset.type).header('cache-control', 'public, max-age=3600').send(asset.body)
   })

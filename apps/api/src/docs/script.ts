@@ -49,7 +49,8 @@ async function show (key: string): Promise<void> {
     status.textContent = answer.status === 401 ? 'No such API key.' : `The document can't be read: status ${answer.status}.`
     return
   }
-  const spec = await answer.json() as Spec
+  const spec: unknown = await answer.json()
+  if (!isSpec(spec)) return
   const tools = Object.keys(spec.paths).filter(path => /^\/v1\/tools\/\w/.test(path)).length
   const ui = SwaggerUIBundle({
     dom_id: '#swagger-ui',
@@ -63,6 +64,10 @@ async function show (key: string): Promise<void> {
     onComplete: () => { if (key !== '') ui.preauthorizeApiKey('key', key) }
   })
   status.textContent = key === '' ? '' : `${tools} ${tools === 1 ? 'tool' : 'tools'} of this key.`
+}
+
+function isSpec (value: unknown): value is Spec {
+  return typeof value === 'object' && value !== null && 'paths' in value && typeof value.paths === 'object'
 }
 
 followTheme()
