@@ -22,11 +22,28 @@ t.test('bash completes with the script that completion prints', async t => {
   t.equal(stdout, 'list,logs\n')
 })
 
-for (const [shell, check] of [['zsh', '-n'], ['fish', '--no-execute']] as const) {
+/** How each shell is made to complete without a terminal, behind the script. */
+const asked = {
+  // What zsh's own completion would do with the words is replaced by printing them.
+  zsh: {
+    before: 'compdef () { :; }; compadd () { print -rl -- "$' + '{@[2,-1]}"; }; _files () { print files; }',
+    after: 'words=(toolyard jobs l); CURRENT=3; _toolyard; words=(toolyard validate x); CURRENT=3; _toolyard',
+    args: ['-f'],
+    found: ['list', 'logs', 'files']
+  },
+  fish: { before: '', after: 'complete -C "toolyard jobs lo"; complete -C "toolyard valid"', args: ['--no-config'], found: ['logs', 'validate'] }
+}
+
+for (const [shell, { before, after, args, found }] of Object.entries(asked)) {
   const missing = spawnSync(shell, ['--version']).error === undefined ? false : `${shell} is not installed`
-  t.test(`the script that completion prints can be read by ${shell}`, { skip: missing }, async t => {
+  t.test(`${shell} completes with the script that completion prints`, { skip: missing }, async t => {
+    const bin = t.testdir()
+    symlinkSync(toolyardProgram, join(bin, 'toolyard'))
     const { stdout: script } = await runToolyard(['completion', shell])
-    t.equal(spawnSync(shell, [check, '/dev/stdin'], { input: script }).status, 0)
+    const { stdout, stderr } = spawnSync(shell, [...args, '-c', [before, script, after].join('\n')], {
+      cwd: bin, encoding: 'utf8', env: { HOME: bin, PATH: [bin, dirname(process.execPath), process.env['PATH']].join(delimiter) }
+    })
+    t.strictSame(stdout.split('\n').filter(line => line !== ''), found, stderr)
   })
 }
 

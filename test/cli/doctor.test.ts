@@ -17,6 +17,14 @@ void t.test('the doctor shows the layers of the sandbox and the manifests, and e
   t.equal(status, output.includes('ERROR') ? 1 : 0)
 })
 
+void t.test('the doctor warns of variables that look like settings, by their names and without their values', async t => {
+  const { output } = doctor(t, { TOOL_MANIFEST: 'a-value', WORKSPACE_ROOT: 'a-value', TOOLYARD_NONSENSE: 'a-value', SANDBOX: 'off' })
+  t.match(output, /warning +Settings +TOOL_MANIFEST\b.*TOOL_MANIFESTS/)
+  t.match(output, /warning +Settings +WORKSPACE_ROOT\b.*WORKSPACE_DIR/)
+  t.match(output, /warning +Settings +TOOLYARD_NONSENSE/)
+  t.notMatch(output, 'a-value')
+})
+
 void t.test('the doctor exits 1 when Redis does not answer', async t => {
   const { status, output } = doctor(t, { REDIS_URL: 'redis://127.0.0.1:1', SANDBOX: 'off' })
   t.match(output, /ERROR .*Redis .*does not answer/)
