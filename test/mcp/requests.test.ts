@@ -12,7 +12,12 @@ const key = testKeys.admin
 const url = `${api.address}/mcp`
 const legacy = { 'x-api-key': key, 'mcp-protocol-version': '2025-11-25' }
 const initialize = {
-  jsonrpc: '2.0', id: 1, method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'raw', version: '1' } }
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'initialize',
+  params: {
+    protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'raw', version: '1' }
+  }
 }
 const list = { jsonrpc: '2.0', id: 2, method: 'tools/list' }
 
@@ -72,10 +77,14 @@ t.test('other methods are not allowed', async t => {
 t.test('a session is known to every process, to its key alone, and to nobody once it has ended', async t => {
   const session = await begin()
   t.match(session, /^[!-~]+$/)
-  const ask = async (address: string, headers: object): Promise<number> => (await post(`${address}/mcp`, list, { ...legacy, 'mcp-session-id': session, ...headers })).status
+  const ask = async (address: string, headers: object): Promise<number> => (
+    await post(`${address}/mcp`, list, { ...legacy, 'mcp-session-id': session, ...headers })
+  ).status
   t.equal(await ask(other.address, {}), 200)
   t.equal(await ask(api.address, { 'x-api-key': testKeys.read }), 404)
-  for (const made of ['x', session.slice(1), `${session}0`, session.replace(/^./, '!')]) t.equal(await ask(api.address, { 'mcp-session-id': made }), 404, made)
+  for (
+    const made of ['x', session.slice(1), `${session}0`, session.replace(/^./, '!')]
+  ) t.equal(await ask(api.address, { 'mcp-session-id': made }), 404, made)
   t.equal((await fetch(url, { method: 'DELETE', headers: legacy })).status, 400)
   const stream = await listen(session)
   t.equal((await fetch(`${other.address}/mcp`, { method: 'DELETE', headers: { ...legacy, 'mcp-session-id': session } })).status, 204)
@@ -104,7 +113,9 @@ t.test('streams beyond MAX_STREAMS are refused in both eras; calls are not count
   t.equal(refused.headers.get('retry-after'), '1')
   await refused.text()
   t.match(await rpc(api.address, 'subscriptions/listen', { notifications: { toolsListChanged: true } }, { key }), full)
-  t.match((await rpc(api.address, 'tools/call', { name: 'echo', arguments: { a: 1 } }, { key })).body.result, { structuredContent: { a: 1 } })
+  t.match(
+    (await rpc(api.address, 'tools/call', { name: 'echo', arguments: { a: 1 } }, { key })).body.result, { structuredContent: { a: 1 } }
+  )
   left.abort()
   await waitFor('there is room again', async () => {
     const again = new AbortController()
@@ -143,7 +154,10 @@ t.test('who holds a stream hears that the tools have changed, in both eras', asy
     return { era, client, change }
   }))
   const { tools } = JSON.parse(await readFile(join(dir, 'tools.json'), 'utf8')) as { tools: object[] }
-  await writeFile(join(dir, 'tools.json'), JSON.stringify({ tools: [...tools, { name: 'later', schema: { type: 'object' }, command: ['./tools/bin/echo'] }] }))
+  await writeFile(
+    join(dir, 'tools.json'),
+    JSON.stringify({ tools: [...tools, { name: 'later', schema: { type: 'object' }, command: ['./tools/bin/echo'] }] })
+  )
   for (const { era, client, change } of heard) {
     await change
     t.ok((await client.listTools()).tools.some(({ name }) => name === 'later'), era)
