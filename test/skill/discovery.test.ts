@@ -190,3 +190,13 @@ t.test('a skill of a thousand tools is loaded in less than a second', async t =>
   t.comment(`${Math.round(performance.now() - begun)} ms`)
   t.ok(performance.now() - begun < 5_000, 'with room for a busy machine')
 })
+
+t.test('a skill whose text alone changes makes another version of the registry', async t => {
+  const fixture = createFixture(t)
+  fixture.skill('notes', { 'SKILL.md': skillMd('name: notes', 'old\n') })
+  const registry = await fixture.load()
+  fixture.skill('notes', { 'SKILL.md': skillMd('name: notes', 'new\n') })
+  const next = await registry.reload()
+  t.not(next.version, registry.version, 'so that a service which runs replaces what it tells models')
+  t.equal((await next.reload()).version, next.version)
+})

@@ -16,6 +16,7 @@ export { isMcpTool, mcpDigest, mcpTool, mostTools, readLock, writeLock, type Mcp
 export { nameFilter } from './agentcli/mcp/name-filter.ts'
 export { OpenapiFault } from './agentcli/openapi/document.ts'
 export { importOpenapi, type ImportedEntry, type ImportOptions, type OpenapiImport } from './agentcli/openapi/import-openapi.ts'
+export { resourceUri, type ResourceUri } from './tool/resource-uri.ts'
 export { readYaml } from './document/yaml.ts'
 export { toolSpec } from './tool/tool-spec.ts'
 export { admitCall, admitTool, isEnabled, makesJobs, permissionRefusal, queueRefusal, type AskedCall, type Deployment, type Refusal } from './registry/admission.ts'
@@ -27,6 +28,7 @@ export { createSchemas, type Schemas } from './schema/schemas.ts'
 export { withoutStrictNulls } from './schema/strict-nulls.ts'
 export { holdsAtMost } from './schema/validator.ts'
 export type {
-  BuiltinRun, CommandRun, HttpBody, HttpHeader, HttpQueryField, HttpRun, JsonSchema, McpConnection, McpRun, McpServer, Permission, SettingText, PythonRun, ReadSkillRun,
+  BuiltinRun, CommandRun, HttpBody, HttpHeader, HttpQueryField, HttpRun, JsonSchema, McpConnection, McpRun, McpServer, Permission, PublishedAs,
+  SettingText, PythonRun, ReadSkillRun,
   SkillArg, SkillFlagArg, SkillPositionalArg, SkillResolver, SkillRun, SkillSwitchArg, Tool, ToolLimits, ToolRun, ToolSource
 } from './tool/tool.ts'

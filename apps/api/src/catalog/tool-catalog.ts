@@ -19,6 +19,9 @@ export interface Publication {
   skills: SkillList
   /** The tools themselves, in the order in which they are listed. */
   visible: readonly Tool[]
+  /** What clients of MCP see as prompts, and as resources. */
+  prompts: readonly Tool[]
+  resources: readonly Tool[]
   /** Names of the tools. */
   names: readonly string[]
   /** How many tools there are. */
@@ -82,12 +85,15 @@ export class ToolCatalog {
   }
 }
 
-function publish (registry: Registry, tools: readonly Tool[], contextMode: SkillOptions['contextMode']): Publication {
+function publish (registry: Registry, all: readonly Tool[], contextMode: SkillOptions['contextMode']): Publication {
+  const tools = all.filter(({ publishAs }) => publishAs === undefined)
   const skills = registry.skills()
   const bodies = new Map<string, Published>()
   return {
     count: tools.length,
     visible: tools,
+    prompts: all.filter(({ publishAs }) => publishAs?.kind === 'prompt'),
+    resources: all.filter(({ publishAs }) => publishAs?.kind === 'resource'),
     names: tools.map(({ name }) => name),
     tools,
     specs: (format, strict) => {

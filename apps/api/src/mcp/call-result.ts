@@ -44,13 +44,17 @@ type Output = Pick<CallToolResult, 'content' | 'structuredContent'>
 
 /** An output of so many values that reading it would hold up the process stays the text that it is. */
 function outputOf (json: string): Output {
-  const isLarge = json.length > limits.bodyParts && typeof excessOf(json, limits.bodyParts, limits.outputDepth) === 'string'
-  if (isLarge || !/^[["{]/.test(json)) return textOf(json)
+  if (isTooLarge(json) || !/^[["{]/.test(json)) return textOf(json)
   const value = JSON.parse(json) as unknown
   if (typeof value === 'string') return textOf(json)
   const blocks = blocksOf(value)
   if (blocks !== undefined) return blocks
   return { ...textOf(json), ...(Array.isArray(value) ? {} : { structuredContent: value }) }
+}
+
+/** Whether reading an output would hold up the process: it has too many values, or too many levels. */
+export function isTooLarge (json: string): boolean {
+  return json.length > limits.bodyParts && typeof excessOf(json, limits.bodyParts, limits.outputDepth) === 'string'
 }
 
 /** A text is itself, anything else its JSON. */
@@ -62,7 +66,7 @@ function textOf (json: string): Output {
  * The output of a tool that says in MCP's own words what it gives: `{"content": [...]}`, perhaps with `structuredContent`,
  * and nothing else.
  */
-function blocksOf (value: unknown): Output | undefined {
+export function blocksOf (value: unknown): Output | undefined {
   if (typeof value !== 'object' || value === null || !('content' in value) || !Array.isArray(value.content)) return undefined
   const { content, structuredContent, ...rest } = value as { content: unknown[], structuredContent?: unknown }
   const isStructure = structuredContent === undefined || (

@@ -2,11 +2,12 @@ import type { FastifyReply } from 'fastify'
 import { randomUUID } from 'node:crypto'
 import type { EventStream } from '../streams/event-stream.ts'
 import type { EventStreams } from '../streams/event-streams.ts'
+import type { CatalogChange } from './catalog-changes.ts'
 
 const nothing = Buffer.alloc(0)
-const toolsChanged = Buffer.from(
-  `event: message\ndata: ${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/tools/list_changed' })}\n\n`
-)
+function notice (method: string, params?: object): Buffer {
+  return Buffer.from(`event: message\ndata: ${JSON.stringify({ jsonrpc: '2.0', method, ...params !== undefined && { params } })}\n\n`)
+}
 
 /** The streams of clients of 2025 on which they hear of changes. A session has one at a time, over all processes: the newest. */
 export class ChangeStreams {
@@ -39,9 +40,21 @@ export class ChangeStreams {
     this.#end(of => of.session === session && of.id !== but)
   }
 
-  /** Tells all readers that the tools have changed. */
-  toolsChanged (): void {
-    for (const stream of this.#open.keys()) stream.send(toolsChanged)
+  /**
+   * Tells all readers what has changed.
+   *
+   * @param watchedBy the URIs that a session watches.
+   */
+  async tell (change: CatalogChange, watchedBy: (session: string) => Promise<readonly string[]>): Promise<void> {
+    const { updated } = change
+    const changed = (['tools', 'prompts', 'resources'] as const).filter(list => change[list])
+    const lists = changed.map(list => notice(`notifications/${list}/list_changed`))
+    for (const stream of this.#open.keys()) for (const each of lists) stream.send(each)
+    if (updated.length === 0) return
+    for (const [stream, { session }] of this.#open) {
+      const watched = session === undefined ? [] : await watchedBy(session)
+      for (const uri of watched.filter(uri => updated.includes(uri))) stream.send(notice('notifications/resources/updated', { uri }))
+    }
   }
 
   #end (isMeant: (of: { id: string, session: string | undefined }) => boolean): void {

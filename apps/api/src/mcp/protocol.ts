@@ -1,14 +1,17 @@
-import type { McpSessions } from '@toolyard/queue'
 import {
   createMcpHandler, InMemoryServerEventBus, isLegacyRequest, ProtocolError, ProtocolErrorCode, Server,
   WebStandardStreamableHTTPServerTransport, type McpHttpHandler
 } from '@modelcontextprotocol/server'
 import { readFileSync } from 'node:fs'
+import type { FastifyBaseLogger } from 'fastify'
 import { toHttpError } from '../plugins/errors.ts'
+import type { CatalogChange } from './catalog-changes.ts'
 import type { Exchange } from './exchange.ts'
+import { offerCacheHints, offerCapabilities, serveOffers, skillsExtension, type OfferParts } from './offers.ts'
 import { described, rpcCodes } from './rpc-error.ts'
+import { SkillBook } from './skills.ts'
 import { serveTasks, tasksExtension } from './tasks.ts'
-import { callTool, type ToolCallParts } from './tool-call.ts'
+import { callTool } from './tool-call.ts'
 
 /*
  * The protocol's own code, and what it is told of Toolyard. This module is loaded by the first request of a client: it
@@ -16,26 +19,26 @@ import { callTool, type ToolCallParts } from './tool-call.ts'
  */
 
 /** What the protocol's requests are answered with. */
-export interface ProtocolParts extends ToolCallParts {
-  sessions: McpSessions
+export interface ProtocolParts extends Omit<OfferParts, 'skills'> {
+  log: FastifyBaseLogger
 }
 
-/** How long a client may take a list for current, in milliseconds; one that holds a stream hears of changes at once. */
-const listTtlMs = 60_000
+/** A client may take a list for current for a minute; one that holds a stream hears of changes at once. */
+const cached = { ttlMs: 60_000, cacheScope: 'private' as const }
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string }
 const serverInfo = { name: 'toolyard', version }
-const capabilities = { tools: { listChanged: true }, logging: {} }
+const capabilities = { tools: { listChanged: true }, ...offerCapabilities, logging: {} }
 
 /** Answers requests of the revision 2026-07-28 and of those of 2025. */
 export class Protocol {
-  readonly #parts: ProtocolParts
+  readonly #parts: OfferParts
   readonly #exchanges = new WeakMap<Request, Exchange>()
   readonly #bus = new InMemoryServerEventBus()
   /** A call is answered by a stream of events, since proxies and clients give up on a connection without a sign of life. */
   readonly #handlers: { call: McpHttpHandler, other: McpHttpHandler }
 
   constructor (parts: ProtocolParts) {
-    this.#parts = parts
+    this.#parts = { ...parts, skills: new SkillBook(() => parts.catalog.registry.skills(), parts.log) }
     const handler = (responseMode: 'auto' | 'sse'): McpHttpHandler => createMcpHandler(({ requestInfo }) => this.#server(requestInfo, 'modern'), {
       legacy: 'reject',
       responseMode,
@@ -68,19 +71,20 @@ export class Protocol {
     return await transport.handleRequest(request, body === undefined ? {} : { parsedBody: body })
   }
 
-  /** Tells subscribers of 2026 that the tools have changed. */
-  toolsChanged (): void {
-    this.#bus.publish({ kind: 'tools_list_changed' })
+  /** Tells subscribers of 2026 what has changed. */
+  tell ({ tools, prompts, resources, updated }: CatalogChange): void {
+    if (tools) this.#bus.publish({ kind: 'tools_list_changed' })
+    if (prompts) this.#bus.publish({ kind: 'prompts_list_changed' })
+    if (resources) this.#bus.publish({ kind: 'resources_list_changed' })
+    for (const uri of updated) this.#bus.publish({ kind: 'resource_updated', uri })
   }
 
   #server (request: Request | undefined, era: 'modern' | 'legacy'): Server {
     const exchange = request === undefined ? undefined : this.#exchanges.get(request)
     if (exchange === undefined) throw new Error('A request without an exchange')
     const server = new Server(serverInfo, {
-      capabilities: era === 'modern' ? { ...capabilities, extensions: { [tasksExtension]: {} } } : capabilities,
-      cacheHints: {
-        'tools/list': { ttlMs: listTtlMs, cacheScope: 'private' }, 'server/discover': { ttlMs: listTtlMs, cacheScope: 'private' }
-      }
+      capabilities: era === 'modern' ? { ...capabilities, extensions: { ...skillsExtension, [tasksExtension]: {} } } : capabilities,
+      cacheHints: { ...offerCacheHints, 'tools/list': cached, 'server/discover': cached }
     })
     const parts = this.#parts
     server.setRequestHandler('tools/list', ({ params }) => guarded(exchange, async () => {
@@ -89,10 +93,11 @@ export class Protocol {
     }))
     server.setRequestHandler('tools/call', (message, context) => guarded(exchange, () => callTool(message, context, exchange, parts)))
     server.setRequestHandler('logging/setLevel', ({ params }) => guarded(exchange, async () => {
-      if (exchange.session !== undefined) await parts.sessions.write(exchange.session, { level: params.level })
+      if (exchange.session !== undefined) await parts.sessions.change(exchange.session, { level: params.level })
       return {}
     }))
     if (era === 'modern') serveTasks(server, exchange, parts, async answer => await guarded(exchange, answer))
+    serveOffers(server, exchange, parts, async answer => await guarded(exchange, answer))
     return server
   }
 }

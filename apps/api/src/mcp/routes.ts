@@ -4,7 +4,6 @@ import type { ApiKey } from '@toolyard/runtime'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { principalOf, requireSse } from '../access/principal.ts'
 import type { JobTypes } from '../catalog/job-types.ts'
-import type { ToolCatalog } from '../catalog/tool-catalog.ts'
 import { isOwnOrigin } from '../plugins/site.ts'
 import type { App } from '../plugins/typed-app.ts'
 import type { EventStreams } from '../streams/event-streams.ts'
@@ -18,8 +17,7 @@ import { SessionIds } from './session-ids.ts'
 import { ToolLists } from './tool-list.ts'
 
 /** What MCP is served with. */
-export interface McpRoutesOptions extends Omit<ProtocolParts, 'lists' | 'calls'> {
-  catalog: ToolCatalog
+export interface McpRoutesOptions extends Omit<ProtocolParts, 'lists' | 'calls' | 'log'> {
   keys: readonly ApiKey[]
   jobTypes: JobTypes
   streams: EventStreams
@@ -43,17 +41,12 @@ export async function mcpRoutes (app: App, options: McpRoutesOptions): Promise<v
   let loading: Promise<Protocol> | undefined
 
   async function load (): Promise<Protocol> {
-    const { Protocol } = await import('./protocol.ts')
+    const [{ Protocol }, { onCatalogChange }] = await Promise.all([import('./protocol.ts'), import('./catalog-changes.ts')])
     const lists = new ToolLists(catalog, options.jobTypes)
-    const protocol = new Protocol({ ...options, calls, lists })
-    const listed = (): string => JSON.stringify(lists.for(undefined).tools)
-    let known = listed()
-    catalog.onChange(() => {
-      const now = listed()
-      if (now === known) return
-      known = now
-      protocol.toolsChanged()
-      changes.toolsChanged()
+    const protocol = new Protocol({ ...options, calls, lists, log: app.log })
+    onCatalogChange(catalog, lists, change => {
+      protocol.tell(change)
+      changes.tell(change, async session => (await sessions.read(session)).watched ?? []).catch(() => {})
     })
     sessions.listen(notice => {
       if (notice.kind === 'cancelled') calls.cancel(notice.session, notice.request)

@@ -56,7 +56,8 @@ export async function callTool (
   }
 }
 
-function abandonment (context: ServerContext, exchange: Exchange, { calls, ending }: ToolCallParts): {
+/** When a call of a client is given up, and what takes it out of the open calls. */
+export function abandonment (context: ServerContext, exchange: Exchange, { calls, ending }: ToolCallParts): {
   abandoned: AbortSignal, close: () => void
 } {
   const abort = new AbortController()

@@ -10,6 +10,12 @@ import { McpEntry } from './mcp/definition.ts'
 
 const flag = (description: string, standard: boolean) => Type.Optional(Type.Boolean({ description, default: standard }))
 
+/** What `publishAs` may be beside `"prompt"`. */
+export const PublishedResource = Type.Object({
+  uri: Type.String({ description: 'URI of the resource. {NAME} in it stands for an argument: report://{year}/{month}.' }),
+  mimeType: Type.Optional(Type.String({ description: 'Type of what it gives.' }))
+}, { additionalProperties: false })
+
 /** One declaration of `tools` (A2 to A22); the fields from `permissions` on are Toolyard's own. */
 export const AgentcliTool = Type.Object({
   name: Type.String({ minLength: 1, description: 'Unique name that the tool is called by.' }),
@@ -21,6 +27,7 @@ export const AgentcliTool = Type.Object({
   permissions: Type.Optional(Type.Array(Type.String({ examples: [...knownPermissions] }), { description: 'What the sandbox lets it do.' })),
   limits: Type.Optional(Limits),
   sha256: Type.Optional(Type.String({ pattern: digestPattern, description: 'SHA-256 of the program, as sha256sum prints it: another program is not run.' })),
+  publishAs: Type.Optional(Type.Union([Type.Literal('prompt'), PublishedResource], { description: 'What clients of MCP see instead of a tool: a prompt, or a resource.' })),
   enabled: flag('Whether it is served.', true),
   disabled: flag('The same, the other way round.', false),
   override: flag('Whether it may replace a built-in tool.', false),

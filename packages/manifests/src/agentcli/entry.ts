@@ -24,6 +24,8 @@ export interface AgentcliEntry {
   permissions: string[] | undefined
   limits: ToolLimits | undefined
   sha256: string | undefined
+  /** Any JSON; undefined when absent. */
+  publishAs: unknown
   enabled: boolean | undefined
   disabled: boolean | undefined
   override: boolean
@@ -89,6 +91,7 @@ function decodeEntry (entry: unknown, path: DocumentPath, faults: ManifestFault[
     permissions: at('permissions'),
     limits: attempt(() => decodeLimits(fields, path, faults), faults),
     sha256: at('sha256'),
+    publishAs: fields.get(folded('publishAs')),
     enabled: at('enabled'),
     disabled: at('disabled'),
     override: at('override') ?? false,

@@ -16,6 +16,7 @@ import { kindReader } from './entry-kinds.ts'
 import { located, readEntry } from './entry-tool.ts'
 import { ignoredFields } from './ignored-fields.ts'
 import { programFindings } from './program-check.ts'
+import { readPublishAs } from './publish-as.ts'
 
 /**
  * Reads an agentcli `tools.json` (A1 to A36, AC1 to AC12).
@@ -51,9 +52,11 @@ export async function readAgentcli ({ file, value, schemas, everyFault, searchPa
       continue
     }
     const read = entries.get(index)
-    const unusable = read?.kind === 'switch' ? [] : await schemaFaults(entry, index, schemas)
+    const published = read?.kind === 'tool' ? readPublishAs(entry.publishAs, read.tool) : { faults: [] }
+    const unusable = read?.kind === 'switch' ? [] : [...await schemaFaults(entry, index, schemas), ...published.faults]
     findings.add([...permissionFindings(entry, index), ...longTimeout(entry, index), ...unusable])
     if (read?.kind === 'tool') findings.add(secretFindings(read.tool))
+    if (read?.kind === 'tool' && published.publishAs !== undefined) read.tool.publishAs = published.publishAs
     if (read !== undefined && unusable.length === 0) served.push(read)
     // Judging patterns takes milliseconds each: a long manifest must not hold up a process that serves.
     if (entry.schema !== undefined || index % 100 === 0) await setImmediate()

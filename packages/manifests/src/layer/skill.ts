@@ -6,6 +6,8 @@ export interface Skill {
   name: string
   /** Empty when the front matter has none. */
   description: string
+  /** All of the front matter, as JSON has it. */
+  frontMatter: Readonly<Record<string, unknown>>
   /** What follows the front matter of its SKILL.md. */
   text: string
   /** Absolute path of its SKILL.md. */

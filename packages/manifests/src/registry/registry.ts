@@ -31,7 +31,7 @@ export interface RegisteredTool {
 
 /** The tools visible now: all layers merged. It never changes; a reload makes a new one. */
 export interface Registry {
-  /** Hash of all tools as they are served: another one when and only when a tool, or their order, changed. */
+  /** Hash of all tools and skills as they are served: another one when and only when one of them, or their order, changed. */
   readonly version: string
   /** By exact name; also tools that are disabled or not published. */
   get (name: string): RegisteredTool | undefined
@@ -149,6 +149,7 @@ function assemble (read: ReadManifests, faults: ImportFaults): Registry {
   const findings = [...layers.flatMap(layer => layer.findings), ...merged.findings, ...nameFindings(tools)]
   return {
     ...registryOf(tools.map(tool => registeredTool(tool, read.schemas)), merged, findings),
+    version: versionOf(tools, read.skills),
     skills: () => read.skills,
     servers: () => read.servers,
     files: read.files,
@@ -158,12 +159,11 @@ function assemble (read: ReadManifests, faults: ImportFaults): Registry {
   }
 }
 
-function registryOf (all: readonly RegisteredTool[], { steps }: Merged, findings: readonly Finding[]): Omit<Registry, 'skills' | 'servers' | 'files' | 'imported' | 'withImportFaults' | 'reload'> {
+function registryOf (all: readonly RegisteredTool[], { steps }: Merged, findings: readonly Finding[]): Omit<Registry, 'version' | 'skills' | 'servers' | 'files' | 'imported' | 'withImportFaults' | 'reload'> {
   const byName = new Map(all.map(registered => [registered.tool.name, registered]))
   const byType = new Map(all.map(registered => [registered.tool.jobType, registered]))
   const published = all.filter(({ tool }) => isPublished(tool))
   return {
-    version: versionOf(all.map(({ tool }) => tool)),
     get: name => byName.get(name),
     ofType: type => byType.get(type),
     jobTypes: () => [...byType.values()],
@@ -180,8 +180,8 @@ function registryOf (all: readonly RegisteredTool[], { steps }: Merged, findings
   }
 }
 
-function isPublished ({ name, enabled, unavailable }: Tool): boolean {
-  return enabled && unavailable === undefined && publishableName.test(name)
+function isPublished ({ name, enabled, unavailable, publishAs }: Tool): boolean {
+  return enabled && unavailable === undefined && publishAs === undefined && publishableName.test(name)
 }
 
 function filesOf (layers: readonly Layer[]): string[] {
@@ -193,9 +193,10 @@ function registeredTool (tool: Tool, schemas: Schemas): RegisteredTool {
 }
 
 /** Where a tool was declared is left out: moving an entry to another file changes nothing that is served. */
-function versionOf (tools: readonly Tool[]): string {
+function versionOf (tools: readonly Tool[], skills: readonly Skill[]): string {
   const served = tools.map(({ source: _, ...tool }) => tool)
-  return createHash('sha256').update(JSON.stringify(served)).digest('hex').slice(0, 32)
+  const told = skills.map(({ name, description, frontMatter, text }) => [name, description, frontMatter, text])
+  return createHash('sha256').update(JSON.stringify([served, told])).digest('hex').slice(0, 32)
 }
 
 function nameFindings (tools: readonly Tool[]): Finding[] {

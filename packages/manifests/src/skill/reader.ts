@@ -92,7 +92,7 @@ async function readSkill (source: SkillDirectory): Promise<SkillReading | undefi
     const { tools, findings: others } = await readTools(source, versions)
     findings.push(...others)
     if (tools === undefined || first !== undefined || missing.length > 0) return { findings }
-    return { skill: { name, description: frontMatter.description ?? '', text: body, file, tools }, findings }
+    return { skill: { name, description: frontMatter.description ?? '', frontMatter: { ...frontMatter }, text: body, file, tools }, findings }
   } catch (error) {
     if (!(error instanceof ManifestFault)) throw error
     const others = everyFault ? await readTools(source, undefined) : { findings: [] }

@@ -210,6 +210,11 @@ export interface ToolLimits {
   outputBytes?: number
 }
 
+/** What clients of MCP see of a tool that models don't call: a prompt, or a resource. */
+export type PublishedAs =
+  | { kind: 'prompt' }
+  | { kind: 'resource', /** May hold variables, which are its arguments: `resourceUri`. */ uri: string, mimeType?: string }
+
 /** One callable thing, whatever format declared it. */
 export interface Tool {
   name: string
@@ -229,6 +234,8 @@ export interface Tool {
   /** What it may do; absent when its manifest doesn't say: TOOL_DEFAULT_PERMISSIONS holds then. */
   permissions?: readonly Permission[]
   limits?: ToolLimits
+  /** Absent: models see it as a tool. */
+  publishAs?: PublishedAs
   /** Why it can't run: it isn't published, and doesn't replace a tool of an earlier layer (X16). */
   unavailable?: string
   /** Free text for operators (P23). */

@@ -9,6 +9,8 @@ export interface McpSessionState {
   ended?: true
   /** From which level on the client wants log messages. */
   level?: string
+  /** URIs of the resources whose changes it wants to hear of. */
+  watched?: string[]
 }
 
 /** What every API process hears of a session: the client may have a stream or a call open at any of them. */
@@ -34,6 +36,15 @@ export class McpSessions {
   async read (session: string): Promise<McpSessionState> {
     const text = await whileAvailable(this.#commands.get(mcpSessionKey(session)))
     return text === null ? {} : JSON.parse(text) as McpSessionState
+  }
+
+  /**
+   * Changes some of what is kept.
+   *
+   * @throws RedisUnavailableError
+   */
+  async change (session: string, change: McpSessionState): Promise<void> {
+    await this.write(session, { ...await this.read(session), ...change })
   }
 
   /** @throws RedisUnavailableError */

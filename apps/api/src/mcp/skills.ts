@@ -1,0 +1,111 @@
+import type { Skill } from '@toolyard/manifests'
+import type { Resource } from '@modelcontextprotocol/server'
+import type { FastifyBaseLogger } from 'fastify'
+import { dirname } from 'node:path'
+import { directoryType, typeOfName } from './contents.ts'
+import { readSkillFile, skillChildren, skillFiles } from './skill-files.ts'
+
+/** The scheme of the files of skills. */
+export const skillScheme = 'skill://'
+const document = 'SKILL.md'
+/** The names of the Agent Skills specification. */
+const namePattern = /^(?!.*--)[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/
+
+/** A skill as the Skills extension (SEP-2640) has it: where it begins, what it says of itself, and all of its files. */
+export interface SkillEntry {
+  uri: string
+  frontmatter: Readonly<Record<string, unknown>>
+  resources: Array<{ uri: string, digest: string, size: number }>
+}
+
+/** The skills of the registry, as files. */
+export class SkillBook {
+  readonly #skills: () => readonly Skill[]
+  readonly #log: FastifyBaseLogger
+  /** Skills that were told to be unfit, so that each is told once. */
+  readonly #told = new WeakSet<Skill>()
+
+  constructor (skills: () => readonly Skill[], log: FastifyBaseLogger) {
+    this.#skills = skills
+    this.#log = log
+  }
+
+  /** Every skill that has a name and a description as the specification wants them, in order. */
+  async entries (): Promise<SkillEntry[]> {
+    const entries: SkillEntry[] = []
+    for (const skill of this.#published()) {
+      const entry = await this.#entry(skill)
+      if (entry !== undefined) entries.push(entry)
+    }
+    return entries
+  }
+
+  /** The skill whose SKILL.md a URI names. */
+  async entry (uri: string): Promise<SkillEntry | undefined> {
+    const skill = this.#published().find(skill => uriOf(skill) === uri)
+    return skill === undefined ? undefined : await this.#entry(skill)
+  }
+
+  /** The texts of the skills, as resources. */
+  documents (): Resource[] {
+    return this.#published().map(skill => ({ uri: uriOf(skill), name: skill.name, description: skill.description, mimeType: 'text/markdown' }))
+  }
+
+  /** The content of a file of a skill. */
+  async read (uri: string): Promise<Buffer | undefined> {
+    const place = this.#place(uri)
+    return place === undefined ? undefined : await readSkillFile(place.directory, place.path)
+  }
+
+  /** What is in a directory of a skill; undefined for what is none. */
+  async children (uri: string): Promise<Resource[] | undefined> {
+    const place = this.#place(uri)
+    const children = place === undefined ? undefined : await skillChildren(place.directory, place.path)
+    return children?.map(({ name, isDirectory }): Resource => {
+      const mimeType = isDirectory ? directoryType : typeOfName(name)
+      return { uri: `${uri.replace(/\/$/, '')}/${encodeURIComponent(name)}`, name, ...mimeType !== undefined && { mimeType } }
+    })
+  }
+
+  /** The skill that a URI leads into, and where in it. */
+  #place (uri: string): { directory: string, path: string } | undefined {
+    if (!uri.startsWith(skillScheme)) return undefined
+    const [name, ...parts] = uri.slice(skillScheme.length).replace(/\/$/, '').split('/')
+    const skill = this.#published().find(skill => skill.name === name)
+    try {
+      return skill === undefined ? undefined : { directory: dirname(skill.file), path: parts.map(decodeURIComponent).join('/') }
+    } catch {
+      return undefined
+    }
+  }
+
+  #published (): Skill[] {
+    return this.#skills().filter(skill => {
+      const isFit = skill.frontMatter['name'] === skill.name && namePattern.test(skill.name) && skill.description !== ''
+      if (!isFit) this.#tell(skill, 'its SKILL.md must have a description, and a name of lower case letters, digits and single hyphens')
+      return isFit
+    })
+  }
+
+  async #entry (skill: Skill): Promise<SkillEntry | undefined> {
+    try {
+      const root = `${skillScheme}${skill.name}/`
+      const files = await skillFiles(dirname(skill.file))
+      const resources = files.map(({ path, digest, size }) => ({ uri: root + path.split('/').map(encodeURIComponent).join('/'), digest: `sha256:${digest}`, size }))
+      return { uri: uriOf(skill), frontmatter: skill.frontMatter, resources }
+    } catch (error) {
+      this.#tell(skill, (error as Error).message)
+      return undefined
+    }
+  }
+
+  #tell (skill: Skill, why: string): void {
+    if (this.#told.has(skill)) return
+    this.#told.add(skill)
+    this.#log.warn({ skill: skill.name, file: skill.file }, `mcp: the skill is not served as files: ${why}`)
+  }
+}
+
+function uriOf ({ name }: Skill): string {
+  return `${skillScheme}${name}/${document}`
+}
