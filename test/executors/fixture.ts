@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Test } from 'tap'
-import { createExecutors, openAudit, type Audit, type BuiltinOptions, type Executors, type Outcome, type RunContext } from '@toolyard/executors'
+import { createExecutors, openAudit, type Audit, type BuiltinOptions, type ExecutorLogger, type Executors, type Outcome, type RunContext } from '@toolyard/executors'
 import type { CommandRun, Tool } from '@toolyard/manifests'
 
 export interface RunOptions extends Partial<RunContext> {
@@ -42,6 +42,7 @@ export interface FixtureOptions {
   builtins?: BuiltinOptions
   /** What the service keeps, from the workspace. */
   serviceFiles?: string[]
+  logger?: ExecutorLogger
 }
 
 /** Executors on real directories; programs are real files. */
@@ -60,7 +61,8 @@ export function createFixture (t: Test, options: FixtureOptions = {}): Fixture {
     maxOutputBytes: options.maxOutputBytes ?? 1_048_576,
     audit,
     serviceFiles: (options.serviceFiles ?? []).map(path => join(workspace, path)),
-    ...options.builtins === undefined ? {} : { builtins: options.builtins }
+    ...options.builtins === undefined ? {} : { builtins: options.builtins },
+    ...options.logger === undefined ? {} : { logger: options.logger }
   })
   t.teardown(async () => {
     await executors.close()

@@ -1,11 +1,13 @@
 import { writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { mcpDigest, type McpTool } from '@toolyard/contract/terms'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
-import { loadRegistry, mcpDigest, nameFilter, validateManifests, writeLock, type McpTool, type Registry } from '@toolyard/manifests'
+import { loadRegistry, nameFilter, validateManifests, writeLock, type Registry } from '@toolyard/manifests'
 import { entry, errors, loadTexts, names } from './fixture.ts'
 
-const server = (fields: Record<string, unknown> = {}, mcp: Record<string, unknown> = { command: 'files-server' }): Record<string, unknown> => ({ name: 'files', mcp, ...fields })
+type Fields = Record<string, unknown>
+const server = (fields: Fields = {}, mcp: Fields = { command: 'files-server' }): Fields => ({ name: 'files', mcp, ...fields })
 const tool = (name: string, fields: Partial<McpTool> = {}): McpTool => ({ name, description: `It does ${name}.`, inputSchema: { type: 'object', properties: {} }, ...fields })
 
 /** Loads a manifest of these entries, with what was accepted of the server `files`. */

@@ -1,5 +1,6 @@
 import { CommanderError } from 'commander'
 import type { Command, CommandLine } from './terminal/command.ts'
+import { accept } from './commands/accept.ts'
 import { api } from './commands/api.ts'
 import { completion } from './commands/completion.ts'
 import { doctor } from './commands/doctor.ts'
@@ -22,7 +23,8 @@ import { open } from './remote/open.ts'
 import { complain, print } from './terminal/terminal.ts'
 
 const commands: readonly Command[] = [
-  init, start, call, batch, tools, jobs, mcp, open, validate, importCommand, explain, doctor, keys, api, worker, completion
+  init, start, call, batch, tools, jobs, mcp, open, validate, accept, importCommand, explain, doctor, keys, api,
+  worker, completion
 ]
 
 /** What the scripts of shells ask. */

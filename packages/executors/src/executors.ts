@@ -1,4 +1,5 @@
-import type { PythonRun, Tool } from '@toolyard/manifests'
+import type { CallError, McpTool } from '@toolyard/contract/terms'
+import type { McpServer, PythonRun, Tool } from '@toolyard/manifests'
 import type { Audit } from './audit/audit.ts'
 import { auditOfCall } from './audit/audited-call.ts'
 import { auditEntry } from './audit/entry.ts'
@@ -11,6 +12,8 @@ import type { Failure, Outcome, RunContext } from './run/outcome.ts'
 import { closeStrayDescriptors } from './process/table/descriptors.ts'
 import { findOnPath } from './process/plan/find-program.ts'
 import { createLauncher } from './process/launch/launcher.ts'
+import type { McpServers } from './mcp/servers.ts'
+import { serverTool } from './mcp/server-tool.ts'
 import { createMarks } from './process/table/mark.ts'
 import { createPins } from './process/plan/pins.ts'
 import { startError } from './process/plan/start-error.ts'
@@ -39,7 +42,7 @@ export interface ExecutorOptions {
   audit: Audit
   /** Which built-in tools there are beside those of the workspace; default none. */
   builtins?: BuiltinOptions
-  /** Where requests of HTTP tools may lead; default public hosts alone. */
+  /** Where requests of HTTP tools and to MCP servers may lead; default public hosts alone. */
   http?: HttpPolicy
   /** Shuts in the processes of tools; without it they run in the open. */
   sandbox?: Sandbox
@@ -53,6 +56,9 @@ export interface ExecutorLogger {
   warn (fields: object, message: string): void
 }
 
+/** A message of an MCP server may have its output twice, as a text in JSON. */
+const messageShare = 4
+
 /** Runs tools of every kind. */
 export interface Executors {
   /** Makes ready what calls need while this process is still small, and takes little memory and time to fork. */
@@ -64,6 +70,8 @@ export interface Executors {
    * constructs the class of each (P16, P17, P29, X16). Other tools have nothing that could be missing.
    */
   tryModule (tools: readonly Tool[]): Promise<Tried[]>
+  /** What a server offers now, or why it can't be asked. */
+  toolsOf (server: McpServer): Promise<readonly McpTool[] | CallError>
   /**
    * Fulfilled when every run has ended, its audit line is on disk, and no process is left. To end runs early, abort
    * their signals first.
@@ -103,6 +111,16 @@ export function createExecutors (options: ExecutorOptions): Executors {
   const python = {
     ...host, hosts, checkOutput: createOutputCheck(options.compileSchema ?? (() => async () => await Promise.resolve({ ok: true })))
   }
+  let mcpServers: Promise<McpServers> | undefined
+  // Loaded with the first call: a worker without MCP servers is smaller.
+  const loadServers = async (): Promise<McpServers> => {
+    mcpServers ??= import('./mcp/servers.ts').then(({ createServers }) => createServers({
+      ...host,
+      policy: options.http ?? { privateHosts: [] },
+      maxMessageBytes: messageShare * options.maxOutputBytes
+    }))
+    return await mcpServers
+  }
   const builtins = createBuiltins(options.builtins ?? {}, threads)
 
   async function runTool (tool: Tool, args: Record<string, unknown>, context: RunContext): Promise<Outcome> {
@@ -114,7 +132,9 @@ export function createExecutors (options: ExecutorOptions): Executors {
       sandbox: options.sandbox?.levelOf(tool) ?? 'none'
     })
     const maxOutputBytes = Math.min(options.maxOutputBytes, tool.limits?.outputBytes ?? options.maxOutputBytes)
-    const group = tool.limits === undefined ? undefined : options.sandbox?.groups?.groupOf(tool.limits, tool.run.kind === 'python' ? 'nest' : 'box')
+    const group = tool.limits === undefined || tool.run.kind === 'mcp'
+      ? undefined
+      : options.sandbox?.groups?.groupOf(tool.limits, tool.run.kind === 'python' ? 'nest' : 'box')
     const toolHost = {
       ...host, audit, maxOutputBytes, ...(box === undefined ? limitOf(tool) : { box }), ...(group === undefined ? {} : { group }),
       ...(context.trace === undefined ? {} : { trace: context.trace })
@@ -149,10 +169,15 @@ export function createExecutors (options: ExecutorOptions): Executors {
       case 'http': {
         // The HTTP client is loaded with the first call: a worker without HTTP tools is smaller.
         const { runHttp } = await import('./http/run-http.ts')
-        return await runHttp(tool.name, tool.run, args, context, { env: options.env, policy: options.http ?? { privateHosts: [] }, audit, maxOutputBytes, threads })
+        const policy = options.http ?? { privateHosts: [] }
+        return await runHttp(tool.name, tool.run, args, context, { env: options.env, policy, audit, maxOutputBytes, threads })
       }
-      case 'mcp':
-        return { ok: false, error: { code: 'TOOL_UNAVAILABLE', message: `MCP server ${JSON.stringify(tool.run.server.name)} can't be reached` } }
+      case 'mcp': {
+        const { runMcp } = await import('./mcp/run-mcp.ts')
+        const servers = await loadServers()
+        const { workspaceDir } = options
+        return await runMcp(tool.name, tool.run, args, context, { servers, place: toolHost, audit, maxOutputBytes, workspaceDir })
+      }
       case 'read-skill':
         return readSkill(tool.run, args)
       case 'builtin':
@@ -197,9 +222,22 @@ export function createExecutors (options: ExecutorOptions): Executors {
       boxOf: tool => options.sandbox?.tryBoxOf(tool),
       hasNetwork: tool => options.sandbox?.permissionsOf(tool).includes('network') === true
     }),
+    async toolsOf (server) {
+      const box = options.sandbox?.boxOf(serverTool(server))
+      const lease = await (await loadServers()).use(server, box === undefined ? {} : { box })
+      if ('error' in lease) return lease.error
+      try {
+        return [...(await lease.connection.tools()).values()]
+      } catch (error) {
+        return { code: 'TOOL_UNAVAILABLE', message: `MCP server ${JSON.stringify(server.name)} can't be used: ${lease.connection.reason ?? (error as Error).message}` }
+      } finally {
+        lease.release()
+      }
+    },
     prepare: async () => { await host.launcher.prepare() },
     async close () {
       await Promise.allSettled(running)
+      await (await mcpServers)?.close()
       await hosts.close()
       await threads.close()
       await host.pins.close()

@@ -83,7 +83,7 @@ function openGroups (limits: GroupLimits): Bounds {
 
 /** Of the built-in tools one alone starts processes. */
 function isBoxed ({ run, jobType }: Tool): boolean {
-  return run.kind === 'command' || run.kind === 'skill' || run.kind === 'python' || (run.kind === 'builtin' && jobType === 'tool.exec')
+  return run.kind === 'command' || run.kind === 'skill' || run.kind === 'python' || (run.kind === 'mcp' && run.server.connection.kind === 'stdio') || (run.kind === 'builtin' && jobType === 'tool.exec')
 }
 
 /** Without a box that runs at all, there is nothing to keep. */
@@ -138,5 +138,7 @@ function readableOf ({ source, run }: Tool): string[] {
   const directory = dirname(source.file)
   if (source.format === 'skill') return [directory]
   const tools = join(directory, 'tools')
+  // Its program is often node or npx, and what it runs an argument.
+  if (run.kind === 'mcp') return [tools]
   return run.kind === 'command' && isWithin(run.program, tools) ? [tools] : []
 }

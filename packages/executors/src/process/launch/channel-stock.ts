@@ -7,14 +7,16 @@ export interface Channel {
   paths: { stdin: string, stdout: string, stderr: string }
   /** Descriptors to read stdout and stderr from, which don't block; whoever took the channel closes them. */
   reading: readonly [stdout: number, stderr: number]
+  /** The other end of stdin where that stays open. Whoever starts the process closes it, and `held` once the process has its end. */
+  writing?: { stdin: number, held: number }
   /** Closes those and removes the paths, when no process will have the other ends: one that has them has removed the paths. */
   abandon: () => void
 }
 
 /** The channels of one worker. */
 export interface ChannelStock {
-  /** Takes a channel, with `input` for stdin. */
-  take (input: string): Promise<Channel>
+  /** Takes a channel, with `input` for stdin; without, stdin is a FIFO as well. */
+  take (input: string | undefined): Promise<Channel>
   /** Fulfilled when nothing is being made. */
   settled (): Promise<void>
 }
@@ -49,13 +51,14 @@ export function createChannelStock (directory: string, makeFifos: (paths: string
       const place = free.shift() ?? ''
       // Who finds none left hears what was wrong.
       if (free.length <= low) refill().catch(() => {})
+      if (input === undefined) await makeFifos([`${place}-in`])
       return openChannel(place, input)
     },
     settled: async () => { await filling?.catch(() => {}) }
   }
 }
 
-function openChannel (place: string, input: string): Channel {
+function openChannel (place: string, input: string | undefined): Channel {
   const [stdin, stdout, stderr] = [`${place}-in`, `${place}-out`, `${place}-err`]
   const opened: number[] = []
   const abandon = (): void => {
@@ -64,10 +67,16 @@ function openChannel (place: string, input: string): Channel {
   }
   try {
     // Also when it is empty: nobody else has this file, and /dev/null is the machine's.
-    writeFileSync(stdin, input, { flag: 'wx', mode: 0o400 })
+    if (input !== undefined) writeFileSync(stdin, input, { flag: 'wx', mode: 0o400 })
     for (const file of [stdout, stderr]) opened.push(openSync(file, constants.O_RDONLY | constants.O_NONBLOCK))
     const [out = -1, err = -1] = opened
-    return { paths: { stdin, stdout, stderr }, reading: [out, err], abandon }
+    const channel = { paths: { stdin, stdout, stderr }, reading: [out, err] as const, abandon }
+    if (input !== undefined) return channel
+    // Whoever opens one end of a FIFO waits for the other one; this is both, until the process is there.
+    opened.push(openSync(stdin, constants.O_RDWR | constants.O_NONBLOCK))
+    opened.push(openSync(stdin, constants.O_WRONLY | constants.O_NONBLOCK))
+    const [,, held = -1, writing = -1] = opened
+    return { ...channel, writing: { stdin: writing, held } }
   } catch (error) {
     abandon()
     throw error

@@ -1,4 +1,4 @@
-import type { Readable } from 'node:stream'
+import type { Readable, Writable } from 'node:stream'
 import type { Interruption } from '../../run/deadline.ts'
 import type { CallGroup } from '../table/groups.ts'
 import type { Mark } from '../table/mark.ts'
@@ -12,6 +12,8 @@ export interface Child {
   pid: number
   /** As in ProcessEntry; whoever has not reaped the process yet can read it for certain. */
   started: number | undefined
+  /** Present when it was asked for: what is written here, the process reads. */
+  stdin?: Writable
   stdout: Readable
   stderr: Readable
   exited: Promise<ChildEnding>
@@ -24,8 +26,8 @@ export interface Child {
 /** What to start. */
 export interface LaunchRequest {
   plan: ProcessPlan
-  /** What it reads from stdin, until EOF. */
-  stdin: string
+  /** What it reads from stdin, until EOF; undefined: what is written to the child's `stdin`. */
+  stdin: string | undefined
   /** Paths of files that become 3, 4 and so on, opened for reading and writing. */
   files: readonly string[]
   mark: Mark | undefined

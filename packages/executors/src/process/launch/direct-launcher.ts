@@ -19,9 +19,10 @@ export function createDirectLauncher (marks: Marks): Launcher {
       child.on('error', () => {})
       if (child.pid === undefined) throw await startFailure(child)
       // A process that closes its stdin, or ends without reading it, is no failure.
-      child.stdin.on('error', () => {}).end(request.stdin)
+      child.stdin.on('error', () => {})
+      if (request.stdin !== undefined) child.stdin.end(request.stdin)
       child.once('exit', () => { child.stdin.destroy() })
-      return childOf(child, child.pid)
+      return { ...childOf(child, child.pid), ...(request.stdin === undefined ? { stdin: child.stdin } : {}) }
     },
     async prepare () {},
     async close () {}

@@ -1,4 +1,4 @@
-import { mkdtempSync } from 'node:fs'
+import { closeSync, mkdtempSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -68,7 +68,7 @@ export function createHelperLauncher (place: HelperPlace, members: readonly stri
 
 /** A pipe that nobody has open for writing reads as ended, so reading begins once the process has it. */
 async function launchThrough (
-  helper: HelperProcess, { paths, reading }: Channel, { plan, files, mark, group }: LaunchRequest
+  helper: HelperProcess, { paths, reading, writing }: Channel, { plan, files, mark, group }: LaunchRequest
 ): Promise<Child> {
   const { program, args, env, cwd, name } = plan
   checkElements([program, cwd, ...args, ...Object.values(env)])
@@ -83,16 +83,19 @@ async function launchThrough (
     ...(mark === undefined ? {} : { mark }),
     ...(group === undefined ? {} : { group: { members: group.members, limits: group.limits } })
   })
+  if (writing !== undefined) closeSync(writing.held)
+  const stdin = writing === undefined ? undefined : new Socket({ fd: writing.stdin, readable: false, writable: true })
   const streams = reading.map(fd => new Socket({ fd, readable: true, writable: false }))
   const [stdout, stderr] = streams as [Socket, Socket]
   return {
     pid,
     started,
+    ...(stdin === undefined ? {} : { stdin }),
     stdout,
     stderr,
     exited,
     closed: Promise.all([exited, ...streams.map(closeOf)]).then(() => true),
-    release () { for (const stream of streams) stream.destroy() }
+    release () { for (const stream of [...streams, stdin]) stream?.destroy() }
   }
 }
 

@@ -38,8 +38,8 @@ export interface StartHost {
 /** What a process is started with, beside its plan. */
 export interface StartInput {
   mark: Mark | undefined
-  /** Read from stdin, until EOF. */
-  stdin: string
+  /** Read from stdin, until EOF; undefined: it stays open for writing. */
+  stdin: string | undefined
 }
 
 /**

@@ -1,3 +1,4 @@
+import { mcpDigest, type McpTool } from '@toolyard/contract/terms'
 import { asError, limits } from '@toolyard/contract/terms'
 import type { Remark } from '../../finding/finding-list.ts'
 import { goQuote } from '../../finding/go-quote.ts'
@@ -5,7 +6,7 @@ import type { LayerEntry } from '../../layer/layer.ts'
 import type { Schemas } from '../../schema/schemas.ts'
 import { jobTypeOf } from '../../tool/job-type.ts'
 import type { McpServer, Tool } from '../../tool/tool.ts'
-import { mcpDigest, readLock, type McpTool } from './lock.ts'
+import { readLock } from './lock.ts'
 import { nameFilter } from './name-filter.ts'
 
 /** What the entry says of all tools of its server. */

@@ -1,0 +1,58 @@
+import { unifiedDiff } from '@toolyard/executors'
+import { mcpDigest, mcpTool, type McpTool } from '@toolyard/contract/terms'
+
+/** How the tools of a server differ from what was accepted. */
+export interface Changes {
+  added: readonly McpTool[]
+  changed: ReadonlyArray<{ before: McpTool, after: McpTool }>
+  gone: readonly McpTool[]
+}
+
+/** Compares what a server offers with what was accepted of it. */
+export function changesOf (accepted: readonly McpTool[], offered: readonly McpTool[]): Changes {
+  const before = new Map(accepted.map(tool => [tool.name, tool]))
+  const after = new Set(offered.map(({ name }) => name))
+  return {
+    added: offered.filter(({ name }) => !before.has(name)),
+    changed: offered.flatMap(tool => {
+      const known = before.get(tool.name)
+      return known === undefined || mcpDigest(known) === mcpDigest(tool) ? [] : [{ before: known, after: tool }]
+    }),
+    gone: accepted.filter(({ name }) => !after.has(name))
+  }
+}
+
+/** Whether there is anything to accept. */
+export function isChanged ({ added, changed, gone }: Changes): boolean {
+  return added.length + changed.length + gone.length > 0
+}
+
+/** The changes as a terminal shows them: all that models would read. */
+export function changeLines ({ added, changed, gone }: Changes): string[] {
+  return [
+    ...added.flatMap(tool => [`  + ${tool.name} is new${hints(tool)}`, ...indented(tool.description ?? '(no description)'), `      arguments: ${argumentsOf(tool)}`]),
+    ...changed.flatMap(({ before, after }) => [`  ! ${after.name} has changed`, ...differences(before, after)]),
+    ...gone.map(({ name }) => `  - ${name} is gone`)
+  ]
+}
+
+function hints ({ annotations = {} }: McpTool): string {
+  const told = Object.entries(annotations).filter(([, value]) => value === true).map(([name]) => name)
+  return told.length === 0 ? '' : ` (its server says: ${told.join(', ')})`
+}
+
+function argumentsOf ({ inputSchema }: McpTool): string {
+  const names = Object.keys(Object(inputSchema['properties']) as object)
+  return names.length === 0 ? 'none' : names.join(', ')
+}
+
+function differences (before: McpTool, after: McpTool): string[] {
+  const [left, right] = [before, after].map(tool => Buffer.from(`${JSON.stringify(mcpTool(tool), null, 2)}\n`)) as [Buffer, Buffer]
+  const diff = unifiedDiff(after.name, left, right)
+  // The first lines name the files.
+  return diff === null ? ['      (too large to be shown)'] : diff.trimEnd().split('\n').slice(4).filter(line => !line.startsWith('@@') && !line.startsWith('\\')).map(line => `      ${line}`)
+}
+
+function indented (text: string): string[] {
+  return text.trimEnd().split('\n').map(line => `      ${line}`)
+}

@@ -1,0 +1,115 @@
+import { AddressRefusedError, isListedHost, openConnections } from '@toolyard/runtime/outgoing'
+import { fetch, type RequestInit } from 'undici'
+import type { HttpPolicy } from '../http/run-http.ts'
+import { ServerFault, type MessageReader } from './message-reader.ts'
+
+export interface GuardedFetch {
+  fetch: (url: string | URL, init?: globalThis.RequestInit) => Promise<Response>
+  close (): Promise<void>
+}
+
+const newline = 0x0a
+
+/**
+ * Makes a `fetch` for one server: to its own origin alone, to public addresses unless the operator says otherwise, and
+ * with bounded messages. A redirect to another origin fails before anything is sent there.
+ *
+ * @throws ServerFault for a URL that may not be reached.
+ */
+export function createGuardedFetch (url: string, { privateHosts, lookup }: HttpPolicy, { reader, maxBytes }: Reading): GuardedFetch {
+  const { origin, protocol, hostname } = new URL(url)
+  const allowPrivate = isListedHost(privateHosts, hostname)
+  if (protocol === 'http:' && !allowPrivate) throw new ServerFault('http:// is for hosts of HTTP_PRIVATE_HOSTS; others need https://')
+  const connections = openConnections({ allowPrivate, ...lookup === undefined ? {} : { lookup } })
+  return {
+    async fetch (target, init) {
+      const to = new URL(target)
+      if (to.origin !== origin) throw new ServerFault('it redirects to another origin')
+      try {
+        connections.checkHost(to.hostname)
+        const response = await fetch(to, { ...init as unknown as RequestInit, dispatcher: connections.dispatcher })
+        const headers = [...response.headers]
+        const type = response.headers.get('content-type') ?? ''
+        if (response.body === null) return new Response(null, { status: response.status, headers })
+        const body = type.includes('text/event-stream')
+          ? readEvents(response.body as AsyncIterable<Uint8Array>, { reader, maxBytes })
+          : readWhole(response.body as AsyncIterable<Uint8Array>, { reader, maxBytes })
+        const kept = headers.filter(([name]) => !['content-encoding', 'content-length'].includes(name))
+        return new Response(streamOf(body), { status: response.status, statusText: response.statusText, headers: kept })
+      } catch (error) {
+        const refusal = [error, (error as { cause?: unknown }).cause].find(each => each instanceof AddressRefusedError)
+        throw refusal instanceof AddressRefusedError ? new ServerFault(`${refusal.message}; HTTP_PRIVATE_HOSTS names hosts inside`) : error
+      }
+    },
+    close: async () => { await connections.close() }
+  }
+}
+
+interface Reading {
+  reader: MessageReader
+  maxBytes: number
+}
+
+/** The body of one message, or of a batch of them, which passes as it is. */
+async function * readWhole (body: AsyncIterable<Uint8Array>, { reader, maxBytes }: Reading): AsyncGenerator<Uint8Array> {
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  for await (const chunk of body) {
+    bytes += chunk.length
+    if (bytes > maxBytes) throw new ServerFault(`it sent a message of more than ${maxBytes} bytes`)
+    chunks.push(chunk)
+  }
+  const whole = Buffer.concat(chunks)
+  const message = await reader.read(whole)
+  yield message === undefined ? whole : Buffer.from(JSON.stringify(message))
+}
+
+/** The events of a stream, line by line: the data of each is a message. */
+async function * readEvents (body: AsyncIterable<Uint8Array>, { reader, maxBytes }: Reading): AsyncGenerator<Uint8Array> {
+  let open: Buffer[] = []
+  let bytes = 0
+  let data: Buffer[] = []
+  const take = async (line: Buffer): Promise<Buffer | undefined> => {
+    const text = line.at(-1) === 0x0d ? line.subarray(0, -1) : line
+    if (text.subarray(0, 5).toString('latin1') === 'data:') {
+      data.push(text.subarray(text[5] === 0x20 ? 6 : 5))
+      return undefined
+    }
+    if (text.length > 0) return Buffer.concat([text, Buffer.of(newline)])
+    const whole = Buffer.concat(data.flatMap((part, at) => at === 0 ? [part] : [Buffer.of(newline), part]))
+    bytes = 0
+    data = []
+    if (whole.length === 0) return Buffer.of(newline)
+    const message = await reader.read(whole)
+    return message === undefined ? Buffer.of(newline) : Buffer.from(`data: ${JSON.stringify(message)}\n\n`)
+  }
+  for await (const chunk of body) {
+    const buffer = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length)
+    bytes += buffer.length
+    if (bytes > maxBytes) throw new ServerFault(`it sent a message of more than ${maxBytes} bytes`)
+    let start = 0
+    for (let at = buffer.indexOf(newline); at !== -1; at = buffer.indexOf(newline, start)) {
+      const line = Buffer.concat([...open, buffer.subarray(start, at)])
+      open = []
+      start = at + 1
+      const passed = await take(line)
+      if (passed !== undefined) yield passed
+    }
+    if (start < buffer.length) open.push(Buffer.from(buffer.subarray(start)))
+  }
+}
+
+function streamOf (body: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array> {
+  return new ReadableStream({
+    async pull (controller) {
+      try {
+        const next = await body.next()
+        if (next.done === true) controller.close()
+        else controller.enqueue(next.value)
+      } catch (error) {
+        controller.error(error)
+      }
+    },
+    async cancel () { await body.return(undefined) }
+  })
+}

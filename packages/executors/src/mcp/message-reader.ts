@@ -1,0 +1,69 @@
+import { randomUUID } from 'node:crypto'
+import type { JSONRPCMessage } from '@modelcontextprotocol/client'
+import { movable, type Threads } from '../run/threads.ts'
+import { readMessage, type CallResult, type ReadMessage } from './message.ts'
+
+/** Bytes of a message that is read at once; a larger one is read in a thread. */
+const shortMessage = 65_536
+const maxMs = 30_000
+/** Messages that answer nothing: so many at once, and so many a second from then on. */
+const burst = 2_000
+const perSecond = 200
+/** Under which a message names the result that was taken out of it. */
+const resultKey = 'toolyard/result'
+
+/** Something that a server does and that ends its connection. */
+export class ServerFault extends Error {
+  override readonly name = 'ServerFault'
+}
+
+/** Reads what one connection receives. */
+export interface MessageReader {
+  /** Undefined for what is no message. @throws ServerFault when there are too many. */
+  read (bytes: Buffer): Promise<JSONRPCMessage | undefined>
+  /** The result that was taken out of a message; only once. */
+  take (meta: unknown): CallResult | undefined
+}
+
+/**
+ * Makes the reader of a connection. Results of calls are taken out of their messages before the client sees them: it
+ * would walk through all of a result, at once.
+ */
+export function createMessageReader (threads: Threads, signal: AbortSignal): MessageReader {
+  const results = new Map<string, CallResult>()
+  let tokens = burst
+  let filledAt = performance.now()
+
+  function spend (): void {
+    const now = performance.now()
+    tokens = Math.min(burst, tokens + (now - filledAt) / 1_000 * perSecond) - 1
+    filledAt = now
+    if (tokens < 0) throw new ServerFault(`it sends more than ${perSecond} messages a second that nobody asked for`)
+  }
+
+  return {
+    async read (bytes) {
+      const read = bytes.length <= shortMessage ? readMessage(bytes.toString('utf8')) : await inThread(bytes, threads, signal)
+      const { message, call } = read ?? {}
+      if (message === undefined || message['id'] === undefined || message['method'] !== undefined) spend()
+      if (message === undefined || call === undefined) return message as JSONRPCMessage | undefined
+      const key = randomUUID()
+      results.set(key, call)
+      const result = message['result'] as Record<string, unknown>
+      // Nobody else can know the key.
+      return { ...message, result: { ...result, _meta: { ...result['_meta'] as object | undefined, [resultKey]: key } } } as unknown as JSONRPCMessage
+    },
+    take (meta) {
+      const key = typeof meta === 'object' && meta !== null ? (meta as Record<string, unknown>)[resultKey] : undefined
+      if (typeof key !== 'string') return undefined
+      const result = results.get(key)
+      results.delete(key)
+      return result
+    }
+  }
+}
+
+async function inThread (bytes: Buffer, threads: Threads, signal: AbortSignal): Promise<ReadMessage | undefined> {
+  const own = Uint8Array.from(bytes)
+  return await threads.run<ReadMessage | undefined>({ kind: 'message', task: { bytes: own } }, { until: Date.now() + maxMs, signal, move: movable(own) })
+}

@@ -1,0 +1,99 @@
+import { Buffer } from 'node:buffer'
+import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
+import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
+import { ServerFault, type MessageReader } from './message-reader.ts'
+import type { ServerProcess } from './server-process.ts'
+
+const newline = 0x0a
+/** Messages of one turn of the event loop. */
+const perTurn = 32
+/** The reason for an end that the client itself asked for. */
+export const wasClosed = 'it was closed'
+/** Between a server's exit and the end of its output, either way, in milliseconds. */
+const exitMs = 100
+/** Bytes that a server which doesn't read may leave unread. */
+const mostUnread = 16_777_216
+
+export interface PipeOptions {
+  reader: MessageReader
+  /** Bytes of one message. */
+  maxBytes: number
+  /** Hears why the connection ended, once. */
+  onEnd: (reason: string) => void
+}
+
+/**
+ * Messages over the pipes of a server, a line each. What is no message is passed over: servers print banners. What is read
+ * is read in order, and nothing is read ahead, so that a server which floods waits.
+ */
+export function createPipeTransport (server: ServerProcess, { reader, maxBytes, onEnd }: PipeOptions): Transport {
+  let ending: Promise<void> | undefined
+  let reading: Promise<void> | undefined
+  const transport: Transport & { stderr: null, pid: null } = {
+    // By these two the client knows a pipe, and that silence is an older server's answer to what that doesn't know.
+    stderr: null,
+    pid: null,
+    async start () { reading ??= read() },
+    async send (message: JSONRPCMessage) {
+      if (ending !== undefined) throw new Error('the connection is closed')
+      server.stdin.write(`${JSON.stringify(message)}\n`)
+      if (server.stdin.writableLength > mostUnread) void end('it does not read what it is sent')
+    },
+    close: async () => { await end(wasClosed) }
+  }
+
+  async function read (): Promise<void> {
+    try {
+      for await (const line of linesOf(server.stdout as AsyncIterable<Buffer>, maxBytes)) {
+        const message = await reader.read(line)
+        if (ending !== undefined) return
+        if (message !== undefined) transport.onmessage?.(message)
+      }
+      await end(await Promise.race([server.exited, sleep(exitMs, 'it closed its output', { ref: false })]))
+    } catch (error) {
+      await end(error instanceof ServerFault ? error.message : `its output can't be read: ${(error as Error).message}`)
+    }
+  }
+
+  function end (reason: string): Promise<void> {
+    ending ??= (async () => {
+      onEnd(reason)
+      await server.end()
+      transport.onclose?.()
+    })()
+    return ending
+  }
+
+  void server.exited.then(how => {
+    // What it has printed before may still be in the pipe.
+    setTimeout(() => { void end(how) }, exitMs).unref()
+  })
+  return transport
+}
+
+/** @throws ServerFault for a line that is too long. */
+async function * linesOf (stream: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<Buffer> {
+  let open: Buffer[] = []
+  let bytes = 0
+  let count = 0
+  for await (const chunk of stream) {
+    let start = 0
+    for (let at = chunk.indexOf(newline); at !== -1; at = chunk.indexOf(newline, start)) {
+      const line = Buffer.concat([...open, chunk.subarray(start, at)])
+      open = []
+      bytes = 0
+      start = at + 1
+      if (line.length > maxBytes) throw tooLong(maxBytes)
+      if (++count % perTurn === 0) await turn()
+      if (line.length > 1) yield line
+    }
+    const rest = chunk.subarray(start)
+    bytes += rest.length
+    if (bytes > maxBytes) throw tooLong(maxBytes)
+    if (rest.length > 0) open.push(rest)
+  }
+}
+
+function tooLong (maxBytes: number): ServerFault {
+  return new ServerFault(`it sent a message of more than ${maxBytes} bytes`)
+}

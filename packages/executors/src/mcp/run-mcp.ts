@@ -1,0 +1,182 @@
+import { Buffer } from 'node:buffer'
+import { limits, type CallError } from '@toolyard/contract/terms'
+import type { McpRun } from '@toolyard/manifests'
+import type { Audit } from '../audit/audit.ts'
+import { shortOutput } from '../result/large-output.ts'
+import { startDeadline, type Interruption } from '../run/deadline.ts'
+import { interruptionError } from '../run/interruption.ts'
+import type { Outcome, RunContext } from '../run/outcome.ts'
+import { decodePrefix, firstChars } from '../run/utf8.ts'
+import type { Connection, RemoteCall } from './connection.ts'
+import type { CallResult } from './message.ts'
+import { ServerFault } from './message-reader.ts'
+import type { Lease, McpServers, ServerPlace } from './servers.ts'
+import { hidden } from './setting-text.ts'
+
+/** What calls of MCP servers are run with. */
+export interface McpHost {
+  servers: McpServers
+  place: ServerPlace
+  audit: Audit
+  maxOutputBytes: number
+  workspaceDir: string
+}
+
+/** Progress that goes into the log of one job, in lines. */
+const mostProgress = 1_000
+/** What a server without the session of this connection answers with: it has not looked at the call. */
+const sessionLost = 404
+
+/**
+ * Runs one call of a tool of an MCP server. The tool must be the one that was accepted. A call is sent once: one that was
+ * on its way when its server ended is failed, whatever became of it.
+ */
+export async function runMcp (
+  name: string, run: McpRun, args: Record<string, unknown>, context: RunContext, host: McpHost
+): Promise<Outcome> {
+  const begun = performance.now()
+  const deadline = startDeadline(context.timeoutMs, context.signal)
+  const stop = new AbortController()
+  try {
+    const outcome = await attempt(run, args, { context, host, stop, interrupted: deadline.interrupted })
+    record(name, run, { outcome, context, host, ms: performance.now() - begun })
+    return outcome
+  } finally {
+    deadline.clear()
+  }
+}
+
+interface Attempt {
+  context: RunContext
+  host: McpHost
+  stop: AbortController
+  interrupted: Promise<Interruption>
+  /** Whether the session was lost before. */
+  again?: true
+}
+
+async function attempt (run: McpRun, args: Record<string, unknown>, given: Attempt): Promise<Outcome> {
+  const { host: { servers, place }, interrupted } = given
+  const using = servers.use(run.server, place)
+  const lease = await Promise.race([using, interrupted])
+  if ('kind' in lease) {
+    void using.then(late => { if ('release' in late) late.release() })
+    return { ok: false, error: interruptionError(lease) }
+  }
+  if ('error' in lease) return { ok: false, error: lease.error }
+  try {
+    return await callOnce(run, args, lease, given)
+  } catch (error) {
+    const isLost = given.again !== true && (error as { status?: unknown }).status === sessionLost
+    if (!isLost) return { ok: false, error: failureOf(error, run, lease.connection) }
+    await lease.connection.close()
+    return await attempt(run, args, { ...given, again: true })
+  } finally {
+    lease.release()
+  }
+}
+
+async function callOnce (run: McpRun, args: Record<string, unknown>, { connection }: Lease, given: Attempt): Promise<Outcome> {
+  const { context, host, stop, interrupted } = given
+  const { server, remote } = run
+  const calling = (async () => {
+    const refusal = await otherThanAccepted(run, connection, host.servers)
+    return refusal ?? await connection.call({ tool: remote, arguments: args, signal: stop.signal, onProgress: progressLog(context) })
+  })()
+  const result = await Promise.race([calling, interrupted])
+  if ('kind' in result) {
+    calling.catch(() => {})
+    stop.abort()
+    if (server.connection.kind === 'stdio') void host.servers.suspect(server, connection).catch(() => {})
+    return { ok: false, error: interruptionError(result) }
+  }
+  return 'code' in result ? { ok: false, error: result } : outcomeOf(result, host.maxOutputBytes, connection.secrets)
+}
+
+/** A server may describe its tools otherwise at any time; models have read what was accepted. */
+async function otherThanAccepted (
+  { server, remote, digest }: McpRun, connection: Connection, servers: McpServers
+): Promise<CallError | undefined> {
+  const now = await connection.digestOf(remote).catch((error: unknown) => { throw Object.assign(error as Error, { unsent: true }) })
+  if (now === digest) return undefined
+  const what = now === undefined ? `has no tool ${JSON.stringify(remote)} any more` : `describes its tool ${JSON.stringify(remote)} otherwise than it was accepted`
+  servers.report(server, `it ${what}; look at it with toolyard accept ${server.source.file}`)
+  return { code: 'TOOL_UNAVAILABLE', message: `MCP server ${JSON.stringify(server.name)} ${what}. An operator can look at it with toolyard accept` }
+}
+
+function outcomeOf ({ isError, json, parts }: CallResult, maxBytes: number, secrets: readonly string[]): Outcome {
+  if (isError) {
+    const text = hidden(String(JSON.parse(json)), secrets).trim()
+    return { ok: false, error: { code: 'TOOL_FAILED', message: firstChars(text === '' ? 'the tool reported an error without a text' : text, limits.errorMessageChars) } }
+  }
+  const isText = json.startsWith('"')
+  if (json.length > shortOutput && Buffer.byteLength(json) <= maxBytes) return { ok: true, output: undefined, json, parts }
+  const value: unknown = isText || json.length <= shortOutput ? JSON.parse(json) : json
+  const text = typeof value === 'string' ? value : json
+  const bytes = Buffer.byteLength(text)
+  if (bytes <= maxBytes) return { ok: true, output: value }
+  const kept = decodePrefix(Buffer.from(text).subarray(0, maxBytes))
+  return { ok: true, output: kept.text, cut: { bytes, storedBytes: kept.bytes } }
+}
+
+/** Of what the client throws. */
+interface Thrown {
+  code?: unknown
+  message: string
+  status?: unknown
+  data?: unknown
+  /** It was thrown before the call was sent. */
+  unsent?: true
+}
+
+/** What the client threw. Only what surely never reached the tool is TOOL_UNAVAILABLE. */
+function failureOf (error: unknown, { server }: McpRun, connection: Connection): CallError {
+  const name = JSON.stringify(server.name)
+  const { code, message, status, data, unsent } = error as Thrown
+  const says = (text: string): string => firstChars(hidden(text, connection.secrets), limits.errorMessageChars)
+  const { reason } = connection
+  if (unsent === true) return { code: 'TOOL_UNAVAILABLE', message: says(`MCP server ${name} can't be used: ${reason ?? message}`) }
+  if (reason !== undefined) return { code: 'TOOL_FAILED', message: says(`MCP server ${name} ended while it ran the call: ${reason}`) }
+  if (typeof code === 'number') return { code: 'TOOL_FAILED', message: says(message), details: { code, ...(data === undefined ? {} : { data }) } }
+  if (status === 401 || status === 403) return { code: 'TOOL_UNAVAILABLE', message: `MCP server ${name} refuses the credentials of this service (HTTP status ${status})` }
+  if (typeof status === 'number') return { code: 'TOOL_FAILED', message: `MCP server ${name} answered with the HTTP status ${status}` }
+  const fault = [error, (error as { cause?: unknown }).cause].find(each => each instanceof ServerFault)
+  if (code === 'INVALID_RESULT' || code === 'UNSUPPORTED_RESULT_TYPE') return { code: 'OUTPUT_INVALID', message: `MCP server ${name} answered with something else than a result of a call` }
+  return { code: 'TOOL_FAILED', message: says(`MCP server ${name} failed: ${fault instanceof Error ? fault.message : message}`) }
+}
+
+function progressLog ({ log }: RunContext): RemoteCall['onProgress'] {
+  let count = 0
+  return ({ progress, total, message }) => {
+    if (++count > mostProgress) return
+    const share = total === undefined ? String(progress) : `${progress}/${total}`
+    log(firstChars(message === undefined ? share : `${share} ${message}`, 2_000))
+  }
+}
+
+interface Ended {
+  outcome: Outcome
+  context: RunContext
+  host: McpHost
+  ms: number
+}
+
+/** The process is not the call's: the line says which tool was called, and what came of it. */
+function record (tool: string, { server, remote }: McpRun, { outcome, context, host, ms }: Ended): void {
+  const bytes = outcome.ok ? outcome.cut?.bytes ?? Buffer.byteLength(outcome.json ?? JSON.stringify(outcome.output) ?? '') : 0
+  const interrupted = !outcome.ok && ['TOOL_TIMEOUT', 'JOB_CANCELLED', 'WORKER_LOST', 'TOOL_UNAVAILABLE'].includes(outcome.error.code)
+  host.audit.record({
+    at: new Date(),
+    tool,
+    job: context.jobId,
+    argv: ['mcp', server.name, remote],
+    cwd: host.workspaceDir,
+    exit: outcome.ok ? 0 : interrupted ? -1 : 1,
+    ms: Math.round(ms),
+    stdoutBytes: bytes,
+    stderrBytes: 0,
+    truncated: outcome.ok && outcome.cut !== undefined,
+    envKeys: [],
+    ...(!outcome.ok && outcome.error.code === 'TOOL_UNAVAILABLE' ? { error: outcome.error.message } : {})
+  })
+}

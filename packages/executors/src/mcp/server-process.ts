@@ -1,0 +1,66 @@
+import type { Readable, Writable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { CallError } from '@toolyard/contract'
+import type { McpConnection } from '@toolyard/manifests'
+import { terminateBox, terminateTree } from '../process/end/terminate.ts'
+import { startProcess } from '../process/launch/start.ts'
+import { findOnPath } from '../process/plan/find-program.ts'
+import type { ProcessPlan } from '../process/plan/plan.ts'
+import type { ProcessHost } from '../process/run-process.ts'
+import { toolEnvironment } from '../run/environment.ts'
+import { settingTexts } from './setting-text.ts'
+
+/** So long a server may take to end by itself once its stdin has ended. */
+const graceMs = 250
+
+/** What servers of a worker are started with. */
+export interface ServerProcessHost extends ProcessHost {
+  workspaceDir: string
+  env: NodeJS.ProcessEnv
+}
+
+/** A running server. */
+export interface ServerProcess {
+  stdin: Writable
+  stdout: Readable
+  stderr: Readable
+  /** Fulfilled with how it ended by itself. */
+  exited: Promise<string>
+  /** Ends it with all that it has started. To be called once, also when it has ended by itself. */
+  end (): Promise<void>
+}
+
+/** Starts a server as commands are started: in the workspace, with a clean environment, in the box if there is one. */
+export async function startServer (connection: Extract<McpConnection, { kind: 'stdio' }>, host: ServerProcessHost): Promise<ServerProcess | CallError> {
+  const env = settingTexts(connection.env, host.env)
+  if ('missing' in env) return { code: 'TOOL_UNAVAILABLE', message: `the worker has no environment variable ${env.missing}` }
+  const { variables } = toolEnvironment([], host.env)
+  const program = connection.program.startsWith('/') ? connection.program : findOnPath(connection.program, variables['PATH'])
+  if (program === undefined) return { code: 'TOOL_UNAVAILABLE', message: `there is no program ${JSON.stringify(connection.program)} on the PATH of the worker` }
+  const { program: name, args } = connection
+  const plan: ProcessPlan = { program, name, args, env: { ...variables, ...env.texts }, cwd: host.workspaceDir }
+  const mark = host.marks.take()
+  const start = await startProcess(plan, host, { mark, stdin: undefined })
+  if (!start.started) {
+    host.marks.release(mark)
+    return start.error
+  }
+  const { child, root, box } = start
+  const exited = child.exited.then(ending => ending.kind === 'exit' ? `exit status ${ending.code}` : ending.kind === 'signal' ? `signal ${ending.signal}` : 'it was lost')
+  const stdin = child.stdin as Writable
+  return {
+    stdin: stdin.on('error', () => {}),
+    stdout: child.stdout,
+    stderr: child.stderr.on('error', () => {}),
+    exited,
+    async end () {
+      stdin.end()
+      await Promise.race([exited, sleep(graceMs, undefined, { ref: false })])
+      const survivors = await (box === undefined ? terminateTree(root, exited) : terminateBox(root, exited))
+      child.release()
+      box?.close()
+      host.marks.release(mark)
+      if (survivors.length > 0) host.onSurvivors(survivors)
+    }
+  }
+}

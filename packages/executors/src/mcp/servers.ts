@@ -1,0 +1,192 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { CallError } from '@toolyard/contract'
+import type { McpServer } from '@toolyard/manifests'
+import { openConnection, type Connection, type ConnectionHost } from './connection.ts'
+import { ServerFault } from './message-reader.ts'
+import { hidden, settingTexts } from './setting-text.ts'
+
+/*
+ * The servers of a worker: one connection for each, opened with the first call and kept. A server is closed, opening, open,
+ * or resting after a failure; each failure in a row doubles the rest.
+ */
+
+/** What servers tell the log. */
+export interface ServersLogger {
+  warn (fields: object, message: string): void
+}
+
+/** What one server is opened with, beside what all share. */
+export type ServerPlace = Pick<ConnectionHost, 'box' | 'limit' | 'group'>
+
+export interface ServersOptions extends Omit<ConnectionHost, keyof ServerPlace | 'onLine'> {
+  logger?: ServersLogger
+}
+
+/** A connection that is in use until it is released. */
+export interface Lease {
+  connection: Connection
+  release: () => void
+}
+
+export interface McpServers {
+  /** The connection of a server, or why there is none. */
+  use (server: McpServer, place: ServerPlace): Promise<Lease | { error: CallError }>
+  /** Ends a server that doesn't answer any more, after a call of it was given up. */
+  suspect (server: McpServer, connection: Connection): Promise<void>
+  /** Writes to the log what was not written before. */
+  report (server: McpServer, message: string): void
+  close (): Promise<void>
+}
+
+/** How long the opening may take: a server may have to be fetched first. */
+const openMs = 60_000
+/** How long a connection stays open that nobody uses. */
+const idleMs = 600_000
+const restMs = { first: 500, most: 30_000, /** A call waits for the end of a rest that is shorter. */ waits: 2_000 }
+/** What lived longer has worked. */
+const soundMs = 10_000
+const answerMs = 3_000
+const mostReports = 1_000
+
+interface Slot {
+  stamp: string
+  opening?: Promise<Connection> | undefined
+  connection?: Connection | undefined
+  failures: number
+  restUntil: number
+  lastError: string
+  users: number
+  idle?: NodeJS.Timeout | undefined
+}
+
+/** Makes the servers of a worker; nothing is opened before the first use. */
+export function createServers ({ logger, ...shared }: ServersOptions): McpServers {
+  const slots = new Map<string, Slot>()
+  const reported = new Set<string>()
+  const closing = new Set<Promise<void>>()
+  const life = new AbortController()
+
+  function report (server: McpServer, message: string): void {
+    const key = `${server.source.file} ${server.name} ${message}`
+    if (reported.has(key) || reported.size >= mostReports) return
+    reported.add(key)
+    logger?.warn({ server: server.name, file: server.source.file, reason: message }, `MCP server ${JSON.stringify(server.name)}: ${message}`)
+  }
+
+  function end (connection: Connection): void {
+    const ending = connection.close().finally(() => { closing.delete(ending) })
+    closing.add(ending)
+  }
+
+  function slotOf (server: McpServer): Slot {
+    const id = `${server.source.file}\0${server.name}`
+    const stamp = JSON.stringify([server.connection, server.permissions, server.limits])
+    const known = slots.get(id)
+    if (known?.stamp === stamp) return known
+    // Calls of the old one go on.
+    if (known !== undefined && known.users === 0) retire(known)
+    const slot: Slot = { stamp, failures: 0, restUntil: 0, lastError: '', users: 0 }
+    slots.set(id, slot)
+    return slot
+  }
+
+  function retire (slot: Slot): void {
+    clearTimeout(slot.idle)
+    if (slot.connection !== undefined) end(slot.connection)
+    slot.connection = undefined
+  }
+
+  function failed (slot: Slot, server: McpServer, why: string): void {
+    slot.failures += 1
+    slot.restUntil = performance.now() + Math.min(restMs.most, restMs.first * 2 ** (slot.failures - 1))
+    slot.lastError = why
+    report(server, why)
+  }
+
+  async function open (slot: Slot, server: McpServer, place: ServerPlace): Promise<Connection> {
+    const limit = new AbortController()
+    const timer = setTimeout(() => { limit.abort(new ServerFault(`it was not ready after ${openMs / 1_000} s`)) }, openMs)
+    const stop = (): void => { limit.abort(life.signal.reason) }
+    life.signal.addEventListener('abort', stop, { once: true })
+    try {
+      const secrets = secretsOf(server, shared.env)
+      const onLine = (line: string): void => { report(server, `stderr: ${hidden(line, secrets)}`) }
+      const connection = await openConnection(server, { ...shared, ...place, onLine }, limit.signal)
+      const opened = performance.now()
+      slot.connection = connection
+      void connection.ended.then(why => {
+        if (slot.connection !== connection) return
+        slot.connection = undefined
+        if (performance.now() - opened > soundMs) slot.failures = 0
+        failed(slot, server, `it ended: ${why}`)
+        end(connection)
+      })
+      return connection
+    } catch (error) {
+      const why = limit.signal.aborted ? (limit.signal.reason as Error).message : (error as Error).message
+      failed(slot, server, why)
+      throw Object.assign(new ServerFault(why), { callError: (error as { callError?: CallError }).callError })
+    } finally {
+      clearTimeout(timer)
+      life.signal.removeEventListener('abort', stop)
+    }
+  }
+
+  async function connected (slot: Slot, server: McpServer, place: ServerPlace): Promise<Connection> {
+    if (slot.connection !== undefined) return slot.connection
+    if (slot.opening === undefined) {
+      const rest = slot.restUntil - performance.now()
+      if (rest > restMs.waits) throw new ServerFault(`${slot.lastError} (it is tried again in ${Math.ceil(rest / 1_000)} s)`)
+      const rested = rest > 0 ? sleep(rest) : Promise.resolve()
+      slot.opening = rested.then(async () => await open(slot, server, place)).finally(() => { slot.opening = undefined })
+    }
+    return await slot.opening
+  }
+
+  return {
+    async use (server, place) {
+      if (life.signal.aborted) return { error: unavailable(server, 'the worker is stopping') }
+      const slot = slotOf(server)
+      clearTimeout(slot.idle)
+      slot.users += 1
+      let released = false
+      const release = (): void => {
+        if (released) return
+        released = true
+        slot.users -= 1
+        if (slot.users > 0) return
+        if (![...slots.values()].includes(slot)) retire(slot)
+        else slot.idle = setTimeout(() => { retire(slot) }, idleMs).unref()
+      }
+      try {
+        return { connection: await connected(slot, server, place), release }
+      } catch (error) {
+        release()
+        const { callError } = error as { callError?: CallError }
+        return { error: callError?.code === 'SANDBOX_FAILED' || callError?.code === 'INTERNAL' ? callError : unavailable(server, (error as Error).message) }
+      }
+    },
+    async suspect (server, connection) {
+      if (connection.reason !== undefined || await connection.answers(answerMs)) return
+      report(server, 'it does not answer any more, and is ended')
+      await connection.close()
+    },
+    report,
+    async close () {
+      life.abort(new ServerFault('the worker is stopping'))
+      await Promise.allSettled([...slots.values()].map(async ({ opening }) => await opening))
+      for (const slot of slots.values()) retire(slot)
+      await Promise.all(closing)
+    }
+  }
+}
+
+/** Nothing of the call has reached the server. */
+function unavailable ({ name }: McpServer, why: string): CallError {
+  return { code: 'TOOL_UNAVAILABLE', message: `MCP server ${JSON.stringify(name)} can't be used: ${why}` }
+}
+
+function secretsOf ({ connection }: McpServer, env: NodeJS.ProcessEnv): readonly string[] {
+  const texts = settingTexts(connection.kind === 'stdio' ? connection.env : connection.headers, env)
+  return 'missing' in texts ? [] : texts.secrets
+}

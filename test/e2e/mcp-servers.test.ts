@@ -1,0 +1,92 @@
+import { execFile } from 'node:child_process'
+import { cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import type { ToolList } from '@toolyard/contract'
+import t from 'tap'
+import { toolyardProgram } from '../cli/toolyard.ts'
+import { waitFor } from '../support/condition.ts'
+import { startService, testKeys } from '../support/service.ts'
+
+const root = fileURLToPath(new URL('../../..', import.meta.url))
+const page = await readFile(join(root, 'docs/mcp-servers.md'), 'utf8')
+const [, example = ''] = /^```json\n([^]*?)^```$/m.exec(page) ?? []
+const snippets = [...page.matchAll(/^```sh\n([^]*?)^```$/gm)].map(([, text = '']) => text)
+const { tools: [files] } = JSON.parse(example) as { tools: [object] }
+const everything = { name: 'all', prefix: '', mcp: { command: 'node', args: ['./tools/node_modules/@modelcontextprotocol/server-everything/dist/index.js'] } }
+
+const service = await startService(t, { tools: [files, everything] })
+await installServers()
+
+/** Puts the servers and all that they need where `npm install --prefix tools` would. */
+async function installServers (): Promise<void> {
+  const modules = join(service.dir, 'tools/node_modules')
+  const { packages } = JSON.parse(await readFile(join(root, 'package-lock.json'), 'utf8')) as { packages: Record<string, { dependencies?: Record<string, string> }> }
+  const wanted = ['node_modules/@modelcontextprotocol/server-filesystem', 'node_modules/@modelcontextprotocol/server-everything']
+  for (const place of wanted) {
+    for (const name of Object.keys(packages[place]?.dependencies ?? {})) {
+      const own = `${place}/node_modules/${name}`
+      const found = packages[own] === undefined ? `node_modules/${name}` : own
+      if (packages[found] !== undefined && !wanted.includes(found)) wanted.push(found)
+    }
+  }
+  for (const place of wanted.filter(each => !each.slice(13).includes('/node_modules/'))) await cp(join(root, place), join(service.dir, 'tools', place), { recursive: true })
+  await mkdir(join(modules, '.bin'))
+  await symlink('../@modelcontextprotocol/server-filesystem/dist/index.js', join(modules, '.bin/mcp-server-filesystem'))
+}
+
+async function shell (script: string): Promise<string> {
+  const { stdout } = await promisify(execFile)('/bin/sh', ['-c', `toolyard () { ${JSON.stringify(process.execPath)} ${JSON.stringify(toolyardProgram)} "$@"; }\n${script}`], {
+    cwd: service.dir,
+    env: { PATH: process.env['PATH'], WORKSPACE_DIR: service.env['WORKSPACE_DIR'], TOOLYARD_URL: service.api.address, TOOLYARD_API_KEY: testKeys.admin }
+  })
+  return stdout
+}
+
+const published = async (): Promise<string[]> => (await service.client.request<ToolList>('/v1/agent-tools')).body.tools.map(tool => tool.function.name)
+
+async function call (tool: string, args: object): Promise<{ status: number, body: unknown }> {
+  const response = await fetch(`${service.api.address}/v1/tools/${tool}`, {
+    method: 'POST', headers: { 'x-api-key': testKeys.admin, 'content-type': 'application/json' }, body: JSON.stringify(args)
+  })
+  return { status: response.status, body: await response.json() }
+}
+
+t.test('the commands of docs/mcp-servers.md run as they stand: nothing is published before it is accepted, and then at once', async t => {
+  t.notOk((await published()).some(name => name.startsWith('files_') || name === 'echo'))
+  const [accept = '', validate = '', curl = ''] = snippets
+  t.equal(snippets.length, 3)
+  t.match(await shell(accept), /\+ read_text_file is new/)
+  t.match(await shell(validate), /Validated 1 manifest file\(s\)/)
+  await waitFor('the tools are published', async () => (await published()).includes('files_read_text_file'))
+  t.notOk((await published()).includes('files_write_file'), 'the filter leaves it out')
+  t.match(JSON.parse(await shell(curl)), { content: '# A workspace\n' })
+})
+
+t.test('a real server gets calls of its tools through the queue: texts, structured content and images', async t => {
+  t.strictSame(await call('echo', { message: 'hello' }), { status: 200, body: 'Echo: hello' })
+  t.match(await call('get-structured-content', { location: 'Chicago' }), { status: 200, body: { temperature: Number, conditions: String } })
+  t.match(await call('get-tiny-image', {}), { status: 200, body: { content: [{ type: 'text' }, { type: 'image', mimeType: 'image/png' }, { type: 'text' }] } })
+  t.match(await call('get-sum', { a: 2, b: 'x' }), { status: 400, body: { error: { code: 'INVALID_ARGUMENTS' } } }, 'arguments are checked with its schema')
+  t.match(await call('files_read_text_file', { path: '/etc/passwd' }), { status: 422, body: { error: { code: 'TOOL_FAILED', message: /denied/i } } })
+})
+
+t.test('a server sees none of the variables of the service', async t => {
+  const { body } = await call('get-env', {})
+  const seen = JSON.parse(String(body)) as Record<string, string>
+  t.strictSame(Object.keys(seen).filter(name => !['PATH', 'HOME', 'LANG', 'PWD', 'OLDPWD', 'NODE_OPTIONS'].includes(name)), [])
+})
+
+t.test('a tool whose server describes it otherwise than it was accepted is not called', async t => {
+  const lock = join(service.dir, 'tools.lock.json')
+  const text = await readFile(lock, 'utf8')
+  await writeFile(lock, text.replace('Echoes back the input string', 'Echoes back'))
+  const described = await waitFor('the changed file is read', async () => {
+    const { tools } = (await service.client.request<ToolList>('/v1/agent-tools')).body
+    return tools.find(tool => tool.function.name === 'echo')?.function.description === 'Echoes back'
+  })
+  t.ok(described)
+  await waitFor('the worker refuses', async () => (await call('echo', { message: 'hello' })).status === 503)
+  t.match(await call('echo', { message: 'hello' }), { body: { error: { code: 'TOOL_UNAVAILABLE', message: /otherwise than it was accepted.*toolyard accept/ } } })
+})

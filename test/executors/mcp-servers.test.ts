@@ -1,0 +1,195 @@
+import { fileURLToPath } from 'node:url'
+import t, { type Test } from 'tap'
+import { limits } from '@toolyard/contract'
+import { mcpDigest, type McpTool } from '@toolyard/contract/terms'
+import type { McpServer, Tool } from '@toolyard/manifests'
+import type { Outcome, RunContext } from '@toolyard/executors'
+import { waitFor } from '../support/condition.ts'
+import { createFixture, isAlive, outputOf, whole, type Fixture, type FixtureOptions } from './fixture.ts'
+
+const program = fileURLToPath(new URL('hostile-server.js', import.meta.url))
+
+const described = (name: string): McpTool => ({ name, description: 'Says what it is given.', inputSchema: { type: 'object', properties: {} } })
+
+function toolOf (remote: string, args: readonly string[], fields: Partial<McpServer> = {}): Tool {
+  const source = { format: 'agentcli', file: '/manifest/tools.json', index: 0 } as const
+  const server: McpServer = {
+    name: 'sample',
+    connection: { kind: 'stdio', program: process.execPath, args: [program, ...args], env: {} },
+    prefix: 'sample_',
+    filter: [],
+    source,
+    lock: '/manifest/tools.lock.json',
+    ...fields
+  }
+  return {
+    name: `sample_${remote}`,
+    description: '',
+    parameters: { type: 'object', properties: {} },
+    jobType: `mcp.sample_${remote}`,
+    enabled: true,
+    idempotent: false,
+    source,
+    run: { kind: 'mcp', server, remote, digest: mcpDigest(described(remote)) }
+  }
+}
+
+interface Calls {
+  fixture: Fixture
+  call (remote: string, args?: Record<string, unknown>, context?: Partial<RunContext>): Promise<Outcome>
+  lines: string[]
+}
+
+function open (t: Test, mode: string[], options: FixtureOptions = {}, fields: Partial<McpServer> = {}): Calls {
+  const fixture = createFixture(t, options)
+  const lines: string[] = []
+  return {
+    fixture,
+    lines,
+    call: async (remote, args = {}, context = {}) => whole(await fixture.executors.run(toolOf(remote, mode, fields), args, {
+      jobId: 'job-1', timeoutMs: 20_000, signal: new AbortController().signal, log: line => { lines.push(line) }, ...context
+    }))
+  }
+}
+
+const raw = async (calls: Calls, result: object): Promise<Outcome> => await calls.call('raw', { result })
+
+t.test('a call reaches the server and its text is the output; the next call finds the same server', async t => {
+  const calls = open(t, [''])
+  t.strictSame(await calls.call('echo', { text: 'hello' }), { ok: true, output: 'hello' })
+  const pids = await Promise.all([calls.call('pid'), calls.call('pid'), calls.call('pid')])
+  t.equal(new Set(pids.map(outcome => outcome.ok && outcome.output)).size, 1)
+  await calls.fixture.executors.close()
+  const pid = pids[0]?.ok === true ? Number(pids[0].output) : 0
+  t.notOk(isAlive(pid), 'it ends with the worker')
+  t.match(await calls.fixture.auditLines(), [{ tool: 'sample_echo', argv: ['mcp', 'sample', 'echo'], exit: 0, stdoutBytes: 7 }])
+})
+
+t.test('structured content is the output, images stay content, and an error is the message of the tool', async t => {
+  const calls = open(t, [''])
+  const image = { type: 'image', data: 'aGk=', mimeType: 'image/png' }
+  t.strictSame(await raw(calls, { content: [{ type: 'text', text: '{"a":1}' }], structuredContent: { a: 1 } }), { ok: true, output: { a: 1 } })
+  t.strictSame(await raw(calls, { content: [{ type: 'text', text: 'a' }, { type: 'text', text: 'b' }] }), { ok: true, output: 'a\nb' })
+  t.strictSame(await raw(calls, { content: [{ type: 'text', text: 'a' }, image] }), { ok: true, output: { content: [{ type: 'text', text: 'a' }, image] } })
+  t.strictSame(await raw(calls, { content: [] }), { ok: true, output: '' })
+  t.strictSame(await raw(calls, { content: [{ type: 'text', text: 'no such file' }], isError: true }), { ok: false, error: { code: 'TOOL_FAILED', message: 'no such file' } })
+  t.match(await raw(calls, { content: [], isError: true }), { error: { code: 'TOOL_FAILED', message: 'the tool reported an error without a text' } })
+  t.match(await raw(calls, { other: true }), { ok: false, error: { code: 'OUTPUT_INVALID' } })
+  const deep = JSON.parse(`${'['.repeat(limits.outputDepth)}${']'.repeat(limits.outputDepth)}`) as unknown
+  t.match(await raw(calls, { content: [], structuredContent: { deep } }), { ok: false, error: { code: 'TOOL_FAILED', message: /nests too deeply/ } })
+})
+
+t.test('a large output is whole, and one beyond the bound is cut as a text', async t => {
+  const calls = open(t, [''], { maxOutputBytes: 200_000 })
+  const large = 'ä'.repeat(90_000)
+  t.equal(outputOf(await calls.call('echo', { text: large })), large)
+  const cut = await calls.call('echo', { text: 'ä'.repeat(150_000) })
+  t.match(cut, { ok: true, cut: { bytes: 300_000, storedBytes: 200_000 } })
+  const list = { list: Array.from({ length: 20_000 }, (_, at) => at) }
+  t.strictSame(outputOf(await raw(calls, { content: [], structuredContent: list })), list)
+})
+
+t.test('progress of the server goes into the log of the job', async t => {
+  const calls = open(t, [''])
+  t.match(await calls.call('slow', { ms: 100 }), { ok: true, output: 'slept' })
+  t.strictSame(calls.lines, ['1/3 step 1', '2/3 step 2', '3/3 step 3'])
+})
+
+t.test('a call that takes too long is told to the server, which goes on with others', async t => {
+  const warned: string[] = []
+  const calls = open(t, [''], { logger: { warn: (_, message) => { warned.push(message) } } })
+  await calls.call('pid')
+  t.match(await calls.call('slow', {}, { timeoutMs: 300 }), { ok: false, error: { code: 'TOOL_TIMEOUT' } })
+  await waitFor('the server hears of it', () => warned.some(line => line.includes('a call was cancelled')))
+  t.match(await calls.call('echo', { text: 'on' }), { ok: true, output: 'on' })
+})
+
+t.test('a cancelled job cancels the call', async t => {
+  const calls = open(t, [''])
+  const cancel = new AbortController()
+  const running = calls.call('slow', {}, { signal: cancel.signal })
+  await waitFor('the call runs', () => calls.lines.length > 0)
+  cancel.abort()
+  t.match(await running, { ok: false, error: { code: 'JOB_CANCELLED' } })
+})
+
+t.test('a server that dies fails the calls that it had, and is started again for the next', async t => {
+  const calls = open(t, [''])
+  const first = await calls.call('pid')
+  const others = Promise.all([calls.call('slow'), calls.call('slow')])
+  await waitFor('they run', () => calls.lines.length > 1)
+  t.match(await calls.call('die'), { ok: false, error: { code: 'TOOL_FAILED', message: 'MCP server "sample" ended while it ran the call: exit status 7' } })
+  for (const outcome of await others) t.match(outcome, { ok: false, error: { code: 'TOOL_FAILED', message: /ended while it ran/ } })
+  const second = await calls.call('pid')
+  t.ok(second.ok, JSON.stringify(second))
+  t.not(first.ok && first.output, second.ok && second.output)
+})
+
+t.test('a server that can not be started, or that ends at once, is TOOL_UNAVAILABLE, and rests before it is tried again', async t => {
+  const missing = open(t, [], {}, { connection: { kind: 'stdio', program: 'no-such-program', args: [], env: {} } })
+  t.match(await missing.call('echo'), { ok: false, error: { code: 'TOOL_UNAVAILABLE', message: /no program "no-such-program" on the PATH of the worker/ } })
+  const dying = open(t, ['dies-at-once'])
+  t.match(await dying.call('echo'), { ok: false, error: { code: 'TOOL_UNAVAILABLE', message: /exit status 3/ } })
+  for (let at = 0; at < 3; at++) await dying.call('echo')
+  t.match(await dying.call('echo'), { ok: false, error: { code: 'TOOL_UNAVAILABLE', message: /tried again in \d+ s/ } })
+})
+
+t.test('a server that hangs while it is opened holds a call for its timeout', async t => {
+  const calls = open(t, ['hangs'])
+  t.match(await calls.call('echo', {}, { timeoutMs: 500 }), { ok: false, error: { code: 'TOOL_TIMEOUT' } })
+})
+
+t.test('a server that does not answer any more is ended after a call of it was given up', async t => {
+  const calls = open(t, ['stops'])
+  t.match(await calls.call('echo', {}, { timeoutMs: 1_500 }), { ok: false, error: { code: 'TOOL_TIMEOUT' } })
+  const stopped = calls.call('pid', {}, { timeoutMs: 15_000 })
+  t.match(await stopped, { ok: false, error: { code: 'TOOL_FAILED', message: /ended while it ran the call/ } }, 'also for those that wait for it')
+})
+
+t.test('a server that floods, or sends a message without end, is ended, and fails its calls', async t => {
+  t.match(await open(t, ['floods']).call('echo'), { ok: false, error: { code: 'TOOL_FAILED', message: /more than 200 messages a second/ } })
+  t.match(await open(t, ['shouts'], { maxOutputBytes: 65_536 }).call('echo'), { ok: false, error: { code: 'TOOL_FAILED', message: /a message of more than 262144 bytes/ } })
+})
+
+t.test('a server that prints what is no message is understood all the same', async t => {
+  t.match(await open(t, ['babbles']).call('echo', { text: 'hello' }), { ok: true, output: 'hello' })
+})
+
+t.test('a server that does not answer what it does not know is one of an older revision', async t => {
+  t.match(await open(t, ['silent']).call('echo', { text: 'hello' }), { ok: true, output: 'hello' })
+})
+
+t.test('a server whose list of tools has no end, or holds none, is TOOL_UNAVAILABLE', async t => {
+  t.match(await open(t, ['endless-pages']).call('echo'), { error: { code: 'TOOL_UNAVAILABLE', message: /more than 64 pages/ } })
+  t.match(await open(t, ['many-tools']).call('echo'), { error: { code: 'TOOL_UNAVAILABLE', message: /more than 1000 tools/ } })
+  t.match(await open(t, ['no-tools']).call('echo'), { error: { code: 'TOOL_UNAVAILABLE' } })
+})
+
+t.test('a tool that is described otherwise than it was accepted is not called, and that is logged once', async t => {
+  const warned: string[] = []
+  const calls = open(t, ['changes', '1'], { logger: { warn: (_, message) => { warned.push(message) } } })
+  t.match(await calls.call('echo', { text: 'a' }), { ok: true }, 'as it was accepted; the server says that its list changed')
+  for (let at = 0; at < 2; at++) t.match(await calls.call('echo', { text: 'b' }), { ok: false, error: { code: 'TOOL_UNAVAILABLE', message: /otherwise than it was accepted.*toolyard accept/ } })
+  t.match(warned.filter(line => line.includes('otherwise')), ['MCP server "sample": it describes its tool "echo" otherwise than it was accepted; look at it with toolyard accept /manifest/tools.json'])
+  const gone = open(t, [''])
+  t.match(await gone.call('other'), { ok: false, error: { code: 'TOOL_UNAVAILABLE', message: /has no tool "other" any more/ } })
+})
+
+t.test('a server gets the variables of its entry and none of the service; a setting that is missing is named', async t => {
+  const env = { PATH: process.env['PATH'], API_KEY: 'service', FILES_TOKEN: 'sesame-open' }
+  const connection = (texts: Record<string, string | { setting: string }>): Partial<McpServer> => ({ connection: { kind: 'stdio', program: process.execPath, args: [program], env: texts } })
+  const outcome = await open(t, [], { env }, connection({ LEVEL: 'debug', TOKEN: { setting: 'FILES_TOKEN' } })).call('env')
+  const seen = JSON.parse(String(outcome.ok && outcome.output)) as Record<string, string>
+  t.match(seen, { LEVEL: 'debug', TOKEN: 'sesame-open', LANG: 'C.UTF-8' })
+  t.strictSame(Object.keys(seen).filter(name => ['API_KEY', 'FILES_TOKEN'].includes(name)), [])
+  t.match(await open(t, [], { env }, connection({ TOKEN: { setting: 'OTHER' } })).call('env'), { error: { code: 'TOOL_UNAVAILABLE', message: /no environment variable OTHER/ } })
+  const calls = open(t, [], { env }, connection({ TOKEN: { setting: 'FILES_TOKEN' } }))
+  t.match(await raw(calls, { content: [{ type: 'text', text: 'bad token sesame-open' }], isError: true }), { error: { message: 'bad token [secret]' } })
+})
+
+t.test('a server that ignores the end of its input and SIGTERM is gone when the worker closes', async t => {
+  const calls = open(t, ['stays'])
+  const outcome = await calls.call('pid')
+  await calls.fixture.executors.close()
+  t.notOk(isAlive(outcome.ok ? Number(outcome.output) : process.pid))
+})
