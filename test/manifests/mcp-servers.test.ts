@@ -11,7 +11,9 @@ const server = (fields: Fields = {}, mcp: Fields = { command: 'files-server' }):
 const tool = (name: string, fields: Partial<McpTool> = {}): McpTool => ({ name, description: `It does ${name}.`, inputSchema: { type: 'object', properties: {} }, ...fields })
 
 /** Loads a manifest of these entries, with what was accepted of the server `files`. */
-async function loadAccepted (t: Test, entries: ReadonlyArray<Record<string, unknown>>, accepted?: readonly McpTool[] | string): Promise<{ registry: Registry, file: string }> {
+async function loadAccepted (
+  t: Test, entries: ReadonlyArray<Record<string, unknown>>, accepted?: readonly McpTool[] | string
+): Promise<{ registry: Registry, file: string }> {
   const { files: [file = ''] } = await loadTexts(t, [JSON.stringify({ tools: entries })])
   const lock = join(dirname(file), 'tools.lock.json')
   if (typeof accepted === 'string') writeFileSync(lock, accepted)

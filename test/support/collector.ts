@@ -91,5 +91,7 @@ function spansIn ({ resourceSpans = [] }: OtlpRequest): ReceivedSpan[] {
 }
 
 function valuesOf (attributes: OtlpAttribute[] = []): Record<string, unknown> {
-  return Object.fromEntries(attributes.map(({ key, value }) => [key, value.stringValue ?? value.boolValue ?? Number(value.intValue ?? value.doubleValue)]))
+  return Object.fromEntries(
+    attributes.map(({ key, value }) => [key, value.stringValue ?? value.boolValue ?? Number(value.intValue ?? value.doubleValue)])
+  )
 }

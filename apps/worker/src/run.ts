@@ -127,7 +127,18 @@ export async function runWorker (): Promise<void> {
     replicas: settings.REDIS_WAIT_REPLICAS,
     backend: settings.QUEUE_BACKEND,
     handle: createHandler({
-      tools: versions, jobTypes, executors, permissions, sandbox, stepsOf, logger, metrics: metrics.jobs, mask: createSecretMask(secrets), tracer
+      tools: versions,
+      jobTypes,
+      executors,
+      permissions,
+      sandbox,
+      stepsOf,
+      logger,
+      metrics: metrics.jobs,
+      mask: createSecretMask(
+        secrets
+      ),
+      tracer
     }),
     callbacks: 'missing' in callbacks ? undefined : { attempts: callbacks.attempts, send: createCallbackSender(callbacks), onSent: metrics.callbacks.sent },
     onError: (error, queue) => { logger.warn({ err: error, queue }, 'queue') }

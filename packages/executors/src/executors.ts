@@ -136,7 +136,11 @@ export function createExecutors (options: ExecutorOptions): Executors {
       ? undefined
       : options.sandbox?.groups?.groupOf(tool.limits, tool.run.kind === 'python' ? 'nest' : 'box')
     const toolHost = {
-      ...host, audit, maxOutputBytes, ...(box === undefined ? limitOf(tool) : { box }), ...(group === undefined ? {} : { group }),
+      ...host,
+      audit,
+      maxOutputBytes,
+      ...(box === undefined ? limitOf(tool) : { box }),
+      ...(group === undefined ? {} : { group }),
       ...(context.trace === undefined ? {} : { trace: context.trace })
     }
     try {

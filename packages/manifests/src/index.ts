@@ -28,7 +28,7 @@ export { createSchemas, type Schemas } from './schema/schemas.ts'
 export { withoutStrictNulls } from './schema/strict-nulls.ts'
 export { holdsAtMost } from './schema/validator.ts'
 export type {
-  BuiltinRun, CommandRun, HttpBody, HttpHeader, HttpQueryField, HttpRun, JsonSchema, McpConnection, McpRun, McpServer, Permission, PublishedAs,
-  SettingText, PythonRun, ReadSkillRun,
+  BuiltinRun, CommandRun, HttpBody, HttpHeader, HttpQueryField, HttpRun, JsonSchema, McpConnection, McpRun, McpServer,
+  Permission, PublishedAs, SettingText, PythonRun, ReadSkillRun,
   SkillArg, SkillFlagArg, SkillPositionalArg, SkillResolver, SkillRun, SkillSwitchArg, Tool, ToolLimits, ToolRun, ToolSource
 } from './tool/tool.ts'

@@ -43,7 +43,9 @@ export const requestTraces = fp<{ tracer: Tracer | undefined }>(async (app: Fast
   })
 }, { name: 'request-traces' })
 
-function startSpan (tracer: Tracer, request: FastifyRequest, { parent, route }: { parent: TraceContext | undefined, route: string | undefined }): Span {
+function startSpan (
+  tracer: Tracer, request: FastifyRequest, { parent, route }: { parent: TraceContext | undefined, route: string | undefined }
+): Span {
   return tracer.start(route === undefined ? request.method : `${request.method} ${route}`, {
     parent,
     kind: 'server',

@@ -166,7 +166,8 @@ export const queryStyles = ['repeat', 'comma', 'space', 'pipe', 'deepObject', 'j
 export type HttpQueryField = { name: string, argument: string, style: typeof queryStyles[number] } | { name: string, setting: string }
 
 /** A header: texts and arguments, or a secret by the name of an environment variable of the worker. */
-export type HttpHeader = { name: string, parts: ReadonlyArray<string | { argument: string }> } | { name: string, setting: string, prefix: string, base64: boolean }
+export type HttpHeader = { name: string, parts: ReadonlyArray<string | { argument: string }> } |
+  { name: string, setting: string, prefix: string, base64: boolean }
 
 /** What a request carries: the arguments that nothing else takes, or the value of one argument. With `none` those go to the query. */
 export interface HttpBody {

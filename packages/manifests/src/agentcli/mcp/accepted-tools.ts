@@ -15,7 +15,9 @@ interface Common extends Pick<Tool, 'enabled' | 'idempotent' | 'timeoutSec'> {
 }
 
 /** The tools of a server that were accepted and that the filter lets through. */
-export async function acceptedTools (server: McpServer, schemas: Schemas, common: Common): Promise<{ entries: LayerEntry[], findings: Remark[] }> {
+export async function acceptedTools (
+  server: McpServer, schemas: Schemas, common: Common
+): Promise<{ entries: LayerEntry[], findings: Remark[] }> {
   const accept = `Run toolyard accept ${JSON.stringify(server.source.file)}, and look at what it shows.`
   let tools: readonly McpTool[] | undefined
   try {

@@ -36,7 +36,9 @@ export async function readMcpEntry (written: Record<string, unknown>, place: Kin
   if (names.has(name)) faults.push(fault([...path, 'name'], 'another MCP server of this manifest has this name', 'Rename one of the two.'))
   names.add(name)
   const read = readConnection(entry.mcp, { file, path: [...path, 'mcp'] })
-  if (read.connection === undefined || faults.length > 0) return { entries: [], findings: [...ignored, ...[...faults, ...read.findings].map(about)] }
+  if (read.connection === undefined || faults.length > 0) {
+    return { entries: [], findings: [...ignored, ...[...faults, ...read.findings].map(about)] }
+  }
 
   const { permissions, unknown } = permissionsOf(entry, read.connection.kind)
   const server: McpServer = {
@@ -56,7 +58,12 @@ export async function readMcpEntry (written: Record<string, unknown>, place: Kin
     override: entry.override ?? false,
     ...timeoutSec > 0 && { timeoutSec }
   })
-  return { entries: accepted.entries, findings: [...ignored, ...[...read.findings, ...unknown, ...accepted.findings].map(about)], files: [server.lock], servers: [server] }
+  return {
+    entries: accepted.entries,
+    findings: [...ignored, ...[...read.findings, ...unknown, ...accepted.findings].map(about)],
+    files: [server.lock],
+    servers: [server]
+  }
 }
 
 /** Whoever calls a URL uses the network, whatever the entry says. */

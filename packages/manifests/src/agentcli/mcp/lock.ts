@@ -36,7 +36,9 @@ export async function readLock (file: string): Promise<McpLock> {
 
 /** Replaces the file as a whole. */
 export async function writeLock (file: string, lock: McpLock): Promise<void> {
-  const servers = Object.fromEntries([...lock].sort(([a], [b]) => a < b ? -1 : 1).map(([name, tools]) => [name, { tools: tools.map(mcpTool) }]))
+  const servers = Object.fromEntries(
+    [...lock].sort(([a], [b]) => a < b ? -1 : 1).map(([name, tools]) => [name, { tools: tools.map(mcpTool) }])
+  )
   const part = `${file}.${process.pid}.part`
   await writeFile(part, `${JSON.stringify({ version: 1, servers }, null, 2)}\n`)
   await rename(part, file)
