@@ -38,11 +38,43 @@ const programs: Record<string, string> = {
   greet: node('process.stdout.write("Hello, " + args.name + "!")'),
   slow_compute: node('setTimeout(() => process.stdout.write("done after " + args.seconds + " s"), args.seconds * 1000)'),
   confirm_delete: script('sleep 2; echo nobody was asked'),
+  test_simple_prompt: script('echo This is a simple prompt for testing.'),
+  test_prompt_with_arguments: node('process.stdout.write(`Prompt with arguments: arg1=${args.arg1}, arg2=${args.arg2}`)'),
+  test_prompt_with_embedded_resource: node(`process.stdout.write(JSON.stringify({ content: [
+    { type: 'resource', resource: { uri: args.resourceUri, mimeType: 'text/plain', text: 'Embedded resource content for testing.' } },
+    { type: 'text', text: 'Please process the embedded resource above.' }
+  ] }))`),
+  test_prompt_with_image: answer({
+    content: [{ type: 'image', data: png, mimeType: 'image/png' }, { type: 'text', text: 'Please analyze the image above.' }]
+  }),
+  static_text: script('echo This is the content of the static text resource.'),
+  static_binary: answer({ blob: png }),
+  template: node('process.stdout.write(JSON.stringify({ id: args.id, templateTest: true, data: "Data for ID: " + args.id }))'),
+  watched_resource: script('echo Watched.'),
   failing_job: script('sleep 1; echo the job failed as it should >&2; exit 1')
+}
+
+function texts (...names: string[]): object {
+  return { type: 'object', properties: Object.fromEntries(names.map(name => [name, { type: 'string' }])), required: names }
+}
+
+/** What clients of MCP see instead of tools. */
+const published: Record<string, unknown> = {
+  test_simple_prompt: 'prompt',
+  test_prompt_with_arguments: 'prompt',
+  test_prompt_with_embedded_resource: 'prompt',
+  test_prompt_with_image: 'prompt',
+  static_text: { uri: 'test://static-text', mimeType: 'text/plain' },
+  static_binary: { uri: 'test://static-binary', mimeType: 'image/png' },
+  template: { uri: 'test://template/{id}/data', mimeType: 'application/json' },
+  watched_resource: { uri: 'test://watched-resource' }
 }
 
 const schemas: Record<string, object> = {
   greet: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] },
+  test_prompt_with_arguments: texts('arg1', 'arg2'),
+  test_prompt_with_embedded_resource: texts('resourceUri'),
+  template: texts('id'),
   slow_compute: { type: 'object', properties: { seconds: { type: 'number' }, label: { type: 'string' } }, required: ['seconds'] },
   json_schema_2020_12_tool: {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
@@ -77,12 +109,14 @@ const promises = {
 /** Files of a service that has them. */
 export const conformanceFiles = {
   ...Object.fromEntries(Object.entries(programs).map(([name, text]) => [`tools/bin/${name}`, text])),
+  'skills/pdf-processing/SKILL.md': '---\nname: pdf-processing\ndescription: Reads and fills forms\n---\nSee references/FORMS.md.\n',
+  'skills/pdf-processing/references/FORMS.md': '# Forms\n',
   'promises/manifest.json': JSON.stringify(promises),
   'promises/broken_promise.py': 'import time\nfrom toolyard import Tool\n\n\nclass BrokenPromise(Tool):\n    def execute(self):\n        time.sleep(1)\n        return {}\n'
 }
 
 /** Where a service finds their manifests. */
-export const conformanceManifests = ['tools.json', 'promises/manifest.json']
+export const conformanceManifests = ['skills', 'tools.json', 'promises/manifest.json']
 
 /** Entries of an agentcli manifest. */
 export const conformanceTools = [...Object.keys(programs), 'json_schema_2020_12_tool'].map(name => ({
@@ -90,5 +124,6 @@ export const conformanceTools = [...Object.keys(programs), 'json_schema_2020_12_
   description: `What the conformance suite calls ${name}`,
   schema: schemas[name] ?? { type: 'object' },
   command: [`./tools/bin/${name === 'json_schema_2020_12_tool' ? 'test_custom_headers' : name}`],
+  ...name in published && { publishAs: published[name] },
   timeoutSec: ['slow_compute', 'failing_job', 'confirm_delete'].includes(name) ? 120 : 10
 }))

@@ -73,7 +73,8 @@ export function tracedTo ({ url }: Pick<Collector, 'url'>): Record<string, strin
 
 function spansIn ({ resourceSpans = [] }: OtlpRequest): ReceivedSpan[] {
   return resourceSpans.flatMap(({ resource, scopeSpans = [] }) => {
-    const service = String(valuesOf(resource?.attributes)['service.name'] ?? '')
+    const name = valuesOf(resource?.attributes)['service.name']
+    const service = typeof name === 'string' ? name : ''
     return scopeSpans.flatMap(({ spans = [] }) => spans.map(span => ({
       service,
       name: span.name,

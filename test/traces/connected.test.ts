@@ -26,11 +26,13 @@ for (const backend of ['fast', 'bullmq']) {
     t.test('a request, its calls, their jobs and the span of a tool are one connected trace', async t => {
       const { body } = await client.request<{ results: Array<{ job_id: string, output: Record<string, string> }> }>('/v1/agent-tools/invoke-batch', {
         headers,
-        body: { calls: [
-          { call_id: 'call_1', name: 'traced', arguments: { collector: collector.url } },
-          { call_id: 'call_2', name: 'failing', arguments: {} },
-          { call_id: 'call_3', name: 'nowhere', arguments: {} }
-        ] }
+        body: {
+          calls: [
+            { call_id: 'call_1', name: 'traced', arguments: { collector: collector.url } },
+            { call_id: 'call_2', name: 'failing', arguments: {} },
+            { call_id: 'call_3', name: 'nowhere', arguments: {} }
+          ]
+        }
       })
       const [first] = body.results
       const request = await spanOf(collector, 'POST /v1/agent-tools/invoke-batch')
@@ -68,7 +70,7 @@ for (const backend of ['fast', 'bullmq']) {
       const lines = async (output: () => Promise<string>): Promise<Array<Record<string, unknown>>> => (
         (await output()).split('\n').filter(line => line.includes(id(request))).map(line => JSON.parse(line) as Record<string, unknown>)
       )
-      const worker = await waitFor('a line of the worker', async () => (await lines(service.workers[0]!.output)).find(line => line['tool'] === 'traced'))
+      const worker = await waitFor('a line of the worker', async () => (await lines(async () => await service.workers[0]?.output() ?? '')).find(line => line['tool'] === 'traced'))
       t.match(worker, { trace_id: caller.trace, reqId: id(request), callId: 'call_1', jobId: String })
       const api = await waitFor('a line of the API', async () => (await lines(service.api.output)).find(line => line['msg'] === 'request'))
       t.match(api, { trace_id: caller.trace, span_id: request.spanId, reqId: id(request) })

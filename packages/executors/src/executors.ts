@@ -178,9 +178,7 @@ export function createExecutors (options: ExecutorOptions): Executors {
       }
       case 'mcp': {
         const { runMcp } = await import('./mcp/run-mcp.ts')
-        const servers = await loadServers()
-        const { workspaceDir } = options
-        return await runMcp(tool.name, tool.run, args, context, { servers, place: toolHost, audit, maxOutputBytes, workspaceDir })
+        return await runMcp(tool.name, tool.run, args, context, { ...options, servers: await loadServers(), place: toolHost, audit, maxOutputBytes })
       }
       case 'read-skill':
         return readSkill(tool.run, args)

@@ -27,7 +27,7 @@ export function tracesOf (settings: Settings, part: 'api' | 'worker'): TraceSett
       'service.name': settings.OTEL_SERVICE_NAME ?? resource['service.name'] ?? `toolyard-${part}`
     },
     sampler: {
-      kind: (kind.startsWith('parentbased_') ? kind.slice('parentbased_'.length) : kind) as 'always_on' | 'always_off' | 'traceidratio',
+      kind: kind.endsWith('always_on') ? 'always_on' : kind.endsWith('always_off') ? 'always_off' : 'traceidratio',
       parentBased: kind.startsWith('parentbased_'),
       ratio: settings.OTEL_TRACES_SAMPLER_ARG
     }

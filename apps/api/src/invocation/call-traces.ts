@@ -1,5 +1,5 @@
 import type { JobOrigin } from '@toolyard/contract'
-import { limits } from '@toolyard/contract/terms'
+import { errorCode, limits } from '@toolyard/contract/terms'
 import type { NewJob } from '@toolyard/queue'
 import type { Span, Tracer } from '@toolyard/runtime/traces'
 import type { RequestOrigin } from '../plugins/request-trace.ts'
@@ -79,9 +79,9 @@ export class CallTraces {
 
   /** Ends what gets no answer, since the request failed as a whole. */
   failed (error: unknown): void {
-    const { code } = error as { code?: unknown }
+    const code = errorCode(error)
     for (const [index, span] of this.#open) {
-      span.fail(typeof code === 'string' ? code : 'INTERNAL')
+      span.fail(code ?? 'INTERNAL')
       this.#end(index, span)
     }
   }
