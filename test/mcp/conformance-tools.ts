@@ -39,7 +39,7 @@ const programs: Record<string, string> = {
   slow_compute: node('setTimeout(() => process.stdout.write("done after " + args.seconds + " s"), args.seconds * 1000)'),
   confirm_delete: script('sleep 2; echo nobody was asked'),
   test_simple_prompt: script('echo This is a simple prompt for testing.'),
-  test_prompt_with_arguments: node('process.stdout.write(`Prompt with arguments: arg1=${args.arg1}, arg2=${args.arg2}`)'),
+  test_prompt_with_arguments: node('process.stdout.write("Prompt with arguments: " + args.arg1 + ", " + args.arg2)'),
   test_prompt_with_embedded_resource: node(`process.stdout.write(JSON.stringify({ content: [
     { type: 'resource', resource: { uri: args.resourceUri, mimeType: 'text/plain', text: 'Embedded resource content for testing.' } },
     { type: 'text', text: 'Please process the embedded resource above.' }

@@ -178,7 +178,9 @@ export function createExecutors (options: ExecutorOptions): Executors {
       }
       case 'mcp': {
         const { runMcp } = await import('./mcp/run-mcp.ts')
-        return await runMcp(tool.name, tool.run, args, context, { ...options, servers: await loadServers(), place: toolHost, audit, maxOutputBytes })
+        const { workspaceDir } = options
+        const servers = await loadServers()
+        return await runMcp(tool.name, tool.run, args, context, { servers, place: toolHost, audit, maxOutputBytes, workspaceDir })
       }
       case 'read-skill':
         return readSkill(tool.run, args)
@@ -212,11 +214,7 @@ export function createExecutors (options: ExecutorOptions): Executors {
     async run (tool, args, context) {
       const run = runTool(tool, args, context)
       running.add(run)
-      try {
-        return await run
-      } finally {
-        running.delete(run)
-      }
+      return await run.finally(() => { running.delete(run) })
     },
     tryModule: async tools => await tryModule(tools, {
       hosts,

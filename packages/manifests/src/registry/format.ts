@@ -28,8 +28,8 @@ export function mentionsToolManifest (text: string): boolean {
 
 /**
  * Recognizes a parsed document. An entry with `command` (or of a kind that stands in its place) makes it agentcli,
- * whatever else is there, since agentcli ignores fields that it doesn't know (X21); else `execution` and `allowlist` are of skills (S4), `schema_version`,
- * `metadata` and `module` of tool manifests (P9, P10, P15).
+ * whatever else is there, since agentcli ignores fields that it doesn't know (X21); else `execution` and `allowlist` are
+ * of skills (S4), `schema_version`, `metadata` and `module` of tool manifests (P9, P10, P15).
  */
 export function recognizeValue (value: unknown): Recognition {
   if (!isRecord(value)) return agentcliByDefault
