@@ -1,0 +1,75 @@
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
+import { writeFile } from 'node:fs/promises'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import type { ToolList } from '@toolyard/contract'
+import t from 'tap'
+import { runToolyard } from '../cli/toolyard.ts'
+import { waitFor } from '../support/condition.ts'
+import { startService, testKeys } from '../support/service.ts'
+
+const script = (body: string): string => `#!/bin/sh\n${body}\n`
+const own = [{ name: 'say', description: 'Says it.', schema: { type: 'object', properties: { text: { type: 'string' } } }, command: ['./tools/bin/echo'] }]
+const secret = testKeys.admin
+const service = await startService(t, {
+  tools: own,
+  files: { 'tools/bin/echo': script('cat') },
+  env: { FAR_KEY: secret, HTTP_PRIVATE_HOSTS: '127.0.0.1' }
+})
+
+/** A server that sends everything elsewhere, and one that is elsewhere and must hear nothing. */
+const heard: IncomingHttpHeaders[] = []
+const elsewhere = await listen(createServer((request, response) => {
+  heard.push(request.headers)
+  response.end('{}')
+}))
+const redirecting = await listen(createServer((_request, response) => {
+  response.writeHead(307, { location: `${elsewhere}/mcp` }).end()
+}))
+
+async function listen (server: Server): Promise<string> {
+  await new Promise<void>(resolve => { server.listen(0, '127.0.0.1', resolve) })
+  t.teardown(() => { server.close() })
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+async function name (server: object): Promise<void> {
+  await writeFile(join(service.dir, 'tools.json'), JSON.stringify({ tools: [...own, server] }))
+}
+
+const headers = { 'x-api-key': { setting: 'FAR_KEY' } }
+
+async function accept (hosts = '127.0.0.1'): Promise<{ status: number | null, output: string }> {
+  const env = { FAR_KEY: secret, HTTP_PRIVATE_HOSTS: hosts, SANDBOX: 'off', WORKSPACE_DIR: join(service.dir, 'workspace') }
+  const { status, stdout, stderr } = await runToolyard(['accept', 'tools.json', '--yes'], { cwd: service.dir, env })
+  return { status, output: stdout + stderr }
+}
+
+t.test('the tools of a server with a URL are accepted, published and called, here those of Toolyard itself', async t => {
+  await name({ name: 'far', mcp: { url: `${service.api.address}/mcp`, headers }, tools: ['say'] })
+  const { status, output } = await accept()
+  t.equal(status, 0, output)
+  t.match(output, /say is new/)
+  await waitFor('it is published', async () => (await service.client.request<ToolList>('/v1/agent-tools')).body.tools.some(tool => tool.function.name === 'far_say'))
+  const result = await waitFor('the worker knows it', async () => {
+    const called = await service.client.call('far_say', { text: 'hello' })
+    return called.ok ? called : undefined
+  })
+  t.match(result, { ok: true, output: { text: 'hello' } })
+})
+
+t.test('a redirect to another origin is refused, and nothing is sent there', async t => {
+  await name({ name: 'far', mcp: { url: `${redirecting}/mcp`, headers } })
+  const { status, output } = await accept()
+  t.not(status, 0, output)
+  t.match(output, /far/)
+  t.notOk(output.includes(secret))
+  t.strictSame(heard, [])
+})
+
+t.test('a host inside that the operator did not name is not reached', async t => {
+  await name({ name: 'far', mcp: { url: `${service.api.address}/mcp`, headers } })
+  const { status, output } = await accept('')
+  t.not(status, 0, output)
+  t.match(output, /HTTP_PRIVATE_HOSTS/)
+})
