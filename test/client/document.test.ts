@@ -9,8 +9,8 @@ import { startService, testKeys } from '../support/service.ts'
 import { withoutPython } from './python.ts'
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
-/** Below the checkout, where the packages are found. */
-const dir = fileURLToPath(new URL('snippets', import.meta.url))
+/** Where the packages of the examples are found. */
+const dir = join(root, 'examples/node_modules/.snippets')
 const service = await startService(t)
 const model = await startModelServer(t, ([answer]) => answer === undefined
   ? { calls: [{ id: 'call_a', name: 'data_file_read', args: { path: 'README.md' } }] }

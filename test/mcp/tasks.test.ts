@@ -44,13 +44,13 @@ t.test('the server says that it knows tasks, to clients of 2026 alone', async t 
 })
 
 t.test('a call that takes longer than a moment becomes a task: its job, which any process knows', async t => {
-  const created = await call('nap', { ms: 700 })
+  const created = await call('nap', { ms: 5_000 })
   t.match(created, { resultType: 'task', status: 'working', ttlMs: 86_400_000, pollIntervalMs: 1_000 })
   const { body: { result: working } } = await task(other.address, 'get', created['taskId'])
   t.match(working, { resultType: 'complete', status: 'working', taskId: created['taskId'], createdAt: created['createdAt'] })
   t.match(
     await settled(created['taskId']),
-    { status: 'completed', result: { structuredContent: { slept: 700 }, content: [{ type: 'text', text: '{"slept":700}' }] } }
+    { status: 'completed', result: { structuredContent: { slept: 5_000 }, content: [{ type: 'text', text: '{"slept":5000}' }] } }
   )
   const { body } = await http.request<{ job: object }>(`/v1/jobs/${String(created['taskId'])}`)
   t.match(body.job, { status: 'succeeded', tool: 'nap' })
