@@ -75,6 +75,7 @@ const schemas: Record<string, object> = {
   test_prompt_with_arguments: texts('arg1', 'arg2'),
   test_prompt_with_embedded_resource: texts('resourceUri'),
   template: texts('id'),
+  test_custom_headers: { type: 'object', properties: { region: { type: 'string', 'x-mcp-header': 'Region' } } },
   slow_compute: { type: 'object', properties: { seconds: { type: 'number' }, label: { type: 'string' } }, required: ['seconds'] },
   json_schema_2020_12_tool: {
     $schema: 'https://json-schema.org/draft/2020-12/schema',

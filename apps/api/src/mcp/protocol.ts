@@ -1,6 +1,6 @@
 import {
-  createMcpHandler, InMemoryServerEventBus, isLegacyRequest, ProtocolError, ProtocolErrorCode, Server,
-  WebStandardStreamableHTTPServerTransport, type McpHttpHandler
+  createMcpHandler, InMemoryServerEventBus, isLegacyRequest, McpServer, ProtocolError, ProtocolErrorCode,
+  WebStandardStreamableHTTPServerTransport, type McpHttpHandler, type McpServerOptions
 } from '@modelcontextprotocol/server'
 import { readFileSync } from 'node:fs'
 import type { FastifyBaseLogger } from 'fastify'
@@ -28,6 +28,20 @@ const cached = { ttlMs: 60_000, cacheScope: 'private' as const }
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string }
 const serverInfo = { name: 'toolyard', version }
 const capabilities = { tools: { listChanged: true }, ...offerCapabilities, logging: {} }
+
+/** A server whose tools are listed elsewhere. The SDK compares headers with arguments by the schema that it asks for here. */
+class ListedServer extends McpServer {
+  readonly #schemaOf: (tool: string) => Record<string, unknown> | undefined
+
+  constructor (options: McpServerOptions, schemaOf: (tool: string) => Record<string, unknown> | undefined) {
+    super(serverInfo, options)
+    this.#schemaOf = schemaOf
+  }
+
+  override toolInputSchemaJson (name: string): Record<string, unknown> | undefined {
+    return this.#schemaOf(name)
+  }
+}
 
 /** Answers requests of the revision 2026-07-28 and of those of 2025. */
 export class Protocol {
@@ -79,14 +93,15 @@ export class Protocol {
     for (const uri of updated) this.#bus.publish({ kind: 'resource_updated', uri })
   }
 
-  #server (request: Request | undefined, era: 'modern' | 'legacy'): Server {
+  #server (request: Request | undefined, era: 'modern' | 'legacy'): McpServer {
     const exchange = request === undefined ? undefined : this.#exchanges.get(request)
     if (exchange === undefined) throw new Error('A request without an exchange')
-    const server = new Server(serverInfo, {
+    const parts = this.#parts
+    const product = new ListedServer({
       capabilities: era === 'modern' ? { ...capabilities, extensions: { ...skillsExtension, [tasksExtension]: {} } } : capabilities,
       cacheHints: { ...offerCacheHints, 'tools/list': cached, 'server/discover': cached }
-    })
-    const parts = this.#parts
+    }, name => parts.lists.for(exchange.principal.permissions).byName.get(name)?.inputSchema)
+    const { server } = product
     server.setRequestHandler('tools/list', ({ params }) => guarded(exchange, async () => {
       if (params?.cursor !== undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'No such cursor: the list has one page')
       return { tools: [...parts.lists.for(exchange.principal.permissions).tools] } as never
@@ -98,7 +113,7 @@ export class Protocol {
     }))
     if (era === 'modern') serveTasks(server, exchange, parts, async answer => await guarded(exchange, answer))
     serveOffers(server, exchange, parts, async answer => await guarded(exchange, answer))
-    return server
+    return product
   }
 }
 
