@@ -4,31 +4,31 @@ import { connectTo } from '../support/connection.ts'
 import { startTestRedis } from '../support/redis.ts'
 
 const onces = new OnceStore(await connectTo(t, await startTestRedis(t), 'request'))
-const once = (key: string, request = 'r1'): Parameters<OnceStore['hold']>[0] => ({ keyName: 'k', key, request })
+const once = (key: string, request = 'r1'): Parameters<OnceStore['take']>[0] => ({ keyName: 'k', key, request })
 
 t.test('RC23 a key that made no job is given back', async t => {
-  t.equal(await onces.hold(once('free'), 'first'), undefined)
+  t.equal(await onces.take(once('free'), 'first'), undefined)
   await onces.release(once('free'))
-  t.equal(await onces.hold(once('free', 'r2'), 'second'), undefined)
+  t.equal(await onces.take(once('free', 'r2'), 'second'), undefined)
 })
 
 t.test('RC23 a key that a repeat has found is not given back: the repeat may have made its jobs', async t => {
-  await onces.hold(once('found'), 'jobs')
-  t.same(await onces.hold(once('found'), 'others'), { request: 'r1', text: 'jobs', confirmed: false })
+  await onces.take(once('found'), 'jobs')
+  t.same(await onces.take(once('found'), 'others'), { request: 'r1', text: 'jobs', confirmed: false })
   await onces.release(once('found'))
-  t.match(await onces.hold(once('found'), 'others'), { text: 'jobs' })
+  t.match(await onces.take(once('found'), 'others'), { text: 'jobs' })
 })
 
 t.test('RC23 another request that finds a key does not keep it from being given back', async t => {
-  await onces.hold(once('other'), 'jobs')
-  t.match(await onces.hold(once('other', 'r2'), 'others'), { request: 'r1' })
+  await onces.take(once('other'), 'jobs')
+  t.match(await onces.take(once('other', 'r2'), 'others'), { request: 'r1' })
   await onces.release(once('other'))
-  t.equal(await onces.hold(once('other', 'r2'), 'others'), undefined)
+  t.equal(await onces.take(once('other', 'r2'), 'others'), undefined)
 })
 
 t.test('RC23 a confirmed key stays', async t => {
-  await onces.hold(once('sure'), 'jobs')
+  await onces.take(once('sure'), 'jobs')
   await onces.confirm(once('sure'), 'ids')
   await onces.release(once('sure'))
-  t.same(await onces.hold(once('sure'), ''), { request: 'r1', text: 'ids', confirmed: true })
+  t.same(await onces.take(once('sure'), ''), { request: 'r1', text: 'ids', confirmed: true })
 })

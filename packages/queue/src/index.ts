@@ -24,7 +24,7 @@ export { JobTypeTable, type JobTypeOverride, type JobTypeTableOptions } from './
 export { JobWatch, type WatchedJob } from './read/job-watch.ts'
 export { compareLogIds, logStart, parseLogId } from './record/log-id.ts'
 export { internalName, publicName } from './redis/names.ts'
-export { OnceStore, type Held, type Once } from './queues/once-store.ts'
+export { OnceStore, type Once, type TakenKey } from './queues/once-store.ts'
 export { OutputStore, type TruncatedOutput } from './record/output-store.ts'
 export { countQueues } from './read/queue-census.ts'
 export { QueueDirectory, QueueLimitError } from './queues/queue-directory.ts'

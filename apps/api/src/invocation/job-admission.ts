@@ -39,12 +39,12 @@ export class JobAdmission {
   async reserve (queue: string, planned: readonly Planned[], once: Once | undefined): Promise<Reservation> {
     if (once === undefined) return { queue, planned, repeated: false }
     const makesJobs = planned.some(plan => 'job' in plan)
-    const held = await this.#onces.hold(once, makesJobs ? JSON.stringify(planned) : '')
-    if (held === undefined) return { queue, planned, repeated: false, ...(makesJobs ? { once } : {}) }
-    if (held.request !== once.request) throw new HttpError('IDEMPOTENCY_CONFLICT', 'Idempotency-Key reused with different request')
-    return held.confirmed
-      ? { queue, admitted: storedJson<readonly Admitted[]>(held.text), repeated: true }
-      : { queue, planned: storedJson<readonly Planned[]>(held.text), once, repeated: true }
+    const taken = await this.#onces.take(once, makesJobs ? JSON.stringify(planned) : '')
+    if (taken === undefined) return { queue, planned, repeated: false, ...(makesJobs ? { once } : {}) }
+    if (taken.request !== once.request) throw new HttpError('IDEMPOTENCY_CONFLICT', 'Idempotency-Key reused with different request')
+    return taken.confirmed
+      ? { queue, admitted: storedJson<readonly Admitted[]>(taken.text), repeated: true }
+      : { queue, planned: storedJson<readonly Planned[]>(taken.text), once, repeated: true }
   }
 
   /**
@@ -83,7 +83,7 @@ export class JobAdmission {
     }
   }
 
-  /** The jobs exist, so a failure here is nobody's error: a key that stays held makes the same jobs again. */
+  /** The jobs exist, so a failure here is nobody's error: a key that stays taken makes the same jobs again. */
   async #conclude (once: Once, admitted: readonly Admitted[]): Promise<void> {
     const made = admitted.some(entry => 'job' in entry)
     await (made ? this.#onces.confirm(once, JSON.stringify(admitted)) : this.#onces.release(once)).catch(() => {})

@@ -11,7 +11,7 @@ import { isOtherThanPinned } from '../program/pin.ts'
 import { createTrustCheck, type TrustCheck } from '../program/trust.ts'
 
 /** Programs that are looked at together; each look is a few calls of the file system. */
-const together = 32
+const batchSize = 32
 /**
  * Warnings about programs that are missing or can't be executed (AC12), that a symbolic link leads out of the bin
  * directory, that others than their owner may replace, or that aren't what was pinned. The loader
@@ -25,8 +25,8 @@ export async function programFindings (tools: readonly Tool[], where: { director
   const places: Places = { written, real, searchPath }
   const findings: Finding[] = []
   const trust = createTrustCheck()
-  for (let start = 0; start < tools.length; start += together) {
-    findings.push(...(await Promise.all(tools.slice(start, start + together).map(tool => programFinding(tool, places, trust)))).flat())
+  for (let start = 0; start < tools.length; start += batchSize) {
+    findings.push(...(await Promise.all(tools.slice(start, start + batchSize).map(tool => programFinding(tool, places, trust)))).flat())
   }
   return findings
 }

@@ -24,15 +24,15 @@ export interface UnplacedEntry {
 }
 
 /** Modules that are looked for together; each look is a few calls of the file system. */
-const together = 32
+const batchSize = 32
 
 /** Finds the modules of tools on disk, in the order of the entries. */
 export async function placeTools (entries: readonly UnplacedEntry[], modules: ModuleFinder): Promise<Placement[]> {
   const placements: Placement[] = []
   const trustCheck = createTrustCheck()
-  for (let start = 0; start < entries.length; start += together) {
+  for (let start = 0; start < entries.length; start += batchSize) {
     placements.push(...await Promise.all(
-      entries.slice(start, start + together).map(({ entry, pythonRoot }) => placeTool(entry.tool, pythonRoot, { modules, trustCheck }))
+      entries.slice(start, start + batchSize).map(({ entry, pythonRoot }) => placeTool(entry.tool, pythonRoot, { modules, trustCheck }))
     ))
   }
   return placements

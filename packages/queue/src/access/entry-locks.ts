@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { unlessAborted } from '@toolyard/runtime'
 import type { Redis } from '../redis/connection.ts'
 import { entryLockKey } from '../redis/names.ts'
-import { told } from '../redis/unavailable.ts'
+import { asRedisError } from '../redis/unavailable.ts'
 
 /*
  * The locks of files, which all workers share. They are in Redis, where no tool can write: nothing that is planted in a
@@ -67,7 +67,7 @@ export class EntryLocks {
     } catch (error) {
       // It may be taken all the same, later.
       void answer.then(() => { this.#release(key, token) }, () => {})
-      throw signal.aborted ? error : told(error)
+      throw signal.aborted ? error : asRedisError(error)
     }
   }
 

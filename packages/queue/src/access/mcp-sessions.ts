@@ -1,3 +1,4 @@
+import { storedJson } from '@toolyard/contract/terms'
 import type { Redis } from '../redis/connection.ts'
 import { mcpChannel, mcpSessionKey } from '../redis/names.ts'
 import { subscribe } from '../redis/subscription.ts'
@@ -35,7 +36,7 @@ export class McpSessions {
   /** @throws RedisUnavailableError */
   async read (session: string): Promise<McpSessionState> {
     const text = await whileAvailable(this.#commands.get(mcpSessionKey(session)))
-    return text === null ? {} : JSON.parse(text) as McpSessionState
+    return text === null ? {} : storedJson<McpSessionState>(text)
   }
 
   /**
@@ -63,6 +64,6 @@ export class McpSessions {
 
   /** Listens from now on; while Redis is away the subscription waits for it. */
   listen (onNotice: (notice: McpNotice) => void): void {
-    subscribe(this.#subscriber, mcpChannel, message => { onNotice(JSON.parse(message) as McpNotice) }).catch(() => {})
+    subscribe(this.#subscriber, mcpChannel, message => { onNotice(storedJson<McpNotice>(message)) }).catch(() => {})
   }
 }

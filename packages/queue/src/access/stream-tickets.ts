@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { storedJson } from '@toolyard/contract/terms'
 import type { Redis } from '../redis/connection.ts'
 import { streamTicketKey } from '../redis/names.ts'
 import { serverTime } from '../redis/server-clock.ts'
@@ -37,7 +38,7 @@ export class StreamTickets {
    */
   async find (token: string): Promise<StreamGrant | undefined> {
     const grant = await whileAvailable(this.#redis.get(streamTicketKey(digest(token))))
-    return grant === null ? undefined : JSON.parse(grant) as StreamGrant
+    return grant === null ? undefined : storedJson<StreamGrant>(grant)
   }
 }
 

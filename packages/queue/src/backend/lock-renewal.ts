@@ -5,7 +5,7 @@ export interface LockHolder {
   emit: (event: 'lockRenewalFailed' | 'error', what: never) => boolean
 }
 
-interface Held {
+interface LockedJob {
   token: string
   /** Whether a renewal has passed over it: what was taken just now need not be renewed. */
   wasSeen: boolean
@@ -19,7 +19,7 @@ export class LockRenewal {
   readonly #holder: LockHolder
   readonly #lockMs: number
   readonly #everyMs: number
-  readonly #held = new Map<string, Held>()
+  readonly #held = new Map<string, LockedJob>()
   #timer: NodeJS.Timeout | undefined
   #closed = false
 

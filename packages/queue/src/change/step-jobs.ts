@@ -1,5 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type { CallError, OutputRecord } from '@toolyard/contract'
+import { storedJson } from '@toolyard/contract/terms'
 import type { Redis } from '../redis/connection.ts'
 import type { JobCanceller } from './job-canceller.ts'
 import type { JobQueues } from '../queues/job-queues.ts'
@@ -135,7 +136,7 @@ export class StepJobs {
 /** In a turn of the event loop of its own. */
 async function parsed (record: string): Promise<OutputRecord> {
   await turn()
-  return JSON.parse(record) as OutputRecord
+  return storedJson<OutputRecord>(record)
 }
 
 function fieldOf (attempt: string, step: string): string {

@@ -1,4 +1,5 @@
 import type { CallError, JobData, JobDependency, JobState } from '@toolyard/contract'
+import { storedJson } from '@toolyard/contract/terms'
 import { isCancelled } from '../record/cancellation.ts'
 import type { Redis } from '../redis/connection.ts'
 import { dependentsKey, jobKey } from '../redis/names.ts'
@@ -79,7 +80,7 @@ export async function leaveDependencies (
 export async function lookAt (parts: FlowParts, queue: string, jobId: string): Promise<void> {
   const [text, timestamp, delay] = await parts.redis.hmget(jobKey(queue, jobId), 'data', 'timestamp', 'delay')
   if (text === null || text === undefined) return
-  const { dependsOn } = JSON.parse(text) as JobData
+  const { dependsOn } = storedJson<JobData>(text)
   if (dependsOn === undefined) return
   const { pending, broken } = await examineDependencies(parts.redis, queue, jobId, dependsOn)
   if (broken.length > 0) await release(parts, queue, jobId)

@@ -2,7 +2,7 @@ import { limits } from '@toolyard/contract/terms'
 import type { Redis } from '../redis/connection.ts'
 import { fairKey, queueKey } from '../redis/names.ts'
 import { whileAvailable } from '../redis/unavailable.ts'
-import { Views } from '../redis/views.ts'
+import { ForgetfulMap } from '../redis/forgetful-map.ts'
 
 /*
  * Jobs of one queue and one priority are served fairly by API key (start-time fair queueing). A job's turn is one more
@@ -48,7 +48,7 @@ export interface Line {
   keyName: string
 }
 
-interface View {
+interface LineView {
   least: number
   last: number
   readAt: number
@@ -70,7 +70,7 @@ export interface Turns {
 /** Gives jobs their place in a queue. */
 export class FairOrder {
   readonly #redis: Redis
-  readonly #views = new Views<View>(() => ({ least: 0, last: 0, readAt: -Infinity, takes: 0, adding: 0, telling: undefined }))
+  readonly #views = new ForgetfulMap<LineView>(() => ({ least: 0, last: 0, readAt: -Infinity, takes: 0, adding: 0, telling: undefined }))
 
   constructor (redis: Redis) {
     this.#redis = redis
@@ -101,7 +101,7 @@ export class FairOrder {
     }
   }
 
-  async #read (line: Line, view: View, last: number): Promise<void> {
+  async #read (line: Line, view: LineView, last: number): Promise<void> {
     const { takes, adding } = view
     const [least, lastOfAll] = await this.#look(line, last)
     view.least = least

@@ -20,8 +20,8 @@ import type { Retention } from '../record/retention.ts'
 import { registerSerial } from './serial-tools.ts'
 import { serverTime } from '../redis/server-clock.ts'
 import { ReplicasMissingError, type Replicas } from '../redis/checks/replicas.ts'
-import { JobsUnknownError, RedisFullError, RedisUnavailableError, told, whileAvailable } from '../redis/unavailable.ts'
-import { Views } from '../redis/views.ts'
+import { asRedisError, JobsUnknownError, RedisFullError, RedisUnavailableError, whileAvailable } from '../redis/unavailable.ts'
+import { ForgetfulMap } from '../redis/forgetful-map.ts'
 
 /** A queue or an API key has as many jobs as it may have. */
 export class QueueFullError extends Error {
@@ -64,7 +64,7 @@ export class JobQueues {
   readonly #callbacks: CallbackOutbox
   /** What BullMQ listens with, for all queues: names come and go, and nothing is left of them. */
   readonly #listening: RedisConnection
-  readonly #queues: Views<JobQueue>
+  readonly #queues: ForgetfulMap<JobQueue>
 
   constructor (redis: Redis, directory: QueueDirectory, retention: Retention, { replicas, backend, ...some }: JobQueuesOptions = {}) {
     const jobLimits = { ...unlimited, ...some }
@@ -79,7 +79,7 @@ export class JobQueues {
     this.#callbacks = new CallbackOutbox(redis)
     this.#listening = listenOn(redis)
     const backendOf = backendOn({ redis, retention, replicas, backend, listening: this.#listening })
-    this.#queues = new Views(queue => openQueue(redis, queue, backendOf), maxOpened)
+    this.#queues = new ForgetfulMap(queue => openQueue(redis, queue, backendOf), maxOpened)
   }
 
   /** The jobs in the order of their creation. */
@@ -182,7 +182,7 @@ export class JobQueues {
       const errors = await whileAvailable(
         opened.backend.addAll(jobs.map(job => ({ ...addedJob(opened, job, turns.get(job.id) ?? 1, now), onceSec })))
       ).catch(orUnknown)
-      for (const [id, error] of errors) refused.set(id, told(error) as Error)
+      for (const [id, error] of errors) refused.set(id, asRedisError(error))
       void this.#index.tidy(queue, jobs.length).catch(() => {})
     } catch (error) {
       if (error instanceof RedisUnavailableError) throw error

@@ -23,8 +23,8 @@ export interface Once {
   request: string
 }
 
-/** What a key is held for. */
-export interface Held {
+/** What a key was taken for. */
+export interface TakenKey {
   /** Digest of the request that holds it. */
   request: string
   /** As `hold` or `confirm` stored it. */
@@ -32,12 +32,12 @@ export interface Held {
   confirmed: boolean
 }
 
-/** Holds a key unless it is held; answers what it was held for. ARGV: request, text (empty: hold nothing), seconds. */
+/** Takes a key that is free; answers what another was taken for. ARGV: request, text (empty: take nothing), seconds. */
 const takeScript = `
-local held = redis.call('HMGET', KEYS[1], 'request', 'text', 'confirmed')
-if held[1] then
-  if held[1] == ARGV[1] and not held[3] then redis.call('HSET', KEYS[1], 'found', '1') end
-  return held
+local taken = redis.call('HMGET', KEYS[1], 'request', 'text', 'confirmed')
+if taken[1] then
+  if taken[1] == ARGV[1] and not taken[3] then redis.call('HSET', KEYS[1], 'found', '1') end
+  return taken
 end
 if ARGV[2] ~= '' then
   redis.call('HSET', KEYS[1], 'request', ARGV[1], 'text', ARGV[2])
@@ -48,17 +48,17 @@ return false
 
 /** Confirms, unless another request holds the key by now. ARGV: request, text, seconds. */
 const confirmScript = `
-local held = redis.call('HGET', KEYS[1], 'request')
-if held and held ~= ARGV[1] then return 0 end
+local taken = redis.call('HGET', KEYS[1], 'request')
+if taken and taken ~= ARGV[1] then return 0 end
 redis.call('HSET', KEYS[1], 'request', ARGV[1], 'text', ARGV[2], 'confirmed', '1')
-if not held then redis.call('EXPIRE', KEYS[1], ARGV[3]) end
+if not taken then redis.call('EXPIRE', KEYS[1], ARGV[3]) end
 return 1
 `
 
 /** Gives a key back, unless somebody has made its jobs, or may be about to. ARGV: request. */
 const releaseScript = `
-local held = redis.call('HMGET', KEYS[1], 'request', 'confirmed', 'found')
-if held[1] == ARGV[1] and not held[2] and not held[3] then return redis.call('DEL', KEYS[1]) end
+local taken = redis.call('HMGET', KEYS[1], 'request', 'confirmed', 'found')
+if taken[1] == ARGV[1] and not taken[2] and not taken[3] then return redis.call('DEL', KEYS[1]) end
 return 0
 `
 
@@ -71,17 +71,17 @@ export class OnceStore {
   }
 
   /**
-   * Holds a key, atomically.
+   * Takes a key, atomically.
    *
    * @param text what is stored with it; empty: only look.
-   * @returns what the key is held for already; undefined when it wasn't.
+   * @returns what the key was taken for before; undefined when it was free.
    */
-  async hold (once: Once, text: string): Promise<Held | undefined> {
-    const held = await whileAvailable(
+  async take (once: Once, text: string): Promise<TakenKey | undefined> {
+    const taken = await whileAvailable(
       this.#redis.eval(takeScript, 1, keyOf(once), once.request, text, limits.idempotencySec)
     ) as Array<string | null> | null
-    if (held === null) return undefined
-    return { request: required(held[0], 'the request of a held key'), text: required(held[1], 'the text of a held key'), confirmed: held[2] === '1' }
+    if (taken === null) return undefined
+    return { request: required(taken[0], 'the request of a taken key'), text: required(taken[1], 'the text of a taken key'), confirmed: taken[2] === '1' }
   }
 
   /** The jobs exist; `text` replaces what was stored. */

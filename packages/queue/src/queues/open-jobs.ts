@@ -3,7 +3,7 @@ import { standingOf } from '../record/job-standing.ts'
 import { openJobsKey, openKeysKey } from '../redis/names.ts'
 import { serverTime } from '../redis/server-clock.ts'
 import { whileAvailable } from '../redis/unavailable.ts'
-import { Views } from '../redis/views.ts'
+import { ForgetfulMap } from '../redis/forgetful-map.ts'
 
 /*
  * How many unfinished jobs an API key has (`MAX_JOBS_PER_KEY`), over all queues and API processes. A sorted set by key
@@ -17,7 +17,7 @@ const enteredMs = 10
 /** Sets of keys that are used no more are dropped after two days. */
 const keptSec = 172_800
 /** Members that are looked at, or entered, in one round trip. */
-const together = 500
+const batchSize = 500
 
 /**
  * KEYS: the set. ARGV: limit, time, members. Enters as many members as there is room for.
@@ -50,7 +50,7 @@ answer[1] = size
 return answer
 `
 
-interface View {
+interface KeyView {
   size: number
   readAt: number
   tidying: Promise<void> | undefined
@@ -63,7 +63,7 @@ interface View {
 export class OpenJobs {
   readonly #redis: Redis
   readonly #max: number
-  readonly #views = new Views<View>(() => ({ size: 0, readAt: -Infinity, tidying: undefined, later: [], entering: undefined }))
+  readonly #views = new ForgetfulMap<KeyView>(() => ({ size: 0, readAt: -Infinity, tidying: undefined, later: [], entering: undefined }))
 
   /** @param max unfinished jobs that a key may have; 0 for any number. */
   constructor (redis: Redis, max: number) {
@@ -99,13 +99,13 @@ export class OpenJobs {
     return new Set(places.flatMap(place => ids[place] ?? []))
   }
 
-  async #enterLater (keyName: string, view: View): Promise<void> {
+  async #enterLater (keyName: string, view: KeyView): Promise<void> {
     clearTimeout(view.entering)
     view.entering = undefined
-    while (view.later.length > 0) await this.#enter(keyName, view, view.later.splice(0, together))
+    while (view.later.length > 0) await this.#enter(keyName, view, view.later.splice(0, batchSize))
   }
 
-  async #enter (keyName: string, view: View, members: readonly string[]): Promise<number[]> {
+  async #enter (keyName: string, view: KeyView, members: readonly string[]): Promise<number[]> {
     const answer = await whileAvailable(
       this.#redis.eval(enterScript, 1, openJobsKey(keyName), this.#max, serverTime(this.#redis), ...members)
     ) as [number, ...number[]]
@@ -139,8 +139,8 @@ export async function dropEndedJobs (redis: Redis): Promise<void> {
 async function tidy (redis: Redis, keyName: string): Promise<void> {
   const settledBefore = serverTime(redis) - 2_000
   const members = await whileAvailable(redis.zrange(openJobsKey(keyName), '0', '-1', 'WITHSCORES'))
-  for (let start = 0; start < members.length; start += 2 * together) {
-    const part = members.slice(start, start + 2 * together)
+  for (let start = 0; start < members.length; start += 2 * batchSize) {
+    const part = members.slice(start, start + 2 * batchSize)
     const entries = part.flatMap((member, index) => index % 2 === 0 ? [{ member, at: Number(part[index + 1]) }] : [])
     const ended: Array<{ member: string }> = []
     for (const queue of new Set(entries.map(({ member }) => queueOf(member)))) {

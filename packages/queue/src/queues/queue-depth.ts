@@ -1,7 +1,7 @@
 import type { Redis } from '../redis/connection.ts'
 import { queueKey } from '../redis/names.ts'
 import { whileAvailable } from '../redis/unavailable.ts'
-import { Views } from '../redis/views.ts'
+import { ForgetfulMap } from '../redis/forgetful-map.ts'
 
 /** A count of jobs is used for so long, in milliseconds, while the queue is at most half full. */
 const freshMs = 250
@@ -15,7 +15,7 @@ for place, key in ipairs(KEYS) do count = count + redis.call(place <= ${lists.le
 return count
 `
 
-interface View {
+interface DepthView {
   count: number
   readAt: number
   reading: boolean
@@ -25,7 +25,7 @@ interface View {
 export class QueueDepth {
   readonly #redis: Redis
   readonly #max: number
-  readonly #views = new Views<View>(() => ({ count: 0, readAt: -Infinity, reading: false }))
+  readonly #views = new ForgetfulMap<DepthView>(() => ({ count: 0, readAt: -Infinity, reading: false }))
 
   constructor (redis: Redis, max: number) {
     this.#redis = redis
@@ -46,7 +46,7 @@ export class QueueDepth {
     return room
   }
 
-  async #read (queue: string, view: View): Promise<void> {
+  async #read (queue: string, view: DepthView): Promise<void> {
     view.reading = true
     try {
       const keys = [...lists, ...sets].map(name => queueKey(queue, name))

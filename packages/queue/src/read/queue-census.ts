@@ -1,4 +1,5 @@
 import type { CountedQueue } from '@toolyard/runtime'
+import { storedJson } from '@toolyard/contract/terms'
 import type { Redis } from '../redis/connection.ts'
 import { createdAt } from '../record/job-id.ts'
 import { queueStem } from '../redis/names.ts'
@@ -34,7 +35,7 @@ export async function countQueues (redis: Redis, directory: QueueDirectory): Pro
     const stem = queueStem(queue)
     const answer = await whileAvailable(redis.eval(countScript, keys.length, ...keys.map(name => stem + name), stem))
     const [waiting, delayed, blocked, running, oldest, options] = answer as [number, number, number, number, string, string]
-    const { delay = 0 } = JSON.parse(options) as { delay?: number }
+    const { delay = 0 } = storedJson<{ delay?: number }>(options)
     return { queue, waiting, delayed, blocked, running, oldestSec: oldest === '' ? 0 : Math.max(0, now - createdAt(oldest) - delay) / 1_000 }
   }))
 }

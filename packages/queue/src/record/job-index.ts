@@ -1,3 +1,4 @@
+import { storedJson } from '@toolyard/contract/terms'
 import type { Redis } from '../redis/connection.ts'
 import { createdAt } from './job-id.ts'
 import type { CompleteJob } from './new-job.ts'
@@ -5,7 +6,7 @@ import { standingOf } from './job-standing.ts'
 import { createdKey } from '../redis/names.ts'
 import { serverTime } from '../redis/server-clock.ts'
 import { whileAvailable } from '../redis/unavailable.ts'
-import { Views } from '../redis/views.ts'
+import { ForgetfulMap } from '../redis/forgetful-map.ts'
 
 /*
  * Each queue has a sorted set of the jobs that were made in it. All scores are 0, so Redis sorts by the members. A member
@@ -36,7 +37,7 @@ const leastExamined = 100
 export class JobIndex {
   readonly #redis: Redis
   /** For each queue: how many members are to be examined, and after which. */
-  readonly #tidying = new Views(() => ({ owed: 0, after: '' }))
+  readonly #tidying = new ForgetfulMap(() => ({ owed: 0, after: '' }))
 
   constructor (redis: Redis) {
     this.#redis = redis
@@ -88,7 +89,7 @@ export function indexEntry ({ id, type, data, priority, maxAttempts }: CompleteJ
 }
 
 function decode (queue: string, member: string): IndexedJob {
-  const [type, tool, tags, priority, timeoutSec, maxAttempts, callbackUrl] = JSON.parse(member.slice(member.indexOf(' '))) as [string, string, string[], number, number, number, string | null]
+  const [type, tool, tags, priority, timeoutSec, maxAttempts, callbackUrl] = storedJson<[string, string, string[], number, number, number, string | null]>(member.slice(member.indexOf(' ')))
   return { id: idOf(member), queue, type, tool, tags, priority, timeoutSec, maxAttempts, callbackUrl: callbackUrl ?? undefined }
 }
 

@@ -7,7 +7,7 @@ import { publishJobChange } from './job-change.ts'
 import { jobLogKey } from '../redis/names.ts'
 import { outputSec, type Retention } from './retention.ts'
 import { serverTime } from '../redis/server-clock.ts'
-import { RedisFullError, told } from '../redis/unavailable.ts'
+import { asRedisError, RedisFullError } from '../redis/unavailable.ts'
 
 /** A line for a job's log. */
 export interface LogLine {
@@ -111,7 +111,7 @@ export class JobLogWriter {
         await publishJobChange(redis, jobId, 'log')
         return
       } catch (error) {
-        if (!(told(error) instanceof RedisFullError) || waited >= patienceMs) {
+        if (!(asRedisError(error) instanceof RedisFullError) || waited >= patienceMs) {
           onError(asError(error))
           return
         }

@@ -1,4 +1,5 @@
 import type { LogEntry, LogLevel } from '@toolyard/contract'
+import { storedJson } from '@toolyard/contract/terms'
 import type { Redis } from '../redis/connection.ts'
 import { jobLogKey } from '../redis/names.ts'
 import { whileAvailable } from '../redis/unavailable.ts'
@@ -40,6 +41,6 @@ function toEntry ([id, pairs]: [id: string, pairs: string[]]): LogEntry {
     ts: fields.get('ts') ?? '',
     level: (fields.get('level') ?? 'info') as LogLevel,
     message: fields.get('message') ?? '',
-    meta: meta === undefined ? null : JSON.parse(meta) as Record<string, unknown>
+    meta: meta === undefined ? null : storedJson<Record<string, unknown>>(meta)
   }
 }

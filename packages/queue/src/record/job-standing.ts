@@ -18,7 +18,7 @@ end
 return standings
 `
 /** Jobs that one script looks at. */
-const together = 500
+const batchSize = 500
 
 /**
  * Tells what has become of jobs of one queue, in their order.
@@ -27,8 +27,8 @@ const together = 500
  */
 export async function standingOf (redis: Redis, queue: string, ids: readonly string[]): Promise<JobStanding[]> {
   const found: JobStanding[] = []
-  for (let start = 0; start < ids.length; start += together) {
-    const part = ids.slice(start, start + together)
+  for (let start = 0; start < ids.length; start += batchSize) {
+    const part = ids.slice(start, start + batchSize)
     const answer = await whileAvailable(redis.eval(standingScript, 2, queueKey(queue, 'completed'), queueKey(queue, 'failed'), queueStem(queue), ...part)) as number[]
     found.push(...part.map((_id, place) => standings[answer[place] ?? 0] ?? 'open'))
   }

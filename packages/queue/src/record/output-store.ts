@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Redis } from '../redis/connection.ts'
 import { outputKey } from '../redis/names.ts'
 import { outputSec, type Retention } from './retention.ts'
-import { RedisFullError, told, whileAvailable } from '../redis/unavailable.ts'
+import { asRedisError, RedisFullError, whileAvailable } from '../redis/unavailable.ts'
 
 /** While Redis is full, an output is tried to be stored this often and this long, in milliseconds. */
 const againMs = 200
@@ -48,7 +48,7 @@ export class OutputStore {
         await this.#redis.set(outputKey(queue, jobId), json, 'EX', outputSec(this.#retention))
         return true
       } catch (error) {
-        if (!(told(error) instanceof RedisFullError)) throw error
+        if (!(asRedisError(error) instanceof RedisFullError)) throw error
         if (waited >= patienceMs) return false
         await delay(againMs)
       }

@@ -1,5 +1,5 @@
 import type { OutputRecord, SandboxState, Settlement } from '@toolyard/contract'
-import { callErrors, type CallError } from '@toolyard/contract/terms'
+import { callErrors, storedJson, type CallError } from '@toolyard/contract/terms'
 
 /** The fields of a job's hash that tell how it ended; `decodeSettlement` takes their values in this order. */
 export const settlementFields = ['finishedOn', 'returnvalue', 'failedReason'] as const
@@ -19,7 +19,7 @@ export function encodeFailure (error: CallError, sandbox?: SandboxState): string
 /** How well the processes of a job that failed were shut in, when it ran any. */
 export function sandboxOfFailure (reason: string): SandboxState | undefined {
   try {
-    return (JSON.parse(reason) as { sandbox?: SandboxState }).sandbox
+    return storedJson<{ sandbox?: SandboxState }>(reason).sandbox
   } catch {
     return undefined
   }
@@ -34,7 +34,7 @@ export function decodeSettlement (values: ReadonlyArray<string | null | undefine
   const [finishedOn, returnValue, failedReason] = values
   if (finishedOn === null || finishedOn === undefined) return undefined
   // A job that succeeded after a failed run has both.
-  if (returnValue !== null && returnValue !== undefined) return { ok: true, output: JSON.parse(returnValue) as OutputRecord }
+  if (returnValue !== null && returnValue !== undefined) return { ok: true, output: storedJson<OutputRecord>(returnValue) }
   return { ok: false, error: decodeFailure(failedReason ?? '') }
 }
 
@@ -42,7 +42,7 @@ export function decodeSettlement (values: ReadonlyArray<string | null | undefine
 export function decodeReplies (message: string): Array<{ id: string, settlement: Settlement }> {
   return message.split('\n').map(line => {
     const text = line.slice(idLength + 1)
-    return { id: line.slice(0, idLength), settlement: line[idLength] === '+' ? { ok: true, output: JSON.parse(text) as OutputRecord } : { ok: false, error: decodeFailure(text) } }
+    return { id: line.slice(0, idLength), settlement: line[idLength] === '+' ? { ok: true, output: storedJson<OutputRecord>(text) } : { ok: false, error: decodeFailure(text) } }
   })
 }
 
@@ -58,7 +58,7 @@ export function runsOf (started: number, failedReason: string | null | undefined
 /** A reason that isn't ours comes from BullMQ itself, which fails the jobs of workers that died too often. */
 export function decodeFailure (reason: string): CallError {
   try {
-    const { sandbox: _, ...error } = JSON.parse(reason) as CallError & { sandbox?: SandboxState }
+    const { sandbox: _, ...error } = storedJson<CallError & { sandbox?: SandboxState }>(reason)
     if (Object.hasOwn(callErrors, error.code)) return error
   } catch {}
   return { code: 'WORKER_LOST', message: reason === lostTooOften ? `The job was given up: its worker was lost in each of ${maxLostRuns + 1} runs` : `The job was given up: ${reason}` }

@@ -1,7 +1,7 @@
 import type { ChainableCommander } from 'ioredis'
 import { asError } from '@toolyard/contract/terms'
 import type { Redis } from './connection.ts'
-import { told, whileAvailable } from './unavailable.ts'
+import { asRedisError, whileAvailable } from './unavailable.ts'
 
 /**
  * Sends commands for many items, one pipeline for each queue: in a Redis Cluster the keys of one queue are on one
@@ -45,7 +45,7 @@ async function sendAll<T> (
     return ends.map((end, index) => {
       const own = replies.slice(ends[index - 1] ?? 0, end)
       const failed = own.find(([error]) => error !== null)
-      return failed === undefined ? own.map(([, value]) => value) : told(failed[0]) as Error
+      return failed === undefined ? own.map(([, value]) => value) : asRedisError(failed[0])
     })
   } catch (error) {
     return items.map(() => asError(error))

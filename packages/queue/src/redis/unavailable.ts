@@ -1,3 +1,5 @@
+import { asError } from '@toolyard/contract/terms'
+
 /** Redis can't be reached, or didn't answer in time. Nothing is known of what the command did. */
 export class RedisUnavailableError extends Error {
   override readonly name: string = 'RedisUnavailableError'
@@ -39,16 +41,16 @@ export async function whileAvailable<T> (operation: Promise<T>): Promise<T> {
   try {
     return await Promise.race([operation, timeout])
   } catch (error) {
-    throw told(error)
+    throw asRedisError(error)
   } finally {
     clearTimeout(timer)
   }
 }
 
-/** What an error of Redis means: `RedisFullError`, `RedisUnavailableError`, or itself. */
-export function told (error: unknown): unknown {
+/** The error of a command as what it means: `RedisFullError`, `RedisUnavailableError`, or itself. */
+export function asRedisError (error: unknown): Error {
   if (error instanceof Error && isFull(error)) return new RedisFullError(error)
-  return isConnectionError(error) ? new RedisUnavailableError(error) : error
+  return isConnectionError(error) ? new RedisUnavailableError(error) : asError(error)
 }
 
 const connectionMessages = new RegExp([

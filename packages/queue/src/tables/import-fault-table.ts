@@ -1,3 +1,4 @@
+import { storedJson } from '@toolyard/contract/terms'
 import type { Redis } from '../redis/connection.ts'
 import { importFaultsChannel, importFaultsKey } from '../redis/names.ts'
 import { SharedHash } from './shared-hash.ts'
@@ -46,7 +47,7 @@ export class ImportFaultTable {
       key: importFaultsKey,
       channel: importFaultsChannel,
       onChange: values => {
-        this.#faults = new Map(Object.entries(values).map(([key, text]) => [key, JSON.parse(text) as SharedImportFault]))
+        this.#faults = new Map(Object.entries(values).map(([key, text]) => [key, storedJson<SharedImportFault>(text)]))
         onChange(this.#faults)
       }
     })

@@ -1,4 +1,5 @@
 import type { WorkerRecord } from '@toolyard/contract'
+import { storedJson } from '@toolyard/contract/terms'
 import type { Redis } from '../redis/connection.ts'
 import { workersKey } from '../redis/names.ts'
 import { whileAvailable } from '../redis/unavailable.ts'
@@ -85,5 +86,5 @@ export async function listWorkers (redis: Redis, most: number): Promise<{ count:
   const [count, ...records] = await whileAvailable(
     redis.eval(listScript, keys.length, ...keys, aliveMs, most)
   ) as [number, ...Array<string | null>]
-  return { count, workers: records.filter(record => record !== null).map(record => JSON.parse(record) as WorkerRecord) }
+  return { count, workers: records.filter(record => record !== null).map(record => storedJson<WorkerRecord>(record)) }
 }

@@ -59,19 +59,19 @@ export function planWorkflow ({ definition, queue, ...parts }: PlanParts, { reso
   return { ...parts, title: definition.title, params, steps, ...(named === undefined ? {} : { output: definition.output }) }
 }
 
-interface Known {
+interface StepScope {
   names: readonly string[]
   params: Record<string, unknown>
 }
 
-function needsOf ({ name, needs, arguments: args }: { name: string, needs: string[], arguments: unknown }, known: Known): string[] {
-  const unknown = needs.find(need => !known.names.includes(need))
+function needsOf ({ name, needs, arguments: args }: { name: string, needs: string[], arguments: unknown }, scope: StepScope): string[] {
+  const unknown = needs.find(need => !scope.names.includes(need))
   if (unknown !== undefined) throw new BuiltinFailure(`step '${name}' depends on '${unknown}', which is no step`)
-  return [...new Set([...needs, ...stepsNamed(args, `step '${name}': arguments`, known) ?? []])]
+  return [...new Set([...needs, ...stepsNamed(args, `step '${name}': arguments`, scope) ?? []])]
 }
 
 /** The steps that placeholders in a value name; undefined when there is no value. */
-function stepsNamed (value: unknown, at: string, { names, params }: Known): string[] | undefined {
+function stepsNamed (value: unknown, at: string, { names, params }: StepScope): string[] | undefined {
   if (value === undefined) return undefined
   try {
     const placeholders = namesIn(value, at)

@@ -78,7 +78,7 @@ function * walkFrom (
     }
     if (isServiceName(name, taken)) throw refusal()
     if (entered.length > maxLevels) throw tooDeep()
-    const step = told(options.notFound, () => takeStep(here, name, rest.length === 0, options))
+    const step = orNotFound(options.notFound, () => takeStep(here, name, rest.length === 0, options))
     if (step.kind === 'missing') return { directory: here, names: names(), missing: missingNames([name, ...rest], entered.length - 1, options), stats: { of: undefined, here: false } }
     if (step.kind === 'end' && root.service.has(entryPath(here, name), step.stats)) throw refusal()
     if (step.kind === 'end') return { directory: here, names: [...names(), name], missing: [], stats: { of: step.stats, here: false } }
@@ -161,7 +161,7 @@ function missingNames (names: string[], levels: number, { notFound }: WalkOption
   return names
 }
 
-function told<T> (notFound: string, step: () => T): T {
+function orNotFound<T> (notFound: string, step: () => T): T {
   try {
     return step()
   } catch (error) {

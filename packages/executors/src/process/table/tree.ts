@@ -18,24 +18,24 @@ export interface TreeRoot {
 export async function findTree (
   table: Map<number, ProcessEntry>, root: TreeRoot, known: Iterable<ProcessEntry>
 ): Promise<Map<number, ProcessEntry>> {
-  const roommates = byNumbers(table, ({ session, group }) => [session, group])
+  const bySessionOrGroup = byNumbers(table, ({ session, group }) => [session, group])
   const children = byNumbers(table, ({ parent }) => [parent])
   const tree = new Map<number, ProcessEntry>()
-  const rooms = new Set<number>()
+  const seen = new Set<number>()
   const found = [...known].flatMap(({ pid, started }) => {
     const entry = table.get(pid)
     return entry?.started === started ? [entry] : []
   })
-  found.push(...await findOrphans(table, root), ...roommates.get(root.pid) ?? [])
-  // Each process and each room once: the order in the table may be the worst one, and a chain of thousands is one call's.
+  found.push(...await findOrphans(table, root), ...bySessionOrGroup.get(root.pid) ?? [])
+  // Each process, session and group once: the order in the table may be the worst one, and a chain of thousands is one call's.
   for (const entry of found) {
     if (tree.has(entry.pid)) continue
     tree.set(entry.pid, entry)
     for (const child of children.get(entry.pid) ?? []) found.push(child)
-    for (const room of [entry.session, entry.group]) {
-      if (rooms.has(room)) continue
-      rooms.add(room)
-      for (const mate of roommates.get(room) ?? []) found.push(mate)
+    for (const number of [entry.session, entry.group]) {
+      if (seen.has(number)) continue
+      seen.add(number)
+      for (const mate of bySessionOrGroup.get(number) ?? []) found.push(mate)
     }
   }
   return tree

@@ -88,21 +88,21 @@ export async function runPython (tool: Pick<Tool, 'name' | 'description'>, run: 
 }
 
 async function endOf ({ ending, reply, printed }: CallEnd, reading: OutputReading): Promise<Pick<RunEnd, 'ending' | 'outcome'>> {
-  const told = async (): Promise<Outcome | undefined> => await reply.outcome(task => readLargeOutput(task, reading))
+  const reported = async (): Promise<Outcome | undefined> => await reply.outcome(task => readLargeOutput(task, reading))
   switch (ending.kind) {
     case 'timeout':
     case 'abort':
       return { ending, outcome: { ok: false, error: interruptionError(ending, printedEnds({ stderr: printed })) } }
     case 'lost':
-      return { ending: { kind: 'signal', signal: 'SIGKILL' }, outcome: await told() ?? failure({ code: 'INTERNAL', message: 'the Python host ended while the tool ran' }) }
+      return { ending: { kind: 'signal', signal: 'SIGKILL' }, outcome: await reported() ?? failure({ code: 'INTERNAL', message: 'the Python host ended while the tool ran' }) }
     case 'unboxed': {
       const error = sandboxError(ending.cause)
       return { ending: { kind: 'unstarted', error }, outcome: failure(error) }
     }
     case 'exit':
-      return { ending, outcome: await told() ?? failure({ code: 'TOOL_FAILED', message: `exit status ${ending.code}` }) }
+      return { ending, outcome: await reported() ?? failure({ code: 'TOOL_FAILED', message: `exit status ${ending.code}` }) }
     case 'signal':
-      return { ending, outcome: await told() ?? failure({ code: 'TOOL_FAILED', message: `signal: ${ending.signal}` }) }
+      return { ending, outcome: await reported() ?? failure({ code: 'TOOL_FAILED', message: `signal: ${ending.signal}` }) }
   }
 }
 

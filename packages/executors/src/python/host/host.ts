@@ -85,7 +85,7 @@ export async function startHost (place: HostPlace, plan: Omit<ProcessPlan, 'args
 async function firstAnswer ({ control, stderr, child }: HostProcess): Promise<Message> {
   let printed = ''
   stderr.on('data', (chunk: Buffer) => { printed = (printed + chunk.toString('utf8')).slice(-stderrChars) })
-  const told = new Promise<Message>(resolve => {
+  const answered = new Promise<Message>(resolve => {
     const read = createFrameReader(stderrChars, content => {
       control.off('data', onData)
       resolve(decodeFrame(content))
@@ -94,7 +94,7 @@ async function firstAnswer ({ control, stderr, child }: HostProcess): Promise<Me
     control.on('error', () => {}).on('data', onData)
   })
   const gone = once(child, 'close').then(() => ({ failed: printed.trim() || 'the Python host ended at once' }))
-  return await Promise.race([told, gone])
+  return await Promise.race([answered, gone])
 }
 
 function createHost ({ root, within }: HostPlace, { child, pid, control, stderr, boxed }: HostProcess, service: HostService): Host {

@@ -40,7 +40,7 @@ export async function runImport (process: ForkedProcess, module: string, onLine:
 
 /** What the template says; else how it ended; else that it took too long. */
 async function importResult (process: ForkedProcess): Promise<Import> {
-  const told = firstMessage(process.replies).then(importOf)
+  const answered = firstMessage(process.replies).then(importOf)
   const closed = closing(process.replies)
   const dead = process.ended.then(async (ending): Promise<Import> => {
     // What it said before may still be on its way.
@@ -53,7 +53,7 @@ async function importResult (process: ForkedProcess): Promise<Import> {
     timer = setTimeout(resolve, timeoutMs, { kind: 'failed', reason: `it takes longer than ${timeoutMs / 1_000} s` }).unref()
   })
   try {
-    return await Promise.race([told, dead, late])
+    return await Promise.race([answered, dead, late])
   } finally {
     clearTimeout(timer)
   }
