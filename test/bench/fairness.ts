@@ -1,5 +1,5 @@
 import type { Cleanup } from '../support/cleanup.ts'
-import { startService } from '../support/service.ts'
+import { createService } from '../support/service.ts'
 import { post } from './http-client.ts'
 import { ratioRow, type Row } from './report.ts'
 import { percentile95 } from './sample.ts'
@@ -10,7 +10,7 @@ const flooders = 12
 
 /** One key's calls by themselves, and while another key has more calls under way than the workers have places for. */
 export async function benchFairness (cleanup: Cleanup): Promise<Row[]> {
-  const service = await startService(cleanup, {
+  const service = await createService(cleanup, {
     tools: [{ name: 'nap', description: 'Sleeps.', command: ['./tools/bin/nap'], schema: { type: 'object' } }],
     files: { 'tools/bin/nap': '#!/bin/sh\nexec sleep 0.05\n' },
     env: { LOG_LEVEL: 'warn', SANDBOX: 'off', API_KEYS_JSON: JSON.stringify(Object.entries(keys).map(([name, key]) => ({ name, key, role: 'admin' }))) }

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import type { Cleanup } from '../support/cleanup.ts'
-import { startService, testKeys, type Service } from '../support/service.ts'
+import { createService, testKeys, type Service } from '../support/service.ts'
 import { post } from './http-client.ts'
 import { ratioRow, type Row } from './report.ts'
 
@@ -21,7 +21,7 @@ interface Traffic {
 
 /** What one job costs Redis while 1, 4 and 16 API processes are there; what they do at rest is taken off. */
 export async function benchFleetCost (cleanup: Cleanup): Promise<Row[]> {
-  const service = await startService(cleanup, { env: { LOG_LEVEL: 'warn' } })
+  const service = await createService(cleanup, { env: { LOG_LEVEL: 'warn' } })
   const redis = new Redis(service.redis.socket)
   cleanup.teardown(() => { redis.disconnect() })
   const rows: Row[] = []
@@ -40,7 +40,7 @@ export async function benchFleetCost (cleanup: Cleanup): Promise<Row[]> {
 
 /** Calls per second of a tool that sleeps, with 1, 2 and 4 workers, beside what as many sleepers would do for nothing. */
 export async function benchScaleOut (cleanup: Cleanup): Promise<Row[]> {
-  const service = await startService(cleanup, {
+  const service = await createService(cleanup, {
     workers: 0,
     tools: [{ name: 'nap', description: 'Sleeps.', command: ['/bin/sleep', String(napSec)], schema: { type: 'object' } }],
     env: { LOG_LEVEL: 'warn', SANDBOX: 'off', WORKER_CONCURRENCY: String(concurrency) }

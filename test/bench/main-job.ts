@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { Cleanup } from '../support/cleanup.ts'
-import { startService, testKeys } from '../support/service.ts'
+import { createService, testKeys } from '../support/service.ts'
 import { startTestRedis } from '../support/redis.ts'
 import { startBareQueue } from './bare-queue.ts'
 import { cpuMs } from './cpu-time.ts'
@@ -24,7 +24,7 @@ const callOf = (index: number): object => ({ call_id: `c${index}`, name: 'data_f
 
 /** Batches of `data_file_read` over HTTP beside BullMQ by itself; both in turns, so that a noisy machine hits both. */
 export async function benchMainJob (cleanup: Cleanup): Promise<Row[]> {
-  const service = await startService(cleanup, { env: { LOG_LEVEL: 'warn' } })
+  const service = await createService(cleanup, { env: { LOG_LEVEL: 'warn' } })
   const redis = await startTestRedis(cleanup)
   const bare = await startBareQueue(redis.socket)
   cleanup.teardown(() => bare.close())
@@ -74,7 +74,7 @@ export async function benchMainJob (cleanup: Cleanup): Promise<Row[]> {
 
 /** Idle memory of a service that has served one call. */
 export async function benchMemory (cleanup: Cleanup): Promise<Row[]> {
-  const service = await startService(cleanup, {})
+  const service = await createService(cleanup, {})
   await service.client.call('data_file_read', { path: 'README.md' })
   return ([['API', service.api.child], ['worker', service.workers[0]?.child]] as const).map(([name, child]) => (
     { what: `${name}: resident memory, idle, MB`, bare: '', toolyard: residentMb(child?.pid ?? 0).toFixed(0), ratio: '', aim: 'below 120' }

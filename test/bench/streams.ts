@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { Redis } from 'ioredis'
 import type { Cleanup } from '../support/cleanup.ts'
 import { waitFor } from '../support/condition.ts'
-import { startService, testKeys, type Service } from '../support/service.ts'
+import { createService, testKeys, type Service } from '../support/service.ts'
 import { openReader, type EventReader } from '../streams/event-reader.ts'
 import type { Row } from './report.ts'
 
@@ -11,7 +11,7 @@ const jobs = 1_000
 
 /** What 2,000 open streams of jobs cost one API process, and how soon all of them have ended with their jobs. */
 export async function benchStreams (cleanup: Cleanup): Promise<Row[]> {
-  const service = await startService(cleanup, { workers: 0, env: { LOG_LEVEL: 'warn' } })
+  const service = await createService(cleanup, { workers: 0, env: { LOG_LEVEL: 'warn' } })
   const redis = new Redis(service.redis.socket)
   cleanup.teardown(() => { redis.disconnect() })
   const connections = async (): Promise<number> => (await redis.call('CLIENT', 'LIST') as string).trim().split('\n').length

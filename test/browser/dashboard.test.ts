@@ -2,7 +2,7 @@ import type { Locator, Page } from 'playwright-core'
 import t from 'tap'
 import { reach, submit } from '../jobs/submission.ts'
 import { waitFor } from '../support/condition.ts'
-import { startService, testKeys } from '../support/service.ts'
+import { createService, testKeys } from '../support/service.ts'
 import { startBrowser } from './browser.ts'
 import { startProxy } from './proxy.ts'
 
@@ -21,7 +21,7 @@ const browser = await startBrowser(t)
 
 void t.test('the dashboard in a browser', { skip: typeof browser === 'string' && browser }, async t => {
   if (typeof browser === 'string') return
-  const service = await startService(t, { files, tools })
+  const service = await createService(t, { files, tools })
   const { client } = service
   const base = `${service.api.address}/dashboard`
 

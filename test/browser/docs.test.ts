@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import t, { type Test } from 'tap'
 import type { Page } from 'playwright-core'
 import { entries, programs } from '../e2e/tools.ts'
-import { startService, testKeys } from '../support/service.ts'
+import { createService, testKeys } from '../support/service.ts'
 import { startBrowser } from './browser.ts'
 import { startProxy } from './proxy.ts'
 
@@ -23,7 +23,7 @@ async function isAccessible (t: Test, page: Page, what: string): Promise<void> {
 
 void t.test('the page /docs in a browser', { skip: typeof browser === 'string' && browser }, async t => {
   if (typeof browser === 'string') return
-  const service = await startService(t, { files: programs, tools: entries })
+  const service = await createService(t, { files: programs, tools: entries })
   const { address } = service.api
 
   t.test('it is readable in both themes, wide and narrow, and asks no other host', async t => {

@@ -5,11 +5,11 @@ import { entries, programs } from '../e2e/tools.ts'
 import { cancel, list, reach, read, submit } from '../jobs/submission.ts'
 import { createClient } from '../support/client.ts'
 import { waitFor } from '../support/condition.ts'
-import { startService, testKeys } from '../support/service.ts'
+import { createService, testKeys } from '../support/service.ts'
 import { callbackEnv, documentedCheck, secret, startReceiver } from './receiver.ts'
 
 const receiver = await startReceiver(t, { '/flaky': [503, 500, 200], '/broken': [500], '/moved': [302] })
-const service = await startService(t, { files: programs, tools: entries, env: callbackEnv })
+const service = await createService(t, { files: programs, tools: entries, env: callbackEnv })
 const { client } = service
 const check = await documentedCheck()
 const redis = new Redis(service.redis.socket)

@@ -6,7 +6,7 @@ import { entries, programs } from '../e2e/tools.ts'
 import { submit } from '../jobs/submission.ts'
 import { makeCertificates } from '../support/certificates.ts'
 import { waitFor } from '../support/condition.ts'
-import { startService } from '../support/service.ts'
+import { createService } from '../support/service.ts'
 import { callbackEnv, documentedCheck, secret, startReceiver } from './receiver.ts'
 
 const dir = t.testdir()
@@ -14,7 +14,7 @@ makeCertificates(dir, 'hooks')
 const [cert, key] = ['hooks.pem', 'hooks.key'].map(name => readFileSync(join(dir, name), 'utf8'))
 const receiver = await startReceiver(t, {}, { cert: cert ?? '', key: key ?? '' })
 const { CALLBACK_ALLOW_HTTP: _, ...env } = callbackEnv
-const service = await startService(t, { files: programs, tools: entries, workers: 0, env: { ...env, CALLBACK_ATTEMPTS: '1' } })
+const service = await createService(t, { files: programs, tools: entries, workers: 0, env: { ...env, CALLBACK_ATTEMPTS: '1' } })
 
 /** Submits a job and waits for what the log says of its callback. */
 async function deliver (path: string): Promise<string> {

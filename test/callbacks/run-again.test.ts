@@ -1,12 +1,12 @@
 import t from 'tap'
 import { openVisit } from '../dashboard/visitor.ts'
 import { reach, submit } from '../jobs/submission.ts'
-import { startService } from '../support/service.ts'
+import { createService } from '../support/service.ts'
 import { callbackEnv, startReceiver } from './receiver.ts'
 
 const program = (text: string): string => `#!/bin/sh\n${text}\n`
 const receiver = await startReceiver(t)
-const service = await startService(t, {
+const service = await createService(t, {
   files: { 'tools/bin/breaks': program('[ -e mended ] && echo \'"done"\' || exit 3'), 'tools/bin/mends': program('touch mended; echo 1'), 'tools/bin/breaks_again': program('rm -f mended; echo 1') },
   tools: ['breaks', 'mends', 'breaks_again'].map(name => ({ name, schema: { type: 'object' }, command: [`./tools/bin/${name}`] })),
   env: callbackEnv

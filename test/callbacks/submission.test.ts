@@ -3,10 +3,10 @@ import t from 'tap'
 import { entries, programs } from '../e2e/tools.ts'
 import { post } from '../jobs/submission.ts'
 import { createClient } from '../support/client.ts'
-import { startService, testKeys } from '../support/service.ts'
+import { createService, testKeys } from '../support/service.ts'
 import { callbackEnv, secret } from './receiver.ts'
 
-const service = await startService(t, { files: programs, tools: entries, env: callbackEnv, workers: 0 })
+const service = await createService(t, { files: programs, tools: entries, env: callbackEnv, workers: 0 })
 const { client } = service
 const job = { type: 'agentcli.echo' }
 const malformed = "'callback_url' must be an http(s) URL of at most 2048 characters, without user name and password"

@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { repoRoot } from '../repo/source-tree.ts'
-import { startService, testKeys } from '../support/service.ts'
+import { createService, testKeys } from '../support/service.ts'
 import { runToolyard, type Ran } from './toolyard.ts'
 
 const echo = '#!/bin/sh\ncat\n'
 const properties = { text: { type: 'string' }, n: { type: 'number' }, on: { type: 'boolean' }, list: { type: 'array', items: { type: 'integer' } }, any: {} }
-const service = await startService(t, {
+const service = await createService(t, {
   tools: [
     { name: 'echo', command: ['./tools/bin/echo'], schema: { type: 'object', properties, additionalProperties: false } },
     { name: 'fail', command: ['./tools/bin/fail'] },

@@ -3,10 +3,10 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { waitFor } from '../support/condition.ts'
-import { startService, testKeys } from '../support/service.ts'
+import { createService, testKeys } from '../support/service.ts'
 import { clientFiles, clientTools } from './tools.ts'
 
-const service = await startService(t, { tools: clientTools, files: clientFiles })
+const service = await createService(t, { tools: clientTools, files: clientFiles })
 const options = { url: service.api.address, apiKey: testKeys.admin }
 const toolyard = new Toolyard(options)
 const place = (name: string): string => join(service.dir, 'workspace', name)

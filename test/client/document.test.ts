@@ -5,13 +5,13 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import t from 'tap'
 import { startModelServer } from '../examples/model-server.ts'
-import { startService, testKeys } from '../support/service.ts'
+import { createService, testKeys } from '../support/service.ts'
 import { withoutPython } from './python.ts'
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 /** Where the packages of the examples are found. */
 const dir = join(root, 'examples/node_modules/.snippets')
-const service = await startService(t)
+const service = await createService(t)
 const model = await startModelServer(t, ([answer]) => answer === undefined
   ? { calls: [{ id: 'call_a', name: 'data_file_read', args: { path: 'README.md' } }] }
   : { text: answer.includes('A workspace') ? 'A title is in it.' : answer })

@@ -1,11 +1,11 @@
 import { Toolyard } from '@toolyard/client'
 import t from 'tap'
 import { join } from 'node:path'
-import { startService, testKeys } from '../support/service.ts'
+import { createService, testKeys } from '../support/service.ts'
 import { runPython, withoutPython } from './python.ts'
 import { clientFiles, clientTools } from './tools.ts'
 
-const service = await startService(t, { tools: clientTools, files: clientFiles })
+const service = await createService(t, { tools: clientTools, files: clientFiles })
 const toolyard = new Toolyard({ url: service.api.address, apiKey: testKeys.admin })
 const args = { a: 1, b: 2 }
 const ids = (count: number): string[] => Array.from({ length: count }, (_, at) => `c${at}`)

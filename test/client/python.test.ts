@@ -1,12 +1,12 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
-import { startService, testKeys } from '../support/service.ts'
+import { createService, testKeys } from '../support/service.ts'
 import { runPython, withoutPython } from './python.ts'
 import { clientFiles, clientTools } from './tools.ts'
 
 t.test('the Python clients do what the TypeScript client does', { skip: withoutPython }, async t => {
-  const service = await startService(t, { tools: clientTools, files: clientFiles })
+  const service = await createService(t, { tools: clientTools, files: clientFiles })
   const workspace = join(service.dir, 'workspace')
   const seen = JSON.parse(await runPython('client.py', [workspace], { TOOLYARD_URL: service.api.address, TOOLYARD_API_KEY: testKeys.admin })) as Record<string, unknown>
   const is = (title: string, field: string, wanted: unknown): void => { t.strictSame(seen[field], wanted, title) }

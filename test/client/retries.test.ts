@@ -3,10 +3,10 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import t from 'tap'
-import { startService, testKeys } from '../support/service.ts'
+import { createService, testKeys } from '../support/service.ts'
 import { clientFiles, clientTools } from './tools.ts'
 
-const service = await startService(t, { tools: clientTools, files: clientFiles })
+const service = await createService(t, { tools: clientTools, files: clientFiles })
 const place = (name: string): string => join(service.dir, 'workspace', name)
 
 /** What stands between the client and the service: it may fail a request before or after it was served. */

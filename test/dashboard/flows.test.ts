@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { reach, submit, list } from '../jobs/submission.ts'
-import { startService } from '../support/service.ts'
+import { createService } from '../support/service.ts'
 import { openVisit } from './visitor.ts'
 
 const hostile = join(import.meta.dirname, '../../../samples/hostile')
 const narrow = 'test-narrow-key-0123456789'
-const service = await startService(t, {
+const service = await createService(t, {
   files: { 'workspace/workflows.yaml': readFileSync(join(hostile, 'workflows.yaml'), 'utf8') },
   env: {
     TOOL_MANIFESTS: join(hostile, 'tools.json'),

@@ -2,7 +2,7 @@ import { Redis } from 'ioredis'
 import t from 'tap'
 import { cancel, reach, submit, type Job } from '../jobs/submission.ts'
 import { waitFor } from '../support/condition.ts'
-import { startService } from '../support/service.ts'
+import { createService } from '../support/service.ts'
 import { openVisit } from './visitor.ts'
 
 const script = (text: string): string => `#!/usr/bin/env node\n${text}\n`
@@ -23,7 +23,7 @@ const keys = [
   { name: 'admin', key: 'test-admin-key-0123456789', role: 'admin' },
   { name: 'reading', key: 'test-reading-key-0123456789', role: 'admin', permissions: ['read_repo'] }
 ]
-const service = await startService(t, { files, tools, env: { REDACT: 'hunter\\d+', API_KEYS_JSON: JSON.stringify(keys) } })
+const service = await createService(t, { files, tools, env: { REDACT: 'hunter\\d+', API_KEYS_JSON: JSON.stringify(keys) } })
 const { client } = service
 const redis = new Redis(service.redis.socket)
 t.teardown(() => { redis.disconnect() })

@@ -1,8 +1,8 @@
 import t from 'tap'
-import { startService, testKeys } from '../support/service.ts'
+import { createService, testKeys } from '../support/service.ts'
 import { logIn, tryLogin, visit, type Page } from './visitor.ts'
 
-const service = await startService(t, { workers: 0, env: { TRUST_PROXY: 'loopback' } })
+const service = await createService(t, { workers: 0, env: { TRUST_PROXY: 'loopback' } })
 const { address } = service.api
 const other = await service.startApi()
 /** Each test logs in from an address of its own, as attempts are counted. */

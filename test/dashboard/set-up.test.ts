@@ -1,10 +1,10 @@
 import { once } from 'node:events'
 import { request, type IncomingMessage } from 'node:http'
 import t from 'tap'
-import { startService, testKeys } from '../support/service.ts'
+import { createService, testKeys } from '../support/service.ts'
 import { logIn, openVisit, visit } from './visitor.ts'
 
-const service = await startService(t, { workers: 0 })
+const service = await createService(t, { workers: 0 })
 const { client } = service
 await client.batch([{ call_id: 'c', name: 'data_file_read', arguments: { path: 'README.md' } }], { mode: 'async', queue: 'allowed' })
 await client.batch([{ call_id: 'c', name: 'data_file_read', arguments: { path: 'README.md' } }], { mode: 'async', queue: 'others:too' })

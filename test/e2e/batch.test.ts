@@ -1,11 +1,11 @@
 import type { JobResponse } from '@toolyard/contract'
 import t from 'tap'
 import { waitFor } from '../support/condition.ts'
-import { startService } from '../support/service.ts'
+import { createService } from '../support/service.ts'
 import { entries, programs } from './tools.ts'
 
 const files = { ...programs, 'workspace/test.txt': 'hello\n', 'workspace/notes/test-plan.md': 'plan\n' }
-const service = await startService(t, { files, tools: entries })
+const service = await createService(t, { files, tools: entries })
 const { client } = service
 
 t.test('R13, R21, R36 a sync batch answers every call in request order, in the documented form', async t => {

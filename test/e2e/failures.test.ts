@@ -1,10 +1,11 @@
 import type { JobResponse } from '@toolyard/contract'
 import t from 'tap'
-import { startService, testKeys } from '../support/service.ts'
+import { reach } from '../jobs/submission.ts'
+import { createService, testKeys } from '../support/service.ts'
 import { entries, programs } from './tools.ts'
 
 const slow = { name: 'nap_short', schema: { type: 'object' }, command: ['./tools/bin/nap'], timeoutSec: 1 }
-const { client } = await startService(t, { files: programs, tools: [...entries, slow] })
+const { client } = await createService(t, { files: programs, tools: [...entries, slow] })
 
 t.test('A40, X6 a tool that fails gives its own message', async t => {
   t.same((await client.call('fail', { stderr: '{"error":"boom","hint":"try again"}' })).error, { code: 'TOOL_FAILED', message: 'boom', details: { hint: 'try again' } })
@@ -37,9 +38,7 @@ t.test('RC12 a queue that the key may not use is an embedded FORBIDDEN', async t
 t.test('RC24, RC25 a job is read back with its error; foreign and unknown jobs are 404', async t => {
   const { results: [result] } = await client.batch([{ call_id: 'a', name: 'fail', arguments: { stderr: 'no' } }], { mode: 'async' })
   const path = `/v1/jobs/${result?.job_id}`
-  let job = (await client.request<JobResponse>(path)).body.job
-  while (job.status === 'queued' || job.status === 'running') job = (await client.request<JobResponse>(path)).body.job
-  t.equal(job.status, 'failed')
+  const job = await reach(client, result?.job_id ?? '', 'failed')
   t.match(job.error, { code: 'TOOL_FAILED', message: 'no', at: /Z$/ })
   t.equal((await client.request(path, { key: testKeys.read })).status, 200)
   const notFound = { code: 'NOT_FOUND', message: 'Job not found' }
@@ -71,8 +70,7 @@ t.test('RC18, X10 the bound is 12,000 UTF-16 units of JSON, and no pair is split
 
 t.test('a job keeps an output of hundreds of KiB whole', async t => {
   const { results: [result] } = await client.batch([{ call_id: 'a', name: 'big', arguments: { char: 'x', count: 500_000 } }], { mode: 'async' })
-  let job = (await client.request<JobResponse>(`/v1/jobs/${result?.job_id}`)).body.job
-  while (job.status !== 'succeeded') job = (await client.request<JobResponse>(`/v1/jobs/${result?.job_id}`)).body.job
+  const job = await reach(client, result?.job_id ?? '', 'succeeded')
   t.equal(job.result, 'x'.repeat(500_000))
 })
 

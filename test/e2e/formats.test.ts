@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { waitFor } from '../support/condition.ts'
 import { hasPython } from '../support/python.ts'
-import { startService } from '../support/service.ts'
+import { createService } from '../support/service.ts'
 import { entries, programs } from './tools.ts'
 
 const python = `from toolyard import Tool
@@ -37,7 +37,7 @@ const files = {
   'skills/counting/tools.json': JSON.stringify(skill)
 }
 const manifests = ['tools.json', 'bundle/manifest.json', 'skills']
-const service = await startService(t, { files, tools: entries, manifests })
+const service = await createService(t, { files, tools: entries, manifests })
 const { client } = service
 const names = async (): Promise<string[]> => (await client.request<ToolList>('/v1/agent-tools')).body.tools.map(tool => tool.function.name)
 

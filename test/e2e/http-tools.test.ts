@@ -7,7 +7,7 @@ import type { ToolList } from '@toolyard/contract'
 import type { Redis } from '@toolyard/queue'
 import { waitFor } from '../support/condition.ts'
 import { connectTo } from '../support/connection.ts'
-import { startService } from '../support/service.ts'
+import { createService } from '../support/service.ts'
 
 const secret = 'tok_4f9a"77c1/e2e+secret=='
 const login = 'agent:pass-word-of-the-agent'
@@ -75,7 +75,7 @@ const tools = [
   get('unset', '/unset', { headers: { Authorization: { setting: 'NOBODY_HAS_THIS' } } }),
   { name: 'inside', schema: anything, http: { method: 'GET', url: `http://localhost:${new URL(origin).port}/inside` } }
 ]
-const service = await startService(t, { tools, env: { WEATHER_TOKEN: secret, WEATHER_LOGIN: login, HTTP_PRIVATE_HOSTS: '127.0.0.1' } })
+const service = await createService(t, { tools, env: { WEATHER_TOKEN: secret, WEATHER_LOGIN: login, HTTP_PRIVATE_HOSTS: '127.0.0.1' } })
 const { client } = service
 
 t.test('an agent calls an HTTP API through a manifest entry, which puts each argument in its place', async t => {

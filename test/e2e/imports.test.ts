@@ -5,7 +5,7 @@ import t from 'tap'
 import { withoutBox } from '../sandbox/boxed-tools.ts'
 import { waitFor } from '../support/condition.ts'
 import { hasPython } from '../support/python.ts'
-import { startService } from '../support/service.ts'
+import { createService } from '../support/service.ts'
 import { entries, programs } from './tools.ts'
 
 const skip = hasPython() ? false : 'python3 is not installed'
@@ -35,7 +35,7 @@ const files = {
   ])
 }
 const manifests = ['tools.json', 'base/manifest.json', 'later/manifest.json', 'audit/pack/manifest.json']
-const { client, dir, workers } = await startService(t, { files, tools: entries, manifests, env: { LOG_LEVEL: 'info' } })
+const { client, dir, workers } = await createService(t, { files, tools: entries, manifests, env: { LOG_LEVEL: 'info' } })
 const names = async (): Promise<string[]> => (await client.request<ToolList>('/v1/agent-tools')).body.tools.map(tool => tool.function.name)
 const broken = ['lacks', 'syntax', 'no_class', 'unbuilt']
 

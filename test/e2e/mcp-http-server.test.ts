@@ -6,12 +6,12 @@ import type { ToolList } from '@toolyard/contract'
 import t from 'tap'
 import { runToolyard } from '../cli/toolyard.ts'
 import { waitFor } from '../support/condition.ts'
-import { startService, testKeys } from '../support/service.ts'
+import { createService, testKeys } from '../support/service.ts'
 
 const script = (body: string): string => `#!/bin/sh\n${body}\n`
 const own = [{ name: 'say', description: 'Says it.', schema: { type: 'object', properties: { text: { type: 'string' } } }, command: ['./tools/bin/echo'] }]
 const secret = testKeys.admin
-const service = await startService(t, {
+const service = await createService(t, {
   tools: own,
   files: { 'tools/bin/echo': script('cat') },
   env: { FAR_KEY: secret, HTTP_PRIVATE_HOSTS: '127.0.0.1' }

@@ -7,7 +7,7 @@ import type { ToolList } from '@toolyard/contract'
 import t from 'tap'
 import { toolyardProgram } from '../cli/toolyard.ts'
 import { waitFor } from '../support/condition.ts'
-import { startService, testKeys } from '../support/service.ts'
+import { createService, testKeys } from '../support/service.ts'
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 const page = await readFile(join(root, 'docs/mcp-servers.md'), 'utf8')
@@ -16,7 +16,7 @@ const snippets = [...page.matchAll(/^```sh\n([^]*?)^```$/gm)].map(([, text = '']
 const { tools: [files] } = JSON.parse(example) as { tools: [object] }
 const everything = { name: 'all', prefix: '', mcp: { command: 'node', args: ['./tools/node_modules/@modelcontextprotocol/server-everything/dist/index.js'] } }
 
-const service = await startService(t, { tools: [files, everything] })
+const service = await createService(t, { tools: [files, everything] })
 await installServers()
 
 /** Puts the servers and all that they need where `npm install --prefix tools` would. */

@@ -1,10 +1,10 @@
 import t from 'tap'
-import { startService } from '../support/service.ts'
+import { createService } from '../support/service.ts'
 
 const admin = 'permissions-admin-key-0123456789'
 const reader = 'permissions-reader-key-0123456789'
 
-const service = await startService(t, {
+const service = await createService(t, {
   files: { 'tools/bin/touch.sh': '#!/bin/sh\necho 1 > touched && echo \'"written"\'\n' },
   tools: [
     { name: 'plain', description: 'Says nothing of permissions', command: ['./tools/bin/touch.sh'] },

@@ -1,10 +1,10 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import t from 'tap'
-import { startService, testKeys } from '../support/service.ts'
+import { createService, testKeys } from '../support/service.ts'
 import { entries, programs } from './tools.ts'
 
-const { api } = await startService(t, { files: programs, tools: entries, workers: 0 })
+const { api } = await createService(t, { files: programs, tools: entries, workers: 0 })
 const path = '/v1/agent-tools/invoke-batch'
 
 /** Sends all of a body before it reads, as many clients do; resolves with the first line of the answer. */

@@ -1,10 +1,10 @@
 import type { ToolList } from '@toolyard/contract'
 import { readFile } from 'node:fs/promises'
 import t from 'tap'
-import { startService, testKeys } from '../support/service.ts'
+import { createService, testKeys } from '../support/service.ts'
 import { entries, programs } from './tools.ts'
 
-const service = await startService(t, { files: programs, tools: entries, workers: 0 })
+const service = await createService(t, { files: programs, tools: entries, workers: 0 })
 const { client } = service
 const list = async (key: string): Promise<ToolList> => (await client.request<ToolList>('/v1/agent-tools', { key })).body
 

@@ -1,10 +1,10 @@
 import { connect } from 'node:net'
 import t from 'tap'
-import { startService, testKeys } from '../support/service.ts'
+import { createService, testKeys } from '../support/service.ts'
 import { turnEnvironment, turnsOf } from './service-turns.ts'
 
 const env = turnEnvironment()
-const service = await startService(t, { workers: 0, env })
+const service = await createService(t, { workers: 0, env })
 const leavesLoopsFree = turnsOf(service, env)
 const { hostname, port } = new URL(service.api.address)
 

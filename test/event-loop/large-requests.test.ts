@@ -1,10 +1,10 @@
 import t from 'tap'
 import { waitFor } from '../support/condition.ts'
-import { startService } from '../support/service.ts'
+import { createService } from '../support/service.ts'
 import { turnEnvironment, turnsOf } from './service-turns.ts'
 
 const env = turnEnvironment()
-const service = await startService(t, {
+const service = await createService(t, {
   files: {
     'tools/bin/none': '#!/bin/sh\necho\n',
     'tools/bin/lines': '#!/usr/bin/env node\nfor (let at = 0; at < 2000; at++) process.stderr.write(process.argv[2].repeat(4095) + "\\n")\n'

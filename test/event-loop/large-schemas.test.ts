@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { waitFor } from '../support/condition.ts'
 import { hasPython } from '../support/python.ts'
-import { startService } from '../support/service.ts'
+import { createService } from '../support/service.ts'
 import { turnEnvironment, turnsOf } from './service-turns.ts'
 
 const fields = (count: number, field: (at: number) => object): object => Object.fromEntries(Array.from({ length: count }, (_, at) => [`p${at}`, field(at)]))
@@ -28,7 +28,7 @@ const bundle = {
   tools: runs.map(at => ({ name: `big_${at}`, description: 'A tool.', module: 'mods.big', strict_outputs: true, outputs: fields(400, each => ({ type: 'string', minLength: 1 + at + each })) }))
 }
 const env = turnEnvironment()
-const service = await startService(t, {
+const service = await createService(t, {
   files: { 'tools/bin/none': '#!/bin/sh\necho\n', 'bundle/mods/big.py': python, 'bundle/manifest.json': JSON.stringify(bundle) },
   tools: tools(0),
   manifests: hasPython() ? ['tools.json', 'bundle/manifest.json'] : ['tools.json'],

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { startService } from '../support/service.ts'
+import { createService } from '../support/service.ts'
 import { turnEnvironment, turnsOf } from './service-turns.ts'
 
 const fields = (count: number, field: object): object => Object.fromEntries(Array.from({ length: count }, (_, at) => [`p${at}`, field]))
@@ -13,7 +13,7 @@ const tools = Array.from({ length: 1_000 }, (_, at) => ({
     : { type: 'object', properties: fields(20, { type: 'string', description: 'One of the values that the work needs, as text.' }) }
 }))
 const env = turnEnvironment()
-const service = await startService(t, { workers: 0, files: { 'tools/bin/none': '#!/bin/sh\necho\n' }, tools, env })
+const service = await createService(t, { workers: 0, files: { 'tools/bin/none': '#!/bin/sh\necho\n' }, tools, env })
 const leavesLoopsFree = turnsOf(service, env)
 
 t.test('promise 10: the document of 1,000 tools holds up no other request', async t => {

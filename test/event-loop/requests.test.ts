@@ -1,5 +1,5 @@
 import t from 'tap'
-import { startService } from '../support/service.ts'
+import { createService } from '../support/service.ts'
 import { turnEnvironment, turnsOf } from './service-turns.ts'
 import { worstTexts } from './worst-texts.ts'
 
@@ -15,7 +15,7 @@ const schemas: Record<string, object> = {
   recursive: { ...open, properties: { a: { $ref: '#/$defs/node' } }, $defs: { node: { anyOf: [{ type: 'array', items: { $ref: '#/$defs/node' } }, { type: 'object', additionalProperties: { $ref: '#/$defs/node' } }, { type: 'string' }] } } }
 }
 const env = turnEnvironment()
-const service = await startService(t, {
+const service = await createService(t, {
   files: { 'tools/bin/none': '#!/bin/sh\necho\n' },
   tools: Object.entries(schemas).map(([name, parameters]) => ({ name, description: 'A tool.', command: ['./tools/bin/none'], schema: parameters })),
   env

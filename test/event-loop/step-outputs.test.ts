@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { hasPython } from '../support/python.ts'
-import { startService } from '../support/service.ts'
+import { createService } from '../support/service.ts'
 import { endOf } from './job-end.ts'
 import { turnEnvironment, turnsOf } from './service-turns.ts'
 import { worstTexts } from './worst-texts.ts'
@@ -29,7 +29,7 @@ workflows:
   many: {steps: [${Array.from({ length: 100 }, () => '{tool: less}').join(', ')}]}
 `
 const env = turnEnvironment()
-const service = await startService(t, {
+const service = await createService(t, {
   files: {
     'tools/bin/show': '#!/bin/sh\ncat out\n',
     'tools/bin/none': '#!/bin/sh\necho\n',

@@ -1,13 +1,13 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { startService } from '../support/service.ts'
+import { createService } from '../support/service.ts'
 import { endOf } from './job-end.ts'
 import { turnEnvironment, turnsOf } from './service-turns.ts'
 import { worstTexts } from './worst-texts.ts'
 
 const env = turnEnvironment()
-const service = await startService(t, {
+const service = await createService(t, {
   files: {
     'tools/bin/show': '#!/bin/sh\ncat out\n',
     'tools/bin/fail': '#!/bin/sh\ncat out >&2; exit 1\n'

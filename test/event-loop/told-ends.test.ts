@@ -3,14 +3,14 @@ import { join } from 'node:path'
 import t from 'tap'
 import { callbackEnv, startReceiver } from '../callbacks/receiver.ts'
 import { openVisit } from '../dashboard/visitor.ts'
-import { startService } from '../support/service.ts'
+import { createService } from '../support/service.ts'
 import { endOf } from './job-end.ts'
 import { turnEnvironment, turnsOf } from './service-turns.ts'
 import { worstTexts } from './worst-texts.ts'
 
 const receiver = await startReceiver(t)
 const env = { ...turnEnvironment(), ...callbackEnv, REDACT: '(a+)+$;(x?){30}y;sk-[a-z0-9]+' }
-const service = await startService(t, {
+const service = await createService(t, {
   files: { 'tools/bin/show': '#!/bin/sh\ncat out\n', 'tools/bin/fail': '#!/bin/sh\ncat out >&2; exit 1\n' },
   tools: ['show', 'fail'].map(name => ({ name, description: 'A tool.', command: [`./tools/bin/${name}`], schema: { type: 'object' } })),
   env

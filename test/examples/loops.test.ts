@@ -8,12 +8,12 @@ import t from 'tap'
 import { withoutPython } from '../client/python.ts'
 import { clientFiles, clientTools } from '../client/tools.ts'
 import { waitFor } from '../support/condition.ts'
-import { startService, testKeys } from '../support/service.ts'
+import { createService, testKeys } from '../support/service.ts'
 import { startModelServer, type ModelServer } from './model-server.ts'
 import { sums } from './script.ts'
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
-const service = await startService(t, { tools: clientTools, files: clientFiles })
+const service = await createService(t, { tools: clientTools, files: clientFiles })
 const url = service.api.address
 
 const examples = ['openai-chat.mjs', 'openai-responses.mjs', 'anthropic.mjs', 'ai-sdk.mjs', 'langchain.mjs', 'standard_library.py']

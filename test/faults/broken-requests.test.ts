@@ -3,9 +3,9 @@ import { reach, submit } from '../jobs/submission.ts'
 import { createClient, type Answer, type Client } from '../support/client.ts'
 import { waitFor } from '../support/condition.ts'
 import { startRedisProxy } from '../support/redis-proxy.ts'
-import { startService, testKeys } from '../support/service.ts'
+import { createService, testKeys } from '../support/service.ts'
 
-const service = await startService(t, {
+const service = await createService(t, {
   files: { 'tools/bin/quick': '#!/bin/sh\necho "{}"\n' },
   tools: [{ name: 'quick', schema: { type: 'object' }, command: ['./tools/bin/quick'] }],
   env: { MAX_JOBS_PER_KEY: '1000', RATE_LIMIT_PER_MINUTE: '100000' }

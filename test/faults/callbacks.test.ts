@@ -6,10 +6,10 @@ import { callbackEnv, startReceiver } from '../callbacks/receiver.ts'
 import { entries, programs } from '../e2e/tools.ts'
 import { reach, submit } from '../jobs/submission.ts'
 import { waitFor } from '../support/condition.ts'
-import { startService } from '../support/service.ts'
+import { createService } from '../support/service.ts'
 
 const receiver = await startReceiver(t, { '/hanging': [0, 204], '/stopping': [0, 204] })
-const service = await startService(t, { files: programs, tools: entries, env: callbackEnv })
+const service = await createService(t, { files: programs, tools: entries, env: callbackEnv })
 const redis = new Redis(service.redis.socket)
 t.teardown(() => { redis.disconnect() })
 

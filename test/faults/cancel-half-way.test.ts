@@ -5,9 +5,9 @@ import { cancel, list, read, submit, type Job } from '../jobs/submission.ts'
 import { queueBackend } from '../support/backend.ts'
 import { waitFor } from '../support/condition.ts'
 import { startRedisProxy } from '../support/redis-proxy.ts'
-import { startService } from '../support/service.ts'
+import { createService } from '../support/service.ts'
 
-const service = await startService(t, {
+const service = await createService(t, {
   files: {
     'tools/bin/rest': '#!/bin/sh\nsleep 86413\n',
     'workspace/workflows.yaml': 'workflows:\n  rests:\n    steps:\n      - {tool: rest}\n      - {tool: rest}\n'

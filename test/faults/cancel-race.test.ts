@@ -2,9 +2,9 @@ import { Redis } from 'ioredis'
 import t from 'tap'
 import { cancel, list, read, submit } from '../jobs/submission.ts'
 import { waitFor } from '../support/condition.ts'
-import { startService } from '../support/service.ts'
+import { createService } from '../support/service.ts'
 
-const service = await startService(t, { workers: 2 })
+const service = await createService(t, { workers: 2 })
 const { client } = service
 const redis = new Redis(service.redis.socket)
 t.teardown(() => { redis.disconnect() })

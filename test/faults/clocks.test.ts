@@ -7,7 +7,7 @@ import { cancel, list, reach, submit } from '../jobs/submission.ts'
 import { openReader } from '../streams/event-reader.ts'
 import { createClient, type Client } from '../support/client.ts'
 import { waitFor } from '../support/condition.ts'
-import { startService, testKeys, type Service } from '../support/service.ts'
+import { createService, testKeys, type Service } from '../support/service.ts'
 import { findClocks } from '../support/shifted-clock.ts'
 import { runsOf, stampEntries, stampFiles } from './stamp.ts'
 
@@ -43,7 +43,7 @@ async function start (
 ): Promise<Service & { apis: [Client, Client], set: (worker: number, sec: number) => Promise<void> }> {
   if ('missing' in clocks) throw new Error(clocks.missing)
   const first = await clocks.shift(t, api)
-  const service = await startService(t, { ...tools, workers: 0, env: { ...first.env, WORKER_CONCURRENCY: '10' } })
+  const service = await createService(t, { ...tools, workers: 0, env: { ...first.env, WORKER_CONCURRENCY: '10' } })
   const second = await service.startApi((await clocks.shift(t, other)).env)
   const own = await Promise.all(workers.map(sec => clocks.shift(t, sec)))
   await Promise.all(own.map(clock => service.startWorker(clock.env)))

@@ -4,7 +4,7 @@ import t from 'tap'
 import { reach, read, submit } from '../jobs/submission.ts'
 import { createClient } from '../support/client.ts'
 import { waitFor } from '../support/condition.ts'
-import { startService, testKeys } from '../support/service.ts'
+import { createService, testKeys } from '../support/service.ts'
 import { runsOf, stampEntries, stampFiles } from './stamp.ts'
 
 const tools = { files: stampFiles, tools: stampEntries }
@@ -12,7 +12,7 @@ const tools = { files: stampFiles, tools: stampEntries }
 t.setTimeout(300_000)
 
 void t.test('fault 29 SIGTERM under load: what runs may finish, the rest is killed and settled, nothing new is taken, exit 0', async t => {
-  const service = await startService(t, { ...tools, env: { SHUTDOWN_GRACE_SEC: '4', WORKER_CONCURRENCY: '4' } })
+  const service = await createService(t, { ...tools, env: { SHUTDOWN_GRACE_SEC: '4', WORKER_CONCURRENCY: '4' } })
   const { client } = service
   const nap = `600.${process.hrtime.bigint()}`
   const send = (type: string, mark: string, sec: string): ReturnType<typeof submit> => submit(client, { type: `agentcli.${type}`, input: { mark, sec } })
@@ -35,7 +35,7 @@ void t.test('fault 29 SIGTERM under load: what runs may finish, the rest is kill
 })
 
 void t.test('a second SIGTERM ends the waiting: running calls are killed and settled at once, exit 0', async t => {
-  const service = await startService(t, { ...tools, env: { SHUTDOWN_GRACE_SEC: '120' } })
+  const service = await createService(t, { ...tools, env: { SHUTDOWN_GRACE_SEC: '120' } })
   const { id } = await submit(service.client, { type: 'agentcli.once', input: { mark: 'second', sec: '600' } })
   await waitFor('it runs', () => runsOf(service).size === 1)
   const [worker] = service.workers
@@ -48,7 +48,7 @@ void t.test('a second SIGTERM ends the waiting: running calls are killed and set
 })
 
 void t.test('at SIGTERM /ready of an API is red first, while it serves on; calls that wait are answered, exit 0', async t => {
-  const service = await startService(t, { ...tools, env: { SHUTDOWN_DELAY_SEC: '4' } })
+  const service = await createService(t, { ...tools, env: { SHUTDOWN_DELAY_SEC: '4' } })
   const { client } = service
   const waiting = client.call('once', { mark: 'waits', sec: '5' })
   await waitFor('it runs', () => runsOf(service).size === 1)
@@ -65,7 +65,7 @@ void t.test('at SIGTERM /ready of an API is red first, while it serves on; calls
 })
 
 void t.test('a batch that waits when the grace time ends is answered as pending', async t => {
-  const service = await startService(t, { ...tools, env: { SHUTDOWN_GRACE_SEC: '1' } })
+  const service = await createService(t, { ...tools, env: { SHUTDOWN_GRACE_SEC: '1' } })
   const waiting = service.client.call('once', { mark: 'pending', sec: '20' })
   await waitFor('it runs', () => runsOf(service).size === 1)
   t.equal(await service.api.stop('SIGTERM'), 0)

@@ -5,7 +5,7 @@ import t from 'tap'
 import { list, reach, read, submit, type Job } from '../jobs/submission.ts'
 import { waitFor } from '../support/condition.ts'
 import type { AppProcess } from '../support/processes.ts'
-import { startService } from '../support/service.ts'
+import { createService } from '../support/service.ts'
 
 /** Notes each of its runs, then takes a moment. */
 const noted = `#!/usr/bin/env node
@@ -25,7 +25,7 @@ const workflow = (tool: string, ms: number): string => `
       - {name: d, tool: ${tool}, arguments: {mark: "\${run}-d", ms: ${ms}, after: ["\${b.mark}", "\${c.mark}"]}}
     output: "\${d.mark}"`
 const tool = (name: string, rest: object = {}): object => ({ name, schema: { type: 'object' }, command: [`./tools/bin/${name}`], ...rest })
-const service = await startService(t, {
+const service = await createService(t, {
   files: {
     'tools/bin/again': noted,
     'tools/bin/once': noted,

@@ -9,7 +9,7 @@ import t, { type Test } from 'tap'
 import { python } from '../python/fixture.ts'
 import { withoutBox } from '../sandbox/boxed-tools.ts'
 import { waitFor } from '../support/condition.ts'
-import { startService } from '../support/service.ts'
+import { createService } from '../support/service.ts'
 
 const skip = python.skip === false ? await withoutBox() : python.skip
 const program = fileURLToPath(new URL('../../../apps/cli/bin/toolyard.js', import.meta.url))
@@ -114,7 +114,7 @@ void t.test('P29 X16 a worker tries modules without the network; one that fails 
   const { port, received } = await listen(t)
   const eager = `import socket\nfrom toolyard import Tool\n\nclass Eager(Tool):\n    def __init__(self, *given):\n        socket.create_connection(("127.0.0.1", ${port}), 2).sendall(b"eager")\n\n    def execute(self):\n        return "connected"\n`
   const entry = (name: string, module: string, permissions: string[]): object => ({ name, description: 'Connects to somebody', module, permissions })
-  const service = await startService(t, {
+  const service = await createService(t, {
     files: {
       'code/thief.py': thief(port, '/nonexistent'),
       'code/eager.py': eager,

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { python } from '../python/fixture.ts'
 import { waitFor } from '../support/condition.ts'
-import { startService } from '../support/service.ts'
+import { createService } from '../support/service.ts'
 
 t.setTimeout(120_000)
 /** Sets the title, clears the screen, and the same with the one character that begins such a sequence in eight bits. */
@@ -21,7 +21,7 @@ const modules = {
 
 void t.test('no control character of a tool, its name, its output or its exceptions comes raw into a log of the service', async t => {
   const entry = (name: string): object => ({ name, description: hostile, module: name, permissions: [] })
-  const service = await startService(t, {
+  const service = await createService(t, {
     tools: [
       { name: `bad ${hostile}`, description: hostile, command: ['/bin/true'] },
       { name: 'missing', description: hostile, command: [`/missing/${hostile}`] },

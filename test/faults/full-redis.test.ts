@@ -8,7 +8,7 @@ import { cancel, reach, submit } from '../jobs/submission.ts'
 import { hasPython } from '../support/python.ts'
 import { chatterEntry, chatterFiles, chatterLines } from '../streams/tools.ts'
 import { waitFor } from '../support/condition.ts'
-import { startService, type Service } from '../support/service.ts'
+import { createService, type Service } from '../support/service.ts'
 import { runsOf, stampEntries, stampFiles } from './stamp.ts'
 
 t.setTimeout(300_000)
@@ -26,7 +26,7 @@ async function usedBytes (redis: Redis): Promise<number> {
 }
 
 void t.test('fault 28 Redis is full while calls run and wait: they are held, run once and keep their outcome; new ones are told', async t => {
-  const service = await startService(t, { ...tools, env: { WORKER_CONCURRENCY: '6' } })
+  const service = await createService(t, { ...tools, env: { WORKER_CONCURRENCY: '6' } })
   const { client } = service
   const redis = connect(t, service)
   // Another worker would take what is not held.
@@ -50,7 +50,7 @@ void t.test('fault 28 Redis is full while calls run and wait: they are held, run
 })
 
 void t.test('fault 28 Redis is full of jobs that have ended: it gets room when they are old enough, and all goes on by itself', async t => {
-  const service = await startService(t, { ...tools, env: { JOB_RETENTION_SEC: '60' } })
+  const service = await createService(t, { ...tools, env: { JOB_RETENTION_SEC: '60' } })
   const { client } = service
   const redis = connect(t, service)
   for (let count = 0; count < 8; count++) t.equal((await client.call('big', { char: 'x', count: 500_000 })).ok, true)
@@ -61,7 +61,7 @@ void t.test('fault 28 Redis is full of jobs that have ended: it gets room when t
 })
 
 void t.test('fault 28 a call that talks while Redis is full for a moment has its whole log', async t => {
-  const service = await startService(t, { files: chatterFiles, tools: [chatterEntry] })
+  const service = await createService(t, { files: chatterFiles, tools: [chatterEntry] })
   const { client } = service
   const redis = connect(t, service)
   const { id } = await submit(client, { type: 'agentcli.chatter', input: { lines: 60, everyMs: 25 } })
@@ -76,7 +76,7 @@ void t.test('fault 28 a call that talks while Redis is full for a moment has its
 
 void t.test('fault 28 a workflow goes on when Redis has room again: its steps run once', async t => {
   const step = (name: string, after: string[]): object => ({ name, tool: 'once', depends_on: after, arguments: { mark: name, sec: '0.8' } })
-  const service = await startService(t, {
+  const service = await createService(t, {
     files: { ...stampFiles, 'workspace/workflows.yaml': JSON.stringify({ workflows: { chain: { steps: [step('a', []), step('b', ['a']), step('c', ['b'])] } } }) },
     tools: stampEntries
   })
@@ -112,7 +112,7 @@ class Recorder(Tool):
 
 void t.test('fault 28 while Redis is full, calls of a serial tool run one after the other, jobs that wait for others run behind them, and a workflow that is taken waits for room', { skip: hasPython() ? false : 'python3 is not installed' }, async t => {
   const workflows = { workflows: { one: { steps: [{ name: 'a', tool: 'once', arguments: { mark: 'step' } }] } } }
-  const service = await startService(t, {
+  const service = await createService(t, {
     files: { ...stampFiles, ...serial, 'workspace/workflows.yaml': JSON.stringify(workflows) },
     tools: stampEntries,
     manifests: ['bundle/manifest.json', 'tools.json'],

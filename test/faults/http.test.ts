@@ -2,9 +2,9 @@ import { connect } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
 import { entries, programs } from '../e2e/tools.ts'
-import { startService, testKeys } from '../support/service.ts'
+import { createService, testKeys } from '../support/service.ts'
 
-const service = await startService(t, { files: programs, tools: entries, env: { WORKER_CONCURRENCY: '2' } })
+const service = await createService(t, { files: programs, tools: entries, env: { WORKER_CONCURRENCY: '2' } })
 const { client } = service
 const path = '/v1/agent-tools/invoke-batch'
 const { hostname, port } = new URL(service.api.address)

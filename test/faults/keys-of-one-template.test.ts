@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { python } from '../python/fixture.ts'
 import { withoutBox } from '../sandbox/boxed-tools.ts'
-import { startService } from '../support/service.ts'
+import { createService } from '../support/service.ts'
 import { waitFor } from '../support/condition.ts'
 
 const skip = python.skip === false ? await withoutBox() : python.skip
@@ -16,7 +16,7 @@ const manifest = JSON.stringify({ schema_version: '1.0', metadata: { name: 'host
 
 void t.test('fault 17 a Python call of one key neither ends nor answers calls of another key that come of the same process', { skip }, async t => {
   const sources = await Promise.all(['hostile.py', 'bin/escape.py', 'bin/kernel.py', 'bin/devour.py'].map(async name => [`tools/${name}`, await readFile(join(samples, name), 'utf8')]))
-  const { client, dir } = await startService(t, {
+  const { client, dir } = await createService(t, {
     files: { ...Object.fromEntries(sources) as Record<string, string>, 'manifest.json': manifest },
     manifests: ['manifest.json'],
     env: { HOME: '/nonexistent', SANDBOX: 'require', API_KEYS_JSON: JSON.stringify(Object.entries(keys).map(([name, key]) => ({ name, key, role: 'admin' }))) }

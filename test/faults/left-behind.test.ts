@@ -94,9 +94,8 @@ async function killAt (
     for (const pid of order(family)) kill(pid)
     kill(worker.pid ?? 0)
     await exited
-    const end = performance.now() + 5_000
-    while (commandsOf(base).length > 0 && performance.now() < end) await sleep(10)
-    return { remaining: commandsOf(base), killed: Math.max(0, family.length - 4), level }
+    const remaining = await waitFor('nothing of the worker is left', () => commandsOf(base).length === 0, 5_000).then(() => [], () => commandsOf(base))
+    return { remaining, killed: Math.max(0, family.length - 4), level }
   } finally {
     for (const pid of idsOf(base)) kill(pid)
     rmSync(base, { recursive: true, force: true })

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
 import { cancel, list, reach, submit } from '../jobs/submission.ts'
 import { waitFor } from '../support/condition.ts'
-import { startService } from '../support/service.ts'
+import { createService } from '../support/service.ts'
 import { runsOf, stampEntries, stampFiles } from './stamp.ts'
 
 /** Longer than the lock of a job. */
@@ -11,7 +11,7 @@ const stallMs = 5_000
 t.setTimeout(300_000)
 
 void t.test('fault 20 the job of a killed worker runs elsewhere within 5 s when its tool is idempotent', async t => {
-  const service = await startService(t, { files: stampFiles, tools: stampEntries })
+  const service = await createService(t, { files: stampFiles, tools: stampEntries })
   const { id } = await submit(service.client, { type: 'agentcli.again', input: { mark: 'a', sec: '55' } })
   await waitFor('it runs', () => runsOf(service).get('a') === 1)
   await service.startWorker()
@@ -23,7 +23,7 @@ void t.test('fault 20 the job of a killed worker runs elsewhere within 5 s when 
 })
 
 void t.test('fault 22 Redis stalls for 5 s: a tool that is not idempotent runs once, and its job has one end', async t => {
-  const service = await startService(t, { files: stampFiles, tools: stampEntries, workers: 2 })
+  const service = await createService(t, { files: stampFiles, tools: stampEntries, workers: 2 })
   const jobs = await Promise.all(['1', '3', '8'].map(sec => submit(service.client, { type: 'agentcli.once', input: { mark: `redis-${sec}`, sec } })))
   await waitFor('all run', () => runsOf(service).size === 3)
   process.kill(service.redis.pid(), 'SIGSTOP')
@@ -38,7 +38,7 @@ void t.test('fault 22 Redis stalls for 5 s: a tool that is not idempotent runs o
 })
 
 void t.test('fault 22 the event loop of a worker stalls for 5 s: its job is nobody else\'s to run', async t => {
-  const service = await startService(t, { files: stampFiles, tools: stampEntries })
+  const service = await createService(t, { files: stampFiles, tools: stampEntries })
   const jobs = await Promise.all(['a', 'b'].map(name => submit(service.client, { type: 'agentcli.once', input: { mark: `loop-${name}`, sec: '55' } })))
   await waitFor('both run', () => runsOf(service).size === 2)
   await service.startWorker()
@@ -53,7 +53,7 @@ void t.test('fault 22 the event loop of a worker stalls for 5 s: its job is nobo
 })
 
 void t.test('fault 23 a job that kills its worker is failed after the third one, and the pool goes on', async t => {
-  const service = await startService(t, { files: stampFiles, tools: stampEntries, workers: 0 })
+  const service = await createService(t, { files: stampFiles, tools: stampEntries, workers: 0 })
   const { id } = await submit(service.client, { type: 'agentcli.again', input: { mark: 'killer', sec: '60' } })
   for (const nth of [1, 2, 3]) {
     const worker = await service.startWorker()

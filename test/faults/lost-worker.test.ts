@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { waitFor } from '../support/condition.ts'
-import { startService, type Service } from '../support/service.ts'
+import { createService, type Service } from '../support/service.ts'
 import { reach, submit } from '../jobs/submission.ts'
 
 /** Notes each of its runs; the first one takes long. */
@@ -14,7 +14,7 @@ echo '{"done": true}'
 `
 const tool = (name: string, rest: object = {}): object => ({ name, schema: { type: 'object' }, command: [`./tools/bin/${name}`], ...rest })
 const names = ['again', 'never', 'switched']
-const start = async (t: Parameters<typeof startService>[0]): Promise<Service> => await startService(t, {
+const start = async (t: Parameters<typeof createService>[0]): Promise<Service> => await createService(t, {
   files: Object.fromEntries(names.map(name => [`tools/bin/${name}`, noted.replaceAll('$TOOL_NAME', name)])),
   tools: [tool('again', { idempotent: true }), tool('never'), tool('switched')]
 })

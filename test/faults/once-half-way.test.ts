@@ -6,7 +6,7 @@ import { list, post, reach, submit } from '../jobs/submission.ts'
 import { createClient, type Answer, type Client } from '../support/client.ts'
 import { waitFor } from '../support/condition.ts'
 import { startRedisProxy } from '../support/redis-proxy.ts'
-import { startService, testKeys } from '../support/service.ts'
+import { createService, testKeys } from '../support/service.ts'
 
 /** Notes each of its runs. */
 const noted = `#!/usr/bin/env node
@@ -14,7 +14,7 @@ let text = ''
 process.stdin.on('data', chunk => { text += chunk })
 process.stdin.on('end', () => { require('node:fs').appendFileSync('runs', JSON.parse(text || '{}').mark + '\\n') })
 `
-const service = await startService(t, {
+const service = await createService(t, {
   files: { 'tools/bin/noted': noted },
   tools: [{ name: 'noted', schema: { type: 'object' }, command: ['./tools/bin/noted'] }],
   env: { JOB_RETENTION_COUNT: '1', MAX_QUEUES: '1000' }

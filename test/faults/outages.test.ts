@@ -3,11 +3,11 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { waitFor } from '../support/condition.ts'
-import { startService } from '../support/service.ts'
+import { createService } from '../support/service.ts'
 import { entries, programs } from '../e2e/tools.ts'
 
 t.test('a worker is killed and started again: the next batch is served', async t => {
-  const service = await startService(t, { files: programs, tools: entries })
+  const service = await createService(t, { files: programs, tools: entries })
   t.equal((await service.client.call('echo')).ok, true)
   await service.workers[0]?.stop('SIGKILL')
   t.equal((await service.client.call('echo', {}, { wait_ms: 300 })).pending, true)
@@ -16,7 +16,7 @@ t.test('a worker is killed and started again: the next batch is served', async t
 })
 
 t.test('the job of a killed worker fails with WORKER_LOST and is not run again', async t => {
-  const service = await startService(t, { files: programs, tools: entries })
+  const service = await createService(t, { files: programs, tools: entries })
   const { results: [result] } = await service.client.batch([{ call_id: 'a', name: 'nap', arguments: { ms: 15_000, mark: 'lost-runs' } }], { mode: 'async' })
   const job = async (): Promise<JobResponse['job']> => (await service.client.request<JobResponse>(`/v1/jobs/${result?.job_id}`)).body.job
   await waitFor('the tool runs', () => existsSync(join(service.dir, 'workspace/lost-runs')))
@@ -27,7 +27,7 @@ t.test('the job of a killed worker fails with WORKER_LOST and is not run again',
 })
 
 t.test('Redis is stopped: 503 within 2 s; it is back: the API serves again by itself', async t => {
-  const service = await startService(t, { files: programs, tools: entries })
+  const service = await createService(t, { files: programs, tools: entries })
   t.equal((await service.client.call('echo')).ok, true)
   await service.redis.stop()
   const body = { calls: [{ call_id: 'a', name: 'echo' }] }
@@ -50,7 +50,7 @@ t.test('Redis is stopped: 503 within 2 s; it is back: the API serves again by it
 })
 
 t.test('Redis hangs: 503 within 2 s', async t => {
-  const service = await startService(t, { files: programs, tools: entries })
+  const service = await createService(t, { files: programs, tools: entries })
   t.equal((await service.client.call('echo')).ok, true)
   process.kill(service.redis.pid(), 'SIGSTOP')
   try {
@@ -69,7 +69,7 @@ t.test('Redis hangs: 503 within 2 s', async t => {
 })
 
 t.test('SIGTERM: a waiting batch is answered, then API and worker exit with 0', async t => {
-  const service = await startService(t, { files: programs, tools: entries })
+  const service = await createService(t, { files: programs, tools: entries })
   const waiting = service.client.call('nap', { ms: 800, mark: 'started' })
   await waitFor('the tool runs', () => existsSync(join(service.dir, 'workspace/started')))
   const stopped = Promise.all([service.api.stop(), service.workers[0]?.stop()])

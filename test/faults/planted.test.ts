@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { outputOf } from '../executors/fixture.ts'
 import { boxedTools, withoutBox } from '../sandbox/boxed-tools.ts'
-import { startService } from '../support/service.ts'
+import { createService } from '../support/service.ts'
 
 const hostile = join(import.meta.dirname, '../../../samples/hostile')
 const skip = await withoutBox()
@@ -13,7 +13,7 @@ const kinds = ['link', 'directory', 'fifo', 'file'] as const
 t.setTimeout(180_000)
 
 void t.test('fault 15 RC37 what a tool plants in the workspace holds up no writer of another worker, and gives nobody rights', { skip }, async t => {
-  const service = await startService(t, { workers: 2, env: { SANDBOX: 'require', TOOL_MANIFESTS: join(hostile, 'tools.json') } })
+  const service = await createService(t, { workers: 2, env: { SANDBOX: 'require', TOOL_MANIFESTS: join(hostile, 'tools.json') } })
   for (const kind of kinds) {
     t.match(await service.client.call('plant', { files: ['file', 'moved'], kind }), { ok: true })
     const begun = performance.now()

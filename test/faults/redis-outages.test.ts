@@ -7,7 +7,7 @@ import { entries, programs } from '../e2e/tools.ts'
 import { reach, submit } from '../jobs/submission.ts'
 import { waitFor } from '../support/condition.ts'
 import { startTestRedis } from '../support/redis.ts'
-import { startProcesses, startService } from '../support/service.ts'
+import { startProcesses, createService } from '../support/service.ts'
 import { runsOf, stampEntries, stampFiles } from './stamp.ts'
 
 const clock = `#!/bin/sh
@@ -39,7 +39,7 @@ void t.test('fault 24 Redis is away at the start: 503 within 2 s, and both proce
 })
 
 void t.test('fault 26 the connection for events is killed all the time: every call is answered within 1.5 s of its end', async t => {
-  const service = await startService(t, { ...tools, env: { WORKER_CONCURRENCY: '2' } })
+  const service = await createService(t, { ...tools, env: { WORKER_CONCURRENCY: '2' } })
   const redis = new Redis(service.redis.socket)
   t.teardown(() => { redis.disconnect() })
   const over = new AbortController()
@@ -79,7 +79,7 @@ void t.test('fault 27 Redis is killed after it acknowledged 400 jobs: all of the
 })
 
 void t.test('fault 28 Redis is full: each call says so, nothing crashes or hangs; with room again all works', async t => {
-  const service = await startService(t, { ...tools })
+  const service = await createService(t, { ...tools })
   const redis = new Redis(service.redis.socket)
   t.teardown(() => { redis.disconnect() })
   t.equal((await service.client.call('echo')).ok, true)
@@ -98,7 +98,7 @@ void t.test('fault 28 Redis is full: each call says so, nothing crashes or hangs
 })
 
 void t.test('fault 28 a call that ends while Redis is full is answered, and keeps its outcome', async t => {
-  const service = await startService(t, tools)
+  const service = await createService(t, tools)
   const redis = new Redis(service.redis.socket)
   t.teardown(() => { redis.disconnect() })
   const waiting = service.client.call('once', { mark: 'full', sec: '1' }, { wait_ms: 10_000 })
@@ -133,7 +133,7 @@ const refusals: Record<string, Refusal> = {
 }
 for (const [name, { prepare, begin, end }] of Object.entries(refusals)) {
   void t.test(`fault 24 Redis ${name}: what ends then keeps its outcome and isn't run again, and new calls get a 503`, async t => {
-    const service = await startService(t, tools)
+    const service = await createService(t, tools)
     const redis = new Redis(service.redis.socket, { reconnectOnError: () => false })
     t.teardown(() => { redis.disconnect() })
     await prepare?.(redis, service.redis.socket)
@@ -153,7 +153,7 @@ for (const [name, { prepare, begin, end }] of Object.entries(refusals)) {
 }
 
 void t.test('fault 28 Redis is flushed while calls wait and run: they are answered, nothing crashes, and what comes later works', async t => {
-  const service = await startService(t, tools)
+  const service = await createService(t, tools)
   const redis = new Redis(service.redis.socket)
   t.teardown(() => { redis.disconnect() })
   const waiting = service.client.batch([{ call_id: 'a', name: 'once', arguments: { mark: 'flushed', sec: '3' } }, { call_id: 'b', name: 'nap', arguments: { ms: 10 } }])

@@ -2,13 +2,13 @@ import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
 import { reach, submit } from '../jobs/submission.ts'
 import { startRedisProxy } from '../support/redis-proxy.ts'
-import { startService } from '../support/service.ts'
+import { createService } from '../support/service.ts'
 
 /** Longer than the lock of a job. */
 const refusedMs = 5_000
 
 void t.test('fault 24 Redis refuses an outcome for 5 s and takes the renewals of its lock: the outcome is stored then', { timeout: 120_000 }, async t => {
-  const service = await startService(t, {
+  const service = await createService(t, {
     files: { 'tools/bin/marked': '#!/bin/sh\necho "{\\"is\\":\\"marked-5813\\"}"\n' },
     tools: [{ name: 'marked', schema: { type: 'object' }, command: ['./tools/bin/marked'] }],
     workers: 0

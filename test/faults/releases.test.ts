@@ -10,7 +10,7 @@ import { createClient } from '../support/client.ts'
 import { waitFor } from '../support/condition.ts'
 import { layOutRelease } from '../support/other-release.ts'
 import { startApp, type AppProcess } from '../support/processes.ts'
-import { startService, testKeys, type Service } from '../support/service.ts'
+import { createService, testKeys, type Service } from '../support/service.ts'
 import { runsOf, stampEntries, stampFiles } from './stamp.ts'
 
 t.setTimeout(300_000)
@@ -27,7 +27,7 @@ async function startRelease (t: Cleanup, service: Service, name: 'api' | 'worker
 }
 
 t.test('a worker of an older release leaves the jobs of this one alone, under load: all run elsewhere, none runs twice', async t => {
-  const service = await startService(t, { files: stampFiles, tools: stampEntries, workers: 1 })
+  const service = await createService(t, { files: stampFiles, tools: stampEntries, workers: 1 })
   for (let worker = 0; worker < 2; worker++) await startRelease(t, service, 'worker', older)
   const answers = await Promise.all(Array.from({ length: 15 }, async (_, batch) => await service.client.batch(
     Array.from({ length: 8 }, (_, call) => ({ call_id: `${call}`, name: call % 2 === 0 ? 'once' : 'again', arguments: { mark: `${batch}-${call}` } })), { wait_ms: 60_000 }
@@ -39,7 +39,7 @@ t.test('a worker of an older release leaves the jobs of this one alone, under lo
 })
 
 t.test('this release leaves the jobs of a newer one to newer workers, and serves those of an older one', async t => {
-  const service = await startService(t, { files: stampFiles, tools: stampEntries, workers: 2 })
+  const service = await createService(t, { files: stampFiles, tools: stampEntries, workers: 2 })
   const redis = new Redis(service.redis.socket)
   t.teardown(() => { redis.disconnect() })
   const old = createClient((await startRelease(t, service, 'api', older)).address, testKeys.admin)

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { waitFor } from '../support/condition.ts'
 import { hasPython } from '../support/python.ts'
-import { startService } from '../support/service.ts'
+import { createService } from '../support/service.ts'
 
 const python = `import time
 from pathlib import Path
@@ -29,7 +29,7 @@ const files = { 'bundle/recorder.py': python, 'bundle/manifest.json': JSON.strin
 const options = { skip: hasPython() ? false : 'python3 is not installed' }
 
 t.test('P22, X17 a serial tool runs one call at a time over all workers and queues, in the order of arrival', options, async t => {
-  const service = await startService(t, { files, manifests: ['bundle/manifest.json'], workers: 2 })
+  const service = await createService(t, { files, manifests: ['bundle/manifest.json'], workers: 2 })
   const first = await service.client.batch(Array.from({ length: 10 }, (_, n) => ({ call_id: `${n}`, name: 'record', arguments: { n } })), { mode: 'async' })
   const second = await service.client.batch(Array.from({ length: 6 }, (_, n) => ({ call_id: `${n}`, name: 'record', arguments: { n: n + 10 } })), { wait_ms: 30_000 })
   t.same(second.results.map(result => result.output), [10, 11, 12, 13, 14, 15])
@@ -39,14 +39,14 @@ t.test('P22, X17 a serial tool runs one call at a time over all workers and queu
 })
 
 t.test('P22 calls of a serial tool that wait hold no slot', options, async t => {
-  const service = await startService(t, { files, manifests: ['bundle/manifest.json'], env: { WORKER_CONCURRENCY: '2' } })
+  const service = await createService(t, { files, manifests: ['bundle/manifest.json'], env: { WORKER_CONCURRENCY: '2' } })
   await service.client.batch(Array.from({ length: 6 }, (_, n) => ({ call_id: `${n}`, name: 'record', arguments: { n, ms: 1_500 } })), { mode: 'async' })
   await waitFor('the first call runs', async () => (await readFile(join(service.dir, 'workspace/trace.txt'), 'utf8').catch(() => '')) !== '')
   t.equal((await service.client.call('data_file_read', { path: 'README.md' }, { wait_ms: 2_000 })).ok, true)
 })
 
 t.test('P22 the death of a worker frees a serial tool', options, async t => {
-  const service = await startService(t, { files, manifests: ['bundle/manifest.json'] })
+  const service = await createService(t, { files, manifests: ['bundle/manifest.json'] })
   const { results: [lost, next] } = await service.client.batch([
     { call_id: 'lost', name: 'record', arguments: { n: 1, ms: 30_000 } }, { call_id: 'next', name: 'record', arguments: { n: 2 } }
   ], { mode: 'async' })

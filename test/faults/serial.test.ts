@@ -8,7 +8,7 @@ import { cancel, reach, read, submit, type Job } from '../jobs/submission.ts'
 import { waitFor } from '../support/condition.ts'
 import { connectTo } from '../support/connection.ts'
 import { hasPython } from '../support/python.ts'
-import { startService, type Service } from '../support/service.ts'
+import { createService, type Service } from '../support/service.ts'
 
 const python = `import time
 from pathlib import Path
@@ -32,7 +32,7 @@ const options = { skip: hasPython() ? false : 'python3 is not installed', timeou
 
 /** A service whose first worker serves the queue `one`, the second one `two`. */
 async function start (test: Cleanup): Promise<Service> {
-  const service = await startService(test, { files: { 'bundle/recorder.py': python, 'bundle/manifest.json': JSON.stringify(manifest) }, manifests: ['bundle/manifest.json'], workers: 0 })
+  const service = await createService(test, { files: { 'bundle/recorder.py': python, 'bundle/manifest.json': JSON.stringify(manifest) }, manifests: ['bundle/manifest.json'], workers: 0 })
   for (const queue of ['one', 'two']) service.workers.push(await service.startWorker({ WORKER_QUEUES: queue }))
   return service
 }

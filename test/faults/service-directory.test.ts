@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { python } from '../python/fixture.ts'
 import { withoutBox } from '../sandbox/boxed-tools.ts'
-import { startService } from '../support/service.ts'
+import { createService } from '../support/service.ts'
 
 const skip = python.skip === false ? await withoutBox() : python.skip
 t.setTimeout(120_000)
@@ -24,7 +24,7 @@ class Reader(Tool):
 const manifest = JSON.stringify({ schema_version: '1.0', metadata: { name: 'tools', description: 'Beside the service' }, tools: [{ name: 'reader', description: 'Reads all it can', module: 'reader', permissions: [] }] })
 
 void t.test('fault 13 Python tools beside the service see nothing of its .env, its audit and its secrets, where the sandbox is required', { skip }, async t => {
-  const { client, dir } = await startService(t, {
+  const { client, dir } = await createService(t, {
     files: { 'reader.py': reader, 'manifest.json': manifest, '.env': 'REDACT=the-secret-of-env\n', callback: 'the-secret-of-callbacks' },
     manifests: ['manifest.json'],
     env: { HOME: '/nonexistent', AUDIT_DIR: '.toolyard/audit', CALLBACK_SECRET_FILE: 'callback', SANDBOX: 'require' }

@@ -3,7 +3,7 @@ import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, renameSync,
 import { dirname, join } from 'node:path'
 import t, { type Test } from 'tap'
 import { createFixture, outputOf, type Fixture } from '../executors/fixture.ts'
-import { startService } from '../support/service.ts'
+import { createService } from '../support/service.ts'
 
 t.setTimeout(120_000)
 
@@ -139,7 +139,7 @@ void t.test('fault 13 no path of links and names leads a reader to a file of the
 })
 
 void t.test('fault 13 the built-in tools of a service whose workspace is its own directory see none of its files', async t => {
-  const { client } = await startService(t, {
+  const { client } = await createService(t, {
     files: { '.env': `REDACT=${secret}\n`, callback: secret, 'notes.txt': 'NOTES\n' },
     env: { WORKSPACE_DIR: '.', AUDIT_DIR: '.toolyard/audit', CALLBACK_SECRET_FILE: 'callback', HOME: '/nonexistent', SANDBOX: 'off' }
   })

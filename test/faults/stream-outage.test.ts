@@ -2,12 +2,12 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { waitFor } from '../support/condition.ts'
-import { startService, testKeys } from '../support/service.ts'
+import { createService, testKeys } from '../support/service.ts'
 import { openReader } from '../streams/event-reader.ts'
 import { chatterEntry, chatterFiles, chatterLines } from '../streams/tools.ts'
 
 t.test('fault 24, fault 26 Redis hangs in the middle of a stream: it stays open and misses nothing', async t => {
-  const service = await startService(t, { files: chatterFiles, tools: [chatterEntry], env: { SSE_HEARTBEAT_SEC: '0.2' } })
+  const service = await createService(t, { files: chatterFiles, tools: [chatterEntry], env: { SSE_HEARTBEAT_SEC: '0.2' } })
   const { results: [result] } = await service.client.batch([{ call_id: 'c', name: 'chatter', arguments: { lines: 400, everyMs: 10, stopAt: 'go' } }], { mode: 'async' })
   const reader = await openReader(t, `${service.api.address}/v1/jobs/${result?.job_id}/stream`, { key: testKeys.read })
   await reader.next('log_append', data => data['message'] === 'line 20')
@@ -27,7 +27,7 @@ t.test('fault 24, fault 26 Redis hangs in the middle of a stream: it stays open 
 })
 
 t.test('fault 28 Redis comes back without its data: the stream of a job that is gone ends as deleted', async t => {
-  const service = await startService(t, { files: chatterFiles, tools: [chatterEntry], env: { SSE_HEARTBEAT_SEC: '0.2' } })
+  const service = await createService(t, { files: chatterFiles, tools: [chatterEntry], env: { SSE_HEARTBEAT_SEC: '0.2' } })
   const { results: [result] } = await service.client.batch([{ call_id: 'c', name: 'chatter', arguments: { lines: 1, stopAt: 'go' } }], { mode: 'async' })
   const reader = await openReader(t, `${service.api.address}/v1/jobs/${result?.job_id}/stream`, { key: testKeys.read })
   await reader.next('log_append')

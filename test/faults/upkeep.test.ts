@@ -4,7 +4,7 @@ import { queueBackend } from '../support/backend.ts'
 import { waitFor } from '../support/condition.ts'
 import { connectTo } from '../support/connection.ts'
 import { startTestRedis } from '../support/redis.ts'
-import { startService } from '../support/service.ts'
+import { createService } from '../support/service.ts'
 import { cancel, submit } from '../jobs/submission.ts'
 
 const server = await startTestRedis(t)
@@ -12,7 +12,7 @@ const server = await startTestRedis(t)
 t.setTimeout(240_000)
 
 t.test('an API key that makes no more jobs has none entered as unfinished when they have ended', async t => {
-  const service = await startService(t)
+  const service = await createService(t)
   const redis = await connectTo(t, service.redis)
   await service.client.batch([{ call_id: 'a', name: 'data_file_read', arguments: { path: 'README.md' } }])
   const { id } = await submit(service.client, { type: 'data.file_read', input: { path: 'README.md' }, delay_ms: 45_000 })
@@ -65,7 +65,7 @@ t.test('jobs are removed when they are old enough, though no other job ends; a q
 })
 
 t.test('callbacks are removed when they are old enough, though no other callback ends', async t => {
-  const service = await startService(t)
+  const service = await createService(t)
   const redis = await connectTo(t, service.redis)
   const stem = 'toolyard:{+callbacks}:'
   for (const [end, id, hours] of [['completed', 'sent', 2], ['failed', 'given-up', 25], ['failed', 'young', 2]] as const) {

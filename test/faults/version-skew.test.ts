@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { waitFor } from '../support/condition.ts'
 import { createClient } from '../support/client.ts'
-import { startService, type Service } from '../support/service.ts'
+import { createService, type Service } from '../support/service.ts'
 import { list } from '../jobs/submission.ts'
 
 /** Tells which worker's tool it is. */
@@ -21,8 +21,8 @@ const keys = JSON.stringify([
 ])
 
 /** A service whose API has the new manifest and whose workers have the old one, or the one that `workers` names. */
-async function startRollout (t: Parameters<typeof startService>[0], tools: { old: object[], new: object[] }, workers: Array<'old' | 'new'>): Promise<Service> {
-  const service = await startService(t, { files: programs, tools: tools.new, workers: 0, env: { API_KEYS_JSON: keys } })
+async function startRollout (t: Parameters<typeof createService>[0], tools: { old: object[], new: object[] }, workers: Array<'old' | 'new'>): Promise<Service> {
+  const service = await createService(t, { files: programs, tools: tools.new, workers: 0, env: { API_KEYS_JSON: keys } })
   for (const name of ['old', 'new'] as const) writeFileSync(join(service.dir, `${name}.json`), JSON.stringify({ tools: tools[name] }))
   for (const name of workers) service.workers.push(await service.startWorker({ TOOL_MANIFESTS: join(service.dir, `${name}.json`) }))
   return service
@@ -70,7 +70,7 @@ void t.test('a worker whose version of a tool may do more than the key allows do
 })
 
 void t.test('a tool that was added a moment ago runs, though its worker has not looked at the manifest yet', async t => {
-  const service = await startService(t, { files: programs, tools: [] })
+  const service = await createService(t, { files: programs, tools: [] })
   for (const nth of [1, 2, 3]) {
     writeFileSync(join(service.dir, 'tools.json'), JSON.stringify({ tools: Array.from({ length: nth }, (_, index) => entry(`t${index + 1}`, 'new')) }))
     await waitFor('the API has it', async () => (await service.client.request('/v1/agent-tools')).text.includes(`"t${nth}"`))

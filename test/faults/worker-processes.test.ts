@@ -7,14 +7,14 @@ import { entries, programs } from '../e2e/tools.ts'
 import { read, submit } from '../jobs/submission.ts'
 import { waitFor } from '../support/condition.ts'
 import { freePort } from '../support/redis-process.ts'
-import { startService } from '../support/service.ts'
+import { createService } from '../support/service.ts'
 
 const program = fileURLToPath(new URL('../../../apps/cli/bin/toolyard.js', import.meta.url))
 
 t.setTimeout(300_000)
 
 void t.test('toolyard worker runs several processes on its queues, starts one again that dies, tells of all of them, and drains', async t => {
-  const service = await startService(t, { files: programs, tools: entries, workers: 0 })
+  const service = await createService(t, { files: programs, tools: entries, workers: 0 })
   const port = await freePort()
   const child = fork(program, ['worker', '--processes', '2', '--queues', 'mine', '--concurrency', '3'], {
     cwd: service.dir, env: { ...service.env, METRICS_PORT: String(port) }, execArgv: [], stdio: ['ignore', 'ignore', 'inherit', 'ipc']

@@ -6,14 +6,14 @@ import { join } from 'node:path'
 import t from 'tap'
 import { repoRoot } from '../repo/source-tree.ts'
 import { commandsOf, runCommand } from '../support/page-commands.ts'
-import { startService, testKeys } from '../support/service.ts'
+import { createService, testKeys } from '../support/service.ts'
 
 const commands = commandsOf('docs/openapi.md')
 const expected = [/"openapi":"3\.1\.0"/, /^$/, /tools\.json/, /"# A workspace\\n"/]
 const skip = spawnSync('curl', ['--version']).status !== 0 && 'no curl here'
 
 t.test('every command of docs/openapi.md does what the page says', { skip }, async t => {
-  const { api } = await startService(t)
+  const { api } = await createService(t)
   const dir = await mkdtemp(join(tmpdir(), 'toolyard-page-'))
   t.teardown(() => rm(dir, { recursive: true }))
   // What the reader has installed.

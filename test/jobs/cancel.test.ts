@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { createClient } from '../support/client.ts'
 import { waitFor } from '../support/condition.ts'
-import { startService, testKeys } from '../support/service.ts'
+import { createService, testKeys } from '../support/service.ts'
 import { entries, programs } from '../e2e/tools.ts'
 import { cancel, list, reach, read, submit } from './submission.ts'
 
@@ -15,7 +15,7 @@ setsid sh -c 'sleep 97531 & wait' &
 touch family-runs
 wait
 `
-const service = await startService(t, {
+const service = await createService(t, {
   files: { ...programs, 'tools/bin/family': family },
   tools: [...entries, { name: 'family', schema: { type: 'object' }, command: ['./tools/bin/family'] }],
   workers: 2

@@ -1,6 +1,6 @@
 import type { CallError } from '@toolyard/contract'
 import t from 'tap'
-import { startService } from '../support/service.ts'
+import { createService } from '../support/service.ts'
 
 const project = {
   'workspace/.gitignore': 'node_modules/\n',
@@ -28,7 +28,7 @@ test('a quantity that is left out is one', () => {
 `
 }
 
-const service = await startService(t, { files: project, env: { TOOL_EXEC_ENABLED: 'yes', TOOL_EXEC_ALLOWLIST: 'node', WORKSPACE_DELETE_ENABLED: 'no', LOG_LEVEL: 'warn' } })
+const service = await createService(t, { files: project, env: { TOOL_EXEC_ENABLED: 'yes', TOOL_EXEC_ALLOWLIST: 'node', WORKSPACE_DELETE_ENABLED: 'no', LOG_LEVEL: 'warn' } })
 const { client } = service
 
 async function succeed (name: string, args: object): Promise<Record<string, unknown>> {

@@ -2,11 +2,11 @@ import { Redis } from 'ioredis'
 import t from 'tap'
 import { createClient, type Answer } from '../support/client.ts'
 import { waitFor } from '../support/condition.ts'
-import { startService, testKeys } from '../support/service.ts'
+import { createService, testKeys } from '../support/service.ts'
 import { entries, programs } from '../e2e/tools.ts'
 import { list, post, reach } from './submission.ts'
 
-const service = await startService(t, { files: programs, tools: entries, env: { MAX_QUEUES: '4' } })
+const service = await createService(t, { files: programs, tools: entries, env: { MAX_QUEUES: '4' } })
 const { client } = service
 const redis = new Redis(service.redis.socket)
 t.teardown(() => { redis.disconnect() })

@@ -3,9 +3,9 @@ import t from 'tap'
 import { openReader } from '../streams/event-reader.ts'
 import { chatterEntry, chatterFiles, chatterLines } from '../streams/tools.ts'
 import { createClient } from '../support/client.ts'
-import { startService, testKeys } from '../support/service.ts'
+import { createService, testKeys } from '../support/service.ts'
 
-const service = await startService(t, { files: chatterFiles, tools: [chatterEntry] })
+const service = await createService(t, { files: chatterFiles, tools: [chatterEntry] })
 const key = testKeys.read
 const streamUrl = (id: string, address: string): string => `${address}/v1/jobs/${id}/stream`
 

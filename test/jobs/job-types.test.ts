@@ -2,11 +2,11 @@ import type { JobTypeList, ToolList } from '@toolyard/contract'
 import t from 'tap'
 import { createClient, type Answer } from '../support/client.ts'
 import { waitFor } from '../support/condition.ts'
-import { startService, testKeys } from '../support/service.ts'
+import { createService, testKeys } from '../support/service.ts'
 import { entries, programs } from '../e2e/tools.ts'
 import { post, reach, submit } from './submission.ts'
 
-const service = await startService(t, { files: programs, tools: entries, workers: 2 })
+const service = await createService(t, { files: programs, tools: entries, workers: 2 })
 const { client } = service
 const other = createClient((await service.startApi()).address, testKeys.admin)
 

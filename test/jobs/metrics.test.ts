@@ -2,10 +2,10 @@ import { createServer, type AddressInfo } from 'node:net'
 import { once } from 'node:events'
 import t from 'tap'
 import { waitFor } from '../support/condition.ts'
-import { startService, testKeys } from '../support/service.ts'
+import { createService, testKeys } from '../support/service.ts'
 import { entries, programs } from '../e2e/tools.ts'
 
-const service = await startService(t, { files: programs, tools: entries, workers: 0 })
+const service = await createService(t, { files: programs, tools: entries, workers: 0 })
 const { client } = service
 const scrape = async (): Promise<string> => (await client.request('/metrics')).text
 const value = (text: string, series: string): number => Number(text.split('\n').find(line => line.startsWith(`${series} `))?.slice(series.length + 1) ?? NaN)

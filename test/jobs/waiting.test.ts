@@ -3,10 +3,10 @@ import { Redis } from 'ioredis'
 import t from 'tap'
 import { waitFor } from '../support/condition.ts'
 import { createClient } from '../support/client.ts'
-import { startService, testKeys } from '../support/service.ts'
+import { createService, testKeys } from '../support/service.ts'
 import { entries, programs } from '../e2e/tools.ts'
 
-const service = await startService(t, { files: programs, tools: entries })
+const service = await createService(t, { files: programs, tools: entries })
 const { client } = service
 const redis = new Redis(service.redis.socket)
 t.teardown(() => { redis.disconnect() })

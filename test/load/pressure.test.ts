@@ -7,7 +7,7 @@ import type { Cleanup } from '../support/cleanup.ts'
 import { createClient, type Client, type TestCall } from '../support/client.ts'
 import { waitFor } from '../support/condition.ts'
 import type { AppProcess } from '../support/processes.ts'
-import { startService, testKeys } from '../support/service.ts'
+import { createService, testKeys } from '../support/service.ts'
 import { post } from '../jobs/submission.ts'
 
 const files = { 'tools/bin/note': '#!/bin/sh\ncat >> order\n' }
@@ -17,7 +17,7 @@ const calls = (count: number, note = ''): TestCall[] => Array.from({ length: cou
 const codes = (results: ReadonlyArray<{ error?: { code: string } }>): Array<string | undefined> => results.map(({ error }) => error?.code)
 
 t.test('a queue that is full refuses what is beyond its depth, and says when to come again', async t => {
-  const { client } = await startService(t, { files, tools, workers: 0, env: { MAX_QUEUE_DEPTH: '3' } })
+  const { client } = await createService(t, { files, tools, workers: 0, env: { MAX_QUEUE_DEPTH: '3' } })
   const answer = await client.request('/v1/agent-tools/invoke-batch', { body: { calls: calls(5), mode: 'async' } })
   t.equal(answer.headers.get('retry-after'), '1')
   t.match(answer.body, { ok: true, results: [{ ok: true }, { ok: true }, { ok: true }, { ok: false, error: { code: 'QUEUE_FULL', message: "Queue 'default' is full: 3 jobs wait in it already" } }, { ok: false }] })
@@ -28,7 +28,7 @@ t.test('a queue that is full refuses what is beyond its depth, and says when to 
 })
 
 t.test('a key has as many unfinished jobs as it may, over all queues and API processes', async t => {
-  const service = await startService(t, { files, tools, workers: 0, env: { ...others, MAX_JOBS_PER_KEY: '3' } })
+  const service = await createService(t, { files, tools, workers: 0, env: { ...others, MAX_JOBS_PER_KEY: '3' } })
   const a = createClient(service.api.address, keyOf('a'))
   const elsewhere = (await service.startApi()).address
   t.same(codes((await a.batch(calls(2), { mode: 'async' })).results), [undefined, undefined])
@@ -42,7 +42,7 @@ t.test('a key has as many unfinished jobs as it may, over all queues and API pro
 })
 
 t.test('a key makes as many requests in a minute as it may, over all API processes', async t => {
-  const service = await startService(t, { workers: 0, env: { ...others, RATE_LIMIT_PER_MINUTE: '4' } })
+  const service = await createService(t, { workers: 0, env: { ...others, RATE_LIMIT_PER_MINUTE: '4' } })
   const [here, there] = [service.api.address, (await service.startApi()).address]
   const statuses: number[] = []
   for (const address of [here, there, here, there]) statuses.push((await createClient(address, keyOf('a')).request('/v1/agent-tools')).status)
@@ -57,7 +57,7 @@ t.test('a key makes as many requests in a minute as it may, over all API process
 })
 
 t.test('fault 35 a key that floods a queue is served in turns with another key, and each key in its own order', async t => {
-  const service = await startService(t, { files, tools, workers: 0, env: { ...others, WORKER_CONCURRENCY: '1', SANDBOX: 'off' } })
+  const service = await createService(t, { files, tools, workers: 0, env: { ...others, WORKER_CONCURRENCY: '1', SANDBOX: 'off' } })
   const [a, b] = [createClient(service.api.address, keyOf('a')), createClient((await service.startApi()).address, keyOf('b'))]
   const add = async (client: Client, count: number, note: string, rest = {}): Promise<unknown> => await client.batch(calls(count, note), { mode: 'async', ...rest })
   for (const batch of ['p', 'q']) await add(a, 20, `a${batch}`)
@@ -100,7 +100,7 @@ function slowDown (t: Cleanup, { child }: AppProcess): { end: () => Promise<void
 }
 
 t.test('an API process that stays late refuses what makes work and says so on /ready, serves what is cheap, and serves all when it has caught up', async t => {
-  const { client, api } = await startService(t, { files, tools, workers: 0, env: { MAX_EVENT_LOOP_DELAY_MS: '5' } })
+  const { client, api } = await createService(t, { files, tools, workers: 0, env: { MAX_EVENT_LOOP_DELAY_MS: '5' } })
   const { job: { id } } = (await post(client, { type: 'agentcli.note' })).body
   const slow = slowDown(t, api)
   const refused = await waitFor('a batch is refused', async () => {
@@ -122,7 +122,7 @@ t.test('an API process that stays late refuses what makes work and says so on /r
 })
 
 t.test('one long stall of an API process refuses nobody, neither after its start nor later', async t => {
-  const { client, api } = await startService(t, { files, tools, workers: 0, env: { MAX_EVENT_LOOP_DELAY_MS: '500' } })
+  const { client, api } = await createService(t, { files, tools, workers: 0, env: { MAX_EVENT_LOOP_DELAY_MS: '500' } })
   const statuses = new Set<number>()
   const batch = async (): Promise<void> => { statuses.add((await client.request('/v1/agent-tools/invoke-batch', { body: { calls: calls(1), mode: 'async' } })).status) }
   await batch()

@@ -1,11 +1,11 @@
 import t from 'tap'
 import { entries, programs } from '../e2e/tools.ts'
 import { waitFor } from '../support/condition.ts'
-import { startService, testKeys } from '../support/service.ts'
+import { createService, testKeys } from '../support/service.ts'
 import { connect, eras, textAt } from './clients.ts'
 
 const script = (body: string): string => `#!/bin/sh\n${body}\n`
-const { client: http, api, startApi } = await startService(t, {
+const { client: http, api, startApi } = await createService(t, {
   files: {
     ...programs,
     'tools/bin/steps': script('for n in 1 2 3; do echo "step $n" >&2; sleep 0.05; done; echo done'),

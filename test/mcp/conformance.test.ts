@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
 import { parse } from 'yaml'
-import { startService } from '../support/service.ts'
+import { createService } from '../support/service.ts'
 import { conformanceFiles, conformanceManifests, conformanceTools } from './conformance-tools.ts'
 import { newerNode } from './newer-node.ts'
 
@@ -29,7 +29,7 @@ if (node === undefined) {
   t.plan(0, 'the conformance suite needs Node.js 22, which could not be installed')
 } else {
   // Without a key, as the suite has none to send.
-  const { api, client } = await startService(
+  const { api, client } = await createService(
     t,
     {
       files: conformanceFiles, tools: conformanceTools, manifests: conformanceManifests, env: { API_AUTH_DISABLED: '1', API_KEYS_JSON: '' }

@@ -3,7 +3,7 @@ import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { waitFor } from '../support/condition.ts'
-import { startService, testKeys } from '../support/service.ts'
+import { createService, testKeys } from '../support/service.ts'
 import { connect, eras, meta } from './clients.ts'
 
 const script = (body: string): string => `#!/bin/sh\n${body}\n`
@@ -22,7 +22,7 @@ const tools = [
   { name: 'bytes', schema: {}, command: ['./tools/bin/bytes'], publishAs: { uri: 'bytes:all', mimeType: 'application/zip' } },
   { name: 'online', schema: {}, command: ['./tools/bin/echo'], permissions: ['network'], publishAs: { uri: 'online:all' } }
 ]
-const { client: http, api, dir } = await startService(t, {
+const { client: http, api, dir } = await createService(t, {
   files: {
     'tools/bin/echo': script('cat'),
     'tools/bin/greeting': script('cat >/dev/null; echo "\\"Hello\\""'),

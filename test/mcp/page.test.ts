@@ -1,14 +1,14 @@
 import { spawnSync } from 'node:child_process'
 import t from 'tap'
 import { commandsOf, runCommand } from '../support/page-commands.ts'
-import { startService, testKeys } from '../support/service.ts'
+import { createService, testKeys } from '../support/service.ts'
 
 const commands = commandsOf('docs/mcp.md')
 const expected = [/"name":"data_file_read"/, /event: message\ndata: .*# A workspace/]
 const skip = spawnSync('curl', ['--version']).status !== 0 && 'no curl here'
 
 t.test('every command of docs/mcp.md does what the page says', { skip }, async t => {
-  const { api } = await startService(t)
+  const { api } = await createService(t)
   t.equal(commands.length, expected.length)
   for (const [index, command] of commands.entries()) {
     const { status, output } = await runCommand(command, { TOOLYARD_URL: api.address, TOOLYARD_API_KEY: testKeys.admin })

@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import t from 'tap'
 import { entries, programs } from '../e2e/tools.ts'
 import { waitFor } from '../support/condition.ts'
-import { startService, testKeys } from '../support/service.ts'
+import { createService, testKeys } from '../support/service.ts'
 import { connect, eras, meta, post, rpc } from './clients.ts'
 
-const { client: http, api, dir, startApi } = await startService(t, { files: programs, tools: entries, env: { MAX_STREAMS: '3' } })
+const { client: http, api, dir, startApi } = await createService(t, { files: programs, tools: entries, env: { MAX_STREAMS: '3' } })
 const other = await startApi()
 const key = testKeys.admin
 const url = `${api.address}/mcp`

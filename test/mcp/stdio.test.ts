@@ -4,10 +4,10 @@ import { resolve } from 'node:path'
 import t, { type Test } from 'tap'
 import { entries, programs } from '../e2e/tools.ts'
 import { waitFor } from '../support/condition.ts'
-import { startService, testKeys } from '../support/service.ts'
+import { createService, testKeys } from '../support/service.ts'
 import { eras, textAt, type Era } from './clients.ts'
 
-const { client: http, api } = await startService(t, { files: programs, tools: entries })
+const { client: http, api } = await createService(t, { files: programs, tools: entries })
 const program = resolve('apps/cli/bin/toolyard.js')
 
 /** Connects the SDK's client to a process of `toolyard mcp`. */

@@ -1,10 +1,10 @@
 import t from 'tap'
 import { entries, programs } from '../e2e/tools.ts'
 import { waitFor } from '../support/condition.ts'
-import { startService, testKeys } from '../support/service.ts'
+import { createService, testKeys } from '../support/service.ts'
 import { connect, meta, rpc, type RpcAnswer } from './clients.ts'
 
-const { client: http, api, startApi } = await startService(t, {
+const { client: http, api, startApi } = await createService(t, {
   files: programs,
   tools: [
     ...entries,

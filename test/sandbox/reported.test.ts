@@ -1,13 +1,13 @@
 import type { Ready } from '@toolyard/contract'
-import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { reach, submit } from '../jobs/submission.ts'
-import { startService } from '../support/service.ts'
+import { waitFor } from '../support/condition.ts'
+import { createService } from '../support/service.ts'
 import { withoutBox } from './boxed-tools.ts'
 
 const skip = await withoutBox()
 const full = { level: 'full', missing: [] }
-const service = await startService(t, {
+const service = await createService(t, {
   tools: [{ name: 'good', command: ['./tools/bin/good'] }, { name: 'bad', command: ['./tools/bin/bad'] }],
   files: { 'tools/bin/good': '#!/bin/sh\necho done\n', 'tools/bin/bad': '#!/bin/sh\nexit 3\n' },
   env: { METRICS_PORT: '0' }
@@ -39,7 +39,5 @@ void t.test('fault 18 /ready tells of each living worker how well it shuts tools
   t.equal(count, 2)
   t.strictSame(list.map(({ sandbox }) => sandbox.level).sort(), ['full', 'none'])
   await open.stop('SIGKILL')
-  const end = performance.now() + 30_000
-  while ((await workersOfReady()).count > 1 && performance.now() < end) await sleep(200)
-  t.equal((await workersOfReady()).count, 1, 'a worker that died is gone soon')
+  await t.resolves(waitFor('a worker that died is gone', async () => (await workersOfReady()).count === 1, 60_000))
 })

@@ -1,12 +1,12 @@
 import t from 'tap'
-import { startService } from '../support/service.ts'
+import { createService } from '../support/service.ts'
 import { withoutBox } from './boxed-tools.ts'
 
 const skip = await withoutBox()
 
 void t.test('fault 12, fault 13, RC41 tool_exec over HTTP runs its program in the box', { skip }, async t => {
   const outside = t.testdir({ secret: 'secret' })
-  const { client } = await startService(t, { env: { SANDBOX: 'require', TOOL_EXEC_ENABLED: '1', TOOL_EXEC_ALLOWLIST: 'sh' } })
+  const { client } = await createService(t, { env: { SANDBOX: 'require', TOOL_EXEC_ENABLED: '1', TOOL_EXEC_ALLOWLIST: 'sh' } })
   const shell = async (script: string): Promise<unknown> => await client.call('tool_exec', { command: 'sh', args: ['-c', script] })
 
   t.match(await shell('cat README.md; echo changed > README.md; cat README.md'), { ok: true, output: { stdout: '# A workspace\nchanged\n' } }, 'the workspace is there, and may be written')

@@ -3,11 +3,11 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { waitFor } from '../support/condition.ts'
-import { startService, testKeys } from '../support/service.ts'
+import { createService, testKeys } from '../support/service.ts'
 import { openReader, type EventReader } from './event-reader.ts'
 import { chatterEntry, chatterFiles } from './tools.ts'
 
-const service = await startService(t, { files: chatterFiles, tools: [chatterEntry], env: { SSE_HEARTBEAT_SEC: '0.2' } })
+const service = await createService(t, { files: chatterFiles, tools: [chatterEntry], env: { SSE_HEARTBEAT_SEC: '0.2' } })
 const { client } = service
 const url = `${service.api.address}/v1/agent-tools/invoke-batch`
 const key = testKeys.admin

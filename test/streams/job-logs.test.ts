@@ -2,10 +2,10 @@ import type { JobLogsResponse } from '@toolyard/contract'
 import { Redis } from 'ioredis'
 import t from 'tap'
 import { waitFor } from '../support/condition.ts'
-import { startService, testKeys } from '../support/service.ts'
+import { createService, testKeys } from '../support/service.ts'
 import { chatterEntry, chatterFiles, chatterLines } from './tools.ts'
 
-const service = await startService(t, { files: chatterFiles, tools: [chatterEntry] })
+const service = await createService(t, { files: chatterFiles, tools: [chatterEntry] })
 const { client } = service
 const redis = new Redis(service.redis.socket)
 t.teardown(() => { redis.disconnect() })

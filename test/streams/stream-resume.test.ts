@@ -3,11 +3,11 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { createClient } from '../support/client.ts'
-import { startService, testKeys } from '../support/service.ts'
+import { createService, testKeys } from '../support/service.ts'
 import { openReader } from './event-reader.ts'
 import { chatterEntry, chatterFiles, chatterLines } from './tools.ts'
 
-const service = await startService(t, { files: chatterFiles, tools: [chatterEntry], env: { SSE_HEARTBEAT_SEC: '0.2' } })
+const service = await createService(t, { files: chatterFiles, tools: [chatterEntry], env: { SSE_HEARTBEAT_SEC: '0.2' } })
 const { client } = service
 const key = testKeys.read
 

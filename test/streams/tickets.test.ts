@@ -2,7 +2,7 @@ import type { SseTokenResponse } from '@toolyard/contract'
 import { Redis } from 'ioredis'
 import t from 'tap'
 import { waitFor } from '../support/condition.ts'
-import { startService } from '../support/service.ts'
+import { createService } from '../support/service.ts'
 import { openReader } from './event-reader.ts'
 import { chatterEntry, chatterFiles } from './tools.ts'
 
@@ -15,7 +15,7 @@ const keysJson = (readKey: string): string => JSON.stringify([
   { name: 'limited', key: keys.limited, role: 'read', queue_allowlist: ['allowed'] },
   { name: 'streamless', key: keys.streamless, role: 'admin', sse: false }
 ])
-const service = await startService(t, { files: chatterFiles, tools: [chatterEntry], env: { API_KEYS_JSON: keysJson(keys.read), SSE_TOKEN_TTL_SEC: '30' } })
+const service = await createService(t, { files: chatterFiles, tools: [chatterEntry], env: { API_KEYS_JSON: keysJson(keys.read), SSE_TOKEN_TTL_SEC: '30' } })
 const { client } = service
 const redis = new Redis(service.redis.socket)
 t.teardown(() => { redis.disconnect() })

@@ -57,7 +57,7 @@ export interface Layout {
 }
 
 /** Starts a service with a Redis of its own; the test's end stops and removes all of it. */
-export async function startService (t: Cleanup, options: ServiceOptions = {}): Promise<Service> {
+export async function createService (t: Cleanup, options: ServiceOptions = {}): Promise<Service> {
   const redis = await startTestRedis(t, { aof: options.aof ?? false })
   return { redis, ...await startProcesses(t, { REDIS_URL: redis.url }, options) }
 }

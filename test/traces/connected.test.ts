@@ -2,7 +2,7 @@ import t from 'tap'
 import { startCollector, tracedTo, type Collector, type ReceivedSpan } from '../support/collector.ts'
 import { waitFor } from '../support/condition.ts'
 import { hasPython } from '../support/python.ts'
-import { startService } from '../support/service.ts'
+import { createService } from '../support/service.ts'
 import { traceEntries, traceFiles, traceManifests } from './programs.ts'
 
 const caller = { trace: '0af7651916cd43dd8448eb211c80319c', span: 'b7ad6b7169203331' }
@@ -18,7 +18,7 @@ async function spanOf (collector: Collector, name: string, below?: ReceivedSpan)
 for (const backend of ['fast', 'bullmq']) {
   t.test(`with QUEUE_BACKEND=${backend}`, async t => {
     const collector = await startCollector(t)
-    const service = await startService(t, {
+    const service = await createService(t, {
       files: traceFiles, tools: traceEntries, manifests: traceManifests, env: { ...tracedTo(collector), QUEUE_BACKEND: backend }
     })
     const { client } = service

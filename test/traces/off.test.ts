@@ -6,10 +6,10 @@ import { text } from 'node:stream/consumers'
 import t from 'tap'
 import { repoRoot } from '../repo/source-tree.ts'
 import { waitFor } from '../support/condition.ts'
-import { startService, testKeys } from '../support/service.ts'
+import { createService, testKeys } from '../support/service.ts'
 
 const trace = '0af7651916cd43dd8448eb211c80319c'
-const service = await startService(t, {
+const service = await createService(t, {
   files: { 'tools/bin/where': '#!/bin/sh\necho "$TRACEPARENT"\n', 'tools/bin/vars': '#!/bin/sh\nenv\n' },
   tools: [
     { name: 'where_am_i', schema: { type: 'object' }, command: ['./tools/bin/where'] },

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { entries, programs } from '../e2e/tools.ts'
 import { read } from '../jobs/submission.ts'
-import { startService } from '../support/service.ts'
+import { createService } from '../support/service.ts'
 
 const workflows = `
 workflows:
@@ -43,7 +43,7 @@ workflows:
   tagged: {steps: [{tool: echo, tags: [5]}]}
 `
 
-const service = await startService(t, { files: { ...programs, 'workspace/workflows/workflows.yaml': workflows, 'workspace/workflows/more.yaml': workflows, 'workspace/needle.md': 'x' }, tools: entries })
+const service = await createService(t, { files: { ...programs, 'workspace/workflows/workflows.yaml': workflows, 'workspace/workflows/more.yaml': workflows, 'workspace/needle.md': 'x' }, tools: entries })
 const { client } = service
 const run = async (workflow: string, params: object = {}, more: object = {}) => await client.call('workflow_run', { workflow, params, ...more })
 const failure = async (...call: Parameters<typeof run>): Promise<string | undefined> => (await run(...call)).error?.message

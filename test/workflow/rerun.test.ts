@@ -7,7 +7,7 @@ import { list, reach, submit } from '../jobs/submission.ts'
 import { queueBackend } from '../support/backend.ts'
 import { waitFor } from '../support/condition.ts'
 import { connectTo } from '../support/connection.ts'
-import { startService } from '../support/service.ts'
+import { createService } from '../support/service.ts'
 
 /** Notes its run, and fails until the file that it names is there. */
 const needs = `#!/usr/bin/env node
@@ -32,7 +32,7 @@ workflows:
     steps:
       - {name: long, tool: rest}
 `
-const service = await startService(t, {
+const service = await createService(t, {
   files: { 'tools/bin/needs': needs, 'tools/bin/rest': '#!/bin/sh\nsleep 60\n', 'workspace/workflows.yaml': workflows },
   tools: [{ name: 'needs', schema: { type: 'object' }, command: ['./tools/bin/needs'] }, { name: 'rest', schema: { type: 'object' }, command: ['./tools/bin/rest'], timeoutSec: 100 }]
 })

@@ -7,10 +7,10 @@ import { entries, programs } from '../e2e/tools.ts'
 import { cancel, list, reach, read, submit, type Job } from '../jobs/submission.ts'
 import { createClient } from '../support/client.ts'
 import { waitFor } from '../support/condition.ts'
-import { startService, testKeys } from '../support/service.ts'
+import { createService, testKeys } from '../support/service.ts'
 import { workflows } from './workflows.ts'
 
-const service = await startService(t, {
+const service = await createService(t, {
   files: { ...programs, 'workspace/workflows.yaml': workflows, 'workspace/other/more.yaml': workflows, 'workspace/broken.yaml': 'workflows: [', 'workspace/bomb.yaml': bomb() },
   tools: entries,
   env: { WORKER_CONCURRENCY: '1' }

@@ -2,13 +2,13 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { join } from 'node:path'
 import t from 'tap'
-import { startService } from '../support/service.ts'
+import { createService } from '../support/service.ts'
 
 const samples = fileURLToPath(new URL('../../../samples', import.meta.url))
 const sample = (path: string): string => readFileSync(join(samples, 'workspace', path), 'utf8')
 
 t.test('RC43 the sample workflow runs as the README shows it', async t => {
-  const { client, dir } = await startService(t, {
+  const { client, dir } = await createService(t, {
     files: Object.fromEntries(['workflows.yaml', 'README.md', 'notes/todo.md'].map(path => [`workspace/${path}`, sample(path)])),
     env: { TOOL_MANIFESTS: join(samples, 'tools.json') }
   })
