@@ -18,7 +18,7 @@ export function layOutRelease (dir: string, protocol: number): { worker: string,
     // What the link leads to, without the sources' own links.
     cpSync(join(repoRoot, 'node_modules', '@toolyard', name), join(own, name), { recursive: true, dereference: true, filter: path => !/\/(?:src|test)(?:\/|$)|\.tsbuildinfo$/.test(path.slice(repoRoot.length)) })
   }
-  const file = join(own, 'contract/dist/protocol.js')
+  const file = join(own, 'contract/dist/terms/protocol.js')
   const text = readFileSync(file, 'utf8')
   const changed = text.replace(/protocol = \d+/, `protocol = ${protocol}`)
   if (changed === text) throw new Error('the protocol number was not found')

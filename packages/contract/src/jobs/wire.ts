@@ -1,5 +1,5 @@
-import type { CallError } from './errors.ts'
-import type { Permission } from './permissions.ts'
+import type { CallError } from '../terms/errors.ts'
+import type { Permission } from '../terms/permissions.ts'
 
 /** What a BullMQ job carries. Small, and no secret in it. */
 export interface JobData {

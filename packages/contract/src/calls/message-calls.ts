@@ -1,4 +1,4 @@
-import { isRecord } from './record.ts'
+import { isRecord } from '../value/record.ts'
 
 /** The fields of a batch that take a provider's message, and the provider's API that each is of. */
 export const messageForms = { tool_calls: 'chat', output: 'responses', content: 'anthropic' } as const

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { limits } from './limits.ts'
+import { limits } from '../terms/limits.ts'
 
 /** Whom a job's end is told: an http(s) URL without credentials. Which hosts are allowed is the operator's matter. */
 export const CallbackUrl = Type.Refine(

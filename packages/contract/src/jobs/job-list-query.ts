@@ -1,6 +1,6 @@
-import { HttpError } from './errors.ts'
+import { HttpError } from '../terms/errors.ts'
 import { jobStates, type JobState } from './jobs.ts'
-import { isQueueName, limits, queueNamePattern } from './limits.ts'
+import { isQueueName, limits, queueNamePattern } from '../terms/limits.ts'
 
 /** The parameters of `GET /v1/jobs`, checked (RC24). */
 export interface JobListQuery {

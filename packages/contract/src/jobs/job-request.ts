@@ -1,11 +1,11 @@
 import { Type, type Static } from 'typebox'
 import { Compile } from 'typebox/schema'
-import { CallArguments, QueueName } from './agent-tools.ts'
-import { CallbackUrl, callbackUrlText } from './callback-url.ts'
-import { HttpError } from './errors.ts'
-import { isAbsent, unknownField } from './fields.ts'
-import { isRecord } from './record.ts'
-import { defaultQueue, limits, queueNamePattern } from './limits.ts'
+import { CallArguments, QueueName } from '../calls/agent-tools.ts'
+import { CallbackUrl, callbackUrlText } from '../calls/callback-url.ts'
+import { HttpError } from '../terms/errors.ts'
+import { isAbsent, unknownField } from '../value/fields.ts'
+import { isRecord } from '../value/record.ts'
+import { defaultQueue, limits, queueNamePattern } from '../terms/limits.ts'
 
 const JobType = Type.String({ minLength: 1, pattern: '\\S', description: 'A job type from GET /v1/job-types.' })
 const Priority = Type.Integer({ minimum: limits.priority.min, maximum: limits.priority.max, default: limits.priority.default })

@@ -1,9 +1,9 @@
 import { Type, type Static } from 'typebox'
 import { CallErrorBody, ErrorBody, QueueName, WaitMs } from './agent-tools.ts'
-import { HttpError } from './errors.ts'
-import { isAbsent } from './fields.ts'
-import { defaultQueue, isQueueName, limits, queueNamePattern } from './limits.ts'
-import { isRecord } from './record.ts'
+import { HttpError } from '../terms/errors.ts'
+import { isAbsent } from '../value/fields.ts'
+import { defaultQueue, isQueueName, limits, queueNamePattern } from '../terms/limits.ts'
+import { isRecord } from '../value/record.ts'
 
 /** The query of `POST /v1/tools/:name`. */
 export const ToolCallQuery = Type.Object({

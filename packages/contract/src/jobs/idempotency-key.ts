@@ -1,5 +1,5 @@
-import { HttpError } from './errors.ts'
-import { limits } from './limits.ts'
+import { HttpError } from '../terms/errors.ts'
+import { limits } from '../terms/limits.ts'
 
 const printable = new RegExp(`^[\\x21-\\x7e]{1,${limits.idempotencyKeyLength}}$`)
 

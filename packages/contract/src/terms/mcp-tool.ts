@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { isRecord } from './record.ts'
+import { isRecord } from '../value/record.ts'
 
 /** A tool as its server describes it: all that models read of it, and all that calls are checked with. */
 export interface McpTool {

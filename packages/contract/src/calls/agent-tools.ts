@@ -1,7 +1,7 @@
 import { Type, type Static } from 'typebox'
-import { callErrors, httpErrors, type CallError } from './errors.ts'
+import { callErrors, httpErrors, type CallError } from '../terms/errors.ts'
 import { CallbackUrl } from './callback-url.ts'
-import { defaultQueue, limits, queueNamePattern } from './limits.ts'
+import { defaultQueue, limits, queueNamePattern } from '../terms/limits.ts'
 import { messageFormats } from './message-calls.ts'
 import { ProviderMessage } from './provider-messages.ts'
 

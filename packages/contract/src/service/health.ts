@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { SandboxView } from './jobs.ts'
+import { SandboxView } from '../jobs/jobs.ts'
 
 /** `GET /health`: the process answers. */
 export const Health = Type.Object({ ok: Type.Literal(true), service: Type.String(), time: Type.String() })

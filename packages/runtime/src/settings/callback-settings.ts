@@ -1,5 +1,5 @@
-import { AddressRefusedError, createPublicCheck, literalAddress } from './outgoing/addresses.ts'
-import { isListedHost, plainHost } from './outgoing/hosts.ts'
+import { AddressRefusedError, createPublicCheck, literalAddress } from '../outgoing/addresses.ts'
+import { isListedHost, plainHost } from '../outgoing/hosts.ts'
 import type { Settings } from './settings.ts'
 
 /** Which hosts may be called back. */

@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox'
-import { CallResult, InvokeBatchResponse, ToolMessage } from './agent-tools.ts'
-import { HttpError } from './errors.ts'
+import { CallResult, InvokeBatchResponse, ToolMessage } from '../calls/agent-tools.ts'
+import { HttpError } from '../terms/errors.ts'
 import { LogEntry } from './job-log.ts'
 import { JobView, jobStates } from './jobs.ts'
 

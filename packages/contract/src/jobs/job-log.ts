@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox'
-import { limits } from './limits.ts'
-import { HttpError } from './errors.ts'
+import { limits } from '../terms/limits.ts'
+import { HttpError } from '../terms/errors.ts'
 
 /** How grave a line of a job's log is; what tools write is `info`. */
 export const logLevels = ['debug', 'info', 'warn', 'error'] as const

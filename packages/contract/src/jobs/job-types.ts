@@ -1,9 +1,9 @@
 import { Type, type Static } from 'typebox'
 import { Compile } from 'typebox/schema'
-import { HttpError } from './errors.ts'
-import { unknownField } from './fields.ts'
-import { isRecord } from './record.ts'
-import { limits } from './limits.ts'
+import { HttpError } from '../terms/errors.ts'
+import { unknownField } from '../value/fields.ts'
+import { isRecord } from '../value/record.ts'
+import { limits } from '../terms/limits.ts'
 
 /** A job type as the API shows it (RC29): what applies now, not only what was switched. */
 export const JobTypeView = Type.Object({

@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { CallErrorBody } from './agent-tools.ts'
+import { CallErrorBody } from '../calls/agent-tools.ts'
 
 export const jobStates = ['queued', 'running', 'succeeded', 'failed', 'cancelled'] as const
 export type JobState = typeof jobStates[number]

@@ -3,11 +3,11 @@ import {
   BatchCall, CallArguments, CallId, CallName, InvokeBatchQuery, InvokeBatchRequest, Mode, OnDisconnect, QueueName, WaitMs, type Batch
 } from './agent-tools.ts'
 import { CallbackUrl, callbackUrlText } from './callback-url.ts'
-import { HttpError } from './errors.ts'
-import { isAbsent, unknownField } from './fields.ts'
+import { HttpError } from '../terms/errors.ts'
+import { isAbsent, unknownField } from '../value/fields.ts'
 import { findCalls, messageFormats, messageForms, type MessageCall, type MessageField, type MessageFormat } from './message-calls.ts'
-import { isRecord } from './record.ts'
-import { defaultQueue, limits, queueNamePattern } from './limits.ts'
+import { isRecord } from '../value/record.ts'
+import { defaultQueue, limits, queueNamePattern } from '../terms/limits.ts'
 
 const check = {
   query: Compile(InvokeBatchQuery),

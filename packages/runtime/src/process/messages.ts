@@ -1,6 +1,6 @@
 import { inspect } from 'node:util'
-import { SettingsError } from './settings.ts'
-import { printable } from './printable.ts'
+import { SettingsError } from '../settings/settings.ts'
+import { printable } from '../log/printable.ts'
 
 /** What a process of Toolyard tells the one that started it, over the IPC channel. */
 export interface ReadyMessage {

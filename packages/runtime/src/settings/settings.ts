@@ -1,7 +1,7 @@
 import { asError, isQueueName, limits, permissions, queueNamePattern, type Permission } from '@toolyard/contract/terms'
 import { isIP } from 'node:net'
 import { parseApiKeys, sendableKey, type ApiKey } from './api-keys.ts'
-import { listedHost } from './outgoing/hosts.ts'
+import { listedHost } from '../outgoing/hosts.ts'
 import { settingFiles, settingText } from './setting-file.ts'
 import { choice, flag, hosts, integer, items, list, number, optional, orWord, pairs, path, text, type Variable } from './variable.ts'
 
