@@ -1,11 +1,12 @@
 import { limits } from '@toolyard/contract'
 import { permissionRefusal } from '@toolyard/manifests'
 import type { CompletionWaiter, JobCanceller, JobLister, JobLogs, JobQueues, JobReader, JobTypeTable, JobWatch, McpSessions, OnceStore, OutputStore, RateLimit, StreamTickets } from '@toolyard/queue'
-import { takeTurns, type ApiKey, type Callbacks, type CallMetrics, type Logger, type MetricsRegistry, type ReadinessCheck } from '@toolyard/runtime'
+import { takeTurns, type ApiKey, type Callbacks, type CallMetrics, type Logger, type MetricsRegistry, type ReadinessCheck, type TokenSettings } from '@toolyard/runtime'
 import type { Tracer } from '@toolyard/runtime/traces'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import Fastify, { type FastifyBaseLogger } from 'fastify'
 import type { IncomingMessage } from 'node:http'
+import { AccessTokens } from './access/access-tokens.ts'
 import { createCallbackAccess } from './invocation/callback-access.ts'
 import { dashboardRoutes, type DashboardOptions } from './dashboard/routes.ts'
 import { BatchInvoker } from './invocation/batch-invoker.ts'
@@ -16,6 +17,7 @@ import { docsRoutes } from './docs/routes.ts'
 import { listRoutes } from './openapi/route-list.ts'
 import type { EventLoopWatch } from './plugins/event-loop-watch.ts'
 import type { JobTypes } from './catalog/job-types.ts'
+import { resourceMetadataRoutes } from './mcp/resource-metadata.ts'
 import { mcpRoutes } from './mcp/routes.ts'
 import { auth } from './plugins/auth.ts'
 import { ClientErrors } from './plugins/client-errors.ts'
@@ -77,6 +79,8 @@ export interface ApiOptions {
   keys: readonly ApiKey[]
   /** Every request counts as an admin's. */
   authDisabled: boolean
+  /** Whose access tokens `/mcp` takes; absent for keys alone. */
+  tokens?: TokenSettings | undefined
   /** Event streams that may be open at once. */
   maxStreams: number
   heartbeatMs: number
@@ -186,12 +190,16 @@ export function buildApp (deps: ApiDeps, options: ApiOptions): App {
     if (registered === undefined) return 1
     return deps.jobTypes.limitsOf(registered.tool, { timeoutSec: undefined, maxAttempts: undefined }).maxAttempts
   })
+  const tokens = options.tokens && new AccessTokens(options.tokens, () => `${listenedAt(app)}${options.basePath}/mcp`, error => {
+    app.log.warn({ err: error }, 'an access token could not be checked')
+  })
+  void app.register(resourceMetadataRoutes, { tokens })
   void app.register(async mcp => {
     await mcp.register(overload, { eventLoop: options.eventLoop })
-    await mcp.register(auth, { keys: options.keys, disabled: options.authDisabled, tickets: office })
+    await mcp.register(auth, { keys: options.keys, disabled: options.authDisabled, tickets: office, tokens })
     if (options.rateLimit !== undefined) await mcp.register(rateLimit, { limit: options.rateLimit })
     const { keys, jobRetentionSec: retentionSec } = options
-    await mcp.register(mcpRoutes, { ...deps, keys, invoker: toolInvoker, sessions: deps.mcpSessions, streams, retentionSec })
+    await mcp.register(mcpRoutes, { ...deps, keys, tokens, invoker: toolInvoker, sessions: deps.mcpSessions, streams, retentionSec })
   })
   void app.register(async v1 => {
     await v1.register(overload, { eventLoop: options.eventLoop })
@@ -207,6 +215,13 @@ export function buildApp (deps: ApiDeps, options: ApiOptions): App {
     await v1.register(jobTypeRoutes, { catalog: deps.catalog, jobTypes: deps.jobTypes, table: deps.jobTypeTable })
   }, { prefix: '/v1' })
   return app
+}
+
+/** The address that the service listens on, as clients on this machine have it. */
+function listenedAt (app: App): string {
+  const address = app.server.address()
+  if (typeof address !== 'object' || address === null) return 'http://localhost'
+  return `http://${address.family === 'IPv6' ? `[${address.address}]` : address.address}:${address.port}`
 }
 
 function withoutBase (url: string, base: string): string {

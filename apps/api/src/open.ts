@@ -6,7 +6,7 @@ import {
 } from '@toolyard/queue'
 import {
   apiKeysOf, builtinSettingsOf, callbacksOf, createRedactor, permissionPolicyOf, redisTargetOf, retentionOf, sharedAbort,
-  toolSourcesOf, tracesOf, traceSecretsOf, type Logger, type ReadinessCheck, type ServedTools, type Settings
+  tokensOf, toolSourcesOf, tracesOf, traceSecretsOf, type Logger, type ReadinessCheck, type ServedTools, type Settings
 } from '@toolyard/runtime'
 import { createCallMetrics, createMetrics, createQueueMetrics, createToolMetrics, type MetricsRegistry } from '@toolyard/runtime/metrics'
 import { openTracer } from '@toolyard/runtime/traces'
@@ -45,6 +45,7 @@ export interface OpenApi {
 /** Builds the API of these settings. */
 export async function openApi (settings: Settings, env: NodeJS.ProcessEnv, logger: Logger): Promise<OpenApi> {
   const keys = apiKeysOf(settings)
+  const tokens = tokensOf(settings)
   const target = redisTargetOf(settings)
   const commands = connectRedis(target, 'request', error => { logger.warn({ err: error }, 'Redis: connection for commands') })
   const subscriber = connectRedis(target, 'subscriber', error => { logger.warn({ err: error }, 'Redis: connection for events') })
@@ -115,7 +116,7 @@ export async function openApi (settings: Settings, env: NodeJS.ProcessEnv, logge
     backend: settings.QUEUE_BACKEND,
     tools,
     eventLoop,
-    authReady: settings.API_AUTH_DISABLED || keys.length > 0,
+    authReady: settings.API_AUTH_DISABLED || keys.length > 0 || tokens !== undefined,
     draining: drain.signal
   })
   const tracer = await openTracer(tracesOf(settings, 'api'), message => { logger.warn({ cause: message }, 'traces: spans could not be sent') })
@@ -141,6 +142,7 @@ export async function openApi (settings: Settings, env: NodeJS.ProcessEnv, logge
     ending: end.signal
   }, {
     keys,
+    tokens,
     authDisabled: settings.API_AUTH_DISABLED,
     maxStreams: settings.MAX_STREAMS,
     heartbeatMs: settings.SSE_HEARTBEAT_SEC * 1_000,

@@ -12,7 +12,9 @@ export { readReadiness, type ReadinessCheck } from './status/readiness.ts'
 export { createRedactor, type Redact, type RedactionOptions } from './log/redaction.ts'
 export { findRedisTarget, redisTargetOf, type RedisTarget } from './settings/redis-target.ts'
 export type { HostPort } from './settings/variable.ts'
-export { apiKeysOf, builtinSettingsOf, permissionPolicyOf, retentionOf, toolSourcesOf, type BuiltinSettings, type ToolSources } from './settings/resolved.ts'
+export {
+  apiKeysOf, builtinSettingsOf, permissionPolicyOf, retentionOf, tokensOf, toolSourcesOf, type BuiltinSettings, type TokenSettings, type ToolSources
+} from './settings/resolved.ts'
 export type { CountedQueue, RedisReadings } from './metrics/queue-metrics.ts'
 export { serviceFilesOf } from './settings/service-files.ts'
 export { settingsTold, settingWarnings } from './settings/setting-warnings.ts'

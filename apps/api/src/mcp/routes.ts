@@ -2,7 +2,8 @@ import { defaultQueue, HttpError, isQueueName, queueNamePattern } from '@toolyar
 import type { McpSessionState } from '@toolyard/queue'
 import type { ApiKey } from '@toolyard/runtime'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { principalOf, requireSse } from '../access/principal.ts'
+import type { AccessTokens } from '../access/access-tokens.ts'
+import { principalOf, requireSse, type Principal } from '../access/principal.ts'
 import type { JobTypes } from '../catalog/job-types.ts'
 import { isOwnOrigin } from '../plugins/site.ts'
 import type { App } from '../plugins/typed-app.ts'
@@ -19,6 +20,7 @@ import { ToolLists } from './tool-list.ts'
 /** What MCP is served with. */
 export interface McpRoutesOptions extends Omit<ProtocolParts, 'lists' | 'calls' | 'log'> {
   keys: readonly ApiKey[]
+  tokens: AccessTokens | undefined
   jobTypes: JobTypes
   streams: EventStreams
   /** Aborted when the process begins to stop: streams end, to be opened again at another one. */
@@ -69,13 +71,22 @@ export async function mcpRoutes (app: App, options: McpRoutesOptions): Promise<v
     return { id, ...state }
   }
 
+  /** Whoever has a token is told which scope it lacks: clients ask for that one. */
+  function refuseReader (principal: Principal, reply: FastifyReply): never {
+    const { tokens } = options
+    if (tokens?.hasToken(principal) !== true) throw new HttpError('FORBIDDEN', 'This operation requires an admin API key.')
+    const error = tokens.lacksScope('admin')
+    void reply.header('www-authenticate', tokens.challenge(error))
+    throw error
+  }
+
   app.setErrorHandler(sendRpcError)
   app.addHook('onRequest', async request => { refuseForeignOrigin(request) })
 
   app.post('/mcp', { config: { makesWork: true, role: 'read' } }, async (request, reply) => {
     const { body } = request
     const principal = principalOf(request)
-    if (principal.role !== 'admin' && changesIn(body)) throw new HttpError('FORBIDDEN', 'This operation requires an admin API key.')
+    if (principal.role !== 'admin' && changesIn(body)) refuseReader(principal, reply)
     const queue = queueOf(request)
     const protocol = await (loading ??= load())
     const { gone, leave } = absence(reply)

@@ -1,5 +1,5 @@
 import type { ApiKey } from '@toolyard/runtime'
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { Principal } from '../access/principal.ts'
 
 /*
@@ -23,11 +23,15 @@ export class SessionIds {
     return `${own}.${this.#proof(own, principal)}`
   }
 
-  /** A session's own part of its id; undefined for an id that this key was never given. */
+  /**
+   * What a session has as its name inside; undefined for an id that this key was never given. Who has an access token, and
+   * no key to prove anything with, can make ids of sessions of his own: the name of the principal is a part of it.
+   */
   read (id: string, principal: Principal): string | undefined {
     const [, own = '', proof = ''] = pattern.exec(id) ?? []
     const expected = this.#proof(own, principal)
-    return proof.length === expected.length && timingSafeEqual(Buffer.from(proof), Buffer.from(expected)) ? own : undefined
+    if (proof.length !== expected.length || !timingSafeEqual(Buffer.from(proof), Buffer.from(expected))) return undefined
+    return createHash('sha256').update(`${own} ${principal.name}`).digest('base64url')
   }
 
   #proof (own: string, { name }: Principal): string {

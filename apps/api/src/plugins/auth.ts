@@ -1,7 +1,8 @@
 import { HttpError } from '@toolyard/contract'
 import type { ApiKey, Role } from '@toolyard/runtime'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
+import { TokenRefusedError, type AccessTokens } from '../access/access-tokens.ts'
 import { nobody, principalFinder, type Principal } from '../access/principal.ts'
 import { refuseForeignSite } from './foreign-site.ts'
 import { keyOf, unauthorizedText } from '../access/request-key.ts'
@@ -26,6 +27,8 @@ export interface AuthOptions {
   keys: readonly ApiKey[]
   disabled: boolean
   tickets: TicketOffice
+  /** Whose access tokens count as well; undefined where keys alone do. */
+  tokens?: AccessTokens | undefined
 }
 
 const reading = new Set(['GET', 'HEAD', 'OPTIONS'])
@@ -43,15 +46,16 @@ export const auth = fp<AuthOptions>(async (app: FastifyInstance, options) => {
     const { role, streamTicket, keyOptional } = request.routeOptions.config
     const key = keyOf(request)
     if (key === undefined && keyOptional === true) return
-    if (options.keys.length === 0) {
+    const { tokens } = options
+    if (options.keys.length === 0 && tokens === undefined) {
       throw new HttpError('AUTH_NOT_CONFIGURED', 'API auth is not configured. Set API_KEY/API_KEYS_JSON or enable API_AUTH_DISABLED=1 for local development.')
     }
     const principal = key !== undefined
-      ? findPrincipal(key)
+      ? findPrincipal(key) ?? await principalOfToken(request, reply, tokens)
       : streamTicket === true ? await options.tickets.principalOf(request) : undefined
     if (principal === undefined) {
-      void reply.header('www-authenticate', 'Bearer')
-      throw new HttpError('UNAUTHORIZED', unauthorizedText)
+      void reply.header('www-authenticate', tokens?.challenge() ?? 'Bearer')
+      throw new HttpError('UNAUTHORIZED', tokens === undefined ? unauthorizedText : `${unauthorizedText}, or an access token`)
     }
     request.principal = principal
     if (principal.role !== 'admin' && (role ?? (reading.has(request.method) ? 'read' : 'admin')) === 'admin') {
@@ -59,3 +63,15 @@ export const auth = fp<AuthOptions>(async (app: FastifyInstance, options) => {
     }
   })
 }, { name: 'auth' })
+
+async function principalOfToken (
+  request: FastifyRequest, reply: FastifyReply, tokens: AccessTokens | undefined
+): Promise<Principal | undefined> {
+  if (tokens === undefined || request.headers['x-api-key'] !== undefined) return undefined
+  try {
+    return await tokens.principalOf(keyOf(request) ?? '')
+  } catch (error) {
+    if (error instanceof TokenRefusedError) void reply.header('www-authenticate', tokens.challenge(error))
+    throw error
+  }
+}

@@ -20,6 +20,11 @@ export function listedHost (entry: string): string | undefined {
   return new URL(`http://${host}`).hostname
 }
 
+/** Whether a host, as settings and URLs name it, is this machine alone. */
+export function isLoopback (host: string): boolean {
+  return ['localhost', '::1', '[::1]'].includes(host) || /^127(?:\.\d{1,3}){3}$/.test(host)
+}
+
 function covers (entry: string, host: string): boolean {
   return entry === '*' || (entry !== '' && (host === entry || host.endsWith(`.${entry}`)))
 }

@@ -1,6 +1,7 @@
 import { permissions, type PermissionPolicy } from '@toolyard/contract/terms'
-import type { ApiKey } from './api-keys.ts'
+import type { ApiKey, Role } from './api-keys.ts'
 import { bundledSamples } from './bundled-samples.ts'
+import { isLoopback } from '../outgoing/hosts.ts'
 import { SettingsError, type Settings } from './settings.ts'
 
 /**
@@ -14,6 +15,34 @@ export function apiKeysOf (settings: Settings): readonly ApiKey[] {
   if (keys.length > 0) throw new SettingsError(['API_AUTH_DISABLED=1 works only when neither API_KEY nor API_KEYS_JSON is set: unset one or the other'])
   if (!isLoopback(settings.HOST)) throw new SettingsError([`API_AUTH_DISABLED=1 works only on loopback: set HOST to 127.0.0.1 instead of ${settings.HOST}`])
   return keys
+}
+
+/** Whose access tokens `/mcp` takes. */
+export interface TokenSettings {
+  issuer: string
+  /** The URL of `/mcp`, which clients ask the issuer for tokens of; undefined: that which the service listens on. */
+  resource: string | undefined
+  /** What tokens have in `aud`; undefined: the resource. */
+  audience: string | undefined
+  /** The scope that stands for each role. */
+  scopes: Readonly<Record<Role, string>>
+}
+
+const defaultScopes = { read: 'toolyard:read', admin: 'toolyard:admin' }
+
+/**
+ * The OAuth issuer of `/mcp`; undefined when there are keys alone.
+ *
+ * @throws SettingsError when authentication is off, or nothing tells the URL that clients know.
+ */
+export function tokensOf (settings: Settings): TokenSettings | undefined {
+  const { MCP_AUTH_ISSUER: issuer, MCP_AUTH_RESOURCE: resource } = settings
+  if (issuer === undefined) return undefined
+  if (settings.API_AUTH_DISABLED) throw new SettingsError(['MCP_AUTH_ISSUER works only without API_AUTH_DISABLED=1, which lets everybody in'])
+  if (resource === undefined && !isLoopback(settings.HOST)) {
+    throw new SettingsError(['MCP_AUTH_RESOURCE must be set beside MCP_AUTH_ISSUER: the URL of /mcp as clients know it'])
+  }
+  return { issuer, resource, audience: settings.MCP_AUTH_AUDIENCE, scopes: settings.MCP_AUTH_SCOPES ?? defaultScopes }
 }
 
 /** Where tools come from, and what the operator decided about skills. */
@@ -100,8 +129,4 @@ export function permissionPolicyOf (settings: Settings): PermissionPolicy {
 
 function legacyKey (key: string): ApiKey {
   return { name: 'default', key, role: 'admin', queueAllowlist: undefined, permissions: undefined, sse: true }
-}
-
-function isLoopback (host: string): boolean {
-  return host === 'localhost' || host === '::1' || /^127(?:\.\d{1,3}){3}$/.test(host)
 }

@@ -1,7 +1,7 @@
 import { asError, isQueueName, limits, permissions, queueNamePattern, type Permission } from '@toolyard/contract/terms'
 import { isIP } from 'node:net'
-import { parseApiKeys, sendableKey, type ApiKey } from './api-keys.ts'
-import { listedHost } from '../outgoing/hosts.ts'
+import { parseApiKeys, sendableKey, type ApiKey, type Role } from './api-keys.ts'
+import { isLoopback, listedHost } from '../outgoing/hosts.ts'
 import { settingFiles, settingText } from './setting-file.ts'
 import { choice, flag, hosts, integer, items, list, number, optional, orWord, pairs, path, text, type Variable } from './variable.ts'
 
@@ -31,6 +31,10 @@ export const variables = {
   API_KEY: optional({ allowed: 'a text of printable ASCII characters: no other arrives whole in a header', read: value => sendableKey.test(value) ? value : undefined }),
   API_KEYS_JSON: optional<ApiKey[]>({ allowed: 'a JSON array', read: parseApiKeys }),
   API_AUTH_DISABLED: flag(false),
+  MCP_AUTH_ISSUER: optional({ allowed: 'an https:// URL without query; http:// is for loopback alone', read: publicUrl }),
+  MCP_AUTH_RESOURCE: optional({ allowed: 'the URL of /mcp as clients know it: https://, without query', read: publicUrl }),
+  MCP_AUTH_AUDIENCE: optional(text('')),
+  MCP_AUTH_SCOPES: optional({ allowed: 'read=SCOPE,admin=SCOPE, with two different scopes', read: scopes }),
   TOOL_TIMEOUT_SEC: number(30, 0.1, 3_600),
   WORKER_QUEUES: { fallback: ['*'], ...items(`*, or a comma-separated list of queue names, each matching ${queueNamePattern}`, item => item === '*' || isQueueName(item) ? item : undefined) },
   WORKER_CONCURRENCY: integer(8, 1, 1_000),
@@ -156,6 +160,22 @@ function readValue (name: string, variable: Variable<unknown>, value: string, pr
 
 function webUrl (value: string): string | undefined {
   return /^https?:\/\//.test(value) && URL.canParse(value) ? value : undefined
+}
+
+/** A URL that OAuth names something by: it is compared as a text, so that it stays as it was written. */
+function publicUrl (value: string): string | undefined {
+  if (!URL.canParse(value) || /[\s?#]/.test(value)) return undefined
+  const { protocol, hostname, username, password } = new URL(value)
+  if (username !== '' || password !== '') return undefined
+  return protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname)) ? value : undefined
+}
+
+/** Which scope of an access token stands for which role. */
+function scopes (value: string): Readonly<Record<Role, string>> | undefined {
+  const { read = '', admin = '', ...others } = pairs.read(value) ?? {}
+  // The characters that RFC 6749 allows.
+  const areScopes = [read, admin].every(scope => /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(scope))
+  return areScopes && read !== admin && Object.keys(others).length === 0 ? { read, admin } : undefined
 }
 
 /** Permissions of tools, comma-separated; `none` is the empty list. */
