@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { waitFor } from '../support/condition.ts'
-import { isAlive, readyPid, startSession } from './start-session.ts'
+import { isAlive, readyPid, startDirectory, startSession } from './start-session.ts'
 
 const ready = 'Toolyard is ready at'
 
 await t.test('a worker, a service or a Redis that dies is started again', async t => {
-  const directory = t.testdir()
+  const directory = startDirectory(t)
   const session = startSession(t, directory)
   await session.printed(ready)
   for (const name of ['worker', 'api'] as const) {
@@ -25,7 +25,7 @@ await t.test('a worker, a service or a Redis that dies is started again', async 
 })
 
 await t.test('after a killed start its parts end by themselves, and the next start works', async t => {
-  const directory = t.testdir()
+  const directory = startDirectory(t)
   const first = startSession(t, directory)
   await first.printed(ready)
   const pids = [await readyPid(directory, 'api'), await readyPid(directory, 'worker')]

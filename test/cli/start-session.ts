@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
@@ -22,6 +23,13 @@ export interface StartSession {
 const program = fileURLToPath(new URL('start-program.js', import.meta.url))
 /** None of the settings of whoever runs the tests. */
 const cleanEnvironment = { PATH: process.env['PATH'], HOME: process.env['HOME'], PORT: '0', SHUTDOWN_GRACE_SEC: '5' }
+
+/** A directory for a start, which goes after all that runs in it: parts of a start make files until they end. */
+export function startDirectory (t: Test): string {
+  const directory = mkdtempSync(join(tmpdir(), 'toolyard-start-'))
+  t.teardown(() => { rmSync(directory, { recursive: true }) })
+  return directory
+}
 
 /** Starts it; what still runs when the test ends is killed. */
 export function startSession (t: Test, directory: string, env: NodeJS.ProcessEnv = {}): StartSession {

@@ -6,12 +6,12 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { runToolyard } from './toolyard.ts'
-import { isAlive, readyPid, startSession } from './start-session.ts'
+import { isAlive, readyPid, startDirectory, startSession } from './start-session.ts'
 
 const ready = 'Toolyard is ready at'
 
 await t.test('a first start makes what is missing and prints where it is', async t => {
-  const directory = t.testdir()
+  const directory = startDirectory(t)
   const session = startSession(t, directory)
   await session.printed('Ctrl-C stops everything')
   const key = /^API_KEY=([\w-]{43})\n$/.exec(readFileSync(join(directory, '.env'), 'utf8'))?.[1] ?? ''
@@ -28,10 +28,10 @@ await t.test('a first start makes what is missing and prints where it is', async
 })
 
 await t.test('a part that fails before it is ready ends the start with its last lines', async t => {
-  const directory = t.testdir()
+  const directory = startDirectory(t)
   const session = startSession(t, directory, { FAKE_API: 'fails' })
   t.equal(await session.exited, 1)
-  t.match(session.output(), /the api could not start \(exit status 3\):\n {2}api fatal: no way to start: the disk is full\n/)
+  t.match(session.output(), /the api could not start \(exit status 3\):\n {2}FATAL \(api\): no way to start: the disk is full\n/)
   t.notMatch(session.output(), 'reading the settings')
   t.notMatch(session.output(), 'starting it again')
   t.notOk(existsSync(join(directory, '.toolyard/redis/redis.sock')))
@@ -44,14 +44,14 @@ await t.test('a port in use is told with its remedy', async t => {
   await once(taken, 'listening')
   t.teardown(() => { taken.close() })
   const { port } = taken.address() as { port: number }
-  const session = startSession(t, t.testdir(), { PORT: String(port) })
+  const session = startSession(t, startDirectory(t), { PORT: String(port) })
   t.equal(await session.exited, 1)
   t.match(session.output(), `port ${port} on 127.0.0.1 is in use`)
   t.match(session.output(), `PORT=${port + 1} toolyard start`)
 })
 
 await t.test('bad settings are told all at once, and nothing is made', async t => {
-  const directory = t.testdir()
+  const directory = startDirectory(t)
   const session = startSession(t, directory, { PORT: 'http', SHUTDOWN_GRACE_SEC: 'long' })
   t.equal(await session.exited, 1)
   t.match(session.output(), /PORT must be an integer.*\n.*SHUTDOWN_GRACE_SEC must be a number/)
@@ -59,13 +59,13 @@ await t.test('bad settings are told all at once, and nothing is made', async t =
 })
 
 await t.test('variables that look like settings are told at start, once', async t => {
-  const session = startSession(t, t.testdir(), { TOOL_MANIFEST: 'a-secret', WORKSPACE_ROOT: 'a-secret' })
+  const session = startSession(t, startDirectory(t), { TOOL_MANIFEST: 'a-secret', WORKSPACE_ROOT: 'a-secret' })
   await session.printed(ready)
   t.match(session.output(), /^warning: TOOL_MANIFEST has no effect: .* Is TOOL_MANIFESTS meant\?\nwarning: WORKSPACE_ROOT .* the one of Toolyard is WORKSPACE_DIR$/m)
   t.equal(session.output().split('TOOL_MANIFEST ').length, 2)
   t.notMatch(session.output(), 'a-secret')
   for (const command of [['api'], ['worker'], ['worker', '--processes', '2']]) {
-    const { stdout } = await runToolyard(command, { cwd: t.testdir(), env: { TOOL_MANIFEST: 'a-secret' } })
+    const { stdout } = await runToolyard(command, { cwd: startDirectory(t), env: { TOOL_MANIFEST: 'a-secret' } })
     t.equal(stdout.split('TOOL_MANIFEST has no effect').length, 2, command.join(' '))
     t.match(stdout, /"level":40.*TOOL_MANIFEST has no effect: .* Is TOOL_MANIFESTS meant\?"/)
     t.notMatch(stdout, 'a-secret')
@@ -73,7 +73,7 @@ await t.test('variables that look like settings are told at start, once', async 
 })
 
 await t.test('what a part waits for is told at once, before it is ready', async t => {
-  const session = startSession(t, t.testdir(), { FAKE_WORKER: 'waits' })
+  const session = startSession(t, startDirectory(t), { FAKE_WORKER: 'waits' })
   await session.printed("worker waits: Redis can't be reached\n")
   t.notMatch(session.output(), ready)
 })
@@ -87,7 +87,7 @@ await t.test('a worker tells after two seconds that Redis can\'t be reached', as
 })
 
 await t.test('a second start in the same directory is refused and names the first', async t => {
-  const directory = t.testdir()
+  const directory = startDirectory(t)
   const first = startSession(t, directory)
   await first.printed(ready)
   const second = startSession(t, directory)
@@ -97,27 +97,24 @@ await t.test('a second start in the same directory is refused and names the firs
 })
 
 await t.test('a start that says much shows its last messages, how many it leaves out, and where they are', async t => {
-  const directory = t.testdir()
+  const directory = startDirectory(t)
   const session = startSession(t, directory, { FAKE_WORKER: 'talks' })
   await session.printed('Toolyard is ready')
-  const lines = session.output().split('\n').filter(line => line.startsWith('worker'))
+  const lines = session.output().split('\n').filter(line => line.startsWith('worker') || line.includes('(worker)'))
   t.equal(lines[0], `worker: 5 earlier messages of its start are not shown here; read ${join(directory, '.toolyard/logs/worker.log')}`)
-  t.same(lines.slice(1), Array.from({ length: 20 }, (_, at) => `worker warning: warning ${at + 6}`))
+  t.same(lines.slice(1), Array.from({ length: 20 }, (_, at) => `WARN (worker): warning ${at + 6}`))
 })
 
 await t.test('warnings show in the terminal, the whole log is in a file', async t => {
-  const directory = t.testdir()
+  const directory = startDirectory(t)
   const session = startSession(t, directory, { FAKE_WORKER: 'warns' })
-  await session.printed('worker warning: low on memory: 3 MB left')
+  await session.printed('WARN (worker): low on memory: 3 MB left')
   t.notMatch(session.output(), 'a quiet line')
   t.match(readFileSync(join(directory, '.toolyard/logs/worker.log'), 'utf8'), /a quiet line[\s\S]*low on memory/)
-  // The directory goes first, while parts of a start still make files in it.
-  session.signal('SIGTERM')
-  t.equal(await session.exited, 0)
 })
 
 await t.test('the API serves its metrics on METRICS_PORT, and all workers theirs on the next port', async t => {
-  const session = startSession(t, t.testdir(), { METRICS_PORT: '19464' })
+  const session = startSession(t, startDirectory(t), { METRICS_PORT: '19464' })
   await session.printed(ready)
   t.strictSame(session.events().filter(event => event.includes('metrics')), ['api metrics 19464'])
   t.equal((await fetch('http://127.0.0.1:19465/metrics')).status, 200)

@@ -2,12 +2,12 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { waitFor } from '../support/condition.ts'
-import { isAlive, readyPid, startSession } from './start-session.ts'
+import { isAlive, readyPid, startDirectory, startSession } from './start-session.ts'
 
 const ready = 'Toolyard is ready at'
 
 await t.test('SIGTERM stops the service and the worker first, Redis last, with status 0', async t => {
-  const directory = t.testdir()
+  const directory = startDirectory(t)
   const session = startSession(t, directory)
   await session.printed(ready)
   const pids = [await readyPid(directory, 'api'), await readyPid(directory, 'worker')]
@@ -20,7 +20,7 @@ await t.test('SIGTERM stops the service and the worker first, Redis last, with s
 })
 
 await t.test('a signal while it still starts leaves nothing behind', async t => {
-  const directory = t.testdir()
+  const directory = startDirectory(t)
   const session = startSession(t, directory)
   await waitFor('the claim', () => existsSync(join(directory, '.env')))
   session.signal('SIGINT')
@@ -30,7 +30,7 @@ await t.test('a signal while it still starts leaves nothing behind', async t => 
 })
 
 await t.test('a part that does not stop is killed at a second wish to stop', async t => {
-  const directory = t.testdir()
+  const directory = startDirectory(t)
   const session = startSession(t, directory, { FAKE_WORKER: 'stubborn', SHUTDOWN_GRACE_SEC: '600' })
   await session.printed(ready)
   const pid = await readyPid(directory, 'worker')
@@ -41,7 +41,7 @@ await t.test('a part that does not stop is killed at a second wish to stop', asy
 })
 
 await t.test('a part that does not stop within the grace time is killed', async t => {
-  const directory = t.testdir()
+  const directory = startDirectory(t)
   const session = startSession(t, directory, { FAKE_API: 'stubborn', SHUTDOWN_GRACE_SEC: '0' })
   await session.printed(ready)
   const pid = await readyPid(directory, 'api')

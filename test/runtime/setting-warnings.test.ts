@@ -37,7 +37,7 @@ t.test('a setting of another system is a warning that names ours', async t => {
     CALLBACK_SIGNING_ENABLED: 'CALLBACK_SECRET',
     CALLBACK_SIGNING_SECRET: 'CALLBACK_SECRET',
     GOAGENT_REDACT: 'REDACT',
-    AUDIT_ROOT: 'AUDIT_DIR'
+    WEB_SEARCH_BRAVE_API_KEY: 'WEB_SEARCH_BRAVE_KEY'
   }
   for (const [name, setting] of Object.entries(foreign)) {
     t.ok(Object.hasOwn(variables, setting))

@@ -1,5 +1,5 @@
 import {
-  createLogger, loadEnvFile, onHangup, readReadiness, readSettings, serveStatus, settingWarnings, stopOnSignal, tellParent
+  createLogger, loadEnvFile, onHangup, openLogOutput, readReadiness, readSettings, serveStatus, settingWarnings, stopOnSignal, tellParent
 } from '@toolyard/runtime'
 import { setTimeout as delay } from 'node:timers/promises'
 import { openApi } from './open.ts'
@@ -15,7 +15,7 @@ const answerMs = 2_000
 export async function runApi (): Promise<void> {
   loadEnvFile()
   const settings = readSettings(process.env)
-  const logger = createLogger('api', settings.LOG_LEVEL)
+  const logger = createLogger('api', settings.LOG_LEVEL, await openLogOutput())
   for (const warning of settingWarnings(process.env)) logger.warn(warning)
   const api = await openApi(settings, process.env, logger)
   const { app, metrics, drain, stop, end } = api

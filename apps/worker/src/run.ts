@@ -7,7 +7,7 @@ import {
   describeBackend, usedBackend
 } from '@toolyard/queue'
 import {
-  answerParent, apiKeysOf, builtinSettingsOf, callbacksOf, createLogger, loadEnvFile, onHangup, permissionPolicyOf,
+  answerParent, apiKeysOf, builtinSettingsOf, callbacksOf, createLogger, loadEnvFile, onHangup, openLogOutput, permissionPolicyOf,
   readReadiness, readSettings, redisTargetOf, retentionOf, serveStatus, serviceFilesOf, settingWarnings, stopOnSignal,
   tellParent, toolSourcesOf, tracesOf, traceSecretsOf, type Logger, type ReadinessCheck, type Settings
 } from '@toolyard/runtime'
@@ -43,7 +43,7 @@ const settleMs = 5_000
 export async function runWorker (): Promise<void> {
   loadEnvFile()
   const settings = readSettings(process.env)
-  const logger = createLogger('worker', settings.LOG_LEVEL)
+  const logger = createLogger('worker', settings.LOG_LEVEL, await openLogOutput())
   for (const warning of settingWarnings(process.env)) logger.warn(warning)
   const target = redisTargetOf(settings)
   let lastError = 'no answer'

@@ -78,7 +78,7 @@ function followOutput (child: ChildProcess, { name, log, warn }: ChildOptions): 
   })
   const follow = (line: string): void => {
     log.write(`${printable(line)}\n`)
-    const shown = terminalLine(name, line)
+    const shown = terminalLine(line, name)
     if (shown === undefined) return
     // Before it is ready, a failure is told once, with all of its lines together.
     if (ready) warn(shown)

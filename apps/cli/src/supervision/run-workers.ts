@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { createLogger, serveStatus, settingWarnings, sharedAbort, tellParent, type Settings } from '@toolyard/runtime'
+import { createLogger, openLogOutput, serveStatus, settingWarnings, sharedAbort, tellParent, type Settings } from '@toolyard/runtime'
 import { extraGraceMs } from './child.ts'
 import { catchStopSignals } from './stop-signals.ts'
 import { defaultBackoff, type Backoff } from './supervisor.ts'
@@ -23,7 +23,8 @@ export interface RunWorkersOptions {
  * @throws StartError when one can't start; nothing is left running then either.
  */
 export async function runWorkers ({ directory, env, settings, entry, backoff = defaultBackoff }: RunWorkersOptions): Promise<number> {
-  const logger = createLogger('workers', settings.LOG_LEVEL)
+  const output = await openLogOutput()
+  const logger = createLogger('workers', settings.LOG_LEVEL, output)
   for (const warning of settingWarnings(env)) logger.warn(warning)
   const signals = catchStopSignals(['SIGINT', 'SIGTERM'])
   const end = sharedAbort()
@@ -31,12 +32,11 @@ export async function runWorkers ({ directory, env, settings, entry, backoff = d
   signals.stop.addEventListener('abort', giveUp)
   if (process.connected === false) giveUp()
   process.once('disconnect', giveUp)
-  const log = { write: (text: string): void => { process.stdout.write(text) } }
   const workers = startWorkers({
     count: settings.WORKER_PROCESSES,
     // Their own lines are in the output already.
     child: {
-      entry, directory, env, log, warn: () => {}, graceMs: settings.SHUTDOWN_GRACE_SEC * 1_000 + extraGraceMs, force: signals.force
+      entry, directory, env, log: output, warn: () => {}, graceMs: settings.SHUTDOWN_GRACE_SEC * 1_000 + extraGraceMs, force: signals.force
     },
     backoff,
     ending: end.signal,

@@ -8,7 +8,7 @@ const foreign: ReadonlyMap<string, string> = new Map(Object.entries({
   CALLBACK_SIGNING_ENABLED: 'CALLBACK_SECRET',
   CALLBACK_SIGNING_SECRET: 'CALLBACK_SECRET',
   GOAGENT_REDACT: 'REDACT',
-  AUDIT_ROOT: 'AUDIT_DIR'
+  WEB_SEARCH_BRAVE_API_KEY: 'WEB_SEARCH_BRAVE_KEY'
 }))
 
 const prefix = 'TOOLYARD_'
