@@ -63,9 +63,9 @@ t.test('the accepted patterns judge 1 MB of bad text at once', async t => {
   for (const unit of ['a', ' ', 'a@.', 'a.', '0', '/a', 'a;', 'fo']) {
     const text = `${unit.repeat(1_000_000 / unit.length)}\n`
     for (const [pattern] of accepted) {
-      const started = performance.now()
+      const started = process.cpuUsage()
       validate({ [pattern]: text })
-      t.ok(performance.now() - started < 2_000, `${pattern.slice(0, 60)} on ${unit}`)
+      t.ok(process.cpuUsage(started).user < 2_000_000, `${pattern.slice(0, 60)} on ${unit}`)
     }
   }
 })
@@ -74,9 +74,9 @@ t.test('formats judge 200 kB of the worst text at once', async t => {
   for (const format of ['date-time', 'uri', 'url', 'email', 'hostname', 'ipv6', 'uri-template', 'byte', 'json-pointer', 'duration', 'uuid']) {
     const validate = await validatorOf(t, { type: 'object', properties: { a: { type: 'string', format } } })
     for (const unit of ['a', ':', 'http://', 'a@', 'a.', '%41', '{', '/', '0']) {
-      const started = performance.now()
+      const started = process.cpuUsage()
       validate({ a: `http://${unit.repeat(200_000 / unit.length)}\n` })
-      t.ok(performance.now() - started < 2_000, `${format} on ${unit}`)
+      t.ok(process.cpuUsage(started).user < 2_000_000, `${format} on ${unit}`)
     }
   }
 })

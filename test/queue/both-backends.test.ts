@@ -74,7 +74,8 @@ class Side {
           const made = new Job(queue, 'x', data, opts, id)
           made.timestamp = backend.now()
           const plain = { name: 'x', data: JSON.stringify(data), opts: JSON.stringify(opts), timestamp: backend.now(), priority: opts.priority }
-          return { id, entry: `${id} []`, onceSec, ...(delayMs === 0 ? { plain } : {}), general: () => ({ job: made.asJSON(), parent: {} }) }
+          const entries = place % 2 === 0 ? [`${id} []`] : [`${id} []`, `@acme ${id} []`]
+          return { id, entries, onceSec, ...(delayMs === 0 ? { plain } : {}), general: () => ({ job: made.asJSON(), parent: {} }) }
         }))
         return refused.size
       }

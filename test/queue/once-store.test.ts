@@ -4,7 +4,7 @@ import { connectTo } from '../support/connection.ts'
 import { startTestRedis } from '../support/redis.ts'
 
 const onces = new OnceStore(await connectTo(t, await startTestRedis(t), 'request'))
-const once = (key: string, request = 'r1'): Parameters<OnceStore['take']>[0] => ({ keyName: 'k', key, request })
+const once = (key: string, request = 'r1'): Parameters<OnceStore['take']>[0] => ({ owner: 'k', key, request })
 
 t.test('RC23 a key that made no job is given back', async t => {
   t.equal(await onces.take(once('free'), 'first'), undefined)

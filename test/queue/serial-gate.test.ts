@@ -54,7 +54,7 @@ async function play (events: readonly Event[], pauses: boolean): Promise<{ runs:
     concurrency: 2,
     handle,
     // A worker that is about to settle a job when it is cancelled finds that it has lost it, or that the canceller holds it.
-    onError: error => { if (!/Missing lock|Lock mismatch|not in the active state/i.test(error.message)) t.error(error) }
+    onError: error => { if (!/Missing lock|Lock mismatch|not in the active state|could not renew lock/i.test(error.message)) t.error(error) }
   })))
   await Promise.all(pools.map(pool => pool.start()))
   const added: Array<{ id: string, queue: string, delayMs: number }> = []

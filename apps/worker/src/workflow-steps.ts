@@ -99,6 +99,7 @@ function stepJob (id: string, step: StepStart, { tool, version }: RegisteredTool
       timeoutSec: Math.min(timeoutSec, Math.max(0.001, step.timeoutMs / 1_000)),
       tags: [...job.data.tags, ...wishes.tags ?? [], stepTag].slice(-limits.tags.max),
       keyName: job.data.keyName,
+      ...(job.data.tenant === undefined ? {} : { tenant: job.data.tenant }),
       ...(job.data.keyPermissions === undefined ? {} : { keyPermissions: job.data.keyPermissions }),
       ...(tool.serial === true ? { serial: true as const } : {})
     },

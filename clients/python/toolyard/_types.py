@@ -83,6 +83,7 @@ class JobSummary(_JobSummary, total=False):
     """A job in a list. Times are ISO 8601 in UTC."""
 
     parent_id: str
+    tenant: str
 
 
 class ResultCut(TypedDict):

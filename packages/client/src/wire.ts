@@ -48,6 +48,7 @@ export interface JobSummary {
   tags: string[]
   /** The workflow that this job is a step of. */
   parent_id?: string
+  tenant?: string
   error: CallErrorBody & { at: string } | null
   created_at: string
   updated_at: string

@@ -1,4 +1,5 @@
 import { HttpError, type Permission } from '@toolyard/contract'
+import type { JobScope } from '@toolyard/queue'
 import type { ApiKey, Role } from '@toolyard/runtime'
 import { createHash } from 'node:crypto'
 import { unauthorizedText } from './request-key.ts'
@@ -7,6 +8,8 @@ import { unauthorizedText } from './request-key.ts'
 export interface Principal {
   name: string
   role: Role
+  /** Who the key belongs to; undefined for the operator's keys. */
+  tenant: string | undefined
   /** Queues that may be used; undefined means all. */
   queueAllowlist: readonly string[] | undefined
   /** Permissions that tools may hold; undefined means all. */
@@ -16,7 +19,7 @@ export interface Principal {
 }
 
 /** Who a request comes from where there are no keys. */
-export const nobody: Principal = { name: 'auth-disabled', role: 'admin', queueAllowlist: undefined, permissions: undefined, sse: true }
+export const nobody: Principal = { name: 'auth-disabled', role: 'admin', tenant: undefined, queueAllowlist: undefined, permissions: undefined, sse: true }
 
 /** Finds out whose key a text is; undefined for nobody's. */
 export function principalFinder (keys: readonly ApiKey[]): (key: string) => Principal | undefined {
@@ -36,9 +39,19 @@ export function requireSse (principal: Principal): void {
   if (!principal.sse) throw new HttpError('FORBIDDEN', 'This API key is not allowed to access SSE streams.')
 }
 
+/** The jobs that a key may see. */
+export function scopeOf ({ queueAllowlist, tenant }: Principal): JobScope {
+  return { queues: queueAllowlist, tenant }
+}
+
+/** Refuses a key of a tenant what concerns all of them. */
+export function requireOperator ({ tenant }: Principal): void {
+  if (tenant !== undefined) throw new HttpError('FORBIDDEN', 'This operation requires an API key without a tenant.')
+}
+
 /** What a key may do. */
-export function principalOfKey ({ name, role, queueAllowlist, permissions, sse }: ApiKey): Principal {
-  return { name, role, queueAllowlist, permissions, sse }
+export function principalOfKey ({ name, role, tenant, queueAllowlist, permissions, sse }: ApiKey): Principal {
+  return { name, role, tenant, queueAllowlist, permissions, sse }
 }
 
 function keyDigest (key: string): string {

@@ -1,7 +1,7 @@
 import { HttpError } from '@toolyard/contract'
 import type { ApiKey } from '@toolyard/runtime'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { nobody, principalFinder, type Principal } from '../access/principal.ts'
+import { nobody, principalFinder, requireOperator, type Principal } from '../access/principal.ts'
 import { keyOf } from '../access/request-key.ts'
 import { refuseForeignHost, refuseForeignOrigin } from './origin.ts'
 import type { Session, Sessions } from './session.ts'
@@ -61,6 +61,7 @@ export function createGuard (
       throw new HttpError('UNAUTHORIZED', 'Your session is over: load the page again and log in.')
     }
     if (principal.role !== 'admin') throw new HttpError('FORBIDDEN', 'This operation requires an admin API key.')
+    requireOperator(principal)
     return undefined
   }
 }

@@ -33,9 +33,10 @@ export async function loginRoutes (app: App, { logins, sessions, findPrincipal, 
       return await sendForm(reply, 429, loginForm(base, `Too many attempts. Try again in ${Math.ceil(wait / 60)} min.`))
     }
     const principal = findPrincipal(keyOf(request))
-    if (principal?.role !== 'admin') {
+    if (principal?.role !== 'admin' || principal.tenant !== undefined) {
       request.log.warn({ address: request.ip }, 'dashboard: login refused')
-      const problem = principal === undefined ? 'No such API key.' : 'This API key may only read.'
+      const own = principal?.tenant === undefined ? 'may only read' : 'is of a tenant, and the dashboard shows the jobs of all'
+      const problem = principal === undefined ? 'No such API key.' : `This API key ${own}.`
       return await sendForm(reply, principal === undefined ? 401 : 403, loginForm(base, problem))
     }
     await logins.succeeded(request.ip)

@@ -1,7 +1,7 @@
 import { readDependsOn, type JobDependency, type JobRequest } from '@toolyard/contract'
 import type { Tool } from '@toolyard/manifests'
 import { jobIdPattern, type JobReader } from '@toolyard/queue'
-import type { Principal } from '../access/principal.ts'
+import { scopeOf, type Principal } from '../access/principal.ts'
 
 const field = 'depends_on'
 
@@ -26,9 +26,9 @@ export function splitDependencies (
  *
  * @throws RedisUnavailableError
  */
-export async function findDependencies (jobs: JobReader, ids: readonly string[], { queueAllowlist }: Principal): Promise<JobDependency[]> {
+export async function findDependencies (jobs: JobReader, ids: readonly string[], principal: Principal): Promise<JobDependency[]> {
   return await Promise.all(ids.map(async id => {
-    const queue = jobIdPattern.test(id) ? await jobs.queueOf(id, queueAllowlist) : undefined
+    const queue = jobIdPattern.test(id) ? await jobs.queueOf(id, scopeOf(principal)) : undefined
     return queue === undefined ? { id } : { id, queue }
   }))
 }

@@ -38,6 +38,7 @@ export function newJob ({ tool, version }: RegisteredTool, parts: JobParts): New
       timeoutSec,
       tags: parts.tags,
       keyName: parts.principal.name,
+      ...(parts.principal.tenant === undefined ? {} : { tenant: parts.principal.tenant }),
       ...(tool.serial === true ? { serial: true as const } : {}),
       ...(parts.principal.permissions === undefined ? {} : { keyPermissions: [...parts.principal.permissions] }),
       ...(parts.callbackUrl === undefined ? {} : { callbackUrl: parts.callbackUrl }),

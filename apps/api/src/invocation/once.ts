@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { setImmediate as turn } from 'node:timers/promises'
-import type { Once } from '@toolyard/queue'
+import { ownerOf, type Once } from '@toolyard/queue'
 import { isRecord } from '@toolyard/contract'
 import type { Principal } from '../access/principal.ts'
 
@@ -13,7 +13,7 @@ export async function onceOf (key: string | undefined, principal: Principal, req
   if (key === undefined) return undefined
   // A large request has taken this turn of the event loop already.
   await turn()
-  return { key, keyName: principal.name, request: createHash('sha256').update(canonical(request)).digest('hex') }
+  return { key, owner: ownerOf({ tenant: principal.tenant, keyName: principal.name }), request: createHash('sha256').update(canonical(request)).digest('hex') }
 }
 
 /** JSON whose fields are sorted. */

@@ -1,15 +1,15 @@
 import { HttpError } from '@toolyard/contract'
 import { jobIdPattern, jobJson, type JobReader, type ReadJob } from '@toolyard/queue'
 import type { FastifyReply } from 'fastify'
-import type { Principal } from '../access/principal.ts'
+import { scopeOf, type Principal } from '../access/principal.ts'
 
 /**
- * Reads a job that a key may see. An id that can't be one names no job; another key's job looks the same (RC24, RC25).
+ * Reads a job that a key may see. An id that can't be one names no job; another key's or tenant's job looks the same (RC24, RC25).
  *
  * @throws HttpError `NOT_FOUND`; RedisUnavailableError.
  */
 export async function findJob (jobs: JobReader, id: string, principal: Principal): Promise<ReadJob> {
-  const job = jobIdPattern.test(id) ? await jobs.find(id, principal.queueAllowlist) : undefined
+  const job = jobIdPattern.test(id) ? await jobs.find(id, scopeOf(principal)) : undefined
   if (job === undefined) throw new HttpError('NOT_FOUND', 'Job not found')
   return job
 }
@@ -19,8 +19,8 @@ export async function findJob (jobs: JobReader, id: string, principal: Principal
  *
  * @throws HttpError `NOT_FOUND`; RedisUnavailableError.
  */
-export async function queueOfJob (jobs: JobReader, id: string, { queueAllowlist }: Principal): Promise<string> {
-  const queue = jobIdPattern.test(id) ? await jobs.queueOf(id, queueAllowlist) : undefined
+export async function queueOfJob (jobs: JobReader, id: string, principal: Principal): Promise<string> {
+  const queue = jobIdPattern.test(id) ? await jobs.queueOf(id, scopeOf(principal)) : undefined
   if (queue === undefined) throw new HttpError('NOT_FOUND', 'Job not found')
   return queue
 }

@@ -4,7 +4,7 @@ import type { JobTypeOverride, JobTypeTable } from '@toolyard/queue'
 import { Type } from 'typebox'
 import type { App } from '../plugins/typed-app.ts'
 import type { JobTypes } from '../catalog/job-types.ts'
-import { principalOf } from '../access/principal.ts'
+import { principalOf, requireOperator } from '../access/principal.ts'
 import type { ToolCatalog } from '../catalog/tool-catalog.ts'
 
 export interface JobTypeRoutesOptions {
@@ -14,7 +14,7 @@ export interface JobTypeRoutesOptions {
 }
 
 /**
- * The switchable records behind the tools (RC29, RC30). A key that is bound to queues, or may not call the tool, switches
+ * The switchable records behind the tools (RC29, RC30). A key of a tenant, one that is bound to queues, or may not call the tool, switches
  * none: what it changed would hold for all keys.
  */
 export async function jobTypeRoutes (app: App, { catalog, jobTypes, table }: JobTypeRoutesOptions): Promise<void> {
@@ -38,6 +38,7 @@ export async function jobTypeRoutes (app: App, { catalog, jobTypes, table }: Job
     const registered = catalog.registry.ofType(request.params.name)
     if (registered === undefined) throw new HttpError('NOT_FOUND', 'Job type not found')
     const principal = principalOf(request)
+    requireOperator(principal)
     if (principal.queueAllowlist !== undefined) throw new HttpError('FORBIDDEN', 'This API key is bound to queues; a job type is switched for all of them.')
     const refusal = principal.permissions === undefined ? undefined : permissionRefusal(registered.tool, principal, jobTypes.deployment)
     if (refusal !== undefined) throw new HttpError('FORBIDDEN', refusal.message, refusal.details)

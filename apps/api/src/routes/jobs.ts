@@ -8,7 +8,7 @@ import { Type } from 'typebox'
 import type { App } from '../plugins/typed-app.ts'
 import { findJob, queueOfJob, sendJob, sendJson } from './found-job.ts'
 import type { JobSubmitter } from '../invocation/job-submitter.ts'
-import { principalOf } from '../access/principal.ts'
+import { principalOf, scopeOf } from '../access/principal.ts'
 
 export interface JobRoutesOptions {
   submitter: JobSubmitter
@@ -44,7 +44,7 @@ export async function jobRoutes (app: App, { submitter, jobs, lister, canceller 
     const principal = principalOf(request)
     const refusal = query.queue === undefined ? undefined : queueRefusal({ queues: principal.queueAllowlist }, query.queue)
     if (refusal !== undefined) throw new HttpError('FORBIDDEN', refusal.message, refusal.details)
-    const page = await lister.list(query, principal.queueAllowlist).catch((error: unknown) => {
+    const page = await lister.list(query, scopeOf(principal)).catch((error: unknown) => {
       throw error instanceof CursorError ? new HttpError('VALIDATION_ERROR', error.message) : error
     })
     return await sendJson(reply, `{"ok":true,"jobs":${page.jobsJson},"count":${page.count},"next_cursor":${JSON.stringify(page.nextCursor)}}`)

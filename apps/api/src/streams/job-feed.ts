@@ -119,7 +119,7 @@ export class JobFeed {
     const readJob = this.#stale.job
     this.#stale.job = this.#stale.log = false
     if (readJob) {
-      const job = await this.#parts.jobs.find(this.#id, [this.#queue])
+      const job = await this.#parts.jobs.find(this.#id, { queues: [this.#queue] })
       if (job === undefined) {
         this.endAll(deletedFrame)
         return

@@ -8,12 +8,14 @@ export interface JobListQuery {
   type?: string
   queue?: string
   tag?: string
+  /** Jobs of this tenant alone. */
+  tenant?: string
   limit: number
   /** From the answer to the same query; opaque. */
   cursor?: string
 }
 
-const known = ['status', 'type', 'queue', 'tag', 'limit', 'cursor'] as const
+const known = ['status', 'type', 'queue', 'tag', 'tenant', 'limit', 'cursor'] as const
 
 /**
  * Reads the query string of `GET /v1/jobs`, which has each parameter at most once.
@@ -29,6 +31,7 @@ export function parseJobListQuery (query: Readonly<Record<string, unknown>>): Jo
   if (queue !== undefined && !isQueueName(queue)) throw invalid(`'queue' must match ${queueNamePattern}`)
   const type = text(query, 'type')
   const tag = text(query, 'tag')
+  const tenant = text(query, 'tenant')
   const cursor = text(query, 'cursor')
   return {
     limit: pageSize(text(query, 'limit')),
@@ -36,6 +39,7 @@ export function parseJobListQuery (query: Readonly<Record<string, unknown>>): Jo
     ...(type === undefined ? {} : { type }),
     ...(queue === undefined ? {} : { queue }),
     ...(tag === undefined ? {} : { tag }),
+    ...(tenant === undefined ? {} : { tenant }),
     ...(cursor === undefined ? {} : { cursor })
   }
 }

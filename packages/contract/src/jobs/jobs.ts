@@ -22,6 +22,7 @@ export const JobView = Type.Object({
   tags: Type.Array(Type.String()),
   depends_on: Type.Optional(Type.Array(Type.String(), { description: 'Ids of the jobs that must succeed before this one runs.' })),
   parent_id: Type.Optional(Type.String({ description: 'The workflow that this job is a step of.' })),
+  tenant: Type.Optional(Type.String({ description: 'The tenant whose key submitted the job; absent for a key without a tenant.' })),
   input: Type.Unknown(),
   result: Type.Unknown(),
   result_truncated: Type.Optional(Type.Object({ bytes: Type.Integer(), stored_bytes: Type.Integer() }, {

@@ -14,6 +14,8 @@ export interface JobData {
   tags: string[]
   /** Name (never the value) of the API key that submitted the job. */
   keyName: string
+  /** The tenant of that key; absent for the operator's keys. */
+  tenant?: string
   /** One call of the tool at a time, over the whole pool (P22). */
   serial?: true
   /** Jobs that must have succeeded before this one runs. */

@@ -8,6 +8,7 @@ export const WhoAmI = Type.Object({
     role: Type.Enum(['read', 'admin']),
     sse: Type.Boolean(),
     can_write: Type.Boolean(),
-    queue_allowlist: Type.Union([Type.Array(Type.String()), Type.Null()])
+    queue_allowlist: Type.Union([Type.Array(Type.String()), Type.Null()]),
+    tenant: Type.Optional(Type.String({ description: 'Absent for a key without a tenant, which sees everything.' }))
   })
 })

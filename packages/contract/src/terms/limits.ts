@@ -63,5 +63,11 @@ export const queueNamePattern = '^[a-z0-9._:-]{1,80}$'
 const queueName = new RegExp(queueNamePattern)
 /** Whether a text is a public queue name (R20). */
 export const isQueueName = (text: string): boolean => queueName.test(text)
+
+/** What the name of a tenant looks like. */
+export const tenantNamePattern = '^[a-z0-9][a-z0-9._-]{0,63}$'
+const tenantName = new RegExp(tenantNamePattern)
+/** Whether a value names a tenant. */
+export const isTenantName = (value: unknown): value is string => typeof value === 'string' && tenantName.test(value)
 /** What a tool name must look like to be published to a model (X12). */
 export const publishableNamePattern = '^[a-zA-Z0-9_-]{1,64}$'

@@ -8,11 +8,11 @@ import { RedisUnavailableError } from '../redis/unavailable.ts'
 const load = createRequire(import.meta.url)
 const limiters = (): typeof limiting => load('rate-limiter-flexible') as typeof limiting
 
-/** Counts the requests of API keys by the minute (`RATE_LIMIT_PER_MINUTE`), over all API processes. */
+/** Counts the requests of owners (`ownerOf`) by the minute (`RATE_LIMIT_PER_MINUTE`), over all API processes. */
 export class RateLimit {
   readonly #limiter: limiting.RateLimiterRedis
 
-  /** @param perMinute requests that a key may make in a minute; the minute begins with its first one. */
+  /** @param perMinute requests that an owner may make in a minute; the minute begins with its first one. */
   constructor (redis: Redis, perMinute: number) {
     this.#limiter = new (limiters().RateLimiterRedis)({
       storeClient: redis,
@@ -27,12 +27,12 @@ export class RateLimit {
   /**
    * Counts a request.
    *
-   * @returns milliseconds until the key may make another one; 0 when this one is within the limit.
+   * @returns milliseconds until the owner may make another one; 0 when this one is within the limit.
    * @throws RedisUnavailableError
    */
-  async count (keyName: string): Promise<number> {
+  async count (owner: string): Promise<number> {
     try {
-      await this.#limiter.consume(keyName)
+      await this.#limiter.consume(owner)
       return 0
     } catch (refusal) {
       if (refusal instanceof limiters().RateLimiterRes) return Math.max(1, refusal.msBeforeNext)

@@ -9,8 +9,8 @@ import { required } from '../redis/required.ts'
 /** A job that is about to be added. */
 export interface AddedJob {
   id: string
-  /** What the index of the queue gets: see `JobIndex`. */
-  entry: string
+  /** What the index of the queue gets, one or two: see `JobIndex`. */
+  entries: readonly string[]
   /** For how many seconds it is made once, also when it is gone; 0: as often as it is added. */
   onceSec: number
   /** One that is due at once, has a priority, and waits for no other job: its data and options are JSON. */
@@ -68,16 +68,16 @@ export async function addJobs (
 ): Promise<Map<string, Error>> {
   const plain: AddCall[] = []
   const runs: AddRun[] = []
-  for (const { id, entry, onceSec, plain: made, general } of jobs) {
+  for (const { id, entries: [entry = '', tenantEntry = ''], onceSec, plain: made, general } of jobs) {
     const once = onceSec === 0 ? '' : onceSec
     if (shared !== undefined && made !== undefined) {
       const { name, data, opts, timestamp, priority } = made
-      plain.push({ id, keys: [], args: [id, name, data, opts, timestamp, priority, entry, once] })
+      plain.push({ id, keys: [], args: [id, name, data, opts, timestamp, priority, entry, once, tenantEntry] })
       continue
     }
     const { name, args } = await commandOf(id, general())
     if (!isAdding(name)) throw new Error(`BullMQ adds a job with '${name}'`)
-    const call = { id, ...scripts[name].call(args, [created, keyOf(id), meta, keyOf('limiter')], [entry, once]) }
+    const call = { id, ...scripts[name].call(args, [created, keyOf(id), meta, keyOf('limiter')], [entry, once, tenantEntry]) }
     runs.push({ script: scripts[name].script, calls: [call] })
   }
   if (shared !== undefined && plain.length > 0) {

@@ -46,16 +46,17 @@ export const unbegunField = 'unbegun'
 /**
  * KEYS: index, job, meta, and one that is never there: while the slot of a queue is moved, a Redis Cluster puts off what
  * names one, instead of running half of it. ARGV: entry in the index; for how many seconds the job may be made once, or
- * nothing. Answers 0 for a job that was made before, and is gone.
+ * nothing; a tenant's entry in the index, or nothing. Answers 0 for a job that was made before, and is gone.
  */
 const add: OwnPart = {
   keys: 4,
-  args: 2,
+  args: 3,
   // Before the job: one that is in no list would never be found.
   each: `
-local entry, once = args[1], args[2]
+local entry, once, tenantEntry = unpack(args, 1, 3)
 if once ~= '' and redis.call('EXISTS', keys[2] .. '${madePart}') == 1 and redis.call('EXISTS', keys[2]) == 0 then return 0 end
 redis.call('ZADD', keys[1], 0, entry)
+if tenantEntry ~= '' then redis.call('ZADD', keys[1], 0, tenantEntry) end
 -- Where BullMQ writes its stream of events, which nobody reads: as short as it can be.
 redis.call('HSET', keys[3], 'opts.maxLenEvents', 0)
 local reply = bullmq()

@@ -27,8 +27,8 @@ const absent = 'limiter'
 export const addPlainKeys = ['marker', 'meta', 'prioritized', 'active', 'pc', absent] as const
 /**
  * KEYS: behind those of the queue, its index. ARGV of a call: id, name, data, options as JSON, timestamp, priority, entry
- * in the index, for how many seconds it may be made once, or nothing. Answers 1; a job that exists is left as it is. One
- * that was made before, and is gone, is not made again: 0.
+ * in the index, for how many seconds it may be made once, or nothing; a tenant's entry, or nothing. Answers 1; a
+ * job that exists is left as it is. One that was made before, and is gone, is not made again: 0.
  */
 export const addPlainScript = new BatchedScript('add-plain', allCalls(`
 ${queue}
@@ -39,6 +39,10 @@ for place, call in ipairs(calls) do
   replies[place] = 1
   table.insert(entries, '0')
   table.insert(entries, call[7])
+  if call[9] ~= '' then
+    table.insert(entries, '0')
+    table.insert(entries, call[9])
+  end
 end
 -- Before the jobs: one that is in no list would never be found.
 redis.call('ZADD', created, unpack(entries))

@@ -5,9 +5,10 @@ import { whileAvailable } from '../redis/unavailable.ts'
 import { ForgetfulMap } from '../redis/forgetful-map.ts'
 
 /*
- * Jobs of one queue and one priority are served fairly by API key (start-time fair queueing). A job's turn is one more
- * than the last turn of its key, and at least the least turn that waits now. Turns begin at 1 again when no job of that
- * priority waits. After `maxTurn` turns without a pause, jobs are served in the order of arrival.
+ * Jobs of one queue and one priority are served fairly by tenant and API key (start-time fair queueing). A job's turn is
+ * one more than the last turn of its key, and at least the least turn that waits now. Where n keys of one tenant have
+ * jobs, each takes every n-th turn: together they get as many as one. Turns begin at 1 again when no job of that priority
+ * waits. After `maxTurn` turns without a pause, jobs are served in the order of arrival.
  *
  * A process publishes its turns and asks for those of others soon after an add. It asks before an add only when what it
  * knows is old. A missed turn costs a little fairness only. See docs/decisions/0011-fair-order.md.
@@ -23,19 +24,36 @@ const toldMs = 20
 const keptSec = 86_400
 
 /**
- * KEYS: prioritized, last turns. ARGV: least and greatest score, the API key's name, the last turn that it has taken.
- * Answers the least turn that waits and the key's last one; both 0 when nothing waits.
+ * KEYS: prioritized, last turns: of a key, or as JSON of all keys of a tenant. ARGV: least and greatest score, the API
+ * key's name, the last turn that it has taken, its tenant or nothing. Answers the least turn that waits, the key's last
+ * one, and how many keys share the tenant's turns; 0, 0 and 1 when nothing waits.
  */
 const lookScript = `
 local first = redis.call('ZRANGEBYSCORE', KEYS[1], ARGV[1], ARGV[2], 'WITHSCORES', 'LIMIT', 0, 1)
 if #first == 0 then
   redis.call('DEL', KEYS[2])
-  return {0, 0}
+  return {0, 0, 1}
 end
-local last = math.max(tonumber(redis.call('HGET', KEYS[2], ARGV[3]) or '0'), tonumber(ARGV[4]))
-redis.call('HSET', KEYS[2], ARGV[3], last)
+local least = math.floor((tonumber(first[2]) - tonumber(ARGV[1])) / 4294967296) + 1
+local key, last, sharing = ARGV[3], tonumber(ARGV[4]), 1
+if ARGV[5] == '' then
+  last = math.max(tonumber(redis.call('HGET', KEYS[2], key) or '0'), last)
+  redis.call('HSET', KEYS[2], key, last)
+else
+  local field = '@' .. ARGV[5]
+  local known = cjson.decode(redis.call('HGET', KEYS[2], field) or '{}')
+  last = math.max(known[key] or 0, last)
+  local turns = {[key] = last}
+  for other, taken in pairs(known) do
+    if other ~= key and taken >= least then
+      turns[other] = taken
+      sharing = sharing + 1
+    end
+  end
+  redis.call('HSET', KEYS[2], field, cjson.encode(turns))
+end
 redis.call('EXPIRE', KEYS[2], ${keptSec})
-return {math.floor((tonumber(first[2]) - tonumber(ARGV[1])) / 4294967296) + 1, last}
+return {least, last, sharing}
 `
 /** BullMQ sorts by the priority, and within one by the order of arrival, which has this many places. */
 const arrivals = 2 ** 32
@@ -46,11 +64,14 @@ export interface Line {
   /** 0..10, higher first. */
   priority: number
   keyName: string
+  tenant: string | undefined
 }
 
 interface LineView {
   least: number
   last: number
+  /** Keys of the tenant that have jobs there, this one among them. */
+  sharing: number
   readAt: number
   /** How often turns were taken, and how many of these adds are on their way. */
   takes: number
@@ -70,7 +91,9 @@ export interface Turns {
 /** Gives jobs their place in a queue. */
 export class FairOrder {
   readonly #redis: Redis
-  readonly #views = new ForgetfulMap<LineView>(() => ({ least: 0, last: 0, readAt: -Infinity, takes: 0, adding: 0, telling: undefined }))
+  readonly #views = new ForgetfulMap<LineView>(() => ({
+    least: 0, last: 0, sharing: 1, readAt: -Infinity, takes: 0, adding: 0, telling: undefined
+  }))
 
   constructor (redis: Redis) {
     this.#redis = redis
@@ -82,14 +105,15 @@ export class FairOrder {
    * @throws RedisUnavailableError
    */
   async take (line: Line, count: number): Promise<Turns> {
-    const view = this.#views.of(`${line.queue} ${line.priority} ${line.keyName}`)
+    const view = this.#views.of(JSON.stringify([line.queue, line.priority, line.tenant, line.keyName]))
     if (view.adding === 0 && performance.now() - view.readAt > freshMs) await this.#read(line, view, 0)
-    const first = Math.max(view.least, view.last + 1, 1)
-    view.last = first + count - 1
+    const { least, last, sharing } = view
+    const first = Math.max(least + sharing - 1, last + sharing, 1)
+    view.last = first + (count - 1) * sharing
     view.takes++
     view.adding++
     return {
-      priorities: Array.from({ length: count }, (_, index) => bandOf(line.priority) + Math.min(first + index, maxTurn)),
+      priorities: Array.from({ length: count }, (_, index) => bandOf(line.priority) + Math.min(first + index * sharing, maxTurn)),
       settle: () => {
         view.adding--
         // Adds come in bunches: what they took is told together.
@@ -103,31 +127,32 @@ export class FairOrder {
 
   async #read (line: Line, view: LineView, last: number): Promise<void> {
     const { takes, adding } = view
-    const [least, lastOfAll] = await this.#look(line, last)
+    const [least, lastOfAll, sharing] = await this.#look(line, last)
     view.least = least
+    view.sharing = sharing
     // Nothing waits, and nothing was on its way: turns begin anew. Else a key's later jobs must stay behind its earlier ones.
     const isQuiet = least === 0 && adding === 0 && view.takes === takes
     view.last = isQuiet ? 0 : Math.max(view.last, lastOfAll)
     view.readAt = performance.now()
   }
 
-  async #look ({ queue, priority, keyName }: Line, last: number): Promise<[number, number]> {
+  async #look ({ queue, priority, keyName, tenant = '' }: Line, last: number): Promise<[number, number, number]> {
     const band = bandOf(priority)
     const keys = [queueKey(queue, 'prioritized'), fairKey(queue, priority)]
     return await whileAvailable(
-      this.#redis.eval(lookScript, 2, ...keys, (band + 1) * arrivals, (band + maxTurn + 1) * arrivals - 1, keyName, last)
-    ) as [number, number]
+      this.#redis.eval(lookScript, 2, ...keys, (band + 1) * arrivals, (band + maxTurn + 1) * arrivals - 1, keyName, last, tenant)
+    ) as [number, number, number]
   }
 }
 
 /** Jobs by what they take turns in; those of one request are mostly in one line. */
-export function linesOf<Job extends { priority: number, data: { keyName: string } }> (
+export function linesOf<Job extends { priority: number, data: { keyName: string, tenant?: string } }> (
   queue: string, jobs: readonly Job[]
 ): Array<[Line, Job[]]> {
   const lines = new Map<string, [Line, Job[]]>()
   for (const job of jobs) {
-    const line: Line = { queue, priority: job.priority, keyName: job.data.keyName }
-    const name = `${line.priority} ${line.keyName}`
+    const line: Line = { queue, priority: job.priority, keyName: job.data.keyName, tenant: job.data.tenant }
+    const name = JSON.stringify([line.priority, line.tenant, line.keyName])
     const known = lines.get(name)
     if (known === undefined) lines.set(name, [line, [job]])
     else known[1].push(job)

@@ -9,7 +9,8 @@ import { FairOrder, linesOf, type Turns } from './fair-order.ts'
 import { waitForDependencies } from './dependencies.ts'
 import type { AddedJob } from '../backend/add-jobs.ts'
 import { newJobId } from '../record/job-id.ts'
-import { indexEntry, JobIndex } from '../record/job-index.ts'
+import { ownerOf } from '../record/job-scope.ts'
+import { indexEntries, JobIndex } from '../record/job-index.ts'
 import { standingOf } from '../record/job-standing.ts'
 import { qualifiedName } from '../redis/names.ts'
 import type { CompleteJob, NewJob } from '../record/new-job.ts'
@@ -23,7 +24,7 @@ import { ReplicasMissingError, type Replicas } from '../redis/checks/replicas.ts
 import { asRedisError, JobsUnknownError, RedisFullError, RedisUnavailableError, whileAvailable } from '../redis/unavailable.ts'
 import { ForgetfulMap } from '../redis/forgetful-map.ts'
 
-/** A queue or an API key has as many jobs as it may have. */
+/** A queue, a tenant or an API key has as many jobs as it may have. */
 export class QueueFullError extends Error {
   override readonly name = 'QueueFullError'
 }
@@ -32,7 +33,7 @@ export class QueueFullError extends Error {
 export interface JobLimits {
   /** Jobs that wait in one queue. */
   queueDepth: number
-  /** Unfinished jobs of one API key; 0 for any number. */
+  /** Unfinished jobs of one tenant, or of one API key without a tenant; 0 for any number. */
   perKey: number
 }
 
@@ -152,9 +153,10 @@ export class JobQueues {
     const refused = new Map<string, Error>()
     const room = await this.#depth.room(queue, jobs.length)
     for (const { id } of jobs.slice(room)) refused.set(id, new QueueFullError(`Queue '${queue}' is full: ${this.#limits.queueDepth} jobs wait in it already`))
-    for (const [{ keyName }, own] of linesOf(queue, jobs.slice(0, room))) {
-      const beyond = await this.#open.enter(keyName, queue, own.map(job => job.id))
-      for (const id of beyond) refused.set(id, new QueueFullError(`API key '${keyName}' has ${this.#limits.perKey} unfinished jobs already, the most that one may have`))
+    for (const [{ tenant, keyName }, own] of linesOf(queue, jobs.slice(0, room))) {
+      const beyond = await this.#open.enter(ownerOf({ tenant, keyName }), queue, own.map(job => job.id))
+      const owner = tenant === undefined ? `API key '${keyName}'` : `Tenant '${tenant}'`
+      for (const id of beyond) refused.set(id, new QueueFullError(`${owner} has ${this.#limits.perKey} unfinished jobs already, the most that one may have`))
     }
     return refused
   }
@@ -183,7 +185,7 @@ export class JobQueues {
         opened.backend.addAll(jobs.map(job => ({ ...addedJob(opened, job, turns.get(job.id) ?? 1, now), onceSec })))
       ).catch(orUnknown)
       for (const [id, error] of errors) refused.set(id, asRedisError(error))
-      void this.#index.tidy(queue, jobs.length).catch(() => {})
+      void this.#index.tidy(queue, jobs.reduce((sum, { data }) => sum + (data.tenant === undefined ? 1 : 2), 0)).catch(() => {})
     } catch (error) {
       if (error instanceof RedisUnavailableError) throw error
       for (const { id } of jobs) refused.set(id, asError(error))
@@ -231,7 +233,7 @@ function addedJob (queue: JobQueue, job: CompleteJob, priority: number, now: num
   const isPlain = delayMs === 0 && parent === undefined && data.dependsOn === undefined
   return {
     id,
-    entry: indexEntry(job),
+    entries: indexEntries(job),
     ...(isPlain ? { plain: { name: type, data: JSON.stringify(data), opts: JSON.stringify(options), timestamp: now, priority } } : {}),
     general: () => {
       const made = new bullmq.Job(queue, type, data, options, id)

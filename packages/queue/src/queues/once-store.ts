@@ -15,8 +15,8 @@ import { required } from '../redis/required.ts'
 
 /** Whose key it is, and for which request. */
 export interface Once {
-  /** Name of the API key: another one's `Idempotency-Key` is another key. */
-  keyName: string
+  /** From `ownerOf`: another one's `Idempotency-Key` is another key. */
+  owner: string
   /** The `Idempotency-Key`. */
   key: string
   /** Digest of the request. */
@@ -96,6 +96,6 @@ export class OnceStore {
 }
 
 /** The caller's text becomes a digest: its length is bounded, and it can't be taken for another name and key. */
-function keyOf ({ keyName, key }: Once): string {
-  return onceKey(createHash('sha256').update(JSON.stringify([keyName, key])).digest('hex'))
+function keyOf ({ owner, key }: Once): string {
+  return onceKey(createHash('sha256').update(JSON.stringify([owner, key])).digest('hex'))
 }

@@ -6,7 +6,7 @@ import { whileAvailable } from '../redis/unavailable.ts'
 import { ForgetfulMap } from '../redis/forgetful-map.ts'
 
 /*
- * How many unfinished jobs an API key has (`MAX_JOBS_PER_KEY`), over all queues and API processes. A sorted set by key
+ * How many unfinished jobs an owner has (`MAX_JOBS_PER_KEY`), over all queues and API processes. A sorted set by owner
  * has the jobs that were made; ended ones are dropped when it fills up, and by the upkeep. In the upper half of the limit
  * an add waits for its entry, below it doesn't. See docs/decisions/0012-cheap-limits.md.
  */
@@ -14,7 +14,7 @@ import { ForgetfulMap } from '../redis/forgetful-map.ts'
 const freshMs = 1_000
 /** Jobs are entered so late at most, in milliseconds. */
 const enteredMs = 10
-/** Sets of keys that are used no more are dropped after two days. */
+/** Sets of owners that make no more jobs are dropped after two days. */
 const keptSec = 172_800
 /** Members that are looked at, or entered, in one round trip. */
 const batchSize = 500
@@ -59,13 +59,13 @@ interface KeyView {
   entering: NodeJS.Timeout | undefined
 }
 
-/** Counts the unfinished jobs of API keys. */
+/** Counts the unfinished jobs of owners: see `ownerOf`. */
 export class OpenJobs {
   readonly #redis: Redis
   readonly #max: number
   readonly #views = new ForgetfulMap<KeyView>(() => ({ size: 0, readAt: -Infinity, tidying: undefined, later: [], entering: undefined }))
 
-  /** @param max unfinished jobs that a key may have; 0 for any number. */
+  /** @param max unfinished jobs that an owner may have; 0 for any number. */
   constructor (redis: Redis, max: number) {
     this.#redis = redis
     this.#max = max
@@ -74,43 +74,43 @@ export class OpenJobs {
   /**
    * Enters jobs that are about to be added; one that was entered before counts once.
    *
-   * @returns the ids of those that the key may not have now.
+   * @returns the ids of those that the owner may not have now.
    * @throws RedisUnavailableError
    */
-  async enter (keyName: string, queue: string, ids: readonly string[]): Promise<ReadonlySet<string>> {
+  async enter (owner: string, queue: string, ids: readonly string[]): Promise<ReadonlySet<string>> {
     if (this.#max === 0) return new Set()
-    const view = this.#views.of(keyName)
+    const view = this.#views.of(owner)
     const members = ids.map(id => `${id} ${queue}`)
     view.size += ids.length
     if (view.size <= this.#max / 2 && performance.now() - view.readAt < freshMs) {
       view.later.push(...members)
-      view.entering ??= setTimeout(() => { this.#enterLater(keyName, view).catch(() => {}) }, enteredMs).unref()
+      view.entering ??= setTimeout(() => { this.#enterLater(owner, view).catch(() => {}) }, enteredMs).unref()
       return new Set()
     }
-    await this.#enterLater(keyName, view)
-    let places = await this.#enter(keyName, view, members)
+    await this.#enterLater(owner, view)
+    let places = await this.#enter(owner, view, members)
     if (places.length > 0) {
-      await (view.tidying ??= tidy(this.#redis, keyName).finally(() => { view.tidying = undefined }))
-      places = await this.#enter(keyName, view, members)
+      await (view.tidying ??= tidy(this.#redis, owner).finally(() => { view.tidying = undefined }))
+      places = await this.#enter(owner, view, members)
     } else if (view.size > this.#max / 2) {
       // Before it is full: nobody has to wait for this.
-      view.tidying ??= tidy(this.#redis, keyName).catch(() => {}).finally(() => { view.tidying = undefined })
+      view.tidying ??= tidy(this.#redis, owner).catch(() => {}).finally(() => { view.tidying = undefined })
     }
     return new Set(places.flatMap(place => ids[place] ?? []))
   }
 
-  async #enterLater (keyName: string, view: KeyView): Promise<void> {
+  async #enterLater (owner: string, view: KeyView): Promise<void> {
     clearTimeout(view.entering)
     view.entering = undefined
-    while (view.later.length > 0) await this.#enter(keyName, view, view.later.splice(0, batchSize))
+    while (view.later.length > 0) await this.#enter(owner, view, view.later.splice(0, batchSize))
   }
 
-  async #enter (keyName: string, view: KeyView, members: readonly string[]): Promise<number[]> {
+  async #enter (owner: string, view: KeyView, members: readonly string[]): Promise<number[]> {
     const answer = await whileAvailable(
-      this.#redis.eval(enterScript, 1, openJobsKey(keyName), this.#max, serverTime(this.#redis), ...members)
+      this.#redis.eval(enterScript, 1, openJobsKey(owner), this.#max, serverTime(this.#redis), ...members)
     ) as [number, ...number[]]
     // After the entries: see `dropEndedJobs`.
-    this.#redis.sadd(openKeysKey, keyName).catch(() => {})
+    this.#redis.sadd(openKeysKey, owner).catch(() => {})
     const [size, ...places] = answer
     view.size = size + view.later.length
     view.readAt = performance.now()
@@ -119,26 +119,26 @@ export class OpenJobs {
 }
 
 /**
- * Drops the ended jobs of all API keys, also of those that make no more. To be called now and then.
+ * Drops the ended jobs of all owners, also of those that make no more. To be called now and then.
  *
  * @throws RedisUnavailableError
  */
 export async function dropEndedJobs (redis: Redis): Promise<void> {
-  for (const keyName of await whileAvailable(redis.smembers(openKeysKey))) {
-    // First: who enters a job notes its key after it.
-    await whileAvailable(redis.srem(openKeysKey, keyName))
+  for (const owner of await whileAvailable(redis.smembers(openKeysKey))) {
+    // First: who enters a job notes its owner after it.
+    await whileAvailable(redis.srem(openKeysKey, owner))
     try {
-      await tidy(redis, keyName)
+      await tidy(redis, owner)
     } finally {
-      if (await whileAvailable(redis.exists(openJobsKey(keyName))) === 1) await whileAvailable(redis.sadd(openKeysKey, keyName))
+      if (await whileAvailable(redis.exists(openJobsKey(owner))) === 1) await whileAvailable(redis.sadd(openKeysKey, owner))
     }
   }
 }
 
-/** Drops the jobs of a key that have ended or are gone; those that were made just now may not be there yet. */
-async function tidy (redis: Redis, keyName: string): Promise<void> {
+/** Drops the jobs of an owner that have ended or are gone; those that were made just now may not be there yet. */
+async function tidy (redis: Redis, owner: string): Promise<void> {
   const settledBefore = serverTime(redis) - 2_000
-  const members = await whileAvailable(redis.zrange(openJobsKey(keyName), '0', '-1', 'WITHSCORES'))
+  const members = await whileAvailable(redis.zrange(openJobsKey(owner), '0', '-1', 'WITHSCORES'))
   for (let start = 0; start < members.length; start += 2 * batchSize) {
     const part = members.slice(start, start + 2 * batchSize)
     const entries = part.flatMap((member, index) => index % 2 === 0 ? [{ member, at: Number(part[index + 1]) }] : [])
@@ -148,7 +148,7 @@ async function tidy (redis: Redis, keyName: string): Promise<void> {
       const standings = await standingOf(redis, queue, own.map(({ member }) => member.slice(0, member.indexOf(' '))))
       ended.push(...own.filter(({ at }, place) => standings[place] === 'ended' || (standings[place] === 'gone' && at < settledBefore)))
     }
-    if (ended.length > 0) await whileAvailable(redis.zrem(openJobsKey(keyName), ...ended.map(({ member }) => member)))
+    if (ended.length > 0) await whileAvailable(redis.zrem(openJobsKey(owner), ...ended.map(({ member }) => member)))
   }
 }
 

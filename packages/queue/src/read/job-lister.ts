@@ -1,6 +1,7 @@
 import { jobIdPattern } from '../record/job-id.ts'
 import { createHash } from 'node:crypto'
 import type { JobListQuery, JobSummary } from '@toolyard/contract'
+import type { JobScope } from '../record/job-scope.ts'
 import type { IndexedJob } from '../record/job-index.ts'
 import type { JobQueues } from '../queues/job-queues.ts'
 import type { QueueDirectory } from '../queues/queue-directory.ts'
@@ -46,18 +47,19 @@ export class JobLister {
   }
 
   /**
-   * @param allowedQueues the only queues to look in; undefined means all.
    * @throws CursorError; RedisUnavailableError.
    */
-  async list (query: JobListQuery, allowedQueues?: readonly string[]): Promise<JobPage> {
+  async list (query: JobListQuery, scope: JobScope = {}): Promise<JobPage> {
+    if (scope.tenant !== undefined && scope.tenant !== (query.tenant ?? scope.tenant)) return await pageOf([], null)
     const { limit, status } = query
     // Records are what takes time, and of the filters only the status needs them: no more are read than the page may need.
     let atOnce = status === undefined ? Math.min(limit, chunkSize) : chunkSize
     let before = query.cursor === undefined ? undefined : positionOf(query.cursor, query)
-    const queues = await this.#queues(query.queue, allowedQueues)
+    const queues = await this.#queues(query.queue, scope.queues)
+    const tenant = query.tenant ?? scope.tenant
     const jobs: JobSummary[] = []
     for (let examined = 0; examined < maxExamined; examined += chunkSize) {
-      const chunk = await this.#parts.queues.index.newest(queues, before, chunkSize)
+      const chunk = await this.#parts.queues.index.newest(queues, before, chunkSize, tenant)
       const candidates = chunk.filter(job => fits(job, query))
       for (let at = 0; at < candidates.length;) {
         const summaries = await summarize(this.#parts, candidates.slice(at, at + atOnce))
@@ -104,6 +106,6 @@ function positionOf (cursor: string, query: JobListQuery): string {
 }
 
 /** The size of a page may change from page to page, the filters may not. */
-function filtersOf ({ status, type, queue, tag }: JobListQuery): string {
-  return createHash('sha256').update(JSON.stringify([status, type, queue, tag])).digest('base64url').slice(0, 16)
+function filtersOf ({ status, type, queue, tag, tenant }: JobListQuery): string {
+  return createHash('sha256').update(JSON.stringify([status, type, queue, tag, tenant])).digest('base64url').slice(0, 16)
 }

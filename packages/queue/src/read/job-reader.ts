@@ -1,4 +1,5 @@
 import type { JobData, JobState, JobView, OutputRecord } from '@toolyard/contract'
+import { storedJson } from '@toolyard/contract/terms'
 import type { Job } from 'bullmq'
 import { cancelled } from '../record/cancellation.ts'
 import type { Redis } from '../redis/connection.ts'
@@ -11,6 +12,7 @@ import type { QueueDirectory } from '../queues/queue-directory.ts'
 import { decodeFailure, runsOf, sandboxOfFailure } from '../record/settlement.ts'
 import { whileAvailable } from '../redis/unavailable.ts'
 import { idOf } from '../record/job-id.ts'
+import type { JobScope } from '../record/job-scope.ts'
 
 /** A job as it was read. */
 export interface ReadJob {
@@ -43,13 +45,13 @@ export class JobReader {
   }
 
   /**
-   * @param allowedQueues the only queues to look in; undefined means all.
-   * @returns undefined when there is no such job there.
+   * @returns undefined when there is no such job in the scope.
    * @throws RedisUnavailableError
    */
-  async find (jobId: string, allowedQueues?: readonly string[]): Promise<ReadJob | undefined> {
-    const queue = await this.queueOf(jobId, allowedQueues)
-    return queue === undefined ? undefined : await this.read(queue, jobId)
+  async find (jobId: string, scope: JobScope = {}): Promise<ReadJob | undefined> {
+    const queue = await this.#queueIn(jobId, scope.queues)
+    const job = queue === undefined ? undefined : await this.read(queue, jobId)
+    return isOf(job?.view.tenant, scope) ? job : undefined
   }
 
   /**
@@ -73,10 +75,17 @@ export class JobReader {
   /**
    * The queue that a job is in: an id doesn't tell, and asking all of them is one round trip.
    *
-   * @param allowedQueues the only queues to look in; undefined means all.
+   * @returns undefined when there is no such job in the scope.
    * @throws RedisUnavailableError
    */
-  async queueOf (jobId: string, allowedQueues?: readonly string[]): Promise<string | undefined> {
+  async queueOf (jobId: string, scope: JobScope = {}): Promise<string | undefined> {
+    const queue = await this.#queueIn(jobId, scope.queues)
+    if (queue === undefined || scope.tenant === undefined) return queue
+    const data = await whileAvailable(this.#parts.redis.hget(jobKey(queue, jobId), 'data'))
+    return data !== null && isOf(storedJson<JobData>(data).tenant, scope) ? queue : undefined
+  }
+
+  async #queueIn (jobId: string, allowedQueues: readonly string[] | undefined): Promise<string | undefined> {
     const known = await this.#parts.directory.list()
     const queues = known.filter(queue => allowedQueues?.includes(queue) ?? true)
     // Not a pipeline: on a connection that knows BullMQ's scripts, making one costs more than the commands.
@@ -104,6 +113,7 @@ export class JobReader {
       tags: job.data.tags,
       ...(job.data.dependsOn === undefined ? {} : { depends_on: job.data.dependsOn.map(dependency => dependency.id) }),
       ...(job.parentKey === undefined ? {} : { parent_id: placeOfKey(job.parentKey).id }),
+      ...(job.data.tenant === undefined ? {} : { tenant: job.data.tenant }),
       input: job.data.arguments,
       ...truncation,
       sandbox: (bullState === 'failed' ? sandboxOfFailure(job.failedReason) : record?.sandbox) ?? null,
@@ -130,6 +140,10 @@ interface RecordState {
   isMarked: boolean
   /** It has made jobs and waits for them, or is about to go on: to the outside it runs. */
   hasSteps: boolean
+}
+
+function isOf (tenant: string | undefined, scope: JobScope): boolean {
+  return scope.tenant === undefined || scope.tenant === tenant
 }
 
 interface Result {

@@ -101,6 +101,7 @@ function summary (job: IndexedJob, record: Record, status: JobState): JobSummary
     callback_url: job.callbackUrl ?? null,
     tags: job.tags,
     ...(record.parentId === undefined ? {} : { parent_id: record.parentId }),
+    ...(job.tenant === undefined ? {} : { tenant: job.tenant }),
     error: error === undefined ? null : { ...error, at: updatedAt },
     created_at: isoTime(record.timestamp),
     updated_at: updatedAt

@@ -11,6 +11,8 @@ import { ForgetfulMap } from '../redis/forgetful-map.ts'
 /*
  * Each queue has a sorted set of the jobs that were made in it. All scores are 0, so Redis sorts by the members. A member
  * begins with the job's id, and has what a list filters by and what never changes. See docs/decisions/0014-job-index.md.
+ * A job of a tenant has a second member, which begins with `@`, the tenant and a space: no page of a tenant needs to pass
+ * over jobs of another one. Ids of jobs come before `@`.
  *
  * BullMQ removes old jobs and knows nothing of this set. So each add examines twice as many members as it adds, in turn,
  * and drops those whose job is gone: the set stays within about twice the jobs that exist.
@@ -27,6 +29,7 @@ export interface IndexedJob {
   timeoutSec: number
   maxAttempts: number
   callbackUrl: string | undefined
+  tenant: string | undefined
 }
 
 /** Younger members are not examined, in milliseconds: hardly any job is kept for less. */
@@ -53,11 +56,16 @@ export class JobIndex {
   /**
    * The newest jobs of all queues that are older than `before` (an id; undefined for all), at most `count`.
    *
+   * @param tenant the only tenant; undefined means all jobs.
    * @throws RedisUnavailableError
    */
-  async newest (queues: readonly string[], before: string | undefined, count: number): Promise<IndexedJob[]> {
-    const max = before === undefined ? '+' : `(${before}`
-    const members = await whileAvailable(Promise.all(queues.map(queue => this.#redis.zrevrangebylex(createdKey(queue), max, '-', 'LIMIT', 0, count))))
+  async newest (queues: readonly string[], before: string | undefined, count: number, tenant?: string): Promise<IndexedJob[]> {
+    const stem = stemOf(tenant)
+    // What comes behind all ids: `@` behind those without a stem.
+    const max = `(${stem}${before ?? '@'}`
+    const members = await whileAvailable(Promise.all(queues.map(queue => (
+      this.#redis.zrevrangebylex(createdKey(queue), max, `[${stem}`, 'LIMIT', 0, count)
+    ))))
     // A member begins with the id. There may be as many for each queue, and decoding takes its time.
     const found = queues.flatMap((queue, index) => (members[index] ?? []).map(member => ({ queue, member })))
     return found.sort((a, b) => a.member < b.member ? 1 : -1).slice(0, count).map(({ queue, member }) => decode(queue, member))
@@ -65,7 +73,7 @@ export class JobIndex {
 
   /** Takes jobs out that were removed. */
   async drop (queue: string, ids: readonly string[]): Promise<void> {
-    // A member is the id, a space and more; `!` comes after the space.
+    // A member is the id, a space and more; `!` comes after the space. What tenants see of them goes when it is examined.
     await Promise.all(ids.map(id => this.#redis.zremrangebylex(createdKey(queue), `[${id} `, `(${id}!`)))
   }
 
@@ -84,15 +92,24 @@ export class JobIndex {
 }
 
 /** What stands in the index for a job that is about to be added. */
-export function indexEntry ({ id, type, data, priority, maxAttempts }: CompleteJob): string {
-  return `${id} ${JSON.stringify([type, data.tool, data.tags, priority, data.timeoutSec, maxAttempts, data.callbackUrl])}`
+export function indexEntries ({ id, type, data, priority, maxAttempts }: CompleteJob): string[] {
+  const { tool, tags, timeoutSec, callbackUrl = null, tenant } = data
+  const entry = `${id} ${JSON.stringify([type, tool, tags, priority, timeoutSec, maxAttempts, callbackUrl, ...(tenant === undefined ? [] : [tenant])])}`
+  return tenant === undefined ? [entry] : [entry, stemOf(tenant) + entry]
 }
 
+type Entry = [string, string, string[], number, number, number, string | null, string?]
+
 function decode (queue: string, member: string): IndexedJob {
-  const [type, tool, tags, priority, timeoutSec, maxAttempts, callbackUrl] = storedJson<[string, string, string[], number, number, number, string | null]>(member.slice(member.indexOf(' ')))
-  return { id: idOf(member), queue, type, tool, tags, priority, timeoutSec, maxAttempts, callbackUrl: callbackUrl ?? undefined }
+  const [type, tool, tags, priority, timeoutSec, maxAttempts, callbackUrl, tenant] = storedJson<Entry>(member.slice(member.indexOf('[')))
+  return { id: idOf(member), queue, type, tool, tags, priority, timeoutSec, maxAttempts, callbackUrl: callbackUrl ?? undefined, tenant }
+}
+
+function stemOf (tenant: string | undefined): string {
+  return tenant === undefined ? '' : `@${tenant} `
 }
 
 function idOf (member: string): string {
-  return member.slice(0, member.indexOf(' '))
+  const start = member.startsWith('@') ? member.indexOf(' ') + 1 : 0
+  return member.slice(start, member.indexOf(' ', start))
 }

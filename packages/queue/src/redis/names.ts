@@ -77,12 +77,12 @@ export function fairKey (queue: string, priority: number): string {
   return queueKey(queue, `turns:${priority}`)
 }
 
-/** The jobs that an API key has made and that may not have ended. */
-export function openJobsKey (keyName: string): string {
-  return `${keyPrefix}:open:${keyName}`
+/** The jobs that an owner has made and that may not have ended. */
+export function openJobsKey (owner: string): string {
+  return `${keyPrefix}:open:${owner}`
 }
 
-/** The API keys that may have jobs entered there. */
+/** The owners that may have jobs entered there. */
 export const openKeysKey = `${keyPrefix}:open-keys`
 
 /** Who waits for a job: members are an id and a queue. */

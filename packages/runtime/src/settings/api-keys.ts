@@ -1,4 +1,4 @@
-import { isRecord, asError, isQueueName, permissions, type Permission } from '@toolyard/contract/terms'
+import { isRecord, asError, isQueueName, isTenantName, permissions, tenantNamePattern, type Permission } from '@toolyard/contract/terms'
 
 /** `read` may look, `admin` may also change and run things (R2, R3). */
 export type Role = 'read' | 'admin'
@@ -8,6 +8,8 @@ export interface ApiKey {
   name: string
   key: string
   role: Role
+  /** Who the key belongs to; undefined for the operator's keys, which see everything. */
+  tenant: string | undefined
   /** Queues that the key may use; undefined means all of them. */
   queueAllowlist: readonly string[] | undefined
   /** Permissions that a tool may hold which the key lists or calls; undefined means all of them. */
@@ -18,10 +20,10 @@ export interface ApiKey {
 
 /** What clients send alike in an HTTP header. */
 export const sendableKey = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/
-const known = new Set(['name', 'key', 'role', 'sse', 'queue_allowlist', 'permissions'])
+const known = new Set(['name', 'key', 'role', 'tenant', 'sse', 'queue_allowlist', 'permissions'])
 
 /**
- * Reads `API_KEYS_JSON`: a JSON array of `{name?, key, role, queue_allowlist?, permissions?, sse?}` (RC3, RC4).
+ * Reads `API_KEYS_JSON`: a JSON array of `{name?, key, role, tenant?, queue_allowlist?, permissions?, sse?}` (RC3, RC4).
  * A key without a role is refused: the original made it an admin (X35).
  *
  * @throws Error that names the entry and what is wrong with it.
@@ -42,15 +44,25 @@ export function parseApiKeys (json: string): ApiKey[] {
 function parseApiKey (entry: unknown, index: number): ApiKey {
   const at = `api.auth.keys[${index}]`
   if (!isRecord(entry)) throw new Error(`${at} must be an object`)
-  const { name, key, role, sse, queue_allowlist: queues, permissions: allowed } = entry
+  const { name, key, role, tenant, sse, queue_allowlist: queues, permissions: allowed } = entry
   const unknown = Object.keys(entry).find(field => !known.has(field))
   if (unknown !== undefined) throw new Error(`${at} has an unknown field '${unknown}' (known: ${[...known].join(', ')})`)
   if (typeof key !== 'string' || key.trim() === '') throw new Error(`${at}.key is required`)
   if (!sendableKey.test(key.trim())) throw new Error(`${at}.key must be of printable ASCII characters: no other arrives whole in a header`)
   if (role !== 'admin' && role !== 'read') throw new Error(`${at}.role must be one of: admin, read`)
   if (name !== undefined && (typeof name !== 'string' || name.trim() === '')) throw new Error(`${at}.name must be a non-empty string`)
+  if (typeof name === 'string' && name.startsWith('@')) throw new Error(`${at}.name must not begin with '@'`)
+  if (tenant !== undefined && tenant !== null && !isTenantName(tenant)) throw new Error(`${at}.tenant must match ${tenantNamePattern}`)
   if (sse !== undefined && typeof sse !== 'boolean') throw new Error(`${at}.sse must be a boolean`)
-  return { name: name ?? `key-${index + 1}`, key: key.trim(), role, sse: sse ?? true, queueAllowlist: parseQueues(queues, at), permissions: parsePermissions(allowed, at) }
+  return {
+    name: name ?? `key-${index + 1}`,
+    key: key.trim(),
+    role,
+    tenant: tenant ?? undefined,
+    sse: sse ?? true,
+    queueAllowlist: parseQueues(queues, at),
+    permissions: parsePermissions(allowed, at)
+  }
 }
 
 function parseQueues (value: unknown, at: string): string[] | undefined {

@@ -128,5 +128,5 @@ export function permissionPolicyOf (settings: Settings): PermissionPolicy {
 }
 
 function legacyKey (key: string): ApiKey {
-  return { name: 'default', key, role: 'admin', queueAllowlist: undefined, permissions: undefined, sse: true }
+  return { name: 'default', key, role: 'admin', tenant: undefined, queueAllowlist: undefined, permissions: undefined, sse: true }
 }

@@ -1,0 +1,15 @@
+/** The jobs that a key may see. */
+export interface JobScope {
+  /** The only queues; undefined means all. */
+  queues?: readonly string[] | undefined
+  /** The only tenant; undefined means all jobs, also those of no tenant. */
+  tenant?: string | undefined
+}
+
+/**
+ * Whom limits count for, and who may use an `Idempotency-Key` again: the tenant, or the key where it has none. No key has
+ * a name that begins with `@`.
+ */
+export function ownerOf ({ tenant, keyName }: { tenant?: string | undefined, keyName: string }): string {
+  return tenant === undefined ? keyName : `@${tenant}`
+}

@@ -1,0 +1,112 @@
+import t from 'tap'
+import type { InvokeBatchResponse } from '@toolyard/contract'
+import { injectService } from '../support/injected.ts'
+import { entries, programs } from '../e2e/tools.ts'
+import { cancel, list, post, reach, submit, type Job } from '../jobs/submission.ts'
+import { testKeys } from '../support/service.ts'
+
+const keys = { acme: 'key-of-acme-0123456789', acmeToo: 'second-key-of-acme-0123456789', acmeReads: 'reading-key-of-acme-0123', other: 'key-of-other-0123456789' }
+const service = await injectService(t, {
+  files: programs,
+  tools: entries,
+  env: {
+    MAX_JOBS_PER_KEY: '40',
+    API_KEYS_JSON: JSON.stringify([
+      { name: 'operator', key: testKeys.admin, role: 'admin' },
+      { name: 'acme-1', key: keys.acme, role: 'admin', tenant: 'acme' },
+      { name: 'acme-2', key: keys.acmeToo, role: 'admin', tenant: 'acme' },
+      { name: 'acme-3', key: keys.acmeReads, role: 'read', tenant: 'acme' },
+      { name: 'other', key: keys.other, role: 'admin', tenant: 'other' }
+    ])
+  }
+})
+const { client } = service
+const echo = 'agentcli.echo'
+const ids = (jobs: ReadonlyArray<{ id: string }>): string[] => jobs.map(({ id }) => id)
+
+t.test('a key says whose it is', async t => {
+  t.match((await client.request('/v1/auth/whoami', { key: keys.acme })).body, { auth: { name: 'acme-1', tenant: 'acme' } })
+  t.notOk('tenant' in ((await client.request<{ auth: object }>('/v1/auth/whoami')).body.auth))
+})
+
+t.test('the jobs of a tenant exist for its keys and the operator, and for nobody else', async t => {
+  const own = await submit(client, { type: echo, input: { own: 1 }, tags: ['first'] }, { key: keys.acme })
+  t.equal(own.tenant, 'acme')
+  const foreign = await submit(client, { type: echo, tags: ['first'] }, { key: keys.other })
+  const free = await submit(client, { type: echo, tags: ['first'] })
+  for (const { id } of [own, foreign, free]) await reach(client, id, 'succeeded')
+  for (const key of [keys.acme, keys.acmeToo, keys.acmeReads]) {
+    t.same(ids((await list(client, '?tag=first', { key })).jobs), [own.id])
+    t.equal((await client.request(`/v1/jobs/${own.id}`, { key })).status, 200)
+  }
+  t.same(ids((await list(client, '?tag=first', { key: keys.other })).jobs), [foreign.id])
+  t.same(ids((await list(client, '?tag=first')).jobs), [free.id, foreign.id, own.id])
+  t.same(ids((await list(client, '?tenant=acme&tag=first')).jobs), [own.id])
+  t.same(ids((await list(client, '?tenant=acme', { key: keys.other })).jobs), [])
+  const missing = (await client.request('/v1/jobs/01a00000-0000-7000-8000-000000000000', { key: keys.other })).body
+  for (const path of ['', '/logs', '/stream']) {
+    for (const { id } of [own, free]) {
+      const answer = await client.request(`/v1/jobs/${id}${path}`, { key: keys.other })
+      t.equal(answer.status, 404, path)
+      t.same({ ...answer.body, request_id: 0 }, { ...missing, request_id: 0 })
+    }
+  }
+  const late = await submit(client, { type: echo, delay_ms: 60_000 }, { key: keys.acme })
+  t.equal((await cancel(client, late.id, { key: keys.other })).status, 404)
+  t.equal((await cancel(client, late.id, { key: keys.acmeToo })).status, 200)
+})
+
+t.test('pages of a tenant are full and have a next one only for its own jobs', async t => {
+  const own: string[] = []
+  for (let index = 0; index < 5; index++) {
+    own.unshift((await submit(client, { type: echo, tags: ['paged'], delay_ms: 60_000 }, { key: keys.acme })).id)
+    await submit(client, { type: echo, tags: ['paged'], delay_ms: 60_000 }, { key: keys.other })
+  }
+  const first = await list(client, '?tag=paged&limit=3', { key: keys.acme })
+  t.same(ids(first.jobs), own.slice(0, 3))
+  const second = await list(client, `?tag=paged&limit=3&cursor=${first.next_cursor ?? ''}`, { key: keys.acme })
+  t.same(ids(second.jobs), own.slice(3))
+  for (const id of own) await cancel(client, id)
+})
+
+t.test('the keys of a tenant share an Idempotency-Key; that of another tenant is another one', async t => {
+  const body = { type: echo, input: { once: true } }
+  const send = async (key: string): Promise<{ job: Job, idempotent: boolean }> => (await post(client, body, { key, headers: { 'idempotency-key': 'one' } })).body
+  const made = await send(keys.acme)
+  t.match(await send(keys.acmeToo), { idempotent: true, job: { id: made.job.id } })
+  t.match(await send(keys.other), { idempotent: false })
+  t.match(await send(testKeys.admin), { idempotent: false })
+})
+
+t.test('a job of another tenant is as missing as one that was never made, where a job depends on it', async t => {
+  const foreign = await submit(client, { type: echo, delay_ms: 60_000 }, { key: keys.other })
+  const { id } = await submit(client, { type: echo, depends_on: [foreign.id] }, { key: keys.acme })
+  t.match((await reach(client, id, 'failed')).error, { code: 'DEPENDENCY_BLOCKED', details: { dependencies: [{ status: 'missing' }] } })
+  await cancel(client, foreign.id)
+})
+
+t.test('a stream ticket opens what its key sees, and a job of another tenant is not there for it', async t => {
+  const { id } = await submit(client, { type: echo }, { key: keys.acme })
+  await reach(client, id, 'succeeded')
+  const { token } = (await client.request<{ token: string }>('/v1/auth/sse-token', { key: keys.other, body: { job_id: id } })).body
+  t.equal((await client.request(`/v1/jobs/${id}/stream?stream_token=${token}`, { key: null })).status, 404)
+})
+
+t.test('MAX_JOBS_PER_KEY holds for all keys of a tenant together', async t => {
+  const add = async (key: string, count: number): Promise<InvokeBatchResponse> => await client.batch(
+    Array.from({ length: count }, (_, index) => ({ call_id: String(index), name: 'nap', arguments: { ms: 100 } })), { mode: 'async' }, key
+  )
+  const answers = [...await Promise.all([add(keys.acme, 20), add(keys.acmeToo, 20)]), await add(keys.acme, 20)]
+  const refused = answers.flatMap(({ results }) => results).filter(({ ok }) => !ok)
+  t.ok(refused.length > 0)
+  for (const { error } of refused) t.match(error, { code: 'QUEUE_FULL', message: "Tenant 'acme' has 40 unfinished jobs already, the most that one may have" })
+  t.ok((await add(keys.other, 20)).results.every(({ ok }) => ok))
+})
+
+t.test('what concerns all tenants is for keys without one', async t => {
+  for (const [path, method] of [['/metrics', 'GET'], ['/dashboard/', 'GET'], ['/v1/job-types/agentcli.echo', 'PATCH']] as const) {
+    const answer = await client.request(path, { method, key: keys.acme, ...method === 'PATCH' && { body: { enabled: false } } })
+    t.equal(answer.status, 403, path)
+    t.match(answer.text, /without a tenant/)
+  }
+})

@@ -1,0 +1,69 @@
+import { JobQueues, newJobId, QueueDirectory, type NewJob } from '@toolyard/queue'
+import fc from 'fast-check'
+import t from 'tap'
+import { queueBackend } from '../support/backend.ts'
+import { waitFor } from '../support/condition.ts'
+import { connectTo } from '../support/connection.ts'
+import { startTestRedis } from '../support/redis.ts'
+
+const redis = await connectTo(t, await startTestRedis(t))
+const queues = new JobQueues(redis, new QueueDirectory(redis, 10_000), { ageSec: 3_600, count: 10_000 }, { backend: queueBackend })
+t.teardown(() => queues.close())
+
+/** A key adds jobs; what is before the dash of its name is its tenant. */
+interface Flood { key: string, count: number }
+
+let rounds = 0
+
+/** Who the jobs are of, in the order in which they will be served. */
+async function served (floods: readonly Flood[]): Promise<string[]> {
+  const queue = `fair-${++rounds}`
+  const keyOf = new Map<string, string>()
+  for (const { key, count } of floods) {
+    const jobs = Array.from({ length: count }, (): NewJob => {
+      const id = newJobId()
+      keyOf.set(id, key)
+      return { id, type: 'x', data: { tool: 'x', arguments: {}, timeoutSec: 10, tags: [], keyName: key, ...key.includes('-') && { tenant: key.split('-')[0] ?? '' } } }
+    })
+    await queues.add(queue, jobs)
+    // Others hear of turns soon after.
+    await waitFor(`the turns of ${key} are known`, async () => {
+      const turns = await redis.hgetall(`toolyard:{${queue}}:turns:5`)
+      return new RegExp(`"${key}\\W*:\\W*[1-9]`).test(JSON.stringify(turns))
+    })
+  }
+  return (await redis.zrange(`toolyard:{${queue}}:prioritized`, '0', '-1')).map(id => keyOf.get(id) ?? '')
+}
+
+/** How many jobs are served until a key has had so many. */
+function placeOf (order: readonly string[], key: string, count: number): number {
+  return order.flatMap((other, place) => other === key ? [place + 1] : [])[count - 1] ?? Infinity
+}
+
+t.test('a tenant whose keys flood a queue one after the other hardly delays another tenant', async t => {
+  const order = await served([{ key: 'a-1', count: 100 }, { key: 'a-2', count: 100 }, { key: 'a-3', count: 100 }, { key: 'b-1', count: 10 }])
+  // Without tenants it would be 40: each of the four keys in turn.
+  t.ok(placeOf(order, 'b-1', 10) <= 30, `${placeOf(order, 'b-1', 10)}`)
+})
+
+t.test('a key waits for the flood of another key of its tenant no more than for the flood of a tenant', async t => {
+  const order = await served([{ key: 'a-1', count: 100 }, { key: 'a-2', count: 10 }])
+  t.ok(placeOf(order, 'a-2', 10) <= 35, `${placeOf(order, 'a-2', 10)}`)
+})
+
+t.test('twenty keys of a tenant with a job each take turns like twenty jobs of one key', async t => {
+  const order = await served([...Array.from({ length: 20 }, (_, index) => ({ key: `a-${index}`, count: 1 })), { key: 'b-1', count: 5 }])
+  t.ok(placeOf(order, 'b-1', 5) <= 11, `${placeOf(order, 'b-1', 5)}`)
+})
+
+t.test('whoever adds whatever, each job is served once, and a tenant waits for K keys of another one as for 1 + 1/2 + ... + 1/K keys', async t => {
+  const flood = fc.record({ key: fc.constantFrom('a-1', 'a-2', 'a-3', 'b-1', 'c'), count: fc.integer({ min: 1, max: 20 }) })
+  await t.resolves(fc.assert(fc.asyncProperty(fc.array(flood, { minLength: 1, maxLength: 5 }), async floods => {
+    const order = await served([...floods, { key: 'last-1', count: 5 }])
+    const total = floods.reduce((sum, { count }) => sum + count, 5)
+    const keysOfA = new Set(floods.flatMap(({ key }) => key.startsWith('a-') ? [key] : [])).size
+    const harmonic = Array.from({ length: keysOfA }, (_, index) => 1 / (index + 1)).reduce((sum, part) => sum + part, 0)
+    const rivals = harmonic + Number(floods.some(({ key }) => key === 'b-1')) + Number(floods.some(({ key }) => key === 'c'))
+    return order.length === total && placeOf(order, 'last-1', 5) <= 5 * (1 + rivals) + keysOfA + 1
+  }), { numRuns: 30 }))
+})
