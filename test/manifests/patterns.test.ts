@@ -1,5 +1,9 @@
+import fc from 'fast-check'
 import t from 'tap'
 import { entry, errors, load, validatorOf } from './fixture.ts'
+
+// Each load starts a thread.
+t.setTimeout(240_000)
 
 /** Ordinary patterns, each with a text that fits and one that doesn't. */
 const accepted: ReadonlyArray<readonly [pattern: string, fits: string, fails: string]> = [
@@ -43,23 +47,26 @@ const refused = [
 ]
 
 t.test('ordinary patterns are accepted and mean what they say', async t => {
+  const validate = await validatorOf(t, { type: 'object', properties: Object.fromEntries(accepted.map(([pattern]) => [pattern, { type: 'string', pattern }])) })
   for (const [pattern, fits, fails] of accepted) {
-    const validate = await validatorOf(t, { type: 'object', properties: { a: { type: 'string', pattern } } })
-    t.ok(validate({ a: fits }).ok, `${pattern} fits ${JSON.stringify(fits)}`)
-    t.notOk(validate({ a: fails }).ok, `${pattern} fails ${JSON.stringify(fails)}`)
+    t.ok(validate({ [pattern]: fits }).ok, `${pattern} fits ${JSON.stringify(fits)}`)
+    t.notOk(validate({ [pattern]: fails }).ok, `${pattern} fails ${JSON.stringify(fails)}`)
   }
 })
 
 t.test('fault 34 patterns that can backtrack without bound are refused', async t => {
-  for (const pattern of refused) {
-    const registry = await load(t, entry({ schema: { type: 'object', properties: { a: { pattern } } } }))
-    t.match(errors(registry), [{ rule: 'A6', message: /^tool\[0\] "probe": schema has a pattern that / }], pattern.slice(0, 80))
+  const registry = await load(t, ...refused.map((pattern, at) => entry({ name: `probe${at}`, schema: { type: 'object', properties: { a: { pattern } } } })))
+  const found = errors(registry)
+  for (const [at, pattern] of refused.entries()) {
+    t.match(found[at], { rule: 'A6', message: new RegExp(`^tool\\[${at}\\] "probe${at}": schema has a pattern that `) }, pattern.slice(0, 80))
   }
 })
 
 t.test('the accepted patterns judge 1 MB of bad text at once', async t => {
   const properties = Object.fromEntries(accepted.map(([pattern]) => [pattern, { type: 'string', pattern }]))
   const validate = await validatorOf(t, { type: 'object', properties })
+  // Compiles it.
+  validate({})
   for (const unit of ['a', ' ', 'a@.', 'a.', '0', '/a', 'a;', 'fo']) {
     const text = `${unit.repeat(1_000_000 / unit.length)}\n`
     for (const [pattern] of accepted) {
@@ -85,4 +92,57 @@ t.test('url accepts absolute addresses', async t => {
   const validate = await validatorOf(t, { type: 'object', properties: { a: { type: 'string', format: 'url' } } })
   t.ok(validate({ a: 'https://example.org/a?b=c' }).ok)
   for (const a of ['example.org', '/a', 'mailto:a@b.org']) t.notOk(validate({ a }).ok)
+})
+
+/** Whether a check is made in a thread: one that is made here has its answer before anything else happens. */
+async function isElsewhere (check: () => Promise<unknown>): Promise<boolean> {
+  let isOver = false
+  const checking = check().then(() => { isOver = true })
+  for (let step = 0; step < 20; step++) await Promise.resolve()
+  const elsewhere = !isOver
+  await checking
+  return elsewhere
+}
+
+t.test('patterns that are plainly cheap are used at once, all others in a thread', async t => {
+  const patterns = new Map([
+    ['^[a-z0-9._:-]{1,80}$', true], ['^[A-Fa-f0-9]{64}$', true], ['\\S', true], ['\\.json$', true], ['^\\d{4}-\\d{2}$', true], ['^.{0,500}$', true],
+    ['^a-b\\-c+', true], ['\\w{0,100}$', false], ['^a*a{90}x', false], ['^a?a?b', false], ['[ab]{9}c', false], ['^(ab)+$', false], ['^a|b', false],
+    ['^(?=.*a)', false], ['^\\p{L}+$', false], [`^${'a'.repeat(64)}`, false]
+  ])
+  const registry = await load(t, ...[...patterns.keys()].map((pattern, at) => entry({ name: `p${at}`, schema: { type: 'object', properties: { a: { type: 'string', pattern } } } })))
+  for (const [at, [pattern, plain]] of [...patterns].entries()) {
+    const tool = registry.get(`p${at}`)
+    t.equal(tool !== undefined && await isElsewhere(async () => await tool.check({ a: 'x' })), !plain, pattern)
+  }
+})
+
+t.test('a pattern that is used at once judges 1 MB of any text at once', async t => {
+  const part = fc.constantFrom('a', 'b', '.', '\\w', '[ab]', '[^b]', '\\.')
+  const count = fc.constantFrom('', '', '{2}', '{99}', '*', '+', '?', '{1,999}')
+  const pattern = fc.tuple(fc.constantFrom('^', '^', ''), fc.array(fc.tuple(part, count), { minLength: 1, maxLength: 4 }), fc.constantFrom('', '$'))
+    .map(parts => parts.flat(2).join(''))
+  const texts = ['a', 'ab', '.'].map(unit => `${unit.repeat(1_000_000 / unit.length)}\n`)
+  let plain = 0
+  await t.resolves(fc.assert(fc.asyncProperty(fc.uniqueArray(pattern, { minLength: 60, maxLength: 60 }), async patterns => {
+    const registry = await load(t, ...patterns.map((pattern, at) => entry({ name: `p${at}`, schema: { type: 'object', properties: { a: { type: 'string', pattern } } } })))
+    for (const [at, pattern] of patterns.entries()) {
+      const tool = registry.get(`p${at}`)
+      if (tool === undefined || await isElsewhere(async () => await tool.check({ a: '' }))) continue
+      plain++
+      for (const a of texts) {
+        const started = performance.now()
+        tool.validate({ a })
+        if (performance.now() - started > 2_000) throw new Error(`${pattern} takes long`)
+      }
+    }
+  }), { numRuns: 1 }))
+  t.ok(plain > 5, `${plain} were plain`)
+})
+
+t.test('a text that a pattern would take too many steps for is refused, and a shorter one judged', async t => {
+  const tool = (await load(t, entry({ schema: { type: 'object', properties: { a: { type: 'string', pattern: '^[ab]*a[ab]{900}c$' } } } }))).get('probe')
+  t.strictSame(await tool?.check({ a: 'a'.repeat(1_000_000) }), { ok: false, issues: [{ path: '/', message: 'is too complex to check against the schema of the tool' }] })
+  t.match(await tool?.check({ a: `${'a'.repeat(10_000)}c` }), { ok: true })
+  t.match(await tool?.check({ a: 'a'.repeat(10_000) }), { ok: false, issues: [{ path: '/a' }] })
 })

@@ -1,4 +1,6 @@
 import type { KeywordDefinition } from 'ajv'
+import { manifestLimits } from '../tool/limits.ts'
+import type { Pattern } from './pattern/pattern.ts'
 
 /** The keyword that counts steps: `compilableSchema` puts it beside each reference, or into each subschema. */
 export const stepKeyword = 'x-toolyard-step'
@@ -8,6 +10,14 @@ export class TooComplex extends Error {
   override readonly name = 'TooComplex'
 }
 
+/** What `stepCounter` makes. */
+export interface StepCounter {
+  definition: KeywordDefinition
+  /** Counts what a pattern may need for a text; throws TooComplex. */
+  countPattern: (text: string, pattern: Pattern) => void
+  reset: () => void
+}
+
 /**
  * Counts the steps of one validation: the references that it follows, or all subschemas that it looks at. Without it, a
  * recursive schema with a choice (`anyOf: [{$ref: "#"}, {$ref: "#"}]`) would take time exponential in the depth of the
@@ -15,9 +25,14 @@ export class TooComplex extends Error {
  *
  * @throws TooComplex (while validating) when `max` is passed; call `reset` before each validation.
  */
-export function stepCounter (max: number): { definition: KeywordDefinition, reset: () => void } {
+export function stepCounter (max: number): StepCounter {
   let left = max
+  let leftOfPatterns: number = manifestLimits.patternSteps
   return {
+    countPattern: (text, { places }) => {
+      leftOfPatterns -= text.length * places
+      if (leftOfPatterns < 0) throw new TooComplex()
+    },
     definition: {
       keyword: stepKeyword,
       schemaType: 'number',
@@ -28,7 +43,10 @@ export function stepCounter (max: number): { definition: KeywordDefinition, rese
         return true
       }
     },
-    reset: () => { left = max }
+    reset: () => {
+      left = max
+      leftOfPatterns = manifestLimits.patternSteps
+    }
   }
 }
 

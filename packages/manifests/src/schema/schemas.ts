@@ -9,7 +9,8 @@ import { tooComplex, type ArgumentsResult, type Validator } from './validator.ts
 
 /**
  * Checks and compiles the schemas of one registry. To compile takes up to 0.3 ms for each keyword, and to judge one
- * pattern up to 50 ms: schemas that are not small are checked, compiled and used in a thread.
+ * pattern up to 150 ms: schemas that are not small, or have a pattern that is not plain, are checked, compiled and used
+ * in a thread.
  */
 export interface Schemas {
   /** What is wrong with a schema of a tool's parameters; nothing when it can be used. */

@@ -1,3 +1,6 @@
+import { manifestLimits } from '../tool/limits.ts'
+import { withoutNeedlessEscapes } from './pattern/escapes.ts'
+import { isPlainPattern } from './pattern/plain.ts'
 import { dataKeywords, mapKeywords, plainKeywords, referenceKeywords } from './keyword-kinds.ts'
 
 /** What a schema holds, seen by one walk over its subschemas. */
@@ -56,17 +59,25 @@ function visit (schema: unknown, survey: SchemaSurvey): void {
 
 /** Keywords that are not compiled. */
 const annotations: ReadonlySet<string> = new Set(['$schema', '$comment', 'title', 'description', 'examples', 'deprecated', 'readOnly', 'writeOnly'])
-/** To judge a pattern takes as long as to compile so many keywords. */
-const patternCost = 25
+/** To compile a plain pattern takes as long as to compile so many keywords at most. */
+const plainPatternCost = 25
 /** Names and values that are compiled in the time of one keyword. */
 const valuesPerKeyword = 8
 
 function costOf (keyword: string, value: unknown): number {
   if (annotations.has(keyword)) return 0
-  if (keyword === 'pattern') return patternCost
-  if (keyword === 'patternProperties') return patternCost * Object.keys(Object(value) as object).length
+  if (keyword === 'pattern') return typeof value === 'string' ? patternCost(value) : 1
+  if (keyword === 'patternProperties') return Object.keys(Object(value) as object).reduce((sum, pattern) => sum + patternCost(pattern), 0)
   if (keyword === 'dependentRequired' || keyword === 'dependencies') return JSON.stringify(value ?? null).length / valuesPerKeyword
   return 1 + (Array.isArray(value) ? value.length / valuesPerKeyword : 0)
+}
+
+/**
+ * Any pattern that isn't plain makes a schema large: its proof can take 150 ms, and a text of 1 MB seconds where RE2's
+ * automaton would have too many states.
+ */
+function patternCost (source: string): number {
+  return isPlainPattern(withoutNeedlessEscapes(source)) ? plainPatternCost : manifestLimits.smallSchemaCost + 1
 }
 
 function note (keyword: string, value: unknown, survey: SchemaSurvey): void {

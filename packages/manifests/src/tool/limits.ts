@@ -29,6 +29,8 @@ export const manifestLimits = {
   compiledSchemas: 500,
   /** UTF-16 units of one pattern in a schema. */
   patternChars: 1_000,
+  /** Characters of texts multiplied by the places of the patterns that they are tested with, in one validation: some 3 s in the thread. */
+  patternSteps: 200_000_000,
   /** Problems that are named when arguments are refused. */
   issues: 10,
   /** UTF-16 units of a path or of a caller's text inside an issue. */

@@ -6,6 +6,14 @@ export function nestedRepeats (node: PatternNode): number {
   return node.type === 'quantifier' ? inner * Math.max(node.min, node.max ?? 1, 1) : inner
 }
 
+/** Places where a pattern takes a character, once its counts are written out: 7 for `a(bc){2,3}`, 2 for `a+b`. */
+export function placesOf (node: PatternNode): number {
+  const inner = children(node)
+  if (inner.length === 0) return node.type === 'anchor' ? 0 : 1
+  const places = inner.reduce((sum, child) => sum + placesOf(child), 0)
+  return node.type === 'quantifier' ? places * Math.max(node.min, node.max ?? 1, 1) : places
+}
+
 /** Whether a pattern asks for a text that a group matched before, as in `(a)\1`. */
 export function hasReference (node: PatternNode): boolean {
   return node.type === 'reference' || children(node).some(hasReference)

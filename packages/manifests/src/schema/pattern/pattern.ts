@@ -5,12 +5,15 @@ import { manifestLimits } from '../../tool/limits.ts'
 import { isExponential } from './ambiguity.ts'
 import { withoutNeedlessEscapes } from './escapes.ts'
 import { linearSyntax } from './linear-syntax.ts'
-import { hasReference, nestedRepeats } from './parts.ts'
+import { hasReference, nestedRepeats, placesOf } from './parts.ts'
+import { isPlainPattern } from './plain.ts'
 import { parsePattern, type PatternNode } from './syntax.ts'
 
 /** A pattern that answers in time proportional to the text. */
 export interface Pattern {
   test (text: string): boolean
+  /** Steps that one character of a text may take: 0 where they are too few to count. */
+  places: number
   /** The pattern's own text: Ajv tells patterns apart by it. */
   toString (): string
 }
@@ -52,6 +55,7 @@ export function compilePattern (written: string): Pattern {
     throw new PatternRefused(`is longer than ${manifestLimits.patternChars} characters`)
   }
   const native = nativePattern(source)
+  if (isPlainPattern(source)) return native
   const syntax = parsed(source)
   if (nestedRepeats(syntax) > maxRepeats) throw new PatternRefused(`repeats a part more than ${maxRepeats} times`)
   // The proof keeps to none of its limits over some of these: one took a minute.
@@ -71,7 +75,7 @@ function nativePattern (source: string): Pattern {
     const pattern = new RegExp(source, 'u')
     // V8 compiles at the first run, and again when it optimizes: "too large" shall come now, not in a call.
     for (let run = 0; run < 2; run++) pattern.test('')
-    return pattern
+    return { test: text => pattern.test(text), places: 0, toString: () => pattern.toString() }
   } catch {
     throw new PatternRefused('is not a valid regular expression')
   }
@@ -79,7 +83,9 @@ function nativePattern (source: string): Pattern {
 
 /** Each text by the engine that is faster for its length at worst. */
 function byLength (native: Pattern, linear: Pattern): Pattern {
-  return { test: text => (text.length > nativeChars ? linear : native).test(text), toString: () => native.toString() }
+  return {
+    test: text => (text.length > nativeChars ? linear : native).test(text), places: linear.places, toString: () => native.toString()
+  }
 }
 
 function isProven (source: string): boolean {
@@ -104,7 +110,7 @@ function linearPattern (source: string, pattern: PatternNode): Pattern | undefin
   if (syntax === undefined) return undefined
   try {
     const compiled = linearEngine().RE2JS.compile(syntax)
-    return { test: text => compiled.test(text), toString: () => source }
+    return { test: text => compiled.test(text), places: placesOf(pattern), toString: () => source }
   } catch {
     return undefined
   }
