@@ -40,13 +40,16 @@ export function readManifests (): Manifest[] {
 
 type Validate = ((data: unknown) => boolean) & { errors?: Array<{ instancePath: string, keyword: string, params: object }> | null }
 
-/** Where the schemas of Kubernetes' own API groups are. */
+/** The package exports its classes alone; these change what they validate, and its compiled schemas don't. */
+const schemas = new URL('_schemas/', import.meta.resolve('kubernetes-models'))
+
+/** What the names of the schemas of Kubernetes' own API groups begin with. */
 const groups: Record<string, string> = {
-  v1: 'kubernetes-models/_schemas/IoK8sApiCoreV1',
-  'apps/v1': 'kubernetes-models/_schemas/IoK8sApiAppsV1',
-  'autoscaling/v2': 'kubernetes-models/_schemas/IoK8sApiAutoscalingV2',
-  'policy/v1': 'kubernetes-models/_schemas/IoK8sApiPolicyV1',
-  'networking.k8s.io/v1': 'kubernetes-models/_schemas/IoK8sApiNetworkingV1'
+  v1: 'IoK8sApiCoreV1',
+  'apps/v1': 'IoK8sApiAppsV1',
+  'autoscaling/v2': 'IoK8sApiAutoscalingV2',
+  'policy/v1': 'IoK8sApiPolicyV1',
+  'networking.k8s.io/v1': 'IoK8sApiNetworkingV1'
 }
 
 /** What is wrong with an object by its schema, unknown fields included; a line each. */
@@ -61,7 +64,7 @@ function validationOf ({ apiVersion, kind }: KubernetesObject): (data: unknown) 
   if (apiVersion === 'keda.sh/v1alpha1' && kind === 'ScaledObject') return async data => await scaledObjectErrors(data)
   if (group === undefined) return async () => [`no schema for ${apiVersion}`]
   return async data => {
-    const { validate } = await import(group + kind) as { validate: Validate }
+    const { validate } = await import(new URL(`${group}${kind}.mjs`, schemas).href) as { validate: Validate }
     validate(data)
     return (validate.errors ?? []).map(({ instancePath, keyword, params }) => `${instancePath} ${keyword} ${JSON.stringify(params)}`)
   }
