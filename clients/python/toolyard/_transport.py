@@ -24,6 +24,7 @@ class Transport:
         parts = urlsplit(address)
         if parts.scheme not in ("http", "https") or parts.hostname is None:
             raise ValueError(f"The url of Toolyard must begin with http:// or https://, unlike {address!r}")
+        self._address = address
         self._host = parts.hostname
         self._port = parts.port
         self._base = parts.path.rstrip("/")
@@ -93,7 +94,7 @@ class Transport:
             raise ToolyardError("BAD_ANSWER", f"The certificate of Toolyard is not trusted: {error.verify_message}") from error
         except (OSError, http.client.HTTPException) as error:
             stop.check()
-            raise ToolyardError("UNREACHABLE", f"Toolyard can't be reached: {error or type(error).__name__}") from error
+            raise ToolyardError("UNREACHABLE", f"Toolyard can't be reached at {self._address}: {error or type(error).__name__}") from error
         finally:
             connection.close()
 

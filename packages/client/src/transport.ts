@@ -53,7 +53,7 @@ export class Transport {
       try {
         return await this.#once<T>(request)
       } catch (error) {
-        await patience.wait(failureOf(error, request.signal), request.signal)
+        await patience.wait(this.#failureOf(error, request.signal), request.signal)
       }
     }
   }
@@ -75,7 +75,7 @@ export class Transport {
         }
         throw new ToolyardError('UNREACHABLE', 'The event stream ended before its job did')
       } catch (error) {
-        await patience.wait(failureOf(error, signal), signal)
+        await patience.wait(this.#failureOf(error, signal), signal)
       }
     }
   }
@@ -122,15 +122,15 @@ export class Transport {
       ...(body === undefined ? {} : { body: JSON.stringify(body) })
     })
   }
-}
 
-/** What isn't an answer is a connection that failed or broke off. @throws the signal's reason. */
-function failureOf (error: unknown, signal: AbortSignal | undefined): ToolyardError {
-  signal?.throwIfAborted()
-  if (error instanceof ToolyardError) return error
-  const { message, cause } = error as Error
-  const reason = cause instanceof Error && cause.message !== '' ? cause.message : message
-  return new ToolyardError('UNREACHABLE', `Toolyard can't be reached: ${reason}`, { cause: error })
+  /** What isn't an answer is a connection that failed or broke off. @throws the signal's reason. */
+  #failureOf (error: unknown, signal: AbortSignal | undefined): ToolyardError {
+    signal?.throwIfAborted()
+    if (error instanceof ToolyardError) return error
+    const { message, cause } = error as Error
+    const reason = cause instanceof Error && cause.message !== '' ? cause.message : message
+    return new ToolyardError('UNREACHABLE', `Toolyard can't be reached${this.#url === '' ? '' : ` at ${this.#url}`}: ${reason}`, { cause: error })
+  }
 }
 
 interface FailureBody { error?: { code?: ErrorCode, message?: string, details?: unknown }, request_id?: string }

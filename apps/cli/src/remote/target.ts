@@ -36,7 +36,7 @@ export function clientOf ({ url, apiKey }: Target, retryMs = 1_000): Toolyard {
 export function commandError (error: unknown, { url }: Target): Error {
   if (error instanceof CommandError) return error
   const { code = 'FAILED', message = String(error), status, details, jobId } = error as { code?: string, message?: string, status?: number, details?: unknown, jobId?: string }
-  if (code === 'UNREACHABLE') return new CommandError(`${message} (${url}). Start it with toolyard start, or set TOOLYARD_URL.`, { status: exitStatus.unreachable, code })
+  if (code === 'UNREACHABLE') return new CommandError(`${message}. Start it with toolyard start, or set TOOLYARD_URL.`, { status: exitStatus.unreachable, code })
   if (code === 'UNAUTHORIZED') return new CommandError(`${url} doesn't take this key. Set TOOLYARD_API_KEY, or be where its .env is.`, { status: exitStatus.refused, code })
   if (status !== undefined && status !== 200) return new CommandError(`${code}: ${message}`, { status: exitStatus.refused, code, details })
   if (code === 'TIMEOUT' && jobId !== undefined) return new CommandError(`the call goes on as a job: toolyard jobs logs -f ${jobId}`, { status: exitStatus.pending, code, details: { job_id: jobId } })
