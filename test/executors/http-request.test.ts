@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t from 'tap'
-import { createExecutors, type Outcome } from '@toolyard/executors'
+import { createExecutors, type Outcome, type RunContext } from '@toolyard/executors'
 import type { HttpRun, Tool } from '@toolyard/manifests'
 import { whole } from './fixture.ts'
 
@@ -31,12 +31,22 @@ t.teardown(async () => {
 const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 const context = { jobId: 'job-1', timeoutMs: 20_000, signal: new AbortController().signal, log: () => {} }
 
-async function call (run: Partial<HttpRun>, args: Record<string, unknown>): Promise<Outcome> {
+async function call (run: Partial<HttpRun>, args: Record<string, unknown>, more: Partial<RunContext> = {}): Promise<Outcome> {
   last = undefined
   const request: HttpRun = { kind: 'http', method: 'GET', origin, path: ['/'], search: '', query: [], headers: [], body: { kind: 'none', always: false }, ...run }
   const tool: Tool = { name: 'probe', description: '', parameters: {}, jobType: 'agentcli.probe', enabled: true, idempotent: false, permissions: ['network'], source: { format: 'agentcli', file: '/tools.json', index: 0 }, run: request }
-  return whole(await executors.run(tool, args, context))
+  return whole(await executors.run(tool, args, { ...context, ...more }))
 }
+
+t.test('a request of a trace has its headers; those of the entry come first, and one without a trace has none', async t => {
+  const variables = { TRACEPARENT: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01', TRACESTATE: 'vendor=opaque' }
+  await call({}, {}, { trace: { variables } })
+  t.match(last?.headers, { traceparent: variables.TRACEPARENT, tracestate: 'vendor=opaque' })
+  await call({ headers: [{ name: 'Traceparent', parts: ['own'] }] }, {}, { trace: { variables } })
+  t.equal(last?.headers['traceparent'], 'own')
+  await call({}, {})
+  t.equal(last?.headers['traceparent'], undefined)
+})
 
 const nasty = fc.oneof(
   fc.string(), fc.string({ unit: 'binary' }), fc.constantFrom('..', '.', '%2e%2e', '/', '\\', '?', '#', '@evil', '://', '\r\n', '..%2f', 'a/../b', '&x=1', ';', '\ud800', '\u0000'),

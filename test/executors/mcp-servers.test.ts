@@ -89,6 +89,15 @@ t.test('a large output is whole, and one beyond the bound is cut as a text', asy
   t.strictSame(outputOf(await raw(calls, { content: [], structuredContent: list })), list)
 })
 
+t.test('a call of a trace says so in its _meta, as the protocol has it; one without says nothing', async t => {
+  const calls = open(t, [''])
+  const variables = { TRACEPARENT: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01', TRACESTATE: 'vendor=opaque' }
+  const meta = JSON.parse(String(outputOf(await calls.call('meta', {}, { trace: { variables } })))) as Record<string, unknown>
+  t.match(meta, { traceparent: variables.TRACEPARENT, tracestate: 'vendor=opaque' })
+  const without = JSON.parse(String(outputOf(await calls.call('meta')))) as Record<string, unknown> | null
+  t.equal(without?.['traceparent'], undefined)
+})
+
 t.test('progress of the server goes into the log of the job', async t => {
   const calls = open(t, [''])
   t.match(await calls.call('slow', { ms: 100 }), { ok: true, output: 'slept' })

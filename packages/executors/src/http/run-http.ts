@@ -5,6 +5,7 @@ import type { Audit } from '../audit/audit.ts'
 import { interruptionError } from '../run/interruption.ts'
 import type { Outcome, RunContext } from '../run/outcome.ts'
 import type { Threads } from '../run/threads.ts'
+import { traceFields } from '../run/trace-fields.ts'
 import { EncodingError } from './answer/decoded-body.ts'
 import { readAnswer } from './answer/read-answer.ts'
 import { redirectTarget } from './answer/response-head.ts'
@@ -74,7 +75,7 @@ async function answerOf (run: HttpRun, args: Arguments, context: RunContext, hos
     return limit.passed ? { ok: false, error: interruptionError({ kind: 'timeout', afterMs: context.timeoutMs }) } : undefined
   }
   try {
-    const built = buildRequest(run, args, host.env)
+    const built = buildRequest(run, args, host.env, traceFields(context.trace))
     connections.checkHost(hostname)
     if (protocol === 'http:' && !allowPrivate) throw new RequestFault('NOT_ALLOWED', 'http:// is for hosts of HTTP_PRIVATE_HOSTS; others need https://')
     const response = await send(built, connections, limit.signal)

@@ -3,6 +3,7 @@ import { isMcpTool, mcpDigest, mostMcpTools, type McpTool } from '@toolyard/cont
 import type { McpServer } from '@toolyard/manifests'
 import { createLineSplitter } from '../process/end/lines.ts'
 import type { Threads } from '../run/threads.ts'
+import type { TraceFields } from '../run/trace-fields.ts'
 import type { HttpPolicy } from '../http/run-http.ts'
 import { createGuardedFetch } from './http-fetch.ts'
 import type { CallResult } from './message.ts'
@@ -31,6 +32,8 @@ export interface RemoteCall {
   tool: string
   arguments: Record<string, unknown>
   signal: AbortSignal
+  /** What the request says of itself, beside what the client adds. */
+  meta: TraceFields
   onProgress: (progress: { progress: number, total?: number | undefined, message?: string | undefined }) => void
 }
 
@@ -161,8 +164,9 @@ async function openTransport ({ connection }: McpServer, host: ConnectionHost, {
 }
 
 async function callTool (client: Client, reader: MessageReader, call: RemoteCall): Promise<CallResult> {
-  const { tool, arguments: args, signal, onProgress } = call
-  const request = { method: 'tools/call', params: { name: tool, arguments: args } } as const
+  const { tool, arguments: args, meta, signal, onProgress } = call
+  const hasMeta = Object.keys(meta).length > 0
+  const request = { method: 'tools/call', params: { name: tool, arguments: args, ...(hasMeta ? { _meta: { ...meta } } : {}) } } as const
   const result = await client.request(request, { signal, timeout: longestCallMs, onprogress: onProgress })
   const taken = reader.take(result._meta)
   if (taken === undefined) throw Object.assign(new ServerFault('its answer is no result of a call'), { code: 'INVALID_RESULT' })

@@ -6,6 +6,7 @@ import { shortOutput } from '../result/large-output.ts'
 import { startDeadline, type Interruption } from '../run/deadline.ts'
 import { interruptionError } from '../run/interruption.ts'
 import type { Outcome, RunContext } from '../run/outcome.ts'
+import { traceFields } from '../run/trace-fields.ts'
 import { decodePrefix, firstChars } from '../run/utf8.ts'
 import type { Connection, RemoteCall } from './connection.ts'
 import type { CallResult } from './message.ts'
@@ -81,7 +82,9 @@ async function callOnce (run: McpRun, args: Record<string, unknown>, { connectio
   const { server, remote } = run
   const calling = (async () => {
     const refusal = await otherThanAccepted(run, connection, host.servers)
-    return refusal ?? await connection.call({ tool: remote, arguments: args, signal: stop.signal, onProgress: progressLog(context) })
+    return refusal ?? await connection.call({
+      tool: remote, arguments: args, signal: stop.signal, onProgress: progressLog(context), meta: traceFields(context.trace)
+    })
   })()
   const result = await Promise.race([calling, interrupted])
   if ('kind' in result) {

@@ -1,4 +1,5 @@
 import type { HttpHeader, HttpRun } from '@toolyard/manifests'
+import type { TraceFields } from '../../run/trace-fields.ts'
 import { argumentOf, argumentText, encoded, invalid } from './argument-text.ts'
 import { expandPath } from './path.ts'
 import { queryParts } from './query.ts'
@@ -26,7 +27,7 @@ const headerText = /^[\t\x20-\x7e\xa0-\xff]*$/
  *
  * @throws RequestFault for an argument that can't be sent, or a secret that this worker doesn't have.
  */
-export function buildRequest (run: HttpRun, args: Arguments, env: NodeJS.ProcessEnv): BuiltRequest {
+export function buildRequest (run: HttpRun, args: Arguments, env: NodeJS.ProcessEnv, trace: TraceFields = {}): BuiltRequest {
   const settings = new SettingValues(env)
   const path = expandPath(run.path, args)
   const rest = Object.entries(args).filter(([name, value]) => value !== undefined && !namedArguments(run).has(name))
@@ -46,7 +47,7 @@ export function buildRequest (run: HttpRun, args: Arguments, env: NodeJS.Process
   return {
     method: run.method,
     url,
-    headers: { ...standard, ...body?.headers, ...headers.all, 'accept-encoding': 'identity' },
+    headers: { ...standard, ...trace, ...body?.headers, ...headers.all, 'accept-encoding': 'identity' },
     ...(body === undefined ? {} : { body: body.text }),
     hidden: settings.hidden(headers.secrets)
   }
