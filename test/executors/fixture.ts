@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Test } from 'tap'
-import { createExecutors, openAudit, type Audit, type BuiltinOptions, type ExecutorLogger, type Executors, type Outcome, type RunContext } from '@toolyard/executors'
+import { createExecutors, openAudit, type Audit, type BuiltinOptions, type CompileSchema, type ExecutorLogger, type Executors, type Outcome, type RunContext } from '@toolyard/executors'
 import type { CommandRun, Tool } from '@toolyard/manifests'
 
 export interface RunOptions extends Partial<RunContext> {
@@ -43,6 +43,7 @@ export interface FixtureOptions {
   /** What the service keeps, from the workspace. */
   serviceFiles?: string[]
   logger?: ExecutorLogger
+  compileSchema?: CompileSchema
 }
 
 /** Executors on real directories; programs are real files. */
@@ -58,6 +59,7 @@ export function createFixture (t: Test, options: FixtureOptions = {}): Fixture {
   const executors = createExecutors({
     workspaceDir: workspace,
     env: options.env ?? process.env,
+    ...(options.compileSchema === undefined ? {} : { compileSchema: options.compileSchema }),
     maxOutputBytes: options.maxOutputBytes ?? 1_048_576,
     audit,
     serviceFiles: (options.serviceFiles ?? []).map(path => join(workspace, path)),

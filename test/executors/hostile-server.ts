@@ -67,7 +67,7 @@ function take ({ id, method, params = {} }: Message): void {
       if (mode === 'changes') send({ method: 'notifications/tools/list_changed' })
       if (mode === 'floods') return flood()
       if (mode === 'shouts') return shout()
-      if (mode === 'stops') return process.kill(process.pid, 'SIGSTOP') as unknown as undefined
+      if (mode === 'stops' && params.name === 'echo') return process.kill(process.pid, 'SIGSTOP') as unknown as undefined
       void call(id, params)
       return
     default:

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { limits } from '@toolyard/contract'
 import { mcpDigest, type McpTool } from '@toolyard/contract/terms'
-import type { McpServer, Tool } from '@toolyard/manifests'
+import { createSchemas, type McpRun, type McpServer, type Tool } from '@toolyard/manifests'
 import type { Outcome, RunContext } from '@toolyard/executors'
 import { waitFor } from '../support/condition.ts'
 import { createFixture, isAlive, outputOf, whole, type Fixture, type FixtureOptions } from './fixture.ts'
@@ -11,7 +11,7 @@ const program = fileURLToPath(new URL('hostile-server.js', import.meta.url))
 
 const described = (name: string): McpTool => ({ name, description: 'Says what it is given.', inputSchema: { type: 'object', properties: {} } })
 
-function toolOf (remote: string, args: readonly string[], fields: Partial<McpServer> = {}): Tool {
+function toolOf (remote: string, args: readonly string[], fields: Partial<McpServer> = {}, run: Partial<McpRun> = {}): Tool {
   const source = { format: 'agentcli', file: '/manifest/tools.json', index: 0 } as const
   const server: McpServer = {
     name: 'sample',
@@ -30,13 +30,13 @@ function toolOf (remote: string, args: readonly string[], fields: Partial<McpSer
     enabled: true,
     idempotent: false,
     source,
-    run: { kind: 'mcp', server, remote, digest: mcpDigest(described(remote)) }
+    run: { kind: 'mcp', server, remote, digest: mcpDigest(described(remote)), ...run }
   }
 }
 
 interface Calls {
   fixture: Fixture
-  call (remote: string, args?: Record<string, unknown>, context?: Partial<RunContext>): Promise<Outcome>
+  call (remote: string, args?: Record<string, unknown>, context?: Partial<RunContext>, run?: Partial<McpRun>): Promise<Outcome>
   lines: string[]
 }
 
@@ -46,7 +46,7 @@ function open (t: Test, mode: string[], options: FixtureOptions = {}, fields: Pa
   return {
     fixture,
     lines,
-    call: async (remote, args = {}, context = {}) => whole(await fixture.executors.run(toolOf(remote, mode, fields), args, {
+    call: async (remote, args = {}, context = {}, run = {}) => whole(await fixture.executors.run(toolOf(remote, mode, fields, run), args, {
       jobId: 'job-1', timeoutMs: 20_000, signal: new AbortController().signal, log: line => { lines.push(line) }, ...context
     }))
   }
@@ -96,6 +96,24 @@ t.test('a call of a trace says so in its _meta, as the protocol has it; one with
   t.match(meta, { traceparent: variables.TRACEPARENT, tracestate: 'vendor=opaque' })
   const without = JSON.parse(String(outputOf(await calls.call('meta')))) as Record<string, unknown> | null
   t.equal(without?.['traceparent'], undefined)
+})
+
+t.test('an output that is not as the accepted schema says is OUTPUT_INVALID', async t => {
+  const outputSchema = { type: 'object', properties: { sum: { type: 'number' } }, required: ['sum'] }
+  const schemas = createSchemas()
+  const calls = open(t, [''], { compileSchema: schema => schemas.validators(schema).check, maxOutputBytes: 500_000 })
+  const answer = async (result: object): Promise<Outcome> => await calls.call('raw', { result }, {}, { outputSchema })
+  t.strictSame(await answer({ content: [], structuredContent: { sum: 1, more: 'x' } }), { ok: true, output: { sum: 1, more: 'x' } })
+  for (const structuredContent of [{ sum: '1' }, {}, [1], 'text']) {
+    t.match(await answer({ content: [], structuredContent }), { ok: false, error: { code: 'OUTPUT_INVALID', message: /not/ } })
+  }
+  t.match(await answer({ content: [{ type: 'text', text: '{"sum": 1}' }] }), { error: { code: 'OUTPUT_INVALID' } }, 'nothing is structured')
+  t.match(await answer({ content: [{ type: 'text', text: 'no' }], isError: true }), { error: { code: 'TOOL_FAILED', message: 'no' } })
+  const large = { sum: 1, list: Array.from({ length: 20_000 }, (_, at) => at) }
+  t.strictSame(outputOf(await answer({ content: [], structuredContent: large })), large)
+  t.match(await answer({ content: [], structuredContent: { ...large, sum: null } }), { error: { code: 'OUTPUT_INVALID' } })
+  const many = { sum: 1, list: Array.from({ length: 40_000 }, () => []) }
+  t.match(await answer({ content: [], structuredContent: many }), { error: { code: 'OUTPUT_INVALID', message: /not checked/ } })
 })
 
 t.test('progress of the server goes into the log of the job', async t => {
@@ -150,8 +168,9 @@ t.test('a server that hangs while it is opened holds a call for its timeout', as
 
 t.test('a server that does not answer any more is ended after a call of it was given up', async t => {
   const calls = open(t, ['stops'])
+  t.match(await calls.call('pid'), { ok: true }, 'it is open: its start is no part of the time below')
   t.match(await calls.call('echo', {}, { timeoutMs: 1_500 }), { ok: false, error: { code: 'TOOL_TIMEOUT' } })
-  const stopped = calls.call('pid', {}, { timeoutMs: 15_000 })
+  const stopped = calls.call('pid', {}, { timeoutMs: 120_000 })
   t.match(await stopped, { ok: false, error: { code: 'TOOL_FAILED', message: /ended while it ran the call/ } }, 'also for those that wait for it')
 })
 

@@ -18,7 +18,8 @@ import { createMarks } from './process/table/mark.ts'
 import { createPins } from './process/plan/pins.ts'
 import { startError } from './process/plan/start-error.ts'
 import { createHosts } from './python/host/hosts.ts'
-import { createOutputCheck, type CompileSchema } from './python/call/outputs.ts'
+import { createOutputCheck } from './python/call/outputs.ts'
+import { createDeclaredCheck, type CompileSchema } from './result/declared-output.ts'
 import { runPython } from './python/call/run-python.ts'
 import { tryModule, type Tried } from './python/try/try-module.ts'
 import { withHint } from './result/hint.ts'
@@ -108,9 +109,9 @@ export function createExecutors (options: ExecutorOptions): Executors {
     groupMembers: options.sandbox?.groups?.members ?? [],
     onHostEnd: (root, message) => { options.logger?.warn({ root, message }, 'a Python host ended') }
   })
-  const python = {
-    ...host, hosts, checkOutput: createOutputCheck(options.compileSchema ?? (() => async () => await Promise.resolve({ ok: true })))
-  }
+  const compileSchema: CompileSchema = options.compileSchema ?? (() => async () => await Promise.resolve({ ok: true }))
+  const python = { ...host, hosts, checkOutput: createOutputCheck(compileSchema) }
+  const checkResult = createDeclaredCheck(compileSchema)
   let mcpServers: Promise<McpServers> | undefined
   // Loaded with the first call: a worker without MCP servers is smaller.
   const loadServers = async (): Promise<McpServers> => {
@@ -180,7 +181,9 @@ export function createExecutors (options: ExecutorOptions): Executors {
         const { runMcp } = await import('./mcp/run-mcp.ts')
         const { workspaceDir } = options
         const servers = await loadServers()
-        return await runMcp(tool.name, tool.run, args, context, { servers, place: toolHost, audit, maxOutputBytes, workspaceDir })
+        return await runMcp(tool.name, tool.run, args, context, {
+          servers, place: toolHost, audit, checkResult, maxOutputBytes, workspaceDir
+        })
       }
       case 'read-skill':
         return readSkill(tool.run, args)

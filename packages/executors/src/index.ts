@@ -9,7 +9,7 @@ export { createExecutors, type ExecutorLogger, type ExecutorOptions, type Execut
 export type { Failure, Outcome, RunContext, RunTrace, Success } from './run/outcome.ts'
 export type { ResolvedTarget, StepProgress, StepStart, StepState, StepTarget, StepWait, StepWishes, WorkflowSteps } from './run/steps.ts'
 export type { ReadYaml } from './builtin/workflow/workflow-file.ts'
-export type { CompileSchema, SchemaCheck } from './python/call/outputs.ts'
+export type { CompileSchema, SchemaCheck } from './result/declared-output.ts'
 export { findHierarchy, type Hierarchy } from './sandbox/cgroup/hierarchy.ts'
 export { openToolGroups, type GroupLimits } from './sandbox/cgroup/tool-groups.ts'
 export { tryImports } from './try-imports.ts'

@@ -2,6 +2,7 @@ import { Buffer } from 'node:buffer'
 import { limits, type CallError } from '@toolyard/contract/terms'
 import type { McpRun } from '@toolyard/manifests'
 import type { Audit } from '../audit/audit.ts'
+import { outputFault, type DeclaredCheck } from '../result/declared-output.ts'
 import { shortOutput } from '../result/large-output.ts'
 import { startDeadline, type Interruption } from '../run/deadline.ts'
 import { interruptionError } from '../run/interruption.ts'
@@ -19,6 +20,7 @@ export interface McpHost {
   servers: McpServers
   place: ServerPlace
   audit: Audit
+  checkResult: DeclaredCheck
   maxOutputBytes: number
   workspaceDir: string
 }
@@ -93,7 +95,15 @@ async function callOnce (run: McpRun, args: Record<string, unknown>, { connectio
     if (server.connection.kind === 'stdio') void host.servers.suspect(server, connection).catch(() => {})
     return { ok: false, error: interruptionError(result) }
   }
-  return 'code' in result ? { ok: false, error: result } : outcomeOf(result, host.maxOutputBytes, connection.secrets)
+  if ('code' in result) return { ok: false, error: result }
+  return await asAccepted(outcomeOf(result, host.maxOutputBytes, connection.secrets), run, host.checkResult)
+}
+
+/** Who reads the schema that was accepted counts on it, whatever the server sends. */
+async function asAccepted (outcome: Outcome, { outputSchema }: McpRun, check: DeclaredCheck): Promise<Outcome> {
+  if (outputSchema === undefined || !outcome.ok) return outcome
+  const message = await outputFault(outcome, async output => await check(outputSchema, output))
+  return message === undefined ? outcome : { ok: false, error: { code: 'OUTPUT_INVALID', message } }
 }
 
 /** A server may describe its tools otherwise at any time; models have read what was accepted. */

@@ -1,16 +1,15 @@
-import { setImmediate as turn } from 'node:timers/promises'
 import type { CallError } from '@toolyard/contract'
-import { limits } from '@toolyard/contract/terms'
 import type { PythonRun, Tool } from '@toolyard/manifests'
 import type { Audit } from '../../audit/audit.ts'
 import { auditEntry } from '../../audit/entry.ts'
 import { startDeadline } from '../../run/deadline.ts'
-import type { Outcome, RunContext, Success } from '../../run/outcome.ts'
+import type { Outcome, RunContext } from '../../run/outcome.ts'
 import type { CallGroup } from '../../process/table/groups.ts'
 import type { ProcessEnding } from '../../process/end/ending.ts'
 import type { ProcessEnd } from '../../process/run-process.ts'
 import { sandboxError } from '../../process/plan/start-error.ts'
 import { interruptionError } from '../../run/interruption.ts'
+import { outputFault } from '../../result/declared-output.ts'
 import { readLargeOutput, type OutputReading } from '../../result/large-output.ts'
 import { printedEnds } from '../../result/stream-end.ts'
 import type { HostBox } from '../../sandbox/host-box.ts'
@@ -124,19 +123,9 @@ function processEnd ({ ending, call }: RunEnd, begun: number): ProcessEnd {
 /** A mismatch with the declared outputs is a line in the log, or an error with `strictOutputs`. */
 async function checked (outcome: Outcome, run: PythonRun, context: RunContext, check: OutputCheck): Promise<Outcome> {
   if (!outcome.ok || run.outputs === undefined) return outcome
-  const fault = await faultOf(outcome, run, check)
+  const fault = await outputFault(outcome, async output => await check(run, output))
   if (fault === undefined) return outcome
   if (run.strictOutputs) return failure({ code: 'OUTPUT_INVALID', message: fault })
   context.log(`warning: ${fault}`)
   return outcome
-}
-
-/** What is checked has no more parts than arguments may have: it is parsed and checked in a turn of the event loop each. */
-async function faultOf ({ output, json, parts = 0, cut }: Success, run: PythonRun, check: OutputCheck): Promise<string | undefined> {
-  if (cut !== undefined) return 'the output is too long to be checked'
-  if (parts > limits.bodyParts) return `the output holds more than ${limits.bodyParts} objects, lists and fields, and is not checked`
-  if (json === undefined) return await check(run, output)
-  const value: unknown = JSON.parse(json)
-  await turn()
-  return await check(run, value)
 }

@@ -5,7 +5,7 @@ import { goQuote } from '../../finding/go-quote.ts'
 import type { LayerEntry } from '../../layer/layer.ts'
 import type { Schemas } from '../../schema/schemas.ts'
 import { jobTypeOf } from '../../tool/job-type.ts'
-import type { McpServer, Tool } from '../../tool/tool.ts'
+import type { JsonSchema, McpServer, Tool } from '../../tool/tool.ts'
 import { readLock } from './lock.ts'
 import { nameFilter } from './name-filter.ts'
 
@@ -35,13 +35,21 @@ export async function acceptedTools (
   for (const tool of tools.filter(({ name }) => lets(name))) {
     const faults = await schemas.check(tool.inputSchema)
     const [fault] = faults
-    if (fault === undefined) entries.push({ kind: 'tool', tool: toolOf(tool, server, common), override: common.override })
+    if (fault === undefined) entries.push({ kind: 'tool', tool: toolOf(tool, server, common, await checkable(tool.outputSchema, schemas)), override: common.override })
     else findings.push({ severity: 'error', rule: 'A6', message: `schema of its tool ${goQuote(tool.name)} ${fault.message}`, fix: 'Leave the tool out ("tools": ["!NAME"]), or have its server mended.' })
   }
   return { entries, findings }
 }
 
-function toolOf (accepted: McpTool, server: McpServer, { override: _, timeoutSec, ...common }: Common): Tool {
+/** A schema of outputs that they can be held to. */
+async function checkable (schema: McpTool['outputSchema'], schemas: Schemas): Promise<JsonSchema | undefined> {
+  if (schema?.['type'] !== 'object') return undefined
+  return (await schemas.check(schema)).length === 0 ? schema : undefined
+}
+
+function toolOf (
+  accepted: McpTool, server: McpServer, { override: _, timeoutSec, ...common }: Common, outputSchema: JsonSchema | undefined
+): Tool {
   const name = `${server.prefix}${accepted.name}`
   return {
     ...common,
@@ -58,7 +66,7 @@ function toolOf (accepted: McpTool, server: McpServer, { override: _, timeoutSec
       server,
       remote: accepted.name,
       digest: mcpDigest(accepted),
-      ...accepted.outputSchema !== undefined && { outputSchema: accepted.outputSchema },
+      ...outputSchema !== undefined && { outputSchema },
       ...accepted.annotations !== undefined && { annotations: accepted.annotations }
     }
   }
