@@ -181,9 +181,8 @@ export function createExecutors (options: ExecutorOptions): Executors {
         const { runMcp } = await import('./mcp/run-mcp.ts')
         const { workspaceDir } = options
         const servers = await loadServers()
-        return await runMcp(tool.name, tool.run, args, context, {
-          servers, place: toolHost, audit, checkResult, maxOutputBytes, workspaceDir
-        })
+        const mcp = { servers, place: toolHost, audit, checkResult, maxOutputBytes, workspaceDir }
+        return await runMcp(tool.name, tool.run, args, context, mcp)
       }
       case 'read-skill':
         return readSkill(tool.run, args)
