@@ -8,33 +8,37 @@ import { startTestRedis } from '../support/redis.ts'
 
 /*
  * Random sequences of what happens to jobs, done with both backends: they must answer the same and leave the same in Redis,
- * times included. The time is Redis', which is made up here; the clocks of the two machines are wrong, each in its own way.
+ * times included. Two workers take jobs in turn, jobs make steps and wait for them, and a worker that has lost a job goes on
+ * with it. The time is Redis', which is made up here; the clocks of the two machines are wrong, each in its own way.
  */
 
 const redis = await connectTo(t, await startTestRedis(t))
 const retention = { ageSec: 20, count: 4 }
-const token = 'token'
+/** What the workers lock jobs with. */
+const tokens = ['one worker', 'another']
 const backoff = { type: 'exponential', delay: 1_000, jitter: 0.5 } as const
 const data = { tool: 'é', arguments: {}, timeoutSec: 1, tags: [], keyName: 'k' }
 const startMs = Date.now()
 
-/** What may happen; `at` chooses one of the jobs that are held. */
+/** What may happen; `at` chooses one of the jobs that are held, and `of` the one that jobs are steps of. */
 type Step =
-  | { kind: 'add', jobs: Array<{ priority: number, delayMs: number, maxAttempts: number, onceSec: number }> }
-  | { kind: 'take' | 'stalled' | 'pause' | 'resume' }
+  | { kind: 'add', jobs: Array<{ priority: number, delayMs: number, maxAttempts: number, onceSec: number }>, of: number | undefined }
+  | { kind: 'take', worker: number }
+  | { kind: 'stalled' | 'pause' | 'resume' }
   | { kind: 'succeed' | 'fail' | 'give up', at: number, fetchNext: boolean }
-  | { kind: 'begin' | 'lose' | 'put off' | 'give back', at: number }
+  | { kind: 'begin' | 'lose' | 'put off' | 'give back' | 'await steps', at: number }
   | { kind: 'pass', ms: number }
 
 const at = fc.nat(9)
 const steps: fc.Arbitrary<Step[]> = fc.array(fc.oneof(
-  { weight: 4, arbitrary: fc.record({ kind: fc.constant('add' as const), jobs: fc.array(fc.record({ priority: fc.nat(10), delayMs: fc.constantFrom(0, 0, 0, 2_000), maxAttempts: fc.constantFrom(1, 1, 3), onceSec: fc.constantFrom(0, 60) }), { minLength: 1, maxLength: 4 }) }) },
-  { weight: 6, arbitrary: fc.constant({ kind: 'take' as const }) },
+  { weight: 4, arbitrary: fc.record({ kind: fc.constant('add' as const), jobs: fc.array(fc.record({ priority: fc.nat(10), delayMs: fc.constantFrom(0, 0, 0, 2_000), maxAttempts: fc.constantFrom(1, 1, 3), onceSec: fc.constantFrom(0, 60) }), { minLength: 1, maxLength: 4 }), of: fc.option(at, { nil: undefined, freq: 2 }) }) },
+  { weight: 6, arbitrary: fc.record({ kind: fc.constant('take' as const), worker: fc.nat(1) }) },
   { weight: 5, arbitrary: fc.record({ kind: fc.constantFrom('succeed' as const, 'fail' as const, 'give up' as const), at, fetchNext: fc.boolean() }) },
   { weight: 3, arbitrary: fc.record({ kind: fc.constantFrom('begin' as const, 'lose' as const, 'put off' as const, 'give back' as const), at }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('await steps' as const), at }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('pass' as const), ms: fc.constantFrom(1, 700, 3_000, 30_000) }) },
   { weight: 5, arbitrary: fc.record({ kind: fc.constantFrom('stalled' as const, 'pause' as const, 'resume' as const) }) }
-), { minLength: 1, maxLength: 25 })
+), { minLength: 1, maxLength: 30, size: 'max' })
 
 interface World {
   nowMs: number
@@ -46,7 +50,7 @@ interface World {
 class Side {
   readonly #kind: BackendKind
   readonly #queues: JobQueues
-  readonly #held: Array<{ id: string, isUnbegun: boolean }> = []
+  readonly #held: Array<{ id: string, isUnbegun: boolean, token: string }> = []
 
   constructor (kind: BackendKind) {
     this.#kind = kind
@@ -60,6 +64,7 @@ class Side {
     const { backend } = queue
     switch (step.kind) {
       case 'add': {
+        const parent = step.of === undefined || this.#held.length === 0 ? undefined : this.#held[step.of % this.#held.length]
         // As `JobQueues` makes them.
         const refused = await backend.addAll(step.jobs.map(({ priority, delayMs, maxAttempts, onceSec }, place) => {
           const id = ids[place] ?? ''
@@ -69,17 +74,22 @@ class Side {
             stackTraceLimit: 0,
             attempts: maxAttempts,
             ...(maxAttempts === 1 ? {} : { backoff }),
-            ...(delayMs === 0 ? {} : { delay: delayMs })
+            ...(delayMs === 0 ? {} : { delay: delayMs }),
+            ...(parent === undefined ? {} : { parent: { id: parent.id, queue: this.#key('').slice(0, -1) }, continueParentOnFailure: true })
           }
           const made = new Job(queue, 'x', data, opts, id)
           made.timestamp = backend.now()
           const plain = { name: 'x', data: JSON.stringify(data), opts: JSON.stringify(opts), timestamp: backend.now(), priority: opts.priority }
           const entries = place % 2 === 0 ? [`${id} []`] : [`${id} []`, `@acme ${id} []`]
-          return { id, entries, onceSec, ...(delayMs === 0 ? { plain } : {}), general: () => ({ job: made.asJSON(), parent: {} }) }
+          const parentKeys = made.parentKey === undefined ? {} : { parentKey: made.parentKey, parentDependenciesKey: `${made.parentKey}:dependencies` }
+          return { id, entries, onceSec, ...(delayMs === 0 && parent === undefined ? { plain } : {}), general: () => ({ job: made.asJSON(), parent: parentKeys }) }
         }))
         return refused.size
       }
-      case 'take': return this.#hold(await backend.moveToActive(token))
+      case 'take': {
+        const token = tokens[step.worker] ?? ''
+        return this.#hold(await backend.moveToActive(token), token)
+      }
       case 'stalled':
         // As a worker's backend has it.
         Object.assign((backend as unknown as { queue: { opts: object } }).queue.opts, { maxStalledCount: 1, stalledInterval: 500 })
@@ -102,7 +112,7 @@ class Side {
     if (marker?.[0] === '0' && left['wait'] === undefined && left['prioritized'] === undefined) left['marker'] = marker.slice(2)
     if ((left['marker'] as string[] | undefined)?.length === 0) delete left['marker']
     if (Object.keys(left['meta'] ?? {}).length === 0) delete left['meta']
-    return left
+    return JSON.parse(JSON.stringify(left).replaceAll(`{${this.#kind}}`, '{queue}')) as Record<string, unknown>
   }
 
   async close (): Promise<void> {
@@ -111,8 +121,10 @@ class Side {
 
   async #doTo ({ kind, at, ...more }: Extract<Step, { at: number }>): Promise<unknown> {
     if (this.#held.length === 0) return undefined
-    const [held] = kind === 'begin' ? this.#held.slice(at % this.#held.length) : this.#held.splice(at % this.#held.length, 1)
-    const { id = '', isUnbegun = false } = held ?? {}
+    const place = at % this.#held.length
+    // A worker that has lost its lock doesn't know it, and goes on.
+    const [held] = kind === 'begin' || kind === 'lose' || kind === 'await steps' ? this.#held.slice(place) : this.#held.splice(place, 1)
+    const { id = '', isUnbegun = false, token = '' } = held ?? {}
     const { backend } = this.#queues.open(this.#kind)
     const job = await this.#queues.open(this.#kind).getJob(id)
     if (job === undefined) return 'gone'
@@ -120,11 +132,11 @@ class Side {
     const fetchNext = 'fetchNext' in more && more.fetchNext
     try {
       switch (kind) {
-        case 'succeed': return this.#hold(await job.moveToCompleted({ kind: 'inline', value: 'ü' }, token, fetchNext) as unknown)
-        case 'fail': return this.#hold(await job.moveToFailed(new Error('two\nlines'), token, fetchNext) as unknown)
+        case 'succeed': return this.#hold(await job.moveToCompleted({ kind: 'inline', value: 'ü' }, token, fetchNext) as unknown, token)
+        case 'fail': return this.#hold(await job.moveToFailed(new Error('two\nlines'), token, fetchNext) as unknown, token)
         case 'give up':
           Object.assign(job.opts, { attempts: 1 })
-          return this.#hold(await job.moveToFailed(new Error('no'), token, fetchNext) as unknown)
+          return this.#hold(await job.moveToFailed(new Error('no'), token, fetchNext) as unknown, token)
         case 'lose': return await redis.del(`${this.#key(id)}:lock`)
         case 'put off':
           await backend.runs.uncount(job, token)
@@ -133,21 +145,26 @@ class Side {
         case 'give back':
           await job.moveToWait(token)
           return await redis.zadd(this.#key('marker'), 0, '0') >= 0
+        case 'await steps': {
+          const isParked = await job.moveToWaitingChildren(token)
+          if (isParked) this.#held.splice(place, 1)
+          return isParked
+        }
         default:
           if (held !== undefined) held.isUnbegun = false
           return await backend.runs.begin(job, token)
       }
     } catch (error) {
-      return (error as Error).message.replace(this.#kind, 'queue')
+      return (error as Error).message.replaceAll(this.#kind, 'queue')
     }
   }
 
   /** Holds the job that was taken, if there is one. */
-  #hold (taken: unknown): unknown {
+  #hold (taken: unknown, token: string): unknown {
     const [fields, id] = Array.isArray(taken) ? taken as [Record<string, unknown> | null | undefined, string] : []
     if (fields === null || fields === undefined || id === undefined) return undefined
-    this.#held.push({ id, isUnbegun: fields['isUnbegun'] === true })
-    return fields
+    this.#held.push({ id, isUnbegun: fields['isUnbegun'] === true, token })
+    return JSON.parse(JSON.stringify(fields).replaceAll(`{${this.#kind}}`, '{queue}')) as unknown
   }
 
   async #read (key: string): Promise<unknown> {

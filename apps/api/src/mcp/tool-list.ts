@@ -1,5 +1,5 @@
 import type { Permission, PermissionPolicy } from '@toolyard/contract'
-import { makesJobs, type JsonSchema, type Tool } from '@toolyard/manifests'
+import { makesJobs, outputSchemaOf, type JsonSchema, type Tool } from '@toolyard/manifests'
 import type { JobTypeDefaults, JobTypes } from '../catalog/job-types.ts'
 import type { Publication, ToolCatalog } from '../catalog/tool-catalog.ts'
 
@@ -80,12 +80,6 @@ function hintsOf (tool: Tool, policy: PermissionPolicy, idempotent: boolean): To
   const may = (permission: Permission): boolean => makesJobs(tool) || (tool.permissions ?? policy.defaults).includes(permission)
   const readOnly = !may('write_files') && !may('network')
   return { readOnlyHint: readOnly, destructiveHint: !readOnly, idempotentHint: idempotent, openWorldHint: may('network') }
-}
-
-/** Only what a tool can't succeed without: clients refuse an output that differs. */
-function outputSchemaOf ({ run }: Tool): ListedTool['outputSchema'] {
-  if (run.kind !== 'python' || run.outputs === undefined || !run.strictOutputs) return undefined
-  return { type: 'object', properties: run.outputs, required: Object.keys(run.outputs) }
 }
 
 /** MCP wants the type said; arguments are an object in any case. */

@@ -1,5 +1,5 @@
 import { ToolCallQuery, ToolPending } from '@toolyard/contract'
-import type { Tool } from '@toolyard/manifests'
+import { outputSchemaOf, type Tool } from '@toolyard/manifests'
 import { callErrorStatuses, errorReference, errorStatuses } from './error-answers.ts'
 import { headerParameter, headerReferences } from './headers.ts'
 import { toolComponents } from './tool-schema.ts'
@@ -40,7 +40,7 @@ export const headersOfTools = ['Idempotency-Key', 'x-request-id', 'Retry-After',
 /** The operation of a tool whose name is one that models accept. */
 export function toolEntry (tool: Tool): ToolEntry {
   const { name, description, parameters: schema } = tool
-  const output = outputSchema(tool)
+  const output = outputSchemaOf(tool)
   return {
     path: `/v1/tools/${name}`,
     operations: {
@@ -67,12 +67,6 @@ export function toolEntry (tool: Tool): ToolEntry {
     },
     schemas: { ...toolComponents(`${name}.arguments`, schema), ...(output === undefined ? {} : toolComponents(`${name}.output`, output)) }
   }
-}
-
-/** What the tool answers with, where its manifest says it and holds the tool to it. */
-function outputSchema ({ run }: Tool): Record<string, unknown> | undefined {
-  if (run.kind !== 'python' || run.outputs === undefined || !run.strictOutputs) return undefined
-  return { type: 'object', properties: run.outputs, required: Object.keys(run.outputs) }
 }
 
 /** A line that lists have room for. */

@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
+import { programEnd } from '@toolyard/runtime/install'
 import { printable, settingsTold, type ParentAnswer, type ParentQuestion, type ReadyMessage, type WaitingMessage } from '@toolyard/runtime'
 import { terminalLine } from '../terminal/log-line.ts'
 import type { Running } from './running.ts'
@@ -52,7 +53,7 @@ export async function launchChild (options: ChildOptions, signal: AbortSignal): 
   const { name, entry, directory, env } = options
   const child = spawn(process.execPath, [entry], { cwd: directory, env: { ...env, ...settingsTold }, detached: true, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] })
   const lines = followOutput(child, options)
-  const exited = waitForExit(child)
+  const exited = programEnd(child)
   const stop = (): Promise<void> => stopChild(child, exited, options)
   const settled = new AbortController()
   const outcome = await Promise.race([waitForReady(child), exited, waitForAbort(signal, settled.signal), delay(readyMs, 'no word within a minute', { ref: false })])
@@ -94,13 +95,6 @@ function followOutput (child: ChildProcess, { name, log, warn }: ChildOptions): 
 
 function leftOut (name: string, count: number, place: string | undefined): string {
   return `${name}: ${count} earlier ${count === 1 ? 'message' : 'messages'} of its start ${count === 1 ? 'is' : 'are'} not shown here${place === undefined ? '' : `; read ${place}`}`
-}
-
-function waitForExit (child: ChildProcess): Promise<string> {
-  return new Promise(resolve => {
-    child.once('error', error => { resolve(error.message) })
-    child.once('exit', (code, signal) => { resolve(signal === null ? `exit status ${code ?? 'unknown'}` : `signal ${signal}`) })
-  })
 }
 
 function waitForReady (child: ChildProcess): Promise<Pick<ReadyChild, 'address'> & ReadyChild['told']> {

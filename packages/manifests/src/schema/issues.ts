@@ -1,4 +1,5 @@
 import type { ErrorObject } from 'ajv'
+import { shortened } from '../finding/shortened.ts'
 import { manifestLimits } from '../tool/limits.ts'
 
 /** One problem of a call's arguments: where (a JSON pointer, `/` for the whole), and what a model should mend. */
@@ -20,9 +21,9 @@ export function issuesOf (errors: readonly ErrorObject[]): Issue[] {
 
 function issueOf (error: ErrorObject): Issue {
   const params = error.params as Record<string, unknown>
-  const at = (name: unknown) => ({ path: cut(`${error.instancePath}/${escaped(String(name))}`) })
-  const here = { path: cut(error.instancePath || '/') }
-  if (error.propertyName !== undefined) return { ...at(error.propertyName), message: cut(`has a name that ${error.message ?? 'is not allowed'}`) }
+  const at = (name: unknown) => ({ path: shortened(`${error.instancePath}/${escaped(String(name))}`) })
+  const here = { path: shortened(error.instancePath || '/') }
+  if (error.propertyName !== undefined) return { ...at(error.propertyName), message: shortened(`has a name that ${error.message ?? 'is not allowed'}`) }
   switch (error.keyword) {
     case 'propertyNames': return { ...at(params['propertyName']), message: 'has a name that is not allowed' }
     case 'required': return { ...at(params['missingProperty']), message: 'is required' }
@@ -33,7 +34,7 @@ function issueOf (error: ErrorObject): Issue {
     case 'type': return { ...here, message: `must be ${[params['type']].flat().join(' or ')}` }
     case 'uniqueItems': return { ...here, message: 'must not have equal items' }
     case 'false schema': return { ...here, message: 'is not allowed' }
-    default: return { ...here, message: cut(error.message ?? `does not fit ${error.keyword}`) }
+    default: return { ...here, message: shortened(error.message ?? `does not fit ${error.keyword}`) }
   }
 }
 
@@ -42,7 +43,7 @@ function unknownArgument (name: unknown): string {
 }
 
 function oneOf (values: unknown): string {
-  return cut(`must be one of ${(Array.isArray(values) ? values : []).slice(0, 20).map(json).join(', ')}`)
+  return shortened(`must be one of ${(Array.isArray(values) ? values : []).slice(0, 20).map(json).join(', ')}`)
 }
 
 /** `~` and `/` in a name, by RFC 6901. */
@@ -51,9 +52,5 @@ function escaped (name: string): string {
 }
 
 function json (value: unknown): string {
-  return cut(JSON.stringify(value) ?? 'undefined')
-}
-
-function cut (text: string): string {
-  return text.length > manifestLimits.issueTextChars ? `${text.slice(0, manifestLimits.issueTextChars)}…` : text
+  return shortened(JSON.stringify(value) ?? 'undefined')
 }

@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process'
+import { execFile, type ChildProcess } from 'node:child_process'
 
 export interface ProgramResult {
   ok: boolean
@@ -14,5 +14,13 @@ export function runProgram (file: string, args: string[], env: NodeJS.ProcessEnv
       resolve({ ok: error === null, output: `${stdout}${stderr}${reason}` })
     })
     child.stdin?.end()
+  })
+}
+
+/** How a program that was started has ended, or why it could not be started, in words. */
+export function programEnd (child: ChildProcess): Promise<string> {
+  return new Promise(resolve => {
+    child.once('error', error => { resolve(error.message) })
+    child.once('exit', (code, signal) => { resolve(signal === null ? `exit status ${code ?? 'unknown'}` : `signal ${signal}`) })
   })
 }

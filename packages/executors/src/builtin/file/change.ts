@@ -5,7 +5,7 @@ import { patchText } from './patch-text.ts'
 import { insertAt, replaceRange } from './span.ts'
 
 /** Modes of `data.write_file`; `edit` and `apply_patch` beside those of RC37. */
-export const writeModes = ['replace', 'append', 'prepend', 'insert_at', 'replace_range', 'edit', 'apply_patch'] as const
+const writeModes = ['replace', 'append', 'prepend', 'insert_at', 'replace_range', 'edit', 'apply_patch'] as const
 export type WriteMode = (typeof writeModes)[number]
 
 /** Size of a file that may be written, in bytes (RC37). */

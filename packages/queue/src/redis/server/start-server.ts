@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { chmod, mkdir, open, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { programPaths, runProgram } from '@toolyard/runtime/install'
+import { programEnd, programPaths, runProgram } from '@toolyard/runtime/install'
 import { askRedis } from './resp.ts'
 import { RedisServerError } from './server-error.ts'
 import { reserveSocket } from './socket-path.ts'
@@ -72,7 +72,7 @@ async function launch (
     const args = [...before, ...serverArguments(options, socket)]
     // An empty environment: the service's secrets are none of the server's business.
     const child = spawn(program, args, { cwd: options.dir, env: {}, detached: true, stdio: ['ignore', log.fd, log.fd] })
-    return { child, exited: waitForExit(child) }
+    return { child, exited: programEnd(child) }
   } finally {
     await log.close()
   }
@@ -103,13 +103,6 @@ function serverArguments ({ dir, aof }: RedisServerOptions, socket: string): str
     'maxmemory-policy': 'noeviction'
   }
   return Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value])
-}
-
-function waitForExit (child: ChildProcess): Promise<string> {
-  return new Promise(resolve => {
-    child.once('error', error => { resolve(error.message) })
-    child.once('exit', (code, signal) => { resolve(signal === null ? `exit status ${code ?? 'unknown'}` : `signal ${signal}`) })
-  })
 }
 
 /** Resolves with undefined once the server answers, else with what went wrong. */

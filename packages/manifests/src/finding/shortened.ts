@@ -1,0 +1,6 @@
+import { manifestLimits } from '../tool/limits.ts'
+
+/** A name or a value as messages show it. */
+export function shortened (text: string): string {
+  return text.length > manifestLimits.issueTextChars ? `${text.slice(0, manifestLimits.issueTextChars)}…` : text
+}
