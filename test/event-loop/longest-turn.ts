@@ -1,4 +1,5 @@
 import type { Test } from 'tap'
+import { processorMs } from '../support/processor-time.ts'
 
 /** What no call may exceed (promise 10), in milliseconds. */
 const boundMs = 50
@@ -48,6 +49,5 @@ export async function longestTurn (work: () => unknown): Promise<number> {
 }
 
 function now (): { used: number, clock: number } {
-  const { user, system } = process.cpuUsage()
-  return { used: (user + system) / 1_000, clock: performance.now() }
+  return { used: processorMs(), clock: performance.now() }
 }

@@ -1,5 +1,6 @@
 import t from 'tap'
 import { entry, load, validatorOf } from './fixture.ts'
+import { processorMs } from '../support/processor-time.ts'
 
 const object = (properties: Record<string, unknown>, rest: Record<string, unknown> = {}) => ({ type: 'object', properties, ...rest })
 const parsed = (text: string) => JSON.parse(text) as Record<string, unknown>
@@ -116,19 +117,19 @@ t.test('at most ten problems are named, and their texts are cut', async t => {
 
 t.test('300,000 bad items are refused at once', async t => {
   const validate = await validatorOf(t, object({ list: { type: 'array', items: { anyOf: [{ type: 'string' }, { type: 'null' }] } } }))
-  const started = performance.now()
+  const started = processorMs()
   t.match(validate({ list: new Array(300_000).fill(1) }), { ok: false, issues: [{ path: '/list/0' }] })
-  t.ok(performance.now() - started < 1_000)
+  t.ok(processorMs() - started < 1_000)
 })
 
 t.test('equal items are found in time proportional to their number', async t => {
   const validate = await validatorOf(t, object({ list: { type: 'array', uniqueItems: true } }))
   const list: unknown[] = Array.from({ length: 50_000 }, (_, a) => ({ a, b: [a] }))
-  const started = performance.now()
+  const started = processorMs()
   t.ok(validate({ list }).ok)
   t.notOk(validate({ list: [...list, { b: [7], a: 7 }] }).ok, 'whatever the order of their properties')
   t.ok(validate({ list: [1, '1', true, 'true', null, 'null', [1], { 0: 1 }] }).ok, 'by value and type')
-  t.ok(performance.now() - started < 2_000)
+  t.ok(processorMs() - started < 2_000)
 })
 
 t.test('references inside the schema are followed', async t => {
@@ -144,9 +145,9 @@ t.test('a recursive schema with a choice takes bounded time', async t => {
   const validate = await validatorOf(t, object({ node: { $ref: '#/$defs/node' } }, { $defs: { node: { anyOf: [branch('x'), branch('y')] } } }))
   let node: Record<string, unknown> = {}
   for (let level = 0; level < 90; level++) node = { next: node }
-  const started = performance.now()
+  const started = processorMs()
   t.match(validate({ node }), { ok: false, issues: [{ path: '/', message: 'is too complex to check against the schema of the tool' }] })
-  t.ok(performance.now() - started < 10_000)
+  t.ok(processorMs() - started < 10_000)
   t.ok(validate({ node: { x: 1, next: { y: 1 } } }).ok, 'the next call is judged afresh')
 })
 

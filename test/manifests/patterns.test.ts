@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { entry, errors, load, validatorOf } from './fixture.ts'
+import { processorMs } from '../support/processor-time.ts'
 
 // Each load starts a thread.
 t.setTimeout(240_000)
@@ -70,9 +71,9 @@ t.test('the accepted patterns judge 1 MB of bad text at once', async t => {
   for (const unit of ['a', ' ', 'a@.', 'a.', '0', '/a', 'a;', 'fo']) {
     const text = `${unit.repeat(1_000_000 / unit.length)}\n`
     for (const [pattern] of accepted) {
-      const started = process.cpuUsage()
+      const started = processorMs()
       validate({ [pattern]: text })
-      t.ok(process.cpuUsage(started).user < 2_000_000, `${pattern.slice(0, 60)} on ${unit}`)
+      t.ok(processorMs() - started < 2_000, `${pattern.slice(0, 60)} on ${unit}`)
     }
   }
 })
@@ -81,9 +82,9 @@ t.test('formats judge 200 kB of the worst text at once', async t => {
   for (const format of ['date-time', 'uri', 'url', 'email', 'hostname', 'ipv6', 'uri-template', 'byte', 'json-pointer', 'duration', 'uuid']) {
     const validate = await validatorOf(t, { type: 'object', properties: { a: { type: 'string', format } } })
     for (const unit of ['a', ':', 'http://', 'a@', 'a.', '%41', '{', '/', '0']) {
-      const started = process.cpuUsage()
+      const started = processorMs()
       validate({ a: `http://${unit.repeat(200_000 / unit.length)}\n` })
-      t.ok(process.cpuUsage(started).user < 2_000_000, `${format} on ${unit}`)
+      t.ok(processorMs() - started < 2_000, `${format} on ${unit}`)
     }
   }
 })

@@ -1,3 +1,4 @@
+import { storedJson } from '@toolyard/contract/terms'
 import type { TSchema } from 'typebox'
 import { AgentcliManifest } from './agentcli/definition.ts'
 import { ToolsFile } from './skill/tools/tools-file.ts'
@@ -23,6 +24,6 @@ const definitions: ReadonlyArray<{ file: string, title: string, definition: TSch
 export function formatSchemas (): FormatSchema[] {
   return definitions.map(({ file, title, definition }) => ({
     file,
-    schema: { $schema: 'http://json-schema.org/draft-07/schema#', title, ...JSON.parse(JSON.stringify(definition)) as object }
+    schema: { $schema: 'http://json-schema.org/draft-07/schema#', title, ...storedJson<object>(JSON.stringify(definition)) }
   }))
 }

@@ -19,7 +19,8 @@ export function entryKind (entry: unknown): string | undefined {
 export function kindReader (place: Omit<KindPlace, 'index' | 'names'>): (entry: unknown, index: number) => Promise<KindReading | undefined> {
   const names = new Map(Object.keys(readers).map(kind => [kind, new Set<string>()]))
   return async (entry, index) => {
-    const kind = entryKind(entry) ?? ''
-    return await readers[kind]?.(entry as Record<string, unknown>, { ...place, index, names: names.get(kind) ?? new Set() })
+    const kind = entryKind(entry)
+    if (kind === undefined || !isRecord(entry)) return undefined
+    return await readers[kind]?.(entry, { ...place, index, names: names.get(kind) ?? new Set() })
   }
 }

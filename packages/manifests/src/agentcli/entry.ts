@@ -1,3 +1,4 @@
+import { isRecord } from '@toolyard/contract/terms'
 import type { TSchema } from 'typebox'
 import { Check, Errors } from 'typebox/schema'
 import { placeOf } from '../document/place.ts'
@@ -62,7 +63,7 @@ export function decodeManifest (manifest: unknown): DecodedManifest {
     faults.push(...own)
     return own.length === 0 ? decoded : undefined
   })
-  return { entries, faults, raw: { manifest: Object(manifest) as Record<string, unknown>, entries: tools } }
+  return { entries, faults, raw: { manifest: isRecord(manifest) ? manifest : {}, entries: tools } }
 }
 
 /** What is read; undefined when it is a fault, which `faults` gets. */
@@ -80,7 +81,7 @@ function decodeEntry (entry: unknown, path: DocumentPath, faults: ManifestFault[
   const fields = entry === null ? new Map<string, unknown>() : fieldsOf(entry, path)
   const at = <Name extends keyof AgentcliTool>(name: Name) => decodeField(name, { fields, path, faults })
   const timeoutSec = at('timeoutSec') ?? 0
-  if (!Number.isSafeInteger(timeoutSec)) faults.push(wrongType([...path, 'timeoutSec'], typeNames.integer))
+  if (!Number.isSafeInteger(timeoutSec)) faults.push(wrongType([...path, 'timeoutSec'], 'an integer'))
   const decoded = {
     name: at('name') ?? '',
     description: at('description') ?? '',
@@ -118,7 +119,7 @@ function fieldsOf (value: unknown, path: DocumentPath): Fields {
   return new Map(Object.entries(value).filter(([, field]) => field !== null).map(([name, field]) => [folded(name), field]))
 }
 
-const typeNames = { string: 'a string', array: 'an array of strings', integer: 'an integer', boolean: 'true or false' } as const
+const typeNames: ReadonlyMap<unknown, string> = new Map([['string', 'a string'], ['array', 'an array of strings'], ['integer', 'an integer'], ['boolean', 'true or false']])
 
 /** Types alone are compared here: what else the definition asks for has texts of its own, which come later. */
 function decodeField<Name extends keyof AgentcliTool> (
@@ -131,10 +132,10 @@ function decodeField<Name extends keyof AgentcliTool> (
   const definition: TSchema = AgentcliTool.properties[name]
   const errors = Check(definition, value) ? [] : Errors(definition, value)[1].filter(({ keyword }) => keyword === 'type')
   for (const { params, instancePath } of errors) {
-    const { type } = params as { type: keyof typeof typeNames }
     const item = /^\/(\d+)$/.exec(instancePath)?.[1]
-    faults.push(wrongType([...path, name, ...item === undefined ? [] : [Number(item)]], typeNames[type]))
+    faults.push(wrongType([...path, name, ...item === undefined ? [] : [Number(item)]], typeNames.get('type' in params ? params.type : undefined) ?? 'of another type'))
   }
+  // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- The type is checked above; the rest is judged later.
   return errors.length === 0 ? value as AgentcliTool[Name] : undefined
 }
 

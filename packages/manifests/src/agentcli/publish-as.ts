@@ -1,4 +1,4 @@
-import { isRecord } from '@toolyard/contract/terms'
+import { asError, isRecord } from '@toolyard/contract/terms'
 import type { Static } from 'typebox'
 import { Check } from 'typebox/schema'
 import type { Remark } from '../finding/finding-list.ts'
@@ -29,7 +29,7 @@ export function readPublishAs (written: unknown, tool: Tool): { publishAs?: Publ
     if (missing !== undefined) return fault(`publishAs.uri has no {${missing}}, which the schema requires`, `Put {${missing}} into the URI, or don't require it.`)
     return { publishAs: { kind: 'resource', ...written }, faults: [] }
   } catch (error) {
-    return fault(`publishAs.uri ${(error as Error).message}`, 'Write a URI such as report://{year}/{month}.')
+    return fault(`publishAs.uri ${asError(error).message}`, 'Write a URI such as report://{year}/{month}.')
   }
 }
 

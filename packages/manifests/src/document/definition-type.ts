@@ -34,4 +34,5 @@ const builders = {
 }
 
 /** Builders of schemas, with TypeBox's names and types; the schemas are plain JSON. */
+// eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- The builders are TypeBox's, made anew.
 export const Type = builders as unknown as Builders

@@ -56,7 +56,7 @@ export function duplicateKeys (json: string): DuplicateKey[] {
 }
 
 function keyOf (text: string): string {
-  return text.includes('\\') ? JSON.parse(text) as string : text.slice(1, -1)
+  return text.includes('\\') ? String(JSON.parse(text)) : text.slice(1, -1)
 }
 
 /** Line and column, from 1, of a place in a text. */

@@ -15,7 +15,7 @@ export async function readYaml (text: string): Promise<YamlReading> {
     return { ok: false, fault: { message: `larger than ${manifestLimits.yamlBytes} bytes; write it as JSON, or as several manifests` } }
   }
   try {
-    return await runThread({ kind: 'read', text }) as YamlReading
+    return await runThread<YamlReading>({ kind: 'read', text })
   } catch (error) {
     return { ok: false, fault: { message: error instanceof Error ? error.message : String(error) } }
   }
@@ -26,14 +26,14 @@ export async function locate (text: string, paths: readonly DocumentPath[]): Pro
   const none = paths.map(() => undefined)
   if (paths.length === 0 || Buffer.byteLength(text) > manifestLimits.yamlBytes) return none
   try {
-    return await runThread({ kind: 'locate', text, paths }) as Array<Position | undefined>
+    return await runThread<Array<Position | undefined>>({ kind: 'locate', text, paths })
   } catch {
     // A finding without its position is better than no finding.
     return none
   }
 }
 
-async function runThread (task: YamlTask): Promise<unknown> {
+async function runThread<Answer> (task: YamlTask): Promise<Answer> {
   // Sources are compiled, so the thread's file is JavaScript.
   const thread = new Worker(new URL('./yaml-thread.js', import.meta.url), {
     workerData: task,
@@ -43,7 +43,7 @@ async function runThread (task: YamlTask): Promise<unknown> {
   })
   const timer = setTimeout(() => { void thread.terminate() }, manifestLimits.yamlMs)
   try {
-    return await new Promise((resolve, reject) => {
+    return await new Promise<Answer>((resolve, reject) => {
       thread.once('message', resolve)
       thread.once('error', reject)
       thread.once('exit', () => { reject(new Error('takes too long to read')) })

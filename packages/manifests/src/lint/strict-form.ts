@@ -63,7 +63,7 @@ function strictObject (schema: JsonSchema, place: string, root: boolean): JsonSc
 }
 
 function strictMembers (schemas: unknown, place: string): Record<string, JsonSchema> {
-  return Object.fromEntries(Object.entries(Object(schemas) as object).map(([name, schema]) => [name, strictSchema(schema, `${place}/${name}`)]))
+  return Object.fromEntries(Object.entries(schemas ?? {}).map(([name, schema]) => [name, strictSchema(schema, `${place}/${name}`)]))
 }
 
 function checkKeywords (schema: JsonSchema, place: string): void {

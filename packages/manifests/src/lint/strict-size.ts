@@ -43,7 +43,7 @@ function measure (schema: unknown, depth: number, size: SchemaSize): void {
       measure(value, level, size)
       continue
     }
-    for (const [name, subschema] of Object.entries(Object(value) as object)) {
+    for (const [name, subschema] of Object.entries((value as unknown) ?? {})) {
       if (keyword === 'properties') size.properties++
       size.textChars += name.length
       measure(subschema, level, size)

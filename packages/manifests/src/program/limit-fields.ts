@@ -19,10 +19,12 @@ const table: Record<keyof ToolLimits, Bound> = {
   outputBytes: { min: 1, max: 67_108_864, says: 'Bytes of its output that are kept; at most MAX_OUTPUT_BYTES are.' }
 }
 
+// eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- The table has no other keys.
 export const limitNames = Object.keys(table) as Array<keyof ToolLimits>
 
 type Fields = Record<keyof ToolLimits, TOptional<TInteger>>
 
+// eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- Each name has one.
 const fields = Object.fromEntries(limitNames.map(name => [name, limitField(name)])) as Fields
 
 const description = 'What one call may use; absent fields have the defaults of docs/security.md.'
@@ -63,7 +65,7 @@ export function limitText (name: keyof ToolLimits): string {
 /** Whether a value can be that limit. */
 export function isLimit (name: keyof ToolLimits, value: unknown): value is number {
   const { min, max } = table[name]
-  return Number.isSafeInteger(value) && (value as number) >= min && (value as number) <= max
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= min && value <= max
 }
 
 function limitField (name: keyof ToolLimits): TOptional<TInteger> {

@@ -11,7 +11,8 @@ export async function isOtherThanPinned (file: string, sha256: string): Promise<
     // Opening a pipe would wait for a writer.
     if (!(await stat(file)).isFile()) return false
     const hash = createHash('sha256')
-    for await (const chunk of createReadStream(file)) hash.update(chunk as Buffer)
+    const chunks: AsyncIterable<Buffer> = createReadStream(file)
+    for await (const chunk of chunks) hash.update(chunk)
     return hash.digest('hex') !== sha256.toLowerCase()
   } catch {
     return false

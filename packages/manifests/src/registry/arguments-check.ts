@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import { skillArgumentFault } from '@toolyard/contract/terms'
+import { isRecord, skillArgumentFault } from '@toolyard/contract/terms'
 import type { Issue } from '../schema/issues.ts'
 import { withoutStrictNulls } from '../schema/strict-nulls.ts'
 import type { ArgumentsResult } from '../schema/validator.ts'
@@ -33,6 +33,7 @@ function skillFault ({ run, parameters }: Tool, args: Record<string, unknown>): 
 }
 
 function defaultOf (schema: JsonSchema, name: string): unknown {
-  const properties = Object(schema['properties']) as Record<string, unknown>
-  return Object.hasOwn(properties, name) ? (Object(properties[name]) as { default?: unknown }).default : undefined
+  const { properties } = schema
+  const property = isRecord(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined
+  return isRecord(property) ? property['default'] : undefined
 }

@@ -13,12 +13,15 @@ const valuesPerStep = 8
  */
 export function compilableSchema (schema: Record<string, unknown>, what: Counted): Record<string, unknown> {
   const { $schema: _, ...rest } = schema
-  return what === 'nothing' ? rest : counted(rest, what) as Record<string, unknown>
+  return what === 'nothing' ? rest : countedSchema(rest, what)
 }
 
 function counted (schema: unknown, what: Counted): unknown {
   if (Array.isArray(schema)) return schema.map(item => counted(item, what))
-  if (typeof schema !== 'object' || schema === null) return schema
+  return typeof schema === 'object' && schema !== null ? countedSchema(schema, what) : schema
+}
+
+function countedSchema (schema: object, what: Counted): Record<string, unknown> {
   const copied: Array<[string, unknown]> = []
   const references: unknown[] = []
   for (const [keyword, value] of Object.entries(schema)) {
@@ -38,5 +41,5 @@ function stepsOf ({ enum: values }: { enum?: unknown }): number {
 function countedValue (keyword: string, value: unknown, what: Counted): unknown {
   if (dataKeywords.has(keyword)) return value
   if (!mapKeywords.has(keyword)) return counted(value, what)
-  return Object.fromEntries(Object.entries(Object(value) as object).map(([name, subschema]) => [name, counted(subschema, what)]))
+  return Object.fromEntries(Object.entries(value ?? {}).map(([name, subschema]) => [name, counted(subschema, what)]))
 }

@@ -1,4 +1,5 @@
 import { parentPort } from 'node:worker_threads'
+import { storedJson } from '@toolyard/contract/terms'
 import { manifestLimits } from '../tool/limits.ts'
 import type { JsonSchema } from '../tool/tool.ts'
 import { createSchemaCompiler } from './compiler.ts'
@@ -10,7 +11,7 @@ let compiler = createSchemaCompiler()
 parentPort?.on('message', ({ id, json, args }: SchemaTask) => {
   // Schemas that reloads have replaced are forgotten with all others.
   if (compiler.memory.validators.size > manifestLimits.compiledSchemas) compiler = createSchemaCompiler()
-  const schema = JSON.parse(json) as JsonSchema
+  const schema = storedJson<JsonSchema>(json)
   const answer: SchemaAnswer = args === undefined
     ? { id, faults: compiler.check(schema) }
     : { id, result: compiler.validator(schema)(args) }

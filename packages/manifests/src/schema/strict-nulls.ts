@@ -17,7 +17,8 @@ class TooManySteps extends Error {}
 export function withoutStrictNulls (schema: JsonSchema, args: Record<string, unknown>): Record<string, unknown> {
   if (!holdsNull(args)) return args
   try {
-    return new NullStripper(schema).strip(schema, args) as Record<string, unknown>
+    const stripped = new NullStripper(schema).strip(schema, args)
+    return isRecord(stripped) ? stripped : args
   } catch (error) {
     if (error instanceof TooManySteps) return args
     throw error
@@ -34,8 +35,9 @@ function holdsNull (args: object): boolean {
       }
       continue
     }
+    if (!isRecord(container)) continue
     for (const name in container) {
-      const item = (container as Record<string, unknown>)[name]
+      const item = container[name]
       if (item === null) return true
       if (typeof item === 'object') containers.push(item)
     }
@@ -63,11 +65,12 @@ class NullStripper {
       return value
     }
     if (Array.isArray(value)) return value.map(item => this.strip(own['items'], item))
-    const { properties, required = [] } = own
+    const { properties } = own
+    const required = listOf(own['required'])
     if (!isRecord(value) || !isRecord(properties)) return value
     this.#count(Object.keys(value).length)
     const isIdle = (name: string, item: unknown): boolean =>
-      item === null && Object.hasOwn(properties, name) && !(required as unknown[]).includes(name) && !this.#takesNull(properties[name])
+      item === null && Object.hasOwn(properties, name) && !required.includes(name) && !this.#takesNull(properties[name])
     return Object.fromEntries(Object.entries(value)
       .filter(([name, item]) => !isIdle(name, item))
       .map(([name, item]) => [name, Object.hasOwn(properties, name) ? this.strip(properties[name], item) : item]))
@@ -79,13 +82,13 @@ class NullStripper {
     if (own === undefined) return schema !== false
     const choices = choicesOf(own)
     if (choices !== undefined) return choices.some(choice => this.#fits(choice, value))
-    const { type, enum: values, properties, required = [], additionalProperties } = own
+    const { type, enum: values, properties, additionalProperties } = own
     if ('const' in own && own['const'] !== value) return false
     if (Array.isArray(values) && !values.includes(value)) return false
     if (type !== undefined && ![type].flat().some(name => isOfType(name, value))) return false
     if (Array.isArray(value)) return value.every(item => this.#fits(own['items'] ?? true, item))
     if (!isRecord(value) || !isRecord(properties)) return true
-    return (required as string[]).every(name => Object.hasOwn(value, name)) && Object.entries(value).every(([name, item]) => (
+    return listOf(own['required']).every(name => Object.hasOwn(value, String(name))) && Object.entries(value).every(([name, item]) => (
       Object.hasOwn(properties, name) ? this.#fits(properties[name], item) : additionalProperties !== false
     ))
   }
@@ -122,7 +125,7 @@ class NullStripper {
     let place: unknown = this.#root
     for (const part of reference.split('/').slice(1)) {
       const name = unescaped(part)
-      place = typeof place === 'object' && place !== null && Object.hasOwn(place, name) ? (place as Record<string, unknown>)[name] : undefined
+      place = typeof place === 'object' && place !== null ? Object.getOwnPropertyDescriptor(place, name)?.value : undefined
     }
     return place
   }
@@ -152,4 +155,8 @@ function unescaped (part: string): string {
   } catch {
     return part
   }
+}
+
+function listOf (value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : []
 }

@@ -53,7 +53,7 @@ function visit (schema: unknown, survey: SchemaSurvey): void {
     note(keyword, value, survey)
     if (dataKeywords.has(keyword)) continue
     if (!mapKeywords.has(keyword)) visit(value, survey)
-    else for (const subschema of Object.values(Object(value) as object)) visit(subschema, survey)
+    else for (const subschema of Object.values((value as unknown) ?? {})) visit(subschema, survey)
   }
 }
 
@@ -67,7 +67,7 @@ const valuesPerKeyword = 8
 function costOf (keyword: string, value: unknown): number {
   if (annotations.has(keyword)) return 0
   if (keyword === 'pattern') return typeof value === 'string' ? patternCost(value) : 1
-  if (keyword === 'patternProperties') return Object.keys(Object(value) as object).reduce((sum, pattern) => sum + patternCost(pattern), 0)
+  if (keyword === 'patternProperties') return Object.keys(value ?? {}).reduce((sum, pattern) => sum + patternCost(pattern), 0)
   if (keyword === 'dependentRequired' || keyword === 'dependencies') return JSON.stringify(value ?? null).length / valuesPerKeyword
   return 1 + (Array.isArray(value) ? value.length / valuesPerKeyword : 0)
 }
@@ -90,6 +90,6 @@ function note (keyword: string, value: unknown, survey: SchemaSurvey): void {
   if (keyword === 'default') survey.defaults = true
   if (keyword === '$async') survey.asynchronous = true
   if (keyword === 'pattern' && typeof value === 'string') survey.patterns.add(value)
-  if (keyword === 'patternProperties') for (const name of Object.keys(Object(value) as object)) survey.patterns.add(name)
+  if (keyword === 'patternProperties') for (const name of Object.keys(value ?? {})) survey.patterns.add(name)
   if (referenceKeywords.has(keyword) && typeof value === 'string' && !value.startsWith('#')) survey.remote.push(value)
 }

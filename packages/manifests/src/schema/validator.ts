@@ -1,3 +1,4 @@
+import { isRecord } from '@toolyard/contract/terms'
 import type { ErrorObject, ValidateFunction } from 'ajv'
 import { manifestLimits } from '../tool/limits.ts'
 import { TooComplex } from './keywords.ts'
@@ -43,7 +44,7 @@ export function createValidator (source: SchemaSource): Validator {
   const quick = once(() => source.compile('references'))
   const thorough = once(() => source.compile('all errors'))
   const careful = once(() => source.compile('everything'))
-  const copy = (args: Record<string, unknown>) => source.defaults ? bareCopy(args) as Record<string, unknown> : args
+  const copy = (args: Record<string, unknown>) => source.defaults ? bareRecord(args) : args
   return args => {
     try {
       const filled = copy(args)
@@ -71,13 +72,17 @@ export function createValidator (source: SchemaSource): Validator {
  * default out. They are also the quickest to fill: of 14,000 objects, each with a name of its own, plain copies and
  * their defaults take 60 ms, these 15 ms.
  */
-function bareCopy (value: unknown): unknown {
-  if (typeof value !== 'object' || value === null) return value
-  if (Array.isArray(value)) return value.map(bareCopy)
+function bareRecord (record: Record<string, unknown>): Record<string, unknown> {
+  // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- It has no fields yet.
   const copy = Object.create(null) as Record<string, unknown>
   // Object.entries takes twice as long for 30,000 fields.
-  for (const name in value) copy[name] = bareCopy((value as Record<string, unknown>)[name])
+  for (const name in record) copy[name] = bareCopy(record[name])
   return copy
+}
+
+function bareCopy (value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(bareCopy)
+  return isRecord(value) ? bareRecord(value) : value
 }
 
 /** Makes plain objects of those of a bare copy. */
@@ -108,8 +113,9 @@ export function holdsAtMost (args: object, most: number): boolean {
       continue
     }
     // Object.values takes four times as long for 30,000 fields.
+    if (!isRecord(container)) continue
     for (const name in container) {
-      const item = (container as Record<string, unknown>)[name]
+      const item = container[name]
       values += 1
       if (typeof item === 'object' && item !== null) containers.push(item)
     }

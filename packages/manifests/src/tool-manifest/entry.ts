@@ -46,9 +46,11 @@ export async function readEntry (value: unknown, place: EntryPlace): Promise<Ent
   const unknown: Remark[] = unknownFields(value, { path, definition: ToolDescriptor, all: true, aliases }).map(fault => ({ severity: 'warning', ...named, ...fault }))
   if (faults.length > 0) return { findings: [...faults, ...unknown] }
   if (switches) {
+    // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- `fieldFaults` has checked it.
     const { name, enabled, disabled } = value as ToolSwitch
     return { entry: { kind: 'switch', name, enabled: disabled !== true && enabled !== false, file, index }, findings: unknown }
   }
+  // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- `fieldFaults` has checked it.
   const descriptor = value as ToolDescriptor
   const own = (await descriptorFindings(descriptor, path, place.schemas)).map((finding): Remark => ({ ...named, ...finding }))
   const findings = [...own, ...unknown]

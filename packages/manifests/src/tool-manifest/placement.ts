@@ -1,7 +1,7 @@
 import { realpath } from 'node:fs/promises'
 import { dirname, resolve, sep } from 'node:path'
 import type { ToolEntry } from '../layer/layer.ts'
-import type { PythonRun, Tool } from '../tool/tool.ts'
+import type { Tool } from '../tool/tool.ts'
 import { classFault } from './class-check.ts'
 import type { Remark } from '../finding/finding-list.ts'
 import { isOtherThanPinned } from '../program/pin.ts'
@@ -42,8 +42,8 @@ export async function placeTools (entries: readonly UnplacedEntry[], modules: Mo
 async function placeTool (
   tool: Tool, pythonRoot: string | undefined, { modules, trustCheck }: { modules: ModuleFinder, trustCheck: TrustCheck }
 ): Promise<Placement> {
-  const run = tool.run as PythonRun
-  const { index } = tool.source
+  const { run, source: { index } } = tool
+  if (run.kind !== 'python') return { tool, files: [], findings: [] }
   const remark = (severity: Remark['severity'], rule: string, message: string, fix: string): Remark =>
     ({ severity, rule, index, tool: tool.name, path: ['tools', index, rule === 'P29' ? 'module' : 'class_name'], message: `tools[${index}].${message}`, fix })
   try {

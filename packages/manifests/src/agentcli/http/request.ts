@@ -1,4 +1,4 @@
-import { isSecretVariable } from '@toolyard/contract/terms'
+import { asError, isSecretVariable } from '@toolyard/contract/terms'
 import type { DocumentPath } from '../../finding/finding.ts'
 import type { Remark } from '../../finding/finding-list.ts'
 import type { HttpBody, HttpHeader, HttpQueryField, HttpRun } from '../../tool/tool.ts'
@@ -53,7 +53,7 @@ function readTarget (url: string, { fault, secret }: Notes): RequestTarget | und
     }
     return target
   } catch (error) {
-    fault(['url'], `http.url ${(error as Error).message}`, 'Write an https:// URL, with {name} in its path for each argument that belongs there.')
+    fault(['url'], `http.url ${asError(error).message}`, 'Write an https:// URL, with {name} in its path for each argument that belongs there.')
     return undefined
   }
 }

@@ -59,7 +59,7 @@ export function pointed (root: Record<string, unknown>, reference: string): unkn
   let found: unknown = root
   for (const step of reference.slice(1).split('/').slice(1)) {
     const name = decoded(step).replaceAll('~1', '/').replaceAll('~0', '~')
-    found = (isRecord(found) || Array.isArray(found)) && Object.hasOwn(found, name) ? (found as Record<string, unknown>)[name] : undefined
+    found = typeof found === 'object' && found !== null ? Object.getOwnPropertyDescriptor(found, name)?.value : undefined
   }
   if (found === undefined || !/^#(?:\/|$)/.test(reference)) throw new OpenapiFault(`refers to ${text20(reference)}, which isn't there`)
   return found

@@ -7,6 +7,7 @@ import { SchemaConverter } from './schema.ts'
 import { secretsOf } from './security.ts'
 
 const methods = { get: 'GET', head: 'HEAD', post: 'POST', put: 'PUT', patch: 'PATCH', delete: 'DELETE', options: 'OPTIONS' } as const
+const methodNames = ['get', 'head', 'post', 'put', 'patch', 'delete', 'options'] as const
 /** What providers take of a description. */
 const descriptionChars = 1_024
 
@@ -55,7 +56,7 @@ export function operationsOf (document: OpenapiDocument): OperationPlace[] {
   const { paths } = document.root
   return Object.entries(isRecord(paths) ? paths : {}).flatMap(([path, written]) => {
     const item = dereferenced(document, written)
-    return (Object.keys(methods) as Array<keyof typeof methods>).flatMap(method => {
+    return methodNames.flatMap(method => {
       const operation = item[method]
       if (!isRecord(operation)) return []
       const { operationId: id } = operation

@@ -3,7 +3,7 @@ import type { JsonSchema } from '../../tool/tool.ts'
 import { dereferenced, OpenapiFault, text20, type OpenapiDocument } from './document.ts'
 import { freeName, safeName } from './names.ts'
 import type { ArgumentsDraft } from './parameters.ts'
-import { isPlainObject, type SchemaConverter } from './schema.ts'
+import { isPlainObject, type PlainObject, type SchemaConverter } from './schema.ts'
 
 /** `body` of a request. */
 export type BodyDraft = 'json' | 'form' | { type: 'json' | 'form', argument: string }
@@ -35,11 +35,11 @@ export function placeBody (document: OpenapiDocument, written: unknown, draft: A
   const schema = converter.convert(isRecord(media) ? media['schema'] : {})
   if (type === 'json' && !/^(?:application\/json\s*(?:;.*)?|\*\/\*)$/i.test(name)) draft.headers['Content-Type'] = name
   if (isSpread(schema, draft, required === true)) {
-    for (const [field, property] of Object.entries(schema['properties'] as Record<string, JsonSchema>)) {
+    for (const [field, property] of Object.entries(schema.properties)) {
       draft.taken.add(field)
       draft.properties[field] = property
     }
-    draft.required.push(...Array.isArray(schema['required']) ? schema['required'] as string[] : [])
+    draft.required.push(...Array.isArray(schema['required']) ? schema['required'].filter(name => typeof name === 'string') : [])
     return type
   }
   if (type === 'form' && schema['type'] !== 'object' && !('properties' in schema)) throw new OpenapiFault('takes a form that is no object')
@@ -50,9 +50,9 @@ export function placeBody (document: OpenapiDocument, written: unknown, draft: A
 }
 
 /** Whether the fields of a body can be arguments beside the parameters. */
-function isSpread (schema: JsonSchema, { taken }: ArgumentsDraft, isRequired: boolean): boolean {
+function isSpread (schema: JsonSchema, { taken }: ArgumentsDraft, isRequired: boolean): schema is PlainObject {
   if (!isPlainObject(schema) || (schema['additionalProperties'] !== undefined && schema['additionalProperties'] !== false)) return false
   if (!isRequired && Array.isArray(schema['required']) && schema['required'].length > 0) return false
-  const names = Object.keys(schema['properties'] as object)
+  const names = Object.keys(schema.properties)
   return names.length > 0 && names.every(name => safeName(name) === name && !taken.has(name))
 }

@@ -67,9 +67,14 @@ export class SchemaConverter {
   }
 }
 
-/** Whether a schema describes an object with fields of its own, and nothing beside them. */
-export function isPlainObject (schema: JsonSchema): boolean {
-  return isRecord(schema['properties']) && [undefined, 'object'].includes(schema['type'] as string | undefined) && !['anyOf', 'oneOf', 'allOf', 'not'].some(keyword => keyword in schema)
+/** The schema of an object with fields of its own, and nothing beside them. */
+export interface PlainObject extends JsonSchema {
+  properties: Record<string, JsonSchema>
+}
+
+/** Whether a schema is one of a plain object. */
+export function isPlainObject (schema: JsonSchema): schema is PlainObject {
+  return isRecord(schema['properties']) && (schema['type'] === undefined || schema['type'] === 'object') && !['anyOf', 'oneOf', 'allOf', 'not'].some(keyword => keyword in schema)
 }
 
 /** Version 3.0 writes null and open bounds in a way of its own. */
@@ -90,16 +95,16 @@ function fromVersion30 (schema: Record<string, unknown>, result: JsonSchema): vo
 /** Parts that are all plain objects are one object. What is required and not there, such as a field of answers, isn't required. */
 function withMergedParts (schema: JsonSchema): JsonSchema {
   const { allOf, ...rest } = schema
-  const parts = Array.isArray(allOf) ? allOf as JsonSchema[] : []
+  const parts = Array.isArray(allOf) ? allOf.filter(isRecord) : []
   const [only] = parts
   if (parts.length === 1 && only !== undefined && !isRecord(rest['properties'])) return withoutMissing({ ...only, ...rest })
   if (parts.length === 0 || !parts.every(isPlainObject)) return withoutMissing(schema)
   const all = [...parts, rest]
   return withoutMissing({
-    ...Object.assign({}, ...parts) as JsonSchema,
+    ...Object.fromEntries(parts.flatMap(part => Object.entries(part))),
     ...rest,
     type: 'object',
-    properties: Object.assign({}, ...all.map(part => part['properties'] ?? {})) as object,
+    properties: Object.fromEntries(all.flatMap(part => Object.entries(part['properties'] ?? {}))),
     required: [...new Set(all.flatMap(part => Array.isArray(part['required']) ? part['required'] as unknown[] : []))]
   })
 }

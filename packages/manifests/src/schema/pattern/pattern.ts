@@ -36,7 +36,9 @@ const nativeChars = 65_536
 
 /** Loaded with the first pattern: together they are half a megabyte of code, and few tools have patterns. */
 const load = createRequire(import.meta.url)
+// eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- The package's own types.
 const prover = (): typeof redosDetector => load('redos-detector') as typeof redosDetector
+// eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- The package's own types.
 const linearEngine = (): typeof re2js => load('re2js') as typeof re2js
 
 const unicodeProperty = /\\p/i

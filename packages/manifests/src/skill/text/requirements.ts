@@ -31,5 +31,5 @@ function isMap (value: unknown): boolean {
 }
 
 function fieldsOf (value: unknown): Record<string, unknown> {
-  return Object(value) as Record<string, unknown>
+  return Object.fromEntries(Object.entries(value ?? {}))
 }

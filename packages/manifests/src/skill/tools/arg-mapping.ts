@@ -24,6 +24,7 @@ function skillResolver ({ script, binary, subcommand, sha256, args = [] }: Resol
 
 /** The fields that have a text: for this format, null and absent are the same (SC2). */
 function present<Key extends string> (fields: Record<Key, string | null | undefined>): Partial<Record<Key, string>> {
+  // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- The names are those of the fields.
   return Object.fromEntries(
     Object.entries<string | null | undefined>(fields).filter(([, text]) => text != null)
   ) as Partial<Record<Key, string>>

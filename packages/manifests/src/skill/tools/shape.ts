@@ -60,7 +60,7 @@ function * faultsBelow (schema: TSchema, value: unknown, at: string): Generator<
   }
   const anything = Object.fromEntries(Object.keys(properties).map(name => [name, {}]))
   yield * placeFaults({ ...own, properties: anything, additionalProperties: additionalProperties !== false }, value, at)
-  for (const [name, item] of Object.entries(value as object)) {
+  for (const [name, item] of Object.entries(value ?? {})) {
     const below = Object.hasOwn(properties, name) ? properties[name] : typeof additionalProperties === 'object' ? additionalProperties : undefined
     if (below !== undefined) yield * faultsBelow(below, item, `${at}/${escaped(name)}`)
   }

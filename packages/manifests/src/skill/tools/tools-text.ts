@@ -1,3 +1,4 @@
+import { isRecord } from '@toolyard/contract/terms'
 import { Pointer } from 'typebox/schema'
 import { duplicateKeys } from '../../document/duplicate-keys.ts'
 import { ManifestFault, type DocumentPath, type FaultPlace } from '../../finding/finding.ts'
@@ -28,6 +29,7 @@ export function readToolsFile (text: string): ToolsReading {
     new ManifestFault('SC1', `duplicate field \`${path.at(-1)}\` at line ${line} column ${column}`, { path, line, column, fix: 'Remove one of the two.' })
   ))
   const faults = [...doubles, ...shapeFaults(ToolsFile, value).map(fault => manifestFault(fault, value))]
+  // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- `shapeFaults` has checked it.
   return faults.length > 0 ? { faults } : { contents: value as ToolsFile, faults }
 }
 
@@ -42,7 +44,8 @@ function faultPlace (pointer: string, value: unknown): FaultPlace {
   const path: DocumentPath = pointer.split('/').slice(1).map(part => /^\d+$/.test(part) ? Number(part) : part.replaceAll('~1', '/').replaceAll('~0', '~'))
   const [list, index] = path
   if ((list !== 'tools' && list !== 'execution') || typeof index !== 'number') return { path }
-  const entry = ((value as Record<string, unknown[]>)[list] ?? [])[index] as Record<string, unknown> | null | undefined
-  const tool = entry?.[list === 'tools' ? 'name' : 'tool']
+  const entries = isRecord(value) ? value[list] : undefined
+  const entry: unknown = Array.isArray(entries) ? entries[index] : undefined
+  const tool = isRecord(entry) ? entry[list === 'tools' ? 'name' : 'tool'] : undefined
   return { path, ...list === 'tools' && { index }, ...typeof tool === 'string' && { tool } }
 }
