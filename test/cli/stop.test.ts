@@ -1,8 +1,11 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { waitFor } from '../support/condition.ts'
 import { isAlive, readyPid, startDirectory, startSession } from './start-session.ts'
+import { toolyardProgram } from './toolyard.ts'
 
 const ready = 'Toolyard is ready at'
 
@@ -48,4 +51,25 @@ await t.test('a part that does not stop within the grace time is killed', async 
   session.signal('SIGTERM')
   t.equal(await session.exited, 0)
   t.notOk(isAlive(pid))
+})
+
+await t.test('a start whose npm is told to stop stops too, though npm passes the signal to its shell alone', async t => {
+  // As npx and `npm run` do it: the shell waits for the command, and ends by the signal.
+  const npm = spawn('sh', ['-c', `'${process.execPath}' '${toolyardProgram}' start; true`], {
+    cwd: startDirectory(t),
+    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], PORT: '0', SANDBOX: 'off', npm_lifecycle_event: 'npx' },
+    stdio: ['ignore', 'pipe', 'pipe']
+  })
+  let output = ''
+  for (const stream of [npm.stdout, npm.stderr]) stream.on('data', chunk => { output += String(chunk) })
+  const closed = once(npm, 'close')
+  t.teardown(async () => {
+    npm.kill('SIGTERM')
+    await closed
+  })
+  await waitFor('the greeting', () => output.includes('Ctrl-C stops everything') || npm.exitCode !== null, 60_000)
+  npm.kill('SIGTERM')
+  await closed
+  t.equal(npm.signalCode, 'SIGTERM', 'the shell didn\'t pass it on')
+  t.match(output, 'Stopping; running calls have')
 })

@@ -94,8 +94,8 @@ function follow (child: ChildProcess): Served {
     output: () => output,
     ended: () => child.exitCode !== null || child.signalCode !== null,
     stop: async () => {
-      // As Ctrl-C in a terminal: npx doesn't pass a signal on that it alone gets.
-      if (child.pid !== undefined && child.exitCode === null && child.signalCode === null) process.kill(-child.pid, 'SIGTERM')
+      child.kill('SIGTERM')
+      // It ends when nobody has its output open any more: npx ends before what it has started.
       await exited
     }
   }

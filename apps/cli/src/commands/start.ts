@@ -1,3 +1,4 @@
+import { followNpm } from '../supervision/npm-shell.ts'
 import type { Command } from '../terminal/command.ts'
 
 /** `toolyard start`: everything on one machine. */
@@ -18,6 +19,7 @@ TOOLYARD_NO_INSTALL=1 switches that off.`,
   options: [['--strict', "tools don't run whose programs others than the owner may replace, as with PROGRAMS_STRICT=1"]],
   run: async ({ options }) => {
     if (options['strict'] === true) process.env['PROGRAMS_STRICT'] = '1'
+    followNpm(process.env)
     const { runStart } = await import('../start/run-start.ts')
     return await runStart({ directory: process.cwd(), env: process.env })
   }

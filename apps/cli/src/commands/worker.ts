@@ -1,4 +1,5 @@
 import { withSmallHeap } from '@toolyard/runtime/small-heap'
+import { followNpm } from '../supervision/npm-shell.ts'
 import type { Command, CommandLine } from '../terminal/command.ts'
 
 /** Options that stand for settings. */
@@ -8,7 +9,7 @@ const settingOf = { queues: 'WORKER_QUEUES', processes: 'WORKER_PROCESSES', conc
 export const worker: Command = {
   name: 'worker',
   summary: 'Run one worker or several, in the foreground',
-  help: `Runs workers in the foreground, with their log as JSON lines on stdout. Start as many as you like, on as many machines as
+  help: `Runs workers in the foreground, with their log on stdout. Start as many as you like, on as many machines as
 you like, at the same Redis. Settings are environment variables; .env in the working directory is read. REDIS_URL,
 REDIS_SENTINELS or REDIS_CLUSTER_NODES must be set.
 
@@ -23,6 +24,7 @@ With METRICS_PORT, /metrics, /health and /ready are served there, for all proces
   ],
   serves: true,
   run: async given => {
+    followNpm(process.env)
     const { loadEnvFile, readSettings } = await import('@toolyard/runtime')
     loadEnvFile()
     Object.assign(process.env, settingsOf(given), given.options['strict'] === true ? { PROGRAMS_STRICT: '1' } : {})
