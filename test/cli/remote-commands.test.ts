@@ -122,6 +122,23 @@ await t.test('explain and keys new', async t => {
   t.notMatch(stderr, key ?? '')
 })
 
+await t.test('keys are added, listed and revoked', async t => {
+  const { status, stdout, stderr } = await run(['keys', 'add', 'acme app', '--tenant', 'acme', '--expires-in', '30d'])
+  t.equal(status, 0)
+  const key = stdout.trim()
+  t.match(key, /^ty_[\w-]{43}$/)
+  t.notMatch(stderr, key)
+  t.match(await run(['tools'], { TOOLYARD_API_KEY: key }), { status: 0 })
+  t.match(await run(['keys', 'list']), { status: 0, stdout: /^acme app {2}admin {2}acme {2}redis {2}until \S+/m })
+  t.match(JSON.parse((await run(['keys', 'list', '--json'])).stdout), { keys: [{ name: 'admin', source: 'settings' }] })
+  t.match(await run(['keys', 'list'], { TOOLYARD_API_KEY: key }), { status: 4, stderr: 'without a tenant' })
+  t.match(await run(['keys', 'add', 'acme app']), { status: 4, stderr: "There is a key 'acme app' already" })
+  t.match(await run(['keys', 'add', 'x', '--expires-in', '5']), { status: 2, stderr: '--expires-in must be such as 30d' })
+  t.match(await run(['keys', 'revoke', 'acme app']), { status: 0, stdout: 'Revoked acme app\n' })
+  t.match(await run(['keys', 'revoke', 'acme app']), { status: 4, stderr: 'NOT_FOUND' })
+  t.match(await run(['keys', 'list'], { TOOLYARD_URL: 'http://127.0.0.1:9' }), { status: 3 })
+})
+
 await t.test('docs/command-line.md has every command and every exit status', async t => {
   const page = readFileSync(join(repoRoot, 'docs/command-line.md'), 'utf8')
   const commands = [...(await run(['--help'])).stdout.matchAll(/^ {2}([a-z]+) {2,}/gm)].map(([, name = '']) => name).filter(name => name !== 'help')

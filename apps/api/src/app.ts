@@ -1,7 +1,7 @@
 import { limits } from '@toolyard/contract'
 import { permissionRefusal } from '@toolyard/manifests'
-import type { CompletionWaiter, JobCanceller, JobLister, JobLogs, JobQueues, JobReader, JobTypeTable, JobWatch, McpSessions, OnceStore, OutputStore, RateLimit, StreamTickets } from '@toolyard/queue'
-import { takeTurns, type ApiKey, type Callbacks, type CallMetrics, type Logger, type MetricsRegistry, type ReadinessCheck, type TokenSettings } from '@toolyard/runtime'
+import type { CompletionWaiter, JobCanceller, JobLister, JobLogs, JobQueues, JobReader, JobTypeTable, JobWatch, McpSessions, OnceStore, OutputStore, RateLimit, StoredKeys, StreamTickets } from '@toolyard/queue'
+import { takeTurns, type Callbacks, type CallMetrics, type Logger, type MetricsRegistry, type ReadinessCheck, type TokenSettings } from '@toolyard/runtime'
 import type { Tracer } from '@toolyard/runtime/traces'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import Fastify, { type FastifyBaseLogger } from 'fastify'
@@ -37,12 +37,14 @@ import { jobLogRoutes } from './routes/job-logs.ts'
 import { jobStreamRoutes } from './routes/job-stream.ts'
 import { jobTypeRoutes } from './routes/job-types.ts'
 import { jobRoutes } from './routes/jobs.ts'
+import { keyRoutes } from './routes/keys.ts'
 import { metricsRoute } from './routes/metrics.ts'
 import { openApiRoutes } from './routes/openapi.ts'
 import { sseTokenRoutes } from './routes/sse-token.ts'
 import { toolRoutes } from './routes/tools.ts'
 import { EventStreams } from './streams/event-streams.ts'
 import { JobStreams } from './streams/job-streams.ts'
+import type { KeyRing } from './access/key-ring.ts'
 import { TicketOffice } from './access/ticket-office.ts'
 import type { ToolCatalog } from './catalog/tool-catalog.ts'
 
@@ -60,6 +62,7 @@ export interface ApiDeps {
   canceller: JobCanceller
   onces: OnceStore
   mcpSessions: McpSessions
+  storedKeys: StoredKeys
   metrics: CallMetrics
   jobTypes: JobTypes
   /** The job types that were switched, of which `jobTypes` makes its answers. */
@@ -76,7 +79,7 @@ export interface ApiDeps {
 
 /** How the API is set up, beside what it stands on. */
 export interface ApiOptions {
-  keys: readonly ApiKey[]
+  keys: KeyRing
   /** Every request counts as an admin's. */
   authDisabled: boolean
   /** Whose access tokens `/mcp` takes; absent for keys alone. */
@@ -198,7 +201,7 @@ export function buildApp (deps: ApiDeps, options: ApiOptions): App {
     await mcp.register(overload, { eventLoop: options.eventLoop })
     await mcp.register(auth, { keys: options.keys, disabled: options.authDisabled, tickets: office, tokens })
     if (options.rateLimit !== undefined) await mcp.register(rateLimit, { limit: options.rateLimit })
-    const { keys, jobRetentionSec: retentionSec } = options
+    const { keys: { settled: keys }, jobRetentionSec: retentionSec } = options
     await mcp.register(mcpRoutes, { ...deps, keys, tokens, invoker: toolInvoker, sessions: deps.mcpSessions, streams, retentionSec })
   })
   void app.register(async v1 => {
@@ -212,6 +215,7 @@ export function buildApp (deps: ApiDeps, options: ApiOptions): App {
     await v1.register(jobLogRoutes, { jobs: deps.jobs, logs: deps.logs })
     await v1.register(jobStreamRoutes, { jobs: deps.jobs, streams: jobStreams })
     await v1.register(sseTokenRoutes, { office })
+    await v1.register(keyRoutes, { keys: options.keys, stored: deps.storedKeys })
     await v1.register(jobTypeRoutes, { catalog: deps.catalog, jobTypes: deps.jobTypes, table: deps.jobTypeTable })
   }, { prefix: '/v1' })
   return app

@@ -2,7 +2,7 @@ import { openRegistrySource, reportFindings, reportReload } from '@toolyard/mani
 import {
   CompletionWaiter, connectRedis, countQueues, DashboardLogins, FinishedJobs, ImportFaultTable, isConnected, JobCanceller,
   JobLister, JobLogs, JobQueues, JobReader, JobTypeTable, JobWatch, McpSessions, OnceStore, OutputStore, QueueDirectory, RateLimit,
-  RedisGuard, RedisUnavailableError, Replicas, reportRedis, StreamTickets, usedBackend
+  RedisGuard, RedisUnavailableError, Replicas, reportRedis, StoredKeys, StreamTickets, usedBackend
 } from '@toolyard/queue'
 import {
   apiKeysOf, builtinSettingsOf, callbacksOf, createRedactor, permissionPolicyOf, redisTargetOf, retentionOf, sharedAbort,
@@ -10,6 +10,7 @@ import {
 } from '@toolyard/runtime'
 import { createCallMetrics, createMetrics, createQueueMetrics, createToolMetrics, type MetricsRegistry } from '@toolyard/runtime/metrics'
 import { openTracer } from '@toolyard/runtime/traces'
+import { KeyRing } from './access/key-ring.ts'
 import { buildApp } from './app.ts'
 import { JobTypes } from './catalog/job-types.ts'
 import { EventLoopWatch } from './plugins/event-loop-watch.ts'
@@ -119,6 +120,8 @@ export async function openApi (settings: Settings, env: NodeJS.ProcessEnv, logge
     authReady: settings.API_AUTH_DISABLED || keys.length > 0 || tokens !== undefined,
     draining: drain.signal
   })
+  const storedKeys = new StoredKeys(commands)
+  storedKeys.listen(subscriber)
   const tracer = await openTracer(tracesOf(settings, 'api'), message => { logger.warn({ cause: message }, 'traces: spans could not be sent') })
   const app = buildApp({
     catalog,
@@ -136,12 +139,13 @@ export async function openApi (settings: Settings, env: NodeJS.ProcessEnv, logge
     canceller,
     onces: new OnceStore(commands),
     mcpSessions: new McpSessions(commands, subscriber),
+    storedKeys,
     tracer,
     draining: drain.signal,
     stopping: stop.signal,
     ending: end.signal
   }, {
-    keys,
+    keys: new KeyRing(keys, storedKeys),
     tokens,
     authDisabled: settings.API_AUTH_DISABLED,
     maxStreams: settings.MAX_STREAMS,

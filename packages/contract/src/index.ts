@@ -11,6 +11,7 @@ export { AnthropicTool, AnthropicToolList, ResponsesTool, ResponsesToolList } fr
 export { jobIdHeader, outputBytesHeader, parseToolCallQuery, toArguments, ToolCallQuery, ToolErrorBody, ToolPending } from './calls/tool-request.ts'
 export { CallbackBody } from './jobs/callbacks.ts'
 export { WhoAmI } from './service/auth.ts'
+export { checkNewKey, KeyList, KeyView, NewKeyRequest, NewKeyResponse, RevokedKey } from './service/keys.ts'
 export { parseIdempotencyKey } from './jobs/idempotency-key.ts'
 export { parseJobListQuery, type JobListQuery } from './jobs/job-list-query.ts'
 export { checkJobRequest, readDependsOn, SubmitJobRequest, toJobRequest, type JobRequest } from './jobs/job-request.ts'

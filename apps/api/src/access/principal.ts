@@ -1,7 +1,6 @@
 import { HttpError, type Permission } from '@toolyard/contract'
 import type { JobScope } from '@toolyard/queue'
-import type { ApiKey, Role } from '@toolyard/runtime'
-import { createHash } from 'node:crypto'
+import type { Role } from '@toolyard/runtime'
 import { unauthorizedText } from './request-key.ts'
 
 /** Who a request comes from. */
@@ -20,13 +19,6 @@ export interface Principal {
 
 /** Who a request comes from where there are no keys. */
 export const nobody: Principal = { name: 'auth-disabled', role: 'admin', tenant: undefined, queueAllowlist: undefined, permissions: undefined, sse: true }
-
-/** Finds out whose key a text is; undefined for nobody's. */
-export function principalFinder (keys: readonly ApiKey[]): (key: string) => Principal | undefined {
-  // Looked up by digest: the time that it takes tells nothing of the keys.
-  const principals = new Map(keys.map(key => [keyDigest(key.key), principalOfKey(key)]))
-  return key => principals.get(keyDigest(key))
-}
 
 /** The principal of a request under /v1. */
 export function principalOf (request: { principal: Principal | null }): Principal {
@@ -47,13 +39,4 @@ export function scopeOf ({ queueAllowlist, tenant }: Principal): JobScope {
 /** Refuses a key of a tenant what concerns all of them. */
 export function requireOperator ({ tenant }: Principal): void {
   if (tenant !== undefined) throw new HttpError('FORBIDDEN', 'This operation requires an API key without a tenant.')
-}
-
-/** What a key may do. */
-export function principalOfKey ({ name, role, tenant, queueAllowlist, permissions, sse }: ApiKey): Principal {
-  return { name, role, tenant, queueAllowlist, permissions, sse }
-}
-
-function keyDigest (key: string): string {
-  return createHash('sha256').update(key).digest('base64')
 }

@@ -1,9 +1,9 @@
 import { isRecord, HttpError, streamTokenParam, type SseTokenResponse } from '@toolyard/contract'
 import type { StreamTickets } from '@toolyard/queue'
-import type { ApiKey } from '@toolyard/runtime'
 import type { FastifyRequest } from 'fastify'
 import { createHmac, randomBytes } from 'node:crypto'
-import { principalOfKey, type Principal } from './principal.ts'
+import type { KeyRing } from './key-ring.ts'
+import type { Principal } from './principal.ts'
 
 /** Bytes of a token, which is written in hexadecimal digits (RC28). */
 const tokenBytes = 24
@@ -15,12 +15,12 @@ const tokenPattern = /^[0-9a-f]{48}$/
  */
 export class TicketOffice {
   readonly #tickets: StreamTickets
-  readonly #keys: ReadonlyMap<string, ApiKey>
+  readonly #keys: KeyRing
   readonly #ttlSec: number
 
-  constructor (tickets: StreamTickets, keys: readonly ApiKey[], ttlSec: number) {
+  constructor (tickets: StreamTickets, keys: KeyRing, ttlSec: number) {
     this.#tickets = tickets
-    this.#keys = new Map(keys.map(key => [key.name, key]))
+    this.#keys = keys
     this.#ttlSec = ttlSec
   }
 
@@ -30,9 +30,9 @@ export class TicketOffice {
    */
   async issue (principal: Principal, jobId: string | null): Promise<SseTokenResponse> {
     const token = randomBytes(tokenBytes).toString('hex')
-    const endsAt = await this.#tickets.save(
-      token, { keyName: principal.name, keyProof: this.#proof(token, principal.name), jobId }, this.#ttlSec
-    )
+    const holder = await this.#keys.named(principal.name)
+    const keyProof = proofOf(token, holder?.proof ?? '')
+    const endsAt = await this.#tickets.save(token, { keyName: principal.name, keyProof, jobId }, this.#ttlSec)
     return {
       ok: true,
       token,
@@ -52,15 +52,15 @@ export class TicketOffice {
     const token = isRecord(request.query) ? request.query[streamTokenParam] : undefined
     if (typeof token !== 'string' || !tokenPattern.test(token)) return undefined
     const grant = await this.#tickets.find(token)
-    const key = this.#keys.get(grant?.keyName ?? '')
-    if (grant === undefined || key === undefined || grant.keyProof !== this.#proof(token, key.name)) return undefined
+    const holder = grant === undefined ? undefined : await this.#keys.named(grant.keyName)
+    if (grant === undefined || holder === undefined || grant.keyProof !== proofOf(token, holder.proof)) return undefined
     const id = isRecord(request.params) ? request.params['id'] : undefined
     if (grant.jobId !== null && grant.jobId !== id) throw new HttpError('FORBIDDEN', 'This stream token is for another job.')
-    return principalOfKey(key)
+    return holder.principal
   }
+}
 
-  /** Changes with the key's value: a ticket of a key that was replaced is worth nothing. */
-  #proof (token: string, keyName: string): string {
-    return createHmac('sha256', token).update(this.#keys.get(keyName)?.key ?? '').digest('base64url')
-  }
+/** Changes with the key's value: a ticket of a key that was replaced is worth nothing. */
+function proofOf (token: string, proof: string): string {
+  return createHmac('sha256', token).update(proof).digest('base64url')
 }

@@ -1,7 +1,7 @@
 import { HttpError } from '@toolyard/contract'
-import type { ApiKey } from '@toolyard/runtime'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { nobody, principalFinder, requireOperator, type Principal } from '../access/principal.ts'
+import type { KeyRing } from '../access/key-ring.ts'
+import { nobody, requireOperator, type Principal } from '../access/principal.ts'
 import { keyOf } from '../access/request-key.ts'
 import { refuseForeignHost, refuseForeignOrigin } from './origin.ts'
 import type { Session, Sessions } from './session.ts'
@@ -23,7 +23,7 @@ const reading = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 /** What the guard decides by. */
 export interface GuardOptions {
-  keys: readonly ApiKey[]
+  keys: KeyRing
   /** Every request counts as an admin's. */
   authDisabled: boolean
   sessions: Sessions
@@ -35,21 +35,19 @@ export interface GuardOptions {
 export function createGuard (
   { keys, authDisabled, sessions, loginPath }: GuardOptions
 ): (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply | undefined> {
-  const findPrincipal = principalFinder(keys)
-
   async function identify (request: FastifyRequest): Promise<Principal | undefined> {
     if (authDisabled) {
       refuseForeignHost(request)
       return nobody
     }
     const key = keyOf(request)
-    if (key !== undefined) return findPrincipal(key)
+    if (key !== undefined) return await keys.find(key)
     request.dashboardSession = await sessions.find(request.headers.cookie) ?? null
     return request.dashboardSession?.principal
   }
 
   return async (request, reply) => {
-    if (!authDisabled && keys.length === 0) throw new HttpError('AUTH_NOT_CONFIGURED', 'API auth is not configured. Set API_KEY/API_KEYS_JSON.')
+    if (!authDisabled && keys.isEmpty) throw new HttpError('AUTH_NOT_CONFIGURED', 'API auth is not configured. Set API_KEY/API_KEYS_JSON.')
     // Another site can't have a browser send a key in a header.
     if (!reading.has(request.method) && keyOf(request) === undefined) refuseForeignOrigin(request)
     const principal = await identify(request)

@@ -1,7 +1,7 @@
 import type { DashboardLogins } from '@toolyard/queue'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { isRecord } from '@toolyard/contract'
-import type { Principal } from '../access/principal.ts'
+import type { KeyRing } from '../access/key-ring.ts'
 import type { App } from '../plugins/typed-app.ts'
 import { loginForm, logoutForm, styleDigest } from './forms.ts'
 import { setFormHeaders } from './headers.ts'
@@ -13,13 +13,13 @@ const formBytes = 4_096
 export interface LoginOptions {
   logins: DashboardLogins
   sessions: Sessions
-  findPrincipal: (key: string) => Principal | undefined
+  keys: KeyRing
   /** Where the browser sees the dashboard; ends in `/`. */
   base: string
 }
 
 /** Logging in with an API key, once, and logging out again. */
-export async function loginRoutes (app: App, { logins, sessions, findPrincipal, base }: LoginOptions): Promise<void> {
+export async function loginRoutes (app: App, { logins, sessions, keys, base }: LoginOptions): Promise<void> {
   app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string', bodyLimit: formBytes }, (_request, body, done) => {
     done(null, Object.fromEntries(new URLSearchParams(body.toString())))
   })
@@ -32,7 +32,7 @@ export async function loginRoutes (app: App, { logins, sessions, findPrincipal, 
       void reply.header('retry-after', String(wait))
       return await sendForm(reply, 429, loginForm(base, `Too many attempts. Try again in ${Math.ceil(wait / 60)} min.`))
     }
-    const principal = findPrincipal(keyOf(request))
+    const principal = await keys.find(keyOf(request))
     if (principal?.role !== 'admin' || principal.tenant !== undefined) {
       request.log.warn({ address: request.ip }, 'dashboard: login refused')
       const own = principal?.tenant === undefined ? 'may only read' : 'is of a tenant, and the dashboard shows the jobs of all'

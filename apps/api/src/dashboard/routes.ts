@@ -1,11 +1,12 @@
 import { isRecord, HttpError, type ErrorBody } from '@toolyard/contract'
 import type { DashboardLogins } from '@toolyard/queue'
 import type { BoardParts, QueueBoard, Viewer } from '@toolyard/queue/dashboard'
-import type { ApiKey, Redact } from '@toolyard/runtime'
+import type { Redact } from '@toolyard/runtime'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Static } from 'typebox'
 import type { App } from '../plugins/typed-app.ts'
-import { principalFinder, principalOf, type Principal } from '../access/principal.ts'
+import type { KeyRing } from '../access/key-ring.ts'
+import { principalOf, type Principal } from '../access/principal.ts'
 import { Assets } from './assets.ts'
 import { createGuard } from './guard.ts'
 import { setBoardHeaders } from './headers.ts'
@@ -14,7 +15,7 @@ import { Sessions } from './session.ts'
 
 /** What the dashboard is made of. */
 export interface DashboardOptions {
-  keys: readonly ApiKey[]
+  keys: KeyRing
   authDisabled: boolean
   logins: DashboardLogins
   board: BoardParts
@@ -48,7 +49,7 @@ export async function dashboardRoutes (app: App, options: DashboardOptions): Pro
   app.addHook('onRequest', async (_request, reply) => { setBoardHeaders(reply) })
   app.addHook('onRequest', createGuard({ keys: options.keys, authDisabled: options.authDisabled, sessions, loginPath: `${base}login` }))
   app.addHook('preSerialization', async (_request, _reply, payload) => isErrorBody(payload) ? forPage(payload) : payload)
-  await app.register(loginRoutes, { logins: options.logins, sessions, findPrincipal: principalFinder(options.keys), base })
+  await app.register(loginRoutes, { logins: options.logins, sessions, keys: options.keys, base })
 
   for (const url of pages) {
     app.get(url, { config: { page: true } }, async (_request, reply) => await reply.type('text/html; charset=utf-8').send((await open()).board.page(base)))

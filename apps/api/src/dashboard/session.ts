@@ -1,8 +1,8 @@
 import type { DashboardLogins } from '@toolyard/queue'
-import type { ApiKey } from '@toolyard/runtime'
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { isRecord } from '@toolyard/contract'
-import { principalOfKey, type Principal } from '../access/principal.ts'
+import type { KeyRing } from '../access/key-ring.ts'
+import type { Principal } from '../access/principal.ts'
 
 /** Name of the cookie that holds a session. */
 export const sessionCookie = 'toolyard_dashboard'
@@ -31,12 +31,12 @@ export interface Session {
  */
 export class Sessions {
   readonly #logins: DashboardLogins
-  readonly #keys: ReadonlyMap<string, ApiKey>
+  readonly #keys: KeyRing
   readonly #ttlSec: number
 
-  constructor (logins: DashboardLogins, keys: readonly ApiKey[], ttlSec: number) {
+  constructor (logins: DashboardLogins, keys: KeyRing, ttlSec: number) {
     this.#logins = logins
-    this.#keys = new Map(keys.filter(key => key.role === 'admin').map(key => [key.name, key]))
+    this.#keys = keys
     this.#ttlSec = ttlSec
   }
 
@@ -48,7 +48,8 @@ export class Sessions {
   async begin (keyName: string): Promise<{ text: string, sec: number }> {
     const claims: Claims = { id: randomBytes(16).toString('base64url'), key: keyName, end: this.#logins.now() + this.#ttlSec * 1_000 }
     const body = Buffer.from(JSON.stringify(claims)).toString('base64url')
-    return { text: `${body}.${this.#sign(body, keyName, await this.#logins.secret())}`, sec: this.#ttlSec }
+    const proof = (await this.#keys.named(keyName))?.proof ?? ''
+    return { text: `${body}.${sign([body, keyName, proof], await this.#logins.secret())}`, sec: this.#ttlSec }
   }
 
   /**
@@ -59,11 +60,11 @@ export class Sessions {
   async find (cookies: string | undefined): Promise<Session | undefined> {
     const [body = '', signature = ''] = readCookie(cookies).split('.')
     const claims = readClaims(body)
-    const key = this.#keys.get(claims?.key ?? '')
-    if (claims === undefined || key === undefined || claims.end <= this.#logins.now()) return undefined
-    const secret = await this.#logins.secretFor(claims.id)
-    if (secret === undefined || !isSame(signature, this.#sign(body, key.name, secret))) return undefined
-    return { id: claims.id, principal: principalOfKey(key), leftSec: (claims.end - this.#logins.now()) / 1_000 }
+    if (claims === undefined || claims.end <= this.#logins.now()) return undefined
+    const [secret, holder] = await Promise.all([this.#logins.secretFor(claims.id), this.#keys.named(claims.key)])
+    if (secret === undefined || holder?.principal.role !== 'admin') return undefined
+    if (!isSame(signature, sign([body, claims.key, holder.proof], secret))) return undefined
+    return { id: claims.id, principal: holder.principal, leftSec: (claims.end - this.#logins.now()) / 1_000 }
   }
 
   /**
@@ -74,10 +75,10 @@ export class Sessions {
   async end (session: Session): Promise<void> {
     await this.#logins.end(session.id, session.leftSec)
   }
+}
 
-  #sign (body: string, keyName: string, secret: string): string {
-    return createHmac('sha256', secret).update(JSON.stringify([body, keyName, this.#keys.get(keyName)?.key])).digest('base64url')
-  }
+function sign (parts: readonly string[], secret: string): string {
+  return createHmac('sha256', secret).update(JSON.stringify(parts)).digest('base64url')
 }
 
 function readCookie (cookies = ''): string {

@@ -11,6 +11,7 @@ import {
   ToolList
 } from '@toolyard/contract'
 import { Type, type TSchema } from 'typebox'
+import { accessDescriptions } from './access-descriptions.ts'
 import { examples } from './examples.ts'
 import type { RouteDescription } from './route-description.ts'
 
@@ -176,21 +177,7 @@ export const descriptions: Readonly<Record<string, RouteDescription>> = {
       200: { description: 'The job type as it applies now.', example: { ok: true, type: { ...examples.jobType, enabled: false } } }
     }
   },
-  'GET /v1/auth/whoami': {
-    id: 'access.whoami',
-    tag: 'access',
-    summary: 'Read who the key is',
-    answers: { 200: { description: 'The key.', example: examples.whoAmI } }
-  },
-  'POST /v1/auth/sse-token': {
-    id: 'access.sse-token',
-    tag: 'access',
-    summary: 'Make a ticket for event streams',
-    description: 'For browsers, which send no header with an event stream. The key must be one that may open event streams.',
-    errors: [400, 413, 415],
-    body: { job_id: examples.job.id },
-    answers: { 200: { description: 'The ticket.', example: examples.ticket } }
-  },
+  ...accessDescriptions,
   'GET /health': {
     id: 'service.health',
     tag: 'service',

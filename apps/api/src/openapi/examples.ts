@@ -54,6 +54,18 @@ export const examples = {
     default_timeout_sec: 30,
     default_max_attempts: 1
   },
+  key: {
+    name: 'acme-app',
+    role: 'admin',
+    tenant: 'acme',
+    queue_allowlist: null,
+    permissions: null,
+    sse: true,
+    source: 'redis',
+    created_at: '2026-01-01T12:00:00.000Z',
+    expires_at: '2026-01-02T12:00:00.000Z',
+    last_used_at: null
+  },
   whoAmI: { ok: true, auth: { name: 'default', role: 'admin', sse: true, can_write: true, queue_allowlist: null } },
   ticket: { ok: true, token: 'TICKET', token_param: 'stream_token', ttl_sec: 60, expires_at: at, job_id: null },
   requestId: '019c1f60-2222-4abc-8def-0123456789ab'

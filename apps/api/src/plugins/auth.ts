@@ -1,9 +1,10 @@
 import { HttpError } from '@toolyard/contract'
-import type { ApiKey, Role } from '@toolyard/runtime'
+import type { Role } from '@toolyard/runtime'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { TokenRefusedError, type AccessTokens } from '../access/access-tokens.ts'
-import { nobody, principalFinder, type Principal } from '../access/principal.ts'
+import type { KeyRing } from '../access/key-ring.ts'
+import { nobody, type Principal } from '../access/principal.ts'
 import { refuseForeignSite } from './foreign-site.ts'
 import { keyOf, unauthorizedText } from '../access/request-key.ts'
 import type { TicketOffice } from '../access/ticket-office.ts'
@@ -24,7 +25,7 @@ declare module 'fastify' {
 }
 
 export interface AuthOptions {
-  keys: readonly ApiKey[]
+  keys: KeyRing
   disabled: boolean
   tickets: TicketOffice
   /** Whose access tokens count as well; undefined where keys alone do. */
@@ -35,7 +36,6 @@ const reading = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 /** Checks the key, or a stream's ticket, before the body is read (R1 to R3, RC1, RC2, RC5, RC27, X28). */
 export const auth = fp<AuthOptions>(async (app: FastifyInstance, options) => {
-  const findPrincipal = principalFinder(options.keys)
   app.decorateRequest('principal', null)
   app.addHook('onRequest', async (request, reply) => {
     if (options.disabled) {
@@ -47,11 +47,11 @@ export const auth = fp<AuthOptions>(async (app: FastifyInstance, options) => {
     const key = keyOf(request)
     if (key === undefined && keyOptional === true) return
     const { tokens } = options
-    if (options.keys.length === 0 && tokens === undefined) {
+    if (options.keys.isEmpty && tokens === undefined) {
       throw new HttpError('AUTH_NOT_CONFIGURED', 'API auth is not configured. Set API_KEY/API_KEYS_JSON or enable API_AUTH_DISABLED=1 for local development.')
     }
     const principal = key !== undefined
-      ? findPrincipal(key) ?? await principalOfToken(request, reply, tokens)
+      ? await options.keys.find(key) ?? await principalOfToken(request, reply, tokens)
       : streamTicket === true ? await options.tickets.principalOf(request) : undefined
     if (principal === undefined) {
       void reply.header('www-authenticate', tokens?.challenge() ?? 'Bearer')

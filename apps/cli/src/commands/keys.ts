@@ -1,13 +1,14 @@
 import { randomBytes } from 'node:crypto'
 import { jsonOption, type Command } from '../terminal/command.ts'
 import { exitStatus, misuse } from '../terminal/exit-status.ts'
+import { storedKeyCommands } from '../remote/stored-keys.ts'
 import { complain, print } from '../terminal/terminal.ts'
 
 const keyBytes = 32
 
 const makeNew: Command = {
   name: 'new',
-  summary: 'Make an API key and print it, once',
+  summary: 'Make an API key for the settings and print it, once',
   help: `Makes an API key of 32 random bytes and prints it as an entry of API_KEYS_JSON. It is stored nowhere: put it into the
 settings of the service and into those of its caller.`,
   options: [['--name <name>', 'what logs and jobs call it (default: key-1)'], ['--role <role>', 'admin, or read, which may look but not run (default: admin)'], jsonOption],
@@ -24,7 +25,8 @@ settings of the service and into those of its caller.`,
 /** `toolyard keys`: API keys. */
 export const keys: Command = {
   name: 'keys',
-  summary: 'Make API keys',
-  help: 'Makes API keys. Which keys a service takes, its settings say: API_KEY, or API_KEYS_JSON.',
-  commands: [makeNew]
+  summary: 'Make, list and revoke API keys',
+  help: `The keys of the service at TOOLYARD_URL, else of the one of the settings: add, list and revoke. A service takes the keys of its
+settings as well (API_KEY, or API_KEYS_JSON); new prints one for them, and asks nobody.`,
+  commands: [...storedKeyCommands, makeNew]
 }

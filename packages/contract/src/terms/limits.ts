@@ -40,6 +40,8 @@ export const limits = {
   workflow: { steps: 100, fileBytes: 262_144 },
   /** Jobs in one answer of `GET /v1/jobs` (RC24). */
   jobPage: { min: 1, max: 200, default: 50 },
+  /** How long an API key of `POST /v1/keys` may be good for, in seconds: a minute to ten years. */
+  keyExpirySec: { min: 60, max: 315_360_000 },
   /** Characters of an `Idempotency-Key`. */
   idempotencyKeyLength: 255,
   /** How long an `Idempotency-Key` is remembered, in seconds. */

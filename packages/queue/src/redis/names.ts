@@ -185,6 +185,14 @@ export function streamTicketKey (digest: string): string {
   return `${keyPrefix}:ticket:${digest}`
 }
 
+/** The API keys in Redis: their `names`, and the stem of the records by digest. All of it is in one slot of a Redis Cluster. */
+export function storedKeysKey (what: string): string {
+  return `${keyPrefix}:{keys}:${what}`
+}
+
+/** The channel on which all API processes hear the digests of revoked keys. */
+export const keysChannel = `${keyPrefix}:keys`
+
 /** What the API processes share of the dashboard's logins; all of it is in one slot of a Redis Cluster. */
 export function dashboardKey (what: string): string {
   return `${keyPrefix}:{dashboard}:${what}`

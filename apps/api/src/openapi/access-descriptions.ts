@@ -1,0 +1,45 @@
+import { examples } from './examples.ts'
+import type { RouteDescription } from './route-description.ts'
+
+/** What the document says of the routes for keys, by method and path. */
+export const accessDescriptions: Readonly<Record<string, RouteDescription>> = {
+  'GET /v1/auth/whoami': {
+    id: 'access.whoami',
+    tag: 'access',
+    summary: 'Read who the key is',
+    answers: { 200: { description: 'The key.', example: examples.whoAmI } }
+  },
+  'POST /v1/auth/sse-token': {
+    id: 'access.sse-token',
+    tag: 'access',
+    summary: 'Make a ticket for event streams',
+    description: 'For browsers, which send no header with an event stream. The key must be one that may open event streams.',
+    errors: [400, 413, 415],
+    body: { job_id: examples.job.id },
+    answers: { 200: { description: 'The ticket.', example: examples.ticket } }
+  },
+  'GET /v1/keys': {
+    id: 'keys.list',
+    tag: 'access',
+    summary: 'List the API keys',
+    description: 'For keys without a tenant that are bound to nothing. No answer but that of making a key has the key itself.',
+    answers: { 200: { description: 'Those of the settings and those in Redis.', example: { ok: true, keys: [examples.key], count: 1 } } }
+  },
+  'POST /v1/keys': {
+    id: 'keys.make',
+    tag: 'access',
+    summary: 'Make an API key',
+    description: 'For keys without a tenant that are bound to nothing. All processes take the new key at once.',
+    errors: [400, 409, 413, 415],
+    body: { name: 'acme-app', role: 'admin', tenant: 'acme', expires_in_sec: 86_400 },
+    answers: { 201: { description: 'The key, shown once.', example: { ok: true, key: { ...examples.key, key: 'ty_...' } } } }
+  },
+  'DELETE /v1/keys/:name': {
+    id: 'keys.revoke',
+    tag: 'access',
+    summary: 'Revoke an API key',
+    description: 'For keys without a tenant that are bound to nothing. A key of the settings is taken out there.',
+    errors: [404, 409],
+    answers: { 200: { description: 'The key is worth nothing any more.', example: { ok: true, name: 'acme-app' } } }
+  }
+}

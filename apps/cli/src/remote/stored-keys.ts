@@ -1,0 +1,110 @@
+import { isRecord } from '@toolyard/contract/terms'
+import { exitStatus, misuse } from '../terminal/exit-status.ts'
+import { complain, print } from '../terminal/terminal.ts'
+import { jsonOption, type Command, type CommandLine } from '../terminal/command.ts'
+import { commandError, findTarget, type Target } from './target.ts'
+
+const secOfUnit = { m: 60, h: 3_600, d: 86_400 } as const
+const timeoutMs = 15_000
+
+interface KeyView {
+  name: string
+  role: string
+  tenant: string | null
+  source: string
+  expires_at: string | null
+  last_used_at: string | null
+}
+
+const add: Command = {
+  name: 'add',
+  summary: 'Make an API key in the running service and print it, once',
+  help: `Makes an API key that all processes of the service take at once, without a restart, and prints it. The service keeps no key,
+only what tells it again. It needs an admin key without a tenant.`,
+  arguments: ['<name>'],
+  options: [
+    ['--role <role>', 'admin, or read, which may look but not run (default: admin)'],
+    ['--tenant <tenant>', 'who it belongs to; without one it sees everything'],
+    ['--queues <names>', 'the only queues that it may use, with commas between'],
+    ['--permissions <names>', 'the only permissions that its tools may hold: read_repo, write_files, network'],
+    ['--expires-in <time>', 'such as 30d, 12h or 90m; never without it'],
+    jsonOption
+  ],
+  run: asking(async (ask, { args: [name = ''], options }) => {
+    const { role = 'admin', tenant, queues, permissions, expiresIn } = options as Partial<Record<string, string>>
+    const body = {
+      name,
+      role,
+      ...tenant !== undefined && { tenant },
+      ...queues !== undefined && { queue_allowlist: queues.split(',') },
+      ...permissions !== undefined && { permissions: permissions.split(',').filter(each => each !== '') },
+      ...expiresIn !== undefined && { expires_in_sec: seconds(expiresIn) }
+    }
+    const answer = await ask<{ key: KeyView & { key: string } }>('POST', '/v1/keys', body)
+    print(options['json'] === true ? JSON.stringify(answer) : answer.key.key)
+    complain(`This key is shown once. Its caller takes it as TOOLYARD_API_KEY. toolyard keys revoke ${name} makes it worth nothing.`)
+    return exitStatus.done
+  })
+}
+
+const list: Command = {
+  name: 'list',
+  summary: 'List the API keys of the service',
+  help: 'Lists the keys of the settings and those in Redis: whose they are, until when, and when they were used last. Never the keys.',
+  options: [jsonOption],
+  run: asking(async (ask, { options }) => {
+    const answer = await ask<{ keys: KeyView[] }>('GET', '/v1/keys')
+    print(options['json'] === true ? JSON.stringify(answer, null, 2) : answer.keys.map(row).join('\n'))
+    return exitStatus.done
+  })
+}
+
+const revoke: Command = {
+  name: 'revoke',
+  summary: 'Make an API key in Redis worth nothing',
+  help: 'Revokes a key that keys add has made. Keys of the settings are taken out there.',
+  arguments: ['<name>'],
+  options: [jsonOption],
+  run: asking(async (ask, { args: [name = ''], options }) => {
+    const answer = await ask<object>('DELETE', `/v1/keys/${encodeURIComponent(name)}`)
+    print(options['json'] === true ? JSON.stringify(answer) : `Revoked ${name}`)
+    return exitStatus.done
+  })
+}
+
+/** The commands of `toolyard keys` that ask the service. */
+export const storedKeyCommands: readonly Command[] = [add, list, revoke]
+
+type Ask = <T>(method: string, path: string, body?: object) => Promise<T>
+
+function asking (command: (ask: Ask, given: CommandLine) => Promise<number>): (given: CommandLine) => Promise<number> {
+  return async given => {
+    const target = findTarget(process.env)
+    return await command(async (method, path, body) => await ask(target, method, path, body), given)
+  }
+}
+
+async function ask<T> (target: Target, method: string, path: string, body: object | undefined): Promise<T> {
+  const response = await fetch(target.url + path, {
+    method,
+    redirect: 'error',
+    signal: AbortSignal.timeout(timeoutMs),
+    headers: { 'x-api-key': target.apiKey ?? '', ...body !== undefined && { 'content-type': 'application/json' } },
+    ...body !== undefined && { body: JSON.stringify(body) }
+  }).catch(() => { throw commandError({ code: 'UNREACHABLE', message: 'The service does not answer' }, target) })
+  const answer: unknown = await response.json().catch(() => undefined)
+  if (response.ok) return answer as T
+  const error = isRecord(answer) && isRecord(answer['error']) ? answer['error'] : { code: 'FAILED', message: `HTTP ${response.status}` }
+  throw commandError({ ...error, status: response.status }, target)
+}
+
+function seconds (time: string): number {
+  const [, count, unit] = /^(\d{1,6})([mhd])$/.exec(time) ?? []
+  if (unit !== 'm' && unit !== 'h' && unit !== 'd') throw misuse(`--expires-in must be such as 30d, 12h or 90m, not '${time}'`)
+  return Number(count) * secOfUnit[unit]
+}
+
+function row ({ name, role, tenant, source, expires_at: expires, last_used_at: used }: KeyView): string {
+  const until = expires === null ? '' : `  until ${expires}`
+  return `${name}  ${role}  ${tenant ?? '(no tenant)'}  ${source}${until}${used === null ? '' : `  used ${used}`}`
+}

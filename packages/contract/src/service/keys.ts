@@ -1,0 +1,87 @@
+import { Type, type Static } from 'typebox'
+import { Compile } from 'typebox/schema'
+import { QueueName } from '../calls/agent-tools.ts'
+import { HttpError } from '../terms/errors.ts'
+import { limits, queueNamePattern, tenantNamePattern } from '../terms/limits.ts'
+import { permissions } from '../terms/permissions.ts'
+import { unknownField } from '../value/fields.ts'
+import { isRecord } from '../value/record.ts'
+
+const Name = Type.String({ pattern: '^[^\\s@\\x00-\\x1f\\x7f](?:[^\\x00-\\x1f\\x7f]{0,98}[^\\s\\x00-\\x1f\\x7f])?$', description: 'What logs and jobs call the key.' })
+const Role = Type.Enum(['read', 'admin'])
+const Tenant = Type.String({ pattern: tenantNamePattern, description: 'Who the key belongs to; without one it is the operator\'s.' })
+const Queues = Type.Array(QueueName, { description: 'The only queues that the key may use.' })
+const Permissions = Type.Array(Type.Enum([...permissions]), { description: 'The only permissions that tools may hold which the key uses.' })
+const Sse = Type.Boolean({ description: 'Whether the key may open event streams; true when absent.' })
+const ExpiresIn = Type.Integer({
+  minimum: limits.keyExpirySec.min, maximum: limits.keyExpirySec.max, description: 'Seconds until the key is worth nothing; never when absent.'
+})
+
+/** `POST /v1/keys`. */
+export const NewKeyRequest = Type.Object({
+  name: Name,
+  role: Role,
+  tenant: Type.Optional(Tenant),
+  queue_allowlist: Type.Optional(Queues),
+  permissions: Type.Optional(Permissions),
+  sse: Type.Optional(Sse),
+  expires_in_sec: Type.Optional(ExpiresIn)
+}, { additionalProperties: false })
+export type NewKeyRequest = Static<typeof NewKeyRequest>
+
+const Time = Type.Union([Type.String(), Type.Null()])
+
+/** An API key as the API shows it: never its value. Times are ISO 8601 in UTC. */
+export const KeyView = Type.Object({
+  name: Type.String(),
+  role: Role,
+  tenant: Type.Union([Type.String(), Type.Null()]),
+  queue_allowlist: Type.Union([Type.Array(Type.String()), Type.Null()]),
+  permissions: Type.Union([Type.Array(Type.String()), Type.Null()]),
+  sse: Type.Boolean(),
+  source: Type.Enum(['settings', 'redis'], { description: 'Keys of the settings are there as long as the settings name them.' }),
+  created_at: Time,
+  expires_at: Time,
+  last_used_at: Type.Union([Type.String(), Type.Null()], { description: 'To the minute; null for a key that was never used, and for those of the settings.' })
+})
+export type KeyView = Static<typeof KeyView>
+
+/** `GET /v1/keys`. */
+export const KeyList = Type.Object({ ok: Type.Literal(true), keys: Type.Array(KeyView), count: Type.Integer() })
+
+/** The answer of `POST /v1/keys`: the only one that has the key itself. */
+export const NewKeyResponse = Type.Object({
+  ok: Type.Literal(true),
+  key: Type.Intersect([KeyView, Type.Object({ key: Type.String({ description: 'Shown once.' }) })])
+})
+
+/** The answer of `DELETE /v1/keys/:name`. */
+export const RevokedKey = Type.Object({ ok: Type.Literal(true), name: Type.String() })
+
+const fields = [
+  ['name', true, Compile(Name), "'name' must have 1 to 100 characters, no control characters, no white space at an end, and no @ in front"],
+  ['role', true, Compile(Role), "'role' must be admin or read"],
+  ['tenant', false, Compile(Tenant), `'tenant' must match ${tenantNamePattern}`],
+  ['queue_allowlist', false, Compile(Queues), `'queue_allowlist' must be an array of names that match ${queueNamePattern}`],
+  ['permissions', false, Compile(Permissions), `'permissions' must be an array of ${permissions.join(', ')}`],
+  ['sse', false, Compile(Sse), "'sse' must be a boolean"],
+  ['expires_in_sec', false, Compile(ExpiresIn), `'expires_in_sec' must be integer ${limits.keyExpirySec.min}..${limits.keyExpirySec.max}`]
+] as const
+
+/**
+ * Checks the body of `POST /v1/keys`.
+ *
+ * @returns undefined for a good body, else `VALIDATION_ERROR` with the text of the first error.
+ */
+export function checkNewKey (body: unknown): HttpError | undefined {
+  const error = firstError(body)
+  return error === undefined ? undefined : new HttpError('VALIDATION_ERROR', error)
+}
+
+function firstError (body: unknown): string | undefined {
+  if (!isRecord(body)) return 'Request body must be an object'
+  for (const [name, isNeeded, check, text] of fields) {
+    if ((isNeeded || Object.hasOwn(body, name)) && !check.Check(body[name])) return text
+  }
+  return unknownField(body, NewKeyRequest)
+}

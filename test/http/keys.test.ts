@@ -1,0 +1,127 @@
+import t from 'tap'
+import fc from 'fast-check'
+import { Redis } from 'ioredis'
+import { entries, programs } from '../e2e/tools.ts'
+import type { Answer } from '../support/client.ts'
+import { waitFor } from '../support/condition.ts'
+import { createService, testKeys } from '../support/service.ts'
+import { createClient } from '../support/client.ts'
+
+const service = await createService(t, { files: programs, tools: entries })
+const { client } = service
+const other = await service.startApi()
+const elsewhere = createClient(other.address, testKeys.admin)
+const redis = new Redis(service.redis.socket)
+t.teardown(() => { redis.disconnect() })
+
+interface Made { name: string, key: string, tenant: string | null, expires_at: string | null, last_used_at: string | null, source: string }
+const make = async (body: unknown, key: string = testKeys.admin): Promise<Answer<{ key: Made }>> => await client.request('/v1/keys', { body, key })
+const list = async (): Promise<Made[]> => (await elsewhere.request<{ keys: Made[] }>('/v1/keys')).body.keys
+const revoke = async (name: string): Promise<number> => (await client.request(`/v1/keys/${encodeURIComponent(name)}`, { method: 'DELETE' })).status
+const whoAmI = async (key: string): Promise<Answer> => await elsewhere.request('/v1/auth/whoami', { key })
+
+t.test('a key is made, opens every API process at once, and is worth nothing once it is revoked', async t => {
+  const answer = await make({ name: 'acme app', role: 'admin', tenant: 'acme' })
+  t.equal(answer.status, 201)
+  t.equal(answer.headers.get('cache-control'), 'no-store')
+  const { key } = answer.body.key
+  t.match((await whoAmI(key)).body, { auth: { name: 'acme app', role: 'admin', tenant: 'acme' } })
+  t.match((await elsewhere.batch([{ call_id: 'c', name: 'echo', arguments: { a: 1 } }], {}, key)).results, [{ ok: true, output: { a: 1 } }])
+  t.equal(await revoke('acme app'), 200)
+  t.equal(await revoke('acme app'), 404)
+  await waitFor('the other process has heard of it', async () => (await whoAmI(key)).status === 401)
+  t.equal((await client.request('/v1/auth/whoami', { key })).status, 401)
+})
+
+t.test('a list tells all of a key but the key', async t => {
+  const { body: { key: made } } = await make({ name: 'listed', role: 'read', queue_allowlist: ['a'], permissions: [], sse: false, expires_in_sec: 3_600 })
+  await whoAmI(made.key)
+  const listed = await waitFor('its use is noted', async () => (await list()).find(({ name, last_used_at: used }) => name === 'listed' && used !== null))
+  const { key, last_used_at: used, expires_at: expires, ...rest } = made
+  t.match(listed, { ...rest, queue_allowlist: ['a'], permissions: [], sse: false, role: 'read', source: 'redis' })
+  t.ok(Math.abs(Date.parse(listed.expires_at ?? '') - Date.parse(expires ?? '')) < 5_000)
+  t.same((await list()).filter(({ source }) => source === 'settings').map(({ name }) => name), ['admin', 'reader', 'limited'])
+  t.notMatch((await elsewhere.request('/v1/keys')).text, new RegExp(`${key}|${testKeys.admin}`))
+})
+
+t.test('Redis never has a key', async t => {
+  const { body: { key: { key } } } = await make({ name: 'secret', role: 'read' })
+  await whoAmI(key)
+  const names = await redis.keys('*')
+  const values = await Promise.all(names.filter(name => name.includes('{keys}')).map(async name => JSON.stringify(await redis.hgetall(name))))
+  t.ok(values.length > 1)
+  t.notOk([...names, ...values].some(text => text.includes(key)))
+})
+
+t.test("a key's time ends by Redis' clock, and its name is free again", async t => {
+  const { body: { key: { key } } } = await make({ name: 'short', role: 'admin', expires_in_sec: 60 })
+  t.equal((await whoAmI(key)).status, 200)
+  const digest = await redis.hget('toolyard:{keys}:names', 'short') ?? ''
+  t.ok(await redis.pttl(`toolyard:{keys}:${digest}`) > 50_000)
+  await redis.pexpire(`toolyard:{keys}:${digest}`, 1)
+  await waitFor('its time is over', async () => (await whoAmI(key)).status === 401)
+  t.notOk((await list()).some(({ name }) => name === 'short'))
+  t.equal((await make({ name: 'short', role: 'admin' })).status, 201)
+})
+
+t.test('a name is given once', async t => {
+  t.equal((await make({ name: 'twice', role: 'read' })).status, 201)
+  const again = await make({ name: 'twice', role: 'read' })
+  t.match([again.status, again.body], [409, { error: { code: 'CONFLICT', message: /There is a key 'twice' already/ } }])
+  t.equal((await make({ name: 'admin', role: 'read' })).status, 409, 'also one of the settings')
+  t.equal(await revoke('admin'), 409)
+  const answers = await Promise.all(Array.from({ length: 8 }, async () => (await make({ name: 'raced', role: 'read' })).status))
+  t.same(answers.sort(), [201, ...Array.from({ length: 7 }, () => 409)])
+})
+
+t.test('only who may do everything makes keys', async t => {
+  const { body: { key: { key: ofTenant } } } = await make({ name: 'tenant-admin', role: 'admin', tenant: 'acme' })
+  const { body: { key: { key: bound } } } = await make({ name: 'bound', role: 'admin', permissions: [] })
+  for (const key of [testKeys.read, testKeys.limited, ofTenant, bound]) {
+    t.equal((await make({ name: 'more', role: 'admin' }, key)).status, 403)
+    t.equal((await client.request('/v1/keys', { key })).status, 403)
+    t.equal((await client.request('/v1/keys/twice', { method: 'DELETE', key })).status, 403)
+  }
+})
+
+t.test('what is wrong with a new key is said', async t => {
+  const cases: Array<[unknown, RegExp]> = [
+    [[], /must be an object/],
+    [{ role: 'admin' }, /^'name' must have 1 to 100/],
+    ...['', ' a', 'a ', '@acme', 'a\nb', 'x'.repeat(101)].map((name): [unknown, RegExp] => [{ name, role: 'admin' }, /^'name'/]),
+    [{ name: 'a' }, /^'role' must be admin or read$/],
+    ...['Acme', '', '-a', 'a b', null, 'x'.repeat(65)].map((tenant): [unknown, RegExp] => [{ name: 'a', role: 'admin', tenant }, /^'tenant' must match/]),
+    [{ name: 'a', role: 'admin', expires_in_sec: 59 }, /^'expires_in_sec' must be integer 60\.\./],
+    [{ name: 'a', role: 'admin', queue_allowlist: ['UPPER'] }, /^'queue_allowlist'/],
+    [{ name: 'a', role: 'admin', permissions: ['root'] }, /^'permissions' must be an array of/],
+    [{ name: 'a', role: 'admin', colour: 'red' }, /^'colour' is not a known field/]
+  ]
+  for (const [body, message] of cases) {
+    const answer = await make(body)
+    t.match([answer.status, answer.body], [400, { error: { code: 'VALIDATION_ERROR', message } }], JSON.stringify(body))
+  }
+})
+
+t.test('no text but a key opens anything', async t => {
+  const text = fc.oneof(fc.stringMatching(/^ty_[\w-]{43}$/), fc.stringMatching(/^[\x21-\x7e]{1,60}$/))
+  await t.resolves(fc.assert(fc.asyncProperty(text, async key => (await whoAmI(key)).status === 401), { numRuns: 50 }))
+})
+
+t.test('a ticket and a session of the dashboard end with the key', async t => {
+  const { body: { key: { key } } } = await make({ name: 'visitor', role: 'admin' })
+  const { job_id: id } = await client.call('echo')
+  const { body: { token } } = await client.request<{ token: string }>('/v1/auth/sse-token', { key, body: {} })
+  const login = await fetch(`${service.api.address}/dashboard/login`, {
+    method: 'POST', redirect: 'manual', headers: { 'sec-fetch-site': 'same-origin' }, body: new URLSearchParams({ key })
+  })
+  const cookie = String(login.headers.get('set-cookie')).split(';', 1)[0] ?? ''
+  const statuses = async (): Promise<number[]> => [
+    (await elsewhere.request('/dashboard/api/queues', { key: null, headers: { cookie } })).status,
+    (await elsewhere.request(`/v1/jobs/${String(id)}/stream?stream_token=${token}`, { key: null })).status
+  ]
+  t.same(await statuses(), [200, 200])
+  await revoke('visitor')
+  await waitFor('both have ended', async () => String(await statuses()) === '401,401')
+  await make({ name: 'visitor', role: 'admin' })
+  t.same(await statuses(), [401, 401], 'also where another key has the name')
+})
