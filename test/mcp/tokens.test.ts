@@ -8,7 +8,7 @@ import { startIssuer, type TokenOptions } from '../support/issuer.ts'
 import { testKeys } from '../support/service.ts'
 import { waitFor } from '../support/condition.ts'
 import { entries, programs } from '../e2e/tools.ts'
-import { eras, rpc, type RpcAnswer } from './clients.ts'
+import { eras, meta, rpc, type RpcAnswer } from './clients.ts'
 
 /*
  * Each address is an API of its own in this process, so that what one of them remembers of the issuer is nothing to the
@@ -67,6 +67,22 @@ t.test('limits count by the subject of tokens, whose name no key has', async t =
   t.same([await ask('admin'), await ask('admin'), await ask('admin')], [200, 200, 429])
   t.equal(await ask('bob'), 200)
   t.equal((await rpc(own, 'tools/list', {}, { key: testKeys.admin })).status, 200, 'the key named admin')
+})
+
+t.test('a claim may name the tenant: jobs of another one do not exist, and a token without it is refused', async t => {
+  const own = await start({ MCP_AUTH_TENANT_CLAIM: 'org' })
+  const authorization = async (org: unknown): Promise<string> => `Bearer ${await issuer.token(`${own}/mcp`, { claims: { org } })}`
+  const called = await rpc(own, 'tools/call', { name: 'echo', arguments: {} }, { headers: { authorization: await authorization('acme') } })
+  const { 'toolyard/job_id': taskId } = called.body.result?.['_meta'] as Record<string, string>
+  const about = { ...meta, 'io.modelcontextprotocol/clientCapabilities': { extensions: { 'io.modelcontextprotocol/tasks': {} } } }
+  const task = async (org: string): Promise<RpcAnswer> => (
+    await rpc(own, 'tasks/get', { taskId }, { headers: { authorization: await authorization(org) }, meta: about })
+  )
+  t.match((await task('acme')).body.result, { status: 'completed' })
+  t.match((await task('other')).body.error, { code: -32_602 })
+  for (const org of [undefined, '', 'Not A Name', 7, ['acme']]) {
+    t.equal((await rpc(own, 'tools/list', {}, { headers: { authorization: await authorization(org) } })).status, 401)
+  }
 })
 
 t.test('keys count as before; a token counts at /mcp alone, and never as x-api-key', async t => {

@@ -1,4 +1,5 @@
 import { asError, HttpError } from '@toolyard/contract'
+import { isTenantName, tenantNamePattern } from '@toolyard/contract/terms'
 import type { Role, TokenSettings } from '@toolyard/runtime'
 import type { JWTPayload } from 'jose'
 import { IssuerKeys } from './issuer-keys.ts'
@@ -51,7 +52,7 @@ export class AccessTokens {
     if (!namePattern.test(sub)) throw new TokenRefusedError('The access token names nobody: its sub is missing or is no name')
     const role = this.#roleOf(claims)
     if (role === undefined) throw this.lacksScope('read')
-    const principal = { name: `oauth:${sub}`, role, tenant: undefined, queueAllowlist: undefined, permissions: undefined, sse: true }
+    const principal = { name: `oauth:${sub}`, role, tenant: this.#tenantOf(claims), queueAllowlist: undefined, permissions: undefined, sse: true }
     this.#principals.add(principal)
     return principal
   }
@@ -109,6 +110,15 @@ export class AccessTokens {
       this.#onFailure(asError(error))
       throw new HttpError('UNAVAILABLE', 'The OAuth issuer\'s keys can not be had now, so that this access token is not checked')
     }
+  }
+
+  /** Without the claim that was named, a token would be the operator's. */
+  #tenantOf (claims: JWTPayload): string | undefined {
+    const { tenantClaim } = this.#settings
+    if (tenantClaim === undefined) return undefined
+    const tenant = claims[tenantClaim]
+    if (isTenantName(tenant)) return tenant
+    throw new TokenRefusedError(`The access token names no tenant: its ${tenantClaim} is missing or doesn't match ${tenantNamePattern}`)
   }
 
   /** Issuers write scopes as one text (RFC 9068), or as a list named `scp`. */

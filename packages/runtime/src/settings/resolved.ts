@@ -24,6 +24,8 @@ export interface TokenSettings {
   resource: string | undefined
   /** What tokens have in `aud`; undefined: the resource. */
   audience: string | undefined
+  /** The claim that names the tenant of who has the token; undefined: tokens are the operator's. */
+  tenantClaim: string | undefined
   /** The scope that stands for each role. */
   scopes: Readonly<Record<Role, string>>
 }
@@ -42,7 +44,13 @@ export function tokensOf (settings: Settings): TokenSettings | undefined {
   if (resource === undefined && !isLoopback(settings.HOST)) {
     throw new SettingsError(['MCP_AUTH_RESOURCE must be set beside MCP_AUTH_ISSUER: the URL of /mcp as clients know it'])
   }
-  return { issuer, resource, audience: settings.MCP_AUTH_AUDIENCE, scopes: settings.MCP_AUTH_SCOPES ?? defaultScopes }
+  return {
+    issuer,
+    resource,
+    audience: settings.MCP_AUTH_AUDIENCE,
+    tenantClaim: settings.MCP_AUTH_TENANT_CLAIM,
+    scopes: settings.MCP_AUTH_SCOPES ?? defaultScopes
+  }
 }
 
 /** Where tools come from, and what the operator decided about skills. */

@@ -34,6 +34,7 @@ export const variables = {
   MCP_AUTH_ISSUER: optional({ allowed: 'an https:// URL without query; http:// is for loopback alone', read: publicUrl }),
   MCP_AUTH_RESOURCE: optional({ allowed: 'the URL of /mcp as clients know it: https://, without query', read: publicUrl }),
   MCP_AUTH_AUDIENCE: optional(text('')),
+  MCP_AUTH_TENANT_CLAIM: optional(text('')),
   MCP_AUTH_SCOPES: optional({ allowed: 'read=SCOPE,admin=SCOPE, with two different scopes', read: scopes }),
   TOOL_TIMEOUT_SEC: number(30, 0.1, 3_600),
   WORKER_QUEUES: { fallback: ['*'], ...items(`*, or a comma-separated list of queue names, each matching ${queueNamePattern}`, item => item === '*' || isQueueName(item) ? item : undefined) },
