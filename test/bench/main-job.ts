@@ -23,8 +23,8 @@ const inFlight = 8
 const callOf = (index: number): object => ({ call_id: `c${index}`, name: 'data_file_read', arguments: { path: 'README.md' } })
 
 /** Batches of `data_file_read` over HTTP beside BullMQ by itself; both in turns, so that a noisy machine hits both. */
-export async function benchMainJob (cleanup: Cleanup): Promise<Row[]> {
-  const service = await createService(cleanup, { env: { LOG_LEVEL: 'warn' } })
+export async function benchMainJob (cleanup: Cleanup, env: Record<string, string> = {}): Promise<Row[]> {
+  const service = await createService(cleanup, { env: { LOG_LEVEL: 'warn', ...env } })
   const redis = await startTestRedis(cleanup)
   const bare = await startBareQueue(redis.socket)
   cleanup.teardown(() => bare.close())

@@ -8,10 +8,12 @@ import { benchBoxedPythonHost, benchPythonHost } from './python-host.ts'
 import { benchReplicas } from './replicas.ts'
 import { print, type Row } from './report.ts'
 import { benchStreams } from './streams.ts'
+import { benchTracedJob } from './traced-job.ts'
 
 /** The benchmarks, by the names that choose them on the command line. */
 const benchmarks: Record<string, [title: string, run: (cleanup: Cleanup) => Promise<Row[]>]> = {
   job: ['The main job: BullMQ by itself beside Toolyard over HTTP', benchMainJob],
+  traced: ['The main job with traces', benchTracedJob],
   memory: ['Memory', benchMemory],
   command: ['Commands: a bare child_process.spawn of the same line beside Toolyard', benchCommand],
   streams: ['Event streams', benchStreams],
