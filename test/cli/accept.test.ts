@@ -23,7 +23,7 @@ function project (t: Test, text: string): Project {
   }
 }
 
-t.test('accept shows what a server offers, and writes it with --yes alone where nobody can be asked', async t => {
+t.test('accept shows what a server offers; without a terminal it writes only with --yes', async t => {
   const { accept, lock } = project(t, manifest(''))
   const shown = await accept()
   t.equal(shown.status, 1)

@@ -72,7 +72,7 @@ await t.test('variables that look like settings are told at start, once', async 
   }
 })
 
-await t.test('what a part waits for is told at once, before it is ready', async t => {
+await t.test('what a part waits for is shown at once, before it is ready', async t => {
   const session = startSession(t, startDirectory(t), { FAKE_WORKER: 'waits' })
   await session.printed("worker waits: Redis can't be reached\n")
   t.notMatch(session.output(), ready)

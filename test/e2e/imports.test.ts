@@ -79,7 +79,7 @@ t.test('P29 a module that breaks while the service runs is not published any mor
   t.match((await client.batch([{ call_id: '1', name: 'works' }])).results[0], { ok: false, error: { code: 'TOOL_UNAVAILABLE', message: /broken now/ } })
 })
 
-t.test('a tool that could not be tried, for want of a sandbox say, is in the log once, with the reason', { skip: skip === false ? await withoutBox() : skip }, async t => {
+t.test('a tool that could not be tried, for example without a sandbox, is in the log once, with the reason', { skip: skip === false ? await withoutBox() : skip }, async t => {
   const lines = async (): Promise<string[]> => (
     (await workers[0]?.output() ?? '').split('\n').filter(line => line.includes('could not be tried') && line.includes('"inside"'))
   )

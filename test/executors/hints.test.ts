@@ -15,7 +15,7 @@ t.test('a tool that misses a variable is told of envPassthrough, whether the ser
   }
 })
 
-t.test('no hint is made up: for what tools always get, for secrets of the service, and beside a hint of the tool', async t => {
+t.test('there is no hint for what tools always get, for secrets of the service, or beside a hint of the tool itself', async t => {
   const fixture = createFixture(t)
   for (const text of ['PATH: unbound variable', 'REDIS_URL is not set', 'JSON is required', 'no such city', 'KeyError: \'city\'']) {
     t.equal(hintOf(await fixture.runShell(`echo "${text}" >&2; exit 1`)), undefined, text)
@@ -23,7 +23,7 @@ t.test('no hint is made up: for what tools always get, for secrets of the servic
   t.equal(hintOf(await fixture.runShell('echo \'{"error":"CITY_TOKEN is not set","hint":"ask Ada"}\' >&2; exit 1')), 'ask Ada')
 })
 
-t.test('in the open no permission is missing, so none is named', async t => {
+t.test('without a sandbox no permission is missing, so none is named', async t => {
   const fixture = createFixture(t)
   for (const text of ['touch: Read-only file system', 'connect ECONNREFUSED 127.0.0.1:5432']) {
     t.equal(hintOf(await fixture.runShell(`echo "${text}" >&2; exit 1`)), undefined, text)

@@ -51,7 +51,7 @@ const typed = (type: string, body: string | Buffer, encoding?: string) => (respo
   response.writeHead(200, { ...(type === '' ? {} : { 'content-type': type }), ...(encoding === undefined ? {} : { 'content-encoding': encoding }) }).end(body)
 }
 
-t.test('JSON is its value, text is text in its charset, nothing is {}, and what is neither is OUTPUT_INVALID', async t => {
+t.test('JSON gives its value, text gives text in its charset, an empty body gives {}, and anything else is OUTPUT_INVALID', async t => {
   const { site } = await serve(t, {
     '/json': typed('application/problem+json', '{"a":[1,"é"]}'),
     '/liar': typed('application/json', 'not json'),
@@ -73,7 +73,7 @@ t.test('JSON is its value, text is text in its charset, nothing is {}, and what 
   for (const path of ['/octets', '/pdf']) t.match(await output(path), { ok: false, error: { code: 'OUTPUT_INVALID' } }, path)
 })
 
-t.test('a flood, a bomb and a body of 1 MB are read up to the bound, and what was kept is the output', async t => {
+t.test('a flood, a compression bomb and a body of 1 MB are read up to the bound, and the output is what was read', async t => {
   const call = caller(t)
   const flood = await serveRaw(t, socket => {
     socket.write('HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\n\r\n')

@@ -107,7 +107,7 @@ t.test('arguments that have no place go to the body of the method, or to the que
   t.match(last, { headers: { 'content-type': 'application/x-www-form-urlencoded' }, body: 'a=x%20y%26z&b=1&b=2&c%5Bd%5D=1' })
 })
 
-t.test('secrets come from the environment of the worker, and none of the service do', async t => {
+t.test('secrets come from the environment of the worker, and are never those of the service', async t => {
   await call({ headers: [{ name: 'Authorization', setting: 'KEY', prefix: 'Basic ', base64: true }], query: [{ name: 'key', setting: 'KEY' }] }, {})
   t.match(last, { url: '/?key=the-key-value', headers: { authorization: `Basic ${Buffer.from('the-key-value').toString('base64')}` } })
   for (const setting of ['API_KEY', 'NOT_THERE', 'BROKEN']) {

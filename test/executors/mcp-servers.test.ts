@@ -98,7 +98,7 @@ t.test('a call of a trace says so in its _meta, as the protocol has it; one with
   t.equal(without?.['traceparent'], undefined)
 })
 
-t.test('an output that is not as the accepted schema says is OUTPUT_INVALID', async t => {
+t.test('an output that does not fit the accepted schema is OUTPUT_INVALID', async t => {
   const outputSchema = { type: 'object', properties: { sum: { type: 'number' } }, required: ['sum'] }
   const schemas = createSchemas()
   const calls = open(t, [''], { compileSchema: schema => schemas.validators(schema).check, maxOutputBytes: 500_000 })
@@ -179,11 +179,11 @@ t.test('a server that floods, or sends a message without end, is ended, and fail
   t.match(await open(t, ['shouts'], { maxOutputBytes: 65_536 }).call('echo'), { ok: false, error: { code: 'TOOL_FAILED', message: /a message of more than 262144 bytes/ } })
 })
 
-t.test('a server that prints what is no message is understood all the same', async t => {
+t.test('a server that also prints lines that are no messages is still understood', async t => {
   t.match(await open(t, ['babbles']).call('echo', { text: 'hello' }), { ok: true, output: 'hello' })
 })
 
-t.test('a server that does not answer what it does not know is one of an older revision', async t => {
+t.test('a server that does not answer unknown requests is taken for one of an older revision', async t => {
   t.match(await open(t, ['silent']).call('echo', { text: 'hello' }), { ok: true, output: 'hello' })
 })
 
@@ -193,7 +193,7 @@ t.test('a server whose list of tools has no end, or holds none, is TOOL_UNAVAILA
   t.match(await open(t, ['no-tools']).call('echo'), { error: { code: 'TOOL_UNAVAILABLE' } })
 })
 
-t.test('a tool that is described otherwise than it was accepted is not called, and that is logged once', async t => {
+t.test('a tool is not called when its description differs from the accepted one, and that is logged once', async t => {
   const warned: string[] = []
   const calls = open(t, ['changes', '1'], { logger: { warn: (_, message) => { warned.push(message) } } })
   t.match(await calls.call('echo', { text: 'a' }), { ok: true }, 'as it was accepted; the server says that its list changed')

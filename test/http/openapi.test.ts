@@ -120,7 +120,7 @@ t.test('?tools=only has the tools alone, with the address that the caller sees',
   }
 })
 
-t.test('a query or a key that is none is refused', async t => {
+t.test('an unknown query or key is refused', async t => {
   for (const [query, message] of [
     ['?tools=all', "'tools' must be 'only'"], ['?tools=', "'tools' must be 'only'"], ['?tools=only&tools=only', "'tools' must be 'only'"],
     ['?tool=only', "'tool' is not a known parameter (known: 'tools')"], [
@@ -138,7 +138,7 @@ t.test('a query or a key that is none is refused', async t => {
   t.equal((await client.request('/openapi.json', { method: 'POST', body: {} })).status, 404)
 })
 
-t.test('a document that is still the same is a 304, and one of another registry is not', async t => {
+t.test('an unchanged document is a 304; the document of another registry is sent', async t => {
   const first = await client.request('/openapi.json')
   const etag = first.headers.get('etag') ?? ''
   const again = async (): Promise<number> => (await client.request(

@@ -105,14 +105,14 @@ t.test('the output is whole, far beyond what a model gets', async t => {
   t.equal(answer.headers.get('x-toolyard-output-bytes'), null)
 })
 
-t.test('of an output beyond MAX_OUTPUT_BYTES the answer has what is kept, and says how large it was', async t => {
+t.test('the answer to a call whose output is beyond MAX_OUTPUT_BYTES has the part that is kept, and says how large the output was', async t => {
   const answer = await post('big', { char: 'x', count: 1_200_000 })
   t.equal(answer.status, 200)
   t.equal(answer.headers.get('x-toolyard-output-bytes'), '1200002')
   t.ok((JSON.parse(answer.text) as string).length > 1_000_000)
 })
 
-t.test('a call that failed has the status of its code, and the job that it was', async t => {
+t.test('a call that failed has the status of its code, and names its job', async t => {
   const failed = await post('fail', { stderr: '{"error":"no luck","why":1}' })
   await fails(t, failed, 422, 'TOOL_FAILED', { error: { message: 'no luck', details: { why: 1 } }, job_id: failed.headers.get('x-toolyard-job-id') ?? '-' })
   await fails(t, await post('echo_strict', { word: 1 }), 400, 'INVALID_ARGUMENTS')
@@ -132,7 +132,7 @@ t.test('fault 39 what a tool prints of the keys of the service does not reach it
   await fails(t, await post('fail', { stderr }), 422, 'TOOL_FAILED', { error: { message: `no ${hidden}`, details: { tried: [{ [hidden]: hidden }] } } })
 })
 
-t.test('the key comes before all, and must be an admin', async t => {
+t.test('the key is checked before everything else, and must be that of an admin', async t => {
   await fails(t, await post('echo', 'x'.repeat(2_000_000), '?x=1', { key: 'wrong' }), 401, 'UNAUTHORIZED')
   await fails(t, await post('echo', {}, '', { key: null }), 401, 'UNAUTHORIZED')
   await fails(t, await post('echo', {}, '', { key: testKeys.read }), 403, 'FORBIDDEN')
@@ -160,7 +160,7 @@ t.test('RC23 a request that is repeated with its Idempotency-Key runs the tool o
   t.equal((await post('big', { char: 'x', count: 20_000 }, '', { headers: { 'idempotency-key': 'large' } })).text, large.text)
 })
 
-t.test('a queue too many is a 429 with Retry-After', async t => {
+t.test('one queue too many is a 429 with Retry-After', async t => {
   for (const queue of ['two', 'three']) await post('echo', {}, `?queue=${queue}`)
   const full = await waitFor('no further queue may be made', async () => {
     for (const queue of ['four', 'five', 'six']) {
@@ -173,7 +173,7 @@ t.test('a queue too many is a 429 with Retry-After', async t => {
   t.equal(full.headers.get('retry-after'), '1')
 })
 
-t.test('no code of a call that may have run has a status that clients repeat by themselves', async t => {
+t.test('a call that may have run never gets a status that clients repeat by themselves', async t => {
   const repeated = Object.entries(callErrors).filter(([, { status }]) => status >= 500 || [408, 409, 425, 429].includes(status))
     .map(([code]) => code)
   t.same(repeated, ['TOOL_UNAVAILABLE', 'SANDBOX_FAILED', 'QUEUE_FULL'])
@@ -190,7 +190,7 @@ t.test('a program that is missing is no 503 where an earlier attempt may have ru
   await fails(t, await post('absent', {}), 503, 'TOOL_UNAVAILABLE')
 })
 
-t.test('a fault that nobody foresaw is no error that clients repeat, unless they sent an Idempotency-Key', async t => {
+t.test('clients do not repeat an unforeseen fault, unless they sent an Idempotency-Key', async t => {
   const fault = new TypeError('a fault')
   const caller = { principal: {} as never, abandoned: new AbortController().signal }
   for (const jobs of [['its-job'], []]) {
@@ -203,7 +203,7 @@ t.test('a fault that nobody foresaw is no error that clients repeat, unless they
   }
 })
 
-t.test('a job that may have been made is a 503 with an Idempotency-Key, and nothing that clients repeat without one', async t => {
+t.test('a job that may have been made is a 503 with an Idempotency-Key, and an error that clients do not repeat without one', async t => {
   // What a request asks Redis before it adds a job is remembered for a second; else it would end there, as a plain 503.
   const clock = performance.now.bind(performance)
   const now = performance.now()

@@ -32,7 +32,7 @@ async function listen (index: number): Promise<Response> {
 
 const connections = async (): Promise<number> => (await redis.call('CLIENT', 'LIST') as string).trim().split('\n').length
 
-t.test('a thousand MCP clients hold streams; all hear of a change, calls go on, and one client more is a 503', async t => {
+t.test('a thousand MCP clients hold streams and all hear of a change; calls go on; one more client gets a 503', async t => {
   const before = await connections()
   const streams: Response[] = []
   for (let from = 0; from < most; from += 100) {

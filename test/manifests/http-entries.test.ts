@@ -48,7 +48,7 @@ t.test('the method decides where other arguments go and whether a call may run a
   t.match(await toolOf({ method: 'POST', body: 'form' }, { idempotent: true, permissions: [] }), { idempotent: true, permissions: ['network'], run: { body: { kind: 'form', always: true } } })
 })
 
-t.test('what an entry has beside its request is told: other permissions, fields of commands, arguments that the schema lacks', async t => {
+t.test('needless fields of an entry are reported: other permissions, fields of commands, arguments that the schema lacks', async t => {
   const registry = await load(t, entry({ url: 'https://api.example/{id}', query: ['page'] }, { permissions: ['network', 'write_files'], envPassthrough: ['X'], parameters: { type: 'object', properties: { id: { type: 'string' } } } }))
   t.match(registry.findings.map(({ severity, rule, message }) => ({ severity, rule, message })), [
     { severity: 'warning', rule: 'X21', message: /envPassthrough/ }, { severity: 'warning', rule: 'http/request', message: /"page"/ }, { severity: 'warning', rule: 'P18', message: /write_files/ }

@@ -116,7 +116,7 @@ t.test('a secret in an entry of an MCP server is refused: it comes from a settin
   }
 })
 
-t.test('fields of an entry that nobody knows are told, with those of other programs', async t => {
+t.test('unknown fields of an entry are reported, also those that other programs know', async t => {
   const { registry } = await loadAccepted(t, [server({ timeout: 5 }, { command: 'a', cwd: '/tmp', alwaysAllow: [] })], [])
   t.match(registry.findings, [{ rule: 'X21', fix: 'Write timeoutSec.' }, { rule: 'X21', fix: /servers run in the workspace/ }, { rule: 'X21', fix: /toolyard accept/ }])
 })

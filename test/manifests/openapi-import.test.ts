@@ -127,7 +127,7 @@ t.test('arguments of version 3.0 have the places, names and schemas that the doc
   t.match(entryOf(found, 'replacePet'), { schema: { required: ['petId', 'body'] }, http: { body: { type: 'form', argument: 'body' } } }, 'names that meet make one argument of the body')
 })
 
-t.test('version 3.1, YAML, credentials of every kind, and names that meet', async t => {
+t.test('version 3.1, YAML, all kinds of credentials and colliding names are read', async t => {
   const found = await get(petstore31)
   t.strictSame(found.entries.map(({ name }) => name), ['post_search', 'find', 'find_2'])
   t.match(entryOf(found, 'post_search'), {
@@ -154,7 +154,7 @@ t.test('operations are chosen by id, by method and path, or by tag; the server a
   await t.rejects(get(petstore30, { only: ['listPet'] }), new OpenapiFault('has no operation listPet; is listPets meant?'))
 })
 
-t.test('what is no document of version 3 is refused, with what to do', async t => {
+t.test('anything but a document of version 3 is refused, and the message says what to do', async t => {
   await t.rejects(get({ swagger: '2.0' }), { message: /version 2\.0.*swagger2openapi/ })
   await t.rejects(get({ openapi: '4.0.0' }), { message: /version 4\.0\.0/ })
   await t.rejects(get({ tools: [] }), { message: /no field openapi/ })

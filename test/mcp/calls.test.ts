@@ -93,7 +93,7 @@ for (const era of eras) {
       t.equal(invalid.isError, true)
     })
 
-    t.test('is told that a tool is unknown which it does not see, whether it exists or not', async t => {
+    t.test('is told that a tool is unknown if its key may not see it, whether it exists or not', async t => {
       for (const name of ['no_such', 'off', 'toString', '__proto__', 'x'.repeat(5_000)]) {
         await t.rejects(client.callTool({ name }), { code: -32_602, message: /Unknown tool/ }, name.slice(0, 20))
       }

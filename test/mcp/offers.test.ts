@@ -106,7 +106,7 @@ for (const era of eras) {
       t.match(await read('bytes:all'), [{ mimeType: 'application/zip', blob: 'AAEC' }])
     })
 
-    t.test('finds nothing behind links, hidden names, parent directories or unknown URIs', async t => {
+    t.test('reads nothing through links, hidden names, parent directories or unknown URIs', async t => {
       const missing = ['skill://printing/stolen.md', 'skill://printing/.secret', 'skill://printing/../odd/SKILL.md', 'skill://printing/%2e%2e/odd/SKILL.md', 'skill://printing/references', 'skill://none/SKILL.md', 'workspace:///none.txt', 'report://2026', 'other:thing', 'file:///etc/passwd']
       for (const uri of missing) await t.rejects(client.readResource({ uri }), { code: -32602 }, uri)
       await t.rejects(client.readResource({ uri: 'workspace:///../tools.json' }), { code: -32603 })

@@ -31,7 +31,7 @@ async function listen (session: string | undefined, address = api.address, signa
   return await fetch(`${address}/mcp`, { headers, signal })
 }
 
-t.test('headers and body that disagree, and headers that lack, are refused as the revision says', async t => {
+t.test('headers that are missing, or that disagree with the body, are refused as the revision says', async t => {
   const mismatch = { status: 400, body: { error: { code: -32_020 }, id: 1 } }
   t.match(await rpc(api.address, 'tools/list', {}, { key, headers: { 'mcp-method': 'tools/call' } }), mismatch)
   t.match(await rpc(api.address, 'tools/list', {}, { key, headers: { 'mcp-method': undefined } }), mismatch)
@@ -39,7 +39,7 @@ t.test('headers and body that disagree, and headers that lack, are refused as th
   t.match(await rpc(api.address, 'tools/list', {}, { key, headers: { 'mcp-protocol-version': '2025-11-25' } }), mismatch)
 })
 
-t.test('versions that are not known are refused, with those that are', async t => {
+t.test('unknown versions are refused, and the answer lists the known ones', async t => {
   const about = { ...meta, 'io.modelcontextprotocol/protocolVersion': '2031-01-01' }
   const unknown = await rpc(api.address, 'tools/list', {}, { key, meta: about, headers: { 'mcp-protocol-version': '2031-01-01' } })
   t.match(unknown, { status: 400, body: { error: { code: -32_022, data: { supported: ['2026-07-28'] } } } })
@@ -48,7 +48,7 @@ t.test('versions that are not known are refused, with those that are', async t =
   t.match(offered.body.result, { protocolVersion: '2025-11-25' }, 'a handshake is offered what there is')
 })
 
-t.test('bodies that are none are refused as JSON-RPC says, before and behind the key', async t => {
+t.test('malformed bodies are refused as JSON-RPC says, with a key and without', async t => {
   t.match(await post(url, '{', legacy), { status: 400, body: { error: { code: -32_700 }, id: null } })
   t.match(await post(url, 'null', legacy), { status: 400, body: { error: { code: -32_600 } } })
   t.match(await post(url, '{"jsonrpc":"1.0","id":1}', legacy), { status: 400, body: { error: { code: -32_600 } } })
@@ -60,7 +60,7 @@ t.test('bodies that are none are refused as JSON-RPC says, before and behind the
   t.equal((await post(`${url}?queue=A`, list, legacy)).status, 400)
 })
 
-t.test('no page of another site may ask, with a key or without', async t => {
+t.test('pages of other sites are refused, with a key or without', async t => {
   t.match(await post(url, list, { ...legacy, origin: 'http://evil.example' }), { status: 403 })
   t.equal((await post(url, list, { ...legacy, origin: api.address })).status, 200)
 })
@@ -125,7 +125,7 @@ t.test('streams beyond MAX_STREAMS are refused in both eras; calls are not count
   })
 })
 
-t.test('a client of 2026 that vanishes in the middle of a call has cancelled it; one of 2025 has not', async t => {
+t.test('a call is cancelled when its client of 2026 vanishes, and goes on when its client of 2025 does', async t => {
   for (const era of eras) {
     const gone = new AbortController()
     const params = { name: 'nap', arguments: { ms: 1_500 } }
@@ -146,7 +146,7 @@ t.test('a client of 2026 that vanishes in the middle of a call has cancelled it;
   }
 })
 
-t.test('who holds a stream hears that the tools have changed, in both eras', async t => {
+t.test('a client with an open stream hears that the tools have changed, in both eras', async t => {
   const heard = await Promise.all(eras.map(async era => {
     let changed: () => void = () => {}
     const change = new Promise<void>(resolve => { changed = resolve })

@@ -48,7 +48,7 @@ t.test('the queue of its calls can be named', async t => {
   t.same((await client.callTool({ name: 'echo', arguments: { a: 1 } })).structuredContent, { a: 1 })
 })
 
-t.test('a key that is not known, and a service that is not there, are told', async t => {
+t.test('an unknown key and a missing service are reported', async t => {
   await t.rejects(start(t, '2025-11-25', { TOOLYARD_API_KEY: 'wrong' }), /Unauthorized/)
   await t.rejects(start(t, '2025-11-25', { TOOLYARD_URL: 'http://127.0.0.1:9' }), /fetch failed/)
 })

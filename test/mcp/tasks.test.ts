@@ -56,7 +56,7 @@ t.test('a call that takes longer than a moment becomes a task: its job, which an
   t.match(body.job, { status: 'succeeded', tool: 'nap' })
 })
 
-t.test('a call that is done soon is answered at once, and so is one of a tool that can not take long', async t => {
+t.test('a call that ends soon is answered at once, and so is a call of a tool with a short timeout', async t => {
   t.match(await call('echo', { a: 1 }), { resultType: 'complete', structuredContent: { a: 1 } })
   t.match(await call('quick', { ms: 1_000 }), { resultType: 'complete', structuredContent: { slept: 1_000 } })
 })
@@ -87,7 +87,7 @@ t.test('a tool that fails completes its task with an error', async t => {
   )
 })
 
-t.test('a task is cancelled from anywhere, and again without an effect', async t => {
+t.test('any process cancels a task; cancelling it again changes nothing', async t => {
   const created = await call('nap', { ms: 15_000 })
   t.match((await task(other.address, 'cancel', created['taskId'])).body.result, { resultType: 'complete' })
   t.match(await settled(created['taskId']), { status: 'cancelled' })
@@ -102,7 +102,7 @@ t.test('the end of the process that made a task changes nothing', async t => {
   t.match(await settled(body.result?.['taskId']), { status: 'completed', result: { structuredContent: { slept: 700 } } })
 })
 
-t.test('there is no task of a queue that the key may not use, nor of an id that is none', async t => {
+t.test('a task of a queue that the key may not use, or of a malformed id, is not found', async t => {
   const created = await call('nap', { ms: 700 })
   for (const method of ['get', 'cancel', 'update'] as const) {
     t.match(

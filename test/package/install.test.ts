@@ -60,7 +60,7 @@ await t.test('the package is below 100 MB with all that it needs', async t => {
   t.ok(size > 0 && size < mostMegabytes, `${size} MB`)
 })
 
-await t.test('what messages lead to is in the package: no network is needed to read it', async t => {
+await t.test('the pages that messages name are in the package: no network is needed to read them', async t => {
   const told = here.shell('npx toolyard explain A31').stdout
   const page = /^All rules: (.*)$/m.exec(told)?.[1] ?? ''
   t.match(page, /node_modules\/toolyard\/docs\/conformance\.md$/)

@@ -17,5 +17,5 @@ export async function ensureTestProgram (name: keyof typeof packageOf): Promise<
   const result = await installProgram(wanted, { env: process.env, say: line => { said.push(line) } })
   const path = await find()
   if (path !== undefined) return { path }
-  return { missing: [`There is no ${name}.`, ...said, ...(result.installed ? [] : [result.told])].join(' ').trim() }
+  return { missing: [`There is no ${name}.`, ...said, ...(result.installed ? [] : [result.reason])].join(' ').trim() }
 }

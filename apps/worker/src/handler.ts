@@ -116,7 +116,7 @@ function toResult (outcome: Outcome, idempotent: boolean, mask: HandlerDeps['mas
   return { ok: false, error: maskError(outcome.error, mask), retry: mayPass(outcome.error) }
 }
 
-/** Of a large output, whose JSON is there already, the value is needed only where it turned out to be short. */
+/** The JSON of a large output is there already; its value is needed only where it turned out to be short. */
 function jsonOf ({ json, output }: Success): { json: string, value: unknown } {
   if (json === undefined) return { json: JSON.stringify(output), value: output }
   return { json, value: json.length <= limits.inlineOutputBytes ? JSON.parse(json) : undefined }

@@ -81,7 +81,7 @@ function openGroups (limits: GroupLimits): Bounds {
   }
 }
 
-/** Of the built-in tools one alone starts processes. */
+/** Only one built-in tool starts processes. */
 function isBoxed ({ run, jobType }: Tool): boolean {
   return run.kind === 'command' || run.kind === 'skill' || run.kind === 'python' || (run.kind === 'mcp' && run.server.connection.kind === 'stdio') || (run.kind === 'builtin' && jobType === 'tool.exec')
 }

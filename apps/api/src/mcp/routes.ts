@@ -71,7 +71,7 @@ export async function mcpRoutes (app: App, options: McpRoutesOptions): Promise<v
     return { id, ...state }
   }
 
-  /** Whoever has a token is told which scope it lacks: clients ask for that one. */
+  /** The answer names the scope that a token lacks, so that its client can ask for it. */
   function refuseReader (principal: Principal, reply: FastifyReply): never {
     const { tokens } = options
     if (tokens?.hasToken(principal) !== true) throw new HttpError('FORBIDDEN', 'This operation requires an admin API key.')

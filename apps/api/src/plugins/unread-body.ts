@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 
-/** So long the rest of a body is waited for, in milliseconds. */
+/** How long the rest of a body is waited for, in milliseconds. */
 const restMs = 2_000
 
 /**

@@ -37,8 +37,8 @@ export function changeLines ({ added, changed, gone }: Changes): string[] {
 }
 
 function hints ({ annotations = {} }: McpTool): string {
-  const told = Object.entries(annotations).filter(([, value]) => value === true).map(([name]) => name)
-  return told.length === 0 ? '' : ` (its server says: ${told.join(', ')})`
+  const hints = Object.entries(annotations).filter(([, value]) => value === true).map(([name]) => name)
+  return hints.length === 0 ? '' : ` (its server says: ${hints.join(', ')})`
 }
 
 function argumentsOf ({ inputSchema }: McpTool): string {

@@ -66,9 +66,9 @@ function report (findings: readonly Finding[], manifests: number): string {
   const [errors, warnings, notes] = (['error', 'warning', 'note'] as const).map(each => findings.filter(({ severity }) => severity === each).length) as [number, number, number]
   const issues = warnings > 0 ? 'warnings' : 'no issues, and notes about models'
   const head = errors > 0 ? 'Validation failed:' : `Validated ${manifests} manifest file(s) with ${issues}:`
-  const told = findings.find(({ severity }) => severity === (errors > 0 ? 'error' : warnings > 0 ? 'warning' : 'note'))
+  const first = findings.find(({ severity }) => severity === (errors > 0 ? 'error' : warnings > 0 ? 'warning' : 'note'))
   const page = rulesPage()
-  const lead = `toolyard explain ${told?.rule ?? 'A31'} tells what that rule asks for${page === undefined ? '' : `; all rules are in ${page}`}`
+  const lead = `toolyard explain ${first?.rule ?? 'A31'} tells what that rule asks for${page === undefined ? '' : `; all rules are in ${page}`}`
   return [head, ...findings.map(line), '', `${errors} errors, ${warnings} warnings, ${notes} notes`, lead].join('\n')
 }
 

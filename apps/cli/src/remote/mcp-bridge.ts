@@ -55,7 +55,7 @@ export async function bridge (url: URL, apiKey: string | undefined): Promise<voi
     http.send(message, { requestSignal: abort.signal, onRequestStreamEnd }).catch((error: unknown) => {
       if (id !== undefined && open.has(id)) {
         answer(
-          told(error, id) ?? { jsonrpc: '2.0', id, error: { code: unreachable, message: (error as Error).message } }
+          errorAnswer(error, id) ?? { jsonrpc: '2.0', id, error: { code: unreachable, message: (error as Error).message } }
         )
       }
     })
@@ -73,7 +73,7 @@ function isModern ({ params }: JSONRPCRequest): boolean {
 }
 
 /** The error that the service answered with, as the answer to this request. */
-function told (error: unknown, id: RequestId): JSONRPCMessage | undefined {
+function errorAnswer (error: unknown, id: RequestId): JSONRPCMessage | undefined {
   const text = (error as { data?: { text?: unknown } }).data?.text
   if (typeof text !== 'string' || !text.startsWith('{')) return undefined
   try {

@@ -7,7 +7,7 @@ export interface Greeting {
   /** Where the HTTP service listens, as it says itself. */
   address: string
   /** What the parts said of themselves. */
-  told: Pick<ReadyMessage, 'tools' | 'sandbox'>
+  report: Pick<ReadyMessage, 'tools' | 'sandbox'>
   settings: Settings
   directory: string
   /** Whether this start made the key. */
@@ -20,12 +20,12 @@ export interface Greeting {
 
 /** What `start` prints once everything serves: the address, where things are, and a batch to paste. No secret is in it. */
 export function greet (greeting: Greeting): string {
-  const { address, told, settings, directory, newKey, redisDirectory } = greeting
+  const { address, report, settings, directory, newKey, redisDirectory } = greeting
   const key = findKey(greeting, `${directory}/.env`)
   const rows = [
     ...settings.DASHBOARD === 'off' ? [] : [['Dashboard', `${reachable(address)}${settings.BASE_PATH}/dashboard`]],
-    ...toolRows(told.tools),
-    ...told.sandbox === undefined ? [] : [['Sandbox', sandboxText(told.sandbox)]],
+    ...toolRows(report.tools),
+    ...report.sandbox === undefined ? [] : [['Sandbox', sandboxText(report.sandbox)]],
     ['API key', `${key.place}${newKey ? ', made just now' : ''}`],
     ['Workspace', settings.WORKSPACE_DIR],
     ['Redis', redisDirectory === undefined ? 'the one at REDIS_URL' : `embedded, data in ${relative(directory, redisDirectory)}/`],
@@ -42,7 +42,7 @@ export function greet (greeting: Greeting): string {
   ].join('\n')
 }
 
-function toolRows (tools: Greeting['told']['tools']): string[][] {
+function toolRows (tools: Greeting['report']['tools']): string[][] {
   if (tools === undefined) return []
   const { count, manifests, refused } = tools
   return [
@@ -51,7 +51,7 @@ function toolRows (tools: Greeting['told']['tools']): string[][] {
   ]
 }
 
-function sandboxText ({ level, missing }: NonNullable<Greeting['told']['sandbox']>): string {
+function sandboxText ({ level, missing }: NonNullable<Greeting['report']['sandbox']>): string {
   if (level === 'full') return 'full'
   return `${level === 'none' ? 'none: tools run in the open' : 'partial'}${missing.length === 0 ? '' : `; missing: ${missing.join(', ')}`}; toolyard doctor tells more`
 }

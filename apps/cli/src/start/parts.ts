@@ -26,7 +26,7 @@ export type StopSteps = Array<() => Promise<unknown>>
  * @param giveUp is called at the first failure
  * @returns where the HTTP service listens, and what the parts said of themselves
  */
-export async function startParts (options: PartsOptions, steps: StopSteps, giveUp: () => void): Promise<Pick<ReadyChild, 'told'> & { address: string }> {
+export async function startParts (options: PartsOptions, steps: StopSteps, giveUp: () => void): Promise<Pick<ReadyChild, 'report'> & { address: string }> {
   const { directory, settings, entries } = options
   // Nobody spreads requests over the processes of one machine's start, and whoever presses Ctrl-C waits.
   const env: NodeJS.ProcessEnv = { SHUTDOWN_DELAY_SEC: '0', ...options.env }
@@ -45,7 +45,7 @@ export async function startParts (options: PartsOptions, steps: StopSteps, giveU
     steps.push(server.close)
   }
   const [{ first }, ...started] = await Promise.all([api, ...workers.starts])
-  return { address: first.address ?? `http://${settings.HOST}:${settings.PORT}`, told: { ...started[0]?.first.told, ...first.told } }
+  return { address: first.address ?? `http://${settings.HOST}:${settings.PORT}`, report: { ...started[0]?.first.report, ...first.report } }
 }
 
 /** Where the embedded Redis keeps its data. */

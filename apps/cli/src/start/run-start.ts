@@ -59,8 +59,8 @@ async function serve (options: StartOptions, signals: StopSignals, steps: StopSt
     await checkPort(settings.HOST, settings.PORT)
     if (settings.SANDBOX !== 'off') await ensureBubblewrap({ env, say: print })
     const parts = { directory, env, settings, entries, backoff, ending, force: signals.force, warn: complain }
-    const { address, told } = await startParts(parts, steps, () => { end.abort() })
-    print(greet({ address, told, settings, directory, newKey, redisDirectory: findRedisTarget(settings) === undefined ? redisDirectory(directory) : undefined, keyFile: env['API_KEY_FILE'] }))
+    const { address, report } = await startParts(parts, steps, () => { end.abort() })
+    print(greet({ address, report, settings, directory, newKey, redisDirectory: findRedisTarget(settings) === undefined ? redisDirectory(directory) : undefined, keyFile: env['API_KEY_FILE'] }))
     if (!ending.aborted) await once(ending, 'abort')
     print(`Stopping; running calls have ${settings.SHUTDOWN_GRACE_SEC} s to end ...`)
   } finally {

@@ -29,7 +29,7 @@ export interface ReadyChild extends Running {
   /** Where it serves, such as `http://127.0.0.1:3001`, if it said so. */
   address: string | undefined
   /** What else it said of itself. */
-  told: Pick<ReadyMessage, 'tools' | 'sandbox'>
+  report: Pick<ReadyMessage, 'tools' | 'sandbox'>
   /** Asks it something; undefined when it has no answer, or gives none within a second. */
   ask: (question: string) => Promise<unknown>
   signal: (signal: NodeJS.Signals) => void
@@ -42,7 +42,7 @@ const keptLines = 20
 const answerMs = 1_000
 
 /**
- * Starts a part of Toolyard and waits until it is ready. Whoever starts it tells the warnings about settings. It is in a process group
+ * Starts a part of Toolyard and waits until it is ready. The caller shows the warnings about settings. It is in a process group
  * of its own, so that Ctrl-C reaches it only by way of `start`; it stops by itself when its IPC channel closes, should `start` be
  * killed.
  *
@@ -58,7 +58,7 @@ export async function launchChild (options: ChildOptions, signal: AbortSignal): 
   const settled = new AbortController()
   const outcome = await Promise.race([waitForReady(child), exited, waitForAbort(signal, settled.signal), delay(readyMs, 'no word within a minute', { ref: false })])
   settled.abort()
-  if (typeof outcome !== 'string') return { address: outcome.address, told: outcome, exited, stop, ask: question => askChild(child, question), signal: name => { child.kill(name) } }
+  if (typeof outcome !== 'string') return { address: outcome.address, report: outcome, exited, stop, ask: question => askChild(child, question), signal: name => { child.kill(name) } }
   await stop()
   await Promise.race([lines.ended, delay(500)])
   const last = lines.last()
@@ -97,11 +97,11 @@ function leftOut (name: string, count: number, place: string | undefined): strin
   return `${name}: ${count} earlier ${count === 1 ? 'message' : 'messages'} of its start ${count === 1 ? 'is' : 'are'} not shown here${place === undefined ? '' : `; read ${place}`}`
 }
 
-function waitForReady (child: ChildProcess): Promise<Pick<ReadyChild, 'address'> & ReadyChild['told']> {
+function waitForReady (child: ChildProcess): Promise<Pick<ReadyChild, 'address'> & ReadyChild['report']> {
   return new Promise(resolve => {
     child.on('message', message => {
-      const { ready, address, ...told } = message as Partial<ReadyMessage>
-      if (ready === true) resolve({ ...told, address })
+      const { ready, address, ...report } = message as Partial<ReadyMessage>
+      if (ready === true) resolve({ ...report, address })
     })
   })
 }

@@ -57,6 +57,6 @@ export function startWorkers (options: WorkersOptions): Workers {
 
 function summarize (status: WorkerStatus | undefined): { ok: boolean, detail?: string } {
   if (status === undefined) return { ok: false, detail: 'it does not run, or does not answer' }
-  const told = Object.entries(status.ready.checks).flatMap(([name, { ok, detail }]) => detail === undefined && ok ? [] : [`${name}: ${detail ?? 'bad'}`])
-  return { ok: status.ready.ok, ...(told.length === 0 ? {} : { detail: told.join('; ') }) }
+  const details = Object.entries(status.ready.checks).flatMap(([name, { ok, detail }]) => detail === undefined && ok ? [] : [`${name}: ${detail ?? 'bad'}`])
+  return { ok: status.ready.ok, ...(details.length === 0 ? {} : { detail: details.join('; ') }) }
 }

@@ -19,7 +19,7 @@ export function readTraceContext (traceparent: unknown, tracestate?: unknown): T
   if (typeof traceparent !== 'string' || traceparent.length > longest.traceparent) return undefined
   const [, version = 'ff', trace = '', span = '', flags = '', rest] = traceparentPattern.exec(traceparent) ?? []
   if (version === 'ff' || (version === '00' && rest !== undefined) || /^0+$/.test(trace) || /^0+$/.test(span)) return undefined
-  // Of a later version, only what this one has too is known.
+  // A later version may have more fields; only those of this version are read.
   const known = { traceparent: `00-${trace}-${span}-${flags}` }
   return isTracestate(tracestate) ? { ...known, tracestate } : known
 }

@@ -45,7 +45,7 @@ export async function runBuiltin (
     return await Promise.race([run.then(outcome => stopping?.signal.aborted === true ? interrupted : outcome), interrupted])
   } finally {
     deadline.clear()
-    // With a reason, or an exception is made of which nobody hears.
+    // With a reason: without one, an exception is made that nothing handles.
     stopping?.abort('ended')
   }
 }

@@ -50,7 +50,7 @@ export function createMessageReader (threads: Threads, signal: AbortSignal): Mes
       const key = randomUUID()
       results.set(key, call)
       const result = message['result'] as Record<string, unknown>
-      // Nobody else can know the key.
+      // The key is secret: only this reader can have written it.
       return { ...message, result: { ...result, _meta: { ...result['_meta'] as object | undefined, [resultKey]: key } } } as unknown as JSONRPCMessage
     },
     take (meta) {

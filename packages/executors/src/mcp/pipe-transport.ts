@@ -30,7 +30,7 @@ export function createPipeTransport (server: ServerProcess, { reader, maxBytes, 
   let ending: Promise<void> | undefined
   let reading: Promise<void> | undefined
   const transport: Transport & { stderr: null, pid: null } = {
-    // By these two the client knows a pipe, and that silence is an older server's answer to what that doesn't know.
+    // These two members tell the client that this is a pipe, and that an older server may not answer unknown requests.
     stderr: null,
     pid: null,
     async start () { reading ??= read() },

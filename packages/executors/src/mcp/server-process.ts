@@ -10,7 +10,7 @@ import type { ProcessHost } from '../process/run-process.ts'
 import { toolEnvironment } from '../run/environment.ts'
 import { settingTexts } from './setting-text.ts'
 
-/** So long a server may take to end by itself once its stdin has ended. */
+/** How long a server may take to end by itself once its stdin has ended. */
 const graceMs = 250
 
 /** What servers of a worker are started with. */

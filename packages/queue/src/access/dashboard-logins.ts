@@ -68,7 +68,7 @@ function attemptsKey (address: string): string {
   return dashboardKey(`attempts:${createHash('sha256').update(network(address)).digest('base64url')}`)
 }
 
-/** Whoever has one address of IPv6 has 2^64 of them. */
+/** An owner of one IPv6 address has 2^64 of them. */
 function network (address: string): string {
   if (!address.includes(':') || address.includes('.')) return address
   const [head = '', tail] = address.split('::')

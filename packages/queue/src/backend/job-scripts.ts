@@ -57,7 +57,7 @@ local entry, once, tenantEntry = unpack(args, 1, 3)
 if once ~= '' and redis.call('EXISTS', keys[2] .. '${madePart}') == 1 and redis.call('EXISTS', keys[2]) == 0 then return 0 end
 redis.call('ZADD', keys[1], 0, entry)
 if tenantEntry ~= '' then redis.call('ZADD', keys[1], 0, tenantEntry) end
--- Where BullMQ writes its stream of events, which nobody reads: as short as it can be.
+-- BullMQ writes a stream of events that nobody reads: it is kept as short as it can be.
 redis.call('HSET', keys[3], 'opts.maxLenEvents', 0)
 local reply = bullmq()
 -- A connection waits for replicas by what it has written itself, and this one may find the job there.

@@ -45,7 +45,7 @@ export class BoardQueue extends BaseAdapter {
     return this.#name
   }
 
-  // By these three bull-board finds its way through flows.
+  // bull-board follows flows by these three.
   getQueueName (): string {
     return this.#queue.name
   }

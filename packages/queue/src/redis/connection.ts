@@ -58,7 +58,7 @@ export function connectRedis (target: RedisTarget, role: ConnectionRole, onError
   return redis
 }
 
-/** Of many commands that a server refuses at once, ioredis ends the connection for each: a listener each time. */
+/** When a server refuses many commands at once, ioredis ends the connection for each of them, and adds a listener each time. */
 function allowListeners (server: Server): void {
   server.on('connect', () => { server.stream.setMaxListeners(0) })
 }

@@ -26,7 +26,7 @@ export interface ToolNeed {
 const keptSec = 60
 /** An answer is used for so long, in milliseconds: jobs of a rollout come by the hundred. */
 const freshMs = 500
-/** Of how many workers the records are looked at. */
+/** How many workers' records are looked at. */
 const mostWorkers = 1_000
 
 /** Makes the inventory of some tools. */

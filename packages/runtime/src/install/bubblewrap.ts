@@ -21,6 +21,6 @@ export async function ensureBubblewrap (options: InstallOptions): Promise<boolea
   if (await isThere()) return true
   const packages = { 'apt-get': ['bubblewrap'], dnf: ['bubblewrap'], apk: ['bubblewrap'] }
   const result = await installProgram({ name: 'bubblewrap', packages, isThere, disableServices: false }, options)
-  if (!result.installed) options.say([['There is no bubblewrap, so tools will run without a sandbox.', result.told].join(' ').trim(), ...ways].join('\n'))
+  if (!result.installed) options.say([['There is no bubblewrap, so tools will run without a sandbox.', result.reason].join(' ').trim(), ...ways].join('\n'))
   return result.installed
 }

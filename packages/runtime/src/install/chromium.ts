@@ -6,7 +6,7 @@ const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-s
 /**
  * Finds a Chromium for the tests of pages on the PATH, or installs one where that needs no question.
  *
- * @returns its path; undefined when there is none, which was told then
+ * @returns its path; undefined when there is none, which was reported then
  */
 export async function ensureChromium (options: InstallOptions): Promise<string | undefined> {
   const find = async (): Promise<string | undefined> => (await Promise.all(names.map(name => programPaths(name, options.env)))).flat()[0]
@@ -14,6 +14,6 @@ export async function ensureChromium (options: InstallOptions): Promise<string |
   if (found !== undefined) return found
   const packages = { 'apt-get': ['chromium', 'chromium-browser'], dnf: ['chromium'], apk: ['chromium'] }
   const result = await installProgram({ name: 'Chromium', packages, isThere: async () => await find() !== undefined, disableServices: false }, options)
-  if (!result.installed) options.say(['There is no Chromium.', result.told].join(' ').trim())
+  if (!result.installed) options.say(['There is no Chromium.', result.reason].join(' ').trim())
   return await find()
 }

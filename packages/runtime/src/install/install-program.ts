@@ -30,7 +30,7 @@ export interface WantedProgram {
 }
 
 /** Why a program could not be installed; `told` are the words for it, empty when there was no way to try. */
-export type InstallResult = { installed: true } | { installed: false, told: string }
+export type InstallResult = { installed: true } | { installed: false, reason: string }
 
 const installTimeoutMs = 600_000
 const shownLines = 5
@@ -40,12 +40,12 @@ const shownLines = 5
  * else with brew. `TOOLYARD_NO_INSTALL=1` keeps it from trying.
  */
 export async function installProgram (wanted: WantedProgram, options: InstallOptions): Promise<InstallResult> {
-  if (/^(1|true|yes|on)$/i.test(options.env['TOOLYARD_NO_INSTALL'] ?? '')) return { installed: false, told: 'TOOLYARD_NO_INSTALL keeps Toolyard from installing one.' }
+  if (/^(1|true|yes|on)$/i.test(options.env['TOOLYARD_NO_INSTALL'] ?? '')) return { installed: false, reason: 'TOOLYARD_NO_INSTALL keeps Toolyard from installing one.' }
   const host = options.host ?? { root: process.getuid?.() === 0, systemd: existsSync('/run/systemd/system') }
   const manager = await findPackageManager(wanted, options.env, host.root)
-  if (manager === undefined) return { installed: false, told: '' }
-  const told = await install(manager, wanted, options, host.systemd && wanted.disableServices)
-  return await wanted.isThere() ? { installed: true } : { installed: false, told }
+  if (manager === undefined) return { installed: false, reason: '' }
+  const reason = await install(manager, wanted, options, host.systemd && wanted.disableServices)
+  return await wanted.isThere() ? { installed: true } : { installed: false, reason }
 }
 
 async function findPackageManager (

@@ -24,7 +24,7 @@ export function prettyLines ({ colorize, brief = false }: PrettyOptions): (line:
   return (line, name) => {
     const record = parse(line)
     if (record === undefined) return `${name === undefined ? '' : `${name}: `}${line.replace(/\n$/, '')}`
-    // Of a line below its least level it gives undefined, which its type doesn't say.
+    // It gives undefined for a line below the least level; its type doesn't say so.
     const text: unknown = shown({ ...record, name: record['process'] ?? name })
     return typeof text === 'string' ? text.trimEnd() : undefined
   }

@@ -36,14 +36,14 @@ function warningOf (name: string, value: string): string | undefined {
   if (value.trim() === '' || name.length > longestName || isSetting(name)) return undefined
   const own = foreign.get(name)
   if (own !== undefined) return `${name} is the setting of another system and has no effect here: the one of Toolyard is ${own}`
-  if (!name.startsWith(prefix)) return told(name, nearest(name))
+  if (!name.startsWith(prefix)) return suggestion(name, nearest(name))
   if (ours.includes(name) || name.startsWith(`${prefix}TEST_`) || isServiceLink(name, value)) return undefined
   const meant = name.slice(prefix.length)
-  return told(name, isSetting(meant) ? meant : foreign.get(meant) ?? nearest(meant) ?? ours.find(each => apart(name, each) < Infinity)) ??
+  return suggestion(name, isSetting(meant) ? meant : foreign.get(meant) ?? nearest(meant) ?? ours.find(each => apart(name, each) < Infinity)) ??
     `${name} has no effect: Toolyard has no setting of this name, and its settings have no prefix`
 }
 
-function told (name: string, near: string | undefined): string | undefined {
+function suggestion (name: string, near: string | undefined): string | undefined {
   return near === undefined ? undefined : `${name} has no effect: Toolyard has no setting of this name. Is ${near} meant?`
 }
 

@@ -53,7 +53,7 @@ async function outputOf (response: Dispatcher.ResponseData, body: BoundedBody, r
   if (!isText(body, contentType)) {
     throw new RequestFault('OUTPUT_INVALID', `the answer is ${contentType === '' ? 'binary' : hiddenIn(contentType, reading.hidden).slice(0, headerChars)}, which is neither JSON nor text`)
   }
-  // Of JSON that is cut off, the text is what there is.
+  // JSON that was cut off can't be parsed: its text is the output.
   const kept = body.truncated ? body.bytes.subarray(0, decodePrefix(body.bytes).bytes) : body.bytes
   // A thread takes the bytes away.
   const storedBytes = kept.length
@@ -61,9 +61,9 @@ async function outputOf (response: Dispatcher.ResponseData, body: BoundedBody, r
   const task: OutputTask = { bytes: kept, kind: isJson ? 'either' : 'text', hide: reading.hidden, ...(jsonType.test(contentType) ? {} : { contentType }) }
   const outcome = storedBytes <= shortOutput ? shortOutcome(task) : await readLargeOutput(task, reading)
   if (!outcome.ok || !body.truncated) return outcome
-  const told = Number(header(response, 'content-length'))
-  // Where nobody says how long it is, it is one byte longer at least.
-  return { ...outcome, cut: { bytes: Math.max(storedBytes + 1, Number.isSafeInteger(told) ? told : 0), storedBytes } }
+  const announced = Number(header(response, 'content-length'))
+  // Without a length from the server, it is known to be one byte longer at least.
+  return { ...outcome, cut: { bytes: Math.max(storedBytes + 1, Number.isSafeInteger(announced) ? announced : 0), storedBytes } }
 }
 
 function shortOutcome (task: OutputTask): Outcome {
@@ -81,7 +81,7 @@ function errorOf (response: Dispatcher.ResponseData, body: BoundedBody, hidden: 
   const { statusCode: status } = response
   const contentType = header(response, 'content-type')
   const said = isText(body, contentType) ? lastChars(hiddenIn(decodeText(body.bytes, contentType), hidden).trim(), shownChars) : ''
-  const told = tellingHeaders.flatMap(name => {
+  const headers = tellingHeaders.flatMap(name => {
     const value = header(response, name)
     return value === '' ? [] : [[name, hiddenIn(value, hidden).slice(0, headerChars)]]
   })
@@ -91,7 +91,7 @@ function errorOf (response: Dispatcher.ResponseData, body: BoundedBody, hidden: 
     error: {
       code: 'TOOL_FAILED',
       message: `the API answered ${status}${reason}${said === '' ? '' : `: ${said}`}`,
-      details: { status, ...(told.length === 0 ? {} : { headers: Object.fromEntries(told) as Record<string, string> }) }
+      details: { status, ...(headers.length === 0 ? {} : { headers: Object.fromEntries(headers) as Record<string, string> }) }
     }
   }
 }

@@ -42,7 +42,7 @@ export function buildRequest (run: HttpRun, args: Arguments, env: NodeJS.Process
   const headers = headersOf(run, args, settings)
   const search = [run.search.slice(1), ...query].filter(part => part !== '').join('&')
   const url = new URL(`${run.origin}${path}${search === '' ? '' : `?${search}`}`)
-  // Nothing above can change these; this is what must hold.
+  // An invariant: nothing above can change these.
   if (url.origin !== run.origin || url.pathname !== path || url.hash !== '') throw new RequestFault('INVALID_ARGUMENTS', 'Arguments do not fit the request: they change where it goes')
   return {
     method: run.method,

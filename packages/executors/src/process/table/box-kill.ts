@@ -9,7 +9,7 @@ import type { TreeRoot } from './tree.ts'
  * sessions they made, and lets the first one go only when they are gone.
  */
 const pauseMs = 1
-/** So long a box may take to end before its processes are looked for: what is dead may wait for a parent that doesn't reap. */
+/** How long a box may take to end before its processes are looked for: a dead one may wait for a parent that doesn't reap. */
 const promptMs = 20
 const patienceMs = 5_000
 

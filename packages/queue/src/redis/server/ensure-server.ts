@@ -24,7 +24,7 @@ export async function ensureRedisServer (options: InstallOptions): Promise<Redis
   }, options)
   const installed = await findRedisServer(options.env)
   if (installed !== undefined) return installed
-  throw missing([...reasons, ...(result.installed || result.told === '' ? [] : [result.told])])
+  throw missing([...reasons, ...(result.installed || result.reason === '' ? [] : [result.reason])])
 }
 
 function missing (reasons: string[]): RedisServerError {
