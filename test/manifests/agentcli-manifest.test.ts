@@ -101,6 +101,19 @@ t.test('AC1 broken JSON, other roots, a byte order mark and trailing bytes fail'
   }
 })
 
+t.test('AC1 JSON that breaks off or goes wrong is told with its line and column, in one line', async t => {
+  const wrong: Array<[text: string, line: number, column: number]> = [
+    ['{"tools": [}\n', 1, 12], ['{"tools": [\n  {"name": "a"},\n]}\n', 3, 1], ['{\n  "tools": [],\n}\n', 3, 1], ['{"tools":[]}\n\nx', 3, 1],
+    ['// mine\n{"tools": []}', 1, 1], ['{\n"tools": [', 2, 11]
+  ]
+  for (const [text, line, column] of wrong) {
+    const { registry } = await loadTexts(t, [text])
+    t.match(errors(registry), [{ rule: 'AC1', message: /^parse manifest: .+$/, line, column }], text)
+  }
+  const deep = await loadTexts(t, [`{"tools":${'['.repeat(200_000)}`])
+  t.match(errors(deep.registry), [{ rule: 'AC1', message: /^parse manifest: / }], 'one that is too deep to be walked is told all the same')
+})
+
 t.test('AC1 deep nesting fails and does not exhaust the stack', async t => {
   const deep = '['.repeat(200_000) + ']'.repeat(200_000)
   const { registry } = await loadTexts(t, [`{"tools":[{"name":"a","command":["/bin/true"],"x-own":{"default":${deep}}}]}`])

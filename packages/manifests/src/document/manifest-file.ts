@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { readFile, realpath, stat } from 'node:fs/promises'
+import { visit } from 'jsonc-parser'
 import { join, resolve } from 'node:path'
 import { isDeeperThan } from './depth.ts'
 import { positionOf } from './duplicate-keys.ts'
@@ -53,13 +54,25 @@ export function parseManifest (text: string): unknown {
   try {
     return JSON.parse(text) as unknown
   } catch (error) {
-    const message = messageOf(error)
-    const [, at] = /at position (\d+)/.exec(message) ?? []
+    // V8 quotes the place with its line ends.
+    const message = messageOf(error).replace(/\s+/g, ' ')
+    const at = faultIn(text)
     throw new ManifestFault('AC1', `parse manifest: ${message}`, {
-      ...at !== undefined && positionOf(text, Number(at)),
+      ...at !== undefined && positionOf(text, at),
       fix: 'Correct the JSON: one object, no comments, no comma behind the last item, no byte order mark, nothing after it.'
     })
   }
+}
+
+/** Where a text stops being JSON. V8 tells it for some faults alone, so that somebody else's parser does; undefined where it doesn't come to the end. */
+function faultIn (text: string): number | undefined {
+  let first: number | undefined
+  try {
+    visit(text, { onError: (_code, at) => { first ??= at } }, { disallowComments: true })
+  } catch {
+    // It calls itself for every level.
+  }
+  return first
 }
 
 /** @throws ManifestFault for a value that recursive code could not walk. */
