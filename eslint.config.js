@@ -27,9 +27,11 @@ export default [
     }
   },
   {
-    // What a type only asserts, nothing checks. These folders are still to come: the tests, and
+    // What a type only asserts, nothing checks. Not in the folders below, and not in tests: what they assert is made by the
+    // other end of the same release (Redis' scripts, helpers, the service's answers), by libraries without types for it
+    // (BullMQ, the MCP SDK, commander), or is an error that was caught.
     files: ['apps/*/src/**/*.ts', 'packages/*/src/**/*.ts'],
-    ignores: ['apps/cli/src/', 'apps/api/src/{mcp,openapi}/', 'packages/{client,executors,queue}/src/'].map(folder => `${folder}**`),
+    ignores: ['apps/cli/src/', 'apps/api/src/mcp/', 'packages/{client,executors,queue}/src/'].map(folder => `${folder}**`),
     rules: { '@typescript-eslint/no-unsafe-type-assertion': 'error' }
   },
   {

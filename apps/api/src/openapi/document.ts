@@ -1,4 +1,4 @@
-import { streamTokenParam } from '@toolyard/contract'
+import { storedJson, streamTokenParam } from '@toolyard/contract'
 import type { Tool } from '@toolyard/manifests'
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -27,7 +27,7 @@ export interface DocumentQuery {
   server: string
 }
 
-const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string }
+const { version } = storedJson<{ version: string }>(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
 
 /** Writes documents of OpenAPI. What is the same for all of them is made once, and the part of a list of tools once for each. */
 export class OpenApiDocuments {

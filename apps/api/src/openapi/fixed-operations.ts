@@ -1,4 +1,4 @@
-import type { TObject, TSchema } from 'typebox'
+import { isRecord } from '@toolyard/contract'
 import { descriptions } from './descriptions.ts'
 import { errorReference } from './error-answers.ts'
 import { headerParameter, headerReferences } from './headers.ts'
@@ -30,8 +30,8 @@ function operation (route: ListedRoute, about: RouteDescription, schemas: NamedS
   const ofParameters = schema.params === undefined ? [] : [400]
   const errors = [...new Set([...(needsKey ? errorsOfKeys : []), ...ofParameters, ...(about.errors ?? [])])].sort()
   const parameters = [
-    ...parametersOf('path', schema.params as TObject | undefined, schemas),
-    ...isToolCall(route) ? parametersOfTools : parametersOf('query', (about.query ?? schema.querystring) as TObject | undefined, schemas),
+    ...parametersOf('path', schema.params, schemas),
+    ...isToolCall(route) ? parametersOfTools : parametersOf('query', about.query ?? schema.querystring, schemas),
     ...(about.headers ?? []).map(headerParameter)
   ]
   return {
@@ -48,7 +48,7 @@ function operation (route: ListedRoute, about: RouteDescription, schemas: NamedS
     ...(parameters.length === 0 ? {} : { parameters }),
     ...bodyOf(route, about, schemas),
     responses: {
-      ...answersOf(schema.response as Record<string, TSchema> | undefined, about, schemas),
+      ...answersOf(isRecord(schema.response) ? schema.response : {}, about, schemas),
       ...Object.fromEntries(errors.filter(status => !(status in about.answers)).map(status => [
         status,
         errorReference(isToolCall(route) ? 'ToolError' : 'Error', status)
@@ -65,9 +65,10 @@ function roleOf ({ method, config }: ListedRoute): string {
   return (config.role ?? (method === 'GET' ? 'read' : 'admin')) === 'read' ? 'read or admin' : 'admin'
 }
 
-function parametersOf (place: 'path' | 'query', schema: TObject | undefined, schemas: NamedSchemas): object[] {
-  return Object.entries(schema?.properties ?? {}).map(([name, property]) => {
-    const description = (property as { description?: string }).description ?? parameterTexts[name]
+function parametersOf (place: 'path' | 'query', schema: unknown, schemas: NamedSchemas): object[] {
+  const properties = isRecord(schema) && isRecord(schema['properties']) ? schema['properties'] : {}
+  return Object.entries(properties).map(([name, property]) => {
+    const description = (isRecord(property) ? property['description'] : undefined) ?? parameterTexts[name]
     return {
       name,
       in: place,
@@ -80,7 +81,7 @@ function parametersOf (place: 'path' | 'query', schema: TObject | undefined, sch
 
 function bodyOf ({ method, schema, config }: ListedRoute, { id, body: example }: RouteDescription, schemas: NamedSchemas): object {
   if (example === undefined || method === 'GET') return {}
-  const body = schema.body === undefined ? { type: 'object' } : schemas.refer(schema.body as TSchema)
+  const body = schema.body === undefined ? { type: 'object' } : schemas.refer(schema.body)
   return {
     requestBody: {
       required: config.bodyOptional !== true && id !== 'access.sse-token',
@@ -89,7 +90,7 @@ function bodyOf ({ method, schema, config }: ListedRoute, { id, body: example }:
   }
 }
 
-function answersOf (ofRoute: Record<string, TSchema> = {}, about: RouteDescription, schemas: NamedSchemas): Record<string, object> {
+function answersOf (ofRoute: Record<string, unknown>, about: RouteDescription, schemas: NamedSchemas): Record<string, object> {
   return Object.fromEntries(Object.entries(about.answers).map(([status, answer]) => [status, {
     description: answer.description,
     headers: headerReferences(answer.headers),
@@ -97,7 +98,7 @@ function answersOf (ofRoute: Record<string, TSchema> = {}, about: RouteDescripti
   }]))
 }
 
-function contentOf ({ content, example }: AnswerDescription, ofRoute: TSchema | undefined, schemas: NamedSchemas): object {
+function contentOf ({ content, example }: AnswerDescription, ofRoute: unknown, schemas: NamedSchemas): object {
   const all: NonNullable<AnswerDescription['content']> = content ?? {
     'application/json': { schema: ofRoute ?? {}, ...(example === undefined ? {} : { example }) }
   }

@@ -1,4 +1,5 @@
 import * as contract from '@toolyard/contract'
+import { isRecord, storedJson } from '@toolyard/contract'
 
 /** A JSON Schema as the document has it. */
 export type DocumentSchema = Record<string, unknown> | boolean
@@ -19,8 +20,8 @@ export class NamedSchemas {
   }
 
   /** A TypeBox schema, or part of one, as the document has it. */
-  refer (schema: object): DocumentSchema {
-    return this.#convert(JSON.parse(JSON.stringify(schema)) as DocumentSchema)
+  refer (schema: unknown): DocumentSchema {
+    return this.#convert(storedJson<DocumentSchema>(JSON.stringify(schema)))
   }
 
   /** All that was referred to, by name. */
@@ -28,8 +29,8 @@ export class NamedSchemas {
     return Object.fromEntries([...this.#schemas].sort(([left], [right]) => left < right ? -1 : 1))
   }
 
-  #convert (schema: DocumentSchema): DocumentSchema {
-    if (typeof schema === 'boolean') return schema
+  #convert (schema: unknown): DocumentSchema {
+    if (!isRecord(schema)) return schema !== false
     const name = this.#names.get(JSON.stringify(schema))
     if (name === undefined) return this.#parts(schema)
     if (!this.#schemas.has(name)) {
@@ -43,14 +44,14 @@ export class NamedSchemas {
   #parts (schema: Record<string, unknown>): DocumentSchema {
     const parts: Record<string, unknown> = {}
     for (const [keyword, value] of Object.entries(schema)) {
-      if (keyword === 'properties') parts[keyword] = mapValues(value as Record<string, DocumentSchema>, part => this.#convert(part))
+      if (keyword === 'properties') parts[keyword] = mapValues(value, part => this.#convert(part))
       // What TypeBox writes for a record of any names.
       else if (keyword === 'patternProperties') {
         parts['additionalProperties'] = this.#convert(
-          Object.values(value as Record<string, DocumentSchema>)[0] ?? true
+          Object.values(value ?? {})[0] ?? true
         )
-      } else if (keyword === 'items' || keyword === 'additionalProperties') parts[keyword] = this.#convert(value as DocumentSchema)
-      else if (['anyOf', 'allOf', 'oneOf'].includes(keyword)) parts[keyword] = (value as DocumentSchema[]).map(part => this.#convert(part))
+      } else if (keyword === 'items' || keyword === 'additionalProperties') parts[keyword] = this.#convert(value)
+      else if (['anyOf', 'allOf', 'oneOf'].includes(keyword) && Array.isArray(value)) parts[keyword] = value.map(part => this.#convert(part))
       else parts[keyword] = value
     }
     // Generators of clients take an `enum` without a type for any value.
@@ -63,6 +64,6 @@ function isSchema (value: unknown): value is object {
   return typeof value === 'object' && value !== null && '~kind' in value
 }
 
-function mapValues<From, To> (record: Readonly<Record<string, From>>, map: (value: From) => To): Record<string, To> {
-  return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, map(value)]))
+function mapValues<To> (record: unknown, map: (value: unknown) => To): Record<string, To> {
+  return Object.fromEntries(Object.entries(record ?? {}).map(([name, value]) => [name, map(value)]))
 }

@@ -71,7 +71,7 @@ class ToolSchema {
   components (): Record<string, unknown> {
     // Definitions at the top are components of their own: that is where most readers of such documents look for them.
     const { $defs = {}, definitions = {}, ...rest } = this.#root
-    const own = { ...Object(definitions) as object, ...Object($defs) as object }
+    const own = Object.fromEntries([definitions, $defs].flatMap(each => Object.entries(each ?? {})))
     this.#add(this.#name, this.#root, rest)
     for (const [each, definition] of Object.entries(own)) this.#add(this.#freeName(each), definition)
     for (const { from, target } of this.#references) from['$ref'] = this.#placeOf(target)
@@ -118,7 +118,7 @@ class ToolSchema {
       } else if (keyword === 'dependencies') this.#dependencies(parts, value, place)
       else if (single.has(keyword)) parts[keyword] = this.#convert(value, `${place}/${keyword}`)
       else if (lists.has(keyword) && Array.isArray(value)) parts[keyword] = this.#list(value, `${place}/${keyword}`)
-      else if (maps.has(keyword)) parts[keyword] = this.#map(Object(value) as object, `${place}/${keyword}`)
+      else if (maps.has(keyword)) parts[keyword] = this.#map((value as unknown) ?? {}, `${place}/${keyword}`)
       else if (keyword !== 'nullable') parts[keyword] = value
     }
     if ('nullable' in schema && schema.nullable === true && typeof parts['type'] === 'string') parts['type'] = [parts['type'], 'null']
@@ -136,7 +136,7 @@ class ToolSchema {
 
   /** A list of names, or a schema, by the name that brings it with it. */
   #dependencies (parts: Record<string, unknown>, value: unknown, place: string): void {
-    const entries = Object.entries(Object(value) as object)
+    const entries = Object.entries(value ?? {})
     const names = entries.filter(([, each]) => Array.isArray(each))
     const schemas = entries.filter(([, each]) => !Array.isArray(each))
     if (names.length > 0) parts['dependentRequired'] = Object.fromEntries(names)
@@ -153,7 +153,7 @@ class ToolSchema {
     const fragment = decoded(reference.slice(reference.indexOf('#') + 1))
     if (fragment !== '' && !fragment.startsWith('/')) return this.#anchored(fragment)
     return fragment.split('/').slice(1).reduce<unknown>((at, part) => (
-      typeof at === 'object' && at !== null ? (at as Record<string, unknown>)[part.replaceAll('~1', '/').replaceAll('~0', '~')] : undefined
+      typeof at === 'object' && at !== null ? Reflect.get(at, part.replaceAll('~1', '/').replaceAll('~0', '~')) : undefined
     ), this.#base)
   }
 

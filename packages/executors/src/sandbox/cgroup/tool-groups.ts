@@ -182,14 +182,10 @@ function removeDirectory (directory: string): boolean {
 /** Groups of workers that died: the kernel removes none that has processes. */
 function removeStale (directories: readonly string[]): void {
   for (const directory of new Set(directories)) {
-    for (const name of readdirSync(directory).filter(entry => /^toolyard-\d+-\d+/.test(entry) && !isAlive(Number(entry.split('-')[1])))) {
+    for (const name of readdirSync(directory).filter(entry => /^toolyard-\d+-\d+/.test(entry) && !existsSync(`/proc/${entry.split('-')[1]}`))) {
       const stale = join(directory, name)
       for (const below of readdirSync(stale).filter(entry => entry.startsWith('call-') || entry === helpersName)) removeDirectory(join(stale, below))
       removeDirectory(stale)
     }
   }
-}
-
-function isAlive (pid: number): boolean {
-  return existsSync(`/proc/${pid}`)
 }
