@@ -146,6 +146,23 @@ t.test('redirects are followed within the origin alone, and no secret leaves it'
   t.equal(requests.at(-1)?.url, '/moved', 'what was posted is not sent again as something else')
 })
 
+t.test('a secret is hidden where the bound cuts it in two, and where JSON writes it with escapes', async t => {
+  const secret = 'open/sésame-0123456789'
+  const headers = [{ name: 'authorization', setting: 'TOKEN', prefix: 'Bearer ', base64: false }]
+  const cut = (most: number): string => `${'x'.repeat(most - 10)}${secret}, and more`
+  const escaped = `{"${secret.replaceAll('/', '\\/').replace('é', '\\u00e9')}":["\\u006f${secret.slice(1)}"]}`
+  const { site } = await serve(t, {
+    '/cut': typed('text/plain', cut(maxOutputBytes)),
+    '/cut/error': response => { response.writeHead(500, { 'content-type': 'text/plain' }).end(cut(65_536)) },
+    '/escaped': typed('application/json', escaped),
+    '/escaped/error': response => { response.writeHead(500).end(escaped.slice(0, 32)) }
+  })
+  const call = caller(t, {}, { TOKEN: secret })
+  const answers = await Promise.all(['/cut', '/cut/error', '/escaped', '/escaped/error'].map(async path => await call(`${site}${path}`, { headers })))
+  for (const answer of answers) t.notMatch(JSON.stringify(answer), /open.{0,2}s|open\\|s.same|6789/, JSON.stringify(answer).slice(-80))
+  t.match(answers[2], { ok: true, output: { '***REDACTED***': ['***REDACTED***'] } })
+})
+
 t.test('addresses inside are for hosts that the operator names, also for a name that leads there', async t => {
   const { port, requests } = await startWebServer(t, (_request, response) => { response.end('x') })
   const closed = caller(t, { privateHosts: [] })

@@ -215,6 +215,16 @@ t.test('a server gets the variables of its entry and none of the service; a sett
   t.match(await raw(calls, { content: [{ type: 'text', text: 'bad token sesame-open' }], isError: true }), { error: { message: 'bad token [secret]' } })
 })
 
+t.test('no error of a server gives away what it was given: not in its data, and not where it can not be opened', async t => {
+  const connection = (mode: string): Partial<McpServer> => ({ connection: { kind: 'stdio', program: process.execPath, args: [program, mode], env: { TOKEN: { setting: 'FILES_TOKEN' } } } })
+  const env = { PATH: process.env['PATH'], FILES_TOKEN: 'sesame-open' }
+  const calls = open(t, [], { env }, connection(''))
+  t.strictSame(await calls.call('fail', { data: { 'sesame-open': ['Bearer sesame-open', 7, null] } }), { ok: false, error: { code: 'TOOL_FAILED', message: 'no', details: { code: -32_000, data: { '[secret]': ['Bearer [secret]', 7, null] } } } })
+  t.strictSame(await calls.call('fail', { data: 'x'.repeat(1_000_000) }), { ok: false, error: { code: 'TOOL_FAILED', message: 'no', details: { code: -32_000 } } })
+  const refused = await open(t, [], { env }, connection('refuses')).call('echo')
+  t.match(refused, { error: { code: 'TOOL_UNAVAILABLE', message: /no such token: \[secret\]/ } })
+})
+
 t.test('a server that ignores the end of its input and SIGTERM is gone when the worker closes', async t => {
   const calls = open(t, ['stays'])
   const outcome = await calls.call('pid')

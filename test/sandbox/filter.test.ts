@@ -7,6 +7,9 @@ const { sandboxFilter, templateFilter } = await import(import.meta.resolve('@too
 const machines = {
   x64: {
     audit: 0xc000003e,
+    fallocate: 285,
+    ioctl: 16,
+    fcntl: 72,
     modes: {
       chmod: [90, 1],
       fchmod: [91, 1],
@@ -22,11 +25,14 @@ const machines = {
   },
   arm64: {
     audit: 0xc00000b7,
+    fallocate: 47,
+    ioctl: 29,
+    fcntl: 25,
     modes: { fchmod: [52, 1], fchmodat: [53, 2], fchmodat2: [452, 2], mkdirat: [34, 2], mknodat: [33, 2] },
     creations: { openat: [56, 2, 3] }
   }
 } as const
-const verdicts = { allowed: 0x7fff0000, killed: 0x80000000, notPermitted: 0x00050001, notImplemented: 0x00050026 }
+const verdicts = { allowed: 0x7fff0000, killed: 0x80000000, notPermitted: 0x00050001, notImplemented: 0x00050026, notSupported: 0x0005005f }
 
 /** Runs a filter as the kernel does; arguments are 64 bits wide. */
 function judge (filter: Buffer, audit: number, number: number, args: readonly bigint[]): number {
@@ -43,6 +49,7 @@ function judge (filter: Buffer, audit: number, number: number, args: readonly bi
     else if (code === 0x06) return k
     else if (code === 0x15) at += word === k ? ifTrue : ifFalse
     else if (code === 0x35) at += word >= k ? ifTrue : ifFalse
+    else if (code === 0x54) word = (word & k) >>> 0
     else if (code === 0x45) at += (word & k) !== 0 ? ifTrue : ifFalse
     else throw new Error(`no such instruction: ${code}`)
   }
@@ -55,7 +62,7 @@ function argumentsWith (places: Record<number, bigint>): bigint[] {
 const word = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n })
 const createFlags = 0x40n | 0x400000n
 
-for (const [arch, { audit, modes, creations }] of Object.entries(machines)) {
+for (const [arch, { audit, modes, creations, fallocate, ioctl, fcntl }] of Object.entries(machines)) {
   for (const [kind, filterOf] of Object.entries({ sandboxFilter, templateFilter })) {
     const filter = filterOf(arch) ?? Buffer.alloc(0)
     const verdict = (number: number, args: bigint[]): number => judge(filter, audit, number, args)
@@ -72,6 +79,17 @@ for (const [arch, { audit, modes, creations }] of Object.entries(machines)) {
           .every(([number, flagsAt, modeAt]) => verdict(number, argumentsWith({ [flagsAt]: flags, [modeAt]: mode })) === expected)
       }))
       t.equal(verdict(437, argumentsWith({})), verdicts.notImplemented, 'openat2 hides its permissions')
+      t.end()
+    })
+
+    t.test(`fault 16 the ${kind} of ${arch} lets no file take space beyond its end, and lets all else of fallocate through`, t => {
+      fc.assert(fc.property(word, mode => verdict(fallocate, argumentsWith({ 1: mode })) === ((mode & 3n) === 1n ? verdicts.notSupported : verdicts.allowed)))
+      for (const request of [0x40305828n, 0x4030582an, 0x40305839n]) t.equal(verdict(ioctl, argumentsWith({ 1: request })), verdicts.notSupported)
+      t.end()
+    })
+
+    t.test(`fault 17 the ${kind} of ${arch} refuses leases on files and directories`, t => {
+      for (const command of [1024n, 1040n]) t.equal(verdict(fcntl, argumentsWith({ 1: command })), verdicts.notPermitted)
       t.end()
     })
 

@@ -1,5 +1,6 @@
 import t from 'tap'
 import { outputOf } from '../executors/fixture.ts'
+import { python } from '../python/fixture.ts'
 import { boxedPython } from './boxed-python.ts'
 import { boxedTools, withoutBox } from './boxed-tools.ts'
 
@@ -16,8 +17,22 @@ void t.test('a tool has few open files, waiting signals and messages, as a comma
   const tools = await boxedTools(t)
   t.same(limitsIn(outputOf(await tools.shell('cat /proc/self/limits'))), bounds)
   t.match(limitsIn(outputOf(await tools.shell('cat /proc/self/limits', { limits: { openFiles: 2_000 } }))), { 'Max open files': '2000' })
-  const python = await boxedPython(t)
-  t.same(limitsIn(outputOf(await python.execute('limits', 'return open("/proc/self/limits").read()'))), bounds)
+  const host = await boxedPython(t)
+  t.same(limitsIn(outputOf(await host.execute('limits', 'return open("/proc/self/limits").read()'))), bounds)
+})
+
+void t.test('fault 16 a file that a tool may write takes no space beyond its end, which no limit bounds', { skip: python.skip || skip }, async t => {
+  const tools = await boxedTools(t)
+  // FALLOC_FL_KEEP_SIZE, with ZERO_RANGE, and FS_IOC_RESVSP64.
+  const script = [
+    'import ctypes, errno, fcntl, json, os, struct', 'libc, file, told = ctypes.CDLL(None, use_errno=True), os.open("file", os.O_RDWR | os.O_CREAT), []',
+    'for mode in (1, 0x11): told.append(libc.fallocate(file, mode, ctypes.c_long(0), ctypes.c_long(1 << 20)) or ctypes.get_errno())',
+    'try: fcntl.ioctl(file, 0x4030582a, struct.pack("hhqqiI16x", 0, 0, 0, 1 << 20, 0, 0))', 'except OSError as error: told.append(error.errno)',
+    'print(json.dumps([told, os.fstat(file).st_blocks, os.posix_fallocate(file, 0, 4096), os.fstat(file).st_size]))'
+  ].join('\n')
+  const program = tools.program('reserve', `#!/usr/bin/python3\n${script}\n`)
+  const outcome = await tools.run({ program, permissions: ['read_repo', 'write_files'], limits: { fileBytes: 65_536 } })
+  t.strictSame(outputOf(outcome), [[-1, -1, 95], 0, null, 4096])
 })
 
 void t.test('usual programs need no more than the default limits', { skip }, async t => {
@@ -31,7 +46,7 @@ void t.test('usual programs need no more than the default limits', { skip }, asy
 })
 
 void t.test('a tool that keeps all the files on their way through sockets that it may leaves other tools theirs', { skip }, async t => {
-  const python = await boxedPython(t)
+  const host = await boxedPython(t)
   const tools = await boxedTools(t)
   const filled = new AbortController()
   let tell: () => void = () => {}
@@ -43,9 +58,9 @@ void t.test('a tool that keeps all the files on their way through sockets that i
     '        except BlockingIOError: pass', 'except OSError: pass',
     'print("full", count, file=sys.stderr, flush=True)', 'time.sleep(60)'
   ].join('\n        ')
-  const call = python.execute('greedy', body, { signal: filled.signal, log: tell })
+  const call = host.execute('greedy', body, { signal: filled.signal, log: tell })
   await full
-  t.match(await python.execute('victim', 'return 1'), { ok: true, output: 1 })
+  t.match(await host.execute('victim', 'return 1'), { ok: true, output: 1 })
   t.equal(outputOf(await tools.shell('echo 1')), 1)
   filled.abort()
   await call

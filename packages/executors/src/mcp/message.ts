@@ -22,13 +22,17 @@ export interface ReadMessage {
   call?: CallResult
 }
 
+/** UTF-16 units of an error up to which its data is passed on: it is walked through in one turn. */
+const mostErrorChars = 16_384
+
 /** Reads a message; undefined for a text that is none. */
 export function readMessage (text: string): ReadMessage | undefined {
   const parsed = parseJson(text)
   if (parsed === undefined) return unfitMessage(text)
   const message = parsed.value
   if (!isRecord(message) || message['jsonrpc'] !== '2.0') return undefined
-  const { result } = message
+  const { result, error } = message
+  if (isRecord(error) && error['data'] !== undefined && text.length > mostErrorChars) return { message: { ...message, error: { ...error, data: undefined } } }
   if (!isRecord(result) || (!Array.isArray(result['content']) && result['structuredContent'] === undefined)) return { message }
   const output = outputOf(result)
   const { content: _, structuredContent: __, ...rest } = result

@@ -13,7 +13,7 @@ import type { Connection, RemoteCall } from './connection.ts'
 import type { CallResult } from './message.ts'
 import { ServerFault } from './message-reader.ts'
 import type { Lease, McpServers, ServerPlace } from './servers.ts'
-import { hidden } from './setting-text.ts'
+import { hidden, hiddenIn } from './setting-text.ts'
 
 /** What calls of MCP servers are run with. */
 export interface McpHost {
@@ -150,7 +150,7 @@ function failureOf (error: unknown, { server }: McpRun, connection: Connection):
   const { reason } = connection
   if (unsent === true) return { code: 'TOOL_UNAVAILABLE', message: says(`MCP server ${name} can't be used: ${reason ?? message}`) }
   if (reason !== undefined) return { code: 'TOOL_FAILED', message: says(`MCP server ${name} ended while it ran the call: ${reason}`) }
-  if (typeof code === 'number') return { code: 'TOOL_FAILED', message: says(message), details: { code, ...(data === undefined ? {} : { data }) } }
+  if (typeof code === 'number') return { code: 'TOOL_FAILED', message: says(message), details: { code, ...(data === undefined ? {} : { data: hiddenIn(data, connection.secrets) }) } }
   if (status === 401 || status === 403) return { code: 'TOOL_UNAVAILABLE', message: `MCP server ${name} refuses the credentials of this service (HTTP status ${status})` }
   if (typeof status === 'number') return { code: 'TOOL_FAILED', message: `MCP server ${name} answered with the HTTP status ${status}` }
   const fault = [error, (error as { cause?: unknown }).cause].find(each => each instanceof ServerFault)

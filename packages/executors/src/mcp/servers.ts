@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { CallError } from '@toolyard/contract'
+import { limits, type CallError } from '@toolyard/contract/terms'
 import type { McpServer } from '@toolyard/manifests'
+import { firstChars } from '../run/utf8.ts'
 import { openConnection, type Connection, type ConnectionHost } from './connection.ts'
 import { ServerFault } from './message-reader.ts'
 import { hidden, settingTexts } from './setting-text.ts'
@@ -108,8 +109,8 @@ export function createServers ({ logger, ...shared }: ServersOptions): McpServer
     const timer = setTimeout(() => { limit.abort(new ServerFault(`it was not ready after ${openMs / 1_000} s`)) }, openMs)
     const stop = (): void => { limit.abort(life.signal.reason) }
     life.signal.addEventListener('abort', stop, { once: true })
+    const secrets = secretsOf(server, shared.env)
     try {
-      const secrets = secretsOf(server, shared.env)
       const onLine = (line: string): void => { report(server, `stderr: ${hidden(line, secrets)}`) }
       const connection = await openConnection(server, { ...shared, ...place, onLine }, limit.signal)
       const opened = performance.now()
@@ -123,7 +124,8 @@ export function createServers ({ logger, ...shared }: ServersOptions): McpServer
       })
       return connection
     } catch (error) {
-      const why = limit.signal.aborted ? (limit.signal.reason as Error).message : (error as Error).message
+      const said = limit.signal.aborted ? (limit.signal.reason as Error).message : (error as Error).message
+      const why = firstChars(hidden(said, secrets), limits.errorMessageChars)
       failed(slot, server, why)
       throw Object.assign(new ServerFault(why), { callError: (error as { callError?: CallError }).callError })
     } finally {

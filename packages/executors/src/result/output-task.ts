@@ -28,12 +28,26 @@ export const hiddenText = '***REDACTED***'
 /** Reads an output and writes its JSON, for a thread: a megabyte of small objects takes a tenth of a second. */
 export function runOutputTask ({ bytes, kind, contentType, hide = [] }: OutputTask): ThreadAnswer & { answer: OutputAnswer } {
   const decoded = contentType === undefined ? Buffer.from(bytes).toString('utf8') : decodeText(bytes, contentType)
-  const text = hide.reduce((rest, each) => rest.replaceAll(each, () => hiddenText), decoded)
+  const text = withoutTexts(decoded, hide)
   if (kind === 'text') return { answer: { json: JSON.stringify(text), parts: 0 } satisfies OutputAnswer }
   const trimmed = text.trim()
   if (kind === 'either' && trimmed === '') return { answer: { json: '{}', parts: 1 } satisfies OutputAnswer }
   const parsed = parseJson(trimmed) ?? (kind === 'either' ? { value: trimmed } : undefined)
+  // JSON may write any character as an escape: then a text shows only now.
+  const value = hide.length > 0 && trimmed.includes('\\') ? withoutTextsIn(parsed?.value, hide) : parsed?.value
   return {
-    answer: { json: parsed === undefined ? undefined : JSON.stringify(parsed.value), parts: partsOf(parsed?.value) } satisfies OutputAnswer
+    answer: { json: parsed === undefined ? undefined : JSON.stringify(value), parts: partsOf(value) } satisfies OutputAnswer
   }
+}
+
+/** A text with what is hidden replaced. */
+export function withoutTexts (text: string, hide: readonly string[]): string {
+  return hide.reduce((rest, each) => rest.replaceAll(each, () => hiddenText), text)
+}
+
+function withoutTextsIn (value: unknown, hide: readonly string[]): unknown {
+  if (typeof value === 'string') return withoutTexts(value, hide)
+  if (Array.isArray(value)) return value.map(item => withoutTextsIn(item, hide))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [withoutTexts(name, hide), withoutTextsIn(item, hide)]))
 }

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import { STATUS_CODES } from 'node:http'
 import type { Dispatcher } from 'undici'
 import { readLargeOutput, shortOutput, type OutputReading } from '../../result/large-output.ts'
-import { hiddenText, runOutputTask, type OutputTask } from '../../result/output-task.ts'
+import { runOutputTask, withoutTexts, type OutputTask } from '../../result/output-task.ts'
 import { shownChars } from '../../result/stream-end.ts'
 import { decodeText } from '../../run/decode-text.ts'
 import type { Outcome } from '../../run/outcome.ts'
@@ -42,8 +42,9 @@ const headerChars = 200
 export async function readAnswer (response: Dispatcher.ResponseData, reading: AnswerReading): Promise<AnswerRead> {
   const failed = response.statusCode >= 300
   const most = failed ? Math.min(errorBytes, reading.maxOutputBytes) : reading.maxOutputBytes
-  const body = await readBounded(decodedBody(response.body, header(response, 'content-encoding')), most)
-  const about = { bytes: body.bytes.length, truncated: body.truncated }
+  const read = await readBounded(decodedBody(response.body, header(response, 'content-encoding')), most)
+  const about = { bytes: read.bytes.length, truncated: read.truncated }
+  const body = read.truncated ? { ...read, bytes: withoutBegunText(read.bytes, reading.hidden) } : read
   return { outcome: failed ? errorOf(response, body, reading.hidden) : await outputOf(response, body, reading), ...about }
 }
 
@@ -51,7 +52,7 @@ async function outputOf (response: Dispatcher.ResponseData, body: BoundedBody, r
   const contentType = header(response, 'content-type')
   if (body.bytes.length === 0) return { ok: true, output: {} }
   if (!isText(body, contentType)) {
-    throw new RequestFault('OUTPUT_INVALID', `the answer is ${contentType === '' ? 'binary' : hiddenIn(contentType, reading.hidden).slice(0, headerChars)}, which is neither JSON nor text`)
+    throw new RequestFault('OUTPUT_INVALID', `the answer is ${contentType === '' ? 'binary' : withoutTexts(contentType, reading.hidden).slice(0, headerChars)}, which is neither JSON nor text`)
   }
   // JSON that was cut off can't be parsed: its text is the output.
   const kept = body.truncated ? body.bytes.subarray(0, decodePrefix(body.bytes).bytes) : body.bytes
@@ -80,10 +81,10 @@ function isText ({ bytes, truncated }: BoundedBody, contentType: string): boolea
 function errorOf (response: Dispatcher.ResponseData, body: BoundedBody, hidden: readonly string[]): Outcome {
   const { statusCode: status } = response
   const contentType = header(response, 'content-type')
-  const said = isText(body, contentType) ? lastChars(hiddenIn(decodeText(body.bytes, contentType), hidden).trim(), shownChars) : ''
+  const said = isText(body, contentType) ? lastChars(withoutTexts(decodeText(body.bytes, contentType), hidden).trim(), shownChars) : ''
   const headers = tellingHeaders.flatMap(name => {
     const value = header(response, name)
-    return value === '' ? [] : [[name, hiddenIn(value, hidden).slice(0, headerChars)]]
+    return value === '' ? [] : [[name, withoutTexts(value, hidden).slice(0, headerChars)]]
   })
   const reason = STATUS_CODES[status] === undefined ? '' : ` ${STATUS_CODES[status]}`
   return {
@@ -96,6 +97,13 @@ function errorOf (response: Dispatcher.ResponseData, body: BoundedBody, hidden: 
   }
 }
 
-function hiddenIn (text: string, hidden: readonly string[]): string {
-  return hidden.reduce((rest, each) => rest.replaceAll(each, () => hiddenText), text)
+/** Where a text that is hidden was cut in two, its first part is hidden as well. */
+function withoutBegunText (bytes: Buffer, hidden: readonly string[]): Buffer {
+  const begun = hidden.map(text => {
+    const whole = Buffer.from(text)
+    let length = Math.min(whole.length - 1, bytes.length)
+    while (length > 0 && !bytes.subarray(-length).equals(whole.subarray(0, length))) length--
+    return length
+  })
+  return bytes.subarray(0, bytes.length - Math.max(0, ...begun))
 }

@@ -24,9 +24,16 @@ export class SettingValues {
 
   /** Every text that would give a value away: as it is, as it is sent, and as JSON, a URL or base64 have it. The longest first. */
   hidden (sent: readonly string[]): string[] {
-    const forms = [...this.#values].flatMap(value => [value, JSON.stringify(value).slice(1, -1), formOf(value), Buffer.from(value).toString('base64')])
+    const forms = [...this.#values].flatMap(value => [value, ...jsonForms(value), formOf(value), Buffer.from(value).toString('base64')])
     return [...new Set([...sent, ...forms])].filter(text => text.length >= leastHidden).sort((a, b) => b.length - a.length)
   }
+}
+
+/** As JSON has a text: also with slashes escaped, as PHP does it, and all but ASCII, as Python does. */
+function jsonForms (value: string): string[] {
+  const plain = JSON.stringify(value).slice(1, -1)
+  const ascii = plain.replace(/[^\x20-\x7e]/g, unit => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+  return [plain, plain.replaceAll('/', '\\/'), ascii, ascii.replaceAll('/', '\\/')]
 }
 
 function formOf (value: string): string {

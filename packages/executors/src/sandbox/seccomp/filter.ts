@@ -8,6 +8,7 @@ const notPermitted = answer(1)
 const notImplemented = answer(38)
 const noSuchFamily = answer(97)
 const noSuchType = answer(94)
+const notSupported = answer(95)
 
 /** Offsets in `struct seccomp_data`. */
 const at = { number: 0, architecture: 4 } as const
@@ -29,8 +30,13 @@ const unix = 1
 const boundPairs = [1, 5]
 /** The bits of a socket's type that aren't SOCK_CLOEXEC or SOCK_NONBLOCK. */
 const socketType = 0xf
-/** F_SETLEASE: who opens a leased file, outside as well, waits up to 45 s. */
-const setLease = 1024
+/** F_SETLEASE and F_SETDELEG: who opens a leased file or directory, outside as well, waits up to 45 s. */
+const leases = [1024, 1040]
+/** FALLOC_FL_KEEP_SIZE without PUNCH_HOLE takes space of the disk that no limit on the size of a file bounds. */
+const fallocateBits = 3
+const keepSize = 1
+/** FS_IOC_RESVSP, RESVSP64 and ZERO_RANGE do the same. */
+const reservations = [0x40305828, 0x4030582a, 0x40305839]
 /** S_ISUID and S_ISGID: who runs such a file, on the machine, becomes who owns it. */
 const foreignRights = 0o6000
 /** O_CREAT and O_TMPFILE; without them, what is in the place of permissions means nothing. */
@@ -42,7 +48,7 @@ const terminalInput = [0x5412, 0x541c]
  * The seccomp filter of the sandbox, for the architecture by Node's name; undefined where there is none. It refuses the
  * ways to new namespaces, to other processes' memory, to mounts, keys, tracing and the kernel's rarer interfaces, and
  * every socket that is neither IP nor netlink, but for pairs of Unix sockets that can't be connected to anything else. No
- * file gets the rights of its owner or group for who runs it (`chmod u+s`). A system call of another architecture kills
+ * file gets the rights of its owner or group for who runs it (`chmod u+s`), and none takes space beyond its end. A system call of another architecture kills
  * the process: its numbers mean something else.
  */
 export function sandboxFilter (arch: string): Buffer | undefined {
@@ -100,8 +106,10 @@ function program (numbers: Architecture, rules: Instruction[]): Instruction[] {
     ...[numbers.clone3, ...unknownEverywhere].flatMap(number => [whenEqual(number, 1), notImplemented]),
     ...numbers.refused.flatMap(number => [whenEqual(number, 1), notPermitted]),
     ...onCall(numbers.clone, [load(argument(0)), whenAnyBit(newNamespaces, 1), notPermitted, allow]),
-    ...onCall(numbers.ioctl, [load(argument(1)), ...terminalInput.flatMap(request => [whenEqual(request, 1), notPermitted]), allow]),
-    ...onCall(numbers.fcntl, [load(argument(1)), whenEqual(setLease, 1), notPermitted, allow]),
+    ...onCall(numbers.ioctl, [load(argument(1)), ...terminalInput.flatMap(request => [whenEqual(request, 1), notPermitted]),
+      ...reservations.flatMap(request => [whenEqual(request, 1), notSupported]), allow]),
+    ...onCall(numbers.fallocate, [load(argument(1)), keepBits(fallocateBits), whenEqual(keepSize, 1), notSupported, allow]),
+    ...onCall(numbers.fcntl, [load(argument(1)), ...leases.flatMap(command => [whenEqual(command, 1), notPermitted]), allow]),
     ...numbers.modes.flatMap(([number, mode]) => onCall(number, [...refuseForeignRights(mode), allow])),
     ...numbers.creations.flatMap(([number, flags, mode]) => {
       const refusal = refuseForeignRights(mode)

@@ -11,6 +11,7 @@ export interface Architecture {
   socketpair: number
   fcntl: number
   ioctl: number
+  fallocate: number
   /** Both are among the refused ones. */
   mount: number
   setns: number
@@ -24,9 +25,9 @@ export interface Architecture {
 
 /**
  * From 424 on, the numbers are the same everywhere: open_tree, move_mount, fsopen, fsconfig,
- * fsmount, fspick, pidfd_getfd, process_madvise, mount_setattr, quotactl_fd.
+ * fsmount, fspick, pidfd_getfd, process_madvise, mount_setattr, quotactl_fd, open_tree_attr.
  */
-const refusedEverywhere = [428, 429, 430, 431, 432, 433, 438, 440, 442, 443]
+const refusedEverywhere = [428, 429, 430, 431, 432, 433, 438, 440, 442, 443, 467]
 
 /**
  * Answered with ENOSYS on all architectures, so that libraries fall back: io_uring_setup, io_uring_enter,
@@ -55,6 +56,7 @@ export const architectures: Readonly<Record<string, Architecture>> = {
     socketpair: 53,
     fcntl: 72,
     ioctl: 16,
+    fallocate: 285,
     mount: 165,
     setns: 308,
     refused: [
@@ -75,6 +77,7 @@ export const architectures: Readonly<Record<string, Architecture>> = {
     socketpair: 199,
     fcntl: 25,
     ioctl: 29,
+    fallocate: 47,
     mount: 40,
     setns: 268,
     refused: [
