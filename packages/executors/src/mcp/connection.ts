@@ -152,7 +152,7 @@ async function openTransport ({ connection }: McpServer, host: ConnectionHost, {
   }
   const headers = settingTexts(connection.headers, host.env)
   if ('missing' in headers) throw new ServerFault(`the worker has no environment variable ${headers.missing}`)
-  const guarded = createGuardedFetch(connection.url, host.policy, { reader, maxBytes })
+  const guarded = createGuardedFetch(connection.url, host.policy, { reader, maxBytes, onFault: end })
   const { StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client')
   const options = { fetch: guarded.fetch, requestInit: { headers: headers.texts } }
   const transport = new StreamableHTTPClientTransport(new URL(connection.url), options)

@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises'
 import { AddressRefusedError, isListedHost, openConnections } from '@toolyard/runtime/outgoing'
 import { fetch, type RequestInit } from 'undici'
 import type { HttpPolicy } from '../http/run-http.ts'
@@ -9,6 +10,10 @@ export interface GuardedFetch {
 }
 
 const newline = 0x0a
+const colon = 0x3a
+/** Lines of one turn of the event loop. */
+const perTurn = 8
+const nothing = Buffer.alloc(0)
 
 /**
  * Makes a `fetch` for one server: to its own origin alone, to public addresses unless the operator says otherwise, and
@@ -16,7 +21,9 @@ const newline = 0x0a
  *
  * @throws ServerFault for a URL that may not be reached.
  */
-export function createGuardedFetch (url: string, { privateHosts, lookup }: HttpPolicy, { reader, maxBytes }: Reading): GuardedFetch {
+export function createGuardedFetch (
+  url: string, { privateHosts, lookup }: HttpPolicy, { reader, maxBytes, onFault }: Reading & Faults
+): GuardedFetch {
   const { origin, protocol, hostname } = new URL(url)
   const allowPrivate = isListedHost(privateHosts, hostname)
   if (protocol === 'http:' && !allowPrivate) throw new ServerFault('http:// is for hosts of HTTP_PRIVATE_HOSTS; others need https://')
@@ -35,7 +42,7 @@ export function createGuardedFetch (url: string, { privateHosts, lookup }: HttpP
           ? readEvents(response.body as AsyncIterable<Uint8Array>, { reader, maxBytes })
           : readWhole(response.body as AsyncIterable<Uint8Array>, { reader, maxBytes })
         const kept = headers.filter(([name]) => !['content-encoding', 'content-length'].includes(name))
-        return new Response(streamOf(body), { status: response.status, statusText: response.statusText, headers: kept })
+        return new Response(streamOf(body, onFault), { status: response.status, statusText: response.statusText, headers: kept })
       } catch (error) {
         const refusal = [error, (error as { cause?: unknown }).cause].find(each => each instanceof AddressRefusedError)
         throw refusal instanceof AddressRefusedError ? new ServerFault(`${refusal.message}; HTTP_PRIVATE_HOSTS names hosts inside`) : error
@@ -43,6 +50,11 @@ export function createGuardedFetch (url: string, { privateHosts, lookup }: HttpP
     },
     close: async () => { await connections.close() }
   }
+}
+
+interface Faults {
+  /** Hears why what a server sends can't be read. */
+  onFault: (reason: string) => void
 }
 
 interface Reading {
@@ -75,14 +87,19 @@ async function * readEvents (body: AsyncIterable<Uint8Array>, { reader, maxBytes
       data.push(text.subarray(text[5] === 0x20 ? 6 : 5))
       return undefined
     }
+    // Nothing but comments, or empty events, is a flood like any other.
+    if (text[0] === colon) {
+      await reader.read(nothing)
+      return undefined
+    }
     if (text.length > 0) return Buffer.concat([text, Buffer.of(newline)])
     const whole = Buffer.concat(data.flatMap((part, at) => at === 0 ? [part] : [Buffer.of(newline), part]))
     bytes = 0
     data = []
-    if (whole.length === 0) return Buffer.of(newline)
     const message = await reader.read(whole)
     return message === undefined ? Buffer.of(newline) : Buffer.from(`data: ${JSON.stringify(message)}\n\n`)
   }
+  let lines = 0
   for await (const chunk of body) {
     const buffer = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length)
     bytes += buffer.length
@@ -92,6 +109,7 @@ async function * readEvents (body: AsyncIterable<Uint8Array>, { reader, maxBytes
       const line = Buffer.concat([...open, buffer.subarray(start, at)])
       open = []
       start = at + 1
+      if (++lines % perTurn === 0) await turn()
       const passed = await take(line)
       if (passed !== undefined) yield passed
     }
@@ -99,7 +117,7 @@ async function * readEvents (body: AsyncIterable<Uint8Array>, { reader, maxBytes
   }
 }
 
-function streamOf (body: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array> {
+function streamOf (body: AsyncGenerator<Uint8Array>, onFault: Faults['onFault']): ReadableStream<Uint8Array> {
   return new ReadableStream({
     async pull (controller) {
       try {
@@ -108,6 +126,7 @@ function streamOf (body: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array>
         else controller.enqueue(next.value)
       } catch (error) {
         controller.error(error)
+        if (error instanceof ServerFault) onFault(error.message)
       }
     },
     async cancel () { await body.return(undefined) }

@@ -48,8 +48,8 @@ const terminalInput = [0x5412, 0x541c]
  * The seccomp filter of the sandbox, for the architecture by Node's name; undefined where there is none. It refuses the
  * ways to new namespaces, to other processes' memory, to mounts, keys, tracing and the kernel's rarer interfaces, and
  * every socket that is neither IP nor netlink, but for pairs of Unix sockets that can't be connected to anything else. No
- * file gets the rights of its owner or group for who runs it (`chmod u+s`), and none takes space beyond its end. A system call of another architecture kills
- * the process: its numbers mean something else.
+ * file gets the rights of its owner or group for who runs it (`chmod u+s`), and none takes space beyond its end. A system
+ * call of another architecture kills the process: its numbers mean something else.
  */
 export function sandboxFilter (arch: string): Buffer | undefined {
   const numbers = architectures[arch]

@@ -1,0 +1,82 @@
+import { createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { gzipSync } from 'node:zlib'
+import t, { type Test } from 'tap'
+import { mcpDigest, type McpTool } from '@toolyard/contract/terms'
+import { createExecutors, type Outcome } from '@toolyard/executors'
+import type { McpServer, Tool } from '@toolyard/manifests'
+import { leavesLoopFree } from '../event-loop/longest-turn.ts'
+import { whole } from './fixture.ts'
+
+t.setTimeout(120_000)
+
+const described: McpTool = { name: 'probe', description: 'Says what it is given.', inputSchema: { type: 'object', properties: {} } }
+const source = { format: 'agentcli', file: '/manifest/tools.json', index: 0 } as const
+
+/** Answers what opens a connection; calls are answered by `answer`. */
+async function serve (t: Test, answer: (response: ServerResponse) => void): Promise<string> {
+  const server = createServer((request, response) => {
+    let text = ''
+    request.setEncoding('utf8').on('data', (chunk: string) => { text += chunk }).on('end', () => {
+      const { id, method = '' } = (text === '' ? {} : JSON.parse(text)) as { id?: number, method?: string }
+      const results: Record<string, object> = {
+        initialize: { protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo: { name: 'flood', version: '1' } },
+        'tools/list': { tools: [described] }
+      }
+      if (method === 'tools/call') return answer(response)
+      if (id === undefined) return response.writeHead(request.method === 'POST' ? 202 : 405).end()
+      const result = results[method]
+      const said = result === undefined ? { error: { code: -32_601, message: 'no such method' } } : { result }
+      return response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ jsonrpc: '2.0', id, ...said }))
+    })
+  })
+  await new Promise<void>(resolve => { server.listen(0, '127.0.0.1', resolve) })
+  t.teardown(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`
+}
+
+function caller (t: Test, url: string): () => Promise<Outcome> {
+  const server: McpServer = { name: 'far', connection: { kind: 'http', url, headers: {} }, prefix: 'far_', filter: [], source, lock: '/manifest/tools.lock.json' }
+  const tool: Tool = {
+    name: 'far_probe',
+    description: '',
+    parameters: {},
+    jobType: 'mcp.far_probe',
+    enabled: true,
+    idempotent: false,
+    source,
+    run: { kind: 'mcp', server, remote: 'probe', digest: mcpDigest(described) }
+  }
+  return async () => {
+    // A server that was ended rests before it is opened again: each run has a worker of its own.
+    const executors = createExecutors({
+      workspaceDir: '/', env: {}, maxOutputBytes: 100_000, audit: { record: () => {}, flush: async () => {} }, http: { privateHosts: ['127.0.0.1'] }
+    })
+    try {
+      return whole(await executors.run(tool, {}, { jobId: 'job-1', timeoutMs: 60_000, signal: new AbortController().signal, log: () => {} }))
+    } finally {
+      await executors.close()
+    }
+  }
+}
+
+const floods = {
+  'empty lines': '\n',
+  comments: ':\n',
+  'empty events': 'id: 1\n\n',
+  'events that are no messages': 'data: {}\n\n'
+}
+for (const [what, unit] of Object.entries(floods)) {
+  t.test(`promise 10: a server whose stream is ${what}, packed small, is ended, fails its call, and leaves the event loop its turns`, async t => {
+    const packed = gzipSync(unit.repeat(8_000_000 / unit.length))
+    const call = caller(t, await serve(t, response => {
+      response.writeHead(200, { 'content-type': 'text/event-stream', 'content-encoding': 'gzip' }).write(packed)
+    }))
+    await leavesLoopFree(t, what, async () => {
+      t.match(await call(), { ok: false, error: { code: 'TOOL_FAILED', message: /sends more than 200 messages a second/ } })
+    })
+  })
+}
