@@ -6,6 +6,7 @@ import { promisify } from 'node:util'
 import type { ToolList } from '@toolyard/contract'
 import t from 'tap'
 import { toolyardProgram } from '../cli/toolyard.ts'
+import { connect } from '../mcp/clients.ts'
 import { waitFor } from '../support/condition.ts'
 import { createService, testKeys } from '../support/service.ts'
 
@@ -70,6 +71,16 @@ t.test('a real server gets calls of its tools through the queue: texts, structur
   t.match(await call('get-tiny-image', {}), { status: 200, body: { content: [{ type: 'text' }, { type: 'image', mimeType: 'image/png' }, { type: 'text' }] } })
   t.match(await call('get-sum', { a: 2, b: 'x' }), { status: 400, body: { error: { code: 'INVALID_ARGUMENTS' } } }, 'arguments are checked with its schema')
   t.match(await call('files_read_text_file', { path: '/etc/passwd' }), { status: 422, body: { error: { code: 'TOOL_FAILED', message: /denied/i } } })
+})
+
+t.test('the schema of outputs that was accepted is published, in MCP and in OpenAPI', async t => {
+  const outputSchema = { type: 'object', properties: { temperature: { type: 'number' } }, required: ['temperature', 'conditions', 'humidity'] }
+  const { client } = await connect(t, service.api.address, testKeys.admin, '2026-07-28')
+  t.match((await client.listTools()).tools.find(({ name }) => name === 'get-structured-content'), { outputSchema })
+  const called = await client.callTool({ name: 'get-structured-content', arguments: { location: 'Chicago' } })
+  t.match(called.structuredContent, { temperature: Number })
+  const { body } = await service.client.request<{ components: { schemas: Record<string, object> } }>('/openapi.json')
+  t.match(body.components.schemas['get-structured-content.output'], outputSchema)
 })
 
 t.test('a server sees none of the variables of the service', async t => {

@@ -5,6 +5,8 @@ import type { JsonSchema, Tool } from './tool.ts'
  * differs.
  */
 export function outputSchemaOf ({ run }: Tool): { type: 'object' } & JsonSchema | undefined {
+  // What isn't of an object was left out when the manifest was read.
+  if (run.kind === 'mcp' && run.outputSchema !== undefined) return { ...run.outputSchema, type: 'object' }
   if (run.kind !== 'python' || run.outputs === undefined || !run.strictOutputs) return undefined
   return { type: 'object', properties: run.outputs, required: Object.keys(run.outputs) }
 }
