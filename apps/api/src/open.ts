@@ -184,6 +184,8 @@ export async function openApi (settings: Settings, env: NodeJS.ProcessEnv, logge
     stop,
     end,
     start: async () => {
+      // It would hold up other requests while the first one of an MCP client loads it: docs/decisions/0074-mcp.md.
+      await import('./mcp/protocol.ts')
       if (await isConnected(commands, connectMs)) await guard.admit().catch(unlessAway)
       await replicas.start()
       await jobTypeTable.start()

@@ -14,8 +14,8 @@ import { serveTasks, tasksExtension } from './tasks.ts'
 import { callTool } from './tool-call.ts'
 
 /*
- * The protocol's own code, and what it is told of Toolyard. This module is loaded by the first request of a client: it
- * takes 25 MB and a tenth of a second.
+ * The protocol's own code, and what it is told of Toolyard. This module is loaded before the service listens: it
+ * takes 17 MB and a fifth of a second of processor time.
  */
 
 /** What the protocol's requests are answered with. */
