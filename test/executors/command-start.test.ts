@@ -14,7 +14,7 @@ function unavailable (program: string, cause: string): object {
 const programs: Record<string, (fixture: Fixture) => string> = {
   'no such file': fixture => join(fixture.workspace, 'missing'),
   'it is a directory': fixture => fixture.workspace,
-  'it is not executable': fixture => fixture.program('plain', '#!/bin/sh\n', 0o644),
+  'it is not executable: chmod +x mends that': fixture => fixture.program('plain', '#!/bin/sh\n', 0o644),
   'it is neither a binary nor a script with a #! line': fixture => fixture.program('text', 'touch shell-ran\n'),
   'its interpreter "/no/such/interpreter" is missing': fixture => fixture.program('script', '#!/no/such/interpreter\n'),
   'its lines end in CR LF, as on Windows, so the kernel looks for an interpreter whose name ends in CR; save it with LF alone': fixture => fixture.program('windows', '#!/bin/sh\r\necho hello\r\n'),

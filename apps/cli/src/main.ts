@@ -20,6 +20,7 @@ import { call } from './remote/call.ts'
 import { jobs } from './remote/jobs.ts'
 import { mcp } from './remote/mcp.ts'
 import { open } from './remote/open.ts'
+import { messageFor } from './terminal/system-error.ts'
 import { complain, print } from './terminal/terminal.ts'
 
 const commands: readonly Command[] = [
@@ -66,7 +67,8 @@ async function run (command: Command, path: string, given: CommandLine): Promise
   try {
     return await command.run?.(given) ?? exitStatus.done
   } catch (error) {
-    const { message, status = exitStatus.failed, code = 'FAILED', details } = error as Partial<CommandError> & Error
+    const { status = exitStatus.failed, code = 'FAILED', details } = error as Partial<CommandError> & Error
+    const message = messageFor(error)
     if (given.options['json'] === true) print(JSON.stringify({ ok: false, error: { code, message, ...(details === undefined ? {} : { details }) } }, null, 2))
     complain(`toolyard ${path}: ${message}`)
     // Connections and servers that it has opened would keep the process, for nothing.

@@ -63,13 +63,15 @@ async function importer (settings: Settings, evenInTheOpen: boolean): Promise<No
 
 function report (findings: readonly Finding[], manifests: number): string {
   if (findings.length === 0) return `Validated ${manifests} manifest file(s) with no issues.`
-  const [errors, warnings, notes] = (['error', 'warning', 'note'] as const).map(each => findings.filter(({ severity }) => severity === each).length) as [number, number, number]
+  const count = (which: Finding['severity']): number => findings.filter(({ severity }) => severity === which).length
+  const counted = (which: Finding['severity']): string => `${count(which)} ${which}${count(which) === 1 ? '' : 's'}`
+  const [errors, warnings] = [count('error'), count('warning')]
   const issues = warnings > 0 ? 'warnings' : 'no issues, and notes about models'
   const head = errors > 0 ? 'Validation failed:' : `Validated ${manifests} manifest file(s) with ${issues}:`
   const first = findings.find(({ severity }) => severity === (errors > 0 ? 'error' : warnings > 0 ? 'warning' : 'note'))
   const page = rulesPage()
   const lead = `toolyard explain ${first?.rule ?? 'A31'} tells what that rule asks for${page === undefined ? '' : `; all rules are in ${page}`}`
-  return [head, ...findings.map(line), '', `${errors} errors, ${warnings} warnings, ${notes} notes`, lead].join('\n')
+  return [head, ...findings.map(line), '', (['error', 'warning', 'note'] as const).map(counted).join(', '), lead].join('\n')
 }
 
 function line ({ severity, file, line, column, rule, message, fix }: Finding): string {

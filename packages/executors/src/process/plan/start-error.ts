@@ -5,7 +5,7 @@ import type { ProcessPlan } from './plan.ts'
 
 const causes: Record<string, string> = {
   E2BIG: 'its arguments and environment are too long',
-  EACCES: 'it is not executable',
+  EACCES: 'it is not executable: chmod +x mends that',
   ELOOP: 'too many symbolic links',
   ENAMETOOLONG: 'its path is too long',
   ENOEXEC: noFirstLineText,

@@ -36,6 +36,6 @@ function missing (reasons: string[]): RedisServerError {
     '  Fedora, RHEL    sudo dnf install valkey',
     '  Alpine          sudo apk add valkey',
     '  macOS           brew install redis',
-    'npm start also takes a server that runs already: REDIS_URL=redis://127.0.0.1:6379 npm start'
+    'A server that runs already is taken too: set REDIS_URL=redis://127.0.0.1:6379'
   ].join('\n'))
 }
