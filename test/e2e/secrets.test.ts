@@ -152,7 +152,7 @@ async function filesBelow (dir: string): Promise<Array<[path: string, content: s
 t.test('a full run leaves no key and no secret in what is printed, logged, traced, told and stored', async t => {
   const accepted = await runToolyard(['accept', 'tools.json', '--yes'], { cwd: service.dir, env: { ...environment, SANDBOX: 'off' } })
   t.equal(accepted.status, 0, accepted.stderr)
-  await waitFor('the tools of servers are called', async () => [await call('local_tell'), await call('remote_tell')].every(status => status === 422))
+  await waitFor('the tools of servers are called', async () => [await call('local_tell'), await call('remote_tell')].every(status => status === 422), 120_000)
   t.equal(await call('uses'), 200)
   t.equal(await call('fails'), 422)
   t.equal(await call('far'), 200)
@@ -183,7 +183,7 @@ t.test('a full run leaves no key and no secret in what is printed, logged, trace
   t.ok(cookie, 'a login')
   await ask('/dashboard/api/queues', { headers: { cookie: `toolyard_dashboard=${cookie}` } })
   for (const path of ['/openapi.json', '/v1/jobs', `/v1/jobs/${job.id}`, `/v1/jobs/${job.id}/logs`, '/v1/job-types', '/metrics', '/ready']) await ask(path)
-  await waitFor('the spans have come', () => collector.spans.some(({ name }) => name === 'execute_tool far_fails'))
+  await waitFor('the spans have come', () => collector.spans.some(({ name }) => name === 'execute_tool far_fails'), 60_000)
   await Promise.all([service.api, ...service.workers].map(app => app.stop()))
   await service.redis.stop()
 

@@ -61,7 +61,7 @@ t.test('a thousand MCP clients hold streams and all hear of a change; calls go o
   const file = join(service.dir, 'tools.json')
   const { tools } = JSON.parse(await readFile(file, 'utf8')) as { tools: object[] }
   await writeFile(file, JSON.stringify({ tools: [...tools, { name: 'later', schema: { type: 'object' }, command: ['./tools/bin/echo'] }] }))
-  await waitFor('all have heard', () => heard === most)
+  await waitFor('all have heard', () => heard === most, 120_000)
 
   gone.abort()
   await waitFor('there is room again', async () => {

@@ -164,7 +164,7 @@ t.test('an issuer that fails is a 503, and opens nothing; its keys count again w
   await Promise.all(Array.from({ length: 50 }, () => list(own, token)))
   t.ok(issuer.asked.length <= 10, `while it rests, the issuer is asked no more: ${issuer.asked.length}`)
   issuer.answers.clear()
-  await waitFor('the token counts again', async () => (await list(own, token)).status === 200)
+  await waitFor('the token counts again', async () => (await list(own, token)).status === 200, 120_000)
 })
 
 t.test('answers of an issuer that are no keys open nothing', async t => {
