@@ -82,7 +82,8 @@ class Side {
           const plain = { name: 'x', data: JSON.stringify(data), opts: JSON.stringify(opts), timestamp: backend.now(), priority: opts.priority }
           const entries = place % 2 === 0 ? [`${id} []`] : [`${id} []`, `@acme ${id} []`]
           const parentKeys = made.parentKey === undefined ? {} : { parentKey: made.parentKey, parentDependenciesKey: `${made.parentKey}:dependencies` }
-          return { id, entries, onceSec, ...(delayMs === 0 && parent === undefined ? { plain } : {}), general: () => ({ job: made.asJSON(), parent: parentKeys }) }
+          const isPlain = delayMs === 0 && parent === undefined
+          return { id, entries, onceSec, ...isPlain && { plain }, general: () => ({ job: made.asJSON(), parent: parentKeys }) }
         }))
         return refused.size
       }

@@ -1,7 +1,6 @@
 import type { Static } from 'typebox'
-import { limits } from '@toolyard/contract/terms'
+import { limits, permissions as knownPermissions } from '@toolyard/contract/terms'
 import { Type } from '../document/definition-type.ts'
-import { knownPermissions } from '../tool/permissions.ts'
 import { Limits } from '../program/limit-fields.ts'
 import { digestPattern } from '../program/pin.ts'
 import type { JsonSchema } from '../tool/tool.ts'

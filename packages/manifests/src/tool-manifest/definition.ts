@@ -1,7 +1,6 @@
 import type { Static, TSchema, TUnsafe } from 'typebox'
-import { limits } from '@toolyard/contract/terms'
+import { limits, permissions as knownPermissions } from '@toolyard/contract/terms'
 import { Type } from '../document/definition-type.ts'
-import { knownPermissions } from '../tool/permissions.ts'
 import { SnakeLimits } from '../program/limit-fields.ts'
 import { digestPattern } from '../program/pin.ts'
 

@@ -1,7 +1,4 @@
-import type { Permission } from './tool.ts'
-
-/** What a tool can be permitted (P18). */
-export const knownPermissions: readonly Permission[] = ['read_repo', 'write_files', 'network']
+import { permissions as knownPermissions, type Permission } from '@toolyard/contract/terms'
 
 /** Unknown names that are told. */
 const most = 20
@@ -10,6 +7,6 @@ const most = 20
 export function sortPermissions (names: readonly string[]): { permissions: readonly Permission[], unknown: readonly string[] } {
   return {
     permissions: knownPermissions.filter(permission => names.includes(permission)),
-    unknown: [...new Set(names)].filter(name => !(knownPermissions as readonly string[]).includes(name)).slice(0, most)
+    unknown: [...new Set(names)].filter(name => !knownPermissions.some(known => known === name)).slice(0, most)
   }
 }

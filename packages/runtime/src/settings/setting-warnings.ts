@@ -39,7 +39,8 @@ function warningOf (name: string, value: string): string | undefined {
   if (!name.startsWith(prefix)) return suggestion(name, nearest(name))
   if (ours.includes(name) || name.startsWith(`${prefix}TEST_`) || isServiceLink(name, value)) return undefined
   const meant = name.slice(prefix.length)
-  return suggestion(name, isSetting(meant) ? meant : foreign.get(meant) ?? nearest(meant) ?? ours.find(each => apart(name, each) < Infinity)) ??
+  const near = isSetting(meant) ? meant : foreign.get(meant) ?? nearest(meant) ?? ours.find(each => apart(name, each) < Infinity)
+  return suggestion(name, near) ??
     `${name} has no effect: Toolyard has no setting of this name, and its settings have no prefix`
 }
 

@@ -1,8 +1,7 @@
 import type { Static } from 'typebox'
-import { limits } from '@toolyard/contract/terms'
+import { limits, permissions as knownPermissions } from '@toolyard/contract/terms'
 import { Type } from '../../document/definition-type.ts'
 import { Limits } from '../../program/limit-fields.ts'
-import { knownPermissions } from '../../tool/permissions.ts'
 import type { SettingText } from '../../tool/tool.ts'
 
 const flag = (description: string, standard: boolean) => Type.Optional(Type.Boolean({ description, default: standard }))
