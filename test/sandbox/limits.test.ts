@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import t from 'tap'
 import { outputOf } from '../executors/fixture.ts'
 import { python } from '../python/fixture.ts'
@@ -43,6 +45,14 @@ void t.test('usual programs need no more than the default limits', { skip }, asy
     git: 'cd /tmp && git init -q . && seq 2000 > a && git add a && git -c user.name=a -c user.email=a commit -qm a && git gc -q && git log --oneline | wc -l'
   }
   for (const [name, script] of Object.entries(programs)) t.match(await tools.shell(script), { ok: true }, name)
+})
+
+void t.test('a module that starts a manager of multiprocessing when it is imported does not import: that needs a Unix socket', { skip: python.skip || skip }, async t => {
+  const host = await boxedPython(t)
+  writeFileSync(join(host.root, 'managed.py'), [
+    'import multiprocessing', 'from toolyard import Tool', 'multiprocessing.Manager()', 'class Sample(Tool):', '    def execute(self):', '        return 1'
+  ].join('\n'))
+  t.match(await host.call({ module: 'managed' }), { ok: false, error: { code: 'TOOL_UNAVAILABLE' } })
 })
 
 void t.test('a tool that keeps all the files on their way through sockets that it may leaves other tools theirs', { skip }, async t => {
