@@ -221,5 +221,5 @@ t.test('both backends answer the same, and leave the same in Redis, whatever hap
   // The last measurement of Redis' clock holds: the made-up time passes by the clock of the process.
   Object.assign(redis, { eval: async (...args: unknown[]) => args[0] === "return redis.call('TIME')" ? await Promise.reject(new Error('not now')) : await run(...args) })
   const hours = fc.integer({ min: -72, max: 72 }).map(count => count * 3_600_000)
-  await t.resolves(fc.assert(fc.asyncProperty(steps, fc.record({ fast: hours, bullmq: hours }), compare), { numRuns: Number(process.env['BACKEND_RUNS'] ?? 100) }))
+  await t.resolves(fc.assert(fc.asyncProperty(steps, fc.record({ fast: hours, bullmq: hours }), compare), { numRuns: Number(process.env['BACKEND_RUNS'] ?? 50) }))
 })
