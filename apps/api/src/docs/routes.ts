@@ -1,11 +1,13 @@
 import { HttpError } from '@toolyard/contract'
 import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { Type } from 'typebox'
 import { Assets, type Asset } from '../dashboard/assets.ts'
 import type { App } from '../plugins/typed-app.ts'
 import { docsPage, docsStyle } from './page.ts'
+
+const require = createRequire(import.meta.url)
 
 /** The page asks for nothing from elsewhere, and runs no script and no style that is not a file of its own. */
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
@@ -24,7 +26,7 @@ const parts = new Set(['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.
 
 /** The document of OpenAPI as a page, for everybody: without a key it shows the fixed routes. */
 export async function docsRoutes (app: App, { basePath }: { basePath: string }): Promise<void> {
-  const packageFile = fileURLToPath(import.meta.resolve('@fastify/swagger-ui/package.json'))
+  const packageFile = require.resolve('@fastify/swagger-ui/package.json')
   const version = /"version": *"([\w.-]+)"/.exec(await readFile(packageFile, 'utf8'))?.[1] ?? ''
   const assets = new Assets(join(dirname(packageFile), 'static'))
   app.addHook('onRequest', async (_request, reply) => { void reply.headers(headers) })

@@ -1,14 +1,16 @@
 import { createBullBoard } from '@bull-board/api'
 import type { AppControllerRoute, BullBoardQueues, UIConfig } from '@bull-board/api/typings/app'
 import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import type { BoardAnswer, BoardParts, BoardRequest, Viewer } from './board-parts.ts'
 import { BoardQueue } from './board-queue.ts'
 import { pageTemplate, type PageTemplate } from './page-template.ts'
 import { RefusedAction } from './refused-action.ts'
 import { findRoute } from './routes.ts'
 import { shownQueues } from './shown-queues.ts'
+
+const require = createRequire(import.meta.url)
 
 /** bull-board over the queues of Toolyard, for any HTTP server. It keeps nothing in memory but its own pages. */
 export interface QueueBoard {
@@ -28,7 +30,7 @@ export interface QueueBoard {
 export function openQueueBoard (
   parts: BoardParts, config: { title: string, links: ReadonlyArray<{ text: string, url: string }> }
 ): QueueBoard {
-  const uiDir = dirname(fileURLToPath(import.meta.resolve('@bull-board/ui/package.json')))
+  const uiDir = dirname(require.resolve('@bull-board/ui/package.json'))
   const { routes, uiConfig } = collect(uiDir, {
     boardTitle: config.title,
     miscLinks: [...config.links],
