@@ -50,6 +50,8 @@ form a { color: #0550ae; }
 .swagger-ui .opblock.opblock-get .opblock-summary-method { background: #0b5cad; }
 .swagger-ui .opblock.opblock-post .opblock-summary-method { background: #11663f; }
 .swagger-ui .opblock.opblock-patch .opblock-summary-method { background: #0f6466; }
+.swagger-ui .opblock.opblock-delete .opblock-summary-method { background: #a8201a; }
+.swagger-ui .opblock.opblock-put .opblock-summary-method { background: #8a4b00; }
 .swagger-ui .header-col, .swagger-ui .response-col_links, .swagger-ui .parameter__type, .swagger-ui .parameter__in { color: inherit; opacity: 1; }
 .swagger-ui table.headers td, .swagger-ui .headers .header-example { color: inherit; }
 .swagger-ui .response-undocumented, .swagger-ui .parameter__name.required::after, .swagger-ui .parameter__name.required span { color: #b3181d; }
