@@ -1,22 +1,26 @@
 import t from 'tap'
 import type { InvokeBatchResponse } from '@toolyard/contract'
+import { readSettings } from '@toolyard/runtime'
 import { injectService } from '../support/injected.ts'
 import { entries, programs } from '../e2e/tools.ts'
 import { cancel, list, post, reach, submit, type Job } from '../jobs/submission.ts'
 import { testKeys } from '../support/service.ts'
 
-const keys = { acme: 'key-of-acme-0123456789', acmeToo: 'second-key-of-acme-0123456789', acmeReads: 'reading-key-of-acme-0123', other: 'key-of-other-0123456789' }
+const keys = { acme: 'key-of-acme-0123456789', acmeToo: 'second-key-of-acme-0123456789', acmeReads: 'reading-key-of-acme-0123', other: 'key-of-other-0123456789', slow: 'key-of-slow-0123456789', slowToo: 'second-key-of-slow-01234567' }
 const service = await injectService(t, {
   files: programs,
   tools: entries,
   env: {
-    MAX_JOBS_PER_KEY: '40',
+    MAX_JOBS_PER_KEY: '100',
+    TENANT_LIMITS_JSON: JSON.stringify({ '*': { max_jobs: 40 }, slow: { rate_limit_per_minute: 3 } }),
     API_KEYS_JSON: JSON.stringify([
       { name: 'operator', key: testKeys.admin, role: 'admin' },
       { name: 'acme-1', key: keys.acme, role: 'admin', tenant: 'acme' },
       { name: 'acme-2', key: keys.acmeToo, role: 'admin', tenant: 'acme' },
       { name: 'acme-3', key: keys.acmeReads, role: 'read', tenant: 'acme' },
-      { name: 'other', key: keys.other, role: 'admin', tenant: 'other' }
+      { name: 'other', key: keys.other, role: 'admin', tenant: 'other' },
+      { name: 'slow', key: keys.slow, role: 'read', tenant: 'slow' },
+      { name: 'slow-too', key: keys.slowToo, role: 'read', tenant: 'slow' }
     ])
   }
 })
@@ -92,7 +96,7 @@ t.test('a stream ticket opens what its key sees, and a job of another tenant is 
   t.equal((await client.request(`/v1/jobs/${id}/stream?stream_token=${token}`, { key: null })).status, 404)
 })
 
-t.test('MAX_JOBS_PER_KEY holds for all keys of a tenant together', async t => {
+t.test('max_jobs of TENANT_LIMITS_JSON holds for all keys of a tenant together', async t => {
   const add = async (key: string, count: number): Promise<InvokeBatchResponse> => await client.batch(
     Array.from({ length: count }, (_, index) => ({ call_id: String(index), name: 'nap', arguments: { ms: 100 } })), { mode: 'async' }, key
   )
@@ -101,6 +105,25 @@ t.test('MAX_JOBS_PER_KEY holds for all keys of a tenant together', async t => {
   t.ok(refused.length > 0)
   for (const { error } of refused) t.match(error, { code: 'QUEUE_FULL', message: "Tenant 'acme' has 40 unfinished jobs already, the most that one may have" })
   t.ok((await add(keys.other, 20)).results.every(({ ok }) => ok))
+})
+
+t.test('rate_limit_per_minute of TENANT_LIMITS_JSON holds for all keys of a tenant together, and for no other', async t => {
+  const statuses: number[] = []
+  for (const key of [keys.slow, keys.slowToo, keys.slow, keys.slowToo]) statuses.push((await client.request('/v1/auth/whoami', { key })).status)
+  t.same(statuses, [200, 200, 200, 429])
+  for (let index = 0; index < 5; index++) t.equal((await client.request('/v1/auth/whoami', { key: keys.other })).status, 200)
+})
+
+t.test('TENANT_LIMITS_JSON that makes no sense stops the start', async t => {
+  const cases: Array<[string, RegExp]> = [
+    ['x', /TENANT_LIMITS_JSON must be JSON/],
+    ['[]', /must be a JSON object of tenants/],
+    ['{"Acme": {}}', /"Acme" must match /],
+    ['{"acme": 5}', /acme must be an object/],
+    ['{"acme": {"max_job": 5}}', /acme has an unknown field 'max_job' \(known: max_jobs, rate_limit_per_minute\)/],
+    ['{"acme": {"max_jobs": -1}}', /max_jobs of acme must be an integer 0\.\./]
+  ]
+  for (const [text, message] of cases) t.throws(() => readSettings({ TENANT_LIMITS_JSON: text }), message, text)
 })
 
 t.test('what concerns all tenants is for keys without one', async t => {

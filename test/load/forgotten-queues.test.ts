@@ -53,7 +53,7 @@ t.test('queues that come and go with their jobs leave nothing, in Redis and in t
   const [connection, subscriber, api] = [await connectTo(t, server), await connectTo(t, server, 'subscriber'), await connectTo(t, server, 'request')]
   const before = [connection, subscriber, api].map(listeners)
   const directory = new QueueDirectory(api, 1_000_000)
-  const queues = new JobQueues(api, directory, retention, { queueDepth: 1_000, perKey: 100_000, backend: queueBackend })
+  const queues = new JobQueues(api, directory, retention, { queueDepth: 1_000, perOwner: () => 100_000, backend: queueBackend })
   const canceller = new JobCanceller(api, queues)
   const pool = new WorkerPool({
     backend: queueBackend,

@@ -5,7 +5,7 @@ import {
   RedisGuard, RedisUnavailableError, Replicas, reportRedis, StoredKeys, StreamTickets, usedBackend
 } from '@toolyard/queue'
 import {
-  apiKeysOf, builtinSettingsOf, callbacksOf, createRedactor, permissionPolicyOf, redisTargetOf, retentionOf, sharedAbort,
+  apiKeysOf, builtinSettingsOf, callbacksOf, createRedactor, ownerLimitsOf, permissionPolicyOf, redisTargetOf, retentionOf, sharedAbort,
   tokensOf, toolSourcesOf, tracesOf, traceSecretsOf, type Logger, type ReadinessCheck, type ServedTools, type Settings
 } from '@toolyard/runtime'
 import { createCallMetrics, createMetrics, createQueueMetrics, createToolMetrics, type MetricsRegistry } from '@toolyard/runtime/metrics'
@@ -55,8 +55,9 @@ export async function openApi (settings: Settings, env: NodeJS.ProcessEnv, logge
   const replicas = new Replicas(commands, settings.REDIS_WAIT_REPLICAS)
   const { because } = usedBackend(settings.QUEUE_BACKEND)
   if (because !== undefined) logger.warn({ because }, 'queue: BullMQ\'s own scripts are used')
+  const ownerLimits = ownerLimitsOf(settings)
   const queues = new JobQueues(commands, directory, retention, {
-    queueDepth: settings.MAX_QUEUE_DEPTH, perKey: settings.MAX_JOBS_PER_KEY, replicas, backend: settings.QUEUE_BACKEND
+    queueDepth: settings.MAX_QUEUE_DEPTH, perOwner: ownerLimits.maxJobs, replicas, backend: settings.QUEUE_BACKEND
   })
   const outputs = new OutputStore(commands, retention)
   const waiter = new CompletionWaiter(commands, subscriber)
@@ -151,7 +152,7 @@ export async function openApi (settings: Settings, env: NodeJS.ProcessEnv, logge
     maxStreams: settings.MAX_STREAMS,
     heartbeatMs: settings.SSE_HEARTBEAT_SEC * 1_000,
     eventLoop,
-    ...(settings.RATE_LIMIT_PER_MINUTE === 0 ? {} : { rateLimit: new RateLimit(commands, settings.RATE_LIMIT_PER_MINUTE) }),
+    ...(ownerLimits.isRateLimited ? { rateLimit: new RateLimit(commands, ownerLimits.ratePerMinute) } : {}),
     ticketTtlSec: settings.SSE_TOKEN_TTL_SEC,
     callbacks: callbacksOf(settings),
     readiness,

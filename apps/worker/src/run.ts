@@ -7,9 +7,9 @@ import {
   describeBackend, usedBackend
 } from '@toolyard/queue'
 import {
-  answerParent, apiKeysOf, builtinSettingsOf, callbacksOf, createLogger, loadEnvFile, onHangup, openLogOutput, permissionPolicyOf,
-  readReadiness, readSettings, redisTargetOf, retentionOf, serveStatus, serviceFilesOf, settingWarnings, stopOnSignal,
-  tellParent, toolSourcesOf, tracesOf, traceSecretsOf, type Logger, type ReadinessCheck, type Settings
+  answerParent, apiKeysOf, builtinSettingsOf, callbacksOf, createLogger, loadEnvFile, onHangup, openLogOutput, ownerLimitsOf,
+  permissionPolicyOf, readReadiness, readSettings, redisTargetOf, retentionOf, serveStatus, serviceFilesOf, settingWarnings,
+  stopOnSignal, tellParent, toolSourcesOf, tracesOf, traceSecretsOf, type Logger, type ReadinessCheck, type Settings
 } from '@toolyard/runtime'
 import { openTracer } from '@toolyard/runtime/traces'
 import { randomUUID } from 'node:crypto'
@@ -106,7 +106,7 @@ export async function runWorker (): Promise<void> {
   const { because } = usedBackend(settings.QUEUE_BACKEND)
   if (because !== undefined) logger.warn({ because }, 'queue: BullMQ\'s own scripts and loop are used')
   const queues = new JobQueues(redis, new QueueDirectory(redis, settings.MAX_QUEUES), retention, {
-    queueDepth: settings.MAX_QUEUE_DEPTH, perKey: settings.MAX_JOBS_PER_KEY, backend: settings.QUEUE_BACKEND
+    queueDepth: settings.MAX_QUEUE_DEPTH, perOwner: ownerLimitsOf(settings).maxJobs, backend: settings.QUEUE_BACKEND
   })
   const stepsOf = createStepsOf({
     registry: tools.current,

@@ -1,5 +1,5 @@
 import { HttpError } from '@toolyard/contract'
-import { ownerOf, type RateLimit } from '@toolyard/queue'
+import type { RateLimit } from '@toolyard/queue'
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import { principalOf } from '../access/principal.ts'
@@ -8,7 +8,7 @@ import { principalOf } from '../access/principal.ts'
 export const rateLimit = fp<{ limit: RateLimit }>(async (app: FastifyInstance, { limit }) => {
   app.addHook('onRequest', async (request, reply) => {
     const { name: keyName, tenant } = principalOf(request)
-    const waitMs = await limit.count(ownerOf({ tenant, keyName }))
+    const waitMs = await limit.count({ tenant, keyName })
     if (waitMs === 0) return
     const seconds = Math.ceil(waitMs / 1_000)
     void reply.header('retry-after', seconds)

@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module'
 import type * as limiting from 'rate-limiter-flexible'
 import type { Redis } from '../redis/connection.ts'
+import { ownerOf } from '../record/job-scope.ts'
 import { keyPrefix } from '../redis/names.ts'
 import { RedisUnavailableError } from '../redis/unavailable.ts'
 
@@ -8,35 +9,49 @@ import { RedisUnavailableError } from '../redis/unavailable.ts'
 const load = createRequire(import.meta.url)
 const limiters = (): typeof limiting => load('rate-limiter-flexible') as typeof limiting
 
-/** Counts the requests of owners (`ownerOf`) by the minute (`RATE_LIMIT_PER_MINUTE`), over all API processes. */
+/** Counts the requests of tenants, and of API keys without one, by the minute, over all API processes. */
 export class RateLimit {
-  readonly #limiter: limiting.RateLimiterRedis
+  readonly #redis: Redis
+  readonly #perMinute: (tenant: string | undefined) => number
+  /** One for each limit that there is. */
+  readonly #limiters = new Map<number, limiting.RateLimiterRedis>()
 
-  /** @param perMinute requests that an owner may make in a minute; the minute begins with its first one. */
-  constructor (redis: Redis, perMinute: number) {
-    this.#limiter = new (limiters().RateLimiterRedis)({
-      storeClient: redis,
-      keyPrefix: `${keyPrefix}:rate`,
-      points: perMinute,
-      duration: 60,
-      // What is over the limit is answered from memory, without Redis.
-      inMemoryBlockOnConsumed: perMinute
-    })
+  /** @param perMinute requests that one may make in a minute, which begins with its first one; 0 for any number. */
+  constructor (redis: Redis, perMinute: (tenant: string | undefined) => number) {
+    this.#redis = redis
+    this.#perMinute = perMinute
   }
 
   /**
    * Counts a request.
    *
-   * @returns milliseconds until the owner may make another one; 0 when this one is within the limit.
+   * @returns milliseconds until the next one may be made; 0 when this one is within the limit.
    * @throws RedisUnavailableError
    */
-  async count (owner: string): Promise<number> {
+  async count (from: { tenant: string | undefined, keyName: string }): Promise<number> {
+    const perMinute = this.#perMinute(from.tenant)
+    if (perMinute === 0) return 0
     try {
-      await this.#limiter.consume(owner)
+      await this.#limiter(perMinute).consume(ownerOf(from))
       return 0
     } catch (refusal) {
       if (refusal instanceof limiters().RateLimiterRes) return Math.max(1, refusal.msBeforeNext)
       throw new RedisUnavailableError(refusal)
     }
+  }
+
+  #limiter (points: number): limiting.RateLimiterRedis {
+    const known = this.#limiters.get(points)
+    if (known !== undefined) return known
+    const made = new (limiters().RateLimiterRedis)({
+      storeClient: this.#redis,
+      keyPrefix: `${keyPrefix}:rate`,
+      points,
+      duration: 60,
+      // What is over the limit is answered from memory, without Redis.
+      inMemoryBlockOnConsumed: points
+    })
+    this.#limiters.set(points, made)
+    return made
   }
 }

@@ -33,8 +33,8 @@ export class QueueFullError extends Error {
 export interface JobLimits {
   /** Jobs that wait in one queue. */
   queueDepth: number
-  /** Unfinished jobs of one tenant, or of one API key without a tenant; 0 for any number. */
-  perKey: number
+  /** Unfinished jobs of a tenant, or of an API key without one; 0 for any number. */
+  perOwner: (tenant: string | undefined) => number
 }
 
 /** How jobs are added. */
@@ -45,7 +45,7 @@ export interface JobQueuesOptions extends Partial<JobLimits> {
   backend?: BackendKind | undefined
 }
 
-const unlimited: JobLimits = { queueDepth: Number.MAX_SAFE_INTEGER, perKey: 0 }
+const unlimited: JobLimits = { queueDepth: Number.MAX_SAFE_INTEGER, perOwner: () => 0 }
 
 /** Queues that are kept open. */
 const maxOpened = 200
@@ -75,7 +75,7 @@ export class JobQueues {
     this.#index = new JobIndex(redis)
     this.#order = new FairOrder(redis)
     this.#depth = new QueueDepth(redis, jobLimits.queueDepth)
-    this.#open = new OpenJobs(redis, jobLimits.perKey)
+    this.#open = new OpenJobs(redis)
     this.#limits = jobLimits
     this.#callbacks = new CallbackOutbox(redis)
     this.#listening = listenOn(redis)
@@ -154,9 +154,10 @@ export class JobQueues {
     const room = await this.#depth.room(queue, jobs.length)
     for (const { id } of jobs.slice(room)) refused.set(id, new QueueFullError(`Queue '${queue}' is full: ${this.#limits.queueDepth} jobs wait in it already`))
     for (const [{ tenant, keyName }, own] of linesOf(queue, jobs.slice(0, room))) {
-      const beyond = await this.#open.enter(ownerOf({ tenant, keyName }), queue, own.map(job => job.id))
+      const max = this.#limits.perOwner(tenant)
+      const beyond = await this.#open.enter({ owner: ownerOf({ tenant, keyName }), max }, queue, own.map(job => job.id))
       const owner = tenant === undefined ? `API key '${keyName}'` : `Tenant '${tenant}'`
-      for (const id of beyond) refused.set(id, new QueueFullError(`${owner} has ${this.#limits.perKey} unfinished jobs already, the most that one may have`))
+      for (const id of beyond) refused.set(id, new QueueFullError(`${owner} has ${max} unfinished jobs already, the most that one may have`))
     }
     return refused
   }

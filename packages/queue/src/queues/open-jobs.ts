@@ -59,16 +59,19 @@ interface KeyView {
   entering: NodeJS.Timeout | undefined
 }
 
+/** An owner, and how many unfinished jobs it may have; 0 for any number. */
+export interface OwnerLimit {
+  owner: string
+  max: number
+}
+
 /** Counts the unfinished jobs of owners: see `ownerOf`. */
 export class OpenJobs {
   readonly #redis: Redis
-  readonly #max: number
   readonly #views = new ForgetfulMap<KeyView>(() => ({ size: 0, readAt: -Infinity, tidying: undefined, later: [], entering: undefined }))
 
-  /** @param max unfinished jobs that an owner may have; 0 for any number. */
-  constructor (redis: Redis, max: number) {
+  constructor (redis: Redis) {
     this.#redis = redis
-    this.#max = max
   }
 
   /**
@@ -77,37 +80,37 @@ export class OpenJobs {
    * @returns the ids of those that the owner may not have now.
    * @throws RedisUnavailableError
    */
-  async enter (owner: string, queue: string, ids: readonly string[]): Promise<ReadonlySet<string>> {
-    if (this.#max === 0) return new Set()
+  async enter ({ owner, max }: OwnerLimit, queue: string, ids: readonly string[]): Promise<ReadonlySet<string>> {
+    if (max === 0) return new Set()
     const view = this.#views.of(owner)
     const members = ids.map(id => `${id} ${queue}`)
     view.size += ids.length
-    if (view.size <= this.#max / 2 && performance.now() - view.readAt < freshMs) {
+    if (view.size <= max / 2 && performance.now() - view.readAt < freshMs) {
       view.later.push(...members)
-      view.entering ??= setTimeout(() => { this.#enterLater(owner, view).catch(() => {}) }, enteredMs).unref()
+      view.entering ??= setTimeout(() => { this.#enterLater({ owner, max }, view).catch(() => {}) }, enteredMs).unref()
       return new Set()
     }
-    await this.#enterLater(owner, view)
-    let places = await this.#enter(owner, view, members)
+    await this.#enterLater({ owner, max }, view)
+    let places = await this.#enter({ owner, max }, view, members)
     if (places.length > 0) {
       await (view.tidying ??= tidy(this.#redis, owner).finally(() => { view.tidying = undefined }))
-      places = await this.#enter(owner, view, members)
-    } else if (view.size > this.#max / 2) {
+      places = await this.#enter({ owner, max }, view, members)
+    } else if (view.size > max / 2) {
       // Before it is full: nobody has to wait for this.
       view.tidying ??= tidy(this.#redis, owner).catch(() => {}).finally(() => { view.tidying = undefined })
     }
     return new Set(places.flatMap(place => ids[place] ?? []))
   }
 
-  async #enterLater (owner: string, view: KeyView): Promise<void> {
+  async #enterLater (limit: OwnerLimit, view: KeyView): Promise<void> {
     clearTimeout(view.entering)
     view.entering = undefined
-    while (view.later.length > 0) await this.#enter(owner, view, view.later.splice(0, batchSize))
+    while (view.later.length > 0) await this.#enter(limit, view, view.later.splice(0, batchSize))
   }
 
-  async #enter (owner: string, view: KeyView, members: readonly string[]): Promise<number[]> {
+  async #enter ({ owner, max }: OwnerLimit, view: KeyView, members: readonly string[]): Promise<number[]> {
     const answer = await whileAvailable(
-      this.#redis.eval(enterScript, 1, openJobsKey(owner), this.#max, serverTime(this.#redis), ...members)
+      this.#redis.eval(enterScript, 1, openJobsKey(owner), max, serverTime(this.#redis), ...members)
     ) as [number, ...number[]]
     // After the entries: see `dropEndedJobs`.
     this.#redis.sadd(openKeysKey, owner).catch(() => {})
