@@ -1,4 +1,3 @@
-export { ownerLimitsOf } from './settings/tenant-limits.ts'
 export { parseApiKeys, type ApiKey, type Role } from './settings/api-keys.ts'
 export { bundledSamples } from './settings/bundled-samples.ts'
 export { callbacksOf, createCallbackCheck, type Callbacks, type CallbackPolicy } from './settings/callback-settings.ts'
@@ -14,7 +13,7 @@ export { createRedactor, type Redact, type RedactionOptions } from './log/redact
 export { findRedisTarget, redisTargetOf, type RedisTarget } from './settings/redis-target.ts'
 export type { HostPort } from './settings/variable.ts'
 export {
-  apiKeysOf, builtinSettingsOf, permissionPolicyOf, retentionOf, tokensOf, toolSourcesOf, type BuiltinSettings,
+  apiKeysOf, builtinSettingsOf, ownerLimitsOf, permissionPolicyOf, retentionOf, tokensOf, toolSourcesOf, type BuiltinSettings,
   type TokenSettings, type ToolSources
 } from './settings/resolved.ts'
 export type { CountedQueue, RedisReadings } from './metrics/queue-metrics.ts'

@@ -3,6 +3,7 @@ import type { ApiKey, Role } from './api-keys.ts'
 import { bundledSamples } from './bundled-samples.ts'
 import { isLoopback } from '../outgoing/hosts.ts'
 import { SettingsError, type Settings } from './settings.ts'
+import type { TenantLimits } from './tenant-limits.ts'
 
 /**
  * The API keys in force: `API_KEYS_JSON` replaces `API_KEY`, which alone is an admin's (RC3).
@@ -50,6 +51,21 @@ export function tokensOf (settings: Settings): TokenSettings | undefined {
     audience: settings.MCP_AUTH_AUDIENCE,
     tenantClaim: settings.MCP_AUTH_TENANT_CLAIM,
     scopes: settings.MCP_AUTH_SCOPES ?? defaultScopes
+  }
+}
+
+/** Limits of a tenant, or of a key without one. */
+export type LimitOf = (tenant: string | undefined) => number
+
+/** The limits in force. */
+export function ownerLimitsOf (
+  { TENANT_LIMITS_JSON: tenants, MAX_JOBS_PER_KEY: maxJobs, RATE_LIMIT_PER_MINUTE: ratePerMinute }: Settings
+): { maxJobs: LimitOf, ratePerMinute: LimitOf, isRateLimited: boolean } {
+  const limitsOf = (tenant: string | undefined): TenantLimits => tenant === undefined ? {} : { ...tenants?.get('*'), ...tenants?.get(tenant) }
+  return {
+    maxJobs: tenant => limitsOf(tenant).maxJobs ?? maxJobs,
+    ratePerMinute: tenant => limitsOf(tenant).ratePerMinute ?? ratePerMinute,
+    isRateLimited: ratePerMinute > 0 || [...tenants?.values() ?? []].some(limits => (limits.ratePerMinute ?? 0) > 0)
   }
 }
 

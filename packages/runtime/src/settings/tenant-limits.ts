@@ -1,5 +1,4 @@
 import { asError, isRecord, isTenantName, tenantNamePattern } from '@toolyard/contract/terms'
-import type { Settings } from './settings.ts'
 
 /** What `TENANT_LIMITS_JSON` says of a tenant; what it leaves out is as for keys without a tenant. */
 export interface TenantLimits {
@@ -8,9 +7,6 @@ export interface TenantLimits {
   /** Requests in a minute; 0 for any number. */
   ratePerMinute?: number
 }
-
-/** Limits of a tenant, or of a key without one. */
-export type LimitOf = (tenant: string | undefined) => number
 
 const greatest = 10_000_000
 const fields = { max_jobs: 'maxJobs', rate_limit_per_minute: 'ratePerMinute' } as const
@@ -29,18 +25,6 @@ export function parseTenantLimits (json: string): ReadonlyMap<string, TenantLimi
   }
   if (!isRecord(value)) throw new Error('TENANT_LIMITS_JSON must be a JSON object of tenants')
   return new Map(Object.entries(value).map(([tenant, limits]) => [tenant, parseLimits(tenant, limits)]))
-}
-
-/** The limits in force. */
-export function ownerLimitsOf (
-  { TENANT_LIMITS_JSON: tenants, MAX_JOBS_PER_KEY: maxJobs, RATE_LIMIT_PER_MINUTE: ratePerMinute }: Settings
-): { maxJobs: LimitOf, ratePerMinute: LimitOf, isRateLimited: boolean } {
-  const limitsOf = (tenant: string | undefined): TenantLimits => tenant === undefined ? {} : { ...tenants?.get('*'), ...tenants?.get(tenant) }
-  return {
-    maxJobs: tenant => limitsOf(tenant).maxJobs ?? maxJobs,
-    ratePerMinute: tenant => limitsOf(tenant).ratePerMinute ?? ratePerMinute,
-    isRateLimited: ratePerMinute > 0 || [...tenants?.values() ?? []].some(limits => (limits.ratePerMinute ?? 0) > 0)
-  }
 }
 
 function parseLimits (tenant: string, value: unknown): TenantLimits {
