@@ -88,7 +88,7 @@ t.test('what is wrong with a new key is said', async t => {
   const cases: Array<[unknown, RegExp]> = [
     [[], /must be an object/],
     [{ role: 'admin' }, /^'name' must have 1 to 100/],
-    ...['', ' a', 'a ', '@acme', 'a\nb', 'x'.repeat(101)].map((name): [unknown, RegExp] => [{ name, role: 'admin' }, /^'name'/]),
+    ...['', ' a', 'a ', '@acme', 'a\nb', '.', '..', 'oauth:ann', 'auth-disabled', '\ud800', 'x'.repeat(101)].map((name): [unknown, RegExp] => [{ name, role: 'admin' }, /^'name'/]),
     [{ name: 'a' }, /^'role' must be admin or read$/],
     ...['Acme', '', '-a', 'a b', null, 'x'.repeat(65)].map((tenant): [unknown, RegExp] => [{ name: 'a', role: 'admin', tenant }, /^'tenant' must match/]),
     [{ name: 'a', role: 'admin', expires_in_sec: 59 }, /^'expires_in_sec' must be integer 60\.\./],
@@ -105,6 +105,32 @@ t.test('what is wrong with a new key is said', async t => {
 t.test('no text but a key opens anything', async t => {
   const text = fc.oneof(fc.stringMatching(/^ty_[\w-]{43}$/), fc.stringMatching(/^[\x21-\x7e]{1,60}$/))
   await t.resolves(fc.assert(fc.asyncProperty(text, async key => (await whoAmI(key)).status === 401), { numRuns: 50 }))
+})
+
+t.test('where the settings come to have the name of a key, that one opens nothing, nor do its tickets, and it can be revoked', async t => {
+  const { body: { key: { key } } } = await make({ name: 'clash', role: 'admin', tenant: 'acme' })
+  const { job_id: foreign } = await client.call('echo')
+  const { body: { token } } = await client.request<{ token: string }>('/v1/auth/sse-token', { key, body: {} })
+  const settled = JSON.stringify([{ name: 'clash', key: testKeys.admin, role: 'admin' }])
+  const later = createClient((await service.startApi({ API_KEYS_JSON: settled })).address, testKeys.admin)
+  t.equal((await later.request('/v1/auth/whoami', { key })).status, 401)
+  t.equal((await later.request(`/v1/jobs/${String(foreign)}/stream?stream_token=${token}`, { key: null })).status, 401)
+  t.equal((await client.request('/v1/auth/whoami', { key })).status, 200, 'where the settings do not have it')
+  t.equal((await later.request('/v1/keys/clash', { method: 'DELETE' })).status, 200)
+  t.equal((await later.request('/v1/keys/clash', { method: 'DELETE' })).status, 409)
+  await waitFor('it is revoked', async () => (await client.request('/v1/auth/whoami', { key })).status === 401)
+})
+
+t.test('a session of MCP is worth nothing to a key that was made again under the same name', async t => {
+  const initialize = { jsonrpc: '2.0', id: 1, method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 't', version: '1' } } }
+  const headers = { accept: 'application/json, text/event-stream' }
+  const { body: { key: { key: first } } } = await make({ name: 'session', role: 'admin', tenant: 'acme' })
+  const id = (await client.request('/mcp', { key: first, body: initialize, headers })).headers.get('mcp-session-id') ?? ''
+  const ping = async (key: string): Promise<number> => (await client.request('/mcp', { key, body: { jsonrpc: '2.0', id: 2, method: 'ping' }, headers: { ...headers, 'mcp-session-id': id, 'mcp-protocol-version': '2025-11-25' } })).status
+  t.equal(await ping(first), 200)
+  await revoke('session')
+  const { body: { key: second } } = await make({ name: 'session', role: 'admin', tenant: 'other' })
+  t.equal(await ping(second.key), 404)
 })
 
 t.test('a ticket and a session of the dashboard end with the key', async t => {

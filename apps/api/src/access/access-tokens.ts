@@ -52,7 +52,7 @@ export class AccessTokens {
     if (!namePattern.test(sub)) throw new TokenRefusedError('The access token names nobody: its sub is missing or is no name')
     const role = this.#roleOf(claims)
     if (role === undefined) throw this.lacksScope('read')
-    const principal = { name: `oauth:${sub}`, role, tenant: this.#tenantOf(claims), queueAllowlist: undefined, permissions: undefined, sse: true }
+    const principal = { name: `oauth:${sub}`, role, tenant: this.#tenantOf(claims), queueAllowlist: undefined, permissions: undefined, sse: true, proof: '' }
     this.#principals.add(principal)
     return principal
   }

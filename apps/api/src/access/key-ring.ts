@@ -3,27 +3,24 @@ import type { ApiKey } from '@toolyard/runtime'
 import { createHash } from 'node:crypto'
 import type { Principal } from './principal.ts'
 
-/** Whose a key is, and what proves that it is still the same one. */
-export interface KeyHolder {
-  principal: Principal
-  /** Changes with the key's value, and does not tell it. */
-  proof: string
-}
-
-/** The keys of the settings, and those in Redis. */
+/**
+ * The keys of the settings, and those in Redis. A name is of one key: where the settings came to have the name of a key in
+ * Redis, that one opens nothing any more.
+ */
 export class KeyRing {
   /** Those of the settings. */
   readonly settled: readonly ApiKey[]
   readonly #stored: StoredKeys
   // Looked up by digest: the time that it takes tells nothing of the keys.
   readonly #byDigest: ReadonlyMap<string, Principal>
-  readonly #byName: ReadonlyMap<string, KeyHolder>
+  readonly #byName: ReadonlyMap<string, Principal>
 
   constructor (settled: readonly ApiKey[], stored: StoredKeys) {
     this.settled = settled
     this.#stored = stored
-    this.#byDigest = new Map(settled.map(key => [digestOf(key.key), principalOfKey(key)]))
-    this.#byName = new Map(settled.map(key => [key.name, { principal: principalOfKey(key), proof: digestOf(key.key) }]))
+    const principals = settled.map(principalOfKey)
+    this.#byDigest = new Map(principals.map(principal => [principal.proof, principal]))
+    this.#byName = new Map(principals.map(principal => [principal.name, principal]))
   }
 
   /** Whether the settings name no key: then nobody can have made one either. */
@@ -40,7 +37,7 @@ export class KeyRing {
     const settled = this.#byDigest.get(digestOf(text))
     if (settled !== undefined) return settled
     const stored = await this.#stored.find(text)
-    return stored === undefined ? undefined : principalOfStored(stored)
+    return stored === undefined || this.#byName.has(stored.name) ? undefined : principalOfStored(stored)
   }
 
   /**
@@ -48,20 +45,20 @@ export class KeyRing {
    *
    * @throws RedisUnavailableError
    */
-  async named (name: string): Promise<KeyHolder | undefined> {
+  async named (name: string): Promise<Principal | undefined> {
     const settled = this.#byName.get(name)
     if (settled !== undefined) return settled
     const stored = await this.#stored.named(name)
-    return stored === undefined ? undefined : { principal: principalOfStored(stored), proof: stored.digest }
+    return stored === undefined ? undefined : principalOfStored(stored)
   }
 }
 
-function principalOfKey ({ name, role, tenant, queueAllowlist, permissions, sse }: ApiKey): Principal {
-  return { name, role, tenant, queueAllowlist, permissions, sse }
+function principalOfKey ({ key, name, role, tenant, queueAllowlist, permissions, sse }: ApiKey): Principal {
+  return { name, role, tenant, queueAllowlist, permissions, sse, proof: digestOf(key) }
 }
 
-function principalOfStored ({ name, role, tenant, queueAllowlist, permissions, sse }: FoundKey): Principal {
-  return { name, role, tenant, queueAllowlist, permissions, sse }
+function principalOfStored ({ digest: proof, name, role, tenant, queueAllowlist, permissions, sse }: FoundKey): Principal {
+  return { name, role, tenant, queueAllowlist, permissions, sse, proof }
 }
 
 function digestOf (key: string): string {

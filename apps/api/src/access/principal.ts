@@ -15,10 +15,12 @@ export interface Principal {
   permissions: readonly Permission[] | undefined
   /** May open event streams. */
   sse: boolean
+  /** Changes with the key's value, and does not tell it; empty for who has no key. */
+  proof: string
 }
 
 /** Who a request comes from where there are no keys. */
-export const nobody: Principal = { name: 'auth-disabled', role: 'admin', tenant: undefined, queueAllowlist: undefined, permissions: undefined, sse: true }
+export const nobody: Principal = { name: 'auth-disabled', role: 'admin', tenant: undefined, queueAllowlist: undefined, permissions: undefined, sse: true, proof: '' }
 
 /** The principal of a request under /v1. */
 export function principalOf (request: { principal: Principal | null }): Principal {

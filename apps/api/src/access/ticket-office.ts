@@ -30,8 +30,7 @@ export class TicketOffice {
    */
   async issue (principal: Principal, jobId: string | null): Promise<SseTokenResponse> {
     const token = randomBytes(tokenBytes).toString('hex')
-    const holder = await this.#keys.named(principal.name)
-    const keyProof = proofOf(token, holder?.proof ?? '')
+    const keyProof = proofOf(token, principal.proof)
     const endsAt = await this.#tickets.save(token, { keyName: principal.name, keyProof, jobId }, this.#ttlSec)
     return {
       ok: true,
@@ -52,11 +51,11 @@ export class TicketOffice {
     const token = isRecord(request.query) ? request.query[streamTokenParam] : undefined
     if (typeof token !== 'string' || !tokenPattern.test(token)) return undefined
     const grant = await this.#tickets.find(token)
-    const holder = grant === undefined ? undefined : await this.#keys.named(grant.keyName)
-    if (grant === undefined || holder === undefined || grant.keyProof !== proofOf(token, holder.proof)) return undefined
+    const principal = grant === undefined ? undefined : await this.#keys.named(grant.keyName)
+    if (grant === undefined || principal === undefined || grant.keyProof !== proofOf(token, principal.proof)) return undefined
     const id = isRecord(request.params) ? request.params['id'] : undefined
     if (grant.jobId !== null && grant.jobId !== id) throw new HttpError('FORBIDDEN', 'This stream token is for another job.')
-    return holder.principal
+    return principal
   }
 }
 

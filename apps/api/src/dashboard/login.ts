@@ -40,7 +40,7 @@ export async function loginRoutes (app: App, { logins, sessions, keys, base }: L
       return await sendForm(reply, principal === undefined ? 401 : 403, loginForm(base, problem))
     }
     await logins.succeeded(request.ip)
-    const { text, sec } = await sessions.begin(principal.name)
+    const { text, sec } = await sessions.begin(principal)
     request.log.info({ key: principal.name }, 'dashboard: login')
     return await reply.header('set-cookie', cookie(request, text, sec, base)).redirect(base, 303)
   })

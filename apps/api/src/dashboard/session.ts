@@ -45,11 +45,10 @@ export class Sessions {
    *
    * @throws RedisUnavailableError
    */
-  async begin (keyName: string): Promise<{ text: string, sec: number }> {
-    const claims: Claims = { id: randomBytes(16).toString('base64url'), key: keyName, end: this.#logins.now() + this.#ttlSec * 1_000 }
+  async begin ({ name, proof }: Principal): Promise<{ text: string, sec: number }> {
+    const claims: Claims = { id: randomBytes(16).toString('base64url'), key: name, end: this.#logins.now() + this.#ttlSec * 1_000 }
     const body = Buffer.from(JSON.stringify(claims)).toString('base64url')
-    const proof = (await this.#keys.named(keyName))?.proof ?? ''
-    return { text: `${body}.${sign([body, keyName, proof], await this.#logins.secret())}`, sec: this.#ttlSec }
+    return { text: `${body}.${sign([body, name, proof], await this.#logins.secret())}`, sec: this.#ttlSec }
   }
 
   /**
@@ -61,10 +60,10 @@ export class Sessions {
     const [body = '', signature = ''] = readCookie(cookies).split('.')
     const claims = readClaims(body)
     if (claims === undefined || claims.end <= this.#logins.now()) return undefined
-    const [secret, holder] = await Promise.all([this.#logins.secretFor(claims.id), this.#keys.named(claims.key)])
-    if (secret === undefined || holder?.principal.role !== 'admin') return undefined
-    if (!isSame(signature, sign([body, claims.key, holder.proof], secret))) return undefined
-    return { id: claims.id, principal: holder.principal, leftSec: (claims.end - this.#logins.now()) / 1_000 }
+    const [secret, principal] = await Promise.all([this.#logins.secretFor(claims.id), this.#keys.named(claims.key)])
+    if (secret === undefined || principal?.role !== 'admin') return undefined
+    if (!isSame(signature, sign([body, claims.key, principal.proof], secret))) return undefined
+    return { id: claims.id, principal, leftSec: (claims.end - this.#logins.now()) / 1_000 }
   }
 
   /**

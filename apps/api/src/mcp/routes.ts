@@ -1,6 +1,5 @@
 import { defaultQueue, HttpError, isQueueName, queueNamePattern } from '@toolyard/contract/terms'
 import type { McpSessionState } from '@toolyard/queue'
-import type { ApiKey } from '@toolyard/runtime'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { AccessTokens } from '../access/access-tokens.ts'
 import { principalOf, requireSse, type Principal } from '../access/principal.ts'
@@ -19,7 +18,6 @@ import { ToolLists } from './tool-list.ts'
 
 /** What MCP is served with. */
 export interface McpRoutesOptions extends Omit<ProtocolParts, 'lists' | 'calls' | 'log'> {
-  keys: readonly ApiKey[]
   tokens: AccessTokens | undefined
   jobTypes: JobTypes
   streams: EventStreams
@@ -37,7 +35,7 @@ const statelessVersion = '2026-07-28'
  */
 export async function mcpRoutes (app: App, options: McpRoutesOptions): Promise<void> {
   const { sessions, streams, stopping, catalog } = options
-  const ids = new SessionIds(options.keys)
+  const ids = new SessionIds()
   const calls = new OpenCalls()
   const changes = new ChangeStreams(streams, stopping)
   let loading: Promise<Protocol> | undefined

@@ -1,4 +1,3 @@
-import type { ApiKey } from '@toolyard/runtime'
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { Principal } from '../access/principal.ts'
 
@@ -11,12 +10,6 @@ const pattern = /^([0-9a-f]{32})\.([\w-]{43})$/
 
 /** Gives sessions their ids, and reads them back. */
 export class SessionIds {
-  readonly #keys: ReadonlyMap<string, string>
-
-  constructor (keys: readonly ApiKey[]) {
-    this.#keys = new Map(keys.map(({ name, key }) => [name, key]))
-  }
-
   /** The id of a new session. */
   issue (principal: Principal): string {
     const own = randomBytes(16).toString('hex')
@@ -34,7 +27,7 @@ export class SessionIds {
     return createHash('sha256').update(`${own} ${principal.name}`).digest('base64url')
   }
 
-  #proof (own: string, { name }: Principal): string {
-    return createHmac('sha256', `mcp session ${this.#keys.get(name) ?? ''}`).update(`${own} ${name}`).digest('base64url')
+  #proof (own: string, { name, proof }: Principal): string {
+    return createHmac('sha256', `mcp session ${proof}`).update(`${own} ${name}`).digest('base64url')
   }
 }

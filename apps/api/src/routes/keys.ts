@@ -2,7 +2,7 @@ import { checkNewKey, ErrorBody, HttpError, KeyList, NewKeyRequest, NewKeyRespon
 import { maxStoredKeys, type ListedKey, type StoredKeys } from '@toolyard/queue'
 import { Type } from 'typebox'
 import type { KeyRing } from '../access/key-ring.ts'
-import { principalOf, requireOperator, type Principal } from '../access/principal.ts'
+import { nobody, principalOf, requireOperator, type Principal } from '../access/principal.ts'
 import type { App } from '../plugins/typed-app.ts'
 
 export interface KeyRoutesOptions {
@@ -44,10 +44,11 @@ export async function keyRoutes (app: App, { keys, stored }: KeyRoutesOptions): 
   }, async request => {
     requireUnbound(principalOf(request))
     const { name } = request.params
-    if (keys.settled.some(key => key.name === name)) {
+    const isRevoked = await stored.revoke(name)
+    if (!isRevoked && keys.settled.some(key => key.name === name)) {
       throw new HttpError('CONFLICT', `The key '${name}' is of the settings: take it out of API_KEYS_JSON and start again`)
     }
-    if (!await stored.revoke(name)) throw new HttpError('NOT_FOUND', noKey)
+    if (!isRevoked) throw new HttpError('NOT_FOUND', noKey)
     request.log.info({ key: principalOf(request).name, revoked: name }, 'keys: revoked')
     return { ok: true as const, name }
   })
@@ -55,6 +56,7 @@ export async function keyRoutes (app: App, { keys, stored }: KeyRoutesOptions): 
 
 /** Who is bound in some way could make a key that isn't. */
 function requireUnbound (principal: Principal): void {
+  if (principal === nobody) throw new HttpError('FORBIDDEN', 'Without authentication there are no keys: unset API_AUTH_DISABLED.')
   requireOperator(principal)
   if (principal.queueAllowlist !== undefined || principal.permissions !== undefined) {
     throw new HttpError('FORBIDDEN', 'This API key is bound to queues or permissions; the keys are for those that are not.')

@@ -64,7 +64,10 @@ export function parseManifest (text: string): unknown {
   }
 }
 
-/** Where a text stops being JSON. V8 tells it for some faults alone, so that somebody else's parser does; undefined where it doesn't come to the end. */
+/**
+ * Where a text stops being JSON; undefined where the parser doesn't come to the end. V8 tells the place for some faults
+ * alone, so another parser does.
+ */
 function faultIn (text: string): number | undefined {
   let first: number | undefined
   try {

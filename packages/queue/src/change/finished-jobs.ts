@@ -22,7 +22,7 @@ export type RerunResult = 'queued' | 'missing' | 'unfailed' | 'cancelled' | 'for
 
 /** Who wants it. */
 export interface Operator {
-  /** Name of the API key; it goes into the job's log. */
+  /** Name of the API key; it goes into the job's log, where that is not a tenant's. */
   keyName: string
   /** Whether the key could have this tool run. */
   mayRun: (tool: string) => boolean
@@ -87,7 +87,7 @@ export class FinishedJobs {
     // Steps of the earlier run that somebody left.
     await canceller.cancelSteps(queue, jobId)
     // Said first, so that the line comes before those of the run.
-    await this.#log(queue, jobId, operator.keyName)
+    await this.#log(queue, jobId, job.data.tenant === undefined ? { key: operator.keyName } : {})
     try {
       await whileAvailable(job.retry('failed', { resetAttemptsMade: true, resetAttemptsStarted: true }))
     } catch (error) {
@@ -125,10 +125,10 @@ export class FinishedJobs {
     return Number(await whileAvailable(this.#parts.redis.eval(removeScript, 3, queueKey(queue, 'completed'), queueKey(queue, 'failed'), createdKey(queue), queueStem(queue), ...ids)))
   }
 
-  async #log (queue: string, jobId: string, keyName: string): Promise<void> {
+  async #log (queue: string, jobId: string, meta: Record<string, unknown>): Promise<void> {
     const { redis, retention } = this.#parts
     const log = new JobLogWriter({ redis, queue, jobId, retention, onError: () => {} })
-    log.write({ level: 'info', message: 'Run again by an operator', meta: { key: keyName } })
+    log.write({ level: 'info', message: 'Run again by an operator', meta })
     await whileAvailable(log.close())
   }
 }

@@ -13,7 +13,7 @@ import { ownerOf } from '../record/job-scope.ts'
 import { indexEntries, JobIndex } from '../record/job-index.ts'
 import { standingOf } from '../record/job-standing.ts'
 import { qualifiedName } from '../redis/names.ts'
-import type { CompleteJob, NewJob } from '../record/new-job.ts'
+import type { CompleteJob, NewJob, OwnOptions } from '../record/new-job.ts'
 import { OpenJobs } from './open-jobs.ts'
 import { QueueDepth } from './queue-depth.ts'
 import type { QueueDirectory } from './queue-directory.ts'
@@ -219,12 +219,13 @@ function orUnknown (error: unknown): never {
 function addedJob (queue: JobQueue, job: CompleteJob, priority: number, now: number): Omit<AddedJob, 'onceSec'> {
   const { id, type, maxAttempts, delayMs, parent } = job
   const data: JobData = { ...job.data, protocol }
-  const options: JobsOptions = {
+  const options: JobsOptions & OwnOptions = {
     jobId: id,
     // BullMQ serves low numbers first, and jobs without a priority before all others (X4).
     priority,
     attempts: maxAttempts,
     stackTraceLimit: 0,
+    ...(data.tenant === undefined ? {} : { tenant: data.tenant }),
     // Options are written and read with each job: those that say nothing are left out.
     ...(maxAttempts === 1 ? {} : { backoff }),
     ...(delayMs === 0 ? {} : { delay: delayMs }),

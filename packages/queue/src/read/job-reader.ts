@@ -13,6 +13,7 @@ import { decodeFailure, runsOf, sandboxOfFailure } from '../record/settlement.ts
 import { whileAvailable } from '../redis/unavailable.ts'
 import { idOf } from '../record/job-id.ts'
 import type { JobScope } from '../record/job-scope.ts'
+import type { OwnOptions } from '../record/new-job.ts'
 
 /** A job as it was read. */
 export interface ReadJob {
@@ -49,9 +50,8 @@ export class JobReader {
    * @throws RedisUnavailableError
    */
   async find (jobId: string, scope: JobScope = {}): Promise<ReadJob | undefined> {
-    const queue = await this.#queueIn(jobId, scope.queues)
-    const job = queue === undefined ? undefined : await this.read(queue, jobId)
-    return isOf(job?.view.tenant, scope) ? job : undefined
+    const queue = await this.queueOf(jobId, scope)
+    return queue === undefined ? undefined : await this.read(queue, jobId)
   }
 
   /**
@@ -79,18 +79,18 @@ export class JobReader {
    * @throws RedisUnavailableError
    */
   async queueOf (jobId: string, scope: JobScope = {}): Promise<string | undefined> {
-    const queue = await this.#queueIn(jobId, scope.queues)
-    if (queue === undefined || scope.tenant === undefined) return queue
-    const data = await whileAvailable(this.#parts.redis.hget(jobKey(queue, jobId), 'data'))
-    return data !== null && isOf(storedJson<JobData>(data).tenant, scope) ? queue : undefined
+    const known = await this.#parts.directory.list()
+    const queues = known.filter(queue => scope.queues?.includes(queue) ?? true)
+    // Not a pipeline: on a connection that knows BullMQ's scripts, making one costs more than the commands.
+    const found = await whileAvailable(Promise.all(queues.map(queue => this.#isThere(jobKey(queue, jobId), scope))))
+    return queues.find((_queue, index) => found[index])
   }
 
-  async #queueIn (jobId: string, allowedQueues: readonly string[] | undefined): Promise<string | undefined> {
-    const known = await this.#parts.directory.list()
-    const queues = known.filter(queue => allowedQueues?.includes(queue) ?? true)
-    // Not a pipeline: on a connection that knows BullMQ's scripts, making one costs more than the commands.
-    const found = await whileAvailable(Promise.all(queues.map(queue => this.#parts.redis.exists(jobKey(queue, jobId)))))
-    return queues.find((_queue, index) => found[index] === 1)
+  /** Asks the same of a job of another tenant and of none, so that the time which it takes tells nothing. */
+  async #isThere (key: string, { tenant }: JobScope): Promise<boolean> {
+    if (tenant === undefined) return await this.#parts.redis.exists(key) === 1
+    const options = await this.#parts.redis.hget(key, 'opts')
+    return options !== null && storedJson<OwnOptions>(options).tenant === tenant
   }
 
   async #view (queue: string, job: Job<JobData>, { bullState, isMarked, hasSteps }: RecordState): Promise<ReadJob> {
@@ -140,10 +140,6 @@ interface RecordState {
   isMarked: boolean
   /** It has made jobs and waits for them, or is about to go on: to the outside it runs. */
   hasSteps: boolean
-}
-
-function isOf (tenant: string | undefined, scope: JobScope): boolean {
-  return scope.tenant === undefined || scope.tenant === tenant
 }
 
 interface Result {
