@@ -1,7 +1,7 @@
 import { limits } from '@toolyard/contract'
 import { permissionRefusal } from '@toolyard/manifests'
-import type { CompletionWaiter, JobCanceller, JobLister, JobLogs, JobQueues, JobReader, JobTypeTable, JobWatch, McpSessions, OnceStore, OutputStore, RateLimit, StoredKeys, StreamTickets } from '@toolyard/queue'
-import { takeTurns, type Callbacks, type CallMetrics, type Logger, type MetricsRegistry, type ReadinessCheck, type TokenSettings } from '@toolyard/runtime'
+import type { CompletionWaiter, JobCanceller, JobLister, JobLogs, JobQueues, JobReader, JobTypeTable, JobWatch, McpSessions, OnceStore, OutputStore, RateLimit, Sessions, StoredKeys, StreamTickets } from '@toolyard/queue'
+import { takeTurns, type Callbacks, type CallMetrics, type Logger, type MetricsRegistry, type ReadinessCheck, type SessionSettings, type TokenSettings } from '@toolyard/runtime'
 import type { Tracer } from '@toolyard/runtime/traces'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import Fastify, { type FastifyBaseLogger } from 'fastify'
@@ -40,6 +40,7 @@ import { jobRoutes } from './routes/jobs.ts'
 import { keyRoutes } from './routes/keys.ts'
 import { metricsRoute } from './routes/metrics.ts'
 import { openApiRoutes } from './routes/openapi.ts'
+import { sessionRoutes } from './routes/sessions.ts'
 import { sseTokenRoutes } from './routes/sse-token.ts'
 import { toolRoutes } from './routes/tools.ts'
 import { EventStreams } from './streams/event-streams.ts'
@@ -63,6 +64,7 @@ export interface ApiDeps {
   onces: OnceStore
   mcpSessions: McpSessions
   storedKeys: StoredKeys
+  sessions: Sessions
   metrics: CallMetrics
   jobTypes: JobTypes
   /** The job types that were switched, of which `jobTypes` makes its answers. */
@@ -84,6 +86,7 @@ export interface ApiOptions {
   authDisabled: boolean
   /** Whose access tokens `/mcp` takes; absent for keys alone. */
   tokens?: TokenSettings | undefined
+  sessions: SessionSettings
   /** Event streams that may be open at once. */
   maxStreams: number
   heartbeatMs: number
@@ -216,6 +219,7 @@ export function buildApp (deps: ApiDeps, options: ApiOptions): App {
     await v1.register(jobStreamRoutes, { jobs: deps.jobs, streams: jobStreams })
     await v1.register(sseTokenRoutes, { office })
     await v1.register(keyRoutes, { keys: options.keys, stored: deps.storedKeys })
+    await v1.register(sessionRoutes, { sessions: deps.sessions, settings: options.sessions })
     await v1.register(jobTypeRoutes, { catalog: deps.catalog, jobTypes: deps.jobTypes, table: deps.jobTypeTable })
   }, { prefix: '/v1' })
   return app

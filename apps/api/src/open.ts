@@ -2,10 +2,10 @@ import { openRegistrySource, reportFindings, reportReload } from '@toolyard/mani
 import {
   CompletionWaiter, connectRedis, countQueues, DashboardLogins, FinishedJobs, ImportFaultTable, isConnected, JobCanceller,
   JobLister, JobLogs, JobQueues, JobReader, JobTypeTable, JobWatch, McpSessions, OnceStore, OutputStore, QueueDirectory, RateLimit,
-  RedisGuard, RedisUnavailableError, Replicas, reportRedis, StoredKeys, StreamTickets, usedBackend
+  RedisGuard, RedisUnavailableError, Replicas, reportRedis, Sessions, StoredKeys, StreamTickets, usedBackend
 } from '@toolyard/queue'
 import {
-  apiKeysOf, builtinSettingsOf, callbacksOf, createRedactor, ownerLimitsOf, permissionPolicyOf, redisTargetOf, retentionOf, sharedAbort,
+  apiKeysOf, builtinSettingsOf, callbacksOf, createRedactor, ownerLimitsOf, permissionPolicyOf, redisTargetOf, retentionOf, sessionSettingsOf, sharedAbort,
   tokensOf, toolSourcesOf, tracesOf, traceSecretsOf, type Logger, type ReadinessCheck, type ServedTools, type Settings
 } from '@toolyard/runtime'
 import { createCallMetrics, createMetrics, createQueueMetrics, createToolMetrics, type MetricsRegistry } from '@toolyard/runtime/metrics'
@@ -123,6 +123,8 @@ export async function openApi (settings: Settings, env: NodeJS.ProcessEnv, logge
   })
   const storedKeys = new StoredKeys(commands)
   storedKeys.listen(subscriber)
+  const sessions = new Sessions(commands)
+  sessions.listen(subscriber)
   const tracer = await openTracer(tracesOf(settings, 'api'), message => { logger.warn({ cause: message }, 'traces: spans could not be sent') })
   const app = buildApp({
     catalog,
@@ -141,6 +143,7 @@ export async function openApi (settings: Settings, env: NodeJS.ProcessEnv, logge
     onces: new OnceStore(commands),
     mcpSessions: new McpSessions(commands, subscriber),
     storedKeys,
+    sessions,
     tracer,
     draining: drain.signal,
     stopping: stop.signal,
@@ -149,6 +152,7 @@ export async function openApi (settings: Settings, env: NodeJS.ProcessEnv, logge
     keys: new KeyRing(keys, storedKeys),
     tokens,
     authDisabled: settings.API_AUTH_DISABLED,
+    sessions: sessionSettingsOf(settings),
     maxStreams: settings.MAX_STREAMS,
     heartbeatMs: settings.SSE_HEARTBEAT_SEC * 1_000,
     eventLoop,

@@ -23,6 +23,8 @@ CallErrorCode = Literal[
     "JOB_CANCELLED",
     "WORKER_LOST",
     "DEPENDENCY_BLOCKED",
+    "QUOTA_EXCEEDED",
+    "SESSION_GONE",
     "SANDBOX_FAILED",
     "QUEUE_FULL",
     "INTERNAL",

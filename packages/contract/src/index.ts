@@ -12,6 +12,9 @@ export { jobIdHeader, outputBytesHeader, parseToolCallQuery, toArguments, ToolCa
 export { CallbackBody } from './jobs/callbacks.ts'
 export { WhoAmI } from './service/auth.ts'
 export { checkNewKey, KeyList, KeyView, NewKeyRequest, NewKeyResponse, RevokedKey } from './service/keys.ts'
+export {
+  checkNewSession, NewSessionRequest, parseSessionListQuery, SessionId, SessionList, SessionResponse, SessionView, type SessionListQuery
+} from './service/sessions.ts'
 export { parseIdempotencyKey } from './jobs/idempotency-key.ts'
 export { parseJobListQuery, type JobListQuery } from './jobs/job-list-query.ts'
 export { checkJobRequest, readDependsOn, SubmitJobRequest, toJobRequest, type JobRequest } from './jobs/job-request.ts'

@@ -2,7 +2,7 @@
  * What every process needs of the contract and what has no schema in it: `@toolyard/contract/terms`. TypeBox is a third
  * of the code that a process loads, and only the HTTP service validates with it, so all others take this entry.
  */
-export { limits, defaultQueue, isQueueName, isTenantName, queueNamePattern, tenantNamePattern, publishableNamePattern } from './terms/limits.ts'
+export { limits, defaultQueue, isQueueName, isTenantName, queueNamePattern, tenantNamePattern, publishableNamePattern, templateNamePattern } from './terms/limits.ts'
 export { httpErrors, callErrors, HttpError, type HttpErrorCode, type CallErrorCode, type CallError } from './terms/errors.ts'
 export { protocol } from './terms/protocol.ts'
 export { permissions, permissionsBeyond, type Permission, type PermissionPolicy } from './terms/permissions.ts'

@@ -13,8 +13,8 @@ export { createRedactor, type Redact, type RedactionOptions } from './log/redact
 export { findRedisTarget, redisTargetOf, type RedisTarget } from './settings/redis-target.ts'
 export type { HostPort } from './settings/variable.ts'
 export {
-  apiKeysOf, builtinSettingsOf, ownerLimitsOf, permissionPolicyOf, retentionOf, tokensOf, toolSourcesOf, type BuiltinSettings,
-  type TokenSettings, type ToolSources
+  apiKeysOf, builtinSettingsOf, ownerLimitsOf, permissionPolicyOf, retentionOf, sessionSettingsOf, tokensOf, toolSourcesOf,
+  type BuiltinSettings, type SessionSettings, type TokenSettings, type ToolSources
 } from './settings/resolved.ts'
 export type { CountedQueue, RedisReadings } from './metrics/queue-metrics.ts'
 export { serviceFilesOf } from './settings/service-files.ts'

@@ -12,6 +12,7 @@ import {
 } from '@toolyard/contract'
 import { Type, type TSchema } from 'typebox'
 import { accessDescriptions } from './access-descriptions.ts'
+import { sessionDescriptions } from './session-descriptions.ts'
 import { examples } from './examples.ts'
 import type { RouteDescription } from './route-description.ts'
 
@@ -178,6 +179,7 @@ export const descriptions: Readonly<Record<string, RouteDescription>> = {
     }
   },
   ...accessDescriptions,
+  ...sessionDescriptions,
   'GET /health': {
     id: 'service.health',
     tag: 'service',

@@ -54,6 +54,19 @@ export const examples = {
     default_timeout_sec: 30,
     default_max_attempts: 1
   },
+  session: {
+    id: jobId,
+    tenant: 'acme',
+    key: 'acme-app',
+    state: 'open',
+    from: null,
+    ttl_sec: 3_600,
+    quota_bytes: 104_857_600,
+    used_bytes: null,
+    created_at: at,
+    last_used_at: at,
+    expires_at: '2026-01-01T01:00:00.000Z'
+  },
   key: {
     name: 'acme-app',
     role: 'admin',

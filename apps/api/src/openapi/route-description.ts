@@ -4,6 +4,7 @@ import type { TSchema } from 'typebox'
 export const tags = {
   tools: 'The tools that a key may see, and running them one by one.',
   batches: 'Several calls of a model in one request: one answer per call.',
+  sessions: 'Workspaces of one tenant, for the calls that name them.',
   jobs: 'What became of a call: states, results, logs, cancelling.',
   'job types': 'The switchable records behind the tools.',
   access: 'Who a key is, and tickets for event streams.',

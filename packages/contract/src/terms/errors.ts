@@ -36,6 +36,8 @@ export const callErrors = {
   JOB_CANCELLED: { status: 422, retryable: false, meaning: 'The job was cancelled.' },
   WORKER_LOST: { status: 422, retryable: true, meaning: 'The worker died or lost its job; a tool that is not idempotent is not run again.' },
   DEPENDENCY_BLOCKED: { status: 422, retryable: false, meaning: 'A job that this one depends on failed, was cancelled or is missing; this one did not run.' },
+  QUOTA_EXCEEDED: { status: 422, retryable: false, meaning: 'The files of the session take more than its quota.' },
+  SESSION_GONE: { status: 422, retryable: false, meaning: 'The session of the call was removed before the call ended.' },
   SANDBOX_FAILED: { status: 503, retryable: true, meaning: 'The sandbox could not be set up; the tool did not run.' },
   QUEUE_FULL: { status: 429, retryable: true, meaning: 'The queue is at its depth limit, the key has as many unfinished jobs as it may, no further queue may be made, or Redis is full.' },
   INTERNAL: { status: 422, retryable: true, meaning: 'A fault of the service while it handled this call.' }

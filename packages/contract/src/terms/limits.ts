@@ -42,6 +42,8 @@ export const limits = {
   jobPage: { min: 1, max: 200, default: 50 },
   /** How long an API key of `POST /v1/keys` may be good for, in seconds: a minute to ten years. */
   keyExpirySec: { min: 60, max: 315_360_000 },
+  /** Of a session: seconds without a call until it is removed, a month at most, and what its files may take. */
+  session: { ttlSec: { min: 1, max: 2_592_000 }, quotaBytes: { min: 1, max: 1_125_899_906_842_624 } },
   /** Characters of an `Idempotency-Key`. */
   idempotencyKeyLength: 255,
   /** How long an `Idempotency-Key` is remembered, in seconds. */
@@ -71,5 +73,7 @@ export const tenantNamePattern = '^[a-z0-9][a-z0-9._-]{0,63}$'
 const tenantName = new RegExp(tenantNamePattern)
 /** Whether a value names a tenant. */
 export const isTenantName = (value: unknown): value is string => typeof value === 'string' && tenantName.test(value)
+/** What the name of a template of sessions looks like. */
+export const templateNamePattern = '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$'
 /** What a tool name must look like to be published to a model (X12). */
 export const publishableNamePattern = '^[a-zA-Z0-9_-]{1,64}$'

@@ -193,6 +193,14 @@ export function storedKeysKey (what: string): string {
 /** The channel on which all API processes hear the digests of revoked keys. */
 export const keysChannel = `${keyPrefix}:keys`
 
+/** Sessions: `all` ids, and the stem of their records, indexes and leases. All of it is in one slot of a Redis Cluster. */
+export function sessionsKey (what: string): string {
+  return `${keyPrefix}:{sessions}:${what}`
+}
+
+/** The channel on which all processes hear the ids of sessions that are removed. */
+export const sessionsChannel = `${keyPrefix}:sessions`
+
 /** What the API processes share of the dashboard's logins; all of it is in one slot of a Redis Cluster. */
 export function dashboardKey (what: string): string {
   return `${keyPrefix}:{dashboard}:${what}`

@@ -1,3 +1,4 @@
+import { dirname, join } from 'node:path'
 import { permissions, type PermissionPolicy } from '@toolyard/contract/terms'
 import type { ApiKey, Role } from './api-keys.ts'
 import { bundledSamples } from './bundled-samples.ts'
@@ -66,6 +67,29 @@ export function ownerLimitsOf (
     maxJobs: tenant => limitsOf(tenant).maxJobs ?? maxJobs,
     ratePerMinute: tenant => limitsOf(tenant).ratePerMinute ?? ratePerMinute,
     isRateLimited: ratePerMinute > 0 || [...tenants?.values() ?? []].some(limits => (limits.ratePerMinute ?? 0) > 0)
+  }
+}
+
+/** What sessions are made with. */
+export interface SessionSettings {
+  /** Calls that name none are refused. */
+  isRequired: boolean
+  /** Their directories are in it, by id. */
+  dir: string
+  /** The directories that sessions may begin as; undefined where there are none. */
+  templatesDir: string | undefined
+  ttlSec: number
+  quotaBytes: number
+}
+
+/** The settings of sessions in force; their directory is beside the workspace where nothing else is said. */
+export function sessionSettingsOf (settings: Settings): SessionSettings {
+  return {
+    isRequired: settings.SESSIONS === 'require',
+    dir: settings.SESSIONS_DIR ?? join(dirname(settings.WORKSPACE_DIR), 'sessions'),
+    templatesDir: settings.SESSION_TEMPLATES_DIR,
+    ttlSec: settings.SESSION_TTL_SEC,
+    quotaBytes: settings.SESSION_QUOTA_BYTES
   }
 }
 

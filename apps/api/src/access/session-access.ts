@@ -1,0 +1,29 @@
+import { HttpError } from '@toolyard/contract'
+import { jobIdPattern, type Session, type Sessions } from '@toolyard/queue'
+import type { Principal } from './principal.ts'
+
+/**
+ * Reads a session that a key may see. An id that can't be one names none; another tenant's session looks the same.
+ *
+ * @throws HttpError `NOT_FOUND`; RedisUnavailableError.
+ */
+export async function findSession (sessions: Sessions, id: string, { tenant }: Principal): Promise<Session> {
+  return found(jobIdPattern.test(id) ? await sessions.find(id, tenant) : undefined)
+}
+
+/**
+ * A session that a key is about to use, which renews its time to live.
+ *
+ * @throws HttpError `NOT_FOUND`, `CONFLICT` for one that is being removed; RedisUnavailableError.
+ */
+export async function useSession (sessions: Sessions, id: string, { tenant }: Principal): Promise<Session> {
+  const session = found(jobIdPattern.test(id) ? await sessions.use(id, tenant) : undefined)
+  if (session.state !== 'open') throw new HttpError('CONFLICT', `Session ${id} is being removed: make another one with POST /v1/sessions`)
+  return session
+}
+
+/** @throws HttpError `NOT_FOUND` */
+export function found (session: Session | undefined): Session {
+  if (session === undefined) throw new HttpError('NOT_FOUND', 'Session not found')
+  return session
+}

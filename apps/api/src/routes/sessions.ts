@@ -1,0 +1,82 @@
+import { checkNewSession, ErrorBody, HttpError, isRecord, NewSessionRequest, parseSessionListQuery, SessionList, SessionResponse, type SessionView } from '@toolyard/contract'
+import { jobIdPattern, maxSessions, type Session, type Sessions } from '@toolyard/queue'
+import type { SessionSettings } from '@toolyard/runtime'
+import { stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Type } from 'typebox'
+import { principalOf } from '../access/principal.ts'
+import { findSession, found } from '../access/session-access.ts'
+import type { App } from '../plugins/typed-app.ts'
+
+export interface SessionRoutesOptions {
+  sessions: Sessions
+  settings: SessionSettings
+}
+
+const params = Type.Object({ id: Type.String() })
+const errors = { '4xx': ErrorBody, '5xx': ErrorBody }
+
+/** Making, listing, reading and removing sessions: workspaces of one tenant. */
+export async function sessionRoutes (app: App, { sessions, settings }: SessionRoutesOptions): Promise<void> {
+  app.post('/sessions', {
+    config: { bodyOptional: true },
+    schema: { body: NewSessionRequest, response: { 201: SessionResponse, ...errors } },
+    // The contract's own check names the field.
+    validatorCompiler: () => (body: unknown) => {
+      const error = checkNewSession(body)
+      return error === undefined ? { value: body } : { error }
+    }
+  }, async (request, reply) => {
+    const { tenant, name: keyName } = principalOf(request)
+    const { ttl_sec: ttl, quota_bytes: quota, from } = isRecord(request.body) ? request.body : {}
+    const quotaBytes = quota ?? settings.quotaBytes
+    if (quotaBytes > settings.quotaBytes) {
+      throw new HttpError('VALIDATION_ERROR', `'quota_bytes' must be at most ${settings.quotaBytes}, which SESSION_QUOTA_BYTES allows`)
+    }
+    if (from !== undefined && from !== null) await checkTemplate(from, settings)
+    const made = await sessions.make({ tenant, keyName, ttlSec: ttl ?? settings.ttlSec, quotaBytes, from: from ?? undefined })
+    if (made === 'full') throw new HttpError('CONFLICT', `There are ${maxSessions} sessions already: remove some`)
+    return await reply.code(201).send({ ok: true as const, session: view(made) })
+  })
+
+  app.get('/sessions', { schema: { response: { 200: SessionList, ...errors } } }, async request => {
+    const { tenant: own } = principalOf(request)
+    const { tenant = own, limit, cursor } = parseSessionListQuery(isRecord(request.query) ? request.query : {})
+    if (own !== undefined && tenant !== own) return { ok: true as const, sessions: [], count: 0, next_cursor: null }
+    const { sessions: page, next } = await sessions.list({ tenant, before: cursor, limit })
+    return { ok: true as const, sessions: page.map(view), count: page.length, next_cursor: next ?? null }
+  })
+
+  app.get('/sessions/:id', { schema: { params, response: { 200: SessionResponse, ...errors } } }, async request => ({
+    ok: true as const, session: view(await findSession(sessions, request.params.id, principalOf(request)))
+  }))
+
+  app.delete('/sessions/:id', { schema: { params, response: { 202: SessionResponse, ...errors } } }, async (request, reply) => {
+    const { id } = request.params
+    const removed = found(jobIdPattern.test(id) ? await sessions.remove(id, principalOf(request).tenant) : undefined)
+    request.log.info({ key: principalOf(request).name, session: id }, 'session is removed')
+    return await reply.code(202).send({ ok: true as const, session: view(removed) })
+  })
+}
+
+/** @throws HttpError `VALIDATION_ERROR` */
+async function checkTemplate (from: string, { templatesDir }: SessionSettings): Promise<void> {
+  const found = templatesDir === undefined ? undefined : await stat(join(templatesDir, from)).catch(() => undefined)
+  if (found?.isDirectory() !== true) throw new HttpError('VALIDATION_ERROR', "'from' names no template")
+}
+
+function view (session: Session): SessionView {
+  return {
+    id: session.id,
+    tenant: session.tenant ?? null,
+    key: session.keyName,
+    state: session.state,
+    from: session.from ?? null,
+    ttl_sec: session.ttlSec,
+    quota_bytes: session.quotaBytes,
+    used_bytes: session.usedBytes ?? null,
+    created_at: new Date(session.createdAt).toISOString(),
+    last_used_at: new Date(session.usedAt).toISOString(),
+    expires_at: new Date(session.expiresAt).toISOString()
+  }
+}

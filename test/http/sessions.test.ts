@@ -1,0 +1,129 @@
+import t from 'tap'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Redis } from 'ioredis'
+import type { SessionView } from '@toolyard/contract'
+import type { Answer } from '../support/client.ts'
+import { waitFor } from '../support/condition.ts'
+import { injectService } from '../support/injected.ts'
+import { testKeys } from '../support/service.ts'
+
+const keys = { acme: 'key-of-acme-0123456789', acmeToo: 'second-key-of-acme-0123456789', acmeReads: 'reading-key-of-acme-0123', other: 'key-of-other-0123456789' }
+const templates = await mkdtemp(join(tmpdir(), 'toolyard-templates-'))
+t.teardown(() => rm(templates, { recursive: true }))
+await mkdir(join(templates, 'blank'))
+await writeFile(join(templates, 'a-file'), '')
+const service = await injectService(t, {
+  workers: 0,
+  env: {
+    SESSION_QUOTA_BYTES: '1000000',
+    SESSION_TEMPLATES_DIR: templates,
+    API_KEYS_JSON: JSON.stringify([
+      { name: 'operator', key: testKeys.admin, role: 'admin' },
+      { name: 'acme-1', key: keys.acme, role: 'admin', tenant: 'acme' },
+      { name: 'acme-2', key: keys.acmeToo, role: 'admin', tenant: 'acme' },
+      { name: 'acme-3', key: keys.acmeReads, role: 'read', tenant: 'acme' },
+      { name: 'other', key: keys.other, role: 'admin', tenant: 'other' }
+    ])
+  }
+})
+const { client } = service
+const redis = new Redis(service.redis.socket)
+t.teardown(() => { redis.disconnect() })
+
+type One = Answer<{ session: SessionView }>
+type Page = { sessions: SessionView[], next_cursor: string | null }
+const ask = async (method: string, path: string, key: string): Promise<One> => await client.request(`/v1/sessions${path}`, { method, key })
+const make = async (body: unknown = {}, key: string = keys.acme): Promise<One> => await client.request('/v1/sessions', { body, key })
+const list = async (query: string, key: string): Promise<Page> => (await client.request<Page>(`/v1/sessions${query}`, { key })).body
+const ids = ({ sessions }: Page): string[] => sessions.map(({ id }) => id)
+
+t.test('a session is made with what the settings say, and read by its tenant', async t => {
+  const made = await make({}, keys.acme)
+  t.equal(made.status, 201)
+  const { session } = made.body
+  t.match(session, { tenant: 'acme', key: 'acme-1', state: 'open', from: null, ttl_sec: 86_400, quota_bytes: 1_000_000, used_bytes: null })
+  t.equal(Date.parse(session.expires_at) - Date.parse(session.last_used_at), 86_400_000)
+  for (const key of [keys.acme, keys.acmeToo, keys.acmeReads, testKeys.admin]) t.same((await ask('GET', `/${session.id}`, key)).body.session, session)
+})
+
+t.test('a session may begin as a template of the operator, and ask for less than the settings allow', async t => {
+  t.match((await make({ from: 'blank', ttl_sec: 60, quota_bytes: 1 })).body, { session: { from: 'blank', ttl_sec: 60, quota_bytes: 1 } })
+  t.match((await client.request('/v1/sessions', { method: 'POST', key: keys.acme })).body, { session: { from: null, ttl_sec: 86_400 } })
+})
+
+t.test('for another tenant a session is as missing as one that was never made', async t => {
+  const { id } = (await make()).body.session
+  const free = (await make({}, testKeys.admin)).body.session.id
+  const missing = await ask('GET', '/01a00000-0000-7000-8000-000000000000', keys.other)
+  t.equal(missing.status, 404)
+  for (const path of [`/${id}`, `/${free}`, '/..', '/a%2fb', `/${id.toUpperCase()}`]) {
+    for (const method of ['GET', 'DELETE']) {
+      const answer = await ask(method, path, keys.other)
+      t.equal(answer.status, 404, `${method} ${path}`)
+    }
+  }
+  t.same({ ...(await ask('DELETE', `/${id}`, keys.other)).body, request_id: 0 }, { ...missing.body, request_id: 0 })
+  t.notOk(ids(await list('', keys.other)).includes(id))
+  t.same((await list('?tenant=acme', keys.other)).sessions, [])
+  t.equal((await ask('GET', `/${id}`, keys.acme)).body.session.state, 'open')
+})
+
+t.test('a key that may only read makes and removes none', async t => {
+  const { id } = (await make()).body.session
+  t.equal((await make({}, keys.acmeReads)).status, 403)
+  t.equal((await ask('DELETE', `/${id}`, keys.acmeReads)).status, 403)
+})
+
+t.test('pages have the sessions of the tenant, newest first', async t => {
+  const made: string[] = []
+  for (let index = 0; index < 5; index++) {
+    made.unshift((await make({}, keys.other)).body.session.id)
+    await make()
+  }
+  const first = await list('?limit=3', keys.other)
+  t.same(ids(first), made.slice(0, 3))
+  const second = await list(`?limit=3&cursor=${first.next_cursor ?? ''}`, keys.other)
+  t.same([ids(second), second.next_cursor], [made.slice(3), null])
+  t.same(ids(await list('?limit=200&tenant=other', testKeys.admin)), made)
+  t.ok((await list('?limit=200', testKeys.admin)).sessions.length > made.length)
+})
+
+t.test('a session that is removed is marked as such, also the second time', async t => {
+  const { id } = (await make()).body.session
+  for (const _ of [1, 2]) {
+    const answer = await ask('DELETE', `/${id}`, keys.acmeToo)
+    t.match([answer.status, answer.body], [202, { session: { id, state: 'removing' } }])
+  }
+  t.match((await ask('GET', `/${id}`, keys.acme)).body, { session: { state: 'removing' } })
+})
+
+t.test("a session's time ends by Redis' clock", async t => {
+  const { id } = (await make({ ttl_sec: 1 })).body.session
+  await waitFor('it is removed', async () => (await ask('GET', `/${id}`, keys.acme)).body.session.state === 'removing')
+  t.ok(await redis.sismember('toolyard:{sessions}:removing', id))
+})
+
+t.test('what is wrong with a new session is said', async t => {
+  const cases: Array<[unknown, RegExp]> = [
+    [[], /must be an object/],
+    [{ ttl_sec: 0 }, /^'ttl_sec' must be integer 1\.\.2592000/],
+    [{ ttl_sec: '60' }, /^'ttl_sec'/],
+    [{ quota_bytes: 0.5 }, /^'quota_bytes' must be integer/],
+    [{ quota_bytes: 1_000_001 }, /at most 1000000, which SESSION_QUOTA_BYTES allows/],
+    [{ from: '../workspace' }, /^'from' must match/],
+    [{ from: '..' }, /^'from' must match/],
+    [{ from: 'blank/x' }, /^'from' must match/],
+    [{ from: 'missing' }, /^'from' names no template/],
+    [{ from: 'a-file' }, /^'from' names no template/],
+    [{ path: '/etc' }, /'path' is not a known field/]
+  ]
+  for (const [body, text] of cases) {
+    const answer = await make(body)
+    t.match([answer.status, answer.body], [400, { error: { code: 'VALIDATION_ERROR', message: text } }], JSON.stringify(body))
+  }
+  for (const query of ['?limit=0', '?limit=201', '?cursor=x', '?tenant=A', '?page=2', '?limit=1&limit=2']) {
+    t.equal((await client.request(`/v1/sessions${query}`)).status, 400, query)
+  }
+})
