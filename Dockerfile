@@ -55,6 +55,7 @@ COPY --from=build /app/packages/contract packages/contract
 COPY --from=build /app/packages/runtime packages/runtime
 COPY --from=build /app/packages/manifests packages/manifests
 COPY --from=build /app/packages/queue packages/queue
+COPY --from=build /app/packages/workspace packages/workspace
 COPY --from=build /app/apps/api apps/api
 WORKDIR /srv/toolyard
 # By its number, so that Kubernetes can tell that it isn't root. Not the worker's user: what the kernel counts for each user,

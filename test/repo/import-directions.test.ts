@@ -2,7 +2,7 @@ import t from 'tap'
 import { findWrongImports } from './import-directions.ts'
 import { plantTree, readTree, repoRoot } from './source-tree.ts'
 
-const names = ['contract', 'runtime', 'manifests', 'executors', 'queue', 'client']
+const names = ['contract', 'runtime', 'manifests', 'workspace', 'executors', 'queue', 'client']
 const apps = ['api', 'worker', 'cli', 'console']
 const house = Object.fromEntries([...names.map(name => `packages/${name}`), ...apps.map(name => `apps/${name}`)]
   .map(dir => [`${dir}/package.json`, JSON.stringify({ name: `@toolyard/${dir.split('/')[1]}` })]))
@@ -11,6 +11,8 @@ const allowed: Array<[file: string, text: string]> = [
   ['packages/runtime/src/a.ts', "import { limits } from '@toolyard/contract'"],
   ['packages/manifests/src/a.ts', "import { limits } from '@toolyard/contract'"],
   ['packages/executors/src/a.ts', "import type { Tool } from '@toolyard/manifests'"],
+  ['packages/executors/src/a.ts', "import { atPlace } from '@toolyard/workspace'"],
+  ['apps/api/src/a.ts', "import { atPlace } from '@toolyard/workspace'"],
   ['packages/executors/src/a.ts', "import { openConnections } from '@toolyard/runtime/outgoing'"],
   ['packages/executors/src/a.ts', "export type { Tool } from '@toolyard/manifests'"],
   ['packages/executors/src/a.ts', "let tool: import('@toolyard/manifests').Tool"],
@@ -32,6 +34,7 @@ const breaches: Array<[file: string, text: string, breach: RegExp]> = [
   ['packages/executors/src/a.ts', "import { load } from '@toolyard/manifests'", /at run time/],
   ['packages/executors/src/a.ts', "import { type Tool } from '@toolyard/manifests'", /at run time/],
   ['packages/executors/src/a.ts', "import type { Queue } from '@toolyard/queue'", /must not know/],
+  ['packages/workspace/src/a.ts', "import type { Outcome } from '@toolyard/executors'", /must not know/],
   ['packages/queue/src/a.ts', "import '@toolyard/manifests'", /must not know/],
   ['packages/queue/src/a.ts', "import { x } from '@toolyard/api'", /imports apps\/api/],
   ['packages/client/src/a.ts', "import '@toolyard/manifests'", /must not know/],

@@ -9,7 +9,7 @@ interface Room {
   types?: string[]
 }
 
-const packages = ['packages/contract', 'packages/runtime', 'packages/manifests', 'packages/executors', 'packages/queue', 'packages/client']
+const packages = ['packages/contract', 'packages/runtime', 'packages/manifests', 'packages/workspace', 'packages/executors', 'packages/queue', 'packages/client']
 
 /** Who may know whom. A package that isn't here has no place in the house yet. */
 const rooms: Record<string, Room> = {
@@ -17,7 +17,8 @@ const rooms: Record<string, Room> = {
   samples: { imports: [] },
   'packages/runtime': { imports: ['packages/contract', 'samples'] },
   'packages/manifests': { imports: ['packages/contract'] },
-  'packages/executors': { imports: ['packages/contract', 'packages/runtime'], types: ['packages/manifests'] },
+  'packages/workspace': { imports: ['packages/contract', 'packages/runtime'] },
+  'packages/executors': { imports: ['packages/contract', 'packages/runtime', 'packages/workspace'], types: ['packages/manifests'] },
   'packages/queue': { imports: ['packages/contract', 'packages/runtime'] },
   'packages/client': { imports: [], types: ['packages/contract'] },
   'apps/api': { imports: packages.filter(dir => dir !== 'packages/executors') },

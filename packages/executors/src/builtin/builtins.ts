@@ -1,3 +1,4 @@
+import { WriteTurns, type SharedLocks } from '@toolyard/workspace'
 import { createExec } from './exec/exec-command.ts'
 import { readWorkspaceFile } from './file/read-file.ts'
 import { createWriteFile } from './file/write-file.ts'
@@ -13,7 +14,6 @@ import type { FetchPolicy } from './web/fetch-page.ts'
 import type { WebSearchPolicy } from './web/search-web.ts'
 import { createRunWorkflow } from './workflow/run-workflow.ts'
 import type { ReadYaml } from './workflow/workflow-file.ts'
-import { WriteTurns, type SharedLocks } from './workspace/write-turns.ts'
 
 /** What the built-in tools may do beside the workspace (a tool whose part is absent isn't there), and what they share. */
 export interface BuiltinOptions {

@@ -1,11 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { CallError } from '@toolyard/contract'
 import type { Tool } from '@toolyard/manifests'
+import { WorkspaceFailure } from '@toolyard/workspace'
 import type { CommandHost } from '../command/run-command.ts'
 import { startDeadline } from '../run/deadline.ts'
 import type { Outcome, RunContext } from '../run/outcome.ts'
 import { interruptionError } from '../run/interruption.ts'
-import { BuiltinFailure, JsonText, type BuiltinContext, type BuiltinHandler } from './kit/handler.ts'
+import { JsonText, type BuiltinContext, type BuiltinHandler } from './kit/handler.ts'
 import { BuiltinWait } from '../run/steps.ts'
 
 /** How long an interrupted handler may take to end what it began, in milliseconds. */
@@ -77,7 +78,7 @@ async function runHandler (handler: BuiltinHandler, args: Record<string, unknown
 
 /** The message of a file system error names absolute paths, so only its cause is told. */
 function knownError (error: unknown): CallError | undefined {
-  if (error instanceof BuiltinFailure) {
+  if (error instanceof WorkspaceFailure) {
     const { code, message, details } = error
     return details === undefined ? { code, message } : { code, message, details }
   }

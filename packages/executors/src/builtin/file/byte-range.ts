@@ -1,6 +1,5 @@
+import { readFully, type Descriptor } from '@toolyard/workspace'
 import { decodePrefix } from '../../run/utf8.ts'
-import type { Descriptor } from '../workspace/descriptor.ts'
-import { readFully } from '../workspace/open-file.ts'
 
 /** An open file, and how much of it may be read. */
 export interface ReadableFile {

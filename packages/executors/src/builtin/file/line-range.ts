@@ -1,5 +1,5 @@
+import { readFully } from '@toolyard/workspace'
 import { decodePrefix } from '../../run/utf8.ts'
-import { readFully } from '../workspace/open-file.ts'
 import type { Part, ReadableFile } from './byte-range.ts'
 
 const chunkBytes = 262_144

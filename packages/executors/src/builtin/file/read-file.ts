@@ -1,5 +1,4 @@
-import { atPlace } from '../workspace/place.ts'
-import { openFile } from '../workspace/open-file.ts'
+import { atPlace, openFile } from '@toolyard/workspace'
 import { integerArgument } from '../kit/arguments.ts'
 import { BuiltinFailure, type BuiltinHandler } from '../kit/handler.ts'
 import { readByteRange, type Part } from './byte-range.ts'

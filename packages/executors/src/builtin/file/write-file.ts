@@ -1,12 +1,8 @@
+import { atPlace, hasSpecialBits, lookAgain, openFile, readFully, replaceFile, type FileStanding, type Place, type PlaceOptions, type WriteTurns } from '@toolyard/workspace'
 import { movable, type Threads } from '../../run/threads.ts'
 import { textArgument } from '../kit/arguments.ts'
 import { BuiltinFailure, type BuiltinContext, type BuiltinHandler } from '../kit/handler.ts'
 import { runInThread } from '../kit/run-thread.ts'
-import { openFile, readFully } from '../workspace/open-file.ts'
-import { atPlace, lookAgain, type Place, type PlaceOptions } from '../workspace/place.ts'
-import { replaceFile, type FileStanding } from '../workspace/replace-file.ts'
-import { hasSpecialBits } from '../workspace/special-bits.ts'
-import type { WriteTurns } from '../workspace/write-turns.ts'
 import { applyChange, isShort, type ChangeAnswer, type ChangeTask } from './change-task.ts'
 import { fileBytes, makesFiles, readChange, type Change, type WriteMode } from './change.ts'
 

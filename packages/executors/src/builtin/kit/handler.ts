@@ -1,14 +1,7 @@
-import type { CallErrorCode } from '@toolyard/contract'
 import type { Tool } from '@toolyard/manifests'
+import { WorkspaceFailure, type WorkspaceSetting } from '@toolyard/workspace'
 import type { CommandHost } from '../../command/run-command.ts'
 import type { WorkflowSteps } from '../../run/steps.ts'
-
-/** Where the workspace is, and what of the service no tool touches there. */
-export interface WorkspaceSetting {
-  path: string
-  /** Absolute paths, whether something is there or not. */
-  serviceFiles: readonly string[]
-}
 
 /** Where and until when a built-in tool works. */
 export interface BuiltinContext {
@@ -39,20 +32,12 @@ export class JsonText {
 /**
  * A built-in tool: runs in the worker's own process, never blocks it, and returns a JSON value, or a `JsonText`.
  *
- * @throws BuiltinFailure for what the caller is to be told; BuiltinWait when it goes on after other jobs; anything else
+ * @throws WorkspaceFailure or BuiltinFailure for what the caller is to be told; BuiltinWait when it goes on after other jobs; anything else
  * is a bug.
  */
 export type BuiltinHandler = (args: Readonly<Record<string, unknown>>, context: BuiltinContext) => Promise<unknown>
 
 /** A failure that a built-in tool reports to its caller. */
-export class BuiltinFailure extends Error {
+export class BuiltinFailure extends WorkspaceFailure {
   override readonly name = 'BuiltinFailure'
-  readonly code: CallErrorCode
-  readonly details: object | undefined
-
-  constructor (message: string, code: CallErrorCode = 'TOOL_FAILED', details?: object) {
-    super(message)
-    this.code = code
-    this.details = details
-  }
 }

@@ -2,6 +2,9 @@ import type { CallErrorCode } from '@toolyard/contract'
 import { ThreadError, type ThreadOptions, type Threads, type ThreadWork } from '../../run/threads.ts'
 import { BuiltinFailure } from './handler.ts'
 
+/** The names of errors that a part throws for the caller. */
+const told: ReadonlySet<unknown> = new Set(['BuiltinFailure', 'WorkspaceFailure'])
+
 /** What the caller of a built-in tool is told when a thread got too little time or memory. */
 export interface ThreadTexts {
   time: string
@@ -22,6 +25,6 @@ export async function runInThread<Answer> (
     if (!(error instanceof ThreadError)) throw error
     if (error.reason !== 'thrown') throw new BuiltinFailure(texts[error.reason])
     const { name, code, details } = error.thrown
-    throw name === 'BuiltinFailure' ? new BuiltinFailure(error.message, code as CallErrorCode, details as object | undefined) : error
+    throw told.has(name) ? new BuiltinFailure(error.message, code as CallErrorCode, details as object | undefined) : error
   }
 }

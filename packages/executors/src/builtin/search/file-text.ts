@@ -1,5 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
-import type { ServiceFiles } from '../workspace/service-files.ts'
+import type { ServiceFiles } from '@toolyard/workspace'
 
 /** A piece of a file that ends with a line, or where a line is longer than any piece. */
 export interface TextBlock {

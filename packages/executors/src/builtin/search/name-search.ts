@@ -1,6 +1,4 @@
-import { openWorkspace, type Workspace } from '../workspace/directory.ts'
-import { ServiceFiles } from '../workspace/service-files.ts'
-import { walkAtOnce, walkWay } from '../workspace/walk-way.ts'
+import { ServiceFiles, openWorkspace, walkAtOnce, walkWay, type Workspace } from '@toolyard/workspace'
 import { createGlob } from './glob.ts'
 import { scopeAbove } from './ignore-rules.ts'
 import { rulesAbove } from './rules-above.ts'

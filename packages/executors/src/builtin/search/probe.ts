@@ -1,8 +1,7 @@
 import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { openDirectory, openWorkspace } from '../workspace/directory.ts'
-import { ServiceFiles } from '../workspace/service-files.ts'
+import { ServiceFiles, openDirectory, openWorkspace } from '@toolyard/workspace'
 import { searchNames } from './name-search.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { closeSync } from 'node:fs'
-import { isServiceName, type ServiceFiles } from '../workspace/service-files.ts'
+import { isServiceName, type ServiceFiles } from '@toolyard/workspace'
 import { readIgnoreFile } from './ignore-rules.ts'
 import type { IgnoreRules, SearchTask } from './task.ts'
 import { openChild, openPath, type OpenDirectory } from './tree-walk.ts'

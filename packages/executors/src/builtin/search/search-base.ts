@@ -1,9 +1,8 @@
+import { atPlace, inDirectory } from '@toolyard/workspace'
 import { textArgument } from '../kit/arguments.ts'
 import type { Threads } from '../../run/threads.ts'
 import { BuiltinFailure, type BuiltinContext } from '../kit/handler.ts'
 import { runInThread } from '../kit/run-thread.ts'
-import { inDirectory } from '../workspace/in-directory.ts'
-import { atPlace } from '../workspace/place.ts'
 import { readCursor } from './cursor.ts'
 import type { SearchAnswer, SearchTask } from './task.ts'
 

@@ -1,7 +1,6 @@
 import { closeSync, constants, openSync, readdirSync, type Dirent } from 'node:fs'
 import { join } from 'node:path'
-import { isOwnName } from '../workspace/own-names.ts'
-import { isServiceName, refusal, type ServiceFiles } from '../workspace/service-files.ts'
+import { isOwnName, isServiceName, refusal, type ServiceFiles } from '@toolyard/workspace'
 import { innerScope, readIgnoreFile, type IgnoreScope } from './ignore-rules.ts'
 
 /** A directory by its descriptor; `absolute` where descriptors have no paths. */

@@ -1,9 +1,7 @@
 import { opendir, rmdir, unlink } from 'node:fs/promises'
+import { atPlace, entryPath, openDirectory, refusal, type Directory } from '@toolyard/workspace'
 import { textArgument } from '../kit/arguments.ts'
 import { BuiltinFailure, type BuiltinHandler } from '../kit/handler.ts'
-import { entryPath, openDirectory, type Directory } from '../workspace/directory.ts'
-import { atPlace } from '../workspace/place.ts'
-import { refusal } from '../workspace/service-files.ts'
 
 /** Levels of directories that are gone into: each keeps a descriptor open. */
 const maxDepth = 200

@@ -1,11 +1,7 @@
 import { lstat, opendir } from 'node:fs/promises'
+import { atPlace, entryPath, inDirectory, isOwnName, isServiceName, type Directory, type Place } from '@toolyard/workspace'
 import { integerArgument, textArgument } from '../kit/arguments.ts'
 import type { BuiltinHandler } from '../kit/handler.ts'
-import { entryPath, type Directory } from '../workspace/directory.ts'
-import { inDirectory } from '../workspace/in-directory.ts'
-import { isOwnName } from '../workspace/own-names.ts'
-import { atPlace, type Place } from '../workspace/place.ts'
-import { isServiceName } from '../workspace/service-files.ts'
 import { entryKind } from './entry-kind.ts'
 
 const maxResults = { min: 1, max: 1_000, default: 200 }

@@ -1,11 +1,7 @@
 import { rename } from 'node:fs/promises'
+import { atPlace, entryPath, lookAgain, refusal, removeSpecialBits, type Place, type WriteTurns } from '@toolyard/workspace'
 import { textArgument } from '../kit/arguments.ts'
 import { BuiltinFailure, type BuiltinContext, type BuiltinHandler } from '../kit/handler.ts'
-import { entryPath } from '../workspace/directory.ts'
-import { atPlace, lookAgain, type Place } from '../workspace/place.ts'
-import { refusal } from '../workspace/service-files.ts'
-import { removeSpecialBits } from '../workspace/special-bits.ts'
-import type { WriteTurns } from '../workspace/write-turns.ts'
 
 /**
  * Makes `workspace.move`: renames a file, directory or link of the workspace; a link itself, not what it leads to. Replaces a

@@ -1,5 +1,6 @@
 import { limits } from '@toolyard/contract/terms'
 import { setImmediate as turn } from 'node:timers/promises'
+import { WorkspaceFailure } from '@toolyard/workspace'
 import { BuiltinFailure, type BuiltinContext, type BuiltinHandler } from '../kit/handler.ts'
 import { textArgument } from '../kit/arguments.ts'
 import { workflowAnswer } from './answer.ts'
@@ -36,7 +37,7 @@ export function createRunWorkflow (readYaml: ReadYaml, threads: Threads): Builti
       }
     } catch (error) {
       // Anything else is no end of the workflow: the same job may go on.
-      if (error instanceof BuiltinFailure) await steps.cancel()
+      if (error instanceof WorkspaceFailure) await steps.cancel()
       throw error
     }
     throw new BuiltinWait({ until: plan.until, settled: progress.settled })

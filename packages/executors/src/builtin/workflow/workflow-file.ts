@@ -1,7 +1,6 @@
 import { limits } from '@toolyard/contract/terms'
+import { WorkspaceFailure, atPlace, openFile, readFully, type PathContext } from '@toolyard/workspace'
 import { BuiltinFailure } from '../kit/handler.ts'
-import { openFile, readFully } from '../workspace/open-file.ts'
-import { atPlace, type PathContext } from '../workspace/place.ts'
 
 /** Reads YAML with bounded time and memory; given by the worker. */
 export type ReadYaml = (text: string) => Promise<{ ok: true, value: unknown, duplicates: ReadonlyArray<{ line: number }> } |
@@ -46,7 +45,7 @@ async function textOf (context: PathContext, path: string): Promise<{ path: stri
       }
     })
   } catch (error) {
-    if (error instanceof BuiltinFailure && error.message === notFound) return undefined
+    if (error instanceof WorkspaceFailure && error.message === notFound) return undefined
     throw error
   }
 }

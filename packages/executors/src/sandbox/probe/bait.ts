@@ -4,8 +4,8 @@ import { createServer, type AddressInfo, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { randomBytes, randomInt } from 'node:crypto'
-import { identify } from '../view/hidden.ts'
-import { kindOf, realPath } from '../view/path.ts'
+import { identify, realPath } from '@toolyard/workspace'
+import { kindOf } from '../view/path.ts'
 import type { CanaryTask } from './task.ts'
 
 /** Things for a canary to reach, real ones. */

@@ -1,18 +1,9 @@
-import { lstatSync, realpathSync } from 'node:fs'
+import { lstatSync } from 'node:fs'
 import { sep } from 'node:path'
 
 /** Whether an absolute, normal path is `directory` or lies below it. */
 export function isWithin (path: string, directory: string): boolean {
   return path === directory || directory === '/' || path.startsWith(directory + sep)
-}
-
-/** The path behind all symbolic links; undefined when nothing is there. */
-export function realPath (path: string): string | undefined {
-  try {
-    return realpathSync.native(path)
-  } catch {
-    return undefined
-  }
 }
 
 /** What lies at a path, without following a link there. */

@@ -1,7 +1,7 @@
 import { closeSync, constants, openSync, readSync } from 'node:fs'
 import { basename, dirname, isAbsolute } from 'node:path'
+import { realPath } from '@toolyard/workspace'
 import { findOnPath } from '../../process/plan/find-program.ts'
-import { realPath } from './path.ts'
 import { installationOf } from './search-path.ts'
 
 const headBytes = 512

@@ -1,5 +1,6 @@
 import { basename, dirname, isAbsolute, join, normalize } from 'node:path'
-import { isWithin, realPath } from './path.ts'
+import { realPath } from '@toolyard/workspace'
+import { isWithin } from './path.ts'
 import { systemDirectories } from './system-mounts.ts'
 
 /** Parts of an installation that its programs need beside `bin`, and the mark of a Python environment. */

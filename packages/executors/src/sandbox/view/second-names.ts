@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { entriesOf, identify, isHiddenName, linkedFilesBelow, type HiddenPlaces } from './hidden.ts'
+import { entriesOf, identify, isHiddenName, linkedFilesBelow, type HiddenPlaces } from '@toolyard/workspace'
 
 /** Finds the names below directories that files of the service have beside their own: hard links. */
 export type SecondNames = (directories: readonly string[], hidden: HiddenPlaces) => string[]

@@ -1,6 +1,6 @@
 import { readdirSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import { identify, isHiddenName, type HiddenPlaces } from './hidden.ts'
+import { identify, isHiddenName, type HiddenPlaces } from '@toolyard/workspace'
 import { isWithin } from './path.ts'
 
 /** One step of showing something in a box. */

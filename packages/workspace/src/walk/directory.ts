@@ -1,7 +1,7 @@
 import { constants, readlinkSync, realpathSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { Descriptor } from './descriptor.ts'
-import type { ServiceFiles } from './service-files.ts'
+import type { ServiceFiles } from '../service/service-files.ts'
 
 /** An open directory of the workspace. What is in it is reached through it, not by its path, which others can change. */
 export interface Directory {

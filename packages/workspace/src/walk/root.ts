@@ -1,6 +1,12 @@
-import type { WorkspaceSetting } from '../kit/handler.ts'
 import { openWorkspace, type Workspace } from './directory.ts'
-import { ServiceFiles } from './service-files.ts'
+import { ServiceFiles } from '../service/service-files.ts'
+
+/** Where the workspace is, and what of the service no tool touches there. */
+export interface WorkspaceSetting {
+  path: string
+  /** Absolute paths, whether something is there or not. */
+  serviceFiles: readonly string[]
+}
 
 /**
  * The open workspace, for all calls that begin in one turn of the event loop: opening

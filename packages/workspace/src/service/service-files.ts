@@ -1,6 +1,6 @@
 import { fstatSync, lstatSync, type BigIntStats, type Dirent, type Stats } from 'node:fs'
-import { findHidden, isHiddenName, linkedFilesBelow, type HiddenPlaces } from '../../sandbox/view/hidden.ts'
-import { BuiltinFailure } from '../kit/handler.ts'
+import { findHidden, isHiddenName, linkedFilesBelow, type HiddenPlaces } from './hidden.ts'
+import { WorkspaceFailure } from '../failure/failure.ts'
 
 /**
  * What the service keeps for itself, as it is when this is made. Files and directories are told by device and inode, and
@@ -20,7 +20,7 @@ export class ServiceFiles {
   /**
    * The names in an open directory that are the service's.
    *
-   * @throws BuiltinFailure when the directory itself is.
+   * @throws WorkspaceFailure when the directory itself is.
    */
   namesIn (fd: number): readonly string[] {
     if (this.#places === undefined) return []
@@ -64,8 +64,9 @@ export function isServiceName (name: string, names: readonly string[]): boolean 
   return names.length > 0 && isHiddenName(name, names)
 }
 
-export function refusal (): BuiltinFailure {
-  return new BuiltinFailure('the path leads to a file of the service, which tools may not use', 'NOT_ALLOWED')
+/** What is told of a path that leads to a file of the service. */
+export function refusal (): WorkspaceFailure {
+  return new WorkspaceFailure('the path leads to a file of the service, which tools may not use', 'NOT_ALLOWED')
 }
 
 function idOf ({ dev, ino }: BigIntStats): string {

@@ -1,6 +1,5 @@
-import { lstatSync, readdirSync, readlinkSync, statSync, type BigIntStats, type Dirent } from 'node:fs'
+import { lstatSync, readdirSync, readlinkSync, realpathSync, statSync, type BigIntStats, type Dirent } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
-import { realPath } from './path.ts'
 
 /**
  * Where the service keeps its own, as that is at the moment. Directories and files are told by device and inode, so that
@@ -88,6 +87,15 @@ interface Look {
 export function identify (path: string): string | undefined {
   const stat = statOf(path)
   return stat === undefined ? undefined : `${stat.dev}:${stat.ino}`
+}
+
+/** The path behind all symbolic links; undefined when nothing is there. */
+export function realPath (path: string): string | undefined {
+  try {
+    return realpathSync.native(path)
+  } catch {
+    return undefined
+  }
 }
 
 /** The hidden directory that a place is or lies in; undefined for any other place, or none. */

@@ -1,9 +1,9 @@
 import { lstatSync, readlinkSync, type Stats } from 'node:fs'
 import { isAbsolute } from 'node:path'
 import { errorCode } from '@toolyard/contract/terms'
-import { BuiltinFailure } from '../kit/handler.ts'
+import { WorkspaceFailure } from '../failure/failure.ts'
 import { entryPath, openDirectory, type Directory, type Workspace } from './directory.ts'
-import { isServiceName, refusal } from './service-files.ts'
+import { isServiceName, refusal } from '../service/service-files.ts'
 import { wayInto } from './way.ts'
 
 /** Where a walk ended. */
@@ -66,7 +66,7 @@ function * walkFrom (
   if (way.length > maxLevels) throw tooDeep()
   let rest = [...way]
   for (let links = 0, steps = 0; ; steps++) {
-    if (steps + rest.length > maxSteps) throw new BuiltinFailure(options.notFound)
+    if (steps + rest.length > maxSteps) throw new WorkspaceFailure(options.notFound)
     if (steps > 0 && steps % stepsAtOnce === 0) yield
     const { directory: here, taken } = entered.at(-1) ?? { directory: root, taken: [] }
     const name = rest.shift()
@@ -90,7 +90,7 @@ function * walkFrom (
       continue
     }
     links += 1
-    if (links > maxLinks) throw new BuiltinFailure(options.notFound)
+    if (links > maxLinks) throw new WorkspaceFailure(options.notFound)
     if (isAbsolute(step.target)) leave(entered.splice(1))
     rest = [...linkWay(root, step.target), ...rest]
   }
@@ -156,7 +156,7 @@ function linkWay ({ paths }: Workspace, target: string): string[] {
 }
 
 function missingNames (names: string[], levels: number, { notFound }: WalkOptions): string[] {
-  if (names.includes('..')) throw new BuiltinFailure(notFound)
+  if (names.includes('..')) throw new WorkspaceFailure(notFound)
   if (levels + names.length > maxLevels) throw tooDeep()
   return names
 }
@@ -165,16 +165,16 @@ function orNotFound<T> (notFound: string, step: () => T): T {
   try {
     return step()
   } catch (error) {
-    if (nowhere.has(errorCode(error) ?? '')) throw new BuiltinFailure(notFound)
+    if (nowhere.has(errorCode(error) ?? '')) throw new WorkspaceFailure(notFound)
     throw error
   }
 }
 
-function tooDeep (): BuiltinFailure {
-  return new BuiltinFailure(`the path leads deeper than ${maxLevels} levels below the workspace`)
+function tooDeep (): WorkspaceFailure {
+  return new WorkspaceFailure(`the path leads deeper than ${maxLevels} levels below the workspace`)
 }
 
 /** What is told of whatever lies outside; that it exists is not. */
-export function escape (): BuiltinFailure {
-  return new BuiltinFailure('path escapes workspace root')
+export function escape (): WorkspaceFailure {
+  return new WorkspaceFailure('path escapes workspace root')
 }

@@ -1,7 +1,7 @@
 import { unlessAborted } from '@toolyard/runtime'
 import { asError } from '@toolyard/contract/terms'
-import { BuiltinFailure } from '../kit/handler.ts'
-import type { Directory } from './directory.ts'
+import { WorkspaceFailure } from '../failure/failure.ts'
+import type { Directory } from '../walk/directory.ts'
 
 /** Locks that all processes respect which write to a workspace; the worker gives them. */
 export interface SharedLocks {
@@ -38,8 +38,8 @@ export class WriteTurns {
   /**
    * Runs `work` while no other writer has the turn. `work` calls `check` just before it changes the entry.
    *
-   * @throws the signal's reason when it aborts before the turn has come; BuiltinFailure when there is no lock to be had;
-   * `check` throws BuiltinFailure when the lock was lost.
+   * @throws the signal's reason when it aborts before the turn has come; WorkspaceFailure when there is no lock to be had;
+   * `check` throws WorkspaceFailure when the lock was lost.
    */
   async run<T> ({ directory, name, signal }: Turn, work: (check: () => void) => Promise<T>): Promise<T> {
     // The directory's inode is the same on all machines; its path, and its device, need not be.
@@ -62,7 +62,7 @@ export class WriteTurns {
     const lock = await this.#lock(key, signal)
     try {
       return await work(() => {
-        if (lock?.isHeld() === false) throw new BuiltinFailure('the lock on the file was lost, so nothing was changed; try again')
+        if (lock?.isHeld() === false) throw new WorkspaceFailure('the lock on the file was lost, so nothing was changed; try again')
       })
     } finally {
       lock?.release()
@@ -74,7 +74,7 @@ export class WriteTurns {
       return await this.#shared?.take(key, signal)
     } catch (error) {
       if (signal.aborted) throw error
-      throw new BuiltinFailure(`the file could not be locked: ${asError(error).message}`, 'INTERNAL')
+      throw new WorkspaceFailure(`the file could not be locked: ${asError(error).message}`, 'INTERNAL')
     }
   }
 }

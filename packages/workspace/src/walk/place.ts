@@ -1,9 +1,9 @@
 import type { Stats } from 'node:fs'
 import { lstat, mkdir } from 'node:fs/promises'
 import { errorCode } from '@toolyard/contract/terms'
-import { BuiltinFailure, type BuiltinContext } from '../kit/handler.ts'
+import { WorkspaceFailure } from '../failure/failure.ts'
 import { entryPath, openDirectory, type Directory, type Workspace } from './directory.ts'
-import { WorkspaceRoot } from './root.ts'
+import { WorkspaceRoot, type WorkspaceSetting } from './root.ts'
 import { escape, walkWay, type Walked } from './walk-way.ts'
 import { takeTurn } from './turn.ts'
 import { wayInto } from './way.ts'
@@ -24,7 +24,11 @@ export interface Place {
 const maxChars = 65_536
 
 /** What a walk needs of its call; the signal is looked at by long walks alone. */
-export type PathContext = Pick<BuiltinContext, 'workspace' | 'signal'>
+export interface PathContext {
+  workspace: WorkspaceSetting
+  /** Aborted when the caller no longer waits. */
+  signal: AbortSignal
+}
 
 /** How a path is looked up. */
 export interface PlaceOptions {
@@ -45,7 +49,7 @@ export interface PlaceOptions {
  * whose end it is closed (B29). Every directory on the way is opened through the one above and never by a link:
  * docs/decisions/0055-path-walk.md. A path to something that must exist may also start with `workspace/` (RC36).
  *
- * @throws BuiltinFailure `path escapes workspace root` for a path or a link that leaves the workspace, NOT_ALLOWED for one
+ * @throws WorkspaceFailure `path escapes workspace root` for a path or a link that leaves the workspace, NOT_ALLOWED for one
  *   that leads to a file of the service, or `notFound`.
  */
 export async function atPlace<T> (
@@ -76,18 +80,18 @@ export async function atPlace<T> (
 /** Walks a path as a caller wrote it; see `atPlace` and `walkWay`. */
 export function * findWay (root: Workspace, path: string, options: PlaceOptions): Generator<void, Walked> {
   const { notFound, keepLink = false, mayBeMissing = false, makeParents = false, missingParent = notFound } = options
-  if (path.length > maxChars) throw new BuiltinFailure(notFound)
+  if (path.length > maxChars) throw new WorkspaceFailure(notFound)
   const way = wayInto(root.paths, path)
   if (way === undefined) throw escape()
   // No name has one; the walk itself would notice only where it looks.
-  if (path.includes('\0')) throw new BuiltinFailure(mayBeMissing ? 'a path holds no NUL character' : notFound)
+  if (path.includes('\0')) throw new WorkspaceFailure(mayBeMissing ? 'a path holds no NUL character' : notFound)
   const ways = !mayBeMissing && way[0] === 'workspace' && way.length > 1 ? [way, way.slice(1)] : [way]
   for (const each of ways) {
     const walked = yield * walkWay(root, each, { keepLink, notFound })
     if (walked.missing.length === 0 || (mayBeMissing && (walked.missing.length === 1 || makeParents))) return walked
     if (walked.directory !== root) walked.directory.handle.close()
   }
-  throw new BuiltinFailure(mayBeMissing ? missingParent : notFound)
+  throw new WorkspaceFailure(mayBeMissing ? missingParent : notFound)
 }
 
 /** Lets the event loop turn where a walk says so, and ends it with the call. */
@@ -100,7 +104,8 @@ async function inTurns (walk: Generator<void, Walked>, context: PathContext): Pr
       context.signal.throwIfAborted()
     }
   } catch (error) {
-    walk.return(undefined as never)
+    // It closes what is open, and throws the same.
+    walk.throw(error)
     throw error
   }
 }

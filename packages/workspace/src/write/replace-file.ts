@@ -1,6 +1,6 @@
 import { constants } from 'node:fs'
 import { open, rename, unlink, type FileHandle } from 'node:fs/promises'
-import { entryPath, type Directory } from './directory.ts'
+import { entryPath, type Directory } from '../walk/directory.ts'
 import { temporaryName } from './own-names.ts'
 import { plainMode } from './special-bits.ts'
 

@@ -1,5 +1,5 @@
 import { errorCode } from '@toolyard/contract/terms'
-import { BuiltinFailure } from '../kit/handler.ts'
+import { WorkspaceFailure } from '../failure/failure.ts'
 import { openDirectory, type Directory } from './directory.ts'
 import type { Place } from './place.ts'
 
@@ -7,11 +7,11 @@ import type { Place } from './place.ts'
  * Hands the directory that a place is to `use`, open until that ends.
  *
  * @param what the argument that named the place
- * @throws BuiltinFailure `<what> is not a directory`, also when it was replaced since it was looked up.
+ * @throws WorkspaceFailure `<what> is not a directory`, also when it was replaced since it was looked up.
  */
 export async function inDirectory<T> (place: Place, what: string, use: (directory: Directory) => Promise<T>): Promise<T> {
   const directory = opened(place)
-  if (directory === undefined) throw new BuiltinFailure(`${what} is not a directory`)
+  if (directory === undefined) throw new WorkspaceFailure(`${what} is not a directory`)
   try {
     return await use(directory)
   } finally {

@@ -1,14 +1,14 @@
 import { constants } from 'node:fs'
-import { BuiltinFailure } from '../kit/handler.ts'
+import { WorkspaceFailure } from '../failure/failure.ts'
 import { Descriptor } from './descriptor.ts'
 import { entryPath } from './directory.ts'
 import type { Place } from './place.ts'
-import { refusal } from './service-files.ts'
+import { refusal } from '../service/service-files.ts'
 
 /**
  * Opens the regular file of a place for reading; the caller closes it.
  *
- * @throws BuiltinFailure `path is not a file`.
+ * @throws WorkspaceFailure `path is not a file`.
  */
 export function openFile (
   { root, directory, name, stats }: Place
@@ -40,6 +40,6 @@ export async function readFully (handle: Descriptor, position: number, length: n
   return buffer.subarray(0, filled)
 }
 
-function notAFile (): BuiltinFailure {
-  return new BuiltinFailure('path is not a file')
+function notAFile (): WorkspaceFailure {
+  return new WorkspaceFailure('path is not a file')
 }
