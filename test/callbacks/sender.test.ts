@@ -66,7 +66,7 @@ t.test('attempts are counted by their result', async t => {
   const registry = createMetrics()
   const { sent } = createCallbackMetrics(registry)
   for (const result of ['failed', 'failed', 'delivered']) sent(result)
-  t.match(await registry.metrics(), /toolyard_callbacks_total\{result="failed"\} 2\ntoolyard_callbacks_total\{result="delivered"\} 1/)
+  t.match(await registry.metrics(), /result="delivered"\} 1\n.*result="failed"\} 2\n.*result="given_up"\} 0\n/)
 })
 
 async function endless (t: Test, status: number): Promise<string> {

@@ -11,7 +11,7 @@ import { allSteps, environmentOf, lastOf, readStages } from './dockerfile.ts'
 import { strangers } from './setting-names.ts'
 
 const compose = readCompose()
-const { proxy, api, worker, redis } = compose.services
+const { proxy, api, worker, redis, prometheus, grafana } = compose.services
 const proxyConfig = readFileSync(join(repoRoot, 'deploy/haproxy/haproxy.cfg'), 'utf8')
 
 t.test('docker-compose.yml is what the Compose Specification allows', async t => {
@@ -85,11 +85,11 @@ t.test('nothing has more rights than it needs, and what stops has the time for i
   for (const [name, service] of Object.entries(compose.services)) {
     t.match(service, { read_only: true, cap_drop: ['ALL'] }, name)
     t.ok(service.security_opt?.includes('no-new-privileges:true'), name)
-    t.match(service.image, /:\d+\.\d+\.\d+/, `${name} has a whole version`)
+    t.match(service.image, /:v?\d+\.\d+\.\d+/, `${name} has a whole version`)
+    t.ok((service.ports ?? []).every(port => port.startsWith('127.0.0.1:')), `${name} listens on loopback alone`)
   }
   t.strictSame(redis.networks, ['queue'])
   t.equal(compose.networks['queue']?.internal, true)
-  t.strictSame(proxy.ports?.map(port => port.split(':')[0]), ['127.0.0.1'])
   for (const { environment, stop_grace_period: stop } of [api, worker]) t.ok(seconds(stop) > Number(environment?.['SHUTDOWN_GRACE_SEC']) + 5)
   t.ok(Number(api.environment?.['SHUTDOWN_GRACE_SEC']) > 60, 'the longest batch is answered')
 })
@@ -99,6 +99,8 @@ t.test('every image that comes from elsewhere can be pinned by digest, and has a
   for (const service of [api, worker]) t.equal(service.build?.args?.['BASE_IMAGE'], `\${BASE_IMAGE:-${arg}}`, 'as in the Dockerfile')
   t.match(proxy.image, /^\$\{PROXY_IMAGE:-haproxy:\d+\.\d+\.\d+\}$/)
   t.match(redis.image, /^\$\{REDIS_IMAGE:-redis:\d+\.\d+\.\d+-[a-z]+\}$/)
+  t.match(prometheus.image, /^\$\{PROMETHEUS_IMAGE:-prom\/prometheus:v\d+\.\d+\.\d+\}$/)
+  t.match(grafana.image, /^\$\{GRAFANA_IMAGE:-grafana\/grafana:\d+\.\d+\.\d+\}$/)
 })
 
 t.test('Redis keeps what it acknowledged and drops nothing when it is full', async t => {
@@ -131,10 +133,10 @@ function withoutIds (schema: unknown): unknown {
   return Object.fromEntries(Object.entries(schema).filter(([name, value]) => !(['id', '$schema'].includes(name) && typeof value === 'string')).map(([name, value]) => [name, withoutIds(value)]))
 }
 
-t.test('API, worker and Redis are different users, so that no tool uses up what the kernel counts for the others', t => {
+t.test('API, worker, Redis and what watches them are different users, so that no tool uses up what the kernel counts for the others', t => {
   const userOf = (image: 'api' | 'worker'): string => compose.services[image].user ?? lastOf(allSteps(readStages(), image), 'USER')?.args[0] ?? ''
-  const users = [userOf('api'), userOf('worker'), redis.user ?? '']
-  t.equal(new Set(users).size, 3, users.join(', '))
+  const users = [userOf('api'), userOf('worker'), ...[redis, prometheus, grafana].map(({ user = '' }) => user)]
+  t.equal(new Set(users).size, 5, users.join(', '))
   t.notOk(users.some(user => user === '' || user.startsWith('0')), 'and none is root')
   t.end()
 })

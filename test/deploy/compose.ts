@@ -6,6 +6,7 @@ import { repoRoot } from '../repo/source-tree.ts'
 /** A service of docker-compose.yml, as far as the tests look at it. */
 export interface ComposeService {
   image: string
+  profiles?: string[]
   build?: { context: string, target: string, args?: Record<string, string> }
   user?: string
   command?: string[]
@@ -26,7 +27,7 @@ export interface ComposeService {
 
 /** docker-compose.yml, as far as the tests look at it. */
 export interface Compose {
-  services: Record<'proxy' | 'api' | 'worker' | 'redis', ComposeService>
+  services: Record<'proxy' | 'api' | 'worker' | 'redis' | 'prometheus' | 'grafana', ComposeService>
   networks: Record<string, { internal?: boolean }>
   volumes: Record<string, object>
   secrets: Record<string, { file: string }>

@@ -80,7 +80,8 @@ t.test('the steps of docs/operations.md install every file', async t => {
     const command = line.replace(/ -o \S+/g, '').replaceAll(/ \/(etc|srv|usr)\//g, ` ${dir}/$1/`)
     execFileSync('/bin/sh', ['-ec', command.replace(/\.toolyard\/secrets\/\S+/g, 'package.json')], { cwd: repoRoot })
   }
-  const installed = readdirSync(dir, { recursive: true, withFileTypes: true }).filter(entry => entry.isFile()).map(entry => join(entry.parentPath, entry.name).slice(dir.length))
+  const files = readdirSync(dir, { recursive: true, withFileTypes: true }).filter(entry => entry.isFile())
+  const installed = files.map(entry => join(entry.parentPath, entry.name).slice(dir.length))
   for (const file of readdirSync(unitDir).filter(name => /\.(service|target)$/.test(name))) t.ok(installed.includes(`/etc/systemd/system/${file}`), file)
   t.ok(installed.includes('/etc/toolyard/toolyard.env'))
   t.ok(installed.includes('/etc/sysusers.d/toolyard.conf'))

@@ -54,6 +54,8 @@ export function createToolMetrics (registry: Registry): ToolMetrics {
 /** Adds the counter of callbacks; `sent` counts one attempt: `delivered`, `failed`, `given_up` or `refused`. */
 export function createCallbackMetrics (registry: Registry): { sent: (result: string) => void } {
   const sent = new Counter({ name: 'toolyard_callbacks_total', help: 'Attempts to send a callback, by result.', labelNames: ['result'], registers: [registry] })
+  // A counter that begins with its first event hides that one from `increase`.
+  for (const result of ['delivered', 'failed', 'given_up', 'refused']) sent.inc({ result }, 0)
   return { sent: result => { sent.inc({ result }) } }
 }
 
