@@ -118,7 +118,9 @@ export async function runWorker (): Promise<void> {
   const inventories = new ToolInventories(redis)
   const versions = new ToolVersions(tools, inventories)
   const tracer = await openTracer(tracesOf(settings, 'worker'), message => { logger.warn({ cause: message }, 'traces: spans could not be sent') })
+  const id = randomUUID()
   const pool = new WorkerPool({
+    name: id,
     redis,
     subscriber,
     retention,
@@ -155,9 +157,9 @@ export async function runWorker (): Promise<void> {
   await pool.start()
   const { level, missing } = sandbox.report
   const identity = {
-    id: randomUUID(), protocol, startedAt: new Date().toISOString(), queues: settings.WORKER_QUEUES, sandbox: { level, missing }
+    id, protocol, startedAt: new Date().toISOString(), queues: settings.WORKER_QUEUES, sandbox: { level, missing }
   }
-  const heartbeat = new WorkerHeartbeat(redis, identity.id, async () => {
+  const heartbeat = new WorkerHeartbeat(redis, id, async () => {
     await inventories.store(versions.inventory)
     return { ...identity, tools: versions.inventory.id }
   }, error => { logger.warn({ err: error }, 'Redis: the record of this worker was not written') })

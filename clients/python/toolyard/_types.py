@@ -76,9 +76,15 @@ class _JobSummary(TypedDict):
     max_attempts: int
     callback_url: str | None
     tags: list[str]
+    key: str | None
+    worker: str | None
     error: JobErrorBody | None
     created_at: str
     updated_at: str
+    started_at: str | None
+    finished_at: str | None
+    waited_ms: int | None
+    ran_ms: int | None
 
 
 class JobSummary(_JobSummary, total=False):

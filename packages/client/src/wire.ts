@@ -50,9 +50,19 @@ export interface JobSummary {
   /** The workflow that this job is a step of. */
   parent_id?: string
   tenant?: string
+  /** The name of the API key that submitted it. */
+  key: string | null
+  /** The id of the worker that ran it last. */
+  worker: string | null
   error: CallErrorBody & { at: string } | null
   created_at: string
   updated_at: string
+  /** When its last run began. */
+  started_at: string | null
+  finished_at: string | null
+  /** From when it was due until its run began; null for a job that was run more than once. */
+  waited_ms: number | null
+  ran_ms: number | null
 }
 
 /** A job. */

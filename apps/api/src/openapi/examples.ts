@@ -1,5 +1,6 @@
 const jobId = '019c1f60-1111-7abc-8def-0123456789ab'
 const at = '2026-01-01T00:00:00.000Z'
+const worker = '0b5f1c9e-2222-4abc-8def-0123456789ab'
 const parts = {
   id: jobId,
   type: 'agentcli.get_time',
@@ -10,10 +11,12 @@ const parts = {
   max_attempts: 1,
   callback_url: null,
   tags: ['agent-tool'],
+  key: 'default',
   created_at: at,
   updated_at: at
 }
-const run = { attempts: 1, error: null }
+const run = { attempts: 1, worker, error: null, started_at: at, finished_at: at, waited_ms: 3, ran_ms: 12 }
+const noRun = { attempts: 0, worker: null, error: null, started_at: null, finished_at: null, waited_ms: null, ran_ms: null }
 const input = { timezone: 'Europe/Vienna' }
 const spec = { type: 'object', properties: { timezone: { type: 'string' } } }
 
@@ -35,7 +38,7 @@ export const examples = {
   },
   submission: { type: 'agentcli.get_time', input, priority: 7 },
   job: { ...parts, ...run, status: 'succeeded', input, result: { time: '01:00' }, sandbox: { level: 'full', missing: [] } },
-  queuedJob: { ...parts, ...run, attempts: 0, status: 'queued', input, result: null, sandbox: null },
+  queuedJob: { ...parts, ...noRun, status: 'queued', input, result: null, sandbox: null },
   cancelledJob: {
     ...parts,
     ...run,

@@ -23,6 +23,10 @@ export const JobView = Type.Object({
   depends_on: Type.Optional(Type.Array(Type.String(), { description: 'Ids of the jobs that must succeed before this one runs.' })),
   parent_id: Type.Optional(Type.String({ description: 'The workflow that this job is a step of.' })),
   tenant: Type.Optional(Type.String({ description: 'The tenant whose key submitted the job; absent for a key without a tenant.' })),
+  key: Type.Union([Type.String(), Type.Null()], { description: 'The name of the API key that submitted it.' }),
+  worker: Type.Union([Type.String(), Type.Null()], {
+    description: 'The id of the worker that ran it last, as in `GET /v1/workers`; null before it ran, and for an older worker.'
+  }),
   input: Type.Unknown(),
   result: Type.Unknown(),
   result_truncated: Type.Optional(Type.Object({ bytes: Type.Integer(), stored_bytes: Type.Integer() }, {
@@ -31,7 +35,13 @@ export const JobView = Type.Object({
   sandbox: Type.Union([SandboxView, Type.Null()], { description: 'How well its processes were shut in; null for a job that ran none, or has not ended.' }),
   error: Type.Union([Type.Intersect([CallErrorBody, Type.Object({ at: Type.String() })]), Type.Null()]),
   created_at: Type.String(),
-  updated_at: Type.String()
+  updated_at: Type.String(),
+  started_at: Type.Union([Type.String(), Type.Null()], { description: 'When its last run began; null while it waits, and without a run.' }),
+  finished_at: Type.Union([Type.String(), Type.Null()], { description: 'When it ended.' }),
+  waited_ms: Type.Union([Type.Integer(), Type.Null()], {
+    description: 'From when it was due (submitted, and `delay_ms` over) until its run began; null for a job that was run more than once.'
+  }),
+  ran_ms: Type.Union([Type.Integer(), Type.Null()], { description: 'How long its last run took; null before it has ended.' })
 })
 export type JobView = Static<typeof JobView>
 

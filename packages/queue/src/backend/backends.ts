@@ -74,12 +74,14 @@ export interface WorkerLimits {
   renewMs: number
   stalledCheckMs: number
   maxLostRuns: number
+  /** Stands in the jobs that it takes; undefined: nothing does. */
+  name?: string | undefined
 }
 
 /** Makes the worker of a queue; it is started by `run`. */
 export function openWorker (
   parts: BackendParts, queue: string, process: Processor<JobData, OutputRecord>,
-  { concurrency, renewMs, stalledCheckMs, maxLostRuns }: WorkerLimits
+  { concurrency, renewMs, stalledCheckMs, maxLostRuns, name }: WorkerLimits
 ): JobWorker<JobData, OutputRecord> {
   const options: WorkerOptions = {
     autorun: false,
@@ -92,7 +94,8 @@ export function openWorker (
     maxStalledCount: maxLostRuns,
     runRetryDelay: 500,
     drainDelay: 5,
-    skipVersionCheck: true
+    skipVersionCheck: true,
+    ...(name === undefined ? {} : { name })
   }
   const backendOf = backendOn(parts)
   return usedBackend(parts.backend ?? 'fast').kind === 'fast'

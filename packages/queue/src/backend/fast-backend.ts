@@ -24,7 +24,7 @@ export class FastBackend extends JobBackend {
   constructor (parts: JobBackendParts, ...rest: ConstructorParameters<typeof bullmq.RedisQueueBackend>) {
     super(parts, ...rest)
     const { age, count, limit } = this.keep
-    this.#settler = new JobSettler(this.redis, () => this.#shared(finishPlainKeys, [this.now(), lockMs, age, count, limit, jobChannel(''), replyChannel('')]))
+    this.#settler = new JobSettler(this.redis, () => this.#shared(finishPlainKeys, [...this.#taking(), age, count, limit, jobChannel(''), replyChannel('')]))
   }
 
   protected override get scripts (): JobScripts {
@@ -32,7 +32,7 @@ export class FastBackend extends JobBackend {
   }
 
   override async moveToActive (token: string): Promise<NextJob<TakenFields>> {
-    const [reply] = await takePlainScript.run(this.redis, [{ keys: [], args: [token] }], this.#shared(takePlainKeys, [this.now(), lockMs]))
+    const [reply] = await takePlainScript.run(this.redis, [{ keys: [], args: [token] }], this.#shared(takePlainKeys, this.#taking()))
     return Array.isArray(reply) ? this.nextJob(reply) : await super.moveToActive(token)
   }
 
@@ -48,6 +48,12 @@ export class FastBackend extends JobBackend {
     if (reply[0] !== askBullmq) return this.ended(job, reply)
     // The job has ended, whatever becomes of the next: another place of the worker takes it.
     return { next: await super.moveToActive(token).catch(() => []), dependents: reply[1] }
+  }
+
+  /** What a script that takes jobs gets. */
+  #taking (): [number, number, string] {
+    const { name = '' } = this.queue.opts as { name?: string }
+    return [this.now(), lockMs, name]
   }
 
   /** What a script of plain jobs gets in all calls. */

@@ -81,7 +81,7 @@ export const takePlainKeys = ['wait', 'active', 'prioritized', 'delayed', 'meta'
  */
 const take = `
 local wait, active, prioritized, delayed, meta, counter, marker = unpack(KEYS)
-local now, lockMs = ARGV[3], ARGV[4]
+local now, lockMs, worker = ARGV[3], ARGV[4], ARGV[5]
 local function start (id, token)
   local key = stem .. id
   redis.call('SET', key .. ':lock', token, 'PX', lockMs)
@@ -89,6 +89,10 @@ local function start (id, token)
   for at = 1, #fields, 2 do job[fields[at]] = fields[at + 1] end
   local runs = (job.ats or 0) + 1
   local taken = {'processedOn', now, 'ats', whole(runs)}
+  if worker ~= '' then
+    table.insert(taken, 'pb')
+    table.insert(taken, worker)
+  end
   if runs == (job.atm or 0) + 1 then
     table.insert(taken, '${unbegunField}')
     table.insert(taken, '1')
@@ -127,7 +131,7 @@ end
 `
 /**
  * ARGV: the time, in milliseconds since 1970; for how many milliseconds
- * a worker holds a job. ARGV of a call: the worker's token. Answers what BullMQ's script would, or nil.
+ * a worker holds a job; the worker's name, or nothing. ARGV of a call: the worker's token. Answers what BullMQ's script would, or nil.
  */
 export const takePlainScript = new BatchedScript('take-plain', allCalls(`
 ${queue}
@@ -155,8 +159,8 @@ export const finishPlainScript = new BatchedScript('finish-plain', allCalls(`
 ${queue}
 ${take}
 local stalled, ends = KEYS[9], {['+'] = KEYS[10], ['-'] = KEYS[11]}
-local keptMs, keptCount, removable = ARGV[5] * 1000, tonumber(ARGV[6]), tonumber(ARGV[7])
-local jobChannel, replyChannel = ARGV[8], ARGV[9]
+local keptMs, keptCount, removable = ARGV[6] * 1000, tonumber(ARGV[7]), tonumber(ARGV[8])
+local jobChannel, replyChannel = ARGV[9], ARGV[10]
 
 local locks, flows, dependents = {}, {}, {}
 for _, call in ipairs(calls) do

@@ -1,6 +1,6 @@
 import type { CallbackBody, CallbackData, OutputRecord } from '@toolyard/contract'
 import { cancelled } from '../record/cancellation.ts'
-import { isoTime } from '../read/job-summary.ts'
+import { isoTime } from '../record/job-times.ts'
 import type { OutputStore, TruncatedOutput } from '../record/output-store.ts'
 import { RedisUnavailableError } from '../redis/unavailable.ts'
 

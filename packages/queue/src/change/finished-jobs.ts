@@ -7,6 +7,7 @@ import { publishJobChange } from '../record/job-change.ts'
 import { JobLogWriter } from '../record/job-log-writer.ts'
 import type { JobCanceller } from './job-canceller.ts'
 import type { JobQueues } from '../queues/job-queues.ts'
+import { beganField } from '../record/job-times.ts'
 import { createdKey, jobKey, queueKey, queueStem, rerunsField } from '../redis/names.ts'
 import type { Retention } from '../record/retention.ts'
 import { whileAvailable } from '../redis/unavailable.ts'
@@ -39,8 +40,11 @@ redis.call('HDEL', KEYS[1], unpack(ARGV, 2))
 redis.call('HINCRBY', KEYS[1], '${rerunsField}', 1)
 return 'failed'
 `
-/** BullMQ's counter of stalls, a failure that it has put off, the mark of a canceller that died, and what a workflow waited for. */
-const leftovers = ['stc', 'defa', 'cancelled', 'seen']
+/**
+ * BullMQ's counter of stalls, a failure that it has put off, the mark of a canceller that died, what a workflow waited for
+ * and when it began, and who ran the job.
+ */
+const leftovers = ['stc', 'defa', 'cancelled', 'seen', beganField, 'pb']
 
 /** Removes jobs that have ended, with all that is kept of them. KEYS: completed, failed, index. ARGV: stem of the jobs' keys, ids. */
 const removeScript = `

@@ -8,6 +8,7 @@ import { goOnWhenFull } from '../redis/when-full.ts'
 import { dependencyError, examineDependencies, leaveDependencies, lookAtDependents } from '../queues/dependencies.ts'
 import { release, settledSteps, type FlowParts } from '../queues/release.ts'
 import { idOf } from '../record/job-id.ts'
+import { beganField } from '../record/job-times.ts'
 
 /** A job that was released too early is parked again for so long, in milliseconds. */
 const parkMs = 10_000
@@ -21,13 +22,14 @@ export interface StepWait {
 }
 
 /**
- * Notes what a job waits for, if this worker still holds it; a job that is parked counts as not started. KEYS: job,
+ * Notes what a job waits for, if this worker still holds it, and when it began; a job that is parked counts as not started. KEYS: job,
  * lock, alarms. ARGV: id, token, settled, until.
  */
 const parkScript = `
 if redis.call('GET', KEYS[2]) ~= ARGV[2] then return 0 end
 ${goOnWhenFull('KEYS[1]')}
 redis.call('HINCRBY', KEYS[1], 'ats', -1)
+redis.call('HSETNX', KEYS[1], '${beganField}', redis.call('HGET', KEYS[1], 'processedOn') or '')
 redis.call('HSET', KEYS[1], 'seen', ARGV[3])
 return redis.call('ZADD', KEYS[3], ARGV[4], ARGV[1])
 `

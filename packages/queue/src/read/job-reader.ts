@@ -5,8 +5,8 @@ import { cancelled } from '../record/cancellation.ts'
 import type { Redis } from '../redis/connection.ts'
 import { publicPriority } from '../queues/fair-order.ts'
 import type { JobQueues } from '../queues/job-queues.ts'
-import { isoTime } from './job-summary.ts'
-import { jobKey, placeOfKey } from '../redis/names.ts'
+import { beganField, isoTime, timesOf } from '../record/job-times.ts'
+import { jobKey, placeOfKey, rerunsField } from '../redis/names.ts'
 import type { OutputStore } from '../record/output-store.ts'
 import type { QueueDirectory } from '../queues/queue-directory.ts'
 import { decodeFailure, runsOf, sandboxOfFailure } from '../record/settlement.ts'
@@ -63,13 +63,19 @@ export class JobReader {
   async read (queue: string, jobId: string): Promise<ReadJob | undefined> {
     const opened = this.#parts.queues.open(queue)
     // The job last: one that ends in between is shown as running, never as ended without its outcome.
-    const [state, [mark, seen], job] = await whileAvailable(Promise.all([
-      opened.getJobState(jobId), this.#parts.redis.hmget(jobKey(queue, jobId), 'cancelled', 'seen'), opened.getJob(jobId)
+    const [state, [mark, seen, began, reruns], job] = await whileAvailable(Promise.all([
+      opened.getJobState(jobId), this.#parts.redis.hmget(jobKey(queue, jobId), 'cancelled', 'seen', beganField, rerunsField), opened.getJob(jobId)
     ]))
     // What is written for a job that is gone leaves a record without the fields of one.
     return job === undefined || !Number.isFinite(job.timestamp)
       ? undefined
-      : await this.#view(queue, job as Job<JobData>, { bullState: state, isMarked: mark !== null, hasSteps: seen !== null })
+      : await this.#view(queue, job as Job<JobData>, {
+        bullState: state,
+        isMarked: mark !== null,
+        hasSteps: seen !== null,
+        began: began == null ? undefined : Number(began),
+        isRerun: reruns != null
+      })
   }
 
   /**
@@ -93,33 +99,40 @@ export class JobReader {
     return options !== null && storedJson<OwnOptions>(options).tenant === tenant
   }
 
-  async #view (queue: string, job: Job<JobData>, { bullState, isMarked, hasSteps }: RecordState): Promise<ReadJob> {
+  async #view (queue: string, job: Job<JobData>, { bullState, isMarked, hasSteps, began, isRerun }: RecordState): Promise<ReadJob> {
     const id = idOf(job)
     const record = bullState === 'completed' ? job.returnvalue as OutputRecord : undefined
     const error = bullState === 'failed' ? decodeFailure(job.failedReason) : isMarked ? cancelled : undefined
     const updatedAt = isoTime(job.finishedOn ?? job.processedOn ?? job.timestamp)
     const { json, truncation } = record === undefined ? noResult : await this.#result(queue, id, record)
+    const status = error?.code === cancelled.code ? 'cancelled' : states[bullState] ?? (hasSteps ? 'running' : 'queued')
+    const runs = runsOf(job.attemptsStarted, job.failedReason)
+    const { timestamp, processedOn, finishedOn, attemptsMade: endedRuns, opts: { delay: delayMs = 0 } } = job
+    const times = timesOf({ timestamp, delayMs, processedOn, began, finishedOn, runs, endedRuns, isRerun }, status)
     const view = {
       id,
       type: job.name,
       tool: job.data.tool,
       queue,
-      status: error?.code === cancelled.code ? 'cancelled' : states[bullState] ?? (hasSteps ? 'running' : 'queued'),
+      status,
       priority: publicPriority(job.priority),
       timeout_sec: job.data.timeoutSec,
-      attempts: runsOf(job.attemptsStarted, job.failedReason),
+      attempts: runs,
       max_attempts: job.opts.attempts ?? 1,
       callback_url: job.data.callbackUrl ?? null,
       tags: job.data.tags,
       ...(job.data.dependsOn === undefined ? {} : { depends_on: job.data.dependsOn.map(dependency => dependency.id) }),
       ...(job.parentKey === undefined ? {} : { parent_id: placeOfKey(job.parentKey).id }),
+      key: job.data.keyName,
       ...(job.data.tenant === undefined ? {} : { tenant: job.data.tenant }),
+      worker: times.started_at === null ? null : job.processedBy ?? null,
       input: job.data.arguments,
       ...truncation,
       sandbox: (bullState === 'failed' ? sandboxOfFailure(job.failedReason) : record?.sandbox) ?? null,
       error: error === undefined ? null : { ...error, at: updatedAt },
       created_at: isoTime(job.timestamp),
-      updated_at: updatedAt
+      updated_at: updatedAt,
+      ...times
     }
     return { view, resultJson: json }
   }
@@ -140,6 +153,8 @@ interface RecordState {
   isMarked: boolean
   /** It has made jobs and waits for them, or is about to go on: to the outside it runs. */
   hasSteps: boolean
+  began: number | undefined
+  isRerun: boolean
 }
 
 interface Result {

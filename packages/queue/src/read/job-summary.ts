@@ -4,19 +4,18 @@ import type { Redis } from '../redis/connection.ts'
 import type { IndexedJob } from '../record/job-index.ts'
 import type { JobQueues } from '../queues/job-queues.ts'
 import { mapInTurns } from './map-in-turns.ts'
-import { jobKey, placeOfKey } from '../redis/names.ts'
+import { jobKey, placeOfKey, rerunsField } from '../redis/names.ts'
+import { beganField, delayOf, isoTime, timesOf, type JobCourse } from '../record/job-times.ts'
 import { pipelined } from '../redis/pipelined.ts'
 import { decodeFailure, runsOf } from '../record/settlement.ts'
 import { whileAvailable } from '../redis/unavailable.ts'
 
 /** The fields of a job's record that a summary is made of; none of them is large but the reason, with the details of a failure. */
-const fields = ['timestamp', 'processedOn', 'finishedOn', 'ats', 'failedReason', 'cancelled', 'seen', 'parentKey'] as const
+const fields = [
+  'timestamp', 'processedOn', 'finishedOn', 'ats', 'failedReason', 'cancelled', 'seen', 'parentKey', beganField, rerunsField, 'pb', 'opts', 'atm'
+] as const
 
-interface Record {
-  timestamp: number
-  processedOn: number | undefined
-  finishedOn: number | undefined
-  runs: number
+interface Record extends JobCourse {
   failure: CallError | undefined
   /** Taken from its workers, and not settled yet. */
   isCancelled: boolean
@@ -24,6 +23,8 @@ interface Record {
   hasSteps: boolean
   /** The workflow that it is a step of. */
   parentId: string | undefined
+  /** Who took it last; undefined for workers of releases before. */
+  worker: string | undefined
 }
 
 /**
@@ -41,11 +42,6 @@ export async function summarize (parts: { redis: Redis, queues: JobQueues }, job
   return summaries.filter(job => job !== undefined)
 }
 
-/** A job's time in milliseconds, as ISO 8601 in UTC. */
-export function isoTime (ms: number): string {
-  return new Date(ms).toISOString()
-}
-
 async function readRecords (redis: Redis, jobs: readonly IndexedJob[]): Promise<Array<Record | undefined>> {
   const replies = await pipelined(redis, jobs, job => job.queue, (pipeline, { queue, id }) => {
     pipeline.hmget(jobKey(queue, id), ...fields)
@@ -60,20 +56,30 @@ async function readRecords (redis: Redis, jobs: readonly IndexedJob[]): Promise<
 
 function decode (values: Array<string | null>, hasOutput: boolean): Record | undefined {
   const [
-    timestamp = null, processedOn = null, finishedOn = null, runs = null, failedReason = null, mark = null, seen = null, parentKey = null
+    timestamp = null, processedOn = null, finishedOn = null, runs = null, failedReason = null, mark = null, seen = null, parentKey = null,
+    began = null, reruns = null, worker = null, options = null, ended = null
   ] = values
   if (timestamp === null) return undefined
   return {
     timestamp: Number(timestamp),
-    processedOn: processedOn === null ? undefined : Number(processedOn),
-    finishedOn: finishedOn === null ? undefined : Number(finishedOn),
+    delayMs: delayOf(options),
+    processedOn: numberOf(processedOn),
+    began: numberOf(began),
+    finishedOn: numberOf(finishedOn),
+    isRerun: reruns !== null,
+    endedRuns: Number(ended ?? 0),
     runs: runsOf(Number(runs ?? 0), failedReason),
     // An earlier run that failed leaves its reason behind.
     failure: finishedOn === null || hasOutput || failedReason === null ? undefined : decodeFailure(failedReason),
     isCancelled: finishedOn === null && mark !== null,
     hasSteps: seen !== null,
-    parentId: parentKey === null ? undefined : placeOfKey(parentKey).id
+    parentId: parentKey === null ? undefined : placeOfKey(parentKey).id,
+    worker: worker ?? undefined
   }
+}
+
+function numberOf (text: string | null): number | undefined {
+  return text === null ? undefined : Number(text)
 }
 
 async function stateOf (queues: JobQueues, { queue, id }: IndexedJob, record: Record): Promise<JobState> {
@@ -88,6 +94,7 @@ async function stateOf (queues: JobQueues, { queue, id }: IndexedJob, record: Re
 function summary (job: IndexedJob, record: Record, status: JobState): JobSummary {
   const updatedAt = isoTime(record.finishedOn ?? record.processedOn ?? record.timestamp)
   const error = record.isCancelled ? cancelled : record.failure
+  const times = timesOf(record, status)
   return {
     id: job.id,
     type: job.type,
@@ -101,9 +108,12 @@ function summary (job: IndexedJob, record: Record, status: JobState): JobSummary
     callback_url: job.callbackUrl ?? null,
     tags: job.tags,
     ...(record.parentId === undefined ? {} : { parent_id: record.parentId }),
+    key: job.keyName ?? null,
     ...(job.tenant === undefined ? {} : { tenant: job.tenant }),
+    worker: times.started_at === null ? null : record.worker ?? null,
     error: error === undefined ? null : { ...error, at: updatedAt },
     created_at: isoTime(record.timestamp),
-    updated_at: updatedAt
+    updated_at: updatedAt,
+    ...times
   }
 }

@@ -30,6 +30,8 @@ export interface IndexedJob {
   maxAttempts: number
   callbackUrl: string | undefined
   tenant: string | undefined
+  /** Undefined for jobs of releases that didn't write it. */
+  keyName: string | undefined
 }
 
 /** Younger members are not examined, in milliseconds: hardly any job is kept for less. */
@@ -93,16 +95,17 @@ export class JobIndex {
 
 /** What stands in the index for a job that is about to be added. */
 export function indexEntries ({ id, type, data, priority, maxAttempts }: CompleteJob): string[] {
-  const { tool, tags, timeoutSec, callbackUrl = null, tenant } = data
-  const entry = `${id} ${JSON.stringify([type, tool, tags, priority, timeoutSec, maxAttempts, callbackUrl, ...(tenant === undefined ? [] : [tenant])])}`
+  const { tool, tags, timeoutSec, callbackUrl = null, tenant, keyName } = data
+  const fields: Entry = [type, tool, tags, priority, timeoutSec, maxAttempts, callbackUrl, tenant ?? null, keyName]
+  const entry = `${id} ${JSON.stringify(fields)}`
   return tenant === undefined ? [entry] : [entry, stemOf(tenant) + entry]
 }
 
-type Entry = [string, string, string[], number, number, number, string | null, string?]
+type Entry = [string, string, string[], number, number, number, string | null, (string | null)?, string?]
 
 function decode (queue: string, member: string): IndexedJob {
-  const [type, tool, tags, priority, timeoutSec, maxAttempts, callbackUrl, tenant] = storedJson<Entry>(member.slice(member.indexOf('[')))
-  return { id: idOf(member), queue, type, tool, tags, priority, timeoutSec, maxAttempts, callbackUrl: callbackUrl ?? undefined, tenant }
+  const [type, tool, tags, priority, timeoutSec, maxAttempts, callbackUrl, tenant, keyName] = storedJson<Entry>(member.slice(member.indexOf('[')))
+  return { id: idOf(member), queue, type, tool, tags, priority, timeoutSec, maxAttempts, callbackUrl: callbackUrl ?? undefined, tenant: tenant ?? undefined, keyName }
 }
 
 function stemOf (tenant: string | undefined): string {

@@ -54,6 +54,8 @@ export type HandlerResult =
 
 /** What a pool serves, and what it does with a job. */
 export interface WorkerPoolOptions {
+  /** The id of the worker, which stands in the jobs that it takes; nothing does when it is absent. */
+  name?: string
   redis: Redis
   /** Hears of cancelled jobs; may be shared. */
   subscriber: Redis

@@ -74,10 +74,10 @@ export class QueueWorker {
     this.#parts = parts
     this.#notices = new JobNotices(parts.announcer, id => { this.#keepBegun(id).catch(this.#report) })
     this.#flow = new JobFlow({ redis: options.redis, queues: parts.queues }, queue)
-    const { redis, retention, concurrency, backend } = options
+    const { redis, retention, concurrency, backend, name } = options
     this.#worker = openWorker(
       { redis, retention, backend, replicas: parts.replicas }, queue, (job, token) => this.#process(job, token),
-      { concurrency, renewMs, stalledCheckMs, maxLostRuns }
+      { concurrency, renewMs, stalledCheckMs, maxLostRuns, name }
     )
     this.#givenBack = new GivenBackJobs(redis, queue, this.#worker.backend)
     this.#worker.stayAwayMs = id => this.#givenBack.stayAwayMs(id)
