@@ -43,6 +43,7 @@ import { openApiRoutes } from './routes/openapi.ts'
 import { sessionRoutes } from './routes/sessions.ts'
 import { sseTokenRoutes } from './routes/sse-token.ts'
 import { toolRoutes } from './routes/tools.ts'
+import { workerRoutes, type FindWorkers } from './routes/workers.ts'
 import { EventStreams } from './streams/event-streams.ts'
 import { JobStreams } from './streams/job-streams.ts'
 import type { KeyRing } from './access/key-ring.ts'
@@ -65,6 +66,7 @@ export interface ApiDeps {
   mcpSessions: McpSessions
   storedKeys: StoredKeys
   sessions: Sessions
+  findWorkers: FindWorkers
   metrics: CallMetrics
   jobTypes: JobTypes
   /** The job types that were switched, of which `jobTypes` makes its answers. */
@@ -218,6 +220,7 @@ export function buildApp (deps: ApiDeps, options: ApiOptions): App {
     await v1.register(jobLogRoutes, { jobs: deps.jobs, logs: deps.logs })
     await v1.register(jobStreamRoutes, { jobs: deps.jobs, streams: jobStreams })
     await v1.register(sseTokenRoutes, { office })
+    await v1.register(workerRoutes, { find: deps.findWorkers })
     await v1.register(keyRoutes, { keys: options.keys, stored: deps.storedKeys })
     await v1.register(sessionRoutes, { sessions: deps.sessions, settings: options.sessions })
     await v1.register(jobTypeRoutes, { catalog: deps.catalog, jobTypes: deps.jobTypes, table: deps.jobTypeTable })

@@ -1,8 +1,8 @@
 import { openRegistrySource, reportFindings, reportReload } from '@toolyard/manifests'
 import {
   CompletionWaiter, connectRedis, countQueues, DashboardLogins, FinishedJobs, ImportFaultTable, isConnected, JobCanceller,
-  JobLister, JobLogs, JobQueues, JobReader, JobTypeTable, JobWatch, McpSessions, OnceStore, OutputStore, QueueDirectory, RateLimit,
-  RedisGuard, RedisUnavailableError, Replicas, reportRedis, Sessions, StoredKeys, StreamTickets, usedBackend
+  JobLister, JobLogs, JobQueues, JobReader, JobTypeTable, JobWatch, listWorkers, McpSessions, OnceStore, OutputStore, QueueDirectory,
+  RateLimit, RedisGuard, RedisUnavailableError, Replicas, reportRedis, Sessions, StoredKeys, StreamTickets, usedBackend
 } from '@toolyard/queue'
 import {
   apiKeysOf, builtinSettingsOf, callbacksOf, createRedactor, ownerLimitsOf, permissionPolicyOf, redisTargetOf, retentionOf, sessionSettingsOf, sharedAbort,
@@ -144,6 +144,7 @@ export async function openApi (settings: Settings, env: NodeJS.ProcessEnv, logge
     mcpSessions: new McpSessions(commands, subscriber),
     storedKeys,
     sessions,
+    findWorkers: async most => await listWorkers(commands, most),
     tracer,
     draining: drain.signal,
     stopping: stop.signal,

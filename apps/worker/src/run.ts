@@ -13,7 +13,8 @@ import {
 } from '@toolyard/runtime'
 import { openTracer } from '@toolyard/runtime/traces'
 import { randomUUID } from 'node:crypto'
-import { mkdir } from 'node:fs/promises'
+import { mkdir, readFile } from 'node:fs/promises'
+import { availableParallelism, hostname, loadavg } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import { createCallbackSender } from './callbacks/sender.ts'
 import { createHandler } from './handler.ts'
@@ -156,12 +157,14 @@ export async function runWorker (): Promise<void> {
   const imported = imports.start()
   await pool.start()
   const { level, missing } = sandbox.report
+  const { version } = JSON.parse(await readFile(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }
   const identity = {
-    id, protocol, startedAt: new Date().toISOString(), queues: settings.WORKER_QUEUES, sandbox: { level, missing }
+    id, protocol, version, host: hostname(), queues: settings.WORKER_QUEUES, sandbox: { level, missing }
   }
   const heartbeat = new WorkerHeartbeat(redis, id, async () => {
     await inventories.store(versions.inventory)
-    return { ...identity, tools: versions.inventory.id }
+    const load = { average: loadavg()[0] ?? 0, processors: availableParallelism(), memoryBytes: process.memoryUsage.rss() }
+    return { ...identity, tools: versions.inventory.id, places: pool.places, load }
   }, error => { logger.warn({ err: error }, 'Redis: the record of this worker was not written') })
   await heartbeat.start()
   // It serves by now; who waits for it to be ready finds the tools as they are.

@@ -24,6 +24,7 @@ export { jobStates, JobList, JobResponse, JobSummary, JobView, SubmitJobResponse
 export { JobLogsResponse, LogEntry, logLevels, readTail, type LogLevel } from './jobs/job-log.ts'
 export { BatchStreamEvents, JobStreamEvents, readSseTokenRequest, SseTokenRequest, SseTokenResponse, streamTokenParam } from './jobs/streams.ts'
 export { Health, Ready } from './service/health.ts'
+export { WorkerList, WorkerView } from './service/workers.ts'
 export { asError, errorCode } from './value/caught.ts'
 export { storedJson } from './value/stored-json.ts'
 export { isRecord } from './value/record.ts'

@@ -14,6 +14,7 @@ import { Type, type TSchema } from 'typebox'
 import { accessDescriptions } from './access-descriptions.ts'
 import { sessionDescriptions } from './session-descriptions.ts'
 import { examples } from './examples.ts'
+import { operationDescriptions } from './operation-descriptions.ts'
 import type { RouteDescription } from './route-description.ts'
 
 const text = (schema: TSchema, example?: unknown): { schema: TSchema, example?: unknown } => ({
@@ -180,6 +181,7 @@ export const descriptions: Readonly<Record<string, RouteDescription>> = {
   },
   ...accessDescriptions,
   ...sessionDescriptions,
+  ...operationDescriptions,
   'GET /health': {
     id: 'service.health',
     tag: 'service',

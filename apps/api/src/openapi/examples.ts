@@ -70,6 +70,17 @@ export const examples = {
     last_used_at: at,
     expires_at: '2026-01-01T01:00:00.000Z'
   },
+  worker: {
+    id: worker,
+    host: 'node-1',
+    version: '0.1.0',
+    queues: ['*'],
+    places: { used: 3, total: 8, per_queue: 8 },
+    sandbox: { level: 'full', missing: [] },
+    load: { average: 0.42, processors: 4, memory_bytes: 104_857_600 },
+    started_at: at,
+    last_seen_at: at
+  },
   key: {
     name: 'acme-app',
     role: 'admin',

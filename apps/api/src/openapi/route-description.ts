@@ -7,6 +7,7 @@ export const tags = {
   sessions: 'Workspaces of one tenant, for the calls that name them.',
   jobs: 'What became of a call: states, results, logs, cancelling.',
   'job types': 'The switchable records behind the tools.',
+  operation: 'What operators look at: workers and statistics.',
   access: 'Who a key is, and tickets for event streams.',
   service: 'The state of the service, and this document.'
 } as const

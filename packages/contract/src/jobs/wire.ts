@@ -82,12 +82,20 @@ export interface SandboxState {
   missing: string[]
 }
 
-/** What a worker tells of itself while it lives. */
+/** What a worker tells of itself while it lives; what is optional, older releases don't tell. */
 export interface WorkerRecord {
   id: string
   protocol?: number
-  /** ISO 8601. */
+  /** ISO 8601, by Redis' clock; by that of the machine for older releases. */
   startedAt: string
+  /** The name of its machine. */
+  host?: string
+  /** Of its package. */
+  version?: string
+  /** Jobs that it runs, those that it could run, and of these how many in one queue. */
+  places?: { used: number, total: number, perQueue: number }
+  /** The machine's load over the last minute, the processors that the worker may use, and its own memory. */
+  load?: { average: number, processors: number, memoryBytes: number }
   /** As in `WORKER_QUEUES`. */
   queues: readonly string[]
   sandbox: SandboxState

@@ -2,6 +2,7 @@ import type { WorkerRecord } from '@toolyard/contract'
 import { storedJson } from '@toolyard/contract/terms'
 import type { Redis } from '../redis/connection.ts'
 import { workersKey } from '../redis/names.ts'
+import { serverTime } from '../redis/server-clock.ts'
 import { whileAvailable } from '../redis/unavailable.ts'
 import { goOnWhenFull } from '../redis/when-full.ts'
 
@@ -25,10 +26,18 @@ redis.call('HSET', KEYS[2], ARGV[1], ARGV[2])
 const listScript = `
 local time = redis.call('TIME')
 local from = time[1] * 1000 + math.floor(time[2] / 1000) - tonumber(ARGV[1])
-local ids = redis.call('ZRANGEBYSCORE', KEYS[1], from, '+inf', 'LIMIT', 0, tonumber(ARGV[2]))
+local seen = redis.call('ZRANGEBYSCORE', KEYS[1], from, '+inf', 'WITHSCORES', 'LIMIT', 0, tonumber(ARGV[2]))
+local ids, times = {}, {}
+for at = 1, #seen, 2 do
+  table.insert(ids, seen[at])
+  table.insert(times, seen[at + 1])
+end
 local answer = { redis.call('ZCOUNT', KEYS[1], from, '+inf') }
 if #ids > 0 then
-  for _, record in ipairs(redis.call('HMGET', KEYS[2], unpack(ids))) do table.insert(answer, record) end
+  for place, record in ipairs(redis.call('HMGET', KEYS[2], unpack(ids))) do
+    table.insert(answer, times[place])
+    table.insert(answer, record)
+  end
 end
 return answer
 `
@@ -40,16 +49,22 @@ redis.call('HDEL', KEYS[2], ARGV[1])
 
 const keys = [workersKey('seen'), workersKey('records')] as const
 
+/** A worker that is alive, and when it was heard of last, by Redis' clock, in milliseconds since 1970. */
+export interface SeenWorker extends WorkerRecord {
+  seenAt: number
+}
+
 /** One worker's record in Redis: kept fresh while the worker lives, gone 5 s after it died. */
 export class WorkerHeartbeat {
   readonly #redis: Redis
   readonly #id: string
-  readonly #record: () => Promise<WorkerRecord>
+  readonly #record: () => Promise<Omit<WorkerRecord, 'startedAt'>>
   readonly #onError: (error: unknown) => void
   #timer: NodeJS.Timeout | undefined
+  #startedAt = 0
 
   /** @param record the worker's record as it is now, asked for at each beat. */
-  constructor (redis: Redis, id: string, record: () => Promise<WorkerRecord>, onError: (error: unknown) => void) {
+  constructor (redis: Redis, id: string, record: () => Promise<Omit<WorkerRecord, 'startedAt'>>, onError: (error: unknown) => void) {
     this.#redis = redis
     this.#id = id
     this.#record = record
@@ -58,6 +73,7 @@ export class WorkerHeartbeat {
 
   /** Fulfilled when the record is there, or could not be written: the next beat tries again. */
   async start (): Promise<void> {
+    this.#startedAt = serverTime(this.#redis)
     this.#timer ??= setInterval(() => { void this.#beat() }, beatMs).unref()
     await this.#beat()
   }
@@ -70,7 +86,8 @@ export class WorkerHeartbeat {
 
   async #beat (): Promise<void> {
     try {
-      await this.#redis.eval(beatScript, keys.length, ...keys, this.#id, JSON.stringify(await this.#record()), aliveMs)
+      const record: WorkerRecord = { ...await this.#record(), startedAt: new Date(this.#startedAt).toISOString() }
+      await this.#redis.eval(beatScript, keys.length, ...keys, this.#id, JSON.stringify(record), aliveMs)
     } catch (error) {
       this.#onError(error)
     }
@@ -82,9 +99,12 @@ export class WorkerHeartbeat {
  *
  * @throws RedisUnavailableError
  */
-export async function listWorkers (redis: Redis, most: number): Promise<{ count: number, workers: WorkerRecord[] }> {
-  const [count, ...records] = await whileAvailable(
+export async function listWorkers (redis: Redis, most: number): Promise<{ count: number, workers: SeenWorker[] }> {
+  const [count, ...found] = await whileAvailable(
     redis.eval(listScript, keys.length, ...keys, aliveMs, most)
   ) as [number, ...Array<string | null>]
-  return { count, workers: records.filter(record => record !== null).map(record => storedJson<WorkerRecord>(record)) }
+  const workers = found.flatMap((record, place) => (
+    place % 2 === 0 || record === null ? [] : [{ ...storedJson<WorkerRecord>(record), seenAt: Number(found[place - 1]) }]
+  ))
+  return { count, workers }
 }

@@ -93,9 +93,9 @@ export class QueueWorker {
     this.#worker.run().catch(this.#report)
   }
 
-  /** Whether no job runs here. */
-  get isIdle (): boolean {
-    return this.#running.size === 0
+  /** How many jobs run here. */
+  get running (): number {
+    return this.#running.size
   }
 
   /** Ends the run of a job that was cancelled, if it runs here. */

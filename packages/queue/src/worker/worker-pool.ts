@@ -75,6 +75,13 @@ export class WorkerPool {
     await this.#queues.close()
   }
 
+  /** Jobs that run here, those that could in the queues that are served now, and how many of these in one queue. */
+  get places (): { used: number, total: number, perQueue: number } {
+    const { concurrency: perQueue } = this.#options
+    const used = [...this.#workers.values()].reduce((sum, { running }) => sum + running, 0)
+    return { used, total: perQueue * this.#workers.size, perQueue }
+  }
+
   #cancel (jobId: string): void {
     this.#cancelled.add(jobId)
     for (const worker of this.#workers.values()) worker.cancel(jobId)
@@ -108,7 +115,7 @@ export class WorkerPool {
   /** A queue that is known no longer has no jobs; one that still runs some here is left at a later look. */
   #leave (queue: string): void {
     const worker = this.#workers.get(queue)
-    if (worker?.isIdle !== true) return
+    if (worker?.running !== 0) return
     this.#workers.delete(queue)
     worker.stop(0).catch((error: unknown) => { this.#options.onError(asError(error), queue) })
   }

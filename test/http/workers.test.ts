@@ -1,0 +1,84 @@
+import t from 'tap'
+import type { WorkerList } from '@toolyard/contract'
+import { Redis } from 'ioredis'
+import { hostname } from 'node:os'
+import { entries, programs } from '../e2e/tools.ts'
+import { cancel, reach, submit } from '../jobs/submission.ts'
+import { waitFor } from '../support/condition.ts'
+import { injectService } from '../support/injected.ts'
+import { testKeys } from '../support/service.ts'
+
+const tenantKey = 'key-of-a-tenant-0123456789'
+const service = await injectService(t, {
+  files: programs,
+  tools: entries,
+  env: {
+    WORKER_CONCURRENCY: '3',
+    API_KEYS_JSON: JSON.stringify([
+      { name: 'admin', key: testKeys.admin, role: 'admin' },
+      { name: 'reader', key: testKeys.read, role: 'read' },
+      { name: 'limited', key: testKeys.limited, role: 'read', queue_allowlist: ['allowed'] },
+      { name: 'acme', key: tenantKey, role: 'admin', tenant: 'acme' }
+    ])
+  }
+})
+const { client } = service
+const redis = new Redis(service.redis.socket)
+t.teardown(() => { redis.disconnect() })
+const read = async (key: string = testKeys.admin): Promise<WorkerList> => (await client.request<WorkerList>('/v1/workers', { key })).body
+
+t.test('an operator sees each worker: where it is, what it serves and runs, since when, and how loaded its machine is', async t => {
+  const { id } = await submit(client, { type: 'agentcli.nap', input: { ms: 15_000 } })
+  const list = await waitFor('the job shows', async () => {
+    const list = await read()
+    return list.workers[0]?.places?.used === 1 && list
+  })
+  t.match(list, {
+    ok: true,
+    count: 1,
+    workers: [{
+      host: hostname(),
+      version: /^\d+\.\d+\.\d+/,
+      queues: ['*'],
+      places: { used: 1, per_queue: 3 },
+      sandbox: { level: String, missing: Array },
+      load: { average: Number, processors: Number, memory_bytes: Number },
+      started_at: /Z$/,
+      last_seen_at: /Z$/
+    }]
+  })
+  const [worker] = list.workers
+  t.equal(worker?.places?.total, 3 * await redis.scard('toolyard:queues'))
+  t.ok(Date.parse(worker?.started_at ?? '') <= Date.parse(worker?.last_seen_at ?? ''))
+  t.equal((await reach(client, id, 'running')).worker, worker?.id, 'a job names its worker so')
+  await cancel(client, id)
+  t.match(await waitFor('the place is free', async () => {
+    const now = await read(testKeys.read)
+    return now.workers[0]?.places?.used === 0 && now
+  }), { count: 1 })
+})
+
+t.test('a tenant sees no worker; a key of some queues no names of others', async t => {
+  t.match(await client.request('/v1/workers', { key: tenantKey }), { status: 403, body: { error: { code: 'FORBIDDEN' } } })
+  const bound = await service.startWorker({ WORKER_QUEUES: 'allowed,secret' })
+  const list = await waitFor('two workers', async () => {
+    const list = await read(testKeys.limited)
+    return list.count === 2 && list
+  })
+  t.same(list.workers.map(({ queues }) => queues).sort(), [['*'], ['allowed']])
+  await bound.stop('SIGKILL')
+  t.match(await waitFor('a dead worker disappears', async () => {
+    const list = await read()
+    return list.count === 1 && list
+  }), { workers: [{ queues: ['*'] }] })
+})
+
+t.test('a worker of an older release is shown with what it tells', async t => {
+  const old = { id: 'old', protocol: 1, startedAt: '2026-01-01T00:00:00.000Z', queues: ['*'], sandbox: { level: 'full', missing: [] }, tools: 'x' }
+  await redis.hset('toolyard:{workers}:records', 'old', JSON.stringify(old))
+  const [seconds] = await redis.time()
+  await redis.zadd('toolyard:{workers}:seen', Number(seconds) * 1_000 + 60_000, 'old')
+  const { workers } = await read()
+  t.match(workers.find(({ id }) => id === 'old'), { host: null, version: null, places: null, load: null, started_at: old.startedAt })
+  await redis.zrem('toolyard:{workers}:seen', 'old')
+})
