@@ -1,4 +1,4 @@
-import { protocol } from '@toolyard/contract/terms'
+import { protocol, storedJson } from '@toolyard/contract/terms'
 import { createExecutors, openAudit, openSandbox, type Sandbox } from '@toolyard/executors'
 import { createSchemas, openRegistrySource, readYaml, reportFindings, reportReload, type Registry } from '@toolyard/manifests'
 import {
@@ -157,7 +157,7 @@ export async function runWorker (): Promise<void> {
   const imported = imports.start()
   await pool.start()
   const { level, missing } = sandbox.report
-  const { version } = JSON.parse(await readFile(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }
+  const { version } = storedJson<{ version: string }>(await readFile(new URL('../package.json', import.meta.url), 'utf8'))
   const identity = {
     id, protocol, version, host: hostname(), queues: settings.WORKER_QUEUES, sandbox: { level, missing }
   }
