@@ -2,7 +2,7 @@ import { loadRegistry, type BuiltinPolicy } from '@toolyard/manifests'
 import { builtinSettingsOf, readSettings, SettingsError } from '@toolyard/runtime'
 import t from 'tap'
 
-const always = ['data_file_read', 'tools_file_search', 'data_write_file', 'tools_find_in_files', 'workflow_run', 'workspace_list', 'workspace_stat', 'workspace_move']
+const always = ['data_file_read', 'tools_file_search', 'data_write_file', 'tools_find_in_files', 'workflow_run', 'workspace_list', 'workspace_stat', 'workspace_move', 'job_result', 'job_cancel']
 
 async function published (policy?: BuiltinPolicy): Promise<string[]> {
   const registry = await loadRegistry({ manifests: [], ...policy === undefined ? {} : { policy } })
@@ -33,9 +33,9 @@ t.test('RC30 job types and their timeouts', async t => {
   t.match(timeouts, { 'data.file_read': 30, 'data.write_file': 45, 'tools.file_search': 45, 'tools.find_in_files': 60, 'data.fetch': 60, 'tool.exec': 120, 'tools.web_search': 60 })
 })
 
-t.test('R12 R9 every built-in tool is run by the worker itself', async t => {
+t.test('R12 R9 every built-in tool is run by the worker itself, but those that ask for jobs', async t => {
   const registry = await loadRegistry({ manifests: [] })
-  for (const { tool } of registry.all()) t.equal(tool.run.kind, 'builtin')
+  for (const { tool } of registry.all()) t.equal(tool.run.kind, tool.jobType.startsWith('job.') ? 'service' : 'builtin')
 })
 
 t.test('tools say what they may do, and only those that change nothing are run again', async t => {

@@ -52,7 +52,13 @@ t.test('R25, R26, R37 what is not done in time is pending, and its job id leads 
   const error = { code: 'TIMEOUT', message: 'Job did not complete within wait_ms' }
   t.match(result?.job_id, /^[0-9a-f-]{36}$/)
   t.same(result, { call_id: 'c', name: 'nap', ok: false, pending: true, job_id: result?.job_id, error })
-  t.equal(body.tool_messages[0]?.content, JSON.stringify({ ok: false, pending: true, job_id: result?.job_id, error }))
+  t.equal(body.tool_messages[0]?.content, JSON.stringify({
+    ok: false,
+    pending: true,
+    job_id: result?.job_id,
+    error,
+    message: `Tool 'nap' goes on as job ${result?.job_id}; call job_result with this job_id to come back for its answer`
+  }))
   await waitFor('the job has succeeded', async () => (
     await client.request<JobResponse>(`/v1/jobs/${result?.job_id}`)).body.job.status === 'succeeded'
   )

@@ -88,13 +88,17 @@ t.test('a call that goes on is answered as well, and its text names the tool and
   const late = await post({ tool_calls: [chatCall('a', 'nap', '{"ms":1500}')], wait_ms: 100 })
   const id = late.results[0]?.job_id
   t.same(JSON.parse((late.messages as Array<{ content: string }>)[0]?.content ?? ''), {
-    ok: false, pending: true, job_id: id, error: { code: 'TIMEOUT', message: `Tool 'nap' goes on as job ${id}: it did not complete within wait_ms` }
+    ok: false,
+    pending: true,
+    job_id: id,
+    error: { code: 'TIMEOUT', message: 'Job did not complete within wait_ms' },
+    message: `Tool 'nap' goes on as job ${id}; call job_result with this job_id to come back for its answer`
   })
   const { results, messages } = await post({ content: [{ type: 'tool_use', id: 'a', name: 'nap', input: { ms: 1 } }, { type: 'tool_use', id: 'b', name: 'nix', input: {} }], mode: 'async' })
   t.match(messages, [{ role: 'user', content: [{ tool_use_id: 'a' }, { tool_use_id: 'b', is_error: true }] }])
   const [{ content: [first] = [] } = {}] = messages as Array<{ content: Array<{ content: string, is_error?: true }> }>
   t.equal(first?.is_error, undefined)
-  t.same(JSON.parse(first?.content ?? ''), { ok: true, pending: true, job_id: results[0]?.job_id, message: `Tool 'nap' was started as job ${results[0]?.job_id}: its output is not there yet` })
+  t.same(JSON.parse(first?.content ?? ''), { ok: true, pending: true, job_id: results[0]?.job_id, message: `Tool 'nap' was started as job ${results[0]?.job_id}: its output is not there yet; call job_result with this job_id to come back for its answer` })
 })
 
 t.test("arguments that aren't JSON are their call's INVALID_ARGUMENTS, with the position; its siblings run", async t => {

@@ -11,6 +11,7 @@ import { createCallbackAccess } from './invocation/callback-access.ts'
 import { dashboardRoutes, type DashboardOptions } from './dashboard/routes.ts'
 import { BatchInvoker } from './invocation/batch-invoker.ts'
 import { JobAdmission } from './invocation/job-admission.ts'
+import { JobAsks } from './invocation/job-asks.ts'
 import { JobSubmitter } from './invocation/job-submitter.ts'
 import { ToolInvoker } from './invocation/tool-invoker.ts'
 import { docsRoutes } from './docs/routes.ts'
@@ -156,7 +157,8 @@ export function buildApp (deps: ApiDeps, options: ApiOptions): App {
   const office = new TicketOffice(deps.tickets, options.keys, options.ticketTtlSec)
   const admission = new JobAdmission(deps.queues, deps.onces)
   const checkCallback = createCallbackAccess(options.callbacks)
-  const invoker = new BatchInvoker({ ...deps, admission, checkCallback })
+  const asks = new JobAsks({ jobs: deps.jobs, watch: deps.watch, canceller: deps.canceller })
+  const invoker = new BatchInvoker({ ...deps, admission, asks, checkCallback })
   const submitter = new JobSubmitter({ ...deps, admission, checkCallback })
   app.addHook('onResponse', async (request, reply) => {
     deps.metrics.requested({ method: request.method, route: request.routeOptions.url ?? '(none)', status: reply.statusCode, seconds: reply.elapsedTime / 1_000 })

@@ -3,7 +3,7 @@ import type { ServedTools } from '@toolyard/runtime'
 
 /** What `toolyard start` tells of the manifests. */
 export function servedTools (registry: Registry, count: number): ServedTools {
-  const files = new Set(registry.all().filter(({ tool }) => tool.run.kind !== 'builtin').map(({ tool }) => tool.source.file))
+  const files = new Set(registry.all().filter(({ tool }) => tool.source.format !== 'builtin').map(({ tool }) => tool.source.file))
   const errors = registry.findings.filter(({ severity }) => severity === 'error')
   const refused = [...new Set(errors.map(({ file }) => file))].flatMap(file => {
     const [first, ...more] = errors.filter(error => error.file === file)

@@ -179,14 +179,14 @@ export function createExecutors (options: ExecutorOptions): Executors {
       }
       case 'mcp': {
         const { runMcp } = await import('./mcp/run-mcp.ts')
-        const { workspaceDir } = options
         const servers = await loadServers()
-        const mcp = { servers, place: toolHost, audit, checkResult, maxOutputBytes, workspaceDir }
+        const mcp = { servers, place: toolHost, audit, checkResult, maxOutputBytes, workspaceDir: options.workspaceDir }
         return await runMcp(tool.name, tool.run, args, context, mcp)
       }
       case 'read-skill':
         return readSkill(tool.run, args)
       case 'builtin':
+      case 'service':
         return await runBuiltinTool(tool, args, context, toolHost)
     }
   }

@@ -26,6 +26,13 @@ export interface Publication {
   names: readonly string[]
   /** How many tools there are. */
   count: number
+  /** Whether the built-in `job_result` is among them. */
+  comesBack: boolean
+}
+
+/** What an answer that is still to come tells a model: how it gets it. */
+export function comeBackHint ({ comesBack }: Publication): string {
+  return comesBack ? '; call job_result with this job_id to come back for its answer' : ''
 }
 
 /** The published tools and skills, made once for each version of the registry and of the job types, and set of permissions. */
@@ -80,7 +87,7 @@ export class ToolCatalog {
   #visibleTools (ofKey: readonly Permission[] | undefined): Tool[] {
     const key = { permissions: ofKey }
     return this.#registry.all().filter(registered => (
-      publishableName.test(registered.tool.name) && 'registered' in admitTool({ registered, key }, this.#jobTypes.deployment)
+      publishableName.test(registered.tool.name) && 'registered' in admitTool({ registered, key, isDirect: true }, this.#jobTypes.deployment)
     )).map(({ tool }) => tool)
   }
 }
@@ -94,6 +101,7 @@ function publish (registry: Registry, all: readonly Tool[], contextMode: SkillOp
     visible: tools,
     prompts: all.filter(({ publishAs }) => publishAs?.kind === 'prompt'),
     resources: all.filter(({ publishAs }) => publishAs?.kind === 'resource'),
+    comesBack: tools.some(({ run }) => run.kind === 'service' && run.action === 'job_result'),
     names: tools.map(({ name }) => name),
     tools,
     specs: (format, strict) => {

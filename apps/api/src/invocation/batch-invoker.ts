@@ -1,19 +1,19 @@
-import type { Batch, CallError, CallResult, InvokeBatchResponse, OutputRecord, Settlement } from '@toolyard/contract'
-import { RedisUnavailableError, type CompletionWaiter, type JobCanceller, type OutputStore } from '@toolyard/queue'
+import type { Batch, CallError, CallResult, InvokeBatchResponse, Settlement } from '@toolyard/contract'
+import type { CompletionWaiter, JobCanceller, OutputStore } from '@toolyard/queue'
 import { disconnected } from '../plugins/abandoned.ts'
 import type { JobTypes } from '../catalog/job-types.ts'
 import type { Principal } from '../access/principal.ts'
 import type { RequestOrigin } from '../plugins/request-trace.ts'
 import type { CallMetrics } from '@toolyard/runtime'
-import { asError } from '@toolyard/contract'
 import type { Tracer } from '@toolyard/runtime/traces'
-import type { ToolCatalog } from '../catalog/tool-catalog.ts'
+import { comeBackHint, type ToolCatalog } from '../catalog/tool-catalog.ts'
 import { AnswerBook, type AnswerListener } from './answer-book.ts'
 import { CallTraces, withOrigin } from './call-traces.ts'
-import { accepted, failed, pending, succeeded, type CallAnswer } from './call-answer.ts'
+import { accepted, failed, pending, settled, type CallAnswer, type ReadOutput } from './call-answer.ts'
 import type { CallbackAccess } from './callback-access.ts'
 import { planCall, type Call, type CallPlan } from './call-plan.ts'
 import type { Admitted, JobAdmission, Reservation } from './job-admission.ts'
+import { askedAnew, type Asker, type JobAsk, type JobAsks } from './job-asks.ts'
 import { NearTools } from './near-tools.ts'
 import { onceOf } from './once.ts'
 
@@ -22,6 +22,7 @@ export interface BatchInvokerDeps {
   catalog: ToolCatalog
   jobTypes: JobTypes
   admission: JobAdmission
+  asks: JobAsks
   waiter: CompletionWaiter
   canceller: JobCanceller
   outputs: OutputStore
@@ -43,8 +44,13 @@ export interface Caller {
   /** Hears of the jobs of a sync batch as soon as they are made. */
   onJobs?: (jobIds: readonly string[]) => void
   /** Reads the output of a call that succeeded; without it the answer has it as models read it (R35, R43). */
-  readOutput?: (queue: string, jobId: string, record: OutputRecord) => Promise<unknown>
+  readOutput?: ReadOutput
+  /** Hears of another job that a call waits for. */
+  onFound?: Asker['onFound']
 }
+
+/** A call, and what became of it. */
+type Pair = [Call, Admitted | { ask: JobAsk }]
 
 /** Runs batches of calls: one answer per call, in request order. */
 export class BatchInvoker {
@@ -96,7 +102,7 @@ export class BatchInvoker {
     const { principal } = caller
     const once = await onceOf(caller.idempotencyKey, principal, ['batch', batch.calls, batch.queue, batch.callbackUrl])
     const reservation = permitted(await admission.reserve(batch.queue, plans.map(withoutCall), once), plans)
-    const answer = batch.mode === 'sync' ? await this.#sync(batch, reservation, caller, traces) : await this.#async(batch, reservation)
+    const answer = batch.mode === 'sync' ? await this.#sync(batch, plans, reservation, caller, traces) : await this.#async(batch, plans, reservation, caller)
     for (const [index, result] of answer.results.entries()) {
       traces.answered(index, result)
       metrics.answered(catalog.registry.get(result.name) === undefined ? undefined : result.name, outcomeOf(result))
@@ -104,27 +110,34 @@ export class BatchInvoker {
     return answer
   }
 
-  async #async (batch: Batch, reservation: Reservation): Promise<InvokeBatchResponse> {
-    const results = pairs(batch, await this.#deps.admission.admit(reservation)).map(([call, entry]) => (
-      'job' in entry ? accepted(call, entry.job.id, entry.job.type) : failed(call, entry.error).result
-    ))
-    return { ok: true, results, tool_messages: [], mode: 'async' }
+  async #async (batch: Batch, plans: readonly CallPlan[], reservation: Reservation, caller: Caller): Promise<InvokeBatchResponse> {
+    const admitted = await this.#deps.admission.admit(reservation)
+    const asker = this.#asker(caller)
+    const results = pairs(plans, admitted).map(async ([call, entry]) => {
+      if ('ask' in entry) return (await this.#deps.asks.answer(call, entry.ask, { ...asker, waitMs: 0 })).result
+      return 'job' in entry ? accepted(call, entry.job.id, entry.job.type) : failed(call, entry.error).result
+    })
+    return { ok: true, results: await Promise.all(results), tool_messages: [], mode: 'async' }
   }
 
   async #sync (
-    batch: Batch, reservation: Reservation, { abandoned, listener, onJobs, readOutput }: Caller, traces: CallTraces
+    batch: Batch, plans: readonly CallPlan[], reservation: Reservation, caller: Caller, traces: CallTraces
   ): Promise<InvokeBatchResponse> {
     const deadline = performance.now() + batch.waitMs
+    const { abandoned, listener, onJobs } = caller
     const reserved = 'planned' in reservation ? reservation.planned : reservation.admitted
+    const asker = this.#asker(caller)
     const book = new AnswerBook(listener)
-    const answer = async (index: number, [call, entry]: [Call, Admitted], settlement?: Settlement): Promise<CallAnswer> => (
+    const answer = async (index: number, [call, entry]: Pair, settlement?: Settlement): Promise<CallAnswer> => (
       await book.answer(index, async () => {
-        const answered = await this.#answer(batch.queue, call, entry, settlement, readOutput)
+        const answered = 'ask' in entry
+          ? await this.#deps.asks.answer(call, entry.ask, { ...asker, waitMs: deadline - performance.now() })
+          : await this.#answer(batch.queue, call, entry, settlement, asker)
         traces.answered(index, answered.result)
         return answered
       })
     )
-    const waiting = new Map(pairs(batch, reserved).flatMap((pair, index) => 'job' in pair[1] ? [[pair[1].job.id, { index, pair }]] : []))
+    const waiting = new Map(pairs(plans, reserved).flatMap((pair, index) => 'job' in pair[1] ? [[pair[1].job.id, { index, pair }]] : []))
     const expectation = this.#deps.waiter.expect(batch.queue, [...waiting.keys()], (id, settlement) => {
       const call = waiting.get(id)
       if (call !== undefined) void answer(call.index, call.pair, settlement)
@@ -134,34 +147,41 @@ export class BatchInvoker {
       expectation.arm(idsOf(admitted), reservation.repeated)
       onJobs?.(idsOf(admitted))
       book.start()
-      for (const [index, pair] of pairs(batch, admitted).entries()) if ('error' in pair[1]) void answer(index, pair)
-      const settled = await expectation.settle(deadline - performance.now(), abandoned)
-      if (batch.onDisconnect === 'cancel' && abandoned.reason === disconnected) await this.#cancel(batch.queue, admitted, settled)
-      const answers = await Promise.all(pairs(batch, admitted).map((pair, index) => answer(index, pair, settlementOf(pair[1], settled))))
+      const answering = pairs(plans, admitted)
+      const asked = answering.map(async (pair, index) => { if (!('job' in pair[1])) await answer(index, pair) })
+      const [outcome] = await Promise.all([expectation.settle(deadline - performance.now(), abandoned), ...asked])
+      if (batch.onDisconnect === 'cancel' && abandoned.reason === disconnected) await this.#cancel(batch.queue, admitted, outcome)
+      const answers = await Promise.all(answering.map((pair, index) => answer(index, pair, settlementOf(pair[1], outcome))))
       return { ok: true, results: answers.map(({ result }) => result), tool_messages: answers.map(({ message }) => message), mode: 'sync' }
     } finally {
       expectation.release()
     }
   }
 
-  async #cancel (queue: string, admitted: readonly Admitted[], settled: ReadonlyMap<string, Settlement>): Promise<void> {
-    const unsettled = idsOf(admitted).filter(id => !settled.has(id))
+  #asker ({ principal, abandoned, readOutput, onFound }: Caller): Omit<Asker, 'waitMs'> {
+    const { catalog, outputs } = this.#deps
+    return {
+      principal,
+      abandoned,
+      read: readOutput ?? (async (...output) => await outputs.readForModel(...output)),
+      hint: comeBackHint(catalog.publication(principal.permissions)),
+      onFound
+    }
+  }
+
+  async #cancel (queue: string, admitted: readonly Admitted[], ended: ReadonlyMap<string, Settlement>): Promise<void> {
+    const unsettled = idsOf(admitted).filter(id => !ended.has(id))
     await Promise.all(unsettled.map(id => this.#deps.canceller.cancel(queue, id)))
   }
 
   /** Without a settlement the call goes on. */
-  async #answer (queue: string, call: Call, entry: Admitted, settlement: Settlement | undefined, readOutput: Caller['readOutput']): Promise<CallAnswer> {
+  async #answer (
+    queue: string, call: Call, entry: Admitted, settlement: Settlement | undefined, asker: Pick<Asker, 'read' | 'hint'>
+  ): Promise<CallAnswer> {
     if ('error' in entry) return failed(call, entry.error)
-    if (settlement === undefined) return pending(call, entry.job.id)
-    if (!settlement.ok) return failed(call, settlement.error, entry.job.id)
-    try {
-      const read = readOutput ?? (async (...output) => await this.#deps.outputs.readForModel(...output))
-      return succeeded(call, entry.job.id, await read(queue, entry.job.id, settlement.output))
-    } catch (cause) {
-      // The output is safe beside the job and can be read when Redis is back.
-      if (cause instanceof RedisUnavailableError) return pending(call, entry.job.id)
-      return failed(call, { code: 'INTERNAL', message: asError(cause).message }, entry.job.id)
-    }
+    const { id } = entry.job
+    if (settlement === undefined) return pending(call, id, `Tool '${call.name}' goes on as job ${id}${asker.hint}`)
+    return await settled(call, queue, id, settlement, asker)
   }
 }
 
@@ -175,6 +195,7 @@ function permitted (reservation: Reservation, plans: readonly CallPlan[]): Reser
 }
 
 function withoutCall (plan: CallPlan): { job: Extract<CallPlan, { job: unknown }>['job'] } | { error: Extract<CallPlan, { error: unknown }>['error'] } {
+  if ('ask' in plan) return { error: askedAnew }
   return 'job' in plan ? { job: plan.job } : { error: plan.error }
 }
 
@@ -184,15 +205,17 @@ function outcomeOf (result: CallResult): string {
   return result.error?.code ?? ''
 }
 
-/** Each call with what became of it; the two come in the same order. */
-function pairs (batch: Batch, admitted: readonly Admitted[]): Array<[Call, Admitted]> {
-  return batch.calls.map((call, index) => [call, admitted[index] ?? { error: { code: 'INTERNAL', message: 'The call was lost' } }])
+/** Each call with what became of it; the two come in the same order. What is asked of another job is asked each time. */
+function pairs (plans: readonly CallPlan[], admitted: readonly Admitted[]): Pair[] {
+  return plans.map((plan, index) => [
+    plan.call, 'ask' in plan ? plan : admitted[index] ?? { error: { code: 'INTERNAL', message: 'The call was lost' } }
+  ])
 }
 
 function idsOf (entries: readonly Admitted[]): string[] {
   return entries.flatMap(entry => 'job' in entry ? [entry.job.id] : [])
 }
 
-function settlementOf (entry: Admitted, settled: ReadonlyMap<string, Settlement>): Settlement | undefined {
-  return 'job' in entry ? settled.get(entry.job.id) : undefined
+function settlementOf (entry: Pair[1], outcome: ReadonlyMap<string, Settlement>): Settlement | undefined {
+  return 'job' in entry ? outcome.get(entry.job.id) : undefined
 }

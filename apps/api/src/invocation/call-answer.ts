@@ -1,4 +1,5 @@
-import type { CallError, CallResult, ToolMessage } from '@toolyard/contract'
+import { asError, type CallError, type CallResult, type OutputRecord, type Settlement, type ToolMessage } from '@toolyard/contract'
+import { RedisUnavailableError } from '@toolyard/queue'
 import type { Call } from './call-plan.ts'
 
 /** One call's answer, for the caller and for the model. */
@@ -17,10 +18,27 @@ export function failed (call: Call, error: CallError, jobId?: string): CallAnswe
   return answer(call, { ok: false, error, ...(jobId === undefined ? {} : { job_id: jobId }) }, { ok: false, error })
 }
 
-/** `wait_ms` ended first (R25, R26). */
-export function pending (call: Call, jobId: string): CallAnswer {
+/** Reads the output of a job. */
+export type ReadOutput = (queue: string, jobId: string, record: OutputRecord) => Promise<unknown>
+
+/** The call's job, or the one that it asks for, has ended. */
+export async function settled (
+  call: Call, queue: string, jobId: string, settlement: Settlement, { read, hint }: { read: ReadOutput, hint: string }
+): Promise<CallAnswer> {
+  if (!settlement.ok) return failed(call, settlement.error, jobId)
+  try {
+    return succeeded(call, jobId, await read(queue, jobId, settlement.output))
+  } catch (cause) {
+    // The output is safe beside the job and can be read when Redis is back.
+    if (cause instanceof RedisUnavailableError) return pending(call, jobId, `Job ${jobId} has ended, its output can't be read now${hint}`)
+    return failed(call, { code: 'INTERNAL', message: asError(cause).message }, jobId)
+  }
+}
+
+/** `wait_ms` ended first (R25, R26); the model is told what it can do. */
+export function pending (call: Call, jobId: string, message: string): CallAnswer {
   const rest = { ok: false, pending: true, job_id: jobId, error: { code: 'TIMEOUT', message: 'Job did not complete within wait_ms' } } as const
-  return answer(call, rest, rest)
+  return answer(call, rest, { ...rest, message })
 }
 
 /** The job was made and nobody waits for it (R27); such an answer has no message for the model (R42). */

@@ -3,14 +3,15 @@ import { admitCall, type Registry } from '@toolyard/manifests'
 import type { NewJob } from '@toolyard/queue'
 import type { JobTypes } from '../catalog/job-types.ts'
 import type { Principal } from '../access/principal.ts'
+import { jobAskOf, type JobAsk } from './job-asks.ts'
 import type { NearTools } from './near-tools.ts'
 import { accessOf, newJob } from './new-job.ts'
 
 /** One entry of a batch. */
 export type Call = Batch['calls'][number]
 
-/** What becomes of a call: a job, or an error that is known before any job is made. */
-export type CallPlan = { call: Call, job: NewJob } | { call: Call, error: CallError }
+/** What becomes of a call: a job, an error that is known before any job is made, or what is asked of another job. */
+export type CallPlan = { call: Call, job: NewJob } | { call: Call, error: CallError } | { call: Call, ask: JobAsk }
 
 export interface PlanContext {
   registry: Registry
@@ -29,7 +30,7 @@ export async function planCall (call: Call, context: PlanContext): Promise<CallP
   if (call.error !== undefined) return { call, error: call.error }
   const { registry, principal, queue, jobTypes, replyTo, callbackUrl, nearTools } = context
   const admitted = await admitCall(
-    { tool: call.name, registered: registry.get(call.name), queue, key: accessOf(principal) }, call.arguments, jobTypes.deployment
+    { tool: call.name, registered: registry.get(call.name), queue, key: accessOf(principal), isDirect: true }, call.arguments, jobTypes.deployment
   )
   if ('error' in admitted) {
     const { error } = admitted
@@ -37,5 +38,7 @@ export async function planCall (call: Call, context: PlanContext): Promise<CallP
     const near = await nearTools.find(call.name)
     return { call, error: near.length === 0 ? error : { ...error, details: { did_you_mean: near } } }
   }
+  const ask = jobAskOf(admitted.registered.tool, admitted.arguments)
+  if (ask !== undefined) return { call, ask }
   return { call, job: newJob(admitted.registered, { id: context.newId(), arguments: admitted.arguments, principal, jobTypes, tags: ['agent-tool'], replyTo, callbackUrl }) }
 }

@@ -8,14 +8,17 @@ interface Answered {
   custom: boolean
 }
 
-/** Adds to a batch's answer what is appended to the conversation with a provider: one answer for each call, also for one that goes on. */
+/**
+ * Adds to a batch's answer what is appended to the conversation with a provider: one answer for each call, also for one that
+ * goes on; `hint` is what such an answer says of coming back.
+ */
 export function withMessages (
-  answer: InvokeBatchResponse, calls: readonly BatchEntry[], format: MessageFormat | undefined
+  answer: InvokeBatchResponse, calls: readonly BatchEntry[], format: MessageFormat | undefined, hint: string
 ): InvokeBatchResponse {
   if (format === undefined) return answer
   const answered = answer.results.map((result, index) => ({
     id: result.call_id,
-    text: textOf(result, answer.tool_messages[index]?.content),
+    text: textOf(result, answer.tool_messages[index]?.content, hint),
     failed: !result.ok && result.pending !== true,
     custom: calls[index]?.custom === true
   }))
@@ -30,13 +33,13 @@ const shapes: Readonly<Record<MessageFormat, (answered: readonly Answered[]) => 
     : [{ role: 'user', content: answered.map(({ id, text, failed }) => ({ type: 'tool_result', tool_use_id: id, content: text, ...(failed ? { is_error: true } : {}) })) }]
 }
 
-/** What `tool_messages` says, and of a call that goes on which tool it is and where its answer will be. */
-function textOf (result: CallResult, content: string | undefined): string {
-  const { name, ok, error, job_id: jobId } = result
-  if (result.pending === true) {
-    return JSON.stringify({ ok, pending: true, job_id: jobId, error: { ...error, message: `Tool '${name}' goes on as job ${jobId}: it did not complete within wait_ms` } })
-  }
+/** What `tool_messages` says; in async mode, which has none, the same, and of a call that was started where its answer will be. */
+function textOf (result: CallResult, content: string | undefined, hint: string): string {
   if (content !== undefined) return content
+  const { name, ok, error, pending, job_id: jobId, job_type: jobType } = result
+  if (pending === true) return JSON.stringify({ ok, pending, job_id: jobId, error, message: `Job ${jobId} still goes on${hint}` })
   if (!ok) return JSON.stringify({ ok, error })
-  return JSON.stringify({ ok, pending: true, job_id: jobId, message: `Tool '${name}' was started as job ${jobId}: its output is not there yet` })
+  if (jobType === undefined) return JSON.stringify({ ok, result: result.output })
+  const message = `Tool '${name}' was started as job ${jobId}: its output is not there yet${hint}`
+  return JSON.stringify({ ok, pending: true, job_id: jobId, message })
 }

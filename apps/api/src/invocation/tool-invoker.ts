@@ -1,4 +1,4 @@
-import { HttpError, type Batch, type CallError, type OutputCut } from '@toolyard/contract'
+import { storedJson, HttpError, type Batch, type CallError, type OutputCut } from '@toolyard/contract'
 import { JobsUnknownError, RedisUnavailableError, type OutputStore } from '@toolyard/queue'
 import type { BatchInvoker, Caller } from './batch-invoker.ts'
 
@@ -15,7 +15,7 @@ export interface ToolCall {
 /** What became of it. `json` is the whole output, as far as it was kept; `cut` tells of what wasn't. */
 export type ToolAnswer =
   | { kind: 'output', jobId: string, json: string, cut: OutputCut | undefined }
-  | { kind: 'pending', jobId: string }
+  | { kind: 'pending', jobId: string, /** For a model: what goes on, and how it gets the answer. */ message: string }
   | FailedCall
 
 /** A call without an output. */
@@ -58,14 +58,14 @@ export class ToolInvoker {
       caller.onJobs?.(ids)
     }
     const mayHaveRun = this.#maxAttempts(name) > 1
-    const { results: [result] } = await this.#batches.invoke(batch, { ...caller, readOutput, onJobs }).catch((error: unknown) => {
+    const { results: [result], tool_messages: [message] } = await this.#batches.invoke(batch, { ...caller, readOutput, onJobs }).catch((error: unknown) => {
       if (caller.idempotencyKey !== undefined || (made === undefined && hasNoJob(error))) throw error
-      return { results: [{ fault: mayExist(error, made) }] as const }
+      return { results: [{ fault: mayExist(error, made) }] as const, tool_messages: [] }
     })
     if (result !== undefined && 'fault' in result) return result.fault
     const jobId = result?.job_id
     if (jobId !== undefined && output !== undefined) return { kind: 'output', jobId, ...output }
-    if (jobId !== undefined && result?.pending === true) return { kind: 'pending', jobId }
+    if (jobId !== undefined && result?.pending === true) return { kind: 'pending', jobId, message: storedJson<{ message: string }>(message?.content ?? '{}').message }
     // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- Answers to calls have no other codes.
     const error = result?.error as CallError | undefined ?? { code: 'INTERNAL', message: 'The call was lost' }
     return { kind: 'failed', jobId, error, mayHaveRun: mayHaveRun && jobId !== undefined }

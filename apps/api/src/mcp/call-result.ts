@@ -12,9 +12,7 @@ export function callResult (answer: ToolAnswer, tool: ListedTool | undefined): C
   const job = answer.jobId === undefined ? {} : { [metaKeys.jobId]: answer.jobId }
   if (answer.kind === 'failed') return failure(answer.error, job)
   if (answer.kind === 'pending') {
-    return failure(
-      { code: 'TIMEOUT', message: `The call takes longer than this service waits. It goes on as job ${answer.jobId}` }, job
-    )
+    return failure({ code: 'TIMEOUT', message: answer.message }, job)
   }
   const { json, cut } = answer
   const output = cut === undefined ? outputOf(json) : textOf(json)

@@ -46,7 +46,8 @@ export async function callTool (
       idempotencyKey: undefined,
       origin: exchange.origin ?? undefined,
       abandoned,
-      onJobs: ([id]) => { if (id !== undefined) notices?.follow(exchange.queue, id) }
+      onJobs: ([id]) => { if (id !== undefined) notices?.follow(exchange.queue, id) },
+      onFound: (queue, id) => { notices?.follow(queue, id) }
     })
     if (answer.kind === 'failed' && answer.cause !== undefined) exchange.log.error({ err: answer.cause }, 'request failed')
     await notices?.finish()

@@ -48,7 +48,7 @@ export class ToolLists {
   /** Whether a call of a tool may run so long that its client had better not wait for it. */
   takesLong (name: string): boolean {
     const registered = this.#catalog.registry.get(name)
-    return registered !== undefined && this.#jobTypes.limitsOf(
+    return registered !== undefined && registered.tool.run.kind !== 'service' && this.#jobTypes.limitsOf(
       registered.tool, { timeoutSec: undefined, maxAttempts: undefined }
     ).timeoutSec > quickSec
   }
@@ -78,7 +78,8 @@ function listed (tool: Tool, { permissions, jobTypes }: JobTypeDefaults): Listed
 /** A tool that makes jobs of its own does whatever their tools do. */
 function hintsOf (tool: Tool, policy: PermissionPolicy, idempotent: boolean): ToolHints {
   const may = (permission: Permission): boolean => makesJobs(tool) || (tool.permissions ?? policy.defaults).includes(permission)
-  const readOnly = !may('write_files') && !may('network')
+  const cancels = tool.run.kind === 'service' && tool.run.action === 'job_cancel'
+  const readOnly = !may('write_files') && !may('network') && !cancels
   return { readOnlyHint: readOnly, destructiveHint: !readOnly, idempotentHint: idempotent, openWorldHint: may('network') }
 }
 

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import type { ServerResponse } from 'node:http'
 
 /** The reason of the abort when the client went away. */
@@ -9,6 +10,8 @@ export const disconnected = 'disconnected'
  */
 export function abandoned (response: ServerResponse, ending: AbortSignal): AbortSignal {
   const abort = new AbortController()
+  // Each call of a batch may listen.
+  setMaxListeners(0, abort.signal)
   const end = (): void => { abort.abort('ending') }
   ending.addEventListener('abort', end)
   response.once('close', () => {

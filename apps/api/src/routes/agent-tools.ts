@@ -14,7 +14,7 @@ import type { App } from '../plugins/typed-app.ts'
 import { retryAfterSec } from '../plugins/errors.ts'
 import { prefersEvents, streamBatch } from '../streams/batch-stream.ts'
 import type { EventStreams } from '../streams/event-streams.ts'
-import type { ToolCatalog } from '../catalog/tool-catalog.ts'
+import { comeBackHint, type ToolCatalog } from '../catalog/tool-catalog.ts'
 
 export interface AgentToolRoutesOptions {
   catalog: ToolCatalog
@@ -56,15 +56,16 @@ export async function agentToolRoutes (app: App, { catalog, invoker, streams, en
     }
     const { batch, format: formatOfMessage } = await readBatch(request.body)
     const format = request.query.format ?? formatOfMessage
+    const hint = comeBackHint(catalog.publication(caller.principal.permissions))
     if (!prefersEvents(request.headers.accept)) {
-      const answer = withMessages(await invoker.invoke(batch, caller), batch.calls, format)
+      const answer = withMessages(await invoker.invoke(batch, caller), batch.calls, format, hint)
       if (answer.results.some(result => !result.ok && result.error?.code === 'QUEUE_FULL')) void reply.header('retry-after', retryAfterSec)
       // The shapes of messages are a union, which the serializer of the schema would try one by one.
       return await reply.header('content-type', 'application/json; charset=utf-8').serializer(JSON.stringify).send(answer)
     }
     requireSse(caller.principal)
     await streamBatch(streams, reply, async listener =>
-      withMessages(await invoker.invoke(batch, { ...caller, listener }), batch.calls, format))
+      withMessages(await invoker.invoke(batch, { ...caller, listener }), batch.calls, format, hint))
     return reply
   })
 }

@@ -4,6 +4,7 @@ import { dataFileRead } from './data-file-read.ts'
 import { dataWriteFile } from './data-write-file.ts'
 import type { BuiltinDeclaration } from './declaration.ts'
 import type { BuiltinPolicy } from './policy.ts'
+import { jobCancel, jobResult } from './job-tools.ts'
 import { toolExec } from './tool-exec.ts'
 import { toolsFileSearch } from './tools-file-search.ts'
 import { toolsFindInFiles } from './tools-find-in-files.ts'
@@ -12,25 +13,28 @@ import { workflowRun } from './workflow-run.ts'
 import { workspaceDelete, workspaceList, workspaceMove, workspaceStat } from './workspace-tools.ts'
 
 /**
- * The tools that a worker runs itself, in the order of publication (R7, R8, RC31). What the policy doesn't allow is
+ * The tools that a worker runs itself, or the API, in the order of publication (R7, R8, RC31). What the policy doesn't allow is
  * disabled, not absent: invoking it is told so (X22, R32).
  */
 export function builtinTools (policy: BuiltinPolicy = {}): Tool[] {
-  return declarations(policy).map(({ declaration: { idempotent = false, ...declaration }, enabled }, index) => ({
+  return declarations(policy).map(({ declaration: { idempotent = false, action, ...declaration }, enabled }, index) => ({
     ...declaration,
     enabled,
     // A job type can be switched on while the service runs; what the policy doesn't allow still can't run then.
     ...(enabled ? {} : { unavailable: 'the settings of this deployment do not allow it' }),
     idempotent,
     source: { format: 'builtin', file: 'builtin', index },
-    run: { kind: 'builtin' }
+    run: action === undefined ? { kind: 'builtin' } : { kind: 'service', action }
   }))
 }
 
 function declarations (
   { exec, fetch, webSearch, workspaceDelete: deleting = false }: BuiltinPolicy
 ): Array<{ declaration: BuiltinDeclaration, enabled: boolean }> {
-  const always = [dataFileRead, toolsFileSearch, dataWriteFile, toolsFindInFiles, workflowRun, workspaceList, workspaceStat, workspaceMove]
+  const always = [
+    dataFileRead, toolsFileSearch, dataWriteFile, toolsFindInFiles, workflowRun, workspaceList, workspaceStat, workspaceMove,
+    jobResult, jobCancel
+  ]
   return [
     ...always.map(declaration => ({ declaration, enabled: true })),
     { declaration: workspaceDelete, enabled: deleting },

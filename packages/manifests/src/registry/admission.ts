@@ -15,6 +15,8 @@ export interface AskedCall {
   /** Absent: the call is in its queue already. */
   queue?: string
   key: JobAccess
+  /** Who asks needs no job: what the service answers by itself may be called. */
+  isDirect?: true
 }
 
 /** What the operator says of tools. */
@@ -34,6 +36,7 @@ export interface Refusal extends CallError {
 const refusals = {
   unknown: ({ tool, type }: AskedCall) => ({ code: 'UNKNOWN_TOOL', message: tool === undefined ? `No tool has the job type '${type}'` : `Tool '${tool}' not found in registry` }),
   disabled: ({ jobType }: Tool) => ({ code: 'JOB_TYPE_DISABLED', message: `Job type '${jobType}' is disabled` }),
+  service: ({ name }: Tool) => ({ code: 'INVALID_ARGUMENTS', message: `Tool '${name}' is answered at once and can't be a job: call it` }),
   unavailable: ({ name, unavailable }: Tool) => ({ code: 'TOOL_UNAVAILABLE', message: `Tool '${name}' can't run: ${unavailable}` }),
   queue: (queue: string, allowed: readonly string[]) => ({ code: 'FORBIDDEN', message: `Queue '${queue}' is not allowed for this API key.`, details: { allowed_queues: [...allowed] } }),
   permissions: ({ name }: Tool, beyond: Permission[]) => ({ code: 'FORBIDDEN', message: `Tool '${name}' needs permissions that are not allowed: ${beyond.join(', ')}`, details: { permissions: beyond } }),
@@ -64,6 +67,7 @@ export function admitTool (call: AskedCall, deployment: Deployment): { registere
   const { tool } = registered
   if (!isEnabled(tool, deployment)) return { error: refusals.disabled(tool) }
   if (tool.unavailable !== undefined) return { error: refusals.unavailable(tool) }
+  if (tool.run.kind === 'service' && call.isDirect !== true) return { error: refusals.service(tool) }
   const error = (queue === undefined ? undefined : queueRefusal(key, queue)) ?? permissionRefusal(tool, key, deployment)
   return error === undefined ? { registered } : { error }
 }

@@ -50,6 +50,12 @@ export interface BuiltinRun {
   kind: 'builtin'
 }
 
+/** What a process of the API answers by itself: no job is made, so that it takes nobody's place. */
+export interface ServiceRun {
+  kind: 'service'
+  action: 'job_result' | 'job_cancel'
+}
+
 /** A subcommand of an allowlisted program; the call's arguments become its argv (S9 to S27). */
 export interface SkillRun {
   kind: 'skill'
@@ -192,7 +198,7 @@ export interface HttpRun {
   body: HttpBody
 }
 
-export type ToolRun = CommandRun | PythonRun | SkillRun | McpRun | ReadSkillRun | BuiltinRun | HttpRun
+export type ToolRun = CommandRun | PythonRun | SkillRun | McpRun | ReadSkillRun | BuiltinRun | ServiceRun | HttpRun
 
 /** What one call of a tool may use; absent fields have the sandbox's defaults. */
 export interface ToolLimits {

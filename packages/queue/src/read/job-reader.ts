@@ -1,4 +1,4 @@
-import type { JobData, JobState, JobView, OutputRecord } from '@toolyard/contract'
+import type { JobData, JobState, JobView, OutputRecord, Settlement } from '@toolyard/contract'
 import { storedJson } from '@toolyard/contract/terms'
 import type { Job } from 'bullmq'
 import { cancelled } from '../record/cancellation.ts'
@@ -9,7 +9,7 @@ import { beganField, isoTime, timesOf } from '../record/job-times.ts'
 import { jobKey, placeOfKey, rerunsField } from '../redis/names.ts'
 import type { OutputStore } from '../record/output-store.ts'
 import type { QueueDirectory } from '../queues/queue-directory.ts'
-import { decodeFailure, runsOf, sandboxOfFailure } from '../record/settlement.ts'
+import { decodeFailure, decodeSettlement, runsOf, sandboxOfFailure, settlementFields } from '../record/settlement.ts'
 import { whileAvailable } from '../redis/unavailable.ts'
 import { idOf } from '../record/job-id.ts'
 import type { JobScope } from '../record/job-scope.ts'
@@ -76,6 +76,17 @@ export class JobReader {
         began: began == null ? undefined : Number(began),
         isRerun: reruns != null
       })
+  }
+
+  /**
+   * How a job of a queue that is known has ended.
+   *
+   * @returns undefined while it goes on; `missing` when there is no such job.
+   * @throws RedisUnavailableError
+   */
+  async settlement (queue: string, jobId: string): Promise<Settlement | 'missing' | undefined> {
+    const [timestamp, ...fields] = await whileAvailable(this.#parts.redis.hmget(jobKey(queue, jobId), 'timestamp', ...settlementFields))
+    return timestamp === null ? 'missing' : decodeSettlement(fields)
   }
 
   /**

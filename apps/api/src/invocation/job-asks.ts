@@ -1,0 +1,126 @@
+import type { CallError, OutputRecord } from '@toolyard/contract'
+import { HttpError } from '@toolyard/contract'
+import type { Tool } from '@toolyard/manifests'
+import { logStart, RedisUnavailableError, type JobCanceller, type JobReader, type JobWatch } from '@toolyard/queue'
+import type { Principal } from '../access/principal.ts'
+import { queueOfJob } from '../routes/found-job.ts'
+import { failed, pending, settled, succeeded, type CallAnswer, type ReadOutput } from './call-answer.ts'
+import type { Call } from './call-plan.ts'
+
+/*
+ * The built-in tools `job_result` and `job_cancel`. They are answered here and make no job: a job that waits for another
+ * one would take a place of a worker, and with all places taken by such nothing would go on.
+ */
+
+/** What a call asks of a job. */
+export type JobAsk = { jobId: string } & ({ action: 'job_result', waitMs: number } | { action: 'job_cancel' })
+
+/** Who asks, and how long it may take. */
+export interface Asker {
+  principal: Principal
+  /** Milliseconds until the request is answered. */
+  waitMs: number
+  /** Ends the waiting. */
+  abandoned: AbortSignal
+  /** Reads an output in the form that the answer has. */
+  read: ReadOutput
+  /** What a pending answer says of coming back. */
+  hint: string
+  /** Hears of the job that is waited for. */
+  onFound?: ((queue: string, jobId: string) => void) | undefined
+}
+
+/** What asks are answered with. */
+export interface JobAsksParts {
+  jobs: JobReader
+  watch: JobWatch
+  canceller: JobCanceller
+}
+
+/** What an `Idempotency-Key` remembers of such a call: it is asked anew each time. */
+export const askedAnew: CallError = { code: 'INTERNAL', message: 'This call is answered anew each time: repeat it without the Idempotency-Key' }
+
+/** What a call of such a tool asks; undefined for a call of another tool. */
+export function jobAskOf ({ run }: Tool, args: Readonly<Record<string, unknown>>): JobAsk | undefined {
+  if (run.kind !== 'service') return undefined
+  const jobId = String(args['job_id'])
+  return run.action === 'job_cancel' ? { action: run.action, jobId } : { action: run.action, jobId, waitMs: Number(args['wait_ms']) }
+}
+
+/** Answers calls that ask for other jobs. */
+export class JobAsks {
+  readonly #parts: JobAsksParts
+
+  constructor (parts: JobAsksParts) {
+    this.#parts = parts
+  }
+
+  /** The answer; a job that the key may not see is one that there isn't. */
+  async answer (call: Call, ask: JobAsk, asker: Asker): Promise<CallAnswer> {
+    try {
+      const queue = await queueOfJob(this.#parts.jobs, ask.jobId, asker.principal)
+      return ask.action === 'job_cancel' ? await this.#cancel(call, ask, queue, asker) : await this.#result(call, ask, queue, asker)
+    } catch (error) {
+      if (error instanceof HttpError && error.code === 'NOT_FOUND') return failed(call, unknownJob(ask.jobId))
+      if (error instanceof RedisUnavailableError) return failed(call, { code: 'INTERNAL', message: `${error.message}; ask again` })
+      throw error
+    }
+  }
+
+  async #result (
+    call: Call, { jobId, waitMs }: Extract<JobAsk, { action: 'job_result' }>, queue: string, asker: Asker
+  ): Promise<CallAnswer> {
+    asker.onFound?.(queue, jobId)
+    const settlement = await this.#wait(queue, jobId, Math.min(waitMs, asker.waitMs), asker.abandoned)
+    if (settlement === 'missing') return failed(call, unknownJob(jobId))
+    if (settlement === undefined) return pending(call, jobId, `Job ${jobId} still goes on${asker.hint}`)
+    return await settled(call, queue, jobId, settlement, asker)
+  }
+
+  async #cancel (call: Call, { jobId }: JobAsk, queue: string, { read }: Asker): Promise<CallAnswer> {
+    const result = await this.#parts.canceller.cancel(queue, jobId)
+    const settlement = result === 'missing' ? result : await this.#parts.jobs.settlement(queue, jobId)
+    if (settlement === 'missing') return failed(call, unknownJob(jobId))
+    const status = result === 'cancelled' ? 'cancelled' : settlement?.ok === true ? 'succeeded' : 'failed'
+    const output: OutputRecord = { kind: 'inline', value: { job_id: jobId, status, cancelled: result === 'cancelled' } }
+    return succeeded(call, jobId, await read(queue, jobId, output))
+  }
+
+  /** How the job has ended; undefined when it goes on after `waitMs`. */
+  async #wait (queue: string, jobId: string, waitMs: number, abandoned: AbortSignal): ReturnType<JobReader['settlement']> {
+    const { jobs, watch } = this.#parts
+    const first = await jobs.settlement(queue, jobId)
+    if (first !== undefined || waitMs <= 0 || abandoned.aborted) return first
+    return await new Promise((resolve, reject) => {
+      const leave = (): void => {
+        clearTimeout(timer)
+        unwatch()
+        abandoned.removeEventListener('abort', end)
+      }
+      const end = (): void => {
+        leave()
+        resolve(undefined)
+      }
+      const look = (): void => {
+        jobs.settlement(queue, jobId).then(settlement => {
+          if (settlement === undefined) return
+          leave()
+          resolve(settlement)
+        }, (error: unknown) => {
+          // While Redis is away nothing is known; the watch looks again when it is back.
+          if (error instanceof RedisUnavailableError) return
+          leave()
+          reject(error as Error)
+        })
+      }
+      const timer = setTimeout(end, waitMs)
+      const unwatch = watch.watch({ id: jobId, queue, lastLogId: () => logStart, onChange: change => { if (change === 'job') look() } })
+      abandoned.addEventListener('abort', end)
+    })
+  }
+}
+
+function unknownJob (jobId: string): CallError {
+  const message = `there is no job '${jobId}' here: it was never made, belongs to somebody else, or is no longer kept`
+  return { code: 'INVALID_ARGUMENTS', message: `job_id: ${message}`, details: { issues: [{ path: '/job_id', message }] } }
+}

@@ -1,0 +1,37 @@
+import { limits } from '@toolyard/contract/terms'
+import type { BuiltinDeclaration } from './declaration.ts'
+
+const jobId = { type: 'string', minLength: 1, maxLength: 200, description: 'The job_id of the call that goes on.' }
+const { default: waitMs, max } = limits.waitMs
+
+/** Comes back for a call that goes on. */
+export const jobResult: BuiltinDeclaration = {
+  name: 'job_result',
+  jobType: 'job.result',
+  description: 'Get the answer of a tool call that goes on as a job. Waits for its end, and answers as the call would have: with its output or error, or that it still goes on.',
+  timeoutSec: max / 1_000,
+  idempotent: true,
+  permissions: [],
+  action: 'job_result',
+  parameters: {
+    type: 'object',
+    properties: {
+      job_id: jobId,
+      wait_ms: { type: 'integer', minimum: 0, maximum: max, default: waitMs, description: 'How long to wait for the end, in milliseconds.' }
+    },
+    required: ['job_id'],
+    additionalProperties: false
+  }
+}
+
+/** Ends a call that goes on. */
+export const jobCancel: BuiltinDeclaration = {
+  name: 'job_cancel',
+  jobType: 'job.cancel',
+  description: 'Cancel a tool call that goes on as a job. One that has ended stays as it is.',
+  timeoutSec: max / 1_000,
+  idempotent: true,
+  permissions: [],
+  action: 'job_cancel',
+  parameters: { type: 'object', properties: { job_id: jobId }, required: ['job_id'], additionalProperties: false }
+}

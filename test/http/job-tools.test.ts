@@ -1,0 +1,213 @@
+import type { CallResult, InvokeBatchResponse } from '@toolyard/contract'
+import { Redis } from 'ioredis'
+import t from 'tap'
+import { entries, programs } from '../e2e/tools.ts'
+import { cancel, list, post, reach, read, submit } from '../jobs/submission.ts'
+import { meta } from '../mcp/clients.ts'
+import { waitFor } from '../support/condition.ts'
+import { injectService } from '../support/injected.ts'
+import { testKeys } from '../support/service.ts'
+
+const keys = { acme: 'key-of-acme-0123456789', acmeToo: 'second-key-of-acme-0123456789', other: 'key-of-other-0123456789' }
+const service = await injectService(t, {
+  files: {
+    ...programs,
+    'workspace/workflows.yaml': 'workflows: {asks: {steps: [{tool: job_result, arguments: {job_id: x}}]}}'
+  },
+  tools: entries,
+  env: {
+    WORKER_CONCURRENCY: '1',
+    API_KEYS_JSON: JSON.stringify([
+      { name: 'admin', key: testKeys.admin, role: 'admin' },
+      { name: 'limited', key: testKeys.limited, role: 'admin', queue_allowlist: ['allowed'] },
+      { name: 'acme-1', key: keys.acme, role: 'admin', tenant: 'acme' },
+      { name: 'acme-2', key: keys.acmeToo, role: 'admin', tenant: 'acme', permissions: [] },
+      { name: 'other', key: keys.other, role: 'admin', tenant: 'other' }
+    ])
+  }
+})
+const { client } = service
+const redis = new Redis(service.redis.socket)
+t.teardown(() => { redis.disconnect() })
+const nowhere = '01a00000-0000-7000-8000-000000000000'
+
+async function ask (
+  name: string, args: object, { key = testKeys.admin, ...rest }: { key?: string } & Record<string, unknown> = {}
+): Promise<CallResult> {
+  const { results: [result] } = await client.batch([{ call_id: 'c', name, arguments: args }], rest, key)
+  return result ?? t.fail('no result') as never
+}
+
+/** A call that goes on; its job. */
+async function pendingCall (args: object, key?: string): Promise<string> {
+  const result = await ask('nap', args, { wait_ms: 100, ...(key === undefined ? {} : { key }) })
+  t.match(result, { pending: true })
+  return result.job_id ?? ''
+}
+
+t.test('job_result gives what the call would have answered: its output, its error, its cut output', async t => {
+  const id = await pendingCall({ ms: 800 })
+  const result = await ask('job_result', { job_id: id })
+  t.same(result, { call_id: 'c', name: 'job_result', ok: true, output: { slept: 800 }, job_id: id })
+  const failing = await submit(client, { type: 'agentcli.fail', input: { stderr: 'no luck' } })
+  t.match(await ask('job_result', { job_id: failing.id }), { ok: false, job_id: failing.id, error: { code: 'TOOL_FAILED', message: 'no luck' } })
+  const big = await submit(client, { type: 'agentcli.big', input: { char: 'x', count: 20_000 } })
+  t.match(await ask('job_result', { job_id: big.id }), { ok: true, output: { truncated: true, bytes: 20_002 } })
+})
+
+t.test('job_result of a job that goes on is pending again, and says how to come back', async t => {
+  const id = await pendingCall({ ms: 60_000 })
+  const body = await client.batch([{ call_id: 'c', name: 'job_result', arguments: { job_id: id, wait_ms: 0 } }])
+  t.match(body.results, [{ ok: false, pending: true, job_id: id, error: { code: 'TIMEOUT' } }])
+  t.match(JSON.parse(body.tool_messages[0]?.content ?? ''), { pending: true, message: `Job ${id} still goes on; call job_result with this job_id to come back for its answer` })
+  t.match(await ask('job_result', { job_id: id, wait_ms: 60_000 }, { wait_ms: 100 }), { pending: true }, 'the batch ends first')
+  const waiting = ask('job_result', { job_id: id, wait_ms: 60_000 }, { wait_ms: 60_000 })
+  t.match(await ask('job_cancel', { job_id: id }), { ok: true, output: { job_id: id, status: 'cancelled', cancelled: true } })
+  t.match(await waiting, { ok: false, job_id: id, error: { code: 'JOB_CANCELLED' } })
+  t.match(await ask('job_cancel', { job_id: id }), { ok: true, output: { status: 'cancelled', cancelled: true } }, 'again')
+  const done = await submit(client, { type: 'agentcli.echo' })
+  await reach(client, done.id, 'succeeded')
+  t.match(await ask('job_cancel', { job_id: done.id }), { ok: true, output: { job_id: done.id, status: 'succeeded', cancelled: false } })
+})
+
+t.test('many that wait for queued jobs take no place of a worker', async t => {
+  const holding = await pendingCall({ ms: 60_000 })
+  const waiting = await Promise.all(Array.from({ length: 12 }, () => submit(client, { type: 'agentcli.echo', input: { word: 'late' } })))
+  const before = (await list(client, '?limit=200')).count
+  const asking = client.batch(waiting.map(({ id }) => ({ call_id: id, name: 'job_result', arguments: { job_id: id, wait_ms: 60_000 } })), { wait_ms: 60_000 })
+  await cancel(client, holding)
+  t.ok((await asking).results.every(({ ok, output }) => ok && (output as { word: string }).word === 'late'))
+  t.equal((await list(client, '?limit=200')).count, before, 'no job was made')
+})
+
+t.test('a job of somebody else, one that never was and an id that is none look the same', async t => {
+  const own = await submit(client, { type: 'agentcli.nap', input: { ms: 1 } }, { key: keys.acme })
+  await reach(client, own.id, 'succeeded')
+  t.match(await ask('job_result', { job_id: own.id }, { key: keys.acmeToo }), { ok: true, output: { slept: 1 } }, 'of the same tenant')
+  const late = await submit(client, { type: 'agentcli.echo', delay_ms: 60_000 }, { key: keys.acme })
+  for (const name of ['job_result', 'job_cancel']) {
+    const answers = await Promise.all([
+      ask(name, { job_id: nowhere }, { key: keys.other }), ask(name, { job_id: late.id }, { key: keys.other }),
+      ask(name, { job_id: late.id }, { key: testKeys.limited, queue: 'allowed' })
+    ])
+    for (const { error, job_id: id } of answers) {
+      t.equal(id, undefined)
+      t.equal(error?.code, 'INVALID_ARGUMENTS')
+      t.match(error?.message.replaceAll(/[0-9a-f-]{36}/g, 'ID'), "job_id: there is no job 'ID' here: it was never made, belongs to somebody else, or is no longer kept")
+    }
+  }
+  for (const id of ['x', '../..', '*', 'a'.repeat(200), nowhere.toUpperCase()]) t.match(await ask('job_result', { job_id: id }), { error: { code: 'INVALID_ARGUMENTS' } }, id)
+  t.equal((await read(client, late.id)).status, 'queued')
+  t.match(await ask('job_cancel', { job_id: late.id }, { key: keys.acmeToo }), { output: { cancelled: true } })
+})
+
+t.test('a job that is removed while it is waited for is one that there is not', async t => {
+  const late = await submit(client, { type: 'agentcli.echo', delay_ms: 60_000 })
+  const waiting = ask('job_result', { job_id: late.id, wait_ms: 60_000 }, { wait_ms: 60_000 })
+  const [key = ''] = await waitFor('its record', async () => {
+    const keys = await redis.keys(`*:${late.id}`)
+    return keys.length > 0 && keys
+  })
+  await redis.del(key)
+  t.match(await waiting, { ok: false, error: { code: 'INVALID_ARGUMENTS' } })
+})
+
+t.test('they answer at once in async mode, and in the form of each provider', async t => {
+  const id = await pendingCall({ ms: 60_000 })
+  const send = async (format: string, mode: string): Promise<InvokeBatchResponse> => (await client.request<InvokeBatchResponse>(
+    `/v1/agent-tools/invoke-batch?format=${format}`,
+    { body: { mode, wait_ms: 100, calls: [{ call_id: 'c', name: 'job_result', arguments: { job_id: id } }] } }
+  )).body
+  for (const mode of ['sync', 'async']) {
+    for (const format of ['chat', 'responses', 'anthropic']) {
+      const { results, messages } = await send(format, mode)
+      t.match(results, [{ ok: false, pending: true, job_id: id }])
+      t.match(JSON.stringify(messages), new RegExp(`Job ${id} still goes on; call job_result`), `${mode} ${format}`)
+    }
+  }
+  await ask('job_cancel', { job_id: id })
+  const done = await submit(client, { type: 'agentcli.echo', input: { a: 1 } })
+  await reach(client, done.id, 'succeeded')
+  const { body } = await client.request<InvokeBatchResponse>('/v1/agent-tools/invoke-batch?format=chat', { body: {
+    mode: 'async', calls: [{ call_id: 'c', name: 'job_result', arguments: { job_id: done.id } }]
+  } })
+  t.match(body, { tool_messages: [], results: [{ ok: true, output: { a: 1 } }], messages: [{ content: JSON.stringify({ ok: true, result: { a: 1 } }) }] })
+})
+
+t.test('a pending call says which tool goes on and how to come back, where the key has job_result', async t => {
+  const body = await client.batch([{ call_id: 'c', name: 'nap', arguments: { ms: 60_000 } }], { wait_ms: 100 })
+  const id = body.results[0]?.job_id
+  t.match(JSON.parse(body.tool_messages[0]?.content ?? ''), { message: `Tool 'nap' goes on as job ${id}; call job_result with this job_id to come back for its answer` })
+  await client.request('/v1/job-types/job.result', { method: 'PATCH', body: { enabled: false } })
+  t.match(await ask('job_result', { job_id: id }), { error: { code: 'JOB_TYPE_DISABLED' } })
+  const without = await client.batch([{ call_id: 'c', name: 'nap', arguments: { ms: 60_000 } }], { wait_ms: 100 })
+  t.match(JSON.parse(without.tool_messages[0]?.content ?? ''), { message: `Tool 'nap' goes on as job ${without.results[0]?.job_id}` })
+  await client.request('/v1/job-types/job.result', { method: 'PATCH', body: { enabled: true } })
+  for (const job of [id, without.results[0]?.job_id]) await ask('job_cancel', { job_id: job })
+})
+
+t.test('POST /v1/tools/job_result gives the output, 202 while it goes on, and 400 for no job', async t => {
+  const late = await submit(client, { type: 'agentcli.echo', input: { a: 1 }, delay_ms: 60_000 })
+  const call = async (name: string, args: object): ReturnType<typeof client.request> => await client.request(`/v1/tools/${name}`, { body: args })
+  const going = await call('job_result', { job_id: late.id, wait_ms: 0 })
+  t.match({ status: going.status, body: going.body, at: going.headers.get('location') }, { status: 202, body: { pending: true, job_id: late.id }, at: `/v1/jobs/${late.id}` })
+  t.match(await call('job_cancel', { job_id: late.id }), { status: 200, body: { status: 'cancelled', cancelled: true } })
+  t.match(await call('job_result', { job_id: late.id }), { status: 422, body: { error: { code: 'JOB_CANCELLED' } } })
+  t.match(await call('job_result', { job_id: nowhere }), { status: 400, body: { error: { code: 'INVALID_ARGUMENTS' } } })
+  const done = await submit(client, { type: 'agentcli.big', input: { char: 'x', count: 20_000 } })
+  t.equal((await call('job_result', { job_id: done.id })).text.length, 20_002, 'whole')
+})
+
+t.test('who waits for a job by job_result and goes away does not cancel it', async t => {
+  const address = await service.app.listen({ port: 0 })
+  const late = await submit(client, { type: 'agentcli.echo', delay_ms: 60_000 })
+  const abort = new AbortController()
+  const calls = [
+    { call_id: 'own', name: 'nap', arguments: { ms: 60_000 } }, { call_id: 'c', name: 'job_result', arguments: { job_id: late.id } }
+  ]
+  const leaving = fetch(`${address}/v1/agent-tools/invoke-batch`, {
+    method: 'POST',
+    headers: { 'x-api-key': testKeys.admin, 'content-type': 'application/json' },
+    body: JSON.stringify({ on_disconnect: 'cancel', wait_ms: 60_000, calls }),
+    signal: abort.signal
+  }).catch(() => {})
+  const own = await waitFor('the own call runs', async () => (await list(client, '?status=running')).jobs[0])
+  abort.abort()
+  await leaving
+  await reach(client, own.id, 'cancelled')
+  t.equal((await read(client, late.id)).status, 'queued')
+})
+
+t.test('MCP has both', async t => {
+  const call = async (name: string, args: object): Promise<{ isError?: boolean, content: Array<{ text: string }>, _meta: object }> => {
+    const { text } = await client.request('/mcp', {
+      body: { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args, _meta: meta } },
+      headers: {
+        accept: 'application/json, text/event-stream', 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': name
+      }
+    })
+    return (JSON.parse(text.slice(text.indexOf('{'))) as { result: never }).result
+  }
+  const late = await submit(client, { type: 'agentcli.echo', delay_ms: 60_000 })
+  const going = await call('job_result', { job_id: late.id, wait_ms: 0 })
+  t.match(going, { isError: true, _meta: { 'toolyard/job_id': late.id } })
+  t.match(going.content[0]?.text, `Job ${late.id} still goes on; call job_result`)
+  t.match(await call('job_cancel', { job_id: late.id }), { structuredContent: { status: 'cancelled' } })
+})
+
+t.test('neither becomes a job: not of POST /v1/jobs, not as a step, and not by an Idempotency-Key', async t => {
+  t.match(await post(client, { type: 'job.result', input: { job_id: nowhere } }), { status: 400, body: { error: { message: /is answered at once and can't be a job/ } } })
+  t.match(await ask('workflow_run', { workflow: 'asks' }), { ok: false, error: { message: /step 'step1': Tool 'job_result' is answered at once/ } })
+  const first = await submit(client, { type: 'agentcli.echo', input: { n: 1 }, delay_ms: 60_000 })
+  const send = async (): Promise<InvokeBatchResponse> => (await client.request<InvokeBatchResponse>('/v1/agent-tools/invoke-batch', {
+    headers: { 'idempotency-key': 'asks' },
+    body: { calls: [
+      { call_id: 'a', name: 'echo', arguments: {} },
+      { call_id: 'b', name: 'job_result', arguments: { job_id: first.id, wait_ms: 0 } }
+    ] }
+  })).body
+  const made = await send()
+  t.match(made.results, [{ ok: true }, { pending: true, job_id: first.id }])
+  await cancel(client, first.id)
+  t.match((await send()).results, [{ ok: true, job_id: made.results[0]?.job_id }, { error: { code: 'JOB_CANCELLED' }, job_id: first.id }], 'asked anew')
+})
