@@ -52,8 +52,8 @@ t.test('a call that has not ended within timeoutMs is answered too, with its job
   const file = join(service.dir, 'workspace', 'never')
   const call = { id: 'c0', type: 'function' as const, function: { name: 'wait_for', arguments: JSON.stringify({ file }) } }
   const [answer] = await toolyard.invoke([call], { timeoutMs: 0, waitMs: 100 })
-  const { job_id: id, error } = JSON.parse(answer?.content ?? '') as { job_id: string, error: { message: string } }
-  t.match(error.message, `'wait_for' goes on as job ${id}`)
+  const { job_id: id, message } = JSON.parse(answer?.content ?? '') as { job_id: string, message: string }
+  t.match(message, `'wait_for' goes on as job ${id}`)
   t.equal((await toolyard.cancel(id)).status, 'cancelled')
 })
 

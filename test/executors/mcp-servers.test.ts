@@ -116,10 +116,12 @@ t.test('an output that does not fit the accepted schema is OUTPUT_INVALID', asyn
   t.match(await answer({ content: [], structuredContent: many }), { error: { code: 'OUTPUT_INVALID', message: /not checked/ } })
 })
 
-t.test('progress of the server goes into the log of the job', async t => {
+t.test('progress of the server is that of the job, and no line of its log', async t => {
   const calls = open(t, [''])
-  t.match(await calls.call('slow', { ms: 100 }), { ok: true, output: 'slept' })
-  t.strictSame(calls.lines, ['1/3 step 1', '2/3 step 2', '3/3 step 3'])
+  const told: object[] = []
+  t.match(await calls.call('slow', { ms: 100 }, { progress: progress => { told.push(progress) } }), { ok: true, output: 'slept' })
+  t.strictSame(told, [1, 2, 3].map(done => ({ done, total: 3, text: `step ${done}` })))
+  t.strictSame(calls.lines, [])
 })
 
 t.test('a call that takes too long is told to the server, which goes on with others', async t => {
@@ -134,8 +136,9 @@ t.test('a call that takes too long is told to the server, which goes on with oth
 t.test('a cancelled job cancels the call', async t => {
   const calls = open(t, [''])
   const cancel = new AbortController()
-  const running = calls.call('slow', {}, { signal: cancel.signal })
-  await waitFor('the call runs', () => calls.lines.length > 0)
+  let runs = false
+  const running = calls.call('slow', {}, { signal: cancel.signal, progress: () => { runs = true } })
+  await waitFor('the call runs', () => runs)
   cancel.abort()
   t.match(await running, { ok: false, error: { code: 'JOB_CANCELLED' } })
 })
@@ -143,8 +146,9 @@ t.test('a cancelled job cancels the call', async t => {
 t.test('a server that dies fails the calls that it had, and is started again for the next', async t => {
   const calls = open(t, [''])
   const first = await calls.call('pid')
-  const others = Promise.all([calls.call('slow'), calls.call('slow')])
-  await waitFor('they run', () => calls.lines.length > 1)
+  const running = new Set<number>()
+  const others = Promise.all([1, 2].map(async n => await calls.call('slow', {}, { progress: () => { running.add(n) } })))
+  await waitFor('they run', () => running.size > 1)
   t.match(await calls.call('die'), { ok: false, error: { code: 'TOOL_FAILED', message: 'MCP server "sample" ended while it ran the call: exit status 7' } })
   for (const outcome of await others) t.match(outcome, { ok: false, error: { code: 'TOOL_FAILED', message: /ended while it ran/ } })
   const second = await calls.call('pid')

@@ -128,10 +128,13 @@ t.test('they answer at once in async mode, and in the form of each provider', as
   await ask('job_cancel', { job_id: id })
   const done = await submit(client, { type: 'agentcli.echo', input: { a: 1 } })
   await reach(client, done.id, 'succeeded')
-  const { body } = await client.request<InvokeBatchResponse>('/v1/agent-tools/invoke-batch?format=chat', { body: {
-    mode: 'async', calls: [{ call_id: 'c', name: 'job_result', arguments: { job_id: done.id } }]
-  } })
-  t.match(body, { tool_messages: [], results: [{ ok: true, output: { a: 1 } }], messages: [{ content: JSON.stringify({ ok: true, result: { a: 1 } }) }] })
+  const { body } = await client.request<InvokeBatchResponse>('/v1/agent-tools/invoke-batch?format=chat', {
+    body: {
+      mode: 'async', calls: [{ call_id: 'c', name: 'job_result', arguments: { job_id: done.id } }]
+    }
+  })
+  const content = JSON.stringify({ ok: true, result: { a: 1 } })
+  t.match(body, { tool_messages: [], results: [{ ok: true, output: { a: 1 } }], messages: [{ content }] })
 })
 
 t.test('a pending call says which tool goes on and how to come back, where the key has job_result', async t => {
@@ -201,10 +204,12 @@ t.test('neither becomes a job: not of POST /v1/jobs, not as a step, and not by a
   const first = await submit(client, { type: 'agentcli.echo', input: { n: 1 }, delay_ms: 60_000 })
   const send = async (): Promise<InvokeBatchResponse> => (await client.request<InvokeBatchResponse>('/v1/agent-tools/invoke-batch', {
     headers: { 'idempotency-key': 'asks' },
-    body: { calls: [
-      { call_id: 'a', name: 'echo', arguments: {} },
-      { call_id: 'b', name: 'job_result', arguments: { job_id: first.id, wait_ms: 0 } }
-    ] }
+    body: {
+      calls: [
+        { call_id: 'a', name: 'echo', arguments: {} },
+        { call_id: 'b', name: 'job_result', arguments: { job_id: first.id, wait_ms: 0 } }
+      ]
+    }
   })).body
   const made = await send()
   t.match(made.results, [{ ok: true }, { pending: true, job_id: first.id }])

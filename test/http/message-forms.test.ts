@@ -85,14 +85,11 @@ t.test('calls have messages only where a format is asked for, and any form may a
 })
 
 t.test('a call that goes on is answered as well, and its text names the tool and the job', async t => {
+  const going = { ok: false, pending: true, error: { code: 'TIMEOUT', message: 'Job did not complete within wait_ms' } }
   const late = await post({ tool_calls: [chatCall('a', 'nap', '{"ms":1500}')], wait_ms: 100 })
   const id = late.results[0]?.job_id
   t.same(JSON.parse((late.messages as Array<{ content: string }>)[0]?.content ?? ''), {
-    ok: false,
-    pending: true,
-    job_id: id,
-    error: { code: 'TIMEOUT', message: 'Job did not complete within wait_ms' },
-    message: `Tool 'nap' goes on as job ${id}; call job_result with this job_id to come back for its answer`
+    ...going, job_id: id, message: `Tool 'nap' goes on as job ${id}; call job_result with this job_id to come back for its answer`
   })
   const { results, messages } = await post({ content: [{ type: 'tool_use', id: 'a', name: 'nap', input: { ms: 1 } }, { type: 'tool_use', id: 'b', name: 'nix', input: {} }], mode: 'async' })
   t.match(messages, [{ role: 'user', content: [{ tool_use_id: 'a' }, { tool_use_id: 'b', is_error: true }] }])

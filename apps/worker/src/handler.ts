@@ -94,7 +94,8 @@ async function handle (
       signal: job.signal,
       steps: deps.stepsOf(job, context),
       ...runTrace(context, trace?.stage),
-      log: line => { job.log({ level: 'info', message: deps.mask(line) }) }
+      log: line => { job.log({ level: 'info', message: deps.mask(line) }) },
+      progress: told => { job.progress(() => ({ ...told, text: told.text === null ? null : deps.mask(told.text) })) }
     })
     return withSandbox(toResult(outcome, idempotent, deps.mask), deps.sandbox.stateOf(tool))
   } catch (error) {

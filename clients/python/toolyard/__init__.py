@@ -16,6 +16,8 @@ from ._types import (
     JobView,
     LogEntry,
     LogEvent,
+    Progress,
+    ProgressEvent,
     StateEvent,
 )
 
@@ -35,6 +37,8 @@ __all__ = [
     "Jobs",
     "LogEntry",
     "LogEvent",
+    "Progress",
+    "ProgressEvent",
     "StateEvent",
     "ToolError",
     "Toolyard",

@@ -64,6 +64,14 @@ class CallResult(_CallResult, total=False):
     error: CallErrorBody
 
 
+class Progress(TypedDict):
+    """How far a job is, as its tool tells."""
+
+    done: float
+    total: float | None
+    text: str | None
+
+
 class _JobSummary(TypedDict):
     id: str
     type: str
@@ -92,6 +100,7 @@ class JobSummary(_JobSummary, total=False):
 
     parent_id: str
     tenant: str
+    progress: Progress
 
 
 class ResultCut(TypedDict):
@@ -147,6 +156,13 @@ class LogEvent(TypedDict):
     entry: LogEntry
 
 
+class ProgressEvent(TypedDict):
+    """How far the job is."""
+
+    type: Literal["progress"]
+    progress: Progress
+
+
 class StateEvent(TypedDict):
     """A change of a job's record."""
 
@@ -161,4 +177,4 @@ class EndEvent(TypedDict):
     job: JobView
 
 
-JobEvent = Union[LogEvent, StateEvent, EndEvent]
+JobEvent = Union[LogEvent, ProgressEvent, StateEvent, EndEvent]

@@ -13,7 +13,7 @@ from ._errors import ToolError, ToolyardError
 from ._messages import find_calls, join_answers
 from ._patience import Stop
 from ._transport import Transport
-from ._types import CallResult, EndEvent, Format, JobEvent, JobList, JobView, LogEntry, LogEvent, StateEvent
+from ._types import CallResult, EndEvent, Format, JobEvent, JobList, JobView, LogEntry, LogEvent, ProgressEvent, StateEvent
 
 _BATCH_SIZE = 20
 _PAUSE = 0.2
@@ -63,6 +63,8 @@ def follow(transport: Transport, stop: Stop, job_id: str, after: str | None) -> 
     for name, data in transport.events(job_path(job_id, "/stream"), stop, after):
         if name == "log_append":
             yield LogEvent(type="log", entry=data)
+        elif name == "progress":
+            yield ProgressEvent(type="progress", progress=data["progress"])
         # A stream that is opened again begins with the job as it is.
         elif name == "job_update" and data["job"] != shown:
             shown = data["job"]
@@ -127,7 +129,9 @@ def _batch(transport: Transport, stop: Stop, body: dict[str, Any], waiting: Wait
         started = time.monotonic()
         wait = waiting.wait if waiting.timeout == 0 else max(0.1, min(waiting.wait, until - started))
         answer = _send(transport, stop, body, waiting, key, wait)
-        if time.monotonic() >= until or not any(result.get("pending") for result in answer["results"]):
+        # Of `job_result` the model has said itself how long it waits.
+        pending = any(result.get("pending") and result["name"] != "job_result" for result in answer["results"])
+        if time.monotonic() >= until or not pending:
             return answer
         if time.monotonic() - started < wait:
             stop.sleep(_PAUSE)

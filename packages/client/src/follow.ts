@@ -1,10 +1,11 @@
 import { ToolyardError } from './errors.ts'
 import type { Transport } from './transport.ts'
-import type { JobView, LogEntry } from './wire.ts'
+import type { JobView, LogEntry, Progress } from './wire.ts'
 
-/** What happens to a job: a line of its log, a change of its record, and last its end, with `job.result` or `job.error`. */
+/** What happens to a job: a line of its log, how far it is, a change of its record, and last its end, with `job.result` or `job.error`. */
 export type JobEvent =
   | { type: 'log', entry: LogEntry }
+  | { type: 'progress', progress: Progress }
   | { type: 'state', job: JobView }
   | { type: 'end', job: JobView }
 
@@ -25,6 +26,7 @@ export async function * follow (transport: Transport, id: string, { after, signa
   let job: JobView | undefined
   for await (const { name, data } of transport.events(`/v1/jobs/${encodeURIComponent(id)}/stream`, signal, after)) {
     if (name === 'log_append') yield { type: 'log', entry: JSON.parse(data) as LogEntry }
+    if (name === 'progress') yield { type: 'progress', progress: (JSON.parse(data) as { progress: Progress }).progress }
     // A stream that is opened again begins with the job as it is.
     if (name === 'job_update' && data !== shown) {
       shown = data

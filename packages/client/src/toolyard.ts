@@ -8,7 +8,7 @@ import {
   type ProviderAnswer, type ProviderMessage, type ResponsesAnswer, type ResponsesOutput, type ToolOf
 } from './providers.ts'
 import { Transport, type ToolyardOptions } from './transport.ts'
-import type { CallResult, JobView } from './wire.ts'
+import type { CallResult, JobView, Progress } from './wire.ts'
 
 /** Which form tools shall have. */
 export interface ToolsOptions extends WaitOptions {
@@ -29,7 +29,10 @@ export interface InvokeOptions extends WaitOptions {
 }
 
 /** How one call is made. */
-export type CallOptions = InvokeOptions
+export interface CallOptions extends InvokeOptions {
+  /** Hears how far the tool is, where it tells and the key may open streams. Then the first request is a short one. */
+  onProgress?: ((progress: Progress) => void) | undefined
+}
 
 interface BatchAnswer {
   results: CallResult[]
@@ -39,6 +42,8 @@ interface BatchAnswer {
 
 /** Calls of one batch. */
 const batchSize = 20
+/** How long the first request of a call takes at most whose progress is wanted, in milliseconds. */
+const firstWaitMs = 300
 /** Wait between two requests when the first was answered before its time, as when the service stops. */
 const pauseMs = 200
 
@@ -91,7 +96,7 @@ export class Toolyard {
    */
   async call (name: string, args: unknown = {}, options: CallOptions = {}): Promise<unknown> {
     const body = { calls: [{ call_id: '1', name, arguments: args }] }
-    const { results: [result] } = await this.#batch(body, { ...options, idempotencyKey: options.idempotencyKey ?? newKey() })
+    const { results: [result] } = await this.#calling(body, options)
     if (result?.ok === true) return await this.#whole(result, options.signal)
     const { code = 'INTERNAL', message = 'The call has no answer', details } = result?.error ?? {}
     throw new ToolError(name, result?.job_id, code as ErrorCode, message, { status: 200, details })
@@ -105,6 +110,32 @@ export class Toolyard {
   /** Cancels a job. @throws ToolyardError `CONFLICT` when it has finished. */
   async cancel (job: string | { id: string }, options: WaitOptions = {}): Promise<JobView> {
     return await this.jobs.cancel(typeof job === 'string' ? job : job.id, options)
+  }
+
+  async #calling (body: object, { onProgress, ...options }: CallOptions): Promise<BatchAnswer> {
+    const keyed = { ...options, idempotencyKey: options.idempotencyKey ?? newKey() }
+    if (onProgress === undefined || options.timeoutMs === 0) return await this.#batch(body, keyed)
+    const ended = new AbortController()
+    try {
+      const first = await this.#batch(body, { ...keyed, waitMs: firstWaitMs, timeoutMs: 0 })
+      const [result] = first.results
+      if (result?.pending !== true || result.job_id === undefined) return first
+      void this.#tellProgress(result.job_id, onProgress, ended.signal)
+      return await this.#batch(body, keyed)
+    } finally {
+      ended.abort()
+    }
+  }
+
+  /** Progress is an extra: a stream that can't be had fails no call. */
+  async #tellProgress (id: string, onProgress: (progress: Progress) => void, signal: AbortSignal): Promise<void> {
+    try {
+      for await (const event of this.follow(id, { signal })) {
+        if (signal.aborted) return
+        if (event.type === 'progress') onProgress(event.progress)
+        if (event.type === 'state' && event.job.progress !== undefined) onProgress(event.job.progress)
+      }
+    } catch {}
   }
 
   /** A batch that is sent again with the same key gets the answers of the same jobs: this is how pending calls are waited for. */
@@ -122,7 +153,9 @@ export class Toolyard {
         signal,
         answerMs: wait
       })
-      if (performance.now() >= end || !answer.results.some(result => result.pending === true)) return answer
+      // Of `job_result` the model has said itself how long it waits.
+      const isPending = answer.results.some(result => result.pending === true && result.name !== 'job_result')
+      if (performance.now() >= end || !isPending) return answer
       if (performance.now() - started < wait) await sleep(pauseMs, signal)
     }
   }

@@ -34,6 +34,9 @@ export interface CallResult {
 /** Where a job is in its life; the last three are final. */
 export type JobState = 'queued' | 'running' | 'succeeded' | 'failed' | 'cancelled'
 
+/** How far a job is, as its tool tells. */
+export interface Progress { done: number, total: number | null, text: string | null }
+
 /** A job in a list. Times are ISO 8601 in UTC. */
 export interface JobSummary {
   id: string
@@ -54,6 +57,7 @@ export interface JobSummary {
   key: string | null
   /** The id of the worker that ran it last. */
   worker: string | null
+  progress?: Progress
   error: CallErrorBody & { at: string } | null
   created_at: string
   updated_at: string

@@ -32,5 +32,6 @@ export { permissions, permissionsBeyond, type Permission, type PermissionPolicy 
 export { SkillList } from './service/skills.ts'
 export { protocol } from './terms/protocol.ts'
 export type { CallbackData, JobAccess, JobData, JobDependency, JobOrigin, OutputCut, OutputRecord, SandboxState, Settlement, WorkerRecord } from './jobs/wire.ts'
+export type { Progress } from './terms/progress.ts'
 export { callbackHeaders } from './terms/callback-headers.ts'
 export { readTraceContext, traceIdsOf, traceVariables, type TraceContext } from './terms/trace-context.ts'

@@ -9,6 +9,7 @@ export { permissions, permissionsBeyond, type Permission, type PermissionPolicy 
 export { callbackHeaders } from './terms/callback-headers.ts'
 export { defaultTimeoutSec, jobLimits, type LimitSources } from './terms/job-limits.ts'
 export { isSecretVariable } from './terms/secret-variables.ts'
+export { boundedProgress, parseProgress, type Progress } from './terms/progress.ts'
 export { skillArgumentFault } from './terms/skill-argument.ts'
 export { crlfText, firstLineBytes, noFirstLineText, readFirstLine, type FirstLine } from './terms/first-line.ts'
 export { lettersApart, nearName, nearNames } from './terms/near-name.ts'

@@ -13,7 +13,8 @@ import { accepted, failed, pending, settled, type CallAnswer, type ReadOutput } 
 import type { CallbackAccess } from './callback-access.ts'
 import { planCall, type Call, type CallPlan } from './call-plan.ts'
 import type { Admitted, JobAdmission, Reservation } from './job-admission.ts'
-import { askedAnew, type Asker, type JobAsk, type JobAsks } from './job-asks.ts'
+import { askedAnew, type JobAsk } from './job-ask.ts'
+import type { Asker, JobAsks } from './job-asks.ts'
 import { NearTools } from './near-tools.ts'
 import { onceOf } from './once.ts'
 

@@ -3,7 +3,7 @@ import { admitCall, type Registry } from '@toolyard/manifests'
 import type { NewJob } from '@toolyard/queue'
 import type { JobTypes } from '../catalog/job-types.ts'
 import type { Principal } from '../access/principal.ts'
-import { jobAskOf, type JobAsk } from './job-asks.ts'
+import { jobAskOf, type JobAsk } from './job-ask.ts'
 import type { NearTools } from './near-tools.ts'
 import { accessOf, newJob } from './new-job.ts'
 
@@ -30,7 +30,9 @@ export async function planCall (call: Call, context: PlanContext): Promise<CallP
   if (call.error !== undefined) return { call, error: call.error }
   const { registry, principal, queue, jobTypes, replyTo, callbackUrl, nearTools } = context
   const admitted = await admitCall(
-    { tool: call.name, registered: registry.get(call.name), queue, key: accessOf(principal), isDirect: true }, call.arguments, jobTypes.deployment
+    { tool: call.name, registered: registry.get(call.name), queue, key: accessOf(principal), isDirect: true },
+    call.arguments,
+    jobTypes.deployment
   )
   if ('error' in admitted) {
     const { error } = admitted

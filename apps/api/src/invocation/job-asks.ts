@@ -1,19 +1,14 @@
-import type { CallError, OutputRecord } from '@toolyard/contract'
-import { HttpError } from '@toolyard/contract'
-import type { Tool } from '@toolyard/manifests'
-import { logStart, RedisUnavailableError, type JobCanceller, type JobReader, type JobWatch } from '@toolyard/queue'
-import type { Principal } from '../access/principal.ts'
-import { queueOfJob } from '../routes/found-job.ts'
+import { asError, type CallError, type OutputRecord } from '@toolyard/contract'
+import { jobIdPattern, logStart, RedisUnavailableError, type JobCanceller, type JobReader, type JobWatch } from '@toolyard/queue'
+import { scopeOf, type Principal } from '../access/principal.ts'
 import { failed, pending, settled, succeeded, type CallAnswer, type ReadOutput } from './call-answer.ts'
 import type { Call } from './call-plan.ts'
+import type { JobAsk } from './job-ask.ts'
 
 /*
  * The built-in tools `job_result` and `job_cancel`. They are answered here and make no job: a job that waits for another
  * one would take a place of a worker, and with all places taken by such nothing would go on.
  */
-
-/** What a call asks of a job. */
-export type JobAsk = { jobId: string } & ({ action: 'job_result', waitMs: number } | { action: 'job_cancel' })
 
 /** Who asks, and how long it may take. */
 export interface Asker {
@@ -37,16 +32,6 @@ export interface JobAsksParts {
   canceller: JobCanceller
 }
 
-/** What an `Idempotency-Key` remembers of such a call: it is asked anew each time. */
-export const askedAnew: CallError = { code: 'INTERNAL', message: 'This call is answered anew each time: repeat it without the Idempotency-Key' }
-
-/** What a call of such a tool asks; undefined for a call of another tool. */
-export function jobAskOf ({ run }: Tool, args: Readonly<Record<string, unknown>>): JobAsk | undefined {
-  if (run.kind !== 'service') return undefined
-  const jobId = String(args['job_id'])
-  return run.action === 'job_cancel' ? { action: run.action, jobId } : { action: run.action, jobId, waitMs: Number(args['wait_ms']) }
-}
-
 /** Answers calls that ask for other jobs. */
 export class JobAsks {
   readonly #parts: JobAsksParts
@@ -58,13 +43,18 @@ export class JobAsks {
   /** The answer; a job that the key may not see is one that there isn't. */
   async answer (call: Call, ask: JobAsk, asker: Asker): Promise<CallAnswer> {
     try {
-      const queue = await queueOfJob(this.#parts.jobs, ask.jobId, asker.principal)
+      const queue = await this.#queueOf(ask.jobId, asker.principal)
+      if (queue === undefined) return failed(call, unknownJob(ask.jobId))
       return ask.action === 'job_cancel' ? await this.#cancel(call, ask, queue, asker) : await this.#result(call, ask, queue, asker)
     } catch (error) {
-      if (error instanceof HttpError && error.code === 'NOT_FOUND') return failed(call, unknownJob(ask.jobId))
       if (error instanceof RedisUnavailableError) return failed(call, { code: 'INTERNAL', message: `${error.message}; ask again` })
       throw error
     }
+  }
+
+  /** The queue of a job that may be asked for: what the key may see, it may ask for. */
+  async #queueOf (jobId: string, principal: Principal): Promise<string | undefined> {
+    return jobIdPattern.test(jobId) ? await this.#parts.jobs.queueOf(jobId, scopeOf(principal)) : undefined
   }
 
   async #result (
@@ -110,7 +100,7 @@ export class JobAsks {
           // While Redis is away nothing is known; the watch looks again when it is back.
           if (error instanceof RedisUnavailableError) return
           leave()
-          reject(error as Error)
+          reject(asError(error))
         })
       }
       const timer = setTimeout(end, waitMs)

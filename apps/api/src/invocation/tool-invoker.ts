@@ -58,14 +58,17 @@ export class ToolInvoker {
       caller.onJobs?.(ids)
     }
     const mayHaveRun = this.#maxAttempts(name) > 1
-    const { results: [result], tool_messages: [message] } = await this.#batches.invoke(batch, { ...caller, readOutput, onJobs }).catch((error: unknown) => {
+    const invoking = this.#batches.invoke(batch, { ...caller, readOutput, onJobs })
+    const { results: [result], tool_messages: [message] } = await invoking.catch((error: unknown) => {
       if (caller.idempotencyKey !== undefined || (made === undefined && hasNoJob(error))) throw error
       return { results: [{ fault: mayExist(error, made) }] as const, tool_messages: [] }
     })
     if (result !== undefined && 'fault' in result) return result.fault
     const jobId = result?.job_id
     if (jobId !== undefined && output !== undefined) return { kind: 'output', jobId, ...output }
-    if (jobId !== undefined && result?.pending === true) return { kind: 'pending', jobId, message: storedJson<{ message: string }>(message?.content ?? '{}').message }
+    if (jobId !== undefined && result?.pending === true) {
+      return { kind: 'pending', jobId, message: storedJson<{ message: string }>(message?.content ?? '{}').message }
+    }
     // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- Answers to calls have no other codes.
     const error = result?.error as CallError | undefined ?? { code: 'INTERNAL', message: 'The call was lost' }
     return { kind: 'failed', jobId, error, mayHaveRun: mayHaveRun && jobId !== undefined }

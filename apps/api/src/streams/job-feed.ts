@@ -41,7 +41,7 @@ export class JobFeed {
   readonly #queue: string
   readonly #parts: JobFeedParts
   readonly #readers = new Set<Reader>()
-  readonly #stale = { job: false, log: false }
+  readonly #stale = { job: false, log: false, progress: false }
   #job: { status: JobState, frame: Buffer }
   #refreshing = false
   /** The last refresh failed; readers and the log were told. */
@@ -87,7 +87,7 @@ export class JobFeed {
     clearTimeout(this.#retry)
   }
 
-  /** The job, or only its log, may have changed. */
+  /** The job, or only its log or its progress, may have changed. */
   change (what: JobChange): void {
     this.#stale[what] = true
     if (!this.#refreshing) void this.#refresh()
@@ -96,7 +96,7 @@ export class JobFeed {
   async #refresh (): Promise<void> {
     this.#refreshing = true
     try {
-      while (!this.isEmpty && (this.#stale.job || this.#stale.log)) await this.#show()
+      while (!this.isEmpty && (this.#stale.job || this.#stale.log || this.#stale.progress)) await this.#show()
       this.#isAway = false
     } catch (error) {
       this.#tryLater(asError(error))
@@ -116,8 +116,10 @@ export class JobFeed {
   }
 
   async #show (): Promise<void> {
-    const readJob = this.#stale.job
-    this.#stale.job = this.#stale.log = false
+    const { job: readJob, progress: readProgress } = this.#stale
+    this.#stale.job = this.#stale.log = this.#stale.progress = false
+    // A job that is read has its progress with it. By itself it is a few bytes, whatever else the job holds.
+    if (readProgress && !readJob) await this.#showProgress()
     if (readJob) {
       const job = await this.#parts.jobs.find(this.#id, { queues: [this.#queue] })
       if (job === undefined) {
@@ -127,6 +129,14 @@ export class JobFeed {
       this.#job = { status: job.view.status, frame: jobFrame(job) }
     }
     for (const reader of await this.#showLog()) this.#showJob(reader)
+  }
+
+  /** Who is full misses it: the next one tells more. */
+  async #showProgress (): Promise<void> {
+    const progress = await this.#parts.jobs.progress(this.#queue, this.#id)
+    if (progress === undefined) return
+    const frame = eventFrame('progress', { progress })
+    for (const { stream } of this.#readers) if (!stream.isFull) stream.send(frame)
   }
 
   /** Sends the rest of the log; gives the readers that have it all. A full one goes on when it drains. */

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { asError, nearNames } from '@toolyard/contract/terms'
 import type { Command } from '../terminal/command.ts'
 import { CommandError, exitStatus, misuse } from '../terminal/exit-status.ts'
+import { ProgressBar } from '../terminal/progress-bar.ts'
 import { complain, meantText, print } from '../terminal/terminal.ts'
 import { readArguments } from './call-arguments.ts'
 import { clientOf, commandError, findTarget, type Target } from './target.ts'
@@ -13,7 +14,8 @@ const nearest = 3
 export const call: Command = {
   name: 'call',
   summary: 'Call a tool of the service that runs',
-  help: `Calls one tool and prints its output; how long it took, and which service did it, goes to stderr. A value is JSON where the
+  help: `Calls one tool and prints its output; how long it took, and which service did it, goes to stderr. On a terminal a bar shows how far a tool is that
+tells it. A value is JSON where the
 tool's schema asks for a number, a boolean, a list or an object, and a text otherwise.
 
   toolyard call add --arg a=2 --arg b=3
@@ -36,8 +38,12 @@ tool's schema asks for a number, a boolean, a list or an object, and a text othe
     const asJson = words.some((word, index) => word === '--json' && words[index + 1] !== '-')
     const given = await argumentsOf(name, target, { pairs: (options['arg'] ?? []) as string[], stdin: readsStdin(words, options['json']) })
     const started = performance.now()
-    const output = await clientOf(target).call(name, given, { queue: options['queue'] as string | undefined, timeoutMs: seconds * 1_000 })
-      .catch((error: unknown) => { throw commandError(error, target) })
+    const bar = process.stderr.isTTY ? new ProgressBar(process.stderr) : undefined
+    const output = await clientOf(target).call(name, given, {
+      queue: options['queue'] as string | undefined,
+      timeoutMs: seconds * 1_000,
+      onProgress: bar === undefined ? undefined : progress => { bar.show(progress) }
+    }).catch((error: unknown) => { throw commandError(error, target) }).finally(() => { bar?.clear() })
     const ms = Math.round(performance.now() - started)
     if (asJson) print(JSON.stringify({ ok: true, output, ms }, null, 2))
     else {

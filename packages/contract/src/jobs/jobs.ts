@@ -7,6 +7,13 @@ export type JobState = typeof jobStates[number]
 /** How well processes are shut in, and the layers of the box that don't hold. */
 export const SandboxView = Type.Object({ level: Type.Enum(['full', 'partial', 'none']), missing: Type.Array(Type.String()) })
 
+/** How far a job is, as its tool tells. */
+export const ProgressView = Type.Object({
+  done: Type.Number({ minimum: 0 }),
+  total: Type.Union([Type.Number({ minimum: 0 }), Type.Null()]),
+  text: Type.Union([Type.String(), Type.Null()])
+}, { description: 'How far it is, by its tool; absent for a tool that tells nothing.' })
+
 /** A job as the API shows it (RC21). Times are ISO 8601 in UTC. `result` is whole, never truncated for a model. */
 export const JobView = Type.Object({
   id: Type.String(),
@@ -27,6 +34,7 @@ export const JobView = Type.Object({
   worker: Type.Union([Type.String(), Type.Null()], {
     description: 'The id of the worker that ran it last, as in `GET /v1/workers`; null before it ran, and for an older worker.'
   }),
+  progress: Type.Optional(ProgressView),
   input: Type.Unknown(),
   result: Type.Unknown(),
   result_truncated: Type.Optional(Type.Object({ bytes: Type.Integer(), stored_bytes: Type.Integer() }, {

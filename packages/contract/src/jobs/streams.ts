@@ -2,7 +2,7 @@ import { Type, type Static } from 'typebox'
 import { CallResult, InvokeBatchResponse, ToolMessage } from '../calls/agent-tools.ts'
 import { HttpError } from '../terms/errors.ts'
 import { LogEntry } from './job-log.ts'
-import { JobView, jobStates } from './jobs.ts'
+import { JobView, jobStates, ProgressView } from './jobs.ts'
 
 /** The query parameter that carries a stream ticket (RC28). */
 export const streamTokenParam = 'stream_token'
@@ -12,6 +12,8 @@ export const JobStreamEvents = {
   job_update: Type.Object({ job: JobView }),
   /** The event's id is the line's. */
   log_append: LogEntry,
+  /** The tool tells how far it is; the last one is in `job_update` too. */
+  progress: Type.Object({ progress: ProgressView }),
   /** The last event: the job has its final status, or its record was removed by retention. */
   end: Type.Union([
     Type.Object({ reason: Type.Literal('finished'), status: Type.Enum([...jobStates]) }),

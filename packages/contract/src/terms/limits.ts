@@ -56,6 +56,8 @@ export const limits = {
   logLines: 2_000,
   /** UTF-16 units of a line in a job's log. */
   logMessageChars: 4_096,
+  /** UTF-16 units of the text of a job's progress. */
+  progressChars: 200,
   /** Lines that one request of a job's log gets (RC19). */
   logTail: { min: 1, max: 2_000, default: 200 }
 } as const

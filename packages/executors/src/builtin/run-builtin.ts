@@ -34,6 +34,7 @@ export async function runBuiltin (
     // Most handlers are too short to look at it, and it costs more than all else here.
     get signal () { return stop().signal },
     log: context.log,
+    progress: context.progress,
     ...(context.steps === undefined ? {} : { steps: context.steps })
   })
   const interrupted = deadline.interrupted.then(async (interruption): Promise<Outcome> => {

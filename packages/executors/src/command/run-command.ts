@@ -43,7 +43,8 @@ export async function runCommand (
     timeoutMs: context.timeoutMs,
     signal: context.signal,
     maxOutputBytes: host.maxOutputBytes,
-    onLine: context.log
+    onLine: context.log,
+    onProgress: context.progress
   }, host)
   host.audit.record(auditEntry({ tool: name, job: context.jobId, envKeys: passedKeys }, plan, end))
   if (end.ending.kind === 'exit' && end.ending.code === 127 && end.stdout.totalBytes === 0) {

@@ -25,8 +25,6 @@ export interface McpHost {
   workspaceDir: string
 }
 
-/** Progress that goes into the log of one job, in lines. */
-const mostProgress = 1_000
 /** What a server without the session of this connection answers with: it has not looked at the call. */
 const sessionLost = 404
 
@@ -85,7 +83,11 @@ async function callOnce (run: McpRun, args: Record<string, unknown>, { connectio
   const calling = (async () => {
     const refusal = await otherThanAccepted(run, connection, host.servers)
     return refusal ?? await connection.call({
-      tool: remote, arguments: args, signal: stop.signal, onProgress: progressLog(context), meta: traceFields(context.trace)
+      tool: remote,
+      arguments: args,
+      signal: stop.signal,
+      onProgress: tellProgress(context, connection.secrets),
+      meta: traceFields(context.trace)
     })
   })()
   const result = await Promise.race([calling, interrupted])
@@ -158,13 +160,18 @@ function failureOf (error: unknown, { server }: McpRun, connection: Connection):
   return { code: 'TOOL_FAILED', message: says(`MCP server ${name} failed: ${fault instanceof Error ? fault.message : message}`) }
 }
 
-function progressLog ({ log }: RunContext): RemoteCall['onProgress'] {
-  let count = 0
-  return ({ progress, total, message }) => {
-    if (++count > mostProgress) return
-    const share = total === undefined ? String(progress) : `${progress}/${total}`
-    log(firstChars(message === undefined ? share : `${share} ${message}`, 2_000))
+/** What a server tells of its progress is that of the job, as far as it is one. */
+function tellProgress ({ progress: tell }: RunContext, secrets: readonly string[]): RemoteCall['onProgress'] {
+  return ({ progress: done, total, message }) => {
+    if (!isCount(done) || !(total === undefined || isCount(total))) return
+    // More than is kept, so that nothing is cut here that must be hidden.
+    const text = message === undefined || message.trim() === '' ? null : hidden(firstChars(message, limits.logMessageChars), secrets)
+    tell?.({ done, total: total ?? null, text })
   }
+}
+
+function isCount (value: number): boolean {
+  return Number.isFinite(value) && value >= 0
 }
 
 interface Ended {

@@ -8,7 +8,7 @@ import { createCapture, type Capture, type Captured } from './end/capture.ts'
 import { drainPipes } from './end/drain.ts'
 import { killTree } from './table/kill-tree.ts'
 import type { Child } from './launch/child.ts'
-import { createLineSplitter } from './end/lines.ts'
+import { createLineSplitter, type OnProgress } from './end/lines.ts'
 import type { Mark } from './table/mark.ts'
 import type { ProcessPlan } from './plan/plan.ts'
 import { signalGroup } from './table/signal.ts'
@@ -28,6 +28,8 @@ export interface ProcessOptions {
   maxOutputBytes: number
   /** Takes each line of stderr while the process runs. */
   onLine: (line: string) => void
+  /** Takes those that tell how far it is; without it they are lines like others. */
+  onProgress?: OnProgress
 }
 
 /** What runs of one worker share. */
@@ -81,7 +83,7 @@ async function runMarked (plan: ProcessPlan, options: ProcessOptions, host: Proc
   host.trace?.stage?.('sandbox', asked, begun)
   const { child, root, box } = start
   const { exited, closed } = child
-  const finishLines = readPipes(child, run, options.onLine)
+  const finishLines = readPipes(child, run, options)
 
   const ending = await Promise.race([exited, run.deadline.interrupted])
   const survivors = ending.kind === 'timeout' || ending.kind === 'abort'
@@ -103,8 +105,8 @@ async function closeBox (ending: ProcessEnding, plan: ProcessPlan, box: BoxStatu
 }
 
 /** Reads both pipes from the first byte on; returns what hands on the last line. */
-function readPipes (child: Child, { stdout, stderr }: Run, onLine: (line: string) => void): () => void {
-  const lines = createLineSplitter(onLine)
+function readPipes (child: Child, { stdout, stderr }: Run, { onLine, onProgress }: ProcessOptions): () => void {
+  const lines = createLineSplitter(onLine, onProgress)
   child.stdout.on('error', () => {}).on('data', (chunk: Buffer) => { stdout.add(chunk) })
   child.stderr.on('error', () => {}).on('data', (chunk: Buffer) => {
     stderr.add(chunk)

@@ -1,3 +1,4 @@
+import { parseProgress } from '@toolyard/contract/terms'
 import type { Captured } from '../process/end/capture.ts'
 import { decodeSuffix, lastChars } from '../run/utf8.ts'
 
@@ -8,7 +9,13 @@ const readBytes = 16_384
 
 /** The last characters of what a tool printed, without the white space around them. */
 export function streamEnd ({ kept, end }: Captured): string {
-  return lastChars(decodeSuffix(end ?? kept.subarray(-readBytes)).trim(), shownChars)
+  return lastChars(withoutProgress(decodeSuffix(end ?? kept.subarray(-readBytes))).trim(), shownChars)
+}
+
+/** A text without the lines that tell how far the tool is: they say nothing of what went wrong. */
+export function withoutProgress (text: string): string {
+  if (!text.includes('::progress ')) return text
+  return text.split('\n').filter(line => parseProgress(line.trimEnd()) === undefined).join('\n')
 }
 
 /** The ends of both streams of a tool that was stopped; a blank one is left out. */

@@ -2,7 +2,7 @@ import { limits, type CallError } from '@toolyard/contract/terms'
 import type { Captured } from '../process/end/capture.ts'
 import { parseJson } from '../run/json.ts'
 import { decodePrefix, firstChars } from '../run/utf8.ts'
-import { shownChars, streamEnd } from './stream-end.ts'
+import { shownChars, streamEnd, withoutProgress } from './stream-end.ts'
 
 /**
  * The error of a tool that ended badly (AC17, X6): the string `error` of stderr's JSON object, with the object's other
@@ -10,7 +10,7 @@ import { shownChars, streamEnd } from './stream-end.ts'
  * `exit status 3`. What the message doesn't show of stdout is in the details, its end at least.
  */
 export function toolError ({ stdout, stderr }: { stdout: Captured, stderr: Captured }, ending: string, jobId: string): CallError {
-  const [printed, said] = [decodePrefix(stdout.kept).text.trim(), stderr.kept.toString('utf8').trim()]
+  const [printed, said] = [decodePrefix(stdout.kept).text.trim(), withoutProgress(stderr.kept.toString('utf8')).trim()]
   const { message, details } = ownError(said) ?? { message: saidAtLast(stderr, said, jobId) || printed || ending }
   const whole = said === '' && stdout.end === undefined && printed.length <= limits.errorMessageChars
   const all = { ...(printed === '' || whole ? {} : { stdout: streamEnd(stdout) }), ...details }

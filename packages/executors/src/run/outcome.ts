@@ -1,4 +1,4 @@
-import type { CallError } from '@toolyard/contract'
+import type { CallError, Progress } from '@toolyard/contract'
 import type { StepWait, WorkflowSteps } from './steps.ts'
 
 /** How one run of a tool ended. Executors return it for everything a tool can do; they throw only for bugs. */
@@ -48,4 +48,6 @@ export interface RunContext {
   trace?: RunTrace
   /** Takes one line of the tool's stderr (or of what it printed) while the tool runs. */
   log: (line: string) => void
+  /** Hears how far the tool is, as often as the tool tells. */
+  progress?: ((progress: Progress) => void) | undefined
 }

@@ -22,7 +22,8 @@ export function createCallProcesses (tool: string, context: RunContext, host: Co
       timeoutMs: Math.max(0, until - performance.now()),
       signal: context.signal,
       maxOutputBytes,
-      onLine: context.log
+      onLine: context.log,
+      onProgress: context.progress
     }, host)
     host.audit.record(auditEntry({ tool, job: context.jobId, envKeys: [] }, plan, end))
     // What the caller is told is the timeout of the call, not what was left of it.

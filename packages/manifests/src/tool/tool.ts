@@ -50,11 +50,8 @@ export interface BuiltinRun {
   kind: 'builtin'
 }
 
-/** What a process of the API answers by itself: no job is made, so that it takes nobody's place. */
-export interface ServiceRun {
-  kind: 'service'
-  action: 'job_result' | 'job_cancel'
-}
+/** What the API answers by itself: no job is made, so that it takes nobody's place. */
+export interface ServiceRun { kind: 'service', action: 'job_result' | 'job_cancel' }
 
 /** A subcommand of an allowlisted program; the call's arguments become its argv (S9 to S27). */
 export interface SkillRun {

@@ -1,4 +1,4 @@
-import type { JobData, JobState, JobView, OutputRecord, Settlement } from '@toolyard/contract'
+import type { JobData, JobState, JobView, OutputRecord, Progress, Settlement } from '@toolyard/contract'
 import { storedJson } from '@toolyard/contract/terms'
 import type { Job } from 'bullmq'
 import { cancelled } from '../record/cancellation.ts'
@@ -9,6 +9,7 @@ import { beganField, isoTime, timesOf } from '../record/job-times.ts'
 import { jobKey, placeOfKey, rerunsField } from '../redis/names.ts'
 import type { OutputStore } from '../record/output-store.ts'
 import type { QueueDirectory } from '../queues/queue-directory.ts'
+import { readProgress } from '../record/job-progress.ts'
 import { decodeFailure, decodeSettlement, runsOf, sandboxOfFailure, settlementFields } from '../record/settlement.ts'
 import { whileAvailable } from '../redis/unavailable.ts'
 import { idOf } from '../record/job-id.ts'
@@ -90,6 +91,16 @@ export class JobReader {
   }
 
   /**
+   * How far a job of a queue that is known is; undefined when its tool has told nothing.
+   *
+   * @throws RedisUnavailableError
+   */
+  async progress (queue: string, jobId: string): Promise<Progress | undefined> {
+    const json = await whileAvailable(this.#parts.redis.hget(jobKey(queue, jobId), 'progress'))
+    return readProgress(json === null ? undefined : storedJson(json))
+  }
+
+  /**
    * The queue that a job is in: an id doesn't tell, and asking all of them is one round trip.
    *
    * @returns undefined when there is no such job in the scope.
@@ -120,6 +131,7 @@ export class JobReader {
     const runs = runsOf(job.attemptsStarted, job.failedReason)
     const { timestamp, processedOn, finishedOn, attemptsMade: endedRuns, opts: { delay: delayMs = 0 } } = job
     const times = timesOf({ timestamp, delayMs, processedOn, began, finishedOn, runs, endedRuns, isRerun }, status)
+    const progress = readProgress(job.progress)
     const view = {
       id,
       type: job.name,
@@ -137,6 +149,7 @@ export class JobReader {
       key: job.data.keyName,
       ...(job.data.tenant === undefined ? {} : { tenant: job.data.tenant }),
       worker: times.started_at === null ? null : job.processedBy ?? null,
+      ...(progress === undefined ? {} : { progress }),
       input: job.data.arguments,
       ...truncation,
       sandbox: (bullState === 'failed' ? sandboxOfFailure(job.failedReason) : record?.sandbox) ?? null,

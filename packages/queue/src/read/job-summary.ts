@@ -1,8 +1,10 @@
-import type { CallError, JobState, JobSummary } from '@toolyard/contract'
+import type { CallError, JobState, JobSummary, Progress } from '@toolyard/contract'
+import { storedJson } from '@toolyard/contract/terms'
 import { cancelled } from '../record/cancellation.ts'
 import type { Redis } from '../redis/connection.ts'
 import type { IndexedJob } from '../record/job-index.ts'
 import type { JobQueues } from '../queues/job-queues.ts'
+import { readProgress } from '../record/job-progress.ts'
 import { mapInTurns } from './map-in-turns.ts'
 import { jobKey, placeOfKey, rerunsField } from '../redis/names.ts'
 import { beganField, delayOf, isoTime, timesOf, type JobCourse } from '../record/job-times.ts'
@@ -12,7 +14,8 @@ import { whileAvailable } from '../redis/unavailable.ts'
 
 /** The fields of a job's record that a summary is made of; none of them is large but the reason, with the details of a failure. */
 const fields = [
-  'timestamp', 'processedOn', 'finishedOn', 'ats', 'failedReason', 'cancelled', 'seen', 'parentKey', beganField, rerunsField, 'pb', 'opts', 'atm'
+  'timestamp', 'processedOn', 'finishedOn', 'ats', 'failedReason', 'cancelled', 'seen', 'parentKey', beganField, rerunsField, 'pb', 'opts', 'atm',
+  'progress'
 ] as const
 
 interface Record extends JobCourse {
@@ -25,6 +28,7 @@ interface Record extends JobCourse {
   parentId: string | undefined
   /** Who took it last; undefined for workers of releases before. */
   worker: string | undefined
+  progress: Progress | undefined
 }
 
 /**
@@ -57,7 +61,7 @@ async function readRecords (redis: Redis, jobs: readonly IndexedJob[]): Promise<
 function decode (values: Array<string | null>, hasOutput: boolean): Record | undefined {
   const [
     timestamp = null, processedOn = null, finishedOn = null, runs = null, failedReason = null, mark = null, seen = null, parentKey = null,
-    began = null, reruns = null, worker = null, options = null, ended = null
+    began = null, reruns = null, worker = null, options = null, ended = null, progress = null
   ] = values
   if (timestamp === null) return undefined
   return {
@@ -74,7 +78,8 @@ function decode (values: Array<string | null>, hasOutput: boolean): Record | und
     isCancelled: finishedOn === null && mark !== null,
     hasSteps: seen !== null,
     parentId: parentKey === null ? undefined : placeOfKey(parentKey).id,
-    worker: worker ?? undefined
+    worker: worker ?? undefined,
+    progress: progress === null ? undefined : readProgress(storedJson(progress))
   }
 }
 
@@ -111,6 +116,7 @@ function summary (job: IndexedJob, record: Record, status: JobState): JobSummary
     key: job.keyName ?? null,
     ...(job.tenant === undefined ? {} : { tenant: job.tenant }),
     worker: times.started_at === null ? null : record.worker ?? null,
+    ...(record.progress === undefined ? {} : { progress: record.progress }),
     error: error === undefined ? null : { ...error, at: updatedAt },
     created_at: isoTime(record.timestamp),
     updated_at: updatedAt,

@@ -58,7 +58,7 @@ export class JobWatch {
     this.#subscriber = subscriber
     subscriber.on('message', (channel: string, message: string) => {
       const id = jobIdOfChannel(channel)
-      for (const job of this.#watched.get(id ?? '') ?? []) job.onChange(message === 'log' ? 'log' : 'job')
+      for (const job of this.#watched.get(id ?? '') ?? []) job.onChange(message === 'log' || message === 'progress' ? message : 'job')
     })
     subscriber.on('ready', () => { for (const job of this.#all()) job.onChange('job') })
   }

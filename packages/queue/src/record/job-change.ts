@@ -1,8 +1,8 @@
 import type { Redis } from '../redis/connection.ts'
 import { jobChannel } from '../redis/names.ts'
 
-/** What changed of a job: its record, or only its log. */
-export type JobChange = 'job' | 'log'
+/** What changed of a job: its record, or only its log, or only how far it is. */
+export type JobChange = 'job' | 'log' | 'progress'
 
 /**
  * Tells everybody who watches a job that it changed. The message has no content: who hears it reads the job, so that

@@ -1,4 +1,4 @@
-import type { CallError, JobData, OutputCut, SandboxState } from '@toolyard/contract'
+import type { CallError, JobData, OutputCut, Progress, SandboxState } from '@toolyard/contract'
 import type { BackendKind } from '../backend/backends.ts'
 import type { CallbackOptions } from '../callbacks/callback-worker.ts'
 import type { Redis } from '../redis/connection.ts'
@@ -32,6 +32,8 @@ export interface TakenJob {
   signal: AbortSignal
   /** Adds a line to the job's log, where it can be read at once; it must hold no secret. */
   log: (line: LogLine) => void
+  /** Tells how far the job is, as often as one likes; what is written holds no secret, and is made when it is written. */
+  progress: (make: () => Progress) => void
 }
 
 /** How the handler ends a job. */

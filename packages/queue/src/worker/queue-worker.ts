@@ -11,6 +11,7 @@ import { JobFlow } from '../change/job-flow.ts'
 import { openWorker } from '../backend/backends.ts'
 import { GivenBackJobs, isNewer } from './given-back.ts'
 import { JobLogWriter } from '../record/job-log-writer.ts'
+import { JobProgressWriter, readProgress } from '../record/job-progress.ts'
 import { JobNotices } from './job-notices.ts'
 import type { JobCanceller } from '../change/job-canceller.ts'
 import type { JobQueues } from '../queues/job-queues.ts'
@@ -51,6 +52,7 @@ interface Run {
   token: string
   abort: AbortController
   log: JobLogWriter
+  progress: JobProgressWriter
   /** By `performance.now()`. */
   takenAt: number
   /** What is done for the job has begun. */
@@ -118,7 +120,8 @@ export class QueueWorker {
     const id = idOf(job)
     const { redis, retention } = this.#options
     const log = new JobLogWriter({ redis, queue: this.#queue, jobId: id, retention, onError: this.#report })
-    const run: Run = { job, token, abort: new AbortController(), log, takenAt: performance.now(), isHandled: false }
+    const progress = new JobProgressWriter({ redis, queue: this.#queue, jobId: id, token, onError: this.#report })
+    const run: Run = { job, token, abort: new AbortController(), log, progress, takenAt: performance.now(), isHandled: false }
     this.#running.set(id, run)
     this.#notices.begin(id)
     try {
@@ -129,7 +132,7 @@ export class QueueWorker {
       await this.#flow.admit(job, token, () => this.#worker.backend.runs.uncount(job, token))
       const result = job.data.serial === true ? await this.#handleSerially(run) : await this.#handleFlowing(run)
       // Who sees the final state finds the whole log.
-      await log.close()
+      await Promise.all([log.close(), progress.close()])
       // Whoever cancels a job settles it; BullMQ leaves a job alone that somebody else has moved.
       if (run.abort.signal.reason === cancelled) throw new bullmq.WaitingError()
       return await this.#end(run, result)
@@ -146,7 +149,8 @@ export class QueueWorker {
 
   async #handle (run: Run): Promise<HandlerResult> {
     run.isHandled = true
-    const { job, token, abort: { signal }, log } = run
+    const { job, token, abort: { signal }, log, progress } = run
+    if (readProgress(job.progress) !== undefined) await progress.clear()
     const { runs } = this.#worker.backend
     const lostBefore = job.attemptsStarted > job.attemptsMade + 1 && !runs.isUnbegun(job)
     // A job that makes jobs is taken again and again.
@@ -164,7 +168,8 @@ export class QueueWorker {
       takenAt: run.takenAt,
       waitedMs,
       signal,
-      log: line => { log.write(line) }
+      log: line => { log.write(line) },
+      progress: make => { progress.write(make) }
     })
   }
 
@@ -183,7 +188,7 @@ export class QueueWorker {
       // Each wait is for more than the one before; else it would be for nothing, and for ever.
       if (result.wait.settled <= seen) throw new Error('The job waits for nothing')
       seen = result.wait.settled
-      await run.log.close()
+      await Promise.all([run.log.close(), run.progress.close()])
       await this.#flow.park(run.job, run.token, result.wait)
     }
   }

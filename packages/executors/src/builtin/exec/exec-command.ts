@@ -56,7 +56,8 @@ async function run (
     timeoutMs: Math.max(1, Math.min(wantedMs, context.timeoutMs - reserveMs)),
     signal: context.signal,
     maxOutputBytes: host.maxOutputBytes,
-    onLine: context.log
+    onLine: context.log,
+    onProgress: context.progress
   }, host)
   host.audit.record(auditEntry({ tool: context.tool.name, job: context.jobId, envKeys: passedKeys }, whole, end))
   return end

@@ -1,6 +1,7 @@
 import type { Tool } from '@toolyard/manifests'
 import { WorkspaceFailure, type WorkspaceSetting } from '@toolyard/workspace'
 import type { CommandHost } from '../../command/run-command.ts'
+import type { RunContext } from '../../run/outcome.ts'
 import type { WorkflowSteps } from '../../run/steps.ts'
 
 /** Where and until when a built-in tool works. */
@@ -18,6 +19,8 @@ export interface BuiltinContext {
   steps?: WorkflowSteps
   /** Takes a line for the job's log. */
   log: (line: string) => void
+  /** Hears how far the tool is. */
+  progress?: RunContext['progress']
 }
 
 /** An output that is JSON already: a thread has written it, since it is large. */

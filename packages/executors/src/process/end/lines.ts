@@ -1,5 +1,7 @@
+import { parseProgress, type Progress } from '@toolyard/contract/terms'
 import { decodePrefix } from '../../run/utf8.ts'
 import { createCapture, type Capture, type Captured } from './capture.ts'
+import { createLastProgress } from './last-progress.ts'
 
 const maxLineBytes = 4_096
 const maxLines = 2_000
@@ -12,11 +14,15 @@ export interface LineSplitter {
   end (): void
 }
 
+/** Takes the lines that tell how far a tool is: `parseProgress`. */
+export type OnProgress = ((progress: Progress) => void) | undefined
+
 /**
  * Cuts a stream into lines and hands each to `onLine` at once. A line keeps its first 4 KiB, blank lines are left out;
- * after 2,000 lines one last line says that the rest isn't shown.
+ * after 2,000 lines one last line says that the rest isn't shown. Lines for `onProgress` are none of these, and come at any time.
  */
-export function createLineSplitter (onLine: (line: string) => void): LineSplitter {
+export function createLineSplitter (onLine: (line: string) => void, onProgress?: OnProgress): LineSplitter {
+  const lastProgress = onProgress === undefined ? () => {} : createLastProgress(onProgress)
   /** A line whose end hasn't come yet. */
   let open: Capture | undefined
   let count = 0
@@ -24,6 +30,11 @@ export function createLineSplitter (onLine: (line: string) => void): LineSplitte
   function finishLine ({ kept, totalBytes }: Captured): void {
     const text = (kept.length < totalBytes ? decodePrefix(kept).text : kept.toString('utf8')).trimEnd()
     if (text === '' || count > maxLines) return
+    const progress = onProgress === undefined ? undefined : parseProgress(text)
+    if (progress !== undefined) {
+      onProgress?.(progress)
+      return
+    }
     count += 1
     onLine(count > maxLines ? `[further lines are not shown after ${maxLines}]` : text)
   }
@@ -36,6 +47,10 @@ export function createLineSplitter (onLine: (line: string) => void): LineSplitte
   return {
     add (chunk) {
       let start = 0
+      if (count > maxLines) {
+        lastProgress(chunk)
+        return
+      }
       // Byte by byte: blank lines cost nothing else, and there may be a million of them.
       for (let at = 0, blank = true; at < chunk.length && count <= maxLines; at++) {
         const byte = chunk[at] ?? 0
@@ -52,7 +67,11 @@ export function createLineSplitter (onLine: (line: string) => void): LineSplitte
         start = at + 1
         blank = true
       }
-      if (start === chunk.length || count > maxLines) return
+      if (start === chunk.length) return
+      if (count > maxLines) {
+        lastProgress(chunk.subarray(start))
+        return
+      }
       open ??= createCapture(maxLineBytes)
       open.add(chunk.subarray(start))
     },

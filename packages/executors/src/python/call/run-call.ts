@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import type { Deadline } from '../../run/deadline.ts'
 import { createCapture, type Captured } from '../../process/end/capture.ts'
 import { drainPipes } from '../../process/end/drain.ts'
-import { createLineSplitter } from '../../process/end/lines.ts'
+import { createLineSplitter, type OnProgress } from '../../process/end/lines.ts'
 import { enterGroups, type CallGroup } from '../../process/table/groups.ts'
 import type { ProcessEnding } from '../../process/end/ending.ts'
 import { disconnect } from '../wire/connections.ts'
@@ -30,6 +30,7 @@ export interface CallOptions {
   deadline: Deadline
   /** Takes each line that the tool prints, while it runs. */
   onLine: (line: string) => void
+  onProgress?: OnProgress
   onSurvivors: (pids: number[]) => void
   /** The control group of the call; undefined for one that needs none. */
   group: CallGroup | undefined
@@ -56,11 +57,11 @@ interface Running {
  * no process of it is left; never rejected.
  */
 export async function runCall (
-  process: ForkedProcess, request: CallRequest, { deadline, onLine, onSurvivors, group }: CallOptions
+  process: ForkedProcess, request: CallRequest, { deadline, onLine, onProgress, onSurvivors, group }: CallOptions
 ): Promise<CallEnd> {
   const { requests, replies, output } = process
   if (group !== undefined) await enterGroup(group, process)
-  const lines = createLineSplitter(onLine)
+  const lines = createLineSplitter(onLine, onProgress)
   const printed = createCapture(0)
   output.on('data', (chunk: Buffer) => {
     printed.add(chunk)
