@@ -2,11 +2,11 @@ import neostandard from 'neostandard'
 import tseslint from 'typescript-eslint'
 
 export default [
-  { ignores: ['**/dist/', 'test/build/', '.tap/', '.toolyard/', 'workspace/', 'samples/workspace/'] },
+  { ignores: ['**/dist/', 'apps/console/vite.config.ts', 'test/build/', '.tap/', '.toolyard/', 'workspace/', 'samples/workspace/'] },
   ...neostandard({ ts: true }),
-  ...tseslint.configs.recommendedTypeChecked.map(config => ({ ...config, files: ['**/*.ts'] })),
+  ...tseslint.configs.recommendedTypeChecked.map(config => ({ ...config, files: ['**/*.ts', '**/*.tsx'] })),
   {
-    files: ['**/*.ts'],
+    files: ['**/*.ts', '**/*.tsx'],
     languageOptions: { parserOptions: { projectService: true } },
     rules: {
       // tap keeps the promises of its subtests itself.
@@ -30,7 +30,7 @@ export default [
     // What a type only asserts, nothing checks. Not in the folders below, and not in tests: what they assert is made by the
     // other end of the same release (Redis' scripts, helpers, the service's answers), by libraries without types for it
     // (BullMQ, the MCP SDK, commander), or is an error that was caught.
-    files: ['apps/*/src/**/*.ts', 'packages/*/src/**/*.ts'],
+    files: ['apps/*/src/**/*.{ts,tsx}', 'packages/*/src/**/*.ts'],
     ignores: ['apps/cli/src/', 'apps/api/src/mcp/', 'packages/{client,executors,queue}/src/'].map(folder => `${folder}**`),
     rules: { '@typescript-eslint/no-unsafe-type-assertion': 'error' }
   },

@@ -3,7 +3,7 @@
  * because it runs before there is a node_modules directory.
  */
 import { spawnSync } from 'node:child_process'
-import { existsSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -36,6 +36,17 @@ export function installDependencies () {
 export function build (projects = []) {
   if (!existsSync(join(root, 'apps/cli/dist'))) console.log('Building ...')
   run(process.execPath, [binary('tsc'), '-b', ...projects], 'The build failed.')
+  buildConsole()
+}
+
+/** Builds the console, the page at `/`, when what it is made of changed. Without it the API serves all but that page, and says so there. */
+function buildConsole () {
+  const sources = readdirSync(join(root, 'apps/console/src'), { recursive: true, encoding: 'utf8' }).map(path => `apps/console/src/${path}`)
+  const made = ['apps/console/index.html', 'apps/console/vite.config.ts', 'packages/contract/dist/.tsbuildinfo', 'packages/client/dist/.tsbuildinfo']
+  const built = modifiedAt('apps/api/dist/console/index.html')
+  if ([...sources, ...made].every(path => modifiedAt(path) < built)) return
+  const { status, stdout, stderr } = spawnSync(process.execPath, [binary('vite'), 'build', 'apps/console', '--logLevel', 'warn'], { cwd: root, encoding: 'utf8' })
+  if (status !== 0) console.error(`${stdout}${stderr}The console, the page at /, could not be built: Vite needs Node.js 20.19 or newer.`)
 }
 
 /**

@@ -4,19 +4,21 @@
  */
 import { spawn } from 'node:child_process'
 import { watch } from 'node:fs'
-import { build, checkNode, installDependencies, root } from './checkout.mjs'
+import { binary, build, checkNode, installDependencies, root } from './checkout.mjs'
 
 checkNode()
 process.chdir(root)
 installDependencies()
 build(['apps/cli'])
+// The API serves what it writes; `npx vite apps/console` has a server of its own that loads changes into the open page.
+const pages = spawn(process.execPath, [binary('vite'), 'build', 'apps/console', '--watch', '--logLevel', 'warn'], { stdio: 'inherit' })
 
 /** The code of the compiler's message `Found N errors`, of which 1 has another. */
 const foundErrors = 6194
 /** @type {import('node:child_process').ChildProcess | undefined} */
 let service
 let restarts = Promise.resolve()
-for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM'])) process.on(signal, () => { stop().finally(() => process.exit(0)) })
+for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM'])) process.on(signal, () => { pages.kill(); stop().finally(() => process.exit(0)) })
 
 const { default: ts } = await import('typescript')
 const host = ts.createSolutionBuilderWithWatchHost(ts.sys, undefined, undefined, undefined, ({ code, messageText }, newLine) => {

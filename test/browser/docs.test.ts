@@ -1,25 +1,11 @@
-import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
-import t, { type Test } from 'tap'
-import type { Page } from 'playwright-core'
+import t from 'tap'
 import { entries, programs } from '../e2e/tools.ts'
 import { createService, testKeys } from '../support/service.ts'
+import { isAccessible } from './axe.ts'
 import { startBrowser } from './browser.ts'
 import { startProxy } from './proxy.ts'
 
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const browser = await startBrowser(t)
-
-/** Fails for what axe finds on the page as it is. */
-async function isAccessible (t: Test, page: Page, what: string): Promise<void> {
-  // The page's policy lets no script in; the test's own goes in by the browser's tools.
-  await page.evaluate(axe)
-  const found = await page.evaluate<{ violations: Array<{ id: string, nodes: Array<{ html: string, failureSummary: string }> }> }>(
-    'axe.run({ runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"] })'
-  )
-  const texts = found.violations.map(({ id, nodes }) => [id, ...nodes.slice(0, 5).map(({ html, failureSummary }) => `${html} ${failureSummary}`)])
-  t.same(texts, [], what)
-}
 
 void t.test('the page /docs in a browser', { skip: typeof browser === 'string' && browser }, async t => {
   if (typeof browser === 'string') return

@@ -179,9 +179,9 @@ t.test('a full run leaves no key and no secret in what is printed, logged, trace
     headers: { 'content-type': 'application/x-www-form-urlencoded', origin: address },
     body: `key=${secrets.admin}`
   })
-  const cookie = /toolyard_dashboard=([^;]+)/.exec(login.headers.get('set-cookie') ?? '')?.[1] ?? ''
+  const cookie = /toolyard_login=([^;]+)/.exec(login.headers.get('set-cookie') ?? '')?.[1] ?? ''
   t.ok(cookie, 'a login')
-  await ask('/dashboard/api/queues', { headers: { cookie: `toolyard_dashboard=${cookie}` } })
+  await ask('/dashboard/api/queues', { headers: { cookie: `toolyard_login=${cookie}` } })
   for (const path of ['/openapi.json', '/v1/jobs', `/v1/jobs/${job.id}`, `/v1/jobs/${job.id}/logs`, '/v1/job-types', '/metrics', '/ready']) await ask(path)
   await waitFor('the spans have come', () => collector.spans.some(({ name }) => name === 'execute_tool far_fails'), 60_000)
   await Promise.all([service.api, ...service.workers].map(app => app.stop()))

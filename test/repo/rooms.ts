@@ -10,7 +10,7 @@ const mostLines = 40
 
 /** Finds what makes a package hard to find one's way in, as sentences: circles of imports, too many rooms, rooms without a purpose. */
 export function findRoomFaults (tree: SourceFile[], dir: string): string[] {
-  const sources = tree.filter(({ path }) => path.startsWith(`${dir}/src/`) && path.endsWith('.ts'))
+  const sources = tree.filter(({ path }) => path.startsWith(`${dir}/src/`) && /\.tsx?$/.test(path))
   const files = new Map(sources.map(file => [file.path, importedFiles(file)]))
   const rooms = [...new Set(sources.map(({ path }) => topRoom(dir, path)))].filter(room => room !== '.')
   const readme = tree.find(({ path }) => path === `${dir}/README.md`)?.text

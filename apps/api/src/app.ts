@@ -1,12 +1,13 @@
 import { limits } from '@toolyard/contract'
 import { permissionRefusal } from '@toolyard/manifests'
-import type { CompletionWaiter, JobCanceller, JobLister, JobLogs, JobQueues, JobReader, JobTypeTable, JobWatch, McpSessions, OnceStore, OutputStore, RateLimit, Sessions, StoredKeys, StreamTickets } from '@toolyard/queue'
+import type { CompletionWaiter, DashboardLogins, JobCanceller, JobLister, JobLogs, JobQueues, JobReader, JobTypeTable, JobWatch, McpSessions, OnceStore, OutputStore, RateLimit, Sessions, StoredKeys, StreamTickets } from '@toolyard/queue'
 import { takeTurns, type Callbacks, type CallMetrics, type Logger, type MetricsRegistry, type ReadinessCheck, type SessionSettings, type TokenSettings } from '@toolyard/runtime'
 import type { Tracer } from '@toolyard/runtime/traces'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import Fastify, { type FastifyBaseLogger } from 'fastify'
 import type { IncomingMessage } from 'node:http'
 import { AccessTokens } from './access/access-tokens.ts'
+import { Logins } from './access/logins.ts'
 import { createCallbackAccess } from './invocation/callback-access.ts'
 import { dashboardRoutes, type DashboardOptions } from './dashboard/routes.ts'
 import { BatchInvoker } from './invocation/batch-invoker.ts'
@@ -28,17 +29,20 @@ import { overload } from './plugins/overload.ts'
 import { rateLimit } from './plugins/rate-limit.ts'
 import { newRequestId, requestIds } from './plugins/request-id.ts'
 import { requestTraces } from './plugins/request-trace.ts'
+import { listenedAt, withoutBase } from './plugins/site.ts'
 import { stopping } from './plugins/stopping.ts'
 import type { App } from './plugins/typed-app.ts'
 import { RequestLog } from './request-log.ts'
 import { agentToolRoutes } from './routes/agent-tools.ts'
 import { authRoutes } from './routes/auth.ts'
+import { consoleRoutes } from './routes/console.ts'
 import { healthRoutes, type ListWorkers } from './routes/health.ts'
 import { jobLogRoutes } from './routes/job-logs.ts'
 import { jobStreamRoutes } from './routes/job-stream.ts'
 import { jobTypeRoutes } from './routes/job-types.ts'
 import { jobRoutes } from './routes/jobs.ts'
 import { keyRoutes } from './routes/keys.ts'
+import { loginRoutes } from './routes/login.ts'
 import { metricsRoute } from './routes/metrics.ts'
 import { openApiRoutes } from './routes/openapi.ts'
 import { sessionRoutes } from './routes/sessions.ts'
@@ -108,7 +112,11 @@ export interface ApiOptions {
   /** Served at `/metrics` to admin keys; absent when a port of its own serves them. */
   metrics?: MetricsRegistry
   /** Served at `/dashboard` to admins; absent when it is switched off. */
-  dashboard?: Omit<DashboardOptions, 'keys' | 'authDisabled' | 'basePath' | 'mayRun'>
+  dashboard?: Omit<DashboardOptions, 'keys' | 'logins' | 'authDisabled' | 'basePath' | 'mayRun'>
+  /** What people's logins are kept in, and how long one lasts, in seconds. */
+  logins: { store: DashboardLogins, ttlSec: number }
+  /** The directory of the built console. */
+  consoleDir: string
   /** Path under which a reverse proxy serves all of this, such as `/toolyard`; empty for none. */
   basePath: string
   /** Proxies whose `X-Forwarded-*` headers count: addresses, ranges, or `loopback` and the like. */
@@ -155,6 +163,7 @@ export function buildApp (deps: ApiDeps, options: ApiOptions): App {
     onError: error => { app.log.warn({ err: error }, 'a job stream waits') }
   })
   const office = new TicketOffice(deps.tickets, options.keys, options.ticketTtlSec)
+  const logins = new Logins(options.logins.store, options.keys, { ttlSec: options.logins.ttlSec, basePath: options.basePath })
   const admission = new JobAdmission(deps.queues, deps.onces)
   const checkCallback = createCallbackAccess(options.callbacks)
   const asks = new JobAsks({ jobs: deps.jobs, watch: deps.watch, canceller: deps.canceller })
@@ -181,12 +190,14 @@ export function buildApp (deps: ApiDeps, options: ApiOptions): App {
     await own.register(openApiRoutes, { catalog: deps.catalog, routes, authDisabled: options.authDisabled, basePath: options.basePath })
   })
   void app.register(docsRoutes, { basePath: options.basePath })
+  void app.register(consoleRoutes, { dir: options.consoleDir, basePath: options.basePath })
   const { dashboard } = options
   if (dashboard !== undefined) {
     void app.register(dashboardRoutes, {
       ...dashboard,
       prefix: '/dashboard',
       keys: options.keys,
+      logins,
       authDisabled: options.authDisabled,
       basePath: options.basePath,
       mayRun: (name, principal) => {
@@ -213,11 +224,12 @@ export function buildApp (deps: ApiDeps, options: ApiOptions): App {
   })
   void app.register(async v1 => {
     await v1.register(overload, { eventLoop: options.eventLoop })
-    await v1.register(auth, { keys: options.keys, disabled: options.authDisabled, tickets: office })
+    await v1.register(auth, { keys: options.keys, disabled: options.authDisabled, tickets: office, logins })
     if (options.rateLimit !== undefined) await v1.register(rateLimit, { limit: options.rateLimit })
     await v1.register(agentToolRoutes, { catalog: deps.catalog, invoker, streams, ending: deps.ending })
     await v1.register(toolRoutes, { invoker: toolInvoker, ending: deps.ending, basePath: options.basePath })
     await v1.register(authRoutes)
+    await v1.register(loginRoutes, { logins, authDisabled: options.authDisabled })
     await v1.register(jobRoutes, { submitter, jobs: deps.jobs, lister: deps.lister, canceller: deps.canceller })
     await v1.register(jobLogRoutes, { jobs: deps.jobs, logs: deps.logs })
     await v1.register(jobStreamRoutes, { jobs: deps.jobs, streams: jobStreams })
@@ -228,17 +240,4 @@ export function buildApp (deps: ApiDeps, options: ApiOptions): App {
     await v1.register(jobTypeRoutes, { catalog: deps.catalog, jobTypes: deps.jobTypes, table: deps.jobTypeTable })
   }, { prefix: '/v1' })
   return app
-}
-
-/** The address that the service listens on, as clients on this machine have it. */
-function listenedAt (app: App): string {
-  const address = app.server.address()
-  if (typeof address !== 'object' || address === null) return 'http://localhost'
-  return `http://${address.family === 'IPv6' ? `[${address.address}]` : address.address}:${address.port}`
-}
-
-function withoutBase (url: string, base: string): string {
-  const rest = url.startsWith(base) ? url.slice(base.length) : undefined
-  if (rest === undefined || !/^(?:$|[/?])/.test(rest)) return url
-  return rest.startsWith('/') ? rest : `/${rest}`
 }

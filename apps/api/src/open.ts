@@ -10,6 +10,7 @@ import {
 } from '@toolyard/runtime'
 import { createCallMetrics, createMetrics, createQueueMetrics, createToolMetrics, type MetricsRegistry } from '@toolyard/runtime/metrics'
 import { openTracer } from '@toolyard/runtime/traces'
+import { fileURLToPath } from 'node:url'
 import { KeyRing } from './access/key-ring.ts'
 import { buildApp } from './app.ts'
 import { JobTypes } from './catalog/job-types.ts'
@@ -168,13 +169,13 @@ export async function openApi (settings: Settings, env: NodeJS.ProcessEnv, logge
       ? {}
       : {
           dashboard: {
-            logins: new DashboardLogins(commands),
             board: { redis: commands, directory, queues, outputs, logs, finished },
-            sessionSec: settings.DASHBOARD_SESSION_SEC,
             readOnly: settings.DASHBOARD === 'read-only',
             redactor
           }
         }),
+    logins: { store: new DashboardLogins(commands), ttlSec: settings.DASHBOARD_SESSION_SEC },
+    consoleDir: fileURLToPath(new URL('./console', import.meta.url)),
     basePath: settings.BASE_PATH,
     trustProxy: settings.TRUST_PROXY,
     logger

@@ -10,7 +10,7 @@ export { AnthropicMessage, ChatMessage, ProviderMessage, ResponsesMessage } from
 export { AnthropicTool, AnthropicToolList, ResponsesTool, ResponsesToolList } from './calls/provider-tools.ts'
 export { jobIdHeader, outputBytesHeader, parseToolCallQuery, toArguments, ToolCallQuery, ToolErrorBody, ToolPending } from './calls/tool-request.ts'
 export { CallbackBody } from './jobs/callbacks.ts'
-export { WhoAmI } from './service/auth.ts'
+export { checkLogin, LoginRequest, LoginResponse, LogoutResponse, WhoAmI } from './service/auth.ts'
 export { checkNewKey, KeyList, KeyView, NewKeyRequest, NewKeyResponse, RevokedKey } from './service/keys.ts'
 export {
   checkNewSession, NewSessionRequest, parseSessionListQuery, SessionId, SessionList, SessionResponse, SessionView, type SessionListQuery
@@ -34,4 +34,5 @@ export { protocol } from './terms/protocol.ts'
 export type { CallbackData, JobAccess, JobData, JobDependency, JobOrigin, OutputCut, OutputRecord, SandboxState, Settlement, WorkerRecord } from './jobs/wire.ts'
 export type { Progress } from './terms/progress.ts'
 export { callbackHeaders } from './terms/callback-headers.ts'
+export { consoleHeader } from './terms/console-header.ts'
 export { readTraceContext, traceIdsOf, traceVariables, type TraceContext } from './terms/trace-context.ts'

@@ -3,14 +3,10 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { KeyRing } from '../access/key-ring.ts'
 import { nobody, requireOperator, type Principal } from '../access/principal.ts'
 import { keyOf } from '../access/request-key.ts'
-import { refuseForeignHost, refuseForeignOrigin } from './origin.ts'
-import type { Session, Sessions } from './session.ts'
+import type { Logins } from '../access/logins.ts'
+import { refuseForeignHost, refuseForeignOrigin } from '../plugins/foreign-site.ts'
 
 declare module 'fastify' {
-  interface FastifyRequest {
-    /** The session of a request of the dashboard, where it came with one. */
-    dashboardSession: Session | null
-  }
   interface FastifyContextConfig {
     /** The route is for those who haven't logged in, too. */
     withoutLogin?: boolean
@@ -26,14 +22,14 @@ export interface GuardOptions {
   keys: KeyRing
   /** Every request counts as an admin's. */
   authDisabled: boolean
-  sessions: Sessions
+  logins: Logins
   /** Where one logs in. */
   loginPath: string
 }
 
 /** Lets admins into the dashboard, by their session or their key, and nobody make changes from elsewhere (fault 40, fault 41). */
 export function createGuard (
-  { keys, authDisabled, sessions, loginPath }: GuardOptions
+  { keys, authDisabled, logins, loginPath }: GuardOptions
 ): (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply | undefined> {
   async function identify (request: FastifyRequest): Promise<Principal | undefined> {
     if (authDisabled) {
@@ -42,8 +38,8 @@ export function createGuard (
     }
     const key = keyOf(request)
     if (key !== undefined) return await keys.find(key)
-    request.dashboardSession = await sessions.find(request.headers.cookie) ?? null
-    return request.dashboardSession?.principal
+    request.login = await logins.find(request.headers.cookie) ?? null
+    return request.login?.principal
   }
 
   return async (request, reply) => {

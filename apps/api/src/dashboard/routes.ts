@@ -1,26 +1,23 @@
 import { isRecord, HttpError, type ErrorBody } from '@toolyard/contract'
-import type { DashboardLogins } from '@toolyard/queue'
 import type { BoardParts, QueueBoard, Viewer } from '@toolyard/queue/dashboard'
 import type { Redact } from '@toolyard/runtime'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Static } from 'typebox'
 import type { App } from '../plugins/typed-app.ts'
 import type { KeyRing } from '../access/key-ring.ts'
+import type { Logins } from '../access/logins.ts'
 import { principalOf, type Principal } from '../access/principal.ts'
 import { Assets } from './assets.ts'
 import { createGuard } from './guard.ts'
 import { setBoardHeaders } from './headers.ts'
 import { loginRoutes } from './login.ts'
-import { Sessions } from './session.ts'
 
 /** What the dashboard is made of. */
 export interface DashboardOptions {
   keys: KeyRing
   authDisabled: boolean
-  logins: DashboardLogins
+  logins: Logins
   board: BoardParts
-  /** How long a session lasts, in seconds. */
-  sessionSec: number
   /** Nothing can be changed. */
   readOnly: boolean
   /** Path in front of all of Toolyard's, as the browser sees it; without a slash at the end. */
@@ -40,16 +37,15 @@ const hashedName = /\.[0-9a-f]{8,}\.(?:css|js)$/
 /** The queue dashboard: bull-board behind a login. bull-board itself is loaded when somebody comes. */
 export async function dashboardRoutes (app: App, options: DashboardOptions): Promise<void> {
   const base = `${options.basePath}/dashboard/`
-  const sessions = new Sessions(options.logins, options.keys, options.sessionSec)
   let opened: Promise<{ board: QueueBoard, assets: Assets }> | undefined
   const open = async (): Promise<{ board: QueueBoard, assets: Assets }> => await (opened ??= openBoard(options, base))
 
   app.decorateRequest('principal', null)
-  app.decorateRequest('dashboardSession', null)
+  app.decorateRequest('login', null)
   app.addHook('onRequest', async (_request, reply) => { setBoardHeaders(reply) })
-  app.addHook('onRequest', createGuard({ keys: options.keys, authDisabled: options.authDisabled, sessions, loginPath: `${base}login` }))
+  app.addHook('onRequest', createGuard({ keys: options.keys, authDisabled: options.authDisabled, logins: options.logins, loginPath: `${base}login` }))
   app.addHook('preSerialization', async (_request, _reply, payload) => isErrorBody(payload) ? forPage(payload) : payload)
-  await app.register(loginRoutes, { logins: options.logins, sessions, keys: options.keys, base })
+  await app.register(loginRoutes, { logins: options.logins, base })
 
   for (const url of pages) {
     app.get(url, { config: { page: true } }, async (_request, reply) => await reply.type('text/html; charset=utf-8').send((await open()).board.page(base)))

@@ -18,6 +18,21 @@ export const accessDescriptions: Readonly<Record<string, RouteDescription>> = {
     body: { job_id: examples.job.id },
     answers: { 200: { description: 'The ticket.', example: examples.ticket } }
   },
+  'POST /v1/auth/login': {
+    id: 'access.login',
+    tag: 'access',
+    summary: 'Log in to the console',
+    description: 'For the console at /, and from a page of the service alone. The cookie counts beside the header x-toolyard-console.',
+    errors: [400, 409, 413, 415, 429],
+    body: { key: 'ty_...' },
+    answers: { 200: { description: 'The login is in the cookie.', example: { ok: true, name: 'default' } } }
+  },
+  'POST /v1/auth/logout': {
+    id: 'access.logout',
+    tag: 'access',
+    summary: 'Log out of the console',
+    answers: { 200: { description: 'The login of the cookie is over, for all API processes.', example: { ok: true } } }
+  },
   'GET /v1/keys': {
     id: 'keys.list',
     tag: 'access',

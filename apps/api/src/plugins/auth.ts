@@ -1,11 +1,12 @@
-import { HttpError } from '@toolyard/contract'
+import { consoleHeader, HttpError } from '@toolyard/contract'
 import type { Role } from '@toolyard/runtime'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { TokenRefusedError, type AccessTokens } from '../access/access-tokens.ts'
 import type { KeyRing } from '../access/key-ring.ts'
+import type { Login, Logins } from '../access/logins.ts'
 import { nobody, type Principal } from '../access/principal.ts'
-import { refuseForeignSite } from './foreign-site.ts'
+import { refuseForeignOrigin, refuseForeignSite } from './foreign-site.ts'
 import { keyOf, unauthorizedText } from '../access/request-key.ts'
 import type { TicketOffice } from '../access/ticket-office.ts'
 
@@ -13,6 +14,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Set on every route under /v1; null also where no key came, and none is needed. */
     principal: Principal | null
+    /** The login that the request came with, where that says who asks. */
+    login: Login | null
   }
   interface FastifyContextConfig {
     /** The role that the route needs, where its method doesn't tell: reading is for both, everything else for admins. */
@@ -30,6 +33,8 @@ export interface AuthOptions {
   tickets: TicketOffice
   /** Whose access tokens count as well; undefined where keys alone do. */
   tokens?: AccessTokens | undefined
+  /** Whose cookies count as well, for requests of the console; undefined where keys alone do. */
+  logins?: Logins | undefined
 }
 
 const reading = new Set(['GET', 'HEAD', 'OPTIONS'])
@@ -37,6 +42,7 @@ const reading = new Set(['GET', 'HEAD', 'OPTIONS'])
 /** Checks the key, or a stream's ticket, before the body is read (R1 to R3, RC1, RC2, RC5, RC27, X28). */
 export const auth = fp<AuthOptions>(async (app: FastifyInstance, options) => {
   app.decorateRequest('principal', null)
+  app.decorateRequest('login', null)
   app.addHook('onRequest', async (request, reply) => {
     if (options.disabled) {
       refuseForeignSite(request)
@@ -52,7 +58,7 @@ export const auth = fp<AuthOptions>(async (app: FastifyInstance, options) => {
     }
     const principal = key !== undefined
       ? await options.keys.find(key) ?? await principalOfToken(request, reply, tokens)
-      : streamTicket === true ? await options.tickets.principalOf(request) : undefined
+      : (streamTicket === true ? await options.tickets.principalOf(request) : undefined) ?? await principalOfLogin(request, options.logins)
     if (principal === undefined) {
       void reply.header('www-authenticate', tokens?.challenge() ?? 'Bearer')
       throw new HttpError('UNAUTHORIZED', tokens === undefined ? unauthorizedText : `${unauthorizedText}, or an access token`)
@@ -74,4 +80,15 @@ async function principalOfToken (
     if (error instanceof TokenRefusedError) void reply.header('www-authenticate', tokens.challenge(error))
     throw error
   }
+}
+
+/**
+ * Who has logged in to the console. Its cookie counts only beside a header that forms, links and other sites can't send, so that a
+ * page of another site makes no requests in a person's name, and a file that a tool has written opens nothing (fault 41).
+ */
+async function principalOfLogin (request: FastifyRequest, logins: Logins | undefined): Promise<Principal | undefined> {
+  if (logins === undefined || request.headers[consoleHeader] === undefined) return undefined
+  if (!reading.has(request.method) || request.headers['sec-fetch-site'] !== undefined) refuseForeignOrigin(request)
+  request.login = await logins.find(request.headers.cookie) ?? null
+  return request.login?.principal
 }

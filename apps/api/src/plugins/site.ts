@@ -1,4 +1,4 @@
-import type { FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 
 const loopback = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/i
 
@@ -10,4 +10,18 @@ export function isForLoopback ({ host }: FastifyRequest): boolean {
 /** Whether an `Origin` header names the service that the request is for. */
 export function isOwnOrigin (origin: string, { host }: FastifyRequest): boolean {
   return URL.canParse(origin) && new URL(origin).host === host
+}
+
+/** The address that the service listens on, as clients on this machine have it. */
+export function listenedAt (app: Pick<FastifyInstance, 'server'>): string {
+  const address = app.server.address()
+  if (typeof address !== 'object' || address === null) return 'http://localhost'
+  return `http://${address.family === 'IPv6' ? `[${address.address}]` : address.address}:${address.port}`
+}
+
+/** A URL without the path under which a reverse proxy serves the service; as it is when it has none. */
+export function withoutBase (url: string, base: string): string {
+  const rest = url.startsWith(base) ? url.slice(base.length) : undefined
+  if (rest === undefined || !/^(?:$|[/?])/.test(rest)) return url
+  return rest.startsWith('/') ? rest : `/${rest}`
 }

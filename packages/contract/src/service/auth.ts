@@ -1,4 +1,7 @@
-import { Type } from 'typebox'
+import { Type, type Static } from 'typebox'
+import { HttpError } from '../terms/errors.ts'
+import { unknownField } from '../value/fields.ts'
+import { isRecord } from '../value/record.ts'
 
 /** `GET /v1/auth/whoami` (RC6). `queue_allowlist` is null for a key that may use every queue. */
 export const WhoAmI = Type.Object({
@@ -12,3 +15,26 @@ export const WhoAmI = Type.Object({
     tenant: Type.Optional(Type.String({ description: 'Absent for a key without a tenant, which sees everything.' }))
   })
 })
+export type WhoAmI = Static<typeof WhoAmI>
+
+/** `POST /v1/auth/login`: a person logs in to the console with an API key. */
+export const LoginRequest = Type.Object({ key: Type.String({ description: 'An API key.' }) }, { additionalProperties: false })
+export type LoginRequest = Static<typeof LoginRequest>
+
+/** The answer of `POST /v1/auth/login`; the login itself is in the cookie. */
+export const LoginResponse = Type.Object({ ok: Type.Literal(true), name: Type.String({ description: 'Name of the key.' }) })
+
+/** The answer of `POST /v1/auth/logout`. */
+export const LogoutResponse = Type.Object({ ok: Type.Literal(true) })
+
+/**
+ * Checks the body of `POST /v1/auth/login`.
+ *
+ * @returns undefined for a good body, else `VALIDATION_ERROR` with the text of the first error.
+ */
+export function checkLogin (body: unknown): HttpError | undefined {
+  const error = isRecord(body)
+    ? typeof body['key'] === 'string' ? unknownField(body, LoginRequest) : "'key' must be a string"
+    : 'Request body must be an object'
+  return error === undefined ? undefined : new HttpError('VALIDATION_ERROR', error)
+}

@@ -1,0 +1,3 @@
+export { snippetsOf, type Snippet } from './jobs/snippet-texts.ts'
+export { hrefOf, readRoute, type Route } from './parts/route.ts'
+export { ago, bytes, duration, span } from './parts/times.ts'

@@ -1,0 +1,103 @@
+import type { JobView } from '@toolyard/client'
+import type { VNode } from 'preact'
+import { useState } from 'preact/hooks'
+import { asError } from '../access/load.ts'
+import { useAccess } from '../access/context.ts'
+import { Confirm } from '../parts/dialog.tsx'
+import { Copy } from '../parts/copy.tsx'
+import { JsonTree } from '../parts/json-tree.tsx'
+import { Empty, Problem } from '../parts/notice.tsx'
+import { Output } from '../parts/output.tsx'
+import { Status } from '../parts/status.tsx'
+import { bytes } from '../parts/times.ts'
+import { useKeys } from '../parts/keys.ts'
+import { hrefOf } from '../parts/route.ts'
+import { Failure } from './failure.tsx'
+import { Facts } from './facts.tsx'
+import { useJob } from './follow.ts'
+import { Log } from './log.tsx'
+import { Snippets } from './snippets.tsx'
+import { isEnd } from './terms.ts'
+import { Timeline } from './timeline.tsx'
+
+/** One job, as it happens. */
+export function JobPage ({ id, back }: { id: string, back: string }): VNode {
+  const { job, log, error } = useJob(id)
+  useKeys({ Escape: () => { location.hash = back } })
+  return (
+    <main>
+      <p class='crumb'><a href={back}>Jobs</a></p>
+      {job === undefined && error === undefined && <h1 class='soft'>Job …</h1>}
+      {job === undefined && error !== undefined && (
+        <>
+          <h1>Job</h1>
+          <Empty title={error.message}><p>Finished jobs are kept for a while: see <code>JOB_RETENTION_SEC</code>.</p></Empty>
+        </>
+      )}
+      {job !== undefined && <><Head job={job} />{error !== undefined && <Problem error={error} />}<Body job={job} log={log} /></>}
+    </main>
+  )
+}
+
+function Head ({ job }: { job: JobView }): VNode {
+  const { api, person } = useAccess()
+  const [isAsking, setAsking] = useState(false)
+  const [error, setError] = useState<Error>()
+  async function attempt (work: () => Promise<void>): Promise<void> {
+    await work().then(() => { setError(undefined) }, (caught: unknown) => { setError(asError(caught)) })
+  }
+  async function cancel (): Promise<void> {
+    await api.ask(`/v1/jobs/${job.id}/cancel`, { method: 'POST' })
+  }
+  async function runAgain (): Promise<void> {
+    const { type, input, queue, priority, max_attempts: maxAttempts, tags } = job
+    const body = { type, input, queue, priority, max_attempts: maxAttempts, tags }
+    location.hash = hrefOf(['jobs', (await api.ask<{ job: JobView }>('/v1/jobs', { method: 'POST', body })).job.id])
+  }
+  return (
+    <>
+      <header class='page-head'>
+        <h1>{job.tool} <Status status={job.status} /></h1>
+        {person.can_write && (
+          <div class='actions'>
+            {!isEnd(job.status) && <button type='button' onClick={() => { setAsking(true) }}>Cancel</button>}
+            {isEnd(job.status) && <button type='button' onClick={() => { void attempt(runAgain) }}>Run again</button>}
+          </div>
+        )}
+      </header>
+      <p class='soft id-line'><code>{job.id}</code> <Copy text={job.id} label='Copy the id' /></p>
+      <Problem error={error} />
+      {isAsking && (
+        <Confirm title='Cancel this job?' action='Cancel the job' onConfirm={() => { void attempt(cancel) }} onClose={() => { setAsking(false) }}>
+          <p>Its processes are ended within a second, and it stays cancelled. Who waits for it gets <code>JOB_CANCELLED</code>.</p>
+        </Confirm>
+      )}
+    </>
+  )
+}
+
+function Body ({ job, log }: { job: JobView, log: Parameters<typeof Log>[0]['lines'] }): VNode {
+  return (
+    <>
+      <Timeline job={job} />
+      <Failure job={job} />
+      <div class='columns'>
+        <div class='column'>
+          <section class='card'><h2>Arguments</h2><div class='json'><JsonTree value={job.input} /></div></section>
+          {job.status === 'succeeded' && (
+            <section class='card'>
+              <h2>Output</h2>
+              {job.result_truncated !== undefined && <p class='soft small'>The tool put out {bytes(job.result_truncated.bytes)}; the first {bytes(job.result_truncated.stored_bytes)} are kept.</p>}
+              <Output value={job.result} />
+            </section>
+          )}
+          <Log lines={log} isLive={!isEnd(job.status)} />
+        </div>
+        <div class='column side'>
+          <Facts job={job} />
+          <Snippets job={job} />
+        </div>
+      </div>
+    </>
+  )
+}

@@ -1,0 +1,84 @@
+import type { JobList, JobSummary } from '@toolyard/client'
+import type { VNode } from 'preact'
+import { useRef } from 'preact/hooks'
+import { useAccess } from '../access/context.ts'
+import { useLoad } from '../access/load.ts'
+import { Empty, Problem } from '../parts/notice.tsx'
+import { Status } from '../parts/status.tsx'
+import { Time } from '../parts/time.tsx'
+import { hrefOf, type Route } from '../parts/route.ts'
+import { useKeys } from '../parts/keys.ts'
+import { Filters, queryOf } from './filters.tsx'
+import { Durations } from './durations.tsx'
+
+/** How often the list is read again, in milliseconds. */
+const everyMs = 2_000
+const pageSize = 50
+
+/** The jobs, newest first, as they change. */
+export function JobsPage ({ route }: { route: Route }): VNode {
+  const { api, person } = useAccess()
+  const query = queryOf(route.query)
+  const search = String(new URLSearchParams({ ...query, limit: String(pageSize) }))
+  const { data, error } = useLoad(search, async signal => await api.ask<JobList>(`/v1/jobs?${search}`, { signal }), everyMs)
+  const page = useRef<HTMLElement>(null)
+  useKeys({
+    j: () => { move(page.current, 1) },
+    k: () => { move(page.current, -1) },
+    '/': () => { page.current?.querySelector<HTMLInputElement>('input[type=search]')?.focus() },
+    Escape: () => { if (Object.keys(query).length > 0) location.hash = hrefOf(['jobs']) }
+  })
+  const { cursor: _, ...filters } = query
+  return (
+    <main ref={page}>
+      <header class='page-head'>
+        <h1>Jobs</h1>
+        <p class='soft small hint'><kbd>j</kbd> <kbd>k</kbd> move, <kbd>Enter</kbd> opens, <kbd>/</kbd> filters, <kbd>Esc</kbd> clears</p>
+      </header>
+      <Filters query={query} person={person} />
+      <Problem error={error} />
+      <JobTable jobs={data?.jobs} isFiltered={Object.keys(filters).length > 0} />
+      <nav class='pages' aria-label='Parts of the list'>
+        {query['cursor'] !== undefined && <a class='button' href={hrefOf(['jobs'], filters)}>Newest</a>}
+        {data?.next_cursor != null && <a class='button' href={hrefOf(['jobs'], { ...filters, cursor: data.next_cursor })}>Older</a>}
+      </nav>
+    </main>
+  )
+}
+
+function JobTable ({ jobs, isFiltered }: { jobs: readonly JobSummary[] | undefined, isFiltered: boolean }): VNode {
+  if (jobs?.length === 0) return <NoJobs isFiltered={isFiltered} />
+  return (
+    <div class='table-frame' aria-busy={jobs === undefined}>
+      <table class='dense jobs'>
+        <thead><tr><th class='c-status'><span class='word'>State</span></th><th>Tool</th><th class='c-queue wide'>Queue</th><th class='c-time'>Submitted</th><th class='c-took wide'>Waited, ran</th><th class='c-error wide'>Error</th></tr></thead>
+        <tbody>{jobs?.map(job => <Row key={job.id} job={job} />)}</tbody>
+      </table>
+    </div>
+  )
+}
+
+function Row ({ job }: { job: JobSummary }): VNode {
+  return (
+    <tr>
+      <td><Status status={job.status} /></td>
+      <td><a class='row-link' href={hrefOf(['jobs', job.id])}>{job.tool}</a> <code class='id'>{job.id.slice(-8)}</code>{job.tags.map(tag => <span key={tag} class='tag'>{tag}</span>)}</td>
+      <td class='wide'>{job.queue}</td>
+      <td><Time at={job.created_at} /></td>
+      <td class='wide'><Durations job={job} /></td>
+      <td class='wide clip' title={job.error?.message}>{job.error === null ? '' : <><code>{job.error.code}</code> {job.error.message}</>}</td>
+    </tr>
+  )
+}
+
+function NoJobs ({ isFiltered }: { isFiltered: boolean }): VNode {
+  if (isFiltered) return <Empty title='No job fits these filters.'><a href={hrefOf(['jobs'])}>Show all jobs</a></Empty>
+  return <Empty title='No jobs yet.'><p>A job appears here as soon as an agent calls a tool. You can call one yourself: <a href={hrefOf(['tools'])}>choose a tool</a>.</p></Empty>
+}
+
+/** Moves the focus between the rows; the row of a link is what has the focus. */
+function move (page: HTMLElement | null, by: number): void {
+  const links = [...page?.querySelectorAll<HTMLElement>('.row-link') ?? []]
+  const at = links.findIndex(link => link === document.activeElement)
+  links[at === -1 ? 0 : Math.min(links.length - 1, Math.max(0, at + by))]?.focus()
+}

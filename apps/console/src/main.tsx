@@ -1,0 +1,9 @@
+import { render } from 'preact'
+import { App } from './shell/app.tsx'
+import './style/base.css'
+import './style/frame.css'
+import './style/parts.css'
+import './style/jobs.css'
+
+const place = document.querySelector('#app')
+if (place !== null) render(<App base={document.documentElement.dataset['base'] ?? ''} />, place)

@@ -1,0 +1,42 @@
+import type { ComponentChildren, VNode } from 'preact'
+import { useEffect, useRef } from 'preact/hooks'
+
+export interface DialogProps {
+  title: string
+  onClose: () => void
+  children: ComponentChildren
+}
+
+/** A dialog above the page; the browser keeps the focus in it, and Esc closes it. */
+export function Dialog ({ title, onClose, children }: DialogProps): VNode {
+  const element = useRef<HTMLDialogElement>(null)
+  useEffect(() => { element.current?.showModal() }, [])
+  return (
+    <dialog ref={element} aria-labelledby='dialog-title' onClose={onClose}>
+      <h2 id='dialog-title'>{title}</h2>
+      {children}
+    </dialog>
+  )
+}
+
+export interface ConfirmProps {
+  title: string
+  /** What the button says that does it. */
+  action: string
+  onConfirm: () => void
+  onClose: () => void
+  children: ComponentChildren
+}
+
+/** Asks before something is done that can't be undone. */
+export function Confirm ({ title, action, onConfirm, onClose, children }: ConfirmProps): VNode {
+  return (
+    <Dialog title={title} onClose={onClose}>
+      {children}
+      <div class='actions end'>
+        <button type='button' onClick={onClose}>Back</button>
+        <button type='button' class='danger' onClick={() => { onConfirm(); onClose() }}>{action}</button>
+      </div>
+    </Dialog>
+  )
+}

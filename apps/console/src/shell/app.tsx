@@ -1,0 +1,75 @@
+import type { VNode } from 'preact'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { Api, ApiError } from '../access/api.ts'
+import { AccessContext, type Access, type Person } from '../access/context.ts'
+import { Login } from '../access/login.tsx'
+import { JobPage } from '../jobs/job.tsx'
+import { JobsPage } from '../jobs/list.tsx'
+import { NowContext, useClock } from '../parts/now.ts'
+import { Empty } from '../parts/notice.tsx'
+import { Frame, type Place } from './frame.tsx'
+import { hrefOf, useRoute, type Route } from '../parts/route.ts'
+import { useTheme } from './theme.ts'
+
+const places: readonly Place[] = [
+  { path: 'jobs', title: 'Jobs', icon: 'jobs' }
+]
+
+/** Who looks at the page: nobody known yet, nobody, or a person. */
+type Visitor = { kind: 'unknown', problem?: string } | { kind: 'nobody', notice?: string } | { kind: 'person', person: Person }
+
+/** The console: a login, then the page that the address names. */
+export function App ({ base }: { base: string }): VNode {
+  const [visitor, setVisitor] = useState<Visitor>({ kind: 'unknown' })
+  const [theme, setTheme] = useTheme()
+  const api = useMemo(() => new Api(base, () => {
+    setVisitor(known => known.kind === 'person' ? { kind: 'nobody', notice: 'Your login is over: its time has passed, or its key was revoked.' } : { kind: 'nobody' })
+  }), [base])
+
+  async function meet (): Promise<void> {
+    try {
+      const { auth: person } = await api.ask<{ auth: Person }>('/v1/auth/whoami')
+      setVisitor({ kind: 'person', person })
+    } catch (error) {
+      if (!(error instanceof ApiError && error.status === 401)) setVisitor({ kind: 'unknown', problem: error instanceof Error ? error.message : String(error) })
+    }
+  }
+  async function logOut (): Promise<void> {
+    await api.ask('/v1/auth/logout', { method: 'POST' }).catch(() => {})
+    setVisitor({ kind: 'nobody', notice: 'You are logged out.' })
+  }
+  useEffect(() => { void meet() }, [api])
+
+  if (visitor.kind === 'nobody') return <Login api={api} notice={visitor.notice} onLogin={() => { void meet() }} />
+  if (visitor.kind === 'unknown') return <Waiting problem={visitor.problem} onRetry={() => { void meet() }} />
+  return <Pages access={{ api, person: visitor.person }} frame={{ theme, onTheme: setTheme, onLogout: () => { void logOut() } }} />
+}
+
+function Waiting ({ problem, onRetry }: { problem: string | undefined, onRetry: () => void }): VNode {
+  if (problem === undefined) return <main class='login' aria-busy />
+  return <main class='login'><div class='card'><h1>Toolyard</h1><p class='problem' role='alert'>{problem}</p><button type='button' onClick={onRetry}>Try again</button></div></main>
+}
+
+function Pages ({ access, frame }: { access: Access, frame: Pick<Parameters<typeof Frame>[0], 'theme' | 'onTheme' | 'onLogout'> }): VNode {
+  const route = useRoute()
+  const now = useClock()
+  const [current = 'jobs'] = route.path
+  // Where Esc leads from a job: the list as it was.
+  const list = useRef(hrefOf(['jobs']))
+  if (current === 'jobs' && route.path.length === 1) list.current = location.hash
+  const title = places.find(({ path }) => path === current)?.title ?? 'Not found'
+  useEffect(() => { document.title = `${title} · Toolyard` }, [title])
+  return (
+    <AccessContext.Provider value={access}>
+      <NowContext.Provider value={now}>
+        <Frame {...frame} places={places} current={current}><Page current={current} route={route} list={list.current} /></Frame>
+      </NowContext.Provider>
+    </AccessContext.Provider>
+  )
+}
+
+function Page ({ current, route, list }: { current: string, route: Route, list: string }): VNode {
+  const [, id] = route.path
+  if (current === 'jobs') return id === undefined ? <JobsPage route={route} /> : <JobPage key={id} id={id} back={list} />
+  return <main><h1>Not found</h1><Empty title='There is no such page.'><a href={hrefOf([])}>To the jobs</a></Empty></main>
+}

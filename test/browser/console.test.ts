@@ -1,0 +1,120 @@
+import t from 'tap'
+import { reach, submit } from '../jobs/submission.ts'
+import { createService, testKeys } from '../support/service.ts'
+import { isAccessible } from './axe.ts'
+import { startBrowser } from './browser.ts'
+import { openConsole } from './console-page.ts'
+import { consoleFiles, consoleTools, fillConsole } from './console-service.ts'
+import { startProxy } from './proxy.ts'
+
+const attack = '<img src=x onerror="window.attacked = 1"><script>window.attacked = 1</script>'
+const browser = await startBrowser(t)
+
+void t.test('the console in a browser', { skip: typeof browser === 'string' && browser }, async t => {
+  if (typeof browser === 'string') return
+  const service = await createService(t, { files: consoleFiles, tools: consoleTools })
+  const { client, api: { address } } = service
+  const pages = await fillConsole(service)
+
+  t.test('every page is readable in both themes, wide and narrow, and asks no other host', async t => {
+    const { page, problems } = await browser.open()
+    const asked = new Set<string>()
+    page.on('request', request => { asked.add(new URL(request.url()).protocol === 'blob:' ? 'blob' : new URL(request.url()).origin) })
+    await page.goto(`${address}/`)
+    await page.getByLabel('API key').waitFor()
+    await isAccessible(t, page, 'the login')
+    await openConsole(page, address)
+    for (const [name, hash, text] of pages) {
+      await page.setViewportSize({ width: 1_300, height: 900 })
+      await page.goto(`${address}/${hash}`)
+      await page.getByText(text).first().waitFor()
+      for (const [colorScheme, width] of [['light', 1_300], ['dark', 360]] as const) {
+        await page.setViewportSize({ width, height: 900 })
+        await page.emulateMedia({ colorScheme })
+        await isAccessible(t, page, `${name}, ${colorScheme}, ${width} px`)
+        t.equal(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), true, `${name}: nothing is wider than ${width} px`)
+      }
+    }
+    t.same([...asked], [address])
+    t.same(problems, [], 'nothing needed to be stopped by the policy')
+  })
+
+  t.test('a failed job is found with the keyboard alone, by a filter in the address, and its error says what it means', async t => {
+    const { page } = await browser.open()
+    await openConsole(page, address)
+    await page.getByRole('link', { name: 'failed', exact: true }).focus()
+    await page.keyboard.press('Enter')
+    await page.waitForURL(/status=failed/)
+    await page.getByText('TOOL_FAILED').waitFor()
+    t.equal(await page.locator('tbody tr').count(), 1)
+    await page.keyboard.press('j')
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'send_report' }).waitFor()
+    await page.getByText('The tool ran and reported failure').waitFor()
+    await page.keyboard.press('Escape')
+    await page.waitForURL(/#\/jobs\?status=failed/, { timeout: 30_000 })
+    await page.getByRole('link', { name: 'send_report' }).waitFor()
+    await page.keyboard.press('/')
+    await page.keyboard.type('agentcli.draw')
+    await page.keyboard.press('Enter')
+    await page.getByText('No job fits these filters.').waitFor()
+    await page.keyboard.press('Escape')
+    await page.keyboard.press('Escape')
+    await page.getByRole('link', { name: 'slow_import' }).waitFor()
+  })
+
+  t.test('a running job is watched live, and cancelled', async t => {
+    const { id } = await submit(client, { type: 'agentcli.slow_import', input: { table: 'customers' } })
+    const { page } = await browser.open()
+    await openConsole(page, address)
+    await page.goto(`${address}/#/jobs/${id}`)
+    await page.getByText(/imported 150 of/).waitFor()
+    await page.getByRole('button', { name: 'Cancel' }).click()
+    await page.getByRole('button', { name: 'Cancel the job' }).click()
+    await page.getByRole('heading', { name: 'slow_import' }).getByText('cancelled').waitFor()
+    t.equal((await reach(client, id, 'cancelled')).status, 'cancelled')
+  })
+
+  t.test('a job is run again, and its output is text whatever it holds', async t => {
+    const { id } = await submit(client, { type: 'agentcli.count_words', input: { path: attack } })
+    await reach(client, id, 'succeeded')
+    const { page, problems } = await browser.open()
+    await openConsole(page, address)
+    await page.goto(`${address}/#/jobs/${id}`)
+    await page.getByText('window.attacked').first().waitFor()
+    await page.getByRole('button', { name: 'Run again' }).click()
+    await page.waitForURL(url => url.hash.startsWith('#/jobs/') && !url.hash.endsWith(id))
+    await page.getByRole('heading', { name: 'count_words' }).getByText('succeeded').waitFor()
+    t.equal(await page.evaluate('window.attacked'), undefined)
+    t.same(problems, [])
+  })
+
+  t.test('a revoked key ends the page, and a key that may only read has no buttons', async t => {
+    const made = await client.request<{ key: { key: string } }>('/v1/keys', { body: { name: 'guest', role: 'read' } })
+    const { page } = await browser.open()
+    await openConsole(page, address, made.body.key.key)
+    await page.getByText('read only').waitFor()
+    await page.getByRole('link', { name: 'slow_import' }).first().click()
+    await page.getByRole('heading', { name: 'slow_import' }).waitFor()
+    t.equal(await page.getByRole('button', { name: /Cancel|Run again/ }).count(), 0)
+    await page.keyboard.press('Escape')
+    await client.request('/v1/keys/guest', { method: 'DELETE' })
+    await page.getByText('Your login is over').waitFor()
+    await page.getByLabel('API key').fill(testKeys.admin)
+    await page.keyboard.press('Enter')
+    await page.getByRole('link', { name: 'slow_import' }).first().waitFor()
+  })
+
+  t.test('it works behind a proxy with a path of its own, and logs out', async t => {
+    const api = await service.startApi({ BASE_PATH: '/tools' })
+    const at = await startProxy(t, api.address, '/tools')
+    const { page, problems } = await browser.open()
+    await openConsole(page, at)
+    await page.getByRole('link', { name: 'slow_import' }).first().waitFor()
+    await page.getByRole('button', { name: 'Log out' }).click()
+    await page.getByText('You are logged out.').waitFor()
+    await page.reload()
+    await page.getByLabel('API key').waitFor()
+    t.same(problems, [])
+  })
+})
