@@ -7,7 +7,7 @@ import { isEnd } from './terms.ts'
 /** How long a job waited and ran, or does so now. */
 export function Durations ({ job }: { job: JobSummary }): VNode {
   const now = useNow()
-  const created = Date.parse(job.created_at)
-  if (isEnd(job.status)) return <>{duration(Date.parse(job.updated_at) - created)}</>
-  return <span class='soft'>{job.status} for {span(Math.max(0, now - created))}</span>
+  const { status, waited_ms: waited, ran_ms: ran, started_at: started, created_at: created } = job
+  if (!isEnd(status)) return <span class='soft'>{status === 'running' ? 'runs' : 'waits'} for {span(Math.max(0, now - Date.parse(started ?? created)))}</span>
+  return <>{waited === null ? '–' : duration(waited)}<span class='soft'>, </span>{ran === null ? '–' : duration(ran)}</>
 }

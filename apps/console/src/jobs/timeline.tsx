@@ -1,23 +1,37 @@
 import type { JobView } from '@toolyard/client'
-import type { VNode } from 'preact'
-import { Time } from '../parts/time.tsx'
+import type { ComponentChildren, VNode } from 'preact'
 import { useNow } from '../parts/now.ts'
+import { Time } from '../parts/time.tsx'
 import { duration } from '../parts/times.ts'
 import { isEnd } from './terms.ts'
 
-/** What a job has gone through, with the time of each. */
+/** What a job has gone through, with the time of each step and how long it took to come there. */
 export function Timeline ({ job }: { job: JobView }): VNode {
   const now = useNow()
-  const took = (isEnd(job.status) ? Date.parse(job.updated_at) : now) - Date.parse(job.created_at)
+  const { status, created_at: created, started_at: started, finished_at: finished, waited_ms: waited, ran_ms: ran } = job
+  const since = (at: string): number => Math.max(0, now - Date.parse(at))
   return (
     <ol class='timeline'>
-      <li class='done'><span class='step'>submitted</span> <Time at={job.created_at} /></li>
-      {job.status === 'queued' && <li class='now'><span class='step'>waits for a worker</span></li>}
-      {job.status === 'running' && <li class='now'><span class='step'>runs</span></li>}
-      {isEnd(job.status)
-        ? <li class={`done ${job.status}`}><span class='step'>{job.status}</span> <Time at={job.updated_at} /></li>
-        : <li class='next'><span class='step'>ends</span></li>}
-      <li class='total'><span class='step'>in all</span> {duration(Math.max(0, took))}</li>
+      <Step name='submitted' at={created} />
+      {started === null && !isEnd(status) && <Step name='waits' isNow took={since(created)} />}
+      {started !== null && <Step name='started' at={started} note='after' took={waited ?? undefined} />}
+      {status === 'running' && started !== null && <Step name='runs' isNow took={since(started)} />}
+      {isEnd(status) ? <Step name={status} at={finished ?? job.updated_at} note='after' took={ran ?? undefined} /> : <li class='next'><span class='step'>ends</span>–</li>}
     </ol>
   )
+}
+
+interface StepProps {
+  name: string
+  at?: string
+  note?: string
+  /** Milliseconds. */
+  took?: number | undefined
+  isNow?: boolean
+}
+
+function Step ({ name, at, note, took, isNow }: StepProps): VNode {
+  const parts: ComponentChildren[] = []
+  if (took !== undefined) parts.push(note === undefined ? duration(took) : <span class='soft' key='took'> {note} {duration(took)}</span>)
+  return <li class={isNow === true ? 'now' : name}><span class='step'>{name}</span>{at !== undefined && <Time at={at} />}{parts}</li>
 }
