@@ -43,7 +43,7 @@ export function useJob (id: string): Followed {
     async function stream (): Promise<void> {
       for await (const event of api.toolyard.follow(id, { signal })) {
         if (event.type === 'log') fresh.push(event.entry)
-        else show(event.job)
+        else if (event.type !== 'progress') show(event.job)
       }
     }
     async function poll (): Promise<void> {
