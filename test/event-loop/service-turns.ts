@@ -23,26 +23,48 @@ export function turnEnvironment (): Record<string, string> {
 export function turnsOf ({ api, workers }: { api: AppProcess, workers: readonly AppProcess[] }, env: Record<string, string>) {
   const processes = [api, ...workers]
 
-  /** The longest turn of a process since it was last asked. */
-  async function turnOf ({ child: { pid = 0 } }: AppProcess): Promise<number> {
-    const file = `${env['TURN_FILE']}.${pid}`
-    rmSync(file, { force: true })
-    process.kill(pid, 'SIGUSR2')
-    await waitFor('the process says how long its longest turn was', () => existsSync(file) && readFileSync(file, 'utf8') !== '')
-    return Number(readFileSync(file, 'utf8'))
-  }
-
   return async (t: Test, what: string, request: () => Promise<unknown>): Promise<void> => {
     const turns: number[] = []
     // Of the API and of each worker, for who looks into a failure.
     const each: number[][] = []
     while (turns.length < runs && (turns.at(-1) ?? Infinity) > boundMs) {
-      await Promise.all(processes.map(process => turnOf(process)))
+      await Promise.all(processes.map(process => turnOf(process, env)))
       await request()
-      const now = await Promise.all(processes.map(process => turnOf(process)))
+      const now = await Promise.all(processes.map(process => turnOf(process, env)))
       each.push(now.map(Math.round))
       turns.push(Math.max(...now))
     }
     t.ok((turns.at(-1) ?? Infinity) <= boundMs, `${what}: ${Math.round(Math.min(...turns))} ms in one turn of the event loop`, { each })
   }
+}
+
+/**
+ * Fails when what a process does for the first time takes more than 50 ms of its event loop in each of five processes.
+ *
+ * @param start starts a process that has done nothing yet.
+ */
+export async function firstTurnIsShort (
+  t: Test,
+  what: string,
+  { start, env }: { start: () => Promise<AppProcess>, env: Record<string, string> },
+  first: (fresh: AppProcess) => Promise<unknown>
+): Promise<void> {
+  const turns: number[] = []
+  while (turns.length < runs && (turns.at(-1) ?? Infinity) > boundMs) {
+    const fresh = await start()
+    await turnOf(fresh, env)
+    await first(fresh)
+    turns.push(Math.round(await turnOf(fresh, env)))
+    await fresh.stop()
+  }
+  t.ok((turns.at(-1) ?? Infinity) <= boundMs, `${what}: ${Math.min(...turns)} ms in one turn of the event loop`, { turns })
+}
+
+/** The longest turn of a process since it was last asked. */
+async function turnOf ({ child: { pid = 0 } }: AppProcess, env: Record<string, string>): Promise<number> {
+  const file = `${env['TURN_FILE']}.${pid}`
+  rmSync(file, { force: true })
+  process.kill(pid, 'SIGUSR2')
+  await waitFor('the process says how long its longest turn was', () => existsSync(file) && readFileSync(file, 'utf8') !== '')
+  return Number(readFileSync(file, 'utf8'))
 }

@@ -192,7 +192,8 @@ export async function openApi (settings: Settings, env: NodeJS.ProcessEnv, logge
     end,
     start: async () => {
       // It would hold up other requests while the first one of an MCP client loads it: docs/decisions/0074-mcp.md.
-      await import('./mcp/protocol.ts')
+      const { preload } = await import('./mcp/protocol.ts')
+      preload()
       if (await isConnected(commands, connectMs)) await guard.admit().catch(unlessAway)
       await replicas.start()
       await jobTypeTable.start()

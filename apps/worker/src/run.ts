@@ -1,5 +1,5 @@
 import { protocol, storedJson } from '@toolyard/contract/terms'
-import { createExecutors, openAudit, openSandbox, type Sandbox } from '@toolyard/executors'
+import { createExecutors, loadCodeOf, openAudit, openSandbox, type Sandbox } from '@toolyard/executors'
 import { createSchemas, openRegistrySource, readYaml, reportFindings, reportReload, type Registry } from '@toolyard/manifests'
 import {
   connectRedis, EntryLocks, ImportFaultTable, isConnected, JobCanceller, JobQueues, JobTypeTable, OutputStore, QueueDirectory,
@@ -64,6 +64,7 @@ export async function runWorker (): Promise<void> {
       reportReload(result, logger)
       metrics.tools.reloaded(result.kind)
       metrics.tools.published(result.registry.published().length)
+      void loadCodeOf(result.registry.all().map(({ tool }) => tool)).catch(() => {})
     }
   })
   reportFindings(tools.current().findings, logger)
@@ -97,6 +98,7 @@ export async function runWorker (): Promise<void> {
   })
   const callbacks = callbacksOf(settings)
   await executors.prepare()
+  await loadCodeOf(tools.current().all().map(({ tool }) => tool))
   const jobTypes = new JobTypeTable({ commands: redis, subscriber })
   const importFaults = new ImportFaultTable({
     commands: redis, subscriber, onChange: faults => { metrics.tools.published(tools.setImportFaults(faults).published().length) }

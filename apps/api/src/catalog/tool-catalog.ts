@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { permissions, publishableNamePattern, type MessageFormat, type Permission, type SkillList } from '@toolyard/contract'
-import { admitTool, providerTool, skillsPrompt, type RegisteredTool, type Registry, type SkillOptions, type Tool } from '@toolyard/manifests'
+import { admitTool, createPause, providerTool, skillsPrompt, type RegisteredTool, type Registry, type SkillOptions, type Tool } from '@toolyard/manifests'
 import type { JobTypes } from './job-types.ts'
 
 const publishableName = new RegExp(publishableNamePattern)
@@ -14,7 +14,7 @@ export interface Published {
 /** What one version of the registry publishes to keys with certain permissions. */
 export interface Publication {
   /** The tools in the shape of a provider's API; with `strict` in the form of strict mode where their schemas allow it. */
-  specs: (format: MessageFormat, strict: boolean) => Published
+  specs: (format: MessageFormat, strict: boolean) => Promise<Published>
   tools: readonly Tool[]
   skills: SkillList
   /** The tools themselves, in the order in which they are listed. */
@@ -95,7 +95,7 @@ export class ToolCatalog {
 function publish (registry: Registry, all: readonly Tool[], contextMode: SkillOptions['contextMode']): Publication {
   const tools = all.filter(({ publishAs }) => publishAs === undefined)
   const skills = registry.skills()
-  const bodies = new Map<string, Published>()
+  const bodies = new Map<string, Promise<Published>>()
   return {
     count: tools.length,
     visible: tools,
@@ -104,11 +104,11 @@ function publish (registry: Registry, all: readonly Tool[], contextMode: SkillOp
     comesBack: tools.some(({ run }) => run.kind === 'service' && run.action === 'job_result'),
     names: tools.map(({ name }) => name),
     tools,
-    specs: (format, strict) => {
+    specs: async (format, strict) => {
       const key = `${format} ${strict}`
-      const known = bodies.get(key) ?? published(tools.map(tool => providerTool(tool, format, strict)))
+      const known = bodies.get(key) ?? published(tools, tool => providerTool(tool, format, strict))
       bodies.set(key, known)
-      return known
+      return await known
     },
     skills: {
       ok: true,
@@ -119,7 +119,14 @@ function publish (registry: Registry, all: readonly Tool[], contextMode: SkillOp
   }
 }
 
-function published (tools: readonly object[]): Published {
-  const body = JSON.stringify({ ok: true, tools, count: tools.length })
+/** Made in parts: the strict form of a tool takes some 0.03 ms. */
+async function published (tools: readonly Tool[], specOf: (tool: Tool) => object): Promise<Published> {
+  const pause = createPause()
+  const specs: string[] = []
+  for (const tool of tools) {
+    await pause()
+    specs.push(JSON.stringify(specOf(tool)))
+  }
+  const body = `{"ok":true,"tools":[${specs.join()}],"count":${tools.length}}`
   return { body, etag: `"${createHash('sha256').update(body).digest('base64url')}"` }
 }

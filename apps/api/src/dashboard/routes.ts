@@ -90,7 +90,7 @@ export async function dashboardRoutes (app: App, options: DashboardOptions): Pro
 
 async function openBoard ({ board: parts, authDisabled }: DashboardOptions, base: string): Promise<{ board: QueueBoard, assets: Assets }> {
   const { openQueueBoard } = await import('@toolyard/queue/dashboard')
-  const board = openQueueBoard(parts, { title: 'Toolyard', links: authDisabled ? [] : [{ text: 'Log out', url: `${base}logout` }] })
+  const board = await openQueueBoard(parts, { title: 'Toolyard', links: authDisabled ? [] : [{ text: 'Log out', url: `${base}logout` }] })
   return { board, assets: new Assets(board.staticDir) }
 }
 

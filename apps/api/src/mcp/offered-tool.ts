@@ -1,5 +1,6 @@
 import { HttpError, limits } from '@toolyard/contract'
 import { ProtocolError, ProtocolErrorCode, type ServerContext } from '@modelcontextprotocol/server'
+import { callOrigin } from './call-origin.ts'
 import { isTooLarge } from './call-result.ts'
 import type { Exchange } from './exchange.ts'
 import { abandonment, type ToolCallParts } from './tool-call.ts'
@@ -29,7 +30,9 @@ export class OfferedTool {
     if (principal.role !== 'admin') throw new HttpError('FORBIDDEN', 'This operation requires an admin API key.')
     const { abandoned, close } = abandonment(this.#context, this.#exchange, this.#parts)
     try {
-      const answer = await this.#parts.invoker.invoke({ name, arguments: args, waitMs, queue, onDisconnect: 'cancel' }, { principal, idempotencyKey: undefined, abandoned })
+      const answer = await this.#parts.invoker.invoke({ name, arguments: args, waitMs, queue, onDisconnect: 'cancel' }, {
+        principal, idempotencyKey: undefined, origin: callOrigin(this.#context, this.#exchange), abandoned
+      })
       const job = answer.jobId === undefined ? {} : { job_id: answer.jobId }
       if (answer.kind === 'pending') throw new ProtocolError(ProtocolErrorCode.InternalError, `It takes longer than ${waitMs / 1_000} s`, { code: 'TIMEOUT', ...job })
       if (answer.kind === 'failed') {

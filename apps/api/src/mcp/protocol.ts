@@ -1,5 +1,5 @@
 import {
-  createMcpHandler, InMemoryServerEventBus, isLegacyRequest, McpServer, ProtocolError, ProtocolErrorCode,
+  createMcpHandler, InMemoryServerEventBus, isLegacyRequest, McpServer, preloadSchemas, ProtocolError, ProtocolErrorCode,
   WebStandardStreamableHTTPServerTransport, type McpHttpHandler, type McpServerOptions
 } from '@modelcontextprotocol/server'
 import { readFileSync } from 'node:fs'
@@ -41,6 +41,12 @@ class ListedServer extends McpServer {
   override toolInputSchemaJson (name: string): Record<string, unknown> | undefined {
     return this.#schemaOf(name)
   }
+}
+
+/** Makes now what the first request would make else, in a tenth of a second: the schemas of all messages, and what reads requests. */
+export function preload (): void {
+  preloadSchemas()
+  void new Request('http://localhost/mcp', { method: 'POST' })
 }
 
 /** Answers requests of the revision 2026-07-28 and of those of 2025. */

@@ -88,7 +88,7 @@ export async function mcpRoutes (app: App, options: McpRoutesOptions): Promise<v
     const queue = queueOf(request)
     const protocol = await (loading ??= load())
     const { gone, leave } = absence(reply)
-    const signal = isListen(body) ? AbortSignal.any([gone, stopping]) : gone
+    const signal = isListen(body) ? untilStop(gone, stopping, reply) : gone
     const web = webRequest(request, signal)
     const isLegacy = await protocol.isLegacy(web, body)
     const session = isLegacy ? await sessionOf(request) : { id: undefined, level: undefined }
@@ -183,6 +183,16 @@ function absence ({ raw }: FastifyReply): { gone: AbortSignal, leave: () => void
   const abort = new AbortController()
   raw.once('close', () => { if (!raw.writableFinished) abort.abort() })
   return { gone: abort.signal, leave: () => { abort.abort() } }
+}
+
+/** Aborts when the client went away or the process stops. `AbortSignal.any` needs Node.js 20.3. */
+function untilStop (gone: AbortSignal, stopping: AbortSignal, { raw }: FastifyReply): AbortSignal {
+  const abort = new AbortController()
+  const end = (): void => { abort.abort() }
+  for (const signal of [gone, stopping]) signal.addEventListener('abort', end, { once: true })
+  raw.once('close', () => { stopping.removeEventListener('abort', end) })
+  if (gone.aborted || stopping.aborted) end()
+  return abort.signal
 }
 
 async function aborted (signal: AbortSignal): Promise<undefined> {

@@ -5,6 +5,7 @@ import {
 import type { ToolInvoker } from '../invocation/tool-invoker.ts'
 import { disconnected } from '../plugins/abandoned.ts'
 import { CallNotices, type CallNoticesParts } from './call-notices.ts'
+import { callOrigin } from './call-origin.ts'
 import { callResult } from './call-result.ts'
 import type { Exchange } from './exchange.ts'
 import { beforeTaskMs, createdTask, knowsTasks, type TaskParts } from './tasks.ts'
@@ -44,7 +45,7 @@ export async function callTool (
     }, {
       principal: exchange.principal,
       idempotencyKey: undefined,
-      origin: exchange.origin ?? undefined,
+      origin: callOrigin(context, exchange),
       abandoned,
       onJobs: ([id]) => { if (id !== undefined) notices?.follow(exchange.queue, id) },
       onFound: (queue, id) => { notices?.follow(queue, id) }

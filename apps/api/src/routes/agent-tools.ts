@@ -28,7 +28,7 @@ export interface AgentToolRoutesOptions {
 export async function agentToolRoutes (app: App, { catalog, invoker, streams, ending }: AgentToolRoutesOptions): Promise<void> {
   app.get('/agent-tools', { schema: { querystring: ToolListQuery, response: { 200: Type.Union([ToolList, ResponsesToolList, AnthropicToolList]), '4xx': ErrorBody } } }, async (request, reply) => {
     const { format = 'chat', strict } = request.query
-    const { body, etag } = catalog.publication(principalOf(request).permissions).specs(format, strict === 'true')
+    const { body, etag } = await catalog.publication(principalOf(request).permissions).specs(format, strict === 'true')
     void reply.header('etag', etag).header('cache-control', 'private, no-cache')
     const isKnown = namesTag(request.headers['if-none-match'], etag)
     // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- The publication has made the text that the schema describes.

@@ -1,6 +1,7 @@
 import { isRecord } from '@toolyard/contract/terms'
 import type { TSchema } from 'typebox'
 import { Check, Errors } from 'typebox/schema'
+import { createPause } from '../document/pause.ts'
 import { placeOf } from '../document/place.ts'
 import { isLimit, limitNames, limitsOf, limitText } from '../program/limit-fields.ts'
 import type { ToolLimits } from '../tool/tool.ts'
@@ -47,22 +48,25 @@ export interface DecodedManifest {
 
 /**
  * Decodes an agentcli manifest by the rules of Go's `encoding/json` (A1, AC1, AC10): `null` and absent are the same, names
- * of fields match in any case and the last match wins, unknown fields are ignored.
+ * of fields match in any case and the last match wins, unknown fields are ignored. Entry by entry, in parts.
  *
  * @throws ManifestFault `parse manifest: …` when it has no list of entries.
  */
-export function decodeManifest (manifest: unknown): DecodedManifest {
+export async function decodeManifest (manifest: unknown): Promise<DecodedManifest> {
   const fields = manifest === null ? new Map<string, unknown>() : fieldsOf(manifest, [])
   const tools = fields.get('tools') ?? []
   if (!Array.isArray(tools)) throw wrongType(['tools'], 'an array')
   const faults: ManifestFault[] = []
-  const entries = tools.map((entry: unknown, index) => {
-    if (faults.length > manifestLimits.findings || entryKind(entry) !== undefined) return undefined
+  const entries: Array<AgentcliEntry | undefined> = []
+  const pause = createPause()
+  for (const [index, entry] of (tools as unknown[]).entries()) {
+    await pause()
     const own: ManifestFault[] = []
-    const decoded = attempt(() => decodeEntry(entry, ['tools', index], own), own)
+    const isRead = faults.length <= manifestLimits.findings && entryKind(entry) === undefined
+    const decoded = isRead ? attempt(() => decodeEntry(entry, ['tools', index], own), own) : undefined
     faults.push(...own)
-    return own.length === 0 ? decoded : undefined
-  })
+    entries.push(own.length === 0 ? decoded : undefined)
+  }
   return { entries, faults, raw: { manifest: isRecord(manifest) ? manifest : {}, entries: tools } }
 }
 

@@ -1,6 +1,7 @@
 import { isRecord } from '@toolyard/contract/terms'
 import type { DocumentPath, FieldFault } from '../finding/finding.ts'
 import { Limits } from '../program/limit-fields.ts'
+import { createPause } from '../document/pause.ts'
 import { permissionAliases, unknownFields } from '../document/unknown-fields.ts'
 import { AgentcliManifest, AgentcliTool } from './definition.ts'
 import { entryKind } from './entry-kinds.ts'
@@ -32,13 +33,17 @@ const topAliases = {
 }
 
 /** Fields that are ignored (AC10, X21), at the top, of entries and of their limits: one that was meant to protect protects nothing. */
-export function ignoredFields (
+export async function ignoredFields (
   manifest: Record<string, unknown>, entries: readonly unknown[]
-): Array<FieldFault & { index?: number, tool?: string }> {
-  return [
-    ...othersThan(manifest, { path: [], definition: AgentcliManifest, aliases: topAliases }),
-    ...entries.flatMap((entry, index) => isRecord(entry) && entryKind(entry) === undefined ? ofEntry(entry, index) : [])
-  ]
+): Promise<Array<FieldFault & { index?: number, tool?: string }>> {
+  const top: Place = { path: [], definition: AgentcliManifest, aliases: topAliases }
+  const faults: Array<FieldFault & { index?: number, tool?: string }> = othersThan(manifest, top)
+  const pause = createPause()
+  for (const [index, entry] of entries.entries()) {
+    await pause()
+    if (isRecord(entry) && entryKind(entry) === undefined) faults.push(...ofEntry(entry, index))
+  }
+  return faults
 }
 
 function ofEntry (entry: Record<string, unknown>, index: number): Array<FieldFault & { index: number, tool?: string }> {

@@ -1,6 +1,7 @@
 import { dirname } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { isSecretVariable, limits } from '@toolyard/contract/terms'
+import { createPause } from '../document/pause.ts'
 import { placeOf } from '../document/place.ts'
 import { ManifestFault, wholeFinding } from '../finding/finding.ts'
 import { FindingList, type Remark } from '../finding/finding-list.ts'
@@ -30,14 +31,14 @@ import { readPublishAs } from './publish-as.ts'
  */
 export async function readAgentcli ({ file, value, schemas, everyFault, searchPath, ...text }: ManifestText): Promise<Layer> {
   if (text.byteOrderMark) throw new ManifestFault('AC1', 'parse manifest: begins with a byte order mark', { fix: 'Save it as UTF-8 without one.' })
-  const decoded = decodeManifest(value)
-  const { entries, faults } = checkEntries(decoded.entries, file)
+  const decoded = await decodeManifest(value)
+  const { entries, faults } = await checkEntries(decoded.entries, file)
   const [first] = [...decoded.faults, ...faults]
   if (first !== undefined && !everyFault) return { entries: [], findings: [wholeFinding(first, file)] }
   const findings = new FindingList(file)
   findings.add([...decoded.faults, ...faults].map(fault => wholeFinding(fault, file)))
   findings.add(textFindings(text))
-  findings.add(ignoredFields(decoded.raw.manifest, decoded.raw.entries).map((fault): Remark => ({ severity: 'warning', ...fault })))
+  findings.add((await ignoredFields(decoded.raw.manifest, decoded.raw.entries)).map((fault): Remark => ({ severity: 'warning', ...fault })))
   const served: LayerEntry[] = []
   const files: string[] = []
   const servers: McpServer[] = []
@@ -67,13 +68,15 @@ export async function readAgentcli ({ file, value, schemas, everyFault, searchPa
 }
 
 /** The entries that can be served, by their places, and what keeps the manifest from being served at all. */
-function checkEntries (
+async function checkEntries (
   decoded: ReadonlyArray<AgentcliEntry | undefined>, file: string
-): { entries: Map<number, LayerEntry>, faults: ManifestFault[] } {
+): Promise<{ entries: Map<number, LayerEntry>, faults: ManifestFault[] }> {
   const entries = new Map<number, LayerEntry>()
   const faults: ManifestFault[] = []
   const names = new Set<string>()
+  const pause = createPause()
   for (const [index, entry] of decoded.entries()) {
+    await pause()
     if (entry === undefined || faults.length > manifestLimits.findings) continue
     const read = readEntry(entry, index, { file, names })
     faults.push(...read.faults)

@@ -1,5 +1,6 @@
 import type { DocumentPath } from '../finding/finding.ts'
 import { manifestLimits } from '../tool/limits.ts'
+import { createPause } from './pause.ts'
 
 /** A key that stands twice in one object; line and column count from 1. */
 export interface DuplicateKey {
@@ -20,14 +21,23 @@ const code = { openObject: 0x7b, closeObject: 0x7d, openList: 0x5b, closeList: 0
 /** Keys are looked for up to this many doubles: more would only say the same. */
 const most = 100
 
+/** Characters that are looked through before others may have a turn. */
+const partChars = 32_768
+
 /**
  * Duplicate keys of a text that is known to be JSON, for which `JSON.parse` keeps the last value without a word. One
- * pass, no recursion.
+ * pass, no recursion, in parts.
  */
-export function duplicateKeys (json: string): DuplicateKey[] {
+export async function duplicateKeys (json: string): Promise<DuplicateKey[]> {
   const found: DuplicateKey[] = []
   const levels: Level[] = []
+  const pause = createPause()
+  let part = partChars
   for (let at = 0; at < json.length && found.length < most; at++) {
+    if (at >= part) {
+      await pause()
+      part = at + partChars
+    }
     switch (json.charCodeAt(at)) {
       case code.openObject: levels.push({ keys: new Set(), at: '' }); break
       case code.openList: levels.push({ at: 0 }); break

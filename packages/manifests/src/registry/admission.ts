@@ -3,7 +3,7 @@ import { permissionsBeyond, type CallError, type CallErrorCode, type Permission,
 import type { Issue } from '../schema/issues.ts'
 import type { Tool } from '../tool/tool.ts'
 import { checkArguments, summary } from './arguments-check.ts'
-import type { RegisteredTool } from './registry.ts'
+import type { RegisteredTool } from './registration.ts'
 
 /** A call that asks to run. */
 export interface AskedCall {

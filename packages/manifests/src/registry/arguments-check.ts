@@ -4,7 +4,7 @@ import type { Issue } from '../schema/issues.ts'
 import { withoutStrictNulls } from '../schema/strict-nulls.ts'
 import type { ArgumentsResult } from '../schema/validator.ts'
 import type { JsonSchema, Tool } from '../tool/tool.ts'
-import type { RegisteredTool } from './registry.ts'
+import type { RegisteredTool } from './registration.ts'
 
 /** Checks a call's arguments. In strict mode models send null for an optional argument that they leave out. */
 export async function checkArguments (registered: RegisteredTool, args: Record<string, unknown>): Promise<ArgumentsResult> {

@@ -1,4 +1,5 @@
 import { dirname } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
 import { folded } from '../agentcli/folded.ts'
 import { readAgentcli } from '../agentcli/reader.ts'
 import { duplicateKeys } from '../document/duplicate-keys.ts'
@@ -57,8 +58,9 @@ async function parse (file: string, { text, utf8 }: ManifestFileText, yaml: Yaml
   const plain = byteOrderMark ? text.slice(1) : text
   try {
     const value = parseManifest(plain)
+    await setImmediate()
     refuseDeep(withoutSchemas(value))
-    return { value, syntax: 'json', byteOrderMark, utf8, duplicates: duplicateKeys(plain) }
+    return { value, syntax: 'json', byteOrderMark, utf8, duplicates: await duplicateKeys(plain) }
   } catch (error) {
     if (!(error instanceof ManifestFault)) throw error
     if (!isYaml(file, plain)) throw mentionsToolManifest(plain) ? brokenJson(file, error) : error

@@ -8,26 +8,14 @@ import { importedTools, markImportFaults, type ImportedTool, type ImportFaults }
 import type { Layer } from '../layer/layer.ts'
 import { readManifest } from './manifest.ts'
 import { createYamlMemory, type YamlMemory } from '../document/yaml-memory.ts'
+import { Registration, type RegisteredTool } from './registration.ts'
 import { mergeLayers, type LayerStep, type Merged } from './merge.ts'
-import { createSchemas, type Schemas, type SchemasMemory } from '../schema/schemas.ts'
-import type { ArgumentsResult } from '../schema/validator.ts'
+import { createSchemas, type SchemasMemory } from '../schema/schemas.ts'
 import { refuseUntrusted } from '../program/refuse-untrusted.ts'
 import { joinSkills } from '../skill/join.ts'
 import { defaultSkillOptions, type SkillOptions } from '../skill/tools/options.ts'
 import type { Skill } from '../layer/skill.ts'
-import { toolVersion } from '../tool/tool-version.ts'
 import type { McpServer, Tool } from '../tool/tool.ts'
-
-/** A tool and the check of its arguments. */
-export interface RegisteredTool {
-  readonly tool: Tool
-  /** See `toolVersion`. */
-  readonly version: string
-  /** Checks a call's arguments against the schema (X18); the result holds a copy with defaults filled in. */
-  validate (args: Record<string, unknown>): ArgumentsResult
-  /** The same without holding up the event loop: the first use of a schema compiles it. */
-  check (args: Record<string, unknown>): Promise<ArgumentsResult>
-}
 
 /** The tools visible now: all layers merged. It never changes; a reload makes a new one. */
 export interface Registry {
@@ -109,7 +97,7 @@ interface ReadManifests {
   skills: readonly Skill[]
   files: readonly string[]
   servers: readonly McpServer[]
-  schemas: Schemas
+  registration: Registration
   memory: Memory
 }
 
@@ -129,14 +117,18 @@ async function load (options: RegistryOptions, known: Memory | undefined, faults
   const layers: Layer[] = []
   for (const manifest of manifests) layers.push(await readManifest(manifest, { schemas, yaml, skills, everyFault }))
   const joined = joinSkills(layers, skills)
+  const merged = strictPrograms ? joined.layers.map(refuseUntrusted) : joined.layers
+  const registration = new Registration(schemas)
+  const own = builtins ? builtinTools(policy) : []
+  await registration.prepare([own, ...merged.map(toolsOf)].flat())
   const read: ReadManifests = {
     options,
-    builtins: builtins ? builtinTools(policy) : [],
-    layers: strictPrograms ? joined.layers.map(refuseUntrusted) : joined.layers,
+    builtins: own,
+    layers: merged,
     skills: joined.skills,
     files: filesOf(layers),
     servers: layers.flatMap(({ servers = [] }) => servers),
-    schemas,
+    registration,
     memory: { schemas: schemas.memory, yaml: yaml.readings }
   }
   return assemble(read, faults)
@@ -148,8 +140,8 @@ function assemble (read: ReadManifests, faults: ImportFaults): Registry {
   const tools = [...merged.tools.values()]
   const findings = [...layers.flatMap(layer => layer.findings), ...merged.findings, ...nameFindings(tools)]
   return {
-    ...registryOf(tools.map(tool => registeredTool(tool, read.schemas)), merged, findings),
-    version: versionOf(tools, read.skills),
+    ...registryOf(tools.map(tool => read.registration.of(tool)), merged, findings),
+    version: versionOf(tools.map(tool => read.registration.digest(tool)), read.skills),
     skills: () => read.skills,
     servers: () => read.servers,
     files: read.files,
@@ -188,15 +180,13 @@ function filesOf (layers: readonly Layer[]): string[] {
   return [...new Set(layers.flatMap(({ files = [] }) => files))]
 }
 
-function registeredTool (tool: Tool, schemas: Schemas): RegisteredTool {
-  return { tool, version: toolVersion(tool), ...schemas.validators(tool.parameters) }
+function versionOf (tools: readonly string[], skills: readonly Skill[]): string {
+  const told = skills.map(({ name, description, frontMatter, text }) => [name, description, frontMatter, text])
+  return createHash('sha256').update(JSON.stringify([tools, told])).digest('hex').slice(0, 32)
 }
 
-/** Where a tool was declared is left out: moving an entry to another file changes nothing that is served. */
-function versionOf (tools: readonly Tool[], skills: readonly Skill[]): string {
-  const served = tools.map(({ source: _, ...tool }) => tool)
-  const told = skills.map(({ name, description, frontMatter, text }) => [name, description, frontMatter, text])
-  return createHash('sha256').update(JSON.stringify([served, told])).digest('hex').slice(0, 32)
+function toolsOf ({ entries }: Layer): Tool[] {
+  return entries.flatMap(entry => entry.kind === 'switch' ? [] : [entry.tool])
 }
 
 function nameFindings (tools: readonly Tool[]): Finding[] {

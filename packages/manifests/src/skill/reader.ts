@@ -131,7 +131,7 @@ async function readTools (
     if (text === undefined) return { tools: [], findings: versions === undefined ? [] : [{ ...wholeFinding(versions, directory), severity: 'warning' }] }
     const newer = await newerFormFault(directory, text)
     if (newer !== undefined) return { findings: [wholeFinding(newer, file)] }
-    const { contents, faults } = readToolsFile(text)
+    const { contents, faults } = await readToolsFile(text)
     if (contents === undefined) return { findings: (everyFault ? faults : faults.slice(0, 1)).map(fault => wholeFinding(fault, file)) }
     return await skillTools({ contents, file, directory, options, schemas, everyFault })
   } catch (error) {

@@ -16,7 +16,7 @@ export interface ToolsReading {
 }
 
 /** Reads the text of a skill's `tools.json`; a key that stands twice is a fault, too. */
-export function readToolsFile (text: string): ToolsReading {
+export async function readToolsFile (text: string): Promise<ToolsReading> {
   let value: unknown
   try {
     value = parseManifest(text)
@@ -25,7 +25,7 @@ export function readToolsFile (text: string): ToolsReading {
     if (!(error instanceof ManifestFault)) throw error
     return { faults: [new ManifestFault('S38', error.message, error.place)] }
   }
-  const doubles = duplicateKeys(text).map(({ path, line, column }) => (
+  const doubles = (await duplicateKeys(text)).map(({ path, line, column }) => (
     new ManifestFault('SC1', `duplicate field \`${path.at(-1)}\` at line ${line} column ${column}`, { path, line, column, fix: 'Remove one of the two.' })
   ))
   const faults = [...doubles, ...shapeFaults(ToolsFile, value).map(fault => manifestFault(fault, value))]

@@ -1,0 +1,58 @@
+import { createHash } from 'node:crypto'
+import { createPause } from '../document/pause.ts'
+import type { Schemas } from '../schema/schemas.ts'
+import type { ArgumentsResult } from '../schema/validator.ts'
+import { toolVersion } from '../tool/tool-version.ts'
+import type { Tool } from '../tool/tool.ts'
+
+/** A tool and the check of its arguments. */
+export interface RegisteredTool {
+  readonly tool: Tool
+  /** See `toolVersion`. */
+  readonly version: string
+  /** Checks a call's arguments against the schema (X18); the result holds a copy with defaults filled in. */
+  validate (args: Record<string, unknown>): ArgumentsResult
+  /** The same without holding up the event loop: the first use of a schema compiles it. */
+  check (args: Record<string, unknown>): Promise<ArgumentsResult>
+}
+
+/**
+ * What a registry needs of each tool that manifests declare: it takes some 0.1 ms for one tool. So it is made in parts
+ * while manifests are read, and kept: to merge layers again, with other import faults, makes it for what they change.
+ */
+export class Registration {
+  readonly #schemas: Schemas
+  readonly #registered = new WeakMap<Tool, RegisteredTool>()
+  readonly #digests = new WeakMap<Tool, string>()
+
+  constructor (schemas: Schemas) {
+    this.#schemas = schemas
+  }
+
+  async prepare (tools: readonly Tool[]): Promise<void> {
+    const pause = createPause()
+    for (const tool of tools) {
+      await pause()
+      this.of(tool)
+      this.digest(tool)
+    }
+  }
+
+  of (tool: Tool): RegisteredTool {
+    const known = this.#registered.get(tool)
+    if (known !== undefined) return known
+    const registered = { tool, version: toolVersion(tool), ...this.#schemas.validators(tool.parameters) }
+    this.#registered.set(tool, registered)
+    return registered
+  }
+
+  /** Hash of a tool as it is served. Where it was declared is left out: moving an entry to another file changes nothing. */
+  digest (tool: Tool): string {
+    const known = this.#digests.get(tool)
+    if (known !== undefined) return known
+    const { source: _, ...served } = tool
+    const digest = createHash('sha256').update(JSON.stringify(served)).digest('base64url')
+    this.#digests.set(tool, digest)
+    return digest
+  }
+}
