@@ -1,6 +1,9 @@
 import { limits } from '@toolyard/contract'
 import { permissionRefusal } from '@toolyard/manifests'
-import type { CompletionWaiter, DashboardLogins, JobCanceller, JobLister, JobLogs, JobQueues, JobReader, JobTypeTable, JobWatch, McpSessions, OnceStore, OutputStore, RateLimit, Sessions, StoredKeys, StreamTickets } from '@toolyard/queue'
+import type {
+  CallStatistics, CompletionWaiter, DashboardLogins, JobCanceller, JobLister, JobLogs, JobQueues, JobReader, JobTypeTable, JobWatch,
+  McpSessions, OnceStore, OutputStore, RateLimit, Sessions, StoredKeys, StreamTickets
+} from '@toolyard/queue'
 import { takeTurns, type Callbacks, type CallMetrics, type Logger, type MetricsRegistry, type ReadinessCheck, type SessionSettings, type TokenSettings } from '@toolyard/runtime'
 import type { Tracer } from '@toolyard/runtime/traces'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
@@ -46,6 +49,7 @@ import { loginRoutes } from './routes/login.ts'
 import { metricsRoute } from './routes/metrics.ts'
 import { openApiRoutes } from './routes/openapi.ts'
 import { sessionRoutes } from './routes/sessions.ts'
+import { statisticsRoutes } from './routes/statistics.ts'
 import { sseTokenRoutes } from './routes/sse-token.ts'
 import { toolRoutes } from './routes/tools.ts'
 import { workerRoutes, type FindWorkers } from './routes/workers.ts'
@@ -72,6 +76,7 @@ export interface ApiDeps {
   storedKeys: StoredKeys
   sessions: Sessions
   findWorkers: FindWorkers
+  statistics: CallStatistics
   metrics: CallMetrics
   jobTypes: JobTypes
   /** The job types that were switched, of which `jobTypes` makes its answers. */
@@ -234,6 +239,7 @@ export function buildApp (deps: ApiDeps, options: ApiOptions): App {
     await v1.register(jobLogRoutes, { jobs: deps.jobs, logs: deps.logs })
     await v1.register(jobStreamRoutes, { jobs: deps.jobs, streams: jobStreams })
     await v1.register(sseTokenRoutes, { office })
+    await v1.register(statisticsRoutes, { statistics: deps.statistics })
     await v1.register(workerRoutes, { find: deps.findWorkers })
     await v1.register(keyRoutes, { keys: options.keys, stored: deps.storedKeys })
     await v1.register(sessionRoutes, { sessions: deps.sessions, settings: options.sessions })

@@ -1,6 +1,6 @@
 import { openRegistrySource, reportFindings, reportReload } from '@toolyard/manifests'
 import {
-  CompletionWaiter, connectRedis, countQueues, DashboardLogins, FinishedJobs, ImportFaultTable, isConnected, JobCanceller,
+  CallStatistics, CompletionWaiter, connectRedis, countQueues, DashboardLogins, FinishedJobs, ImportFaultTable, isConnected, JobCanceller,
   JobLister, JobLogs, JobQueues, JobReader, JobTypeTable, JobWatch, listWorkers, McpSessions, OnceStore, OutputStore, QueueDirectory,
   RateLimit, RedisGuard, RedisUnavailableError, Replicas, reportRedis, Sessions, StoredKeys, StreamTickets, usedBackend
 } from '@toolyard/queue'
@@ -145,6 +145,7 @@ export async function openApi (settings: Settings, env: NodeJS.ProcessEnv, logge
     mcpSessions: new McpSessions(commands, subscriber),
     storedKeys,
     sessions,
+    statistics: new CallStatistics(commands),
     findWorkers: async most => await listWorkers(commands, most),
     tracer,
     draining: drain.signal,

@@ -3,7 +3,7 @@ import { callErrors, limits, type CallError } from '@toolyard/contract/terms'
 import type { SandboxState, TraceContext } from '@toolyard/contract'
 import type { Executors, Outcome, Sandbox, Success, WorkflowSteps } from '@toolyard/executors'
 import { admitCall, holdsAtMost, type Deployment } from '@toolyard/manifests'
-import { mayRedisTakeItLater, ReplicasMissingError, type TakenJob, type HandlerResult, type JobTypeTable } from '@toolyard/queue'
+import { mayRedisTakeItLater, ReplicasMissingError, type CallCounter, type TakenJob, type HandlerResult, type JobTypeTable } from '@toolyard/queue'
 import type { EndedJob, JobMetrics, Logger } from '@toolyard/runtime'
 import { maskError } from './secret-mask.ts'
 import type { Tracer } from '@toolyard/runtime/traces'
@@ -26,6 +26,8 @@ export interface HandlerDeps extends Deployment {
   sandbox: Pick<Sandbox, 'stateOf'>
   logger: Logger
   metrics: JobMetrics
+  /** Counts the runs that ended, for `GET /v1/stats`. */
+  counter: Pick<CallCounter, 'count'>
   /** Hides secrets in what a tool printed before it goes into the job's log or error. */
   mask: (line: string) => string
   /** Undefined without traces. */
@@ -52,6 +54,7 @@ export function createHandler (deps: HandlerDeps): (job: TakenJob) => Promise<Ha
       waitedSec: job.waitedMs === undefined ? undefined : job.waitedMs / 1_000,
       ranSec: ranMs / 1_000
     })
+    count(deps.counter, job, result, ranMs)
     if (result.ok) logger.info({ ...about, ms }, 'job succeeded')
     else if ('wait' in result) logger.debug({ ...about, ms }, 'job waits for its steps')
     else if ('later' in result) logger.info({ ...about, ms, reason: result.later }, 'job is put off')
@@ -60,6 +63,15 @@ export function createHandler (deps: HandlerDeps): (job: TakenJob) => Promise<Ha
     else logger.info({ ...about, ms, code: result.error.code }, 'job failed')
     return result
   }
+}
+
+/** What goes back to its queue has not ended. */
+function count (counter: Pick<CallCounter, 'count'>, job: TakenJob, result: HandlerResult, ranMs: number): void {
+  if (!result.ok && !('error' in result)) return
+  const state = result.ok ? 'succeeded' : result.error.code === 'JOB_CANCELLED' ? 'cancelled' : 'failed'
+  const { tool, keyName, tenant } = job.data
+  const outputBytes = result.ok ? result.cut?.bytes ?? Buffer.byteLength(result.json) : 0
+  counter.count({ tool, queue: job.queue, keyName, tenant, state, ranMs, waitedMs: job.waitedMs, outputBytes })
 }
 
 function stateOf (result: HandlerResult): Pick<EndedJob, 'state' | 'code'> {

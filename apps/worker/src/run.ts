@@ -2,7 +2,7 @@ import { protocol, storedJson } from '@toolyard/contract/terms'
 import { createExecutors, loadCodeOf, openAudit, openSandbox, type Sandbox } from '@toolyard/executors'
 import { createSchemas, openRegistrySource, readYaml, reportFindings, reportReload, type Registry } from '@toolyard/manifests'
 import {
-  connectRedis, EntryLocks, ImportFaultTable, isConnected, JobCanceller, JobQueues, JobTypeTable, OutputStore, QueueDirectory,
+  CallCounter, connectRedis, EntryLocks, ImportFaultTable, isConnected, JobCanceller, JobQueues, JobTypeTable, OutputStore, QueueDirectory,
   RedisGuard, RedisUnavailableError, reportRedis, StepJobs, ToolInventories, WorkerHeartbeat, WorkerPool, type Redis,
   describeBackend, usedBackend
 } from '@toolyard/queue'
@@ -122,6 +122,8 @@ export async function runWorker (): Promise<void> {
   const versions = new ToolVersions(tools, inventories)
   const tracer = await openTracer(tracesOf(settings, 'worker'), message => { logger.warn({ cause: message }, 'traces: spans could not be sent') })
   const id = randomUUID()
+  const counter = new CallCounter(redis, error => { logger.warn({ err: error }, 'Redis: statistics were not written') })
+  counter.start()
   const pool = new WorkerPool({
     name: id,
     redis,
@@ -140,6 +142,7 @@ export async function runWorker (): Promise<void> {
       stepsOf,
       logger,
       metrics: metrics.jobs,
+      counter,
       mask: createSecretMask(
         secrets
       ),
@@ -190,6 +193,7 @@ export async function runWorker (): Promise<void> {
     () => { imports.stop() },
     () => heartbeat.stop(),
     hurry => pool.stop(settings.SHUTDOWN_GRACE_SEC * 1_000, hurry),
+    () => counter.stop(),
     () => executors.close(),
     () => tracer?.close(),
     () => queues.close(),

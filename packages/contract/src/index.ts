@@ -1,4 +1,4 @@
-export { limits, defaultQueue, queueNamePattern, publishableNamePattern } from './terms/limits.ts'
+export { limits, defaultQueue, queueNamePattern, publishableNamePattern, tenantNamePattern } from './terms/limits.ts'
 export { httpErrors, callErrors, HttpError, type HttpErrorCode, type CallErrorCode, type CallError } from './terms/errors.ts'
 export {
   ErrorBody, ToolSpec, ToolList, ToolListQuery, BatchCall, CallErrorBody, CallResult, InvokeBatchQuery, InvokeBatchRequest,
@@ -24,6 +24,7 @@ export { jobStates, JobList, JobResponse, JobSummary, JobView, SubmitJobResponse
 export { JobLogsResponse, LogEntry, logLevels, readTail, type LogLevel } from './jobs/job-log.ts'
 export { BatchStreamEvents, JobStreamEvents, readSseTokenRequest, SseTokenRequest, SseTokenResponse, streamTokenParam } from './jobs/streams.ts'
 export { Health, Ready } from './service/health.ts'
+export { parseStatisticsQuery, Statistics, StatisticsEntry, UsageEntry, type StatisticsQuery } from './service/statistics.ts'
 export { WorkerList, WorkerView } from './service/workers.ts'
 export { asError, errorCode } from './value/caught.ts'
 export { storedJson } from './value/stored-json.ts'

@@ -18,6 +18,8 @@ const parts = {
 const run = { attempts: 1, worker, error: null, started_at: at, finished_at: at, waited_ms: 3, ran_ms: 12 }
 const noRun = { attempts: 0, worker: null, error: null, started_at: null, finished_at: null, waited_ms: null, ran_ms: null }
 const input = { timezone: 'Europe/Vienna' }
+const counted = { calls: 120, errors: 3, cancelled: 0, waiting_ms: { p50: 2, p95: 9 }, running_ms: { p50: 14, p95: 72 } }
+const rates = { error_rate: 0.025, calls_per_minute: 2 }
 const spec = { type: 'object', properties: { timezone: { type: 'string' } } }
 
 /** Values that the document shows. A test holds them against their schemas. */
@@ -69,6 +71,17 @@ export const examples = {
     created_at: at,
     last_used_at: at,
     expires_at: '2026-01-01T01:00:00.000Z'
+  },
+  statistics: {
+    ok: true,
+    from: '2025-12-31T23:01:00.000Z',
+    to: at,
+    total: { ...counted, ...rates },
+    tools: [{ name: 'get_time', ...counted, ...rates }],
+    queues: [{ name: 'default', ...counted, ...rates }],
+    keys: [{ name: 'acme-app', ...counted, ...rates }],
+    minutes: [{ at: '2025-12-31T23:58:00.000Z', ...counted }],
+    usage: [{ tool: 'get_time', key: 'acme-app', tenant: 'acme', calls: 120, seconds: 2.4, output_bytes: 4_320 }]
   },
   worker: {
     id: worker,

@@ -1,3 +1,5 @@
+import { limits, tenantNamePattern } from '@toolyard/contract'
+import { Type } from 'typebox'
 import { examples } from './examples.ts'
 import type { RouteDescription } from './route-description.ts'
 
@@ -9,5 +11,25 @@ export const operationDescriptions: Readonly<Record<string, RouteDescription>> =
     summary: 'List the workers that are alive',
     description: 'For keys without a tenant. A key that is bound to queues sees the names of these alone. A worker is gone 5 s after it died.',
     answers: { 200: { description: 'The workers.', example: { ok: true, workers: [examples.worker], count: 1 } } }
+  },
+  'GET /v1/stats': {
+    id: 'statistics.read',
+    tag: 'operation',
+    summary: 'Read how many calls ended, how many failed, and how long they waited and ran',
+    description: 'By tool, queue and key, over the last minutes; and what each key used of each tool. A key of a tenant reads what is of its tenant. ' +
+      'A key that is bound to queues reads what is of these, and nothing by tool and key. Workers send their counts every 5 s.',
+    errors: [400],
+    query: Type.Object({
+      minutes: Type.Optional(Type.Integer({
+        minimum: limits.statisticsMinutes.min,
+        maximum: limits.statisticsMinutes.max,
+        default: limits.statisticsMinutes.default
+      })),
+      tenant: Type.Optional(Type.String({ pattern: tenantNamePattern, description: 'Calls of this tenant alone.' })),
+      tool: Type.Optional(Type.String({ minLength: 1, description: 'The tool that `minutes` is of.' })),
+      queue: Type.Optional(Type.String({ minLength: 1, description: 'The queue that `minutes` is of.' })),
+      key: Type.Optional(Type.String({ minLength: 1, description: 'The name of the API key that `minutes` is of.' }))
+    }),
+    answers: { 200: { description: 'The counts.', example: examples.statistics } }
   }
 }

@@ -153,6 +153,14 @@ export function workersKey (what: 'seen' | 'records'): string {
   return `${keyPrefix}:{workers}:${what}`
 }
 
+/**
+ * What is counted of calls, of a `minute`, and of an `hour` with its `usage`, each by its number since 1970; the `series`
+ * that there are, and how many each of their `owners` has. All of it is in one slot of a Redis Cluster.
+ */
+export function statisticsKey (what: 'minute' | 'hour' | 'usage' | 'series' | 'owners', number?: number): string {
+  return `${keyPrefix}:{statistics}:${what}${number === undefined ? '' : `:${number}`}`
+}
+
 /** The versions of the tools that some workers have, by the tools' names. */
 export function inventoryKey (id: string): string {
   return `${keyPrefix}:inventory:${id}`

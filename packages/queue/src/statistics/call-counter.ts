@@ -1,0 +1,99 @@
+import type { Redis } from '../redis/connection.ts'
+import { statisticsKey } from '../redis/names.ts'
+import { serverTime } from '../redis/server-clock.ts'
+import { countScript, countUsageScript, keptSec } from './scripts.ts'
+import { seriesName, seriesOf, usageName, type CountedCall, type Series } from './series.ts'
+import { Tally } from './tally.ts'
+
+/** A call whose run has ended. */
+export interface EndedCall extends CountedCall {
+  state: 'succeeded' | 'failed' | 'cancelled'
+  ranMs: number
+  /** Undefined for a run that wasn't the first. */
+  waitedMs: number | undefined
+  outputBytes: number
+}
+
+/** Counts are sent this often, in milliseconds: so much is lost with a worker. */
+const everyMs = 5_000
+const minuteMs = 60_000
+
+interface Usage {
+  names: [own: string, rest: string]
+  numbers: [calls: number, ranMs: number, outputBytes: number]
+}
+
+/** What was counted in one minute. */
+interface Counted {
+  series: Map<string, { series: Series, tally: Tally }>
+  usage: Map<string, Usage>
+}
+
+/**
+ * Counts the calls of a worker in memory, and adds the counts to those in Redis from time to time. What can't be sent is
+ * dropped: the counts are for people, and Redis may have taken them before the connection broke.
+ */
+export class CallCounter {
+  readonly #redis: Redis
+  readonly #onError: (error: unknown) => void
+  #minutes = new Map<number, Counted>()
+  #timer: NodeJS.Timeout | undefined
+
+  constructor (redis: Redis, onError: (error: unknown) => void) {
+    this.#redis = redis
+    this.#onError = onError
+  }
+
+  start (): void {
+    this.#timer ??= setInterval(() => { void this.#flush() }, everyMs).unref()
+  }
+
+  /** Sends what is left. */
+  async stop (): Promise<void> {
+    clearInterval(this.#timer)
+    await this.#flush()
+  }
+
+  count (call: EndedCall): void {
+    const minute = Math.floor(serverTime(this.#redis) / minuteMs)
+    const counted: Counted = this.#minutes.get(minute) ?? { series: new Map(), usage: new Map() }
+    this.#minutes.set(minute, counted)
+    for (const series of seriesOf(call)) {
+      const name = seriesName(series)
+      const own = counted.series.get(name) ?? { series, tally: new Tally() }
+      counted.series.set(name, own)
+      own.tally.count(call.state, call.ranMs, call.waitedMs)
+    }
+    const name = usageName(call)
+    const usage = counted.usage.get(name) ?? { names: [name, usageName({ tenant: call.tenant, keyName: '', tool: '' })], numbers: [0, 0, 0] }
+    counted.usage.set(name, usage)
+    usage.numbers[0] += 1
+    usage.numbers[1] += Math.round(call.ranMs)
+    usage.numbers[2] += call.outputBytes
+  }
+
+  async #flush (): Promise<void> {
+    const minutes = this.#minutes
+    this.#minutes = new Map()
+    try {
+      for (const [minute, counted] of minutes) await this.#send(minute, counted)
+    } catch (error) {
+      this.#onError(error)
+    }
+  }
+
+  async #send (minute: number, { series, usage }: Counted): Promise<void> {
+    const hour = Math.floor(minute / 60)
+    const calls = [...series.values()].map(({ series, tally }) => {
+      const { tenant = '', dimension } = series
+      const other = dimension === 'total' ? '' : seriesName({ ...series, name: '' })
+      return { keys: [], args: [seriesName(series), tenant, other, JSON.stringify(tally.record)] }
+    })
+    const keys = [statisticsKey('minute', minute), statisticsKey('hour', hour), statisticsKey('series'), statisticsKey('owners')]
+    await countScript.run(this.#redis, calls, { keys, args: [minute, keptSec] })
+    await countUsageScript.run(
+      this.#redis, [...usage.values()].map(({ names, numbers }) => ({ keys: [], args: [...names, JSON.stringify(numbers)] })),
+      { keys: [statisticsKey('usage', hour)], args: [keptSec] }
+    )
+  }
+}

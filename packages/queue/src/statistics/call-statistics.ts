@@ -1,0 +1,167 @@
+import type { Statistics, StatisticsEntry, StatisticsQuery, UsageEntry } from '@toolyard/contract'
+import { storedJson } from '@toolyard/contract/terms'
+import { setImmediate as turn } from 'node:timers/promises'
+import type { JobScope } from '../record/job-scope.ts'
+import { isoTime } from '../record/job-times.ts'
+import type { Redis } from '../redis/connection.ts'
+import { statisticsKey } from '../redis/names.ts'
+import { serverTime } from '../redis/server-clock.ts'
+import { whileAvailable } from '../redis/unavailable.ts'
+import { readSeries, readUsageName, seriesName, type Series } from './series.ts'
+import { quantile, Tally, type Histogram, type TallyRecord } from './tally.ts'
+
+const minuteMs = 60_000
+/** Of more minutes than this, whole hours are read. */
+const mostMinutes = 120
+/** Parts that are asked for at once. */
+const chunkSize = 60
+/** How long counts are added until others get their turn, in milliseconds. */
+const turnMs = 10
+
+/** What is asked for. */
+export interface StatisticsRequest extends StatisticsQuery {
+  scope: JobScope
+}
+
+/** Reads what the workers have counted. */
+export class CallStatistics {
+  readonly #redis: Redis
+
+  constructor (redis: Redis) {
+    this.#redis = redis
+  }
+
+  /** @throws RedisUnavailableError */
+  async read ({ minutes, of, tenant: asked, scope }: StatisticsRequest): Promise<Statistics> {
+    const now = serverTime(this.#redis)
+    const last = Math.floor(now / minuteMs)
+    const isLong = minutes > mostMinutes
+    const first = isLong ? 60 * Math.floor((last + 1 - minutes) / 60) : last + 1 - minutes
+    const span = { from: isoTime(first * minuteMs), to: isoTime(now) }
+    const elapsed = (now - first * minuteMs) / minuteMs
+    const none = new Tally()
+    if (asked !== undefined && scope.tenant !== undefined && asked !== scope.tenant) {
+      return { ok: true, ...span, total: countsOf(none, elapsed), tools: [], queues: [], keys: [], minutes: [], usage: [] }
+    }
+    const tenant = scope.tenant ?? asked
+    const hours = range(Math.floor(first / 60), Math.floor(last / 60))
+    const tallies = await this.#tallies(
+      isLong ? hours.map(hour => statisticsKey('hour', hour)) : range(first, last).map(minute => statisticsKey('minute', minute)), tenant
+    )
+    // A key that is bound to queues sees what is of these alone.
+    const whole: Series[] = scope.queues?.map(name => ({ tenant, dimension: 'queue', name })) ?? [{ tenant, dimension: 'total', name: '' }]
+    const total = new Tally()
+    for (const series of whole) total.add((tallies.get(seriesName(series)) ?? none).record)
+    const entries = (dimension: Series['dimension']): StatisticsEntry[] => entriesOf(tallies, dimension, elapsed)
+    const isBound = scope.queues !== undefined
+    return {
+      ok: true,
+      ...span,
+      total: countsOf(total, elapsed),
+      tools: isBound ? [] : entries('tool'),
+      queues: entries('queue').filter(({ name }) => name === null ? !isBound : scope.queues?.includes(name) ?? true),
+      keys: isBound ? [] : entries('key'),
+      minutes: await this.#minutes(range(first, last), of === undefined ? whole : [{ tenant, ...of }]),
+      usage: isBound ? [] : await this.#usage(hours, tenant)
+    }
+  }
+
+  /** The counts of each series of all jobs, or of a tenant, over these parts. */
+  async #tallies (parts: readonly string[], tenant: string | undefined): Promise<Map<string, Tally>> {
+    const tallies = new Map<string, Tally>()
+    await this.#each(parts, key => this.#redis.hgetall(key), (_key, counts) => {
+      for (const [name, text] of Object.entries(counts)) {
+        if (readSeries(name).tenant !== tenant) continue
+        const tally = tallies.get(name) ?? new Tally()
+        tallies.set(name, tally)
+        tally.add(storedJson<TallyRecord>(text))
+      }
+    })
+    return tallies
+  }
+
+  async #minutes (minutes: readonly number[], series: readonly Series[]): Promise<Statistics['minutes']> {
+    const names = series.map(seriesName)
+    const found: Statistics['minutes'] = []
+    if (names.length === 0) return found
+    await this.#each(minutes, minute => this.#redis.hmget(statisticsKey('minute', minute), ...names), (minute, texts) => {
+      const tally = new Tally()
+      for (const text of texts) if (text !== null) tally.add(storedJson<TallyRecord>(text))
+      if (tally.calls > 0) found.push({ at: isoTime(minute * minuteMs), ...plainCountsOf(tally) })
+    })
+    return found
+  }
+
+  async #usage (hours: readonly number[], tenant: string | undefined): Promise<UsageEntry[]> {
+    const used = new Map<string, [number, number, number]>()
+    await this.#each(hours, hour => this.#redis.hgetall(statisticsKey('usage', hour)), (_hour, usages) => {
+      for (const [name, text] of Object.entries(usages)) {
+        const [calls, ranMs, bytes] = storedJson<[number, number, number]>(text)
+        const sum = used.get(name) ?? [0, 0, 0]
+        used.set(name, [sum[0] + calls, sum[1] + ranMs, sum[2] + bytes])
+      }
+    })
+    return [...used].flatMap(([name, [calls, ranMs, bytes]]) => {
+      const { tenant: owner, keyName, tool } = readUsageName(name)
+      if (tenant !== undefined && owner !== tenant) return []
+      return [{
+        tool: tool === '' ? null : tool,
+        key: keyName === '' ? null : keyName,
+        ...(owner === undefined ? {} : { tenant: owner }),
+        calls,
+        seconds: ranMs / 1_000,
+        output_bytes: bytes
+      }]
+    }).sort((a, b) => b.seconds - a.seconds)
+  }
+
+  /** Reads parts, some at a time, and lets others have their turn in between. */
+  async #each<Part, Found> (
+    parts: readonly Part[], read: (part: Part) => Promise<Found>, add: (part: Part, found: Found) => void
+  ): Promise<void> {
+    let since = performance.now()
+    for (let start = 0; start < parts.length; start += chunkSize) {
+      const chunk = parts.slice(start, start + chunkSize)
+      const found = await whileAvailable(Promise.all(chunk.map(read)))
+      for (const [place, part] of chunk.entries()) {
+        add(part, found[place] as Found)
+        if (performance.now() - since < turnMs) continue
+        await turn()
+        since = performance.now()
+      }
+    }
+  }
+}
+
+function entriesOf (tallies: ReadonlyMap<string, Tally>, dimension: Series['dimension'], minutes: number): StatisticsEntry[] {
+  return [...tallies]
+    .map(([text, tally]) => ({ series: readSeries(text), tally }))
+    .filter(({ series }) => series.dimension === dimension)
+    .sort((a, b) => b.tally.calls - a.tally.calls)
+    .map(({ series: { name }, tally }) => ({ name: name === '' ? null : name, ...countsOf(tally, minutes) }))
+}
+
+function countsOf (tally: Tally, minutes: number): Statistics['total'] {
+  return {
+    ...plainCountsOf(tally),
+    error_rate: tally.calls === 0 ? null : rounded(tally.errors / tally.calls),
+    calls_per_minute: rounded(tally.calls / minutes)
+  }
+}
+
+function plainCountsOf ({ calls, errors, cancelled, waits, runs }: Tally): Omit<Statistics['minutes'][number], 'at'> {
+  return { calls, errors, cancelled, waiting_ms: quantilesOf(waits), running_ms: quantilesOf(runs) }
+}
+
+function quantilesOf (histogram: Histogram): { p50: number | null, p95: number | null } {
+  return { p50: quantile(histogram, 0.5) ?? null, p95: quantile(histogram, 0.95) ?? null }
+}
+
+function rounded (number: number): number {
+  return Math.round(number * 10_000) / 10_000
+}
+
+/** All whole numbers from one to another. */
+function range (from: number, to: number): number[] {
+  return Array.from({ length: Math.max(0, to - from + 1) }, (_, place) => from + place)
+}

@@ -1,0 +1,51 @@
+import { storedJson } from '@toolyard/contract/terms'
+
+/** What the calls of a series have in common. */
+export type Dimension = 'total' | 'tool' | 'queue' | 'key'
+
+/** What a call is counted by. */
+export interface CountedCall {
+  tool: string
+  queue: string
+  keyName: string
+  tenant: string | undefined
+}
+
+/** A series, of all jobs or of those of one tenant; the name is empty for a total, and for those that have no series of their own. */
+export interface Series {
+  tenant: string | undefined
+  dimension: Dimension
+  name: string
+}
+
+/** How a series is called in Redis. No tenant has a `|` in its name. */
+export function seriesName ({ tenant = '', dimension, name }: Series): string {
+  return `${tenant}|${dimension}|${name}`
+}
+
+/** The way back from `seriesName`. */
+export function readSeries (text: string): Series {
+  const [tenant = '', dimension = 'total'] = text.split('|', 2)
+  return { tenant: tenant === '' ? undefined : tenant, dimension: dimension as Dimension, name: text.slice(tenant.length + dimension.length + 2) }
+}
+
+/** The series that a call is counted in: those of all jobs, and those of its tenant. */
+export function seriesOf ({ tool, queue, keyName, tenant }: CountedCall): Series[] {
+  return (tenant === undefined ? [undefined] : [undefined, tenant]).flatMap(tenant => [
+    { tenant, dimension: 'total', name: '' },
+    { tenant, dimension: 'tool', name: tool },
+    { tenant, dimension: 'queue', name: queue },
+    { tenant, dimension: 'key', name: keyName }
+  ] as const)
+}
+
+/** How the usage of a tool by a key is called in Redis; both are empty for those that are counted together. */
+export function usageName ({ tenant = '', keyName, tool }: Omit<CountedCall, 'queue'>): string {
+  return JSON.stringify([tenant, keyName, tool])
+}
+
+/** The way back from `usageName`. */
+export function readUsageName (text: string): Omit<CountedCall, 'queue'> {
+  const [tenant, keyName, tool] = storedJson<[string, string, string]>(text)
+  return { tenant: tenant === '' ? undefined : tenant, keyName, tool }
+}

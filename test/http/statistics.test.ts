@@ -1,0 +1,87 @@
+import t from 'tap'
+import type { Statistics } from '@toolyard/contract'
+import { entries, programs } from '../e2e/tools.ts'
+import { reach, submit } from '../jobs/submission.ts'
+import { waitFor } from '../support/condition.ts'
+import { injectService } from '../support/injected.ts'
+import { testKeys } from '../support/service.ts'
+
+const keys = { acme: 'key-of-acme-0123456789', other: 'key-of-other-0123456789' }
+const service = await injectService(t, {
+  files: programs,
+  tools: entries,
+  env: {
+    API_KEYS_JSON: JSON.stringify([
+      { name: 'operator', key: testKeys.admin, role: 'admin' },
+      { name: 'limited', key: testKeys.limited, role: 'read', queue_allowlist: ['allowed', 'unused'] },
+      { name: 'acme-app', key: keys.acme, role: 'admin', tenant: 'acme' },
+      { name: 'other-app', key: keys.other, role: 'admin', tenant: 'other' }
+    ])
+  }
+})
+const { client } = service
+async function read (query = '', key: string = testKeys.admin): Promise<Statistics> {
+  return (await client.request<Statistics>(`/v1/stats${query}`, { key })).body
+}
+const names = (list: ReadonlyArray<{ name: string | null, calls: number }>): Array<[string | null, number]> => list.map(({ name, calls }) => [name, calls])
+
+const made = [
+  ...await Promise.all([1, 2, 3].map(() => submit(client, { type: 'agentcli.echo', input: { word: 'é' } }))),
+  await submit(client, { type: 'agentcli.fail' }),
+  ...await Promise.all([1, 2].map(() => submit(client, { type: 'agentcli.echo', queue: 'allowed' }, { key: keys.acme })))
+]
+for (const { id } of made) await reach(client, id, 'succeeded', 'failed')
+await waitFor('all are counted', async () => (await read()).total.calls === 6)
+
+t.test('an operator sees how many calls ended and failed, by tool, queue, key and minute, and what each key used', async t => {
+  const stats = await read()
+  const times = { p50: Number, p95: Number }
+  t.match(stats.total, { calls: 6, errors: 1, cancelled: 0, error_rate: 0.1667, waiting_ms: times, running_ms: times })
+  t.same(names(stats.tools), [['echo', 5], ['fail', 1]])
+  t.same(names(stats.queues), [['default', 4], ['allowed', 2]])
+  t.same(names(stats.keys), [['operator', 4], ['acme-app', 2]])
+  t.equal(stats.minutes.reduce((sum, { calls }) => sum + calls, 0), 6)
+  t.equal((await read('?tool=fail')).minutes.reduce((sum, { errors }) => sum + errors, 0), 1)
+  t.same((await read('?key=nobody')).minutes, [])
+  t.same(stats.usage.map(({ tool, key, tenant, calls, output_bytes: bytes }) => [tool, key, tenant, calls, bytes]).sort(), [
+    ['echo', 'acme-app', 'acme', 2, 4], ['echo', 'operator', undefined, 3, 3 * Buffer.byteLength('{"word":"é"}')], ['fail', 'operator', undefined, 1, 0]
+  ])
+  for (const { seconds } of stats.usage) t.ok(seconds > 0)
+})
+
+t.test('a day says the same as an hour, from the hours', async t => {
+  const day = await read('?minutes=1440')
+  t.match(day, { from: /:00:00.000Z$/, total: { calls: 6, errors: 1 } })
+  t.same(names(day.tools), [['echo', 5], ['fail', 1]])
+  t.equal(day.minutes.reduce((sum, { calls }) => sum + calls, 0), 6)
+})
+
+t.test('a key of a tenant sees what is of its tenant alone, and an operator can ask for that', async t => {
+  for (const stats of [await read('', keys.acme), await read('?tenant=acme'), await read('?tenant=acme&minutes=600', keys.acme)]) {
+    t.match(stats.total, { calls: 2, errors: 0 })
+    t.same(names(stats.tools), [['echo', 2]])
+    t.same(names(stats.queues), [['allowed', 2]])
+    t.same(names(stats.keys), [['acme-app', 2]])
+    t.same(stats.usage.map(({ key }) => key), ['acme-app'])
+  }
+  const nothing = { total: { calls: 0, error_rate: null, running_ms: { p50: null } }, tools: [], queues: [], keys: [], minutes: [], usage: [] }
+  t.match(await read('', keys.other), nothing)
+  t.match(await read('?tenant=acme', keys.other), nothing)
+  t.same((await read('?key=acme-app', keys.other)).minutes, [])
+})
+
+t.test('a key that is bound to queues sees what is of these', async t => {
+  const stats = await read('', testKeys.limited)
+  t.match(stats, { total: { calls: 2 }, tools: [], keys: [], usage: [] })
+  t.same(names(stats.queues), [['allowed', 2]])
+  t.equal(stats.minutes.reduce((sum, { calls }) => sum + calls, 0), 2)
+  for (const query of ['?queue=default', '?tool=echo', '?key=operator']) {
+    t.equal((await client.request(`/v1/stats${query}`, { key: testKeys.limited })).status, 403)
+  }
+})
+
+t.test('what is no parameter of statistics is a 400', async t => {
+  for (const query of ['?minutes=0', '?minutes=1441', '?minutes=1.5', '?hours=1', '?tool=a&queue=b', '?tool=', '?tenant=%7C', '?tool=a&tool=b']) {
+    t.match(await client.request(`/v1/stats${query}`), { status: 400, body: { error: { code: 'VALIDATION_ERROR' } } }, query)
+  }
+})
