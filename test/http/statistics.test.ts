@@ -44,7 +44,9 @@ t.test('an operator sees how many calls ended and failed, by tool, queue, key an
   t.equal((await read('?tool=fail')).minutes.reduce((sum, { errors }) => sum + errors, 0), 1)
   t.same((await read('?key=nobody')).minutes, [])
   t.same(stats.usage.map(({ tool, key, tenant, calls, output_bytes: bytes }) => [tool, key, tenant, calls, bytes]).sort(), [
-    ['echo', 'acme-app', 'acme', 2, 4], ['echo', 'operator', undefined, 3, 3 * Buffer.byteLength('{"word":"é"}')], ['fail', 'operator', undefined, 1, 0]
+    ['echo', 'acme-app', 'acme', 2, 4],
+    ['echo', 'operator', undefined, 3, 3 * Buffer.byteLength('{"word":"é"}')],
+    ['fail', 'operator', undefined, 1, 0]
   ])
   for (const { seconds } of stats.usage) t.ok(seconds > 0)
 })
@@ -64,7 +66,8 @@ t.test('a key of a tenant sees what is of its tenant alone, and an operator can 
     t.same(names(stats.keys), [['acme-app', 2]])
     t.same(stats.usage.map(({ key }) => key), ['acme-app'])
   }
-  const nothing = { total: { calls: 0, error_rate: null, running_ms: { p50: null } }, tools: [], queues: [], keys: [], minutes: [], usage: [] }
+  const total = { calls: 0, error_rate: null, running_ms: { p50: null } }
+  const nothing = { total, tools: [], queues: [], keys: [], minutes: [], usage: [] }
   t.match(await read('', keys.other), nothing)
   t.match(await read('?tenant=acme', keys.other), nothing)
   t.same((await read('?key=acme-app', keys.other)).minutes, [])

@@ -7,8 +7,8 @@ import type { Redis } from '../redis/connection.ts'
 import { statisticsKey } from '../redis/names.ts'
 import { serverTime } from '../redis/server-clock.ts'
 import { whileAvailable } from '../redis/unavailable.ts'
-import { readSeries, readUsageName, seriesName, type Series } from './series.ts'
-import { quantile, Tally, type Histogram, type TallyRecord } from './tally.ts'
+import { readSeries, readUsageName, seriesName, type Series } from '../tables/call-series.ts'
+import { quantile, Tally, type Histogram, type TallyRecord } from '../tables/call-tally.ts'
 
 const minuteMs = 60_000
 /** Of more minutes than this, whole hours are read. */

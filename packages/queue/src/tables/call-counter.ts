@@ -1,9 +1,9 @@
 import type { Redis } from '../redis/connection.ts'
 import { statisticsKey } from '../redis/names.ts'
 import { serverTime } from '../redis/server-clock.ts'
-import { countScript, countUsageScript, keptSec } from './scripts.ts'
-import { seriesName, seriesOf, usageName, type CountedCall, type Series } from './series.ts'
-import { Tally } from './tally.ts'
+import { countScript, countUsageScript, keptSec } from './call-count-scripts.ts'
+import { seriesName, seriesOf, usageName, type CountedCall, type Series } from './call-series.ts'
+import { Tally } from './call-tally.ts'
 
 /** A call whose run has ended. */
 export interface EndedCall extends CountedCall {
