@@ -23,7 +23,9 @@ const { client } = service
 async function read (query = '', key: string = testKeys.admin): Promise<Statistics> {
   return (await client.request<Statistics>(`/v1/stats${query}`, { key })).body
 }
-const names = (list: ReadonlyArray<{ name: string | null, calls: number }>): Array<[string | null, number]> => list.map(({ name, calls }) => [name, calls])
+function names (list: ReadonlyArray<{ name: string | null, calls: number }>): Array<[string | null, number]> {
+  return list.map(({ name, calls }) => [name, calls])
+}
 
 const made = [
   ...await Promise.all([1, 2, 3].map(() => submit(client, { type: 'agentcli.echo', input: { word: 'é' } }))),

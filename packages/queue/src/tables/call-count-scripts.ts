@@ -2,7 +2,7 @@ import { allCalls, BatchedScript } from '../redis/batched-script.ts'
 
 /*
  * What is kept is bounded: a day of minutes and hours, so many series, and so many pairs of a tool and a key in an hour. See
- * docs/decisions/0075-statistics.md.
+ * docs/decisions/0076-statistics.md.
  */
 
 /** A day, and the hours at its ends. */
