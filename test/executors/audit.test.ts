@@ -60,6 +60,12 @@ t.test('AC21 exit is the code, or -1 for a signal, a timeout or a cancel; trunca
   t.ok(lines.every(line => !('envKeys' in line)), 'AC21 envKeys is omitted when there are none')
 })
 
+t.test('X34 a line of a tenant names it', async t => {
+  const fixture = createFixture(t)
+  await fixture.runShell('true', { keyName: 'acme-app', tenant: 'acme' })
+  t.match(await fixture.auditLines(), [{ key: 'acme-app', tenant: 'acme' }])
+})
+
 t.test('X34 AC24 a process that could not be started leaves a line with the cause; an early end of stdin leaves none', async t => {
   const fixture = createFixture(t)
   await fixture.run({ program: '/no/such/program' })

@@ -6,6 +6,7 @@ import type { Answer } from '../support/client.ts'
 import { waitFor } from '../support/condition.ts'
 import { createService, testKeys } from '../support/service.ts'
 import { createClient } from '../support/client.ts'
+import { openReader, type EventReader } from '../streams/event-reader.ts'
 
 const service = await createService(t, { files: programs, tools: entries })
 const { client } = service
@@ -131,6 +132,32 @@ t.test('a session of MCP is worth nothing to a key that was made again under the
   await revoke('session')
   const { body: { key: second } } = await make({ name: 'session', role: 'admin', tenant: 'other' })
   t.equal(await ping(second.key), 404)
+})
+
+t.test('open streams of jobs and of MCP end with their key, at every process; those of other keys go on', async t => {
+  const beating = await service.startApi({ SSE_HEARTBEAT_SEC: '0.2' })
+  const { body: { key: revoked } } = await make({ name: 'leaves', role: 'admin', tenant: 'acme' })
+  const { body: { key: over } } = await make({ name: 'expires', role: 'admin', tenant: 'acme', expires_in_sec: 3_600 })
+  const { body: { job: { id } } } = await client.request<{ job: { id: string } }>('/v1/jobs', {
+    body: { type: 'agentcli.echo', delay_ms: 600_000 }, key: revoked.key
+  })
+  const paths = [`/v1/jobs/${id}/stream`, '/mcp']
+  const open = async (key: string): Promise<EventReader[]> => await Promise.all(paths.map(async path => {
+    const headers = { 'mcp-protocol-version': '2025-11-25' }
+    const reader = await openReader(t, beating.address + path, { key, headers })
+    t.equal(reader.status, 200, path)
+    return reader
+  }))
+  const [staying, ofRevoked, ofOver] = [await open(testKeys.admin), await open(revoked.key), await open(over.key)]
+  await revoke('leaves')
+  for (const reader of ofRevoked) await reader.ended()
+  t.notOk(ofOver.some(reader => reader.isEnded()))
+  for (const record of await redis.keys('*key*')) if (await redis.ttl(record) > 60) await redis.pexpire(record, 1)
+  for (const reader of ofOver) {
+    await reader.ended()
+    t.equal(reader.comments.at(-1), ': the key of this stream opens nothing any more')
+  }
+  t.notOk(staying.some(reader => reader.isEnded()))
 })
 
 t.test('a ticket and a session of the dashboard end with the key', async t => {

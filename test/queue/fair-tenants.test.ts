@@ -56,6 +56,18 @@ t.test('twenty keys of a tenant with a job each take turns like twenty jobs of o
   t.ok(placeOf(order, 'b-1', 5) <= 11, `${placeOf(order, 'b-1', 5)}`)
 })
 
+t.test('of a tenant with very many keys so many are counted that Redis is not held up', async t => {
+  const turnsOf = async (): Promise<object> => JSON.parse(await redis.hget('toolyard:{fair-many}:turns:5', '@many') ?? '{}') as object
+  for (let index = 0; index < 300; index++) {
+    await queues.add('fair-many', [{
+      id: newJobId(), type: 'x', data: { tool: 'x', arguments: {}, timeoutSec: 10, tags: [], keyName: `many-${index}`, tenant: 'many' }
+    }])
+  }
+  await waitFor('the last turn is told', async () => Object.hasOwn(await turnsOf(), 'many-299'))
+  const { length } = Object.keys(await turnsOf())
+  t.ok(length > 100 && length <= 200, `${length}`)
+})
+
 t.test('whoever adds whatever, each job is served once, and a tenant waits for K keys of another one as for 1 + 1/2 + ... + 1/K keys', async t => {
   const flood = fc.record({ key: fc.constantFrom('a-1', 'a-2', 'a-3', 'b-1', 'c'), count: fc.integer({ min: 1, max: 20 }) })
   await t.resolves(fc.assert(fc.asyncProperty(fc.array(flood, { minLength: 1, maxLength: 5 }), async floods => {

@@ -158,7 +158,7 @@ export function buildApp (deps: ApiDeps, options: ApiOptions): App {
   clientErrors.watch(app)
   takeTurns(app.server)
 
-  const streams = new EventStreams({ max: options.maxStreams, heartbeatMs: options.heartbeatMs })
+  const streams = new EventStreams({ max: options.maxStreams, heartbeatMs: options.heartbeatMs, keys: options.keys })
   const jobStreams = new JobStreams({
     jobs: deps.jobs,
     logs: deps.logs,

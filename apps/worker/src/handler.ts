@@ -102,6 +102,7 @@ async function handle (
     const outcome = await deps.executors.run(tool, admitted.arguments, {
       jobId: job.id,
       keyName: job.data.keyName,
+      tenant: job.data.tenant,
       timeoutMs: job.data.timeoutSec * 1_000,
       signal: job.signal,
       steps: deps.stepsOf(job, context),

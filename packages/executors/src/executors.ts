@@ -128,7 +128,7 @@ export function createExecutors (options: ExecutorOptions): Executors {
     if (context.signal.aborted) return { ok: false, error: interruptionError({ kind: 'abort', reason: context.signal.reason }) }
     const box = options.sandbox?.boxOf(tool)
     const audit = auditOfCall(options.audit, args, {
-      key: context.keyName ?? '',
+      ...(context.tenant === undefined ? { key: context.keyName ?? '' } : { key: context.keyName ?? '', tenant: context.tenant }),
       permissions: options.sandbox?.permissionsOf(tool) ?? tool.permissions ?? [],
       sandbox: options.sandbox?.levelOf(tool) ?? 'none'
     })

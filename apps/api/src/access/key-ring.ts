@@ -40,6 +40,21 @@ export class KeyRing {
     return stored === undefined || this.#byName.has(stored.name) ? undefined : principalOfStored(stored)
   }
 
+  /** Tells a listener of each key that was revoked; nobody tells of one whose time is over. */
+  onRevoked (listener: () => void): void {
+    this.#stored.onRevoked = listener
+  }
+
+  /**
+   * Whether the key that somebody came with is good still; who came without one may stay.
+   *
+   * @throws RedisUnavailableError
+   */
+  async opensStill ({ name, proof }: Principal): Promise<boolean> {
+    if (proof === '' || this.#byDigest.has(proof)) return true
+    return !this.#byName.has(name) && await this.#stored.holds(proof)
+  }
+
   /**
    * Whose the key of a name is now; undefined where there is no such key any more.
    *
@@ -53,8 +68,8 @@ export class KeyRing {
   }
 }
 
-function principalOfKey ({ key, name, role, tenant, queueAllowlist, permissions, sse }: ApiKey): Principal {
-  return { name, role, tenant, queueAllowlist, permissions, sse, proof: digestOf(key) }
+function principalOfKey ({ key, ...rest }: ApiKey): Principal {
+  return { ...rest, proof: digestOf(key) }
 }
 
 function principalOfStored ({ digest: proof, name, role, tenant, queueAllowlist, permissions, sse }: FoundKey): Principal {

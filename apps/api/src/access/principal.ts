@@ -1,20 +1,10 @@
-import { HttpError, type Permission } from '@toolyard/contract'
+import { HttpError } from '@toolyard/contract'
 import type { JobScope } from '@toolyard/queue'
-import type { Role } from '@toolyard/runtime'
+import type { ApiKey } from '@toolyard/runtime'
 import { unauthorizedText } from './request-key.ts'
 
-/** Who a request comes from. */
-export interface Principal {
-  name: string
-  role: Role
-  /** Who the key belongs to; undefined for the operator's keys. */
-  tenant: string | undefined
-  /** Queues that may be used; undefined means all. */
-  queueAllowlist: readonly string[] | undefined
-  /** Permissions that tools may hold; undefined means all. */
-  permissions: readonly Permission[] | undefined
-  /** May open event streams. */
-  sse: boolean
+/** Who a request comes from: what its key says, without the key. */
+export interface Principal extends Omit<ApiKey, 'key'> {
   /** Changes with the key's value, and does not tell it; empty for who has no key. */
   proof: string
 }

@@ -1,24 +1,32 @@
 import { HttpError } from '@toolyard/contract'
 import type { FastifyReply } from 'fastify'
+import type { KeyRing } from '../access/key-ring.ts'
+import type { Principal } from '../access/principal.ts'
 import { EventStream } from './event-stream.ts'
+import { commentFrame } from './frame.ts'
 
 /** How the streams of a process are kept. */
 export interface EventStreamOptions {
   /** Streams that may be open at once. */
   max: number
   heartbeatMs: number
+  /** A stream lasts no longer than its key. */
+  keys: KeyRing
 }
+
+const keyGoneFrame = commentFrame('the key of this stream opens nothing any more')
 
 /** All event streams of an API process: their number, and one clock for their heartbeats. */
 export class EventStreams {
   readonly #options: EventStreamOptions
-  readonly #open = new Set<EventStream>()
+  readonly #open = new Map<EventStream, Principal | null>()
   /** Streams that end with a call: the limits of jobs bound them. */
   readonly #calls = new Set<EventStream>()
   #timer: NodeJS.Timeout | undefined
 
   constructor (options: EventStreamOptions) {
     this.#options = options
+    options.keys.onRevoked(() => { void this.endRevoked() })
   }
 
   /** How many are open now, beside those of calls. */
@@ -35,21 +43,35 @@ export class EventStreams {
 
   /** Takes the response over from Fastify; call `requireRoom` before. */
   open (reply: FastifyReply): EventStream {
-    return this.#add(reply, this.#open)
+    const stream = this.#begin(reply, stream => { this.#open.delete(stream) })
+    if (!stream.isClosed) this.#open.set(stream, reply.request.principal)
+    return stream
   }
 
   /** The same for the answer of one call, which is not counted. */
   openCall (reply: FastifyReply): EventStream {
-    return this.#add(reply, this.#calls)
+    const stream = this.#begin(reply, stream => { this.#calls.delete(stream) })
+    if (!stream.isClosed) this.#calls.add(stream)
+    return stream
   }
 
-  #add (reply: FastifyReply, streams: Set<EventStream>): EventStream {
+  /** Ends the streams whose key has been revoked, or is over; a call goes on to its end. While Redis is away nobody is sent away. */
+  async endRevoked (): Promise<void> {
+    const asked = new Map<string, Promise<boolean>>()
+    await Promise.all([...this.#open].map(async ([stream, principal]) => {
+      if (principal === null) return
+      const staying = asked.get(principal.proof) ?? this.#options.keys.opensStill(principal).catch(() => true)
+      asked.set(principal.proof, staying)
+      if (!await staying) stream.end(keyGoneFrame)
+    }))
+  }
+
+  #begin (reply: FastifyReply, remove: (stream: EventStream) => void): EventStream {
     reply.hijack()
     const stream = new EventStream(reply.raw)
     // A client that has left meanwhile will not leave again.
     if (reply.raw.destroyed) return stream
-    streams.add(stream)
-    reply.raw.once('close', () => { streams.delete(stream) })
+    reply.raw.once('close', () => { remove(stream) })
     this.#timer ??= setInterval(() => { this.#beat() }, this.#options.heartbeatMs)
     return stream
   }
@@ -59,6 +81,7 @@ export class EventStreams {
       clearInterval(this.#timer)
       this.#timer = undefined
     }
-    for (const stream of [...this.#open, ...this.#calls]) stream.beat()
+    for (const stream of [...this.#open.keys(), ...this.#calls]) stream.beat()
+    void this.endRevoked()
   }
 }

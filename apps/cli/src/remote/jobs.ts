@@ -2,7 +2,7 @@ import type { JobSummary, JobView, LogEntry, Toolyard } from '@toolyard/client'
 import { jsonOption, type Command, type CommandLine } from '../terminal/command.ts'
 import { exitStatus, misuse } from '../terminal/exit-status.ts'
 import { print } from '../terminal/terminal.ts'
-import { clientOf, commandError, findTarget } from './target.ts'
+import { asking, clientOf } from './target.ts'
 
 const states = ['queued', 'running', 'succeeded', 'failed', 'cancelled'] as const
 /** How long a service that is being restarted is waited for by those who follow a job, in milliseconds. */
@@ -13,7 +13,7 @@ const list: Command = {
   summary: 'List jobs, the newest first',
   help: 'Lists jobs that the key may see, the newest first.',
   options: [['--status <state>', states.join(', ')], ['--queue <name>', 'of this queue'], ['--type <name>', 'of this job type'], ['--tag <tag>', 'with this tag'], ['--limit <n>', '1 to 200 (default: 50)'], ['--cursor <cursor>', 'the next_cursor of the page before'], jsonOption],
-  run: asking(async (client, { options }) => {
+  run: withClient(async (client, { options }) => {
     const { status, queue, type, tag, limit, cursor } = options as Partial<Record<string, string>>
     if (status !== undefined && !states.includes(status as typeof states[number])) throw misuse(`--status must be one of ${states.join(', ')}, not '${status}'`)
     if (limit !== undefined && !/^\d+$/.test(limit)) throw misuse(`--limit must be a number from 1 to 200, not '${limit}'`)
@@ -32,7 +32,7 @@ const show: Command = {
   help: 'Prints a job as JSON, with its input and its whole result or error.',
   arguments: ['<id>'],
   options: [jsonOption],
-  run: asking(async (client, { args: [id = ''] }) => {
+  run: withClient(async (client, { args: [id = ''] }) => {
     print(JSON.stringify(await client.jobs.get(id), null, 2))
     return exitStatus.done
   })
@@ -45,7 +45,7 @@ const logs: Command = {
 when the job failed or was cancelled.`,
   arguments: ['<id>'],
   options: [['-f, --follow', 'follow the job to its end'], ['--tail <n>', 'so many lines (default: 200)'], ['--json', 'print each line as JSON']],
-  run: asking(async (client, { args: [id = ''], options }) => {
+  run: withClient(async (client, { args: [id = ''], options }) => {
     const { follow, json, tail } = options as { follow?: boolean, json?: boolean, tail?: string }
     if (tail !== undefined && !/^\d+$/.test(tail)) throw misuse(`--tail must be a number, not '${tail}'`)
     const show = (entry: LogEntry): void => { print(json === true ? JSON.stringify(entry) : `${entry.ts} ${entry.level} ${entry.message}`) }
@@ -69,7 +69,7 @@ const cancel: Command = {
   help: 'Cancels a job that waits or runs: its processes are gone within a second.',
   arguments: ['<id>'],
   options: [jsonOption],
-  run: asking(async (client, { args: [id = ''], options }) => {
+  run: withClient(async (client, { args: [id = ''], options }) => {
     const job = await client.cancel(id)
     print(options['json'] === true ? JSON.stringify({ ok: true, job }, null, 2) : row(job))
     return exitStatus.done
@@ -82,7 +82,7 @@ const retry: Command = {
   help: 'Submits a job with the type, input and limits of one that has ended. The tool may have done its work in part: this is your decision.',
   arguments: ['<id>'],
   options: [jsonOption],
-  run: asking(async (client, { args: [id = ''], options }) => {
+  run: withClient(async (client, { args: [id = ''], options }) => {
     const { type, input, queue, priority, timeout_sec: timeoutSec, max_attempts: maxAttempts, tags, status } = await client.jobs.get(id)
     if (status === 'queued' || status === 'running') throw misuse(`job ${id} is ${status}: it can be run again when it has ended`)
     const job = await client.jobs.submit({
@@ -101,13 +101,10 @@ export const jobs: Command = {
   commands: [list, show, logs, cancel, retry]
 }
 
-function asking (
+function withClient (
   ask: (client: Toolyard, given: CommandLine) => Promise<number>, retryMs?: number
 ): (given: CommandLine) => Promise<number> {
-  return async given => {
-    const target = findTarget(process.env)
-    return await ask(clientOf(target, retryMs), given).catch((error: unknown) => { throw commandError(error, target) })
-  }
+  return asking(async (target, given) => await ask(clientOf(target, retryMs), given))
 }
 
 function row ({ id, status, tool, queue, created_at: created, error }: JobSummary): string {

@@ -1,8 +1,8 @@
 import { isRecord } from '@toolyard/contract/terms'
 import { exitStatus, misuse } from '../terminal/exit-status.ts'
 import { complain, print } from '../terminal/terminal.ts'
-import { jsonOption, type Command, type CommandLine } from '../terminal/command.ts'
-import { commandError, findTarget, type Target } from './target.ts'
+import { jsonOption, type Command } from '../terminal/command.ts'
+import { asking, commandError, type Target } from './target.ts'
 
 const secOfUnit = { m: 60, h: 3_600, d: 86_400 } as const
 const timeoutMs = 15_000
@@ -30,7 +30,7 @@ only what tells it again. It needs an admin key without a tenant.`,
     ['--expires-in <time>', 'such as 30d, 12h or 90m; never without it'],
     jsonOption
   ],
-  run: asking(async (ask, { args: [name = ''], options }) => {
+  run: asking(async (target, { args: [name = ''], options }) => {
     const { role = 'admin', tenant, queues, permissions, expiresIn } = options as Partial<Record<string, string>>
     const body = {
       name,
@@ -40,7 +40,7 @@ only what tells it again. It needs an admin key without a tenant.`,
       ...permissions !== undefined && { permissions: permissions.split(',').filter(each => each !== '') },
       ...expiresIn !== undefined && { expires_in_sec: seconds(expiresIn) }
     }
-    const answer = await ask<{ key: KeyView & { key: string } }>('POST', '/v1/keys', body)
+    const answer = await ask<{ key: KeyView & { key: string } }>(target, 'POST', '/v1/keys', body)
     print(options['json'] === true ? JSON.stringify(answer) : answer.key.key)
     complain(`This key is shown once. Its caller takes it as TOOLYARD_API_KEY. toolyard keys revoke ${name} makes it worth nothing.`)
     return exitStatus.done
@@ -52,8 +52,8 @@ const list: Command = {
   summary: 'List the API keys of the service',
   help: 'Lists the keys of the settings and those in Redis: whose they are, until when, and when they were used last. Never the keys.',
   options: [jsonOption],
-  run: asking(async (ask, { options }) => {
-    const answer = await ask<{ keys: KeyView[] }>('GET', '/v1/keys')
+  run: asking(async (target, { options }) => {
+    const answer = await ask<{ keys: KeyView[] }>(target, 'GET', '/v1/keys')
     print(options['json'] === true ? JSON.stringify(answer, null, 2) : answer.keys.map(row).join('\n'))
     return exitStatus.done
   })
@@ -65,8 +65,8 @@ const revoke: Command = {
   help: 'Revokes a key that keys add has made. Keys of the settings are taken out there.',
   arguments: ['<name>'],
   options: [jsonOption],
-  run: asking(async (ask, { args: [name = ''], options }) => {
-    const answer = await ask<object>('DELETE', `/v1/keys/${encodeURIComponent(name)}`)
+  run: asking(async (target, { args: [name = ''], options }) => {
+    const answer = await ask<object>(target, 'DELETE', `/v1/keys/${encodeURIComponent(name)}`)
     print(options['json'] === true ? JSON.stringify(answer) : `Revoked ${name}`)
     return exitStatus.done
   })
@@ -75,16 +75,7 @@ const revoke: Command = {
 /** The commands of `toolyard keys` that ask the service. */
 export const storedKeyCommands: readonly Command[] = [add, list, revoke]
 
-type Ask = <T>(method: string, path: string, body?: object) => Promise<T>
-
-function asking (command: (ask: Ask, given: CommandLine) => Promise<number>): (given: CommandLine) => Promise<number> {
-  return async given => {
-    const target = findTarget(process.env)
-    return await command(async (method, path, body) => await ask(target, method, path, body), given)
-  }
-}
-
-async function ask<T> (target: Target, method: string, path: string, body: object | undefined): Promise<T> {
+async function ask<T> (target: Target, method: string, path: string, body?: object): Promise<T> {
   const response = await fetch(target.url + path, {
     method,
     redirect: 'error',

@@ -1,6 +1,7 @@
 import { Toolyard } from '@toolyard/client'
 import { loadEnvFile, readSettings, type Settings } from '@toolyard/runtime'
 import { asError } from '@toolyard/contract/terms'
+import type { CommandLine } from '../terminal/command.ts'
 import { CommandError, exitStatus } from '../terminal/exit-status.ts'
 import { meantText } from '../terminal/terminal.ts'
 
@@ -30,6 +31,14 @@ export function findTarget (env: NodeJS.ProcessEnv): Target {
 /** A client that gives up soon: a person waits. */
 export function clientOf ({ url, apiKey }: Target, retryMs = 1_000): Toolyard {
   return new Toolyard({ url, apiKey: apiKey ?? '', retryMs })
+}
+
+/** A command that asks the service. */
+export function asking (ask: (target: Target, given: CommandLine) => Promise<number>): (given: CommandLine) => Promise<number> {
+  return async given => {
+    const target = findTarget(process.env)
+    return await ask(target, given).catch((error: unknown) => { throw commandError(error, target) })
+  }
 }
 
 /** What the client's errors are for the terminal. */

@@ -35,6 +35,8 @@ export interface AuditEntry {
 export interface AuditedCall {
   /** Name of the API key. */
   key: string
+  /** Absent for a key without one. */
+  tenant?: string
   permissions: readonly Permission[]
   /** How well the process was shut in. */
   sandbox: SandboxReport['level']

@@ -38,6 +38,8 @@ export interface RunContext {
   jobId: string
   /** Name of the API key that the call came with: for the audit. */
   keyName?: string
+  /** The tenant of that key: for the audit; absent for an operator's. */
+  tenant?: string | undefined
   /** Execution timeout, in milliseconds. */
   timeoutMs: number
   /** Aborted when the job is cancelled or its worker stops: the run ends, its processes with it. */

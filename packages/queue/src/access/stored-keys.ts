@@ -106,9 +106,15 @@ export class StoredKeys {
     this.#redis = redis
   }
 
+  /** Called when a key was revoked; one that is over, or whose message was lost, nobody tells of. */
+  onRevoked: () => void = () => {}
+
   /** Hears of revoked keys from now on; while Redis is away the subscription waits for it. */
   listen (subscriber: Redis): void {
-    subscribe(subscriber, keysChannel, digest => { this.#known.of(digest).readAt = -Infinity }).catch(() => {})
+    subscribe(subscriber, keysChannel, digest => {
+      this.#known.of(digest).readAt = -Infinity
+      this.onRevoked()
+    }).catch(() => {})
   }
 
   /**
@@ -157,6 +163,11 @@ export class StoredKeys {
   async find (text: string): Promise<FoundKey | undefined> {
     if (!keyPattern.test(text)) return undefined
     return await this.#find(digestOf(text), true)
+  }
+
+  /** Whether there is a key of a digest. */
+  async holds (digest: string): Promise<boolean> {
+    return await this.#find(digest, false) !== undefined
   }
 
   /** The key of a name, as it is now. */

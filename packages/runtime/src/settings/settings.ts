@@ -161,7 +161,8 @@ function readValue (name: string, variable: Variable<unknown>, value: string, pr
     if (read === undefined) problems.push(`${name} must be ${variable.allowed}`)
     return read
   } catch (error) {
-    problems.push(`${name}: ${asError(error).message}`)
+    const { message } = asError(error)
+    problems.push(message.startsWith(name) ? message : `${name}: ${message}`)
     return undefined
   }
 }

@@ -28,15 +28,15 @@ export function parseTenantLimits (json: string): ReadonlyMap<string, TenantLimi
 }
 
 function parseLimits (tenant: string, value: unknown): TenantLimits {
-  if (tenant !== '*' && !isTenantName(tenant)) throw new Error(`TENANT_LIMITS_JSON: ${JSON.stringify(tenant)} must match ${tenantNamePattern}, or be "*"`)
-  if (!isRecord(value)) throw new Error(`TENANT_LIMITS_JSON: ${tenant} must be an object`)
+  if (tenant !== '*' && !isTenantName(tenant)) throw new Error(`${JSON.stringify(tenant)} must match ${tenantNamePattern}, or be "*"`)
+  if (!isRecord(value)) throw new Error(`${tenant} must be an object`)
   const limits: TenantLimits = {}
   for (const [field, limit] of Object.entries(value)) {
     if (field !== 'max_jobs' && field !== 'rate_limit_per_minute') {
-      throw new Error(`TENANT_LIMITS_JSON: ${tenant} has an unknown field '${field}' (known: ${Object.keys(fields).join(', ')})`)
+      throw new Error(`${tenant} has an unknown field '${field}' (known: ${Object.keys(fields).join(', ')})`)
     }
     if (typeof limit !== 'number' || !Number.isInteger(limit) || limit < 0 || limit > greatest) {
-      throw new Error(`TENANT_LIMITS_JSON: ${field} of ${tenant} must be an integer 0..${greatest}`)
+      throw new Error(`${field} of ${tenant} must be an integer 0..${greatest}`)
     }
     limits[fields[field]] = limit
   }
