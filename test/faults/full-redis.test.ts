@@ -3,6 +3,7 @@ import { Redis } from 'ioredis'
 import { setTimeout } from 'node:timers/promises'
 import t from 'tap'
 import type { Test } from 'tap'
+import { callbackEnv, startReceiver } from '../callbacks/receiver.ts'
 import { entries, programs } from '../e2e/tools.ts'
 import { cancel, reach, submit } from '../jobs/submission.ts'
 import { hasPython } from '../support/python.ts'
@@ -134,4 +135,23 @@ void t.test('fault 28 while Redis is full, calls of a serial tool run one after 
   await redis.config('SET', 'maxmemory', '0')
   t.match(await reach(client, workflow.id, 'succeeded', 'failed'), { status: 'succeeded', error: null })
   t.same(runsOf(service), new Map(['warm', 'first', 'behind', 'fails', 'step', ...marks].map(mark => [mark, 1])))
+})
+
+void t.test('fault 28, RC33 callbacks of jobs that end while Redis is full, and those that wait to be sent again, come once there is room, each with one id', async t => {
+  const receiver = await startReceiver(t, { '/again': [500, 204] })
+  const service = await createService(t, { ...tools, env: callbackEnv })
+  const redis = connect(t, service)
+  const ends = await submit(service.client, { type: 'agentcli.once', input: { mark: 'ends', sec: '3' }, callback_url: `${receiver.url}/ends` })
+  await waitFor('it runs', () => runsOf(service).size === 1)
+  const again = await submit(service.client, { type: 'agentcli.echo', callback_url: `${receiver.url}/again` })
+  await receiver.at('/again')
+  await redis.config('SET', 'maxmemory', '1mb')
+  t.match(await reach(service.client, ends.id, 'succeeded', 'failed'), { status: 'succeeded' })
+  await redis.config('SET', 'maxmemory', '0')
+  t.match((await receiver.at('/ends')).map(({ body }) => body), [{ id: ends.id, status: 'succeeded' }])
+  const sent = await receiver.at('/again', 2)
+  t.equal(new Set(sent.map(({ headers }) => headers['x-toolyard-delivery'])).size, 1)
+  t.match(sent[0]?.body, { id: again.id, status: 'succeeded' })
+  await waitFor('none is left to send', async () => await redis.scard('toolyard:callbacks:open') === 0)
+  t.equal(receiver.received.filter(({ path }) => path === '/ends').length, 1)
 })
