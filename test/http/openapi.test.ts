@@ -51,7 +51,7 @@ t.test('without a key the document has the fixed routes and no tool', async t =>
   t.same(toolPaths(document), [])
   t.same(Object.keys(document.paths).sort(), [
     '/health', '/metrics', '/openapi.json', '/ready', '/v1/agent-tools', '/v1/agent-tools/invoke-batch',
-    '/v1/auth/login', '/v1/auth/logout', '/v1/auth/sse-token', '/v1/auth/whoami', '/v1/job-types', '/v1/job-types/{name}',
+    '/v1/auth/login', '/v1/auth/logout', '/v1/auth/sse-token', '/v1/auth/whoami', '/v1/files', '/v1/files/{path}', '/v1/job-types', '/v1/job-types/{name}',
     '/v1/jobs', '/v1/jobs/{id}', '/v1/jobs/{id}/cancel', '/v1/jobs/{id}/logs', '/v1/jobs/{id}/stream',
     '/v1/keys', '/v1/keys/{name}', '/v1/sessions', '/v1/sessions/{id}', '/v1/skills', '/v1/stats', '/v1/tools/{name}', '/v1/workers'
   ])
@@ -61,7 +61,7 @@ t.test('without a key the document has the fixed routes and no tool', async t =>
 t.test('every route is in the document, or is known to be left out of it', async t => {
   const { paths } = await read()
   const routes = routesOf(app.printRoutes({ commonPrefix: false })).filter(({ url }) => !/^\/(?:$|assets|dashboard|docs|mcp|\.well-known)(?:\/|$)|^\*$/.test(url))
-  for (const { method, url } of routes) t.hasProp(paths[url.replaceAll(/:(\w+)/g, '{$1}')] ?? {}, method.toLowerCase(), `${method} ${url}`)
+  for (const { method, url } of routes) t.hasProp(paths[url.replaceAll(/:(\w+)/g, '{$1}').replace(/\/?\*$/, '/{path}')] ?? {}, method.toLowerCase(), `${method} ${url}`)
   t.ok(routes.length > 15)
 })
 

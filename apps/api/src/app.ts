@@ -39,6 +39,7 @@ import { RequestLog } from './request-log.ts'
 import { agentToolRoutes } from './routes/agent-tools.ts'
 import { authRoutes } from './routes/auth.ts'
 import { consoleRoutes } from './routes/console.ts'
+import { fileRoutes, type FileRoutesOptions } from './routes/files.ts'
 import { healthRoutes, type ListWorkers } from './routes/health.ts'
 import { jobLogRoutes } from './routes/job-logs.ts'
 import { jobStreamRoutes } from './routes/job-stream.ts'
@@ -99,6 +100,7 @@ export interface ApiOptions {
   /** Whose access tokens `/mcp` takes; absent for keys alone. */
   tokens?: TokenSettings | undefined
   sessions: SessionSettings
+  files: Omit<FileRoutesOptions, 'ending'>
   /** Event streams that may be open at once. */
   maxStreams: number
   heartbeatMs: number
@@ -129,8 +131,6 @@ export interface ApiOptions {
   logger?: Logger
 }
 
-/** Time for a client to send its whole request, in milliseconds: a body that never ends holds no connection. */
-const requestTimeoutMs = 30_000
 /** Time for its headers, and between two looks for clients that are too slow. */
 const slowClients = { headersTimeout: 10_000, connectionsCheckingInterval: 5_000 }
 
@@ -145,7 +145,6 @@ export function buildApp (deps: ApiDeps, options: ApiOptions): App {
     bodyLimit: limits.bodyBytes,
     // Names of tools may be long, and a percent-encoded character counts three times. Node.js bounds the whole path.
     routerOptions: { maxParamLength: 16_384 },
-    requestTimeout: requestTimeoutMs,
     http: slowClients,
     return503OnClosing: false,
     trustProxy: options.trustProxy.length > 0 && [...options.trustProxy],
@@ -242,6 +241,7 @@ export function buildApp (deps: ApiDeps, options: ApiOptions): App {
     await v1.register(statisticsRoutes, { statistics: deps.statistics })
     await v1.register(workerRoutes, { find: deps.findWorkers })
     await v1.register(keyRoutes, { keys: options.keys, stored: deps.storedKeys })
+    await v1.register(fileRoutes, { ...options.files, ending: deps.ending })
     await v1.register(sessionRoutes, { sessions: deps.sessions, settings: options.sessions })
     await v1.register(jobTypeRoutes, { catalog: deps.catalog, jobTypes: deps.jobTypes, table: deps.jobTypeTable })
   }, { prefix: '/v1' })

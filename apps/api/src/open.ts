@@ -1,15 +1,17 @@
 import { openRegistrySource, reportFindings, reportReload } from '@toolyard/manifests'
 import {
-  CallStatistics, CompletionWaiter, connectRedis, countQueues, DashboardLogins, FinishedJobs, ImportFaultTable, isConnected, JobCanceller,
-  JobLister, JobLogs, JobQueues, JobReader, JobTypeTable, JobWatch, listWorkers, McpSessions, OnceStore, OutputStore, QueueDirectory,
-  RateLimit, RedisGuard, RedisUnavailableError, Replicas, reportRedis, Sessions, StoredKeys, StreamTickets, usedBackend
+  CallStatistics, CompletionWaiter, connectRedis, countQueues, DashboardLogins, EntryLocks, FinishedJobs, ImportFaultTable, isConnected,
+  JobCanceller, JobLister, JobLogs, JobQueues, JobReader, JobTypeTable, JobWatch, listWorkers, McpSessions, OnceStore, OutputStore,
+  QueueDirectory, RateLimit, RedisGuard, RedisUnavailableError, Replicas, reportRedis, Sessions, StoredKeys, StreamTickets, usedBackend
 } from '@toolyard/queue'
 import {
-  apiKeysOf, builtinSettingsOf, callbacksOf, createRedactor, ownerLimitsOf, permissionPolicyOf, redisTargetOf, retentionOf, sessionSettingsOf, sharedAbort,
-  tokensOf, toolSourcesOf, tracesOf, traceSecretsOf, type Logger, type ReadinessCheck, type ServedTools, type Settings
+  apiKeysOf, builtinSettingsOf, callbacksOf, createRedactor, ownerLimitsOf, permissionPolicyOf, redisTargetOf, retentionOf,
+  serviceFilesOf, sessionSettingsOf, sharedAbort, tokensOf, toolSourcesOf, tracesOf, traceSecretsOf, type Logger, type ReadinessCheck,
+  type ServedTools, type Settings
 } from '@toolyard/runtime'
 import { createCallMetrics, createMetrics, createQueueMetrics, createToolMetrics, type MetricsRegistry } from '@toolyard/runtime/metrics'
 import { openTracer } from '@toolyard/runtime/traces'
+import { WriteTurns } from '@toolyard/workspace'
 import { fileURLToPath } from 'node:url'
 import { KeyRing } from './access/key-ring.ts'
 import { buildApp } from './app.ts'
@@ -156,6 +158,10 @@ export async function openApi (settings: Settings, env: NodeJS.ProcessEnv, logge
     tokens,
     authDisabled: settings.API_AUTH_DISABLED,
     sessions: sessionSettingsOf(settings),
+    files: {
+      workspace: { path: settings.WORKSPACE_DIR, serviceFiles: serviceFilesOf(settings, env) },
+      turns: new WriteTurns(new EntryLocks(commands))
+    },
     maxStreams: settings.MAX_STREAMS,
     heartbeatMs: settings.SSE_HEARTBEAT_SEC * 1_000,
     eventLoop,

@@ -6,6 +6,7 @@
 /** Codes of errors that end a request (docs/errors.md). */
 export type HttpErrorCode =
   | 'VALIDATION_ERROR' | 'UNAUTHORIZED' | 'FORBIDDEN' | 'NOT_FOUND' | 'CONFLICT' | 'IDEMPOTENCY_CONFLICT' | 'PAYLOAD_TOO_LARGE'
+  | 'PRECONDITION_FAILED' | 'QUOTA_EXCEEDED' | 'RANGE_NOT_SATISFIABLE' | 'STORAGE_FULL'
   | 'UNSUPPORTED_MEDIA_TYPE' | 'RATE_LIMITED' | 'INTERNAL' | 'UNAVAILABLE' | 'AUTH_NOT_CONFIGURED'
 
 /** Codes of errors in a call's answer. */

@@ -12,6 +12,7 @@ import {
 } from '@toolyard/contract'
 import { Type, type TSchema } from 'typebox'
 import { accessDescriptions } from './access-descriptions.ts'
+import { fileDescriptions } from './file-descriptions.ts'
 import { sessionDescriptions } from './session-descriptions.ts'
 import { examples } from './examples.ts'
 import { operationDescriptions } from './operation-descriptions.ts'
@@ -180,6 +181,7 @@ export const descriptions: Readonly<Record<string, RouteDescription>> = {
     }
   },
   ...accessDescriptions,
+  ...fileDescriptions,
   ...sessionDescriptions,
   ...operationDescriptions,
   'GET /health': {

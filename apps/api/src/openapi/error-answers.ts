@@ -10,9 +10,14 @@ function codesOf (table: ErrorTable, status: number): Array<[string, string]> {
 }
 
 /** Statuses of errors that end a request. */
-export const errorStatuses = [...new Set(Object.values(httpErrors).map(({ status }) => status))].sort()
-/** Statuses of a call that failed: `POST /v1/tools/:name` has these as well. */
-export const callErrorStatuses = [...new Set(Object.values(callErrors).map(({ status }) => status))].filter(status => status >= 400).sort()
+const errorStatuses = [...new Set(Object.values(httpErrors).map(({ status }) => status))].sort()
+/** Those that routes for files alone have. */
+const fileStatuses = [412, 416, 507]
+/** Statuses of a call that failed. */
+const callErrorStatuses = [...new Set(Object.values(callErrors).map(({ status }) => status))].filter(status => status >= 400).sort()
+
+/** Statuses that `POST /v1/tools/:name` can have. */
+export const toolStatuses = [...new Set([...errorStatuses, ...callErrorStatuses])].filter(status => !fileStatuses.includes(status)).sort()
 
 /** Statuses that say when the request may be sent again. */
 const retryLater = [429, 503]
@@ -20,7 +25,7 @@ const retryLater = [429, 503]
 /** The errors of the document, by their names: `Error404` for a request, `ToolError404` for a call that is the request. */
 export function errorAnswers (schemas: NamedSchemas, kind: 'Error' | 'ToolError'): Record<string, object> {
   const schema = schemas.refer(kind === 'Error' ? ErrorBody : ToolErrorBody)
-  const statuses = kind === 'Error' ? errorStatuses : [...new Set([...errorStatuses, ...callErrorStatuses])].sort()
+  const statuses = kind === 'Error' ? errorStatuses : toolStatuses
   return Object.fromEntries(statuses.map(status => {
     const codes = [...(kind === 'Error' ? [] : codesOf(callErrors, status)), ...codesOf(httpErrors, status)]
     return [`${kind}${status}`, errorAnswer(status, codes, schema)]

@@ -17,7 +17,7 @@ export function fixedOperations (routes: readonly ListedRoute[], schemas: NamedS
   for (const route of routes) {
     const description = descriptions[`${route.method} ${route.url}`]
     if (description === undefined) continue
-    const path = paths[route.url.replaceAll(/:(\w+)/g, '{$1}')] ??= {}
+    const path = paths[route.url.replaceAll(/:(\w+)/g, '{$1}').replace('*', '{path}')] ??= {}
     path[route.method.toLowerCase()] = operation(route, description, schemas)
   }
   return paths
@@ -70,7 +70,7 @@ function parametersOf (place: 'path' | 'query', schema: unknown, schemas: NamedS
   return Object.entries(properties).map(([name, property]) => {
     const description = (isRecord(property) ? property['description'] : undefined) ?? parameterTexts[name]
     return {
-      name,
+      name: name === '*' ? 'path' : name,
       in: place,
       ...(place === 'path' ? { required: true } : {}),
       ...(description === undefined ? {} : { description }),
@@ -79,7 +79,8 @@ function parametersOf (place: 'path' | 'query', schema: unknown, schemas: NamedS
   })
 }
 
-function bodyOf ({ method, schema, config }: ListedRoute, { id, body: example }: RouteDescription, schemas: NamedSchemas): object {
+function bodyOf ({ method, schema, config }: ListedRoute, { id, body: example, file }: RouteDescription, schemas: NamedSchemas): object {
+  if (file !== undefined) return { requestBody: { content: { [file]: { schema: { type: 'string', format: 'binary' } } } } }
   if (example === undefined || method === 'GET') return {}
   const body = schema.body === undefined ? { type: 'object' } : schemas.refer(schema.body)
   return {

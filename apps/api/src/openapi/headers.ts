@@ -13,6 +13,7 @@ const answerHeaders: Readonly<Record<string, Header>> = {
   'x-request-id': { description: 'Names the request; the log has it as reqId.', schema: { type: 'string', format: 'uuid' } },
   'Retry-After': { description: 'After how many seconds the request may be sent again.', schema: { type: 'integer', minimum: 1 } },
   ETag: { description: 'Names this version of the answer.', schema: string },
+  'Content-Range': { description: 'Which bytes of the file these are.', schema: string },
   Location: { description: 'The path of the job.', schema: { type: 'string', format: 'uri-reference' } },
   'x-toolyard-job-id': { description: 'The id of the job.', schema: { type: 'string', format: 'uuid' } },
   'x-toolyard-output-bytes': {
@@ -31,6 +32,9 @@ const requestHeaders: Readonly<Record<string, Header>> = {
     description: 'The ETag of the version that the caller has: where it is still that, the answer is a 304.',
     schema: string
   },
+  'If-Match': { description: 'The ETag of the file that is to be changed: where it is another one by now, the answer is a 412.', schema: string },
+  'If-Range': { description: 'The ETag of the file that the range is of: where it is another one by now, the answer is the whole file.', schema: string },
+  Range: { description: 'The bytes that are asked for, such as `bytes=0-99`.', schema: string },
   'Last-Event-ID': { description: 'Resume after this line of the log.', schema: string }
 }
 

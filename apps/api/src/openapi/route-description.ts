@@ -4,6 +4,7 @@ import type { TSchema } from 'typebox'
 export const tags = {
   tools: 'The tools that a key may see, and running them one by one.',
   batches: 'Several calls of a model in one request: one answer per call.',
+  files: 'Files of the workspace: up, down, listed, removed.',
   sessions: 'Workspaces of one tenant, for the calls that name them.',
   jobs: 'What became of a call: states, results, logs, cancelling.',
   'job types': 'The switchable records behind the tools.',
@@ -14,8 +15,8 @@ export const tags = {
 
 /** Headers of requests and of answers that operations have, by their names in the document. */
 export type HeaderName =
-  | 'Idempotency-Key' | 'If-None-Match' | 'Last-Event-ID'
-  | 'ETag' | 'Location' | 'x-toolyard-job-id' | 'x-toolyard-output-bytes'
+  | 'Idempotency-Key' | 'If-Match' | 'If-None-Match' | 'If-Range' | 'Range' | 'Last-Event-ID'
+  | 'Content-Range' | 'ETag' | 'Location' | 'x-toolyard-job-id' | 'x-toolyard-output-bytes'
 
 /** What a successful answer is, where the route's schema doesn't say it. */
 export interface AnswerDescription {
@@ -41,6 +42,8 @@ export interface RouteDescription {
   headers?: readonly HeaderName[]
   /** What the query may hold, where the route's own check reads it. */
   query?: TSchema
+  /** The body is a file of this media type. */
+  file?: string
   /** An example of the body. */
   body?: unknown
 }

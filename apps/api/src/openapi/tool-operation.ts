@@ -1,6 +1,6 @@
 import { ToolCallQuery, ToolPending } from '@toolyard/contract'
 import { outputSchemaOf, type Tool } from '@toolyard/manifests'
-import { callErrorStatuses, errorReference, errorStatuses } from './error-answers.ts'
+import { errorReference, toolStatuses } from './error-answers.ts'
 import { headerParameter, headerReferences } from './headers.ts'
 import { toolComponents } from './tool-schema.ts'
 
@@ -12,7 +12,7 @@ export interface ToolEntry {
 }
 
 /** Errors of any tool: also the key and the tool itself may be gone when it is called. */
-const errors = Object.fromEntries([...new Set([...errorStatuses, ...callErrorStatuses])].sort().map(status => [
+const errors = Object.fromEntries(toolStatuses.map(status => [
   status,
   errorReference('ToolError', status)
 ]))

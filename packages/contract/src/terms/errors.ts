@@ -9,11 +9,15 @@ export const httpErrors = {
   NOT_FOUND: { status: 404, retryable: false, meaning: 'No such route, job or record, or it is not visible to this key.' },
   CONFLICT: { status: 409, retryable: false, meaning: 'The record is in a state that does not allow this.' },
   IDEMPOTENCY_CONFLICT: { status: 409, retryable: false, meaning: 'The Idempotency-Key was used with another request.' },
+  PRECONDITION_FAILED: { status: 412, retryable: false, meaning: 'The file is not, or no longer, as If-Match or If-None-Match say.' },
   PAYLOAD_TOO_LARGE: { status: 413, retryable: false, meaning: 'The body is larger than 1 MiB.' },
+  QUOTA_EXCEEDED: { status: 413, retryable: false, meaning: 'The files of the session would take more than its quota; nothing was changed.' },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, retryable: false, meaning: 'The body is not application/json.' },
+  RANGE_NOT_SATISFIABLE: { status: 416, retryable: false, meaning: 'The file has no bytes in this range.' },
   RATE_LIMITED: { status: 429, retryable: true, meaning: 'Too many requests or jobs for this key; see Retry-After.' },
   INTERNAL: { status: 500, retryable: false, meaning: 'A fault of the service; the log has it under the request id.' },
   UNAVAILABLE: { status: 503, retryable: true, meaning: 'Redis cannot be reached, or the service is starting, stopping, or holds as many streams as it may.' },
+  STORAGE_FULL: { status: 507, retryable: true, meaning: 'The disk of the files is full; nothing was changed.' },
   AUTH_NOT_CONFIGURED: { status: 503, retryable: false, meaning: 'No API key is configured.' }
 } as const
 

@@ -42,6 +42,8 @@ export const limits = {
   jobPage: { min: 1, max: 200, default: 50 },
   /** How far back `GET /v1/stats` goes: a day. */
   statisticsMinutes: { min: 1, max: 1_440, default: 60 },
+  /** Entries in one listing of a directory. */
+  filePage: { min: 1, max: 1_000, default: 200 },
   /** How long an API key of `POST /v1/keys` may be good for, in seconds: a minute to ten years. */
   keyExpirySec: { min: 60, max: 315_360_000 },
   /** Of a session: seconds without a call until it is removed, a month at most, and what its files may take. */

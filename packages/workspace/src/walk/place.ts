@@ -44,6 +44,19 @@ export interface PlaceOptions {
   missingParent?: string
 }
 
+/** How far a path of a caller leads. */
+export interface NearPlace {
+  root: Workspace
+  /** The last directory on the way that is there. */
+  directory: Directory
+  /** The names that lead on from it to what isn't there; empty when all of it is. */
+  missing: readonly string[]
+  /** What is there in the directory, when nothing is missing; `.` for the directory itself. */
+  name: string
+  relative: string
+  stats: Stats | undefined
+}
+
 /**
  * Looks up a path as a caller wrote it, relative to the workspace or absolute inside it, and hands the place to `use`, at
  * whose end it is closed (B29). Every directory on the way is opened through the one above and never by a link:
@@ -55,25 +68,42 @@ export interface PlaceOptions {
 export async function atPlace<T> (
   context: PathContext, path: string, options: PlaceOptions, use: (place: Place) => Promise<T>
 ): Promise<T> {
+  return await atNearPlace(context, path, options, async near => await belowNearPlace(near, context.signal, use))
+}
+
+/** The same, without making what is missing on the way. */
+export async function atNearPlace<T> (
+  context: PathContext, path: string, options: PlaceOptions, use: (place: NearPlace) => Promise<T>
+): Promise<T> {
   await takeTurn()
   const held = WorkspaceRoot.hold(context.workspace)
   const root = held.directory
-  let last: Directory = root
+  let nearest: Directory = root
   try {
-    const walked = await inTurns(findWay(root, path, options), context)
-    last = walked.directory
-    const all = [...walked.names, ...walked.missing]
-    for (const name of walked.missing.slice(0, -1)) {
-      context.signal.throwIfAborted()
+    const { directory, names, missing, stats } = await inTurns(findWay(root, path, options), context)
+    nearest = directory
+    const all = [...names, ...missing]
+    return await use({ root, directory, missing, name: stats.here ? '.' : all.at(-1) ?? '.', relative: all.join('/') || '.', stats: stats.of })
+  } finally {
+    if (nearest !== root) nearest.handle.close()
+    held.release()
+  }
+}
+
+/** Makes the directories that are missing on the way to a place, and hands it to `use`. */
+export async function belowNearPlace<T> (near: NearPlace, signal: AbortSignal, use: (place: Place) => Promise<T>): Promise<T> {
+  const { root, missing, relative, stats } = near
+  let last = near.directory
+  try {
+    for (const name of missing.slice(0, -1)) {
+      signal.throwIfAborted()
       const parent = last
       last = await makeDirectory(parent, name)
-      if (parent !== root) parent.handle.close()
+      if (parent !== near.directory) parent.handle.close()
     }
-    const name = walked.missing.at(-1) ?? (walked.stats.here ? '.' : all.at(-1) ?? '.')
-    return await use({ root, directory: last, name, relative: all.join('/') || '.', stats: walked.stats.of })
+    return await use({ root, directory: last, name: missing.at(-1) ?? near.name, relative, stats })
   } finally {
-    if (last !== root) last.handle.close()
-    held.release()
+    if (last !== near.directory) last.handle.close()
   }
 }
 

@@ -19,31 +19,59 @@ export interface Replacement {
   check: () => void
 }
 
+/** The content of a file to be, which comes at once or in pieces. */
+export type FileContent = Uint8Array | AsyncIterable<Uint8Array>
+
+/** A file in the making, beside the place that it is for. Whoever has it puts it there or discards it. */
+export interface Draft {
+  /** Puts it in a place in its own directory or below: every reader sees the whole of the old file or of the new one. */
+  put: (place: { directory: Directory, name: string }) => Promise<void>
+  discard: () => Promise<void>
+}
+
 /**
  * Puts a file with this content in the place of `name`, so that every reader, also after a crash, sees the whole of the
  * old one or the whole of the new one. Permissions and owner are those of `standing`, where it may give them; setuid,
  * setgid and sticky bits never are.
  */
 export async function replaceFile (
-  { directory, name }: { directory: Directory, name: string }, content: Uint8Array, { standing, check }: Replacement
+  { directory, name }: { directory: Directory, name: string }, content: FileContent, { standing, check }: Replacement
 ): Promise<void> {
+  const draft = await writeDraft(directory, content, standing)
+  try {
+    check()
+    await draft.put({ directory, name })
+  } catch (error) {
+    await draft.discard()
+    throw error
+  }
+}
+
+/** Writes a file aside in a directory that stays open until the draft is put or discarded. On an error nothing is left. */
+export async function writeDraft (directory: Directory, content: FileContent, standing: FileStanding | undefined): Promise<Draft> {
   const temporary = entryPath(directory, temporaryName())
   const handle = await open(
     temporary, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW, standing === undefined ? 0o666 : 0o600
   )
+  const discard = async (): Promise<void> => { await unlink(temporary).catch(() => {}) }
   try {
-    await handle.writeFile(content)
+    // Each piece goes on where the one before ended.
+    for await (const piece of content instanceof Uint8Array ? [content] : content) await handle.writeFile(piece)
     if (standing !== undefined) await takeOver(handle, standing)
     await handle.sync()
-    check()
-    await rename(temporary, entryPath(directory, name))
   } catch (error) {
-    await unlink(temporary).catch(() => {})
+    await discard()
     throw error
   } finally {
     await handle.close()
   }
-  await syncDirectory(directory)
+  return {
+    put: async place => {
+      await rename(temporary, entryPath(place.directory, place.name))
+      await syncDirectory(place.directory)
+    },
+    discard
+  }
 }
 
 /** Only root may give a file away; to others the owner stays who writes, as with any editor. */

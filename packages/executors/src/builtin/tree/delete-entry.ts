@@ -1,10 +1,7 @@
-import { opendir, rmdir, unlink } from 'node:fs/promises'
-import { atPlace, entryPath, openDirectory, refusal, type Directory } from '@toolyard/workspace'
+import { rmdir, unlink } from 'node:fs/promises'
+import { atPlace, deleteTree, entryPath, refusal } from '@toolyard/workspace'
 import { textArgument } from '../kit/arguments.ts'
 import { BuiltinFailure, type BuiltinHandler } from '../kit/handler.ts'
-
-/** Levels of directories that are gone into: each keeps a descriptor open. */
-const maxDepth = 200
 
 /**
  * `workspace.delete`: removes a file or link (never what it leads to), or a directory: an empty one, or with
@@ -26,26 +23,4 @@ export const deleteEntry: BuiltinHandler = async (args, context) => {
     })
     return { ok: true, path: relative, type: 'directory', deleted_count: 1 }
   })
-}
-
-/** Goes into directories through the one above and never by a link, whatever is swapped meanwhile. */
-async function deleteTree (parent: Directory, name: string, signal: AbortSignal, depth = 0): Promise<number> {
-  if (depth > maxDepth) throw new BuiltinFailure(`directories are nested deeper than ${maxDepth}`)
-  const directory = openDirectory(parent, name)
-  let deleted = 1
-  try {
-    for await (const entry of await opendir(entryPath(directory, '.'))) {
-      signal.throwIfAborted()
-      if (entry.isDirectory()) {
-        deleted += await deleteTree(directory, entry.name, signal, depth + 1)
-      } else {
-        await unlink(entryPath(directory, entry.name))
-        deleted += 1
-      }
-    }
-  } finally {
-    directory.handle.close()
-  }
-  await rmdir(entryPath(parent, name))
-  return deleted
 }

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto'
-import { atPlace, openFile, readFully, type Place } from '@toolyard/workspace'
+import { atPlace, entryKind, openFile, readFully, type Place } from '@toolyard/workspace'
 import { textArgument } from '../kit/arguments.ts'
 import { BuiltinFailure, type BuiltinHandler } from '../kit/handler.ts'
-import { entryKind } from './entry-kind.ts'
 
 /** Bytes up to which a file's hash is told, and bytes that are read at once. */
 const hashedBytes = 104_857_600

@@ -1,0 +1,88 @@
+import { HttpError, type FileList, type FileQuery } from '@toolyard/contract'
+import { atPlace, entryAt, entryKind, inDirectory, openFile, pageOfNames, type Descriptor, type Place } from '@toolyard/workspace'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { createReadStream, fstatSync } from 'node:fs'
+import { namesTag } from '../plugins/entity-tag.ts'
+import { readRange } from './byte-range.ts'
+import { isSameRange, tagOf } from './conditions.ts'
+import { noSuchFile } from './file-error.ts'
+import type { FileSpace } from './file-space.ts'
+import { dispositionOf, mediaTypeOf } from './media-type.ts'
+
+/** Bytes of a file that are read at once. */
+const pieceBytes = 262_144
+
+/** What of the files is asked for. */
+export interface Wanted {
+  names: readonly string[]
+  query: FileQuery
+}
+
+/** Answers with a file, a part of it, or the listing of a directory. */
+export async function getFile (
+  space: FileSpace, { names, query }: Wanted, request: FastifyRequest, reply: FastifyReply
+): Promise<FastifyReply> {
+  return await atPlace(space, names.join('/') || '.', { notFound: noSuchFile, mayBeMissing: true }, async place => {
+    if (place.stats === undefined) throw new HttpError('NOT_FOUND', noSuchFile)
+    if (place.stats.isDirectory()) return await reply.send(await listing(place, query))
+    if (query.list) throw new HttpError('CONFLICT', 'This is no directory')
+    return await sendFile(openFile(place).handle, names.at(-1) ?? '', request, reply)
+  })
+}
+
+async function listing (place: Place, { limit, cursor = '' }: FileQuery): Promise<FileList> {
+  return await inDirectory(place, 'path', async directory => {
+    const { names, rest } = await pageOfNames(place, directory, { after: cursor, limit })
+    const entries = []
+    for (const name of names) {
+      const entry = await entryAt(place, directory, name)
+      if (entry === undefined) continue
+      const { size, mtime } = entry.stats
+      const path = place.relative === '.' ? name : `${place.relative}/${name}`
+      entries.push({ name, path, type: entryKind(entry.stats), size, modified_at: mtime.toISOString() })
+    }
+    const next = rest > names.length ? names.at(-1) : undefined
+    return { ok: true, path: place.relative, entries, count: entries.length, next_cursor: next ?? null }
+  })
+}
+
+/** @param handle closed when the answer has been sent. */
+function sendFile (handle: Descriptor, name: string, { method, headers, log }: FastifyRequest, reply: FastifyReply): FastifyReply {
+  let isStreamed = false
+  try {
+    const stats = fstatSync(handle.fd, { bigint: true })
+    const [size, tag, type] = [Number(stats.size), tagOf(stats), mediaTypeOf(name)]
+    void reply.headers({ etag: tag, 'last-modified': stats.mtime.toUTCString(), 'cache-control': 'private, no-cache', 'accept-ranges': 'bytes' })
+    const { 'if-match': match, 'if-none-match': noneMatch, 'if-range': ifRange } = headers
+    if (match !== undefined && !namesTag(match, tag)) throw new HttpError('PRECONDITION_FAILED', 'If-Match: the file is another one by now')
+    if (namesTag(noneMatch, tag)) return reply.code(304).send()
+    const range = isSameRange([ifRange].flat()[0], tag, stats.mtime) ? readRange(headers.range, size) : undefined
+    if (range === 'none') {
+      void reply.header('content-range', `bytes */${size}`)
+      throw new HttpError('RANGE_NOT_SATISFIABLE', `The file has ${size} bytes`)
+    }
+    const { start, end } = range ?? { start: 0, end: size - 1 }
+    const length = end - start + 1
+    void reply.code(range === undefined ? 200 : 206).headers({
+      'content-type': type,
+      'content-length': length,
+      'content-disposition': dispositionOf(name, type),
+      'x-content-type-options': 'nosniff',
+      // Whatever a file says, a browser runs nothing of it in this service's name.
+      'content-security-policy': "default-src 'none'; sandbox",
+      'cross-origin-resource-policy': 'same-origin',
+      ...(range === undefined ? {} : { 'content-range': `bytes ${start}-${end}/${size}` })
+    })
+    if (method === 'HEAD' || length === 0) return reply.send()
+    const stream = createReadStream('', { fd: handle.fd, start, end, highWaterMark: pieceBytes })
+    isStreamed = true
+    stream.once('close', () => {
+      if (stream.bytesRead === length || reply.raw.destroyed) return
+      log.info({ missing: length - stream.bytesRead }, 'a file became shorter while it was sent')
+      reply.raw.destroy()
+    })
+    return reply.send(stream)
+  } finally {
+    if (!isStreamed) handle.close()
+  }
+}

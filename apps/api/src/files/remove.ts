@@ -1,0 +1,38 @@
+import { HttpError } from '@toolyard/contract'
+import { atPlace, deleteTree, entryPath, refusal } from '@toolyard/workspace'
+import { rmdir, unlink } from 'node:fs/promises'
+import { checkConditions, tagOf } from './conditions.ts'
+import { lstatSync } from 'node:fs'
+import type { IncomingHttpHeaders } from 'node:http'
+import { noSuchFile } from './file-error.ts'
+import type { FileSpace } from './file-space.ts'
+
+/** What to remove, and what must hold for that. */
+export interface Removal {
+  names: readonly string[]
+  recursive: boolean
+  headers: IncomingHttpHeaders
+}
+
+/** Removes a file, a link itself, or a directory: an empty one, or with `recursive` all that is in it. */
+export async function removeFile (space: FileSpace, { names, recursive, headers }: Removal): Promise<void> {
+  await atPlace(space, names.join('/') || '.', { notFound: noSuchFile, mayBeMissing: true, keepLink: true }, async ({ root, directory, name, stats }) => {
+    if (name === '.') throw new HttpError('CONFLICT', 'The workspace itself is not removed')
+    if (stats === undefined) throw new HttpError('NOT_FOUND', noSuchFile)
+    const path = entryPath(directory, name)
+    checkConditions(headers, tagOf(lstatSync(path, { bigint: true })))
+    if (!stats.isDirectory()) {
+      await unlink(path)
+      space.changed(-stats.size)
+      return
+    }
+    if (root.service.isBelow(path)) throw refusal()
+    if (recursive) {
+      await deleteTree(directory, name, space.signal)
+      return
+    }
+    await rmdir(path).catch((error: NodeJS.ErrnoException) => {
+      throw error.code === 'ENOTEMPTY' || error.code === 'EEXIST' ? new HttpError('CONFLICT', 'The directory is not empty: add ?recursive=true to remove what is in it') : error
+    })
+  })
+}

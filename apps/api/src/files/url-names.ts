@@ -1,0 +1,30 @@
+import { HttpError } from '@toolyard/contract'
+
+/**
+ * The names in the path of a URL that follow so many others. They are read from the URL as it came: once a slash is
+ * decoded, nothing tells it from one that divides names. A slash at the end is left out.
+ *
+ * @throws HttpError `VALIDATION_ERROR` for a name that no path may have.
+ */
+export function namesOfUrl (url: string, from: number): string[] {
+  const [path = ''] = url.split(/[?#]/, 1)
+  const parts = path.split('/').slice(from)
+  if (parts.at(-1) === '') parts.pop()
+  return parts.map(part => checked(decoded(part)))
+}
+
+function decoded (part: string): string {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    throw new HttpError('VALIDATION_ERROR', `The path has a name that is not UTF-8 in percent-encoding: ${part.slice(0, 80)}`)
+  }
+}
+
+function checked (name: string): string {
+  const fault = name === ''
+    ? 'an empty name'
+    : name === '.' || name === '..' ? `the name ${name}` : name.includes('/') ? 'a name with a slash' : name.includes('\0') ? 'a name with a NUL character' : undefined
+  if (fault !== undefined) throw new HttpError('VALIDATION_ERROR', `The path has ${fault}`)
+  return name
+}

@@ -1,0 +1,72 @@
+import { FileList, limits } from '@toolyard/contract'
+import { Type } from 'typebox'
+import type { RouteDescription } from './route-description.ts'
+
+const ofSharedWorkspace = 'For keys without a tenant. A key that is bound to permissions needs'
+const listQuery = {
+  limit: Type.Optional(Type.Integer({ minimum: limits.filePage.min, maximum: limits.filePage.max, default: limits.filePage.default, description: 'Entries of a listing.' })),
+  cursor: Type.Optional(Type.String({ description: 'The `next_cursor` of the listing before.' }))
+}
+const list = {
+  ok: true,
+  path: 'out',
+  entries: [{ name: 'chart.png', path: 'out/chart.png', type: 'file', size: 14_201, modified_at: '2026-11-24T09:30:00.000Z' }],
+  count: 1,
+  next_cursor: null
+}
+const anyFile = { '*/*': { schema: Type.String({ contentMediaType: 'application/octet-stream' }) } }
+
+/** What the document says of the routes for files, by method and path. */
+export const fileDescriptions: Readonly<Record<string, RouteDescription>> = {
+  'GET /v1/files': {
+    id: 'files.list',
+    tag: 'files',
+    summary: 'List the shared workspace',
+    description: `${ofSharedWorkspace} \`read_repo\`.`,
+    errors: [400, 404],
+    query: Type.Object(listQuery),
+    answers: { 200: { description: 'What is in it, by name.', content: { 'application/json': { schema: FileList, example: list } } } }
+  },
+  'GET /v1/files/*': {
+    id: 'files.read',
+    tag: 'files',
+    summary: 'Read a file, or list a directory',
+    description: `${ofSharedWorkspace} \`read_repo\`. \`HEAD\` tells the same without the content.`,
+    errors: [400, 404, 409, 412, 416],
+    query: Type.Object({ list: Type.Optional(Type.Boolean({ description: 'Of a directory alone.' })), ...listQuery }),
+    headers: ['Range', 'If-Range', 'If-Match', 'If-None-Match'],
+    answers: {
+      200: { description: 'The file, with its media type by its name; of a directory the listing.', headers: ['ETag'], content: { ...anyFile, 'application/json': { schema: FileList, example: list } } },
+      206: { description: 'The part of the file that was asked for.', headers: ['ETag', 'Content-Range'], content: anyFile },
+      304: { description: 'It is still the file that the caller has.', headers: ['ETag'], empty: true }
+    }
+  },
+  'PUT /v1/files/*': {
+    id: 'files.put',
+    tag: 'files',
+    summary: 'Put a file',
+    description: `${ofSharedWorkspace} \`write_files\`. The body is the file, whatever its type. Missing directories are made. Readers see the old file or the whole new one; an upload that breaks off changes nothing.`,
+    errors: [400, 409, 412, 413, 507],
+    headers: ['If-Match', 'If-None-Match'],
+    file: 'application/octet-stream',
+    answers: {
+      200: { description: 'The file was replaced.', headers: ['ETag'], example: putExample() },
+      201: { description: 'The file was made.', headers: ['ETag'], example: putExample() }
+    }
+  },
+  'DELETE /v1/files/*': {
+    id: 'files.remove',
+    tag: 'files',
+    summary: 'Remove a file or a directory',
+    description: `${ofSharedWorkspace} \`write_files\`. A link is removed itself, never what it leads to.`,
+    errors: [400, 404, 409, 412],
+    query: Type.Object({ recursive: Type.Optional(Type.Boolean({ description: 'Of a directory that is not empty: remove all that is in it.' })) }),
+    headers: ['If-Match'],
+    answers: { 204: { description: 'It is gone.', empty: true } }
+  }
+}
+
+function putExample (): object {
+  const sha256 = 'b5bb9d8014a0f9b1d61e21e796d78dccdf1352f23cd32812f4850b878ae4944c'
+  return { ok: true, file: { path: 'in/data.csv', size: 4, type: 'text/csv; charset=utf-8', sha256, etag: '"3a1-4-1zq0w3-1zq0w3"' } }
+}

@@ -1,0 +1,99 @@
+import { ErrorBody, FileResponse, HttpError, isRecord, parseFileQuery, type FileQuery, type Permission } from '@toolyard/contract'
+import type { WorkspaceSetting, WriteTurns } from '@toolyard/workspace'
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import { principalOf, requireOperator } from '../access/principal.ts'
+import { getFile } from '../files/download.ts'
+import { toFileError } from '../files/file-error.ts'
+import type { FileSpace } from '../files/file-space.ts'
+import { removeFile } from '../files/remove.ts'
+import { putFile } from '../files/upload.ts'
+import { namesOfUrl } from '../files/url-names.ts'
+import { abandoned } from '../plugins/abandoned.ts'
+import { sendError } from '../plugins/errors.ts'
+import { SlowBodies } from '../plugins/slow-bodies.ts'
+import type { App } from '../plugins/typed-app.ts'
+
+/** What the routes for files stand on. */
+export interface FileRoutesOptions {
+  /** The shared workspace. */
+  workspace: WorkspaceSetting
+  turns: WriteTurns
+  ending: AbortSignal
+}
+
+const errors = { '4xx': ErrorBody, '5xx': ErrorBody }
+const params = Type.Object({ '*': Type.String({ description: 'A path below the workspace; each name in percent-encoding.' }) })
+/** The permission that a tool needs for the same. */
+const needed: Readonly<Record<string, Permission>> = { GET: 'read_repo', HEAD: 'read_repo' }
+
+/** Files of the shared workspace, for operators. */
+export async function fileRoutes (app: App, { workspace, ...options }: FileRoutesOptions): Promise<void> {
+  const open = async (request: FastifyRequest): Promise<Omit<FileSpace, 'signal'>> => {
+    const principal = principalOf(request)
+    requireOperator(principal)
+    const permission = needed[request.method] ?? 'write_files'
+    if (principal.permissions?.includes(permission) === false) throw new HttpError('FORBIDDEN', `This API key has no permission '${permission}'.`)
+    return { workspace, room: async () => undefined, changed: () => {}, leave: () => {} }
+  }
+  await routesBelow(app, '/files', { ...options, open, slowBodies: new SlowBodies(app.server) })
+}
+
+interface PlacedRoutes extends Pick<FileRoutesOptions, 'turns' | 'ending'> {
+  slowBodies: SlowBodies
+  /** The files that a request is for. */
+  open: (request: FastifyRequest) => Promise<Omit<FileSpace, 'signal'> & { signal?: AbortSignal }>
+}
+
+async function routesBelow (app: App, prefix: string, { turns, slowBodies, ending, open }: PlacedRoutes): Promise<void> {
+  // A body of any type is a file: it isn't read before the route does.
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', (_request, payload, done) => { done(null, payload) })
+  app.setErrorHandler((error: FastifyError, request, reply) => { sendError(toFileError(error), request, reply) })
+
+  type Use<T> = (space: FileSpace, wanted: { names: string[], query: FileQuery }) => Promise<T>
+  const serve = async <T>(request: FastifyRequest, reply: FastifyReply, use: Use<T>): Promise<T> => {
+    const query = parseFileQuery(request.method, isRecord(request.query) ? request.query : {})
+    const names = namesOfUrl(request.url, (request.routeOptions.url ?? '').replace(/\/\*$/, '').split('/').length)
+    const space = await open(request)
+    const ends = abandoned(reply.raw, ending)
+    try {
+      return await use({ ...space, signal: space.signal === undefined ? ends : AbortSignal.any([ends, space.signal]) }, { names, query })
+    } finally {
+      space.leave()
+    }
+  }
+
+  for (const url of [prefix, `${prefix}/*`]) {
+    const ofPath = url === prefix ? {} : { params }
+    app.route({
+      method: ['GET', 'HEAD'],
+      url,
+      exposeHeadRoute: false,
+      schema: { ...ofPath, response: { ...errors } },
+      handler: async (request, reply) => await serve(request, reply, async (space, wanted) => await getFile(space, wanted, request, reply))
+    })
+  }
+
+  app.put(`${prefix}/*`, { schema: { params, response: { 200: FileResponse, 201: FileResponse, ...errors } } }, async (request, reply) => {
+    return await serve(request, reply, async (space, { names }) => {
+      if (request.headers['content-range'] !== undefined) throw new HttpError('VALIDATION_ERROR', 'A file is put as a whole, without Content-Range')
+      const hasBody = request.body !== undefined && request.body !== null
+      try {
+        const body = hasBody ? { request: request.raw, onPiece: slowBodies.allow(request.raw) } : undefined
+        const { file, isNew } = await putFile(space, { names, body, headers: request.headers }, turns)
+        return await reply.code(isNew ? 201 : 200).header('etag', file.etag).send({ ok: true as const, file })
+      } catch (error) {
+        slowBodies.drop(request.raw)
+        throw error
+      }
+    })
+  })
+
+  app.delete(`${prefix}/*`, { schema: { params, response: { 204: Type.Null(), ...errors } } }, async (request, reply) => {
+    return await serve(request, reply, async (space, { names, query: { recursive } }) => {
+      await removeFile(space, { names, recursive, headers: request.headers })
+      return await reply.code(204).send(null)
+    })
+  })
+}

@@ -1,0 +1,83 @@
+import { Type, type Static } from 'typebox'
+import { HttpError } from '../terms/errors.ts'
+import { limits } from '../terms/limits.ts'
+
+/** A file that was put. */
+export const FileResponse = Type.Object({
+  ok: Type.Literal(true),
+  file: Type.Object({
+    path: Type.String(),
+    size: Type.Integer({ description: 'In bytes.' }),
+    type: Type.String({ description: 'Its media type, by its name.' }),
+    sha256: Type.String(),
+    etag: Type.String()
+  })
+})
+
+/** What is in a directory, by name. */
+export const FileList = Type.Object({
+  ok: Type.Literal(true),
+  path: Type.String({ description: 'The directory, from the workspace; `.` for the workspace itself.' }),
+  entries: Type.Array(Type.Object({
+    name: Type.String(),
+    path: Type.String(),
+    type: Type.Enum(['file', 'directory', 'link', 'other']),
+    size: Type.Integer({ description: 'In bytes.' }),
+    modified_at: Type.String()
+  })),
+  count: Type.Integer(),
+  next_cursor: Type.Union([Type.String(), Type.Null()])
+})
+export type FileList = Static<typeof FileList>
+
+/** What a directory was unpacked from an archive. */
+export const UnpackResponse = Type.Object({
+  ok: Type.Literal(true),
+  path: Type.String(),
+  files: Type.Integer({ description: 'How many files the archive had.' }),
+  bytes: Type.Integer({ description: 'How many bytes they have together.' })
+})
+
+/** The parameters of requests for files, checked. */
+export interface FileQuery {
+  /** The directory's entries are asked for, and nothing else. */
+  list: boolean
+  /** All of a directory, as one file. */
+  archive: boolean
+  recursive: boolean
+  limit: number
+  /** The last name of the page before. */
+  cursor: string | undefined
+}
+
+const known: Readonly<Record<string, readonly string[]>> = {
+  GET: ['list', 'archive', 'limit', 'cursor'], HEAD: ['list', 'archive', 'limit', 'cursor'], PUT: ['archive'], DELETE: ['recursive']
+}
+const switches: Readonly<Record<string, boolean>> = { '': true, true: true, 1: true, false: false, 0: false }
+
+/**
+ * Reads the query string of a request for files, which has each parameter at most once.
+ *
+ * @throws HttpError `VALIDATION_ERROR` for anything that isn't as documented.
+ */
+export function parseFileQuery (method: string, query: Readonly<Record<string, unknown>>): FileQuery {
+  const names = known[method] ?? []
+  const unknown = Object.keys(query).find(name => !names.includes(name))
+  if (unknown !== undefined) throw invalid(`'${unknown.slice(0, 80)}' is not a known parameter (known: ${names.map(name => `'${name}'`).join(', ')})`)
+  const { list = 'false', archive, recursive = 'false', limit = String(limits.filePage.default), cursor } = query
+  const size = typeof limit === 'string' && /^\d{1,4}$/.test(limit) ? Number(limit) : 0
+  if (size < limits.filePage.min || size > limits.filePage.max) throw invalid(`'limit' must be an integer ${limits.filePage.min}..${limits.filePage.max}`)
+  if (cursor !== undefined && typeof cursor !== 'string') throw invalid("'cursor' must be a name")
+  if (archive !== undefined && archive !== 'tar') throw invalid("'archive' must be tar")
+  return { list: readSwitch('list', list), archive: archive === 'tar', recursive: readSwitch('recursive', recursive), limit: size, cursor }
+}
+
+function readSwitch (name: string, value: unknown): boolean {
+  const on = typeof value === 'string' ? switches[value] : undefined
+  if (on === undefined) throw invalid(`'${name}' must be true or false`)
+  return on
+}
+
+function invalid (message: string): HttpError {
+  return new HttpError('VALIDATION_ERROR', message)
+}

@@ -1,0 +1,58 @@
+import type { Stats } from 'node:fs'
+import { lstat, opendir } from 'node:fs/promises'
+import { entryPath, type Directory } from '../walk/directory.ts'
+import type { Place } from '../walk/place.ts'
+import { isServiceName } from '../service/service-files.ts'
+import { isOwnName } from '../write/own-names.ts'
+
+/** An entry of a directory. */
+export interface ListedEntry {
+  name: string
+  stats: Stats
+}
+
+/** Entries that are read at once. */
+const listed = 1_024
+
+/** What page is asked for. */
+export interface PageWanted {
+  after: string
+  limit: number
+  /** Whether a name is one that is asked for. */
+  counts?: (name: string) => boolean
+}
+
+/** Names of a directory in the order of the alphabet. */
+export interface NamePage {
+  names: string[]
+  /** How many follow `after`, those of the page among them. */
+  rest: number
+  total: number
+}
+
+/**
+ * The first names of an open directory that follow another one, without those of the service. A part is read at a time:
+ * a directory may have a million entries.
+ */
+export async function pageOfNames (
+  place: Place, directory: Directory, { after, limit, counts = () => true }: PageWanted
+): Promise<NamePage> {
+  const taken = place.root.service.namesIn(directory.handle.fd)
+  let names: string[] = []
+  const found = { rest: 0, total: 0 }
+  for await (const { name } of await opendir(entryPath(directory, '.'), { bufferSize: listed })) {
+    if (isOwnName(name) || isServiceName(name, taken) || !counts(name)) continue
+    found.total += 1
+    if (name <= after) continue
+    found.rest += 1
+    names.push(name)
+    if (names.length > limit + listed) names = names.sort().slice(0, limit)
+  }
+  return { names: names.sort().slice(0, limit), ...found }
+}
+
+/** What is there by a name; undefined when it is gone by now, and for another name of a file of the service. */
+export async function entryAt ({ root }: Place, directory: Directory, name: string): Promise<ListedEntry | undefined> {
+  const stats = await lstat(entryPath(directory, name)).catch(() => undefined)
+  return stats === undefined || root.service.has(entryPath(directory, name), stats) ? undefined : { name, stats }
+}
