@@ -5,7 +5,19 @@ import { waitFor } from '../support/condition.ts'
 import { createService, testKeys } from '../support/service.ts'
 import { entries, programs } from '../e2e/tools.ts'
 
-const service = await createService(t, { files: programs, tools: entries, workers: 0 })
+const ofAcme = 'key-of-acme-0123456789'
+const service = await createService(t, {
+  files: programs,
+  tools: entries,
+  workers: 0,
+  env: {
+    API_KEYS_JSON: JSON.stringify([
+      { name: 'admin', key: testKeys.admin, role: 'admin' }, { name: 'reader', key: testKeys.read, role: 'read' },
+      { name: 'limited', key: testKeys.limited, role: 'admin', queue_allowlist: ['allowed'] },
+      { name: 'acme', key: ofAcme, role: 'admin', tenant: 'acme' }
+    ])
+  }
+})
 const { client } = service
 const scrape = async (): Promise<string> => (await client.request('/metrics')).text
 const value = (text: string, series: string): number => Number(text.split('\n').find(line => line.startsWith(`${series} `))?.slice(series.length + 1) ?? NaN)
@@ -26,6 +38,7 @@ t.test('calls are counted by tool and outcome, jobs by tool, state and code', as
   const worker = await service.startWorker({ METRICS_PORT: String(port), SANDBOX: 'off' })
   await client.batch([{ call_id: '1', name: 'echo' }, { call_id: '2', name: 'fail' }, { call_id: '3', name: 'made-up-by-a-model' }])
   const text = await scrape()
+  await client.batch([{ call_id: '1', name: 'fail' }], {}, ofAcme)
   t.equal(value(text, 'toolyard_calls_total{tool="echo",outcome="ok"}'), 1)
   t.equal(value(text, 'toolyard_calls_total{tool="fail",outcome="TOOL_FAILED"}'), 1)
   t.equal(value(text, 'toolyard_calls_total{tool="",outcome="UNKNOWN_TOOL"}'), 1)
@@ -35,10 +48,13 @@ t.test('calls are counted by tool and outcome, jobs by tool, state and code', as
 
   const ofWorker = await waitFor('the worker has counted, and runs nothing any more', async () => {
     const body = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
-    const hasCounted = value(body, 'toolyard_jobs_total{tool="fail",state="failed",code="TOOL_FAILED"}') === 1
+    const hasCounted = value(body, 'toolyard_jobs_total{tool="fail",state="failed",code="TOOL_FAILED"}') === 2
     return hasCounted && value(body, 'toolyard_jobs_running') === 0 && body
   })
   t.ok(value(ofWorker, 'toolyard_jobs_total{tool="echo",state="succeeded",code=""}') >= 1)
+  t.equal(value(ofWorker, 'toolyard_tenant_runs_total{tenant="acme",state="failed"}'), 1)
+  t.ok(value(ofWorker, 'toolyard_tenant_run_seconds_total{tenant="acme"}') > 0)
+  t.equal(ofWorker.match(/^toolyard_tenant_runs_total\{/gm)?.length, 1, 'jobs of no tenant are in none of them')
   t.ok(value(ofWorker, 'toolyard_job_wait_seconds_count{queue="default"}') >= 2)
   t.ok(value(ofWorker, 'toolyard_job_run_seconds_sum{tool="echo"}') > 0)
   t.equal(value(ofWorker, 'toolyard_worker_concurrency'), 8)

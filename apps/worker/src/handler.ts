@@ -49,6 +49,7 @@ export function createHandler (deps: HandlerDeps): (job: TakenJob) => Promise<Ha
     const ms = Math.round(ranMs)
     deps.metrics.ended({
       tool: job.data.tool,
+      tenant: job.data.tenant,
       queue: job.queue,
       ...stateOf(result),
       waitedSec: job.waitedMs === undefined ? undefined : job.waitedMs / 1_000,

@@ -27,6 +27,8 @@ export function createCallMetrics (registry: Registry): CallMetrics {
 /** A job that a worker has ended. */
 export interface EndedJob {
   tool: string
+  /** Whose it was; undefined for an operator's. A tenant is of a key, never what a caller made up. */
+  tenant: string | undefined
   queue: string
   /** `succeeded`, `failed`, `cancelled` or `requeued`. */
   state: string
@@ -48,6 +50,12 @@ export interface JobMetrics {
 export function createJobMetrics (registry: Registry, concurrency: number): JobMetrics {
   const registers = [registry]
   const jobs = new Counter({ name: 'toolyard_jobs_total', help: 'Runs of jobs by how they ended.', labelNames: ['tool', 'state', 'code'], registers })
+  const tenantRuns = new Counter({
+    name: 'toolyard_tenant_runs_total', help: 'Runs of jobs of tenants by how they ended.', labelNames: ['tenant', 'state'], registers
+  })
+  const tenantTime = new Counter({
+    name: 'toolyard_tenant_run_seconds_total', help: 'Time that runs of jobs of tenants took.', labelNames: ['tenant'], registers
+  })
   const waiting = new Histogram({ name: 'toolyard_job_wait_seconds', help: 'Time from when a job was due until a worker took it.', labelNames: ['queue'], buckets, registers })
   const running = new Histogram({ name: 'toolyard_job_run_seconds', help: 'Time that a run of a job took.', labelNames: ['tool'], buckets, registers })
   const total = new Histogram({ name: 'toolyard_job_total_seconds', help: 'Time from when a job was due until its run ended.', labelNames: ['queue'], buckets, registers })
@@ -55,6 +63,7 @@ export function createJobMetrics (registry: Registry, concurrency: number): JobM
   new Gauge({ name: 'toolyard_worker_concurrency', help: 'Jobs that this worker may run at once.', registers }).set(concurrency)
   const toolLabel = boundedLabel()
   const queueLabel = boundedLabel()
+  const tenantLabel = boundedLabel()
   return {
     taken: () => { now.inc() },
     ended: job => {
@@ -62,6 +71,11 @@ export function createJobMetrics (registry: Registry, concurrency: number): JobM
       const [tool, queue] = [toolLabel(job.tool), queueLabel(job.queue)]
       jobs.inc({ tool, state: job.state, code: job.code })
       running.observe({ tool }, job.ranSec)
+      if (job.tenant !== undefined) {
+        const tenant = tenantLabel(job.tenant)
+        tenantRuns.inc({ tenant, state: job.state })
+        tenantTime.inc({ tenant }, job.ranSec)
+      }
       if (job.waitedSec === undefined) return
       waiting.observe({ queue }, job.waitedSec)
       total.observe({ queue }, job.waitedSec + job.ranSec)
