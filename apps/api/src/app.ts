@@ -49,6 +49,7 @@ import { keyRoutes } from './routes/keys.ts'
 import { loginRoutes } from './routes/login.ts'
 import { metricsRoute } from './routes/metrics.ts'
 import { openApiRoutes } from './routes/openapi.ts'
+import { registryRoutes } from './routes/registry.ts'
 import { sessionRoutes } from './routes/sessions.ts'
 import { statisticsRoutes } from './routes/statistics.ts'
 import { sseTokenRoutes } from './routes/sse-token.ts'
@@ -232,6 +233,7 @@ export function buildApp (deps: ApiDeps, options: ApiOptions): App {
     if (options.rateLimit !== undefined) await v1.register(rateLimit, { limit: options.rateLimit })
     await v1.register(agentToolRoutes, { catalog: deps.catalog, invoker, streams, ending: deps.ending })
     await v1.register(toolRoutes, { invoker: toolInvoker, ending: deps.ending, basePath: options.basePath })
+    await v1.register(registryRoutes, { catalog: deps.catalog, jobTypes: deps.jobTypes })
     await v1.register(authRoutes)
     await v1.register(loginRoutes, { logins, authDisabled: options.authDisabled })
     await v1.register(jobRoutes, { submitter, jobs: deps.jobs, lister: deps.lister, canceller: deps.canceller })

@@ -4,6 +4,7 @@ import './style/base.css'
 import './style/frame.css'
 import './style/parts.css'
 import './style/jobs.css'
+import './style/tools.css'
 
 const place = document.querySelector('#app')
 if (place !== null) render(<App base={document.documentElement.dataset['base'] ?? ''} />, place)

@@ -3,6 +3,18 @@ import { Type } from 'typebox'
 import { examples } from './examples.ts'
 import type { RouteDescription } from './route-description.ts'
 
+const shownTool = {
+  name: 'word_count',
+  type: 'agentcli.word_count',
+  description: 'Counts words.',
+  format: 'agentcli',
+  runs: 'command',
+  enabled: true,
+  unavailable: null,
+  permissions: ['read_repo'],
+  file: '/srv/tools/tools.json'
+}
+
 /** What the document says of the routes for operators, by method and path. */
 export const operationDescriptions: Readonly<Record<string, RouteDescription>> = {
   'GET /v1/workers': {
@@ -31,5 +43,29 @@ export const operationDescriptions: Readonly<Record<string, RouteDescription>> =
       key: Type.Optional(Type.String({ minLength: 1, description: 'The name of the API key that `minutes` is of.' }))
     }),
     answers: { 200: { description: 'The counts.', example: examples.statistics } }
+  },
+  'GET /v1/registry': {
+    id: 'registry.list',
+    tag: 'operation',
+    summary: 'List the tools for people',
+    description: 'Also those that are switched off or can not run. Admin keys without a tenant see files, and what is wrong with the manifests.',
+    answers: { 200: { description: 'The tools.', example: { ok: true, tools: [shownTool], count: 1, findings: [] } } }
+  },
+  'GET /v1/registry/:name': {
+    id: 'registry.read',
+    tag: 'operation',
+    summary: 'Read one tool',
+    errors: [404],
+    answers: {
+      200: {
+        description: 'The tool, with its schema and how it came to be.',
+        example: {
+          ok: true,
+          tool: {
+            ...shownTool, parameters: { type: 'object' }, timeout_sec: 30, max_attempts: 1, idempotent: false, serial: false, limits: {}, steps: [], findings: []
+          }
+        }
+      }
+    }
   }
 }

@@ -9,10 +9,17 @@ import { NowContext, useClock } from '../parts/now.ts'
 import { Empty } from '../parts/notice.tsx'
 import { Frame, type Place } from './frame.tsx'
 import { hrefOf, useRoute, type Route } from '../parts/route.ts'
+import { KeysPage } from '../operation/keys.tsx'
+import { WorkersPage } from '../operation/workers.tsx'
+import { ToolsPage } from '../tools/list.tsx'
+import { ToolPage } from '../tools/tool.tsx'
 import { useTheme } from './theme.ts'
 
-const places: readonly Place[] = [
-  { path: 'jobs', title: 'Jobs', icon: 'jobs' }
+const places: ReadonlyArray<Place & { /** For keys without a tenant; for their admins. */ isFor?: 'operators' | 'admins' }> = [
+  { path: 'jobs', title: 'Jobs', icon: 'jobs' },
+  { path: 'tools', title: 'Tools', icon: 'tools' },
+  { path: 'workers', title: 'Workers', icon: 'workers', isFor: 'operators' },
+  { path: 'keys', title: 'Keys', icon: 'keys', isFor: 'admins' }
 ]
 
 /** Who looks at the page: nobody known yet, nobody, or a person. */
@@ -62,7 +69,7 @@ function Pages ({ access, frame }: { access: Access, frame: Pick<Parameters<type
   return (
     <AccessContext.Provider value={access}>
       <NowContext.Provider value={now}>
-        <Frame {...frame} places={places} current={current}><Page current={current} route={route} list={list.current} /></Frame>
+        <Frame {...frame} places={places.filter(({ isFor }) => isFor === undefined || isOpen(isFor, access.person))} current={current}><Page current={current} route={route} list={list.current} /></Frame>
       </NowContext.Provider>
     </AccessContext.Provider>
   )
@@ -70,6 +77,13 @@ function Pages ({ access, frame }: { access: Access, frame: Pick<Parameters<type
 
 function Page ({ current, route, list }: { current: string, route: Route, list: string }): VNode {
   const [, id] = route.path
+  if (current === 'tools') return id === undefined ? <ToolsPage route={route} /> : <ToolPage key={id} name={id} />
+  if (current === 'workers') return <WorkersPage />
+  if (current === 'keys') return <KeysPage />
   if (current === 'jobs') return id === undefined ? <JobsPage route={route} /> : <JobPage key={id} id={id} back={list} />
   return <main><h1>Not found</h1><Empty title='There is no such page.'><a href={hrefOf([])}>To the jobs</a></Empty></main>
+}
+
+function isOpen (to: 'operators' | 'admins', { tenant, role, name }: Person): boolean {
+  return tenant === undefined && (to === 'operators' || (role === 'admin' && name !== 'auth-disabled'))
 }

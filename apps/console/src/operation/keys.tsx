@@ -1,0 +1,74 @@
+import type { KeyView } from '@toolyard/contract'
+import type { VNode } from 'preact'
+import { useState } from 'preact/hooks'
+import { useAccess } from '../access/context.ts'
+import { asError, useLoad } from '../access/load.ts'
+import { Copy } from '../parts/copy.tsx'
+import { Confirm, Dialog } from '../parts/dialog.tsx'
+import { Problem } from '../parts/notice.tsx'
+import { hrefOf } from '../parts/route.ts'
+import { Time } from '../parts/time.tsx'
+import { NewKey, type MadeKey } from './new-key.tsx'
+
+/** How often the list is read again, in milliseconds. */
+const everyMs = 10_000
+
+/** The API keys and whose they are; new ones are made here, and shown once. */
+export function KeysPage (): VNode {
+  const { api } = useAccess()
+  const { data, error, reload } = useLoad('keys', async signal => await api.ask<{ keys: KeyView[] }>('/v1/keys', { signal }), everyMs)
+  const [made, setMade] = useState<MadeKey>()
+  const [revoked, setRevoked] = useState<string>()
+  const [problem, setProblem] = useState<Error>()
+  async function revoke (name: string): Promise<void> {
+    await api.ask(`/v1/keys/${encodeURIComponent(name)}`, { method: 'DELETE' })
+      .then(() => { setProblem(undefined); reload() }, (caught: unknown) => { setProblem(asError(caught)) })
+  }
+  return (
+    <main>
+      <header class='page-head'><h1>Keys and tenants</h1></header>
+      <NewKey onMade={key => { setMade(key); reload() }} />
+      <Problem error={problem ?? error} />
+      <KeyTable keys={data?.keys} onRevoke={setRevoked} />
+      {made !== undefined && (
+        <Dialog title={`The key “${made.name}”`} onClose={() => { setMade(undefined) }}>
+          <p>This is the only time that it is shown. Store it now.</p>
+          <code class='once'>{made.key}</code>
+          <div class='actions end'><Copy text={made.key} label='Copy the key' /><button type='button' onClick={() => { setMade(undefined) }}>I have stored it</button></div>
+        </Dialog>
+      )}
+      {revoked !== undefined && (
+        <Confirm title={`Revoke “${revoked}”?`} action='Revoke the key' onConfirm={() => { void revoke(revoked) }} onClose={() => { setRevoked(undefined) }}>
+          <p>It opens nothing after a second, nor do its logins. What is open goes on. This can't be undone.</p>
+        </Confirm>
+      )}
+    </main>
+  )
+}
+
+function KeyTable ({ keys, onRevoke }: { keys: readonly KeyView[] | undefined, onRevoke: (name: string) => void }): VNode {
+  return (
+    <div class='table-frame' aria-busy={keys === undefined}>
+      <table class='dense listing'>
+        <thead><tr><th>Key</th><th>Role</th><th>Tenant</th><th class='wide'>Queues</th><th class='wide'>Permissions</th><th class='wide'>Last used</th><th class='wide'>Expires</th><th><span class='soft'>Action</span></th></tr></thead>
+        <tbody>
+          {keys?.map(({ name, role, tenant, queue_allowlist: queues, permissions, last_used_at: used, expires_at: expires, source }) => (
+            <tr key={`${source} ${name}`}>
+              <td title={name}>{name}</td>
+              <td>{role}</td>
+              <td>{tenant === null ? <span class='soft'>operator</span> : <a href={hrefOf(['jobs'], { tenant })}>{tenant}</a>}</td>
+              <td class='wide'>{queues?.join(', ') ?? 'all'}</td>
+              <td class='wide'>{permissions === null ? 'all' : permissions.length === 0 ? 'none' : permissions.join(', ')}</td>
+              <td class='wide'><Time at={used} /></td>
+              <td class='wide'>{expires === null ? <span class='soft'>never</span> : <Time at={expires} />}</td>
+              <td>{source === 'redis'
+                ? <button type='button' class='quiet' aria-label={`Revoke ${name}`} onClick={() => { onRevoke(name) }}>Revoke</button>
+                : <span class='soft small' title='It is in API_KEY or API_KEYS_JSON'>settings</span>}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}

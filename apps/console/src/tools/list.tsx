@@ -1,0 +1,88 @@
+import type { ToolFinding, ToolOverview, ToolSummary } from '@toolyard/contract'
+import type { VNode } from 'preact'
+import { useRef } from 'preact/hooks'
+import { useAccess } from '../access/context.ts'
+import { useLoad } from '../access/load.ts'
+import { useKeys } from '../parts/keys.ts'
+import { Empty, Problem } from '../parts/notice.tsx'
+import { hrefOf, type Route } from '../parts/route.ts'
+
+/** How often the list is read again, in milliseconds: manifests are followed as they are saved. */
+const everyMs = 5_000
+
+/** All tools, also those that are switched off or can't run, and what is wrong with the manifests. */
+export function ToolsPage ({ route }: { route: Route }): VNode {
+  const { api } = useAccess()
+  const { data, error } = useLoad('tools', async signal => await api.ask<ToolOverview>('/v1/registry', { signal }), everyMs)
+  const search = useRef<HTMLInputElement>(null)
+  useKeys({ '/': () => { search.current?.focus() } })
+  const words = (route.query.get('q') ?? '').toLowerCase().split(/\s+/).filter(word => word !== '')
+  const tools = data?.tools.filter(tool => words.every(word => `${tool.name} ${tool.description} ${tool.file ?? ''}`.toLowerCase().includes(word)))
+  return (
+    <main>
+      <header class='page-head'><h1>Tools</h1><p class='soft small' aria-live='polite'>{tools === undefined ? '' : `${tools.length} of ${data?.count ?? 0}`}</p></header>
+      <form class='filters' role='search' onSubmit={event => { event.preventDefault() }}>
+        <input
+          ref={search} type='search' class='search' aria-label='Search tools' placeholder='Search by name, description or file' value={route.query.get('q') ?? ''}
+          onInput={event => { history.replaceState(null, '', hrefOf(['tools'], { q: event.currentTarget.value })); window.dispatchEvent(new HashChangeEvent('hashchange')) }}
+        />
+      </form>
+      <Problem error={error} />
+      {data !== undefined && <Findings findings={data.findings} />}
+      {tools?.length === 0 ? <NoTools isFiltered={words.length > 0} /> : <ToolTable tools={tools} />}
+    </main>
+  )
+}
+
+function ToolTable ({ tools }: { tools: readonly ToolSummary[] | undefined }): VNode {
+  return (
+    <div class='table-frame' aria-busy={tools === undefined}>
+      <table class='dense tools'>
+        <thead><tr><th class='c-name'>Tool</th><th class='wide'>Description</th><th class='c-from wide'>From</th><th class='c-may wide'>May</th><th class='c-state'>State</th></tr></thead>
+        <tbody>
+          {tools?.map(tool => (
+            <tr key={tool.name}>
+              <td><a class='row-link' href={hrefOf(['tools', tool.name])}>{tool.name}</a></td>
+              <td class='wide soft' title={tool.description}>{tool.description}</td>
+              <td class='wide soft' title={tool.file ?? undefined}>{tool.format === 'builtin' ? 'built in' : tool.file?.split('/').slice(-2).join('/') ?? tool.format}</td>
+              <td class='wide soft'>{tool.permissions.join(', ')}</td>
+              <td><ToolState tool={tool} /></td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+/** Whether a tool can be called now. */
+export function ToolState ({ tool }: { tool: Pick<ToolSummary, 'enabled' | 'unavailable'> }): VNode {
+  if (!tool.enabled) return <span class='status'><span aria-hidden='true'>–</span>off</span>
+  if (tool.unavailable !== null) return <span class='status failed' title={tool.unavailable}><span aria-hidden='true'>✕</span>can't run</span>
+  return <span class='status succeeded'><span aria-hidden='true'>✓</span>on</span>
+}
+
+/** What is wrong with manifests, with the place in the file and what to do. */
+export function Findings ({ findings }: { findings: readonly ToolFinding[] }): VNode | null {
+  if (findings.length === 0) return null
+  const errors = findings.filter(({ severity }) => severity === 'error').length
+  return (
+    <details class='card findings' open={errors > 0}>
+      <summary>{errors > 0 ? `${errors} ${errors === 1 ? 'fault' : 'faults'} in the manifests` : `${findings.length} remarks on the manifests`}</summary>
+      <ul>
+        {findings.map((finding, index) => (
+          <li key={index} class={finding.severity}>
+            <code>{finding.file}{finding.line === null ? '' : `:${finding.line}`}</code>
+            <p><strong>{finding.severity}</strong> {finding.message} <span class='soft'>({finding.rule})</span></p>
+            {finding.fix !== null && <p class='soft'>{finding.fix}</p>}
+          </li>
+        ))}
+      </ul>
+    </details>
+  )
+}
+
+function NoTools ({ isFiltered }: { isFiltered: boolean }): VNode {
+  if (isFiltered) return <Empty title='No tool fits this search.'><a href={hrefOf(['tools'])}>Show all tools</a></Empty>
+  return <Empty title='No tools yet.'><p>Name a manifest in <code>TOOL_MANIFESTS</code>; <code>toolyard init</code> writes one to start from.</p></Empty>
+}

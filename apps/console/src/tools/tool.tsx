@@ -1,0 +1,94 @@
+import type { ToolView } from '@toolyard/contract'
+import type { ComponentChildren, VNode } from 'preact'
+import { useState } from 'preact/hooks'
+import { useAccess } from '../access/context.ts'
+import { asError, useLoad } from '../access/load.ts'
+import { JsonTree } from '../parts/json-tree.tsx'
+import { useKeys } from '../parts/keys.ts'
+import { Empty, Problem } from '../parts/notice.tsx'
+import { hrefOf } from '../parts/route.ts'
+import { CallForm } from './call-form.tsx'
+import { Findings, ToolState } from './list.tsx'
+
+/** What each permission opens in the sandbox; docs/security.md has the table. */
+const opened: Readonly<Record<string, string>> = {
+  read_repo: 'sees the workspace, read only',
+  write_files: 'changes files of the workspace',
+  network: 'reaches the network of the machine, loopback too'
+}
+
+/** One tool: what it is, what it may do, and a form to call it. */
+export function ToolPage ({ name }: { name: string }): VNode {
+  const { api, person } = useAccess()
+  const { data, error, reload } = useLoad(name, async signal => await api.ask<{ tool: ToolView }>(`/v1/registry/${encodeURIComponent(name)}`, { signal }))
+  const [problem, setProblem] = useState<Error>()
+  useKeys({ Escape: () => { location.hash = hrefOf(['tools']) } })
+  async function turn (tool: ToolView): Promise<void> {
+    await api.ask(`/v1/job-types/${encodeURIComponent(tool.type)}`, { method: 'PATCH', body: { enabled: !tool.enabled } })
+      .then(() => { setProblem(undefined); reload() }, (caught: unknown) => { setProblem(asError(caught)) })
+  }
+  const tool = data?.tool
+  return (
+    <main>
+      <p class='crumb'><a href={hrefOf(['tools'])}>Tools</a></p>
+      <header class='page-head'>
+        <h1>{name} {tool !== undefined && <ToolState tool={tool} />}</h1>
+        {tool !== undefined && person.can_write && person.tenant === undefined && (
+          <button type='button' onClick={() => { void turn(tool) }}>{tool.enabled ? 'Switch off' : 'Switch on'}</button>
+        )}
+      </header>
+      {tool === undefined && error !== undefined && <Empty title={error.message} />}
+      <Problem error={problem} />
+      {tool !== undefined && <Body tool={tool} canCall={person.can_write} />}
+    </main>
+  )
+}
+
+function Body ({ tool, canCall }: { tool: ToolView, canCall: boolean }): VNode {
+  return (
+    <>
+      <p class='about'>{tool.description}</p>
+      {tool.unavailable !== null && <p class='problem banner' role='alert'>It can't run: {tool.unavailable}</p>}
+      <Findings findings={tool.findings} />
+      <div class='columns'>
+        <div class='column'>
+          {canCall && <CallForm key={tool.name} tool={tool} />}
+          <section class='card'><h2>Schema of its arguments</h2><div class='json'><JsonTree value={tool.parameters} /></div></section>
+        </div>
+        <div class='column side'><Facts tool={tool} /></div>
+      </div>
+    </>
+  )
+}
+
+function Facts ({ tool }: { tool: ToolView }): VNode {
+  const facts: ReadonlyArray<readonly [string, ComponentChildren]> = [
+    ['Type', tool.type],
+    ['Format', `${tool.format}, runs as ${tool.runs}`],
+    ['Timeout', `${tool.timeout_sec} s`],
+    ['Attempts', tool.max_attempts],
+    ['When lost', tool.idempotent ? 'is run again' : 'fails'],
+    ['At once', tool.serial ? 'one call' : 'any number'],
+    ...Object.entries(tool.limits).map(([name, value]) => [name, value] as const)
+  ]
+  return (
+    <>
+      <section class='card'>
+        <h2>What it may do</h2>
+        {tool.permissions.length === 0 && <p class='soft'>Compute: it sees neither the workspace nor the network.</p>}
+        <ul class='permissions'>{tool.permissions.map(each => <li key={each}><code>{each}</code> <span class='soft'>{opened[each] ?? ''}</span></li>)}</ul>
+      </section>
+      <section class='card'>
+        <h2>Details</h2>
+        <dl class='facts'>{facts.map(([name, value]) => <div key={name}><dt>{name}</dt><dd>{value}</dd></div>)}</dl>
+        <p class='facts-link'><a href={hrefOf(['jobs'], { type: tool.type })}>Its jobs</a></p>
+      </section>
+      {tool.steps.length > 0 && (
+        <section class='card'>
+          <h2>Where it comes from</h2>
+          <ol class='steps'>{tool.steps.map(({ file, did, because }, index) => <li key={index}><strong>{did}</strong> {because ?? ''} <code>{file}</code></li>)}</ol>
+        </section>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,48 @@
+import { ago, argumentsOf, bytes, duration, fieldsOf, hrefOf, readRoute, snippetsOf } from '@toolyard/console'
+import fc from 'fast-check'
+import { execFileSync } from 'node:child_process'
+import t from 'tap'
+
+t.test('a form is made from a schema, and its texts become arguments', async t => {
+  const fields = fieldsOf({
+    properties: {
+      path: { type: 'string', description: 'The file.' }, count: { type: 'integer', default: 2 }, deep: { type: 'boolean' }, mode: { enum: ['fast', 1] }, list: { type: 'array' }
+    },
+    required: ['path']
+  }) ?? []
+  t.same(fields.map(({ name, kind, isRequired, initial }) => [name, kind, isRequired, initial]), [
+    ['path', 'text', true, ''], ['count', 'number', false, '2'], ['deep', 'boolean', false, ''], ['mode', 'choice', false, ''], ['list', 'json', false, '']
+  ])
+  t.same(argumentsOf(fields, { path: '', count: '' }), { path: '' }, 'what is empty is left out, unless it must be there')
+  t.same(argumentsOf(fields, { path: 'a', count: '3', deep: 'false', mode: '1', list: '["x"]' }), { path: 'a', count: 3, deep: false, mode: 1, list: ['x'] })
+  t.throws(() => argumentsOf(fields, { path: 'a', count: 'three' }), /'count' must be a number/)
+  t.throws(() => argumentsOf(fields, { path: 'a', list: 'x, y' }), /'list' must be JSON/)
+})
+
+t.test('a schema that names no fields has no form, whatever it is', async t => {
+  for (const schema of [true, null, [], 'x', { type: 'object' }, { properties: [] }]) t.equal(fieldsOf(schema), undefined)
+  t.doesNotThrow(() => { fc.assert(fc.property(fc.jsonValue(), schema => { fieldsOf(schema) })) })
+})
+
+t.test('an address is read as it was written', async t => {
+  t.doesNotThrow(() => { fc.assert(fc.property(fc.array(fc.string({ minLength: 1, unit: 'grapheme' })), fc.dictionary(fc.string({ minLength: 1 }), fc.string({ minLength: 1 })), (path, query) => {
+    const route = readRoute(hrefOf(path, query))
+    t.same(route.path, path)
+    t.same(Object.fromEntries(route.query), { ...query })
+  }), { numRuns: 50 }) })
+  t.same(readRoute('#/jobs/%E0%A4%A').path, ['jobs', '%E0%A4%A'], 'what is no text stays as it is')
+})
+
+t.test('the arguments of the curl line are what was meant, in a shell too', async t => {
+  t.doesNotThrow(() => { fc.assert(fc.property(fc.jsonValue(), input => {
+    const [curl] = snippetsOf('tool', input, 'http://localhost:3001')
+    const quoted = /-d (.*)$/s.exec(curl?.text ?? '')?.[1] ?? ''
+    t.equal(execFileSync('sh', ['-c', `printf %s ${quoted}`], { encoding: 'utf8' }), JSON.stringify(input))
+  }), { numRuns: 10 }) })
+})
+
+t.test('times and sizes are said in short words', async t => {
+  t.same([ago(0, 500), ago(0, 5_000), ago(0, 200_000), ago(7_200_000, 0)], ['now', '5 s ago', '3 min ago', 'in 2 h'])
+  t.same([duration(12), duration(1_240), duration(61_000), duration(3_700_000)], ['12 ms', '1.2 s', '1 min 1 s', '1 h 1 min'])
+  t.same([bytes(0), bytes(1_500), bytes(12_000_000)], ['0 B', '1.5 KB', '12 MB'])
+})
