@@ -183,7 +183,7 @@ export function buildApp (deps: ApiDeps, options: ApiOptions): App {
   void app.register(stopping, { draining: deps.draining, stopping: deps.stopping })
   void app.register(jsonBody)
   void app.register(healthRoutes, { readiness: options.readiness, workers: options.workers })
-  const { metrics } = options
+  const { metrics, dashboard } = options
   if (metrics !== undefined) {
     void app.register(async own => {
       await own.register(auth, { keys: options.keys, disabled: options.authDisabled, tickets: office })
@@ -196,7 +196,6 @@ export function buildApp (deps: ApiDeps, options: ApiOptions): App {
   })
   void app.register(docsRoutes, { basePath: options.basePath })
   void app.register(consoleRoutes, { dir: options.consoleDir, basePath: options.basePath })
-  const { dashboard } = options
   if (dashboard !== undefined) {
     void app.register(dashboardRoutes, {
       ...dashboard,
