@@ -92,7 +92,7 @@ void t.test('fault 40 without keys, foreign hosts and origins are refused; with 
   const open = await service.startApi({ API_AUTH_DISABLED: '1', API_KEYS_JSON: '' })
   const ask = async (headers: Record<string, string>): Promise<string> => await new Promise((resolve, reject) => {
     const socket = connect(Number(new URL(open.address).port), '127.0.0.1', () => {
-      socket.end(`GET /v1/agent-tools HTTP/1.1\r\n${Object.entries({ connection: 'close', ...headers }).map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n`)
+      socket.write(`GET /v1/agent-tools HTTP/1.1\r\n${Object.entries({ connection: 'close', ...headers }).map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n`)
     })
     let reply = ''
     socket.on('data', chunk => { reply += chunk.toString() })

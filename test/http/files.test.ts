@@ -221,7 +221,7 @@ t.test('a large file takes no memory, up or down, and other routes keep their li
   let got = 0
   for await (const each of (await ask('GET', '/large')).body ?? []) got += (each as Uint8Array).length
   t.equal(got, 256 * 1_048_576)
-  t.ok(most - before < 150_000_000, `${Math.round((most - before) / 1e6)} MB more`)
+  t.ok(most - before < 200_000_000, `${Math.round((most - before) / 1e6)} MB more`)
   const answer = await fetch(`${url}/v1/jobs`, { method: 'POST', headers: { 'x-api-key': testKeys.admin, 'content-type': 'application/json' }, body: `"${'x'.repeat(1_100_000)}"` })
   t.equal(answer.status, 413)
 })
