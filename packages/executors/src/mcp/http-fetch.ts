@@ -37,9 +37,11 @@ export function createGuardedFetch (
         const response = await fetch(to, { ...init as unknown as RequestInit, dispatcher: connections.dispatcher })
         const headers = [...response.headers]
         const type = response.headers.get('content-type') ?? ''
+        const asked: Asked = { id: idIn(init?.body), isAnswered: false, isResumable: false }
+        if (response.status === 202 && asked.id !== undefined) return Response.json(unanswered(asked))
         if (response.body === null) return new Response(null, { status: response.status, headers })
         const body = type.includes('text/event-stream')
-          ? readEvents(response.body as AsyncIterable<Uint8Array>, { reader, maxBytes })
+          ? answered(readEvents(response.body as AsyncIterable<Uint8Array>, { reader, maxBytes, asked }), asked)
           : readWhole(response.body as AsyncIterable<Uint8Array>, { reader, maxBytes })
         const kept = headers.filter(([name]) => !['content-encoding', 'content-length'].includes(name))
         return new Response(streamOf(body, onFault), { status: response.status, statusText: response.statusText, headers: kept })
@@ -62,6 +64,36 @@ interface Reading {
   maxBytes: number
 }
 
+/** The request that a stream answers. */
+interface Asked {
+  /** Absent for what needs no answer. */
+  id: unknown
+  isAnswered: boolean
+  /** The server names events, so that the client can ask for those that are missing. */
+  isResumable: boolean
+}
+
+function idIn (body: unknown): unknown {
+  if (typeof body !== 'string' || !body.startsWith('{')) return undefined
+  const message: unknown = JSON.parse(body)
+  return typeof message === 'object' && message !== null && 'id' in message && 'method' in message ? message.id : undefined
+}
+
+function unanswered ({ id }: Asked): object {
+  return { jsonrpc: '2.0', id, error: { code: -32_000, message: 'the server ended the connection without an answer' } }
+}
+
+/** A stream that ends or breaks off before its answer fails the request: the client would wait until its time is over. */
+async function * answered (events: AsyncGenerator<Uint8Array>, asked: Asked): AsyncGenerator<Uint8Array> {
+  const isLost = (): boolean => asked.id !== undefined && !asked.isAnswered && !asked.isResumable
+  try {
+    yield * events
+  } catch (error) {
+    if (error instanceof ServerFault || !isLost()) throw error
+  }
+  if (isLost()) yield Buffer.from(`\ndata: ${JSON.stringify(unanswered(asked))}\n\n`)
+}
+
 /** The body of one message, or of a batch of them, which passes as it is. */
 async function * readWhole (body: AsyncIterable<Uint8Array>, { reader, maxBytes }: Reading): AsyncGenerator<Uint8Array> {
   const chunks: Uint8Array[] = []
@@ -77,7 +109,7 @@ async function * readWhole (body: AsyncIterable<Uint8Array>, { reader, maxBytes 
 }
 
 /** The events of a stream, line by line: the data of each is a message. */
-async function * readEvents (body: AsyncIterable<Uint8Array>, { reader, maxBytes }: Reading): AsyncGenerator<Uint8Array> {
+async function * readEvents (body: AsyncIterable<Uint8Array>, { reader, maxBytes, asked }: Reading & { asked: Asked }): AsyncGenerator<Uint8Array> {
   let open: Buffer[] = []
   let bytes = 0
   let data: Buffer[] = []
@@ -92,11 +124,13 @@ async function * readEvents (body: AsyncIterable<Uint8Array>, { reader, maxBytes
       await reader.read(nothing)
       return undefined
     }
+    if (text.subarray(0, 3).toString('latin1') === 'id:') asked.isResumable = true
     if (text.length > 0) return Buffer.concat([text, Buffer.of(newline)])
     const whole = Buffer.concat(data.flatMap((part, at) => at === 0 ? [part] : [Buffer.of(newline), part]))
     bytes = 0
     data = []
-    const message = await reader.read(whole)
+    const message: { id?: unknown, method?: unknown } | undefined = await reader.read(whole)
+    if (message !== undefined && message.id === asked.id && message.method === undefined) asked.isAnswered = true
     return message === undefined ? Buffer.of(newline) : Buffer.from(`data: ${JSON.stringify(message)}\n\n`)
   }
   let lines = 0

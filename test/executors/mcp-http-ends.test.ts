@@ -1,0 +1,103 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import t, { type Test } from 'tap'
+import { mcpDigest, type McpTool } from '@toolyard/contract/terms'
+import { createExecutors, type Executors } from '@toolyard/executors'
+import type { McpServer, Tool } from '@toolyard/manifests'
+import { whole } from './fixture.ts'
+
+const described: McpTool = { name: 'probe', description: 'Says what it is given.', inputSchema: { type: 'object', properties: {} } }
+const source = { format: 'agentcli', file: '/manifest/tools.json', index: 0 } as const
+type Answer = (response: ServerResponse, id: number, request: IncomingMessage) => void
+const events = { 'content-type': 'text/event-stream' }
+const json = { 'content-type': 'application/json' }
+
+/** A server that opens as it should and answers calls in its own way; `methods` are those of its requests. */
+async function serve (t: Test, call: Answer): Promise<{ url: string, methods: string[] }> {
+  const methods: string[] = []
+  const server = createServer((request, response) => {
+    let text = ''
+    request.setEncoding('utf8').on('data', (chunk: string) => { text += chunk }).on('end', () => {
+      const { id, method = request.method ?? '' } = (text === '' ? {} : JSON.parse(text)) as { id?: number, method?: string }
+      methods.push(method)
+      if (method === 'tools/call' && id !== undefined) {
+        call(response, id, request)
+        return
+      }
+      if (id === undefined) {
+        response.writeHead(request.method === 'POST' ? 202 : 405).end()
+        return
+      }
+      const results: Record<string, object> = {
+        initialize: { protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo: { name: 'ends', version: '1' } },
+        'tools/list': { tools: [described] }
+      }
+      const said = results[method] === undefined ? { error: { code: -32_601, message: 'no such method' } } : { result: results[method] }
+      response.writeHead(200, json).end(JSON.stringify({ jsonrpc: '2.0', id, ...said }))
+    })
+  })
+  await new Promise<void>(resolve => { server.listen(0, '127.0.0.1', resolve) })
+  t.teardown(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`, methods }
+}
+
+function executorsOf (t: Test): Executors {
+  const executors = createExecutors({
+    workspaceDir: '/', env: {}, maxOutputBytes: 100_000, audit: { record: () => {}, flush: async () => {} }, http: { privateHosts: ['127.0.0.1'] }
+  })
+  t.teardown(() => executors.close())
+  return executors
+}
+
+function toolAt (url: string): Tool {
+  const server: McpServer = { name: 'far', connection: { kind: 'http', url, headers: {} }, prefix: 'far_', filter: [], source, lock: '/manifest/tools.lock.json' }
+  const run = { kind: 'mcp', server, remote: 'probe', digest: mcpDigest(described) } as const
+  return { name: 'far_probe', description: '', parameters: {}, jobType: 'mcp.far_probe', enabled: true, idempotent: false, source, run }
+}
+
+async function callOf (t: Test, answer: Answer, timeoutMs = 60_000): Promise<{ outcome: unknown, methods: string[] }> {
+  const { url, methods } = await serve(t, answer)
+  const context = { jobId: 'job-1', timeoutMs, signal: new AbortController().signal, log: () => {} }
+  const outcome = await executorsOf(t).run(toolAt(url), {}, context)
+  return { outcome: outcome.ok ? whole(outcome) : outcome, methods }
+}
+
+const ends: Record<string, Answer> = {
+  'breaks the connection before it answers': response => { response.destroy() },
+  'breaks the connection in the middle of a stream': response => {
+    response.writeHead(200, events).write(': here\n\n')
+    setImmediate(() => { response.destroy() })
+  },
+  'ends its stream without an answer': response => { response.writeHead(200, events).end(': nothing\n\n') },
+  'answers with an error of HTTP': response => { response.writeHead(500, json).end('{"oops": true}') },
+  'answers with a page': response => { response.writeHead(200, { 'content-type': 'text/html' }).end('<html></html>') },
+  'answers with something else than JSON': response => { response.writeHead(200, json).end('{"jsonrpc": "2.0", "id"') },
+  'accepts the call and says nothing': response => { response.writeHead(202).end() }
+}
+
+for (const [what, answer] of Object.entries(ends)) {
+  t.test(`a server with a URL that ${what} fails its call, which is not sent again`, async t => {
+    const { outcome, methods } = await callOf(t, answer)
+    t.match(outcome, { ok: false, error: { code: 'TOOL_FAILED' } })
+    t.equal(methods.filter(method => method === 'tools/call').length, 1)
+  })
+}
+
+t.test('a server with a URL that hangs holds its call for the timeout and no longer, as an answer or as a stream', async t => {
+  for (const answer of [() => {}, (response: ServerResponse) => { response.writeHead(200, events).write(': here\n\n') }]) {
+    const { outcome, methods } = await callOf(t, answer, 1_500)
+    t.match(outcome, { ok: false, error: { code: 'TOOL_TIMEOUT' } })
+    t.equal(methods.filter(method => method === 'tools/call').length, 1)
+  }
+})
+
+t.test('an answer to another request of a server with a URL is none', async t => {
+  const { outcome } = await callOf(t, (response, id) => {
+    response.writeHead(200, json).end(JSON.stringify({ jsonrpc: '2.0', id: id + 1_000, result: { content: [{ type: 'text', text: 'foreign' }] } }))
+  }, 1_500)
+  t.match(outcome, { ok: false })
+  t.notMatch(JSON.stringify(outcome), /foreign/)
+})
