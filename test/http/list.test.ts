@@ -4,7 +4,7 @@ import { injectService } from '../support/injected.ts'
 import { testKeys } from '../support/service.ts'
 import { waitFor } from '../support/condition.ts'
 import { entries, programs } from '../e2e/tools.ts'
-import { list, reach, submit } from '../jobs/submission.ts'
+import { cancel, list, reach, submit } from '../jobs/submission.ts'
 
 const service = await injectService(t, { files: programs, tools: entries, env: { JOB_RETENTION_COUNT: '30' } })
 const { client } = service
@@ -32,6 +32,29 @@ t.test('RC24 the newest job is first; each filter keeps what fits it, and they c
   t.equal(count, 1)
   t.match(failed, { id: b.id, type: 'agentcli.fail', tool: 'fail', queue: 'list-b', priority: 5, attempts: 1, max_attempts: 1, tags: ['red'], error: { code: 'TOOL_FAILED' } })
   t.notOk('input' in (failed ?? {}), 'what can be large is read at the job itself')
+})
+
+t.test('a job is found by its tool, the key that submitted it, the code of its error, its worker and when it was created', async t => {
+  const first = await submit(client, { type: echo, queue: 'found' }, { key: testKeys.admin })
+  const done = await reach(client, first.id, 'succeeded')
+  const failed = await reach(client, (await submit(client, { type: 'agentcli.fail', queue: 'found' })).id, 'failed')
+  const absent = await reach(client, (await submit(client, { type: 'agentcli.absent', queue: 'found' })).id, 'failed')
+  const late = await submit(client, { type: echo, queue: 'found', delay_ms: 60_000 })
+  await cancel(client, late.id)
+  const ids = async (query: string): Promise<string[]> => (await list(client, `?queue=found${query}`)).jobs.map(job => job.id)
+  t.same(await ids('&tool=echo'), [late.id, done.id])
+  t.same(await ids('&tool=ech'), [])
+  t.same(await ids('&key=admin&tool=fail'), [failed.id])
+  t.same(await ids('&key=reader'), [])
+  t.same(await ids('&code=TOOL_FAILED'), [failed.id])
+  t.same(await ids(`&code=${absent.error?.code}`), [absent.id])
+  t.same(await ids('&code=JOB_CANCELLED'), [late.id])
+  t.same(await ids('&status=cancelled'), [late.id])
+  t.same(await ids('&code=TOOL_TIMEOUT'), [])
+  t.same(await ids(`&worker=${done.worker}`), [absent.id, failed.id, done.id])
+  t.same(await ids('&worker=nobody'), [])
+  t.same(await ids(`&from=${failed.created_at}&to=${absent.created_at}`), [absent.id, failed.id])
+  t.same(await ids('&to=2020-01-01T00:00:00Z'), [])
 })
 
 t.test('RC24 pages follow each other without gap or double while jobs arrive', async t => {
@@ -76,6 +99,8 @@ t.test('RC24 what is not a parameter, a size or a cursor of this query is a 400'
   const cases: Array<[string, string | RegExp]> = [
     ...['0', '201', '-1', '1.5', 'many', '', '1e2', ' 5', '00001'].map((limit): [string, RegExp] => [`?limit=${encodeURIComponent(limit)}`, /^'limit' must be/]),
     ['?limit=5&limit=6', "'limit' must be given once, with a value"],
+    ['?code=NO_SUCH', /^'code' must be one of: /],
+    ...['yesterday', '2026-01-31', '99999-01-01T00:00:00Z', '2026-13-01T00:00:00Z'].map((from): [string, RegExp] => [`?from=${from}`, /^'from' must be a time/]),
     ['?status=done', "'status' must be one of: queued, running, succeeded, failed, cancelled"],
     ['?queue=UPPER', "'queue' must match ^[a-z0-9._:-]{1,80}$"],
     ['?colour=red', /^'colour' is not a known parameter/],

@@ -96,11 +96,30 @@ class AsyncJobs:
         type: str | None = None,
         queue: str | None = None,
         tag: str | None = None,
+        tool: str | None = None,
+        key: str | None = None,
+        code: str | None = None,
+        worker: str | None = None,
+        created_from: str | None = None,
+        created_to: str | None = None,
         limit: int | None = None,
         cursor: str | None = None,
     ) -> JobList:
         """As `Jobs.list`."""
-        query = {"status": status, "type": type, "queue": queue, "tag": tag, "limit": limit, "cursor": cursor}
+        query = {
+            "status": status,
+            "type": type,
+            "queue": queue,
+            "tag": tag,
+            "tool": tool,
+            "key": key,
+            "code": code,
+            "worker": worker,
+            "from": created_from,
+            "to": created_to,
+            "limit": limit,
+            "cursor": cursor,
+        }
         return await _in_thread(lambda stop: _work.list_jobs(self._transport, stop, dict(query)))
 
     # `list` is a method here.

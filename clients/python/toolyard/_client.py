@@ -57,11 +57,30 @@ class Jobs:
         type: str | None = None,
         queue: str | None = None,
         tag: str | None = None,
+        tool: str | None = None,
+        key: str | None = None,
+        code: str | None = None,
+        worker: str | None = None,
+        created_from: str | None = None,
+        created_to: str | None = None,
         limit: int | None = None,
         cursor: str | None = None,
     ) -> JobList:
         """A page of jobs, newest first; `cursor` is `next_cursor` of the page before, with the same query."""
-        query = {"status": status, "type": type, "queue": queue, "tag": tag, "limit": limit, "cursor": cursor}
+        query = {
+            "status": status,
+            "type": type,
+            "queue": queue,
+            "tag": tag,
+            "tool": tool,
+            "key": key,
+            "code": code,
+            "worker": worker,
+            "from": created_from,
+            "to": created_to,
+            "limit": limit,
+            "cursor": cursor,
+        }
         return _work.list_jobs(self._transport, Stop(), dict(query))
 
     # `list` is a method here.

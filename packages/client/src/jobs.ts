@@ -9,6 +9,17 @@ export interface JobQuery {
   type?: string | undefined
   queue?: string | undefined
   tag?: string | undefined
+  /** The name of the tool. */
+  tool?: string | undefined
+  /** The name of the API key that submitted it. */
+  key?: string | undefined
+  /** The code of its error. */
+  code?: string | undefined
+  /** The id of the worker that ran it last. */
+  worker?: string | undefined
+  /** Created then or later, and then or earlier; ISO 8601. */
+  from?: string | undefined
+  to?: string | undefined
   /** 1 to 200; 50 when absent. */
   limit?: number | undefined
   /** `next_cursor` of the page before, with the same query. */

@@ -110,6 +110,12 @@ export const descriptions: Readonly<Record<string, RouteDescription>> = {
       type: Type.Optional(Type.String({ minLength: 1, description: 'A job type.' })),
       queue: Type.Optional(Type.String({ pattern: queueNamePattern })),
       tag: Type.Optional(Type.String({ minLength: 1 })),
+      tool: Type.Optional(Type.String({ minLength: 1, description: 'The name of the tool.' })),
+      key: Type.Optional(Type.String({ minLength: 1, description: 'The name of the API key that submitted it.' })),
+      code: Type.Optional(Type.String({ minLength: 1, description: 'The code of its error.' })),
+      worker: Type.Optional(Type.String({ minLength: 1, description: 'The id of the worker that ran it last.' })),
+      from: Type.Optional(Type.String({ format: 'date-time', description: 'Created then, or later.' })),
+      to: Type.Optional(Type.String({ format: 'date-time', description: 'Created then, or earlier.' })),
       limit: Type.Optional(Type.Integer({ minimum: limits.jobPage.min, maximum: limits.jobPage.max, default: limits.jobPage.default })),
       cursor: Type.Optional(Type.String({ minLength: 1, description: 'The `next_cursor` of the answer to the same query.' }))
     }),

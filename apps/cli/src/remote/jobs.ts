@@ -12,13 +12,20 @@ const list: Command = {
   name: 'list',
   summary: 'List jobs, the newest first',
   help: 'Lists jobs that the key may see, the newest first.',
-  options: [['--status <state>', states.join(', ')], ['--queue <name>', 'of this queue'], ['--type <name>', 'of this job type'], ['--tag <tag>', 'with this tag'], ['--limit <n>', '1 to 200 (default: 50)'], ['--cursor <cursor>', 'the next_cursor of the page before'], jsonOption],
+  options: [
+    ['--status <state>', states.join(', ')], ['--queue <name>', 'of this queue'], ['--type <name>', 'of this job type'],
+    ['--tag <tag>', 'with this tag'], ['--tool <name>', 'of this tool'],
+    ['--key <name>', 'submitted by the API key of this name'], ['--code <code>', 'with an error of this code'],
+    ['--worker <id>', 'that this worker ran last'], ['--from <time>', 'created then or later (2026-01-31T12:00:00Z)'],
+    ['--to <time>', 'created then or earlier'], ['--limit <n>', '1 to 200 (default: 50)'],
+    ['--cursor <cursor>', 'the next_cursor of the page before'], jsonOption
+  ],
   run: withClient(async (client, { options }) => {
-    const { status, queue, type, tag, limit, cursor } = options as Partial<Record<string, string>>
+    const { status, limit } = options as Partial<Record<string, string>>
     if (status !== undefined && !states.includes(status as typeof states[number])) throw misuse(`--status must be one of ${states.join(', ')}, not '${status}'`)
     if (limit !== undefined && !/^\d+$/.test(limit)) throw misuse(`--limit must be a number from 1 to 200, not '${limit}'`)
     const page = await client.jobs.list({
-      status: status as typeof states[number] | undefined, queue, type, tag, cursor, limit: limit === undefined ? undefined : Number(limit)
+      ...filtersOf(options), status: status as typeof states[number] | undefined, limit: limit === undefined ? undefined : Number(limit)
     })
     if (options['json'] === true) print(JSON.stringify(page, null, 2))
     else print([...page.jobs.map(row), ...page.next_cursor === null ? [] : [`More: toolyard jobs list --cursor ${page.next_cursor}`], ...page.jobs.length === 0 ? ['No jobs'] : []].join('\n'))
@@ -99,6 +106,12 @@ export const jobs: Command = {
   summary: 'List, show, follow, cancel and retry jobs',
   help: 'The jobs of the service at TOOLYARD_URL, else of the one of the settings.',
   commands: [list, show, logs, cancel, retry]
+}
+
+const filters = ['queue', 'type', 'tag', 'tool', 'key', 'code', 'worker', 'from', 'to', 'cursor'] as const
+
+function filtersOf (options: CommandLine['options']): Partial<Record<typeof filters[number], string>> {
+  return Object.fromEntries(filters.flatMap(name => typeof options[name] === 'string' ? [[name, options[name]]] : []))
 }
 
 function withClient (

@@ -1,4 +1,4 @@
-import { HttpError } from '../terms/errors.ts'
+import { callErrors, HttpError, type CallErrorCode } from '../terms/errors.ts'
 import { jobStates, type JobState } from './jobs.ts'
 import { isQueueName, limits, queueNamePattern } from '../terms/limits.ts'
 
@@ -8,6 +8,17 @@ export interface JobListQuery {
   type?: string
   queue?: string
   tag?: string
+  /** The name of the tool. */
+  tool?: string
+  /** The name of the API key that submitted it. */
+  key?: string
+  /** Of the error. */
+  code?: CallErrorCode
+  /** The id of the worker that ran it last. */
+  worker?: string
+  /** When it was created at the earliest, and at the latest, in milliseconds since 1970. */
+  from?: number
+  to?: number
   /** Jobs of this tenant alone. */
   tenant?: string
   limit: number
@@ -15,7 +26,10 @@ export interface JobListQuery {
   cursor?: string
 }
 
-const known = ['status', 'type', 'queue', 'tag', 'tenant', 'limit', 'cursor'] as const
+const texts = ['type', 'tag', 'tool', 'key', 'worker', 'tenant', 'cursor'] as const
+const known = ['status', 'queue', 'code', 'from', 'to', 'limit', ...texts] as const
+/** The latest time that an id can have. */
+const maxTime = 2 ** 48 - 2
 
 /**
  * Reads the query string of `GET /v1/jobs`, which has each parameter at most once.
@@ -29,19 +43,35 @@ export function parseJobListQuery (query: Readonly<Record<string, unknown>>): Jo
   const queue = text(query, 'queue')
   if (status !== undefined && !isState(status)) throw invalid(`'status' must be one of: ${jobStates.join(', ')}`)
   if (queue !== undefined && !isQueueName(queue)) throw invalid(`'queue' must match ${queueNamePattern}`)
-  const type = text(query, 'type')
-  const tag = text(query, 'tag')
-  const tenant = text(query, 'tenant')
-  const cursor = text(query, 'cursor')
+  const code = text(query, 'code')
+  if (code !== undefined && !isCode(code)) throw invalid(`'code' must be one of: ${Object.keys(callErrors).join(', ')}`)
+  const from = time(query, 'from')
+  const to = time(query, 'to')
+  const given = texts.flatMap(name => {
+    const value = text(query, name)
+    return value === undefined ? [] : [[name, value] as const]
+  })
   return {
     limit: pageSize(text(query, 'limit')),
     ...(status === undefined ? {} : { status }),
-    ...(type === undefined ? {} : { type }),
     ...(queue === undefined ? {} : { queue }),
-    ...(tag === undefined ? {} : { tag }),
-    ...(tenant === undefined ? {} : { tenant }),
-    ...(cursor === undefined ? {} : { cursor })
+    ...(code === undefined ? {} : { code }),
+    ...(from === undefined ? {} : { from }),
+    ...(to === undefined ? {} : { to }),
+    ...Object.fromEntries(given)
   }
+}
+
+function time (query: Readonly<Record<string, unknown>>, name: string): number | undefined {
+  const value = text(query, name)
+  if (value === undefined) return undefined
+  const ms = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)$/.test(value) ? Date.parse(value) : NaN
+  if (!(ms >= 0 && ms <= maxTime)) throw invalid(`'${name}' must be a time such as 2026-01-31T12:00:00Z`)
+  return ms
+}
+
+function isCode (value: string): value is CallErrorCode {
+  return Object.hasOwn(callErrors, value)
 }
 
 function text (query: Readonly<Record<string, unknown>>, name: string): string | undefined {

@@ -1,4 +1,4 @@
-import { jobIdPattern } from '../record/job-id.ts'
+import { firstIdAt, jobIdPattern } from '../record/job-id.ts'
 import { createHash } from 'node:crypto'
 import type { JobListQuery, JobSummary } from '@toolyard/contract'
 import type { JobScope } from '../record/job-scope.ts'
@@ -25,8 +25,12 @@ export interface JobPage {
 
 /** Jobs that are looked at together. */
 const chunkSize = 200
-/** Jobs that one page looks at for those that fit the filters; a page may be short, or empty, and still have a next one. */
-const maxExamined = 5_000
+/** An id is made before its job is, and while a clock is set back its time stands still: so they may differ, in milliseconds. */
+const idLeadMs = 60_000
+const idLagMs = 2_000
+
+/** Pieces of the index that one page looks at, of 1,000 jobs of each queue; a page may be short, or empty, and still have a next one. */
+const maxLooks = 120
 
 /** What a `JobLister` lists with. */
 export interface JobListerParts {
@@ -51,31 +55,34 @@ export class JobLister {
    */
   async list (query: JobListQuery, scope: JobScope = {}): Promise<JobPage> {
     if (scope.tenant !== undefined && scope.tenant !== (query.tenant ?? scope.tenant)) return await pageOf([], null)
-    const { limit, status } = query
-    // Records are what takes time, and of the filters only the status needs them: no more are read than the page may need.
-    let atOnce = status === undefined ? Math.min(limit, chunkSize) : chunkSize
-    let before = query.cursor === undefined ? undefined : positionOf(query.cursor, query)
+    const { limit } = query
+    // Records are what takes time: where the index tells all, no more are read than the page may need.
+    const isOfRecords = [query.status, query.code, query.worker].some(filter => filter !== undefined)
+    let atOnce = isOfRecords ? chunkSize : Math.min(limit, chunkSize)
+    const since = query.from === undefined ? undefined : firstIdAt(Math.max(0, query.from - idLeadMs))
+    const latest = query.to === undefined ? undefined : firstIdAt(query.to + idLagMs)
+    let before = query.cursor === undefined ? latest : positionOf(query.cursor, query)
     const queues = await this.#queues(query.queue, scope.queues)
     const tenant = query.tenant ?? scope.tenant
     const jobs: JobSummary[] = []
-    for (let examined = 0; examined < maxExamined; examined += chunkSize) {
-      const chunk = await this.#parts.queues.index.newest(queues, before, chunkSize, tenant)
-      const candidates = chunk.filter(job => fits(job, query))
+    for (let looks = 0; looks < maxLooks; looks++) {
+      const { jobs: found, floor } = await this.#parts.queues.index.find(queues, { before, since }, query, tenant)
+      const candidates = found.filter(job => fits(job, query))
       for (let at = 0; at < candidates.length;) {
         const summaries = await summarize(this.#parts, candidates.slice(at, at + atOnce))
         at += atOnce
         // Many of them may be gone.
         atOnce = Math.min(2 * atOnce, chunkSize)
         for (const job of summaries) {
-          if (status !== undefined && job.status !== status) continue
+          if (!isFitting(job, query)) continue
           jobs.push(job)
           if (jobs.length < limit) continue
-          const isLast = chunk.length < chunkSize && chunk.at(-1)?.id === job.id
+          const isLast = floor === undefined && candidates.at(-1)?.id === job.id
           return await pageOf(jobs, isLast ? null : cursorAt(job.id, query))
         }
       }
-      if (chunk.length < chunkSize) return await pageOf(jobs, null)
-      before = chunk.at(-1)?.id
+      if (floor === undefined) return await pageOf(jobs, null)
+      before = floor
     }
     return await pageOf(jobs, before === undefined ? null : cursorAt(before, query))
   }
@@ -91,8 +98,17 @@ async function pageOf (jobs: readonly JobSummary[], nextCursor: string | null): 
   return { jobsJson: `[${texts.join(',')}]`, count: jobs.length, nextCursor }
 }
 
-function fits (job: IndexedJob, { type, tag }: JobListQuery): boolean {
-  return (type === undefined || job.type === type) && (tag === undefined || job.tags.includes(tag))
+/** What the index tells. */
+function fits (job: IndexedJob, { type, tag, tool, key }: JobListQuery): boolean {
+  return (type === undefined || job.type === type) && (tag === undefined || job.tags.includes(tag)) &&
+    (tool === undefined || job.tool === tool) && (key === undefined || job.keyName === key)
+}
+
+/** What the record tells. */
+function isFitting (job: JobSummary, { status, code, worker, from = -Infinity, to = Infinity }: JobListQuery): boolean {
+  const createdAt = Date.parse(job.created_at)
+  return createdAt >= from && createdAt <= to && (status === undefined || job.status === status) &&
+    (code === undefined || job.error?.code === code) && (worker === undefined || job.worker === worker)
 }
 
 function cursorAt (id: string, query: JobListQuery): string {
@@ -106,6 +122,7 @@ function positionOf (cursor: string, query: JobListQuery): string {
 }
 
 /** The size of a page may change from page to page, the filters may not. */
-function filtersOf ({ status, type, queue, tag, tenant }: JobListQuery): string {
-  return createHash('sha256').update(JSON.stringify([status, type, queue, tag, tenant])).digest('base64url').slice(0, 16)
+function filtersOf ({ limit: _, cursor: __, ...filters }: JobListQuery): string {
+  const sorted = Object.entries(filters).sort(([a], [b]) => a < b ? -1 : 1)
+  return createHash('sha256').update(JSON.stringify(sorted)).digest('base64url').slice(0, 16)
 }

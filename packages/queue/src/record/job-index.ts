@@ -2,10 +2,10 @@ import { storedJson } from '@toolyard/contract/terms'
 import type { Redis } from '../redis/connection.ts'
 import { createdAt } from './job-id.ts'
 import type { CompleteJob } from './new-job.ts'
+import { sieve, type JobFilter } from './job-sieve.ts'
 import { standingOf } from './job-standing.ts'
 import { createdKey } from '../redis/names.ts'
 import { serverTime } from '../redis/server-clock.ts'
-import { whileAvailable } from '../redis/unavailable.ts'
 import { ForgetfulMap } from '../redis/forgetful-map.ts'
 
 /*
@@ -34,6 +34,12 @@ export interface IndexedJob {
   keyName: string | undefined
 }
 
+/** Ids of jobs. */
+interface IdSpan {
+  before?: string | undefined
+  since?: string | undefined
+}
+
 /** Younger members are not examined, in milliseconds: hardly any job is kept for less. */
 const settledMs = 60_000
 const leastExamined = 100
@@ -56,21 +62,26 @@ export class JobIndex {
   }
 
   /**
-   * The newest jobs of all queues that are older than `before` (an id; undefined for all), at most `count`.
+   * Looks for the newest jobs of all queues that may fit a filter, in a piece of the index.
    *
+   * @param span ids: older than `before`, and not older than `since`; undefined for all
    * @param tenant the only tenant; undefined means all jobs.
+   * @returns the jobs, and the id down to which all were looked at; undefined when there are no more.
    * @throws RedisUnavailableError
    */
-  async newest (queues: readonly string[], before: string | undefined, count: number, tenant?: string): Promise<IndexedJob[]> {
+  async find (
+    queues: readonly string[], { before, since }: IdSpan, filter: JobFilter, tenant?: string
+  ): Promise<{ jobs: IndexedJob[], floor: string | undefined }> {
     const stem = stemOf(tenant)
     // What comes behind all ids: `@` behind those without a stem.
-    const max = `(${stem}${before ?? '@'}`
-    const members = await whileAvailable(Promise.all(queues.map(queue => (
-      this.#redis.zrevrangebylex(createdKey(queue), max, `[${stem}`, 'LIMIT', 0, count)
-    ))))
-    // A member begins with the id. There may be as many for each queue, and decoding takes its time.
-    const found = queues.flatMap((queue, index) => (members[index] ?? []).map(member => ({ queue, member })))
-    return found.sort((a, b) => a.member < b.member ? 1 : -1).slice(0, count).map(({ queue, member }) => decode(queue, member))
+    const range = [`(${stem}${before ?? '@'}`, `[${stem}${since ?? ''}`] as const
+    const pieces = await Promise.all(queues.map(async queue => ({ queue, ...await sieve(this.#redis, queue, range, filter) })))
+    const floors = pieces.flatMap(({ last }) => last === undefined ? [] : [idOf(last)])
+    const floor = floors.length === 0 ? undefined : floors.reduce((a, b) => a > b ? a : b)
+    // A member begins with the id. Older ones of one queue may have newer ones of another before them. Decoding takes its time.
+    const found = pieces.flatMap(({ queue, members }) => members.map(member => ({ queue, member, id: idOf(member) })))
+    const whole = found.filter(({ id }) => floor === undefined || id >= floor).sort((a, b) => a.id < b.id ? 1 : -1)
+    return { jobs: whole.map(({ queue, member }) => decode(queue, member)), floor }
   }
 
   /** Takes jobs out that were removed. */
@@ -105,7 +116,8 @@ type Entry = [string, string, string[], number, number, number, string | null, (
 
 function decode (queue: string, member: string): IndexedJob {
   const [type, tool, tags, priority, timeoutSec, maxAttempts, callbackUrl, tenant, keyName] = storedJson<Entry>(member.slice(member.indexOf('[')))
-  return { id: idOf(member), queue, type, tool, tags, priority, timeoutSec, maxAttempts, callbackUrl: callbackUrl ?? undefined, tenant: tenant ?? undefined, keyName }
+  const job = { id: idOf(member), queue, type, tool, tags, priority, timeoutSec, maxAttempts, keyName }
+  return { ...job, callbackUrl: callbackUrl ?? undefined, tenant: tenant ?? undefined }
 }
 
 function stemOf (tenant: string | undefined): string {

@@ -1,0 +1,90 @@
+import type { JobListQuery } from '@toolyard/contract'
+import type { Redis } from '../redis/connection.ts'
+import { createdKey, queueStem } from '../redis/names.ts'
+import { whileAvailable } from '../redis/unavailable.ts'
+
+/*
+ * What a list filters by is looked for in Redis itself, a piece of the index at a time, so that jobs that don't fit are not
+ * sent. It lets too many through, never too few: texts are looked for anywhere in a member, and who reads the jobs compares
+ * them. Nothing is written for it when a job is made or ends. See docs/decisions/0077-finding-jobs.md.
+ */
+
+/** What jobs are looked for by. */
+export type JobFilter = Pick<JobListQuery, 'status' | 'type' | 'tool' | 'tag' | 'key' | 'code' | 'worker'>
+
+/** A piece of one queue's index. */
+export interface SievedPiece {
+  /** The newest first. */
+  members: string[]
+  /** The last member that was looked at; undefined when there are no more. */
+  last: string | undefined
+}
+
+/** Members that one script looks at, and that it answers at most. */
+const examinedAtOnce = 1_000
+const mostFound = 200
+
+/** What the record of a job of a state tells: it has an output, no end, or no output. */
+const standings: Readonly<Record<NonNullable<JobFilter['status']>, string>> = {
+  queued: 'open', running: 'open', succeeded: 'completed', failed: 'unsuccessful', cancelled: 'unsuccessful'
+}
+
+/**
+ * KEYS: index. ARGV: stem of the jobs' keys; where to begin and to end; how many members to look at, and to
+ * find; the standing, or nothing; the error's code, or nothing; the worker, or nothing; texts that a member must have.
+ */
+const sieveScript = `
+local members = redis.call('ZREVRANGEBYLEX', KEYS[1], ARGV[2], ARGV[3], 'LIMIT', 0, ARGV[4])
+local most, standing, code, worker = tonumber(ARGV[5]), ARGV[6], ARGV[7], ARGV[8]
+local fitting, ids, places = {}, {}, {}
+for place, member in ipairs(members) do
+  local fits = true
+  for at = 9, #ARGV do fits = fits and string.find(member, ARGV[at], 1, true) end
+  if fits then
+    table.insert(fitting, member)
+    table.insert(places, place)
+    table.insert(ids, string.match(member, '^@[^ ]* ([^ ]*)') or string.match(member, '^[^ ]*'))
+  end
+end
+-- Of the records no more is read than tells it: outputs may be long.
+local function stands (key)
+  if standing == 'open' then
+    local times = redis.call('HMGET', key, 'timestamp', 'finishedOn')
+    return times[1] and not times[2]
+  end
+  return (redis.call('HEXISTS', key, 'returnvalue') == 1) == (standing == 'completed')
+end
+local answer = {#members < tonumber(ARGV[4]) and '' or members[#members]}
+for place, id in ipairs(ids) do
+  local fits = standing == '' or stands(ARGV[1] .. id)
+  if fits and code ~= '' then
+    local reason = redis.call('HGET', ARGV[1] .. id, 'failedReason')
+    fits = reason and (string.sub(reason, 1, 1) ~= '{' or string.find(reason, code, 1, true))
+  end
+  if fits and worker ~= '' then fits = redis.call('HGET', ARGV[1] .. id, 'pb') == worker end
+  if fits then
+    table.insert(answer, fitting[place])
+    if #answer > most then
+      if places[place] < #members then answer[1] = fitting[place] end
+      break
+    end
+  end
+end
+return answer
+`
+
+/**
+ * Looks for jobs in a piece of a queue's index.
+ *
+ * @param range the members from which, and to which, it goes, as `ZREVRANGEBYLEX` has them
+ * @throws RedisUnavailableError
+ */
+export async function sieve (redis: Redis, queue: string, [max, min]: readonly [string, string], filter: JobFilter): Promise<SievedPiece> {
+  const { status, type, tool, tag, key, code, worker = '' } = filter
+  const texts = [type, tool, tag, key].filter(text => text !== undefined).map(text => JSON.stringify(text))
+  const [last = '', ...members] = await whileAvailable(redis.eval(
+    sieveScript, 1, createdKey(queue), queueStem(queue), max, min, examinedAtOnce, mostFound,
+    status === undefined ? '' : standings[status], code === undefined ? '' : JSON.stringify(code), worker, ...texts
+  )) as string[]
+  return { members, last: last === '' ? undefined : last }
+}

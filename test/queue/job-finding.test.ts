@@ -1,0 +1,96 @@
+import type { JobListQuery, JobSummary } from '@toolyard/contract'
+import { JobLister, JobQueues, QueueDirectory, type NewJob } from '@toolyard/queue'
+import fc from 'fast-check'
+import t from 'tap'
+import { connectTo } from '../support/connection.ts'
+import { startTestRedis } from '../support/redis.ts'
+
+const redis = await connectTo(t, await startTestRedis(t))
+const directory = new QueueDirectory(redis, 10)
+const queues = new JobQueues(redis, directory, { ageSec: 600, count: 10_000 })
+t.teardown(() => queues.close())
+const lister = new JobLister({ redis, directory, queues })
+
+interface Made { id: string, queue: string, tool: string, key: string, tenant?: string }
+const made: Made[] = []
+
+/** Adds jobs to a queue, some at a time; they wait. */
+async function add (queue: string, count: number, { rareEvery, tenant }: { rareEvery: number, tenant?: string }): Promise<void> {
+  const jobs = Array.from({ length: count }, (_, index): NewJob => ({
+    id: queues.newId(),
+    type: 'agentcli.any',
+    data: {
+      tool: index % rareEvery === 0 ? 'rare' : 'often',
+      arguments: {},
+      timeoutSec: 1,
+      tags: ['"rare"', 'x'],
+      keyName: index % 3 === 0 ? 'one' : 'two',
+      ...(tenant === undefined ? {} : { tenant })
+    }
+  }))
+  for (let start = 0; start < count; start += 200) {
+    const refused = await queues.add(queue, jobs.slice(start, start + 200))
+    if (refused.size > 0) throw new Error('jobs were refused')
+  }
+  const of = tenant === undefined ? {} : { tenant }
+  made.push(...jobs.map(({ id, data }) => ({ id, queue, tool: data.tool, key: data.keyName, ...of })))
+}
+await add('a', 1_300, { rareEvery: 400 })
+await add('b', 1_200, { rareEvery: 7, tenant: 'acme' })
+await add('c', 10, { rareEvery: 5 })
+await add('a', 900, { rareEvery: 300 })
+
+/** All pages of a query. */
+async function pages (query: Partial<JobListQuery>, scope = {}): Promise<string[]> {
+  const found: string[] = []
+  for (let cursor: string | null | undefined; cursor !== null;) {
+    const page = await lister.list({ limit: 200, ...query, ...(cursor === undefined ? {} : { cursor }) }, scope)
+    found.push(...(JSON.parse(page.jobsJson) as JobSummary[]).map(({ id }) => id))
+    cursor = page.nextCursor
+  }
+  return found
+}
+
+const created = new Map<string, number>()
+for (let cursor: string | null | undefined; cursor !== null;) {
+  const page = await lister.list({ limit: 200, ...(cursor === undefined ? {} : { cursor }) })
+  for (const { id, created_at: at } of JSON.parse(page.jobsJson) as JobSummary[]) created.set(id, Date.parse(at))
+  cursor = page.nextCursor
+}
+
+/** What the same query finds in a list of all jobs. */
+function expected ({ queue, tool, key, tenant, from = 0, to = Infinity }: Partial<JobListQuery>): string[] {
+  return made.filter(job => {
+    const at = created.get(job.id) ?? NaN
+    return (queue ?? job.queue) === job.queue && (tool ?? job.tool) === job.tool && (key ?? job.key) === job.key &&
+      (tenant === undefined || tenant === job.tenant) && at >= from && at <= to
+  }).map(({ id }) => id).sort().reverse()
+}
+
+t.test('whatever is asked for, the pages have all jobs that fit, once, the newest first, over pieces and queues of any length', async t => {
+  t.equal(created.size, made.length)
+  const times = [...created.values()]
+  const oneOf = <T>(...values: T[]): fc.Arbitrary<T | undefined> => fc.constantFrom(undefined, ...values)
+  const query = fc.record({
+    queue: oneOf('a', 'b', 'none'),
+    tool: oneOf('rare', 'often', 'rar'),
+    key: oneOf('one', 'two', 'none'),
+    tenant: oneOf('acme', 'other'),
+    from: oneOf(...times),
+    to: oneOf(...times),
+    limit: fc.constantFrom(7, 200)
+  })
+  await t.resolves(fc.assert(fc.asyncProperty(query, async asked => {
+    const given = Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined)) as Partial<JobListQuery>
+    // Pages of seven take long where there are many jobs.
+    const sized = expected(given).length > 100 ? { ...given, limit: 200 } : given
+    return JSON.stringify(await pages(sized)) === JSON.stringify(expected(given))
+  }), { numRuns: 25 }))
+})
+
+t.test('a tenant finds its own jobs alone, whatever it asks for', async t => {
+  t.same(await pages({ tool: 'rare' }, { tenant: 'acme' }), expected({ tool: 'rare', tenant: 'acme' }))
+  t.same(await pages({ tool: 'rare' }, { tenant: 'other' }), [])
+  t.same(await pages({ tool: 'rare', status: 'queued' }, { tenant: 'acme', queues: ['b', 'c'] }), expected({ tool: 'rare', tenant: 'acme' }))
+  t.same(await pages({ status: 'succeeded' }), [])
+})
