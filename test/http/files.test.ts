@@ -150,6 +150,7 @@ t.test('names are as strict as the tools, and errors are told', async t => {
   t.equal(await codeOf(await put('/in', 'x')), '409 CONFLICT')
   t.equal(await codeOf(await put('/shared/below', 'x')), '404 NOT_FOUND')
   t.equal(await codeOf(await ask('GET', '/?lines=1')), '400 VALIDATION_ERROR')
+  t.equal(await codeOf(await put('/x?archive=tar', 'x')), '400 VALIDATION_ERROR')
   t.equal(await codeOf(await put('/x', 'x', { 'content-range': 'bytes 0-0/9' })), '400 VALIDATION_ERROR')
 })
 

@@ -15,7 +15,7 @@ export { checkNewKey, KeyList, KeyView, NewKeyRequest, NewKeyResponse, RevokedKe
 export {
   checkNewSession, NewSessionRequest, parseSessionListQuery, SessionId, SessionList, SessionResponse, SessionView, type SessionListQuery
 } from './service/sessions.ts'
-export { FileList, FileResponse, parseFileQuery, UnpackResponse, type FileQuery } from './service/files.ts'
+export { FileList, FileResponse, parseFileQuery, type FileQuery } from './service/files.ts'
 export { parseIdempotencyKey } from './jobs/idempotency-key.ts'
 export { parseJobListQuery, type JobListQuery } from './jobs/job-list-query.ts'
 export { checkJobRequest, readDependsOn, SubmitJobRequest, toJobRequest, type JobRequest } from './jobs/job-request.ts'

@@ -30,20 +30,10 @@ export const FileList = Type.Object({
 })
 export type FileList = Static<typeof FileList>
 
-/** What a directory was unpacked from an archive. */
-export const UnpackResponse = Type.Object({
-  ok: Type.Literal(true),
-  path: Type.String(),
-  files: Type.Integer({ description: 'How many files the archive had.' }),
-  bytes: Type.Integer({ description: 'How many bytes they have together.' })
-})
-
 /** The parameters of requests for files, checked. */
 export interface FileQuery {
   /** The directory's entries are asked for, and nothing else. */
   list: boolean
-  /** All of a directory, as one file. */
-  archive: boolean
   recursive: boolean
   limit: number
   /** The last name of the page before. */
@@ -51,7 +41,7 @@ export interface FileQuery {
 }
 
 const known: Readonly<Record<string, readonly string[]>> = {
-  GET: ['list', 'archive', 'limit', 'cursor'], HEAD: ['list', 'archive', 'limit', 'cursor'], PUT: ['archive'], DELETE: ['recursive']
+  GET: ['list', 'limit', 'cursor'], HEAD: ['list', 'limit', 'cursor'], PUT: [], DELETE: ['recursive']
 }
 const switches: Readonly<Record<string, boolean>> = { '': true, true: true, 1: true, false: false, 0: false }
 
@@ -63,13 +53,12 @@ const switches: Readonly<Record<string, boolean>> = { '': true, true: true, 1: t
 export function parseFileQuery (method: string, query: Readonly<Record<string, unknown>>): FileQuery {
   const names = known[method] ?? []
   const unknown = Object.keys(query).find(name => !names.includes(name))
-  if (unknown !== undefined) throw invalid(`'${unknown.slice(0, 80)}' is not a known parameter (known: ${names.map(name => `'${name}'`).join(', ')})`)
-  const { list = 'false', archive, recursive = 'false', limit = String(limits.filePage.default), cursor } = query
+  if (unknown !== undefined) throw invalid(`'${unknown.slice(0, 80)}' is not a known parameter (known: ${names.map(name => `'${name}'`).join(', ') || 'none'})`)
+  const { list = 'false', recursive = 'false', limit = String(limits.filePage.default), cursor } = query
   const size = typeof limit === 'string' && /^\d{1,4}$/.test(limit) ? Number(limit) : 0
   if (size < limits.filePage.min || size > limits.filePage.max) throw invalid(`'limit' must be an integer ${limits.filePage.min}..${limits.filePage.max}`)
   if (cursor !== undefined && typeof cursor !== 'string') throw invalid("'cursor' must be a name")
-  if (archive !== undefined && archive !== 'tar') throw invalid("'archive' must be tar")
-  return { list: readSwitch('list', list), archive: archive === 'tar', recursive: readSwitch('recursive', recursive), limit: size, cursor }
+  return { list: readSwitch('list', list), recursive: readSwitch('recursive', recursive), limit: size, cursor }
 }
 
 function readSwitch (name: string, value: unknown): boolean {
