@@ -109,7 +109,9 @@ async function * readWhole (body: AsyncIterable<Uint8Array>, { reader, maxBytes 
 }
 
 /** The events of a stream, line by line: the data of each is a message. */
-async function * readEvents (body: AsyncIterable<Uint8Array>, { reader, maxBytes, asked }: Reading & { asked: Asked }): AsyncGenerator<Uint8Array> {
+async function * readEvents (
+  body: AsyncIterable<Uint8Array>, { reader, maxBytes, asked }: Reading & { asked: Asked }
+): AsyncGenerator<Uint8Array> {
   let open: Buffer[] = []
   let bytes = 0
   let data: Buffer[] = []
