@@ -44,7 +44,7 @@ export async function boxedPython (t: Test, { workspace: workspaceName = 'worksp
   const base = mkdtempSync(join(tmpdir(), 'toolyard-boxed-'))
   const [root, workspace] = [join(base, 'root'), join(base, workspaceName)]
   for (const directory of [root, workspace]) mkdirSync(directory, { recursive: true })
-  const sandbox = await openSandbox({ mode: 'require', env: process.env, workspaceDir: workspace, hidden: hidden.map(name => join(base, name)), defaultPermissions: ['read_repo'], python: true })
+  const sandbox = await openSandbox({ mode: 'require', env: process.env, workspaceDir: workspace, sessionsDir: join(base, 'sessions'), hidden: hidden.map(name => join(base, name)), defaultPermissions: ['read_repo'], python: true })
   const levels: string[] = []
   const audit = { record: (entry: { call?: { sandbox: string } }) => { levels.push(entry.call?.sandbox ?? '') }, flush: async () => { await Promise.resolve() } }
   const executors = createExecutors({ workspaceDir: workspace, env: process.env, maxOutputBytes: 1_048_576, audit, sandbox })
@@ -55,7 +55,7 @@ export async function boxedPython (t: Test, { workspace: workspaceName = 'worksp
   })
   const logged: string[] = []
 
-  async function call ({ permissions = ['read_repo'], limits, arguments: given = {}, jobId = 'job-1', timeoutMs = 60_000, signal = new AbortController().signal, log = line => { logged.push(line) }, ...run }: PythonCall = {}): Promise<Outcome> {
+  async function call ({ permissions = ['read_repo'], limits, arguments: given = {}, jobId = 'job-1', timeoutMs = 60_000, signal = new AbortController().signal, log = line => { logged.push(line) }, session, ...run }: PythonCall = {}): Promise<Outcome> {
     const tool: Tool = {
       name: 'boxed',
       description: '',
@@ -68,7 +68,7 @@ export async function boxedPython (t: Test, { workspace: workspaceName = 'worksp
       source: { format: 'tool-manifest', file: join(base, 'manifest.json'), index: 0 },
       run: { kind: 'python', root, module: 'tool', config: {}, strictOutputs: false, ...run }
     }
-    return await executors.run(tool, given, { jobId, timeoutMs, signal, log })
+    return await executors.run(tool, given, { jobId, timeoutMs, signal, log, ...(session === undefined ? {} : { session }) })
   }
 
   return {

@@ -9,6 +9,7 @@ import type { Tracer } from '@toolyard/runtime/traces'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import Fastify, { type FastifyBaseLogger } from 'fastify'
 import type { IncomingMessage } from 'node:http'
+import { createSessionAccess } from './access/session-access.ts'
 import { AccessTokens } from './access/access-tokens.ts'
 import { Logins } from './access/logins.ts'
 import { createCallbackAccess } from './invocation/callback-access.ts'
@@ -170,10 +171,10 @@ export function buildApp (deps: ApiDeps, options: ApiOptions): App {
   const office = new TicketOffice(deps.tickets, options.keys, options.ticketTtlSec)
   const logins = new Logins(options.logins.store, options.keys, { ttlSec: options.logins.ttlSec, basePath: options.basePath })
   const admission = new JobAdmission(deps.queues, deps.onces)
-  const checkCallback = createCallbackAccess(options.callbacks)
+  const checks = { checkSession: createSessionAccess(deps.sessions, options.sessions), checkCallback: createCallbackAccess(options.callbacks) }
   const asks = new JobAsks({ jobs: deps.jobs, watch: deps.watch, canceller: deps.canceller })
-  const invoker = new BatchInvoker({ ...deps, admission, asks, checkCallback })
-  const submitter = new JobSubmitter({ ...deps, admission, checkCallback })
+  const invoker = new BatchInvoker({ ...deps, admission, ...checks, asks })
+  const submitter = new JobSubmitter({ ...deps, admission, ...checks })
   app.addHook('onResponse', async (request, reply) => {
     deps.metrics.requested({ method: request.method, route: request.routeOptions.url ?? '(none)', status: reply.statusCode, seconds: reply.elapsedTime / 1_000 })
   })

@@ -2,12 +2,13 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { callErrors, limits, type CallError } from '@toolyard/contract/terms'
 import type { SandboxState, TraceContext } from '@toolyard/contract'
 import type { Executors, Outcome, Sandbox, Success, WorkflowSteps } from '@toolyard/executors'
-import { admitCall, holdsAtMost, type Deployment } from '@toolyard/manifests'
+import { admitCall, holdsAtMost, type Deployment, type Tool } from '@toolyard/manifests'
 import { mayRedisTakeItLater, ReplicasMissingError, type CallCounter, type TakenJob, type HandlerResult, type JobTypeTable } from '@toolyard/queue'
 import type { EndedJob, JobMetrics, Logger } from '@toolyard/runtime'
 import { maskError } from './secret-mask.ts'
 import type { Tracer } from '@toolyard/runtime/traces'
 import { JobTrace, originContext, originIds, runTrace } from './job-trace.ts'
+import type { SessionRoom, SessionRooms } from './session-rooms.ts'
 import type { ToolVersions } from './tool-versions.ts'
 
 /** Values of arguments that take a turn of the event loop by themselves. */
@@ -23,7 +24,8 @@ export interface HandlerDeps extends Deployment {
   /** What the job of a workflow makes the jobs of its steps with. */
   stepsOf: (job: TakenJob, trace: TraceContext | undefined) => WorkflowSteps
   /** How well the processes of a tool are shut in. */
-  sandbox: Pick<Sandbox, 'stateOf'>
+  sandbox: Pick<Sandbox, 'stateOf' | 'levelOf' | 'permissionsOf'>
+  sessions: SessionRooms
   logger: Logger
   metrics: JobMetrics
   /** Counts the runs that ended, for `GET /v1/stats`. */
@@ -97,7 +99,11 @@ async function handle (
   const note = differs ? " (the worker's manifests are not those that the call was taken with)" : ''
   if ('error' in admitted) return { ok: false, error: { ...admitted.error, message: `${admitted.error.message}${note}` } }
   const { tool } = admitted.registered
+  let room: SessionRoom | undefined
   try {
+    const entered = await enterSession(job, tool, deps)
+    if (entered !== undefined && 'error' in entered) return { ok: false, error: entered.error }
+    room = entered
     if (!idempotent && !await job.begin()) return { ok: false, taken: true }
     const context = trace === undefined ? originContext(job) : trace.begin(deps.sandbox.stateOf(tool))
     const outcome = await deps.executors.run(tool, admitted.arguments, {
@@ -105,13 +111,14 @@ async function handle (
       keyName: job.data.keyName,
       tenant: job.data.tenant,
       timeoutMs: job.data.timeoutSec * 1_000,
-      signal: job.signal,
+      signal: room?.signal ?? job.signal,
+      ...(room === undefined ? {} : { session: room.place }),
       steps: deps.stepsOf(job, context),
       ...runTrace(context, trace?.stage),
       log: line => { job.log({ level: 'info', message: deps.mask(line) }) },
       progress: told => { job.progress(() => ({ ...told, text: told.text === null ? null : deps.mask(told.text) })) }
     })
-    return withSandbox(toResult(outcome, idempotent, deps.mask), deps.sandbox.stateOf(tool))
+    return withSandbox(toResult(await room?.settled(outcome) ?? outcome, idempotent, deps.mask), deps.sandbox.stateOf(tool))
   } catch (error) {
     if (error instanceof ReplicasMissingError) {
       deps.logger.warn({ ...about, err: error }, 'a tool that may run only once is not run now')
@@ -121,7 +128,20 @@ async function handle (
     if (mayRedisTakeItLater(error) && idempotent) return { ok: false, requeue: true }
     deps.logger.error({ ...about, err: error }, 'executor failed')
     return { ...failure('INTERNAL', 'The service met a fault while it ran the tool; the log of the worker has it under this job'), retry: true }
+  } finally {
+    room?.leave()
   }
+}
+
+/** Undefined for a call in the shared workspace. */
+async function enterSession (
+  { data: { session, tenant }, signal }: TakenJob, tool: Tool, { sandbox, sessions }: HandlerDeps
+): Promise<SessionRoom | { error: CallError } | undefined> {
+  if (session === undefined) return undefined
+  const isBuiltin = tool.run.kind === 'builtin' && tool.jobType !== 'tool.exec'
+  // What runs in the open may write whatever its manifest says.
+  const writes = sandbox.permissionsOf(tool).includes('write_files') || (!isBuiltin && sandbox.levelOf(tool) === 'none')
+  return await sessions.enter({ session, tenant, writes, frees: tool.jobType === 'workspace.delete', signal })
 }
 
 function toResult (outcome: Outcome, idempotent: boolean, mask: HandlerDeps['mask']): HandlerResult {

@@ -3,23 +3,25 @@ import { createExecutors, loadCodeOf, openAudit, openSandbox, type Sandbox } fro
 import { createSchemas, openRegistrySource, readYaml, reportFindings, reportReload, type Registry } from '@toolyard/manifests'
 import {
   CallCounter, connectRedis, EntryLocks, ImportFaultTable, isConnected, JobCanceller, JobQueues, JobTypeTable, OutputStore, QueueDirectory,
-  RedisGuard, RedisUnavailableError, reportRedis, StepJobs, ToolInventories, WorkerHeartbeat, WorkerPool, type Redis,
+  RedisGuard, reportRedis, SessionLeases, StepJobs, ToolInventories, WorkerHeartbeat, WorkerPool,
   describeBackend, usedBackend
 } from '@toolyard/queue'
 import {
   answerParent, apiKeysOf, builtinSettingsOf, callbacksOf, createLogger, loadEnvFile, onHangup, openLogOutput, ownerLimitsOf,
-  permissionPolicyOf, readReadiness, readSettings, redisTargetOf, retentionOf, serveStatus, serviceFilesOf, settingWarnings,
-  stopOnSignal, tellParent, toolSourcesOf, tracesOf, traceSecretsOf, type Logger, type ReadinessCheck, type Settings
+  permissionPolicyOf, readReadiness, readSettings, redisTargetOf, retentionOf, serveStatus, serviceFilesOf, sessionSettingsOf,
+  settingWarnings, stopOnSignal, tellParent, toolSourcesOf, tracesOf, traceSecretsOf, type Logger, type ReadinessCheck, type Settings
 } from '@toolyard/runtime'
 import { openTracer } from '@toolyard/runtime/traces'
 import { randomUUID } from 'node:crypto'
 import { mkdir, readFile } from 'node:fs/promises'
 import { availableParallelism, hostname, loadavg } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
+import { admitRedis } from './admit-redis.ts'
 import { createCallbackSender } from './callbacks/sender.ts'
 import { createHandler } from './handler.ts'
 import { ImportWatch } from './import-watch.ts'
 import { openWorkerMetrics } from './metrics.ts'
+import { SessionRooms } from './session-rooms.ts'
 import { createSecretMask } from './secret-mask.ts'
 import { ToolVersions } from './tool-versions.ts'
 import { useTemporaryDirectory } from './temporary-directory.ts'
@@ -29,8 +31,6 @@ import { createStepsOf } from './workflow-steps.ts'
 const mostProcesses = 4_096
 /** After which a Redis that isn't there yet is told of, in milliseconds. */
 const firstConnectMs = 2_000
-/** Between two later looks for it. */
-const connectMs = 60_000
 /** How long the start waits for the modules of Python tools, in milliseconds. */
 const importMs = 5_000
 /** Time to kill and settle what outlived the grace time, in milliseconds. */
@@ -124,6 +124,7 @@ export async function runWorker (): Promise<void> {
   const id = randomUUID()
   const counter = new CallCounter(redis, error => { logger.warn({ err: error }, 'Redis: statistics were not written') })
   counter.start()
+  const sessions = new SessionRooms({ leases: new SessionLeases(redis), places: sessionSettingsOf(settings), logger })
   const pool = new WorkerPool({
     name: id,
     redis,
@@ -139,13 +140,12 @@ export async function runWorker (): Promise<void> {
       executors,
       permissions,
       sandbox,
+      sessions,
       stepsOf,
       logger,
       metrics: metrics.jobs,
       counter,
-      mask: createSecretMask(
-        secrets
-      ),
+      mask: createSecretMask(secrets),
       tracer
     }),
     callbacks: 'missing' in callbacks ? undefined : { attempts: callbacks.attempts, send: createCallbackSender(callbacks), onSent: metrics.callbacks.sent },
@@ -159,6 +159,7 @@ export async function runWorker (): Promise<void> {
   await admitRedis(redis, guard)
   await jobTypes.start()
   await importFaults.start()
+  sessions.start(subscriber)
   const imported = imports.start()
   await pool.start()
   const { level, missing } = sandbox.report
@@ -195,6 +196,7 @@ export async function runWorker (): Promise<void> {
     hurry => pool.stop(settings.SHUTDOWN_GRACE_SEC * 1_000, hurry),
     () => counter.stop(),
     () => executors.close(),
+    () => { sessions.stop() },
     () => tracer?.close(),
     () => queues.close(),
     () => { sandbox.close() },
@@ -214,29 +216,13 @@ export async function runWorker (): Promise<void> {
   })
 }
 
-/**
- * Waits for Redis as long as it takes, and looks whether jobs are safe in it.
- *
- * @throws UnsafeRedisError
- */
-async function admitRedis (redis: Redis, guard: RedisGuard): Promise<void> {
-  for (;;) {
-    if (!await isConnected(redis, connectMs)) continue
-    try {
-      return await guard.admit()
-    } catch (error) {
-      if (!(error instanceof RedisUnavailableError)) throw error
-      await delay(500)
-    }
-  }
-}
-
 /** @throws SandboxError when the settings require more than this machine has. */
 async function provideSandbox (settings: Settings, registry: Registry, logger: Logger): Promise<Sandbox> {
   const sandbox = await openSandbox({
     mode: settings.SANDBOX,
     env: process.env,
     workspaceDir: settings.WORKSPACE_DIR,
+    sessionsDir: sessionSettingsOf(settings).dir,
     hidden: serviceFilesOf(settings, process.env),
     defaultPermissions: settings.TOOL_DEFAULT_PERMISSIONS,
     python: registry.all().some(({ tool }) => tool.run.kind === 'python'),

@@ -100,6 +100,7 @@ function stepJob (id: string, step: StepStart, { tool, version }: RegisteredTool
       tags: [...job.data.tags, ...wishes.tags ?? [], stepTag].slice(-limits.tags.max),
       keyName: job.data.keyName,
       ...(job.data.tenant === undefined ? {} : { tenant: job.data.tenant }),
+      ...(job.data.session === undefined ? {} : { session: job.data.session }),
       ...(job.data.keyPermissions === undefined ? {} : { keyPermissions: job.data.keyPermissions }),
       ...(tool.serial === true ? { serial: true as const } : {})
     },

@@ -74,6 +74,8 @@ export interface JobSummary {
 export interface JobView extends JobSummary {
   /** Ids of the jobs that must succeed before this one runs. */
   depends_on?: string[]
+  /** The session whose files are its workspace. */
+  session?: string
   input: unknown
   /** Whole, never cut for a model. */
   result: unknown
@@ -100,6 +102,8 @@ export interface NewJob {
   type: string
   input?: Record<string, unknown> | null
   queue?: string | null
+  /** The session whose files are its workspace. */
+  session?: string | null
   /** 0 to 10, higher first. */
   priority?: number | null
   timeout_sec?: number | null

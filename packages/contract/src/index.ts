@@ -2,7 +2,7 @@ export { limits, defaultQueue, queueNamePattern, publishableNamePattern, tenantN
 export { httpErrors, callErrors, HttpError, type HttpErrorCode, type CallErrorCode, type CallError } from './terms/errors.ts'
 export {
   ErrorBody, ToolSpec, ToolList, ToolListQuery, BatchCall, CallErrorBody, CallResult, InvokeBatchQuery, InvokeBatchRequest,
-  InvokeBatchResponse, Mode, Format, QueueName, ToolMessage, WaitMs, type Batch, type BatchEntry
+  InvokeBatchResponse, Mode, Format, QueueName, SessionId, sessionText, ToolMessage, WaitMs, type Batch, type BatchEntry
 } from './calls/agent-tools.ts'
 export { checkBatchQuery, checkBatchRequest, messageOf, toBatch } from './calls/batch-request.ts'
 export { messageFormats, type MessageCall, type MessageFormat } from './calls/message-calls.ts'
@@ -13,7 +13,7 @@ export { CallbackBody } from './jobs/callbacks.ts'
 export { checkLogin, LoginRequest, LoginResponse, LogoutResponse, WhoAmI } from './service/auth.ts'
 export { checkNewKey, KeyList, KeyView, NewKeyRequest, NewKeyResponse, RevokedKey } from './service/keys.ts'
 export {
-  checkNewSession, NewSessionRequest, parseSessionListQuery, SessionId, SessionList, SessionResponse, SessionView, type SessionListQuery
+  checkNewSession, NewSessionRequest, parseSessionListQuery, SessionList, SessionResponse, SessionView, type SessionListQuery
 } from './service/sessions.ts'
 export { FileList, FileResponse, parseFileQuery, type FileQuery } from './service/files.ts'
 export { parseIdempotencyKey } from './jobs/idempotency-key.ts'

@@ -1,14 +1,13 @@
 import type { CallError, McpTool } from '@toolyard/contract/terms'
-import type { McpServer, PythonRun, Tool } from '@toolyard/manifests'
+import type { McpServer, Tool } from '@toolyard/manifests'
 import type { Audit } from './audit/audit.ts'
 import { auditOfCall } from './audit/audited-call.ts'
-import { auditEntry } from './audit/entry.ts'
 import { createBuiltins, type BuiltinOptions } from './builtin/builtins.ts'
 import { runBuiltin } from './builtin/run-builtin.ts'
 import { toolEnvironment } from './run/environment.ts'
 import { runCommand, type CommandHost } from './command/run-command.ts'
 import type { HttpPolicy } from './http/run-http.ts'
-import type { Failure, Outcome, RunContext } from './run/outcome.ts'
+import type { Outcome, RunContext } from './run/outcome.ts'
 import { closeStrayDescriptors } from './process/table/descriptors.ts'
 import { findOnPath } from './process/plan/find-program.ts'
 import { createLauncher } from './process/launch/launcher.ts'
@@ -16,10 +15,10 @@ import type { McpServers } from './mcp/servers.ts'
 import { serverTool } from './mcp/server-tool.ts'
 import { createMarks } from './process/table/mark.ts'
 import { createPins } from './process/plan/pins.ts'
-import { startError } from './process/plan/start-error.ts'
 import { createHosts } from './python/host/hosts.ts'
 import { createOutputCheck } from './python/call/outputs.ts'
 import { createDeclaredCheck, type CompileSchema } from './result/declared-output.ts'
+import { pinFailure } from './python/call/pin-failure.ts'
 import { runPython } from './python/call/run-python.ts'
 import { tryModule, type Tried } from './python/try/try-module.ts'
 import { withHint } from './result/hint.ts'
@@ -126,7 +125,8 @@ export function createExecutors (options: ExecutorOptions): Executors {
 
   async function runTool (tool: Tool, args: Record<string, unknown>, context: RunContext): Promise<Outcome> {
     if (context.signal.aborted) return { ok: false, error: interruptionError({ kind: 'abort', reason: context.signal.reason }) }
-    const box = options.sandbox?.boxOf(tool)
+    const box = options.sandbox?.boxOf(tool, context.session)
+    const filesDir = context.session?.dir ?? options.workspaceDir
     const audit = auditOfCall(options.audit, args, {
       ...(context.tenant === undefined ? { key: context.keyName ?? '' } : { key: context.keyName ?? '', tenant: context.tenant }),
       permissions: options.sandbox?.permissionsOf(tool) ?? tool.permissions ?? [],
@@ -138,6 +138,9 @@ export function createExecutors (options: ExecutorOptions): Executors {
       : options.sandbox?.groups?.groupOf(tool.limits, tool.run.kind === 'python' ? 'nest' : 'box')
     const toolHost = {
       ...host,
+      // In a box, a session's directory is in the place of the workspace.
+      workspaceDir: box === undefined ? filesDir : options.workspaceDir,
+      filesDir,
       audit,
       maxOutputBytes,
       ...(box === undefined ? limitOf(tool) : { box }),
@@ -154,15 +157,17 @@ export function createExecutors (options: ExecutorOptions): Executors {
 
   async function runKind (
     tool: Tool, args: Record<string, unknown>, context: RunContext,
-    { toolHost, audit, maxOutputBytes }: { toolHost: CommandHost, audit: Audit, maxOutputBytes: number }
+    { toolHost, audit, maxOutputBytes }: { toolHost: CommandHost & { filesDir: string }, audit: Audit, maxOutputBytes: number }
   ): Promise<Outcome> {
     switch (tool.run.kind) {
       case 'command':
         return await runCommand(tool.name, tool.run, args, context, toolHost)
       case 'python': {
         const hostBox = options.sandbox?.hostBoxOf(tool)
-        return await pinFailure(tool.name, tool.run, context, audit) ?? await runPython(tool, tool.run, args, context, {
+        return await pinFailure(tool.name, tool.run, context, toolHost) ?? await runPython(tool, tool.run, args, context, {
           ...python,
+          workspaceDir: hostBox === undefined ? toolHost.filesDir : options.workspaceDir,
+          session: context.session,
           audit,
           maxOutputBytes,
           ...(hostBox === undefined ? {} : { box: hostBox }),
@@ -180,8 +185,8 @@ export function createExecutors (options: ExecutorOptions): Executors {
       case 'mcp': {
         const { runMcp } = await import('./mcp/run-mcp.ts')
         const servers = await loadServers()
-        const mcp = { servers, place: toolHost, audit, checkResult, maxOutputBytes, workspaceDir: options.workspaceDir }
-        return await runMcp(tool.name, tool.run, args, context, mcp)
+        const place = { ...toolHost, ...scopeOf(context) }
+        return await runMcp(tool.name, tool.run, args, context, { ...toolHost, servers, place, audit, checkResult, maxOutputBytes })
       }
       case 'read-skill':
         return readSkill(tool.run, args)
@@ -194,16 +199,6 @@ export function createExecutors (options: ExecutorOptions): Executors {
   /** In a box the limits are part of it; in the open they cost a program more, so only a tool's own are set this way. */
   function limitOf ({ limits }: Tool): { limit?: string[] } {
     return prlimit === undefined || limits === undefined ? {} : { limit: openLimits(prlimit, limits) }
-  }
-
-  /** The host imports the module anew when its file changed, so that what runs is what was checked. */
-  async function pinFailure (tool: string, { pin }: PythonRun, { jobId }: RunContext, audit: Audit): Promise<Failure | undefined> {
-    if (pin === undefined || await host.pins.check(pin) !== undefined) return undefined
-    const plan = { program: pin.file, args: [], env: {}, cwd: options.workspaceDir }
-    const error = await startError(plan, Object.assign(new Error('other than pinned'), { code: 'EPINNED' }))
-    const nothing = { kept: Buffer.alloc(0), totalBytes: 0 }
-    audit.record(auditEntry({ tool, job: jobId, envKeys: [] }, plan, { ending: { kind: 'unstarted', error }, stdout: nothing, stderr: nothing, ms: 0 }))
-    return { ok: false, error }
   }
 
   async function runBuiltinTool (tool: Tool, args: Record<string, unknown>, context: RunContext, processes: CommandHost): Promise<Outcome> {
@@ -247,4 +242,9 @@ export function createExecutors (options: ExecutorOptions): Executors {
       await options.audit.flush()
     }
   }
+}
+
+/** Whose connection to an MCP server a call may use. */
+function scopeOf ({ tenant, session }: RunContext): { scope?: string } {
+  return tenant === undefined && session === undefined ? {} : { scope: JSON.stringify([tenant ?? null, session?.id ?? null]) }
 }

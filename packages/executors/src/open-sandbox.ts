@@ -46,9 +46,9 @@ export async function openSandbox (options: SandboxOptions): Promise<Sandbox> {
   return {
     report,
     groups,
-    boxOf (tool) {
+    boxOf (tool, session) {
       if (foundation === undefined || !isBoxed(tool) || tool.run.kind === 'python') return undefined
-      return createBox(foundation, grantOf(tool))
+      return createBox(foundation, grantOf(tool), session?.dir)
     },
     hostBoxOf: tool => hostBox(tool, grantOf(tool)),
     tryBoxOf: tool => hostBox(tool, withoutNetwork(grantOf(tool))),

@@ -1,5 +1,6 @@
 import { HttpError } from '@toolyard/contract'
 import { jobIdPattern, type Session, type Sessions } from '@toolyard/queue'
+import type { SessionSettings } from '@toolyard/runtime'
 import type { Principal } from './principal.ts'
 
 /**
@@ -20,6 +21,21 @@ export async function useSession (sessions: Sessions, id: string, { tenant }: Pr
   const session = found(jobIdPattern.test(id) ? await sessions.use(id, tenant) : undefined)
   if (session.state !== 'open') throw new HttpError('CONFLICT', `Session ${id} is being removed: make another one with POST /v1/sessions`)
   return session
+}
+
+/**
+ * Checks the session that a request names, if it names one.
+ *
+ * @throws HttpError as `useSession`, and `VALIDATION_ERROR` where every request must name one; RedisUnavailableError.
+ */
+export type SessionAccess = (session: string | undefined, principal: Principal) => Promise<void>
+
+/** Makes the check for a service that requires sessions, or doesn't. */
+export function createSessionAccess (sessions: Sessions, { isRequired }: Pick<SessionSettings, 'isRequired'>): SessionAccess {
+  return async (session, principal) => {
+    if (session !== undefined) await useSession(sessions, session, principal)
+    else if (isRequired) throw new HttpError('VALIDATION_ERROR', "'session' is required here (SESSIONS=require): make one with POST /v1/sessions")
+  }
 }
 
 /** @throws HttpError `NOT_FOUND` */

@@ -3,6 +3,7 @@ import type { CompletionWaiter, JobCanceller, OutputStore } from '@toolyard/queu
 import { disconnected } from '../plugins/abandoned.ts'
 import type { JobTypes } from '../catalog/job-types.ts'
 import type { Principal } from '../access/principal.ts'
+import type { SessionAccess } from '../access/session-access.ts'
 import type { RequestOrigin } from '../plugins/request-trace.ts'
 import type { CallMetrics } from '@toolyard/runtime'
 import type { Tracer } from '@toolyard/runtime/traces'
@@ -29,6 +30,7 @@ export interface BatchInvokerDeps {
   outputs: OutputStore
   metrics: CallMetrics
   checkCallback: CallbackAccess
+  checkSession: SessionAccess
   tracer?: Tracer | undefined
 }
 
@@ -66,17 +68,20 @@ export class BatchInvoker {
    * repeated with its `Idempotency-Key` gets the answers of the same jobs (RC23); mode and waiting may differ.
    *
    * @throws RedisUnavailableError when jobs can't be made; calls that fail without Redis alone don't need it.
-   *   HttpError `IDEMPOTENCY_CONFLICT`, and `VALIDATION_ERROR` for a `callback_url` that will not be called.
+   *   HttpError `IDEMPOTENCY_CONFLICT`, `VALIDATION_ERROR` for a `callback_url` that will not be called, and what
+   `SessionAccess` says.
    */
   async invoke (batch: Batch, caller: Caller): Promise<InvokeBatchResponse> {
     const { catalog, jobTypes, admission, waiter } = this.#deps
     const { principal } = caller
     this.#deps.checkCallback(batch.callbackUrl)
+    await this.#deps.checkSession(batch.session, principal)
     const replyTo = batch.mode === 'sync' ? waiter.processId : undefined
     const context = {
       registry: catalog.registry,
       principal,
       queue: batch.queue,
+      session: batch.session,
       jobTypes,
       newId: () => admission.newId(),
       replyTo,
@@ -101,7 +106,7 @@ export class BatchInvoker {
   async #admit (batch: Batch, plans: readonly CallPlan[], caller: Caller, traces: CallTraces): Promise<InvokeBatchResponse> {
     const { catalog, admission, metrics } = this.#deps
     const { principal } = caller
-    const once = await onceOf(caller.idempotencyKey, principal, ['batch', batch.calls, batch.queue, batch.callbackUrl])
+    const once = await onceOf(caller.idempotencyKey, principal, requestOf(batch))
     const reservation = permitted(await admission.reserve(batch.queue, plans.map(withoutCall), once), plans)
     const answer = batch.mode === 'sync' ? await this.#sync(batch, plans, reservation, caller, traces) : await this.#async(batch, plans, reservation, caller)
     for (const [index, result] of answer.results.entries()) {
@@ -184,6 +189,11 @@ export class BatchInvoker {
     if (settlement === undefined) return pending(call, id, `Tool '${call.name}' goes on as job ${id}${asker.hint}`)
     return await settled(call, queue, id, settlement, asker)
   }
+}
+
+/** What makes it another request with the same key. */
+function requestOf ({ calls, queue, callbackUrl, session }: Batch): unknown[] {
+  return ['batch', calls, queue, callbackUrl, ...session === undefined ? [] : [session]]
 }
 
 /** What the key may not do now, it may not do by an earlier request either: those calls get their refusal. */

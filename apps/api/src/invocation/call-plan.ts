@@ -17,6 +17,7 @@ export interface PlanContext {
   registry: Registry
   principal: Principal
   queue: string
+  session: string | undefined
   jobTypes: JobTypes
   newId: () => string
   /** The API process that will wait; absent in async mode. */
@@ -28,7 +29,7 @@ export interface PlanContext {
 /** Looks up the tool and decides whether the call may run (R28, R32, RC12). */
 export async function planCall (call: Call, context: PlanContext): Promise<CallPlan> {
   if (call.error !== undefined) return { call, error: call.error }
-  const { registry, principal, queue, jobTypes, replyTo, callbackUrl, nearTools } = context
+  const { registry, principal, queue, session, jobTypes, replyTo, callbackUrl, nearTools } = context
   const admitted = await admitCall(
     { tool: call.name, registered: registry.get(call.name), queue, key: accessOf(principal), isDirect: true },
     call.arguments,
@@ -42,5 +43,6 @@ export async function planCall (call: Call, context: PlanContext): Promise<CallP
   }
   const ask = jobAskOf(admitted.registered.tool, admitted.arguments)
   if (ask !== undefined) return { call, ask }
-  return { call, job: newJob(admitted.registered, { id: context.newId(), arguments: admitted.arguments, principal, jobTypes, tags: ['agent-tool'], replyTo, callbackUrl }) }
+  const parts = { id: context.newId(), arguments: admitted.arguments, principal, session, jobTypes, tags: ['agent-tool'], replyTo, callbackUrl }
+  return { call, job: newJob(admitted.registered, parts) }
 }

@@ -5,6 +5,7 @@ import type { Tracer } from '@toolyard/runtime/traces'
 import type { JobTypes } from '../catalog/job-types.ts'
 import type { RequestOrigin } from '../plugins/request-trace.ts'
 import type { Principal } from '../access/principal.ts'
+import type { SessionAccess } from '../access/session-access.ts'
 import type { ToolCatalog } from '../catalog/tool-catalog.ts'
 import type { CallbackAccess } from './callback-access.ts'
 import { redisFull, noLongerKept, type JobAdmission } from './job-admission.ts'
@@ -20,6 +21,7 @@ export interface JobSubmitterDeps {
   admission: JobAdmission
   jobs: JobReader
   checkCallback: CallbackAccess
+  checkSession: SessionAccess
   tracer?: Tracer | undefined
 }
 
@@ -46,6 +48,7 @@ export class JobSubmitter {
    */
   async submit (request: JobRequest, submitter: Submitter): Promise<{ job: ReadJob, idempotent: boolean }> {
     this.#deps.checkCallback(request.callbackUrl)
+    await this.#deps.checkSession(request.session, submitter.principal)
     const traces = new CallTraces(this.#deps.tracer, submitter.origin)
     const at = performance.now()
     const plan = await this.#plan(request, submitter.principal)
@@ -90,6 +93,7 @@ export class JobSubmitter {
       id: this.#deps.admission.newId(),
       arguments: admitted.arguments,
       principal,
+      session: request.session,
       jobTypes,
       tags,
       timeoutSec,

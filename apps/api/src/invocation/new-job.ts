@@ -11,6 +11,7 @@ export interface JobParts {
   /** Checked, with defaults filled in. */
   arguments: Record<string, unknown>
   principal: Principal
+  session?: string | undefined
   jobTypes: JobTypes
   tags: string[]
   /** Undefined: what the job type says. */
@@ -39,6 +40,7 @@ export function newJob ({ tool, version }: RegisteredTool, parts: JobParts): New
       tags: parts.tags,
       keyName: parts.principal.name,
       ...(parts.principal.tenant === undefined ? {} : { tenant: parts.principal.tenant }),
+      ...(parts.session === undefined ? {} : { session: parts.session }),
       ...(tool.serial === true ? { serial: true as const } : {}),
       ...(parts.principal.permissions === undefined ? {} : { keyPermissions: [...parts.principal.permissions] }),
       ...(parts.callbackUrl === undefined ? {} : { callbackUrl: parts.callbackUrl }),

@@ -8,6 +8,7 @@ export interface ToolCall {
   arguments: Record<string, unknown>
   waitMs: number
   queue: string
+  session?: string | undefined
   /** What becomes of the job when the caller goes away; `leave` when absent. */
   onDisconnect?: Batch['onDisconnect']
 }
@@ -43,7 +44,7 @@ export class ToolInvoker {
   }
 
   /** @throws as `BatchInvoker.invoke`; without an `Idempotency-Key` only while there is surely no job. */
-  async invoke ({ name, arguments: args, waitMs, queue, onDisconnect = 'leave' }: ToolCall, caller: Caller): Promise<ToolAnswer> {
+  async invoke ({ name, arguments: args, waitMs, queue, session, onDisconnect = 'leave' }: ToolCall, caller: Caller): Promise<ToolAnswer> {
     let output: { json: string, cut: OutputCut | undefined } | undefined
     const readOutput: Caller['readOutput'] = async (queue, jobId, record) => {
       const json = await this.#outputs.readJson(queue, jobId, record)
@@ -51,7 +52,7 @@ export class ToolInvoker {
       output = { json, cut: record.cut }
     }
     // No batch has an empty call_id: the same Idempotency-Key with a batch is another request.
-    const batch: Batch = { calls: [{ call_id: '', name, arguments: args }], mode: 'sync', waitMs, queue, onDisconnect, callbackUrl: undefined }
+    const batch: Batch = { calls: [{ call_id: '', name, arguments: args }], mode: 'sync', waitMs, queue, session, onDisconnect, callbackUrl: undefined }
     let made: string | undefined
     const onJobs = (ids: readonly string[]): void => {
       [made] = ids

@@ -27,8 +27,8 @@ export async function toolRoutes (app: App, { invoker, ending, basePath }: ToolR
     // The contract's own check gives the documented texts.
     validatorCompiler: () => (value: unknown) => ({ value })
   }, async (request, reply) => {
-    const { waitMs, queue } = parseToolCallQuery(request.query)
-    const answer = await invoker.invoke({ name: request.params.name, arguments: toArguments(request.body), waitMs, queue }, {
+    const { waitMs, queue, session } = parseToolCallQuery(request.query)
+    const answer = await invoker.invoke({ name: request.params.name, arguments: toArguments(request.body), waitMs, queue, session }, {
       principal: principalOf(request),
       idempotencyKey: parseIdempotencyKey(request.headers['idempotency-key']),
       origin: request.origin ?? undefined,

@@ -62,6 +62,13 @@ export const WaitMs = Type.Integer({ minimum: limits.waitMs.min, maximum: limits
 export const OnDisconnect = Type.Enum(['leave', 'cancel'], { default: 'leave' })
 export const QueueName = Type.String({ pattern: queueNamePattern, default: defaultQueue })
 
+/** The id of a session. */
+export const SessionId = Type.String({
+  pattern: '^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$', description: 'A session of POST /v1/sessions, whose files are the workspace of the calls.'
+})
+/** What is said of an id that can't be one. */
+export const sessionText = "'session' must be the id of a session"
+
 /** One entry of a batch (R15 to R17). */
 export const BatchCall = Type.Object({
   call_id: CallId,
@@ -88,6 +95,7 @@ export const InvokeBatchRequest = Type.Object({
   mode: Type.Optional(Type.Union([Mode, Type.Null()])),
   wait_ms: Type.Optional(Type.Union([WaitMs, Type.Null()])),
   queue: Type.Optional(Type.Union([QueueName, Type.Null()])),
+  session: Type.Optional(Type.Union([SessionId, Type.Null()])),
   on_disconnect: Type.Optional(Type.Union([OnDisconnect, Type.Null()])),
   callback_url: Type.Optional(Type.Union([CallbackUrl, Type.Null()], { description: 'Each job of the batch is told of by itself.' }))
 }, { additionalProperties: false })
@@ -152,6 +160,8 @@ export interface Batch {
   mode: 'sync' | 'async'
   waitMs: number
   queue: string
+  /** The session whose files are the workspace of the calls. */
+  session: string | undefined
   onDisconnect: 'leave' | 'cancel'
   callbackUrl: string | undefined
 }

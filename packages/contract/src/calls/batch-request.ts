@@ -1,6 +1,7 @@
 import { Compile } from 'typebox/schema'
 import {
-  BatchCall, CallArguments, CallId, CallName, InvokeBatchQuery, InvokeBatchRequest, Mode, OnDisconnect, QueueName, WaitMs, type Batch
+  BatchCall, CallArguments, CallId, CallName, InvokeBatchQuery, InvokeBatchRequest, Mode, OnDisconnect, QueueName,
+  SessionId, sessionText, WaitMs, type Batch
 } from './agent-tools.ts'
 import { CallbackUrl, callbackUrlText } from './callback-url.ts'
 import { HttpError } from '../terms/errors.ts'
@@ -18,6 +19,7 @@ const check = {
   mode: Compile(Mode),
   waitMs: Compile(WaitMs),
   queue: Compile(QueueName),
+  session: Compile(SessionId),
   onDisconnect: Compile(OnDisconnect),
   callbackUrl: Compile(CallbackUrl)
 }
@@ -55,6 +57,7 @@ export function toBatch (body: InvokeBatchRequest): Batch {
     mode: body.mode ?? 'sync',
     waitMs: body.wait_ms ?? limits.waitMs.default,
     queue: body.queue ?? defaultQueue,
+    session: body.session ?? undefined,
     onDisconnect: body.on_disconnect ?? 'leave',
     callbackUrl: body.callback_url ?? undefined
   }
@@ -66,6 +69,7 @@ function firstError (body: unknown): string {
     (isAbsent(body['mode']) || check.mode.Check(body['mode']) ? undefined : "'mode' must be 'sync' or 'async'") ??
     (isAbsent(body['wait_ms']) || check.waitMs.Check(body['wait_ms']) ? undefined : `'wait_ms' must be an integer ${limits.waitMs.min}..${limits.waitMs.max}`) ??
     (isAbsent(body['queue']) || check.queue.Check(body['queue']) ? undefined : `'queue' must match ${queueNamePattern}`) ??
+    (isAbsent(body['session']) || check.session.Check(body['session']) ? undefined : sessionText) ??
     (isAbsent(body['on_disconnect']) || check.onDisconnect.Check(body['on_disconnect']) ? undefined : "'on_disconnect' must be 'leave' or 'cancel'") ??
     (isAbsent(body['callback_url']) || check.callbackUrl.Check(body['callback_url']) ? undefined : callbackUrlText) ??
     unknownField(body, InvokeBatchRequest) ??

@@ -1,5 +1,6 @@
 import { Type, type Static } from 'typebox'
-import { CallErrorBody, ErrorBody, QueueName, WaitMs } from './agent-tools.ts'
+import { Compile } from 'typebox/schema'
+import { CallErrorBody, ErrorBody, QueueName, SessionId, sessionText, WaitMs } from './agent-tools.ts'
 import { HttpError } from '../terms/errors.ts'
 import { isAbsent } from '../value/fields.ts'
 import { defaultQueue, isQueueName, limits, queueNamePattern } from '../terms/limits.ts'
@@ -8,7 +9,8 @@ import { isRecord } from '../value/record.ts'
 /** The query of `POST /v1/tools/:name`. */
 export const ToolCallQuery = Type.Object({
   wait_ms: Type.Optional(WaitMs),
-  queue: Type.Optional(QueueName)
+  queue: Type.Optional(QueueName),
+  session: Type.Optional(SessionId)
 }, { additionalProperties: false })
 
 /** The answer of `POST /v1/tools/:name` when `wait_ms` ended first: the job goes on. */
@@ -23,6 +25,8 @@ export const ToolErrorBody = Type.Object({
   request_id: ErrorBody.properties.request_id
 })
 
+const sessionId = Compile(SessionId)
+
 /** The header that names the job of a call. */
 export const jobIdHeader = 'x-toolyard-job-id'
 /** The header of an output that is not whole: the bytes that the tool wrote. */
@@ -33,14 +37,17 @@ export const outputBytesHeader = 'x-toolyard-output-bytes'
  *
  * @throws HttpError `VALIDATION_ERROR` for anything that isn't as documented.
  */
-export function parseToolCallQuery (query: Readonly<Record<string, unknown>>): { waitMs: number, queue: string } {
+export function parseToolCallQuery (
+  query: Readonly<Record<string, unknown>>
+): { waitMs: number, queue: string, session: string | undefined } {
   const unknown = Object.keys(query).find(name => !Object.hasOwn(ToolCallQuery.properties, name))
-  if (unknown !== undefined) throw invalid(`'${unknown.slice(0, 80)}' is not a known parameter (known: 'wait_ms', 'queue')`)
-  const { wait_ms: wait = String(limits.waitMs.default), queue = defaultQueue } = query
+  if (unknown !== undefined) throw invalid(`'${unknown.slice(0, 80)}' is not a known parameter (known: 'wait_ms', 'queue', 'session')`)
+  const { wait_ms: wait = String(limits.waitMs.default), queue = defaultQueue, session } = query
   const waitMs = typeof wait === 'string' && /^\d{1,6}$/.test(wait) ? Number(wait) : 0
   if (waitMs < limits.waitMs.min || waitMs > limits.waitMs.max) throw invalid(`'wait_ms' must be an integer ${limits.waitMs.min}..${limits.waitMs.max}`)
   if (typeof queue !== 'string' || !isQueueName(queue)) throw invalid(`'queue' must match ${queueNamePattern}`)
-  return { waitMs, queue }
+  if (session !== undefined && !sessionId.Check(session)) throw invalid(sessionText)
+  return { waitMs, queue, session }
 }
 
 /**

@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox'
 import { Compile } from 'typebox/schema'
-import { CallArguments, QueueName } from '../calls/agent-tools.ts'
+import { CallArguments, QueueName, SessionId, sessionText } from '../calls/agent-tools.ts'
 import { CallbackUrl, callbackUrlText } from '../calls/callback-url.ts'
 import { HttpError } from '../terms/errors.ts'
 import { isAbsent, unknownField } from '../value/fields.ts'
@@ -23,6 +23,7 @@ export const SubmitJobRequest = Type.Object({
   type: JobType,
   input: Type.Optional(CallArguments),
   queue: Type.Optional(Type.Union([QueueName, Type.Null()])),
+  session: Type.Optional(Type.Union([SessionId, Type.Null()])),
   priority: Type.Optional(Type.Union([Priority, Type.Null()])),
   timeout_sec: Type.Optional(Type.Union([TimeoutSec, Type.Null()])),
   max_attempts: Type.Optional(Type.Union([MaxAttempts, Type.Null()])),
@@ -38,6 +39,8 @@ export interface JobRequest {
   type: string
   input: Record<string, unknown>
   queue: string
+  /** The session whose files are its workspace. */
+  session: string | undefined
   priority: number
   /** Absent: what the tool or its job type say. */
   timeoutSec: number | undefined
@@ -59,6 +62,7 @@ const fields = [
   ['timeout_sec', Compile(TimeoutSec), `'timeout_sec' must be integer ${limits.jobTimeoutSec.min}..${limits.jobTimeoutSec.max}`],
   ['max_attempts', Compile(MaxAttempts), `'max_attempts' must be integer ${limits.attempts.min}..${limits.attempts.max}`],
   ['queue', Compile(QueueName), `'queue' must match ${queueNamePattern}`],
+  ['session', Compile(SessionId), sessionText],
   ['input', Compile(CallArguments), "'input' must be an object or null"],
   ['tags', Compile(Tags), `'tags' must be an array of strings of 1 to ${limits.tags.length} characters`],
   ['delay_ms', Compile(DelayMs), `'delay_ms' must be integer ${limits.delayMs.min}..${limits.delayMs.max}`],
@@ -94,6 +98,7 @@ export function toJobRequest (body: SubmitJobRequest): JobRequest {
     type: body.type,
     input: body.input ?? {},
     queue: body.queue ?? defaultQueue,
+    session: body.session ?? undefined,
     priority: body.priority ?? limits.priority.default,
     timeoutSec: body.timeout_sec ?? undefined,
     maxAttempts: body.max_attempts ?? undefined,

@@ -35,6 +35,7 @@ export const JobView = Type.Object({
     description: 'The id of the worker that ran it last, as in `GET /v1/workers`; null before it ran, and for an older worker.'
   }),
   progress: Type.Optional(ProgressView),
+  session: Type.Optional(Type.String({ description: 'The session whose files are its workspace.' })),
   input: Type.Unknown(),
   result: Type.Unknown(),
   result_truncated: Type.Optional(Type.Object({ bytes: Type.Integer(), stored_bytes: Type.Integer() }, {
@@ -62,7 +63,7 @@ export const SubmitJobResponse = Type.Object({ ok: Type.Literal(true), job: JobV
 export type SubmitJobResponse = Static<typeof SubmitJobResponse>
 
 /** A job in a list: without what can be large, or needs more than its record, and is read at `GET /v1/jobs/:id`. */
-export const JobSummary = Type.Omit(JobView, ['depends_on', 'input', 'result', 'result_truncated', 'sandbox'])
+export const JobSummary = Type.Omit(JobView, ['depends_on', 'session', 'input', 'result', 'result_truncated', 'sandbox'])
 export type JobSummary = Static<typeof JobSummary>
 
 /** `GET /v1/jobs` (RC24): newest first. `next_cursor` is null when there are no more. */

@@ -16,6 +16,8 @@ export interface JobData {
   keyName: string
   /** The tenant of that key; absent for the operator's keys. */
   tenant?: string
+  /** The session whose files are its workspace. */
+  session?: string
   /** One call of the tool at a time, over the whole pool (P22). */
   serial?: true
   /** Jobs that must have succeeded before this one runs. */

@@ -1,5 +1,6 @@
 import { Type, type Static } from 'typebox'
 import { Compile } from 'typebox/schema'
+import { SessionId } from '../calls/agent-tools.ts'
 import { HttpError } from '../terms/errors.ts'
 import { isTenantName, limits, templateNamePattern } from '../terms/limits.ts'
 import { isAbsent, unknownField } from '../value/fields.ts'
@@ -14,11 +15,6 @@ const QuotaBytes = Type.Integer({
   minimum: quotaBytes.min, maximum: quotaBytes.max, description: 'What its files may take; SESSION_QUOTA_BYTES when absent, and at most.'
 })
 const From = Type.String({ pattern: templateNamePattern, description: 'A directory of SESSION_TEMPLATES_DIR that its files begin as.' })
-
-/** The id of a session. */
-export const SessionId = Type.String({
-  pattern: '^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$', description: 'A session of POST /v1/sessions, whose files are the workspace of the calls.'
-})
 
 /** `POST /v1/sessions`. Null means the default. */
 export const NewSessionRequest = Type.Object({

@@ -5,4 +5,4 @@
  * Raise it when a worker of the last release would do harm with a job of this one: run it twice, lose it, or misread it.
  * A new release must still understand the jobs of the last one.
  */
-export const protocol = 1
+export const protocol = 2

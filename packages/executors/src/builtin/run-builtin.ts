@@ -28,7 +28,7 @@ export async function runBuiltin (
   const run = runHandler(handler, call.args, {
     tool: call.tool,
     jobId: context.jobId,
-    workspace: { path: processes.workspaceDir, serviceFiles: processes.serviceFiles ?? [] },
+    workspace: { path: context.session?.dir ?? processes.workspaceDir, serviceFiles: processes.serviceFiles ?? [] },
     processes,
     timeoutMs: context.timeoutMs,
     // Most handlers are too short to look at it, and it costs more than all else here.

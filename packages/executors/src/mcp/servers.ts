@@ -7,7 +7,8 @@ import { ServerFault } from './message-reader.ts'
 import { hidden, settingTexts } from './setting-text.ts'
 
 /*
- * The servers of a worker: one connection for each, opened with the first call and kept. A server is closed, opening, open,
+ * The servers of a worker: one connection for each tenant and session that calls it, opened with the first call and kept, so
+ * that no server remembers for one what another said. A server is closed, opening, open,
  * or resting after a failure; each failure in a row doubles the rest.
  */
 
@@ -17,9 +18,12 @@ export interface ServersLogger {
 }
 
 /** What one server is opened with, beside what all share. */
-export type ServerPlace = Pick<ConnectionHost, 'box' | 'limit' | 'group'>
+export interface ServerPlace extends Partial<Pick<ConnectionHost, 'box' | 'limit' | 'group' | 'workspaceDir'>> {
+  /** Whose connection it is; absent for the operator's. */
+  scope?: string
+}
 
-export interface ServersOptions extends Omit<ConnectionHost, keyof ServerPlace | 'onLine'> {
+export interface ServersOptions extends Omit<ConnectionHost, 'box' | 'limit' | 'group' | 'onLine'> {
   logger?: ServersLogger
 }
 
@@ -42,7 +46,9 @@ export interface McpServers {
 /** How long the opening may take: a server may have to be fetched first. */
 const openMs = 60_000
 /** How long a connection stays open that nobody uses. */
-const idleMs = 600_000
+const idleMs = { operator: 600_000, scoped: 60_000 }
+/** Connections of tenants and sessions: with more, one that nobody uses is ended. */
+const mostScoped = 64
 const restMs = { first: 500, most: 30_000, /** A call waits for the end of a rest that is shorter. */ waits: 2_000 }
 /** What lived longer has worked. */
 const soundMs = 10_000
@@ -50,6 +56,9 @@ const answerMs = 3_000
 const mostReports = 1_000
 
 interface Slot {
+  id: string
+  /** It is a tenant's or a session's. */
+  isScoped: boolean
   stamp: string
   opening?: Promise<Connection> | undefined
   connection?: Connection | undefined
@@ -79,20 +88,29 @@ export function createServers ({ logger, ...shared }: ServersOptions): McpServer
     closing.add(ending)
   }
 
-  function slotOf (server: McpServer): Slot {
-    const id = `${server.source.file}\0${server.name}`
+  function slotOf (server: McpServer, scope: string): Slot {
+    const id = slotId(server, scope)
     const stamp = JSON.stringify([server.connection, server.permissions, server.limits])
     const known = slots.get(id)
     if (known?.stamp === stamp) return known
     // Calls of the old one go on.
     if (known !== undefined && known.users === 0) retire(known)
-    const slot: Slot = { stamp, failures: 0, restUntil: 0, lastError: '', users: 0 }
+    const slot: Slot = { id, isScoped: scope !== '', stamp, failures: 0, restUntil: 0, lastError: '', users: 0 }
+    if (slot.isScoped) makeRoom()
     slots.set(id, slot)
     return slot
   }
 
+  /** The map is in the order in which the slots were made. */
+  function makeRoom (): void {
+    const scoped = [...slots.values()].filter(({ isScoped }) => isScoped)
+    const unused = scoped.filter(({ users }) => users === 0).slice(0, Math.max(0, scoped.length - mostScoped + 1))
+    for (const slot of unused) retire(slot)
+  }
+
   function retire (slot: Slot): void {
     clearTimeout(slot.idle)
+    if (slot.isScoped && slots.get(slot.id) === slot) slots.delete(slot.id)
     if (slot.connection !== undefined) end(slot.connection)
     slot.connection = undefined
   }
@@ -148,7 +166,7 @@ export function createServers ({ logger, ...shared }: ServersOptions): McpServer
   return {
     async use (server, place) {
       if (life.signal.aborted) return { error: unavailable(server, 'the worker is stopping') }
-      const slot = slotOf(server)
+      const slot = slotOf(server, place.scope ?? '')
       clearTimeout(slot.idle)
       slot.users += 1
       let released = false
@@ -158,7 +176,7 @@ export function createServers ({ logger, ...shared }: ServersOptions): McpServer
         slot.users -= 1
         if (slot.users > 0) return
         if (![...slots.values()].includes(slot)) retire(slot)
-        else slot.idle = setTimeout(() => { retire(slot) }, idleMs).unref()
+        else slot.idle = setTimeout(() => { retire(slot) }, slot.isScoped ? idleMs.scoped : idleMs.operator).unref()
       }
       try {
         return { connection: await connected(slot, server, place), release }
@@ -181,6 +199,10 @@ export function createServers ({ logger, ...shared }: ServersOptions): McpServer
       await Promise.all(closing)
     }
   }
+}
+
+function slotId ({ source, name }: McpServer, scope: string): string {
+  return `${source.file}\0${name}\0${scope}`
 }
 
 /** Nothing of the call has reached the server. */

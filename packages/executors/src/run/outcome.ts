@@ -33,12 +33,21 @@ export interface RunTrace {
   stage?: (name: 'sandbox' | 'run', from: number, to: number) => void
 }
 
+/** Where a session has its files. */
+export interface SessionPlace {
+  id: string
+  /** Its directory, by an absolute path. */
+  dir: string
+}
+
 /** What an executor is given beside the tool and its arguments. */
 export interface RunContext {
   jobId: string
   /** Name of the API key that the call came with: for the audit. */
   keyName?: string
-  /** The tenant of that key: for the audit; absent for an operator's. */
+  /** The session whose directory is the workspace of the call; absent for the shared one. */
+  session?: SessionPlace
+  /** The tenant of that key; absent for an operator's. */
   tenant?: string | undefined
   /** Execution timeout, in milliseconds. */
   timeoutMs: number

@@ -20,7 +20,10 @@ export interface BoxSpec {
   replaced: ReadonlyArray<{ place: string, by: string }>
   /** What is shown nowhere: files and directories of the service. */
   hidden: HiddenPlaces
-  workspace: { place: string, real: string, access: 'none' | 'read' | 'write' }
+  /** The directory of a session has nothing of the service in it. */
+  workspace: { place: string, real: string, access: 'none' | 'read' | 'write', isSession: boolean }
+  /** Where all sessions are shown; present for a host, which shows calls their own of them. */
+  sessions?: { place: string, real: string }
   cwd: string
   /** Bytes of each temporary file system. */
   tempBytes: number
@@ -31,6 +34,8 @@ export interface BoxSpec {
 
 /** What it takes to make namespaces and to map users in them; inside the box alone. */
 const nestingCapabilities = ['CAP_SYS_ADMIN', 'CAP_SETFCAP']
+/** What it takes to go into a nest beside that. */
+const visitingCapabilities = ['CAP_SYS_CHROOT', 'CAP_SYS_PTRACE']
 
 /**
  * bubblewrap's arguments for a box, up to `--`. The order matters: later mounts lie on top of earlier ones; the
@@ -43,11 +48,12 @@ export function boxArguments (spec: BoxSpec): string[] {
   const show = (places: readonly string[]): string[] =>
     places.flatMap(place => showPlace(place, spec.hidden, workspace.place)).flatMap(({ args }) => args)
   const temporary = (place: string): string[] => [...(bubblewrap.size ? ['--size', String(spec.tempBytes)] : []), '--tmpfs', place]
+  const capabilities = nesting === undefined ? [] : [...nestingCapabilities, ...spec.sessions === undefined ? [] : visitingCapabilities]
   return [
     '--unshare-user', '--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try',
     ...(spec.network ? [] : ['--unshare-net']),
     ...(bubblewrap.disableUserns && nesting === undefined ? ['--disable-userns'] : []),
-    '--cap-drop', 'ALL', ...(nesting === undefined ? [] : nestingCapabilities.flatMap(name => ['--cap-add', name])),
+    '--cap-drop', 'ALL', ...capabilities.flatMap(name => ['--cap-add', name]),
     '--die-with-parent', '--hostname', 'toolyard',
     '--json-status-fd', String(descriptors.status),
     ...(descriptors.filter === undefined ? [] : ['--seccomp', String(descriptors.filter)]),
@@ -65,6 +71,7 @@ export function boxArguments (spec: BoxSpec): string[] {
     ...show(readable.filter(path => !isWithin(workspace.place, path))),
     ...spec.replaced.flatMap(({ place, by }) => ['--ro-bind', by, place]),
     ...workspaceMount(workspace, show),
+    ...(spec.sessions === undefined ? [] : ['--bind', spec.sessions.real, spec.sessions.place]),
     '--remount-ro', '/',
     '--chdir', spec.cwd
   ]
@@ -77,10 +84,10 @@ function homeMount (home: string | undefined, temporary: (place: string) => stri
 }
 
 /** Where it is read only, it may hold what is hidden; no tool writes there then, so that no link leads a mount away. */
-function workspaceMount ({ place, real, access }: BoxSpec['workspace'], show: (places: readonly string[]) => string[]): string[] {
+function workspaceMount ({ place, real, access, isSession }: BoxSpec['workspace'], show: (places: readonly string[]) => string[]): string[] {
   switch (access) {
     case 'write': return ['--bind', real, place]
-    case 'read': return show([place])
+    case 'read': return isSession ? ['--ro-bind', real, place] : show([place])
     case 'none': return ['--remount-ro', place]
   }
 }

@@ -17,20 +17,28 @@ export const firstFree = 3
 /** What no plan names: bubblewrap sets the first, and what instruments a Node process puts the second into its children. */
 const addedVariables = ['PWD', 'NODE_OPTIONS'] as const
 
-/** A box for the processes of one tool. */
-export function createBox (foundation: BoxFoundation, grant: Grant): Box {
+/** A box for the processes of one tool; the directory of a session takes the place of the workspace. */
+export function createBox (foundation: BoxFoundation, grant: Grant, session?: string): Box {
   return {
     enter (plan, pinned) {
-      const boxed = boxedPlan(plan, foundation, { ...grant, pinned })
+      const boxed = boxedPlan(plan, foundation, { ...grant, pinned, session })
       const status = foundation.statusFiles.take()
       return { plan: boxed, files: [status.path, ...(foundation.filter === undefined ? [] : [foundation.filter])], status }
     }
   }
 }
 
-function boxedPlan (plan: ProcessPlan, foundation: BoxFoundation, grant: Grant & { pinned: string | undefined }): ProcessPlan {
+function boxedPlan (plan: ProcessPlan, foundation: BoxFoundation, grant: Grant & BoxFor): ProcessPlan {
   const args = boxArguments(boxSpec(plan, foundation, grant))
   return { program: foundation.bubblewrap.path, args: [...args, '--', ...insideCommand(plan, foundation, grant)], env: plan.env, cwd: '/' }
+}
+
+/** What one box is for, beside its tool. */
+interface BoxFor {
+  /** A checked copy of the program. */
+  pinned?: string | undefined
+  /** The directory of a session. */
+  session?: string | undefined
 }
 
 /**
@@ -39,10 +47,11 @@ function boxedPlan (plan: ProcessPlan, foundation: BoxFoundation, grant: Grant &
  * @throws Error when the tool could write to the service's own files through the workspace, or its directories can't be
  *   searched for them.
  */
-export function boxSpec (plan: ProcessPlan, foundation: BoxFoundation, grant: Grant & { pinned?: string | undefined }): BoxSpec {
+export function boxSpec (plan: ProcessPlan, foundation: BoxFoundation, grant: Grant & BoxFor): BoxSpec {
   const { bubblewrap, workspaceDir } = foundation
-  const access = workspaceAccess(foundation, grant)
-  const hidden = hiddenIn(foundation, [...grant.readable, ...access === 'none' ? [] : [workspaceDir]])
+  const { session } = grant
+  const access = session === undefined ? workspaceAccess(foundation, grant) : accessOf(grant)
+  const hidden = hiddenIn(foundation, [...grant.readable, ...access === 'none' || session !== undefined ? [] : [workspaceDir]])
   return {
     bubblewrap,
     system: foundation.system,
@@ -52,7 +61,7 @@ export function boxSpec (plan: ProcessPlan, foundation: BoxFoundation, grant: Gr
     readable: readableOf(plan, foundation, { grant, hidden }),
     replaced: replacedBy(plan, grant.pinned, workspaceDir),
     hidden,
-    workspace: { place: workspaceDir, real: realPath(workspaceDir) ?? workspaceDir, access },
+    workspace: { place: workspaceDir, real: session ?? realPath(workspaceDir) ?? workspaceDir, access, isSession: session !== undefined },
     cwd: plan.cwd,
     tempBytes: grant.limits.tempBytes,
     descriptors: { status: firstFree, filter: foundation.filter === undefined ? undefined : firstFree + 1 }
@@ -107,22 +116,23 @@ function replacedBy ({ pin }: ProcessPlan, pinned: string | undefined, workspace
 }
 
 /**
- * What no box shows of these directories: the service's files by all their names, and the workspace, which has a mount of
- * its own.
+ * What no box shows of these directories: the service's files by all their names, the workspace, which has a mount of its
+ * own, and the sessions.
  *
  * @throws Error when they are too large to be searched for other names.
  */
-export function hiddenIn ({ hidden, workspaceDir, secondNames }: BoxFoundation, directories: readonly string[]): HiddenPlaces {
-  const own = [...hidden, workspaceDir]
-  const found = withoutWorkspace(findHidden(own), workspaceDir)
+export function hiddenIn ({ hidden, workspaceDir, sessionsDir, secondNames }: BoxFoundation, directories: readonly string[]): HiddenPlaces {
+  const named = [workspaceDir, ...sessionsDir === undefined ? [] : [sessionsDir]]
+  const own = [...hidden, ...named]
+  const found = byNameAlone(findHidden(own), named)
   const others = secondNames(directories, found)
-  return others.length === 0 ? found : withoutWorkspace(findHidden([...own, ...others]), workspaceDir)
+  return others.length === 0 ? found : byNameAlone(findHidden([...own, ...others]), named)
 }
 
-/** It is hidden by its name, and no directory of the service. */
-function withoutWorkspace (hidden: HiddenPlaces, workspaceDir: string): HiddenPlaces {
-  const id = identify(workspaceDir)
-  return { ...hidden, directories: new Map([...hidden.directories].filter(([directory]) => directory !== id)) }
+/** The workspace and the sessions are hidden by their names, and no directories of the service: nobody looks through all of their files. */
+function byNameAlone (hidden: HiddenPlaces, named: readonly string[]): HiddenPlaces {
+  const ids = named.map(identify)
+  return { ...hidden, directories: new Map([...hidden.directories].filter(([directory]) => !ids.includes(directory))) }
 }
 
 /** @throws Error when the tool could write where the service has files of its own, or will have them. */
@@ -131,9 +141,13 @@ export function workspaceAccess ({ workspaceDir, hidden, secondNames }: BoxFound
     const id = identify(workspaceDir)
     const own = id === undefined ? undefined : hidden.find(path => findHidden([path]).above.has(id))
     if (own !== undefined) throw new Error(`the workspace holds files of the service (${relative(workspaceDir, own)}), so no tool may write to it`)
-    const [second] = secondNames([workspaceDir], withoutWorkspace(findHidden(hidden), workspaceDir))
+    const [second] = secondNames([workspaceDir], byNameAlone(findHidden(hidden), [workspaceDir]))
     if (second !== undefined) throw new Error(`the workspace holds another name (a hard link) of a file of the service (${relative(workspaceDir, second)}), so no tool may write to it`)
-    return 'write'
   }
-  return permissions.includes('read_repo') ? 'read' : 'none'
+  return accessOf({ permissions })
+}
+
+/** What permissions let a tool do in the workspace, or in its session. */
+export function accessOf ({ permissions }: Pick<Grant, 'permissions'>): BoxSpec['workspace']['access'] {
+  return permissions.includes('write_files') ? 'write' : permissions.includes('read_repo') ? 'read' : 'none'
 }

@@ -36,6 +36,8 @@ export interface BoxFoundation {
   /** Where the helper keeps what stdin, stdout and stderr of tools lead to, and the same behind a read-only mount. */
   channels: { directory: string, view: number } | undefined
   workspaceDir: string
+  /** Where sessions have their directories, of which a call sees its own alone. */
+  sessionsDir: string | undefined
   /** The service's own files and directories. */
   hidden: readonly string[]
   secondNames: SecondNames
@@ -48,6 +50,8 @@ export interface BoxFoundation {
 export interface FoundationOptions {
   env: NodeJS.ProcessEnv
   workspaceDir: string
+  /** Where sessions have their directories; absent where there are none. */
+  sessionsDir?: string
   /** Files and directories of the service that no tool may see: `.env`, data, logs. */
   hidden: readonly string[]
 }
@@ -81,6 +85,7 @@ export async function makeFoundation ({ bubblewrap, family }: FoundationMeans, o
     family: family.guarded,
     channels: view === undefined ? undefined : { directory: channels, view },
     workspaceDir: resolve(options.workspaceDir),
+    sessionsDir: options.sessionsDir === undefined ? undefined : resolve(options.sessionsDir),
     hidden: options.hidden.map(path => resolve(path)),
     secondNames: createSecondNames(),
     barred,

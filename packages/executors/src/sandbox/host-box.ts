@@ -2,7 +2,7 @@ import { asError } from '@toolyard/contract/terms'
 import { identify, realPath } from '@toolyard/workspace'
 import type { BoxEntry } from '../process/plan/box.ts'
 import type { ProcessPlan } from '../process/plan/plan.ts'
-import { boxSpec, cleanCommand, firstFree, hiddenIn, refuseInside, workspaceAccess } from './box.ts'
+import { accessOf, boxSpec, cleanCommand, firstFree, hiddenIn, refuseInside, workspaceAccess } from './box.ts'
 import { boxArguments, type BoxSpec } from './box-arguments.ts'
 import type { BoxFoundation } from './foundation.ts'
 import type { Grant } from './grant.ts'
@@ -23,12 +23,17 @@ export interface NestPlan {
   places: readonly string[]
   /** Whether calls have the network of the box, which is then the machine's. */
   network: boolean
+  /** Where the sessions are shown to the host, and the workspace that one of them takes the place of; null: nowhere. */
+  sessions: string | null
+  workspace: string
 }
 
 /** Shuts in the host of a Python root, with all calls of the tools that hold the same permissions. */
 export interface HostBox {
   /** Tools with different keys must not share a host. */
   key: string
+  /** How a call sees the session that it is in. */
+  sessionAccess: 'none' | 'read' | 'write'
   limits: ProcessLimits
   /**
    * Says how to run a host inside.
@@ -54,6 +59,7 @@ export interface HostPlan extends ProcessPlan {
 export function createHostBox (foundation: BoxFoundation, grant: Grant): HostBox {
   return {
     key: [...grant.permissions].sort().join(),
+    sessionAccess: accessOf(grant),
     limits: grant.limits,
     enter (plan) {
       const spec = hostSpec(plan, foundation, grant)
@@ -77,7 +83,7 @@ function stampOf (root: string, foundation: BoxFoundation, grant: Grant): string
     const workspace = workspaceAccess(foundation, grant) === 'read' ? [workspaceDir] : []
     const hidden = hiddenIn(foundation, [...grant.readable, root, ...workspace])
     const shown = [root, ...workspace].flatMap(place => showPlace(place, hidden, workspaceDir))
-    return JSON.stringify([identify(workspaceDir), ...shown.map(({ args, id }) => [id, ...args])])
+    return JSON.stringify([identify(workspaceDir), sessionsOf(foundation, grant), ...shown.map(({ args, id }) => [id, ...args])])
   } catch (error) {
     // To build the box will fail in the same way.
     return asError(error).message
@@ -96,23 +102,36 @@ function hostSpec (plan: HostPlan, foundation: BoxFoundation, grant: Grant): Box
   const hidden = hiddenIn(foundation, [...grant.readable, plan.root, ...workspaceAccess(foundation, grant) === 'read' ? [foundation.workspaceDir] : []])
   refuseInside(plan.root, hidden, 'the Python root ')
   const spec = boxSpec(plan, foundation, grant)
+  const sessions = sessionsOf(foundation, grant)
   return {
     ...spec,
     // The root may be the service's working directory, which no program is shown.
     readable: outermost([...spec.readable, plan.root]),
     hidden,
     descriptors: { status: firstFree, filter: undefined },
+    ...(sessions === undefined ? {} : { sessions }),
     nesting: true
   }
 }
 
-function nestPlan ({ home, readable, workspace, network }: BoxSpec): NestPlan {
+/** Nothing of the system or of tools is called so. */
+const sessionsPlace = '/.toolyard-sessions'
+
+/** Undefined while there are none, and for tools that see no files. */
+function sessionsOf ({ sessionsDir }: BoxFoundation, grant: Grant): BoxSpec['sessions'] {
+  const real = sessionsDir === undefined || accessOf(grant) === 'none' ? undefined : realPath(sessionsDir)
+  return real === undefined ? undefined : { place: sessionsPlace, real }
+}
+
+function nestPlan ({ home, readable, workspace, network, sessions }: BoxSpec): NestPlan {
   const fresh = ['/tmp', '/dev/shm', ...(home === undefined ? [] : [home])]
   return {
     templateFilter: templateFilter(process.arch)?.toString('base64') ?? null,
     callFilter: sandboxFilter(process.arch)?.toString('base64') ?? null,
     home: home ?? null,
     places: outermost([...readable, workspace.place]).filter(place => fresh.some(directory => isWithin(place, directory))),
-    network
+    network,
+    sessions: sessions?.place ?? null,
+    workspace: workspace.place
   }
 }

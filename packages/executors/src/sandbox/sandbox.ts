@@ -1,6 +1,7 @@
 import type { Permission, SandboxState } from '@toolyard/contract'
 import type { Tool } from '@toolyard/manifests'
 import type { Box } from '../process/plan/box.ts'
+import type { SessionPlace } from '../run/outcome.ts'
 import type { ProcessGroups } from '../process/table/groups.ts'
 import type { HelperPlace } from '../process/launch/helper-process.ts'
 import type { GroupLimits } from './cgroup/tool-groups.ts'
@@ -27,8 +28,8 @@ export interface Sandbox {
   report: SandboxReport
   /** Bound the processes of tools together; undefined where there are no control groups that this process may write to. */
   groups: ProcessGroups | undefined
-  /** The box for the processes of a tool; undefined when tools run in the open. */
-  boxOf (tool: Tool): Box | undefined
+  /** The box for a tool's processes, with the directory of a session for the workspace; undefined when tools run in the open. */
+  boxOf (tool: Tool, session?: SessionPlace): Box | undefined
   /** The box for the host of a Python tool; undefined when it runs in the open. */
   hostBoxOf (tool: Tool): HostBox | undefined
   /** The same for a try of its module and class: without the network, whatever the tool may do. */

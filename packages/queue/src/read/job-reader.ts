@@ -150,6 +150,7 @@ export class JobReader {
       ...(job.data.tenant === undefined ? {} : { tenant: job.data.tenant }),
       worker: times.started_at === null ? null : job.processedBy ?? null,
       ...(progress === undefined ? {} : { progress }),
+      ...(job.data.session === undefined ? {} : { session: job.data.session }),
       input: job.data.arguments,
       ...truncation,
       sandbox: (bullState === 'failed' ? sandboxOfFailure(job.failedReason) : record?.sandbox) ?? null,

@@ -16,16 +16,16 @@ end
 /** What is read of a record, in the order in which `sessionOf` takes it. */
 const fields = "'tenant', 'key', 'ttl', 'quota', 'from', 'created', 'used', 'state', 'bytes'"
 
-/** ARGV: 3 the id, 4 its tenant or nothing, 5 its owner, 6 how many an owner may have, 7.. fields. Answers 1; 0 for too many. */
+/** ARGV: 3 the id, 4 its tenant or nothing, 5 its owner, 6 how many it may have, 7.. fields. Answers a record, or nothing. */
 export const makeScript = `
 local stem, now, id, tenant, owner = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
-if redis.call('ZCARD', stem .. 'owner:' .. owner) >= tonumber(ARGV[6]) then return 0 end
+if redis.call('ZCARD', stem .. 'owner:' .. owner) >= tonumber(ARGV[6]) then return false end
 local record = stem .. 'of:' .. id
 redis.call('HSET', record, 'tenant', tenant, 'owner', owner, 'created', now, 'used', now, 'state', 'open', unpack(ARGV, 7))
 redis.call('ZADD', KEYS[1], 0, id)
 redis.call('ZADD', stem .. 'owner:' .. owner, 0, id)
 redis.call('ZADD', stem .. 'due', now + redis.call('HGET', record, 'ttl') * 1000, id)
-return 1
+return redis.call('HMGET', record, ${fields})
 `
 
 /**
@@ -67,4 +67,73 @@ local tenant = redis.call('HGET', record, 'tenant')
 if not tenant or (ARGV[4] ~= '' and tenant ~= ARGV[4]) then return false end
 mark(stem, id, ARGV[5])
 return redis.call('HMGET', record, ${fields})
+`
+
+/** ARGV: 3 the id, 4 the holder, 5 how long the lease holds, 6 the channel. Answers the fields of the record, or nothing. */
+export const enterScript = `
+${mark}
+local stem, now, id = ARGV[1], tonumber(ARGV[2]), ARGV[3]
+local record = stem .. 'of:' .. id
+if redis.call('EXISTS', record) == 0 then return false end
+local due = redis.call('ZSCORE', stem .. 'due', id)
+if due and tonumber(due) <= now then
+  mark(stem, id, ARGV[6])
+elseif due then
+  redis.call('ZADD', stem .. 'in:' .. id, now + ARGV[5], ARGV[4])
+  redis.call('PEXPIRE', stem .. 'in:' .. id, ARGV[5] * 2)
+  redis.call('HSET', record, 'used', ARGV[2])
+  redis.call('ZADD', stem .. 'due', now + redis.call('HGET', record, 'ttl') * 1000, id)
+end
+return redis.call('HMGET', record, ${fields})
+`
+
+/** ARGV: 3 the holder, 4 how long leases hold, then an id, `stay` or `leave`, bytes or nothing, and so on. Answers who is removed. */
+export const renewScript = `
+local stem, now, holder = ARGV[1], tonumber(ARGV[2]), ARGV[3]
+local removed = {}
+for at = 5, #ARGV, 3 do
+  local id = ARGV[at]
+  local record, leases = stem .. 'of:' .. id, stem .. 'in:' .. id
+  local isOpen = redis.call('HGET', record, 'state') == 'open'
+  if not isOpen then table.insert(removed, id) end
+  if isOpen and ARGV[at + 2] ~= '' then redis.call('HSET', record, 'bytes', ARGV[at + 2]) end
+  if ARGV[at + 1] == 'leave' then
+    redis.call('ZREM', leases, holder)
+  elseif redis.call('EXISTS', record) == 1 then
+    redis.call('ZADD', leases, now + ARGV[4], holder)
+    redis.call('PEXPIRE', leases, ARGV[4] * 2)
+    if isOpen then
+      redis.call('HSET', record, 'used', ARGV[2])
+      redis.call('ZADD', stem .. 'due', now + redis.call('HGET', record, 'ttl') * 1000, id)
+    end
+  end
+end
+return removed
+`
+
+/** ARGV: 3 how many, 4 the channel. Answers ids of sessions that are to be removed and that nobody holds a lease of. */
+export const removableScript = `
+${mark}
+local stem, now = ARGV[1], ARGV[2]
+for _, id in ipairs(redis.call('ZRANGEBYSCORE', stem .. 'due', '-inf', now, 'LIMIT', 0, ARGV[3])) do mark(stem, id, ARGV[4]) end
+local free = {}
+for _, id in ipairs(redis.call('SRANDMEMBER', stem .. 'removing', ARGV[3])) do
+  redis.call('ZREMRANGEBYSCORE', stem .. 'in:' .. id, '-inf', now)
+  if redis.call('EXISTS', stem .. 'in:' .. id) == 0 then table.insert(free, id) end
+end
+return free
+`
+
+/** ARGV: ids, of sessions that are being removed. */
+export const forgetScript = `
+local stem = ARGV[1]
+for at = 3, #ARGV do
+  local id = ARGV[at]
+  if redis.call('SREM', stem .. 'removing', id) == 1 then
+    local owner = redis.call('HGET', stem .. 'of:' .. id, 'owner')
+    if owner then redis.call('ZREM', stem .. 'owner:' .. owner, id) end
+    redis.call('ZREM', KEYS[1], id)
+    redis.call('DEL', stem .. 'of:' .. id, stem .. 'in:' .. id)
+  end
+end
 `

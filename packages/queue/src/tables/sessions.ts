@@ -1,4 +1,4 @@
-import { createdAt, newJobId } from '../record/job-id.ts'
+import { newJobId } from '../record/job-id.ts'
 import { ownerOf } from '../record/job-scope.ts'
 import type { Redis } from '../redis/connection.ts'
 import { ForgetfulMap } from '../redis/forgetful-map.ts'
@@ -63,12 +63,12 @@ export class Sessions {
 
   /** Makes a session; `full` when its owner has as many as it may. */
   async make (session: NewSession): Promise<Session | 'full'> {
-    const now = serverTime(this.#redis)
-    const id = newJobId(now)
+    const id = newJobId(serverTime(this.#redis))
     const { tenant = '', keyName, ttlSec, quotaBytes, from = '' } = session
-    const made = await this.#eval(makeScript, id, tenant, ownerOfSessions(session.tenant), maxSessions, 'key', keyName, 'ttl', ttlSec, 'quota', quotaBytes, 'from', from)
-    if (made !== 1) return 'full'
-    return { ...session, id, state: 'open', createdAt: createdAt(id), usedAt: now, expiresAt: now + ttlSec * 1_000, usedBytes: undefined }
+    const record = ['key', keyName, 'ttl', ttlSec, 'quota', quotaBytes, 'from', from]
+    const owner = ownerOfSessions(session.tenant)
+    const fields = await this.#eval(makeScript, id, tenant, owner, maxSessions, ...record) as SessionFields | null
+    return (fields === null ? undefined : sessionOf(id, fields)) ?? 'full'
   }
 
   /** A session that a tenant may see, without using it; undefined where there is none. */
@@ -92,7 +92,7 @@ export class Sessions {
     { tenant, before, limit }: { tenant: string | undefined, before: string | undefined, limit: number }
   ): Promise<{ sessions: Session[], next: string | undefined }> {
     const owner = tenant === undefined ? '' : ownerOfSessions(tenant)
-    const found = await this.#eval(listScript, owner, before ?? '', limit + 1) as Array<[string, Fields]>
+    const found = await this.#eval(listScript, owner, before ?? '', limit + 1) as Array<[string, SessionFields]>
     const sessions = found.slice(0, limit).flatMap(([id, fields]) => sessionOf(id, fields) ?? [])
     return { sessions, next: found.length > limit ? found[limit - 1]?.[0] : undefined }
   }
@@ -100,7 +100,7 @@ export class Sessions {
   /** Begins to remove a session; undefined where there is none. */
   async remove (id: string, tenant: string | undefined): Promise<Session | undefined> {
     this.#forget(id)
-    const fields = await this.#eval(removeScript, id, tenant ?? '', sessionsChannel) as Fields | null
+    const fields = await this.#eval(removeScript, id, tenant ?? '', sessionsChannel) as SessionFields | null
     return fields === null ? undefined : sessionOf(id, fields)
   }
 
@@ -111,7 +111,7 @@ export class Sessions {
   }
 
   async #read (id: string, tenant: string | undefined, how: 'look' | 'use'): Promise<Session | undefined> {
-    const fields = await this.#eval(readScript, id, tenant ?? '', how, sessionsChannel) as Fields | null
+    const fields = await this.#eval(readScript, id, tenant ?? '', how, sessionsChannel) as SessionFields | null
     return fields === null ? undefined : sessionOf(id, fields)
   }
 
@@ -131,9 +131,10 @@ function ownerOfSessions (tenant: string | undefined): string {
 }
 
 /** In the order of the scripts. */
-type Fields = Array<string | null>
+export type SessionFields = Array<string | null>
 
-function sessionOf (id: string, fields: Fields): Session | undefined {
+/** Undefined for a record that isn't there. */
+export function sessionOf (id: string, fields: SessionFields): Session | undefined {
   const [tenant, keyName, ttl, quota, from, created, used, state, bytes] = fields
   if (typeof tenant !== 'string' || typeof keyName !== 'string') return undefined
   const usedAt = Number(used)

@@ -31,6 +31,10 @@ class OpenBirths:
     def leave_parent(self) -> None:
         """In a new process: closes what is the parent's."""
 
+    def show(self, _session: dict[str, Any]) -> dict[str, Any]:
+        """In the open, a call begins in the directory of its session."""
+        return {"unshown": "there is no box"}
+
     def ending(self, _pid: int, status: int) -> dict[str, Any]:
         """How a process ended that was reaped with this status."""
         return ending_of(status)

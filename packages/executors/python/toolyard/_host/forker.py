@@ -3,10 +3,12 @@ A process that forks others when the worker asks for it, and tells the worker ho
 
     worker: {"id", "limits"}                   fork a process; in the open with "token", which it connects with, and "mark"
             {"id", "check": true}              only look whether a source changed
+            {"id", "show": {"session", "init", "write"}}    of a host: show a session to the nest with this init
             {"opened": id}                     the worker has the ends of the pipes, or wants none
     forker: {"id", "pid"}                      forked; in a box with "pipes", the descriptors here that are the worker's ends
             {"id", "stale": true}              not forked: a source changed since the import
             {"id", "fresh": true}              no source changed
+            {"id", "shown": true}, {"id", "unshown": "setns: ..."}    the session is the nest's workspace, or why not
             {"id", "error": "EAGAIN"}          not forked: the machine is out of something
             {"id", "exit": 0}, {"id", "signal": "SIGSEGV"}    ended, and reaped
             {"id", "unboxed": "mount /tmp: ..."}              ended before it began: its nest could not be made
@@ -81,6 +83,8 @@ class Forker:
             return {"stale": True}
         if "check" in request:
             return {"fresh": True}
+        if "show" in request:
+            return self._births.show(request["show"])
         try:
             connections = self._births.connect(request)
         except OSError as error:

@@ -72,6 +72,15 @@ def call(what: str, function: Any, arguments: tuple[Any, ...]) -> None:
         raise OSError(number, f"{what}: {os.strerror(number)}")
 
 
+def system_call(what: str, number: int, *arguments: Any) -> int:
+    """A system call that the C library may have no name for."""
+    result: int = _libc.syscall(ctypes.c_long(number), *(ctypes.c_long(each) if isinstance(each, int) else each for each in arguments))
+    if result < 0:
+        code = ctypes.get_errno()
+        raise OSError(code, f"{what}: {os.strerror(code)}")
+    return result
+
+
 def detach(place: str) -> None:
     """Takes a mount away; who has it open keeps it."""
     call(f"umount {place}", _libc.umount2, (os.fsencode(place), _DETACH))

@@ -25,6 +25,7 @@ from .inherited import shut_ways_out
 from .limits import limit_call, limit_template
 from .nest_init import fork_as_init, read_report, report_pair
 from .pipes import Pipes
+from .session_mounts import SessionMounts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -84,6 +85,10 @@ class Nests:
         with self._reports.pop(pid) as reader:
             return read_report(reader)
 
+    def show(self, _session: dict[str, Any]) -> dict[str, Any]:
+        """Only a host has the sessions."""
+        return {"unshown": "there are no sessions"}
+
     def _missing_directories(self) -> list[str]:
         """What a new HOME, and places to mount on, need in new directories; the outer ones first."""
         home = self._box["home"]
@@ -127,6 +132,11 @@ class TemplateNests(Nests):
         super().__init__(box)
         kernel.adopt_orphans()
         self._proc = kernel.writable_proc()
+        self._sessions = SessionMounts(box["sessions"], box["workspace"], self._proc) if box["sessions"] is not None else None
+
+    def show(self, session: dict[str, Any]) -> dict[str, Any]:
+        """Makes a session the workspace of a nest."""
+        return {"unshown": "there are no sessions"} if self._sessions is None else self._sessions.show(session)
 
     def _limit(self, limits: dict[str, int]) -> None:
         limit_template(limits)
@@ -167,6 +177,8 @@ class TemplateNests(Nests):
     def _fork_from_new_user(self, limits: dict[str, int], report: socket.socket) -> int:
         user, group = os.getuid(), os.getgid()
         network = 0 if self._box["network"] else kernel.NEW_NETWORK
+        if self._sessions is not None:
+            self._sessions.take_away()
         kernel.unshare(kernel.NEW_USER | kernel.NEW_PIDS | kernel.NEW_MOUNTS | network)
         self._write("setgroups", "deny")
         self._write("uid_map", f"{user} {user} 1")

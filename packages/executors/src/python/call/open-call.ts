@@ -1,5 +1,7 @@
 import type { CallError } from '@toolyard/contract'
 import type { PythonRun } from '@toolyard/manifests'
+import { disconnect } from '../wire/connections.ts'
+import type { SessionPlace } from '../../run/outcome.ts'
 import type { Interruption } from '../../run/deadline.ts'
 import { sandboxError } from '../../process/plan/start-error.ts'
 import type { HostBox } from '../../sandbox/host-box.ts'
@@ -20,6 +22,8 @@ export type Opened =
 export interface OpenOptions {
   /** The box that the tool's host must be in; undefined: none. */
   box: HostBox | undefined
+  /** The session whose directory the call has for its workspace. */
+  session?: SessionPlace | undefined
   /** Whether it is no call, and none is to be expected soon: an import that isn't done by the deadline is given up. Default false. */
   once?: boolean
   /** Takes what the import prints, and the traceback when it fails. */
@@ -52,7 +56,7 @@ export async function openCall (hosts: Hosts, run: PythonRun, options: OpenOptio
 
 /** Undefined when it is to be tried with another template. */
 async function openWith (
-  template: Template, run: PythonRun, { box, once = false, onLine, interrupted }: OpenOptions
+  template: Template, run: PythonRun, { box, session, once = false, onLine, interrupted }: OpenOptions
 ): Promise<Opened | undefined> {
   const unfollow = template.follow(onLine)
   const imported = await Promise.race([template.imported, interrupted])
@@ -63,8 +67,24 @@ async function openWith (
   }
   if (imported.kind !== 'imported') return failed(imported, run)
   const fork = await template.fork(box?.limits ?? defaultLimits, !once)
-  if (fork.kind === 'forked') return { kind: 'opened', process: fork.process }
+  if (fork.kind === 'forked') {
+    const fault = session === undefined || box === undefined ? undefined : await showSession(template, fork.process, { box, session })
+    return fault === undefined ? { kind: 'opened', process: fork.process } : { kind: 'unstarted', error: sandboxError(fault) }
+  }
   return fork.kind === 'refused' || fork.kind === 'unboxed' ? failed(fork, run) : undefined
+}
+
+/** Says why it can't be shown; the process is gone then. */
+async function showSession (
+  template: Template, process: ForkedProcess, { box, session }: { box: HostBox, session: SessionPlace }
+): Promise<string | undefined> {
+  if (box.sessionAccess === 'none') return undefined
+  const fault = await template.showSession(process, { id: session.id, isWritable: box.sessionAccess === 'write' })
+  if (fault === undefined) return undefined
+  disconnect(process)
+  await process.tree.kill()
+  process.release()
+  return `the session can't be shown to the call: ${fault}`
 }
 
 function failed (result: Exclude<Import, { kind: 'imported' }>, { module }: PythonRun): Opened | undefined {

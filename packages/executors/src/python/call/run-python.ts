@@ -3,7 +3,7 @@ import type { PythonRun, Tool } from '@toolyard/manifests'
 import type { Audit } from '../../audit/audit.ts'
 import { auditEntry } from '../../audit/entry.ts'
 import { startDeadline } from '../../run/deadline.ts'
-import type { Outcome, RunContext } from '../../run/outcome.ts'
+import type { Outcome, RunContext, SessionPlace } from '../../run/outcome.ts'
 import type { CallGroup } from '../../process/table/groups.ts'
 import type { ProcessEnding } from '../../process/end/ending.ts'
 import type { ProcessEnd } from '../../process/run-process.ts'
@@ -31,6 +31,8 @@ export interface PythonHost {
   onSurvivors: (pids: number[]) => void
   /** Shuts in the tool's host; without it the tool runs in the open. */
   box?: HostBox
+  /** The session that the call is in. */
+  session?: SessionPlace | undefined
   /** The control group of the call, if it needs one. */
   group?: CallGroup
 }
@@ -54,7 +56,7 @@ export async function runPython (tool: Pick<Tool, 'name' | 'description'>, run: 
   const deadline = startDeadline(context.timeoutMs, context.signal)
   try {
     const opened = await openCall(host.hosts, run, {
-      box: host.box, onLine: context.log, interrupted: deadline.interrupted, onPython: path => { program = path }
+      box: host.box, session: host.session, onLine: context.log, interrupted: deadline.interrupted, onPython: path => { program = path }
     })
     let end: RunEnd
     if (opened.kind === 'opened') {

@@ -40,10 +40,18 @@ export type Fork =
 export interface Forker {
   /** `limits` are those of the new process; without effect in the open. */
   fork (limits?: ProcessLimits): Promise<Fork>
+  /** Of a host: see `Template.showSession`. */
+  showSession (process: ForkedProcess, session: ShownSession): Promise<string | undefined>
   /** Whether it would still fork, or a source file isn't any more what was imported. */
   check (): Promise<'fresh' | 'stale' | 'lost'>
   /** Fulfilled when it can't be reached any more. */
   closed: Promise<void>
+}
+
+/** A session that a call is shown. */
+export interface ShownSession {
+  id: string
+  isWritable: boolean
 }
 
 /** What forkers of one worker share. */
@@ -159,6 +167,13 @@ export function createForker (self: ForkerProcess, { requests, replies }: Pick<C
       guest.dismiss()
       if (fork.kind !== 'forked') marks.release(mark)
       return fork
+    },
+    async showSession ({ tree }, { id, isWritable }) {
+      const init = tree.initInHost?.()
+      if (init === undefined) return 'its process is gone'
+      const answer = await inTime(request({ show: { session: id, init, write: isWritable } }).answered.promise)
+      const { shown, unshown } = answer ?? {}
+      return shown === true ? undefined : typeof unshown === 'string' ? unshown : 'the Python host is gone'
     },
     async check () {
       const answer = await inTime(request({ check: true }).answered.promise)

@@ -19,6 +19,8 @@ const patienceMs = 5_000
 /** Pids in a nest: its init, and the one process that this forks. */
 const initPid = 1
 const firstPid = 2
+/** A template, and a call in it. */
+const levelsBelowHost = 2
 
 /**
  * The processes of a nest: a pid namespace that ends with its first process, however the others have forked and whatever
@@ -70,6 +72,10 @@ export function nestTree (parent: NestParent, pid: number, ended: Promise<ForkEn
       // Looked for behind the init's move: if there is none yet, it will be born there.
       const first = find()
       if (first !== undefined) await move(first)
+    },
+    initInHost () {
+      const init = findInit()
+      return init === undefined ? undefined : namespacePids(init).at(-1 - levelsBelowHost)
     },
     mayOutlive: () => Promise.resolve(false)
   }

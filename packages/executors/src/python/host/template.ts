@@ -1,6 +1,6 @@
 import { defaultLimits, type ProcessLimits } from '../../sandbox/limits.ts'
 import { createDeferred } from '../wire/deferred.ts'
-import { createForker, type Fork, type ForkedProcess, type Forker, type ForkerService } from './forker.ts'
+import { createForker, type Fork, type ForkedProcess, type Forker, type ForkerService, type ShownSession } from './forker.ts'
 import { runImport, type Import } from './import.ts'
 import { createSpare, type Spare } from './spare.ts'
 
@@ -22,6 +22,8 @@ export interface Template {
    * @param ahead whether one may be forked for the next call as well
    */
   fork (limits: ProcessLimits, ahead: boolean): Promise<Fork>
+  /** Has the host show a process the directory of a session in place of the workspace, before its first message; answers why not. */
+  showSession (process: ForkedProcess, session: ShownSession): Promise<string | undefined>
   retire (): void
   /** Fulfilled when nothing of it is left. */
   ended: Promise<void>
@@ -102,6 +104,7 @@ export function createTemplate (host: Forker, module: string, service: TemplateS
       leave()
       return fork
     },
+    showSession: async (process, session) => await host.showSession(process, session),
     retire,
     ended: ended.promise
   }

@@ -1,0 +1,155 @@
+import { asError, errorCode, type CallError } from '@toolyard/contract/terms'
+import type { Outcome, SessionPlace } from '@toolyard/executors'
+import { goneError, type Redis, type SessionLeases, type SessionStay } from '@toolyard/queue'
+import type { Logger } from '@toolyard/runtime'
+import { clearTrash, discardSession, openSessionDirectory, TemplateMissingError, usageOf, type SessionPlaces } from '@toolyard/workspace'
+
+/** A call's stay in the directory of its session. */
+export interface SessionRoom {
+  place: SessionPlace
+  /** Aborted when the job's own is, or the session is removed. */
+  signal: AbortSignal
+  /** What the call came to, with its files counted. */
+  settled: (outcome: Outcome) => Promise<Outcome>
+  leave: () => void
+}
+
+/** What a call asks for. */
+export interface RoomWish {
+  session: string
+  tenant: string | undefined
+  /** It may write there. */
+  writes: boolean
+  /** It makes room, and may run in a session that is full. */
+  frees: boolean
+  signal: AbortSignal
+}
+
+export interface SessionRoomsOptions {
+  leases: SessionLeases
+  places: SessionPlaces
+  logger: Logger
+}
+
+const upkeepMs = 1_000
+/** After a failure, such as a file that can't be removed. */
+const restMs = 60_000
+/** How long one turn of removing files may take. */
+const trashMs = 400
+/** So many entries are counted after each call. To count more takes a tenth of the time: it rests for so many times as long. */
+const fewEntries = 100
+const countRest = 9
+
+const mostCounts = 10_000
+
+interface Count { bytes: number, until: number }
+
+/** The directories of sessions that this worker's calls are in. */
+export class SessionRooms {
+  readonly #options: SessionRoomsOptions
+  readonly #counts = new Map<string, Count>()
+  #timer: NodeJS.Timeout | undefined
+  #stopped = false
+
+  constructor (options: SessionRoomsOptions) {
+    this.#options = options
+  }
+
+  /** Removes, from now on, what sessions left. */
+  start (subscriber: Redis): void {
+    this.#options.leases.start(subscriber)
+    this.#schedule(upkeepMs)
+  }
+
+  stop (): void {
+    this.#stopped = true
+    clearTimeout(this.#timer)
+    this.#options.leases.stop()
+  }
+
+  /** @throws RedisUnavailableError */
+  async enter ({ session: id, tenant, writes, frees, signal }: RoomWish): Promise<SessionRoom | { error: CallError }> {
+    const stay = await this.#options.leases.enter(id, tenant)
+    if (stay === undefined) return { error: goneError(id) }
+    try {
+      const dir = await openSessionDirectory(this.#options.places, stay.session)
+      const full = writes && !frees ? await this.#overQuota(dir, stay, true) : undefined
+      if (full !== undefined) {
+        stay.leave()
+        return { error: full }
+      }
+      const either = eitherSignal(signal, stay.signal)
+      return {
+        place: { id, dir },
+        signal: either.signal,
+        settled: async outcome => writes ? await this.#counted(outcome, dir, stay) : outcome,
+        leave: () => {
+          either.release()
+          stay.leave()
+        }
+      }
+    } catch (error) {
+      stay.leave()
+      const why = error instanceof TemplateMissingError ? error.message : `the directory of the session can't be made: ${errorCode(error) ?? asError(error).message}`
+      return { error: { code: 'TOOL_UNAVAILABLE', message: why } }
+    }
+  }
+
+  /** What a tool wrote stays; the call is told that it was too much. */
+  async #counted (outcome: Outcome, dir: string, stay: SessionStay): Promise<Outcome> {
+    const full = await this.#overQuota(dir, stay, false)
+    return full === undefined || !outcome.ok ? outcome : { ok: false, error: full }
+  }
+
+  async #overQuota (dir: string, stay: SessionStay, isBefore: boolean): Promise<CallError | undefined> {
+    const { id, quotaBytes } = stay.session
+    const known = this.#counts.get(id)
+    // What was within the quota after a call is so before the next one.
+    const isFresh = known !== undefined && (performance.now() < known.until || (isBefore && known.bytes <= quotaBytes))
+    const bytes = isFresh && known.bytes <= quotaBytes ? known.bytes : await this.#count(dir, stay)
+    if (bytes <= quotaBytes) return undefined
+    const used = Number.isFinite(bytes) ? bytes : Number.MAX_SAFE_INTEGER
+    const message = `the files of the session take more than its quota of ${quotaBytes} bytes; delete some of them`
+    return { code: 'QUOTA_EXCEEDED', message, details: { quota_bytes: quotaBytes, used_bytes: used } }
+  }
+
+  async #count (dir: string, stay: SessionStay): Promise<number> {
+    const begun = performance.now()
+    const { bytes, entries } = await usageOf(dir, 2 * stay.session.quotaBytes)
+    const now = performance.now()
+    if (this.#counts.size >= mostCounts) this.#counts.clear()
+    this.#counts.set(stay.session.id, { bytes, until: entries > fewEntries ? now + countRest * (now - begun) : now })
+    if (Number.isFinite(bytes)) stay.noteUsage(bytes)
+    return bytes
+  }
+
+  #schedule (afterMs: number): void {
+    if (this.#stopped) return
+    this.#timer = setTimeout(() => {
+      void this.#upkeep().then(() => upkeepMs, (error: unknown) => {
+        if (!this.#stopped) this.#options.logger.warn({ err: error }, 'sessions: what they left could not be removed')
+        return restMs
+      }).then(ms => { this.#schedule(ms) })
+    }, afterMs).unref()
+  }
+
+  /** Redis that is away is no failure of the directory. */
+  async #upkeep (): Promise<void> {
+    const { leases, places } = this.#options
+    const ids = await leases.removable().catch(() => [])
+    for (const id of ids) {
+      await discardSession(places, id)
+      this.#counts.delete(id)
+    }
+    await leases.forget(ids).catch(() => {})
+    await clearTrash(places.dir, trashMs)
+  }
+}
+
+function eitherSignal (first: AbortSignal, second: AbortSignal): { signal: AbortSignal, release: () => void } {
+  const controller = new AbortController()
+  const abort = (): void => { controller.abort(first.aborted ? first.reason : second.reason) }
+  if (first.aborted || second.aborted) abort()
+  for (const signal of [first, second]) signal.addEventListener('abort', abort, { once: true })
+  return { signal: controller.signal, release: () => { for (const signal of [first, second]) signal.removeEventListener('abort', abort) } }
+}

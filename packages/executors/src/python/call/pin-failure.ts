@@ -1,0 +1,17 @@
+import type { PythonRun } from '@toolyard/manifests'
+import { auditEntry } from '../../audit/entry.ts'
+import type { CommandHost } from '../../command/run-command.ts'
+import { startError } from '../../process/plan/start-error.ts'
+import type { Failure, RunContext } from '../../run/outcome.ts'
+
+/** The host imports the module anew when its file changed, so that what runs is what was checked; undefined where it was. */
+export async function pinFailure (
+  tool: string, { pin }: PythonRun, { jobId }: RunContext, { pins, audit, workspaceDir }: CommandHost
+): Promise<Failure | undefined> {
+  if (pin === undefined || await pins.check(pin) !== undefined) return undefined
+  const plan = { program: pin.file, args: [], env: {}, cwd: workspaceDir }
+  const error = await startError(plan, Object.assign(new Error('other than pinned'), { code: 'EPINNED' }))
+  const nothing = { kept: Buffer.alloc(0), totalBytes: 0 }
+  audit.record(auditEntry({ tool, job: jobId, envKeys: [] }, plan, { ending: { kind: 'unstarted', error }, stdout: nothing, stderr: nothing, ms: 0 }))
+  return { ok: false, error }
+}

@@ -1,0 +1,141 @@
+import { randomUUID } from 'node:crypto'
+import type { CallError } from '@toolyard/contract/terms'
+import type { Redis } from '../redis/connection.ts'
+import { sessionsChannel, sessionsKey } from '../redis/names.ts'
+import { serverTime } from '../redis/server-clock.ts'
+import { subscribe } from '../redis/subscription.ts'
+import { whileAvailable } from '../redis/unavailable.ts'
+import { enterScript, forgetScript, removableScript, renewScript } from './session-scripts.ts'
+import { sessionOf, type Session, type SessionFields } from './sessions.ts'
+
+/*
+ * Who works in the directory of a session holds a lease of it: a process, for all of its calls there, by Redis' clock. The
+ * directory is removed only when nobody holds one. A lease is renewed every second, which renews the session's time to live
+ * as well, and is given up when the process has had no call there for a second.
+ */
+
+/** A call's stay in a session. */
+export interface SessionStay {
+  session: Session
+  /** Aborted with a CallError when the session is removed. */
+  signal: AbortSignal
+  /** Notes what its files take, for who reads the session. */
+  noteUsage: (bytes: number) => void
+  leave: () => void
+}
+
+/** How long a lease holds that is not renewed, in milliseconds: longer than a job's lock, so that its call has ended. */
+const leaseMs = 10_000
+const renewMs = 1_000
+/** Sessions that one look for those to be removed handles. */
+const batchSize = 100
+
+interface Held {
+  session: Session
+  controller: AbortController
+  calls: number
+  /** Not to be entered any more. */
+  isClosed: boolean
+  bytes: number | undefined
+}
+
+/** The leases of one process. */
+export class SessionLeases {
+  readonly #redis: Redis
+  readonly #holder = randomUUID()
+  readonly #held = new Map<string, Held>()
+  #timer: NodeJS.Timeout | undefined
+
+  constructor (redis: Redis) {
+    this.#redis = redis
+  }
+
+  /** Hears of removed sessions from now on, and renews what it holds until `stop`. */
+  start (subscriber: Redis): void {
+    subscribe(subscriber, sessionsChannel, id => { this.#close(id) }).catch(() => {})
+    this.#schedule()
+  }
+
+  stop (): void {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+  }
+
+  /**
+   * Begins a stay in a session; undefined where there is none that takes calls, or it is another tenant's.
+   *
+   * @param tenant of who calls; undefined for the operator, who may use all.
+   * @throws RedisUnavailableError
+   */
+  async enter (id: string, tenant: string | undefined): Promise<SessionStay | undefined> {
+    const held = this.#held.get(id) ?? await this.#take(id)
+    if (held === undefined || held.isClosed || (tenant !== undefined && held.session.tenant !== tenant)) return undefined
+    held.calls += 1
+    let stays = true
+    return {
+      session: held.session,
+      signal: held.controller.signal,
+      noteUsage: bytes => { held.bytes = bytes },
+      leave: () => {
+        if (stays) held.calls -= 1
+        stays = false
+      }
+    }
+  }
+
+  /** Marks sessions whose time is over, and finds those that nobody works in and whose files are to be removed. */
+  async removable (): Promise<string[]> {
+    return await this.#eval(removableScript, batchSize, sessionsChannel) as string[]
+  }
+
+  /** Forgets sessions whose files can't be reached any more. */
+  async forget (ids: readonly string[]): Promise<void> {
+    if (ids.length > 0) await this.#eval(forgetScript, ...ids)
+  }
+
+  async #take (id: string): Promise<Held | undefined> {
+    const fields = await this.#eval(enterScript, id, this.#holder, leaseMs, sessionsChannel) as SessionFields | null
+    const known = this.#held.get(id)
+    if (known !== undefined) return known
+    const session = fields === null ? undefined : sessionOf(id, fields)
+    if (session === undefined) return undefined
+    const held = { session, controller: new AbortController(), calls: 0, isClosed: session.state !== 'open', bytes: undefined }
+    if (!held.isClosed) this.#held.set(id, held)
+    return held
+  }
+
+  #schedule (): void {
+    this.#timer = setTimeout(() => {
+      void this.#renew().catch(() => {}).finally(() => { if (this.#timer !== undefined) this.#schedule() })
+    }, renewMs).unref()
+  }
+
+  /** One command for all that are held. A session that was removed without this process hearing of it is seen here. */
+  async #renew (): Promise<void> {
+    if (this.#held.size === 0) return
+    const asked = [...this.#held].map(([id, held]) => {
+      const left = held.calls === 0
+      // Who enters meanwhile takes it anew.
+      if (left) this.#held.delete(id)
+      return { id, args: [id, left ? 'leave' : 'stay', held.bytes ?? ''] }
+    })
+    const removed = await this.#eval(renewScript, this.#holder, leaseMs, ...asked.flatMap(({ args }) => args)) as string[]
+    for (const id of removed) this.#close(id)
+  }
+
+  #close (id: string): void {
+    const held = this.#held.get(id)
+    if (held === undefined || held.isClosed) return
+    held.isClosed = true
+    held.controller.abort(goneError(id))
+  }
+
+  async #eval (script: string, ...args: Array<string | number>): Promise<unknown> {
+    return await whileAvailable(this.#redis.eval(script, 1, sessionsKey('all'), sessionsKey(''), serverTime(this.#redis), ...args))
+  }
+}
+
+/** What a call is told whose session isn't there, or not any more. */
+export function goneError (id: string): CallError {
+  return { code: 'SESSION_GONE', message: `Session ${id} is not there any more: it was removed, or its time to live ended` }
+}

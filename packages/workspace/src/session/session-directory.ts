@@ -1,0 +1,87 @@
+import { randomUUID } from 'node:crypto'
+import { cp, lstat, mkdir, readdir, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { errorCode } from '@toolyard/contract/terms'
+
+/*
+ * The directories of sessions, by id, in one directory that all workers share. `.making` has what is being copied from a
+ * template, and `.trash` what is being removed: a rename leads from and to them, so that a crash leaves nothing half made in
+ * the place of a session, nor anything that its calls could still reach.
+ */
+
+/** Where the sessions are, and what they may begin as. */
+export interface SessionPlaces {
+  dir: string
+  templatesDir: string | undefined
+}
+
+/** The template that a session is to begin as isn't there. */
+export class TemplateMissingError extends Error {
+  override readonly name = 'TemplateMissingError'
+}
+
+const ownerOnly = 0o700
+
+/**
+ * The directory of a session, which is made when it isn't there. Only who holds a lease of the session may call this.
+ *
+ * @throws TemplateMissingError; errors of the file system.
+ */
+export async function openSessionDirectory (
+  { dir, templatesDir }: SessionPlaces, { id, from }: { id: string, from: string | undefined }
+): Promise<string> {
+  const place = join(dir, id)
+  if (await isDirectory(place)) return place
+  await mkdir(dir, { recursive: true, mode: ownerOnly })
+  if (from === undefined) {
+    await mkdir(place, { mode: ownerOnly }).catch(unlessThere)
+    return place
+  }
+  const template = templatesDir === undefined ? undefined : join(templatesDir, from)
+  if (template === undefined || !await isDirectory(template)) throw new TemplateMissingError(`the template '${from}' of the session is not there`)
+  const aside = join(dir, '.making', `${id}.${randomUUID()}`)
+  try {
+    await mkdir(aside, { recursive: true, mode: ownerOnly })
+    await cp(template, aside, { recursive: true, verbatimSymlinks: true, filter: isPlain })
+    // The copy has the permissions of the template.
+    await mkdir(aside, { recursive: true, mode: ownerOnly })
+    await rename(aside, place).catch(unlessThere)
+  } finally {
+    await rm(aside, { recursive: true, force: true })
+  }
+  return place
+}
+
+/** Puts the directory of a session where no call reaches it; `clearTrash` removes it. Only for a session that nobody holds a lease of. */
+export async function discardSession ({ dir }: SessionPlaces, id: string): Promise<void> {
+  const making = join(dir, '.making')
+  const halfMade = (await readdir(making).catch(unlessGone) ?? []).filter(name => name.startsWith(id)).map(name => join(making, name))
+  const places = [...halfMade, ...await isThere(join(dir, id)) ? [join(dir, id)] : []]
+  if (places.length === 0) return
+  const trash = join(dir, '.trash')
+  await mkdir(trash, { recursive: true, mode: ownerOnly })
+  for (const place of places) await rename(place, join(trash, randomUUID())).catch(unlessGone)
+}
+
+async function isDirectory (path: string): Promise<boolean> {
+  return (await lstat(path).catch(unlessGone))?.isDirectory() === true
+}
+
+async function isThere (path: string): Promise<boolean> {
+  return await lstat(path).catch(unlessGone) !== undefined
+}
+
+/** A template has files, directories and links. */
+async function isPlain (path: string): Promise<boolean> {
+  const entry = await lstat(path)
+  return entry.isFile() || entry.isDirectory() || entry.isSymbolicLink()
+}
+
+/** Another process may have made it. */
+function unlessThere (error: unknown): void {
+  if (!['EEXIST', 'ENOTEMPTY'].includes(errorCode(error) ?? '')) throw error
+}
+
+function unlessGone (error: unknown): undefined {
+  if (errorCode(error) !== 'ENOENT') throw error
+}
