@@ -170,11 +170,10 @@ export function buildApp (deps: ApiDeps, options: ApiOptions): App {
   })
   const office = new TicketOffice(deps.tickets, options.keys, options.ticketTtlSec)
   const logins = new Logins(options.logins.store, options.keys, { ttlSec: options.logins.ttlSec, basePath: options.basePath })
-  const admission = new JobAdmission(deps.queues, deps.onces)
-  const checks = { checkSession: createSessionAccess(deps.sessions, options.sessions), checkCallback: createCallbackAccess(options.callbacks) }
+  const checks = { admission: new JobAdmission(deps.queues, deps.onces), checkCallback: createCallbackAccess(options.callbacks) }
   const asks = new JobAsks({ jobs: deps.jobs, watch: deps.watch, canceller: deps.canceller })
-  const invoker = new BatchInvoker({ ...deps, admission, ...checks, asks })
-  const submitter = new JobSubmitter({ ...deps, admission, ...checks })
+  const invoker = new BatchInvoker({ ...deps, ...checks, asks, checkSession: createSessionAccess(deps.sessions, options.sessions) })
+  const submitter = new JobSubmitter({ ...deps, ...checks, checkSession: createSessionAccess(deps.sessions, options.sessions) })
   app.addHook('onResponse', async (request, reply) => {
     deps.metrics.requested({ method: request.method, route: request.routeOptions.url ?? '(none)', status: reply.statusCode, seconds: reply.elapsedTime / 1_000 })
   })
