@@ -67,7 +67,9 @@ function stageApp (stage, tarballs) {
     if (link === true) unpack(tarballs.get(resolved), to)
     else cpSync(path, to, { recursive: true, filter: from => relative(path, from).split('/')[0] !== 'node_modules' && !/\.(map|[cm]?ts)$/.test(from) })
   }
-  for (const page of ['README.md', 'ARCHITECTURE.md', 'CHANGELOG.md', 'docs']) cpSync(page, join(stage, page), { recursive: true })
+  for (const page of ['README.md', 'ARCHITECTURE.md', 'CHANGELOG.md', 'docs']) {
+    cpSync(page, join(stage, page), { recursive: true, filter: from => !from.includes('.vitepress') })
+  }
   cpSync('examples', join(stage, 'examples'), { recursive: true, filter: from => from === 'examples' || /\.(md|mjs|py)$/.test(from) })
   const manifest = readManifest(stage)
   writeManifest(stage, { ...manifest, bundleDependencies: Object.keys(manifest.dependencies ?? {}) })

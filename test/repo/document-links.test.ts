@@ -40,3 +40,15 @@ t.test('links of the documents and of comments lead to files and headings of thi
   t.strictSame(findBrokenLinks(files, path => documents.test(path)), [])
   t.strictSame(findMissingRecords(files), [])
 })
+
+t.test('every page of docs is in one group of the site, and every page of the groups is there', async t => {
+  const { sidebarOf } = await import(new URL('../../../docs/.vitepress/sidebar.js', import.meta.url).href) as {
+    sidebarOf: (root: string) => Array<{ items: Array<{ link: string }> }>
+  }
+  const listed = sidebarOf(repoRoot).flatMap(({ items }) => items).map(({ link }) => `${link.slice(1).split('#')[0]}.md`.replace(/^index\.md$/, 'README.md'))
+  const pages = (await readTree(repoRoot, path => /^docs\/.*\.md$/.test(path))).map(({ path }) => path)
+  t.ok(pages.length > 90, 'they were found')
+  t.strictSame(pages.filter(page => listed.filter(each => each === page).length !== 1), [], 'docs/.vitepress/sidebar.js has the groups')
+  const there = new Set((await readTree(repoRoot, path => path.endsWith('.md'))).map(({ path }) => path))
+  t.strictSame(listed.filter(page => !there.has(page)), [])
+})

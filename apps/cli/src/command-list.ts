@@ -1,0 +1,24 @@
+import { accept } from './commands/accept.ts'
+import { api } from './commands/api.ts'
+import { completion } from './commands/completion.ts'
+import { doctor } from './commands/doctor.ts'
+import { explain } from './commands/explain.ts'
+import { importCommand } from './commands/import.ts'
+import { init } from './commands/init.ts'
+import { keys } from './commands/keys.ts'
+import { start } from './commands/start.ts'
+import { tools } from './commands/tools.ts'
+import { validate } from './commands/validate.ts'
+import { worker } from './commands/worker.ts'
+import { batch } from './remote/batch.ts'
+import { call } from './remote/call.ts'
+import { jobs } from './remote/jobs.ts'
+import { mcp } from './remote/mcp.ts'
+import { open } from './remote/open.ts'
+import type { Command } from './terminal/command.ts'
+
+/** The commands of `toolyard`, in the order of its help. */
+export const commands: readonly Command[] = [
+  init, start, call, batch, tools, jobs, mcp, open, validate, accept, importCommand, explain, doctor, keys, api,
+  worker, completion
+]

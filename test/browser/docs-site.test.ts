@@ -1,0 +1,77 @@
+import { spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { extname, join } from 'node:path'
+import t from 'tap'
+import { repoRoot } from '../repo/source-tree.ts'
+import { startBrowser } from './browser.ts'
+
+const program = join(repoRoot, 'node_modules/vitepress/bin/vitepress.js')
+const types: Record<string, string> = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css', '.woff2': 'font/woff2' }
+
+function build (root: string, outDir: string): { status: number | null, output: string } {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [program, 'build', join(root, 'docs'), '--outDir', outDir], { encoding: 'utf8' })
+  return { status, output: `${stdout}${stderr}` }
+}
+
+await t.test('npm run docs builds every page, and the site asks nothing of another host and searches by itself', async t => {
+  const site = t.testdir()
+  const { status, output } = build(repoRoot, site)
+  t.equal(status, 0, status === 0 ? 'it is built' : output)
+  const pages = readdirSync(site, { recursive: true, encoding: 'utf8' }).filter(name => name.endsWith('.html'))
+  t.ok(pages.length > 90, `${pages.length} pages`)
+  for (const page of ['index.html', 'docs/operations.html', 'docs/reference/commands.html', 'docs/decisions/README.html']) t.ok(pages.includes(page), page)
+  const linked = new Set(pages.flatMap(page => [...readFileSync(join(site, page), 'utf8').matchAll(/<(?:script|link|img)[^>]*(?:src|href)="([^"]*)"/g)].map(([, url = '']) => url)))
+  t.strictSame([...linked].filter(url => !existsSync(join(site, url.split('#')[0] ?? ''))), [], 'and what they load is there')
+
+  const browser = await startBrowser(t)
+  if (typeof browser === 'string') {
+    t.comment(`not tried in a browser: ${browser}`)
+    return
+  }
+  const asked: string[] = []
+  const server = createServer((request, response) => {
+    const path = join(site, new URL(request.url ?? '/', 'http://localhost').pathname.replace(/\/$/, '/index.html'))
+    const there = existsSync(path)
+    response.writeHead(there ? 200 : 404, { 'content-type': types[extname(path)] ?? 'application/octet-stream' }).end(there ? readFileSync(path) : '')
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const { page, problems } = await browser.open()
+  const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  page.on('request', request => { asked.push(request.url()) })
+  await page.goto(`${address}/docs/operations.html`)
+  await page.getByRole('heading', { level: 1, name: 'Operations' }).waitFor()
+  await page.getByRole('button', { name: 'Search' }).first().click()
+  await page.getByRole('searchbox').fill('seccomp')
+  const found = page.getByRole('option').first()
+  await found.waitFor()
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  t.ok(asked.length > 3)
+  t.strictSame(asked.filter(url => !url.startsWith(address) && !url.startsWith('data:')), [])
+  t.strictSame(problems, [])
+})
+
+await t.test('a link that leads nowhere fails the build', async t => {
+  const root = t.testdir({ docs: { 'a.md': '# A\n\n[gone](gone.md)\n', decisions: { 'README.md': '# All\n' } }, 'README.md': '# Start\n\n[A](docs/a.md)\n' })
+  mkdirSync(join(root, 'docs/.vitepress'))
+  for (const file of ['config.js', 'sidebar.js']) cpSync(join(repoRoot, 'docs/.vitepress', file), join(root, 'docs/.vitepress', file))
+  writeFileSync(join(root, 'package.json'), '{"type": "module"}')
+  symlinkSync(join(repoRoot, 'node_modules'), join(root, 'node_modules'))
+  const { status, output } = build(root, join(root, 'site'))
+  t.equal(status, 1)
+  t.match(output, /dead link .*gone/)
+})
+
+t.test('the benchmarks of docs/performance.md are those that there are', async t => {
+  const [, list = ''] = readFileSync(join(repoRoot, 'test/bench/main.ts'), 'utf8').split('const benchmarks')
+  const names = [...(list.split('\n}')[0] ?? '').matchAll(/^ {2}'?([\w-]+)'?: \[/gm)].map(([, name]) => name)
+  const told = [...readFileSync(join(repoRoot, 'docs/performance.md'), 'utf8').matchAll(/^\| `([\w-]+)` \|/gm)].map(([, name]) => name)
+  t.strictSame(told.sort(), names.sort())
+})
