@@ -18,7 +18,9 @@ export function NewKey ({ onMade }: { onMade: (key: MadeKey) => void }): VNode {
   const { api } = useAccess()
   const [draft, setDraft] = useState(empty)
   const [error, setError] = useState<Error>()
-  const set = (name: keyof typeof empty) => (event: { currentTarget: { value: string } }): void => { setDraft({ ...draft, [name]: event.currentTarget.value }) }
+  const set = (name: keyof typeof empty) => (event: { currentTarget: { value: string } }): void => {
+    setDraft({ ...draft, [name]: event.currentTarget.value })
+  }
   async function make (event: Event): Promise<void> {
     event.preventDefault()
     const { name, role, tenant, days } = draft

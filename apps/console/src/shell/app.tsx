@@ -65,11 +65,12 @@ function Pages ({ access, frame }: { access: Access, frame: Pick<Parameters<type
   const list = useRef(hrefOf(['jobs']))
   if (current === 'jobs' && route.path.length === 1) list.current = location.hash
   const title = places.find(({ path }) => path === current)?.title ?? 'Not found'
+  const shown = places.filter(({ isFor }) => isFor === undefined || isOpen(isFor, access.person))
   useEffect(() => { document.title = `${title} · Toolyard` }, [title])
   return (
     <AccessContext.Provider value={access}>
       <NowContext.Provider value={now}>
-        <Frame {...frame} places={places.filter(({ isFor }) => isFor === undefined || isOpen(isFor, access.person))} current={current}><Page current={current} route={route} list={list.current} /></Frame>
+        <Frame {...frame} places={shown} current={current}><Page current={current} route={route} list={list.current} /></Frame>
       </NowContext.Provider>
     </AccessContext.Provider>
   )

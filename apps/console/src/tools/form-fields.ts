@@ -24,7 +24,7 @@ function fieldOf (name: string, schema: Schema, isRequired: boolean): FormField 
   const { type, enum: values, description, default: initial } = schema
   const choices = Array.isArray(values) ? values.map(value => JSON.stringify(value)) : []
   const kind = choices.length > 0 ? 'choice' : type === 'string' ? 'text' : type === 'integer' || type === 'number' ? 'number' : type === 'boolean' ? 'boolean' : 'json'
-  const text = initial === undefined ? '' : kind === 'text' ? String(initial) : JSON.stringify(initial)
+  const text = initial === undefined ? '' : typeof initial === 'string' && kind === 'text' ? initial : JSON.stringify(initial)
   return { name, kind, isRequired, description: typeof description === 'string' ? description : '', initial: text, choices }
 }
 
