@@ -116,10 +116,10 @@ t.test('rate_limit_per_minute of TENANT_LIMITS_JSON holds for all keys of a tena
 
 t.test('TENANT_LIMITS_JSON that makes no sense stops the start', async t => {
   const cases: Array<[string, RegExp]> = [
-    ['x', /^TENANT_LIMITS_JSON must be JSON/],
-    ['[]', /^TENANT_LIMITS_JSON must be a JSON object of tenants/],
-    ['{"Acme": {}}', /^TENANT_LIMITS_JSON: "Acme" must match /],
-    ['{"acme": 5}', /^TENANT_LIMITS_JSON: acme must be an object/],
+    ['x', /^ +TENANT_LIMITS_JSON must be JSON/m],
+    ['[]', /^ +TENANT_LIMITS_JSON must be a JSON object of tenants/m],
+    ['{"Acme": {}}', /^ +TENANT_LIMITS_JSON: "Acme" must match /m],
+    ['{"acme": 5}', /^ +TENANT_LIMITS_JSON: acme must be an object/m],
     ['{"acme": {"max_job": 5}}', /acme has an unknown field 'max_job' \(known: max_jobs, rate_limit_per_minute\)/],
     ['{"acme": {"max_jobs": -1}}', /max_jobs of acme must be an integer 0\.\./]
   ]

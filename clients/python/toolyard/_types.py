@@ -127,6 +127,7 @@ class JobView(_JobView, total=False):
     """A job, with its whole result."""
 
     depends_on: list[str]
+    session: str
     result_truncated: ResultCut
 
 

@@ -5,19 +5,19 @@ import type { ServerResponse } from 'node:http'
 export const disconnected = 'disconnected'
 
 /**
- * Aborts when it makes no sense to wait any longer for what a response needs: the client went away, or `ending`
- * aborted. (Fastify's own `request.signal` looks at the request's stream, which closes as soon as its body is read.)
+ * Aborts when it makes no sense to wait any longer for what a response needs: the client went away, or one of
+ * `endings` aborted. (Fastify's own `request.signal` looks at the request's stream, which closes as soon as its body is read.)
  */
-export function abandoned (response: ServerResponse, ending: AbortSignal): AbortSignal {
+export function abandoned (response: ServerResponse, ...endings: readonly AbortSignal[]): AbortSignal {
   const abort = new AbortController()
   // Each call of a batch may listen.
   setMaxListeners(0, abort.signal)
   const end = (): void => { abort.abort('ending') }
-  ending.addEventListener('abort', end)
+  for (const ending of endings) ending.addEventListener('abort', end)
   response.once('close', () => {
-    ending.removeEventListener('abort', end)
+    for (const ending of endings) ending.removeEventListener('abort', end)
     if (!response.writableEnded) abort.abort(disconnected)
   })
-  if (ending.aborted) end()
+  if (endings.some(({ aborted }) => aborted)) end()
   return abort.signal
 }

@@ -56,9 +56,9 @@ async function routesBelow (app: App, prefix: string, { turns, slowBodies, endin
     const query = parseFileQuery(request.method, isRecord(request.query) ? request.query : {})
     const names = namesOfUrl(request.url, (request.routeOptions.url ?? '').replace(/\/\*$/, '').split('/').length)
     const space = await open(request)
-    const ends = abandoned(reply.raw, ending)
+    const signal = abandoned(reply.raw, ...space.signal === undefined ? [ending] : [ending, space.signal])
     try {
-      return await use({ ...space, signal: space.signal === undefined ? ends : AbortSignal.any([ends, space.signal]) }, { names, query })
+      return await use({ ...space, signal }, { names, query })
     } finally {
       space.leave()
     }

@@ -12,8 +12,8 @@ import { argumentsOf, fieldsOf, type FormField } from './form-fields.ts'
 export function CallForm ({ tool }: { tool: ToolView }): VNode {
   const { api } = useAccess()
   const fields = fieldsOf(tool.parameters)
-  const initials = (fields ?? []).map(({ name, initial }) => [name, initial])
-  const [texts, setTexts] = useState<Record<string, string>>(() => Object.fromEntries(initials))
+  const initials = (fields ?? []).map(({ name, initial }): [string, string] => [name, initial])
+  const [texts, setTexts] = useState<Record<string, string>>(() => Object.fromEntries<string>(initials))
   const [whole, setWhole] = useState('{}')
   const [called, setCalled] = useState<string>()
   const [error, setError] = useState<Error>()
