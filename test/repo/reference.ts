@@ -29,8 +29,8 @@ const made = 'Made from the code by `npm run conformance`; a test of the reposit
 /** Loads what the pages are made of from the built packages below that URL. */
 export async function loadReference (root: URL): Promise<ReferenceSources> {
   const load = async (path: string): Promise<unknown> => await import(new URL(path, root).href)
-  const { descriptions } = await load('apps/api/dist/openapi/descriptions.js') as { descriptions: ReferenceSources['routes'] }
-  const { tags } = await load('apps/api/dist/openapi/route-description.js') as { tags: ReferenceSources['tags'] }
+  const { descriptions } = await load('apps/api/dist/openapi/descriptions/descriptions.js') as { descriptions: ReferenceSources['routes'] }
+  const { tags } = await load('apps/api/dist/openapi/descriptions/route-description.js') as { tags: ReferenceSources['tags'] }
   const { commands } = await load('apps/cli/dist/command-list.js') as { commands: CommandText[] }
   return { routes: descriptions, tags, commands }
 }

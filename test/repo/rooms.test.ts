@@ -17,6 +17,7 @@ const breaches: Array<[what: string, planted: Record<string, string>, says: RegE
   ['two folders that import each other', { 'packages/a/src/two/z.ts': "import '../one/w.ts'", 'packages/a/src/one/w.ts': '' }, /^folders .*one -> .*two -> .*one/],
   ['a folder and the top', { 'packages/a/src/two/y.ts': "import '../limits.ts'", 'packages/a/src/limits.ts': '' }, /^folders /],
   ['a thirteenth room', Object.fromEntries(Array.from({ length: 13 }, (_, at) => [`packages/a/src/r${at}/x.ts`, ''])), /at most 12/],
+  ['a sixteenth file in a folder', Object.fromEntries(Array.from({ length: 15 }, (_, at) => [`packages/a/src/two/f${at}.ts`, ''])), /two has 16 files; at most 15/],
   ['a package without a README.md', { 'packages/a/README.md': undefined as unknown as string }, /has no README\.md/],
   ['a long README.md', { 'packages/a/README.md': `${house['packages/a/README.md']}${'\n'.repeat(40)}end` }, /at most 40/],
   ['a room without a purpose', { 'packages/a/src/three/x.ts': '' }, /doesn't say what three\/ is for/]

@@ -5,10 +5,13 @@ import type { SourceFile } from './source-tree.ts'
 /** More rooms than this at the top of a package, and nobody finds a file by its name. */
 const mostRooms = 12
 
+/** A dozen files is the habit. Where a folder has more than this, it is two rooms. */
+const mostFiles = 15
+
 /** README.md of a package is a map, not a book. */
 const mostLines = 40
 
-/** Finds what makes a package hard to find one's way in, as sentences: circles of imports, too many rooms, rooms without a purpose. */
+/** Finds what makes a package hard to find one's way in, as sentences: circles of imports, too many rooms, too many files in one, rooms without a purpose. */
 export function findRoomFaults (tree: SourceFile[], dir: string): string[] {
   const sources = tree.filter(({ path }) => path.startsWith(`${dir}/src/`) && /\.tsx?$/.test(path))
   const files = new Map(sources.map(file => [file.path, importedFiles(file)]))
@@ -19,6 +22,7 @@ export function findRoomFaults (tree: SourceFile[], dir: string): string[] {
     ...circles(folded(files, path => posix.dirname(path))).map(circle => `folders import each other in a circle: ${circle.join(' -> ')}`),
     ...circles(folded(files, path => topRoom(dir, path))).map(circle => `rooms of ${dir} import each other in a circle: ${circle.join(' -> ')}`),
     ...(rooms.length > mostRooms ? [`${dir}/src has ${rooms.length} rooms; at most ${mostRooms}`] : []),
+    ...crowded([...files.keys()]).map(([folder, count]) => `${folder} has ${count} files; at most ${mostFiles}`),
     ...readmeFaults(dir, readme, rooms)
   ]
 }
@@ -32,6 +36,13 @@ function importedFiles (file: SourceFile): Set<string> {
 function topRoom (dir: string, path: string): string {
   const [first = '', ...rest] = path.slice(`${dir}/src/`.length).split('/')
   return rest.length === 0 ? '.' : first
+}
+
+/** Folders with too many files of their own. */
+function crowded (paths: readonly string[]): Array<[folder: string, files: number]> {
+  const counts = new Map<string, number>()
+  for (const path of paths) counts.set(posix.dirname(path), (counts.get(posix.dirname(path)) ?? 0) + 1)
+  return [...counts].filter(([, count]) => count > mostFiles)
 }
 
 /** The graph of groups of files. */

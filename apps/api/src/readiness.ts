@@ -1,7 +1,7 @@
 import type { RegistrySource } from '@toolyard/manifests'
 import { describeBackend, listWorkers, type BackendKind, type Redis, type RedisGuard } from '@toolyard/queue'
 import type { ReadinessCheck } from '@toolyard/runtime'
-import type { EventLoopWatch } from './plugins/event-loop-watch.ts'
+import type { EventLoopWatch } from './plugins/load/event-loop-watch.ts'
 import type { ListWorkers } from './routes/health.ts'
 
 /** What readiness is read from. */

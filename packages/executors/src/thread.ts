@@ -1,5 +1,5 @@
 import { parentPort } from 'node:worker_threads'
-import type { SearchTask } from './builtin/search/task.ts'
+import type { SearchTask } from './builtin/search/walk/task.ts'
 import type { ChangeTask } from './builtin/file/change-task.ts'
 import type { PageTask, ResultsTask } from './builtin/web/web-task.ts'
 import type { MessageTask } from './mcp/message.ts'

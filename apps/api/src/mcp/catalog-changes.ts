@@ -1,6 +1,6 @@
 import type { ToolCatalog } from '../catalog/tool-catalog.ts'
-import type { ToolLists } from './tool-list.ts'
-import { listPrompts } from './prompts.ts'
+import type { ToolLists } from './call/tool-list.ts'
+import { listPrompts } from './offers/prompts.ts'
 
 /** What clients are told has changed. */
 export interface CatalogChange {

@@ -6,12 +6,12 @@ import { readFileSync } from 'node:fs'
 import type { FastifyBaseLogger } from 'fastify'
 import { toHttpError } from '../plugins/errors.ts'
 import type { CatalogChange } from './catalog-changes.ts'
-import type { Exchange } from './exchange.ts'
-import { offerCacheHints, offerCapabilities, serveOffers, skillsExtension, type OfferParts } from './offers.ts'
+import type { Exchange } from './call/exchange.ts'
+import { offerCacheHints, offerCapabilities, serveOffers, skillsExtension, type OfferParts } from './offers/offers.ts'
 import { described, rpcCodes } from './rpc-error.ts'
-import { SkillBook } from './skills.ts'
-import { serveTasks, tasksExtension } from './tasks.ts'
-import { callTool } from './tool-call.ts'
+import { SkillBook } from './offers/skills.ts'
+import { serveTasks, tasksExtension } from './call/tasks.ts'
+import { callTool } from './call/tool-call.ts'
 
 /*
  * The protocol's own code, and what it is told of Toolyard. This module is loaded before the service listens: it

@@ -8,13 +8,13 @@ import { isOwnOrigin } from '../plugins/site.ts'
 import type { App } from '../plugins/typed-app.ts'
 import type { EventStreams } from '../streams/event-streams.ts'
 import { ChangeStreams } from './change-streams.ts'
-import { sendResponse, webRequest, type Exchange } from './exchange.ts'
+import { sendResponse, webRequest, type Exchange } from './call/exchange.ts'
 import { callsIn, cancelledIn, changesIn, isInitialize, isListen } from './messages.ts'
-import { OpenCalls } from './open-calls.ts'
+import { OpenCalls } from './call/open-calls.ts'
 import type { Protocol, ProtocolParts } from './protocol.ts'
 import { rpcCodes, RpcHttpError, sendRpcError } from './rpc-error.ts'
 import { SessionIds } from './session-ids.ts'
-import { ToolLists } from './tool-list.ts'
+import { ToolLists } from './call/tool-list.ts'
 
 /** What MCP is served with. */
 export interface McpRoutesOptions extends Omit<ProtocolParts, 'lists' | 'calls' | 'log'> {

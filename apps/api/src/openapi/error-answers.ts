@@ -1,5 +1,5 @@
 import { callErrors, ErrorBody, httpErrors, ToolErrorBody } from '@toolyard/contract'
-import { examples } from './examples.ts'
+import { examples } from './descriptions/examples.ts'
 import type { DocumentSchema, NamedSchemas } from './named-schemas.ts'
 
 type ErrorTable = Readonly<Record<string, { status: number, meaning: string }>>

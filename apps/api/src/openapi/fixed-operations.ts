@@ -1,9 +1,9 @@
 import { isRecord } from '@toolyard/contract'
-import { descriptions } from './descriptions.ts'
+import { descriptions } from './descriptions/descriptions.ts'
 import { errorReference } from './error-answers.ts'
 import { headerParameter, headerReferences } from './headers.ts'
 import type { NamedSchemas } from './named-schemas.ts'
-import type { AnswerDescription, RouteDescription } from './route-description.ts'
+import type { AnswerDescription, RouteDescription } from './descriptions/route-description.ts'
 import type { ListedRoute } from './route-list.ts'
 import { parametersOfTools } from './tool-operation.ts'
 

@@ -1,5 +1,5 @@
 import { limits } from '@toolyard/contract'
-import type { HeaderName } from './route-description.ts'
+import type { HeaderName } from './descriptions/route-description.ts'
 
 interface Header {
   description: string

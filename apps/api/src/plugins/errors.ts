@@ -4,7 +4,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import fp from 'fastify-plugin'
 import type { Static } from 'typebox'
 import { nameAnswer } from './request-id.ts'
-import { whenRead } from './unread-body.ts'
+import { whenRead } from './body/unread-body.ts'
 
 const fastifyErrors: Readonly<Record<string, () => HttpError>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: () => new HttpError('PAYLOAD_TOO_LARGE', `The request body is larger than ${limits.bodyBytes} bytes`),

@@ -11,7 +11,7 @@ import { putFile } from '../files/upload.ts'
 import { namesOfUrl } from '../files/url-names.ts'
 import { abandoned } from '../plugins/abandoned.ts'
 import { sendError } from '../plugins/errors.ts'
-import { SlowBodies } from '../plugins/slow-bodies.ts'
+import { SlowBodies } from '../plugins/body/slow-bodies.ts'
 import type { App } from '../plugins/typed-app.ts'
 
 /** What the routes for files stand on. */

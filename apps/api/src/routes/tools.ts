@@ -1,11 +1,11 @@
 import { callErrors, jobIdHeader, outputBytesHeader, parseIdempotencyKey, parseToolCallQuery, toArguments, ToolCallQuery, ToolErrorBody, ToolPending } from '@toolyard/contract'
 import { Type } from 'typebox'
 import { principalOf } from '../access/principal.ts'
-import type { FailedCall, ToolInvoker } from '../invocation/tool-invoker.ts'
+import type { FailedCall, ToolInvoker } from '../invocation/batch/tool-invoker.ts'
 import { abandoned } from '../plugins/abandoned.ts'
 import { retryAfterSec } from '../plugins/errors.ts'
 import type { App } from '../plugins/typed-app.ts'
-import { sendJson } from './found-job.ts'
+import { sendJson } from './jobs/found-job.ts'
 
 export interface ToolRoutesOptions {
   invoker: ToolInvoker

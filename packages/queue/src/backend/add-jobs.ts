@@ -1,8 +1,8 @@
 import type { JobJson, ParentKeyOpts } from 'bullmq'
-import type { ScriptCall, ScriptRun } from '../redis/batched-script.ts'
+import type { ScriptCall, ScriptRun } from '../redis/commands/batched-script.ts'
 import type { Redis } from '../redis/connection.ts'
-import type { JobScripts } from './job-scripts.ts'
-import { addPlainScript } from './plain-scripts.ts'
+import type { JobScripts } from './scripts/job-scripts.ts'
+import { addPlainScript } from './scripts/plain-scripts.ts'
 import type { Replicas } from '../redis/checks/replicas.ts'
 import { required } from '../redis/required.ts'
 

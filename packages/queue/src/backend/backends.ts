@@ -6,9 +6,9 @@ import type { Redis } from '../redis/connection.ts'
 import { JobBackend, type JobBackendParts } from './job-backend.ts'
 import { EagerWorker } from './eager-worker.ts'
 import { FastBackend } from './fast-backend.ts'
-import { unknownScripts } from './job-scripts.ts'
+import { unknownScripts } from './scripts/job-scripts.ts'
 import { JobWorker } from './job-worker.ts'
-import { lockMs } from './lock.ts'
+import { lockMs } from './timed/lock-renewal.ts'
 import { internalName, keyPrefix } from '../redis/names.ts'
 
 /** BullMQ's queue. */

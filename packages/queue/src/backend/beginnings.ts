@@ -1,7 +1,7 @@
 import { asError } from '@toolyard/contract/terms'
-import type { ScriptCall } from '../redis/batched-script.ts'
+import type { ScriptCall } from '../redis/commands/batched-script.ts'
 import type { Redis } from '../redis/connection.ts'
-import { beginScript } from './job-scripts.ts'
+import { beginScript } from './scripts/job-scripts.ts'
 import { ReplicasMissingError, type Replicas } from '../redis/checks/replicas.ts'
 
 interface Beginning {

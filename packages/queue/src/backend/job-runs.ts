@@ -1,8 +1,8 @@
 import type { Job } from 'bullmq'
-import type { ScriptCall } from '../redis/batched-script.ts'
+import type { ScriptCall } from '../redis/commands/batched-script.ts'
 import type { Beginnings } from './beginnings.ts'
 import type { Redis } from '../redis/connection.ts'
-import { uncountScript } from './job-scripts.ts'
+import { uncountScript } from './scripts/job-scripts.ts'
 import { idOf } from '../record/job-id.ts'
 
 /** In the job itself, since a WeakSet of short-lived objects costs the garbage collector a lot. */

@@ -1,7 +1,7 @@
-import type { ScriptCall } from '../redis/batched-script.ts'
+import type { ScriptCall } from '../redis/commands/batched-script.ts'
 import type { Redis } from '../redis/connection.ts'
 import type { EndReply } from './job-backend.ts'
-import { finishPlainScript } from './plain-scripts.ts'
+import { finishPlainScript } from './scripts/plain-scripts.ts'
 
 interface Ending {
   call: ScriptCall

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { asError } from '@toolyard/contract/terms'
 import { bullmq } from '../redis/bullmq.ts'
 import type { JobBackend, TakenFields } from './job-backend.ts'
-import { TimedWorker } from './timed-worker.ts'
+import { TimedWorker } from './timed/timed-worker.ts'
 import { mayPass } from '../redis/unavailable.ts'
 import { idOf } from '../record/job-id.ts'
 

@@ -4,7 +4,7 @@ import type { OpenCallback } from '../queues/callback-outbox.ts'
 import type { Redis } from '../redis/connection.ts'
 import type { JobQueues } from '../queues/job-queues.ts'
 import { callbackSweepKey, jobKey } from '../redis/names.ts'
-import { takeTurn } from '../redis/turn.ts'
+import { takeTurn } from '../redis/commands/turn.ts'
 
 const intervalMs = 2_000
 /** Entries that one sweep looks at, and how many of them together. */

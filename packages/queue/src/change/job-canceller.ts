@@ -5,11 +5,11 @@ import { cancelled, isCancelled } from '../record/cancellation.ts'
 import type { Redis } from '../redis/connection.ts'
 import { JobFlow } from './job-flow.ts'
 import type { JobQueues } from '../queues/job-queues.ts'
-import { lockMs } from '../backend/lock.ts'
+import { lockMs } from '../backend/timed/lock-renewal.ts'
 import { cancelChannel, jobKey, jobPartKey, placeOfKey, queueKey } from '../redis/names.ts'
 import { encodeFailure } from '../record/settlement.ts'
 import { RedisUnavailableError, whileAvailable } from '../redis/unavailable.ts'
-import { goOnWhenFull } from '../redis/when-full.ts'
+import { goOnWhenFull } from '../redis/commands/when-full.ts'
 
 /*
  * A job is cancelled in two steps: one script marks the job and takes its lock, then the canceller settles it as a worker

@@ -1,7 +1,7 @@
 import type { Redact } from '@toolyard/runtime'
 import type { Redis } from '../redis/connection.ts'
 import type { FinishedJobs, Operator } from '../change/finished-jobs.ts'
-import type { JobLogs } from '../record/job-log.ts'
+import type { JobLogs } from '../record/log/job-log.ts'
 import type { JobQueues } from '../queues/job-queues.ts'
 import type { OutputStore } from '../record/output-store.ts'
 import type { QueueDirectory } from '../queues/queue-directory.ts'

@@ -6,7 +6,7 @@ import type { Redis } from '../redis/connection.ts'
 import { serverTime } from '../redis/server-clock.ts'
 import { callbackQueue, internalName, keyPrefix, openCallbacksKey, queueKey } from '../redis/names.ts'
 import { decodeFailure } from '../record/settlement.ts'
-import { goOnWhenFull } from '../redis/when-full.ts'
+import { goOnWhenFull } from '../redis/commands/when-full.ts'
 
 /*
  * Which jobs owe a callback. Whoever may settle a job enters it first. After the job is settled, the callback is posted

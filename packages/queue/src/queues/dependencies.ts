@@ -3,7 +3,7 @@ import { storedJson } from '@toolyard/contract/terms'
 import { isCancelled } from '../record/cancellation.ts'
 import type { Redis } from '../redis/connection.ts'
 import { dependentsKey, jobKey } from '../redis/names.ts'
-import { goOnWhenFull } from '../redis/when-full.ts'
+import { goOnWhenFull } from '../redis/commands/when-full.ts'
 import { release, type FlowParts } from './release.ts'
 
 /*

@@ -1,4 +1,4 @@
-import { goOnWhenFull } from '../redis/when-full.ts'
+import { goOnWhenFull } from '../redis/commands/when-full.ts'
 
 /*
  * What the gate of serial tools does in Redis. KEYS, but for the last two: a tool's line and its gate. The line is a sorted

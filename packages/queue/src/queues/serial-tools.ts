@@ -1,6 +1,6 @@
 import type { Redis } from '../redis/connection.ts'
 import { serialKey, serialToolsKey } from '../redis/names.ts'
-import { goOnWhenFull } from '../redis/when-full.ts'
+import { goOnWhenFull } from '../redis/commands/when-full.ts'
 
 /** A worker that takes such a job says so too, also where Redis is full. */
 const memberScript = `${goOnWhenFull('KEYS[1]')}\nreturn redis.call('SADD', KEYS[1], ARGV[1])`

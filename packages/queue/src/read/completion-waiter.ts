@@ -2,7 +2,7 @@ import type { Settlement } from '@toolyard/contract'
 import { randomUUID } from 'node:crypto'
 import type { Redis } from '../redis/connection.ts'
 import { jobKey, replyChannel } from '../redis/names.ts'
-import { pipelined } from '../redis/pipelined.ts'
+import { pipelined } from '../redis/commands/pipelined.ts'
 import { decodeReplies, decodeSettlement, settlementFields } from '../record/settlement.ts'
 
 /*

@@ -1,5 +1,5 @@
 import type { Redis } from '../redis/connection.ts'
-import type { JobChange } from '../record/job-change.ts'
+import type { JobChange } from '../record/log/job-change.ts'
 import { jobChannel, jobIdOfChannel, jobKey, jobLogKey } from '../redis/names.ts'
 import { whileAvailable } from '../redis/unavailable.ts'
 

@@ -1,4 +1,4 @@
-import { allCalls, BatchedScript } from '../redis/batched-script.ts'
+import { allCalls, BatchedScript } from '../redis/commands/batched-script.ts'
 
 /*
  * What is kept is bounded: a day of minutes and hours, so many series, and so many pairs of a tool and a key in an hour. See

@@ -4,7 +4,7 @@ import type { Redis } from '../redis/connection.ts'
 import { workersKey } from '../redis/names.ts'
 import { serverTime } from '../redis/server-clock.ts'
 import { whileAvailable } from '../redis/unavailable.ts'
-import { goOnWhenFull } from '../redis/when-full.ts'
+import { goOnWhenFull } from '../redis/commands/when-full.ts'
 
 /** A worker that wasn't heard of for so long is gone. */
 const aliveMs = 5_000

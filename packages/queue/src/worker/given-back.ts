@@ -4,7 +4,7 @@ import type { Job } from 'bullmq'
 import type { Redis } from '../redis/connection.ts'
 import type { JobBackend } from '../backend/job-backend.ts'
 import { queueKey } from '../redis/names.ts'
-import { goOnWhenFull } from '../redis/when-full.ts'
+import { goOnWhenFull } from '../redis/commands/when-full.ts'
 import { idOf } from '../record/job-id.ts'
 
 /** A job that is put off is due again after this time, each further time after twice as much, in milliseconds. */

@@ -3,7 +3,7 @@ import type { BackendKind } from '../backend/backends.ts'
 import type { CallbackOptions } from '../callbacks/callback-worker.ts'
 import type { Redis } from '../redis/connection.ts'
 import type { StepWait } from '../change/job-flow.ts'
-import type { LogLine } from '../record/job-log-writer.ts'
+import type { LogLine } from '../record/log/job-log-writer.ts'
 import type { WantedReplicas } from '../redis/checks/replicas.ts'
 import type { Retention } from '../record/retention.ts'
 

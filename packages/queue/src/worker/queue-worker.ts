@@ -10,8 +10,8 @@ import { PutOffError, type JobWorker } from '../backend/job-worker.ts'
 import { JobFlow } from '../change/job-flow.ts'
 import { openWorker } from '../backend/backends.ts'
 import { GivenBackJobs, isNewer } from './given-back.ts'
-import { JobLogWriter } from '../record/job-log-writer.ts'
-import { JobProgressWriter, readProgress } from '../record/job-progress.ts'
+import { JobLogWriter } from '../record/log/job-log-writer.ts'
+import { JobProgressWriter, readProgress } from '../record/log/job-progress.ts'
 import { JobNotices } from './job-notices.ts'
 import type { JobCanceller } from '../change/job-canceller.ts'
 import type { JobQueues } from '../queues/job-queues.ts'
@@ -25,7 +25,7 @@ import type { HandlerResult, WorkerPoolOptions } from './handler.ts'
 import { idOf } from '../record/job-id.ts'
 
 /*
- * A job whose lock is not renewed in time (`backend/lock.ts`) is taken from its worker; the check runs every `stalledCheckMs`.
+ * A job whose lock is not renewed in time (`lockMs`) is taken from its worker; the check runs every `stalledCheckMs`.
  * Together they bound the time after which a dead worker's job is taken up again, and leave 1.5 s of the promised 5 to
  * whoever takes it.
  */

@@ -2,12 +2,12 @@ import { ServiceFiles } from '@toolyard/workspace'
 import { comparePaths } from './cursor.ts'
 import { FileText } from './file-text.ts'
 import { givenPaths, openGivenFile } from './given-files.ts'
-import { createGlob } from './glob.ts'
+import { createGlob } from './walk/glob.ts'
 import { matchesIn } from './line-matches.ts'
 import { compileQuery, type LinePattern } from './line-pattern.ts'
-import { baseOf, createWalk } from './name-search.ts'
-import type { ContentQuery, ContentResult, SearchAnswer, SearchTask } from './task.ts'
-import { openPath, type OpenDirectory, type TreeWalk } from './tree-walk.ts'
+import { baseOf, createWalk } from './walk/name-search.ts'
+import type { ContentQuery, ContentResult, SearchAnswer, SearchTask } from './walk/task.ts'
+import { openPath, type OpenDirectory, type TreeWalk } from './walk/tree-walk.ts'
 
 /** A file to search; `open` is undefined for what can't be read. */
 interface Candidate {

@@ -1,5 +1,5 @@
 import { BuiltinFailure } from '../kit/handler.ts'
-import type { Cursor } from './task.ts'
+import type { Cursor } from './walk/task.ts'
 
 /** A cursor as callers pass it back: a text without meaning to them. */
 export function writeCursor ({ path, line }: Cursor): string {

@@ -3,7 +3,7 @@ import { integerArgument, textArgument } from '../kit/arguments.ts'
 import { BuiltinFailure, type BuiltinHandler } from '../kit/handler.ts'
 import { writeCursor } from './cursor.ts'
 import { askThread, atSearchBase } from './search-base.ts'
-import type { NameResult } from './task.ts'
+import type { NameResult } from './walk/task.ts'
 
 const maxResults = { min: 1, max: 200, default: 30 }
 

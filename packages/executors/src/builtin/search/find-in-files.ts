@@ -4,7 +4,7 @@ import { BuiltinFailure, type BuiltinHandler } from '../kit/handler.ts'
 import { writeCursor } from './cursor.ts'
 import { queryChars } from './line-pattern.ts'
 import { askThread, atSearchBase } from './search-base.ts'
-import type { ContentResult, LineQuery } from './task.ts'
+import type { ContentResult, LineQuery } from './walk/task.ts'
 
 const maxResults = { min: 1, max: 500, default: 100 }
 const contextLines = { min: 0, max: 10, default: 0 }

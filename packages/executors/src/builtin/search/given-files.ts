@@ -1,9 +1,9 @@
 import { closeSync } from 'node:fs'
 import { findWay, isOwnName, isServiceName, walkAtOnce, type ServiceFiles } from '@toolyard/workspace'
 import { FileText } from './file-text.ts'
-import { openRoot } from './name-search.ts'
-import type { SearchTask } from './task.ts'
-import { openChild, openPath, type OpenDirectory } from './tree-walk.ts'
+import { openRoot } from './walk/name-search.ts'
+import type { SearchTask } from './walk/task.ts'
+import { openChild, openPath, type OpenDirectory } from './walk/tree-walk.ts'
 
 /**
  * The paths from the workspace of files that a caller names, each once. They are searched whatever their names.

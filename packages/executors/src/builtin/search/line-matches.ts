@@ -1,6 +1,6 @@
 import type { FileText, TextBlock } from './file-text.ts'
 import type { LinePattern } from './line-pattern.ts'
-import type { ContentResult, LineQuery } from './task.ts'
+import type { ContentResult, LineQuery } from './walk/task.ts'
 
 /** UTF-16 units of a line that are shown, and how many of them before the match. */
 const lineChars = 500

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ServiceFiles, openDirectory, openWorkspace } from '@toolyard/workspace'
-import { searchNames } from './name-search.ts'
+import { searchNames } from './walk/name-search.ts'
 
 /**
  * Searches a directory in whose place a link to another one was put after it was opened, and says what of the other it

@@ -2,8 +2,8 @@ import { asError } from '@toolyard/contract/terms'
 import { BuiltinFailure } from '../kit/handler.ts'
 import type { ThreadAnswer } from '../../run/threads.ts'
 import { searchContents } from './content-search.ts'
-import { searchNames } from './name-search.ts'
-import type { SearchTask } from './task.ts'
+import { searchNames } from './walk/name-search.ts'
+import type { SearchTask } from './walk/task.ts'
 
 /**
  * Does a search, for a thread: it waits for the disk and for expressions.

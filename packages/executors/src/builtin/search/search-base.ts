@@ -4,7 +4,7 @@ import type { Threads } from '../../run/threads.ts'
 import { BuiltinFailure, type BuiltinContext } from '../kit/handler.ts'
 import { runInThread } from '../kit/run-thread.ts'
 import { readCursor } from './cursor.ts'
-import type { SearchAnswer, SearchTask } from './task.ts'
+import type { SearchAnswer, SearchTask } from './walk/task.ts'
 
 /** A search without what it looks for. */
 export type SearchScope = Omit<SearchTask, 'limit' | 'find'>

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Cluster, Redis as Server } from 'ioredis'
 import { asError } from '@toolyard/contract/terms'
-import type { ScriptRun } from '../batched-script.ts'
+import type { ScriptRun } from '../commands/batched-script.ts'
 import { ioredis } from '../bullmq.ts'
 import { writableServers, type Redis } from '../connection.ts'
 import { required } from '../required.ts'

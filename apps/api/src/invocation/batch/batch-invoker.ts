@@ -1,0 +1,232 @@
+import type { Batch, CallError, CallResult, InvokeBatchResponse, Settlement } from '@toolyard/contract'
+import type { CompletionWaiter, JobCanceller, OutputStore } from '@toolyard/queue'
+import { disconnected } from '../../plugins/abandoned.ts'
+import type { JobTypes } from '../../catalog/job-types.ts'
+import type { Principal } from '../../access/principal.ts'
+import type { SessionAccess } from '../../access/session-access.ts'
+import type { RequestOrigin } from '../../plugins/request-trace.ts'
+import type { CallMetrics } from '@toolyard/runtime'
+import type { Tracer } from '@toolyard/runtime/traces'
+import { comeBackHint, type ToolCatalog } from '../../catalog/tool-catalog.ts'
+import { AnswerBook, type AnswerListener } from './answer-book.ts'
+import { CallTraces, withOrigin } from '../call-traces.ts'
+import { accepted, failed, pending, settled, type CallAnswer, type ReadOutput } from './call-answer.ts'
+import type { CallbackAccess } from '../callback-access.ts'
+import { planCall, type Call, type CallPlan } from './call-plan.ts'
+import type { Admitted, JobAdmission, Reservation } from '../job-admission.ts'
+import { askedAnew, type JobAsk } from './job-ask.ts'
+import type { Asker, JobAsks } from './job-asks.ts'
+import { NearTools } from './near-tools.ts'
+import { onceOf } from '../once.ts'
+
+/** What a batch is run with. */
+export interface BatchInvokerDeps {
+  catalog: ToolCatalog
+  jobTypes: JobTypes
+  admission: JobAdmission
+  asks: JobAsks
+  waiter: CompletionWaiter
+  canceller: JobCanceller
+  outputs: OutputStore
+  metrics: CallMetrics
+  checkCallback: CallbackAccess
+  checkSession: SessionAccess
+  tracer?: Tracer | undefined
+}
+
+/** Who sends a batch, and how. */
+export interface Caller {
+  principal: Principal
+  idempotencyKey: string | undefined
+  /** What the jobs say of the request that they come from. */
+  origin?: RequestOrigin | undefined
+  /** Ends the waiting: the client went away, or the process stops. */
+  abandoned: AbortSignal
+  /** Hears of a sync batch's answers one by one; all of them are told before the batch is answered. */
+  listener?: AnswerListener
+  /** Hears of the jobs of a sync batch as soon as they are made. */
+  onJobs?: (jobIds: readonly string[]) => void
+  /** Reads the output of a call that succeeded; without it the answer has it as models read it (R35, R43). */
+  readOutput?: ReadOutput
+  /** Hears of another job that a call waits for. */
+  onFound?: Asker['onFound']
+}
+
+/** A call, and what became of it. */
+type Pair = [Call, Admitted | { ask: JobAsk }]
+
+/** Runs batches of calls: one answer per call, in request order. */
+export class BatchInvoker {
+  readonly #deps: BatchInvokerDeps
+
+  constructor (deps: BatchInvokerDeps) {
+    this.#deps = deps
+  }
+
+  /**
+   * Makes a job of each call that can run and, in sync mode, waits for them (R13, R29, R36 to R42). A batch that is
+   * repeated with its `Idempotency-Key` gets the answers of the same jobs (RC23); mode and waiting may differ.
+   *
+   * @throws RedisUnavailableError when jobs can't be made; calls that fail without Redis alone don't need it.
+   *   HttpError `IDEMPOTENCY_CONFLICT`, `VALIDATION_ERROR` for a `callback_url` that will not be called, and what
+   `SessionAccess` says.
+   */
+  async invoke (batch: Batch, caller: Caller): Promise<InvokeBatchResponse> {
+    const { catalog, jobTypes, admission, waiter } = this.#deps
+    const { principal } = caller
+    this.#deps.checkCallback(batch.callbackUrl)
+    await this.#deps.checkSession(batch.session, principal)
+    const replyTo = batch.mode === 'sync' ? waiter.processId : undefined
+    const context = {
+      registry: catalog.registry,
+      principal,
+      queue: batch.queue,
+      session: batch.session,
+      jobTypes,
+      newId: () => admission.newId(),
+      replyTo,
+      callbackUrl: batch.callbackUrl,
+      nearTools: new NearTools(() => catalog.publication(principal.permissions).names)
+    }
+    const traces = new CallTraces(this.#deps.tracer, caller.origin)
+    const at = performance.now()
+    const plans = (await Promise.all(batch.calls.map(call => planCall(call, context)))).map((plan, index): CallPlan => {
+      const { call: { call_id: callId, name } } = plan
+      const origin = traces.begin(index, { callId, name, at, ...('error' in plan ? { error: plan.error } : {}) })
+      return 'job' in plan ? { ...plan, job: withOrigin(plan.job, origin) } : plan
+    })
+    try {
+      return await this.#admit(batch, plans, caller, traces)
+    } catch (error) {
+      traces.failed(error)
+      throw error
+    }
+  }
+
+  async #admit (batch: Batch, plans: readonly CallPlan[], caller: Caller, traces: CallTraces): Promise<InvokeBatchResponse> {
+    const { catalog, admission, metrics } = this.#deps
+    const { principal } = caller
+    const once = await onceOf(caller.idempotencyKey, principal, requestOf(batch))
+    const reservation = permitted(await admission.reserve(batch.queue, plans.map(withoutCall), once), plans)
+    const answer = batch.mode === 'sync' ? await this.#sync(batch, plans, reservation, caller, traces) : await this.#async(batch, plans, reservation, caller)
+    for (const [index, result] of answer.results.entries()) {
+      traces.answered(index, result)
+      metrics.answered(catalog.registry.get(result.name) === undefined ? undefined : result.name, outcomeOf(result))
+    }
+    return answer
+  }
+
+  async #async (batch: Batch, plans: readonly CallPlan[], reservation: Reservation, caller: Caller): Promise<InvokeBatchResponse> {
+    const admitted = await this.#deps.admission.admit(reservation)
+    const asker = this.#asker(caller)
+    const results = pairs(plans, admitted).map(async ([call, entry]) => {
+      if ('ask' in entry) return (await this.#deps.asks.answer(call, entry.ask, { ...asker, waitMs: 0 })).result
+      return 'job' in entry ? accepted(call, entry.job.id, entry.job.type) : failed(call, entry.error).result
+    })
+    return { ok: true, results: await Promise.all(results), tool_messages: [], mode: 'async' }
+  }
+
+  async #sync (
+    batch: Batch, plans: readonly CallPlan[], reservation: Reservation, caller: Caller, traces: CallTraces
+  ): Promise<InvokeBatchResponse> {
+    const deadline = performance.now() + batch.waitMs
+    const { abandoned, listener, onJobs } = caller
+    const reserved = 'planned' in reservation ? reservation.planned : reservation.admitted
+    const asker = this.#asker(caller)
+    const book = new AnswerBook(listener)
+    const answer = async (index: number, [call, entry]: Pair, settlement?: Settlement): Promise<CallAnswer> => (
+      await book.answer(index, async () => {
+        const answered = 'ask' in entry
+          ? await this.#deps.asks.answer(call, entry.ask, { ...asker, waitMs: deadline - performance.now() })
+          : await this.#answer(batch.queue, call, entry, settlement, asker)
+        traces.answered(index, answered.result)
+        return answered
+      })
+    )
+    const waiting = new Map(pairs(plans, reserved).flatMap((pair, index) => 'job' in pair[1] ? [[pair[1].job.id, { index, pair }]] : []))
+    const expectation = this.#deps.waiter.expect(batch.queue, [...waiting.keys()], (id, settlement) => {
+      const call = waiting.get(id)
+      if (call !== undefined) void answer(call.index, call.pair, settlement)
+    })
+    try {
+      const admitted = await this.#deps.admission.admit(reservation)
+      expectation.arm(idsOf(admitted), reservation.repeated)
+      onJobs?.(idsOf(admitted))
+      book.start()
+      const answering = pairs(plans, admitted)
+      const asked = answering.map(async (pair, index) => { if (!('job' in pair[1])) await answer(index, pair) })
+      const [outcome] = await Promise.all([expectation.settle(deadline - performance.now(), abandoned), ...asked])
+      if (batch.onDisconnect === 'cancel' && abandoned.reason === disconnected) await this.#cancel(batch.queue, admitted, outcome)
+      const answers = await Promise.all(answering.map((pair, index) => answer(index, pair, settlementOf(pair[1], outcome))))
+      return { ok: true, results: answers.map(({ result }) => result), tool_messages: answers.map(({ message }) => message), mode: 'sync' }
+    } finally {
+      expectation.release()
+    }
+  }
+
+  #asker ({ principal, abandoned, readOutput, onFound }: Caller): Omit<Asker, 'waitMs'> {
+    const { catalog, outputs } = this.#deps
+    return {
+      principal,
+      abandoned,
+      read: readOutput ?? (async (...output) => await outputs.readForModel(...output)),
+      hint: comeBackHint(catalog.publication(principal.permissions)),
+      onFound
+    }
+  }
+
+  async #cancel (queue: string, admitted: readonly Admitted[], ended: ReadonlyMap<string, Settlement>): Promise<void> {
+    const unsettled = idsOf(admitted).filter(id => !ended.has(id))
+    await Promise.all(unsettled.map(id => this.#deps.canceller.cancel(queue, id)))
+  }
+
+  /** Without a settlement the call goes on. */
+  async #answer (
+    queue: string, call: Call, entry: Admitted, settlement: Settlement | undefined, asker: Pick<Asker, 'read' | 'hint'>
+  ): Promise<CallAnswer> {
+    if ('error' in entry) return failed(call, entry.error)
+    const { id } = entry.job
+    if (settlement === undefined) return pending(call, id, `Tool '${call.name}' goes on as job ${id}${asker.hint}`)
+    return await settled(call, queue, id, settlement, asker)
+  }
+}
+
+/** What makes it another request with the same key. */
+function requestOf ({ calls, queue, callbackUrl, session }: Batch): unknown[] {
+  return ['batch', calls, queue, callbackUrl, ...session === undefined ? [] : [session]]
+}
+
+/** What the key may not do now, it may not do by an earlier request either: those calls get their refusal. */
+function permitted (reservation: Reservation, plans: readonly CallPlan[]): Reservation {
+  const checked = <T>(entries: ReadonlyArray<T | { error: CallError }>): Array<T | { error: CallError }> => entries.map((entry, index) => {
+    const plan = plans[index]
+    return plan !== undefined && 'error' in plan && plan.error.code === 'FORBIDDEN' ? { error: plan.error } : entry
+  })
+  return 'planned' in reservation ? { ...reservation, planned: checked(reservation.planned) } : { ...reservation, admitted: checked(reservation.admitted) }
+}
+
+function withoutCall (plan: CallPlan): { job: Extract<CallPlan, { job: unknown }>['job'] } | { error: Extract<CallPlan, { error: unknown }>['error'] } {
+  if ('ask' in plan) return { error: askedAnew }
+  return 'job' in plan ? { job: plan.job } : { error: plan.error }
+}
+
+function outcomeOf (result: CallResult): string {
+  if (result.pending === true) return 'pending'
+  if (result.ok) return result.job_type === undefined ? 'ok' : 'accepted'
+  return result.error?.code ?? ''
+}
+
+/** Each call with what became of it; the two come in the same order. What is asked of another job is asked each time. */
+function pairs (plans: readonly CallPlan[], admitted: readonly Admitted[]): Pair[] {
+  return plans.map((plan, index) => [
+    plan.call, 'ask' in plan ? plan : admitted[index] ?? { error: { code: 'INTERNAL', message: 'The call was lost' } }
+  ])
+}
+
+function idsOf (entries: readonly Admitted[]): string[] {
+  return entries.flatMap(entry => 'job' in entry ? [entry.job.id] : [])
+}
+
+function settlementOf (entry: Pair[1], outcome: ReadonlyMap<string, Settlement>): Settlement | undefined {
+  return 'job' in entry ? outcome.get(entry.job.id) : undefined
+}

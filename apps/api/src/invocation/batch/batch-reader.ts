@@ -1,0 +1,71 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import { isRecord, asError, limits, messageOf, toBatch, type Batch, type BatchEntry, type CallError, type InvokeBatchRequest, type MessageCall, type MessageFormat } from '@toolyard/contract'
+import { excessOf, problemOf, syntaxError } from '../../plugins/body/json-text.ts'
+import { faultOf } from './json-fault.ts'
+
+/** Levels of a request body above the arguments of one of its `calls`: the same arguments may nest as deep in a text. */
+const levelsAbove = 3
+/** UTF-16 units of a text that takes a turn of the event loop by itself. */
+const turnChars = 65_536
+
+/** Makes a batch of a checked body, whichever form its calls come in, and says whose message it was. */
+export async function readBatch (body: InvokeBatchRequest): Promise<{ batch: Batch, format: MessageFormat | undefined }> {
+  const batch = toBatch(body)
+  const message = messageOf(body)
+  if (message === undefined) return { batch, format: undefined }
+  const read = new ArgumentsReader()
+  const calls: BatchEntry[] = []
+  for (const call of message.calls) calls.push(await entryOf(call, read))
+  return { batch: { ...batch, calls }, format: message.format }
+}
+
+async function entryOf (call: MessageCall, reader: ArgumentsReader): Promise<BatchEntry> {
+  const entry = { call_id: String(call.id), name: typeof call.name === 'string' ? call.name : '', arguments: {}, ...(call.custom ? { custom: true as const } : {}) }
+  const refusal = refusalOf(call)
+  if (refusal !== undefined) return { ...entry, error: refusal }
+  const read = await reader.read(call.arguments)
+  return 'problem' in read ? { ...entry, error: { code: 'INVALID_ARGUMENTS', message: read.problem } } : { ...entry, arguments: read.arguments }
+}
+
+/** What no look at the tools can change. */
+function refusalOf ({ at, name, custom, incomplete }: MessageCall): CallError | undefined {
+  if (typeof name !== 'string' || name.trim() === '') return { code: 'UNKNOWN_TOOL', message: `${at} has no name that is a text, so no tool can be looked up` }
+  if (custom) return { code: 'UNKNOWN_TOOL', message: `'${name}' was called as a custom tool, with a text; the tools here are functions` }
+  if (incomplete) return { code: 'INVALID_ARGUMENTS', message: "the model's message ended before the call was complete" }
+  return undefined
+}
+
+/** Reads the arguments of a message's calls within the bounds of a body: what they hold is counted together. */
+class ArgumentsReader {
+  #partsLeft: number = limits.bodyParts
+
+  async read (value: unknown): Promise<{ arguments: Record<string, unknown> } | { problem: string }> {
+    const read = typeof value === 'string' ? await this.#parse(value) : { value }
+    if ('problem' in read) return read
+    if (read.value === undefined || read.value === null) return { arguments: {} }
+    return isRecord(read.value) ? { arguments: read.value } : { problem: 'arguments must be an object' }
+  }
+
+  async #parse (text: string): Promise<{ value: unknown } | { problem: string }> {
+    // Models send nothing for a tool without parameters.
+    if (text.trim() === '') return { value: undefined }
+    const takesTurns = text.length > turnChars
+    if (takesTurns) await turn()
+    const parts = excessOf(text, this.#partsLeft, limits.bodyDepth - levelsAbove)
+    if (typeof parts === 'string') return { problem: `arguments: the JSON ${parts}` }
+    if (takesTurns) await turn()
+    let value: unknown
+    try {
+      value = JSON.parse(text)
+    } catch (error) {
+      // In a longer text the search for the place would take too long.
+      const fault = takesTurns ? undefined : faultOf(text)
+      return { problem: `arguments aren't JSON: ${fault ?? syntaxError(asError(error))}` }
+    }
+    if (takesTurns) await turn()
+    const problem = problemOf(value, limits.bodyDepth - levelsAbove)
+    if (problem !== undefined) return { problem: `arguments: the JSON ${problem}` }
+    this.#partsLeft -= parts
+    return { value }
+  }
+}

@@ -1,0 +1,48 @@
+import type { Batch, CallError } from '@toolyard/contract'
+import { admitCall, type Registry } from '@toolyard/manifests'
+import type { NewJob } from '@toolyard/queue'
+import type { JobTypes } from '../../catalog/job-types.ts'
+import type { Principal } from '../../access/principal.ts'
+import { jobAskOf, type JobAsk } from './job-ask.ts'
+import type { NearTools } from './near-tools.ts'
+import { accessOf, newJob } from '../new-job.ts'
+
+/** One entry of a batch. */
+export type Call = Batch['calls'][number]
+
+/** What becomes of a call: a job, an error that is known before any job is made, or what is asked of another job. */
+export type CallPlan = { call: Call, job: NewJob } | { call: Call, error: CallError } | { call: Call, ask: JobAsk }
+
+export interface PlanContext {
+  registry: Registry
+  principal: Principal
+  queue: string
+  session: string | undefined
+  jobTypes: JobTypes
+  newId: () => string
+  /** The API process that will wait; absent in async mode. */
+  replyTo: string | undefined
+  callbackUrl: string | undefined
+  nearTools: NearTools
+}
+
+/** Looks up the tool and decides whether the call may run (R28, R32, RC12). */
+export async function planCall (call: Call, context: PlanContext): Promise<CallPlan> {
+  if (call.error !== undefined) return { call, error: call.error }
+  const { registry, principal, queue, session, jobTypes, replyTo, callbackUrl, nearTools } = context
+  const admitted = await admitCall(
+    { tool: call.name, registered: registry.get(call.name), queue, key: accessOf(principal), isDirect: true },
+    call.arguments,
+    jobTypes.deployment
+  )
+  if ('error' in admitted) {
+    const { error } = admitted
+    if (error.code !== 'UNKNOWN_TOOL') return { call, error }
+    const near = await nearTools.find(call.name)
+    return { call, error: near.length === 0 ? error : { ...error, details: { did_you_mean: near } } }
+  }
+  const ask = jobAskOf(admitted.registered.tool, admitted.arguments)
+  if (ask !== undefined) return { call, ask }
+  const parts = { id: context.newId(), arguments: admitted.arguments, principal, session, jobTypes, tags: ['agent-tool'], replyTo, callbackUrl }
+  return { call, job: newJob(admitted.registered, parts) }
+}

@@ -1,0 +1,116 @@
+import { asError, type CallError, type OutputRecord } from '@toolyard/contract'
+import { jobIdPattern, logStart, RedisUnavailableError, type JobCanceller, type JobReader, type JobWatch } from '@toolyard/queue'
+import { scopeOf, type Principal } from '../../access/principal.ts'
+import { failed, pending, settled, succeeded, type CallAnswer, type ReadOutput } from './call-answer.ts'
+import type { Call } from './call-plan.ts'
+import type { JobAsk } from './job-ask.ts'
+
+/*
+ * The built-in tools `job_result` and `job_cancel`. They are answered here and make no job: a job that waits for another
+ * one would take a place of a worker, and with all places taken by such nothing would go on.
+ */
+
+/** Who asks, and how long it may take. */
+export interface Asker {
+  principal: Principal
+  /** Milliseconds until the request is answered. */
+  waitMs: number
+  /** Ends the waiting. */
+  abandoned: AbortSignal
+  /** Reads an output in the form that the answer has. */
+  read: ReadOutput
+  /** What a pending answer says of coming back. */
+  hint: string
+  /** Hears of the job that is waited for. */
+  onFound?: ((queue: string, jobId: string) => void) | undefined
+}
+
+/** What asks are answered with. */
+export interface JobAsksParts {
+  jobs: JobReader
+  watch: JobWatch
+  canceller: JobCanceller
+}
+
+/** Answers calls that ask for other jobs. */
+export class JobAsks {
+  readonly #parts: JobAsksParts
+
+  constructor (parts: JobAsksParts) {
+    this.#parts = parts
+  }
+
+  /** The answer; a job that the key may not see is one that there isn't. */
+  async answer (call: Call, ask: JobAsk, asker: Asker): Promise<CallAnswer> {
+    try {
+      const queue = await this.#queueOf(ask.jobId, asker.principal)
+      if (queue === undefined) return failed(call, unknownJob(ask.jobId))
+      return ask.action === 'job_cancel' ? await this.#cancel(call, ask, queue, asker) : await this.#result(call, ask, queue, asker)
+    } catch (error) {
+      if (error instanceof RedisUnavailableError) return failed(call, { code: 'INTERNAL', message: `${error.message}; ask again` })
+      throw error
+    }
+  }
+
+  /** The queue of a job that may be asked for: what the key may see, it may ask for. */
+  async #queueOf (jobId: string, principal: Principal): Promise<string | undefined> {
+    return jobIdPattern.test(jobId) ? await this.#parts.jobs.queueOf(jobId, scopeOf(principal)) : undefined
+  }
+
+  async #result (
+    call: Call, { jobId, waitMs }: Extract<JobAsk, { action: 'job_result' }>, queue: string, asker: Asker
+  ): Promise<CallAnswer> {
+    asker.onFound?.(queue, jobId)
+    const settlement = await this.#wait(queue, jobId, Math.min(waitMs, asker.waitMs), asker.abandoned)
+    if (settlement === 'missing') return failed(call, unknownJob(jobId))
+    if (settlement === undefined) return pending(call, jobId, `Job ${jobId} still goes on${asker.hint}`)
+    return await settled(call, queue, jobId, settlement, asker)
+  }
+
+  async #cancel (call: Call, { jobId }: JobAsk, queue: string, { read }: Asker): Promise<CallAnswer> {
+    const result = await this.#parts.canceller.cancel(queue, jobId)
+    const settlement = result === 'missing' ? result : await this.#parts.jobs.settlement(queue, jobId)
+    if (settlement === 'missing') return failed(call, unknownJob(jobId))
+    const status = result === 'cancelled' ? 'cancelled' : settlement?.ok === true ? 'succeeded' : 'failed'
+    const output: OutputRecord = { kind: 'inline', value: { job_id: jobId, status, cancelled: result === 'cancelled' } }
+    return succeeded(call, jobId, await read(queue, jobId, output))
+  }
+
+  /** How the job has ended; undefined when it goes on after `waitMs`. */
+  async #wait (queue: string, jobId: string, waitMs: number, abandoned: AbortSignal): ReturnType<JobReader['settlement']> {
+    const { jobs, watch } = this.#parts
+    const first = await jobs.settlement(queue, jobId)
+    if (first !== undefined || waitMs <= 0 || abandoned.aborted) return first
+    return await new Promise((resolve, reject) => {
+      const leave = (): void => {
+        clearTimeout(timer)
+        unwatch()
+        abandoned.removeEventListener('abort', end)
+      }
+      const end = (): void => {
+        leave()
+        resolve(undefined)
+      }
+      const look = (): void => {
+        jobs.settlement(queue, jobId).then(settlement => {
+          if (settlement === undefined) return
+          leave()
+          resolve(settlement)
+        }, (error: unknown) => {
+          // While Redis is away nothing is known; the watch looks again when it is back.
+          if (error instanceof RedisUnavailableError) return
+          leave()
+          reject(asError(error))
+        })
+      }
+      const timer = setTimeout(end, waitMs)
+      const unwatch = watch.watch({ id: jobId, queue, lastLogId: () => logStart, onChange: change => { if (change === 'job') look() } })
+      abandoned.addEventListener('abort', end)
+    })
+  }
+}
+
+function unknownJob (jobId: string): CallError {
+  const message = `there is no job '${jobId}' here: it was never made, belongs to somebody else, or is no longer kept`
+  return { code: 'INVALID_ARGUMENTS', message: `job_id: ${message}`, details: { issues: [{ path: '/job_id', message }] } }
+}

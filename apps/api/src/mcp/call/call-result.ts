@@ -1,0 +1,77 @@
+import { limits, type CallError } from '@toolyard/contract'
+import { isSpecType, type CallToolResult, type ContentBlock } from '@modelcontextprotocol/server'
+import type { ToolAnswer } from '../../invocation/batch/tool-invoker.ts'
+import { excessOf } from '../../plugins/body/json-text.ts'
+import type { ListedTool } from './tool-list.ts'
+
+/** Where a result names its job, and says what went wrong. */
+export const metaKeys = { jobId: 'toolyard/job_id', error: 'toolyard/error', outputBytes: 'toolyard/output_bytes' } as const
+
+/** What became of a call, as MCP has it; the tool says what its clients rely on. */
+export function callResult (answer: ToolAnswer, tool: ListedTool | undefined): CallToolResult {
+  const job = answer.jobId === undefined ? {} : { [metaKeys.jobId]: answer.jobId }
+  if (answer.kind === 'failed') return failure(answer.error, job)
+  if (answer.kind === 'pending') {
+    return failure({ code: 'TIMEOUT', message: answer.message }, job)
+  }
+  const { json, cut } = answer
+  const output = cut === undefined ? outputOf(json) : textOf(json)
+  if (tool?.outputSchema !== undefined && output.structuredContent === undefined) return failure(noStructure(answer.jobId), job)
+  const notice: ContentBlock[] = cut === undefined
+    ? []
+    : [
+        { type: 'text', text: `The output is cut: ${cut.storedBytes} of ${cut.bytes} bytes were kept.` }
+      ]
+  const bytes = cut === undefined ? {} : { [metaKeys.outputBytes]: cut.bytes }
+  return { ...output, content: [...output.content, ...notice], _meta: { ...job, ...bytes } }
+}
+
+/** A failure that the model reads: the message first, then its code and details. */
+function failure (error: CallError, job: object): CallToolResult {
+  const { code, message, details } = error
+  const rest = { code, ...(details === undefined ? {} : { details }) }
+  const content: ContentBlock[] = [message, JSON.stringify(rest)].map(text => ({ type: 'text', text }))
+  return { content, isError: true, _meta: { ...job, [metaKeys.error]: { ...rest, message } } }
+}
+
+function noStructure (jobId: string): CallError {
+  return { code: 'OUTPUT_INVALID', message: `The output is too large to be given as structured content; it is whole at /v1/jobs/${jobId}` }
+}
+
+type Output = Pick<CallToolResult, 'content' | 'structuredContent'>
+
+/** An output of so many values that reading it would hold up the process stays the text that it is. */
+function outputOf (json: string): Output {
+  if (isTooLarge(json) || !/^[["{]/.test(json)) return textOf(json)
+  const value = JSON.parse(json) as unknown
+  if (typeof value === 'string') return textOf(json)
+  const blocks = blocksOf(value)
+  if (blocks !== undefined) return blocks
+  return { ...textOf(json), ...(Array.isArray(value) ? {} : { structuredContent: value }) }
+}
+
+/** Whether reading an output would hold up the process: it has too many values, or too many levels. */
+export function isTooLarge (json: string): boolean {
+  return json.length > limits.bodyParts && typeof excessOf(json, limits.bodyParts, limits.outputDepth) === 'string'
+}
+
+/** A text is itself, anything else its JSON. */
+function textOf (json: string): Output {
+  return { content: [{ type: 'text', text: json.startsWith('"') ? JSON.parse(json) as string : json }] }
+}
+
+/**
+ * The output of a tool that says in MCP's own words what it gives: `{"content": [...]}`, perhaps with `structuredContent`,
+ * and nothing else.
+ */
+export function blocksOf (value: unknown): Output | undefined {
+  if (typeof value !== 'object' || value === null || !('content' in value) || !Array.isArray(value.content)) return undefined
+  const { content, structuredContent, ...rest } = value as { content: unknown[], structuredContent?: unknown }
+  const isStructure = structuredContent === undefined || (
+    typeof structuredContent === 'object' && structuredContent !== null && !Array.isArray(structuredContent)
+  )
+  if (
+    Object.keys(rest).length > 0 || !isStructure || content.length === 0 || !content.every(block => isSpecType.ContentBlock(block))
+  ) return undefined
+  return { content, ...(structuredContent === undefined ? {} : { structuredContent }) }
+}

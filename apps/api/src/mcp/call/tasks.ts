@@ -1,0 +1,120 @@
+import { HttpError, type CallError } from '@toolyard/contract'
+import type { JobCanceller, JobReader, ReadJob } from '@toolyard/queue'
+import {
+  CLIENT_CAPABILITIES_META_KEY, fromJsonSchema, MissingRequiredClientCapabilityError, ProtocolError, ProtocolErrorCode,
+  type CallToolResult, type Result, type Server, type ServerContext
+} from '@modelcontextprotocol/server'
+import type { ToolAnswer } from '../../invocation/batch/tool-invoker.ts'
+import { findJob, queueOfJob } from '../../routes/jobs/found-job.ts'
+import { callResult } from './call-result.ts'
+import type { Exchange } from './exchange.ts'
+
+/*
+ * The Tasks extension (SEP-2663). A task is a job: its id is the job's, so every process knows it, and it outlives them. A
+ * client gets one for a call that takes longer than a moment, if it says that it knows tasks.
+ */
+
+/** What tasks are read and ended with. */
+export interface TaskParts {
+  jobs: JobReader
+  canceller: JobCanceller
+  /** How long a finished job is kept, in seconds. */
+  retentionSec: number
+}
+
+/** The extension's name among the capabilities. */
+export const tasksExtension = 'io.modelcontextprotocol/tasks'
+/** How long a call is waited for before it becomes a task, in milliseconds. */
+export const beforeTaskMs = 500
+const pollIntervalMs = 1_000
+
+const taskId = { type: 'string', maxLength: 200 }
+const taskParams = fromJsonSchema<{ taskId: string }>({ type: 'object', properties: { taskId }, required: ['taskId'] })
+/** Codes of failures that are the service's: the tool has not answered at all. */
+const faults: ReadonlySet<string> = new Set<CallError['code']>(['WORKER_LOST', 'SANDBOX_FAILED', 'OUTPUT_INVALID', 'INTERNAL'])
+
+/** Whether the client of a request knows tasks. */
+export function knowsTasks ({ mcpReq: { envelope } }: ServerContext): boolean {
+  const capabilities = (envelope as Record<string, unknown> | undefined)?.[CLIENT_CAPABILITIES_META_KEY]
+  const extensions = (capabilities as { extensions?: Record<string, unknown> } | undefined)?.extensions
+  return extensions?.[tasksExtension] !== undefined
+}
+
+/**
+ * The answer to a call whose job goes on.
+ *
+ * @throws as `findJob`
+ */
+export async function createdTask (jobId: string, { principal }: Exchange, { jobs, retentionSec }: TaskParts): Promise<CallToolResult> {
+  return { resultType: 'task', ...base(await findJob(jobs, jobId, principal), 'working', retentionSec) } as never
+}
+
+/** Answers the requests of the extension. */
+export function serveTasks (
+  server: Server, exchange: Exchange, parts: TaskParts, guarded: <T>(answer: () => Promise<T>) => Promise<T>
+): void {
+  const answer = (method: string, make: (id: string) => Promise<Result>): void => {
+    server.setRequestHandler(method, { params: taskParams }, (params, context) => guarded(async () => {
+      if (!knowsTasks(context)) {
+        throw new MissingRequiredClientCapabilityError({
+          requiredCapabilities: { extensions: { [tasksExtension]: {} } }
+        })
+      }
+      return await make(params.taskId).catch(unknownTask)
+    }))
+  }
+  answer('tasks/get', async id => taskOf(await findJob(parts.jobs, id, exchange.principal), parts))
+  answer('tasks/cancel', async id => {
+    const queue = await queueOfJob(parts.jobs, id, exchange.principal)
+    await parts.canceller.cancel(queue, id)
+    return {}
+  })
+  // Tools ask nothing back, so there is nothing that an update could answer.
+  answer('tasks/update', async id => {
+    await queueOfJob(parts.jobs, id, exchange.principal)
+    return {}
+  })
+}
+
+function base ({ view }: ReadJob, status: string, retentionSec: number): Record<string, unknown> {
+  return {
+    taskId: view.id, status, createdAt: view.created_at, lastUpdatedAt: view.updated_at, ttlMs: retentionSec * 1_000, pollIntervalMs
+  }
+}
+
+function taskOf (job: ReadJob, { retentionSec }: TaskParts): Result {
+  const { status, error } = job.view
+  const task = (state: string, rest: object = {}): Result => ({ ...base(job, state, retentionSec), ...rest })
+  if (status === 'queued' || status === 'running') return task('working', { statusMessage: status })
+  if (status === 'cancelled') return task('cancelled')
+  if (error !== null && faults.has(error.code)) {
+    return task(
+      'failed', { error: { code: ProtocolErrorCode.InternalError, message: error.message, data: { code: error.code } } }
+    )
+  }
+  return task('completed', { result: callResult(answerOf(job), undefined) })
+}
+
+/** A finished job as a call's answer. */
+function answerOf ({ view, resultJson }: ReadJob): ToolAnswer {
+  if (view.error !== null) {
+    const { at, ...error } = view.error
+    return { kind: 'failed', jobId: view.id, error: error as CallError, mayHaveRun: true }
+  }
+  const truncated = view.result_truncated
+  return {
+    kind: 'output',
+    jobId: view.id,
+    json: resultJson,
+    cut: truncated === undefined ? undefined : { bytes: truncated.bytes, storedBytes: truncated.stored_bytes }
+  }
+}
+
+/** A job that the key may not see is one that there isn't. */
+function unknownTask (error: unknown): never {
+  throw error instanceof HttpError && error.code === 'NOT_FOUND'
+    ? new ProtocolError(
+      ProtocolErrorCode.InvalidParams, 'Unknown task: there is no such job, or it is no longer kept'
+    )
+    : error
+}

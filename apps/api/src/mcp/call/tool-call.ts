@@ -1,0 +1,96 @@
+import { limits } from '@toolyard/contract'
+import {
+  LOG_LEVEL_META_KEY, ProtocolError, ProtocolErrorCode, type CallToolRequest, type CallToolResult, type ServerContext
+} from '@modelcontextprotocol/server'
+import type { ToolInvoker } from '../../invocation/batch/tool-invoker.ts'
+import { disconnected } from '../../plugins/abandoned.ts'
+import { CallNotices, type CallNoticesParts } from './call-notices.ts'
+import { callOrigin } from './call-origin.ts'
+import { callResult } from './call-result.ts'
+import type { Exchange } from './exchange.ts'
+import { beforeTaskMs, createdTask, knowsTasks, type TaskParts } from './tasks.ts'
+import type { OpenCalls } from './open-calls.ts'
+import type { ToolLists } from './tool-list.ts'
+
+/** What tools are called with. */
+export interface ToolCallParts extends CallNoticesParts, TaskParts {
+  invoker: ToolInvoker
+  lists: ToolLists
+  calls: OpenCalls
+  /** Aborted when requests that still wait must be answered with what is there. */
+  ending: AbortSignal
+}
+
+/** How long a call is waited for: as long as any tool may take, since the client says by itself when it is tired of waiting. */
+const waitMs = limits.toolTimeoutSec.max * 1_000
+
+/**
+ * Runs a tool for a client. Who closes the connection of a request of 2026 has cancelled it; a client of 2025 says so, and
+ * its call goes on when its connection breaks.
+ *
+ * @throws ProtocolError for a tool that the key doesn't see.
+ */
+export async function callTool (
+  request: CallToolRequest, context: ServerContext, exchange: Exchange, parts: ToolCallParts
+): Promise<CallToolResult> {
+  const { name, arguments: args = {} } = request.params
+  const tool = parts.lists.for(exchange.principal.permissions).byName.get(name)
+  if (tool === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${name.slice(0, 200)}`)
+  const becomesTask = knowsTasks(context) && parts.lists.takesLong(name)
+  const { abandoned, close } = abandonment(context, exchange, parts)
+  const notices = noticesOf(context, exchange, parts)
+  try {
+    const answer = await parts.invoker.invoke({
+      name, arguments: args, waitMs: becomesTask ? beforeTaskMs : waitMs, queue: exchange.queue, onDisconnect: 'cancel'
+    }, {
+      principal: exchange.principal,
+      idempotencyKey: undefined,
+      origin: callOrigin(context, exchange),
+      abandoned,
+      onJobs: ([id]) => { if (id !== undefined) notices?.follow(exchange.queue, id) },
+      onFound: (queue, id) => { notices?.follow(queue, id) }
+    })
+    if (answer.kind === 'failed' && answer.cause !== undefined) exchange.log.error({ err: answer.cause }, 'request failed')
+    await notices?.finish()
+    return answer.kind === 'pending' && becomesTask ? await createdTask(answer.jobId, exchange, parts) : callResult(answer, tool)
+  } finally {
+    close()
+  }
+}
+
+/** When a call of a client is given up, and what takes it out of the open calls. */
+export function abandonment (context: ServerContext, exchange: Exchange, { calls, ending }: ToolCallParts): {
+  abandoned: AbortSignal, close: () => void
+} {
+  const abort = new AbortController()
+  const isLegacy = context.mcpReq.envelope === undefined
+  const leave = (): void => { abort.abort(isLegacy ? 'left' : disconnected) }
+  const end = (): void => { abort.abort('ending') }
+  const remove = exchange.session === undefined
+    ? () => {}
+    : calls.add(exchange.session, context.mcpReq.id, () => {
+      abort.abort(disconnected)
+      exchange.leave()
+    })
+  exchange.gone.addEventListener('abort', leave)
+  ending.addEventListener('abort', end)
+  if (exchange.gone.aborted) leave()
+  if (ending.aborted) end()
+  return {
+    abandoned: abort.signal,
+    close: () => {
+      remove()
+      exchange.gone.removeEventListener('abort', leave)
+      ending.removeEventListener('abort', end)
+    }
+  }
+}
+
+function noticesOf (context: ServerContext, exchange: Exchange, parts: CallNoticesParts): CallNotices | undefined {
+  const { _meta: meta, envelope, notify } = context.mcpReq
+  const asked = envelope === undefined ? exchange.logLevel : (envelope as Record<string, unknown>)[LOG_LEVEL_META_KEY]
+  const logLevel = typeof asked === 'string' ? asked : undefined
+  const wanted = { progressToken: meta?.progressToken, logLevel }
+  if (!exchange.mayStream || (wanted.progressToken === undefined && wanted.logLevel === undefined)) return undefined
+  return new CallNotices(parts, exchange, wanted, notify)
+}

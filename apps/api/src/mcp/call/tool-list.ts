@@ -1,0 +1,89 @@
+import type { Permission, PermissionPolicy } from '@toolyard/contract'
+import { makesJobs, outputSchemaOf, type JsonSchema, type Tool } from '@toolyard/manifests'
+import type { JobTypeDefaults, JobTypes } from '../../catalog/job-types.ts'
+import type { Publication, ToolCatalog } from '../../catalog/tool-catalog.ts'
+
+/** A tool as MCP lists it. */
+export interface ListedTool {
+  name: string
+  description: string
+  inputSchema: { type: 'object' } & JsonSchema
+  outputSchema?: { type: 'object' } & JsonSchema
+  annotations: ToolHints
+}
+
+/** What a client may assume of a tool; by what the tool is permitted, which the sandbox enforces. */
+interface ToolHints {
+  readOnlyHint: boolean
+  destructiveHint: boolean
+  idempotentHint: boolean
+  openWorldHint: boolean
+}
+
+/** The tools of a key as MCP lists them. */
+export interface ToolList {
+  tools: readonly ListedTool[]
+  byName: ReadonlyMap<string, ListedTool>
+}
+
+/** A tool with a timeout up to this, in seconds, is always waited for. */
+const quickSec = 10
+
+/** Makes the list once for each publication. */
+export class ToolLists {
+  readonly #catalog: ToolCatalog
+  readonly #jobTypes: JobTypes
+  readonly #lists = new WeakMap<Publication, ToolList>()
+
+  constructor (catalog: ToolCatalog, jobTypes: JobTypes) {
+    this.#catalog = catalog
+    this.#jobTypes = jobTypes
+  }
+
+  /** What is published to a key with these permissions; undefined permissions are all. */
+  for (permissions: readonly Permission[] | undefined): ToolList {
+    return this.#of(this.#catalog.publication(permissions))
+  }
+
+  /** Whether a call of a tool may run so long that its client had better not wait for it. */
+  takesLong (name: string): boolean {
+    const registered = this.#catalog.registry.get(name)
+    return registered !== undefined && registered.tool.run.kind !== 'service' && this.#jobTypes.limitsOf(
+      registered.tool, { timeoutSec: undefined, maxAttempts: undefined }
+    ).timeoutSec > quickSec
+  }
+
+  #of (publication: Publication): ToolList {
+    const known = this.#lists.get(publication)
+    if (known !== undefined) return known
+    const tools = publication.visible.map(tool => listed(tool, this.#jobTypes.deployment))
+    const list = { tools, byName: new Map(tools.map(tool => [tool.name, tool])) }
+    this.#lists.set(publication, list)
+    return list
+  }
+}
+
+function listed (tool: Tool, { permissions, jobTypes }: JobTypeDefaults): ListedTool {
+  const outputSchema = outputSchemaOf(tool)
+  const idempotent = jobTypes.get(tool.jobType).idempotent ?? tool.idempotent
+  return {
+    name: tool.name,
+    description: tool.description,
+    inputSchema: objectSchema(tool.parameters),
+    ...(outputSchema === undefined ? {} : { outputSchema }),
+    annotations: hintsOf(tool, permissions, idempotent)
+  }
+}
+
+/** A tool that makes jobs of its own does whatever their tools do. */
+function hintsOf (tool: Tool, policy: PermissionPolicy, idempotent: boolean): ToolHints {
+  const may = (permission: Permission): boolean => makesJobs(tool) || (tool.permissions ?? policy.defaults).includes(permission)
+  const cancels = tool.run.kind === 'service' && tool.run.action === 'job_cancel'
+  const readOnly = !may('write_files') && !may('network') && !cancels
+  return { readOnlyHint: readOnly, destructiveHint: !readOnly, idempotentHint: idempotent, openWorldHint: may('network') }
+}
+
+/** MCP wants the type said; arguments are an object in any case. */
+function objectSchema (schema: JsonSchema): ListedTool['inputSchema'] {
+  return schema['type'] === 'object' ? schema as ListedTool['inputSchema'] : { ...schema, type: 'object' }
+}

@@ -1,0 +1,99 @@
+import { fromJsonSchema, ProtocolError, ProtocolErrorCode, type Server, type ServerContext } from '@modelcontextprotocol/server'
+import type { McpSessions } from '@toolyard/queue'
+import type { ToolCatalog } from '../../catalog/tool-catalog.ts'
+import type { Exchange } from '../call/exchange.ts'
+import { OfferedTool } from './offered-tool.ts'
+import { completions, getPrompt, listPrompts } from './prompts.ts'
+import { isWatchable, listResources, listTemplates, maker, readDirectory, readResource, type Resources } from './resources.ts'
+import type { SkillBook } from './skills.ts'
+import type { ToolCallParts } from '../call/tool-call.ts'
+
+/** What prompts, resources and skills are served with. */
+export interface OfferParts extends ToolCallParts {
+  catalog: ToolCatalog
+  skills: SkillBook
+  sessions: McpSessions
+}
+
+/** How long a client may take what it was told for current, in milliseconds. */
+export const offerTtlMs = 60_000
+/** Resources that one session may watch. */
+const mostWatched = 100
+const cache = { ttlMs: offerTtlMs, cacheScope: 'private' as const }
+
+/** What a server says that it has, beside tools. */
+export const offerCapabilities = { prompts: { listChanged: true }, resources: { listChanged: true, subscribe: true }, completions: {} }
+export const skillsExtension = { 'io.modelcontextprotocol/skills': { directoryRead: true } }
+/** Requests whose answers a client may keep. */
+export const offerCacheHints = { 'prompts/list': cache, 'resources/list': cache, 'resources/templates/list': cache, 'resources/read': { ttlMs: 0, cacheScope: 'private' as const } }
+
+const cursorParams = fromJsonSchema<{ cursor?: string }>({ type: 'object', properties: { cursor: { type: 'string' } } })
+const uriParams = fromJsonSchema<{ uri: string, cursor?: string }>(
+  { type: 'object', properties: { uri: { type: 'string' }, cursor: { type: 'string' } }, required: ['uri'] }
+)
+
+/** Answers requests for prompts, resources and skills. */
+export function serveOffers (
+  server: Server, exchange: Exchange, parts: OfferParts, guarded: <T>(answer: () => Promise<T>) => Promise<T>
+): void {
+  const publication = parts.catalog.publication(exchange.principal.permissions)
+  const skills = parts.catalog.registry.skills()
+  const book = parts.skills
+  const of = (context: ServerContext): Resources => (
+    { publication, skills: book, tool: new OfferedTool(context, exchange, parts), runsTools: exchange.principal.role === 'admin' }
+  )
+
+  server.setRequestHandler('prompts/list', async ({ params }) => {
+    noCursor(params?.cursor)
+    return { prompts: listPrompts(skills, publication) }
+  })
+  server.setRequestHandler('prompts/get', ({ params: { name, arguments: args = {} } }, context) => guarded(() => (
+    getPrompt(name, args, { skills, publication, tool: of(context).tool })
+  )))
+  server.setRequestHandler('completion/complete', async ({ params: { ref, argument } }) => {
+    const tool = ref.type === 'ref/prompt' ? publication.prompts.find(({ name }) => name === ref.name) : maker(ref.uri, publication)
+    return { completion: completions(tool, argument.name, argument.value) }
+  })
+  server.setRequestHandler('resources/list', ({ params }, context) => guarded(() => listResources(params?.cursor, of(context))))
+  server.setRequestHandler('resources/templates/list', async ({ params }, context) => {
+    noCursor(params?.cursor)
+    return { resourceTemplates: listTemplates(of(context)) }
+  })
+  server.setRequestHandler('resources/read', ({ params: { uri } }, context) => guarded(() => readResource(uri, of(context))))
+  server.setRequestHandler('resources/directory/read', { params: uriParams }, ({ uri, cursor }, context) => guarded(async () => (
+    { ...await readDirectory(uri, cursor, of(context)), ...cache }
+  )))
+
+  server.setRequestHandler('skills/list', { params: cursorParams }, ({ cursor }) => guarded(async () => {
+    noCursor(cursor)
+    return { skills: await book.entries(), ...cache }
+  }))
+  server.setRequestHandler('skills/get', { params: uriParams }, ({ uri }) => guarded(async () => {
+    const skill = await book.entry(uri)
+    if (skill === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'No such skill', { uri })
+    return { skill, ...cache }
+  }))
+
+  server.setRequestHandler('resources/subscribe', ({ params: { uri } }, context) => guarded(async () => {
+    if (!isWatchable(uri, of(context))) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'Changes of this resource are not seen', { uri })
+    await watch(watched => [...new Set([...watched, uri])])
+    return {}
+  }))
+  server.setRequestHandler('resources/unsubscribe', ({ params: { uri } }) => guarded(async () => {
+    await watch(watched => watched.filter(each => each !== uri))
+    return {}
+  }))
+
+  async function watch (change: (watched: readonly string[]) => string[]): Promise<void> {
+    const { session } = exchange
+    if (session === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidRequest, 'Only a client with a session can watch resources: initialize one')
+    const { watched = [] } = await parts.sessions.read(session)
+    const next = change(watched)
+    if (next.length > mostWatched) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `A session watches at most ${mostWatched} resources`)
+    await parts.sessions.change(session, { watched: next })
+  }
+}
+
+function noCursor (cursor: string | undefined): void {
+  if (cursor !== undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'No such cursor: the list has one page')
+}

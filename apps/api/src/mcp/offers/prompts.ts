@@ -1,0 +1,68 @@
+import { isRecord } from '@toolyard/contract/terms'
+import type { Skill, Tool } from '@toolyard/manifests'
+import { isSpecType, ProtocolError, ProtocolErrorCode, type GetPromptResult, type Prompt } from '@modelcontextprotocol/server'
+import type { Publication } from '../../catalog/tool-catalog.ts'
+import { blocksOf } from '../call/call-result.ts'
+import type { OfferedTool } from './offered-tool.ts'
+
+/** Values that are proposed at once: what the protocol allows. */
+const mostValues = 100
+
+/** The prompts of a key: its skills, and the tools that are published as prompts. A skill wins over a tool of its name. */
+export function listPrompts (skills: readonly Skill[], { prompts }: Publication): Prompt[] {
+  const own = new Set(skills.map(({ name }) => name))
+  return [
+    ...skills.map(({ name, description }) => ({ name, description })),
+    ...prompts.filter(({ name }) => !own.has(name)).map(tool => (
+      { name: tool.name, description: tool.description, arguments: argumentsOf(tool) }
+    ))
+  ]
+}
+
+/** @throws ProtocolError for a prompt that the key doesn't see, and for arguments that don't fit. */
+export async function getPrompt (
+  name: string, args: Record<string, string>, offered: { skills: readonly Skill[], publication: Publication, tool: OfferedTool }
+): Promise<GetPromptResult> {
+  const skill = offered.skills.find(skill => skill.name === name)
+  if (skill !== undefined) return { description: skill.description, messages: [message(skill.text)] }
+  const prompt = offered.publication.prompts.find(prompt => prompt.name === name)
+  if (prompt === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown prompt: ${name.slice(0, 200)}`)
+  return { description: prompt.description, ...promptOf(await offered.tool.output(name, args)) }
+}
+
+/** The values of an argument that begin with what was typed: those that the schema lists. */
+export function completions (
+  tool: Tool | undefined, argument: string, typed: string
+): { values: string[], total: number, hasMore: boolean } {
+  const schema = tool === undefined ? undefined : propertiesOf(tool)[argument]
+  const listed = isRecord(schema) && Array.isArray(schema['enum']) ? schema['enum'] : []
+  const fit = listed.filter(value => typeof value === 'string').filter(value => value.toLowerCase().startsWith(typed.toLowerCase()))
+  return { values: fit.slice(0, mostValues), total: fit.length, hasMore: fit.length > mostValues }
+}
+
+/** Messages where the output has some, content blocks as a message each, else one text. */
+function promptOf (output: unknown): GetPromptResult {
+  if (isSpecType.GetPromptResult(output)) {
+    const { description, messages } = output
+    return { ...description !== undefined && { description }, messages }
+  }
+  const blocks = blocksOf(output)
+  if (blocks !== undefined) return { messages: blocks.content.map(content => ({ role: 'user', content })) }
+  return { messages: [message(typeof output === 'string' ? output : JSON.stringify(output))] }
+}
+
+function message (text: string): GetPromptResult['messages'][number] {
+  return { role: 'user', content: { type: 'text', text } }
+}
+
+function argumentsOf (tool: Tool): NonNullable<Prompt['arguments']> {
+  const { required } = tool.parameters
+  return Object.entries(propertiesOf(tool)).map(([name, schema]) => {
+    const description = isRecord(schema) ? schema['description'] : undefined
+    return { name, ...typeof description === 'string' && { description }, required: Array.isArray(required) && required.includes(name) }
+  })
+}
+
+function propertiesOf ({ parameters: { properties } }: Tool): Record<string, unknown> {
+  return isRecord(properties) ? properties : {}
+}

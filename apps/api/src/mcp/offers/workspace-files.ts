@@ -1,0 +1,63 @@
+import { ProtocolError, ProtocolErrorCode, type ReadResourceResult, type Resource } from '@modelcontextprotocol/server'
+import { isRecord } from '@toolyard/contract/terms'
+import type { Publication } from '../../catalog/tool-catalog.ts'
+import { directoryType, fileContents, typeOfName } from './contents.ts'
+import type { OfferedTool } from './offered-tool.ts'
+
+/*
+ * The files of the workspace are read by the built-in tools: the workspace is on the machines of the workers, and what
+ * their box refuses is refused here as well.
+ */
+
+/** Where the files of the workspace begin; a URI that ends in a slash is a directory. */
+export const workspaceRoot = 'workspace:///'
+const reader = 'data_file_read'
+const lister = 'workspace_list'
+/** Bytes of a file that the tool reads at once. */
+const mostBytes = 1_048_576
+const pageEntries = 200
+
+/** Whether a key may read the workspace. */
+export function mayRead ({ names }: Publication): boolean {
+  return names.includes(reader) && names.includes(lister)
+}
+
+/** What the URI of a file or directory of the workspace names; undefined for what can't be one. */
+export function workspacePath (uri: string): string | undefined {
+  if (!uri.startsWith(workspaceRoot)) return undefined
+  try {
+    return uri.slice(workspaceRoot.length).split('/').map(decodeURIComponent).join('/')
+  } catch {
+    return undefined
+  }
+}
+
+/** One page of a directory. */
+export async function listWorkspace (
+  path: string, cursor: string | undefined, tool: OfferedTool
+): Promise<{ resources: Resource[], nextCursor?: string }> {
+  const listing = await tool.output(lister, { path: path === '' ? '.' : path, max_results: pageEntries, ...cursor !== undefined && { cursor } })
+  const { entries = [], next_cursor: nextCursor } = isRecord(listing) ? listing : {}
+  const resources = (Array.isArray(entries) ? entries : []).flatMap((entry: unknown) => isRecord(entry) ? resourceOf(entry) : [])
+  return { resources, ...typeof nextCursor === 'string' && { nextCursor } }
+}
+
+/** A file, or what is in a directory: a URI a line. */
+export async function readWorkspace (uri: string, path: string, tool: OfferedTool): Promise<ReadResourceResult> {
+  if (path === '' || path.endsWith('/')) {
+    const { resources } = await listWorkspace(path, undefined, tool)
+    return { contents: [{ uri, mimeType: directoryType, text: resources.map(resource => `${resource.uri}\n`).join('') }] }
+  }
+  const file = await tool.output(reader, { path, encoding: 'base64', max_bytes: mostBytes })
+  const { content_base64: content, truncated, total_bytes: bytes } = isRecord(file) ? file : {}
+  if (truncated === true) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `The file has ${String(bytes)} bytes, and a resource at most ${mostBytes}. The tool ${reader} reads it in parts`)
+  return fileContents(uri, Buffer.from(String(content), 'base64'))
+}
+
+function resourceOf ({ path, name, type, size }: Record<string, unknown>): Resource[] {
+  if (typeof path !== 'string' || typeof name !== 'string' || (type !== 'file' && type !== 'directory')) return []
+  const uri = `${workspaceRoot}${path.split('/').map(encodeURIComponent).join('/')}`
+  if (type === 'directory') return [{ uri: `${uri}/`, name, mimeType: directoryType }]
+  const mimeType = typeOfName(name)
+  return [{ uri, name, ...mimeType !== undefined && { mimeType }, ...typeof size === 'number' && { size } }]
+}

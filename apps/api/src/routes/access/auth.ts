@@ -1,0 +1,21 @@
+import { ErrorBody, WhoAmI } from '@toolyard/contract'
+import type { App } from '../../plugins/typed-app.ts'
+import { principalOf } from '../../access/principal.ts'
+
+/** Who the key of a request is (RC6). */
+export async function authRoutes (app: App): Promise<void> {
+  app.get('/auth/whoami', { schema: { response: { 200: WhoAmI, '4xx': ErrorBody } } }, async request => {
+    const { name, role, sse, queueAllowlist, tenant } = principalOf(request)
+    return {
+      ok: true as const,
+      auth: {
+        name,
+        role,
+        sse,
+        can_write: role === 'admin',
+        queue_allowlist: queueAllowlist === undefined ? null : [...queueAllowlist],
+        ...(tenant === undefined ? {} : { tenant })
+      }
+    }
+  })
+}

@@ -1,0 +1,90 @@
+import { checkNewKey, ErrorBody, HttpError, KeyList, NewKeyRequest, NewKeyResponse, RevokedKey, type KeyView } from '@toolyard/contract'
+import { maxStoredKeys, type ListedKey, type StoredKeys } from '@toolyard/queue'
+import { Type } from 'typebox'
+import type { KeyRing } from '../../access/key-ring.ts'
+import { nobody, principalOf, requireOperator, type Principal } from '../../access/principal.ts'
+import type { App } from '../../plugins/typed-app.ts'
+
+export interface KeyRoutesOptions {
+  keys: KeyRing
+  stored: StoredKeys
+}
+
+const noKey = 'There is no such key in Redis'
+
+/** API keys that are made and revoked while the service runs, by operators who may do everything themselves. */
+export async function keyRoutes (app: App, { keys, stored }: KeyRoutesOptions): Promise<void> {
+  app.get('/keys', { config: { role: 'admin' }, schema: { response: { 200: KeyList, '4xx': ErrorBody, '5xx': ErrorBody } } }, async request => {
+    requireUnbound(principalOf(request))
+    const all = [...keys.settled.map(key => view(key, 'settings')), ...(await stored.list()).map(key => view(key, 'redis'))]
+    return { ok: true as const, keys: all, count: all.length }
+  })
+
+  app.post('/keys', {
+    schema: { body: NewKeyRequest, response: { 201: NewKeyResponse, '4xx': ErrorBody, '5xx': ErrorBody } },
+    // The contract's own check names the field.
+    validatorCompiler: () => (body: unknown) => {
+      const error = checkNewKey(body)
+      return error === undefined ? { value: body } : { error }
+    }
+  }, async (request, reply) => {
+    requireUnbound(principalOf(request))
+    const { name, role, tenant, queue_allowlist: queueAllowlist, permissions, sse = true, expires_in_sec: expiresIn } = request.body
+    if (keys.settled.some(key => key.name === name)) throw taken(name)
+    const made = await stored.add({ name, role, tenant, queueAllowlist, permissions, sse }, expiresIn)
+    if (made === 'taken') throw taken(name)
+    if (made === 'full') throw new HttpError('CONFLICT', `There are ${maxStoredKeys} keys already: revoke some`)
+    request.log.info({ key: principalOf(request).name, made: name }, 'keys: made')
+    void reply.header('cache-control', 'no-store')
+    return await reply.code(201).send({ ok: true as const, key: { ...view(made.listed, 'redis'), key: made.text } })
+  })
+
+  app.delete('/keys/:name', {
+    schema: { params: Type.Object({ name: Type.String() }), response: { 200: RevokedKey, '4xx': ErrorBody, '5xx': ErrorBody } }
+  }, async request => {
+    requireUnbound(principalOf(request))
+    const { name } = request.params
+    const isRevoked = await stored.revoke(name)
+    if (!isRevoked && keys.settled.some(key => key.name === name)) {
+      throw new HttpError('CONFLICT', `The key '${name}' is of the settings: take it out of API_KEYS_JSON and start again`)
+    }
+    if (!isRevoked) throw new HttpError('NOT_FOUND', noKey)
+    request.log.info({ key: principalOf(request).name, revoked: name }, 'keys: revoked')
+    return { ok: true as const, name }
+  })
+}
+
+/** Who is bound in some way could make a key that isn't. */
+function requireUnbound (principal: Principal): void {
+  if (principal === nobody) throw new HttpError('FORBIDDEN', 'Without authentication there are no keys: unset API_AUTH_DISABLED.')
+  requireOperator(principal)
+  if (principal.queueAllowlist !== undefined || principal.permissions !== undefined) {
+    throw new HttpError('FORBIDDEN', 'This API key is bound to queues or permissions; the keys are for those that are not.')
+  }
+}
+
+function taken (name: string): HttpError {
+  return new HttpError('CONFLICT', `There is a key '${name}' already: revoke it first, or choose another name`)
+}
+
+function view (
+  { name, role, tenant, queueAllowlist, permissions, sse, createdAt, expiresAt, lastUsedAt }: Omit<ListedKey, 'createdAt' | 'expiresAt' | 'lastUsedAt'> & Partial<ListedKey>,
+  source: KeyView['source']
+): KeyView {
+  return {
+    name,
+    role,
+    tenant: tenant ?? null,
+    queue_allowlist: queueAllowlist === undefined ? null : [...queueAllowlist],
+    permissions: permissions === undefined ? null : [...permissions],
+    sse,
+    source,
+    created_at: isoOrNull(createdAt),
+    expires_at: isoOrNull(expiresAt),
+    last_used_at: isoOrNull(lastUsedAt)
+  }
+}
+
+function isoOrNull (ms: number | undefined): string | null {
+  return ms === undefined ? null : new Date(ms).toISOString()
+}

@@ -1,0 +1,25 @@
+import { asError, ErrorBody, readSseTokenRequest, SseTokenRequest, SseTokenResponse } from '@toolyard/contract'
+import type { App } from '../../plugins/typed-app.ts'
+import { principalOf, requireSse } from '../../access/principal.ts'
+import type { TicketOffice } from '../../access/ticket-office.ts'
+
+/** Tickets for browsers, which can't send a key with an event stream (RC28). */
+export async function sseTokenRoutes (app: App, { office }: { office: TicketOffice }): Promise<void> {
+  app.post('/auth/sse-token', {
+    config: { role: 'read' },
+    schema: { body: SseTokenRequest, response: { 200: SseTokenResponse, '4xx': ErrorBody, '5xx': ErrorBody } },
+    // The contract's own check has the documented texts, and a body may be left out.
+    validatorCompiler: () => (body: unknown) => {
+      try {
+        return { value: { job_id: readSseTokenRequest(body) } }
+      } catch (error) {
+        return { error: asError(error) }
+      }
+    }
+  }, async (request, reply) => {
+    const principal = principalOf(request)
+    requireSse(principal)
+    void reply.header('cache-control', 'no-store')
+    return await office.issue(principal, request.body.job_id ?? null)
+  })
+}

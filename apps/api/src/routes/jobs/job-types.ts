@@ -1,0 +1,57 @@
+import { checkJobTypePatch, ErrorBody, HttpError, JobTypeList, JobTypePatch, JobTypeResponse } from '@toolyard/contract'
+import { permissionRefusal } from '@toolyard/manifests'
+import type { JobTypeOverride, JobTypeTable } from '@toolyard/queue'
+import { Type } from 'typebox'
+import type { App } from '../../plugins/typed-app.ts'
+import type { JobTypes } from '../../catalog/job-types.ts'
+import { principalOf, requireOperator } from '../../access/principal.ts'
+import type { ToolCatalog } from '../../catalog/tool-catalog.ts'
+
+export interface JobTypeRoutesOptions {
+  catalog: ToolCatalog
+  jobTypes: JobTypes
+  table: JobTypeTable
+}
+
+/**
+ * The switchable records behind the tools (RC29, RC30). A key of a tenant, one that is bound to queues, or may not call the tool, switches
+ * none: what it changed would hold for all keys.
+ */
+export async function jobTypeRoutes (app: App, { catalog, jobTypes, table }: JobTypeRoutesOptions): Promise<void> {
+  app.get('/job-types', { schema: { response: { 200: JobTypeList, '4xx': ErrorBody } } }, async () => {
+    const types = catalog.jobTypes().map(({ tool }) => jobTypes.view(tool))
+    return { ok: true as const, types, count: types.length }
+  })
+
+  app.patch('/job-types/:name', {
+    schema: {
+      params: Type.Object({ name: Type.String() }),
+      body: JobTypePatch,
+      response: { 200: JobTypeResponse, '4xx': ErrorBody, '5xx': ErrorBody }
+    },
+    // The contract's own check gives the documented texts; only the body needs one.
+    validatorCompiler: ({ httpPart }) => (value: unknown) => {
+      const error = httpPart === 'body' ? checkJobTypePatch(value) : undefined
+      return error === undefined ? { value } : { error }
+    }
+  }, async request => {
+    const registered = catalog.registry.ofType(request.params.name)
+    if (registered === undefined) throw new HttpError('NOT_FOUND', 'Job type not found')
+    const principal = principalOf(request)
+    requireOperator(principal)
+    if (principal.queueAllowlist !== undefined) throw new HttpError('FORBIDDEN', 'This API key is bound to queues; a job type is switched for all of them.')
+    const refusal = principal.permissions === undefined ? undefined : permissionRefusal(registered.tool, principal, jobTypes.deployment)
+    if (refusal !== undefined) throw new HttpError('FORBIDDEN', refusal.message, refusal.details)
+    await table.set(registered.tool.jobType, toOverride(request.body))
+    return { ok: true as const, type: jobTypes.view(registered.tool) }
+  })
+}
+
+function toOverride (patch: JobTypePatch): JobTypeOverride {
+  return {
+    ...(patch.enabled === undefined ? {} : { enabled: patch.enabled }),
+    ...(patch.default_timeout_sec === undefined ? {} : { defaultTimeoutSec: patch.default_timeout_sec }),
+    ...(patch.default_max_attempts === undefined ? {} : { defaultMaxAttempts: patch.default_max_attempts }),
+    ...(patch.idempotent === undefined ? {} : { idempotent: patch.idempotent })
+  }
+}

@@ -1,0 +1,66 @@
+import {
+  checkJobRequest, ErrorBody, HttpError, isRecord, JobList, JobResponse, parseIdempotencyKey, parseJobListQuery, SubmitJobRequest,
+  SubmitJobResponse, toJobRequest
+} from '@toolyard/contract'
+import { queueRefusal } from '@toolyard/manifests'
+import { CursorError, type JobCanceller, type JobLister, type JobReader } from '@toolyard/queue'
+import { Type } from 'typebox'
+import type { App } from '../../plugins/typed-app.ts'
+import { findJob, queueOfJob, sendJob, sendJson } from './found-job.ts'
+import type { JobSubmitter } from '../../invocation/job-submitter.ts'
+import { principalOf, scopeOf } from '../../access/principal.ts'
+
+export interface JobRoutesOptions {
+  submitter: JobSubmitter
+  jobs: JobReader
+  lister: JobLister
+  canceller: JobCanceller
+}
+
+const params = Type.Object({ id: Type.String() })
+
+/** Submitting, listing, reading and cancelling jobs (R37, R41, RC22 to RC25). */
+export async function jobRoutes (app: App, { submitter, jobs, lister, canceller }: JobRoutesOptions): Promise<void> {
+  app.post('/jobs', {
+    config: { makesWork: true },
+    schema: {
+      body: SubmitJobRequest, response: { 200: SubmitJobResponse, 201: SubmitJobResponse, '4xx': ErrorBody, '5xx': ErrorBody }
+    },
+    // The contract's own check gives the documented texts.
+    validatorCompiler: () => (body: unknown) => {
+      const error = checkJobRequest(body)
+      return error === undefined ? { value: body } : { error }
+    }
+  }, async (request, reply) => {
+    const key = parseIdempotencyKey(request.headers['idempotency-key'])
+    const { job, idempotent } = await submitter.submit(toJobRequest(request.body), {
+      principal: principalOf(request), idempotencyKey: key, origin: request.origin ?? undefined
+    })
+    return await sendJob(reply.code(idempotent ? 200 : 201), job, { idempotent })
+  })
+
+  app.get('/jobs', { config: { makesWork: true }, schema: { response: { 200: JobList, '4xx': ErrorBody, '5xx': ErrorBody } } }, async (request, reply) => {
+    const query = parseJobListQuery(isRecord(request.query) ? request.query : {})
+    const principal = principalOf(request)
+    const refusal = query.queue === undefined ? undefined : queueRefusal({ queues: principal.queueAllowlist }, query.queue)
+    if (refusal !== undefined) throw new HttpError('FORBIDDEN', refusal.message, refusal.details)
+    const page = await lister.list(query, scopeOf(principal)).catch((error: unknown) => {
+      throw error instanceof CursorError ? new HttpError('VALIDATION_ERROR', error.message) : error
+    })
+    return await sendJson(reply, `{"ok":true,"jobs":${page.jobsJson},"count":${page.count},"next_cursor":${JSON.stringify(page.nextCursor)}}`)
+  })
+
+  app.get('/jobs/:id', { schema: { params, response: { 200: JobResponse, '4xx': ErrorBody, '5xx': ErrorBody } } }, async (request, reply) => {
+    return await sendJob(reply, await findJob(jobs, request.params.id, principalOf(request)))
+  })
+
+  app.post('/jobs/:id/cancel', { schema: { params, response: { 200: JobResponse, '4xx': ErrorBody, '5xx': ErrorBody } } }, async (request, reply) => {
+    const { id } = request.params
+    const queue = await queueOfJob(jobs, id, principalOf(request))
+    const result = await canceller.cancel(queue, id)
+    if (result === 'finished') throw new HttpError('CONFLICT', 'Job already finished')
+    const job = await jobs.read(queue, id)
+    if (result === 'missing' || job === undefined) throw new HttpError('NOT_FOUND', 'Job not found')
+    return await sendJob(reply, job)
+  })
+}

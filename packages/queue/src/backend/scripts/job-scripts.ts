@@ -1,0 +1,179 @@
+import { BatchedScript, eachCall, type EachCall, type ScriptCall } from '../../redis/commands/batched-script.ts'
+import { madePart } from '../../redis/names.ts'
+import { goOnWhenFull } from '../../redis/commands/when-full.ts'
+import { bullmqScript, changedScripts, withoutEvents, type ScriptName } from './bullmq-scripts.ts'
+
+/** What BullMQ would send: keys, then arguments. */
+export type BullmqArgs = ReadonlyArray<string | number | boolean | Buffer | undefined>
+
+/** What our part of a script does, with `keys` and `args` of ours; `bullmq()` runs BullMQ's part and answers its reply. */
+interface OwnPart extends EachCall {
+  keys: number
+  args: number
+}
+
+/**
+ * A script of BullMQ with what Toolyard promises around it. Our keys and arguments come first, so that nothing here
+ * depends on how many BullMQ's are.
+ */
+export class WrappedScript {
+  readonly script: BatchedScript
+  readonly #keys: number
+
+  /** @param content BullMQ's part. */
+  constructor (command: string, { content, keys: theirs }: { content: string, keys: number }, { keys, args, each = '', ...rest }: OwnPart) {
+    this.#keys = theirs
+    this.script = new BatchedScript(command, eachCall(content, {
+      ...rest,
+      each: `
+local keys, args = KEYS, ARGV
+local function bullmq () return script({unpack(keys, ${keys + 1})}, {unpack(args, ${args + 1})}) end
+${each}
+`
+    }))
+  }
+
+  /** The call that BullMQ would make, with our keys and arguments. */
+  call (theirs: BullmqArgs, keys: readonly string[], args: ReadonlyArray<string | number>): ScriptCall {
+    const own = theirs.slice(this.#keys).map(arg => arg === undefined ? '' : typeof arg === 'boolean' ? String(arg) : arg)
+    return { keys: [...keys, ...theirs.slice(0, this.#keys).map(String)], args: [...args, ...own] }
+  }
+}
+
+/** A field of a job that was taken, and whose run has not begun: see README.md. */
+export const unbegunField = 'unbegun'
+
+/**
+ * KEYS: index, job, meta, and one that is never there: while the slot of a queue is moved, a Redis Cluster puts off what
+ * names one, instead of running half of it. ARGV: entry in the index; for how many seconds the job may be made once, or
+ * nothing; a tenant's entry in the index, or nothing. Answers 0 for a job that was made before, and is gone.
+ */
+const add: OwnPart = {
+  keys: 4,
+  args: 3,
+  // Before the job: one that is in no list would never be found.
+  each: `
+local entry, once, tenantEntry = unpack(args, 1, 3)
+if once ~= '' and redis.call('EXISTS', keys[2] .. '${madePart}') == 1 and redis.call('EXISTS', keys[2]) == 0 then return 0 end
+redis.call('ZADD', keys[1], 0, entry)
+if tenantEntry ~= '' then redis.call('ZADD', keys[1], 0, tenantEntry) end
+-- BullMQ writes a stream of events that nobody reads: it is kept as short as it can be.
+redis.call('HSET', keys[3], 'opts.maxLenEvents', 0)
+local reply = bullmq()
+-- A connection waits for replicas by what it has written itself, and this one may find the job there.
+if type(reply) == 'string' then redis.call('HINCRBY', keys[2], 'priority', 0) end
+if once ~= '' and type(reply) == 'string' then redis.call('SET', keys[2] .. '${madePart}', '1', 'EX', once) end
+return reply
+`
+}
+
+/** Marks the job that a script of BullMQ has taken: its worker may be gone, or never hear of it. */
+const mark = `
+local function mark (next, stem)
+  if type(next) ~= 'table' or type(next[1]) ~= 'table' then return next end
+  local job = {}
+  for at = 1, #next[1], 2 do job[next[1][at]] = next[1][at + 1] end
+  if job['${unbegunField}'] or tonumber(job.ats) ~= tonumber(job.atm or 0) + 1 then return next end
+  redis.call('HSET', stem .. next[2], '${unbegunField}', '1')
+  table.insert(next[1], '${unbegunField}')
+  table.insert(next[1], '1')
+  return next
+end
+`
+
+/** KEYS: meta. */
+const lookForLost: OwnPart = { keys: 1, args: 0, each: `${goOnWhenFull('keys[1]')}\nreturn bullmq()` }
+
+/** KEYS: meta. ARGV: the stem of the jobs' keys. */
+const take: OwnPart = { keys: 1, args: 1, before: mark, each: `${goOnWhenFull('keys[1]')}\nreturn mark(bullmq(), args[1])` }
+
+/**
+ * KEYS: job. ARGV: the stem of the jobs' keys; id; when the job ended; + or -; the return value or the reason; the channel
+ * of those who watch it; that of the API process that waits for it, or nothing; how often it was run, where it has not been
+ * said to have begun, or nothing.
+ *
+ * Both hear of the end right here, those who wait what the record says: nobody need wait until the worker knows. A job
+ * that is found to have ended is told all the same: the connection broke, and the command was sent again. When it is just
+ * this end that is found, the worker goes on as after any. Answers BullMQ's reply; and 1 where others depend on the job.
+ */
+const finish: OwnPart = {
+  keys: 1,
+  args: 8,
+  before: `${mark}\nlocal heard = {}`,
+  each: `
+local stem, id, endedAt, sign, text, channel, awaited, runs = unpack(args, 1, 8)
+local key, reply = keys[1], mark(bullmq(), stem)
+if type(reply) == 'number' and reply < 0 then
+  local record = redis.call('HMGET', key, 'finishedOn', 'returnvalue', 'failedReason')
+  if not record[1] then return {reply} end
+  local isThis = record[1] == endedAt and (record[2] or record[3]) == text and (record[2] and '+' or '-') == sign
+  sign, text = record[2] and '+' or '-', record[2] or record[3] or ''
+  if isThis then reply = 0 end
+end
+if redis.call('HDEL', key, '${unbegunField}') == 1 and runs ~= '' then redis.call('HSET', key, 'ats', runs) end
+redis.call('PUBLISH', channel, 'job')
+if awaited ~= '' then
+  if not heard[awaited] then heard[awaited] = {} end
+  if sign == '-' then text = string.gsub(text, '\\n', ' ') end
+  table.insert(heard[awaited], id .. sign .. text)
+end
+return {reply, redis.call('EXISTS', key .. ':dependents')}
+`,
+  after: "for channel, ends in pairs(heard) do redis.call('PUBLISH', channel, table.concat(ends, '\\n')) end"
+}
+
+const ownParts = {
+  addPrioritizedJob: add,
+  addDelayedJob: add,
+  addParentJob: add,
+  moveToActive: take,
+  moveStalledJobsToWait: lookForLost,
+  moveToFinished: finish
+} as const satisfies Partial<Record<ScriptName, OwnPart>>
+
+/** BullMQ's scripts with our parts, by BullMQ's names. */
+export type JobScripts = Readonly<Record<keyof typeof ownParts, WrappedScript>>
+
+function wrapAll (kind: string, change: (content: string) => string): JobScripts {
+  return Object.fromEntries(Object.entries(ownParts).map(([name, own]) => {
+    const { content, keys } = bullmqScript(name as keyof typeof ownParts)
+    return [name, new WrappedScript(`${kind}-${name}`, { content: change(content), keys }, own)]
+  })) as unknown as JobScripts
+}
+
+/** With BullMQ's texts as they are. */
+export const ownScripts = wrapAll('bullmq', content => content)
+/** The scripts of a version of BullMQ that isn't known. */
+export const unknownScripts: readonly string[] = changedScripts()
+/** Without BullMQ's stream of events; as they are where ours were not made after this version of BullMQ. */
+export const fastScripts = unknownScripts.length > 0 ? ownScripts : wrapAll('fast', withoutEvents)
+
+/**
+ * ARGV: the token of who runs the job, and the time. Answers whether they hold it. Those who took it before didn't run
+ * it, and don't count; one that is just being given back stays uncounted. It always writes: a connection can then wait until
+ * replicas have it.
+ */
+export const beginScript = new BatchedScript('begin', eachCall(`
+if redis.call('GET', KEYS[1] .. ':lock') ~= ARGV[1] then return 0 end
+local isFirst = redis.call('HDEL', KEYS[1], '${unbegunField}') == 1
+redis.call('HSET', KEYS[1], 'processedOn', ARGV[2])
+if isFirst then
+  local runs = redis.call('HMGET', KEYS[1], 'ats', 'atm')
+  local begun = tonumber(runs[2] or '0') + 1
+  if tonumber(runs[1]) > begun then redis.call('HSET', KEYS[1], 'ats', begun) end
+end
+return 1
+`))
+
+/**
+ * ARGV: the token of who gives the job back; how often it counts as run then; 1 where that is said of a job that has not
+ * begun. Should it have done so meanwhile, those who took it before don't count. Answers how often it was given back so.
+ */
+export const uncountScript = new BatchedScript('uncount', eachCall(`
+if redis.call('GET', KEYS[1] .. ':lock') ~= ARGV[1] then return 0 end
+${goOnWhenFull('KEYS[1]')}
+local runs = ARGV[2]
+if ARGV[3] == '1' and redis.call('HEXISTS', KEYS[1], '${unbegunField}') == 0 then runs = redis.call('HGET', KEYS[1], 'atm') or '0' end
+redis.call('HSET', KEYS[1], 'ats', runs)
+return redis.call('HINCRBY', KEYS[1], 'givenBack', 1)
+`))

@@ -1,0 +1,77 @@
+/** How long a job belongs to the worker or canceller that holds it, in milliseconds, unless it renews its lock. */
+export const lockMs = 3_000
+
+/** What renews the locks of a worker's jobs. */
+export interface LockHolder {
+  /** Renews locks; the ids of the jobs that are somebody else's by now. */
+  extendJobLocks: (ids: string[], tokens: string[], ms: number) => Promise<string[]>
+  emit: (event: 'lockRenewalFailed' | 'error', what: never) => boolean
+}
+
+interface LockedJob {
+  token: string
+  /** Whether a renewal has passed over it: what was taken just now need not be renewed. */
+  wasSeen: boolean
+}
+
+/**
+ * Renews the locks of the jobs that a worker runs, in place of BullMQ's own renewal, which compares clocks. Here only
+ * intervals count: docs/decisions/0028-one-clock.md.
+ */
+export class LockRenewal {
+  readonly #holder: LockHolder
+  readonly #lockMs: number
+  readonly #everyMs: number
+  readonly #held = new Map<string, LockedJob>()
+  #timer: NodeJS.Timeout | undefined
+  #closed = false
+
+  /** @param everyMs a lock is renewed after half of this time at the earliest, and after all of it at the latest. */
+  constructor (holder: LockHolder, lockMs: number, everyMs: number) {
+    this.#holder = holder
+    this.#lockMs = lockMs
+    this.#everyMs = everyMs
+  }
+
+  start (): void {
+    if (!this.#closed) this.#timer = setTimeout(() => { void this.#renew() }, this.#everyMs / 2)
+  }
+
+  async close (): Promise<void> {
+    this.#closed = true
+    clearTimeout(this.#timer)
+    this.#held.clear()
+  }
+
+  trackJob (id: string, token: string): undefined {
+    if (!this.#closed) this.#held.set(id, { token, wasSeen: false })
+  }
+
+  untrackJob (id: string): void {
+    this.#held.delete(id)
+  }
+
+  async #renew (): Promise<void> {
+    const due: Array<[id: string, token: string]> = []
+    for (const [id, held] of this.#held) {
+      if (held.wasSeen) due.push([id, held.token])
+      held.wasSeen = true
+    }
+    try {
+      const lost = due.length === 0
+        ? []
+        : await this.#holder.extendJobLocks(due.map(([id]) => id), due.map(([, token]) => token), this.#lockMs)
+      // One that has been settled meanwhile is nobody's.
+      const missed = lost.filter(id => this.#held.has(id))
+      if (missed.length > 0) this.#holder.emit('lockRenewalFailed', missed as never)
+      for (const id of missed) {
+        // It doesn't come back.
+        this.#held.delete(id)
+        this.#holder.emit('error', new Error(`could not renew lock for job ${id}`) as never)
+      }
+    } catch (error) {
+      this.#holder.emit('error', error as never)
+    }
+    this.start()
+  }
+}

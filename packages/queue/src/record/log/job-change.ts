@@ -1,0 +1,13 @@
+import type { Redis } from '../../redis/connection.ts'
+import { jobChannel } from '../../redis/names.ts'
+
+/** What changed of a job: its record, or only its log, or only how far it is. */
+export type JobChange = 'job' | 'log' | 'progress'
+
+/**
+ * Tells everybody who watches a job that it changed. The message has no content: who hears it reads the job, so that
+ * nothing is lost with a message, and nothing comes twice.
+ */
+export async function publishJobChange (redis: Redis, jobId: string, change: JobChange): Promise<void> {
+  await redis.publish(jobChannel(jobId), change)
+}

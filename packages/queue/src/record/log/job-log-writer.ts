@@ -1,0 +1,130 @@
+import type { LogLevel } from '@toolyard/contract'
+import { asError, limits } from '@toolyard/contract/terms'
+import { randomBytes } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Redis } from '../../redis/connection.ts'
+import { publishJobChange } from './job-change.ts'
+import { jobLogKey } from '../../redis/names.ts'
+import { outputSec, type Retention } from '../retention.ts'
+import { serverTime } from '../../redis/server-clock.ts'
+import { asRedisError, RedisFullError } from '../../redis/unavailable.ts'
+
+/** A line for a job's log. */
+export interface LogLine {
+  level: LogLevel
+  /** Longer ones are cut at 4,096 UTF-16 units. */
+  message: string
+  meta?: Record<string, unknown>
+}
+
+/** What a writer writes to. */
+export interface JobLogTarget {
+  redis: Redis
+  queue: string
+  jobId: string
+  /** A log is kept as long as an output. */
+  retention: Retention
+  /** Hears that lines could not be written; a log never makes a job fail. */
+  onError: (error: Error) => void
+}
+
+/** While Redis is full, lines are tried to be written this often and this long, in milliseconds; those that come meanwhile wait. */
+const againMs = 200
+const patienceMs = 3_000
+
+/** Least time between two writes of one job, in milliseconds: a chatty tool costs Redis twenty commands a second. */
+const intervalMs = 50
+
+/**
+ * Adds lines, unless the last line shows that this batch was added already: a connection that breaks between a command
+ * and its reply sends the command again. ARGV: mark of the batch, lines kept, time to live, then the fields of the lines.
+ */
+const appendScript = `
+local last = redis.call('XREVRANGE', KEYS[1], '+', '-', 'COUNT', 1)[1]
+if last and last[2][1] == 'batch' and last[2][2] == ARGV[1] then return 0 end
+for i = 4, #ARGV, 4 do
+  local fields = {'batch', ARGV[1], 'ts', ARGV[i], 'level', ARGV[i + 1], 'message', ARGV[i + 2]}
+  if ARGV[i + 3] ~= '' then fields[9] = 'meta'; fields[10] = ARGV[i + 3] end
+  redis.call('XADD', KEYS[1], 'MAXLEN', '~', ARGV[2], '*', unpack(fields))
+end
+redis.call('EXPIRE', KEYS[1], ARGV[3])
+return 1
+`
+
+/**
+ * Writes one job's log while the job runs: the first line at once, those that follow together, at most every 50 ms and
+ * in order. While Redis is away the newest lines wait, as many as a log keeps.
+ */
+export class JobLogWriter {
+  readonly #target: JobLogTarget
+  #name: string | undefined
+  #batches = 0
+  #lines: string[][] = []
+  #timer: NodeJS.Timeout | undefined
+  #flushing: Promise<void> | undefined
+  #flushedAt = -intervalMs
+
+  constructor (target: JobLogTarget) {
+    this.#target = target
+  }
+
+  write ({ level, message, meta }: LogLine): void {
+    this.#lines.push([new Date(serverTime(this.#target.redis)).toISOString(), level, cut(message), meta === undefined ? '' : JSON.stringify(meta)])
+    if (this.#lines.length > limits.logLines) this.#lines.shift()
+    this.#schedule()
+  }
+
+  /** Resolves when all lines are written, or were given up. */
+  async close (): Promise<void> {
+    clearTimeout(this.#timer)
+    while (this.#lines.length > 0 || this.#flushing !== undefined) await this.#flush()
+  }
+
+  #schedule (): void {
+    if (this.#timer !== undefined || this.#flushing !== undefined) return
+    const wait = Math.max(0, this.#flushedAt + intervalMs - performance.now())
+    this.#timer = setTimeout(() => { void this.#flush() }, wait)
+  }
+
+  /** One at a time, so that lines keep their order. */
+  async #flush (): Promise<void> {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    this.#flushing ??= this.#append().finally(() => {
+      this.#flushing = undefined
+      this.#flushedAt = performance.now()
+      if (this.#lines.length > 0) this.#schedule()
+    })
+    await this.#flushing
+  }
+
+  async #append (): Promise<void> {
+    const { redis, queue, jobId, retention, onError } = this.#target
+    const lines = this.#lines
+    this.#lines = []
+    this.#name ??= randomBytes(6).toString('base64url')
+    this.#batches += 1
+    const batch = `${this.#name}.${this.#batches}`
+    for (let waited = 0; ; waited += againMs) {
+      try {
+        await redis.eval(appendScript, 1, jobLogKey(queue, jobId), batch, limits.logLines, outputSec(retention), ...lines.flat())
+        await publishJobChange(redis, jobId, 'log')
+        return
+      } catch (error) {
+        if (!(asRedisError(error) instanceof RedisFullError) || waited >= patienceMs) {
+          onError(asError(error))
+          return
+        }
+        await delay(againMs)
+      }
+    }
+  }
+}
+
+/** Never inside a surrogate pair. */
+function cut (message: string): string {
+  if (message.length <= limits.logMessageChars) return message
+  const kept = message.slice(0, limits.logMessageChars)
+  const last = kept.charCodeAt(kept.length - 1)
+  return last >= 0xd800 && last <= 0xdbff ? kept.slice(0, -1) : kept
+}

@@ -1,0 +1,46 @@
+import type { LogEntry, LogLevel } from '@toolyard/contract'
+import { storedJson } from '@toolyard/contract/terms'
+import type { Redis } from '../../redis/connection.ts'
+import { jobLogKey } from '../../redis/names.ts'
+import { whileAvailable } from '../../redis/unavailable.ts'
+
+/** Reads the logs of jobs; each log is a Redis stream beside its job, and a line's id is its id in the stream. */
+export class JobLogs {
+  readonly #redis: Redis
+
+  constructor (redis: Redis) {
+    this.#redis = redis
+  }
+
+  /**
+   * The next lines after the line `after`, at most `count`, in order.
+   *
+   * @throws RedisUnavailableError
+   */
+  async after (queue: string, jobId: string, after: string, count: number): Promise<LogEntry[]> {
+    const lines = await whileAvailable(this.#redis.xrange(jobLogKey(queue, jobId), `(${after}`, '+', 'COUNT', count))
+    return lines.map(toEntry)
+  }
+
+  /**
+   * The last lines, at most `count`, in order.
+   *
+   * @throws RedisUnavailableError
+   */
+  async tail (queue: string, jobId: string, count: number): Promise<LogEntry[]> {
+    const lines = await whileAvailable(this.#redis.xrevrange(jobLogKey(queue, jobId), '+', '-', 'COUNT', count))
+    return lines.reverse().map(toEntry)
+  }
+}
+
+function toEntry ([id, pairs]: [id: string, pairs: string[]]): LogEntry {
+  const fields = new Map(pairs.flatMap((name, index) => index % 2 === 0 ? [[name, pairs[index + 1] ?? ''] as const] : []))
+  const meta = fields.get('meta')
+  return {
+    id,
+    ts: fields.get('ts') ?? '',
+    level: (fields.get('level') ?? 'info') as LogLevel,
+    message: fields.get('message') ?? '',
+    meta: meta === undefined ? null : storedJson<Record<string, unknown>>(meta)
+  }
+}

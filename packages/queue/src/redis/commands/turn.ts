@@ -1,0 +1,14 @@
+import type { Redis } from '../connection.ts'
+
+/** The removal lets a Redis that is full write what comes after it. */
+const takeTurnScript = `
+if redis.call('EXISTS', KEYS[1]) == 1 then return 0 end
+redis.call('DEL', KEYS[1])
+redis.call('SET', KEYS[1], '1', 'PX', ARGV[1])
+return 1
+`
+
+/** Whether it is this process's turn to do what one process at a time does; for so many milliseconds it is nobody else's. */
+export async function takeTurn (redis: Redis, key: string, ms: number): Promise<boolean> {
+  return await redis.eval(takeTurnScript, 1, key, ms) === 1
+}
