@@ -1,15 +1,14 @@
-import { readlinkSync } from 'node:fs'
+import { readdirSync, readlinkSync } from 'node:fs'
 import { inTurns, processIds } from './process-table.ts'
 import { signalProcess } from './signal.ts'
 
-/** stdin, stdout and stderr. */
-const descriptors = [0, 1, 2]
 /** What the kernel adds to the path of a file that was removed. */
 const removed = / \(deleted\)$/
 
 /**
- * Kills the processes whose stdin, stdout or stderr leads to one of these files, and those that they start meanwhile.
- * For processes that are known by nothing else; one that has closed all three isn't found.
+ * Kills the processes that have one of these files open, and those that they start meanwhile. For processes that are
+ * known by nothing else; one that has closed them all isn't found. Each descriptor counts: a process that was forked a
+ * moment ago doesn't have them as stdin, stdout and stderr yet.
  */
 export async function endHolders (files: readonly string[]): Promise<void> {
   const ended = new Set<number>()
@@ -22,11 +21,19 @@ export async function endHolders (files: readonly string[]): Promise<void> {
 }
 
 function holds (pid: number, files: readonly string[]): boolean {
-  return descriptors.some(fd => {
+  return descriptorsOf(pid).some(fd => {
     try {
       return files.includes(readlinkSync(`/proc/${pid}/fd/${fd}`).replace(removed, ''))
     } catch {
       return false
     }
   })
+}
+
+function descriptorsOf (pid: number): string[] {
+  try {
+    return readdirSync(`/proc/${pid}/fd`)
+  } catch {
+    return []
+  }
 }
