@@ -8,8 +8,12 @@ import { readdirSync, readFileSync } from 'node:fs'
 export function sidebarOf (root) {
   const decisions = readdirSync(`${root}/docs/decisions`).filter(name => /^\d/.test(name)).sort()
   const groups = [
-    group('Start', { 'README.md': 'Five minutes', 'ARCHITECTURE.md': 'How it works' }),
+    group('Start', { 'README.md': 'What it is', 'docs/start.md': 'Five minutes', 'ARCHITECTURE.md': 'How it works' }),
     group('Write tools', {
+      'docs/tools.md': 'Kinds, permissions, limits',
+      'docs/command-tools.md': 'Commands in any language',
+      'docs/python-tools.md': 'Python',
+      'docs/skills.md': 'Skills',
       'docs/http-entries.md': 'HTTP APIs as tools',
       'docs/mcp-servers.md': 'MCP servers as tools',
       'docs/coming-from/commands.md': 'Coming from commands',
@@ -17,24 +21,36 @@ export function sidebarOf (root) {
       'docs/coming-from/python-tools.md': 'Coming from Python tools'
     }),
     group('Call from agents', {
-      'docs/agents.md': 'Providers',
+      'docs/loops.md': 'Loops: providers, LangChain, Python',
+      'docs/batches.md': 'A batch and its answer',
+      'docs/agents.md': "Providers' messages",
       'docs/clients.md': 'Clients',
       'docs/mcp.md': 'MCP',
       'docs/http-tools.md': 'Plain HTTP',
       'docs/openapi.md': 'OpenAPI'
     }),
-    group('Long work', { 'docs/jobs.md': 'Jobs and workflows', 'docs/callbacks.md': 'Callbacks', 'docs/coming-from/job-api.md': 'Coming from a job API' }),
-    group('Many users', { 'docs/tenants.md': 'Tenants', 'docs/sessions.md': 'Sessions' }),
-    group('Operate', { 'docs/operations.md': 'Deploy, size, watch', 'docs/redis.md': 'Redis', 'docs/traces.md': 'Traces', 'CHANGELOG.md': 'Changes' }),
+    group('Long work', { 'docs/jobs.md': 'Jobs, streams, workflows', 'docs/callbacks.md': 'Callbacks', 'docs/coming-from/job-api.md': 'Coming from a job API' }),
+    group('Many users', { 'docs/tenants.md': 'Tenants and keys', 'docs/sessions.md': 'Sessions', 'docs/files.md': 'Files' }),
+    group('Operate', {
+      'docs/operations.md': 'Deploy',
+      'docs/operations.md#sizing': 'Size',
+      'docs/operations.md#upgrading': 'Upgrade',
+      'docs/operations.md#backups': 'Back up',
+      'docs/operations.md#what-to-watch': 'Watch',
+      'docs/console.md': 'Console and dashboard',
+      'docs/redis.md': 'Redis',
+      'docs/traces.md': 'Traces',
+      'CHANGELOG.md': 'Changes'
+    }),
     group('Security', { 'docs/security.md': 'What is protected', 'SECURITY.md': 'Reporting' }),
     group('Performance', { 'docs/performance.md': 'Method and numbers' }),
     group('Reference', {
-      'README.md#settings': 'Settings',
+      'docs/reference/settings.md': 'Settings',
       'docs/errors.md': 'Errors',
       'docs/reference/routes.md': 'Routes',
       'docs/command-line.md': 'The command line',
       'docs/reference/commands.md': 'Commands',
-      'docs/conformance.md': 'Rules and their tests'
+      'docs/conformance.md': 'Rules, their tests and sources'
     }),
     {
       text: 'Decisions',

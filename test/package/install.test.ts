@@ -1,9 +1,10 @@
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import t from 'tap'
 import { repoRoot } from '../repo/source-tree.ts'
 import { waitFor } from '../support/condition.ts'
+import { snippetsOf } from '../support/page-commands.ts'
 import { emptyDirectory, freePort, packTarballs, type Ended, type Installation, type Served } from './installation.ts'
 import { startModel } from './model-server.ts'
 
@@ -15,28 +16,23 @@ t.teardown(() => here.remove())
 const tarballs = packTarballs(join(here.directory, '../tarballs'))
 const env = { TOOLYARD_NO_INSTALL: '1' }
 
-/** The lines of the README's first page, in the order in which a reader runs them: commands, and files that they need. */
-const firstPage = readFileSync(join(repoRoot, 'README.md'), 'utf8').split(/^## /m).find(part => part.startsWith('Start\n')) ?? ''
-const blocks = [...firstPage.matchAll(/^```(sh|js)\n([\s\S]*?)^```$/gm)].map(([, language, text = '']) => ({ language, text }))
-const lines = blocks.filter(({ language }) => language === 'sh').flatMap(({ text }) => text.trim().split('\n'))
-const agent = blocks.find(({ language }) => language === 'js')?.text ?? ''
+/** The README, block by block, in the order in which a reader meets them: command lines, and files that are written. */
+const blocks = snippetsOf('README.md')
 
 async function greeting (service: Served): Promise<void> {
   await waitFor('the greeting', () => service.output().includes('Ctrl-C stops everything') || service.ended(), 60_000)
 }
 
-await t.test("every line of the README's first page runs, and a tool of one's own answers within a minute of the install", async t => {
+await t.test("every line and file of the README does what it says, and a tool of one's own answers within a minute of the install", async t => {
   const model = await startModel()
   t.teardown(() => { model.close() })
   const port = await freePort()
   const more = { ...env, PORT: port, TOOLYARD_URL: `http://127.0.0.1:${port}`, OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'none' }
   let installed = 0
-  for (const line of lines) {
-    if (line === 'npm test') continue
-    if (line.includes('agent.mjs')) writeFileSync(join(here.directory, 'agent.mjs'), agent)
+  const follow = async (line: string): Promise<void> => {
     if (line.endsWith('toolyard start')) {
       await greeting(here.serve(line, more))
-      continue
+      return
     }
     const { status, stdout, stderr } = await runLine(here, line, more)
     t.equal(status, 0, `${line}${status === 0 ? '' : `: ${stdout}${stderr}`}`)
@@ -45,14 +41,28 @@ await t.test("every line of the README's first page runs, and a tool of one's ow
       t.equal(stderr, '')
       t.notMatch(stdout, /warn|deprecated/i)
     }
-    if (line.includes(' call ')) {
+    if (line.includes(' call add ')) {
       t.strictSame(JSON.parse(stdout), { sum: 5 })
       const seconds = Math.round((performance.now() - installed) / 1_000)
       t.ok(seconds < installSeconds, `the first call was answered ${seconds} s after the install`)
     }
-    if (line.includes('agent.mjs')) t.match(stdout, /^the tools said .*"words":\d+.* and .*"sum":1001/)
+    if (line.includes(' call greet ')) t.match(stdout, 'Good morning, Ada!')
+    if (line.includes('agent.mjs')) t.match(stdout, /^the tools said .*Good morning, Ada!/)
+  }
+  for (const { file, text } of blocks) {
+    if (file !== undefined) writeFileSync(join(here.directory, file), text)
+    // It is for a clone, and these tests are a part of it.
+    else if (text !== 'npm test\n') for (const line of text.trim().split('\n')) await follow(line)
   }
   t.equal(model.requests.length, 2)
+})
+
+await t.test('the schemas for editors are where docs/tools.md says', t => {
+  const [, file = ''] = /"\$schema": "([^"]+)"/.exec(readFileSync(join(repoRoot, 'docs/tools.md'), 'utf8')) ?? []
+  for (const name of ['agentcli.json', 'tool-manifest.json', 'skill.json']) {
+    t.ok(existsSync(join(here.directory, file.replace('agentcli.json', name))), name)
+  }
+  t.end()
 })
 
 await t.test('the package is below 100 MB with all that it needs', async t => {

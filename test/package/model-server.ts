@@ -7,7 +7,7 @@ interface Request {
   tools?: Array<{ function: { name: string } }>
 }
 
-/** A model that asks for two tools in its first turn, and tells in its second what they answered. */
+/** A model that calls `greet` in its first turn, and tells in its second what was answered. */
 export async function startModel (): Promise<{ url: string, requests: Request[], close: () => void }> {
   const requests: Request[] = []
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -15,7 +15,7 @@ export async function startModel (): Promise<{ url: string, requests: Request[],
     requests.push(body)
     const answers = body.messages.filter(({ role }) => role === 'tool')
     const message = answers.length === 0
-      ? { role: 'assistant', content: null, tool_calls: [toolCall('1', 'count_words', { path: 'README.md' }), toolCall('2', 'add', { a: 1, b: 1000 })] }
+      ? { role: 'assistant', content: null, tool_calls: [toolCall('1', 'greet', { name: 'Ada' })] }
       : { role: 'assistant', content: `the tools said ${answers.map(({ content }) => content).join(' and ')}` }
     response.setHeader('content-type', 'application/json')
     response.end(JSON.stringify({ id: 'x', object: 'chat.completion', created: 1, model: 'gpt-5', choices: [{ index: 0, message, finish_reason: answers.length === 0 ? 'tool_calls' : 'stop' }] }))

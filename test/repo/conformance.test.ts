@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { repositoryCitations } from './citations.ts'
 import { renderConformance, renderRules } from './conformance.ts'
-import { loadReference, renderCommands, renderRoutes } from './reference.ts'
+import { loadReference, renderCommands, renderRoutes, renderSettings } from './reference.ts'
 import { lintRules } from './rule-ids/lint.ts'
 import { ruleIds } from './rule-ids.ts'
 import { readTree, repoRoot } from './source-tree.ts'
@@ -29,10 +29,11 @@ t.test('rules.json of the command is what these rules say, and has every rule th
   t.strictSame(named.filter(id => !Object.hasOwn(rules, id)), [])
 })
 
-t.test('docs/reference is what the code says of routes and commands; npm run conformance makes it anew', async t => {
+t.test('docs/reference is what the code says of routes, commands and settings; npm run conformance makes it anew', async t => {
   const reference = await loadReference(new URL('../../../', import.meta.url))
   const planted = { ...reference, routes: { ...reference.routes, 'GET /v1/planted': { tag: 'tools', summary: 'Is planted' } } }
   t.match(renderRoutes(planted), '| `GET /v1/planted` | Is planted |')
   t.equal(await readFile(join(repoRoot, 'docs/reference/routes.md'), 'utf8'), renderRoutes(reference))
   t.equal(await readFile(join(repoRoot, 'docs/reference/commands.md'), 'utf8'), renderCommands(reference))
+  t.equal(await readFile(join(repoRoot, 'docs/reference/settings.md'), 'utf8'), renderSettings(reference))
 })

@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import t from 'tap'
 import { findBrokenLinks, findMissingRecords } from './document-links.ts'
 import { plantTree, readTree, repoRoot } from './source-tree.ts'
@@ -45,10 +47,19 @@ t.test('every page of docs is in one group of the site, and every page of the gr
   const { sidebarOf } = await import(new URL('../../../docs/.vitepress/sidebar.js', import.meta.url).href) as {
     sidebarOf: (root: string) => Array<{ items: Array<{ link: string }> }>
   }
-  const listed = sidebarOf(repoRoot).flatMap(({ items }) => items).map(({ link }) => `${link.slice(1).split('#')[0]}.md`.replace(/^index\.md$/, 'README.md'))
+  // A group may lead to several places of one page.
+  const listed = sidebarOf(repoRoot).flatMap(({ items }) => [...new Set(items.map(({ link }) => `${link.slice(1).split('#')[0]}.md`.replace(/^index\.md$/, 'README.md')))])
   const pages = (await readTree(repoRoot, path => /^docs\/.*\.md$/.test(path))).map(({ path }) => path)
   t.ok(pages.length > 90, 'they were found')
   t.strictSame(pages.filter(page => listed.filter(each => each === page).length !== 1), [], 'docs/.vitepress/sidebar.js has the groups')
   const there = new Set((await readTree(repoRoot, path => path.endsWith('.md'))).map(({ path }) => path))
   t.strictSame(listed.filter(page => !there.has(page)), [])
+  const places = sidebarOf(repoRoot).flatMap(({ items }) => items).filter(({ link }) => link.includes('#')).map(({ link }) => `[place](${link.slice(1).replace('#', '.md#')})`)
+  const files = await readTree(repoRoot, path => path.endsWith('.md'))
+  t.strictSame(findBrokenLinks([...files, { path: 'sidebar.md', text: places.join('\n') }], path => path === 'sidebar.md'), [])
+})
+
+t.test('the README is one page', async t => {
+  const words = (await readFile(join(repoRoot, 'README.md'), 'utf8')).split(/\s+/).filter(word => word !== '').length
+  t.ok(words <= 1_200, `${words} words, at most 1,200: what more there is to say belongs into docs`)
 })

@@ -1,3 +1,5 @@
+import { isAbsolute, relative } from 'node:path'
+
 /** What a route is said to do; `apps/api` has one for each. */
 interface RouteText {
   tag: string
@@ -15,13 +17,22 @@ interface CommandText {
   hidden?: boolean
 }
 
-/** What the two pages are made of. */
+/** A setting, as far as its page tells of it. */
+interface SettingText {
+  fallback: unknown
+  allowed: string
+}
+
+/** What the pages are made of. */
 export interface ReferenceSources {
   /** By method and path. */
   routes: Readonly<Record<string, RouteText>>
   /** The groups of routes, with what they are. */
   tags: Readonly<Record<string, string>>
   commands: readonly CommandText[]
+  variables: Readonly<Record<string, SettingText>>
+  /** What each setting is, by groups. */
+  settingTexts: Readonly<Record<string, Readonly<Record<string, string>>>>
 }
 
 const made = 'Made from the code by `npm run conformance`; a test of the repository fails when this page is out of date.'
@@ -32,7 +43,9 @@ export async function loadReference (root: URL): Promise<ReferenceSources> {
   const { descriptions } = await load('apps/api/dist/openapi/descriptions/descriptions.js') as { descriptions: ReferenceSources['routes'] }
   const { tags } = await load('apps/api/dist/openapi/descriptions/route-description.js') as { tags: ReferenceSources['tags'] }
   const { commands } = await load('apps/cli/dist/command-list.js') as { commands: CommandText[] }
-  return { routes: descriptions, tags, commands }
+  const { variables } = await load('packages/runtime/dist/settings/settings.js') as Pick<ReferenceSources, 'variables'>
+  const { settingTexts } = await load('packages/runtime/dist/settings/setting-texts.js') as Pick<ReferenceSources, 'settingTexts'>
+  return { routes: descriptions, tags, commands, variables, settingTexts }
 }
 
 /** The text of docs/reference/routes.md: every route by its group. */
@@ -55,6 +68,34 @@ export function renderRoutes ({ routes, tags }: ReferenceSources): string {
 /** The text of docs/reference/commands.md: every command with its options. */
 export function renderCommands ({ commands }: ReferenceSources): string {
   return ['# Commands', '', made, '', 'What they have in common is in [command-line.md](../command-line.md).', '', ...sections(commands, '')].join('\n')
+}
+
+/** The text of docs/reference/settings.md: every setting with its default, by its group. */
+export function renderSettings ({ variables, settingTexts }: ReferenceSources): string {
+  const groups = Object.entries(settingTexts).flatMap(([group, texts]) => [
+    `## ${group}`, '', '| variable | default | allowed | what |', '|---|---|---|---|',
+    ...Object.entries(texts).map(([name, what]) => {
+      const { fallback, allowed = '' } = variables[name] ?? {}
+      return `| \`${name}\` | ${showDefault(fallback)} | ${cell(typeof fallback === 'boolean' ? 'on, off' : allowed).replaceAll('*', '\\*')} | ${cell(what).replaceAll('](', '](../')} |`
+    }), ''
+  ])
+  return ['# Settings', '', made, '', ...aboutSettings, '', ...groups].join('\n')
+}
+
+const aboutSettings = [
+  'Environment variables. `.env` in the working directory is read, where a value with `#` or a space at its ends stands in quotes.', '',
+  '- A bad value, or an `.env` that can\'t be read, stops the process, with what is wrong and what is allowed.',
+  '- Each one can come from a file instead, which `NAME_FILE` names: `REDIS_URL_FILE=/run/secrets/redis_url`. White space around the text of the file doesn\'t count. Both at once, and a file that can\'t be read or is empty, are errors.',
+  '- A switch is on with `1`, `true`, `yes` or `on`, and off with `0`, `false`, `no` or `off`.',
+  '- A variable that is nearly the name of a setting, one that begins with `TOOLYARD_` and is none, and a setting of another system, such as `WORKSPACE_ROOT`, are warnings at start.'
+]
+
+/** A default as it is written in the environment, a path from the working directory. */
+function showDefault (fallback: unknown): string {
+  if (fallback === undefined) return 'unset'
+  if (typeof fallback === 'boolean') return fallback ? 'on' : 'off'
+  const text = Array.isArray(fallback) ? fallback.join(',') : typeof fallback === 'string' ? fallback : JSON.stringify(fallback)
+  return text === '' ? 'empty' : `\`${isAbsolute(text) ? relative('.', text) : text}\``
 }
 
 function sections (commands: readonly CommandText[], above: string): string[] {

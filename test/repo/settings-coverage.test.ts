@@ -1,10 +1,24 @@
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { variables } from '@toolyard/runtime'
 import t from 'tap'
-import { compareSettingsDocs } from './settings-docs.ts'
-import { repoRoot } from './source-tree.ts'
+import { loadReference } from './reference.ts'
 
-t.test('the README has every setting with its default, and no other', async t => {
-  t.strictSame(compareSettingsDocs(await readFile(join(repoRoot, 'README.md'), 'utf8'), variables), [])
+/** What is wrong with the texts of settings, a line each. */
+function faultsOf (texts: Readonly<Record<string, Readonly<Record<string, string>>>>, names: readonly string[]): string[] {
+  const told = Object.values(texts).flatMap(group => Object.keys(group))
+  return [
+    ...names.filter(name => !told.includes(name)).map(name => `${name} has no text`),
+    ...told.filter((name, index) => told.indexOf(name) < index).map(name => `${name} has two texts`),
+    ...told.filter(name => !names.includes(name)).map(name => `${name} is no setting`)
+  ]
+}
+
+t.test('what is wrong with the texts of settings is found', t => {
+  t.strictSame(faultsOf({ One: { A: 'a' }, Two: { B: 'b' } }, ['A', 'B']), [])
+  t.strictSame(faultsOf({ One: { A: 'a', C: 'c' }, Two: { A: 'again' } }, ['A', 'B']), ['B has no text', 'A has two texts', 'C is no setting'])
+  t.end()
+})
+
+t.test('packages/runtime/src/settings/setting-texts.ts says what each setting is, and of no other; npm run conformance makes the page', async t => {
+  const { settingTexts } = await loadReference(new URL('../../../', import.meta.url))
+  t.strictSame(faultsOf(settingTexts, Object.keys(variables)), [])
 })

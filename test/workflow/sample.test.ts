@@ -7,7 +7,7 @@ import { createService } from '../support/service.ts'
 const samples = fileURLToPath(new URL('../../../samples', import.meta.url))
 const sample = (path: string): string => readFileSync(join(samples, 'workspace', path), 'utf8')
 
-t.test('RC43 the sample workflow runs as the README shows it', async t => {
+t.test('RC43 the sample workflow runs as docs/jobs.md shows it', async t => {
   const { client, dir } = await createService(t, {
     files: Object.fromEntries(['workflows.yaml', 'README.md', 'notes/todo.md'].map(path => [`workspace/${path}`, sample(path)])),
     env: { TOOL_MANIFESTS: join(samples, 'tools.json') }

@@ -8,7 +8,7 @@ import { choice, flag, hosts, integer, items, list, number, optional, orWord, pa
 
 const hostNames = items('a comma-separated list of host names such as example.com, without scheme, port and path, or *', listedHost)
 
-/** Every variable that Toolyard reads. `settings-docs` in test/repo ties this table to the README. */
+/** Every variable that Toolyard reads. `setting-texts.ts` says what each one is. */
 export const variables = {
   HOST: text('127.0.0.1'),
   PORT: integer(3001, 0, 65_535),

@@ -1,0 +1,120 @@
+/**
+ * What each setting is, by groups: docs/reference/settings.md is made of this and of `variables`. Links lead from docs.
+ * Nothing at run time needs it.
+ */
+export const settingTexts: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  'The service': {
+    HOST: 'address that the API listens on',
+    PORT: 'its port; 0 takes a free one',
+    BASE_PATH: 'path below which a reverse proxy serves Toolyard, such as `/toolyard`, whether it takes it off or not',
+    TRUST_PROXY: 'reverse proxies whose `X-Forwarded-For`, `-Proto` and `-Host` count: addresses, ranges, `loopback`, `linklocal`, `uniquelocal`',
+    LOG_LEVEL: 'how much the log tells. It is JSON lines, and readable text where it goes to a terminal',
+    METRICS_PORT: "port of its own for `/metrics`, `/health` and `/ready`, without a key; the workers of `npm start` have the next one. Unset: on the API's port, for admin keys without `queue_allowlist`, and none on workers",
+    SHUTDOWN_DELAY_SEC: 'how long the API serves on after SIGTERM while `/ready` says no, in seconds; 0 with `npm start`',
+    SHUTDOWN_GRACE_SEC: 'time for running calls after that, in seconds; a second signal ends them at once',
+    MAX_EVENT_LOOP_DELAY_MS: 'while the event loop of an API process is later than this for a second or more, it takes no new calls or jobs, lists none (503), and `/ready` says so; `0` for never',
+    DASHBOARD: "`read-only`: `/dashboard` changes nothing; `off`: it isn't there",
+    DASHBOARD_SESSION_SEC: 'how long a login to the console and the dashboard lasts, in seconds'
+  },
+  Redis: {
+    REDIS_URL: '`redis://`, `rediss://` or `unix:/path`; without it `npm start` runs an embedded Redis',
+    REDIS_SENTINELS: '`host:port,...` of Sentinels, in place of `REDIS_URL` ([redis.md](redis.md))',
+    REDIS_MASTER_NAME: 'the master that they watch',
+    REDIS_SENTINEL_USERNAME: 'user at the Sentinels',
+    REDIS_SENTINEL_PASSWORD: 'password at the Sentinels',
+    REDIS_CLUSTER_NODES: '`host:port,...` of nodes of a Redis Cluster, in place of `REDIS_URL`',
+    REDIS_USERNAME: 'ACL user, where `REDIS_URL` has none',
+    REDIS_PASSWORD: 'its password',
+    REDIS_TLS: 'TLS to Sentinels, their master and clusters, and to one server as `rediss://` has it',
+    REDIS_TLS_CA: 'file with the certificate that signed the servers\', in PEM',
+    REDIS_TLS_CERT: 'file with the client\'s certificate',
+    REDIS_TLS_KEY: 'file with the client\'s key',
+    REDIS_WAIT_REPLICAS: "how many replicas of Redis must have a job before it is acknowledged, and know that a tool begins that isn't idempotent, before it runs; `auto`: all that keep up (see [redis.md](redis.md#failover))",
+    ALLOW_UNSAFE_REDIS: 'whether to work on a Redis that drops jobs when it is full',
+    QUEUE_BACKEND: "what runs the jobs: `fast`, or `bullmq`, BullMQ's own scripts and loop ([operations.md](operations.md#the-queues-backend)); both work side by side"
+  },
+  'Keys and tokens': {
+    API_KEY: 'one admin key; `npm start` makes one and stores it in `.env`',
+    API_KEYS_JSON: 'several keys, instead of `API_KEY`: `[{"name", "key", "role": "admin" or "read", "tenant"?, "queue_allowlist"?, "permissions"?, "sse"?}]`',
+    API_AUTH_DISABLED: '`1`: no keys at all; only without any key, and on loopback',
+    MCP_AUTH_ISSUER: 'OAuth issuer whose access tokens `/mcp` takes beside the keys ([mcp.md](mcp.md#access-tokens))',
+    MCP_AUTH_RESOURCE: 'URL of `/mcp` as clients know it. Unset: the one that the API listens on, on loopback alone',
+    MCP_AUTH_AUDIENCE: 'what its tokens have in `aud`. Unset: the value of `MCP_AUTH_RESOURCE`',
+    MCP_AUTH_TENANT_CLAIM: 'claim of a token that names its tenant ([tenants.md](tenants.md)). Unset: tokens are the operator\'s',
+    MCP_AUTH_SCOPES: 'which scope of a token stands for which role. Unset: `read=toolyard:read,admin=toolyard:admin`'
+  },
+  Tools: {
+    TOOL_MANIFESTS: 'manifests in order, comma-separated; without it the bundled samples',
+    WORKSPACE_DIR: 'root of the built-in file tools, working directory of tools',
+    TOOL_TIMEOUT_SEC: 'execution timeout of tools that set none, in seconds',
+    TOOL_DEFAULT_PERMISSIONS: 'permissions of tools whose manifest names none; `none` for none',
+    PERMISSIONS_ALLOWED: "permissions that tools may hold here: `read_repo`, `write_files`, `network`; `none` for none. A tool that needs more isn't listed",
+    SANDBOX: '`require`: no start without the whole sandbox; `auto`: as much of it as the machine has; `off`: none ([security.md](security.md))',
+    PROGRAMS_STRICT: "tools don't run whose programs others than the owner may replace; also `--strict` of `toolyard start`, `api` and `worker`",
+    MAX_OUTPUT_BYTES: 'what is kept of one output, in bytes; the rest is counted',
+    HTTP_PRIVATE_HOSTS: 'hosts with addresses inside that HTTP tools and MCP servers of manifests may have, comma-separated: names, each with its subdomains, addresses, or `*` ([http-entries.md](http-entries.md), [mcp-servers.md](mcp-servers.md))',
+    AUDIT_DIR: 'one NDJSON file a day (UTC), one line for each process that ran',
+    REDACT: "regular expressions, separated by `,` or `;` and so without them, whose matches the audit and the dashboard replace; one that doesn't compile is taken as text"
+  },
+  Skills: {
+    SKILLS_ALLOW_SCRIPTS: 'whether skills may resolve values with files of their `scripts/`',
+    SKILLS_CONTEXT_MODE: "`readOnDemand`: models read a skill's text with the tool `read_skill`",
+    SKILLS_ENABLED: 'names of the skills that are loaded, comma-separated',
+    SKILLS_DISABLED: 'names of the skills that are not loaded'
+  },
+  'Built-in tools': {
+    WORKSPACE_DELETE_ENABLED: 'whether `workspace_delete` is there',
+    TOOL_EXEC_ENABLED: 'whether `tool_exec` is there',
+    TOOL_EXEC_ALLOWLIST: 'programs that it may run, comma-separated: absolute paths, or names on the `PATH`',
+    DATA_FETCH_ENABLED: 'whether `data_fetch` is there',
+    DATA_FETCH_ALLOWLIST: 'domains that it may read, with their subdomains; `*` for every public host',
+    DATA_FETCH_ALLOW_HTTP: '`http:` beside `https:`',
+    DATA_FETCH_ALLOW_PRIVATE: 'addresses inside too: private, loopback, link-local',
+    WEB_SEARCH_ENABLED: 'whether `tools_web_search` is there',
+    WEB_SEARCH_PROVIDER: '`duckduckgo`, `brave`, `searxng`',
+    WEB_SEARCH_BRAVE_KEY: 'key of Brave\'s search API',
+    WEB_SEARCH_SEARXNG_URL: 'address of a SearXNG server, its JSON format switched on'
+  },
+  'Workers and queues': {
+    WORKER_QUEUES: 'queues that a worker serves, comma-separated; `*` is all, also those to come',
+    WORKER_CONCURRENCY: 'calls that one worker process runs at once, for each queue',
+    WORKER_PROCESSES: 'worker processes that `toolyard worker` and `npm start` run',
+    MAX_QUEUES: 'queues that may exist',
+    MAX_QUEUE_DEPTH: 'jobs that may wait in one queue; a call beyond them is answered `QUEUE_FULL`, a job 429, with `Retry-After`',
+    JOB_RETENTION_SEC: 'how long a finished job is kept, in seconds; workers remove older ones every ten seconds',
+    JOB_RETENTION_COUNT: 'finished jobs that are kept of each queue: so many that succeeded, and so many that failed'
+  },
+  'Callers, tenants and sessions': {
+    MAX_JOBS_PER_KEY: 'unfinished jobs of one API key, or of one tenant, over all queues and API processes; answered in the same way; `0` for any number',
+    RATE_LIMIT_PER_MINUTE: 'requests below `/v1` of one API key, or of one tenant, in a minute, over all API processes; beyond them 429 with `Retry-After`; `0` for any number',
+    TENANT_LIMITS_JSON: 'other values of these two for tenants: `{"acme": {"max_jobs"?, "rate_limit_per_minute"?}, "*": {...}}`; `*` is for those that are not named',
+    SESSIONS: '`require` refuses calls that name no [session](sessions.md)',
+    SESSIONS_DIR: 'where sessions have their directories; all workers need the same. Unset: `sessions` beside the workspace',
+    SESSION_TEMPLATES_DIR: 'directories that sessions may begin as, by name. Unset: none',
+    SESSION_TTL_SEC: 'seconds without a call after which a session is removed, where it sets none',
+    SESSION_QUOTA_BYTES: 'bytes that the files of a session may take, at most'
+  },
+  'Streams and callbacks': {
+    MAX_STREAMS: 'event streams that one API process holds open',
+    SSE_HEARTBEAT_SEC: 'time between the heartbeats of an event stream, in seconds; a reader that is stuck for as long is dropped',
+    SSE_TOKEN_TTL_SEC: 'how long a stream ticket is valid, in seconds',
+    CALLBACK_SECRET: 'signs callbacks; without it, or without the allowlist, there are none ([callbacks.md](callbacks.md))',
+    CALLBACK_ALLOWLIST: 'hosts that may be called back, with their subdomains; `*` for every public host',
+    CALLBACK_ALLOW_HTTP: '`http:` beside `https:`',
+    CALLBACK_ALLOW_PRIVATE: 'addresses inside too: private, loopback, link-local',
+    CALLBACK_ATTEMPTS: 'how often a callback is sent before it is given up, at most 20; the pauses double from 1 s'
+  },
+  Traces: {
+    OTEL_TRACES_EXPORTER: '`otlp` sends traces to a collector, `none` sends none. Unset: `otlp` where one of the two addresses below is set ([traces.md](traces.md))',
+    OTEL_EXPORTER_OTLP_ENDPOINT: 'address of the collector, such as `http://127.0.0.1:4318`; `/v1/traces` is added',
+    OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'the same for traces alone, taken as it is',
+    OTEL_EXPORTER_OTLP_PROTOCOL: 'or `http/json`',
+    OTEL_EXPORTER_OTLP_HEADERS: 'headers for the collector, `name=value`, comma-separated, percent-encoded where needed',
+    OTEL_EXPORTER_OTLP_TIMEOUT: 'time for sending a batch of spans, in milliseconds',
+    OTEL_SERVICE_NAME: 'name of the service in traces. Unset: `toolyard-api` and `toolyard-worker`',
+    OTEL_RESOURCE_ATTRIBUTES: 'attributes of all spans, `name=value`, comma-separated',
+    OTEL_TRACES_SAMPLER: "which traces are sent: `always_on`, `always_off`, `traceidratio`, and each with `parentbased_` before it, where the caller's decision counts",
+    OTEL_TRACES_SAMPLER_ARG: 'the part of traces that `traceidratio` sends, from 0 to 1',
+    OTEL_SDK_DISABLED: 'switches traces off, whatever else is set'
+  }
+}
