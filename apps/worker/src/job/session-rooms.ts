@@ -32,8 +32,8 @@ export interface SessionRoomsOptions {
 }
 
 const upkeepMs = 1_000
-/** After a failure, such as a file that can't be removed. */
-const restMs = 60_000
+/** Between two warnings of files that can't be removed. */
+const quietMs = 60_000
 /** How long one turn of removing files may take. */
 const trashMs = 400
 /** So many entries are counted after each call. To count more takes a tenth of the time: it rests for so many times as long. */
@@ -50,6 +50,7 @@ export class SessionRooms {
   readonly #counts = new Map<string, Count>()
   #timer: NodeJS.Timeout | undefined
   #stopped = false
+  #quietUntil = 0
 
   constructor (options: SessionRoomsOptions) {
     this.#options = options
@@ -58,7 +59,7 @@ export class SessionRooms {
   /** Removes, from now on, what sessions left. */
   start (subscriber: Redis): void {
     this.#options.leases.start(subscriber)
-    this.#schedule(upkeepMs)
+    this.#schedule()
   }
 
   stop (): void {
@@ -123,26 +124,35 @@ export class SessionRooms {
     return bytes
   }
 
-  #schedule (afterMs: number): void {
+  #schedule (): void {
     if (this.#stopped) return
     this.#timer = setTimeout(() => {
-      void this.#upkeep().then(() => upkeepMs, (error: unknown) => {
-        if (!this.#stopped) this.#options.logger.warn({ err: error }, 'sessions: what they left could not be removed')
-        return restMs
-      }).then(ms => { this.#schedule(ms) })
-    }, afterMs).unref()
+      void this.#upkeep().catch(this.#warn).then(() => { this.#schedule() })
+    }, upkeepMs).unref()
   }
 
-  /** Redis that is away is no failure of the directory. */
+  /** One session whose files can't be removed holds up no other. Redis that is away is no failure of the directory. */
   async #upkeep (): Promise<void> {
     const { leases, places } = this.#options
-    const ids = await leases.removable().catch(() => [])
-    for (const id of ids) {
-      await discardSession(places, id)
-      this.#counts.delete(id)
+    const gone: string[] = []
+    for (const id of await leases.removable().catch(() => [])) {
+      try {
+        await discardSession(places, id)
+        this.#counts.delete(id)
+        gone.push(id)
+      } catch (error) {
+        this.#warn(error)
+      }
     }
-    await leases.forget(ids).catch(() => {})
-    await clearTrash(places.dir, trashMs)
+    await leases.forget(gone).catch(() => {})
+    await clearTrash(places.dir, trashMs, this.#warn)
+  }
+
+  readonly #warn = (error: unknown): void => {
+    const now = performance.now()
+    if (this.#stopped || now < this.#quietUntil) return
+    this.#quietUntil = now + quietMs
+    this.#options.logger.warn({ err: error }, 'sessions: what they left could not be removed')
   }
 }
 

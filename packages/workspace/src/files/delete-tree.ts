@@ -3,7 +3,7 @@ import { WorkspaceFailure } from '../failure/failure.ts'
 import { entryPath, openDirectory, type Directory } from '../walk/directory.ts'
 
 /** Levels of directories that are gone into: each keeps a descriptor open. */
-const maxDepth = 200
+export const maxDepth = 200
 
 /**
  * Removes a directory and all that is in it, and counts what it removed. It goes into directories through the one above

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { cp, lstat, mkdir, readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { errorCode } from '@toolyard/contract/terms'
+import { giveOwnerRightsAt } from './owner-rights.ts'
 
 /*
  * The directories of sessions, by id, in one directory that all workers share. `.making` has what is being copied from a
@@ -60,7 +61,11 @@ export async function discardSession ({ dir }: SessionPlaces, id: string): Promi
   if (places.length === 0) return
   const trash = join(dir, '.trash')
   await mkdir(trash, { recursive: true, mode: ownerOnly })
-  for (const place of places) await rename(place, join(trash, randomUUID())).catch(unlessGone)
+  for (const place of places) {
+    // Who may not write to a directory can't move it elsewhere.
+    if (await isDirectory(place)) giveOwnerRightsAt(place)
+    await rename(place, join(trash, randomUUID())).catch(unlessGone)
+  }
 }
 
 async function isDirectory (path: string): Promise<boolean> {

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import type { Dir, Dirent } from 'node:fs'
-import { chmod, opendir, rename, rmdir, unlink } from 'node:fs/promises'
+import { opendir, rename, rmdir, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { errorCode } from '@toolyard/contract/terms'
+import { asError, errorCode } from '@toolyard/contract/terms'
+import { giveOwnerRightsAt } from './owner-rights.ts'
 
 /** Entries of a directory that are in memory at a time. */
 const bufferSize = 64
@@ -13,15 +14,18 @@ const bufferSize = 64
  * after a crash finds nothing but directories to empty.
  *
  * @param forMs how long one turn may take
- * @returns whether something may be left
+ * @param onFault hears of each that can't be removed; the others are
  */
-export async function clearTrash (dir: string, forMs: number): Promise<boolean> {
+export async function clearTrash (dir: string, forMs: number, onFault: (error: Error) => void): Promise<void> {
   const until = performance.now() + forMs
   const trash = join(dir, '.trash')
   for await (const entry of entriesOf(trash)) {
-    if (!await remove(join(trash, entry.name), { entry, trash, until })) return true
+    try {
+      if (!await remove(join(trash, entry.name), { entry, trash, until })) return
+    } catch (error) {
+      onFault(asError(error))
+    }
   }
-  return false
 }
 
 /** False when the time is over. */
@@ -30,12 +34,11 @@ async function remove (path: string, { entry, trash, until }: { entry: Dirent, t
     await unlink(path).catch(unlessGone)
     return performance.now() < until
   }
-  // A tool may have taken the right to change it from its own user.
-  await chmod(path, 0o700).catch(unlessGone)
+  allowAll(path)
   for await (const inner of entriesOf(path)) {
     const innerPath = join(path, inner.name)
     if (inner.isDirectory()) {
-      await chmod(innerPath, 0o700).catch(unlessGone)
+      allowAll(innerPath)
       await rename(innerPath, join(trash, randomUUID())).catch(unlessGone)
     } else {
       await unlink(innerPath).catch(unlessGone)
@@ -44,6 +47,15 @@ async function remove (path: string, { entry, trash, until }: { entry: Dirent, t
   }
   await rmdir(path).catch(unlessGone)
   return performance.now() < until
+}
+
+/** What a stopped worker has left may still put a link there, which isn't followed. */
+function allowAll (path: string): void {
+  try {
+    giveOwnerRightsAt(path)
+  } catch (error) {
+    unlessGone(error)
+  }
 }
 
 async function * entriesOf (path: string): AsyncGenerator<Dirent> {
@@ -58,5 +70,5 @@ async function * entriesOf (path: string): AsyncGenerator<Dirent> {
 
 /** Two processes may be at it, and something may come into a directory that was empty. */
 function unlessGone (error: unknown): undefined {
-  if (!['ENOENT', 'ENOTEMPTY', 'EEXIST'].includes(errorCode(error) ?? '')) throw error
+  if (!['ENOENT', 'ENOTEMPTY', 'EEXIST', 'ENOTDIR', 'ELOOP'].includes(errorCode(error) ?? '')) throw error
 }

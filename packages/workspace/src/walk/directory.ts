@@ -41,6 +41,11 @@ export function openWorkspace (path: string, service: ServiceFiles, known: reado
   }
 }
 
+/** Opens a directory by a path that no tool can change, but for its last name: that is no link. The caller closes the handle. */
+export function openTopDirectory (path: string): Directory {
+  return { handle: new Descriptor(path, placeOnly | constants.O_DIRECTORY | constants.O_NOFOLLOW), absolute: path }
+}
+
 /** Opens a directory in another one, never through a link: that is ENOTDIR or ELOOP. The caller closes the handle. */
 export function openDirectory (parent: Directory, name: string): Directory {
   const handle = new Descriptor(entryPath(parent, name), placeOnly | constants.O_DIRECTORY | constants.O_NOFOLLOW)

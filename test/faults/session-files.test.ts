@@ -1,0 +1,89 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, chownSync, existsSync, linkSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { clearTrash, discardSession, usageOf } from '@toolyard/workspace'
+
+/* What a tool may leave in the directory of its session, for who counts and removes it. */
+
+const unprivileged = 1_000
+t.setTimeout(180_000)
+
+function directory (t: Test): string {
+  const dir = mkdtempSync(join(tmpdir(), 'toolyard-session-'))
+  t.teardown(() => { rmSync(dir, { recursive: true, force: true }) })
+  return dir
+}
+
+/** A process that puts a link and a directory in each other's place, as long as the test runs. */
+async function startSwapping (t: Test, place: string, target: string): Promise<void> {
+  const child = fork(join(import.meta.dirname, 'swapping-entry.js'), [place, target])
+  t.teardown(async () => {
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+  })
+  await once(child, 'message')
+}
+
+async function clear (dir: string): Promise<Error[]> {
+  const faults: Error[] = []
+  await clearTrash(dir, 60_000, error => { faults.push(error) })
+  return faults
+}
+
+void t.test('a session whose tool took every right to its directory from its own user is removed', async t => {
+  const dir = directory(t)
+  mkdirSync(join(dir, 'one/below'), { recursive: true })
+  for (const path of ['one/below', 'one']) chmodSync(join(dir, path), 0)
+  await discardSession({ dir, templatesDir: undefined }, 'one')
+  t.notOk(existsSync(join(dir, 'one')))
+  t.same([await clear(dir), await clear(dir), readdirSync(join(dir, '.trash'))], [[], [], []])
+})
+
+void t.test('files in directories that their owner can\'t look into count', async t => {
+  for (const mode of [0o000, 0o300, 0o600]) {
+    const dir = directory(t)
+    mkdirSync(join(dir, 'x'))
+    writeFileSync(join(dir, 'x/large'), Buffer.alloc(1_000_000))
+    for (const path of ['x', '.']) chmodSync(join(dir, path), mode)
+    t.ok((await usageOf(dir, 1e9)).bytes >= 1_000_000, `mode ${mode.toString(8)}`)
+  }
+})
+
+void t.test('a tree that is too deep takes more than anything, and names of one file count once', async t => {
+  const dir = directory(t)
+  writeFileSync(join(dir, 'file'), Buffer.alloc(100_000))
+  linkSync(join(dir, 'file'), join(dir, 'again'))
+  t.match(await usageOf(dir, 1e9), { entries: 2, bytes: statSync(join(dir, 'file')).blocks * 512 })
+  mkdirSync(join(dir, Array.from({ length: 300 }, () => 'd').join('/')), { recursive: true })
+  t.equal((await usageOf(dir, 1e9)).bytes, Infinity)
+})
+
+void t.test('what is counted and removed is the session\'s alone, while a tool swaps directories with links', async t => {
+  const [dir, outside] = [directory(t), directory(t)]
+  writeFileSync(join(outside, 'large'), Buffer.alloc(10_000_000))
+  chmodSync(outside, 0o500)
+  t.teardown(() => { chmodSync(outside, 0o700) })
+  mkdirSync(join(dir, '.trash/session'), { recursive: true })
+  await startSwapping(t, join(dir, '.trash/session'), outside)
+  for (let n = 0; n < 3_000; n++) {
+    const { bytes } = await usageOf(join(dir, '.trash/session'), 1e9)
+    if (bytes > 1_000_000) return t.fail(`the files outside were counted, at the ${n}th time`)
+  }
+  for (let n = 0; n < 1_000; n++) {
+    await clear(dir)
+    mkdirSync(join(dir, '.trash/session'), { recursive: true })
+    if ((statSync(outside).mode & 0o777) !== 0o500) return t.fail(`the rights of the directory outside were changed, at the ${n}th time`)
+  }
+  t.same(readdirSync(outside), ['large'])
+})
+
+// The kernel lets root look into everything.
+if (process.getuid?.() === 0) {
+  const own = mkdtempSync(join(tmpdir(), 'toolyard-unprivileged-'))
+  chownSync(own, unprivileged, unprivileged)
+  t.teardown(() => { rmSync(own, { recursive: true }) })
+  void t.spawn('setpriv', [`--reuid=${unprivileged}`, `--regid=${unprivileged}`, '--clear-groups', process.execPath, join(import.meta.dirname, 'session-files.test.js')], { env: { ...process.env, HOME: '/nonexistent', _TAPJS_PROCESSINFO_CWD_: own } }, 'all of this holds for a worker without privileges')
+}
