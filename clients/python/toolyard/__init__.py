@@ -18,6 +18,7 @@ from ._types import (
     LogEvent,
     Progress,
     ProgressEvent,
+    ResultFile,
     StateEvent,
 )
 
@@ -39,6 +40,7 @@ __all__ = [
     "LogEvent",
     "Progress",
     "ProgressEvent",
+    "ResultFile",
     "StateEvent",
     "ToolError",
     "Toolyard",

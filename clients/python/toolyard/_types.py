@@ -48,6 +48,18 @@ class JobErrorBody(CallErrorBody):
     at: str
 
 
+class _ResultFile(TypedDict):
+    path: str
+    size: int
+    type: str
+
+
+class ResultFile(_ResultFile, total=False):
+    """A file of the session that a call made, changed or returned."""
+
+    sha256: str
+
+
 class _CallResult(TypedDict):
     call_id: str
     name: str
@@ -61,6 +73,8 @@ class CallResult(_CallResult, total=False):
     pending: Literal[True]
     job_id: str
     job_type: str
+    files: list[ResultFile]
+    more_files: Literal[True]
     error: CallErrorBody
 
 
@@ -129,6 +143,8 @@ class JobView(_JobView, total=False):
     depends_on: list[str]
     session: str
     result_truncated: ResultCut
+    files: list[ResultFile]
+    more_files: Literal[True]
 
 
 class JobList(TypedDict):

@@ -19,6 +19,9 @@ export type CallErrorCode =
 /** An error of one call. */
 export interface CallErrorBody { code: string, message: string, details?: unknown }
 
+/** A file of the session that a call made, changed or returned. */
+export interface ResultFile { path: string, size: number, type: string, sha256?: string }
+
 /** One call's answer. */
 export interface CallResult {
   call_id: string
@@ -29,6 +32,10 @@ export interface CallResult {
   /** Leads to the log and the whole output; absent where no job was made. */
   job_id?: string
   job_type?: string
+  /** The files of the session that were made or changed while the call ran. */
+  files?: ResultFile[]
+  /** More were changed than are named. */
+  more_files?: true
   error?: CallErrorBody
 }
 
@@ -81,6 +88,8 @@ export interface JobView extends JobSummary {
   result: unknown
   /** The tool wrote more than is kept. */
   result_truncated?: { bytes: number, stored_bytes: number }
+  files?: ResultFile[]
+  more_files?: true
   /** How well its processes were shut in; null for a job that ran none, or has not ended. */
   sandbox: { level: 'full' | 'partial' | 'none', missing: string[] } | null
 }

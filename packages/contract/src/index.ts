@@ -1,7 +1,7 @@
 export { limits, defaultQueue, queueNamePattern, publishableNamePattern, tenantNamePattern } from './terms/limits.ts'
 export { httpErrors, callErrors, HttpError, type HttpErrorCode, type CallErrorCode, type CallError } from './terms/errors.ts'
 export {
-  ErrorBody, ToolSpec, ToolList, ToolListQuery, BatchCall, CallErrorBody, CallResult, InvokeBatchQuery, InvokeBatchRequest,
+  ErrorBody, ToolSpec, ToolList, ToolListQuery, BatchCall, CallErrorBody, CallResult, ResultFile, InvokeBatchQuery, InvokeBatchRequest,
   InvokeBatchResponse, Mode, Format, QueueName, SessionId, sessionText, ToolMessage, WaitMs, type Batch, type BatchEntry
 } from './calls/agent-tools.ts'
 export { checkBatchQuery, checkBatchRequest, messageOf, toBatch } from './calls/batch-request.ts'
@@ -33,7 +33,7 @@ export { isRecord } from './value/record.ts'
 export { permissions, permissionsBeyond, type Permission, type PermissionPolicy } from './terms/permissions.ts'
 export { SkillList } from './service/skills.ts'
 export { protocol } from './terms/protocol.ts'
-export type { CallbackData, JobAccess, JobData, JobDependency, JobOrigin, OutputCut, OutputRecord, SandboxState, Settlement, WorkerRecord } from './jobs/wire.ts'
+export type { CallbackData, ChangedFiles, JobAccess, JobData, JobDependency, JobOrigin, OutputCut, OutputRecord, SandboxState, Settlement, WorkerRecord } from './jobs/wire.ts'
 export type { Progress } from './terms/progress.ts'
 export { callbackHeaders } from './terms/callback-headers.ts'
 export { consoleHeader } from './terms/console-header.ts'

@@ -1,5 +1,5 @@
 import { HttpError, type FileList, type FileQuery } from '@toolyard/contract'
-import { atPlace, entryAt, entryKind, inDirectory, openFile, pageOfNames, type Descriptor, type Place } from '@toolyard/workspace'
+import { atPlace, entryAt, entryKind, inDirectory, mediaTypeOf, openFile, pageOfNames, type Descriptor, type Place } from '@toolyard/workspace'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { createReadStream, fstatSync } from 'node:fs'
 import { namesTag } from '../plugins/entity-tag.ts'
@@ -7,7 +7,7 @@ import { readRange } from './byte-range.ts'
 import { isSameRange, tagOf } from './conditions.ts'
 import { noSuchFile } from './file-error.ts'
 import type { FileSpace } from './file-space.ts'
-import { dispositionOf, mediaTypeOf } from './media-type.ts'
+import { dispositionOf } from './disposition.ts'
 
 /** Bytes of a file that are read at once. */
 const pieceBytes = 262_144

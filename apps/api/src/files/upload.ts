@@ -1,6 +1,6 @@
 import { HttpError } from '@toolyard/contract'
 import {
-  atNearPlace, belowNearPlace, checkNewNames, entryPath, lookAgain, refusal, writeDraft,
+  atNearPlace, belowNearPlace, checkNewNames, entryPath, lookAgain, mediaTypeOf, refusal, writeDraft,
   type Draft, type NearPlace, type Place, type WriteTurns
 } from '@toolyard/workspace'
 import { lstatSync } from 'node:fs'
@@ -9,7 +9,6 @@ import { BodyPieces, type ComingBody } from './body-pieces.ts'
 import { checkConditions, tagOf } from './conditions.ts'
 import { noSuchFile } from './file-error.ts'
 import type { FileSpace } from './file-space.ts'
-import { mediaTypeOf } from './media-type.ts'
 
 /** A file that was put. */
 export interface PutFile {

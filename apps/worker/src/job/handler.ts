@@ -145,7 +145,10 @@ async function enterSession (
 }
 
 function toResult (outcome: Outcome, idempotent: boolean, mask: HandlerDeps['mask']): HandlerResult {
-  if (outcome.ok) return { ok: true, ...jsonOf(outcome), ...(outcome.cut === undefined ? {} : { cut: outcome.cut }) }
+  if (outcome.ok) {
+    const { cut, files, moreFiles } = outcome
+    return { ok: true, ...jsonOf(outcome), ...(cut && { cut }), ...(files && { files }), ...(moreFiles && { moreFiles }) }
+  }
   if (outcome.wait !== undefined) return { ok: false, wait: outcome.wait }
   if (outcome.error.code === 'WORKER_LOST' && idempotent) return { ok: false, requeue: true }
   return { ok: false, error: maskError(outcome.error, mask), retry: mayPass(outcome.error) }

@@ -2,14 +2,17 @@ import { asError, errorCode, type CallError } from '@toolyard/contract/terms'
 import type { Outcome, SessionPlace } from '@toolyard/executors'
 import { goneError, type Redis, type SessionLeases, type SessionStay } from '@toolyard/queue'
 import type { Logger } from '@toolyard/runtime'
-import { clearTrash, discardSession, openSessionDirectory, TemplateMissingError, usageOf, type SessionPlaces } from '@toolyard/workspace'
+import {
+  clearTrash, discardSession, FileClock, openSessionDirectory, surveySession, TemplateMissingError, type SessionPlaces, type Survey
+} from '@toolyard/workspace'
+import { SessionWatches, type SessionWatch } from './session-watches.ts'
 
 /** A call's stay in the directory of its session. */
 export interface SessionRoom {
   place: SessionPlace
   /** Aborted when the job's own is, or the session is removed. */
   signal: AbortSignal
-  /** What the call came to, with its files counted. */
+  /** What the call came to, with its files counted, and those that it made or changed. */
   settled: (outcome: Outcome) => Promise<Outcome>
   leave: () => void
 }
@@ -42,12 +45,24 @@ const countRest = 9
 
 const mostCounts = 10_000
 
-interface Count { bytes: number, until: number }
+interface Count { bytes: number, entries: number, until: number }
+
+/** A call that may write. */
+interface Visit {
+  dir: string
+  stay: SessionStay
+  /** When it began, by the clock of its files. */
+  since: bigint
+  /** Whole when the call began; undefined where there was none. */
+  watch: SessionWatch | undefined
+}
 
 /** The directories of sessions that this worker's calls are in. */
 export class SessionRooms {
   readonly #options: SessionRoomsOptions
   readonly #counts = new Map<string, Count>()
+  readonly #watches = new SessionWatches()
+  #clock: FileClock | undefined
   #timer: NodeJS.Timeout | undefined
   #stopped = false
   #quietUntil = 0
@@ -65,6 +80,9 @@ export class SessionRooms {
   stop (): void {
     this.#stopped = true
     clearTimeout(this.#timer)
+    this.#watches.end()
+    this.#clock?.close()
+    this.#clock = undefined
     this.#options.leases.stop()
   }
 
@@ -80,10 +98,11 @@ export class SessionRooms {
         return { error: full }
       }
       const either = eitherSignal(signal, stay.signal)
+      const visit = writes ? { dir, stay, since: this.#now(), watch: this.#watches.get(id) } : undefined
       return {
         place: { id, dir },
         signal: either.signal,
-        settled: async outcome => writes ? await this.#counted(outcome, dir, stay) : outcome,
+        settled: async outcome => visit === undefined ? outcome : await this.#settled(outcome, visit),
         leave: () => {
           either.release()
           stay.leave()
@@ -97,9 +116,16 @@ export class SessionRooms {
   }
 
   /** What a tool wrote stays; the call is told that it was too much. */
-  async #counted (outcome: Outcome, dir: string, stay: SessionStay): Promise<Outcome> {
-    const full = await this.#overQuota(dir, stay, false)
-    return full === undefined || !outcome.ok ? outcome : { ok: false, error: full }
+  async #settled (outcome: Outcome, { dir, stay, since, watch }: Visit): Promise<Outcome> {
+    if (!outcome.ok) {
+      await this.#overQuota(dir, stay, false)
+      return outcome
+    }
+    const known = this.#counts.get(stay.session.id)
+    if (known !== undefined && known.bytes <= stay.session.quotaBytes && watch !== undefined && await watch.staysQuiet()) return outcome
+    const { bytes, changed, hasMore } = await this.#survey(dir, stay, since)
+    if (bytes > stay.session.quotaBytes) return { ok: false, error: quotaError(bytes, stay) }
+    return changed.length === 0 && !hasMore ? outcome : { ...outcome, files: changed, ...(hasMore ? { moreFiles: true } : {}) }
   }
 
   async #overQuota (dir: string, stay: SessionStay, isBefore: boolean): Promise<CallError | undefined> {
@@ -107,21 +133,30 @@ export class SessionRooms {
     const known = this.#counts.get(id)
     // What was within the quota after a call is so before the next one.
     const isFresh = known !== undefined && (performance.now() < known.until || (isBefore && known.bytes <= quotaBytes))
-    const bytes = isFresh && known.bytes <= quotaBytes ? known.bytes : await this.#count(dir, stay)
-    if (bytes <= quotaBytes) return undefined
-    const used = Number.isFinite(bytes) ? bytes : Number.MAX_SAFE_INTEGER
-    const message = `the files of the session take more than its quota of ${quotaBytes} bytes; delete some of them`
-    return { code: 'QUOTA_EXCEEDED', message, details: { quota_bytes: quotaBytes, used_bytes: used } }
+    const bytes = isFresh && known.bytes <= quotaBytes ? known.bytes : (await this.#survey(dir, stay, undefined)).bytes
+    return bytes <= quotaBytes ? undefined : quotaError(bytes, stay)
   }
 
-  async #count (dir: string, stay: SessionStay): Promise<number> {
+  async #survey (dir: string, stay: SessionStay, since: bigint | undefined): Promise<Survey> {
+    const { id, quotaBytes } = stay.session
     const begun = performance.now()
-    const { bytes, entries } = await usageOf(dir, 2 * stay.session.quotaBytes)
+    // To watch a session that has few entries would take longer than to look at them.
+    const watch = (this.#counts.get(id)?.entries ?? 0) > fewEntries ? this.#watches.grow() : undefined
+    const survey = await surveySession(dir, {
+      mostBytes: 2 * quotaBytes, since, ...(watch === undefined ? {} : { onDirectory: directory => { watch.add(directory) } })
+    })
+    const { bytes, entries } = survey
     const now = performance.now()
     if (this.#counts.size >= mostCounts) this.#counts.clear()
-    this.#counts.set(stay.session.id, { bytes, until: entries > fewEntries ? now + countRest * (now - begun) : now })
+    this.#counts.set(id, { bytes, entries, until: entries > fewEntries ? now + countRest * (now - begun) : now })
+    if (watch !== undefined) this.#watches.keep(id, watch)
     if (Number.isFinite(bytes)) stay.noteUsage(bytes)
-    return bytes
+    return survey
+  }
+
+  #now (): bigint {
+    this.#clock ??= new FileClock(this.#options.places.dir)
+    return this.#clock.now()
   }
 
   #schedule (): void {
@@ -139,6 +174,7 @@ export class SessionRooms {
       try {
         await discardSession(places, id)
         this.#counts.delete(id)
+        this.#watches.forget(id)
         gone.push(id)
       } catch (error) {
         this.#warn(error)
@@ -154,6 +190,12 @@ export class SessionRooms {
     this.#quietUntil = now + quietMs
     this.#options.logger.warn({ err: error }, 'sessions: what they left could not be removed')
   }
+}
+
+function quotaError (bytes: number, { session: { quotaBytes } }: SessionStay): CallError {
+  const used = Number.isFinite(bytes) ? bytes : Number.MAX_SAFE_INTEGER
+  const message = `the files of the session take more than its quota of ${quotaBytes} bytes; delete some of them`
+  return { code: 'QUOTA_EXCEEDED', message, details: { quota_bytes: quotaBytes, used_bytes: used } }
 }
 
 function eitherSignal (first: AbortSignal, second: AbortSignal): { signal: AbortSignal, release: () => void } {

@@ -108,6 +108,23 @@ export const CallErrorBody = Type.Object({
   details: Type.Optional(Type.Unknown())
 })
 
+/** A file of the session that a call made, changed or returned. */
+export const ResultFile = Type.Object({
+  path: Type.String({ description: 'In the session.' }),
+  size: Type.Integer({ minimum: 0 }),
+  type: Type.String({ description: 'Its media type, by its content and its name.' }),
+  sha256: Type.Optional(Type.String({ description: 'Absent for a file of more than 16 MiB, and where the files of a call have more than 64 MiB.' }))
+})
+export type ResultFile = Static<typeof ResultFile>
+
+/** What a call that succeeded says of files. */
+export const resultFileFields = {
+  files: Type.Optional(Type.Array(ResultFile, {
+    maxItems: limits.resultFiles, description: 'The files of the session that were made or changed while the call ran; absent where none was.'
+  })),
+  more_files: Type.Optional(Type.Literal(true, { description: 'More files were changed than `files` names.' }))
+}
+
 /**
  * One call's answer (R22, R25, R27, R28). Each call that became a job has its `job_id`. `output` is there whenever `ok`
  * is true in sync mode, `job_type` in async mode; `pending` comes with `TIMEOUT`.
@@ -120,6 +137,7 @@ export const CallResult = Type.Object({
   pending: Type.Optional(Type.Literal(true)),
   job_id: Type.Optional(Type.String({ description: 'Leads to the log and the whole output; absent where no job was made.' })),
   job_type: Type.Optional(Type.String()),
+  ...resultFileFields,
   error: Type.Optional(CallErrorBody)
 })
 export type CallResult = Static<typeof CallResult>

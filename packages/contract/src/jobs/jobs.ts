@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { CallErrorBody } from '../calls/agent-tools.ts'
+import { CallErrorBody, resultFileFields } from '../calls/agent-tools.ts'
 
 export const jobStates = ['queued', 'running', 'succeeded', 'failed', 'cancelled'] as const
 export type JobState = typeof jobStates[number]
@@ -41,6 +41,7 @@ export const JobView = Type.Object({
   result_truncated: Type.Optional(Type.Object({ bytes: Type.Integer(), stored_bytes: Type.Integer() }, {
     description: 'The tool wrote more than is kept: the bytes it wrote, and how many of them are in result.'
   })),
+  ...resultFileFields,
   sandbox: Type.Union([SandboxView, Type.Null()], { description: 'How well its processes were shut in; null for a job that ran none, or has not ended.' }),
   error: Type.Union([Type.Intersect([CallErrorBody, Type.Object({ at: Type.String() })]), Type.Null()]),
   created_at: Type.String(),
@@ -63,7 +64,7 @@ export const SubmitJobResponse = Type.Object({ ok: Type.Literal(true), job: JobV
 export type SubmitJobResponse = Static<typeof SubmitJobResponse>
 
 /** A job in a list: without what can be large, or needs more than its record, and is read at `GET /v1/jobs/:id`. */
-export const JobSummary = Type.Omit(JobView, ['depends_on', 'session', 'input', 'result', 'result_truncated', 'sandbox'])
+export const JobSummary = Type.Omit(JobView, ['depends_on', 'session', 'input', 'result', 'result_truncated', 'files', 'more_files', 'sandbox'])
 export type JobSummary = Static<typeof JobSummary>
 
 /** `GET /v1/jobs` (RC24): newest first. `next_cursor` is null when there are no more. */

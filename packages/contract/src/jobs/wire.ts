@@ -1,3 +1,4 @@
+import type { ResultFile } from '../calls/agent-tools.ts'
 import type { CallError } from '../terms/errors.ts'
 import type { Permission } from '../terms/permissions.ts'
 
@@ -75,7 +76,14 @@ export interface JobAccess {
 export type OutputRecord = (
   | { kind: 'inline', value: unknown, cut?: OutputCut }
   | { kind: 'stored', bytes: number, cut?: OutputCut }
-) & { sandbox?: SandboxState }
+) & { sandbox?: SandboxState } & ChangedFiles
+
+/** What a call did to the files of its session. */
+export interface ChangedFiles {
+  files?: ResultFile[]
+  /** More were changed than are named. */
+  moreFiles?: true
+}
 
 /** How well processes are shut in: `full`, every layer holds; `partial`; `none`, they run in the open. */
 export interface SandboxState {

@@ -20,6 +20,8 @@ export const limits = {
   inlineOutputBytes: 4_096,
   /** Levels of nesting in a tool's output; deeper JSON is kept as text. */
   outputDepth: 500,
+  /** Files that a result names. */
+  resultFiles: 100,
   /** UTF-16 units of a tool's error message. */
   errorMessageChars: 8_192,
   /** Execution timeout of a tool. */

@@ -1,11 +1,11 @@
-import type { CallError, Progress } from '@toolyard/contract'
+import type { CallError, ChangedFiles, Progress } from '@toolyard/contract'
 import type { StepWait, WorkflowSteps } from './steps.ts'
 
 /** How one run of a tool ended. Executors return it for everything a tool can do; they throw only for bugs. */
 export type Outcome = Success | Failure
 
 /** The tool ran and gave an output. */
-export interface Success {
+export interface Success extends ChangedFiles {
   ok: true
   /** A JSON value; undefined where `json` is there. */
   output: unknown

@@ -153,6 +153,8 @@ export class JobReader {
       ...(job.data.session === undefined ? {} : { session: job.data.session }),
       input: job.data.arguments,
       ...truncation,
+      ...(record?.files === undefined ? {} : { files: record.files }),
+      ...(record?.moreFiles === undefined ? {} : { more_files: record.moreFiles }),
       sandbox: (bullState === 'failed' ? sandboxOfFailure(job.failedReason) : record?.sandbox) ?? null,
       error: error === undefined ? null : { ...error, at: updatedAt },
       created_at: isoTime(job.timestamp),

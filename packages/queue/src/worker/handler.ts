@@ -1,4 +1,4 @@
-import type { CallError, JobData, OutputCut, Progress, SandboxState } from '@toolyard/contract'
+import type { CallError, ChangedFiles, JobData, OutputCut, Progress, SandboxState } from '@toolyard/contract'
 import type { BackendKind } from '../backend/backends.ts'
 import type { CallbackOptions } from '../callbacks/callback-worker.ts'
 import type { Redis } from '../redis/connection.ts'
@@ -39,7 +39,7 @@ export interface TakenJob {
 /** How the handler ends a job. */
 export type HandlerResult =
   /** `value` is what `json` says. */
-  | { ok: true, json: string, value: unknown, cut?: OutputCut, sandbox?: SandboxState }
+  | { ok: true, json: string, value: unknown, cut?: OutputCut, sandbox?: SandboxState } & ChangedFiles
   /** `retry`: the failure may pass, so that the job runs again while it has attempts left (X26). */
   | { ok: false, error: CallError, retry?: boolean, sandbox?: SandboxState }
   /** The job has made jobs and goes on when one of them has ended; until then it holds no place. */

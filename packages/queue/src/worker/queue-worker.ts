@@ -221,7 +221,8 @@ export class QueueWorker {
   async #end (run: Run, result: HandlerResult): Promise<OutputRecord> {
     if (result.ok) {
       const record = await this.#parts.outputs.save(this.#queue, idOf(run.job), result)
-      return result.sandbox === undefined ? record : { ...record, sandbox: result.sandbox }
+      const { sandbox, files, moreFiles } = result
+      return { ...record, ...(sandbox && { sandbox }), ...(files && { files }), ...(moreFiles && { moreFiles }) }
     }
     if ('requeue' in result) {
       await this.#givenBack.giveBack(run.job, run.token)

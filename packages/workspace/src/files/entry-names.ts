@@ -13,12 +13,13 @@ const half = /[\ud800-\udfff]/u
  */
 export function checkNewNames (names: readonly string[]): void {
   for (const name of names) {
-    const fault = nameFault(name)
+    const fault = newNameFault(name)
     if (fault !== undefined) throw new WorkspaceFailure(`the name ${shown(name)} ${fault}`)
   }
 }
 
-function nameFault (name: string): string | undefined {
+/** What is wrong with a name that a caller wants to make; undefined for a good one. */
+export function newNameFault (name: string): string | undefined {
   if (name === '') return 'is empty'
   if (name === '.' || name === '..') return 'is not allowed in a path'
   if (name.includes('/')) return 'has a slash'

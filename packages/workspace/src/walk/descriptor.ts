@@ -17,7 +17,7 @@ export class Descriptor {
   #closed = false
 
   /** @throws ErrnoException of `open`. */
-  constructor (path: string, flags: number) {
+  constructor (path: string | Buffer, flags: number) {
     this.fd = openSync(path, flags)
   }
 

@@ -47,9 +47,9 @@ export function openTopDirectory (path: string): Directory {
 }
 
 /** Opens a directory in another one, never through a link: that is ENOTDIR or ELOOP. The caller closes the handle. */
-export function openDirectory (parent: Directory, name: string): Directory {
-  const handle = new Descriptor(entryPath(parent, name), placeOnly | constants.O_DIRECTORY | constants.O_NOFOLLOW)
-  return { handle, absolute: join(parent.absolute, name) }
+export function openDirectory (parent: Directory, name: string | Buffer): Directory {
+  const handle = new Descriptor(entryBytes(parent, name), placeOnly | constants.O_DIRECTORY | constants.O_NOFOLLOW)
+  return { handle, absolute: join(parent.absolute, name.toString()) }
 }
 
 /** Opens an entry as a place, without reading it; a link itself. The caller closes it. */
@@ -66,6 +66,11 @@ export function openEntry (parent: Directory, name: string): Descriptor {
  */
 export function entryPath ({ handle, absolute }: Directory, name: string): string {
   return process.platform === 'linux' ? `/proc/self/fd/${handle.fd}/${name}` : join(absolute, name)
+}
+
+/** The same for a name that may be no Unicode. */
+export function entryBytes (directory: Directory, name: string | Buffer): string | Buffer {
+  return typeof name === 'string' ? entryPath(directory, name) : Buffer.concat([Buffer.from(entryPath(directory, '')), name])
 }
 
 /** A path of the open directory itself for another process of the same user. */

@@ -1,4 +1,4 @@
-import { asError, type CallError, type CallResult, type OutputRecord, type Settlement, type ToolMessage } from '@toolyard/contract'
+import { asError, type CallError, type CallResult, type ChangedFiles, type OutputRecord, type ResultFile, type Settlement, type ToolMessage } from '@toolyard/contract'
 import { RedisUnavailableError } from '@toolyard/queue'
 import type { Call } from './call-plan.ts'
 
@@ -9,8 +9,16 @@ export interface CallAnswer {
 }
 
 /** The tool succeeded; `output` is there whatever its value (R22 to R24, X9). */
-export function succeeded (call: Call, jobId: string, output: unknown): CallAnswer {
-  return answer(call, { ok: true, output, job_id: jobId }, { ok: true, result: output })
+export function succeeded (call: Call, jobId: string, output: unknown, { files, moreFiles }: ChangedFiles = {}): CallAnswer {
+  const more = moreFiles === undefined ? {} : { more_files: moreFiles }
+  return answer(call, { ok: true, output, job_id: jobId, ...(files && { files }), ...more }, {
+    ok: true, result: output, ...(files && { files: files.map(forModel) }), ...more
+  })
+}
+
+/** A hash says nothing to a model. */
+function forModel ({ path, size, type }: ResultFile): object {
+  return { path, size, type }
 }
 
 /** The call failed, before or while it ran (R28). A call that never became a job has no `jobId`. */
@@ -27,7 +35,7 @@ export async function settled (
 ): Promise<CallAnswer> {
   if (!settlement.ok) return failed(call, settlement.error, jobId)
   try {
-    return succeeded(call, jobId, await read(queue, jobId, settlement.output))
+    return succeeded(call, jobId, await read(queue, jobId, settlement.output), settlement.output)
   } catch (cause) {
     // The output is safe beside the job and can be read when Redis is back.
     if (cause instanceof RedisUnavailableError) return pending(call, jobId, `Job ${jobId} has ended, its output can't be read now${hint}`)

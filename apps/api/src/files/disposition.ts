@@ -1,0 +1,9 @@
+/** What no browser runs anything of. */
+const harmless = /^(?:image\/(?:avif|bmp|gif|jpeg|png|webp)|text\/plain|audio\/|video\/)/
+
+/** What makes a browser store a file under its name, or show it where it is harmless. */
+export function dispositionOf (name: string, type: string): string {
+  const plain = name.replaceAll(/[^\x20-\x7e]|["\\%]/g, '_')
+  const encoded = encodeURIComponent(name).replaceAll(/['()*]/g, char => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)
+  return `${harmless.test(type) ? 'inline' : 'attachment'}; filename="${plain}"; filename*=UTF-8''${encoded}`
+}

@@ -1,0 +1,202 @@
+import { lstatSync, opendirSync, type BigIntStats } from 'node:fs'
+import { setImmediate as turn } from 'node:timers/promises'
+import { errorCode } from '@toolyard/contract/terms'
+import { maxDepth } from '../files/delete-tree.ts'
+import { mediaTypeOf } from '../files/media-type.ts'
+import { newNameFault } from '../files/entry-names.ts'
+import { entryBytes, entryPath, openDirectory, openTopDirectory, type Directory } from '../walk/directory.ts'
+import { isOwnName } from '../write/own-names.ts'
+import { readContent, type Content } from './content.ts'
+import { giveOwnerRights } from './owner-rights.ts'
+
+/*
+ * One walk through the directory of a session finds what its files take and which of them a call has changed. No directory is
+ * entered through a link, whatever is swapped meanwhile. See docs/decisions/0079-result-files.md.
+ */
+
+/** A file that a call made or changed. */
+export interface ChangedFile extends Content {
+  /** From the workspace, with `/`. */
+  path: string
+}
+
+/** What a survey found. */
+export interface Survey {
+  /** Of the disk, Infinity for a tree that is too deep to be followed. */
+  bytes: number
+  entries: number
+  /** The files that were changed, by path. */
+  changed: ChangedFile[]
+  /** Whether more were changed than are named. */
+  hasMore: boolean
+}
+
+/** What is looked for. */
+export interface SurveyOptions {
+  /** When the files take more, counting ends. */
+  mostBytes: number
+  /** The time of the file system from which on changes count, as `FileClock` tells; undefined: nobody asks for them. */
+  since: bigint | undefined
+  /** Told each directory before it is read. */
+  onDirectory?: (directory: Directory) => void
+}
+
+/** What an entry takes at least: even an empty file is one. */
+const leastBytes = 512
+const blockBytes = 512
+/** Files with several names that are remembered. Of more, each name counts. */
+const mostLinked = 100_000
+/** Entries of a directory that are read at a time. */
+const bufferSize = 64
+/** How long the walk keeps the event loop at a time, in milliseconds. */
+const sliceMs = 4
+/** Files that are named, the bytes of their paths, and what is hashed of one and of all of them. */
+const most = { files: 100, pathBytes: 8_192, hashOfOne: 16_777_216, hashOfAll: 67_108_864 }
+
+/**
+ * Walks through the directory of a session.
+ *
+ * @throws errors of the file system.
+ */
+export async function surveySession (dir: string, options: SurveyOptions): Promise<Survey> {
+  const walk = new Walk(options)
+  await walk.enter(() => openTopDirectory(dir), { path: '', depth: 0, isMoved: false })
+  return walk.result()
+}
+
+interface Level {
+  /** Empty, or with a slash at its end. */
+  path: string
+  depth: number
+  /** The directory was moved: all that is in it has another path. */
+  isMoved: boolean
+}
+
+class Walk {
+  readonly #options: SurveyOptions
+  readonly #linked = new Set<string>()
+  readonly #changed: ChangedFile[] = []
+  #bytes = 0
+  #entries = 0
+  #hasMore = false
+  #pathBytes = 0
+  #hashBytes = 0
+  #sliceEnd = performance.now() + sliceMs
+
+  constructor (options: SurveyOptions) {
+    this.#options = options
+  }
+
+  result (): Survey {
+    const changed = this.#changed.sort((a, b) => a.path < b.path ? -1 : 1)
+    return { bytes: this.#bytes, entries: this.#entries, changed, hasMore: this.#hasMore }
+  }
+
+  async enter (open: () => Directory, level: Level): Promise<void> {
+    if (level.depth > maxDepth) {
+      this.#bytes = Infinity
+      return
+    }
+    let directory: Directory | undefined
+    let isOwn = false
+    try {
+      directory = open()
+      isOwn = giveOwnerRights(directory)
+      this.#options.onDirectory?.(directory)
+      await this.#lookThrough(directory, level)
+    } catch (error) {
+      // A tool takes the right away again and again.
+      if (errorCode(error) === 'EACCES' && isOwn) this.#bytes = Infinity
+      else if (!isPassing(error)) throw error
+    } finally {
+      directory?.handle.close()
+    }
+  }
+
+  async #lookThrough (directory: Directory, level: Level): Promise<void> {
+    // As bytes: what is no Unicode takes its place as well.
+    const entries = opendirSync(entryPath(directory, '.'), { bufferSize, encoding: bytesEncoding })
+    try {
+      for (let entry = entries.readSync(); entry !== null; entry = entries.readSync()) {
+        await this.#look(directory, readName(entry.name), level)
+        if (this.#bytes > this.#options.mostBytes) return
+        await this.#rest()
+      }
+    } finally {
+      entries.closeSync()
+    }
+  }
+
+  async #look (directory: Directory, name: Name, level: Level): Promise<void> {
+    const stats = lstatSync(entryBytes(directory, name.bytes ?? name.text), { bigint: true, throwIfNoEntry: false })
+    if (stats === undefined) return
+    this.#entries += 1
+    const isLinked = stats.nlink > 1n && !stats.isDirectory()
+    if (!isLinked || !this.#isKnown(`${stats.dev}:${stats.ino}`)) this.#bytes += Math.max(leastBytes, Number(stats.blocks) * blockBytes)
+    const { since } = this.#options
+    if (stats.isDirectory()) await this.#descend(directory, name, stats, level)
+    else if (stats.isFile() && since !== undefined && (level.isMoved || stats.ctimeNs >= since)) {
+      await this.#note(directory, name, stats, level)
+    }
+  }
+
+  async #descend (parent: Directory, name: Name, stats: BigIntStats, { path, depth, isMoved }: Level): Promise<void> {
+    const { since } = this.#options
+    // A new name changes the directory, and nothing that is in it.
+    const wasMoved = isMoved || (since !== undefined && stats.ctimeNs >= since && stats.mtimeNs < since)
+    const level = { path: `${path}${name.text}/`, depth: depth + 1, isMoved: wasMoved }
+    await this.enter(() => openDirectory(parent, name.bytes ?? name.text), level)
+  }
+
+  #isKnown (file: string): boolean {
+    if (this.#linked.has(file)) return true
+    if (this.#linked.size < mostLinked) this.#linked.add(file)
+    return false
+  }
+
+  async #note (directory: Directory, { text: name }: Name, stats: BigIntStats, { path }: Level): Promise<void> {
+    if (isOwnName(name)) return
+    const whole = `${path}${name}`
+    const pathBytes = this.#pathBytes + Buffer.byteLength(whole)
+    const isNameable = whole.split('/').every(part => newNameFault(part) === undefined)
+    if (!isNameable || this.#changed.length >= most.files || pathBytes > most.pathBytes) {
+      this.#hasMore = true
+      return
+    }
+    this.#pathBytes = pathBytes
+    const bound = Math.min(most.hashOfOne, most.hashOfAll - this.#hashBytes)
+    const content = await readContent({ directory, name }, bound)
+    if (content?.sha256 !== undefined) this.#hashBytes += content.size
+    this.#changed.push({ path: whole, ...(content ?? { size: Number(stats.size), type: typeOfName(name) }) })
+    this.#sliceEnd = performance.now() + sliceMs
+  }
+
+  async #rest (): Promise<void> {
+    if (performance.now() < this.#sliceEnd) return
+    await turn()
+    this.#sliceEnd = performance.now() + sliceMs
+  }
+}
+
+/** A name as text, and as bytes where that isn't the same. */
+interface Name { text: string, bytes: Buffer | undefined }
+
+/** Node's types don't know that a directory can be read as bytes, one entry at a time. */
+// eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion
+const bytesEncoding = 'buffer' as BufferEncoding
+
+function readName (name: unknown): Name {
+  // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- See `bytesEncoding`.
+  const bytes = name as Buffer
+  const text = bytes.toString()
+  return { text, bytes: text.includes('\ufffd') ? bytes : undefined }
+}
+
+function typeOfName (name: string): string {
+  return mediaTypeOf(name).split(';')[0] ?? ''
+}
+
+/** It is gone by now, something else is there, or nobody may read it, who may not write to it either. */
+function isPassing (error: unknown): boolean {
+  return ['ENOENT', 'ENOTDIR', 'ELOOP', 'EACCES'].includes(errorCode(error) ?? '')
+}
