@@ -57,6 +57,8 @@ await t.test('the exit status tells what a failure is of: the tool, the service,
   t.match(await run(['call', 'fail']), { status: 1, stderr: 'toolyard call: TOOL_FAILED: no luck' })
   t.match(await run(['call', 'nobody', '--arg', 'a=1']), { status: 1, stderr: "has no tool 'nobody'" })
   t.match(await run(['tools'], { TOOLYARD_URL: 'http://127.0.0.1:1' }), { status: 3, stderr: 'toolyard start' })
+  t.match(await run(['tools'], { TOOLYARD_URL: url.replace('http:', 'https:') }), { status: 3, stderr: `${url.replace('http:', 'https:')} does not speak https. Write http:// in TOOLYARD_URL` })
+  t.match(await run(['tools'], { TOOLYARD_URL: `${url}/elsewhere` }), { status: 4, stderr: /elsewhere has no such route: .*TOOLYARD_URL ends with the BASE_PATH/ })
   t.match(await run(['tools'], { TOOLYARD_API_KEY: 'wrong' }), { status: 4, stderr: "doesn't take this key" })
   const pending = await run(['call', 'slow', '--timeout', '0.5', '--json'])
   t.equal(pending.status, 5)

@@ -1,6 +1,6 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -25,6 +25,14 @@ await t.test('a first start makes what is missing and prints where it is', async
   t.match(session.output(), '  REFUSED    /srv/bad.json: line 3: tool[0]: name is required (A31). Give it a name.; and 1 more, which toolyard validate tells\n')
   t.match(session.output(), '  Sandbox    partial; missing: limits; toolyard doctor tells more\n')
   t.match(session.output(), /^curl .*\/v1\/agent-tools\/invoke-batch .*grep '\^API_KEY=' \.env.*data_file_read/m)
+})
+
+await t.test('the greeting says which API key counts where the environment has another than .env', async t => {
+  const directory = startDirectory(t)
+  writeFileSync(join(directory, '.env'), 'API_KEY=key-of-the-file-0123456789\n')
+  const session = startSession(t, directory, { API_KEY: 'key-of-the-environment-0123456789' })
+  await session.printed('Ctrl-C stops everything')
+  t.match(session.output(), '  API key    API_KEY of the environment, which counts before the one in .env\n')
 })
 
 await t.test('a part that fails before it is ready ends the start with its last lines', async t => {

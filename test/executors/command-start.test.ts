@@ -39,6 +39,8 @@ t.test('fault 5 a script whose interpreter env does not find is TOOL_UNAVAILABLE
   const fixture = createFixture(t)
   const absent = fixture.program('absent', '#!/usr/bin/env no-such-interpreter\n')
   t.same(await fixture.run({ program: absent }), unavailable(absent, 'its interpreter "no-such-interpreter" is not on the PATH'))
+  const split = fixture.program('split', '#!/usr/bin/env -S no-such-interpreter --strict\n')
+  t.same(await fixture.run({ program: split }), unavailable(split, 'its interpreter "no-such-interpreter" is not on the PATH'))
   const windows = fixture.program('windows', '#!/usr/bin/env sh\r\necho hello\r\n')
   t.same(await fixture.run({ program: windows }), unavailable(windows, 'its lines end in CR LF, as on Windows, so the kernel looks for an interpreter whose name ends in CR; save it with LF alone'))
   const own = fixture.shell('own', 'env no-such-program')

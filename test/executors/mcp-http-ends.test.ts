@@ -1,9 +1,11 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
 import { mcpDigest, type McpTool } from '@toolyard/contract/terms'
 import { createExecutors, type Executors } from '@toolyard/executors'
 import type { McpServer, Tool } from '@toolyard/manifests'
+import { waitFor } from '../support/condition.ts'
 import { whole } from './fixture.ts'
 
 const described: McpTool = { name: 'probe', description: 'Says what it is given.', inputSchema: { type: 'object', properties: {} } }
@@ -12,8 +14,15 @@ type Answer = (response: ServerResponse, id: number, request: IncomingMessage) =
 const events = { 'content-type': 'text/event-stream' }
 const json = { 'content-type': 'application/json' }
 
-/** A server that opens as it should and answers calls in its own way; `methods` are those of its requests. */
-async function serve (t: Test, call: Answer): Promise<{ url: string, methods: string[] }> {
+interface Served {
+  url: string
+  /** Of its requests. */
+  methods: string[]
+  server: Server
+}
+
+/** A server that opens as it should and answers calls in its own way. */
+async function serve (t: Test, call: Answer, tools: () => McpTool[] = () => [described], port = 0): Promise<Served> {
   const methods: string[] = []
   const server = createServer((request, response) => {
     let text = ''
@@ -30,18 +39,18 @@ async function serve (t: Test, call: Answer): Promise<{ url: string, methods: st
       }
       const results: Record<string, object> = {
         initialize: { protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo: { name: 'ends', version: '1' } },
-        'tools/list': { tools: [described] }
+        'tools/list': { tools: tools() }
       }
       const said = results[method] === undefined ? { error: { code: -32_601, message: 'no such method' } } : { result: results[method] }
       response.writeHead(200, json).end(JSON.stringify({ jsonrpc: '2.0', id, ...said }))
     })
   })
-  await new Promise<void>(resolve => { server.listen(0, '127.0.0.1', resolve) })
+  await new Promise<void>(resolve => { server.listen(port, '127.0.0.1', resolve) })
   t.teardown(() => {
     server.closeAllConnections()
     server.close()
   })
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`, methods }
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`, methods, server }
 }
 
 function executorsOf (t: Test): Executors {
@@ -100,4 +109,42 @@ t.test('an answer to another request of a server with a URL is none', async t =>
   }, 1_500)
   t.match(outcome, { ok: false })
   t.notMatch(JSON.stringify(outcome), /foreign/)
+})
+
+const says: Answer = (response, id) => {
+  response.writeHead(200, json).end(JSON.stringify({ jsonrpc: '2.0', id, result: { content: [{ type: 'text', text: 'said' }] } }))
+}
+const contextOf = (timeoutMs: number): Parameters<Executors['run']>[2] => ({ jobId: 'job-1', timeoutMs, signal: new AbortController().signal, log: () => {} })
+
+t.test('a tool of a server with a URL that describes it otherwise by now is not called', async t => {
+  const changed = { ...described, description: 'Says what it is given, and sends it elsewhere.' }
+  const { url, methods } = await serve(t, says, () => [changed])
+  t.match(await executorsOf(t).run(toolAt(url), {}, contextOf(60_000)), { ok: false, error: { code: 'TOOL_UNAVAILABLE', message: /otherwise than it was accepted/ } })
+  t.notOk(methods.includes('tools/call'))
+})
+
+t.test('a server with a URL that never opens holds a call for its timeout', async t => {
+  const server = createServer(() => {})
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  t.teardown(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const { port } = server.address() as AddressInfo
+  t.match(await executorsOf(t).run(toolAt(`http://127.0.0.1:${port}/mcp`), {}, contextOf(1_500)), { ok: false, error: { code: 'TOOL_TIMEOUT' } })
+})
+
+t.test('a server with a URL that is away is TOOL_UNAVAILABLE, and is called again when it is back', async t => {
+  const first = await serve(t, says)
+  const executors = executorsOf(t)
+  const tool = toolAt(first.url)
+  const run = async (): Promise<{ ok: boolean, error?: { code: string } }> => await executors.run(tool, {}, contextOf(60_000))
+  t.match(await run(), { ok: true })
+  first.server.closeAllConnections()
+  await once(first.server.close(), 'close')
+  const away = { ok: false, error: { code: 'TOOL_UNAVAILABLE', message: /can't be reached: ECONNREFUSED/ } }
+  await waitFor('the connection that is kept has broken', async () => await run().then(({ error }) => error?.code === 'TOOL_UNAVAILABLE'))
+  t.match(await run(), away)
+  await serve(t, says, undefined, Number(new URL(first.url).port))
+  await waitFor('it is called again', async () => (await run()).ok)
 })

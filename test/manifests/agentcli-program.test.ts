@@ -154,9 +154,9 @@ t.test('A11 a link out of the bin directory is told wherever on the way it stand
 })
 
 t.test('a script that the kernel would not start is named with its fault: CR LF, no #! line, no interpreter, or none that env finds', async t => {
-  const names = ['windows', 'plain', 'lost', 'good', 'empty', 'unfound', 'found', 'options']
+  const names = ['windows', 'plain', 'lost', 'good', 'empty', 'unfound', 'found', 'split', 'words', 'set', 'quoted', 'options']
   const dir = t.testdir({
-    tools: { bin: { windows: '#!/bin/sh\r\necho\r\n', plain: 'echo hello\n', lost: '#!/no/such/interpreter -x\n', good: '#!/bin/sh\n', empty: '', unfound: '#!/usr/bin/env no-such-node\n', found: '#!/usr/bin/env sh\n', options: '#!/usr/bin/env -S no-such-node -x\n' } },
+    tools: { bin: { windows: '#!/bin/sh\r\necho\r\n', plain: 'echo hello\n', lost: '#!/no/such/interpreter -x\n', good: '#!/bin/sh\n', empty: '', unfound: '#!/usr/bin/env no-such-node\n', found: '#!/usr/bin/env sh\n', split: '#!/usr/bin/env -S no-such-node -x\n', words: '#!/usr/bin/env -S sh -e\n', set: '#!/usr/bin/env -S A=1 no-such-node\n', quoted: '#!/usr/bin/env -S "no such"\n', options: '#!/usr/bin/env -i no-such-node\n' } },
     'tools.json': JSON.stringify({ tools: names.map(name => entry({ name, command: [`./tools/bin/${name}`] })) })
   })
   for (const name of names) chmodSync(join(dir, 'tools/bin', name), 0o755)
@@ -167,7 +167,8 @@ t.test('a script that the kernel would not start is named with its fault: CR LF,
   t.same(told('empty'), ['error: configured tool "empty" is unavailable: it is neither a binary nor a script with a #! line'])
   t.same(told('lost'), ['error: configured tool "lost" is unavailable: its interpreter "/no/such/interpreter" is missing'])
   t.same(told('unfound'), ['error: configured tool "unfound" is unavailable: its interpreter "no-such-node" is not on the PATH'])
-  for (const name of ['good', 'found', 'options']) t.same(told(name), [], name)
+  t.same(told('split'), ['error: configured tool "split" is unavailable: its interpreter "no-such-node" is not on the PATH'])
+  for (const name of ['good', 'found', 'words', 'set', 'quoted', 'options']) t.same(told(name), [], name)
   const { findings: elsewhere } = await validateManifests([join(dir, 'tools.json')])
   t.notOk(elsewhere.some(({ tool, rule }) => tool === 'unfound' && rule === 'AC12'), 'without a PATH nothing is looked for')
 })

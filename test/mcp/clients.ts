@@ -6,13 +6,13 @@ export const eras = ['2025-11-25', '2026-07-28'] as const
 export type Era = typeof eras[number]
 
 /** Connects the SDK's own client; the test's end closes it. */
-export async function connect (t: Cleanup, address: string, key: string, era: Era, options: ClientOptions = {}): Promise<{
+export async function connect (t: Cleanup, address: string, key: string, era: Era, options: ClientOptions = {}, query = ''): Promise<{
   client: Client, transport: StreamableHTTPClientTransport
 }> {
   const client = new Client(
     { name: 'test', version: '1.0.0' }, { ...options, versionNegotiation: { mode: era === '2026-07-28' ? { pin: era } : 'legacy' } }
   )
-  const transport = new StreamableHTTPClientTransport(new URL(`${address}/mcp`), { requestInit: { headers: { 'x-api-key': key } } })
+  const transport = new StreamableHTTPClientTransport(new URL(`${address}/mcp${query}`), { requestInit: { headers: { 'x-api-key': key } } })
   await client.connect(transport)
   t.teardown(() => client.close())
   return { client, transport }

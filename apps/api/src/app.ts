@@ -223,8 +223,8 @@ export function buildApp (deps: ApiDeps, options: ApiOptions): App {
     await mcp.register(overload, { eventLoop: options.eventLoop })
     await mcp.register(auth, { keys: options.keys, disabled: options.authDisabled, tickets: office, tokens })
     if (options.rateLimit !== undefined) await mcp.register(rateLimit, { limit: options.rateLimit })
-    const { jobRetentionSec: retentionSec } = options
-    await mcp.register(mcpRoutes, { ...deps, tokens, invoker: toolInvoker, sessions: deps.mcpSessions, streams, retentionSec })
+    const mcpOptions = { sessions: deps.mcpSessions, sessionsRequired: options.sessions.isRequired, retentionSec: options.jobRetentionSec }
+    await mcp.register(mcpRoutes, { ...deps, ...mcpOptions, tokens, invoker: toolInvoker, streams })
   })
   void app.register(async v1 => {
     await v1.register(overload, { eventLoop: options.eventLoop })

@@ -8,7 +8,9 @@ export { checkBatchQuery, checkBatchRequest, messageOf, toBatch } from './calls/
 export { messageFormats, type MessageCall, type MessageFormat } from './calls/message-calls.ts'
 export { AnthropicMessage, ChatMessage, ProviderMessage, ResponsesMessage } from './calls/provider-messages.ts'
 export { AnthropicTool, AnthropicToolList, ResponsesTool, ResponsesToolList } from './calls/provider-tools.ts'
-export { jobIdHeader, outputBytesHeader, parseToolCallQuery, toArguments, ToolCallQuery, ToolErrorBody, ToolPending } from './calls/tool-request.ts'
+export {
+  isSessionId, jobIdHeader, outputBytesHeader, parseToolCallQuery, toArguments, ToolCallQuery, ToolErrorBody, ToolPending
+} from './calls/tool-request.ts'
 export { CallbackBody } from './jobs/callbacks.ts'
 export { checkLogin, LoginRequest, LoginResponse, LogoutResponse, WhoAmI } from './service/auth.ts'
 export { checkNewKey, KeyList, KeyView, NewKeyRequest, NewKeyResponse, RevokedKey } from './service/keys.ts'

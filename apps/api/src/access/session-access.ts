@@ -34,7 +34,7 @@ export type SessionAccess = (session: string | undefined, principal: Principal) 
 export function createSessionAccess (sessions: Sessions, { isRequired }: Pick<SessionSettings, 'isRequired'>): SessionAccess {
   return async (session, principal) => {
     if (session !== undefined) await useSession(sessions, session, principal)
-    else if (isRequired) throw new HttpError('VALIDATION_ERROR', "'session' is required here (SESSIONS=require): make one with POST /v1/sessions")
+    else if (isRequired) throw new HttpError('VALIDATION_ERROR', "'session' is required here (SESSIONS=require): make one with POST /v1/sessions. /mcp takes it as ?session=ID")
   }
 }
 

@@ -9,6 +9,7 @@ const changing: ReadonlySet<unknown> = new Set(['tools/call', 'tasks/cancel', 't
 const calling: ReadonlySet<unknown> = new Set(['tools/call'])
 
 interface Message {
+  id?: unknown
   method?: unknown
   params?: unknown
 }
@@ -40,6 +41,12 @@ export function cancelledIn (body: unknown): Array<string | number> {
     const { requestId } = params
     return typeof requestId === 'string' || typeof requestId === 'number' ? [requestId] : []
   })
+}
+
+/** Two requests of a batch with one id: a client could not tell their answers apart, and one would get none. */
+export function hasRepeatedId (body: unknown): boolean {
+  const ids = messagesIn(body).flatMap(({ id, method }) => id === undefined || method === undefined ? [] : [id])
+  return new Set(ids).size < ids.length
 }
 
 function messagesIn (body: unknown): Message[] {

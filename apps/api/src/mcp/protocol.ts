@@ -8,7 +8,7 @@ import { toHttpError } from '../plugins/errors.ts'
 import type { CatalogChange } from './catalog-changes.ts'
 import type { Exchange } from './call/exchange.ts'
 import { offerCacheHints, offerCapabilities, serveOffers, skillsExtension, type OfferParts } from './offers/offers.ts'
-import { described, rpcCodes } from './rpc-error.ts'
+import { described, rpcCodes } from './call/rpc-error.ts'
 import { SkillBook } from './offers/skills.ts'
 import { serveTasks, tasksExtension } from './call/tasks.ts'
 import { callTool } from './call/tool-call.ts'
@@ -131,6 +131,7 @@ async function guarded<T> (exchange: Exchange, answer: () => Promise<T>): Promis
     if (error instanceof ProtocolError) throw error
     const { code, message, data } = described(toHttpError(error as Error))
     if (code === rpcCodes.internal) exchange.log.error({ err: error }, 'request failed')
-    throw new ProtocolError(code, message, { ...data, request_id: exchange.id })
+    // The message was read: what is wrong is in its parameters.
+    throw new ProtocolError(code === rpcCodes.parse ? rpcCodes.invalidParams : code, message, { ...data, request_id: exchange.id })
   }
 }

@@ -1,4 +1,4 @@
-import { defaultQueue, HttpError, isQueueName, queueNamePattern } from '@toolyard/contract/terms'
+import { HttpError } from '@toolyard/contract/terms'
 import type { McpSessionState } from '@toolyard/queue'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { AccessTokens } from '../access/access-tokens.ts'
@@ -8,11 +8,11 @@ import { isOwnOrigin } from '../plugins/site.ts'
 import type { App } from '../plugins/typed-app.ts'
 import type { EventStreams } from '../streams/event-streams.ts'
 import { ChangeStreams } from './change-streams.ts'
-import { sendResponse, webRequest, type Exchange } from './call/exchange.ts'
-import { callsIn, cancelledIn, changesIn, isInitialize, isListen } from './messages.ts'
+import { placeOf, sendResponse, webRequest, type Exchange } from './call/exchange.ts'
+import { callsIn, cancelledIn, changesIn, hasRepeatedId, isInitialize, isListen } from './messages.ts'
 import { OpenCalls } from './call/open-calls.ts'
 import type { Protocol, ProtocolParts } from './protocol.ts'
-import { rpcCodes, RpcHttpError, sendRpcError } from './rpc-error.ts'
+import { rpcCodes, RpcHttpError, sendRpcError } from './call/rpc-error.ts'
 import { SessionIds } from './session-ids.ts'
 import { ToolLists } from './call/tool-list.ts'
 
@@ -85,7 +85,8 @@ export async function mcpRoutes (app: App, options: McpRoutesOptions): Promise<v
     const { body } = request
     const principal = principalOf(request)
     if (principal.role !== 'admin' && changesIn(body)) refuseReader(principal, reply)
-    const queue = queueOf(request)
+    const place = placeOf(request)
+    if (hasRepeatedId(body)) throw new RpcHttpError(400, rpcCodes.invalidRequest, 'Two requests of a batch have the same id')
     const protocol = await (loading ??= load())
     const { gone, leave } = absence(reply)
     const signal = isListen(body) ? untilStop(gone, stopping, reply) : gone
@@ -95,7 +96,7 @@ export async function mcpRoutes (app: App, options: McpRoutesOptions): Promise<v
     const mayStream = principal.sse && accepts(request, 'text/event-stream')
     const exchange: Exchange = {
       principal,
-      queue,
+      place,
       session: session.id,
       logLevel: session.level,
       mayStream,
@@ -141,7 +142,7 @@ export async function mcpRoutes (app: App, options: McpRoutesOptions): Promise<v
     return reply
   })
 
-  app.delete('/mcp', { config: { role: 'read' } }, async (request, reply) => {
+  app.delete('/mcp', { config: { role: 'read', bodyOptional: true } }, async (request, reply) => {
     const { id } = await sessionOf(request)
     if (id === undefined) throw new RpcHttpError(400, rpcCodes.refused, 'The header Mcp-Session-Id says which session is to end')
     await sessions.write(id, { ended: true })
@@ -165,17 +166,6 @@ function refuseForeignOrigin (request: FastifyRequest): void {
       'FORBIDDEN', 'No other site may use the service. Behind a reverse proxy, have it forward the Host header.'
     )
   }
-}
-
-/** Jobs are made in the queue that the address names: `/mcp?queue=NAME`. */
-function queueOf (request: FastifyRequest): string {
-  const { queue = defaultQueue } = request.query as Record<string, unknown>
-  if (typeof queue !== 'string' || !isQueueName(queue)) {
-    throw new RpcHttpError(
-      400, rpcCodes.invalidRequest, `'queue' must match ${queueNamePattern}`
-    )
-  }
-  return queue
 }
 
 /** Aborts when the client went away, or when nothing is to be answered any more. */

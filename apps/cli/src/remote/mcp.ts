@@ -7,12 +7,16 @@ export const mcp: Command = {
   summary: 'Speak MCP over stdin and stdout, for clients that start a program',
   help: `Hands the messages of an MCP client on stdin and stdout to /mcp of the service at TOOLYARD_URL, else of the one of the settings,
 with the key TOOLYARD_API_KEY. It keeps nothing and runs no tool. It ends when stdin ends.`,
-  options: [['--queue <name>', 'the queue of the jobs that calls make']],
+  options: [['--queue <name>', 'the queue of the jobs that calls make'], ['--session <id>', 'the session whose files calls work in']],
   run: async ({ options }) => {
     const { url, apiKey } = findTarget(process.env)
-    const queue = typeof options['queue'] === 'string' ? `?queue=${encodeURIComponent(options['queue'])}` : ''
+    const address = new URL(`${url}/mcp`)
+    for (const name of ['queue', 'session']) {
+      const value = options[name]
+      if (typeof value === 'string') address.searchParams.set(name, value)
+    }
     const { bridge } = await import('./mcp-bridge.ts')
-    await bridge(new URL(`${url}/mcp${queue}`), apiKey)
+    await bridge(address, apiKey)
     return 0
   }
 }

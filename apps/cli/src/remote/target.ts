@@ -45,6 +45,8 @@ export function asking (ask: (target: Target, given: CommandLine) => Promise<num
 export function commandError (error: unknown, { url }: Target): Error {
   if (error instanceof CommandError) return error
   const { code = 'FAILED', message = String(error), status, details, jobId } = error as { code?: string, message?: string, status?: number, details?: unknown, jobId?: string }
+  if (code === 'UNREACHABLE' && /wrong version number|packet length too long/i.test(message)) return new CommandError(`${url} does not speak https. Write http:// in TOOLYARD_URL, or name the port that has TLS.`, { status: exitStatus.unreachable, code })
+  if (code === 'NOT_FOUND' && message.startsWith('No route ')) return new CommandError(`${url} has no such route: ${message.slice(9)}. See whether TOOLYARD_URL ends with the BASE_PATH of the service.`, { status: exitStatus.refused, code })
   if (code === 'UNREACHABLE') return new CommandError(`${message}. Start it with toolyard start, or set TOOLYARD_URL.`, { status: exitStatus.unreachable, code })
   if (code === 'UNAUTHORIZED') return new CommandError(`${url} doesn't take this key. Set TOOLYARD_API_KEY, or be where its .env is.`, { status: exitStatus.refused, code })
   if (status !== undefined && status !== 200) return new CommandError(`${code}: ${message}`, { status: exitStatus.refused, code, details })

@@ -67,7 +67,8 @@ function findKey ({ settings: { API_KEY: key, API_KEYS_JSON: keys }, keyFile }: 
   if (keyFile !== undefined) return { place: keyFile, header: `$(cat '${keyFile}')` }
   const lines = existsSync(envFile) ? readFileSync(envFile, 'utf8').split(/\r?\n/).filter(line => line.startsWith('API_KEY=')) : []
   if (lines.length === 1 && lines[0] === `API_KEY=${key}`) return { place: 'API_KEY in .env', header: "$(grep '^API_KEY=' .env | cut -d= -f2-)" }
-  return lines.length > 0 ? { place: 'API_KEY in .env', header: 'YOUR_API_KEY' } : { place: 'API_KEY of the environment', header: '$API_KEY' }
+  if (lines.some(line => line.includes(key))) return { place: 'API_KEY in .env', header: 'YOUR_API_KEY' }
+  return { place: `API_KEY of the environment${lines.length > 0 ? ', which counts before the one in .env' : ''}`, header: '$API_KEY' }
 }
 
 /** Only the bundled tools are known to be there; they need nothing but Node.js. */

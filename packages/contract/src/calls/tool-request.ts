@@ -32,6 +32,11 @@ export const jobIdHeader = 'x-toolyard-job-id'
 /** The header of an output that is not whole: the bytes that the tool wrote. */
 export const outputBytesHeader = 'x-toolyard-output-bytes'
 
+/** Whether a value can be the id of a session. */
+export function isSessionId (value: unknown): value is string {
+  return sessionId.Check(value)
+}
+
 /**
  * Reads the query of `POST /v1/tools/:name`.
  *
@@ -46,7 +51,7 @@ export function parseToolCallQuery (
   const waitMs = typeof wait === 'string' && /^\d{1,6}$/.test(wait) ? Number(wait) : 0
   if (waitMs < limits.waitMs.min || waitMs > limits.waitMs.max) throw invalid(`'wait_ms' must be an integer ${limits.waitMs.min}..${limits.waitMs.max}`)
   if (typeof queue !== 'string' || !isQueueName(queue)) throw invalid(`'queue' must match ${queueNamePattern}`)
-  if (session !== undefined && !sessionId.Check(session)) throw invalid(sessionText)
+  if (session !== undefined && !isSessionId(session)) throw invalid(sessionText)
   return { waitMs, queue, session }
 }
 

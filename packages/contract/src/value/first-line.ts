@@ -5,7 +5,7 @@ export const firstLineBytes = 256
 export interface FirstLine {
   /** What the line names; absent in a text without `#!`. */
   interpreter?: string
-  /** What `#!/usr/bin/env NAME` has looked up on the PATH; absent in other lines, and where env has options. */
+  /** What `#!/usr/bin/env NAME`, or `env -S NAME ...`, has looked up on the PATH; absent in other lines, and with other options. */
   lookedUp?: string
   /** The line ends in CR LF: the kernel takes the CR for a part of the interpreter's name. */
   crlf: boolean
@@ -19,7 +19,8 @@ export function readFirstLine (head: Buffer): FirstLine | undefined {
   if (!text.startsWith('#!')) return text.includes('\0') ? undefined : { crlf }
   const named = line.slice(2).trim()
   const [interpreter = ''] = named.split(/[ \t]/, 1)
-  const lookedUp = named.slice(interpreter.length).trim()
+  const rest = named.slice(interpreter.length).trim()
+  const lookedUp = /^(?:-S|--split-string[= ])\s*([^-=\s"'\\$][^=\s"'\\$]*)(?:\s|$)/.exec(rest)?.[1] ?? rest
   return { interpreter, ...(interpreter.endsWith('/env') && /^[^-=][^=]*$/.test(lookedUp) ? { lookedUp } : {}), crlf }
 }
 

@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { AddressRefusedError, isListedHost, openConnections } from '@toolyard/runtime/outgoing'
 import { fetch, type RequestInit } from 'undici'
 import type { HttpPolicy } from '../http/run-http.ts'
-import { ServerFault, type MessageReader } from './message-reader.ts'
+import { ServerFault, UnsentFault, type MessageReader } from './message-reader.ts'
 
 export interface GuardedFetch {
   fetch: (url: string | URL, init?: globalThis.RequestInit) => Promise<Response>
@@ -47,11 +47,24 @@ export function createGuardedFetch (
         return new Response(streamOf(body, onFault), { status: response.status, statusText: response.statusText, headers: kept })
       } catch (error) {
         const refusal = [error, (error as { cause?: unknown }).cause].find(each => each instanceof AddressRefusedError)
-        throw refusal instanceof AddressRefusedError ? new ServerFault(`${refusal.message}; HTTP_PRIVATE_HOSTS names hosts inside`) : error
+        if (refusal instanceof AddressRefusedError) throw new ServerFault(`${refusal.message}; HTTP_PRIVATE_HOSTS names hosts inside`)
+        const why = connectFault(error)
+        if (why === undefined) throw error
+        const fault = new UnsentFault(`it can't be reached: ${why}`)
+        // It is opened anew, after a rest: what it has become in the meantime is not known.
+        onFault(fault.message)
+        throw fault
       }
     },
     close: async () => { await connections.close() }
   }
+}
+
+/** Why no connection came about; undefined for an error of one that did. */
+function connectFault (error: unknown): string | undefined {
+  const { cause } = error as { cause?: NodeJS.ErrnoException & { errors?: NodeJS.ErrnoException[] } }
+  const { code, syscall } = cause?.errors?.[0] ?? cause ?? {}
+  return syscall === 'connect' || syscall === 'getaddrinfo' || code === 'UND_ERR_CONNECT_TIMEOUT' ? code : undefined
 }
 
 interface Faults {

@@ -17,6 +17,11 @@ export class ServerFault extends Error {
   override readonly name = 'ServerFault'
 }
 
+/** A server that could not be connected to: nothing of the request has reached it. */
+export class UnsentFault extends ServerFault {
+  readonly unsent = true
+}
+
 /** Reads what one connection receives. */
 export interface MessageReader {
   /** Undefined for what is no message. @throws ServerFault when there are too many. */

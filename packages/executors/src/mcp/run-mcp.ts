@@ -147,10 +147,11 @@ interface Thrown {
 /** What the client threw. Only what surely never reached the tool is TOOL_UNAVAILABLE. */
 function failureOf (error: unknown, { server }: McpRun, connection: Connection): CallError {
   const name = JSON.stringify(server.name)
-  const { code, message, status, data, unsent } = error as Thrown
+  const { code, message, status, data } = error as Thrown
+  const isUnsent = [error, (error as { cause?: unknown }).cause].some(each => (each as Partial<Thrown> | undefined)?.unsent === true)
   const says = (text: string): string => firstChars(hidden(text, connection.secrets), limits.errorMessageChars)
   const { reason } = connection
-  if (unsent === true) return { code: 'TOOL_UNAVAILABLE', message: says(`MCP server ${name} can't be used: ${reason ?? message}`) }
+  if (isUnsent) return { code: 'TOOL_UNAVAILABLE', message: says(`MCP server ${name} can't be used: ${reason ?? message}`) }
   if (reason !== undefined) return { code: 'TOOL_FAILED', message: says(`MCP server ${name} ended while it ran the call: ${reason}`) }
   if (typeof code === 'number') return { code: 'TOOL_FAILED', message: says(message), details: { code, ...(data === undefined ? {} : { data: hiddenIn(data, connection.secrets) }) } }
   if (status === 401 || status === 403) return { code: 'TOOL_UNAVAILABLE', message: `MCP server ${name} refuses the credentials of this service (HTTP status ${status})` }

@@ -1,15 +1,27 @@
+import { defaultQueue, isSessionId, sessionText } from '@toolyard/contract'
+import { isQueueName, queueNamePattern } from '@toolyard/contract/terms'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Principal } from '../../access/principal.ts'
 import type { EventStream } from '../../streams/event-stream.ts'
 import type { EventStreams } from '../../streams/event-streams.ts'
+import { namedFaults } from './named-faults.ts'
+import { rpcCodes, RpcHttpError } from './rpc-error.ts'
+
+/** Where the calls of a request are. */
+export interface CallPlace {
+  /** The queue of their jobs. */
+  queue: string
+  /** The session whose files are their workspace; undefined for the shared one. */
+  session: string | undefined
+}
 
 /** One request of a client, and the way its answer goes. */
 export interface Exchange {
   principal: Principal
-  /** The queue of the jobs that it makes. */
-  queue: string
-  /** Its session's own part of the id; only clients of 2025 have one. */
+  /** As its address has it. */
+  place: CallPlace
+  /** The own part of the id of its session of the protocol; only clients of 2025 have one. */
   session: string | undefined
   /** From which level on a client of 2025 wants log messages. */
   logLevel: string | undefined
@@ -26,6 +38,20 @@ export interface Exchange {
   /** Names the request in the log. */
   id: string
   log: FastifyRequest['log']
+}
+
+/**
+ * Reads the address of a request: `/mcp?queue=NAME&session=ID`.
+ *
+ * @throws RpcHttpError 400
+ */
+export function placeOf (request: FastifyRequest): CallPlace {
+  const { queue = defaultQueue, session, ...rest } = request.query as Record<string, unknown>
+  const [unknown] = Object.keys(rest)
+  if (unknown !== undefined) throw refused(`'${unknown.slice(0, 80)}' is not a known parameter of /mcp (known: 'queue', 'session')`)
+  if (typeof queue !== 'string' || !isQueueName(queue)) throw refused(`'queue' must match ${queueNamePattern}`)
+  if (session !== undefined && !isSessionId(session)) throw refused(sessionText)
+  return { queue, session }
 }
 
 /** How long a writer waits before it looks again whether a slow reader has room, in milliseconds. */
@@ -56,7 +82,7 @@ export async function sendResponse (
     return
   }
   if (response.body === null || response.headers.get('content-type')?.startsWith('text/event-stream') !== true) {
-    const text = await response.text()
+    const text = namedFaults(await response.text())
     for (const [name, value] of response.headers) void reply.header(name, value)
     await reply.code(response.status).serializer(String).send(text)
     return
@@ -65,4 +91,8 @@ export async function sendResponse (
   exchange.stream = stream
   for await (const piece of response.body) stream.send(Buffer.from(piece as Uint8Array))
   stream.end(Buffer.alloc(0))
+}
+
+function refused (message: string): RpcHttpError {
+  return new RpcHttpError(400, rpcCodes.invalidRequest, message)
 }

@@ -5,7 +5,7 @@ import {
 import type { ToolInvoker } from '../../invocation/batch/tool-invoker.ts'
 import { disconnected } from '../../plugins/abandoned.ts'
 import { CallNotices, type CallNoticesParts } from './call-notices.ts'
-import { callOrigin } from './call-origin.ts'
+import { callOrigin, placeOfCall } from './call-meta.ts'
 import { callResult } from './call-result.ts'
 import type { Exchange } from './exchange.ts'
 import { beforeTaskMs, createdTask, knowsTasks, type TaskParts } from './tasks.ts'
@@ -36,18 +36,19 @@ export async function callTool (
   const { name, arguments: args = {} } = request.params
   const tool = parts.lists.for(exchange.principal.permissions).byName.get(name)
   if (tool === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${name.slice(0, 200)}`)
+  const place = placeOfCall(context, exchange.place)
   const becomesTask = knowsTasks(context) && parts.lists.takesLong(name)
   const { abandoned, close } = abandonment(context, exchange, parts)
   const notices = noticesOf(context, exchange, parts)
   try {
     const answer = await parts.invoker.invoke({
-      name, arguments: args, waitMs: becomesTask ? beforeTaskMs : waitMs, queue: exchange.queue, onDisconnect: 'cancel'
+      name, arguments: args, waitMs: becomesTask ? beforeTaskMs : waitMs, ...place, onDisconnect: 'cancel'
     }, {
       principal: exchange.principal,
       idempotencyKey: undefined,
       origin: callOrigin(context, exchange),
       abandoned,
-      onJobs: ([id]) => { if (id !== undefined) notices?.follow(exchange.queue, id) },
+      onJobs: ([id]) => { if (id !== undefined) notices?.follow(place.queue, id) },
       onFound: (queue, id) => { notices?.follow(queue, id) }
     })
     if (answer.kind === 'failed' && answer.cause !== undefined) exchange.log.error({ err: answer.cause }, 'request failed')

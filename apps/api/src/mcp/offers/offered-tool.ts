@@ -1,6 +1,6 @@
 import { HttpError, limits } from '@toolyard/contract'
 import { ProtocolError, ProtocolErrorCode, type ServerContext } from '@modelcontextprotocol/server'
-import { callOrigin } from '../call/call-origin.ts'
+import { callOrigin, placeOfCall } from '../call/call-meta.ts'
 import { isTooLarge } from '../call/call-result.ts'
 import type { Exchange } from '../call/exchange.ts'
 import { abandonment, type ToolCallParts } from '../call/tool-call.ts'
@@ -26,11 +26,12 @@ export class OfferedTool {
    * @throws HttpError `FORBIDDEN` for a key that may not run tools; ProtocolError with the failure of the tool.
    */
   async output (name: string, args: Record<string, unknown>): Promise<unknown> {
-    const { principal, queue } = this.#exchange
+    const { principal } = this.#exchange
     if (principal.role !== 'admin') throw new HttpError('FORBIDDEN', 'This operation requires an admin API key.')
+    const place = placeOfCall(this.#context, this.#exchange.place)
     const { abandoned, close } = abandonment(this.#context, this.#exchange, this.#parts)
     try {
-      const answer = await this.#parts.invoker.invoke({ name, arguments: args, waitMs, queue, onDisconnect: 'cancel' }, {
+      const answer = await this.#parts.invoker.invoke({ name, arguments: args, waitMs, ...place, onDisconnect: 'cancel' }, {
         principal, idempotencyKey: undefined, origin: callOrigin(this.#context, this.#exchange), abandoned
       })
       const job = answer.jobId === undefined ? {} : { job_id: answer.jobId }

@@ -1,6 +1,7 @@
 import { fromJsonSchema, ProtocolError, ProtocolErrorCode, type Server, type ServerContext } from '@modelcontextprotocol/server'
 import type { McpSessions } from '@toolyard/queue'
 import type { ToolCatalog } from '../../catalog/tool-catalog.ts'
+import { placeOfCall } from '../call/call-meta.ts'
 import type { Exchange } from '../call/exchange.ts'
 import { OfferedTool } from './offered-tool.ts'
 import { completions, getPrompt, listPrompts } from './prompts.ts'
@@ -13,6 +14,8 @@ export interface OfferParts extends ToolCallParts {
   catalog: ToolCatalog
   skills: SkillBook
   sessions: McpSessions
+  /** Whether every call must name a session: without one nothing of the workspace is seen. */
+  sessionsRequired: boolean
 }
 
 /** How long a client may take what it was told for current, in milliseconds. */
@@ -39,9 +42,11 @@ export function serveOffers (
   const publication = parts.catalog.publication(exchange.principal.permissions)
   const skills = parts.catalog.registry.skills()
   const book = parts.skills
-  const of = (context: ServerContext): Resources => (
-    { publication, skills: book, tool: new OfferedTool(context, exchange, parts), runsTools: exchange.principal.role === 'admin' }
-  )
+  const of = (context: ServerContext): Resources => {
+    const hasWorkspace = !parts.sessionsRequired || placeOfCall(context, exchange.place).session !== undefined
+    const seesWorkspace = hasWorkspace && exchange.principal.role === 'admin'
+    return { publication, skills: book, tool: new OfferedTool(context, exchange, parts), seesWorkspace }
+  }
 
   server.setRequestHandler('prompts/list', async ({ params }) => {
     noCursor(params?.cursor)

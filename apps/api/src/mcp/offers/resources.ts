@@ -13,8 +13,8 @@ export interface Resources {
   publication: Publication
   skills: SkillBook
   tool: OfferedTool
-  /** Whether the key may run tools, which read the workspace. */
-  runsTools: boolean
+  /** Whether the key may run the tools that read the workspace, and the call has one. */
+  seesWorkspace: boolean
 }
 
 /** One page of a list. */
@@ -24,17 +24,17 @@ export type Page = { resources: Resource[], nextCursor?: string }
 const workspaceCursor = 'workspace:'
 
 /** Texts of skills, resources that tools make, and what is at the top of the workspace; further pages are all of the workspace. */
-export async function listResources (cursor: string | undefined, { publication, skills, tool, runsTools }: Resources): Promise<Page> {
+export async function listResources (cursor: string | undefined, { publication, skills, tool, seesWorkspace }: Resources): Promise<Page> {
   if (cursor !== undefined && !cursor.startsWith(workspaceCursor)) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'No such cursor')
   const own = made(publication).filter(({ uri }) => uri.variables.length === 0).map(({ tool }) => described(tool))
   const fixed = cursor === undefined ? [...skills.documents(), ...own] : []
-  if (!runsTools || !mayRead(publication)) return { resources: fixed }
+  if (!seesWorkspace || !mayRead(publication)) return { resources: fixed }
   const { resources, nextCursor } = await listWorkspace('', cursor?.slice(workspaceCursor.length), tool)
   return { resources: [...fixed, ...resources], ...nextCursor !== undefined && { nextCursor: `${workspaceCursor}${nextCursor}` } }
 }
 
 /** Resources whose URIs have variables. */
-export function listTemplates ({ publication, runsTools }: Resources): ResourceTemplateType[] {
+export function listTemplates ({ publication, seesWorkspace }: Resources): ResourceTemplateType[] {
   const workspace = { uriTemplate: `${workspaceRoot}{+path}`, name: 'workspace', description: 'A file of the workspace; a directory, with a slash at the end.' }
   const skill = { uriTemplate: `${skillScheme}{skill}/{+path}`, name: 'skill', description: 'A file of a skill.' }
   const templates = made(publication).flatMap(({ tool, uri }): ResourceTemplateType[] => {
@@ -42,7 +42,7 @@ export function listTemplates ({ publication, runsTools }: Resources): ResourceT
     const { uri: uriTemplate, ...rest } = described(tool)
     return [{ uriTemplate, ...rest }]
   })
-  return [skill, ...runsTools && mayRead(publication) ? [workspace] : [], ...templates]
+  return [skill, ...seesWorkspace && mayRead(publication) ? [workspace] : [], ...templates]
 }
 
 /** @throws ResourceNotFoundError for what the key doesn't see. */

@@ -1,7 +1,7 @@
 import type { HttpError, HttpErrorCode } from '@toolyard/contract'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { retryAfterSec, toHttpError } from '../plugins/errors.ts'
-import { whenRead } from '../plugins/body/unread-body.ts'
+import { retryAfterSec, toHttpError } from '../../plugins/errors.ts'
+import { whenRead } from '../../plugins/body/unread-body.ts'
 
 /** JSON-RPC's own codes, and those that the specification leaves to servers. */
 export const rpcCodes = {
