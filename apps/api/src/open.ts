@@ -2,7 +2,8 @@ import { openRegistrySource, reportFindings, reportReload } from '@toolyard/mani
 import {
   CallStatistics, CompletionWaiter, connectRedis, countQueues, DashboardLogins, EntryLocks, FinishedJobs, ImportFaultTable, isConnected,
   JobCanceller, JobLister, JobLogs, JobQueues, JobReader, JobTypeTable, JobWatch, listWorkers, McpSessions, OnceStore, OutputStore,
-  QueueDirectory, RateLimit, RedisGuard, RedisUnavailableError, Replicas, reportRedis, Sessions, StoredKeys, StreamTickets, usedBackend
+  QueueDirectory, RateLimit, RedisGuard, RedisUnavailableError, Replicas, reportRedis, SessionLeases, Sessions, StoredKeys,
+  StreamTickets, usedBackend
 } from '@toolyard/queue'
 import {
   apiKeysOf, builtinSettingsOf, callbacksOf, createRedactor, ownerLimitsOf, permissionPolicyOf, redisTargetOf, retentionOf,
@@ -16,6 +17,7 @@ import { fileURLToPath } from 'node:url'
 import { KeyRing } from './access/key-ring.ts'
 import { buildApp } from './app.ts'
 import { JobTypes } from './catalog/job-types.ts'
+import { SessionFiles } from './files/session-files.ts'
 import { EventLoopWatch } from './plugins/load/event-loop-watch.ts'
 import type { App } from './plugins/typed-app.ts'
 import { servedTools } from './served-tools.ts'
@@ -128,6 +130,9 @@ export async function openApi (settings: Settings, env: NodeJS.ProcessEnv, logge
   storedKeys.listen(subscriber)
   const sessions = new Sessions(commands)
   sessions.listen(subscriber)
+  const leases = new SessionLeases(commands)
+  const sessionSettings = sessionSettingsOf(settings)
+  const serviceFiles = serviceFilesOf(settings, env)
   const tracer = await openTracer(tracesOf(settings, 'api'), message => { logger.warn({ cause: message }, 'traces: spans could not be sent') })
   const app = buildApp({
     catalog,
@@ -157,9 +162,10 @@ export async function openApi (settings: Settings, env: NodeJS.ProcessEnv, logge
     keys: new KeyRing(keys, storedKeys),
     tokens,
     authDisabled: settings.API_AUTH_DISABLED,
-    sessions: sessionSettingsOf(settings),
+    sessions: sessionSettings,
     files: {
-      workspace: { path: settings.WORKSPACE_DIR, serviceFiles: serviceFilesOf(settings, env) },
+      workspace: { path: settings.WORKSPACE_DIR, serviceFiles },
+      sessionFiles: new SessionFiles({ sessions, leases, places: sessionSettings, serviceFiles }),
       turns: new WriteTurns(new EntryLocks(commands))
     },
     maxStreams: settings.MAX_STREAMS,
@@ -205,6 +211,7 @@ export async function openApi (settings: Settings, env: NodeJS.ProcessEnv, logge
       await replicas.start()
       await jobTypeTable.start()
       await importFaults.start()
+      leases.start(subscriber)
       void waiter.start().catch((error: unknown) => { logger.error({ err: error }, 'Redis: could not subscribe') })
       eventLoop.start()
     },
@@ -214,6 +221,7 @@ export async function openApi (settings: Settings, env: NodeJS.ProcessEnv, logge
       watch.stop()
       jobTypeTable.stop()
       importFaults.stop()
+      leases.stop()
       tools.close()
       replicas.stop()
       await queues.close()

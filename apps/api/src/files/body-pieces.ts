@@ -1,7 +1,7 @@
 import { unlessAborted } from '@toolyard/runtime'
-import { WorkspaceFailure } from '@toolyard/workspace'
 import { createHash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
+import type { Allowance } from './file-space.ts'
 
 /** A body that is still coming. */
 export interface ComingBody {
@@ -16,44 +16,44 @@ export interface Received {
   sha256: string
 }
 
-/** A body that is handed on as it comes, and counted. */
-export class BodyPieces {
-  readonly #body: ComingBody | undefined
-  readonly #signal: AbortSignal
-  readonly #room: number
+/**
+ * The pieces of a body as they come, once.
+ *
+ * @throws the signal's reason; the connection's error when the body breaks off.
+ */
+export async function * piecesOf ({ request, onPiece }: ComingBody, signal: AbortSignal): AsyncGenerator<Buffer> {
+  // The connection stays, for the answer.
+  const pieces = request.iterator({ destroyOnReturn: false })
+  for (;;) {
+    const next: Promise<IteratorResult<Buffer, undefined>> = pieces.next()
+    // Who gives up hears nothing of its end.
+    next.catch(() => {})
+    const piece = await unlessAborted(next, signal)
+    if (piece.done === true) return
+    onPiece()
+    yield piece.value
+  }
+}
+
+/** The content of a file that is handed on as it comes, and counted. */
+export class CountedPieces {
+  readonly #pieces: AsyncIterable<Uint8Array>
+  readonly #allowance: Allowance
   readonly #hash = createHash('sha256')
   #bytes = 0
 
-  /** @param room how many bytes it may have */
-  constructor (body: ComingBody | undefined, signal: AbortSignal, room = Infinity) {
-    this.#body = body
-    this.#signal = signal
-    this.#room = room
+  constructor (pieces: AsyncIterable<Uint8Array>, allowance: Allowance) {
+    this.#pieces = pieces
+    this.#allowance = allowance
   }
 
-  /**
-   * The pieces, once.
-   *
-   * @throws WorkspaceFailure QUOTA_EXCEEDED; the signal's reason; the connection's error when the body breaks off.
-   */
-  async * [Symbol.asyncIterator] (): AsyncGenerator<Buffer> {
-    if (this.#body === undefined) return
-    const { request, onPiece } = this.#body
-    if (Number(request.headers['content-length'] ?? 0) > this.#room) throw overQuota()
-    // The connection stays, for the answer.
-    const pieces = request.iterator({ destroyOnReturn: false })
-    for (;;) {
-      const next: Promise<IteratorResult<Buffer, undefined>> = pieces.next()
-      // Who gives up hears nothing of its end.
-      next.catch(() => {})
-      const piece = await unlessAborted(next, this.#signal)
-      if (piece.done === true) return
-      const { value } = piece
-      onPiece()
-      this.#bytes += value.length
-      if (this.#bytes > this.#room) throw overQuota()
-      this.#hash.update(value)
-      yield value
+  /** @throws WorkspaceFailure QUOTA_EXCEEDED; what the pieces throw. */
+  async * [Symbol.asyncIterator] (): AsyncGenerator<Uint8Array> {
+    for await (const piece of this.#pieces) {
+      this.#allowance.add(piece.length)
+      this.#bytes += piece.length
+      this.#hash.update(piece)
+      yield piece
     }
   }
 
@@ -61,9 +61,4 @@ export class BodyPieces {
   received (): Received {
     return { bytes: this.#bytes, sha256: this.#hash.digest('hex') }
   }
-}
-
-/** What is told where a session would have more than it may. */
-export function overQuota (): WorkspaceFailure {
-  return new WorkspaceFailure('The files of the session would take more than its quota', 'QUOTA_EXCEEDED')
 }

@@ -26,7 +26,7 @@ export async function getFile (
     if (place.stats === undefined) throw new HttpError('NOT_FOUND', noSuchFile)
     if (place.stats.isDirectory()) return await reply.send(await listing(place, query))
     if (query.list) throw new HttpError('CONFLICT', 'This is no directory')
-    return await sendFile(openFile(place).handle, names.at(-1) ?? '', request, reply)
+    return sendFile(openFile(place).handle, { name: names.at(-1) ?? '', signal: space.signal }, request, reply)
   })
 }
 
@@ -47,7 +47,9 @@ async function listing (place: Place, { limit, cursor = '' }: FileQuery): Promis
 }
 
 /** @param handle closed when the answer has been sent. */
-function sendFile (handle: Descriptor, name: string, { method, headers, log }: FastifyRequest, reply: FastifyReply): FastifyReply {
+function sendFile (
+  handle: Descriptor, { name, signal }: { name: string, signal: AbortSignal }, { method, headers, log }: FastifyRequest, reply: FastifyReply
+): FastifyReply {
   let isStreamed = false
   try {
     const stats = fstatSync(handle.fd, { bigint: true })
@@ -74,7 +76,7 @@ function sendFile (handle: Descriptor, name: string, { method, headers, log }: F
       ...(range === undefined ? {} : { 'content-range': `bytes ${start}-${end}/${size}` })
     })
     if (method === 'HEAD' || length === 0) return reply.send()
-    const stream = createReadStream('', { fd: handle.fd, start, end, highWaterMark: pieceBytes })
+    const stream = createReadStream('', { fd: handle.fd, start, end, highWaterMark: pieceBytes, signal })
     isStreamed = true
     stream.once('close', () => {
       if (stream.bytesRead === length || reply.raw.destroyed) return

@@ -3,12 +3,37 @@ import type { PathContext } from '@toolyard/workspace'
 /** Files that a request may reach, for as long as it takes. */
 export interface FileSpace extends PathContext {
   /**
-   * How many bytes may be added; undefined for any number.
+   * Begins to add something, for which room is kept until it ends.
    *
-   * @throws WorkspaceFailure QUOTA_EXCEEDED where there are too many already.
+   * @throws WorkspaceFailure QUOTA_EXCEEDED where there is no room for it
    */
-  room: () => Promise<number | undefined>
-  /** Notes that so many were added, or taken away. */
-  changed: (bytes: number) => void
+  allow: (addition: Addition) => Promise<Allowance>
+  /** Notes that so many bytes were taken away; undefined for an unknown number. */
+  freed: (bytes: number | undefined) => void
+  /** What is to be told instead of a failure, such as that the session was removed meanwhile. */
+  gone: () => Error | undefined
   leave: () => void
 }
+
+/** What a request is about to add. */
+export interface Addition {
+  /** Bytes that are known to come. */
+  coming: number
+  /** What it takes beside them; less than none where it takes the place of something. */
+  beside: number
+}
+
+/** What a request adds to a space, counted with what others add meanwhile. */
+export interface Allowance {
+  /**
+   * Counts bytes before they are written.
+   *
+   * @throws WorkspaceFailure QUOTA_EXCEEDED
+   */
+  add: (bytes: number) => void
+  /** It stays, or nothing of it does. */
+  end: (stays: boolean) => void
+}
+
+/** Of a space without a quota. */
+export const unlimited: Allowance = { add: () => {}, end: () => {} }

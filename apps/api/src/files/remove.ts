@@ -23,12 +23,12 @@ export async function removeFile (space: FileSpace, { names, recursive, headers 
     checkConditions(headers, tagOf(lstatSync(path, { bigint: true })))
     if (!stats.isDirectory()) {
       await unlink(path)
-      space.changed(-stats.size)
+      space.freed(stats.size)
       return
     }
     if (root.service.isBelow(path)) throw refusal()
     if (recursive) {
-      await deleteTree(directory, name, space.signal)
+      await deleteTree(directory, name, space.signal).finally(() => { space.freed(undefined) })
       return
     }
     await rmdir(path).catch((error: NodeJS.ErrnoException) => {

@@ -1,11 +1,11 @@
 import { HttpError } from '@toolyard/contract'
 import {
-  atNearPlace, belowNearPlace, checkNewNames, entryPath, lookAgain, mediaTypeOf, refusal, writeDraft,
+  atNearPlace, belowNearPlace, checkNewNames, entryPath, leastBytes, lookAgain, mediaTypeOf, refusal, writeDraft,
   type Draft, type NearPlace, type Place, type WriteTurns
 } from '@toolyard/workspace'
 import { lstatSync } from 'node:fs'
 import type { IncomingHttpHeaders } from 'node:http'
-import { BodyPieces, type ComingBody } from './body-pieces.ts'
+import { CountedPieces, piecesOf, type ComingBody, type Received } from './body-pieces.ts'
 import { checkConditions, tagOf } from './conditions.ts'
 import { noSuchFile } from './file-error.ts'
 import type { FileSpace } from './file-space.ts'
@@ -22,19 +22,28 @@ export interface PutFile {
 /** A file to put: where, its content, and what must hold for that. */
 export interface Upload {
   names: readonly string[]
-  /** Undefined for an empty one. */
-  body: ComingBody | undefined
+  content: AsyncIterable<Uint8Array>
+  /** How many bytes will come, as far as that is known. */
+  bytes: number
   headers: IncomingHttpHeaders
 }
 
+const nothing: AsyncIterable<Uint8Array> = { async * [Symbol.asyncIterator] () {} }
+
+/** What is written of the body of a request; undefined for an empty one. */
+export function contentOf (body: ComingBody | undefined, signal: AbortSignal): Pick<Upload, 'content' | 'bytes'> {
+  if (body === undefined) return { content: nothing, bytes: 0 }
+  return { content: piecesOf(body, signal), bytes: Number(body.request.headers['content-length'] ?? 0) }
+}
+
 /**
- * Writes a body to a file. It is written aside, in the last directory on the way that is there, and takes the place as a
+ * Writes a file. Its content is written aside, in the last directory on the way that is there, and takes the place as a
  * whole; directories that are missing are made then. What breaks off leaves nothing.
  *
  * @throws HttpError, WorkspaceFailure, errors of the file system: see `toFileError`.
  */
 export async function putFile (
-  space: FileSpace, { names, body, headers }: Upload, turns: WriteTurns
+  space: FileSpace, { names, content, bytes: coming, headers }: Upload, turns: WriteTurns
 ): Promise<{ file: PutFile, isNew: boolean }> {
   checkNewNames(names)
   if (names.length === 0) throw new HttpError('CONFLICT', 'There is a directory')
@@ -43,23 +52,31 @@ export async function putFile (
     checkTarget(near)
     if (near.missing.length === 0) checkConditions(headers, tagAt(near))
     else checkConditions(headers, undefined)
-    const room = await space.room()
-    const pieces = new BodyPieces(body, space.signal, room === undefined ? undefined : room + (near.stats?.size ?? 0))
-    const draft = await writeDraft(near.directory, pieces, near.stats)
-    const { bytes, sha256 } = pieces.received()
+    // What is replaced makes room.
+    const allowance = await space.allow({ coming, beside: near.missing.length * leastBytes - (near.stats?.size ?? 0) })
     try {
-      return await belowNearPlace(near, space.signal, async place => {
-        const { before, etag } = await turns.run({ directory: place.directory, name: place.name, signal: space.signal }, async check => {
-          return await takePlace(place, draft, { headers, check })
-        })
-        space.changed(bytes - (before?.size ?? 0))
-        return { isNew: before === undefined, file: { path: place.relative, size: bytes, type: mediaTypeOf(place.name), sha256, etag } }
+      const pieces = new CountedPieces(content, allowance)
+      const draft = await writeDraft(near.directory, pieces, near.stats)
+      const put = await placed(near, draft, pieces.received()).catch(async (error: unknown) => {
+        await draft.discard()
+        throw error
       })
+      allowance.end(true)
+      return put
     } catch (error) {
-      await draft.discard()
+      allowance.end(false)
       throw error
     }
   })
+
+  async function placed (near: NearPlace, draft: Draft, { bytes, sha256 }: Received): Promise<{ file: PutFile, isNew: boolean }> {
+    return await belowNearPlace(near, space.signal, async place => {
+      const { isNew, etag } = await turns.run({ directory: place.directory, name: place.name, signal: space.signal }, async check => {
+        return await takePlace(place, draft, { headers, check })
+      })
+      return { isNew, file: { path: place.relative, size: bytes, type: mediaTypeOf(place.name), sha256, etag } }
+    })
+  }
 }
 
 /** @throws HttpError where something is that a file doesn't replace. */
@@ -71,14 +88,14 @@ function checkTarget ({ name, stats }: Pick<Place, 'name' | 'stats'>): void {
 /** What is there now may be something else than when the upload began. */
 async function takePlace (
   place: Place, draft: Draft, { headers, check }: { headers: IncomingHttpHeaders, check: () => void }
-): Promise<{ before: { size: number } | undefined, etag: string }> {
+): Promise<{ isNew: boolean, etag: string }> {
   const now = await lookAgain(place)
   checkTarget(now)
   if (now.stats !== undefined && place.root.service.has(entryPath(place.directory, place.name), now.stats)) throw refusal()
   checkConditions(headers, now.stats === undefined ? undefined : tagAt(place))
   check()
   await draft.put(place)
-  return { before: now.stats, etag: tagAt(place) }
+  return { isNew: now.stats === undefined, etag: tagAt(place) }
 }
 
 function tagAt ({ directory, name }: Pick<NearPlace, 'directory' | 'name'>): string {

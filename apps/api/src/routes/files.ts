@@ -1,13 +1,15 @@
 import { ErrorBody, FileResponse, HttpError, isRecord, parseFileQuery, type FileQuery, type Permission } from '@toolyard/contract'
 import type { WorkspaceSetting, WriteTurns } from '@toolyard/workspace'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { Type } from 'typebox'
-import { principalOf, requireOperator } from '../access/principal.ts'
+import { finished } from 'node:stream'
+import { Type, type TString } from 'typebox'
+import { principalOf, requireOperator, type Principal } from '../access/principal.ts'
 import { getFile } from '../files/download.ts'
 import { toFileError } from '../files/file-error.ts'
-import type { FileSpace } from '../files/file-space.ts'
+import { unlimited, type FileSpace } from '../files/file-space.ts'
 import { removeFile } from '../files/remove.ts'
-import { putFile } from '../files/upload.ts'
+import type { SessionFiles } from '../files/session-files.ts'
+import { contentOf, putFile } from '../files/upload.ts'
 import { namesOfUrl } from '../files/url-names.ts'
 import { abandoned } from '../plugins/abandoned.ts'
 import { sendError } from '../plugins/errors.ts'
@@ -18,54 +20,68 @@ import type { App } from '../plugins/typed-app.ts'
 export interface FileRoutesOptions {
   /** The shared workspace. */
   workspace: WorkspaceSetting
+  sessionFiles: SessionFiles
   turns: WriteTurns
   ending: AbortSignal
 }
 
 const errors = { '4xx': ErrorBody, '5xx': ErrorBody }
-const params = Type.Object({ '*': Type.String({ description: 'A path below the workspace; each name in percent-encoding.' }) })
+const path = { '*': Type.String({ description: 'A path below the workspace; each name in percent-encoding.' }) }
+const sessionId = { id: Type.String({ description: 'The id of the session.' }) }
 /** The permission that a tool needs for the same. */
 const needed: Readonly<Record<string, Permission>> = { GET: 'read_repo', HEAD: 'read_repo' }
 
-/** Files of the shared workspace, for operators. */
-export async function fileRoutes (app: App, { workspace, ...options }: FileRoutesOptions): Promise<void> {
-  const open = async (request: FastifyRequest): Promise<Omit<FileSpace, 'signal'>> => {
-    const principal = principalOf(request)
-    requireOperator(principal)
-    const permission = needed[request.method] ?? 'write_files'
-    if (principal.permissions?.includes(permission) === false) throw new HttpError('FORBIDDEN', `This API key has no permission '${permission}'.`)
-    return { workspace, room: async () => undefined, changed: () => {}, leave: () => {} }
-  }
-  await routesBelow(app, '/files', { ...options, open, slowBodies: new SlowBodies(app.server) })
-}
-
-interface PlacedRoutes extends Pick<FileRoutesOptions, 'turns' | 'ending'> {
-  slowBodies: SlowBodies
-  /** The files that a request is for. */
-  open: (request: FastifyRequest) => Promise<Omit<FileSpace, 'signal'> & { signal?: AbortSignal }>
-}
-
-async function routesBelow (app: App, prefix: string, { turns, slowBodies, ending, open }: PlacedRoutes): Promise<void> {
+/** Files of the shared workspace, for operators, and of sessions. */
+export async function fileRoutes (app: App, { workspace, sessionFiles, ...options }: FileRoutesOptions): Promise<void> {
   // A body of any type is a file: it isn't read before the route does.
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, payload, done) => { done(null, payload) })
   app.setErrorHandler((error: FastifyError, request, reply) => { sendError(toFileError(error), request, reply) })
+  const shared = { ...options, slowBodies: new SlowBodies(app.server) }
+  const openShared: Open = async (_request, principal) => {
+    requireOperator(principal)
+    return { workspace, allow: async () => unlimited, freed: () => {}, gone: () => undefined, leave: () => {} }
+  }
+  const openSession: Open = async ({ params }, principal) => {
+    return await sessionFiles.open(isRecord(params) ? String(params['id']) : '', principal)
+  }
+  routesBelow(app, { ...shared, prefix: '/files', params: {}, open: openShared })
+  routesBelow(app, { ...shared, prefix: '/sessions/:id/files', params: sessionId, open: openSession })
+}
 
+/** Opens the files that a request is for. */
+type Open = (request: FastifyRequest, principal: Principal) => Promise<Omit<FileSpace, 'signal'> & { signal?: AbortSignal }>
+
+interface PlacedRoutes extends Pick<FileRoutesOptions, 'turns' | 'ending'> {
+  prefix: string
+  /** Parameters of the path before the files. */
+  params: Record<string, TString>
+  slowBodies: SlowBodies
+  open: Open
+}
+
+function routesBelow (app: App, { prefix, params: before, turns, slowBodies, ending, open }: PlacedRoutes): void {
+  const params = Type.Object({ ...before, ...path })
   type Use<T> = (space: FileSpace, wanted: { names: string[], query: FileQuery }) => Promise<T>
   const serve = async <T>(request: FastifyRequest, reply: FastifyReply, use: Use<T>): Promise<T> => {
     const query = parseFileQuery(request.method, isRecord(request.query) ? request.query : {})
     const names = namesOfUrl(request.url, (request.routeOptions.url ?? '').replace(/\/\*$/, '').split('/').length)
-    const space = await open(request)
+    const principal = principalOf(request)
+    const permission = needed[request.method] ?? 'write_files'
+    if (principal.permissions?.includes(permission) === false) throw new HttpError('FORBIDDEN', `This API key has no permission '${permission}'.`)
+    const space = await open(request, principal)
     const signal = abandoned(reply.raw, ...space.signal === undefined ? [ending] : [ending, space.signal])
+    // A file is still being sent when the route has ended.
+    finished(reply.raw, space.leave)
     try {
       return await use({ ...space, signal }, { names, query })
-    } finally {
-      space.leave()
+    } catch (error) {
+      throw space.gone() ?? (ending.aborted ? new HttpError('UNAVAILABLE', 'The service is stopping') : error)
     }
   }
 
   for (const url of [prefix, `${prefix}/*`]) {
-    const ofPath = url === prefix ? {} : { params }
+    const ofPath = { params: url === prefix ? Type.Object(before) : params }
     app.route({
       method: ['GET', 'HEAD'],
       url,
@@ -80,8 +96,8 @@ async function routesBelow (app: App, prefix: string, { turns, slowBodies, endin
       if (request.headers['content-range'] !== undefined) throw new HttpError('VALIDATION_ERROR', 'A file is put as a whole, without Content-Range')
       const hasBody = request.body !== undefined && request.body !== null
       try {
-        const body = hasBody ? { request: request.raw, onPiece: slowBodies.allow(request.raw) } : undefined
-        const { file, isNew } = await putFile(space, { names, body, headers: request.headers }, turns)
+        const content = contentOf(hasBody ? { request: request.raw, onPiece: slowBodies.allow(request.raw) } : undefined, space.signal)
+        const { file, isNew } = await putFile(space, { names, ...content, headers: request.headers }, turns)
         return await reply.code(isNew ? 201 : 200).header('etag', file.etag).send({ ok: true as const, file })
       } catch (error) {
         slowBodies.drop(request.raw)

@@ -42,7 +42,7 @@ export interface SurveyOptions {
 }
 
 /** What an entry takes at least: even an empty file is one. */
-const leastBytes = 512
+export const leastBytes = 512
 const blockBytes = 512
 /** Files with several names that are remembered. Of more, each name counts. */
 const mostLinked = 100_000

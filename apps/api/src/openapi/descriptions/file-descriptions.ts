@@ -2,7 +2,6 @@ import { FileList, limits } from '@toolyard/contract'
 import { Type } from 'typebox'
 import type { RouteDescription } from './route-description.ts'
 
-const ofSharedWorkspace = 'For keys without a tenant. A key that is bound to permissions needs'
 const listQuery = {
   limit: Type.Optional(Type.Integer({ minimum: limits.filePage.min, maximum: limits.filePage.max, default: limits.filePage.default, description: 'Entries of a listing.' })),
   cursor: Type.Optional(Type.String({ description: 'The `next_cursor` of the listing before.' }))
@@ -18,51 +17,70 @@ const anyFile = { '*/*': { schema: Type.String({ contentMediaType: 'application/
 
 /** What the document says of the routes for files, by method and path. */
 export const fileDescriptions: Readonly<Record<string, RouteDescription>> = {
-  'GET /v1/files': {
-    id: 'files.list',
-    tag: 'files',
-    summary: 'List the shared workspace',
-    description: `${ofSharedWorkspace} \`read_repo\`.`,
-    errors: [400, 404],
-    query: Type.Object(listQuery),
-    answers: { 200: { description: 'What is in it, by name.', content: { 'application/json': { schema: FileList, example: list } } } }
-  },
-  'GET /v1/files/*': {
-    id: 'files.read',
-    tag: 'files',
-    summary: 'Read a file, or list a directory',
-    description: `${ofSharedWorkspace} \`read_repo\`. \`HEAD\` tells the same without the content.`,
-    errors: [400, 404, 409, 412, 416],
-    query: Type.Object({ list: Type.Optional(Type.Boolean({ description: 'Of a directory alone.' })), ...listQuery }),
-    headers: ['Range', 'If-Range', 'If-Match', 'If-None-Match'],
-    answers: {
-      200: { description: 'The file, with its media type by its name; of a directory the listing.', headers: ['ETag'], content: { ...anyFile, 'application/json': { schema: FileList, example: list } } },
-      206: { description: 'The part of the file that was asked for.', headers: ['ETag', 'Content-Range'], content: anyFile },
-      304: { description: 'It is still the file that the caller has.', headers: ['ETag'], empty: true }
+  ...describe('/v1/files', {
+    id: 'files', tag: 'files', of: 'the shared workspace', who: 'For keys without a tenant. A key that is bound to permissions needs', errors: []
+  }),
+  ...describe('/v1/sessions/:id/files', {
+    id: 'session-files', tag: 'sessions', of: 'a session', who: "For keys of the session's tenant. A key that is bound to permissions needs", errors: [404, 409]
+  })
+}
+
+interface Files extends Pick<RouteDescription, 'tag'> {
+  id: string
+  of: string
+  who: string
+  /** Statuses that all of them can have. */
+  errors: readonly number[]
+}
+
+function describe (path: string, { id, tag, of, who, errors }: Files): Record<string, RouteDescription> {
+  return {
+    [`GET ${path}`]: {
+      id: `${id}.list`,
+      tag,
+      summary: `List the files of ${of}`,
+      description: `${who} \`read_repo\`.`,
+      errors: [400, 404, ...errors],
+      query: Type.Object(listQuery),
+      answers: { 200: { description: 'What is in it, by name.', content: { 'application/json': { schema: FileList, example: list } } } }
+    },
+    [`GET ${path}/*`]: {
+      id: `${id}.read`,
+      tag,
+      summary: `Read a file of ${of}, or list a directory`,
+      description: `${who} \`read_repo\`. \`HEAD\` tells the same without the content.`,
+      errors: [400, 404, 409, 412, 416],
+      query: Type.Object({ list: Type.Optional(Type.Boolean({ description: 'Of a directory alone.' })), ...listQuery }),
+      headers: ['Range', 'If-Range', 'If-Match', 'If-None-Match'],
+      answers: {
+        200: { description: 'The file, with its media type by its name; of a directory the listing.', headers: ['ETag'], content: { ...anyFile, 'application/json': { schema: FileList, example: list } } },
+        206: { description: 'The part of the file that was asked for.', headers: ['ETag', 'Content-Range'], content: anyFile },
+        304: { description: 'It is still the file that the caller has.', headers: ['ETag'], empty: true }
+      }
+    },
+    [`PUT ${path}/*`]: {
+      id: `${id}.put`,
+      tag,
+      summary: `Put a file into ${of}`,
+      description: `${who} \`write_files\`. The body is the file, whatever its type. Missing directories are made. Readers see the old file or the whole new one; an upload that breaks off changes nothing.`,
+      errors: [400, 409, 412, 413, 507, ...errors],
+      headers: ['If-Match', 'If-None-Match'],
+      file: 'application/octet-stream',
+      answers: {
+        200: { description: 'The file was replaced.', headers: ['ETag'], example: putExample() },
+        201: { description: 'The file was made.', headers: ['ETag'], example: putExample() }
+      }
+    },
+    [`DELETE ${path}/*`]: {
+      id: `${id}.remove`,
+      tag,
+      summary: `Remove a file or a directory of ${of}`,
+      description: `${who} \`write_files\`. A link is removed itself, never what it leads to.`,
+      errors: [400, 404, 409, 412],
+      query: Type.Object({ recursive: Type.Optional(Type.Boolean({ description: 'Of a directory that is not empty: remove all that is in it.' })) }),
+      headers: ['If-Match'],
+      answers: { 204: { description: 'It is gone.', empty: true } }
     }
-  },
-  'PUT /v1/files/*': {
-    id: 'files.put',
-    tag: 'files',
-    summary: 'Put a file',
-    description: `${ofSharedWorkspace} \`write_files\`. The body is the file, whatever its type. Missing directories are made. Readers see the old file or the whole new one; an upload that breaks off changes nothing.`,
-    errors: [400, 409, 412, 413, 507],
-    headers: ['If-Match', 'If-None-Match'],
-    file: 'application/octet-stream',
-    answers: {
-      200: { description: 'The file was replaced.', headers: ['ETag'], example: putExample() },
-      201: { description: 'The file was made.', headers: ['ETag'], example: putExample() }
-    }
-  },
-  'DELETE /v1/files/*': {
-    id: 'files.remove',
-    tag: 'files',
-    summary: 'Remove a file or a directory',
-    description: `${ofSharedWorkspace} \`write_files\`. A link is removed itself, never what it leads to.`,
-    errors: [400, 404, 409, 412],
-    query: Type.Object({ recursive: Type.Optional(Type.Boolean({ description: 'Of a directory that is not empty: remove all that is in it.' })) }),
-    headers: ['If-Match'],
-    answers: { 204: { description: 'It is gone.', empty: true } }
   }
 }
 

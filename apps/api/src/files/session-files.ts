@@ -1,0 +1,99 @@
+import { asError, HttpError } from '@toolyard/contract'
+import { goneError, type SessionLeases, type Sessions } from '@toolyard/queue'
+import { openSessionDirectory, SessionCounts, TemplateMissingError, WorkspaceFailure, type CountedSession, type SessionPlaces } from '@toolyard/workspace'
+import { useSession } from '../access/session-access.ts'
+import type { Principal } from '../access/principal.ts'
+import type { Addition, Allowance, FileSpace } from './file-space.ts'
+
+export interface SessionFilesOptions {
+  sessions: Sessions
+  leases: SessionLeases
+  places: SessionPlaces
+  serviceFiles: readonly string[]
+}
+
+/** The files of sessions. Whoever is served has a lease of the session: its directory isn't removed meanwhile. */
+export class SessionFiles {
+  readonly #options: SessionFilesOptions
+  readonly #counts = new SessionCounts()
+  /** Bytes that are still to come, by session, and of how many requests: what has come is in the counts. */
+  readonly #room = new Map<string, { bytes: number, requests: number }>()
+
+  constructor (options: SessionFilesOptions) {
+    this.#options = options
+  }
+
+  /**
+   * The files of a session that a key may use, which renews its time to live.
+   *
+   * @throws HttpError as `useSession`, `CONFLICT` where the template is missing; RedisUnavailableError; errors of the file system.
+   */
+  async open (id: string, principal: Principal): Promise<FileSpace> {
+    const { sessions, leases, places, serviceFiles } = this.#options
+    await useSession(sessions, id, principal)
+    const stay = await leases.enter(id, principal.tenant)
+    if (stay === undefined) throw goneSession(id)
+    try {
+      const dir = await openSessionDirectory(places, stay.session)
+      const session = { id, dir, quotaBytes: stay.session.quotaBytes }
+      return {
+        workspace: { path: dir, serviceFiles },
+        signal: stay.signal,
+        allow: async addition => await this.#allow(session, addition, stay.noteUsage),
+        freed: bytes => {
+          if (bytes === undefined) this.#counts.outdate(id)
+          else this.#counts.add(id, -bytes)
+        },
+        gone: () => stay.signal.aborted ? goneSession(id) : undefined,
+        leave: stay.leave
+      }
+    } catch (error) {
+      stay.leave()
+      throw error instanceof TemplateMissingError ? new HttpError('CONFLICT', asError(error).message) : error
+    }
+  }
+
+  async #allow (session: CountedSession, { coming, beside }: Addition, noteUsage: (bytes: number) => void): Promise<Allowance> {
+    const { id, quotaBytes } = session
+    const mayTake = (used: number): boolean => used + this.#kept(id) + coming + beside <= quotaBytes
+    // While something comes, what is noted here is more exact than a new count.
+    const known = await this.#counts.bytesOf(session, used => this.#room.has(id) && mayTake(used))
+    const used = known.isNew || mayTake(known.bytes) ? known.bytes : await this.#counts.count(session)
+    if (Number.isFinite(used)) noteUsage(used)
+    if (!mayTake(used)) throw overQuota(quotaBytes)
+    let [left, added] = [coming, 0]
+    this.#keep(id, coming + beside, 1)
+    return {
+      add: bytes => {
+        const expected = Math.min(bytes, left)
+        left -= expected
+        added += bytes
+        this.#keep(id, -expected)
+        if (this.#counts.add(id, bytes) + this.#kept(id) > quotaBytes) throw overQuota(quotaBytes)
+      },
+      end: stays => {
+        this.#keep(id, -left - beside, -1)
+        this.#counts.add(id, stays ? beside : -added)
+      }
+    }
+  }
+
+  #kept (id: string): number {
+    return this.#room.get(id)?.bytes ?? 0
+  }
+
+  #keep (id: string, bytes: number, requests = 0): void {
+    const room = this.#room.get(id) ?? { bytes: 0, requests: 0 }
+    this.#room.set(id, { bytes: room.bytes + bytes, requests: room.requests + requests })
+    if (room.requests + requests === 0) this.#room.delete(id)
+  }
+}
+
+/** What is told where a session would have more than it may. */
+function overQuota (quotaBytes: number): WorkspaceFailure {
+  return new WorkspaceFailure(`The files of the session would take more than its quota of ${quotaBytes} bytes; nothing was changed`, 'QUOTA_EXCEEDED')
+}
+
+function goneSession (id: string): HttpError {
+  return new HttpError('NOT_FOUND', goneError(id).message)
+}
