@@ -11,6 +11,8 @@ import { dispositionOf } from './disposition.ts'
 
 /** Bytes of a file that are read at once. */
 const pieceBytes = 262_144
+/** Characters of paths that a page of a listing has before it ends: one of a thousand names may have 15 MB of them. */
+const pageChars = 1_000_000
 
 /** What of the files is asked for. */
 export interface Wanted {
@@ -34,14 +36,18 @@ async function listing (place: Place, { limit, cursor = '' }: FileQuery): Promis
   return await inDirectory(place, 'path', async directory => {
     const { names, rest } = await pageOfNames(place, directory, { after: cursor, limit })
     const entries = []
+    let [seen, chars] = [0, 0]
     for (const name of names) {
+      if (chars > pageChars) break
+      seen += 1
       const entry = await entryAt(place, directory, name)
       if (entry === undefined) continue
       const { size, mtime } = entry.stats
       const path = place.relative === '.' ? name : `${place.relative}/${name}`
+      chars += name.length + path.length
       entries.push({ name, path, type: entryKind(entry.stats), size, modified_at: mtime.toISOString() })
     }
-    const next = rest > names.length ? names.at(-1) : undefined
+    const next = rest > seen ? names[seen - 1] : undefined
     return { ok: true, path: place.relative, entries, count: entries.length, next_cursor: next ?? null }
   })
 }
