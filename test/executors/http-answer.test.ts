@@ -146,6 +146,16 @@ t.test('redirects are followed within the origin alone, and no secret leaves it'
   t.equal(requests.at(-1)?.url, '/moved', 'what was posted is not sent again as something else')
 })
 
+t.test('a secret is hidden as it is and as base64 and a URL have it; one that is short or comes in another form gets past', async t => {
+  const forms = (secret: string): string[] => [secret, Buffer.from(secret).toString('base64'), encodeURIComponent(secret)]
+  const secret = 'open+sesame/99'
+  const backwards = [...secret].reverse().join('')
+  const { site } = await serve(t, { '/long': typed('text/plain', [...forms(secret), backwards].join(' ')), '/short': typed('text/plain', 'abcde') })
+  const headers = [{ name: 'authorization', setting: 'TOKEN', prefix: 'Bearer ', base64: false }]
+  t.match(await caller(t, {}, { TOKEN: secret })(`${site}/long`, { headers }), { ok: true, output: `${'***REDACTED*** '.repeat(3)}${backwards}` })
+  t.match(await caller(t, {}, { TOKEN: 'abcde' })(`${site}/short`, { headers }), { ok: true, output: 'abcde' })
+})
+
 t.test('a secret is hidden where the bound cuts it in two, and where JSON writes it with escapes', async t => {
   const secret = 'open/sésame-0123456789'
   const headers = [{ name: 'authorization', setting: 'TOKEN', prefix: 'Bearer ', base64: false }]

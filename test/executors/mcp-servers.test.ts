@@ -3,7 +3,7 @@ import t, { type Test } from 'tap'
 import { limits } from '@toolyard/contract'
 import { mcpDigest, type McpTool } from '@toolyard/contract/terms'
 import { createSchemas, type McpRun, type McpServer, type Tool } from '@toolyard/manifests'
-import type { Outcome, RunContext } from '@toolyard/executors'
+import type { Outcome, RunContext, SessionPlace } from '@toolyard/executors'
 import { waitFor } from '../support/condition.ts'
 import { createFixture, isAlive, outputOf, whole, type Fixture, type FixtureOptions } from './fixture.ts'
 
@@ -63,6 +63,16 @@ t.test('a call reaches the server and its text is the output; the next call find
   const pid = pids[0]?.ok === true ? Number(pids[0].output) : 0
   t.notOk(isAlive(pid), 'it ends with the worker')
   t.match(await calls.fixture.auditLines(), [{ tool: 'sample_echo', argv: ['mcp', 'sample', 'echo'], exit: 0, stdoutBytes: 7 }])
+})
+
+t.test('a tenant, and each of its sessions, has a process of a server for itself; the keys of the operator share one', async t => {
+  const calls = open(t, [''])
+  const session = (id: string): { session: SessionPlace } => ({ session: { id, dir: calls.fixture.workspace } })
+  const scopes: Array<Partial<RunContext>> = [{}, { tenant: 'acme' }, { tenant: 'other' }, { tenant: 'acme', ...session('one') }, { tenant: 'acme', ...session('two') }, session('three')]
+  const pidsOf = async (): Promise<string[]> => await Promise.all(scopes.map(async context => JSON.stringify(await calls.call('pid', {}, context))))
+  const pids = await pidsOf()
+  t.equal(new Set(pids).size, scopes.length, pids.join())
+  t.same(await pidsOf(), pids)
 })
 
 t.test('structured content is the output, images stay content, and an error is the message of the tool', async t => {

@@ -116,3 +116,10 @@ t.test('bodies of a login that are wrong are told, and too many attempts are sto
   t.same(statuses, [...Array<number>(10).fill(401), 429])
   t.equal((await tryLogin({ key: testKeys.admin }, from)).statusCode, 429, 'the right key waits as well')
 })
+
+t.test('a hundred attempts a minute are all that is looked at, from however many addresses', async t => {
+  const statuses = new Set<number>()
+  for (let count = 0; count < 100; count++) statuses.add((await tryLogin({ key: 'nonsense' }, { ...ofPage, 'x-forwarded-for': `198.51.100.${count}` })).statusCode)
+  t.ok(statuses.has(401))
+  t.equal((await tryLogin({ key: testKeys.admin }, { ...ofPage, 'x-forwarded-for': '198.51.100.200' })).statusCode, 429)
+})

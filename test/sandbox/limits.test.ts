@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { outputOf } from '../executors/fixture.ts'
@@ -8,19 +8,67 @@ import { boxedTools, withoutBox } from './boxed-tools.ts'
 
 const skip = await withoutBox()
 
-/** What proc(5) tells of the limits that the kernel counts for the user, or multiplies by processes. */
-const bounds = { 'Max open files': '256', 'Max pending signals': '1024', 'Max msgqueue size': '65536' }
+/** What proc(5) tells of the limits of a process, as docs/security.md has them. */
+const bounds = {
+  'Max cpu time': '600',
+  'Max data size': '4294967296',
+  'Max file size': '1073741824',
+  'Max core file size': '0',
+  'Max open files': '256',
+  'Max processes': '256',
+  'Max pending signals': '1024',
+  'Max msgqueue size': '65536'
+}
+const openBounds = { 'Max data size': '4294967296', 'Max file size': '1073741824', 'Max core file size': '0' }
 
-function limitsIn (text: unknown): Record<string, string | undefined> {
-  return Object.fromEntries(Object.keys(bounds).map(name => [name, new RegExp(`${name} +(\\d+) +\\1 `).exec(String(text))?.[1]]))
+function limitsIn (text: unknown, names: object = bounds): Record<string, string | undefined> {
+  return Object.fromEntries(Object.keys(names).map(name => [name, new RegExp(`${name} +(\\d+) `).exec(String(text))?.[1]]))
 }
 
-void t.test('a tool has few open files, waiting signals and messages, as a command and as a Python tool', { skip }, async t => {
+void t.test('a tool that sets nothing has the limits that docs/security.md names, as a command and as a Python tool', { skip }, async t => {
   const tools = await boxedTools(t)
   t.same(limitsIn(outputOf(await tools.shell('cat /proc/self/limits'))), bounds)
   t.match(limitsIn(outputOf(await tools.shell('cat /proc/self/limits', { limits: { openFiles: 2_000 } }))), { 'Max open files': '2000' })
   const host = await boxedPython(t)
   t.same(limitsIn(outputOf(await host.execute('limits', 'return open("/proc/self/limits").read()'))), bounds)
+})
+
+void t.test('a tool in the open has its limits from the process that starts it', { skip }, async t => {
+  const tools = await boxedTools(t, { mode: 'off' })
+  t.same(limitsIn(outputOf(await tools.shell('cat /proc/self/limits')), openBounds), openBounds)
+})
+
+void t.test('each temporary directory of a box is empty, and has 256 MiB or what the tool sets', { skip }, async t => {
+  const tools = await boxedTools(t)
+  const script = 'for at in /tmp /dev/shm "$HOME"; do echo $(find $at -xdev -type f | wc -l) $(($(stat -f -c "%b * %S" $at))); done'
+  t.equal(outputOf(await tools.shell(script)), Array.from({ length: 3 }, () => `0 ${256 * 2 ** 20}`).join('\n'))
+  t.equal(outputOf(await tools.shell(script, { limits: { tempBytes: 2 ** 20 } })), Array.from({ length: 3 }, () => `0 ${2 ** 20}`).join('\n'))
+})
+
+void t.test('memory that is shared does not count for a process, private memory does', { skip: python.skip || skip }, async t => {
+  const host = await boxedPython(t)
+  const body = 'import mmap\nm = mmap.mmap(-1, 1 << 28, flags=mmap.MAP_ANONYMOUS | mmap.%s)\nreturn 1'
+  const limits = { memoryBytes: 2 ** 27 }
+  const [shared, own] = ['MAP_SHARED', 'MAP_PRIVATE'].map(kind => body.replace('%s', kind))
+  t.equal(outputOf(await host.execute('shared', shared ?? '', { limits })), 1)
+  t.match(await host.execute('own', own ?? '', { limits }), { ok: false, error: { message: /memory/i } })
+})
+
+void t.test('processes are counted for a user who is not root', { skip: python.skip || skip }, async t => {
+  const tools = await boxedTools(t)
+  const program = tools.program('forks', [
+    '#!/usr/bin/python3', 'import os, signal', 'made = []', 'try:', '    while len(made) < 300:', '        child = os.fork()',
+    '        if child == 0: signal.pause()', '        made.append(child)', 'except OSError: pass', 'print(len(made))',
+    'for child in made: os.kill(child, signal.SIGKILL)', ''
+  ].join('\n'))
+  const made = Number(outputOf(await tools.run({ program })))
+  t.equal(made === 300, process.getuid?.() === 0, `${made} processes`)
+})
+
+void t.test('what the kernel counts for each user is bounded by the machine alone, whose kernel a box has', { skip }, async t => {
+  const tools = await boxedTools(t)
+  const files = ['/proc/sys/fs/epoll/max_user_watches', '/proc/sys/fs/inotify/max_user_instances', '/proc/version']
+  t.same(String(outputOf(await tools.shell(`cat ${files.join(' ')}`))).trim(), files.map(file => readFileSync(file, 'utf8')).join('').trim())
 })
 
 void t.test('fault 16 a file that a tool may write takes no space beyond its end, which no limit bounds', { skip: python.skip || skip }, async t => {

@@ -27,11 +27,6 @@ export const defaultLimits: ProcessLimits = {
   tempBytes: 2 ** 28
 }
 
-/**
- * Open files of what starts tools, and of a tool in the open: more than of a tool in a
- * box, so that its own can't keep them from passing files on.
- */
-const hostOpenFiles = 1_024
 /** Signals that wait, and bytes of message queues: the kernel counts both for the worker's user, and hardly a tool has any. */
 const userLimits = ['--sigpending=1024', '--msgqueue=65536']
 
@@ -53,11 +48,11 @@ export function prlimitCommand (prlimit: string, limits: ProcessLimits): string[
 /**
  * The command line of prlimit(1) for a process that starts others in the open, which inherit the limits. They are soft:
  * a box may set higher ones. The number of processes isn't among them, since the kernel counts all those of the user, and
- * neither is the processor time, which it would use up over all calls.
+ * neither is the processor time, which it would use up over all calls; nor are open files, of which Node.js allows itself all.
  */
 export function softLimits (prlimit: string): string[] {
   const { memoryBytes, fileBytes } = defaultLimits
-  return [prlimit, '--core=0:', `--data=${memoryBytes}:`, `--fsize=${fileBytes}:`, `--nofile=${hostOpenFiles}:`, '--']
+  return [prlimit, '--core=0:', `--data=${memoryBytes}:`, `--fsize=${fileBytes}:`, '--']
 }
 
 /** The command line of prlimit(1) for the limits that a tool sets itself; it runs in the open. */
