@@ -11,7 +11,7 @@ const mostFiles = 15
 /** README.md of a package is a map, not a book. */
 const mostLines = 40
 
-/** Finds what makes a package hard to find one's way in, as sentences: circles of imports, too many rooms, too many files in one, rooms without a purpose. */
+/** Finds why nobody finds their way in a package, as sentences: circles of imports, many rooms, full rooms, rooms without a purpose. */
 export function findRoomFaults (tree: SourceFile[], dir: string): string[] {
   const sources = tree.filter(({ path }) => path.startsWith(`${dir}/src/`) && /\.tsx?$/.test(path))
   const files = new Map(sources.map(file => [file.path, importedFiles(file)]))

@@ -2,7 +2,7 @@ import { CommanderError } from 'commander'
 import type { Command, CommandLine } from './terminal/command.ts'
 import { commands } from './command-list.ts'
 import { candidates } from './completion/candidates.ts'
-import { exitStatus, type CommandError } from './terminal/exit-status.ts'
+import { CommandError, exitStatus } from './terminal/exit-status.ts'
 import { buildProgram, type Misuse } from './program.ts'
 import { messageFor } from './terminal/system-error.ts'
 import { complain, print } from './terminal/terminal.ts'
@@ -46,7 +46,7 @@ async function run (command: Command, path: string, given: CommandLine): Promise
   try {
     return await command.run?.(given) ?? exitStatus.done
   } catch (error) {
-    const { status = exitStatus.failed, code = 'FAILED', details } = error as Partial<CommandError> & Error
+    const { status = exitStatus.failed, code = 'FAILED', details }: Partial<CommandError> = error instanceof CommandError ? error : {}
     const message = messageFor(error)
     if (given.options['json'] === true) print(JSON.stringify({ ok: false, error: { code, message, ...(details === undefined ? {} : { details }) } }, null, 2))
     complain(`toolyard ${path}: ${message}`)

@@ -1,3 +1,4 @@
+import { storedJson } from '@toolyard/contract/terms'
 import { readFileSync } from 'node:fs'
 import { Command as Program, type CommanderError } from 'commander'
 import type { Command, CommandLine } from './terminal/command.ts'
@@ -49,10 +50,11 @@ function catchExits (program: Program, onMisuse: (misuse: Misuse) => void): void
 
 /** All that was written, behind `toolyard`. */
 function wordsOf (program: Program): readonly string[] {
+  // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- Commander has it, and its types don't.
   return program.parent === null ? (program as Program & { rawArgs: string[] }).rawArgs : wordsOf(program.parent)
 }
 
 function version (): string {
-  const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }
+  const { version } = storedJson<{ version: string }>(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
   return version
 }

@@ -1,3 +1,4 @@
+import { answerOf } from './answer.ts'
 import { ToolyardError } from './errors.ts'
 import type { Transport } from './transport.ts'
 import type { JobView, LogEntry, Progress } from './wire.ts'
@@ -25,16 +26,16 @@ export async function * follow (transport: Transport, id: string, { after, signa
   let shown = ''
   let job: JobView | undefined
   for await (const { name, data } of transport.events(`/v1/jobs/${encodeURIComponent(id)}/stream`, signal, after)) {
-    if (name === 'log_append') yield { type: 'log', entry: JSON.parse(data) as LogEntry }
-    if (name === 'progress') yield { type: 'progress', progress: (JSON.parse(data) as { progress: Progress }).progress }
+    if (name === 'log_append') yield { type: 'log', entry: answerOf<LogEntry>(data) }
+    if (name === 'progress') yield { type: 'progress', progress: answerOf<{ progress: Progress }>(data).progress }
     // A stream that is opened again begins with the job as it is.
     if (name === 'job_update' && data !== shown) {
       shown = data
-      job = (JSON.parse(data) as { job: JobView }).job
+      job = answerOf<{ job: JobView }>(data).job
       yield { type: 'state', job }
     }
     if (name !== 'end') continue
-    if (job === undefined || (JSON.parse(data) as { reason: string }).reason === 'deleted') throw new ToolyardError('NOT_FOUND', `Job ${id} is no longer kept`)
+    if (job === undefined || answerOf<{ reason: string }>(data).reason === 'deleted') throw new ToolyardError('NOT_FOUND', `Job ${id} is no longer kept`)
     yield { type: 'end', job }
     return
   }

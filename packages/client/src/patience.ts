@@ -43,6 +43,7 @@ export async function sleep (ms: number, signal: AbortSignal | undefined): Promi
   await new Promise<void>((resolve, reject) => {
     const aborted = (): void => {
       clearTimeout(timer)
+      // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- Whatever aborted it.
       reject(signal?.reason as Error)
     }
     const timer = setTimeout(() => {

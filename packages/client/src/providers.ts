@@ -73,8 +73,8 @@ export type ProviderMessage = ChatMessage | ResponsesOutput | AnthropicMessage |
 /** Finds the calls in a model's message or list of items; everything else in it is left out. */
 export function findCalls (message: ProviderMessage): ProviderCalls {
   if (Array.isArray(message)) return callsOf(message as unknown[])
-  const { tool_calls: toolCalls, output, content } = message as { tool_calls?: unknown, output?: unknown, content?: unknown }
-  return callsOf([toolCalls, output, content].filter(Array.isArray).flat() as unknown[])
+  const lists = ['tool_calls', 'output', 'content'].map((field): unknown => Reflect.get(message, field))
+  return callsOf(lists.filter(Array.isArray).flat())
 }
 
 const calling = { output: ['function_call', 'custom_tool_call'], content: ['tool_use'], tool_calls: ['function', 'custom'] } as const
@@ -89,13 +89,17 @@ function callsOf (items: readonly unknown[]): ProviderCalls {
 }
 
 function isCall (item: unknown, types: readonly string[]): boolean {
-  return typeof item === 'object' && item !== null && 'type' in item && types.includes(item.type as string)
+  return typeof item === 'object' && item !== null && 'type' in item && types.some(type => type === item.type)
 }
 
 /** Puts the answers of several batches together; Anthropic wants all results of one message in one message. */
 export function joinAnswers (batches: readonly ProviderAnswer[][]): ProviderAnswer[] {
   const answers = batches.flat()
   const [first] = answers
-  if (first === undefined || !('content' in first) || typeof first.content === 'string') return answers
-  return [{ ...first, content: answers.flatMap(answer => (answer as AnthropicAnswer).content) } as AnthropicAnswer]
+  if (first === undefined || !isAnthropic(first)) return answers
+  return [{ ...first, content: answers.filter(isAnthropic).flatMap(({ content }) => content) }]
+}
+
+function isAnthropic (answer: ProviderAnswer): answer is AnthropicAnswer {
+  return 'content' in answer && typeof answer.content !== 'string'
 }

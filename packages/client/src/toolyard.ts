@@ -99,6 +99,7 @@ export class Toolyard {
     const { results: [result] } = await this.#calling(body, options)
     if (result?.ok === true) return await this.#whole(result, options.signal)
     const { code = 'INTERNAL', message = 'The call has no answer', details } = result?.error ?? {}
+    // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- The service's own.
     throw new ToolError(name, result?.job_id, code as ErrorCode, message, { status: 200, details })
   }
 

@@ -86,6 +86,7 @@ export class Transport {
       const response = await this.#open(request, exchange, 'application/json')
       const text = await response.text()
       const body = parse(text)
+      // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- As in answer.ts.
       if (response.ok && body !== undefined) return body as T
       throw errorOf(response, body, text)
     } finally {
@@ -127,7 +128,7 @@ export class Transport {
   #failureOf (error: unknown, signal: AbortSignal | undefined): ToolyardError {
     signal?.throwIfAborted()
     if (error instanceof ToolyardError) return error
-    const { message, cause } = error as Error
+    const { message, cause } = error instanceof Error ? error : new Error(String(error))
     const reason = cause instanceof Error && cause.message !== '' ? cause.message : message
     return new ToolyardError('UNREACHABLE', `Toolyard can't be reached${this.#url === '' ? '' : ` at ${this.#url}`}: ${reason}`, { cause: error })
   }

@@ -13,7 +13,7 @@ export { boundedProgress, parseProgress, type Progress } from './terms/progress.
 export { skillArgumentFault } from './terms/skill-argument.ts'
 export { crlfText, firstLineBytes, noFirstLineText, readFirstLine, type FirstLine } from './value/first-line.ts'
 export { lettersApart, nearName, nearNames } from './value/near-name.ts'
-export { asError, errorCode } from './value/caught.ts'
+export { asError, errorCode, thrownAs } from './value/caught.ts'
 export { storedJson } from './value/stored-json.ts'
 export { isRecord } from './value/record.ts'
 export { readTraceContext, traceIdsOf, traceVariables, type TraceContext } from './terms/trace-context.ts'

@@ -1,4 +1,4 @@
-import type { CallError, McpTool } from '@toolyard/contract/terms'
+import { asError, type CallError, type McpTool } from '@toolyard/contract/terms'
 import type { McpServer, Tool } from '@toolyard/manifests'
 import type { Audit } from './audit/audit.ts'
 import { auditOfCall } from './audit/audited-call.ts'
@@ -226,7 +226,7 @@ export function createExecutors (options: ExecutorOptions): Executors {
       try {
         return [...(await lease.connection.tools()).values()]
       } catch (error) {
-        return { code: 'TOOL_UNAVAILABLE', message: `MCP server ${JSON.stringify(server.name)} can't be used: ${lease.connection.reason ?? (error as Error).message}` }
+        return { code: 'TOOL_UNAVAILABLE', message: `MCP server ${JSON.stringify(server.name)} can't be used: ${lease.connection.reason ?? asError(error).message}` }
       } finally {
         lease.release()
       }

@@ -1,3 +1,4 @@
+import { asError, isRecord } from '@toolyard/contract/terms'
 import { parentPort } from 'node:worker_threads'
 import type { SearchTask } from './builtin/search/walk/task.ts'
 import type { ChangeTask } from './builtin/file/change-task.ts'
@@ -20,8 +21,10 @@ const kinds: Readonly<Record<string, (task: never) => Promise<ThreadAnswer>>> = 
 
 /** A thread does one piece of work after the other: it may wait for the disk and take its time. */
 parentPort?.on('message', ({ kind, task }: ThreadWork) => {
+  // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- The kind says which task it is.
   void answer(kind, task as never).then(({ answer, move }) => { parentPort?.postMessage({ answer }, move ?? []) }, (error: unknown) => {
-    const { name, message, code, details } = error as Error & { code?: unknown, details?: unknown }
+    const { name, message } = asError(error)
+    const { code, details }: Record<string, unknown> = isRecord(error) ? error : {}
     parentPort?.postMessage({ error: { name, message, code, details } })
   })
 })

@@ -1,3 +1,4 @@
+import { asError, storedJson } from '@toolyard/contract'
 import {
   createMcpHandler, InMemoryServerEventBus, isLegacyRequest, McpServer, preloadSchemas, ProtocolError, ProtocolErrorCode,
   WebStandardStreamableHTTPServerTransport, type McpHttpHandler, type McpServerOptions
@@ -25,7 +26,7 @@ export interface ProtocolParts extends Omit<OfferParts, 'skills'> {
 
 /** A client may take a list for current for a minute; one that holds a stream hears of changes at once. */
 const cached = { ttlMs: 60_000, cacheScope: 'private' as const }
-const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string }
+const { version } = storedJson<{ version: string }>(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
 const serverInfo = { name: 'toolyard', version }
 const capabilities = { tools: { listChanged: true }, ...offerCapabilities, logging: {} }
 
@@ -110,6 +111,7 @@ export class Protocol {
     const { server } = product
     server.setRequestHandler('tools/list', ({ params }) => guarded(exchange, async () => {
       if (params?.cursor !== undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'No such cursor: the list has one page')
+      // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- The SDK's type of a tool has more than it sends.
       return { tools: [...parts.lists.for(exchange.principal.permissions).tools] } as never
     }))
     server.setRequestHandler('tools/call', (message, context) => guarded(exchange, () => callTool(message, context, exchange, parts)))
@@ -129,7 +131,7 @@ async function guarded<T> (exchange: Exchange, answer: () => Promise<T>): Promis
     return await answer()
   } catch (error) {
     if (error instanceof ProtocolError) throw error
-    const { code, message, data } = described(toHttpError(error as Error))
+    const { code, message, data } = described(toHttpError(asError(error)))
     if (code === rpcCodes.internal) exchange.log.error({ err: error }, 'request failed')
     // The message was read: what is wrong is in its parameters.
     throw new ProtocolError(code === rpcCodes.parse ? rpcCodes.invalidParams : code, message, { ...data, request_id: exchange.id })

@@ -12,9 +12,9 @@ export async function resourceMetadataRoutes (app: App, { tokens }: { tokens: Ac
     throw new HttpError('NOT_FOUND', 'No OAuth issuer is named here: send an API key in the header x-api-key, or as Authorization: Bearer KEY')
   }
   app.get(metadataPath, answer)
-  app.get(`${metadataPath}/*`, async request => {
+  app.get<{ Params: { '*': string } }>(`${metadataPath}/*`, async request => {
     const { pathname } = new URL(tokens?.metadata().resource ?? 'http://localhost/mcp')
-    const asked = `/${(request.params as { '*': string })['*']}`
+    const asked = `/${request.params['*']}`
     if (asked !== pathname && asked !== '/mcp') throw new HttpError('NOT_FOUND', 'No such resource')
     return await answer()
   })

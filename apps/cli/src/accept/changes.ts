@@ -1,5 +1,5 @@
 import { unifiedDiff } from '@toolyard/executors'
-import { mcpDigest, mcpTool, type McpTool } from '@toolyard/contract/terms'
+import { isRecord, mcpDigest, mcpTool, type McpTool } from '@toolyard/contract/terms'
 
 /** How the tools of a server differ from what was accepted. */
 export interface Changes {
@@ -42,13 +42,13 @@ function hints ({ annotations = {} }: McpTool): string {
 }
 
 function argumentsOf ({ inputSchema }: McpTool): string {
-  const names = Object.keys(Object(inputSchema['properties']) as object)
+  const names = Object.keys(isRecord(inputSchema['properties']) ? inputSchema['properties'] : {})
   return names.length === 0 ? 'none' : names.join(', ')
 }
 
 function differences (before: McpTool, after: McpTool): string[] {
-  const [left, right] = [before, after].map(tool => Buffer.from(`${JSON.stringify(mcpTool(tool), null, 2)}\n`)) as [Buffer, Buffer]
-  const diff = unifiedDiff(after.name, left, right)
+  const bytesOf = (tool: McpTool): Buffer => Buffer.from(`${JSON.stringify(mcpTool(tool), null, 2)}\n`)
+  const diff = unifiedDiff(after.name, bytesOf(before), bytesOf(after))
   // The first lines name the files.
   return diff === null ? ['      (too large to be shown)'] : diff.trimEnd().split('\n').slice(4).filter(line => !line.startsWith('@@') && !line.startsWith('\\')).map(line => `      ${line}`)
 }

@@ -13,8 +13,8 @@ that runs, names of tools.`,
   options: [jsonOption],
   complete: async () => Object.keys(scripts),
   run: async ({ args: [shell = ''], options }) => {
-    if (!Object.hasOwn(scripts, shell)) throw misuse(`there is no script for '${shell}': name ${Object.keys(scripts).join(', ')}`)
-    const script = scripts[shell as keyof typeof scripts]
+    const script = Object.entries(scripts).find(([name]) => name === shell)?.[1]
+    if (script === undefined) throw misuse(`there is no script for '${shell}': name ${Object.keys(scripts).join(', ')}`)
     print(options['json'] === true ? JSON.stringify({ shell, script }) : script)
     return exitStatus.done
   }

@@ -1,3 +1,4 @@
+import { errorCode } from '@toolyard/contract/terms'
 import type { OpenapiImport } from '@toolyard/manifests'
 import { jsonOption, type Command } from '../terminal/command.ts'
 import { CommandError, exitStatus, misuse } from '../terminal/exit-status.ts'
@@ -80,7 +81,7 @@ async function report ({ entries, leftOut, notes, settings }: OpenapiImport, { o
 async function writeNew (file: string, text: string): Promise<void> {
   const { writeFile } = await import('node:fs/promises')
   await writeFile(file, text, { flag: 'wx' }).catch((error: unknown) => {
-    const { code } = error as NodeJS.ErrnoException
+    const code = errorCode(error)
     if (code === 'EEXIST') throw new CommandError(`${file} is here already, and is not overwritten`, { code: 'CONFLICT' })
     throw new CommandError(`${file} can't be written: ${String(code)}`)
   })
@@ -93,7 +94,7 @@ async function documentText (file: string): Promise<string> {
   }
   const { readFile } = await import('node:fs/promises')
   return await readFile(file, 'utf8').catch((error: unknown) => {
-    throw new CommandError(`${file} can't be read: ${String((error as NodeJS.ErrnoException).code)}`)
+    throw new CommandError(`${file} can't be read: ${String(errorCode(error))}`)
   })
 }
 

@@ -49,8 +49,15 @@ async function post ({ url, apiKey, description }: Target, body: string): Promis
   const headers = { 'content-type': 'application/json', 'idempotency-key': randomUUID(), ...(apiKey === undefined ? {} : { 'x-api-key': apiKey }) }
   const target = { url, apiKey, description }
   const response = await fetch(`${url}/v1/agent-tools/invoke-batch`, { method: 'POST', headers, body })
-    .catch((error: unknown) => { throw commandError({ code: 'UNREACHABLE', message: `Toolyard can't be reached at ${url}: ${(asError(error).cause as Error | undefined)?.message ?? asError(error).message}` }, target) })
+    .catch((error: unknown) => { throw commandError({ code: 'UNREACHABLE', message: `Toolyard can't be reached at ${url}: ${thrownMessage(error)}` }, target) })
+  // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- The service answered it.
   const answer = await response.json().catch(() => ({})) as Answer
   if (response.ok) return answer
   throw commandError({ status: response.status, code: answer.error?.code ?? 'BAD_ANSWER', message: answer.error?.message ?? `status ${response.status}`, details: answer.error?.details }, target)
+}
+
+/** What fetch throws says why in its cause. */
+function thrownMessage (error: unknown): string {
+  const { cause, message } = asError(error)
+  return cause instanceof Error ? cause.message : message
 }

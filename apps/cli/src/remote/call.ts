@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { asError, nearNames } from '@toolyard/contract/terms'
-import type { Command } from '../terminal/command.ts'
+import { textOption, type Command } from '../terminal/command.ts'
 import { CommandError, exitStatus, misuse } from '../terminal/exit-status.ts'
 import { ProgressBar } from '../terminal/progress-bar.ts'
 import { complain, meantText, print } from '../terminal/terminal.ts'
@@ -36,11 +36,11 @@ tool's schema asks for a number, a boolean, a list or an object, and a text othe
     if (!(seconds > 0)) throw misuse(`--timeout takes seconds, not '${String(options['timeout'])}'`)
     const target = findTarget(process.env)
     const asJson = words.some((word, index) => word === '--json' && words[index + 1] !== '-')
-    const given = await argumentsOf(name, target, { pairs: (options['arg'] ?? []) as string[], stdin: readsStdin(words, options['json']) })
+    const given = await argumentsOf(name, target, { pairs: Array.isArray(options['arg']) ? options['arg'].map(String) : [], stdin: readsStdin(words, options['json']) })
     const started = performance.now()
     const bar = process.stderr.isTTY ? new ProgressBar(process.stderr) : undefined
     const output = await clientOf(target).call(name, given, {
-      queue: options['queue'] as string | undefined,
+      queue: textOption(options, 'queue'),
       timeoutMs: seconds * 1_000,
       onProgress: bar === undefined ? undefined : progress => { bar.show(progress) }
     }).catch((error: unknown) => { throw commandError(error, target) }).finally(() => { bar?.clear() })

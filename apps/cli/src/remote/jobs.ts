@@ -1,5 +1,6 @@
 import type { JobSummary, JobView, LogEntry, Toolyard } from '@toolyard/client'
-import { jsonOption, type Command, type CommandLine } from '../terminal/command.ts'
+import { isRecord } from '@toolyard/contract/terms'
+import { jsonOption, textOption, type Command, type CommandLine } from '../terminal/command.ts'
 import { exitStatus, misuse } from '../terminal/exit-status.ts'
 import { print } from '../terminal/terminal.ts'
 import { asking, clientOf } from './target.ts'
@@ -21,11 +22,12 @@ const list: Command = {
     ['--cursor <cursor>', 'the next_cursor of the page before'], jsonOption
   ],
   run: withClient(async (client, { options }) => {
-    const { status, limit } = options as Partial<Record<string, string>>
-    if (status !== undefined && !states.includes(status as typeof states[number])) throw misuse(`--status must be one of ${states.join(', ')}, not '${status}'`)
+    const [wanted, limit] = [textOption(options, 'status'), textOption(options, 'limit')]
+    const status = states.find(state => state === wanted)
+    if (status !== wanted) throw misuse(`--status must be one of ${states.join(', ')}, not '${wanted}'`)
     if (limit !== undefined && !/^\d+$/.test(limit)) throw misuse(`--limit must be a number from 1 to 200, not '${limit}'`)
     const page = await client.jobs.list({
-      ...filtersOf(options), status: status as typeof states[number] | undefined, limit: limit === undefined ? undefined : Number(limit)
+      ...filtersOf(options), status, limit: limit === undefined ? undefined : Number(limit)
     })
     if (options['json'] === true) print(JSON.stringify(page, null, 2))
     else print([...page.jobs.map(row), ...page.next_cursor === null ? [] : [`More: toolyard jobs list --cursor ${page.next_cursor}`], ...page.jobs.length === 0 ? ['No jobs'] : []].join('\n'))
@@ -93,7 +95,7 @@ const retry: Command = {
     const { type, input, queue, priority, timeout_sec: timeoutSec, max_attempts: maxAttempts, tags, status } = await client.jobs.get(id)
     if (status === 'queued' || status === 'running') throw misuse(`job ${id} is ${status}: it can be run again when it has ended`)
     const job = await client.jobs.submit({
-      type, input: input as Record<string, unknown>, queue, priority, timeout_sec: timeoutSec, max_attempts: maxAttempts, tags
+      type, input: isRecord(input) ? input : {}, queue, priority, timeout_sec: timeoutSec, max_attempts: maxAttempts, tags
     })
     print(options['json'] === true ? JSON.stringify({ ok: true, job }, null, 2) : row(job))
     return exitStatus.done

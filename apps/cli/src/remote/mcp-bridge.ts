@@ -1,3 +1,4 @@
+import { asError, isRecord } from '@toolyard/contract/terms'
 import {
   isJSONRPCErrorResponse, isJSONRPCNotification, isJSONRPCRequest, isJSONRPCResultResponse, StreamableHTTPClientTransport,
   type JSONRPCMessage, type JSONRPCRequest, type RequestId
@@ -31,7 +32,7 @@ export async function bridge (url: URL, apiKey: string | undefined): Promise<voi
   }
 
   http.onmessage = message => {
-    const version = isJSONRPCResultResponse(message) ? (message.result as { protocolVersion?: unknown }).protocolVersion : undefined
+    const version = isJSONRPCResultResponse(message) ? message.result['protocolVersion'] : undefined
     if (typeof version === 'string') http.setProtocolVersion(version)
     answer(message)
   }
@@ -39,9 +40,7 @@ export async function bridge (url: URL, apiKey: string | undefined): Promise<voi
 
   stdio.onmessage = message => {
     const cancelled = isJSONRPCNotification(message) && message.method === 'notifications/cancelled'
-      ? open.get(
-        message.params?.['requestId'] as RequestId
-      )
+      ? open.get(idIn(message.params?.['requestId']))
       : undefined
     if (cancelled !== undefined && isModern(cancelled.request)) {
       open.delete(cancelled.request.id)
@@ -55,7 +54,7 @@ export async function bridge (url: URL, apiKey: string | undefined): Promise<voi
     http.send(message, { requestSignal: abort.signal, onRequestStreamEnd }).catch((error: unknown) => {
       if (id !== undefined && open.has(id)) {
         answer(
-          errorAnswer(error, id) ?? { jsonrpc: '2.0', id, error: { code: unreachable, message: (error as Error).message } }
+          errorAnswer(error, id) ?? { jsonrpc: '2.0', id, error: { code: unreachable, message: asError(error).message } }
         )
       }
     })
@@ -67,6 +66,11 @@ export async function bridge (url: URL, apiKey: string | undefined): Promise<voi
   await http.close()
 }
 
+/** No request has an empty id. */
+function idIn (value: unknown): RequestId {
+  return typeof value === 'string' || typeof value === 'number' ? value : ''
+}
+
 /** A request that says all of itself. */
 function isModern ({ params }: JSONRPCRequest): boolean {
   return typeof params?._meta?.['io.modelcontextprotocol/protocolVersion'] === 'string'
@@ -74,16 +78,14 @@ function isModern ({ params }: JSONRPCRequest): boolean {
 
 /** The error that the service answered with, as the answer to this request. */
 function errorAnswer (error: unknown, id: RequestId): JSONRPCMessage | undefined {
-  const text = (error as { data?: { text?: unknown } }).data?.text
+  const data = isRecord(error) ? error['data'] : undefined
+  const text = isRecord(data) ? data['text'] : undefined
   if (typeof text !== 'string' || !text.startsWith('{')) return undefined
   try {
-    const body = JSON.parse(text) as { error?: { code?: unknown, message?: unknown } }
-    const { code, message } = body.error ?? {}
-    return typeof code === 'number' && typeof message === 'string'
-      ? {
-          jsonrpc: '2.0', id, error: { ...body.error, code, message }
-        }
-      : undefined
+    const body: unknown = JSON.parse(text)
+    const fault = isRecord(body) && isRecord(body['error']) ? body['error'] : {}
+    const { code, message } = fault
+    return typeof code === 'number' && typeof message === 'string' ? { jsonrpc: '2.0', id, error: { ...fault, code, message } } : undefined
   } catch {
     return undefined
   }

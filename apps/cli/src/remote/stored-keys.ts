@@ -1,7 +1,7 @@
 import { isRecord } from '@toolyard/contract/terms'
 import { exitStatus, misuse } from '../terminal/exit-status.ts'
 import { complain, print } from '../terminal/terminal.ts'
-import { jsonOption, type Command } from '../terminal/command.ts'
+import { jsonOption, textOption, type Command } from '../terminal/command.ts'
 import { asking, commandError, type Target } from './target.ts'
 
 const secOfUnit = { m: 60, h: 3_600, d: 86_400 } as const
@@ -31,7 +31,8 @@ only what tells it again. It needs an admin key without a tenant.`,
     jsonOption
   ],
   run: asking(async (target, { args: [name = ''], options }) => {
-    const { role = 'admin', tenant, queues, permissions, expiresIn } = options as Partial<Record<string, string>>
+    const [tenant, queues, permissions, expiresIn] = ['tenant', 'queues', 'permissions', 'expiresIn'].map(each => textOption(options, each))
+    const role = textOption(options, 'role') ?? 'admin'
     const body = {
       name,
       role,
@@ -84,6 +85,7 @@ async function ask<T> (target: Target, method: string, path: string, body?: obje
     ...body !== undefined && { body: JSON.stringify(body) }
   }).catch(() => { throw commandError({ code: 'UNREACHABLE', message: 'The service does not answer' }, target) })
   const answer: unknown = await response.json().catch(() => undefined)
+  // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- The service answered it, and each route has its answer.
   if (response.ok) return answer as T
   const error = isRecord(answer) && isRecord(answer['error']) ? answer['error'] : { code: 'FAILED', message: `HTTP ${response.status}` }
   throw commandError({ ...error, status: response.status }, target)

@@ -1,6 +1,6 @@
 import { Toolyard } from '@toolyard/client'
 import { loadEnvFile, readSettings, type Settings } from '@toolyard/runtime'
-import { asError } from '@toolyard/contract/terms'
+import { asError, isRecord } from '@toolyard/contract/terms'
 import type { CommandLine } from '../terminal/command.ts'
 import { CommandError, exitStatus } from '../terminal/exit-status.ts'
 import { meantText } from '../terminal/terminal.ts'
@@ -44,13 +44,15 @@ export function asking (ask: (target: Target, given: CommandLine) => Promise<num
 /** What the client's errors are for the terminal. */
 export function commandError (error: unknown, { url }: Target): Error {
   if (error instanceof CommandError) return error
-  const { code = 'FAILED', message = String(error), status, details, jobId } = error as { code?: string, message?: string, status?: number, details?: unknown, jobId?: string }
+  const { status, details, jobId, ...told }: Record<string, unknown> = isRecord(error) ? error : {}
+  const code = typeof told['code'] === 'string' ? told['code'] : 'FAILED'
+  const message = isRecord(error) && typeof error['message'] === 'string' ? error['message'] : String(error)
   if (code === 'UNREACHABLE' && /wrong version number|packet length too long/i.test(message)) return new CommandError(`${url} does not speak https. Write http:// in TOOLYARD_URL, or name the port that has TLS.`, { status: exitStatus.unreachable, code })
   if (code === 'NOT_FOUND' && message.startsWith('No route ')) return new CommandError(`${url} has no such route: ${message.slice(9)}. See whether TOOLYARD_URL ends with the BASE_PATH of the service.`, { status: exitStatus.refused, code })
   if (code === 'UNREACHABLE') return new CommandError(`${message}. Start it with toolyard start, or set TOOLYARD_URL.`, { status: exitStatus.unreachable, code })
   if (code === 'UNAUTHORIZED') return new CommandError(`${url} doesn't take this key. Set TOOLYARD_API_KEY, or be where its .env is.`, { status: exitStatus.refused, code })
   if (status !== undefined && status !== 200) return new CommandError(`${code}: ${message}`, { status: exitStatus.refused, code, details })
-  if (code === 'TIMEOUT' && jobId !== undefined) return new CommandError(`the call goes on as a job: toolyard jobs logs -f ${jobId}`, { status: exitStatus.pending, code, details: { job_id: jobId } })
+  if (code === 'TIMEOUT' && typeof jobId === 'string') return new CommandError(`the call goes on as a job: toolyard jobs logs -f ${jobId}`, { status: exitStatus.pending, code, details: { job_id: jobId } })
   if (code === 'FAILED') return asError(error)
   return new CommandError(`${code}: ${message}${adviceIn(details)}`, { code, details })
 }

@@ -1,3 +1,4 @@
+import { storedJson } from '@toolyard/contract/terms'
 import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
@@ -14,7 +15,7 @@ const page = 'conformance.md'
 
 /** The rules that messages name. */
 export function readRules (): Record<string, Rule> {
-  return (JSON.parse(readFileSync(new URL('../../rules.json', import.meta.url), 'utf8')) as { rules: Record<string, Rule> }).rules
+  return storedJson<{ rules: Record<string, Rule> }>(readFileSync(new URL('../../rules.json', import.meta.url), 'utf8')).rules
 }
 
 /** The page with all of them, a file of this machine: nobody needs a network to read it. */

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { isAlive, startTicks } from '@toolyard/runtime'
-import { errorCode } from '@toolyard/contract/terms'
+import { errorCode, storedJson } from '@toolyard/contract/terms'
 import { StartError } from '../supervision/start-error.ts'
 
 /**
@@ -34,7 +34,7 @@ interface Holder {
 
 function readHolder (file: string): Holder | undefined {
   try {
-    const { pid, boot, started } = JSON.parse(readFileSync(file, 'utf8')) as Partial<Holder>
+    const { pid, boot, started } = storedJson<Partial<Holder>>(readFileSync(file, 'utf8'))
     return typeof pid === 'number' && pid > 0 && typeof boot === 'string' && typeof started === 'number' ? { pid, boot, started } : undefined
   } catch {
     return undefined

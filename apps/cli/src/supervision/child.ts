@@ -100,6 +100,7 @@ function leftOut (name: string, count: number, place: string | undefined): strin
 function waitForReady (child: ChildProcess): Promise<Pick<ReadyChild, 'address'> & ReadyChild['report']> {
   return new Promise(resolve => {
     child.on('message', message => {
+      // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- A part of Toolyard sent it.
       const { ready, address, ...report } = message as Partial<ReadyMessage>
       if (ready === true) resolve({ ...report, address })
     })

@@ -36,6 +36,7 @@ export function startWorkers (options: WorkersOptions): Workers {
   const running: Array<Supervised<ReadyChild> | undefined> = names.map(() => undefined)
   for (const [index, start] of starts.entries()) start.then(supervised => { running[index] = supervised }, () => {})
   const ask = async (): Promise<Array<WorkerStatus | undefined>> => (
+    // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- Workers of this release answer.
     await Promise.all(running.map(async supervised => await supervised?.current()?.ask('status') as WorkerStatus | undefined))
   )
   return {

@@ -32,3 +32,9 @@ export interface CommandLine {
 
 /** Of every command that doesn't serve. */
 export const jsonOption = ['--json', 'print the result as JSON'] as const
+
+/** An option with a value; undefined where it wasn't given. */
+export function textOption (options: CommandLine['options'], name: string): string | undefined {
+  const value = options[name]
+  return typeof value === 'string' ? value : undefined
+}

@@ -1,3 +1,4 @@
+import { errorCode, isRecord } from '@toolyard/contract/terms'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { CallError } from '@toolyard/contract'
 import type { Tool } from '@toolyard/manifests'
@@ -83,6 +84,7 @@ function knownError (error: unknown): CallError | undefined {
     const { code, message, details } = error
     return details === undefined ? { code, message } : { code, message, details }
   }
-  const { code, syscall } = error as NodeJS.ErrnoException
-  return code === undefined || syscall === undefined ? undefined : { code: 'TOOL_FAILED', message: `${syscall} failed: ${code}` }
+  const code = errorCode(error)
+  const syscall = isRecord(error) ? error['syscall'] : undefined
+  return code === undefined || typeof syscall !== 'string' ? undefined : { code: 'TOOL_FAILED', message: `${syscall} failed: ${code}` }
 }

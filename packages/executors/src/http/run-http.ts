@@ -1,3 +1,4 @@
+import { errorCode, isRecord, thrownAs } from '@toolyard/contract/terms'
 import type { HttpRun } from '@toolyard/manifests'
 import { AddressRefusedError, isListedHost, openConnections, startTimeLimit, type Connections, type Lookup } from '@toolyard/runtime/outgoing'
 import { request, type Dispatcher } from 'undici'
@@ -54,7 +55,7 @@ export async function runHttp (name: string, run: HttpRun, args: Arguments, cont
     // The template: what the arguments were shows in their hash alone.
     argv: [run.method, `${run.origin}${run.path.map(part => typeof part === 'string' ? part : `{${part.argument}}`).join('')}`],
     cwd: '',
-    exit: outcome.ok ? 0 : (outcome.error.details as { status?: number } | undefined)?.status === undefined ? -1 : 1,
+    exit: outcome.ok ? 0 : isRecord(outcome.error.details) && outcome.error.details['status'] !== undefined ? 1 : -1,
     ms: Math.round(performance.now() - begun),
     stdoutBytes: seen.bytes,
     stderrBytes: 0,
@@ -124,9 +125,9 @@ function failureOf (error: unknown): Outcome {
   const failure = (code: RequestFault['code'], message: string, details?: object): Outcome => ({ ok: false, error: { code, message, ...(details === undefined ? {} : { details }) } })
   if (error instanceof RequestFault) return failure(error.code, error.message, error.details)
   if (error instanceof EncodingError) return failure('OUTPUT_INVALID', error.message)
-  const refusal = [error, (error as { cause?: unknown }).cause].find(each => each instanceof AddressRefusedError)
+  const refusal = thrownAs(error, AddressRefusedError)
   if (refusal !== undefined) return failure('NOT_ALLOWED', refusal.message, { hint: 'Where this API is meant to be inside, HTTP_PRIVATE_HOSTS of the workers must name its host.' })
-  const { code } = error as NodeJS.ErrnoException
+  const code = errorCode(error)
   if (code === undefined) throw error
   return failure('TOOL_FAILED', `the request failed: ${code}`)
 }

@@ -1,5 +1,5 @@
 import type { Client, Transport } from '@modelcontextprotocol/client'
-import { isMcpTool, mcpDigest, mostMcpTools, type McpTool } from '@toolyard/contract/terms'
+import { errorCode, isMcpTool, mcpDigest, mostMcpTools, type McpTool } from '@toolyard/contract/terms'
 import type { McpServer } from '@toolyard/manifests'
 import { createLineSplitter } from '../process/end/lines.ts'
 import type { Threads } from '../run/threads.ts'
@@ -87,6 +87,7 @@ export async function openConnection (server: McpServer, host: ConnectionHost, s
     versionNegotiation: { mode: 'auto', probe: { timeoutMs: probeMs } },
     inputRequired: { autoFulfill: false },
     // Schemas of a server are its own: nothing of them is compiled here.
+    // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- Only the server knows the type.
     jsonSchemaValidator: { getValidator: () => data => ({ valid: true, data: data as never, errorMessage: undefined }) }
   })
   const { transport, release, secrets } = await openTransport(server, host, { reader, end })
@@ -112,7 +113,7 @@ export async function openConnection (server: McpServer, host: ConnectionHost, s
       tools: list.read,
       digestOf: list.digestOf,
       call: async call => await callTool(client, reader, call),
-      answers: async timeout => await client.ping({ timeout }).then(() => true, (error: unknown) => (error as { code?: unknown }).code !== 'REQUEST_TIMEOUT'),
+      answers: async timeout => await client.ping({ timeout }).then(() => true, (error: unknown) => errorCode(error) !== 'REQUEST_TIMEOUT'),
       ended,
       get reason () { return reason },
       secrets,
@@ -144,7 +145,7 @@ async function openTransport ({ connection }: McpServer, host: ConnectionHost, {
   if (connection.kind === 'stdio') {
     const texts = settingTexts(connection.env, host.env)
     const server = await startServer(connection, host)
-    if ('code' in server) throw Object.assign(new ServerFault(server.message), { callError: server })
+    if ('code' in server) throw new ServerFault(server.message, server)
     const lines = createLineSplitter(host.onLine)
     server.stderr.on('data', (chunk: Buffer) => { lines.add(chunk) })
     const transport = createPipeTransport(server, { reader, maxBytes, onEnd: end })

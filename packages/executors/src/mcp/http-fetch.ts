@@ -1,3 +1,4 @@
+import { errorCode, isRecord, thrownAs } from '@toolyard/contract/terms'
 import { setImmediate as turn } from 'node:timers/promises'
 import { AddressRefusedError, isListedHost, openConnections } from '@toolyard/runtime/outgoing'
 import { fetch, type RequestInit } from 'undici'
@@ -34,6 +35,7 @@ export function createGuardedFetch (
       if (to.origin !== origin) throw new ServerFault('it redirects to another origin')
       try {
         connections.checkHost(to.hostname)
+        // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- The SDK gives the same in types of the browser's fetch.
         const response = await fetch(to, { ...init as unknown as RequestInit, dispatcher: connections.dispatcher })
         const headers = [...response.headers]
         const type = response.headers.get('content-type') ?? ''
@@ -46,8 +48,8 @@ export function createGuardedFetch (
         const kept = headers.filter(([name]) => !['content-encoding', 'content-length'].includes(name))
         return new Response(streamOf(body, onFault), { status: response.status, statusText: response.statusText, headers: kept })
       } catch (error) {
-        const refusal = [error, (error as { cause?: unknown }).cause].find(each => each instanceof AddressRefusedError)
-        if (refusal instanceof AddressRefusedError) throw new ServerFault(`${refusal.message}; HTTP_PRIVATE_HOSTS names hosts inside`)
+        const refusal = thrownAs(error, AddressRefusedError)
+        if (refusal !== undefined) throw new ServerFault(`${refusal.message}; HTTP_PRIVATE_HOSTS names hosts inside`)
         const why = connectFault(error)
         if (why === undefined) throw error
         const fault = new UnsentFault(`it can't be reached: ${why}`)
@@ -62,8 +64,10 @@ export function createGuardedFetch (
 
 /** Why no connection came about; undefined for an error of one that did. */
 function connectFault (error: unknown): string | undefined {
-  const { cause } = error as { cause?: NodeJS.ErrnoException & { errors?: NodeJS.ErrnoException[] } }
-  const { code, syscall } = cause?.errors?.[0] ?? cause ?? {}
+  const cause = error instanceof Error ? error.cause : undefined
+  const first: unknown = cause instanceof AggregateError ? cause.errors[0] : cause
+  const code = errorCode(first)
+  const syscall = isRecord(first) ? first['syscall'] : undefined
   return syscall === 'connect' || syscall === 'getaddrinfo' || code === 'UND_ERR_CONNECT_TIMEOUT' ? code : undefined
 }
 

@@ -1,7 +1,9 @@
+import { isRecord } from '@toolyard/contract/terms'
 import { randomUUID } from 'node:crypto'
 import type { JSONRPCMessage } from '@modelcontextprotocol/client'
 import { movable, type Threads } from '../run/threads.ts'
 import { readMessage, type CallResult, type ReadMessage } from './message.ts'
+import type { CallError } from '@toolyard/contract'
 
 /** Bytes of a message that is read at once; a larger one is read in a thread. */
 const shortMessage = 65_536
@@ -15,6 +17,13 @@ const resultKey = 'toolyard/result'
 /** Something that a server does and that ends its connection. */
 export class ServerFault extends Error {
   override readonly name = 'ServerFault'
+  /** What a call is told, where it isn't that the server can't be used. */
+  readonly callError: CallError | undefined
+
+  constructor (message: string, callError?: CallError) {
+    super(message)
+    this.callError = callError
+  }
 }
 
 /** A server that could not be connected to: nothing of the request has reached it. */
@@ -51,15 +60,18 @@ export function createMessageReader (threads: Threads, signal: AbortSignal): Mes
       const read = bytes.length <= shortMessage ? readMessage(bytes.toString('utf8')) : await inThread(bytes, threads, signal)
       const { message, call } = read ?? {}
       if (message === undefined || message['id'] === undefined || message['method'] !== undefined) spend()
-      if (message === undefined || call === undefined) return message as JSONRPCMessage | undefined
+      if (message === undefined) return undefined
+      if (call === undefined) return unchecked(message)
       const key = randomUUID()
       results.set(key, call)
-      const result = message['result'] as Record<string, unknown>
+      const { result } = message
+      const fields = isRecord(result) ? result : {}
+      const meta = isRecord(fields['_meta']) ? fields['_meta'] : {}
       // The key is secret: only this reader can have written it.
-      return { ...message, result: { ...result, _meta: { ...result['_meta'] as object | undefined, [resultKey]: key } } } as unknown as JSONRPCMessage
+      return unchecked({ ...message, result: { ...fields, _meta: { ...meta, [resultKey]: key } } })
     },
     take (meta) {
-      const key = typeof meta === 'object' && meta !== null ? (meta as Record<string, unknown>)[resultKey] : undefined
+      const key = isRecord(meta) ? meta[resultKey] : undefined
       if (typeof key !== 'string') return undefined
       const result = results.get(key)
       results.delete(key)
@@ -71,4 +83,10 @@ export function createMessageReader (threads: Threads, signal: AbortSignal): Mes
 async function inThread (bytes: Buffer, threads: Threads, signal: AbortSignal): Promise<ReadMessage | undefined> {
   const own = Uint8Array.from(bytes)
   return await threads.run<ReadMessage | undefined>({ kind: 'message', task: { bytes: own } }, { until: Date.now() + maxMs, signal, move: movable(own) })
+}
+
+/** The client checks each message before it uses it. */
+function unchecked (message: Record<string, unknown>): JSONRPCMessage {
+  // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- See above.
+  return message as unknown as JSONRPCMessage
 }

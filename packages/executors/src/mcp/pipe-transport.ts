@@ -1,3 +1,4 @@
+import { asError } from '@toolyard/contract/terms'
 import { Buffer } from 'node:buffer'
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
@@ -51,7 +52,7 @@ export function createPipeTransport (server: ServerProcess, { reader, maxBytes, 
       }
       await end(await Promise.race([server.exited, sleep(exitMs, 'it closed its output', { ref: false })]))
     } catch (error) {
-      await end(error instanceof ServerFault ? error.message : `its output can't be read: ${(error as Error).message}`)
+      await end(error instanceof ServerFault ? error.message : `its output can't be read: ${asError(error).message}`)
     }
   }
 

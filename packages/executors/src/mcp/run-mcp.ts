@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer'
-import { limits, type CallError } from '@toolyard/contract/terms'
+import { asError, isRecord, limits, thrownAs, type CallError } from '@toolyard/contract/terms'
 import type { McpRun } from '@toolyard/manifests'
 import type { Audit } from '../audit/audit.ts'
 import { outputFault, type DeclaredCheck } from '../result/declared-output.ts'
@@ -68,7 +68,7 @@ async function attempt (run: McpRun, args: Record<string, unknown>, given: Attem
   try {
     return await callOnce(run, args, lease, given)
   } catch (error) {
-    const isLost = given.again !== true && (error as { status?: unknown }).status === sessionLost
+    const isLost = given.again !== true && isRecord(error) && error['status'] === sessionLost
     if (!isLost) return { ok: false, error: failureOf(error, run, lease.connection) }
     await lease.connection.close()
     return await attempt(run, args, { ...given, again: true })
@@ -112,7 +112,7 @@ async function asAccepted (outcome: Outcome, { outputSchema }: McpRun, check: De
 async function otherThanAccepted (
   { server, remote, digest }: McpRun, connection: Connection, servers: McpServers
 ): Promise<CallError | undefined> {
-  const now = await connection.digestOf(remote).catch((error: unknown) => { throw Object.assign(error as Error, { unsent: true }) })
+  const now = await connection.digestOf(remote).catch((error: unknown) => { throw Object.assign(asError(error), { unsent: true }) })
   if (now === digest) return undefined
   const what = now === undefined ? `has no tool ${JSON.stringify(remote)} any more` : `describes its tool ${JSON.stringify(remote)} otherwise than it was accepted`
   servers.report(server, `it ${what}; look at it with toolyard accept ${server.source.file}`)
@@ -134,21 +134,12 @@ function outcomeOf ({ isError, json, parts }: CallResult, maxBytes: number, secr
   return { ok: true, output: kept.text, cut: { bytes, storedBytes: kept.bytes } }
 }
 
-/** Of what the client throws. */
-interface Thrown {
-  code?: unknown
-  message: string
-  status?: unknown
-  data?: unknown
-  /** It was thrown before the call was sent. */
-  unsent?: true
-}
-
-/** What the client threw. Only what surely never reached the tool is TOOL_UNAVAILABLE. */
+/** What the client threw; `unsent`: before the call was sent. Only what never reached the tool is TOOL_UNAVAILABLE. */
 function failureOf (error: unknown, { server }: McpRun, connection: Connection): CallError {
   const name = JSON.stringify(server.name)
-  const { code, message, status, data } = error as Thrown
-  const isUnsent = [error, (error as { cause?: unknown }).cause].some(each => (each as Partial<Thrown> | undefined)?.unsent === true)
+  const { message } = asError(error)
+  const { code, status, data }: Record<string, unknown> = isRecord(error) ? error : {}
+  const isUnsent = [error, isRecord(error) ? error['cause'] : undefined].some(each => isRecord(each) && each['unsent'] === true)
   const says = (text: string): string => firstChars(hidden(text, connection.secrets), limits.errorMessageChars)
   const { reason } = connection
   if (isUnsent) return { code: 'TOOL_UNAVAILABLE', message: says(`MCP server ${name} can't be used: ${reason ?? message}`) }
@@ -156,9 +147,9 @@ function failureOf (error: unknown, { server }: McpRun, connection: Connection):
   if (typeof code === 'number') return { code: 'TOOL_FAILED', message: says(message), details: { code, ...(data === undefined ? {} : { data: hiddenIn(data, connection.secrets) }) } }
   if (status === 401 || status === 403) return { code: 'TOOL_UNAVAILABLE', message: `MCP server ${name} refuses the credentials of this service (HTTP status ${status})` }
   if (typeof status === 'number') return { code: 'TOOL_FAILED', message: `MCP server ${name} answered with the HTTP status ${status}` }
-  const fault = [error, (error as { cause?: unknown }).cause].find(each => each instanceof ServerFault)
+  const fault = thrownAs(error, ServerFault)
   if (code === 'INVALID_RESULT' || code === 'UNSUPPORTED_RESULT_TYPE') return { code: 'OUTPUT_INVALID', message: `MCP server ${name} answered with something else than a result of a call` }
-  return { code: 'TOOL_FAILED', message: says(`MCP server ${name} failed: ${fault instanceof Error ? fault.message : message}`) }
+  return { code: 'TOOL_FAILED', message: says(`MCP server ${name} failed: ${fault?.message ?? message}`) }
 }
 
 /** What a server tells of its progress is that of the job, as far as it is one. */

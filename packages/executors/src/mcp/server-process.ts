@@ -47,7 +47,8 @@ export async function startServer (connection: Extract<McpConnection, { kind: 's
   }
   const { child, root, box } = start
   const exited = child.exited.then(ending => ending.kind === 'exit' ? `exit status ${ending.code}` : ending.kind === 'signal' ? `signal ${ending.signal}` : 'it was lost')
-  const stdin = child.stdin as Writable
+  const { stdin } = child
+  if (stdin === undefined) throw new Error('A process was started without an input')
   return {
     stdin: stdin.on('error', () => {}),
     stdout: child.stdout,

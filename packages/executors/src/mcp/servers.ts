@@ -5,6 +5,7 @@ import { firstChars } from '../run/utf8.ts'
 import { openConnection, type Connection, type ConnectionHost } from './connection.ts'
 import { ServerFault } from './message-reader.ts'
 import { hidden, settingTexts } from './setting-text.ts'
+import { asError } from '@toolyard/contract/terms'
 
 /*
  * The servers of a worker: one connection for each tenant and session that calls it, opened with the first call and kept, so
@@ -142,10 +143,10 @@ export function createServers ({ logger, ...shared }: ServersOptions): McpServer
       })
       return connection
     } catch (error) {
-      const said = limit.signal.aborted ? (limit.signal.reason as Error).message : (error as Error).message
+      const said = asError(limit.signal.aborted ? limit.signal.reason : error).message
       const why = firstChars(hidden(said, secrets), limits.errorMessageChars)
       failed(slot, server, why)
-      throw Object.assign(new ServerFault(why), { callError: (error as { callError?: CallError }).callError })
+      throw new ServerFault(why, callErrorOf(error))
     } finally {
       clearTimeout(timer)
       life.signal.removeEventListener('abort', stop)
@@ -182,8 +183,8 @@ export function createServers ({ logger, ...shared }: ServersOptions): McpServer
         return { connection: await connected(slot, server, place), release }
       } catch (error) {
         release()
-        const { callError } = error as { callError?: CallError }
-        return { error: callError?.code === 'SANDBOX_FAILED' || callError?.code === 'INTERNAL' ? callError : unavailable(server, (error as Error).message) }
+        const callError = callErrorOf(error)
+        return { error: callError?.code === 'SANDBOX_FAILED' || callError?.code === 'INTERNAL' ? callError : unavailable(server, asError(error).message) }
       }
     },
     async suspect (server, connection) {
@@ -213,4 +214,8 @@ function unavailable ({ name }: McpServer, why: string): CallError {
 function secretsOf ({ connection }: McpServer, env: NodeJS.ProcessEnv): readonly string[] {
   const texts = settingTexts(connection.kind === 'stdio' ? connection.env : connection.headers, env)
   return 'missing' in texts ? [] : texts.secrets
+}
+
+function callErrorOf (error: unknown): CallError | undefined {
+  return error instanceof ServerFault ? error.callError : undefined
 }

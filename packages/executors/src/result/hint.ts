@@ -1,5 +1,5 @@
 import type { Permission } from '@toolyard/contract'
-import { isSecretVariable } from '@toolyard/contract/terms'
+import { isRecord, isSecretVariable } from '@toolyard/contract/terms'
 import type { Tool } from '@toolyard/manifests'
 import type { Outcome } from '../run/outcome.ts'
 
@@ -23,8 +23,8 @@ const always = ['PATH', 'HOME', 'LANG']
  */
 export function withHint (outcome: Outcome, tool: Tool, held: readonly Permission[] | undefined): Outcome {
   if (outcome.ok || !['TOOL_FAILED', 'TOOL_UNAVAILABLE'].includes(outcome.error.code)) return outcome
-  const details = outcome.error.details as object | undefined
-  if (details !== undefined && Object.hasOwn(details, 'hint')) return outcome
+  const details = isRecord(outcome.error.details) ? outcome.error.details : {}
+  if (Object.hasOwn(details, 'hint')) return outcome
   const hint = hintOf(outcome.error.message, tool, held)
   return hint === undefined ? outcome : { ...outcome, error: { ...outcome.error, details: { ...details, hint } } }
 }

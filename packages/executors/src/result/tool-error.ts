@@ -1,4 +1,4 @@
-import { limits, type CallError } from '@toolyard/contract/terms'
+import { isRecord, limits, type CallError } from '@toolyard/contract/terms'
 import type { Captured } from '../process/end/capture.ts'
 import { parseJson } from '../run/json.ts'
 import { decodePrefix, firstChars } from '../run/utf8.ts'
@@ -25,7 +25,8 @@ function saidAtLast (stderr: Captured, said: string, jobId: string): string {
 
 function ownError (text: string): { message: string, details?: object } | undefined {
   if (!text.startsWith('{')) return undefined
-  const { error, ...details } = (parseJson(text)?.value ?? {}) as Record<string, unknown>
+  const value = parseJson(text)?.value
+  const { error, ...details } = isRecord(value) ? value : {}
   if (typeof error !== 'string' || error.trim() === '') return undefined
   return Object.keys(details).length === 0 ? { message: error } : { message: error, details }
 }

@@ -68,6 +68,7 @@ export class Threads {
       const { answer, error } = await messageOf(thread)
       this.#keep(thread)
       if (error !== undefined) throw new ThreadError('thrown', error.message, error)
+      // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- Who gives the work knows the code that answers.
       return answer as Answer
     } finally {
       clearTimeout(late)

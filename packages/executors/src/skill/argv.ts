@@ -47,7 +47,7 @@ function readPart (arg: SkillArg, args: Record<string, unknown>): Part | Failure
   if (arg.kind === 'flag' && (value === undefined || value === null)) return { kind: 'elements', elements: [] }
   const fault = skillArgumentFault(arg, value)
   if (fault !== undefined) return refusal('INVALID_ARGUMENTS', fault)
-  const raw = valueText(value as string | number | boolean)
+  const raw = valueText(value)
   if (raw.includes('\0')) return refusal('INVALID_ARGUMENTS', `parameter ${arg.param} must not hold a NUL byte`)
   const text = arg.normalizeNewlines ? normalizeNewlines(raw) : raw
   // A negative number is no option.

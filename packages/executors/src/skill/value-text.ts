@@ -9,7 +9,7 @@ const minInFull = 1e-5
  * Numbers are written as serde writes them, as far as JSON.parse leaves that open (X29): `1.0` is `1`, and what needs
  * more than 53 bits is the nearest number.
  */
-export function valueText (value: string | number | boolean): string {
+export function valueText (value: unknown): string {
   return typeof value === 'number' ? numberText(value) : String(value)
 }
 

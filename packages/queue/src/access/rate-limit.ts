@@ -7,6 +7,7 @@ import { RedisUnavailableError } from '../redis/unavailable.ts'
 
 /** Loaded by the processes that limit: it is limiters for a dozen kinds of stores. */
 const load = createRequire(import.meta.url)
+// eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- `require` knows no types.
 const limiters = (): typeof limiting => load('rate-limiter-flexible') as typeof limiting
 
 /** Counts the requests of tenants, and of API keys without one, by the minute, over all API processes. */

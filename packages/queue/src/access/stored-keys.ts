@@ -6,6 +6,7 @@ import { keysChannel, storedKeysKey } from '../redis/names.ts'
 import { serverTime } from '../redis/server-clock.ts'
 import { subscribe } from '../redis/subscription.ts'
 import { whileAvailable } from '../redis/unavailable.ts'
+import { fromRedis } from '../redis/from-redis.ts'
 
 /*
  * API keys that are made while the service runs. Redis has a record under the digest of each key, and a table of the
@@ -144,7 +145,7 @@ export class StoredKeys {
     const keys: ListedKey[] = []
     for (let start = 0; start < names.length; start += batchSize) {
       const batch = names.slice(start, start + batchSize)
-      const found = await this.#eval(readScript, recordStem, ...batch) as Array<[string, number, string | null]>
+      const found = fromRedis<Array<[string, number, string | null]>>(await this.#eval(readScript, recordStem, ...batch))
       const now = serverTime(this.#redis)
       for (const [record, leftMs, used] of found) {
         const expiresAt = leftMs < 0 ? undefined : now + leftMs

@@ -1,6 +1,5 @@
 import type { JobData, OutputRecord } from '@toolyard/contract'
 import type { Processor, Queue, QueueBaseOptions, RedisConnection, WorkerOptions } from 'bullmq'
-import type { Redis as Server } from 'ioredis'
 import { bullmq } from '../redis/bullmq.ts'
 import type { Redis } from '../redis/connection.ts'
 import { JobBackend, type JobBackendParts } from './job-backend.ts'
@@ -9,6 +8,7 @@ import { FastBackend } from './fast-backend.ts'
 import { unknownScripts } from './scripts/job-scripts.ts'
 import { JobWorker } from './job-worker.ts'
 import { lockMs } from './timed/lock-renewal.ts'
+import { clientOn } from './timed/timed-backend.ts'
 import { internalName, keyPrefix } from '../redis/names.ts'
 
 /** BullMQ's queue. */
@@ -16,7 +16,7 @@ export type JobQueue = Queue<JobData, OutputRecord, string, JobData, OutputRecor
 
 /** What BullMQ listens with to an open connection. */
 export function listenOn (redis: Redis): RedisConnection {
-  const listening = new bullmq.RedisConnection(bullmq.createIORedisClient(redis as Server), { shared: true, skipVersionCheck: true })
+  const listening = new bullmq.RedisConnection(clientOn(redis), { shared: true, skipVersionCheck: true })
   // The connection reports its own errors; without a listener of its own, one would end the process.
   listening.on('error', () => {})
   return listening
@@ -48,11 +48,20 @@ export function describeBackend (wanted: BackendKind): string {
 type BackendOf<Backend> = (name: string, options: QueueBaseOptions, blocking?: { withBlockingConnection?: boolean }) => Backend
 
 /** Makes the backends of BullMQ's queues and workers. */
-export function backendOn ({ backend = 'fast', listening, ...parts }: BackendParts): BackendOf<JobBackend> {
+export function backendOn (parts: BackendParts): BackendOf<JobBackend> {
+  return isFast(parts) ? makerOf(FastBackend, parts) : makerOf(JobBackend, parts)
+}
+
+function isFast ({ backend = 'fast' }: BackendParts): boolean {
+  return usedBackend(backend).kind === 'fast'
+}
+
+function makerOf<Backend> (
+  Kind: new (...args: ConstructorParameters<typeof JobBackend>) => Backend, { listening, ...parts }: BackendParts
+): BackendOf<Backend> {
   const { redis } = parts
-  const isFast = usedBackend(backend).kind === 'fast'
   return (name, options, { withBlockingConnection = false } = {}) => {
-    const client = bullmq.createIORedisClient(redis as Server)
+    const client = clientOn(redis)
     const connection = listening ?? listenOn(redis)
     const keys = new bullmq.QueueKeys(keyPrefix)
     // By this name BullMQ, and so the dashboard, knows which queues have workers.
@@ -60,11 +69,10 @@ export function backendOn ({ backend = 'fast', listening, ...parts }: BackendPar
     const blocking = withBlockingConnection
       ? new bullmq.RedisConnection(client.duplicate({ connectionName }), { blocking: true, skipVersionCheck: true })
       : undefined
-    const rest = [
-      connection, name, keys.getKeys(name), (type: string) => keys.toKey(name, type), { lockDuration: lockMs, ...options }, blocking,
-      listening === undefined
-    ] as const
-    return isFast ? new FastBackend(parts, ...rest) : new JobBackend(parts, ...rest)
+    const given = { lockDuration: lockMs, ...options }
+    return new Kind(
+      parts, connection, name, keys.getKeys(name), (type: string) => keys.toKey(name, type), given, blocking, listening === undefined
+    )
   }
 }
 
@@ -97,10 +105,9 @@ export function openWorker (
     skipVersionCheck: true,
     ...(name === undefined ? {} : { name })
   }
-  const backendOf = backendOn(parts)
-  return usedBackend(parts.backend ?? 'fast').kind === 'fast'
-    ? new EagerWorker(internalName(queue), process, options, backendOf as BackendOf<FastBackend>)
-    : new JobWorker<JobData, OutputRecord>(internalName(queue), process, options, backendOf)
+  return isFast(parts)
+    ? new EagerWorker(internalName(queue), process, options, makerOf(FastBackend, parts))
+    : new JobWorker<JobData, OutputRecord>(internalName(queue), process, options, makerOf(JobBackend, parts))
 }
 
 /** Opens a queue, which writes nothing of its own into Redis, and holds nothing that would have to be closed. */

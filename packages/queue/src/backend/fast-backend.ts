@@ -52,8 +52,8 @@ export class FastBackend extends JobBackend {
 
   /** What a script that takes jobs gets. */
   #taking (): [number, number, string] {
-    const { name = '' } = this.queue.opts as { name?: string }
-    return [this.now(), lockMs, name]
+    const { opts } = this.queue
+    return [this.now(), lockMs, 'name' in opts && typeof opts.name === 'string' ? opts.name : '']
   }
 
   /** What a script of plain jobs gets in all calls. */

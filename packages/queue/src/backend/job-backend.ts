@@ -4,7 +4,7 @@ import { addJobs, type AddCommand, type AddedJob, type Adder } from './add-jobs.
 import { Beginnings } from './beginnings.ts'
 import { bullmq } from '../redis/bullmq.ts'
 import type { Redis } from '../redis/connection.ts'
-import { ownScripts, unbegunField, type JobScripts } from './scripts/job-scripts.ts'
+import { ownScripts, unbegunField, type BullmqArgs, type JobScripts } from './scripts/job-scripts.ts'
 import { JobRuns } from './job-runs.ts'
 import { createdKey, jobChannel, publicName, replyChannel } from '../redis/names.ts'
 import type { Replicas } from '../redis/checks/replicas.ts'
@@ -13,6 +13,7 @@ import type { ScriptCall } from '../redis/commands/batched-script.ts'
 import { TimedBackend, type BullmqClient, type NextJob } from './timed/timed-backend.ts'
 import { idOf } from '../record/job-id.ts'
 import { required } from '../redis/required.ts'
+import { fromRedis } from '../redis/from-redis.ts'
 
 /** The fields of a job that was taken. */
 export interface TakenFields extends JobJson {
@@ -130,16 +131,17 @@ export class JobBackend extends TimedBackend {
   override execCommand (client: BullmqClient, command: string, args: unknown[]): unknown {
     if (command !== 'moveToActive' && command !== 'moveStalledJobsToWait') return super.execCommand(client, command, args)
     const wrapped = this.scripts[command]
-    const call = wrapped.call(this.inServerTime(command, args) as never, [this.toKey('meta')], command === 'moveToActive' ? [this.toKey('')] : [])
+    // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- BullMQ made them.
+    const call = wrapped.call(this.inServerTime(command, args) as BullmqArgs, [this.toKey('meta')], command === 'moveToActive' ? [this.toKey('')] : [])
     return wrapped.script.run(this.redis, [call]).then(([reply]) => {
       if (reply instanceof Error) throw reply
-      if (command === 'moveToActive' && isUnbegun(reply)) this.#unbegun.add((reply as [unknown, string])[1])
+      if (command === 'moveToActive' && isUnbegun(reply)) this.#unbegun.add(fromRedis<[unknown, string]>(reply)[1])
       return reply
     })
   }
 
   override async moveToActive (token: string, name?: string): Promise<NextJob<TakenFields>> {
-    const next = await super.moveToActive(token, name) as NextJob<TakenFields>
+    const next = fromRedis<NextJob<TakenFields>>(await super.moveToActive(token, name))
     if (next[0] !== null && this.#unbegun.delete(next[1])) next[0].isUnbegun = true
     return next
   }
@@ -161,7 +163,7 @@ export class JobBackend extends TimedBackend {
   protected async settle ({ job, call }: End): Promise<Ended> {
     const [reply] = await this.scripts.moveToFinished.script.run(this.redis, [call()])
     if (!Array.isArray(reply)) throw reply
-    return this.ended(job, reply as EndReply)
+    return this.ended(job, fromRedis(reply))
   }
 
   /** @throws BullMQ's error for a number that its script answers. */
@@ -172,7 +174,7 @@ export class JobBackend extends TimedBackend {
 
   /** BullMQ's words for a job that a script has taken. */
   protected nextJob (reply: unknown): NextJob<TakenFields> {
-    const next = this.inLocalTime(bullmq.raw2NextJobData(reply as never)) as NextJob<TakenFields>
+    const next = fromRedis<NextJob<TakenFields>>(this.inLocalTime(bullmq.raw2NextJobData(fromRedis(reply))))
     if (isUnbegun(reply)) Object.assign(next[0] ?? {}, { isUnbegun: true })
     return next
   }
@@ -181,6 +183,7 @@ export class JobBackend extends TimedBackend {
   async #commandOf (job: JobJson, id: string, parent: ParentKeyOpts): Promise<AddCommand> {
     let command: AddCommand | undefined
     const listening = { runCommand: (name: string, args: AddCommand['args']) => { command = { name: required(name.split(':')[0], 'the name of a command'), args } } }
+    // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- Of a client, BullMQ uses `runCommand` alone here.
     await this.addJobToTransaction(listening as never, job, id, parent)
     if (command === undefined) throw new Error('BullMQ adds a job without a command')
     return command
@@ -189,7 +192,7 @@ export class JobBackend extends TimedBackend {
   async #finish (job: MinimalJob & SettlementNotes, part: Pick<End, 'token' | 'sign' | 'text' | 'stack' | 'fetchNext'>, fields?: Record<string, unknown>): Promise<{ result: unknown[] | undefined, finishedOn: number }> {
     const id = idOf(job)
     const { token, sign, text, fetchNext } = part
-    const { replyTo } = job.data as JobData
+    const { replyTo } = fromRedis<JobData>(job.data)
     const awaited = replyTo ?? ''
     const runs = this.runs.isUnbegun(job) ? job.attemptsMade + 1 : ''
     const at = job[endedAt] ??= this.now()

@@ -34,8 +34,8 @@ export class JobRuns {
   }
 
   /** Whether a job may never have been run by those for whom it was taken. */
-  isUnbegun (job: object): boolean {
-    return (job as CountedJob)[unbegun] === true
+  isUnbegun (job: object & { [unbegun]?: boolean }): boolean {
+    return job[unbegun] === true
   }
 
   /** From now on the job counts as run; false when it is somebody else's by now. */

@@ -2,6 +2,7 @@ import type { ScriptCall } from '../redis/commands/batched-script.ts'
 import type { Redis } from '../redis/connection.ts'
 import type { EndReply } from './job-backend.ts'
 import { finishPlainScript } from './scripts/plain-scripts.ts'
+import { fromRedis } from '../redis/from-redis.ts'
 
 interface Ending {
   call: ScriptCall
@@ -37,7 +38,7 @@ export class JobSettler {
     this.#ending = []
     try {
       const replies = await finishPlainScript.run(this.#redis, ending.map(({ call }) => call), this.#shared())
-      for (const [place, { resolve }] of ending.entries()) resolve(Array.isArray(replies[place]) ? replies[place] as EndReply : undefined)
+      for (const [place, { resolve }] of ending.entries()) resolve(Array.isArray(replies[place]) ? fromRedis(replies[place]) : undefined)
     } catch (error) {
       for (const { reject } of ending) reject(error)
     }

@@ -11,6 +11,7 @@ import { beganField } from '../record/job-times.ts'
 import { createdKey, jobKey, queueKey, queueStem, rerunsField } from '../redis/names.ts'
 import type { Retention } from '../record/retention.ts'
 import { whileAvailable } from '../redis/unavailable.ts'
+import { fromRedis } from '../redis/from-redis.ts'
 
 /*
  * What an operator may do to jobs that have ended. A failed job can be run again, under the same id, with all its
@@ -82,12 +83,12 @@ export class FinishedJobs {
   /** Puts a failed job back into its queue. */
   async rerun (queue: string, jobId: string, operator: Operator): Promise<RerunResult> {
     const { redis, queues, canceller } = this.#parts
-    const job = await whileAvailable(queues.open(queue).getJob(jobId)) as Job<JobData> | undefined
+    const job = fromRedis<Job<JobData> | undefined>(await whileAvailable(queues.open(queue).getJob(jobId)))
     if (job === undefined) return 'missing'
     if (!operator.mayRun(job.data.tool)) return 'forbidden'
     if (isCancelled(job.failedReason ?? null)) return 'cancelled'
     const found = await whileAvailable(redis.eval(forgetScript, 2, jobKey(queue, jobId), queueKey(queue, 'failed'), jobId, ...leftovers))
-    if (found !== 'failed') return found as RerunResult
+    if (found !== 'failed') return fromRedis(found)
     // Steps of the earlier run that somebody left.
     await canceller.cancelSteps(queue, jobId)
     // Said first, so that the line comes before those of the run.
@@ -96,7 +97,7 @@ export class FinishedJobs {
       await whileAvailable(job.retry('failed', { resetAttemptsMade: true, resetAttemptsStarted: true }))
     } catch (error) {
       // Another operator was faster.
-      if ((error as { code?: number }).code === bullmq.ErrorCode.JobNotInState) return 'unfailed'
+      if (error instanceof Error && 'code' in error && error.code === bullmq.ErrorCode.JobNotInState) return 'unfailed'
       throw error
     }
     await whileAvailable(publishJobChange(redis, jobId, 'job'))

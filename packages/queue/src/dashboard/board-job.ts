@@ -5,6 +5,7 @@ import { publicPriority } from '../queues/fair-order.ts'
 import { decodeFailure } from '../record/settlement.ts'
 import type { Shown } from './shown.ts'
 import { idOf } from '../record/job-id.ts'
+import { fromRedis } from '../redis/from-redis.ts'
 
 /** What a dashboard may do with a job. */
 export interface JobActions {
@@ -93,7 +94,7 @@ export class BoardJob implements QueueJob {
   }
 
   #result (): unknown {
-    const record = this.#job.returnvalue as OutputRecord | null | undefined
+    const record = fromRedis<OutputRecord | null | undefined>(this.#job.returnvalue)
     if (record?.kind === 'inline') return record.value
     if (record?.kind !== 'stored') return undefined
     return this.#output ?? { stored: true, bytes: record.bytes, note: 'open the job to see its output' }

@@ -2,7 +2,8 @@ import { BaseAdapter } from '@bull-board/api/dist/queueAdapters/base.js'
 import type { JobCleanStatus, JobCounts, JobStatus, QueueMetrics, QueueWorker, Status } from '@bull-board/api/typings/app'
 import type { JobData, LogEntry, OutputRecord } from '@toolyard/contract'
 import { limits } from '@toolyard/contract/terms'
-import type { FlowProducer, Job, Queue } from 'bullmq'
+import type { FlowProducer, Job } from 'bullmq'
+import type { JobQueue } from '../backend/backends.ts'
 import { bullmq } from '../redis/bullmq.ts'
 import type { RerunResult } from '../change/finished-jobs.ts'
 import { whileAvailable } from '../redis/unavailable.ts'
@@ -11,6 +12,7 @@ import type { BoardParts, Viewer } from './board-parts.ts'
 import { RefusedAction } from './refused-action.ts'
 import { createShown } from './shown.ts'
 import { idOf } from '../record/job-id.ts'
+import { fromRedis } from '../redis/from-redis.ts'
 
 /** UTF-16 units of one value on a page with one job, and on one with many. */
 const shownChars = { one: 65_536, many: 2_048 }
@@ -27,7 +29,7 @@ const rerunRefusals: Record<Exclude<RerunResult, 'queued'>, string> = {
 /** One queue as bull-board sees it, for one viewer. Whatever could break a promise to a caller is refused here. */
 export class BoardQueue extends BaseAdapter {
   readonly #name: string
-  readonly #queue: Queue<JobData>
+  readonly #queue: JobQueue
   readonly #parts: BoardParts
   readonly #viewer: Viewer
 
@@ -35,7 +37,7 @@ export class BoardQueue extends BaseAdapter {
     const options = { readOnlyMode: viewer.readOnly, allowCompletedRetries: false }
     super('bullmq', options)
     this.#name = name
-    this.#queue = parts.queues.open(name) as Queue<JobData>
+    this.#queue = parts.queues.open(name)
     this.#parts = parts
     this.#viewer = viewer
   }
@@ -60,9 +62,9 @@ export class BoardQueue extends BaseAdapter {
   }
 
   async getJob (id: string): Promise<BoardJob | undefined> {
-    const job = await whileAvailable(this.#queue.getJob(id)) as Job<JobData> | undefined
+    const job = fromRedis<Job<JobData> | undefined>(await whileAvailable(this.#queue.getJob(id)))
     if (job === undefined) return undefined
-    const record = job.returnvalue as OutputRecord | null
+    const record = fromRedis<OutputRecord | null>(job.returnvalue)
     const output = record?.kind === 'stored' ? await this.#parts.outputs.readForModel(this.#name, id, record).catch(() => undefined) : undefined
     return this.#show(job, shownChars.one, output)
   }
@@ -161,5 +163,5 @@ function lineText ({ ts, level, message, meta }: LogEntry): string {
 
 /** BullMQ's error of a job that isn't delayed any more has a code. */
 function notDelayed (error: unknown): unknown {
-  return typeof (error as { code?: unknown }).code === 'number' ? new RefusedAction('The job is not delayed any more.') : error
+  return error instanceof Error && 'code' in error && typeof error.code === 'number' ? new RefusedAction('The job is not delayed any more.') : error
 }

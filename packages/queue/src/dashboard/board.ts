@@ -33,6 +33,7 @@ export async function openQueueBoard (
 ): Promise<QueueBoard> {
   await setImmediate()
   // It takes half the time of an import.
+  // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- `require` knows no types.
   const { createBullBoard: create } = require('@bull-board/api') as { createBullBoard: typeof createBullBoard }
   await setImmediate()
   const uiDir = dirname(require.resolve('@bull-board/ui/package.json'))

@@ -1,5 +1,5 @@
 import type { AppControllerRoute, BullBoardRequest, ControllerHandlerReturnType } from '@bull-board/api/typings/app'
-import type { BoardQueue } from './board-queue.ts'
+import { BoardQueue } from './board-queue.ts'
 import type { BoardRequest } from './board-parts.ts'
 import { shownFlow } from './shown-flow.ts'
 
@@ -46,7 +46,7 @@ export function findRoute (routes: readonly AppControllerRoute[], request: Board
   const method = request.method.toLowerCase()
   for (const definition of routes) {
     const { route, method: methods } = definition
-    if (![methods].flat().includes(method as never)) continue
+    if (![methods].flat().some(each => each === method)) continue
     for (const pattern of [route].flat()) {
       const params = match(pattern, `/api${request.path}`)
       if (params === undefined) continue
@@ -76,8 +76,8 @@ function isReadOnly ({ queues }: BullBoardRequest): boolean {
 /** bull-board runs jobs again page by page, and stumbles over those that can't be. */
 const own: Readonly<Record<string, Handle>> = {
   'put /api/queues/:queueName/retry/:queueStatus': async ({ queues, params }) => {
-    const queue = queues.get(String(params['queueName'])) as BoardQueue | undefined
-    if (queue === undefined) return { status: 404, body: { error: { key: 'ERRORS.QUEUE_NOT_FOUND' } } }
+    const queue = queues.get(String(params['queueName']))
+    if (!(queue instanceof BoardQueue)) return { status: 404, body: { error: { key: 'ERRORS.QUEUE_NOT_FOUND' } } }
     if (queue.readOnlyMode) return readOnly
     if (params['queueStatus'] !== 'failed') return { status: 400, body: { error: { key: 'ERRORS.STATUS_NOT_RETRIABLE', options: { status: String(params['queueStatus']) } } } }
     return { status: 200, body: await queue.retryFailed() }

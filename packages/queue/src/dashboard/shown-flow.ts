@@ -1,4 +1,5 @@
 import type { BullBoardQueues, ControllerHandlerReturnType } from '@bull-board/api/typings/app'
+import { fromRedis } from '../redis/from-redis.ts'
 
 /** A job of a flow, as bull-board finds it. Its other fields hold what tools have put out, unredacted. */
 interface FlowNode {
@@ -14,7 +15,7 @@ interface FlowNode {
 
 /** Leaves of a flow what its viewer may see: jobs of the queues that are shown, and none of their outputs. */
 export function shownFlow (answer: ControllerHandlerReturnType, queues: BullBoardQueues): ControllerHandlerReturnType {
-  const body = answer.body as { nodeId: string, flowRoot?: FlowNode | null } | undefined
+  const body = fromRedis<{ nodeId: string, flowRoot?: FlowNode | null } | undefined>(answer.body)
   if (body?.flowRoot === undefined || body.flowRoot === null) return answer
   const flowRoot = queues.has(body.flowRoot.queueName) ? shownNode(body.flowRoot, queues) : null
   return { ...answer, body: { nodeId: body.nodeId, isFlowNode: (flowRoot?.children.length ?? 0) > 0, flowRoot } }

@@ -3,6 +3,7 @@ import type { Redis } from '../redis/connection.ts'
 import { fairKey, queueKey } from '../redis/names.ts'
 import { whileAvailable } from '../redis/unavailable.ts'
 import { ForgetfulMap } from '../redis/forgetful-map.ts'
+import { fromRedis } from '../redis/from-redis.ts'
 
 /*
  * Jobs of one queue and one priority are served fairly by tenant and API key (start-time fair queueing). A job's turn is
@@ -145,9 +146,9 @@ export class FairOrder {
   async #look ({ queue, priority, keyName, tenant = '' }: Line, last: number): Promise<[number, number, number]> {
     const band = bandOf(priority)
     const keys = [queueKey(queue, 'prioritized'), fairKey(queue, priority)]
-    return await whileAvailable(
+    return fromRedis(await whileAvailable(
       this.#redis.eval(lookScript, 2, ...keys, (band + 1) * arrivals, (band + maxTurn + 1) * arrivals - 1, keyName, last, tenant)
-    ) as [number, number, number]
+    ))
   }
 }
 

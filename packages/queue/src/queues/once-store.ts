@@ -4,6 +4,7 @@ import type { Redis } from '../redis/connection.ts'
 import { onceKey } from '../redis/names.ts'
 import { whileAvailable } from '../redis/unavailable.ts'
 import { required } from '../redis/required.ts'
+import { fromRedis } from '../redis/from-redis.ts'
 
 /*
  * What an Idempotency-Key was used for, for 24 hours (RC23). A request stores the key with all that makes its jobs, makes
@@ -77,9 +78,9 @@ export class OnceStore {
    * @returns what the key was taken for before; undefined when it was free.
    */
   async take (once: Once, text: string): Promise<TakenKey | undefined> {
-    const taken = await whileAvailable(
+    const taken = fromRedis<Array<string | null> | null>(await whileAvailable(
       this.#redis.eval(takeScript, 1, keyOf(once), once.request, text, limits.idempotencySec)
-    ) as Array<string | null> | null
+    ))
     if (taken === null) return undefined
     return { request: required(taken[0], 'the request of a taken key'), text: required(taken[1], 'the text of a taken key'), confirmed: taken[2] === '1' }
   }

@@ -4,6 +4,7 @@ import { openJobsKey, openKeysKey } from '../redis/names.ts'
 import { serverTime } from '../redis/server-clock.ts'
 import { whileAvailable } from '../redis/unavailable.ts'
 import { ForgetfulMap } from '../redis/forgetful-map.ts'
+import { fromRedis } from '../redis/from-redis.ts'
 
 /*
  * How many unfinished jobs an owner has (`MAX_JOBS_PER_KEY`), over all queues and API processes. A sorted set by owner
@@ -109,9 +110,9 @@ export class OpenJobs {
   }
 
   async #enter ({ owner, max }: OwnerLimit, view: KeyView, members: readonly string[]): Promise<number[]> {
-    const answer = await whileAvailable(
+    const answer = fromRedis<[number, ...number[]]>(await whileAvailable(
       this.#redis.eval(enterScript, 1, openJobsKey(owner), max, serverTime(this.#redis), ...members)
-    ) as [number, ...number[]]
+    ))
     // After the entries: see `dropEndedJobs`.
     this.#redis.sadd(openKeysKey, owner).catch(() => {})
     const [size, ...places] = answer

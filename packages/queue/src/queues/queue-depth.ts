@@ -50,7 +50,7 @@ export class QueueDepth {
     view.reading = true
     try {
       const keys = [...lists, ...sets].map(name => queueKey(queue, name))
-      view.count = await whileAvailable(this.#redis.eval(countScript, keys.length, ...keys)) as number
+      view.count = Number(await whileAvailable(this.#redis.eval(countScript, keys.length, ...keys)))
       view.readAt = performance.now()
     } finally {
       view.reading = false

@@ -3,6 +3,7 @@ import type { JobQueues } from './job-queues.ts'
 import { jobKey, jobPartKey, queueKey, queueStem, serialKey, serialToolsKey } from '../redis/names.ts'
 import { registerSerial } from './serial-tools.ts'
 import { behindScript, callScript, comingScript, enterScript, leaveScript, noteScript } from './serial-scripts.ts'
+import { fromRedis } from '../redis/from-redis.ts'
 
 /*
  * A serial tool runs one call at a time over the whole pool, in the order of arrival (P22, X17). Jobs that workers have
@@ -69,7 +70,9 @@ export class SerialGate {
    */
   async call (tool: string, parked?: SerialJob, turn?: Turn): Promise<'idle' | 'busy'> {
     for (;;) {
-      const [state = '', member = '', token = ''] = await this.#eval(callScript, tool, comesMs, parked === undefined ? '' : memberOf(parked), turn === 'gives way' ? 1 : '') as string[]
+      const [state = '', member = '', token = ''] = fromRedis<string[]>(
+        await this.#eval(callScript, tool, comesMs, parked === undefined ? '' : memberOf(parked), turn === 'gives way' ? 1 : '')
+      )
       if (state === 'idle') return 'idle'
       const job = parse(member)
       if (state === 'held') {
@@ -100,7 +103,7 @@ export class SerialGate {
   }
 
   async #enter (job: SerialJob, token: string, hold: '' | '1'): Promise<string> {
-    return await this.#eval(enterScript, job.tool, memberOf(job), token, job.queue, hold) as string
+    return fromRedis(await this.#eval(enterScript, job.tool, memberOf(job), token, job.queue, hold))
   }
 
   async #isEarlierComing ({ tool, type, id }: SerialJob): Promise<boolean> {

@@ -122,9 +122,9 @@ export class CallStatistics {
     let since = performance.now()
     for (let start = 0; start < parts.length; start += chunkSize) {
       const chunk = parts.slice(start, start + chunkSize)
-      const found = await whileAvailable(Promise.all(chunk.map(read)))
-      for (const [place, part] of chunk.entries()) {
-        add(part, found[place] as Found)
+      const found = await whileAvailable(Promise.all(chunk.map(async part => [part, await read(part)] as const)))
+      for (const [part, piece] of found) {
+        add(part, piece)
         if (performance.now() - since < turnMs) continue
         await turn()
         since = performance.now()

@@ -4,6 +4,7 @@ import type { Redis } from '../redis/connection.ts'
 import { jobKey, replyChannel } from '../redis/names.ts'
 import { pipelined } from '../redis/commands/pipelined.ts'
 import { decodeReplies, decodeSettlement, settlementFields } from '../record/settlement.ts'
+import { fromRedis } from '../redis/from-redis.ts'
 
 /*
  * How an API process hears that a job has ended: by a message on its own channel, and by a sweep that reads the records
@@ -178,7 +179,7 @@ export class CompletionWaiter {
     for (const [index, [id]] of awaited.entries()) {
       const reply = replies[index]
       if (reply === undefined || reply instanceof Error) continue
-      const [[timestamp, ...fields]] = reply as [Array<string | null>]
+      const [[timestamp, ...fields]] = fromRedis<[Array<string | null>]>(reply)
       if (timestamp === null || timestamp === undefined) this.#missed(id)
       else {
         const settlement = decodeSettlement(fields)

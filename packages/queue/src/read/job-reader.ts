@@ -15,6 +15,7 @@ import { whileAvailable } from '../redis/unavailable.ts'
 import { idOf } from '../record/job-id.ts'
 import type { JobScope } from '../record/job-scope.ts'
 import type { OwnOptions } from '../record/new-job.ts'
+import { fromRedis } from '../redis/from-redis.ts'
 
 /** A job as it was read. */
 export interface ReadJob {
@@ -70,7 +71,7 @@ export class JobReader {
     // What is written for a job that is gone leaves a record without the fields of one.
     return job === undefined || !Number.isFinite(job.timestamp)
       ? undefined
-      : await this.#view(queue, job as Job<JobData>, {
+      : await this.#view(queue, fromRedis(job), {
         bullState: state,
         isMarked: mark !== null,
         hasSteps: seen !== null,
@@ -123,7 +124,7 @@ export class JobReader {
 
   async #view (queue: string, job: Job<JobData>, { bullState, isMarked, hasSteps, began, isRerun }: RecordState): Promise<ReadJob> {
     const id = idOf(job)
-    const record = bullState === 'completed' ? job.returnvalue as OutputRecord : undefined
+    const record = bullState === 'completed' ? fromRedis<OutputRecord>(job.returnvalue) : undefined
     const error = bullState === 'failed' ? decodeFailure(job.failedReason) : isMarked ? cancelled : undefined
     const updatedAt = isoTime(job.finishedOn ?? job.processedOn ?? job.timestamp)
     const { json, truncation } = record === undefined ? noResult : await this.#result(queue, id, record)

@@ -11,6 +11,7 @@ import { beganField, delayOf, isoTime, timesOf, type JobCourse } from '../record
 import { pipelined } from '../redis/commands/pipelined.ts'
 import { decodeFailure, runsOf } from '../record/settlement.ts'
 import { whileAvailable } from '../redis/unavailable.ts'
+import { fromRedis } from '../redis/from-redis.ts'
 
 /** The fields of a job's record that a summary is made of; none of them is large but the reason, with the details of a failure. */
 const fields = [
@@ -53,7 +54,7 @@ async function readRecords (redis: Redis, jobs: readonly IndexedJob[]): Promise<
   })
   return await mapInTurns(replies, reply => {
     if (reply instanceof Error) throw reply
-    const [values, hasOutput] = reply as [Array<string | null>, number]
+    const [values, hasOutput] = fromRedis<[Array<string | null>, number]>(reply)
     return decode(values, hasOutput === 1)
   })
 }

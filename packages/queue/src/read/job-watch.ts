@@ -2,6 +2,7 @@ import type { Redis } from '../redis/connection.ts'
 import type { JobChange } from '../record/log/job-change.ts'
 import { jobChannel, jobIdOfChannel, jobKey, jobLogKey } from '../redis/names.ts'
 import { whileAvailable } from '../redis/unavailable.ts'
+import { fromRedis } from '../redis/from-redis.ts'
 
 /*
  * How an API process hears that a job that somebody looks at has changed.
@@ -119,9 +120,9 @@ export class JobWatch {
     const keys = jobs.flatMap(({ id }) => [jobKey(queue, id), jobLogKey(queue, id)])
     const looking = this.#commands.eval(
       lookScript, keys.length, ...keys, ...jobs.map(job => job.lastLogId())
-    ) as Promise<Array<string | number>>
+    )
     // While Redis is away there is nothing to be seen; the next sweep looks again.
-    const found = await whileAvailable(looking).catch(() => undefined)
+    const found = fromRedis<Array<string | number> | undefined>(await whileAvailable(looking).catch(() => undefined))
     if (found === undefined) return
     for (const [index, job] of jobs.entries()) {
       // Its watcher may have left meanwhile.

@@ -6,6 +6,7 @@ import { queueStem } from '../redis/names.ts'
 import type { QueueDirectory } from '../queues/queue-directory.ts'
 import { serverTime } from '../redis/server-clock.ts'
 import { whileAvailable } from '../redis/unavailable.ts'
+import { fromRedis } from '../redis/from-redis.ts'
 
 /** So many waiting jobs are looked at to find the oldest: those that are served next. */
 const looked = 1_000
@@ -34,7 +35,7 @@ export async function countQueues (redis: Redis, directory: QueueDirectory): Pro
   return await Promise.all((await directory.list()).map(async queue => {
     const stem = queueStem(queue)
     const answer = await whileAvailable(redis.eval(countScript, keys.length, ...keys.map(name => stem + name), stem))
-    const [waiting, delayed, blocked, running, oldest, options] = answer as [number, number, number, number, string, string]
+    const [waiting, delayed, blocked, running, oldest, options] = fromRedis<[number, number, number, number, string, string]>(answer)
     const { delay = 0 } = storedJson<{ delay?: number }>(options)
     return { queue, waiting, delayed, blocked, running, oldestSec: oldest === '' ? 0 : Math.max(0, now - createdAt(oldest) - delay) / 1_000 }
   }))

@@ -2,6 +2,7 @@ import type { JobListQuery } from '@toolyard/contract'
 import type { Redis } from '../redis/connection.ts'
 import { createdKey, queueStem } from '../redis/names.ts'
 import { whileAvailable } from '../redis/unavailable.ts'
+import { fromRedis } from '../redis/from-redis.ts'
 
 /*
  * What a list filters by is looked for in Redis itself, a piece of the index at a time, so that jobs that don't fit are not
@@ -82,9 +83,9 @@ return answer
 export async function sieve (redis: Redis, queue: string, [max, min]: readonly [string, string], filter: JobFilter): Promise<SievedPiece> {
   const { status, type, tool, tag, key, code, worker = '' } = filter
   const texts = [type, tool, tag, key].filter(text => text !== undefined).map(text => JSON.stringify(text))
-  const [last = '', ...members] = await whileAvailable(redis.eval(
+  const [last = '', ...members] = fromRedis<string[]>(await whileAvailable(redis.eval(
     sieveScript, 1, createdKey(queue), queueStem(queue), max, min, examinedAtOnce, mostFound,
     status === undefined ? '' : standings[status], code === undefined ? '' : JSON.stringify(code), worker, ...texts
-  )) as string[]
+  )))
   return { members, last: last === '' ? undefined : last }
 }

@@ -1,6 +1,7 @@
 import type { Redis } from '../redis/connection.ts'
 import { queueKey, queueStem } from '../redis/names.ts'
 import { whileAvailable } from '../redis/unavailable.ts'
+import { fromRedis } from '../redis/from-redis.ts'
 
 /** What has become of a job: it waits or runs, it has ended, or its record is not there. */
 export type JobStanding = 'open' | 'ended' | 'gone'
@@ -29,7 +30,8 @@ export async function standingOf (redis: Redis, queue: string, ids: readonly str
   const found: JobStanding[] = []
   for (let start = 0; start < ids.length; start += batchSize) {
     const part = ids.slice(start, start + batchSize)
-    const answer = await whileAvailable(redis.eval(standingScript, 2, queueKey(queue, 'completed'), queueKey(queue, 'failed'), queueStem(queue), ...part)) as number[]
+    const looking = redis.eval(standingScript, 2, queueKey(queue, 'completed'), queueKey(queue, 'failed'), queueStem(queue), ...part)
+    const answer = fromRedis<number[]>(await whileAvailable(looking))
     found.push(...part.map((_id, place) => standings[answer[place] ?? 0] ?? 'open'))
   }
   return found

@@ -11,9 +11,11 @@ import { createRequire } from 'node:module'
 export const load = createRequire(import.meta.url)
 
 /** BullMQ's classes; their types are imported from the package itself. */
+// eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- `require` knows no types.
 export const bullmq = load('bullmq') as typeof BullMQ
 
 /** ioredis, the same copy that BullMQ uses. */
+// eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- `require` knows no types.
 export const ioredis = load('ioredis') as typeof IORedis
 
 /** A connection: to one server, be it found by Sentinels, or to a cluster. */

@@ -1,5 +1,6 @@
 import type { Redis } from './bullmq.ts'
 import { clockKey } from './names.ts'
+import { fromRedis } from './from-redis.ts'
 
 /*
  * The time that all processes share is Redis' own. Each process measures how far it is from its own monotonic clock, so
@@ -66,7 +67,7 @@ class ServerClock {
 
   async measure (): Promise<void> {
     const sentAt = performance.now()
-    const [sec, microsec] = await this.#redis.eval(timeScript, 1, clockKey) as [string, string]
+    const [sec, microsec] = fromRedis<[string, string]>(await this.#redis.eval(timeScript, 1, clockKey))
     const gotAt = performance.now()
     const errorMs = (gotAt - sentAt) / 2
     const offsetMs = Number(sec) * 1_000 + Number(microsec) / 1_000 - sentAt - errorMs

@@ -1,7 +1,8 @@
 import { storedJson } from '@toolyard/contract/terms'
 
 /** What the calls of a series have in common. */
-export type Dimension = 'total' | 'tool' | 'queue' | 'key'
+export type Dimension = typeof dimensions[number]
+const dimensions = ['total', 'tool', 'queue', 'key'] as const
 
 /** What a call is counted by. */
 export interface CountedCall {
@@ -26,7 +27,7 @@ export function seriesName ({ tenant = '', dimension, name }: Series): string {
 /** The way back from `seriesName`. */
 export function readSeries (text: string): Series {
   const [tenant = '', dimension = 'total'] = text.split('|', 2)
-  return { tenant: tenant === '' ? undefined : tenant, dimension: dimension as Dimension, name: text.slice(tenant.length + dimension.length + 2) }
+  return { tenant: tenant === '' ? undefined : tenant, dimension: dimensions.find(each => each === dimension) ?? 'total', name: text.slice(tenant.length + dimension.length + 2) }
 }
 
 /** The series that a call is counted in: those of all jobs, and those of its tenant. */

@@ -7,6 +7,7 @@ import { subscribe } from '../redis/subscription.ts'
 import { whileAvailable } from '../redis/unavailable.ts'
 import { enterScript, forgetScript, removableScript, renewScript } from './session-scripts.ts'
 import { sessionOf, type Session, type SessionFields } from './sessions.ts'
+import { fromRedis } from '../redis/from-redis.ts'
 
 /*
  * Who works in the directory of a session holds a lease of it: a process, for all of its calls there, by Redis' clock. The
@@ -85,7 +86,7 @@ export class SessionLeases {
 
   /** Marks sessions whose time is over, and finds those that nobody works in and whose files are to be removed. */
   async removable (): Promise<string[]> {
-    return await this.#eval(removableScript, batchSize, sessionsChannel) as string[]
+    return fromRedis(await this.#eval(removableScript, batchSize, sessionsChannel))
   }
 
   /** Forgets sessions whose files can't be reached any more. */
@@ -94,7 +95,7 @@ export class SessionLeases {
   }
 
   async #take (id: string): Promise<Held | undefined> {
-    const fields = await this.#eval(enterScript, id, this.#holder, leaseMs, sessionsChannel) as SessionFields | null
+    const fields = fromRedis<SessionFields | null>(await this.#eval(enterScript, id, this.#holder, leaseMs, sessionsChannel))
     const known = this.#held.get(id)
     if (known !== undefined) return known
     const session = fields === null ? undefined : sessionOf(id, fields)
@@ -119,7 +120,7 @@ export class SessionLeases {
       if (left) this.#held.delete(id)
       return { id, args: [id, left ? 'leave' : 'stay', held.bytes ?? ''] }
     })
-    const removed = await this.#eval(renewScript, this.#holder, leaseMs, ...asked.flatMap(({ args }) => args)) as string[]
+    const removed = fromRedis<string[]>(await this.#eval(renewScript, this.#holder, leaseMs, ...asked.flatMap(({ args }) => args)))
     for (const id of removed) this.#close(id)
   }
 

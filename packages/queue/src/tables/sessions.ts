@@ -7,6 +7,7 @@ import { serverTime } from '../redis/server-clock.ts'
 import { subscribe } from '../redis/subscription.ts'
 import { whileAvailable } from '../redis/unavailable.ts'
 import { listScript, makeScript, readScript, removeScript } from './session-scripts.ts'
+import { fromRedis } from '../redis/from-redis.ts'
 
 /** A session to make. */
 export interface NewSession {
@@ -67,7 +68,7 @@ export class Sessions {
     const { tenant = '', keyName, ttlSec, quotaBytes, from = '' } = session
     const record = ['key', keyName, 'ttl', ttlSec, 'quota', quotaBytes, 'from', from]
     const owner = ownerOfSessions(session.tenant)
-    const fields = await this.#eval(makeScript, id, tenant, owner, maxSessions, ...record) as SessionFields | null
+    const fields = fromRedis<SessionFields | null>(await this.#eval(makeScript, id, tenant, owner, maxSessions, ...record))
     return (fields === null ? undefined : sessionOf(id, fields)) ?? 'full'
   }
 
@@ -92,7 +93,7 @@ export class Sessions {
     { tenant, before, limit }: { tenant: string | undefined, before: string | undefined, limit: number }
   ): Promise<{ sessions: Session[], next: string | undefined }> {
     const owner = tenant === undefined ? '' : ownerOfSessions(tenant)
-    const found = await this.#eval(listScript, owner, before ?? '', limit + 1) as Array<[string, SessionFields]>
+    const found = fromRedis<Array<[string, SessionFields]>>(await this.#eval(listScript, owner, before ?? '', limit + 1))
     const sessions = found.slice(0, limit).flatMap(([id, fields]) => sessionOf(id, fields) ?? [])
     return { sessions, next: found.length > limit ? found[limit - 1]?.[0] : undefined }
   }
@@ -100,7 +101,7 @@ export class Sessions {
   /** Begins to remove a session; undefined where there is none. */
   async remove (id: string, tenant: string | undefined): Promise<Session | undefined> {
     this.#forget(id)
-    const fields = await this.#eval(removeScript, id, tenant ?? '', sessionsChannel) as SessionFields | null
+    const fields = fromRedis<SessionFields | null>(await this.#eval(removeScript, id, tenant ?? '', sessionsChannel))
     return fields === null ? undefined : sessionOf(id, fields)
   }
 
@@ -111,7 +112,7 @@ export class Sessions {
   }
 
   async #read (id: string, tenant: string | undefined, how: 'look' | 'use'): Promise<Session | undefined> {
-    const fields = await this.#eval(readScript, id, tenant ?? '', how, sessionsChannel) as SessionFields | null
+    const fields = fromRedis<SessionFields | null>(await this.#eval(readScript, id, tenant ?? '', how, sessionsChannel))
     return fields === null ? undefined : sessionOf(id, fields)
   }
 

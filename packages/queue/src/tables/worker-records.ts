@@ -5,6 +5,7 @@ import { workersKey } from '../redis/names.ts'
 import { serverTime } from '../redis/server-clock.ts'
 import { whileAvailable } from '../redis/unavailable.ts'
 import { goOnWhenFull } from '../redis/commands/when-full.ts'
+import { fromRedis } from '../redis/from-redis.ts'
 
 /** A worker that wasn't heard of for so long is gone. */
 const aliveMs = 5_000
@@ -100,9 +101,9 @@ export class WorkerHeartbeat {
  * @throws RedisUnavailableError
  */
 export async function listWorkers (redis: Redis, most: number): Promise<{ count: number, workers: SeenWorker[] }> {
-  const [count, ...found] = await whileAvailable(
-    redis.eval(listScript, keys.length, ...keys, aliveMs, most)
-  ) as [number, ...Array<string | null>]
+  const [count, ...found] = fromRedis<[number, ...Array<string | null>]>(
+    await whileAvailable(redis.eval(listScript, keys.length, ...keys, aliveMs, most))
+  )
   const workers = found.flatMap((record, place) => (
     place % 2 === 0 || record === null ? [] : [{ ...storedJson<WorkerRecord>(record), seenAt: Number(found[place - 1]) }]
   ))

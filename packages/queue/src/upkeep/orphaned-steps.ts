@@ -2,6 +2,7 @@ import { hasEnded } from '../change/job-flow.ts'
 import type { JobCanceller } from '../change/job-canceller.ts'
 import { queueKey, queueStem } from '../redis/names.ts'
 import type { Redis } from '../redis/connection.ts'
+import { fromRedis } from '../redis/from-redis.ts'
 
 /**
  * Finds the steps among the jobs that run. KEYS: active. ARGV: stem of the jobs'
@@ -24,7 +25,7 @@ return found
  * could cancel them. Steps that wait need no look: they end when a worker takes them.
  */
 export async function cancelOrphanedSteps ({ redis, canceller }: { redis: Redis, canceller: JobCanceller }, queue: string): Promise<void> {
-  const found = await redis.eval(stepsScript, 1, queueKey(queue, 'active'), queueStem(queue)) as string[]
+  const found = fromRedis<string[]>(await redis.eval(stepsScript, 1, queueKey(queue, 'active'), queueStem(queue)))
   for (let at = 0; at < found.length; at += 2) {
     const [id = '', parentKey = ''] = found.slice(at, at + 2)
     if (await hasEnded({ redis }, parentKey)) await canceller.cancel(queue, id)

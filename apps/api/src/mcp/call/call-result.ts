@@ -57,7 +57,7 @@ export function isTooLarge (json: string): boolean {
 
 /** A text is itself, anything else its JSON. */
 function textOf (json: string): Output {
-  return { content: [{ type: 'text', text: json.startsWith('"') ? JSON.parse(json) as string : json }] }
+  return { content: [{ type: 'text', text: json.startsWith('"') ? String(JSON.parse(json)) : json }] }
 }
 
 /**
@@ -66,7 +66,7 @@ function textOf (json: string): Output {
  */
 export function blocksOf (value: unknown): Output | undefined {
   if (typeof value !== 'object' || value === null || !('content' in value) || !Array.isArray(value.content)) return undefined
-  const { content, structuredContent, ...rest } = value as { content: unknown[], structuredContent?: unknown }
+  const { content, structuredContent, ...rest }: { content: unknown[], structuredContent?: unknown } = { ...value, content: value.content }
   const isStructure = structuredContent === undefined || (
     typeof structuredContent === 'object' && structuredContent !== null && !Array.isArray(structuredContent)
   )

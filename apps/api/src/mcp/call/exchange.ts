@@ -1,5 +1,5 @@
 import { defaultQueue, isSessionId, sessionText } from '@toolyard/contract'
-import { isQueueName, queueNamePattern } from '@toolyard/contract/terms'
+import { isQueueName, isRecord, queueNamePattern } from '@toolyard/contract/terms'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Principal } from '../../access/principal.ts'
@@ -46,7 +46,7 @@ export interface Exchange {
  * @throws RpcHttpError 400
  */
 export function placeOf (request: FastifyRequest): CallPlace {
-  const { queue = defaultQueue, session, ...rest } = request.query as Record<string, unknown>
+  const { queue = defaultQueue, session, ...rest }: Record<string, unknown> = isRecord(request.query) ? request.query : {}
   const [unknown] = Object.keys(rest)
   if (unknown !== undefined) throw refused(`'${unknown.slice(0, 80)}' is not a known parameter of /mcp (known: 'queue', 'session')`)
   if (typeof queue !== 'string' || !isQueueName(queue)) throw refused(`'queue' must match ${queueNamePattern}`)
@@ -89,10 +89,15 @@ export async function sendResponse (
   }
   const stream = isCall ? streams.openCall(reply) : streams.open(reply)
   exchange.stream = stream
-  for await (const piece of response.body) stream.send(Buffer.from(piece as Uint8Array))
+  for await (const piece of response.body) stream.send(bytesOf(piece))
   stream.end(Buffer.alloc(0))
 }
 
 function refused (message: string): RpcHttpError {
   return new RpcHttpError(400, rpcCodes.invalidRequest, message)
+}
+
+function bytesOf (piece: unknown): Buffer {
+  if (!(piece instanceof Uint8Array)) throw new Error('A piece of a stream is no bytes')
+  return Buffer.from(piece)
 }

@@ -1,4 +1,4 @@
-import { HttpError, type CallError } from '@toolyard/contract'
+import { HttpError, isRecord, type CallError } from '@toolyard/contract'
 import type { JobCanceller, JobReader, ReadJob } from '@toolyard/queue'
 import {
   CLIENT_CAPABILITIES_META_KEY, fromJsonSchema, MissingRequiredClientCapabilityError, ProtocolError, ProtocolErrorCode,
@@ -35,9 +35,9 @@ const faults: ReadonlySet<string> = new Set<CallError['code']>(['WORKER_LOST', '
 
 /** Whether the client of a request knows tasks. */
 export function knowsTasks ({ mcpReq: { envelope } }: ServerContext): boolean {
-  const capabilities = (envelope as Record<string, unknown> | undefined)?.[CLIENT_CAPABILITIES_META_KEY]
-  const extensions = (capabilities as { extensions?: Record<string, unknown> } | undefined)?.extensions
-  return extensions?.[tasksExtension] !== undefined
+  const capabilities = isRecord(envelope) ? envelope[CLIENT_CAPABILITIES_META_KEY] : undefined
+  const extensions = isRecord(capabilities) ? capabilities['extensions'] : undefined
+  return isRecord(extensions) && extensions[tasksExtension] !== undefined
 }
 
 /**
@@ -46,6 +46,7 @@ export function knowsTasks ({ mcpReq: { envelope } }: ServerContext): boolean {
  * @throws as `findJob`
  */
 export async function createdTask (jobId: string, { principal }: Exchange, { jobs, retentionSec }: TaskParts): Promise<CallToolResult> {
+  // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- The SDK's type of an answer to a call has no task.
   return { resultType: 'task', ...base(await findJob(jobs, jobId, principal), 'working', retentionSec) } as never
 }
 
@@ -99,6 +100,7 @@ function taskOf (job: ReadJob, { retentionSec }: TaskParts): Result {
 function answerOf ({ view, resultJson }: ReadJob): ToolAnswer {
   if (view.error !== null) {
     const { at, ...error } = view.error
+    // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- A job's record has codes of calls alone.
     return { kind: 'failed', jobId: view.id, error: error as CallError, mayHaveRun: true }
   }
   const truncated = view.result_truncated

@@ -85,5 +85,5 @@ function hintsOf (tool: Tool, policy: PermissionPolicy, idempotent: boolean): To
 
 /** MCP wants the type said; arguments are an object in any case. */
 function objectSchema (schema: JsonSchema): ListedTool['inputSchema'] {
-  return schema['type'] === 'object' ? schema as ListedTool['inputSchema'] : { ...schema, type: 'object' }
+  return { ...schema, type: 'object' }
 }

@@ -1,3 +1,4 @@
+import { asError } from '@toolyard/contract'
 import type { Skill } from '@toolyard/manifests'
 import type { Resource } from '@modelcontextprotocol/server'
 import type { FastifyBaseLogger } from 'fastify'
@@ -94,7 +95,7 @@ export class SkillBook {
       const resources = files.map(({ path, digest, size }) => ({ uri: root + path.split('/').map(encodeURIComponent).join('/'), digest: `sha256:${digest}`, size }))
       return { uri: uriOf(skill), frontmatter: skill.frontMatter, resources }
     } catch (error) {
-      this.#tell(skill, (error as Error).message)
+      this.#tell(skill, asError(error).message)
       return undefined
     }
   }

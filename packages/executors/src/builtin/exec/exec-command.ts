@@ -1,3 +1,4 @@
+import { isRecord } from '@toolyard/contract/terms'
 import { join, resolve } from 'node:path'
 import { atPlace, foreignPath, inDirectory } from '@toolyard/workspace'
 import { integerArgument, textArgument, textsArgument } from '../kit/arguments.ts'
@@ -73,7 +74,7 @@ function answer (call: { command: string, args: string[] }, { ending, stdout, st
     case 'signal':
       throw new BuiltinFailure(`tool.exec failed with signal ${ending.signal}`, 'TOOL_FAILED', { ...details, signal: ending.signal })
     case 'unstarted':
-      throw new BuiltinFailure(ending.error.message, ending.error.code, ending.error.details as object | undefined)
+      throw new BuiltinFailure(ending.error.message, ending.error.code, isRecord(ending.error.details) ? ending.error.details : undefined)
     case 'timeout':
       throw new BuiltinFailure('tool.exec timeout', 'TOOL_TIMEOUT', { ...details, timeout_sec: ending.afterMs / 1_000 })
     case 'abort':

@@ -1,3 +1,4 @@
+import { callErrors, isRecord } from '@toolyard/contract/terms'
 import type { CallErrorCode } from '@toolyard/contract'
 import { ThreadError, type ThreadOptions, type Threads, type ThreadWork } from '../../run/threads.ts'
 import { BuiltinFailure } from './handler.ts'
@@ -25,6 +26,10 @@ export async function runInThread<Answer> (
     if (!(error instanceof ThreadError)) throw error
     if (error.reason !== 'thrown') throw new BuiltinFailure(texts[error.reason])
     const { name, code, details } = error.thrown
-    throw told.has(name) ? new BuiltinFailure(error.message, code as CallErrorCode, details as object | undefined) : error
+    throw told.has(name) ? new BuiltinFailure(error.message, isCallErrorCode(code) ? code : 'INTERNAL', isRecord(details) ? details : undefined) : error
   }
+}
+
+function isCallErrorCode (code: unknown): code is CallErrorCode {
+  return typeof code === 'string' && Object.hasOwn(callErrors, code)
 }

@@ -10,7 +10,9 @@ export function writeCursor ({ path, line }: Cursor): string {
 export function readCursor (text: string): Cursor | undefined {
   if (text === '') return undefined
   try {
-    const [path, line] = JSON.parse(Buffer.from(text, 'base64url').toString('utf8')) as [unknown, unknown]
+    const parts: unknown = JSON.parse(Buffer.from(text, 'base64url').toString('utf8'))
+    const list: unknown[] = Array.isArray(parts) ? parts : []
+    const [path, line] = list
     if (typeof path === 'string' && (line === undefined || typeof line === 'number')) return line === undefined ? { path } : { path, line }
   } catch {}
   throw new BuiltinFailure('cursor is not one that this tool returned')

@@ -1,3 +1,4 @@
+import { asError, errorCode } from '@toolyard/contract/terms'
 import { rename } from 'node:fs/promises'
 import { atPlace, entryPath, lookAgain, refusal, removeSpecialBits, type Place, type WriteTurns } from '@toolyard/workspace'
 import { textArgument } from '../kit/arguments.ts'
@@ -38,12 +39,13 @@ async function move (source: Place, end: Place, { overwrite, check }: { overwrit
   try {
     await rename(entryPath(source.directory, source.name), entryPath(end.directory, end.name))
   } catch (error) {
-    throw renameFailure(error as NodeJS.ErrnoException)
+    throw renameFailure(error)
   }
   return { ok: true, from: source.relative, to: end.relative, overwritten: stats !== undefined }
 }
 
-function renameFailure (error: NodeJS.ErrnoException): Error {
-  if (error.code === 'EINVAL') return new BuiltinFailure('a directory cannot be moved into itself')
-  return error.code === 'ENOENT' ? new BuiltinFailure('path not found') : error
+function renameFailure (error: unknown): Error {
+  const code = errorCode(error)
+  if (code === 'EINVAL') return new BuiltinFailure('a directory cannot be moved into itself')
+  return code === 'ENOENT' ? new BuiltinFailure('path not found') : asError(error)
 }

@@ -1,6 +1,6 @@
 import { AddressRefusedError, openConnections, startTimeLimit, type ConnectionOptions, type Connections, type TimeLimit } from '@toolyard/runtime/outgoing'
 import { request } from 'undici'
-import { errorCode } from '@toolyard/contract/terms'
+import { errorCode, thrownAs } from '@toolyard/contract/terms'
 import { integerArgument, textArgument } from '../kit/arguments.ts'
 import { BuiltinFailure, JsonText, type BuiltinContext, type BuiltinHandler } from '../kit/handler.ts'
 import { runInThread } from '../kit/run-thread.ts'
@@ -91,7 +91,7 @@ async function readPage (
 function fetchFailure (error: unknown, context: BuiltinContext, limit: TimeLimit, ms: number): unknown {
   if (error instanceof BuiltinFailure || context.signal.aborted) return error
   if (error instanceof EncodingError) return new BuiltinFailure(error.message)
-  const refusal = [error, (error as { cause?: unknown }).cause].find(each => each instanceof AddressRefusedError)
+  const refusal = thrownAs(error, AddressRefusedError)
   if (refusal !== undefined) return new BuiltinFailure(refusal.message, 'NOT_ALLOWED')
   if (limit.passed) return new BuiltinFailure(`data.fetch timeout after ${ms}ms`)
   const code = errorCode(error)

@@ -115,7 +115,7 @@ function valueOf ({ text, name, path }: Placeholder, { params, outputs }: Scope,
     if (typeof value !== 'object' || value === null || !Object.hasOwn(value, step) || (Array.isArray(value) && !/^\d+$/.test(step))) {
       throw new PlaceholderError(`${at}: '${text}': ${isStep ? `the output of step '${name}'` : `the parameter '${name}'`} has no '${step}' there${known(value)}`)
     }
-    value = (value as Record<string, unknown>)[step]
+    value = Reflect.get(value, step)
   }
   return value
 }

@@ -1,4 +1,4 @@
-import { limits } from '@toolyard/contract/terms'
+import { isRecord, limits, storedJson } from '@toolyard/contract/terms'
 import { setImmediate as turn } from 'node:timers/promises'
 import { WorkspaceFailure } from '@toolyard/workspace'
 import { BuiltinFailure, type BuiltinContext, type BuiltinHandler } from '../kit/handler.ts'
@@ -23,7 +23,7 @@ export function createRunWorkflow (readYaml: ReadYaml, threads: Threads): Builti
     const { steps, log } = context
     if (steps === undefined) throw new BuiltinFailure('workflows are run by workers alone', 'TOOL_UNAVAILABLE')
     const kept = await steps.keep(async () => JSON.stringify(await makePlan(args, { steps, context, readYaml })))
-    const plan = JSON.parse(kept) as WorkflowPlan
+    const plan = storedJson<WorkflowPlan>(kept)
     const progress = await steps.progress(plan.steps.map(step => step.name))
     const isLate = steps.now() >= plan.until
     const substitution = createSubstitution({ params: plan.params, progress, threads, signal: context.signal })
@@ -57,8 +57,12 @@ async function makePlan (args: Readonly<Record<string, unknown>>, { steps, conte
   const { path: file, document } = await readWorkflowFile(context, textArgument(args['workflow_file']) || defaultFile, readYaml)
   const definition = readDefinition(document, name)
   const queue = textArgument(args['queue'])
-  const params = { ...args['vars'] as object, ...args['params'] as object }
+  const params = { ...fieldsOf(args['vars']), ...fieldsOf(args['params']) }
   return planWorkflow({ name, file, until, definition, params, queue: queue === '' ? undefined : queue }, steps)
+}
+
+function fieldsOf (value: unknown): object {
+  return isRecord(value) ? value : {}
 }
 
 function refuseFailed (plan: WorkflowPlan, { byName }: StepProgress, isLate: boolean): void {
@@ -91,7 +95,7 @@ const turnChars = 65_536
 
 async function startStep (step: PlannedStep, plan: WorkflowPlan, { steps, substitution }: StartHost): Promise<string> {
   const json = await substitution(step.arguments, `step '${step.name}': arguments`, limits.bodyParts)
-  const args = JSON.parse(json) as Record<string, unknown>
+  const args = storedJson<Record<string, unknown>>(json)
   // They are checked and written after that.
   if (json.length > turnChars) await turn()
   const { name, tool, type, queue, wishes } = step

@@ -1,3 +1,4 @@
+import { storedJson } from '@toolyard/contract/terms'
 import type { ThreadAnswer } from '../../run/threads.ts'
 import { BuiltinFailure } from '../kit/handler.ts'
 import { PlaceholderError, substitute } from './placeholders.ts'
@@ -26,7 +27,7 @@ export function runSubstitutionTask (task: SubstitutionTask): ThreadAnswer {
 /** @throws BuiltinFailure for placeholders that can't be replaced. */
 export function substituted ({ value, params, outputs, at, maxParts = Infinity }: SubstitutionTask): string {
   const scope = {
-    params: JSON.parse(params) as Record<string, unknown>,
+    params: storedJson<Record<string, unknown>>(params),
     outputs: new Map(outputs.map(([name, json]): [string, unknown] => [name, JSON.parse(json)]))
   }
   try {

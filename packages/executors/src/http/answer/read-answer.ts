@@ -84,7 +84,7 @@ function errorOf (response: Dispatcher.ResponseData, body: BoundedBody, hidden: 
   const said = isText(body, contentType) ? lastChars(withoutTexts(decodeText(body.bytes, contentType), hidden).trim(), shownChars) : ''
   const headers = tellingHeaders.flatMap(name => {
     const value = header(response, name)
-    return value === '' ? [] : [[name, withoutTexts(value, hidden).slice(0, headerChars)]]
+    return value === '' ? [] : [[name, withoutTexts(value, hidden).slice(0, headerChars)] as const]
   })
   const reason = STATUS_CODES[status] === undefined ? '' : ` ${STATUS_CODES[status]}`
   return {
@@ -92,7 +92,7 @@ function errorOf (response: Dispatcher.ResponseData, body: BoundedBody, hidden: 
     error: {
       code: 'TOOL_FAILED',
       message: `the API answered ${status}${reason}${said === '' ? '' : `: ${said}`}`,
-      details: { status, ...(headers.length === 0 ? {} : { headers: Object.fromEntries(headers) as Record<string, string> }) }
+      details: { status, ...(headers.length === 0 ? {} : { headers: Object.fromEntries(headers) }) }
     }
   }
 }

@@ -10,6 +10,7 @@ const execFailures = [/^bwrap: execvp /, /^prlimit: failed to execute /]
 /** Statuses of a command that runs another, when that one is missing or can't be executed. */
 const execStatuses = new Set([126, 127])
 /** The first name of a number is the usual one: SIGABRT stands before SIGIOT, SIGIO before SIGPOLL. */
+// eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- Node's own names.
 const signals = new Map(Object.entries(constants.signals).reverse().map(([name, number]) => [number, name as NodeJS.Signals]))
 
 /**

@@ -57,6 +57,7 @@ function spawnChild (request: LaunchRequest): Spawned {
 }
 
 function spawnWith ({ plan }: LaunchRequest, descriptors: readonly number[]): Spawned {
+  // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- What `stdio` below makes; with a spread, the types don't tell.
   return spawn(plan.program, plan.args, {
     cwd: plan.cwd,
     ...(plan.name === undefined ? {} : { argv0: plan.name }),
@@ -69,8 +70,8 @@ function spawnWith ({ plan }: LaunchRequest, descriptors: readonly number[]): Sp
 }
 
 async function startFailure (child: Spawned): Promise<unknown> {
-  const [error] = await once(child, 'error') as [unknown]
+  const told: unknown[] = await once(child, 'error')
   // Without descriptors left, Node makes no streams, whatever its types say.
   for (const stream of (child.stdio as Spawned['stdio'] | undefined) ?? []) stream?.destroy()
-  return error
+  return told[0]
 }

@@ -85,8 +85,8 @@ async function launchThrough (
   })
   if (writing !== undefined) closeSync(writing.held)
   const stdin = writing === undefined ? undefined : new Socket({ fd: writing.stdin, readable: false, writable: true })
-  const streams = reading.map(fd => new Socket({ fd, readable: true, writable: false }))
-  const [stdout, stderr] = streams as [Socket, Socket]
+  const [stdout, stderr] = [readerOf(reading[0]), readerOf(reading[1])]
+  const streams = [stdout, stderr]
   return {
     pid,
     started,
@@ -110,4 +110,8 @@ async function closeOf (stream: Socket): Promise<void> {
 function checkElements (texts: readonly string[]): void {
   if (texts.some(text => text.length > maxElementBytes)) throw Object.assign(new Error('too long'), { code: 'E2BIG' })
   if (texts.some(text => text.includes('\0'))) throw Object.assign(new Error('NUL'), { code: 'ERR_INVALID_ARG_VALUE' })
+}
+
+function readerOf (fd: number): Socket {
+  return new Socket({ fd, readable: true, writable: false })
 }

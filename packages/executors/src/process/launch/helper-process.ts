@@ -1,6 +1,7 @@
+import { storedJson } from '@toolyard/contract/terms'
 import { spawn, type ChildProcess, type ChildProcessByStdio } from 'node:child_process'
 import { closeSync, openSync } from 'node:fs'
-import type { Socket } from 'node:net'
+import { Socket } from 'node:net'
 import type { Readable, Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { helperLost } from '../plan/start-error.ts'
@@ -52,6 +53,7 @@ interface Waiting {
 export function startHelper ({ prefix, channels }: HelperPlace): HelperProcess {
   const [command = process.execPath, ...args] = [...prefix, process.execPath, ...nodeOptions, program, ...(channels === undefined ? [] : ['boxed'])]
   const proc = openSync('/proc', 'r')
+  // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- What `stdio` below makes; with a spread, the types don't tell.
   const child = spawn(command, args, {
     cwd: '/',
     env: { NODE_V8_COVERAGE: undefined, PATH: process.env['PATH'] },
@@ -75,7 +77,7 @@ export function startHelper ({ prefix, channels }: HelperPlace): HelperProcess {
   })
   child.stdin.on('error', () => {})
   // While nobody waits for it, it keeps nobody: it ends with this process.
-  const held = [child, child.stdin as unknown as Socket, child.stdout as unknown as Socket]
+  const held = [child, ...[child.stdin, child.stdout].filter(stream => stream instanceof Socket)]
   const letGo = (): void => { if (waiting.size === 0 && !closing) for (const each of held) each.unref() }
   const hold = (): void => { for (const each of held) each.ref() }
   letGo()
@@ -105,8 +107,8 @@ export function startHelper ({ prefix, channels }: HelperPlace): HelperProcess {
   return {
     async start (message) {
       const { answer, exited } = await ask(message, 'HELPER_DIED')
-      const { pid, started } = answer as { pid: number, started?: number }
-      return { pid, started, exited }
+      if (!('pid' in answer)) throw new Error('The helper answered a start with something else')
+      return { pid: answer.pid, started: answer.started, exited }
     },
     async makePipes (paths) { await ask({ make: paths }) },
     async join (members) { await ask({ join: members }) },
@@ -125,6 +127,6 @@ function readLines (child: ChildProcess, take: (message: HelperMessage) => void)
   child.stdout?.setEncoding('utf8').on('data', (text: string) => {
     const lines = (rest + text).split('\n')
     rest = lines.pop() ?? ''
-    for (const line of lines) take(JSON.parse(line) as HelperMessage)
+    for (const line of lines) take(storedJson(line))
   })
 }

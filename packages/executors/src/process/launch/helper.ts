@@ -27,6 +27,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal
 process.stdin.setEncoding('utf8').on('data', (text: string) => {
   const lines = (rest + text).split('\n')
   rest = lines.pop() ?? ''
+  // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- The worker wrote it.
   for (const line of lines) take(JSON.parse(line) as StartMessage | MakePipesMessage | JoinMessage)
 }).on('error', leave).on('end', leave)
 
@@ -48,8 +49,13 @@ function join ({ id, join }: JoinMessage): void {
     home = join
     say({ id, made: true })
   } catch (error) {
-    say({ id, error: (error as NodeJS.ErrnoException).code ?? '' })
+    say({ id, error: codeOf(error) })
   }
+}
+
+/** Not `errorCode` of the contract: this process loads as little as it can. */
+function codeOf (error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : ''
 }
 
 function enter (members: readonly string[]): void {
@@ -69,7 +75,7 @@ function start (message: StartMessage): void {
     const child = spawn(message.program, message.args, {
       cwd: message.cwd, env: message.env, argv0: message.name, detached: true, stdio: opened
     })
-    child.once('error', error => { if (child.pid === undefined) say({ id, error: (error as NodeJS.ErrnoException).code ?? '' }) })
+    child.once('error', error => { if (child.pid === undefined) say({ id, error: codeOf(error) }) })
     if (child.pid === undefined) return
     running.set(id, child)
     const pid = workersPid(child.pid)
@@ -80,7 +86,7 @@ function start (message: StartMessage): void {
       say({ id, code, signal })
     })
   } catch (error) {
-    say({ id, error: (error as NodeJS.ErrnoException).code ?? '' })
+    say({ id, error: codeOf(error) })
   } finally {
     if (message.group !== undefined) bound(message.group)
     if (mark !== undefined && usualMark !== undefined) writeMark(usualMark)

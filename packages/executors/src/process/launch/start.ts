@@ -65,7 +65,7 @@ export async function startProcess (
     }
     return start
   } catch (error) {
-    return { started: false, error: await startError(plan, error as NodeJS.ErrnoException) }
+    return { started: false, error: await startError(plan, error) }
   }
 }
 
@@ -85,7 +85,7 @@ async function startBoxed (plan: ProcessPlan, box: Box, { launcher, pins, group,
     entry?.status.close()
     return {
       started: false,
-      error: error instanceof BoxFault ? sandboxError(error.message) : await startError(plan, error as NodeJS.ErrnoException)
+      error: error instanceof BoxFault ? sandboxError(error.message) : await startError(plan, error)
     }
   }
 }

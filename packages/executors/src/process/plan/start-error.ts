@@ -1,6 +1,6 @@
 import { open, stat } from 'node:fs/promises'
 import type { CallError } from '@toolyard/contract'
-import { crlfText, firstLineBytes, noFirstLineText, readFirstLine } from '@toolyard/contract/terms'
+import { crlfText, errorCode, firstLineBytes, noFirstLineText, readFirstLine } from '@toolyard/contract/terms'
 import type { ProcessPlan } from './plan.ts'
 
 const causes: Record<string, string> = {
@@ -31,8 +31,8 @@ export const helperLost: CallError = { code: 'WORKER_LOST', message: 'The proces
  * `INTERNAL` when the worker is out of processes, descriptors or memory. The kernel's text never gets through, it may
  * name other paths.
  */
-export async function startError (plan: ProcessPlan, error: NodeJS.ErrnoException): Promise<CallError> {
-  const code = error.code ?? ''
+export async function startError (plan: ProcessPlan, error: unknown): Promise<CallError> {
+  const code = errorCode(error) ?? ''
   if (code === 'HELPER_DIED') return helperLost
   if (shortages.has(code)) return { code: 'INTERNAL', message: `the worker cannot start a process: ${code}` }
   return { code: 'TOOL_UNAVAILABLE', message: `program ${JSON.stringify(plan.program)} cannot be started: ${await causeOf(plan, code)}` }

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import { limits, type CallError } from '@toolyard/contract/terms'
+import { isRecord, limits, type CallError } from '@toolyard/contract/terms'
 import type { Outcome } from '../../run/outcome.ts'
 import { shortOutput } from '../../result/large-output.ts'
 import type { OutputTask } from '../../result/output-task.ts'
@@ -46,7 +46,7 @@ export function readReply (replies: Socket, maxBytes: number): Reply {
     },
     lacksNetwork () {
       const failed = message?.['failed']
-      return typeof failed === 'object' && failed !== null && (failed as Message)['network'] === true
+      return isRecord(failed) && failed['network'] === true
     },
     size () {
       const keptBytes = value?.length ?? 0
@@ -75,8 +75,8 @@ function sizeIn (message: Message | undefined): number | undefined {
 }
 
 function failureOf ({ failed }: Message): Outcome | undefined {
-  if (typeof failed !== 'object' || failed === null) return undefined
-  const { code, message, type } = failed as Message
+  if (!isRecord(failed)) return undefined
+  const { code, message, type } = failed
   const known = codes.find(each => each === code)
   if (known === undefined || typeof message !== 'string') return undefined
   const error: CallError = { code: known, message: firstChars(message, limits.errorMessageChars) }

@@ -191,6 +191,7 @@ function lose ({ answered, ended }: Child): void {
 function endingOf ({ exit, signal, unboxed }: Message): ForkEnding | undefined {
   if (typeof unboxed === 'string') return { kind: 'unboxed', cause: unboxed }
   if (Number.isInteger(exit)) return { kind: 'exit', code: Number(exit) }
+  // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- Python names some that Node doesn't, such as SIGRTMIN.
   return typeof signal === 'string' ? { kind: 'signal', signal: signal as NodeJS.Signals } : undefined
 }
 

@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, openSync } from 'node:fs'
-import type { Socket } from 'node:net'
+import { Socket } from 'node:net'
 import type { Readable } from 'node:stream'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -192,11 +192,12 @@ async function spawnHost ({ root, within }: HostPlace, basis: Omit<ProcessPlan, 
     })
     child.on('error', () => {})
     if (child.pid === undefined) throw (await once(child, 'error'))[0]
-    const stdio = child.stdio as unknown as [null, null, HostProcess['stderr'], ...unknown[]]
-    return { child, pid: child.pid, control: stdio[control] as HostProcess['control'], stderr: stdio[2], boxed: entry }
+    const [stderr, link]: unknown[] = [child.stderr, child.stdio[control]]
+    if (!(stderr instanceof Socket) || !(link instanceof Socket)) throw new Error('The host was started without its connections')
+    return { child, pid: child.pid, control: link, stderr, boxed: entry }
   } catch (error) {
     entry?.status.close()
-    return await startError(plan, error as NodeJS.ErrnoException)
+    return await startError(plan, error)
   } finally {
     for (const fd of files) closeSync(fd)
   }

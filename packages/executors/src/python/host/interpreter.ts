@@ -1,3 +1,4 @@
+import { storedJson } from '@toolyard/contract/terms'
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 
@@ -36,7 +37,7 @@ export async function findInterpreter (env: Readonly<Record<string, string>>): P
 async function probeInterpreter (name: string, env: Readonly<Record<string, string>>): Promise<Found | undefined> {
   try {
     const { stdout } = await promisify(execFile)(name, ['-I', '-c', probe], { env: { NODE_V8_COVERAGE: undefined, ...env }, timeout: probeTimeoutMs })
-    const [path, ...rest] = JSON.parse(stdout) as [string | null, number, number, string[]]
+    const [path, ...rest] = storedJson<[string | null, number, number, string[]]>(stdout)
     return [path === null || path === '' ? name : path, ...rest]
   } catch {
     return undefined

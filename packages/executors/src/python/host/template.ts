@@ -112,7 +112,8 @@ export function createTemplate (host: Forker, module: string, service: TemplateS
 
 /** What was forked ahead has these. */
 function isUsual (limits: ProcessLimits): boolean {
-  return Object.entries(defaultLimits).every(([name, value]) => limits[name as keyof ProcessLimits] === value)
+  const own: Readonly<Record<string, unknown>> = { ...limits }
+  return Object.entries(defaultLimits).every(([name, value]) => own[name] === value)
 }
 
 function leaving (process: ForkedProcess, leave: () => void): ForkedProcess {

@@ -1,8 +1,9 @@
 import { once } from 'node:events'
 import { copyFileSync, linkSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { createServer, type AddressInfo } from 'node:net'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { portOf } from '../../sandbox/probe/bait.ts'
 
 /** A Python root and a workspace with the files of a service in them, for a canary to reach for. */
 export interface PythonBait {
@@ -28,7 +29,7 @@ export async function layPythonBait (module: string): Promise<PythonBait> {
   server.listen({ host: '127.0.0.1', port: 0 })
   await once(server, 'listening')
   copyFileSync(module, join(root, 'canary.py'))
-  writeFileSync(join(root, 'port'), String((server.address() as AddressInfo).port))
+  writeFileSync(join(root, 'port'), String(portOf(server)))
   const file = join(root, '.env')
   const directory = join(root, 'data')
   const nested = join(directory, 'audit')

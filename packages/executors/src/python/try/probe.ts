@@ -53,7 +53,7 @@ export async function probePython (boxFor: (bait: Pick<PythonBait, 'workspace' |
     bait.replace()
     const second = await call()
     if (!second.ok) return { layer: 'python', holds: false, detail: second.error.message }
-    const reached = [...new Set([first, second].flatMap(({ output }) => output as string[]))]
+    const reached = [...new Set([first, second].flatMap(({ output }) => Array.isArray(output) ? output.map(String) : [String(output)]))]
     return { layer: 'python', holds: reached.length === 0, detail: reached.join(', ') || 'holds' }
   } finally {
     await hosts.close()

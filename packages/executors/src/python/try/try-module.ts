@@ -1,3 +1,4 @@
+import { isRecord } from '@toolyard/contract/terms'
 import type { CallError } from '@toolyard/contract'
 import type { ExecuteParameter, ImportFault, PythonRun, Tool } from '@toolyard/manifests'
 import { startDeadline } from '../../run/deadline.ts'
@@ -78,7 +79,7 @@ async function tryTool (
     if (outcome === undefined) return unanswered(tool, call)
     if (outcome.ok) return signatures ? readSignature(outcome.output) : {}
     const { error } = outcome
-    const what = (error.details as { type?: unknown } | undefined)?.type === undefined ? 'class' : 'construction'
+    const what = isRecord(error.details) && error.details['type'] !== undefined ? 'construction' : 'class'
     return tried({ tool, what, reason: error.message }, misses(call.reply.lacksNetwork()) ? 'network' : doubtOf(error))
   } finally {
     deadline.clear()

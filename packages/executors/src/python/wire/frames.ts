@@ -1,3 +1,5 @@
+import { isRecord } from '@toolyard/contract/terms'
+
 /** What a Python process says. Its fields may be anything: code of tools runs in there. */
 export type Message = Readonly<Record<string, unknown>>
 
@@ -15,7 +17,7 @@ export function encodeFrame (message: object): Buffer {
 export function decodeFrame (content: Buffer): Message {
   try {
     const message: unknown = JSON.parse(content.toString('utf8'))
-    return typeof message === 'object' && message !== null ? message as Message : {}
+    return isRecord(message) ? message : {}
   } catch {
     return {}
   }

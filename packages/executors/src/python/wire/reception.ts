@@ -76,8 +76,8 @@ export async function openReception (): Promise<Reception> {
 /** Reads exactly the hello: what follows it is for whoever reads the connection next. */
 function readHello (socket: Socket, onHello: (hello: string) => void): void {
   const onReadable = (): void => {
-    const hello = socket.read(helloBytes) as Buffer | null
-    if (hello === null) return
+    const hello: unknown = socket.read(helloBytes)
+    if (!Buffer.isBuffer(hello)) return
     socket.off('readable', onReadable).setTimeout(0)
     onHello(hello.toString('latin1'))
   }

@@ -8,7 +8,7 @@ export type Controller = (typeof controllers)[number]
 /** The control groups that a process is in: one for all controllers (version 2), or one for each (version 1). */
 export type Hierarchy =
   | { version: 2, directory: string }
-  | { version: 1, directories: Partial<Record<Controller, string>> }
+  | { version: 1, directories: ReadonlyMap<Controller, string> }
 
 interface Mount {
   place: string
@@ -33,7 +33,7 @@ export function findHierarchy (proc = '/proc/self'): Hierarchy | undefined {
         if (directory !== undefined) found.push([controller, directory])
       }
     }
-    if (found.length > 0) return { version: 1, directories: Object.fromEntries(found) }
+    if (found.length > 0) return { version: 1, directories: new Map(found) }
     const unified = groups.find(([, names]) => names === '')
     const directory = unified === undefined ? undefined : directoryOf(mounts.find(({ type }) => type === 'cgroup2'), unified[2] ?? '')
     return directory === undefined ? undefined : { version: 2, directory }

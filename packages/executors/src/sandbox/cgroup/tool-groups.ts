@@ -36,7 +36,7 @@ type Group = ReadonlyMap<Controller, string>
 export function openToolGroups (hierarchy: Hierarchy, limits: GroupLimits, service: number): ProcessGroups {
   const own = hierarchy.version === 2
     ? unifiedGroup(hierarchy.directory, service)
-    : new Map(Object.entries(hierarchy.directories) as Array<[Controller, string]>)
+    : hierarchy.directories
   removeStale([...own.values()])
   const group = makeGroup(own, `toolyard-${process.pid}-${process.hrtime.bigint()}`)
   const set = (target: Group, { memoryBytes, processes }: GroupLimits): Array<[file: string, value: string]> =>

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { createServer, type AddressInfo, type Server } from 'node:net'
+import { createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { randomBytes, randomInt } from 'node:crypto'
@@ -43,7 +43,7 @@ export async function layBait (workspaceDir: string, hidden: readonly string[]):
   const outside = [join(directory, 'written'), join(workspaceDir, name), `/usr/${name}`, `/${name}`]
   return {
     hidden: tools.hidden,
-    task: { secret, tools: tools.directory, text: canarySecret, replaced, service: existing(hidden), outside, tcpPort: (tcp.address() as AddressInfo).port, sockets: [path, abstract], maxProcesses, sleepSeconds: `86399.${randomInt(2 ** 40)}` },
+    task: { secret, tools: tools.directory, text: canarySecret, replaced, service: existing(hidden), outside, tcpPort: portOf(tcp), sockets: [path, abstract], maxProcesses, sleepSeconds: `86399.${randomInt(2 ** 40)}` },
     replace () {
       for (const file of tools.files) {
         writeFileSync(`${file}.draft`, canarySecret, { mode: 0o600 })
@@ -90,4 +90,11 @@ async function listen (address: { host: string, port: number } | { path: string 
   server.listen(address)
   await once(server, 'listening')
   return server
+}
+
+/** The TCP port that a server listens on. */
+export function portOf (server: Server): number {
+  const address = server.address()
+  if (typeof address !== 'object' || address === null) throw new Error('The server has no port')
+  return address.port
 }

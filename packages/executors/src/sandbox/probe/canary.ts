@@ -10,6 +10,7 @@ import type { CanaryTask } from './task.ts'
  * could reach as a JSON object of layers to sentences; a layer that holds isn't in it. It uses nothing but Node itself:
  * in the box there is nothing else.
  */
+// eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- Who started it wrote it.
 const task = JSON.parse(readFileSync(0, 'utf8')) as CanaryTask
 const reached: Record<string, string> = {}
 /** How long files of the service may take to be replaced. */

@@ -1,3 +1,4 @@
+import { isRecord } from '@toolyard/contract/terms'
 import { readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -48,10 +49,13 @@ export async function probeBox (foundation: BoxFoundation, env: NodeJS.ProcessEn
 }
 
 function findingsOf ({ ending, stdout }: ProcessEnd, lines: readonly string[], leftBehind: boolean): LayerFinding[] {
-  const reached = ending.kind === 'exit' && ending.code === 0 ? parseJson(stdout.kept.toString('utf8'))?.value as Record<string, string> | undefined : undefined
-  if (reached === undefined) return [{ layer: 'bubblewrap', holds: false, detail: lines.find(line => line.startsWith('bwrap: ')) ?? 'the canary did not run' }]
+  const reached = ending.kind === 'exit' && ending.code === 0 ? parseJson(stdout.kept.toString('utf8'))?.value : undefined
+  if (!isRecord(reached)) return [{ layer: 'bubblewrap', holds: false, detail: lines.find(line => line.startsWith('bwrap: ')) ?? 'the canary did not run' }]
   if (leftBehind) reached['descendants'] = 'left a process behind'
-  return boxLayers.map(layer => ({ layer, holds: reached[layer] === undefined, detail: reached[layer] ?? 'holds' }))
+  return boxLayers.map(layer => {
+    const said = reached[layer]
+    return { layer, holds: said === undefined, detail: typeof said === 'string' ? said : 'holds' }
+  })
 }
 
 function isRunning (sleepSeconds: string): boolean {

@@ -1,3 +1,4 @@
+import { isRecord } from '@toolyard/contract/terms'
 import { createHash } from 'node:crypto'
 import { load } from '../../redis/bullmq.ts'
 
@@ -29,16 +30,17 @@ const knownScripts = {
 export type ScriptName = keyof typeof knownScripts
 
 /** BullMQ's script of this name. */
-export function bullmqScript (name: ScriptName): BullmqScript {
-  const script = (load('bullmq/dist/cjs/scripts/index.js') as Record<string, BullmqScript | undefined>)[name]
-  if (script === undefined) throw new Error(`BullMQ has no script '${name}'`)
+export function bullmqScript (name: string): BullmqScript {
+  const scripts: unknown = load('bullmq/dist/cjs/scripts/index.js')
+  const script = isRecord(scripts) ? scripts[name] : undefined
+  if (!isScript(script)) throw new Error(`BullMQ has no script '${name}'`)
   return script
 }
 
 /** Those of BullMQ's scripts whose texts are not the ones that ours were made after: names and digests. */
 export function changedScripts (): string[] {
   return Object.entries(knownScripts).flatMap(([name, known]) => {
-    const digest = digestOf(bullmqScript(name as ScriptName).content)
+    const digest = digestOf(bullmqScript(name).content)
     return digest === known ? [] : [`${name} ${digest}`]
   })
 }
@@ -53,6 +55,10 @@ export function withoutEvents (content: string): string {
   const patched = content.replaceAll(/rcall\("(XADD|XTRIM)"/g, 'untold("$1"')
   if (patched === content) throw new Error('A patch of one of BullMQ\'s scripts replaces nothing')
   return `local function untold () end\n${patched}`
+}
+
+function isScript (value: unknown): value is BullmqScript {
+  return isRecord(value) && typeof value['content'] === 'string' && typeof value['keys'] === 'number'
 }
 
 function digestOf (text: string): string {

@@ -135,10 +135,18 @@ const ownParts = {
 export type JobScripts = Readonly<Record<keyof typeof ownParts, WrappedScript>>
 
 function wrapAll (kind: string, change: (content: string) => string): JobScripts {
-  return Object.fromEntries(Object.entries(ownParts).map(([name, own]) => {
-    const { content, keys } = bullmqScript(name as keyof typeof ownParts)
-    return [name, new WrappedScript(`${kind}-${name}`, { content: change(content), keys }, own)]
-  })) as unknown as JobScripts
+  const wrap = (name: keyof typeof ownParts): WrappedScript => {
+    const { content, keys } = bullmqScript(name)
+    return new WrappedScript(`${kind}-${name}`, { content: change(content), keys }, ownParts[name])
+  }
+  return {
+    addPrioritizedJob: wrap('addPrioritizedJob'),
+    addDelayedJob: wrap('addDelayedJob'),
+    addParentJob: wrap('addParentJob'),
+    moveToActive: wrap('moveToActive'),
+    moveStalledJobsToWait: wrap('moveStalledJobsToWait'),
+    moveToFinished: wrap('moveToFinished')
+  }
 }
 
 /** With BullMQ's texts as they are. */

@@ -1,3 +1,5 @@
+import { asError } from '@toolyard/contract/terms'
+
 /** How long a job belongs to the worker or canceller that holds it, in milliseconds, unless it renews its lock. */
 export const lockMs = 3_000
 
@@ -5,7 +7,9 @@ export const lockMs = 3_000
 export interface LockHolder {
   /** Renews locks; the ids of the jobs that are somebody else's by now. */
   extendJobLocks: (ids: string[], tokens: string[], ms: number) => Promise<string[]>
-  emit: (event: 'lockRenewalFailed' | 'error', what: never) => boolean
+  /** Hears which jobs are somebody else's. */
+  lost: (ids: string[]) => void
+  failed: (error: Error) => void
 }
 
 interface LockedJob {
@@ -63,14 +67,14 @@ export class LockRenewal {
         : await this.#holder.extendJobLocks(due.map(([id]) => id), due.map(([, token]) => token), this.#lockMs)
       // One that has been settled meanwhile is nobody's.
       const missed = lost.filter(id => this.#held.has(id))
-      if (missed.length > 0) this.#holder.emit('lockRenewalFailed', missed as never)
+      if (missed.length > 0) this.#holder.lost(missed)
       for (const id of missed) {
         // It doesn't come back.
         this.#held.delete(id)
-        this.#holder.emit('error', new Error(`could not renew lock for job ${id}`) as never)
+        this.#holder.failed(new Error(`could not renew lock for job ${id}`))
       }
     } catch (error) {
-      this.#holder.emit('error', error as never)
+      this.#holder.failed(asError(error))
     }
     this.start()
   }

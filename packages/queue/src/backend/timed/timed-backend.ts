@@ -5,6 +5,7 @@ import type { Redis } from '../../redis/connection.ts'
 import { keyPrefix } from '../../redis/names.ts'
 import { serverTime } from '../../redis/server-clock.ts'
 import { required } from '../../redis/required.ts'
+import { fromRedis } from '../../redis/from-redis.ts'
 
 /** Where BullMQ's commands have the time, behind their name: the keys come first. */
 const timePlaces: Readonly<Record<string, number>> = {
@@ -74,7 +75,7 @@ export class TimedBackend extends bullmq.RedisQueueBackend {
 
   override async extendLocks (ids: string[], tokens: string[], ms: number): Promise<string[]> {
     const held = ids.flatMap((id, place) => [id, required(tokens[place], 'the token of a job')])
-    return await this.redis.eval(renewScript, 1, this.toKey('stalled'), this.toKey(''), ms, ...held) as string[]
+    return fromRedis(await this.redis.eval(renewScript, 1, this.toKey('stalled'), this.toKey(''), ms, ...held))
   }
 
   override async waitForJob (blockTimeout: number): ReturnType<typeof bullmq.RedisQueueBackend.prototype.waitForJob> {
@@ -101,10 +102,16 @@ export class TimedBackend extends bullmq.RedisQueueBackend {
   }
 }
 
+/** BullMQ's client on an open connection. */
+export function clientOn (redis: Redis): ReturnType<typeof bullmq.createIORedisClient<Server>> {
+  // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- BullMQ takes clusters as well; its types don't say so.
+  return bullmq.createIORedisClient(redis as Server)
+}
+
 /** Makes the backend of a worker that serves one queue of BullMQ's own making, on an open connection and one more that waits. */
 export function timedBackendOn (redis: Redis): (name: string, options: QueueBaseOptions) => TimedBackend {
   return (name, options) => {
-    const client = bullmq.createIORedisClient(redis as Server)
+    const client = clientOn(redis)
     const keys = new bullmq.QueueKeys(keyPrefix)
     const waiting = new bullmq.RedisConnection(client.duplicate(), { blocking: true, skipVersionCheck: true })
     return new TimedBackend(

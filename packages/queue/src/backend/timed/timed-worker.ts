@@ -1,5 +1,5 @@
 import { bullmq } from '../../redis/bullmq.ts'
-import { LockRenewal } from './lock-renewal.ts'
+import { LockRenewal, type LockHolder } from './lock-renewal.ts'
 import type { TimedBackend } from './timed-backend.ts'
 
 /** BullMQ's worker, made so that no clock but Redis' counts. */
@@ -7,6 +7,12 @@ export class TimedWorker<Data, Result, Backend extends TimedBackend> extends bul
   /** BullMQ calls this while the worker is made. */
   protected override createLockManager (): void {
     const { lockDuration = 0, lockRenewTime = lockDuration / 2 } = this.opts
-    this.lockManager = new LockRenewal(this, lockDuration, lockRenewTime) as never
+    const holder: LockHolder = {
+      extendJobLocks: async (...locks) => await this.extendJobLocks(...locks),
+      lost: ids => { this.emit('lockRenewalFailed', ids) },
+      failed: error => { this.emit('error', error) }
+    }
+    // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- It has what BullMQ calls; its class has more.
+    this.lockManager = new LockRenewal(holder, lockDuration, lockRenewTime) as never
   }
 }

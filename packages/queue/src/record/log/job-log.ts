@@ -1,8 +1,9 @@
-import type { LogEntry, LogLevel } from '@toolyard/contract'
+import type { LogEntry } from '@toolyard/contract'
 import { storedJson } from '@toolyard/contract/terms'
 import type { Redis } from '../../redis/connection.ts'
 import { jobLogKey } from '../../redis/names.ts'
 import { whileAvailable } from '../../redis/unavailable.ts'
+import { fromRedis } from '../../redis/from-redis.ts'
 
 /** Reads the logs of jobs; each log is a Redis stream beside its job, and a line's id is its id in the stream. */
 export class JobLogs {
@@ -39,7 +40,7 @@ function toEntry ([id, pairs]: [id: string, pairs: string[]]): LogEntry {
   return {
     id,
     ts: fields.get('ts') ?? '',
-    level: (fields.get('level') ?? 'info') as LogLevel,
+    level: fromRedis(fields.get('level') ?? 'info'),
     message: fields.get('message') ?? '',
     meta: meta === undefined ? null : storedJson<Record<string, unknown>>(meta)
   }

@@ -1,4 +1,4 @@
-import { asError, boundedProgress, type Progress } from '@toolyard/contract/terms'
+import { asError, boundedProgress, isRecord, type Progress } from '@toolyard/contract/terms'
 import type { Redis } from '../../redis/connection.ts'
 import { jobChannel, jobKey, jobPartKey } from '../../redis/names.ts'
 import { RedisUnavailableError } from '../../redis/unavailable.ts'
@@ -90,7 +90,7 @@ export class JobProgressWriter {
 
 /** Reads what a record has; undefined for none, which BullMQ writes as 0. */
 export function readProgress (value: unknown): Progress | undefined {
-  if (typeof value !== 'object' || value === null || !('done' in value) || typeof value.done !== 'number') return undefined
-  const { done, total, text } = value as Partial<Progress> & { done: number }
+  if (!isRecord(value) || typeof value['done'] !== 'number') return undefined
+  const { done, total, text } = value
   return { done, total: typeof total === 'number' ? total : null, text: typeof text === 'string' ? text : null }
 }

@@ -5,6 +5,7 @@ import type { ScriptRun } from '../commands/batched-script.ts'
 import { ioredis } from '../bullmq.ts'
 import { writableServers, type Redis } from '../connection.ts'
 import { required } from '../required.ts'
+import { fromRedis } from '../from-redis.ts'
 
 /** How many replicas must have what may not be lost: a number, or `auto` for all that a server has and that keep up with it. */
 export type WantedReplicas = number | 'auto'
@@ -136,7 +137,7 @@ export class Replicas {
     for (const one of sent) {
       const own = answers.splice(0, one.runs.length)
       const errors = own.flatMap(([error]) => error === null ? [] : [error])
-      if (errors.length === 0) one.resolve(own.map(([, replies]) => replies as unknown[]))
+      if (errors.length === 0) one.resolve(own.map(([, replies]) => fromRedis<unknown[]>(replies)))
       else if (errors.every(isPutOff) && performance.now() < one.until) again.push(one)
       else one.reject(errors[0])
     }
@@ -162,7 +163,7 @@ function isPutOff ({ message }: Error): boolean {
 /** How many replicas a server has that keep up with it, by its `INFO replication`. */
 export function countReplicas (info: string): number {
   return [...info.matchAll(/^slave\d+:(.*)$/gm)].filter(([, text = '']) => {
-    const fields = new Map(text.trim().split(',').map(field => field.split('=') as [string, string]))
+    const fields = new Map(text.trim().split(',').map(field => { const [name = '', value = ''] = field.split('='); return [name, value] }))
     return fields.get('state') === 'online' && Number(fields.get('lag')) <= mostLagSec
   }).length
 }
@@ -177,6 +178,7 @@ function connectionLike (redis: Redis): Redis {
   const options = { enableOfflineQueue: true, autoResendUnfulfilledCommands: false, maxRetriesPerRequest: 0, reconnectOnError: (error: Error) => /READONLY/.test(error.message) }
   const connection: Server | Cluster = redis instanceof ioredis.Cluster
     ? redis.duplicate(
+      // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- Two types of options differ by the type of replies.
       [], { enableOfflineQueue: true, redisOptions: { ...redis.options.redisOptions, autoResendUnfulfilledCommands: false } } as never
     )
     : redis.duplicate(options)

@@ -170,6 +170,7 @@ export class BatchedScript {
 function commandsOf (
   redis: Redis | ChainableCommander
 ): Record<string, ((...args: Array<string | number | Buffer>) => Promise<unknown[]>) | undefined> {
+  // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- `defineCommand` adds them, and no type says so.
   return redis as never
 }
 

@@ -26,7 +26,7 @@ export async function pipelined<T> (
   }
   const found: Array<unknown[] | Error> = []
   await Promise.all([...indexes.values()].map(async ofQueue => {
-    const replies = await sendAll(redis, ofQueue.map(index => items[index] as T), add)
+    const replies = await sendAll(redis, ofQueue.flatMap(index => items.slice(index, index + 1)), add)
     for (const [place, index] of ofQueue.entries()) found[index] = replies[place] ?? new Error('Redis gave no reply')
   }))
   return found

@@ -1,9 +1,6 @@
-import { mostResults, type SearchProvider, type WebResult } from './provider.ts'
-import { plainText, webUrl } from './result-text.ts'
-
-interface BraveAnswer {
-  web?: { results?: Array<{ title?: unknown, url?: unknown, description?: unknown }> }
-}
+import { isRecord } from '@toolyard/contract/terms'
+import type { SearchProvider, WebResult } from './provider.ts'
+import { webResults } from './result-text.ts'
 
 /** Brave's search API; `key` travels as a header, never in the address. */
 export function createBrave (endpoint: string, key: string): SearchProvider {
@@ -17,11 +14,9 @@ export function createBrave (endpoint: string, key: string): SearchProvider {
   }
 }
 
-/** Reads the results of an answer. */
+/** Reads the results of an answer; none where it has no `web`. @throws Error for one whose results are no list. */
 export function readBrave (body: string): WebResult[] {
-  const { web } = JSON.parse(body) as BraveAnswer
-  return (web?.results ?? []).slice(0, mostResults).flatMap(({ title, url, description }): WebResult[] => {
-    const target = webUrl(url)
-    return target === undefined ? [] : [{ title: plainText(title), url: target, snippet: plainText(description) }]
-  })
+  const answer: unknown = JSON.parse(body)
+  const web = isRecord(answer) ? answer['web'] : undefined
+  return webResults(isRecord(web) ? web['results'] ?? [] : [], 'description')
 }

@@ -1,8 +1,20 @@
 import { firstChars } from '../../../run/utf8.ts'
+import { isRecord } from '@toolyard/contract/terms'
 import { htmlText } from '../page/html-text.ts'
+import { mostResults, type WebResult } from './provider.ts'
 
 /** UTF-16 units of one field of a result. */
 const fieldChars = 1_000
+
+/** The results in a list that a search service answered. @throws Error for what is no list. */
+export function webResults (list: unknown, snippet: string): WebResult[] {
+  if (!Array.isArray(list)) throw new Error('no list of results')
+  const found: unknown[] = list.slice(0, mostResults)
+  return found.filter(isRecord).flatMap(result => {
+    const url = webUrl(result['url'])
+    return url === undefined ? [] : [{ title: plainText(result['title']), url, snippet: plainText(result[snippet]) }]
+  })
+}
 
 /** The text of a field that may hold marks of HTML, in one line. */
 export function plainText (value: unknown): string {

@@ -1,9 +1,6 @@
-import { mostResults, type SearchProvider, type WebResult } from './provider.ts'
-import { plainText, webUrl } from './result-text.ts'
-
-interface SearxngAnswer {
-  results?: Array<{ title?: unknown, url?: unknown, content?: unknown }>
-}
+import { isRecord } from '@toolyard/contract/terms'
+import type { SearchProvider, WebResult } from './provider.ts'
+import { webResults } from './result-text.ts'
 
 /** A SearXNG server of the operator's choice, whose JSON format must be switched on. */
 export function createSearxng (endpoint: string): SearchProvider {
@@ -19,10 +16,6 @@ export function createSearxng (endpoint: string): SearchProvider {
 
 /** Reads the results of an answer. @throws Error for one without a list of them. */
 export function readSearxng (body: string): WebResult[] {
-  const { results } = JSON.parse(body) as SearxngAnswer
-  if (!Array.isArray(results)) throw new Error('no list of results')
-  return results.slice(0, mostResults).flatMap(({ title, url, content }): WebResult[] => {
-    const target = webUrl(url)
-    return target === undefined ? [] : [{ title: plainText(title), url: target, snippet: plainText(content) }]
-  })
+  const answer: unknown = JSON.parse(body)
+  return webResults(isRecord(answer) ? answer['results'] : undefined, 'content')
 }
