@@ -135,6 +135,15 @@ t.test('what takes more than the quota fails, stays, and can be deleted', async 
   t.ok(seen)
 })
 
+t.test('what is written through mapped memory into the holes of a file counts, in a session of many files', { skip: !hasPython }, async t => {
+  const id = await make({ quota_bytes: 2_000_000 })
+  const fill = 'import mmap\nfile = open("sparse", "r+b")\nmapped = mmap.mmap(file.fileno(), 0)\nfor at in range(0, len(mapped), 4096): mapped[at] = 1\n'
+  t.match(await call(id, 'data_write_file', { path: 'fill.py', content: fill, create_if_missing: true }), { ok: true })
+  t.match(await run(id, 'seq 1 150 | xargs touch; truncate -s 10000000 sparse'), { ok: true })
+  for (let n = 0; n < 3; n++) t.match(await run(id, 'ls sparse'), { ok: true })
+  t.match(await run(id, 'python3 fill.py'), { ok: false, error: { code: 'QUOTA_EXCEEDED' } })
+})
+
 t.test('a session that is removed ends its calls, and its files are gone with it', async t => {
   const id = await make()
   const running = run(id, 'mkdir -p x/y; echo 1 > x/y/z; chmod 000 x; touch begun; sleep 60')

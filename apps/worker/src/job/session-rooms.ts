@@ -145,11 +145,12 @@ export class SessionRooms {
     const survey = await surveySession(dir, {
       mostBytes: 2 * quotaBytes, since, ...(watch === undefined ? {} : { onDirectory: directory => { watch.add(directory) } })
     })
-    const { bytes, entries } = survey
+    const { bytes, filledBytes, entries } = survey
     const now = performance.now()
     if (this.#counts.size >= mostCounts) this.#counts.clear()
     this.#counts.set(id, { bytes, entries, until: entries > fewEntries ? now + countRest * (now - begun) : now })
-    if (watch !== undefined) this.#watches.keep(id, watch)
+    if (watch !== undefined && filledBytes <= quotaBytes) this.#watches.keep(id, watch)
+    else watch?.end()
     if (Number.isFinite(bytes)) stay.noteUsage(bytes)
     return survey
   }

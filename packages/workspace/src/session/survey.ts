@@ -24,6 +24,8 @@ export interface ChangedFile extends Content {
 export interface Survey {
   /** Of the disk, Infinity for a tree that is too deep to be followed. */
   bytes: number
+  /** What they would take with every hole filled: writing through mapped memory does that, and no watch hears of it. */
+  filledBytes: number
   entries: number
   /** The files that were changed, by path. */
   changed: ChangedFile[]
@@ -77,6 +79,7 @@ class Walk {
   readonly #linked = new Set<string>()
   readonly #changed: ChangedFile[] = []
   #bytes = 0
+  #holes = 0
   #entries = 0
   #hasMore = false
   #pathBytes = 0
@@ -89,7 +92,7 @@ class Walk {
 
   result (): Survey {
     const changed = this.#changed.sort((a, b) => a.path < b.path ? -1 : 1)
-    return { bytes: this.#bytes, entries: this.#entries, changed, hasMore: this.#hasMore }
+    return { bytes: this.#bytes, filledBytes: this.#bytes + this.#holes, entries: this.#entries, changed, hasMore: this.#hasMore }
   }
 
   async enter (open: () => Directory, level: Level): Promise<void> {
@@ -132,7 +135,11 @@ class Walk {
     if (stats === undefined) return
     this.#entries += 1
     const isLinked = stats.nlink > 1n && !stats.isDirectory()
-    if (!isLinked || !this.#isKnown(`${stats.dev}:${stats.ino}`)) this.#bytes += Math.max(leastBytes, Number(stats.blocks) * blockBytes)
+    if (!isLinked || !this.#isKnown(`${stats.dev}:${stats.ino}`)) {
+      const taken = Number(stats.blocks) * blockBytes
+      this.#bytes += Math.max(leastBytes, taken)
+      if (stats.isFile()) this.#holes += Math.max(0, Number(stats.size) - taken)
+    }
     const { since } = this.#options
     if (stats.isDirectory()) await this.#descend(directory, name, stats, level)
     else if (stats.isFile() && since !== undefined && (level.isMoved || stats.ctimeNs >= since)) {
