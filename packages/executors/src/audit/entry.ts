@@ -44,7 +44,7 @@ export interface AuditedCall {
   argumentsSha256: string
 }
 
-/** What is kept of an element with which nothing can be started, in characters. */
+/** How many characters are kept of an element that is too long to start anything. */
 const shownOfTooLong = 1_000
 
 /** Makes the entry of a run that ended now. */

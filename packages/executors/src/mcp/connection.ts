@@ -86,7 +86,7 @@ export async function openConnection (server: McpServer, host: ConnectionHost, s
     capabilities: {},
     versionNegotiation: { mode: 'auto', probe: { timeoutMs: probeMs } },
     inputRequired: { autoFulfill: false },
-    // Schemas of a server are its own: nothing of them is compiled here.
+    // The schemas of a server are not compiled here.
     // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- Only the server knows the type.
     jsonSchemaValidator: { getValidator: () => data => ({ valid: true, data: data as never, errorMessage: undefined }) }
   })

@@ -26,7 +26,7 @@ export class ServerFault extends Error {
   }
 }
 
-/** A server that could not be connected to: nothing of the request has reached it. */
+/** A server that could not be connected to: the request has not reached it. */
 export class UnsentFault extends ServerFault {
   readonly unsent = true
 }

@@ -206,7 +206,7 @@ function slotId ({ source, name }: McpServer, scope: string): string {
   return `${source.file}\0${name}\0${scope}`
 }
 
-/** Nothing of the call has reached the server. */
+/** The call has not reached the server. */
 function unavailable ({ name }: McpServer, why: string): CallError {
   return { code: 'TOOL_UNAVAILABLE', message: `MCP server ${JSON.stringify(name)} can't be used: ${why}` }
 }

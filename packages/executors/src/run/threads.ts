@@ -109,7 +109,7 @@ export function movable ({ buffer, byteLength }: Uint8Array): ArrayBuffer[] {
   return buffer instanceof ArrayBuffer && buffer.byteLength === byteLength ? [buffer] : []
 }
 
-/** It sees nothing of the environment. */
+/** Its environment is empty. */
 function startThread (): Worker {
   const thread = new Worker(new URL('../thread.js', import.meta.url), { execArgv: [], env: {}, resourceLimits: { maxOldGenerationSizeMb: memoryMb } })
   // Whoever waits for it hears of it too; an error of an idle thread concerns nobody.

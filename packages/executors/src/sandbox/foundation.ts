@@ -36,7 +36,7 @@ export interface BoxFoundation {
   /** Where the helper keeps what stdin, stdout and stderr of tools lead to, and the same behind a read-only mount. */
   channels: { directory: string, view: number } | undefined
   workspaceDir: string
-  /** Where sessions have their directories, of which a call sees its own alone. */
+  /** Where sessions have their directories. A call sees only its own. */
   sessionsDir: string | undefined
   /** The service's own files and directories. */
   hidden: readonly string[]
@@ -93,7 +93,7 @@ export async function makeFoundation ({ bubblewrap, family }: FoundationMeans, o
   }
 }
 
-/** Where the helper of boxes runs; in the open there is nothing of the kind. */
+/** Where the helper of boxes runs; without a sandbox there is no such place. */
 export function placeOf (foundation: BoxFoundation | undefined): HelperPlace {
   return { prefix: foundation?.family ?? [], ...(foundation?.channels === undefined ? {} : { channels: foundation.channels }) }
 }

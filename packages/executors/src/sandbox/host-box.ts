@@ -114,7 +114,7 @@ function hostSpec (plan: HostPlan, foundation: BoxFoundation, grant: Grant): Box
   }
 }
 
-/** Nothing of the system or of tools is called so. */
+/** A name that neither the system nor tools use. */
 const sessionsPlace = '/.toolyard-sessions'
 
 /** Undefined while there are none, and for tools that see no files. */

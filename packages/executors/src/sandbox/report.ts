@@ -35,7 +35,7 @@ export function reportOf (findings: readonly LayerFinding[] | undefined): Sandbo
   return { level, missing, findings, advice: missing.length === 0 ? '' : install }
 }
 
-/** Adds what was found out about control groups, which changes nothing of the level. */
+/** Adds what was found out about control groups. The level stays the same. */
 export function withBounds (report: SandboxReport, finding: LayerFinding): SandboxReport {
   return {
     ...report, missing: finding.holds ? report.missing : [...report.missing, finding.layer], findings: [...report.findings, finding]

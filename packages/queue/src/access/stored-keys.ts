@@ -38,7 +38,7 @@ export interface FoundKey extends StoredKey {
 
 /** Keys that there may be. */
 export const maxStoredKeys = 10_000
-/** What a process knows of a key holds for so long, in milliseconds; one that is revoked is told of at once. */
+/** How long a process trusts what it knows of a key, in milliseconds. It hears of a revoked one at once. */
 const trustMs = 1_000
 /** The use of a key is noted so often at most, in milliseconds. */
 const usedMs = 60_000

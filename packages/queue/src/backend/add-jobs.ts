@@ -11,7 +11,7 @@ export interface AddedJob {
   id: string
   /** What the index of the queue gets, one or two: see `JobIndex`. */
   entries: readonly string[]
-  /** For how many seconds it is made once, also when it is gone; 0: as often as it is added. */
+  /** How many seconds it can't be made again, even when it is gone; 0: it is made as often as it is added. */
   onceSec: number
   /** One that is due at once, has a priority, and waits for no other job: its data and options are JSON. */
   plain?: PlainJob

@@ -110,7 +110,7 @@ export function openWorker (
     : new JobWorker<JobData, OutputRecord>(internalName(queue), process, options, makerOf(JobBackend, parts))
 }
 
-/** Opens a queue, which writes nothing of its own into Redis, and holds nothing that would have to be closed. */
+/** Opens a queue. Opening writes nothing to Redis, and the queue needs no closing. */
 export function openQueue (redis: Redis, queue: string, backendOf: ReturnType<typeof backendOn>): JobQueue {
   const opened: JobQueue = new bullmq.Queue(
     internalName(queue), { connection: redis, prefix: keyPrefix, skipVersionCheck: true, skipMetasUpdate: true }, backendOf

@@ -29,7 +29,7 @@ export interface DependencyReport {
   broken: BrokenDependency[]
 }
 
-/** For so long it is known who waits for a job, in seconds; who waits longer is found by the upkeep. */
+/** How long Redis keeps who waits for a job, in seconds. The upkeep finds those that wait longer. */
 const knownSec = 86_400
 
 /** Registers a waiting job with one that it depends on, unless that has ended. KEYS: job, its dependents. ARGV: who waits. */

@@ -91,7 +91,7 @@ interface LineView {
 export interface Turns {
   /** BullMQ's priorities for the jobs, in order; low numbers are served first. */
   priorities: number[]
-  /** To be called once, when the jobs are there or can't be: tells all processes of the turns. */
+  /** Tells all processes of the turns. Call it once, when the jobs were added or could not be. */
   settle: () => void
 }
 
@@ -137,7 +137,7 @@ export class FairOrder {
     const [least, lastOfAll, sharing] = await this.#look(line, last)
     view.least = least
     view.sharing = sharing
-    // Nothing waits, and nothing was on its way: turns begin anew. Else a key's later jobs must stay behind its earlier ones.
+    // If nothing waits and nothing is being added, turns begin anew. Else a key's later jobs stay behind its earlier ones.
     const isQuiet = least === 0 && adding === 0 && view.takes === takes
     view.last = isQuiet ? 0 : Math.max(view.last, lastOfAll)
     view.readAt = performance.now()

@@ -11,7 +11,7 @@ import { readSeries, readUsageName, seriesName, type Series } from '../tables/ca
 import { quantile, Tally, type Histogram, type TallyRecord } from '../tables/call-tally.ts'
 
 const minuteMs = 60_000
-/** Of more minutes than this, whole hours are read. */
+/** For more minutes than this, whole hours are read. */
 const mostMinutes = 120
 /** Parts that are asked for at once. */
 const chunkSize = 60

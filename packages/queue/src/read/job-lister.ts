@@ -9,7 +9,7 @@ import { summarize } from './job-summary.ts'
 import { mapInTurns } from './map-in-turns.ts'
 import type { Redis } from '../redis/connection.ts'
 
-/** The cursor is none of this query: it is damaged, made up, or came with the answer to another one. */
+/** The cursor doesn't belong to this query: it is damaged, made up, or came with the answer to another one. */
 export class CursorError extends Error {
   override readonly name = 'CursorError'
 }

@@ -7,8 +7,8 @@ export interface JobScope {
 }
 
 /**
- * Whom limits count for, and who may use an `Idempotency-Key` again: the tenant, or the key where it has none. No key has
- * a name that begins with `@`.
+ * The owner of jobs: the tenant, or the key where it has none. Limits count for an owner, and only the owner may use an
+ * `Idempotency-Key` again. No key has a name that begins with `@`.
  */
 export function ownerOf ({ tenant, keyName }: { tenant?: string | undefined, keyName: string }): string {
   return tenant === undefined ? keyName : `@${tenant}`

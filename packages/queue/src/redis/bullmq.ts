@@ -18,5 +18,5 @@ export const bullmq = load('bullmq') as typeof BullMQ
 // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- `require` knows no types.
 export const ioredis = load('ioredis') as typeof IORedis
 
-/** A connection: to one server, be it found by Sentinels, or to a cluster. */
+/** A connection to one server, also one that Sentinels found, or to a cluster. */
 export type Redis = IORedis.Redis | IORedis.Cluster

@@ -60,7 +60,7 @@ class ServerClock {
     return this.#measured === undefined ? Date.now() : Math.round(performance.now() + this.#measured.offsetMs)
   }
 
-  /** What was measured holds until the next measurement, and no longer. */
+  /** The next measurement replaces what was measured. */
   reset (): void {
     if (this.#measured !== undefined) this.#measured.errorMs = Infinity
   }

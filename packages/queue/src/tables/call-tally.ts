@@ -10,7 +10,7 @@ const bucketsPerDoubling = 2
 const lastBucket = 60
 
 /** The number of the bucket that a duration falls into. */
-export function bucketOf (ms: number): number {
+function bucketOf (ms: number): number {
   return ms <= 1 ? 0 : Math.min(lastBucket, Math.ceil(bucketsPerDoubling * Math.log2(ms)))
 }
 

@@ -35,7 +35,7 @@ export interface Session extends NewSession {
 
 /** Sessions that a tenant may have at once, and that all keys without a tenant may have together. */
 export const maxSessions = 10_000
-/** What a process knows of a session that is used holds for so long, in milliseconds; of one that is removed it hears at once. */
+/** How long a process trusts what it knows of a used session, in milliseconds. It hears of a removed one at once. */
 const trustMs = 1_000
 
 interface KnownSession {

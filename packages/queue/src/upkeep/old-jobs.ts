@@ -17,7 +17,7 @@ export async function removeOldJobs (
     const removed = await backend.cleanJobsByState(end, endedBefore, atOnce)
     if (removed.length === 0) continue
     await queues.index.drop(queue, removed)
-    // BullMQ knows nothing of them.
+    // BullMQ doesn't know them.
     await redis.unlink(...removed.flatMap(id => [outputKey(queue, id), jobLogKey(queue, id)]))
   }
 }

@@ -173,7 +173,7 @@ export class QueueWorker {
     })
   }
 
-  /** A run that takes its time is noted as begun; nobody need wait for that, as for `begin`. */
+  /** Notes a run that takes its time as begun. Unlike `begin`, nobody waits for it. */
   async #keepBegun (id: string): Promise<void> {
     const run = this.#running.get(id)
     if (run === undefined || !this.#worker.backend.runs.isUnbegun(run.job)) return

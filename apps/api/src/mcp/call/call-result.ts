@@ -5,7 +5,7 @@ import { excessOf } from '../../plugins/body/json-text.ts'
 import type { ListedTool } from './tool-list.ts'
 
 /** Where a result names its job, and says what went wrong. */
-export const metaKeys = { jobId: 'toolyard/job_id', error: 'toolyard/error', outputBytes: 'toolyard/output_bytes' } as const
+const metaKeys = { jobId: 'toolyard/job_id', error: 'toolyard/error', outputBytes: 'toolyard/output_bytes' } as const
 
 /** What became of a call, as MCP has it; the tool says what its clients rely on. */
 export function callResult (answer: ToolAnswer, tool: ListedTool | undefined): CallToolResult {

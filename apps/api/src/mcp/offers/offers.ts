@@ -19,7 +19,7 @@ export interface OfferParts extends ToolCallParts {
 }
 
 /** How long a client may take what it was told for current, in milliseconds. */
-export const offerTtlMs = 60_000
+const offerTtlMs = 60_000
 /** Resources that one session may watch. */
 const mostWatched = 100
 const cache = { ttlMs: offerTtlMs, cacheScope: 'private' as const }

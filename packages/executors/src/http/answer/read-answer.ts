@@ -97,7 +97,7 @@ function errorOf (response: Dispatcher.ResponseData, body: BoundedBody, hidden: 
   }
 }
 
-/** Where a text that is hidden was cut in two, its first part is hidden as well. */
+/** If a hidden text was cut in two, its first part is hidden as well. */
 function withoutBegunText (bytes: Buffer, hidden: readonly string[]): Buffer {
   const begun = hidden.map(text => {
     const whole = Buffer.from(text)

@@ -3,7 +3,7 @@ import { readMark } from './mark.ts'
 import { inTurns, processIds } from './process-table.ts'
 import type { TreeRoot } from './tree.ts'
 
-/** In a longer time, process ids may have been given out all around. */
+/** After a longer time, process ids may have wrapped around. */
 const trustedMs = 1_000
 
 /**

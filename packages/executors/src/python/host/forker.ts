@@ -18,7 +18,7 @@ export interface ForkedProcess extends Connections {
   /** Fulfilled when it ended and was reaped. */
   ended: Promise<ForkEnding>
   hasEnded: () => boolean
-  /** To be called when nothing of it is left. */
+  /** To be called when all its processes are gone. */
   release: () => void
 }
 

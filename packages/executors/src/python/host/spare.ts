@@ -5,7 +5,7 @@ import type { Fork, ForkedProcess, Forker } from './forker.ts'
 export interface Spare {
   /** As `fork` of the forker. */
   take (): Promise<Fork>
-  /** Ends the process that waits. Fulfilled when nothing of it is left, with the pids of what outlived SIGKILL. */
+  /** Ends the process that waits. Fulfilled when all its processes are gone, with the pids of those that outlived SIGKILL. */
   close (): Promise<number[]>
 }
 

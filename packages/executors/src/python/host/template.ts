@@ -25,7 +25,7 @@ export interface Template {
   /** Has the host show a process the directory of a session in place of the workspace, before its first message; answers why not. */
   showSession (process: ForkedProcess, session: ShownSession): Promise<string | undefined>
   retire (): void
-  /** Fulfilled when nothing of it is left. */
+  /** Fulfilled when all its processes are gone. */
   ended: Promise<void>
 }
 

@@ -92,9 +92,9 @@ const take: OwnPart = { keys: 1, args: 1, before: mark, each: `${goOnWhenFull('k
  * of those who watch it; that of the API process that waits for it, or nothing; how often it was run, where it has not been
  * said to have begun, or nothing.
  *
- * Both hear of the end right here, those who wait what the record says: nobody need wait until the worker knows. A job
- * that is found to have ended is told all the same: the connection broke, and the command was sent again. When it is just
- * this end that is found, the worker goes on as after any. Answers BullMQ's reply; and 1 where others depend on the job.
+ * The script itself tells watchers that the job ended, and waiting API processes what the record says. It also tells them
+ * of a job that has already ended: the connection broke, and the command was sent again. If the record has this very end,
+ * the worker goes on as after any other. Answers BullMQ's reply; and 1 where others depend on the job.
  */
 const finish: OwnPart = {
   keys: 1,

@@ -14,7 +14,7 @@ export interface LockHolder {
 
 interface LockedJob {
   token: string
-  /** Whether a renewal has passed over it: what was taken just now need not be renewed. */
+  /** Whether a renewal has seen it. A lock that was taken just now is not renewed yet. */
   wasSeen: boolean
 }
 
@@ -65,7 +65,7 @@ export class LockRenewal {
       const lost = due.length === 0
         ? []
         : await this.#holder.extendJobLocks(due.map(([id]) => id), due.map(([, token]) => token), this.#lockMs)
-      // One that has been settled meanwhile is nobody's.
+      // A job that was settled meanwhile has no lock to lose.
       const missed = lost.filter(id => this.#held.has(id))
       if (missed.length > 0) this.#holder.lost(missed)
       for (const id of missed) {

@@ -112,7 +112,7 @@ export class Replicas {
     this.#lines.delete(line)
   }
 
-  /** @returns those that a cluster put off, since their slot is being moved: nothing of them was done. */
+  /** @returns those that a cluster put off because it moves their slot. They were not run at all. */
   async #send (sent: readonly Waiting[]): Promise<Waiting[]> {
     const { needed } = this
     const connection = this.#connection ??= connectionLike(this.#redis)

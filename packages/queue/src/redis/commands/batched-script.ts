@@ -81,8 +81,8 @@ return replies
 }
 
 /**
- * A script that does all calls together. Its body sees KEYS and ARGV, of which the first is none of its own, and `calls`,
- * the arguments of each, and returns the replies: false for nil. Where it fails, each call does.
+ * A script that does all calls together. Its body sees `calls`, the arguments of each call, and KEYS and ARGV; ARGV[1] is
+ * not for it. It returns one reply for each call, false for nil. If it fails, each call fails.
  */
 export function allCalls (body: string): string {
   return template(`

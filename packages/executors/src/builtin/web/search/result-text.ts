@@ -17,7 +17,7 @@ export function webResults (list: unknown, snippet: string): WebResult[] {
 }
 
 /** The text of a field that may hold marks of HTML, in one line. */
-export function plainText (value: unknown): string {
+function plainText (value: unknown): string {
   return typeof value === 'string' ? oneLine(htmlText(value)) : ''
 }
 
