@@ -92,9 +92,11 @@ t.test('fault 3 a tool that prints 50 MB succeeds with what was kept', async t =
   t.match(outcome, { ok: true, cut: { bytes: 50_000_000, storedBytes: 1_048_576 } })
 })
 
-t.test('fault 7 invalid UTF-8 becomes U+FFFD', async t => {
+t.test('fault 7 output that is no UTF-8 is refused without a session, with what it looks like', async t => {
   const fixture = createFixture(t)
-  t.equal(outputOf(await fixture.runShell('printf "a\\377b\\303"')), 'a\ufffdb\ufffd')
+  const told = async (script: string): Promise<unknown> => (await fixture.runShell(script) as { error?: unknown }).error
+  t.match(await told('printf "a\\377b\\303"'), { code: 'OUTPUT_INVALID', message: /no text but binary data; in a session .* stdout.bin/ })
+  t.match(await told('printf "\\211PNG\\r\\n\\032\\n"'), { code: 'OUTPUT_INVALID', message: /no text but image\/png/ })
 })
 
 t.test('fault 7 JSON nested deeper than an output may be stays text', async t => {

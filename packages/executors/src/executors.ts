@@ -12,11 +12,12 @@ import { closeStrayDescriptors } from './process/table/descriptors.ts'
 import { findOnPath } from './process/plan/find-program.ts'
 import { createLauncher } from './process/launch/launcher.ts'
 import type { McpServers } from './mcp/servers.ts'
-import { serverTool } from './mcp/server-tool.ts'
+import { scopeOf, serverTool } from './mcp/server-tool.ts'
 import { createMarks } from './process/table/mark.ts'
 import { createPins } from './process/plan/pins.ts'
 import { createHosts } from './python/host/hosts.ts'
 import { createOutputCheck } from './python/call/outputs.ts'
+import { withReturnedFiles } from './result/returned-files.ts'
 import { createDeclaredCheck, type CompileSchema } from './result/declared-output.ts'
 import { pinFailure } from './python/call/pin-failure.ts'
 import { runPython } from './python/call/run-python.ts'
@@ -148,8 +149,8 @@ export function createExecutors (options: ExecutorOptions): Executors {
       ...(context.trace === undefined ? {} : { trace: context.trace })
     }
     try {
-      const outcome = await runKind(tool, args, context, { toolHost, audit, maxOutputBytes })
-      return withHint(outcome, tool, options.sandbox?.levelOf(tool) === 'none' ? undefined : options.sandbox?.permissionsOf(tool))
+      const ran = await runKind(tool, args, context, { toolHost, audit, maxOutputBytes })
+      return withHint(await withReturnedFiles(ran, context, options.workspaceDir), tool, options.sandbox?.levelOf(tool) === 'none' ? undefined : options.sandbox?.permissionsOf(tool))
     } finally {
       await group?.remove()
     }
@@ -242,9 +243,4 @@ export function createExecutors (options: ExecutorOptions): Executors {
       await options.audit.flush()
     }
   }
-}
-
-/** Whose connection to an MCP server a call may use. */
-function scopeOf ({ tenant, session }: RunContext): { scope?: string } {
-  return tenant === undefined && session === undefined ? {} : { scope: JSON.stringify([tenant ?? null, session?.id ?? null]) }
 }

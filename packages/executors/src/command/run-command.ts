@@ -4,6 +4,7 @@ import { auditEntry } from '../audit/entry.ts'
 import type { Outcome, RunContext } from '../run/outcome.ts'
 import { runProcess, type ProcessHost } from '../process/run-process.ts'
 import { lookupError } from '../process/plan/start-error.ts'
+import { binaryOutput } from '../result/binary-output.ts'
 import { largeProcessOutput } from '../result/large-output.ts'
 import { commandOutput } from '../result/output.ts'
 import { processOutcome } from '../result/process-outcome.ts'
@@ -51,5 +52,7 @@ export async function runCommand (
     const error = await lookupError(run.program, end.stderr.kept.toString('utf8', 0, 4_096))
     if (error !== undefined) return { ok: false, error }
   }
+  const binary = await binaryOutput(end, context)
+  if (binary !== undefined) return binary
   return await largeProcessOutput(end, 'either', { threads: host.threads, signal: context.signal }) ?? processOutcome(end, commandOutput, context.jobId)
 }

@@ -1,4 +1,5 @@
 import type { McpServer, Tool } from '@toolyard/manifests'
+import type { RunContext } from '../run/outcome.ts'
 
 /** A server as a tool: all of its tools are shut in alike, and it may have none yet. */
 export function serverTool (server: McpServer): Tool {
@@ -15,4 +16,9 @@ export function serverTool (server: McpServer): Tool {
     source,
     run: { kind: 'mcp', server, remote: '', digest: '' }
   }
+}
+
+/** Whose connection to an MCP server a call may use. */
+export function scopeOf ({ tenant, session }: RunContext): { scope?: string } {
+  return tenant === undefined && session === undefined ? {} : { scope: JSON.stringify([tenant ?? null, session?.id ?? null]) }
 }

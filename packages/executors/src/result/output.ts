@@ -5,7 +5,7 @@ import { decodePrefix } from '../run/utf8.ts'
 
 /**
  * What a command printed, as a value (X9, AC18, B3): JSON is parsed, blank is `{}`, anything else is its text without
- * the white space around it. Invalid UTF-8 becomes U+FFFD. More than the cap is the text that was kept, with `cut`.
+ * the white space around it. What is no UTF-8 was found before. More than the cap is the text that was kept, with `cut`.
  */
 export function commandOutput ({ kept, totalBytes }: Captured): Success {
   if (totalBytes > kept.length) return cutText({ kept, totalBytes })

@@ -17,6 +17,8 @@ export interface Content {
 /** A file, by where it is. */
 export interface FilePlace { directory: Directory, name: string }
 
+/** Bytes that are hashed of one file, and of all files of a call. */
+export const hashBounds = { one: 16_777_216, all: 67_108_864 }
 /** Bytes that are hashed in one turn of the event loop: a millisecond. */
 const pieceBytes = 262_144
 

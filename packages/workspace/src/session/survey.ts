@@ -6,7 +6,7 @@ import { mediaTypeOf } from '../files/media-type.ts'
 import { newNameFault } from '../files/entry-names.ts'
 import { entryBytes, entryPath, openDirectory, openTopDirectory, type Directory } from '../walk/directory.ts'
 import { isOwnName } from '../write/own-names.ts'
-import { readContent, type Content } from './content.ts'
+import { hashBounds, readContent, type Content } from './content.ts'
 import { giveOwnerRights } from './owner-rights.ts'
 
 /*
@@ -52,8 +52,8 @@ const mostLinked = 100_000
 const bufferSize = 64
 /** How long the walk keeps the event loop at a time, in milliseconds. */
 const sliceMs = 4
-/** Files that are named, the bytes of their paths, and what is hashed of one and of all of them. */
-const most = { files: 100, pathBytes: 8_192, hashOfOne: 16_777_216, hashOfAll: 67_108_864 }
+/** Files that are named, and the bytes of their paths. */
+const most = { files: 100, pathBytes: 8_192 }
 
 /**
  * Walks through the directory of a session.
@@ -171,7 +171,7 @@ class Walk {
       return
     }
     this.#pathBytes = pathBytes
-    const bound = Math.min(most.hashOfOne, most.hashOfAll - this.#hashBytes)
+    const bound = Math.min(hashBounds.one, hashBounds.all - this.#hashBytes)
     const content = await readContent({ directory, name }, bound)
     if (content?.sha256 !== undefined) this.#hashBytes += content.size
     this.#changed.push({ path: whole, ...(content ?? { size: Number(stats.size), type: typeOfName(name) }) })

@@ -2,7 +2,7 @@
 One call, in a process of its own.
 
     worker: {"class", "name", "description", "config", "arguments", "cwd", "max_bytes"}, and perhaps "env", variables of
-            this call; null for arguments: only construct it, and return the signature of its execute, if any byte of
+            this call, and "files", true: paths and bytes are returned as files; null for arguments: only construct it, and return the signature of its execute, if any byte of
             it is wanted
     call:   {"returned": 17}, then its JSON as a frame, cut at max_bytes; 17 is the whole size
             {"failed": {"code", "message", "type", "network"}}; network: whether it comes of a network that is not there
@@ -81,7 +81,7 @@ def _run(module: ModuleType, request: dict[str, Any]) -> bytes:
         return _signature(tool) if request["max_bytes"] else b"null"
     value = _execute(tool, request["arguments"])
     try:
-        return to_json(value)
+        return to_json(value, request.get("files", False))
     except NotJson as error:
         raise Failed("OUTPUT_INVALID", str(error)) from None
     except Exception as error:  # From a method of the value: __fspath__, tolist, a property of a dataclass.

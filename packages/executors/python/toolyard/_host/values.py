@@ -1,9 +1,9 @@
 """
 What tools return, as JSON.
 
-A dataclass is an object of its fields. Paths are strings. datetime, date and time are ISO 8601; a timedelta is its
+A dataclass is an object of its fields. Paths are strings; in a session they are {"$file": PATH}, as bytes are {"$bytes": BASE64}. datetime, date and time are ISO 8601; a timedelta is its
 seconds. A Decimal is a string, which keeps its digits. UUIDs are strings, members of an Enum their values. Sets are
-lists, sorted where their items can be. Tuples and other sequences are lists. bytes are base64. Whatever has `tolist` or
+lists, sorted where their items can be. Tuples and other sequences are lists. Without a session bytes are refused. Whatever has `tolist` or
 `item`, as arrays and numbers of numpy do, is what these return. NaN and the infinities are null. Keys of objects that
 are no strings become the JSON of the key. Anything else, and a value that contains itself, is refused.
 """
@@ -35,10 +35,10 @@ class NotJson(Exception):
     """A value that has no JSON form; the text says what and where."""
 
 
-def to_json(value: Any) -> bytes:
-    """The JSON of a returned value, in UTF-8."""
+def to_json(value: Any, files: bool = False) -> bytes:
+    """The JSON of a returned value, in UTF-8. With `files`, the paths and bytes in it are files."""
     sys.setrecursionlimit(max(sys.getrecursionlimit(), _RECURSION))
-    text = _dump(_Conversion().convert(value))
+    text = _dump(_Conversion(files).convert(value))
     # A lone surrogate, as in undecodable file names, becomes its JSON escape.
     return text.encode("utf-8", "backslashreplace")
 
@@ -50,7 +50,8 @@ def _dump(value: Any) -> str:
 class _Conversion:
     """One value on its way to JSON: knows where it is, and what it is inside of."""
 
-    def __init__(self) -> None:
+    def __init__(self, files: bool) -> None:
+        self._files = files
         self._path: list[str] = []
         self._open: set[int] = set()
         self._handlers: dict[type, _Handler] = {}
@@ -65,7 +66,8 @@ class _Conversion:
 
     def by_ability(self, value: Any) -> Any:
         if hasattr(value, "__fspath__"):
-            return os.fsdecode(value)
+            path = os.fsdecode(value)
+            return {"$file": path} if self._files else path
         if isinstance(value, Mapping):
             return self.mapping(value)
         if isinstance(value, Set):
@@ -81,6 +83,11 @@ class _Conversion:
         if value.bit_length() > _MAX_BITS:
             raise self.refuse("is an integer too large for JSON")
         return int(value)
+
+    def binary(self, value: bytes) -> Any:
+        if not self._files:
+            raise self.refuse("is bytes; in a session they would be a file, elsewhere encode them, such as with base64")
+        return {"$bytes": binascii.b2a_base64(value, newline=False).decode("ascii")}
 
     def mapping(self, value: Mapping[Any, Any]) -> Any:
         def convert() -> dict[str, Any]:
@@ -153,10 +160,6 @@ def _iso(_: _Conversion, value: Any) -> str:
     return str(value.isoformat())
 
 
-def _base64(_: _Conversion, value: bytes) -> str:
-    return binascii.b2a_base64(value, newline=False).decode("ascii")
-
-
 # By the names of classes: the module of a value's class is imported, and no other one needs to be.
 _BY_NAME: dict[str, _Handler] = {
     "builtins.NoneType": _itself,
@@ -169,9 +172,9 @@ _BY_NAME: dict[str, _Handler] = {
     "builtins.tuple": _Conversion.sequence,
     "builtins.set": _Conversion.unordered,
     "builtins.frozenset": _Conversion.unordered,
-    "builtins.bytes": _base64,
-    "builtins.bytearray": _base64,
-    "builtins.memoryview": _base64,
+    "builtins.bytes": _Conversion.binary,
+    "builtins.bytearray": _Conversion.binary,
+    "builtins.memoryview": _Conversion.binary,
     "collections.UserString": _text,
     "datetime.date": _iso,
     "datetime.time": _iso,

@@ -22,6 +22,8 @@ export interface CallRequest {
   arguments: Record<string, unknown> | null
   cwd: string
   max_bytes: number
+  /** Paths and bytes are returned as files: the call is in a session. */
+  files?: true
   /** Variables of this call alone. */
   env?: Readonly<Record<string, string>>
 }

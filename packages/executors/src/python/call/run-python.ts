@@ -68,6 +68,7 @@ export async function runPython (tool: Pick<Tool, 'name' | 'description'>, run: 
         arguments: args,
         cwd: host.workspaceDir,
         max_bytes: host.maxOutputBytes,
+        ...(host.session === undefined ? {} : { files: true as const }),
         ...(trace === undefined ? {} : { env: trace.variables })
       }
       const started = performance.now()

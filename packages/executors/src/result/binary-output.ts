@@ -1,0 +1,29 @@
+import { isUtf8 } from 'node:buffer'
+import { typeOfBytes } from '@toolyard/workspace'
+import type { ProcessEnd } from '../process/run-process.ts'
+import type { Outcome, RunContext } from '../run/outcome.ts'
+import { decodePrefix } from '../run/utf8.ts'
+import { storedFile } from './returned-files.ts'
+
+const fileName = 'stdout.bin'
+
+/**
+ * What a command printed that is no text: a file of its session. Undefined for text, and for a command that failed.
+ * A text that was cut may end inside of a character.
+ */
+export async function binaryOutput (
+  { ending, stdout: { kept, totalBytes } }: ProcessEnd, { session }: RunContext
+): Promise<Outcome | undefined> {
+  if (ending.kind !== 'exit' || ending.code !== 0) return undefined
+  const whole = totalBytes === kept.length ? kept : kept.subarray(0, decodePrefix(kept).bytes)
+  if (isUtf8(whole)) return undefined
+  const type = typeOfBytes(kept)
+  const what = `the output is no text but ${type === undefined ? 'binary data' : type}`
+  if (totalBytes > kept.length) return invalid(`${what}, and its ${totalBytes} bytes are more than the ${kept.length} that are kept; write it to a file`)
+  if (session === undefined) return invalid(`${what}; in a session it would be the file ${fileName}`)
+  return await storedFile(kept, fileName, session)
+}
+
+function invalid (message: string): Outcome {
+  return { ok: false, error: { code: 'OUTPUT_INVALID', message } }
+}

@@ -1,0 +1,146 @@
+import { isRecord, limits } from '@toolyard/contract/terms'
+import { atPlace, hashBounds, openTopDirectory, readContent, replaceFile, shown, WorkspaceFailure, type Content } from '@toolyard/workspace'
+import type { Failure, Outcome, RunContext, Success } from '../run/outcome.ts'
+import { shortOutput } from './large-output.ts'
+
+/*
+ * A tool returns a file as `{"$file": "chart.png"}`, anywhere in its output. In a session that becomes a reference, with what the
+ * file is. The host of Python tools writes bytes as `{"$bytes": BASE64}`, which are stored as a file first.
+ */
+
+/** What else may stand in a reference: one that was returned may be returned again. */
+const fields: ReadonlySet<string> = new Set(['$file', 'type', 'size', 'sha256'])
+const bytesName = 'output'
+
+/** Where files are returned from. */
+interface ReturnPlace {
+  /** The directory of the session. */
+  dir: string
+  /** The path that the tool knows it by. */
+  knownAs: string
+  signal: RunContext['signal']
+}
+
+/**
+ * What a call in a session came to, with the files that its output returns looked up; OUTPUT_INVALID names one that can't be.
+ *
+ * @param knownAs the path that the tool knows the directory of its session by
+ */
+export async function withReturnedFiles (outcome: Outcome, { session, signal }: RunContext, knownAs: string): Promise<Outcome> {
+  return outcome.ok && session !== undefined ? await lookUp(outcome, { dir: session.dir, knownAs, signal }) : outcome
+}
+
+async function lookUp (outcome: Success, place: ReturnPlace): Promise<Outcome> {
+  const { json, cut, parts = 0 } = outcome
+  if (cut !== undefined || (json !== undefined && !/"\$(?:file|bytes)"/.test(json))) return outcome
+  if (parts > limits.bodyParts) return invalid(`the output returns files, and holds more than ${limits.bodyParts} objects, lists and fields`)
+  const returns = new Returns(place)
+  try {
+    const value: unknown = json === undefined ? outcome.output : JSON.parse(json)
+    if (!mayReturn(value)) return outcome
+    const output = await returns.resolve(value)
+    if (returns.count === 0) return outcome
+    if (json === undefined) return { ...outcome, output }
+    const text = JSON.stringify(output)
+    return text.length > shortOutput ? { ...outcome, json: text } : { ok: true, output }
+  } catch (error) {
+    if (error instanceof WorkspaceFailure) return invalid(error.message)
+    throw error
+  }
+}
+
+/** Stores what a command printed that is no text, as a file, and returns that. */
+export async function storedFile (bytes: Buffer, name: string, { dir }: { dir: string }): Promise<Outcome> {
+  const directory = openTopDirectory(dir)
+  try {
+    await replaceFile({ directory, name }, bytes, { standing: undefined, check: () => {} })
+    return { ok: true, output: { $file: name } }
+  } catch (error) {
+    const { code, syscall } = error as NodeJS.ErrnoException
+    if (code === undefined || syscall === undefined) throw error
+    return invalid(`the output can't be stored as the file ${name}: ${code}`)
+  } finally {
+    directory.handle.close()
+  }
+}
+
+class Returns {
+  /** Files that were found. */
+  count = 0
+  readonly #place: ReturnPlace
+  #stored = 0
+  #hashBytes = 0
+
+  constructor (place: ReturnPlace) {
+    this.#place = place
+  }
+
+  async resolve (value: unknown): Promise<unknown> {
+    if (Array.isArray(value)) {
+      const items: unknown[] = []
+      for (const item of value) items.push(await this.resolve(item))
+      return items
+    }
+    if (!isRecord(value)) return value
+    const { $file: file, $bytes: bytes } = value
+    const names = Object.keys(value)
+    if (typeof file === 'string' && names.every(name => fields.has(name))) return await this.#reference(file)
+    if (typeof bytes === 'string' && names.length === 1) return await this.#store(bytes)
+    const entries: Array<[string, unknown]> = []
+    for (const [name, item] of Object.entries(value)) entries.push([name, await this.resolve(item)])
+    return Object.fromEntries(entries)
+  }
+
+  async #store (base64: string): Promise<unknown> {
+    this.#stored += 1
+    const name = this.#stored === 1 ? `${bytesName}.bin` : `${bytesName}-${this.#stored}.bin`
+    this.#checkCount()
+    const stored = await storedFile(Buffer.from(base64, 'base64'), name, this.#place)
+    if (!stored.ok) throw new WorkspaceFailure(stored.error.message)
+    return await this.#reference(name)
+  }
+
+  async #reference (path: string): Promise<Content & { $file: string }> {
+    this.count += 1
+    this.#checkCount()
+    const said = `the output returns the file ${shown(path)}`
+    const { dir, signal } = this.#place
+    const workspace = { path: dir, serviceFiles: [] }
+    try {
+      return await atPlace({ workspace, signal }, this.#inside(path), { notFound: 'it is not there' }, async place => {
+        const content = place.stats?.isFile() === true
+          ? await readContent(place, Math.min(hashBounds.one, hashBounds.all - this.#hashBytes))
+          : undefined
+        if (content === undefined) throw new WorkspaceFailure('it is no file that can be read')
+        if (content.sha256 !== undefined) this.#hashBytes += content.size
+        return { $file: place.relative, ...content }
+      })
+    } catch (error) {
+      if (error instanceof WorkspaceFailure) throw new WorkspaceFailure(`${said}: ${error.message}`)
+      const { code, syscall } = error as NodeJS.ErrnoException
+      if (code === undefined || syscall === undefined) throw error
+      throw new WorkspaceFailure(`${said}: ${code}`)
+    }
+  }
+
+  /** In its box, a tool finds the session in the place of the workspace. */
+  #inside (path: string): string {
+    const { knownAs } = this.#place
+    return path === knownAs || path.startsWith(`${knownAs}/`) ? path.slice(knownAs.length + 1) || '.' : path
+  }
+
+  #checkCount (): void {
+    if (this.count > limits.resultFiles) throw new WorkspaceFailure(`the output returns more than ${limits.resultFiles} files`)
+  }
+}
+
+/** Most outputs return no file: those are not copied. */
+function mayReturn (value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  if (Array.isArray(value)) return value.some(mayReturn)
+  return Object.entries(value).some(([name, item]) => name === '$file' || name === '$bytes' || mayReturn(item))
+}
+
+function invalid (message: string): Failure {
+  return { ok: false, error: { code: 'OUTPUT_INVALID', message } }
+}

@@ -1,0 +1,128 @@
+import { createHash } from 'node:crypto'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import type { CallResult, InvokeBatchResponse, SessionView } from '@toolyard/contract'
+import { hasPython } from '../support/python.ts'
+import { createService } from '../support/service.ts'
+
+t.setTimeout(180_000)
+
+const shell = '#!/bin/sh\nread -r line\neval "$(printf %s "$line" | sed -e \'s/^{"script":"//\' -e \'s/"}$//\')"\n'
+const python = `import pathlib
+from toolyard import Tool
+
+class Return(Tool):
+    def execute(self, kind):
+        if kind == "path":
+            chart = pathlib.Path.cwd() / "chart.png"
+            chart.write_bytes(b"\\x89PNG\\r\\n\\x1a\\nrest")
+            return {"chart": chart, "rows": 3}
+        if kind == "bytes":
+            return [b"%PDF-1.7", bytearray(b"\\xff\\xfe")]
+        if kind == "large":
+            pathlib.Path("a").write_text("x")
+            return {"files": [pathlib.Path("a")], "rest": ["y" * 10] * 9000}
+        return pathlib.Path(kind)
+`
+const service = await createService(t, {
+  files: {
+    'tools/bin/shell': shell,
+    'tools/bin/print': '#!/bin/sh\nexec cat output\n',
+    'workspace/of-workspace': 'shared',
+    'bundle/return.py': python,
+    'bundle/manifest.json': JSON.stringify({
+      schema_version: '1.0',
+      metadata: { name: 'test', description: 'A bundle of a test' },
+      tools: [{ name: 'py_return', description: 'Returns files', module: 'return', inputs: { kind: { type: 'string' } }, permissions: ['read_repo', 'write_files'] }]
+    })
+  },
+  tools: [
+    { name: 'shell', schema: { type: 'object' }, command: ['./tools/bin/shell'] },
+    { name: 'print', schema: { type: 'object' }, command: ['./tools/bin/print'], permissions: ['read_repo'] }
+  ],
+  manifests: ['tools.json', 'bundle/manifest.json']
+})
+const { client } = service
+const make = async (): Promise<string> => (await client.request<{ session: SessionView }>('/v1/sessions', { body: {} })).body.session.id
+const placeOf = (id: string, name: string): string => join(service.dir, 'sessions', id, name)
+const hashOf = (content: string | Buffer): string => createHash('sha256').update(content).digest('hex')
+const png = Buffer.from('89504e470d0a1a0a72657374', 'hex')
+
+async function call (session: string | undefined, name: string, args: object = {}): Promise<CallResult> {
+  const body = { calls: [{ call_id: 'c', name, arguments: args }], wait_ms: 60_000, ...(session === undefined ? {} : { session }) }
+  const { body: { results: [result] } } = await client.request<InvokeBatchResponse>('/v1/agent-tools/invoke-batch', { body })
+  if (result === undefined) throw new Error('no result')
+  return result
+}
+
+/** What a command gives that prints this, with the session's files as they are. */
+async function print (id: string, output: unknown): Promise<CallResult> {
+  await call(id, 'shell', { script: 'true' })
+  writeFileSync(placeOf(id, 'output'), Buffer.isBuffer(output) ? output : JSON.stringify(output))
+  return await call(id, 'print')
+}
+
+t.test('a command returns files anywhere in its output, and gets what they are', async t => {
+  const id = await make()
+  await call(id, 'shell', { script: 'mkdir sub; echo 1,2 > sub/a.csv; ln -s sub/a.csv link' })
+  const csv = { $file: 'sub/a.csv', size: 4, type: 'text/csv', sha256: hashOf('1,2\n') }
+  t.same((await print(id, { $file: 'sub/a.csv' })).output, csv)
+  t.same((await print(id, { list: [{ $file: './sub/../sub/a.csv' }, 7], of: { $file: 'link' } })).output, { list: [csv, 7], of: csv })
+  t.same((await print(id, csv)).output, csv, 'a reference can be returned again')
+  t.same((await print(id, { $file: 'x', other: 1 })).output, { $file: 'x', other: 1 }, 'what is no reference stays')
+})
+
+t.test('a file that is missing, foreign or none is refused by its name', async t => {
+  const id = await make()
+  const other = await make()
+  await call(other, 'shell', { script: 'echo secret > secret' })
+  await call(id, 'shell', { script: `mkdir dir; mkfifo pipe; ln -s /etc/passwd out; ln -s ${placeOf(other, 'secret')} theirs; ln -s loop loop` })
+  const long = 'n'.repeat(300)
+  const paths = ['missing', 'dir', 'pipe', 'out', 'theirs', 'loop', '../x', '/etc/passwd', placeOf(other, 'secret'), `${placeOf(id, '')}../${other}/secret`, long, 'a\nb', '', 'a\0b']
+  for (const path of paths) {
+    const result = await print(id, { file: { $file: path } })
+    t.match(result, { ok: false, error: { code: 'OUTPUT_INVALID', message: /returns the file/ } }, JSON.stringify(path).slice(0, 80))
+    t.ok(result.error?.message.includes(JSON.stringify(path).slice(0, 100)), 'it is named')
+  }
+  t.notMatch(JSON.stringify(await print(id, { $file: '/etc/passwd' })), /sha256|root:/)
+  t.match(await print(id, Array.from({ length: 101 }, () => ({ $file: 'output' }))), { ok: false, error: { code: 'OUTPUT_INVALID', message: /more than 100/ } })
+})
+
+t.test('binary output of a command is a file of its session', async t => {
+  const id = await make()
+  const result = await print(id, png)
+  t.same(result.output, { $file: 'stdout.bin', size: 12, type: 'image/png', sha256: hashOf(png) })
+  t.same(readFileSync(placeOf(id, 'stdout.bin')), png)
+  await call(id, 'shell', { script: 'rm stdout.bin; ln -s /etc/passwd stdout.bin' })
+  t.match((await print(id, png)).output, { $file: 'stdout.bin' }, 'a link in its place is replaced')
+  await call(id, 'shell', { script: 'rm stdout.bin; mkdir stdout.bin' })
+  t.match(await print(id, png), { ok: false, error: { code: 'OUTPUT_INVALID', message: /stdout.bin: EISDIR/ } })
+})
+
+t.test('Python tools return paths and bytes as files', { skip: !hasPython }, async t => {
+  const id = await make()
+  const chart = { $file: 'chart.png', size: 12, type: 'image/png', sha256: hashOf(png) }
+  t.same((await call(id, 'py_return', { kind: 'path' })).output, { chart, rows: 3 })
+  t.same((await call(id, 'py_return', { kind: 'bytes' })).output, [
+    { $file: 'output.bin', size: 8, type: 'application/pdf', sha256: hashOf('%PDF-1.7') },
+    { $file: 'output-2.bin', size: 2, type: 'application/octet-stream', sha256: hashOf(Buffer.from('fffe', 'hex')) }
+  ])
+  t.match((await call(id, 'py_return', { kind: 'large' })), { ok: true, output: { truncated: true, preview: /^\{"files":\[\{"\$file":"a","size":1,/ } })
+  t.match(await call(id, 'py_return', { kind: 'missing' }), { ok: false, error: { code: 'OUTPUT_INVALID', message: /"missing": it is not there/ } })
+  t.match(await call(undefined, 'py_return', { kind: 'of-workspace' }), { ok: true, output: 'of-workspace' }, 'without a session a path is a text')
+  t.match(await call(undefined, 'py_return', { kind: 'bytes' }), { ok: false, error: { code: 'OUTPUT_INVALID', message: /the output at \/0 is bytes/ } })
+  t.notOk(existsSync(join(service.dir, 'workspace/output.bin')))
+})
+
+t.test('a file that is swapped with a link out while it is returned is never read through it', async t => {
+  const id = await make()
+  const secret = hashOf(readFileSync('/etc/passwd'))
+  const swap = 'i=0; while [ $i -lt 400 ]; do ln -sf /etc/passwd swapped; rm -f swapped; echo x > swapped; i=$((i+1)); done'
+  await call(id, 'shell', { script: 'true' })
+  const swapping = call(id, 'shell', { script: swap })
+  writeFileSync(placeOf(id, 'output'), JSON.stringify({ $file: 'swapped' }))
+  const results = await Promise.all(Array.from({ length: 12 }, async () => await call(id, 'print')))
+  t.notMatch(JSON.stringify([...results, await swapping]), new RegExp(secret))
+  for (const { ok, error } of results) t.ok(ok || error?.code === 'OUTPUT_INVALID', error?.message ?? 'it is returned')
+})
