@@ -5,6 +5,7 @@ import { auditOfCall } from './audit/audited-call.ts'
 import { createBuiltins, type BuiltinOptions } from './builtin/builtins.ts'
 import { runBuiltin } from './builtin/run-builtin.ts'
 import { toolEnvironment } from './run/environment.ts'
+import { withFileArguments } from './run/file-arguments.ts'
 import { runCommand, type CommandHost } from './command/run-command.ts'
 import type { HttpPolicy } from './http/run-http.ts'
 import type { Outcome, RunContext } from './run/outcome.ts'
@@ -149,7 +150,9 @@ export function createExecutors (options: ExecutorOptions): Executors {
       ...(context.trace === undefined ? {} : { trace: context.trace })
     }
     try {
-      const ran = await runKind(tool, args, context, { toolHost, audit, maxOutputBytes })
+      const files = await withFileArguments(tool.parameters, args, context, options)
+      if ('error' in files) return { ok: false, error: files.error }
+      const ran = await runKind(tool, files.args, context, { toolHost, audit, maxOutputBytes })
       return withHint(await withReturnedFiles(ran, context, options.workspaceDir), tool, options.sandbox?.levelOf(tool) === 'none' ? undefined : options.sandbox?.permissionsOf(tool))
     } finally {
       await group?.remove()

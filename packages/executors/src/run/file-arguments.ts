@@ -1,0 +1,126 @@
+import { isRecord, limits, type CallError } from '@toolyard/contract/terms'
+import type { JsonSchema } from '@toolyard/manifests'
+import { atPlace, shown, WorkspaceFailure, type WorkspaceSetting } from '@toolyard/workspace'
+import type { RunContext } from './outcome.ts'
+
+/*
+ * Where a schema says `"format": "session-file"`, the argument names a file of the session. It must be there, and the tool gets
+ * its path from its working directory, without links.
+ */
+
+/** Where the files of a call are. */
+export interface FileSource {
+  /** The shared workspace. */
+  workspaceDir: string
+  serviceFiles?: readonly string[]
+}
+
+const format = 'session-file'
+
+/** The arguments with the paths of their files; INVALID_ARGUMENTS names each that isn't there. */
+export async function withFileArguments (
+  schema: JsonSchema, args: Record<string, unknown>, context: RunContext, source: FileSource
+): Promise<{ args: Record<string, unknown> } | { error: CallError }> {
+  if (!namesFiles(schema)) return { args }
+  const search = new FileSearch(schema, context, source)
+  const found = await search.resolve(schema, args, '', 0)
+  const [first] = search.issues
+  if (first === undefined) return { args: isRecord(found) ? found : args }
+  const more = search.issues.length > 1 ? ` (and ${search.issues.length - 1} more)` : ''
+  return { error: { code: 'INVALID_ARGUMENTS', message: `${first.path.slice(1)}: ${first.message}${more}`, details: { issues: search.issues } } }
+}
+
+const known = new WeakMap<JsonSchema, boolean>()
+
+function namesFiles (schema: JsonSchema): boolean {
+  let names = known.get(schema)
+  if (names === undefined) known.set(schema, names = JSON.stringify(schema).includes(`"${format}"`))
+  return names
+}
+
+class FileSearch {
+  readonly issues: Array<{ path: string, message: string }> = []
+  readonly #root: JsonSchema
+  readonly #context: RunContext
+  readonly #workspace: WorkspaceSetting | undefined
+  readonly #knownAs: string
+  #count = 0
+
+  constructor (root: JsonSchema, context: RunContext, { workspaceDir, serviceFiles = [] }: FileSource) {
+    const { session, tenant } = context
+    this.#root = root
+    this.#context = context
+    this.#knownAs = workspaceDir
+    // The shared workspace is the operator's.
+    const shared = tenant === undefined ? { path: workspaceDir, serviceFiles } : undefined
+    this.#workspace = session === undefined ? shared : { path: session.dir, serviceFiles: [] }
+  }
+
+  /** A value with its files looked up; arguments are checked against the schema already. */
+  async resolve (schema: unknown, value: unknown, path: string, depth: number): Promise<unknown> {
+    if (!isRecord(schema) || depth > limits.bodyDepth) return value
+    let result = value
+    const { $ref: reference } = schema
+    if (typeof reference === 'string') result = await this.resolve(this.#definition(reference), result, path, depth + 1)
+    for (const name of ['allOf', 'anyOf', 'oneOf']) {
+      const parts: unknown = schema[name]
+      for (const part of Array.isArray(parts) ? parts : []) result = await this.resolve(part, result, path, depth + 1)
+    }
+    if (typeof result === 'string') return schema['format'] === format ? await this.#look(result, path) : result
+    if (Array.isArray(result)) return await this.#items(schema, result, path, depth)
+    return isRecord(result) ? await this.#fields(schema, result, path, depth) : result
+  }
+
+  async #items ({ prefixItems, items }: Record<string, unknown>, values: unknown[], path: string, depth: number): Promise<unknown[]> {
+    const first: unknown[] = Array.isArray(prefixItems) ? prefixItems : Array.isArray(items) ? items : []
+    const results: unknown[] = []
+    for (const [index, value] of values.entries()) {
+      results.push(await this.resolve(first[index] ?? items, value, `${path}/${index}`, depth + 1))
+    }
+    return results
+  }
+
+  async #fields (
+    { properties, additionalProperties }: Record<string, unknown>, fields: Record<string, unknown>, path: string, depth: number
+  ): Promise<Record<string, unknown>> {
+    const entries: Array<[string, unknown]> = []
+    for (const [name, value] of Object.entries(fields)) {
+      const schema: unknown = isRecord(properties) && Object.hasOwn(properties, name) ? properties[name] : additionalProperties
+      entries.push([name, await this.resolve(schema, value, `${path}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`, depth + 1)])
+    }
+    return Object.fromEntries(entries)
+  }
+
+  async #look (file: string, path: string): Promise<string> {
+    this.#count += 1
+    if (this.#count > limits.resultFiles) return this.#refuse(file, path, `a call names at most ${limits.resultFiles} files`)
+    if (this.#workspace === undefined) return this.#refuse(file, path, 'a file is one of a session, and the call names none')
+    const { signal } = this.#context
+    const inside = file.startsWith(`${this.#knownAs}/`) ? file.slice(this.#knownAs.length + 1) : file
+    try {
+      return await atPlace({ workspace: this.#workspace, signal }, inside, { notFound: 'there is no such file' }, async ({ stats, relative }) => {
+        if (stats?.isFile() === true) return await Promise.resolve(relative)
+        throw new WorkspaceFailure('it is no file')
+      })
+    } catch (error) {
+      const { code, syscall } = error as NodeJS.ErrnoException
+      if (!(error instanceof WorkspaceFailure) && (code === undefined || syscall === undefined)) throw error
+      return this.#refuse(file, path, error instanceof WorkspaceFailure ? error.message : String(code))
+    }
+  }
+
+  #refuse (file: string, path: string, why: string): string {
+    if (this.issues.length < limits.resultFiles) this.issues.push({ path, message: `${shown(file)} can't be used: ${why}` })
+    return file
+  }
+
+  #definition (reference: string): unknown {
+    if (!reference.startsWith('#/')) return undefined
+    let at: unknown = this.#root
+    for (const name of reference.slice(2).split('/')) {
+      const plain = decodeURIComponent(name).replaceAll('~1', '/').replaceAll('~0', '~')
+      at = isRecord(at) && Object.hasOwn(at, plain) ? at[plain] : undefined
+    }
+    return at
+  }
+}
