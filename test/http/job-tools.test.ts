@@ -31,6 +31,21 @@ const redis = new Redis(service.redis.socket)
 t.teardown(() => { redis.disconnect() })
 const nowhere = '01a00000-0000-7000-8000-000000000000'
 
+t.test('a request that names a session asks only for jobs of that session', async t => {
+  const make = async (): Promise<string> => (await client.request<{ session: { id: string } }>('/v1/sessions', { body: {}, key: keys.acme })).body.session.id
+  const [one, two] = [await make(), await make()]
+  const job = await submit(client, { type: 'agentcli.echo', session: one, delay_ms: 600_000 }, { key: keys.acme })
+  const plain = await submit(client, { type: 'agentcli.echo', delay_ms: 600_000 }, { key: keys.acme })
+  const told = async (id: string, session?: string): Promise<boolean> => {
+    const result = await ask('job_result', { job_id: id, wait_ms: 0 }, { key: keys.acme, ...(session === undefined ? {} : { session }) })
+    return result.pending === true
+  }
+  t.same([await told(job.id, one), await told(job.id, two), await told(plain.id, one)], [true, false, false])
+  t.same([await told(job.id), await told(plain.id)], [true, true], 'a request without a session sees those of its tenant')
+  t.match(await ask('job_cancel', { job_id: job.id }, { key: keys.acme, session: two }), { ok: false, error: { code: 'INVALID_ARGUMENTS', message: /there is no job/ } })
+  t.match(await ask('job_cancel', { job_id: job.id }, { key: keys.acme, session: one }), { ok: true, output: { cancelled: true } })
+})
+
 async function ask (
   name: string, args: object, { key = testKeys.admin, ...rest }: { key?: string } & Record<string, unknown> = {}
 ): Promise<CallResult> {

@@ -44,7 +44,9 @@ for (const era of eras) {
     t.test('in the address: calls, prompts and resources are in its files', async t => {
       const id = await make()
       const { client } = await connect(t, api.address, keys.acme, era, {}, `?session=${id}`)
-      t.equal(textAt(await client.callTool({ name: 'put', arguments: { by: era } })), 'written')
+      const put = await client.callTool({ name: 'put', arguments: { by: era } })
+      t.equal(textAt(put), 'written')
+      t.match((put.content as unknown[]).slice(1), [{ type: 'resource_link', uri: 'workspace:///note.txt', name: 'note.txt', mimeType: 'text/plain' }])
       const text = JSON.stringify({ by: era })
       t.equal(readFileSync(join(dir, 'sessions', id, 'note.txt'), 'utf8').trim(), text)
       t.notOk(existsSync(join(dir, 'workspace/note.txt')))

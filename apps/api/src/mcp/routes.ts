@@ -99,6 +99,7 @@ export async function mcpRoutes (app: App, options: McpRoutesOptions): Promise<v
       place,
       session: session.id,
       logLevel: session.level,
+      knowsLinks: !isLegacy || String(request.headers['mcp-protocol-version'] ?? '') >= '2025-06-18',
       mayStream,
       gone,
       leave,

@@ -226,6 +226,7 @@ function addedJob (queue: JobQueue, job: CompleteJob, priority: number, now: num
     attempts: maxAttempts,
     stackTraceLimit: 0,
     ...(data.tenant === undefined ? {} : { tenant: data.tenant }),
+    ...(data.session === undefined ? {} : { session: data.session }),
     // Options are written and read with each job: those that say nothing are left out.
     ...(maxAttempts === 1 ? {} : { backoff }),
     ...(delayMs === 0 ? {} : { delay: delayMs }),

@@ -104,10 +104,11 @@ export class JobReader {
   /**
    * The queue that a job is in: an id doesn't tell, and asking all of them is one round trip.
    *
+   * @param scope with the only session that the job may be of; undefined means any
    * @returns undefined when there is no such job in the scope.
    * @throws RedisUnavailableError
    */
-  async queueOf (jobId: string, scope: JobScope = {}): Promise<string | undefined> {
+  async queueOf (jobId: string, scope: SessionScope = {}): Promise<string | undefined> {
     const known = await this.#parts.directory.list()
     const queues = known.filter(queue => scope.queues?.includes(queue) ?? true)
     // Not a pipeline: on a connection that knows BullMQ's scripts, making one costs more than the commands.
@@ -116,10 +117,12 @@ export class JobReader {
   }
 
   /** Asks the same of a job of another tenant and of none, so that the time which it takes tells nothing. */
-  async #isThere (key: string, { tenant }: JobScope): Promise<boolean> {
-    if (tenant === undefined) return await this.#parts.redis.exists(key) === 1
+  async #isThere (key: string, { tenant, session }: SessionScope): Promise<boolean> {
+    if (tenant === undefined && session === undefined) return await this.#parts.redis.exists(key) === 1
     const options = await this.#parts.redis.hget(key, 'opts')
-    return options !== null && storedJson<OwnOptions>(options).tenant === tenant
+    if (options === null) return false
+    const own = storedJson<OwnOptions>(options)
+    return (tenant === undefined || own.tenant === tenant) && (session === undefined || own.session === session)
   }
 
   async #view (queue: string, job: Job<JobData>, { bullState, isMarked, hasSteps, began, isRerun }: RecordState): Promise<ReadJob> {
@@ -173,6 +176,8 @@ export class JobReader {
       : { json, truncation: { result_truncated: { bytes: record.cut.bytes, stored_bytes: record.cut.storedBytes } } }
   }
 }
+
+type SessionScope = JobScope & { session?: string | undefined }
 
 /** What a job's BullMQ record says of its state. */
 interface RecordState {

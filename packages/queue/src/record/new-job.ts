@@ -23,4 +23,5 @@ export type CompleteJob = Required<Omit<NewJob, 'parent'>> & Pick<NewJob, 'paren
 /** What we keep with BullMQ's options of a job: they are short, while its data may be large. */
 export interface OwnOptions {
   tenant?: string
+  session?: string
 }

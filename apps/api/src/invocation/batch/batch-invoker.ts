@@ -118,7 +118,7 @@ export class BatchInvoker {
 
   async #async (batch: Batch, plans: readonly CallPlan[], reservation: Reservation, caller: Caller): Promise<InvokeBatchResponse> {
     const admitted = await this.#deps.admission.admit(reservation)
-    const asker = this.#asker(caller)
+    const asker = this.#asker(batch, caller)
     const results = pairs(plans, admitted).map(async ([call, entry]) => {
       if ('ask' in entry) return (await this.#deps.asks.answer(call, entry.ask, { ...asker, waitMs: 0 })).result
       return 'job' in entry ? accepted(call, entry.job.id, entry.job.type) : failed(call, entry.error).result
@@ -132,7 +132,7 @@ export class BatchInvoker {
     const deadline = performance.now() + batch.waitMs
     const { abandoned, listener, onJobs } = caller
     const reserved = 'planned' in reservation ? reservation.planned : reservation.admitted
-    const asker = this.#asker(caller)
+    const asker = this.#asker(batch, caller)
     const book = new AnswerBook(listener)
     const answer = async (index: number, [call, entry]: Pair, settlement?: Settlement): Promise<CallAnswer> => (
       await book.answer(index, async () => {
@@ -164,10 +164,11 @@ export class BatchInvoker {
     }
   }
 
-  #asker ({ principal, abandoned, readOutput, onFound }: Caller): Omit<Asker, 'waitMs'> {
+  #asker ({ session }: Batch, { principal, abandoned, readOutput, onFound }: Caller): Omit<Asker, 'waitMs'> {
     const { catalog, outputs } = this.#deps
     return {
       principal,
+      session,
       abandoned,
       read: readOutput ?? (async (...output) => await outputs.readForModel(...output)),
       hint: comeBackHint(catalog.publication(principal.permissions)),

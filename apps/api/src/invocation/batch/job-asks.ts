@@ -13,6 +13,8 @@ import type { JobAsk } from './job-ask.ts'
 /** Who asks, and how long it may take. */
 export interface Asker {
   principal: Principal
+  /** The session that the request names: then no job of another one is there. */
+  session: string | undefined
   /** Milliseconds until the request is answered. */
   waitMs: number
   /** Ends the waiting. */
@@ -43,7 +45,7 @@ export class JobAsks {
   /** The answer; a job that the key may not see is one that there isn't. */
   async answer (call: Call, ask: JobAsk, asker: Asker): Promise<CallAnswer> {
     try {
-      const queue = await this.#queueOf(ask.jobId, asker.principal)
+      const queue = await this.#queueOf(ask.jobId, asker)
       if (queue === undefined) return failed(call, unknownJob(ask.jobId))
       return ask.action === 'job_cancel' ? await this.#cancel(call, ask, queue, asker) : await this.#result(call, ask, queue, asker)
     } catch (error) {
@@ -52,9 +54,9 @@ export class JobAsks {
     }
   }
 
-  /** The queue of a job that may be asked for: what the key may see, it may ask for. */
-  async #queueOf (jobId: string, principal: Principal): Promise<string | undefined> {
-    return jobIdPattern.test(jobId) ? await this.#parts.jobs.queueOf(jobId, scopeOf(principal)) : undefined
+  /** The queue of a job that may be asked for: what the key may see, in the session that it works in. */
+  async #queueOf (jobId: string, { principal, session }: Asker): Promise<string | undefined> {
+    return jobIdPattern.test(jobId) ? await this.#parts.jobs.queueOf(jobId, { ...scopeOf(principal), session }) : undefined
   }
 
   async #result (

@@ -1,4 +1,4 @@
-import { storedJson, HttpError, type Batch, type CallError, type OutputCut } from '@toolyard/contract'
+import { storedJson, HttpError, type Batch, type CallError, type OutputCut, type ResultFile } from '@toolyard/contract'
 import { JobsUnknownError, RedisUnavailableError, type OutputStore } from '@toolyard/queue'
 import type { BatchInvoker, Caller } from './batch-invoker.ts'
 
@@ -15,7 +15,7 @@ export interface ToolCall {
 
 /** What became of it. `json` is the whole output, as far as it was kept; `cut` tells of what wasn't. */
 export type ToolAnswer =
-  | { kind: 'output', jobId: string, json: string, cut: OutputCut | undefined }
+  | { kind: 'output', jobId: string, json: string, cut: OutputCut | undefined, /** Of the session, that were made or changed. */ files?: ResultFile[] }
   | { kind: 'pending', jobId: string, /** For a model: what goes on, and how it gets the answer. */ message: string }
   | FailedCall
 
@@ -66,7 +66,8 @@ export class ToolInvoker {
     })
     if (result !== undefined && 'fault' in result) return result.fault
     const jobId = result?.job_id
-    if (jobId !== undefined && output !== undefined) return { kind: 'output', jobId, ...output }
+    const files = result?.files
+    if (jobId !== undefined && output !== undefined) return { kind: 'output', jobId, ...output, ...(files && { files }) }
     if (jobId !== undefined && result?.pending === true) {
       return { kind: 'pending', jobId, message: storedJson<{ message: string }>(message?.content ?? '{}').message }
     }

@@ -1,20 +1,25 @@
-import { limits, type CallError } from '@toolyard/contract'
+import { limits, type CallError, type ResultFile } from '@toolyard/contract'
 import { isSpecType, type CallToolResult, type ContentBlock } from '@modelcontextprotocol/server'
 import type { ToolAnswer } from '../../invocation/batch/tool-invoker.ts'
 import { excessOf } from '../../plugins/body/json-text.ts'
 import type { ListedTool } from './tool-list.ts'
+import { workspaceUri } from './workspace-uri.ts'
 
 /** Where a result names its job, and says what went wrong. */
-const metaKeys = { jobId: 'toolyard/job_id', error: 'toolyard/error', outputBytes: 'toolyard/output_bytes' } as const
+const metaKeys = { jobId: 'toolyard/job_id', error: 'toolyard/error', outputBytes: 'toolyard/output_bytes', files: 'toolyard/files' } as const
 
-/** What became of a call, as MCP has it; the tool says what its clients rely on. */
-export function callResult (answer: ToolAnswer, tool: ListedTool | undefined): CallToolResult {
+/**
+ * What became of a call, as MCP has it; the tool says what its clients rely on.
+ *
+ * @param hasLinks whether the client knows links to resources, which are the files that the call made or changed
+ */
+export function callResult (answer: ToolAnswer, tool: ListedTool | undefined, hasLinks: boolean): CallToolResult {
   const job = answer.jobId === undefined ? {} : { [metaKeys.jobId]: answer.jobId }
   if (answer.kind === 'failed') return failure(answer.error, job)
   if (answer.kind === 'pending') {
     return failure({ code: 'TIMEOUT', message: answer.message }, job)
   }
-  const { json, cut } = answer
+  const { json, cut, files = [] } = answer
   const output = cut === undefined ? outputOf(json) : textOf(json)
   if (tool?.outputSchema !== undefined && output.structuredContent === undefined) return failure(noStructure(answer.jobId), job)
   const notice: ContentBlock[] = cut === undefined
@@ -23,7 +28,14 @@ export function callResult (answer: ToolAnswer, tool: ListedTool | undefined): C
         { type: 'text', text: `The output is cut: ${cut.storedBytes} of ${cut.bytes} bytes were kept.` }
       ]
   const bytes = cut === undefined ? {} : { [metaKeys.outputBytes]: cut.bytes }
-  return { ...output, content: [...output.content, ...notice], _meta: { ...job, ...bytes } }
+  const links = hasLinks ? files.map(linkTo) : []
+  const named = files.length === 0 ? {} : { [metaKeys.files]: files }
+  return { ...output, content: [...output.content, ...notice, ...links], _meta: { ...job, ...bytes, ...named } }
+}
+
+/** A file of the session, which `resources/read` reads with the same session. */
+function linkTo ({ path, size, type }: ResultFile): ContentBlock {
+  return { type: 'resource_link', uri: workspaceUri(path), name: path, mimeType: type, size }
 }
 
 /** A failure that the model reads: the message first, then its code and details. */

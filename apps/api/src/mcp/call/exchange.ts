@@ -25,6 +25,8 @@ export interface Exchange {
   session: string | undefined
   /** From which level on a client of 2025 wants log messages. */
   logLevel: string | undefined
+  /** Whether its revision has links to resources: those of 2025-03-26 and before haven't, and don't say which they are. */
+  knowsLinks: boolean
   /** Its answer may be a stream of events. */
   mayStream: boolean
   /** Aborted when the client went away, or the request was cancelled: nobody reads the answer. */

@@ -93,7 +93,7 @@ function taskOf (job: ReadJob, { retentionSec }: TaskParts): Result {
       'failed', { error: { code: ProtocolErrorCode.InternalError, message: error.message, data: { code: error.code } } }
     )
   }
-  return task('completed', { result: callResult(answerOf(job), undefined) })
+  return task('completed', { result: callResult(answerOf(job), undefined, true) })
 }
 
 /** A finished job as a call's answer. */
@@ -108,7 +108,8 @@ function answerOf ({ view, resultJson }: ReadJob): ToolAnswer {
     kind: 'output',
     jobId: view.id,
     json: resultJson,
-    cut: truncated === undefined ? undefined : { bytes: truncated.bytes, storedBytes: truncated.stored_bytes }
+    cut: truncated === undefined ? undefined : { bytes: truncated.bytes, storedBytes: truncated.stored_bytes },
+    ...(view.files && { files: view.files })
   }
 }
 

@@ -53,7 +53,7 @@ export async function callTool (
     })
     if (answer.kind === 'failed' && answer.cause !== undefined) exchange.log.error({ err: answer.cause }, 'request failed')
     await notices?.finish()
-    return answer.kind === 'pending' && becomesTask ? await createdTask(answer.jobId, exchange, parts) : callResult(answer, tool)
+    return answer.kind === 'pending' && becomesTask ? await createdTask(answer.jobId, exchange, parts) : callResult(answer, tool, exchange.knowsLinks && place.session !== undefined)
   } finally {
     close()
   }

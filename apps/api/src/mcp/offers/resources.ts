@@ -6,7 +6,8 @@ import type { Publication } from '../../catalog/tool-catalog.ts'
 import { fileContents, outputContents } from './contents.ts'
 import type { OfferedTool } from './offered-tool.ts'
 import { skillScheme, type SkillBook } from './skills.ts'
-import { listWorkspace, mayRead, readWorkspace, workspacePath, workspaceRoot } from './workspace-files.ts'
+import { listWorkspace, mayRead, readWorkspace, workspacePath } from './workspace-files.ts'
+import { workspaceRoot } from '../call/workspace-uri.ts'
 
 /** What a request for resources is answered from. */
 export interface Resources {

@@ -1,6 +1,7 @@
 import { ProtocolError, ProtocolErrorCode, type ReadResourceResult, type Resource } from '@modelcontextprotocol/server'
 import { isRecord } from '@toolyard/contract/terms'
 import type { Publication } from '../../catalog/tool-catalog.ts'
+import { workspaceRoot, workspaceUri } from '../call/workspace-uri.ts'
 import { directoryType, fileContents, typeOfName } from './contents.ts'
 import type { OfferedTool } from './offered-tool.ts'
 
@@ -9,8 +10,6 @@ import type { OfferedTool } from './offered-tool.ts'
  * their box refuses is refused here as well.
  */
 
-/** Where the files of the workspace begin; a URI that ends in a slash is a directory. */
-export const workspaceRoot = 'workspace:///'
 const reader = 'data_file_read'
 const lister = 'workspace_list'
 /** Bytes of a file that the tool reads at once. */
@@ -56,7 +55,7 @@ export async function readWorkspace (uri: string, path: string, tool: OfferedToo
 
 function resourceOf ({ path, name, type, size }: Record<string, unknown>): Resource[] {
   if (typeof path !== 'string' || typeof name !== 'string' || (type !== 'file' && type !== 'directory')) return []
-  const uri = `${workspaceRoot}${path.split('/').map(encodeURIComponent).join('/')}`
+  const uri = workspaceUri(path)
   if (type === 'directory') return [{ uri: `${uri}/`, name, mimeType: directoryType }]
   const mimeType = typeOfName(name)
   return [{ uri, name, ...mimeType !== undefined && { mimeType }, ...typeof size === 'number' && { size } }]
