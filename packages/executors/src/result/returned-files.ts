@@ -1,5 +1,6 @@
-import { isRecord, limits } from '@toolyard/contract/terms'
+import { errorCode, isRecord, limits } from '@toolyard/contract/terms'
 import { atPlace, hashBounds, openTopDirectory, readContent, replaceFile, shown, WorkspaceFailure, type Content } from '@toolyard/workspace'
+import { interruptionError } from '../run/interruption.ts'
 import type { Failure, Outcome, RunContext, Success } from '../run/outcome.ts'
 import { shortOutput } from './large-output.ts'
 
@@ -45,6 +46,7 @@ async function lookUp (outcome: Success, place: ReturnPlace): Promise<Outcome> {
     return text.length > shortOutput ? { ...outcome, json: text } : { ok: true, output }
   } catch (error) {
     if (error instanceof WorkspaceFailure) return invalid(error.message)
+    if (place.signal.aborted) return { ok: false, error: interruptionError({ kind: 'abort', reason: place.signal.reason }) }
     throw error
   }
 }
@@ -56,8 +58,8 @@ export async function storedFile (bytes: Buffer, name: string, { dir }: { dir: s
     await replaceFile({ directory, name }, bytes, { standing: undefined, check: () => {} })
     return { ok: true, output: { $file: name } }
   } catch (error) {
-    const { code, syscall } = error as NodeJS.ErrnoException
-    if (code === undefined || syscall === undefined) throw error
+    const code = errorCode(error)
+    if (code === undefined) throw error
     return invalid(`the output can't be stored as the file ${name}: ${code}`)
   } finally {
     directory.handle.close()
@@ -117,8 +119,8 @@ class Returns {
       })
     } catch (error) {
       if (error instanceof WorkspaceFailure) throw new WorkspaceFailure(`${said}: ${error.message}`)
-      const { code, syscall } = error as NodeJS.ErrnoException
-      if (code === undefined || syscall === undefined) throw error
+      const code = errorCode(error)
+      if (code === undefined) throw error
       throw new WorkspaceFailure(`${said}: ${code}`)
     }
   }

@@ -1,6 +1,7 @@
-import { isRecord, limits, type CallError } from '@toolyard/contract/terms'
+import { errorCode, isRecord, limits, type CallError } from '@toolyard/contract/terms'
 import type { JsonSchema } from '@toolyard/manifests'
 import { atPlace, shown, WorkspaceFailure, type WorkspaceSetting } from '@toolyard/workspace'
+import { interruptionError } from './interruption.ts'
 import type { RunContext } from './outcome.ts'
 
 /*
@@ -23,7 +24,13 @@ export async function withFileArguments (
 ): Promise<{ args: Record<string, unknown> } | { error: CallError }> {
   if (!namesFiles(schema)) return { args }
   const search = new FileSearch(schema, context, source)
-  const found = await search.resolve(schema, args, '', 0)
+  let found: unknown
+  try {
+    found = await search.resolve(schema, args, '', 0)
+  } catch (error) {
+    if (context.signal.aborted) return { error: interruptionError({ kind: 'abort', reason: context.signal.reason }) }
+    throw error
+  }
   const [first] = search.issues
   if (first === undefined) return { args: isRecord(found) ? found : args }
   const more = search.issues.length > 1 ? ` (and ${search.issues.length - 1} more)` : ''
@@ -103,9 +110,9 @@ class FileSearch {
         throw new WorkspaceFailure('it is no file')
       })
     } catch (error) {
-      const { code, syscall } = error as NodeJS.ErrnoException
-      if (!(error instanceof WorkspaceFailure) && (code === undefined || syscall === undefined)) throw error
-      return this.#refuse(file, path, error instanceof WorkspaceFailure ? error.message : String(code))
+      const why = error instanceof WorkspaceFailure ? error.message : errorCode(error)
+      if (why === undefined) throw error
+      return this.#refuse(file, path, why)
     }
   }
 
