@@ -57,6 +57,28 @@ t.test('a job is found by its tool, the key that submitted it, the code of its e
   t.same(await ids('&to=2020-01-01T00:00:00Z'), [])
 })
 
+t.test('a job is found by a text of its arguments or error, by its session, and by the request that made it', async t => {
+  const session = (await client.request<{ session: { id: string } }>('/v1/sessions', { body: {} })).body.session.id
+  const said = await submit(client, { type: echo, queue: 'texts', input: { text: 'Ärger im "Keller"\n', deep: ['Zeile'] } })
+  const failed = await reach(client, (await submit(client, { type: 'agentcli.fail', queue: 'texts' })).id, 'failed')
+  const own = await submit(client, { type: echo, queue: 'texts', session, tags: ['echo_tag'] })
+  const batch = await client.batch([{ call_id: 'a', name: 'echo' }, { call_id: 'b', name: 'echo' }], { queue: 'texts' })
+  const [first = '', second = ''] = batch.results.map(result => String(result.job_id))
+  const ids = async (query: Record<string, string>): Promise<string[]> => {
+    return (await list(client, `?${String(new URLSearchParams({ queue: 'texts', ...query }))}`)).jobs.map(job => job.id)
+  }
+  t.same(await ids({ text: 'Ärger im "kELLER"\n' }), [said.id])
+  t.same(await ids({ text: 'zeile' }), [said.id])
+  t.same(await ids({ text: failed.error?.message.slice(0, 30) ?? '' }), [failed.id])
+  t.same(await ids({ text: 'tool_failed' }), [failed.id])
+  t.same(await ids({ text: 'echo_tag' }), [], 'neither tags nor names are looked through')
+  t.same(await ids({ session }), [own.id])
+  const { request = '' } = (await client.request<{ job: { request?: string } }>(`/v1/jobs/${first}`)).body.job
+  t.same(await ids({ request }), [second, first])
+  t.match(await client.request('/v1/jobs?text='), { status: 400 })
+  t.match(await client.request(`/v1/jobs?text=${'x'.repeat(201)}`), { status: 400, body: { error: { message: /'text' must have at most 200/ } } })
+})
+
 t.test('RC24 pages follow each other without gap or double while jobs arrive', async t => {
   const queue = 'paged'
   const early = []

@@ -1,33 +1,47 @@
 import t from 'tap'
-import { injectService } from '../support/injected.ts'
+import type { QueueList } from '@toolyard/contract'
 import { entries, programs } from '../e2e/tools.ts'
+import { cancel, submit } from '../jobs/submission.ts'
+import { waitFor } from '../support/condition.ts'
+import { injectService } from '../support/injected.ts'
+import { testKeys } from '../support/service.ts'
 
-t.test('any valid queue name is served, also one that is new', async t => {
-  const { client } = await injectService(t, { files: programs, tools: entries })
-  for (const queue of ['a:b.c_d-e', 'meta', '0', ':', 'x'.repeat(80)]) {
-    t.same((await client.call('echo', { queue }, { queue, wait_ms: 5_000 })).output, { queue }, queue)
+const tenantKey = 'key-of-a-tenant-0123456789'
+const service = await injectService(t, {
+  files: programs,
+  tools: entries,
+  env: {
+    WORKER_CONCURRENCY: '3',
+    WORKER_QUEUES: 'default,allowed',
+    API_KEYS_JSON: JSON.stringify([
+      { name: 'admin', key: testKeys.admin, role: 'admin' },
+      { name: 'limited', key: testKeys.limited, role: 'read', queue_allowlist: ['allowed'] },
+      { name: 'acme', key: tenantKey, role: 'admin', tenant: 'acme' }
+    ])
   }
 })
+const { client } = service
+const read = async (key: string = testKeys.admin): Promise<QueueList> => (await client.request<QueueList>('/v1/queues', { key })).body
 
-t.test('a:b and a.b are different queues', async t => {
-  const { client } = await injectService(t, { files: programs, tools: entries, workers: 0 })
-  const ids = await Promise.all(['a:b', 'a.b'].map(async queue => (await client.batch([{ call_id: 'c', name: 'echo' }], { queue, mode: 'async' })).results[0]?.job_id))
-  const queues = await Promise.all(ids.map(async id => (await client.request<{ job: { queue: string } }>(`/v1/jobs/${id}`)).body.job.queue))
-  t.same(queues, ['a:b', 'a.b'])
+t.test('an operator sees what waits and runs in each queue, how long it has, and how many workers serve it', async t => {
+  const forgotten = await submit(client, { type: 'agentcli.nap', input: { ms: 1 }, queue: 'reports' })
+  const delayed = await submit(client, { type: 'agentcli.nap', input: { ms: 1 }, queue: 'allowed', delay_ms: 600_000 })
+  const running = await submit(client, { type: 'agentcli.nap', input: { ms: 15_000 } })
+  const { queues, count } = await waitFor('one job runs, and one waits', async () => {
+    const list = await read()
+    const find = (name: string): number => list.queues.find(queue => queue.name === name)?.running ?? 0
+    return find('default') === 1 && (list.queues.find(({ name }) => name === 'reports')?.oldest_sec ?? 0) > 0 && list
+  })
+  t.match(queues, [
+    { name: 'allowed', waiting: 0, delayed: 1, running: 0, oldest_sec: 0, workers: 1, places: 3 },
+    { name: 'default', waiting: 0, running: 1, blocked: 0, workers: 1, places: 3 },
+    { name: 'reports', waiting: 1, delayed: 0, running: 0, workers: 0, places: 0 }
+  ])
+  t.equal(count, 3)
+  for (const { id } of [forgotten, delayed, running]) await cancel(client, id)
 })
 
-t.test('the queue after the last that MAX_QUEUES allows is a clear error; known ones are served', async t => {
-  const { client } = await injectService(t, { files: programs, tools: entries, env: { MAX_QUEUES: '2' } })
-  t.equal((await client.call('echo', {}, { queue: 'one' })).ok, true)
-  t.equal((await client.call('echo', {}, { queue: 'two' })).ok, true)
-  const refused = await client.call('echo', {}, { queue: 'three' })
-  t.equal(refused.error?.code, 'QUEUE_FULL')
-  t.match(refused.error?.message, /'three'.*MAX_QUEUES/)
-  t.equal((await client.call('echo', {}, { queue: 'one' })).ok, true)
-})
-
-t.test('a worker that is told its queues serves those alone', async t => {
-  const { client } = await injectService(t, { files: programs, tools: entries, env: { WORKER_QUEUES: 'mine' } })
-  t.equal((await client.call('echo', {}, { queue: 'mine' })).ok, true)
-  t.equal((await client.call('echo', {}, { queue: 'other', wait_ms: 600 })).pending, true)
+t.test('a tenant sees no queue; a key of some queues sees these alone', async t => {
+  t.match(await client.request('/v1/queues', { key: tenantKey }), { status: 403, body: { error: { code: 'FORBIDDEN' } } })
+  t.same((await read(testKeys.limited)).queues.map(({ name }) => name), ['allowed'])
 })

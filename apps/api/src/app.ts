@@ -1,7 +1,6 @@
 import { limits } from '@toolyard/contract'
-import { permissionRefusal } from '@toolyard/manifests'
 import type {
-  CallStatistics, CompletionWaiter, DashboardLogins, JobCanceller, JobLister, JobLogs, JobQueues, JobReader, JobTypeTable, JobWatch,
+  CompletionWaiter, DashboardLogins, JobCanceller, JobLister, JobLogs, JobQueues, JobReader, JobTypeTable, JobWatch,
   McpSessions, OnceStore, OutputStore, RateLimit, Sessions, StoredKeys, StreamTickets
 } from '@toolyard/queue'
 import { takeTurns, type Callbacks, type CallMetrics, type Logger, type MetricsRegistry, type ReadinessCheck, type SessionSettings, type TokenSettings } from '@toolyard/runtime'
@@ -49,13 +48,12 @@ import { jobRoutes } from './routes/jobs/jobs.ts'
 import { keyRoutes } from './routes/access/keys.ts'
 import { loginRoutes } from './routes/access/login.ts'
 import { metricsRoute } from './routes/metrics.ts'
+import { operationRoutes, type OperationDeps } from './routes/operation/operation.ts'
 import { openApiRoutes } from './routes/openapi.ts'
 import { registryRoutes } from './routes/registry.ts'
 import { sessionRoutes } from './routes/sessions.ts'
-import { statisticsRoutes } from './routes/statistics.ts'
 import { sseTokenRoutes } from './routes/access/sse-token.ts'
 import { toolRoutes } from './routes/tools.ts'
-import { workerRoutes, type FindWorkers } from './routes/workers.ts'
 import { EventStreams } from './streams/event-streams.ts'
 import { JobStreams } from './streams/job-streams.ts'
 import type { KeyRing } from './access/key-ring.ts'
@@ -63,7 +61,7 @@ import { TicketOffice } from './access/ticket-office.ts'
 import type { ToolCatalog } from './catalog/tool-catalog.ts'
 
 /** What the API stands on. */
-export interface ApiDeps {
+export interface ApiDeps extends OperationDeps {
   catalog: ToolCatalog
   queues: JobQueues
   waiter: CompletionWaiter
@@ -78,8 +76,6 @@ export interface ApiDeps {
   mcpSessions: McpSessions
   storedKeys: StoredKeys
   sessions: Sessions
-  findWorkers: FindWorkers
-  statistics: CallStatistics
   metrics: CallMetrics
   jobTypes: JobTypes
   /** The job types that were switched, of which `jobTypes` makes its answers. */
@@ -204,10 +200,7 @@ export function buildApp (deps: ApiDeps, options: ApiOptions): App {
       logins,
       authDisabled: options.authDisabled,
       basePath: options.basePath,
-      mayRun: (name, principal) => {
-        const registered = deps.catalog.registry.get(name)
-        return registered === undefined || permissionRefusal(registered.tool, principal, deps.jobTypes.deployment) === undefined
-      }
+      mayRun: (name, principal) => deps.catalog.mayRun(name, principal)
     })
   }
   const toolInvoker = new ToolInvoker(invoker, deps.outputs, name => {
@@ -239,8 +232,7 @@ export function buildApp (deps: ApiDeps, options: ApiOptions): App {
     await v1.register(jobLogRoutes, { jobs: deps.jobs, logs: deps.logs })
     await v1.register(jobStreamRoutes, { jobs: deps.jobs, streams: jobStreams })
     await v1.register(sseTokenRoutes, { office })
-    await v1.register(statisticsRoutes, { statistics: deps.statistics })
-    await v1.register(workerRoutes, { find: deps.findWorkers })
+    await v1.register(operationRoutes, deps)
     await v1.register(keyRoutes, { keys: options.keys, stored: deps.storedKeys })
     await v1.register(fileRoutes, { ...options.files, ending: deps.ending })
     await v1.register(sessionRoutes, { sessions: deps.sessions, settings: options.sessions })

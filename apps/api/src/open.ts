@@ -1,8 +1,8 @@
 import { openRegistrySource, reportFindings, reportReload } from '@toolyard/manifests'
 import {
-  CallStatistics, CompletionWaiter, connectRedis, countQueues, DashboardLogins, EntryLocks, FinishedJobs, ImportFaultTable, isConnected,
-  JobCanceller, JobLister, JobLogs, JobQueues, JobReader, JobTypeTable, JobWatch, listWorkers, McpSessions, OnceStore, OutputStore,
-  QueueDirectory, RateLimit, RedisGuard, RedisUnavailableError, Replicas, reportRedis, SessionLeases, Sessions, StoredKeys,
+  BulkChanges, CallStatistics, CompletionWaiter, connectRedis, countQueues, DashboardLogins, EntryLocks, FinishedJobs, ImportFaultTable,
+  isConnected, JobCanceller, JobLister, JobLogs, JobQueues, JobReader, JobTypeTable, JobWatch, listWorkers, McpSessions, OnceStore,
+  OutputStore, QueueDirectory, RateLimit, RedisGuard, RedisUnavailableError, Replicas, reportRedis, SessionLeases, Sessions, StoredKeys,
   StreamTickets, usedBackend
 } from '@toolyard/queue'
 import {
@@ -114,6 +114,13 @@ export async function openApi (settings: Settings, env: NodeJS.ProcessEnv, logge
   const guard = new RedisGuard(commands, { allowUnsafe: settings.ALLOW_UNSAFE_REDIS, onReport: report => { reportRedis(report, logger) } })
   const canceller = new JobCanceller(commands, queues)
   const finished = new FinishedJobs({ redis: commands, queues, canceller, retention })
+  const lister = new JobLister({ redis: commands, directory, queues })
+  const parts = { redis: commands, lister, canceller, finished }
+  const bulk = new BulkChanges({
+    ...parts,
+    mayRun: (tool, permissions) => catalog.mayRun(tool, { permissions }),
+    onError: (error, id) => { logger.warn({ err: error, bulk: id }, 'a bulk change waits') }
+  })
   const drain = sharedAbort()
   const stop = sharedAbort()
   const end = sharedAbort()
@@ -146,13 +153,15 @@ export async function openApi (settings: Settings, env: NodeJS.ProcessEnv, logge
     tickets: new StreamTickets(commands),
     jobTypes,
     jobTypeTable,
-    lister: new JobLister({ redis: commands, directory, queues }),
+    lister,
+    bulk,
     canceller,
     onces: new OnceStore(commands),
     mcpSessions: new McpSessions(commands, subscriber),
     storedKeys,
     sessions,
     statistics: new CallStatistics(commands),
+    countQueues: async () => await countQueues(commands, directory),
     findWorkers: async most => await listWorkers(commands, most),
     tracer,
     draining: drain.signal,
@@ -214,8 +223,10 @@ export async function openApi (settings: Settings, env: NodeJS.ProcessEnv, logge
       leases.start(subscriber)
       void waiter.start().catch((error: unknown) => { logger.error({ err: error }, 'Redis: could not subscribe') })
       eventLoop.start()
+      bulk.start()
     },
     close: async () => {
+      bulk.stop()
       eventLoop.stop()
       waiter.stop()
       watch.stop()

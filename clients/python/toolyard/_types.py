@@ -142,6 +142,7 @@ class JobView(_JobView, total=False):
 
     depends_on: list[str]
     session: str
+    request: str
     result_truncated: ResultCut
     files: list[ResultFile]
     more_files: Literal[True]

@@ -17,6 +17,12 @@ export interface JobQuery {
   code?: string | undefined
   /** The id of the worker that ran it last. */
   worker?: string | undefined
+  /** In its arguments or its error. */
+  text?: string | undefined
+  /** The session whose files were its workspace. */
+  session?: string | undefined
+  /** The id of the request that made it: jobs of one batch have the same. */
+  request?: string | undefined
   /** Created then or later, and then or earlier; ISO 8601. */
   from?: string | undefined
   to?: string | undefined

@@ -83,6 +83,8 @@ export interface JobView extends JobSummary {
   depends_on?: string[]
   /** The session whose files are its workspace. */
   session?: string
+  /** The id of the request that made it: jobs of one batch have the same. */
+  request?: string
   input: unknown
   /** Whole, never cut for a model. */
   result: unknown

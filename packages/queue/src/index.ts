@@ -1,4 +1,6 @@
 export type { CallbackAttempt, CallbackOutcome } from './callbacks/callback-worker.ts'
+export { BulkChanges } from './change/bulk-changes.ts'
+export type { Bulk } from './change/bulk-record.ts'
 export { CompletionWaiter } from './read/completion-waiter.ts'
 export { connectRedis, isConnected, type Redis } from './redis/connection.ts'
 export { DashboardLogins } from './access/dashboard-logins.ts'

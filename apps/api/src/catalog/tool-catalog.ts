@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { permissions, publishableNamePattern, type MessageFormat, type Permission, type SkillList } from '@toolyard/contract'
-import { admitTool, createPause, providerTool, skillsPrompt, type RegisteredTool, type Registry, type SkillOptions, type Tool } from '@toolyard/manifests'
+import { admitTool, createPause, permissionRefusal, providerTool, skillsPrompt, type RegisteredTool, type Registry, type SkillOptions, type Tool } from '@toolyard/manifests'
 import type { JobTypes } from './job-types.ts'
 
 const publishableName = new RegExp(publishableNamePattern)
@@ -64,6 +64,12 @@ export class ToolCatalog {
   /** One tool of each job type, in the order of the registry; also those that are disabled. */
   jobTypes (): readonly RegisteredTool[] {
     return this.#registry.jobTypes()
+  }
+
+  /** Whether a key may have the tool of a job run again; one that is gone needs nothing. */
+  mayRun (name: string, { permissions: ofKey }: { permissions: readonly Permission[] | undefined }): boolean {
+    const registered = this.#registry.get(name)
+    return registered === undefined || permissionRefusal(registered.tool, { permissions: ofKey }, this.#jobTypes.deployment) === undefined
   }
 
   /** Puts another registry in place at once; requests that run keep theirs. */

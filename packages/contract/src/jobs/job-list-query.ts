@@ -16,6 +16,12 @@ export interface JobListQuery {
   code?: CallErrorCode
   /** The id of the worker that ran it last. */
   worker?: string
+  /** In its arguments or its error; upper and lower case of ASCII letters are the same. */
+  text?: string
+  /** The session whose files were its workspace. */
+  session?: string
+  /** The id of the request that made it: jobs of one batch have the same. */
+  request?: string
   /** When it was created at the earliest, and at the latest, in milliseconds since 1970. */
   from?: number
   to?: number
@@ -26,7 +32,7 @@ export interface JobListQuery {
   cursor?: string
 }
 
-const texts = ['type', 'tag', 'tool', 'key', 'worker', 'tenant', 'cursor'] as const
+const texts = ['type', 'tag', 'tool', 'key', 'worker', 'text', 'session', 'request', 'tenant', 'cursor'] as const
 const known = ['status', 'queue', 'code', 'from', 'to', 'limit', ...texts] as const
 /** The latest time that an id can have. */
 const maxTime = 2 ** 48 - 2
@@ -47,6 +53,7 @@ export function parseJobListQuery (query: Readonly<Record<string, unknown>>): Jo
   if (code !== undefined && !isCode(code)) throw invalid(`'code' must be one of: ${Object.keys(callErrors).join(', ')}`)
   const from = time(query, 'from')
   const to = time(query, 'to')
+  if ((text(query, 'text')?.length ?? 0) > limits.searchChars) throw invalid(`'text' must have at most ${limits.searchChars} characters`)
   const given = texts.flatMap(name => {
     const value = text(query, name)
     return value === undefined ? [] : [[name, value] as const]

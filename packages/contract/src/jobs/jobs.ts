@@ -36,6 +36,7 @@ export const JobView = Type.Object({
   }),
   progress: Type.Optional(ProgressView),
   session: Type.Optional(Type.String({ description: 'The session whose files are its workspace.' })),
+  request: Type.Optional(Type.String({ description: 'The id of the request that made it: jobs of one batch have the same.' })),
   input: Type.Unknown(),
   result: Type.Unknown(),
   result_truncated: Type.Optional(Type.Object({ bytes: Type.Integer(), stored_bytes: Type.Integer() }, {
@@ -64,7 +65,9 @@ export const SubmitJobResponse = Type.Object({ ok: Type.Literal(true), job: JobV
 export type SubmitJobResponse = Static<typeof SubmitJobResponse>
 
 /** A job in a list: without what can be large, or needs more than its record, and is read at `GET /v1/jobs/:id`. */
-export const JobSummary = Type.Omit(JobView, ['depends_on', 'session', 'input', 'result', 'result_truncated', 'files', 'more_files', 'sandbox'])
+export const JobSummary = Type.Omit(JobView, [
+  'depends_on', 'session', 'request', 'input', 'result', 'result_truncated', 'files', 'more_files', 'sandbox'
+])
 export type JobSummary = Static<typeof JobSummary>
 
 /** `GET /v1/jobs` (RC24): newest first. `next_cursor` is null when there are no more. */

@@ -42,6 +42,8 @@ export const limits = {
   workflow: { steps: 100, fileBytes: 262_144 },
   /** Jobs in one answer of `GET /v1/jobs` (RC24). */
   jobPage: { min: 1, max: 200, default: 50 },
+  /** UTF-16 units of a text that jobs are looked for by. */
+  searchChars: 200,
   /** How far back `GET /v1/stats` goes: a day. */
   statisticsMinutes: { min: 1, max: 1_440, default: 60 },
   /** Entries in one listing of a directory. */

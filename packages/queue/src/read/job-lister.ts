@@ -1,6 +1,6 @@
 import { firstIdAt, jobIdPattern } from '../record/job-id.ts'
 import { createHash } from 'node:crypto'
-import type { JobListQuery, JobSummary } from '@toolyard/contract'
+import type { JobCounts, JobListQuery, JobSummary } from '@toolyard/contract'
 import type { JobScope } from '../record/job-scope.ts'
 import type { IndexedJob } from '../record/job-index.ts'
 import type { JobQueues } from '../queues/job-queues.ts'
@@ -8,6 +8,9 @@ import type { QueueDirectory } from '../queues/queue-directory.ts'
 import { summarize } from './job-summary.ts'
 import { mapInTurns } from './map-in-turns.ts'
 import type { Redis } from '../redis/connection.ts'
+import { hasText, looksForText } from '../record/job-text.ts'
+import { jobKey } from '../redis/names.ts'
+import { pipelined } from '../redis/commands/pipelined.ts'
 
 /** The cursor doesn't belong to this query: it is damaged, made up, or came with the answer to another one. */
 export class CursorError extends Error {
@@ -23,6 +26,13 @@ export interface JobPage {
   nextCursor: string | null
 }
 
+interface FoundPage {
+  jobs: JobSummary[]
+  nextCursor: string | null
+}
+
+/** Jobs that are counted at most, and some of the last page. */
+const mostCounted = 10_000
 /** Jobs that are looked at together. */
 const chunkSize = 200
 /** An id is made before its job is, and while a clock is set back its time stands still: so they may differ, in milliseconds. */
@@ -54,10 +64,33 @@ export class JobLister {
    * @throws CursorError; RedisUnavailableError.
    */
   async list (query: JobListQuery, scope: JobScope = {}): Promise<JobPage> {
-    if (scope.tenant !== undefined && scope.tenant !== (query.tenant ?? scope.tenant)) return await pageOf([], null)
+    const { jobs, nextCursor } = await this.#page(query, scope)
+    const texts = await mapInTurns(jobs, job => JSON.stringify(job))
+    return { jobsJson: `[${texts.join(',')}]`, count: jobs.length, nextCursor }
+  }
+
+  /**
+   * Counts jobs, up to 10,000.
+   *
+   * @throws RedisUnavailableError.
+   */
+  async count ({ limit: _, cursor: __, ...query }: JobListQuery, scope: JobScope = {}): Promise<Omit<JobCounts, 'ok'>> {
+    const states: JobCounts['states'] = { queued: 0, running: 0, succeeded: 0, failed: 0, cancelled: 0 }
+    let total = 0
+    for (let cursor: string | undefined; ;) {
+      const { jobs, nextCursor } = await this.#page({ ...query, limit: chunkSize, ...(cursor === undefined ? {} : { cursor }) }, scope)
+      for (const { status } of jobs) states[status] += 1
+      total += jobs.length
+      if (nextCursor === null || total >= mostCounted) return { total, states, complete: nextCursor === null }
+      cursor = nextCursor
+    }
+  }
+
+  async #page (query: JobListQuery, scope: JobScope): Promise<FoundPage> {
+    if (scope.tenant !== undefined && scope.tenant !== (query.tenant ?? scope.tenant)) return { jobs: [], nextCursor: null }
     const { limit } = query
     // Records are what takes time: where the index tells all, no more are read than the page may need.
-    const isOfRecords = [query.status, query.code, query.worker].some(filter => filter !== undefined)
+    const isOfRecords = looksForText(query) || [query.status, query.code, query.worker].some(filter => filter !== undefined)
     let atOnce = isOfRecords ? chunkSize : Math.min(limit, chunkSize)
     const since = query.from === undefined ? undefined : firstIdAt(Math.max(0, query.from - idLeadMs))
     const latest = query.to === undefined ? undefined : firstIdAt(query.to + idLagMs)
@@ -73,29 +106,37 @@ export class JobLister {
         at += atOnce
         // Many of them may be gone.
         atOnce = Math.min(2 * atOnce, chunkSize)
-        for (const job of summaries) {
-          if (!isFitting(job, query)) continue
+        for (const job of await this.#withTexts(summaries.filter(job => isFitting(job, query)), query)) {
           jobs.push(job)
           if (jobs.length < limit) continue
           const isLast = floor === undefined && candidates.at(-1)?.id === job.id
-          return await pageOf(jobs, isLast ? null : cursorAt(job.id, query))
+          return { jobs, nextCursor: isLast ? null : cursorAt(job.id, query) }
         }
       }
-      if (floor === undefined) return await pageOf(jobs, null)
+      if (floor === undefined) return { jobs, nextCursor: null }
       before = floor
     }
-    return await pageOf(jobs, before === undefined ? null : cursorAt(before, query))
+    return { jobs, nextCursor: before === undefined ? null : cursorAt(before, query) }
+  }
+
+  /** Those that have the texts which are looked for. */
+  async #withTexts (jobs: readonly JobSummary[], query: JobListQuery): Promise<readonly JobSummary[]> {
+    if (!looksForText(query) || jobs.length === 0) return jobs
+    const replies = await pipelined(this.#parts.redis, jobs, job => job.queue, (pipeline, { queue, id }) => {
+      pipeline.hmget(jobKey(queue, id), 'data', 'failedReason')
+    })
+    const found = await mapInTurns(replies, reply => {
+      if (reply instanceof Error) throw reply
+      const [[data, reason]] = reply as [[string | null, string | null]]
+      return data !== null && hasText(data, reason ?? undefined, query)
+    })
+    return jobs.filter((_job, place) => found[place])
   }
 
   async #queues (asked: string | undefined, allowed: readonly string[] | undefined): Promise<string[]> {
     const known = await this.#parts.directory.list()
     return known.filter(queue => (asked ?? queue) === queue && (allowed?.includes(queue) ?? true))
   }
-}
-
-async function pageOf (jobs: readonly JobSummary[], nextCursor: string | null): Promise<JobPage> {
-  const texts = await mapInTurns(jobs, job => JSON.stringify(job))
-  return { jobsJson: `[${texts.join(',')}]`, count: jobs.length, nextCursor }
 }
 
 /** What the index tells. */

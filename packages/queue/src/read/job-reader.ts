@@ -13,6 +13,7 @@ import { readProgress } from '../record/log/job-progress.ts'
 import { decodeFailure, decodeSettlement, runsOf, sandboxOfFailure, settlementFields } from '../record/settlement.ts'
 import { whileAvailable } from '../redis/unavailable.ts'
 import { idOf } from '../record/job-id.ts'
+import { readSteps, type FoundSteps } from './job-steps.ts'
 import type { JobScope } from '../record/job-scope.ts'
 import type { OwnOptions } from '../record/new-job.ts'
 import { fromRedis } from '../redis/from-redis.ts'
@@ -102,6 +103,15 @@ export class JobReader {
   }
 
   /**
+   * The steps of a workflow of a queue that is known.
+   *
+   * @throws RedisUnavailableError
+   */
+  async steps (queue: string, jobId: string): Promise<FoundSteps> {
+    return await readSteps(this.#parts.redis, queue, jobId)
+  }
+
+  /**
    * The queue that a job is in: an id doesn't tell, and asking all of them is one round trip.
    *
    * @param scope with the only session that the job may be of; undefined means any
@@ -155,6 +165,7 @@ export class JobReader {
       worker: times.started_at === null ? null : job.processedBy ?? null,
       ...(progress === undefined ? {} : { progress }),
       ...(job.data.session === undefined ? {} : { session: job.data.session }),
+      ...(job.data.origin === undefined ? {} : { request: job.data.origin.request }),
       input: job.data.arguments,
       ...truncation,
       ...(record?.files === undefined ? {} : { files: record.files }),

@@ -1,6 +1,7 @@
 import type { JobListQuery } from '@toolyard/contract'
 import type { Redis } from '../redis/connection.ts'
 import { createdKey, queueStem } from '../redis/names.ts'
+import { soughtText, type TextFilter } from './job-text.ts'
 import { whileAvailable } from '../redis/unavailable.ts'
 import { fromRedis } from '../redis/from-redis.ts'
 
@@ -11,7 +12,7 @@ import { fromRedis } from '../redis/from-redis.ts'
  */
 
 /** What jobs are looked for by. */
-export type JobFilter = Pick<JobListQuery, 'status' | 'type' | 'tool' | 'tag' | 'key' | 'code' | 'worker'>
+export type JobFilter = Pick<JobListQuery, 'status' | 'type' | 'tool' | 'tag' | 'key' | 'code' | 'worker'> & TextFilter
 
 /** A piece of one queue's index. */
 export interface SievedPiece {
@@ -24,6 +25,8 @@ export interface SievedPiece {
 /** Members that one script looks at, and that it answers at most. */
 const examinedAtOnce = 1_000
 const mostFound = 200
+/** Bytes of data and reasons that one script looks through, and one record more. */
+const mostBytes = 1_000_000
 
 /** What the record of a job of a state tells: it has an output, no end, or no output. */
 const standings: Readonly<Record<NonNullable<JobFilter['status']>, string>> = {
@@ -32,15 +35,17 @@ const standings: Readonly<Record<NonNullable<JobFilter['status']>, string>> = {
 
 /**
  * KEYS: index. ARGV: stem of the jobs' keys; where to begin and to end; how many members to look at, and to
- * find; the standing, or nothing; the error's code, or nothing; the worker, or nothing; texts that a member must have.
+ * find; the standing, or nothing; the error's code, or nothing; the worker, or nothing; a text of its data or reason, or
+ * nothing; two that its data must have, or nothing; texts that a member must have.
  */
 const sieveScript = `
 local members = redis.call('ZREVRANGEBYLEX', KEYS[1], ARGV[2], ARGV[3], 'LIMIT', 0, ARGV[4])
 local most, standing, code, worker = tonumber(ARGV[5]), ARGV[6], ARGV[7], ARGV[8]
+local text, spent = ARGV[9], 0
 local fitting, ids, places = {}, {}, {}
 for place, member in ipairs(members) do
   local fits = true
-  for at = 9, #ARGV do fits = fits and string.find(member, ARGV[at], 1, true) end
+  for at = 12, #ARGV do fits = fits and string.find(member, ARGV[at], 1, true) end
   if fits then
     table.insert(fitting, member)
     table.insert(places, place)
@@ -63,12 +68,17 @@ for place, id in ipairs(ids) do
     fits = reason and (string.sub(reason, 1, 1) ~= '{' or string.find(reason, code, 1, true))
   end
   if fits and worker ~= '' then fits = redis.call('HGET', ARGV[1] .. id, 'pb') == worker end
-  if fits then
-    table.insert(answer, fitting[place])
-    if #answer > most then
-      if places[place] < #members then answer[1] = fitting[place] end
-      break
-    end
+  if fits and (text ~= '' or ARGV[10] ~= '' or ARGV[11] ~= '') then
+    local found = redis.call('HMGET', ARGV[1] .. id, 'data', 'failedReason')
+    local data, reason = found[1] or '', found[2] or ''
+    spent = spent + #data + #reason
+    fits = string.find(data, ARGV[10], 1, true) and string.find(data, ARGV[11], 1, true) and
+      (text == '' or string.find(string.lower(data), text, 1, true) or string.find(string.lower(reason), text, 1, true))
+  end
+  if fits then table.insert(answer, fitting[place]) end
+  if #answer > most or spent > ${mostBytes} then
+    if places[place] < #members then answer[1] = fitting[place] end
+    break
   end
 end
 return answer
@@ -81,11 +91,17 @@ return answer
  * @throws RedisUnavailableError
  */
 export async function sieve (redis: Redis, queue: string, [max, min]: readonly [string, string], filter: JobFilter): Promise<SievedPiece> {
-  const { status, type, tool, tag, key, code, worker = '' } = filter
+  const { status, type, tool, tag, key, code, worker = '', text, session, request } = filter
   const texts = [type, tool, tag, key].filter(text => text !== undefined).map(text => JSON.stringify(text))
   const [last = '', ...members] = fromRedis<string[]>(await whileAvailable(redis.eval(
     sieveScript, 1, createdKey(queue), queueStem(queue), max, min, examinedAtOnce, mostFound,
-    status === undefined ? '' : standings[status], code === undefined ? '' : JSON.stringify(code), worker, ...texts
+    status === undefined ? '' : standings[status], code === undefined ? '' : JSON.stringify(code), worker,
+    text === undefined ? '' : soughtText(text), member('session', session), member('request', request), ...texts
   )))
   return { members, last: last === '' ? undefined : last }
+}
+
+/** How JSON has a text in an object. */
+function member (name: string, text: string | undefined): string {
+  return text === undefined ? '' : `"${name}":${JSON.stringify(text)}`
 }

@@ -201,6 +201,11 @@ export function storedKeysKey (what: string): string {
 /** The channel on which all API processes hear the digests of revoked keys. */
 export const keysChannel = `${keyPrefix}:keys`
 
+/** Bulk changes: `all` of them, the stem of their records and leases. All of it is in one slot of a Redis Cluster. */
+export function bulkKey (what: string): string {
+  return `${keyPrefix}:{bulk}:${what}`
+}
+
 /** Sessions: `all` ids, and the stem of their records, indexes and leases. All of it is in one slot of a Redis Cluster. */
 export function sessionsKey (what: string): string {
   return `${keyPrefix}:{sessions}:${what}`

@@ -83,6 +83,19 @@ export const examples = {
     minutes: [{ at: '2025-12-31T23:58:00.000Z', ...counted }],
     usage: [{ tool: 'get_time', key: 'acme-app', tenant: 'acme', calls: 120, seconds: 2.4, output_bytes: 4_320 }]
   },
+  bulk: {
+    id: '0192f3c5-7a10-7000-8000-5d1f6f1e2b3c',
+    action: 'cancel',
+    filter: { queue: 'reports', status: 'queued' },
+    state: 'running',
+    key: 'admin',
+    total: 250,
+    seen: 100,
+    changed: 98,
+    created_at: at,
+    finished_at: null as string | null
+  },
+  queue: { name: 'reports', waiting: 12, delayed: 0, blocked: 1, running: 4, oldest_sec: 3.2, workers: 2, places: 16 },
   worker: {
     id: worker,
     host: 'node-1',

@@ -24,6 +24,44 @@ export const operationDescriptions: Readonly<Record<string, RouteDescription>> =
     description: 'For keys without a tenant. A key that is bound to queues sees the names of these alone. A worker is gone 5 s after it died.',
     answers: { 200: { description: 'The workers.', example: { ok: true, workers: [examples.worker], count: 1 } } }
   },
+  'POST /v1/bulk': {
+    id: 'bulk.begin',
+    tag: 'operation',
+    summary: 'Cancel all jobs that fit a filter, or run them again',
+    description: 'The jobs are those that exist now. `cancel` takes what waits or runs, `run_again` what has failed and was not cancelled. ' +
+      'It goes on by itself, also where an API process is lost; `GET /v1/bulk/{id}` tells how far it is.',
+    errors: [400, 413, 415],
+    body: { action: 'cancel', filter: { queue: 'reports', status: 'queued' } },
+    answers: { 202: { description: 'It has begun.', example: { ok: true, bulk: examples.bulk } } }
+  },
+  'GET /v1/bulk': {
+    id: 'bulk.list',
+    tag: 'operation',
+    summary: 'List the last bulk changes, the newest first',
+    answers: { 200: { description: 'The changes; 100 are kept, for a week.', example: { ok: true, bulks: [examples.bulk], count: 1 } } }
+  },
+  'GET /v1/bulk/:id': {
+    id: 'bulk.read',
+    tag: 'operation',
+    summary: 'Read how far a bulk change is',
+    errors: [404],
+    answers: { 200: { description: 'The change.', example: { ok: true, bulk: examples.bulk } } }
+  },
+  'POST /v1/bulk/:id/stop': {
+    id: 'bulk.stop',
+    tag: 'operation',
+    summary: 'Stop a bulk change',
+    description: 'What it has changed stays.',
+    errors: [400, 404, 413, 415],
+    answers: { 200: { description: 'The change as it is now.', example: { ok: true, bulk: { ...examples.bulk, state: 'stopped', finished_at: examples.bulk.created_at } } } }
+  },
+  'GET /v1/queues': {
+    id: 'queues.list',
+    tag: 'operation',
+    summary: 'List the queues, with what has not ended in them, and who serves them',
+    description: 'For keys without a tenant. A key that is bound to queues sees these alone.',
+    answers: { 200: { description: 'The queues.', example: { ok: true, queues: [examples.queue], count: 1 } } }
+  },
   'GET /v1/stats': {
     id: 'statistics.read',
     tag: 'operation',

@@ -1,9 +1,10 @@
 import {
-  checkJobRequest, ErrorBody, HttpError, isRecord, JobList, JobResponse, parseIdempotencyKey, parseJobListQuery, SubmitJobRequest,
-  SubmitJobResponse, toJobRequest
+  checkJobRequest, ErrorBody, HttpError, isRecord, JobCounts, JobList, JobResponse, JobSteps, parseIdempotencyKey, parseJobListQuery,
+  SubmitJobRequest, SubmitJobResponse, toJobRequest, type JobListQuery
 } from '@toolyard/contract'
 import { queueRefusal } from '@toolyard/manifests'
-import { CursorError, type JobCanceller, type JobLister, type JobReader } from '@toolyard/queue'
+import { CursorError, type JobCanceller, type JobLister, type JobReader, type JobScope } from '@toolyard/queue'
+import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { App } from '../../plugins/typed-app.ts'
 import { findJob, queueOfJob, sendJob, sendJson } from './found-job.ts'
@@ -40,18 +41,26 @@ export async function jobRoutes (app: App, { submitter, jobs, lister, canceller 
   })
 
   app.get('/jobs', { config: { makesWork: true }, schema: { response: { 200: JobList, '4xx': ErrorBody, '5xx': ErrorBody } } }, async (request, reply) => {
-    const query = parseJobListQuery(isRecord(request.query) ? request.query : {})
-    const principal = principalOf(request)
-    const refusal = query.queue === undefined ? undefined : queueRefusal({ queues: principal.queueAllowlist }, query.queue)
-    if (refusal !== undefined) throw new HttpError('FORBIDDEN', refusal.message, refusal.details)
-    const page = await lister.list(query, scopeOf(principal)).catch((error: unknown) => {
+    const { query, scope } = readQuery(request)
+    const page = await lister.list(query, scope).catch((error: unknown) => {
       throw error instanceof CursorError ? new HttpError('VALIDATION_ERROR', error.message) : error
     })
     return await sendJson(reply, `{"ok":true,"jobs":${page.jobsJson},"count":${page.count},"next_cursor":${JSON.stringify(page.nextCursor)}}`)
   })
 
+  app.get('/jobs/counts', { config: { makesWork: true }, schema: { response: { 200: JobCounts, '4xx': ErrorBody, '5xx': ErrorBody } } }, async request => {
+    const { query, scope } = readQuery(request)
+    return { ok: true as const, ...await lister.count(query, scope) }
+  })
+
   app.get('/jobs/:id', { schema: { params, response: { 200: JobResponse, '4xx': ErrorBody, '5xx': ErrorBody } } }, async (request, reply) => {
     return await sendJob(reply, await findJob(jobs, request.params.id, principalOf(request)))
+  })
+
+  app.get('/jobs/:id/steps', { schema: { params, response: { 200: JobSteps, '4xx': ErrorBody, '5xx': ErrorBody } } }, async request => {
+    const { id } = request.params
+    const { workflow, steps } = await jobs.steps(await queueOfJob(jobs, id, principalOf(request)), id)
+    return { ok: true as const, workflow, steps, count: steps.length }
   })
 
   app.post('/jobs/:id/cancel', { schema: { params, response: { 200: JobResponse, '4xx': ErrorBody, '5xx': ErrorBody } } }, async (request, reply) => {
@@ -63,4 +72,13 @@ export async function jobRoutes (app: App, { submitter, jobs, lister, canceller 
     if (result === 'missing' || job === undefined) throw new HttpError('NOT_FOUND', 'Job not found')
     return await sendJob(reply, job)
   })
+}
+
+/** @throws HttpError `VALIDATION_ERROR`; `FORBIDDEN` for a queue that is not the key's. */
+function readQuery (request: FastifyRequest): { query: JobListQuery, scope: JobScope } {
+  const query = parseJobListQuery(isRecord(request.query) ? request.query : {})
+  const principal = principalOf(request)
+  const refusal = query.queue === undefined ? undefined : queueRefusal({ queues: principal.queueAllowlist }, query.queue)
+  if (refusal !== undefined) throw new HttpError('FORBIDDEN', refusal.message, refusal.details)
+  return { query, scope: scopeOf(principal) }
 }

@@ -1,7 +1,7 @@
 import { ErrorBody, HttpError, isRecord, parseStatisticsQuery, Statistics } from '@toolyard/contract'
 import type { CallStatistics } from '@toolyard/queue'
-import { principalOf, scopeOf } from '../access/principal.ts'
-import type { App } from '../plugins/typed-app.ts'
+import { principalOf, scopeOf } from '../../access/principal.ts'
+import type { App } from '../../plugins/typed-app.ts'
 
 /** What calls did over the last minutes or hours. A key of a tenant sees its tenant's, one that is bound to queues what is of these. */
 export async function statisticsRoutes (app: App, { statistics }: { statistics: CallStatistics }): Promise<void> {

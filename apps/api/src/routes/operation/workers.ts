@@ -1,7 +1,7 @@
 import { ErrorBody, WorkerList, type WorkerView } from '@toolyard/contract'
 import type { SeenWorker } from '@toolyard/queue'
-import { principalOf, requireOperator, type Principal } from '../access/principal.ts'
-import type { App } from '../plugins/typed-app.ts'
+import { principalOf, requireOperator, type Principal } from '../../access/principal.ts'
+import type { App } from '../../plugins/typed-app.ts'
 
 /** The workers that are alive: how many there are, and at most so many of them. */
 export type FindWorkers = (most: number) => Promise<{ count: number, workers: SeenWorker[] }>

@@ -1,0 +1,6 @@
+import { Type, type TSchema } from 'typebox'
+
+/** The content of an answer that is an event stream. */
+export const events = (names: readonly string[]): Record<string, { schema: TSchema }> => ({
+  'text/event-stream': { schema: Type.String({ description: `Server-sent events: ${names.join(', ')}; the data of each is JSON.` }) }
+})

@@ -1,0 +1,69 @@
+import { bulkQuery, BulkList, BulkRequest, BulkResponse, checkBulkRequest, ErrorBody, HttpError, type BulkView } from '@toolyard/contract'
+import { queueRefusal } from '@toolyard/manifests'
+import { jobIdPattern, type Bulk, type BulkChanges } from '@toolyard/queue'
+import { Type } from 'typebox'
+import { principalOf, scopeOf } from '../../access/principal.ts'
+import type { App } from '../../plugins/typed-app.ts'
+
+const params = Type.Object({ id: Type.String() })
+const errors = { '4xx': ErrorBody, '5xx': ErrorBody }
+
+/** Cancelling all jobs that fit a filter, or running them again. A key of a tenant does so to its tenant's. */
+export async function bulkRoutes (app: App, { bulk }: { bulk: BulkChanges }): Promise<void> {
+  app.post('/bulk', {
+    config: { makesWork: true },
+    schema: { body: BulkRequest, response: { 202: BulkResponse, ...errors } },
+    // The contract's own check names the field.
+    validatorCompiler: () => (body: unknown) => {
+      const error = checkBulkRequest(body)
+      return error === undefined ? { value: body } : { error }
+    }
+  }, async (request, reply) => {
+    const principal = principalOf(request)
+    const { action, filter } = request.body
+    const query = bulkQuery(filter)
+    const refusal = query.queue === undefined ? undefined : queueRefusal({ queues: principal.queueAllowlist }, query.queue)
+    if (refusal !== undefined) throw new HttpError('FORBIDDEN', refusal.message, refusal.details)
+    const begun = await bulk.begin({
+      action, filter, query, scope: scopeOf(principal), keyName: principal.name, permissions: principal.permissions
+    })
+    request.log.info({ key: principal.name, bulk: begun.id, action }, 'a bulk change is begun')
+    return await reply.code(202).send({ ok: true as const, bulk: view(begun) })
+  })
+
+  app.get('/bulk', { schema: { response: { 200: BulkList, ...errors } } }, async request => {
+    const bulks = (await bulk.list(scopeOf(principalOf(request)))).map(view)
+    return { ok: true as const, bulks, count: bulks.length }
+  })
+
+  app.get('/bulk/:id', { schema: { params, response: { 200: BulkResponse, ...errors } } }, async request => {
+    const { id } = request.params
+    return { ok: true as const, bulk: view(found(jobIdPattern.test(id) ? await bulk.read(id, scopeOf(principalOf(request))) : undefined)) }
+  })
+
+  app.post('/bulk/:id/stop', { config: { bodyOptional: true }, schema: { params, response: { 200: BulkResponse, ...errors } } }, async request => {
+    const { id } = request.params
+    return { ok: true as const, bulk: view(found(jobIdPattern.test(id) ? await bulk.halt(id, scopeOf(principalOf(request))) : undefined)) }
+  })
+}
+
+function found (bulk: Bulk | undefined): Bulk {
+  if (bulk === undefined) throw new HttpError('NOT_FOUND', 'There is no such bulk change')
+  return bulk
+}
+
+function view ({ id, action, filter, state, keyName, scope, total, seen, changed, createdAt, finishedAt }: Bulk): BulkView {
+  return {
+    id,
+    action,
+    filter,
+    state,
+    key: keyName,
+    ...(scope.tenant === undefined ? {} : { tenant: scope.tenant }),
+    total,
+    seen,
+    changed,
+    created_at: new Date(createdAt).toISOString(),
+    finished_at: finishedAt === undefined ? null : new Date(finishedAt).toISOString()
+  }
+}

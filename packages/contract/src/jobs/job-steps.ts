@@ -1,0 +1,24 @@
+import { Type, type Static } from 'typebox'
+import { jobStates } from './jobs.ts'
+
+/** A step of a workflow. */
+export const JobStep = Type.Object({
+  name: Type.String(),
+  tool: Type.String(),
+  type: Type.String(),
+  queue: Type.String(),
+  needs: Type.Array(Type.String(), { description: 'The steps that it waits for.' }),
+  job_id: Type.Union([Type.String(), Type.Null()], { description: 'Its job; null before it is made.' }),
+  status: Type.Enum(['waiting', ...jobStates], { description: '`waiting` before its job is made.' }),
+  ran_ms: Type.Union([Type.Integer(), Type.Null()])
+})
+export type JobStep = Static<typeof JobStep>
+
+/** `GET /v1/jobs/:id/steps`: those of the last run of a workflow; none for another job, or before it has planned them. */
+export const JobSteps = Type.Object({
+  ok: Type.Literal(true),
+  workflow: Type.Union([Type.String(), Type.Null()]),
+  steps: Type.Array(JobStep),
+  count: Type.Integer()
+})
+export type JobSteps = Static<typeof JobSteps>

@@ -1,0 +1,18 @@
+import { Type, type Static } from 'typebox'
+
+/** A queue, and what has not ended in it. */
+export const QueueView = Type.Object({
+  name: Type.String(),
+  waiting: Type.Integer({ description: 'Jobs that a worker could take now.' }),
+  delayed: Type.Integer({ description: 'Jobs that are not due yet: `delay_ms`, or the pause before another attempt.' }),
+  blocked: Type.Integer({ description: 'Jobs that wait for others: `depends_on`, or the steps of a workflow.' }),
+  running: Type.Integer(),
+  oldest_sec: Type.Number({ description: 'How long the oldest of the jobs that are next has waited, in seconds; 0 where none waits.' }),
+  workers: Type.Integer({ description: 'Workers that are alive and serve it.' }),
+  places: Type.Union([Type.Integer(), Type.Null()], { description: 'Jobs that these can run at once in one queue; null where one of them does not tell.' })
+})
+export type QueueView = Static<typeof QueueView>
+
+/** `GET /v1/queues`: by name. */
+export const QueueList = Type.Object({ ok: Type.Literal(true), queues: Type.Array(QueueView), count: Type.Integer() })
+export type QueueList = Static<typeof QueueList>

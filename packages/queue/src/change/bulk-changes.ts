@@ -1,0 +1,151 @@
+import { randomUUID } from 'node:crypto'
+import type { BulkAction, JobListQuery, JobSummary, Permission } from '@toolyard/contract'
+import { storedJson } from '@toolyard/contract/terms'
+import type { JobLister } from '../read/job-lister.ts'
+import { newJobId } from '../record/job-id.ts'
+import type { JobScope } from '../record/job-scope.ts'
+import type { Redis } from '../redis/connection.ts'
+import { serverTime } from '../redis/server-clock.ts'
+import { BulkRecords, type Bulk } from './bulk-record.ts'
+import type { FinishedJobs } from './finished-jobs.ts'
+import type { JobCanceller } from './job-canceller.ts'
+
+/*
+ * A bulk change is one of: running -> done, or running -> stopped. An API process does it a page of jobs at a time, under a
+ * lease, and notes after each page where it is. Where that process is lost, another one goes on with the page: to cancel a
+ * job that is cancelled, or to run one again that waits, changes nothing. See docs/decisions/0080-bulk-changes.md.
+ */
+
+/** What bulk changes work with. */
+export interface BulkChangesParts {
+  redis: Redis
+  lister: JobLister
+  canceller: JobCanceller
+  finished: FinishedJobs
+  /** Whether a key with these permissions could have this tool run. */
+  mayRun: (tool: string, permissions: readonly Permission[] | undefined) => boolean
+  onError: (error: unknown, id: string) => void
+}
+
+/** Who wants what done to which jobs. */
+export interface BulkWish {
+  action: BulkAction
+  filter: Record<string, string>
+  query: JobListQuery
+  scope: JobScope
+  keyName: string
+  permissions?: readonly Permission[] | undefined
+}
+
+const pageSize = 100
+const atOnce = 10
+const leaseMs = 15_000
+/** How often a process looks for changes that nobody goes on with. */
+const lookMs = 5_000
+
+/** Cancels all jobs that fit a filter, or runs them again. Its methods throw RedisUnavailableError. */
+export class BulkChanges {
+  readonly #parts: BulkChangesParts
+  readonly #records: BulkRecords
+  readonly #holder = randomUUID()
+  readonly #running = new Set<string>()
+  #timer: NodeJS.Timeout | undefined
+  #isStopped = false
+
+  constructor (parts: BulkChangesParts) {
+    this.#parts = parts
+    this.#records = new BulkRecords(parts.redis)
+  }
+
+  /** Goes on with what other processes have left. */
+  start (): void {
+    this.#timer ??= setInterval(() => { void this.#look() }, lookMs).unref()
+  }
+
+  stop (): void {
+    this.#isStopped = true
+    clearInterval(this.#timer)
+  }
+
+  async begin ({ query: { limit: _, cursor: __, ...query }, scope, ...wish }: BulkWish): Promise<Bulk> {
+    const createdAt = serverTime(this.#parts.redis)
+    // Jobs that are made later are not meant.
+    const bounded = { ...query, to: Math.min(query.to ?? createdAt, createdAt) }
+    const { total, complete } = await this.#parts.lister.count({ ...bounded, limit: 1 }, scope)
+    const id = newJobId(createdAt)
+    await this.#records.add({ ...wish, id, query: bounded, scope, createdAt, total: complete ? total : null })
+    void this.#goOn(id)
+    return await this.#records.read(id) ?? never(id)
+  }
+
+  /** Those of a scope, the newest first. */
+  async list (scope: JobScope): Promise<Bulk[]> {
+    return (await this.#records.list()).filter(bulk => isWithin(bulk.scope, scope))
+  }
+
+  async read (id: string, scope: JobScope): Promise<Bulk | undefined> {
+    const bulk = await this.#records.read(id)
+    return bulk !== undefined && isWithin(bulk.scope, scope) ? bulk : undefined
+  }
+
+  /** Stops one; what was changed stays. */
+  async halt (id: string, scope: JobScope): Promise<Bulk | undefined> {
+    const bulk = await this.read(id, scope)
+    if (bulk?.state === 'running') await this.#records.finish(id, 'stopped', serverTime(this.#parts.redis))
+    return await this.read(id, scope)
+  }
+
+  async #look (): Promise<void> {
+    try {
+      for (const { id, state } of await this.#records.list()) if (state === 'running') void this.#goOn(id)
+    } catch { /* Redis is away: the next look is soon. */ }
+  }
+
+  async #goOn (id: string): Promise<void> {
+    if (this.#running.has(id)) return
+    this.#running.add(id)
+    try {
+      while (!this.#isStopped && await this.#records.lease(id, this.#holder, leaseMs)) {
+        const bulk = await this.#records.read(id)
+        if (bulk?.state !== 'running' || !await this.#page(bulk)) break
+      }
+    } catch (error) {
+      this.#parts.onError(error, id)
+    } finally {
+      this.#running.delete(id)
+    }
+  }
+
+  /** Does one page; whether there is another one. */
+  async #page (bulk: Bulk): Promise<boolean> {
+    const { id, query, scope, cursor } = bulk
+    const page = await this.#parts.lister.list({ ...query, limit: pageSize, ...(cursor === undefined ? {} : { cursor }) }, scope)
+    const jobs = storedJson<JobSummary[]>(page.jobsJson)
+    let changed = 0
+    for (let start = 0; start < jobs.length; start += atOnce) {
+      const results = await Promise.all(jobs.slice(start, start + atOnce).map(async job => await this.#change(bulk, job)))
+      changed += results.filter(Boolean).length
+    }
+    await this.#records.advance(id, { seen: jobs.length, changed, cursor: page.nextCursor })
+    if (page.nextCursor !== null) return true
+    if ((await this.#records.read(id))?.state === 'running') await this.#records.finish(id, 'done', serverTime(this.#parts.redis))
+    return false
+  }
+
+  async #change ({ action, keyName, permissions }: Bulk, { id, queue, status }: JobSummary): Promise<boolean> {
+    const isOpen = status === 'queued' || status === 'running'
+    if (action === 'cancel') return isOpen && await this.#parts.canceller.cancel(queue, id) === 'cancelled'
+    if (status !== 'failed') return false
+    return await this.#parts.finished.rerun(queue, id, { keyName, mayRun: tool => this.#parts.mayRun(tool, permissions) }) === 'queued'
+  }
+}
+
+/** Whether one may see all that the other may. */
+function isWithin (inner: JobScope, { tenant, queues }: JobScope): boolean {
+  const isOfQueues = queues === undefined || (inner.queues?.every(queue => queues.includes(queue)) ?? false)
+  return isOfQueues && (tenant === undefined || inner.tenant === tenant)
+}
+
+function never (id: string): never {
+  throw new Error(`The bulk change ${id} is gone`)
+}

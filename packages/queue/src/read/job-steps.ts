@@ -1,0 +1,64 @@
+import type { JobStep } from '@toolyard/contract'
+import { storedJson } from '@toolyard/contract/terms'
+import { isCancelled } from '../record/cancellation.ts'
+import type { Redis } from '../redis/connection.ts'
+import { jobKey } from '../redis/names.ts'
+import { pipelined } from '../redis/commands/pipelined.ts'
+import { whileAvailable } from '../redis/unavailable.ts'
+
+/** What the plan of a workflow says that is shown; the executor of workflows writes it. */
+interface Plan {
+  title: string
+  steps: Array<Pick<JobStep, 'name' | 'tool' | 'type' | 'queue' | 'needs'>>
+}
+
+/** The steps of a workflow. */
+export interface FoundSteps {
+  workflow: string | null
+  steps: JobStep[]
+}
+
+const planPrefix = 'plan:'
+
+/**
+ * Reads the steps of a workflow's last run, with what has become of them.
+ *
+ * @throws RedisUnavailableError
+ */
+export async function readSteps (redis: Redis, queue: string, jobId: string): Promise<FoundSteps> {
+  const key = jobKey(queue, jobId)
+  const fields = await whileAvailable(redis.hkeys(key))
+  const attempts = fields.filter(field => field.startsWith(planPrefix)).map(field => field.slice(planPrefix.length))
+  const [attempt] = attempts.sort((a, b) => order(b) - order(a))
+  const text = attempt === undefined ? null : await whileAvailable(redis.hget(key, planPrefix + attempt))
+  if (attempt === undefined || text === null) return { workflow: null, steps: [] }
+  const { title, steps } = storedJson<Plan>(text)
+  const ids = await whileAvailable(redis.hmget(key, ...steps.map(({ name }) => `step:${attempt}:${name}`)))
+  const places = steps.map((step, place) => ({ queue: step.queue, id: ids[place] ?? '' }))
+  const replies = await pipelined(redis, places, place => place.queue, (pipeline, { queue, id }) => {
+    pipeline.hmget(jobKey(queue, id), 'timestamp', 'processedOn', 'finishedOn', 'failedReason')
+    pipeline.hexists(jobKey(queue, id), 'returnvalue')
+  })
+  return {
+    workflow: title,
+    steps: steps.map(({ name, tool, type, queue, needs }, place) => {
+      const reply = replies[place]
+      if (reply === undefined || reply instanceof Error) throw reply ?? new Error('Redis gave no reply')
+      const [record, hasOutput] = reply as [Array<string | null>, number]
+      return { name, tool, type, queue, needs, job_id: places[place]?.id === '' ? null : places[place]?.id ?? null, ...stateOf(record, hasOutput === 1) }
+    })
+  }
+}
+
+function stateOf ([timestamp, begun, ended, reason]: Array<string | null>, hasOutput: boolean): Pick<JobStep, 'status' | 'ran_ms'> {
+  if (timestamp == null) return { status: 'waiting', ran_ms: null }
+  if (ended == null) return { status: begun == null ? 'queued' : 'running', ran_ms: null }
+  const ranMs = begun == null ? null : Math.max(0, Number(ended) - Number(begun))
+  return { status: hasOutput ? 'succeeded' : isCancelled(reason ?? null) ? 'cancelled' : 'failed', ran_ms: ranMs }
+}
+
+/** Attempts are named by how often an operator ran the job again, and how many runs have failed since. */
+function order (attempt: string): number {
+  const [reruns = 0, failed = 0] = attempt.split('.').map(Number)
+  return reruns * 1_000 + failed
+}

@@ -1,0 +1,33 @@
+import type { JobData, JobListQuery } from '@toolyard/contract'
+import { storedJson } from '@toolyard/contract/terms'
+import { decodeFailure } from './settlement.ts'
+
+/** What is looked for in a job's data and error. */
+export type TextFilter = Pick<JobListQuery, 'text' | 'session' | 'request'>
+
+/** Whether anything is looked for there. */
+export function looksForText ({ text, session, request }: TextFilter): boolean {
+  return text !== undefined || session !== undefined || request !== undefined
+}
+
+/** A text as JSON has it inside its quotes, in the lower case that Lua knows: of ASCII letters alone. */
+export function soughtText (text: string): string {
+  return lowered(JSON.stringify(text).slice(1, -1))
+}
+
+/** Whether a job's data and the reason of its failure have what is looked for: session, request, a text in arguments or error. */
+export function hasText (data: string, reason: string | undefined, { text, session, request }: TextFilter): boolean {
+  const { arguments: args, session: own, origin } = storedJson<JobData>(data)
+  if (session !== undefined && own !== session) return false
+  if (request !== undefined && origin?.request !== request) return false
+  if (text === undefined) return true
+  const sought = soughtText(text)
+  if (lowered(JSON.stringify(args)).includes(sought)) return true
+  if (reason === undefined) return false
+  const { code, message, details } = decodeFailure(reason)
+  return lowered(JSON.stringify([code, message, details])).includes(sought)
+}
+
+function lowered (text: string): string {
+  return text.replace(/[A-Z]+/g, letters => letters.toLowerCase())
+}

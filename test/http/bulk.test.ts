@@ -1,0 +1,98 @@
+import t from 'tap'
+import type { BulkView, JobCounts } from '@toolyard/contract'
+import { Redis } from 'ioredis'
+import { entries, programs } from '../e2e/tools.ts'
+import { list, reach, submit } from '../jobs/submission.ts'
+import { waitFor } from '../support/condition.ts'
+import { injectService } from '../support/injected.ts'
+import { testKeys } from '../support/service.ts'
+
+const tenantKey = 'key-of-a-tenant-0123456789'
+const service = await injectService(t, {
+  files: programs,
+  tools: entries,
+  env: {
+    WORKER_QUEUES: 'default',
+    API_KEYS_JSON: JSON.stringify([
+      { name: 'admin', key: testKeys.admin, role: 'admin' },
+      { name: 'reader', key: testKeys.read, role: 'read' },
+      { name: 'weak', key: testKeys.limited, role: 'admin', permissions: [] },
+      { name: 'acme', key: tenantKey, role: 'admin', tenant: 'acme' }
+    ])
+  }
+})
+const { client } = service
+const redis = new Redis(service.redis.socket)
+t.teardown(() => { redis.disconnect() })
+
+async function begin (action: string, filter: object, key: string = testKeys.admin): Promise<BulkView> {
+  const answer = await client.request<{ bulk: BulkView }>('/v1/bulk', { body: { action, filter }, key })
+  t.equal(answer.status, 202, answer.text)
+  return answer.body.bulk
+}
+async function ended (id: string, key: string = testKeys.admin): Promise<BulkView> {
+  return await waitFor('the bulk change ends', async () => {
+    const { bulk } = (await client.request<{ bulk: BulkView }>(`/v1/bulk/${id}`, { key })).body
+    return bulk.state !== 'running' && bulk
+  })
+}
+
+t.test('all that waits in a queue is cancelled, and nothing else; the answer says how far it is', async t => {
+  for (let count = 0; count < 230; count += 10) await Promise.all(Array.from({ length: 10 }, () => submit(client, { type: 'agentcli.echo', queue: 'stuck' })))
+  const other = await submit(client, { type: 'agentcli.echo', queue: 'other' })
+  const foreign = await submit(client, { type: 'agentcli.echo', queue: 'stuck' }, { key: tenantKey })
+  const begun = await begin('cancel', { queue: 'stuck', key: 'admin' })
+  t.match(begun, { action: 'cancel', filter: { queue: 'stuck', key: 'admin' }, state: 'running', key: 'admin', total: 230, finished_at: null })
+  t.match(await ended(begun.id), { state: 'done', seen: 230, changed: 230, finished_at: /Z$/ })
+  const counts = (await client.request<JobCounts>('/v1/jobs/counts?queue=stuck')).body
+  t.match(counts, { total: 231, states: { queued: 1, cancelled: 230, failed: 0 }, complete: true })
+  for (const { id } of [other, foreign]) t.equal((await reach(client, id, 'queued')).status, 'queued')
+})
+
+t.test('failed jobs that a text is in are run again under their ids; those that a key may not run, and cancelled ones, are not', async t => {
+  const fitting = await submit(client, { type: 'agentcli.fail', input: { text: 'Grüße "7"' }, tags: ['bulk'] })
+  const unfitting = await submit(client, { type: 'agentcli.fail', input: { text: 'else' }, tags: ['bulk'] })
+  for (const { id } of [fitting, unfitting]) await reach(client, id, 'failed')
+  const { id } = await begin('run_again', { text: 'GRüße "7', status: 'failed' })
+  t.match(await ended(id), { state: 'done', total: 1, seen: 1, changed: 1 })
+  const logs = async (job: string): Promise<string> => (await client.request(`/v1/jobs/${job}/logs`)).text
+  await waitFor('it ran again', async () => (await logs(fitting.id)).includes('Run again by an operator'))
+  t.notMatch(await logs(unfitting.id), /Run again/)
+  await reach(client, fitting.id, 'failed')
+})
+
+t.test('a key of a tenant changes and sees its tenant\'s alone; a reader changes nothing', async t => {
+  const { id } = await begin('cancel', { status: 'queued' }, tenantKey)
+  t.match(await ended(id, tenantKey), { state: 'done', tenant: 'acme', seen: 1, changed: 1 })
+  t.same((await list(client, '?queue=other&status=queued')).count, 1)
+  const all = (await client.request<{ bulks: BulkView[] }>('/v1/bulk')).body.bulks
+  t.ok(all.length >= 3)
+  t.same((await client.request<{ bulks: BulkView[] }>('/v1/bulk', { key: tenantKey })).body.bulks.map(bulk => bulk.id), [id])
+  t.equal((await client.request(`/v1/bulk/${all.at(-1)?.id}`, { key: tenantKey })).status, 404)
+  t.equal((await client.request('/v1/bulk', { body: { action: 'cancel', filter: { status: 'queued' } }, key: testKeys.read })).status, 403)
+})
+
+t.test('what a lost process has left is gone on with, from its last page', async t => {
+  const { id: job } = await submit(client, { type: 'agentcli.echo', queue: 'left' })
+  const id = '0192f3c5-7a10-7000-8000-5d1f6f1e2b3c'
+  const order = { id, action: 'cancel', filter: { queue: 'left' }, query: { queue: 'left' }, scope: {}, keyName: 'admin', total: 1, createdAt: 1 }
+  await redis.hset(`toolyard:{bulk}:${id}`, { order: JSON.stringify(order), state: 'running', seen: 5, changed: 4 })
+  await redis.zadd('toolyard:{bulk}:all', Date.now(), id)
+  t.match(await ended(id), { state: 'done', seen: 6, changed: 5 })
+  t.equal((await reach(client, job, 'cancelled')).status, 'cancelled')
+})
+
+t.test('a wish that is not as documented is refused with its fault', async t => {
+  const refused: Array<[body: object, message: RegExp]> = [
+    [{ action: 'remove', filter: { queue: 'a' } }, /'action' must be one of: cancel, run_again/],
+    [{ action: 'cancel' }, /'filter' must be an object/],
+    [{ action: 'cancel', filter: {} }, /at least one/],
+    [{ action: 'cancel', filter: { cursor: 'x' } }, /no 'cursor'/],
+    [{ action: 'cancel', filter: { status: 'lost' } }, /'status' must be one of/],
+    [{ action: 'cancel', filter: { nothing: 'x' } }, /'nothing' is not a known parameter/],
+    [{ action: 'cancel', filter: { queue: 'a' }, more: 1 }, /more/]
+  ]
+  for (const [body, message] of refused) t.match(await client.request('/v1/bulk', { body }), { status: 400, body: { error: { code: 'VALIDATION_ERROR', message } } })
+  t.equal((await client.request('/v1/bulk/nothing')).status, 404)
+  t.equal((await client.request('/v1/bulk/nothing/stop', { method: 'POST' })).status, 404)
+})
