@@ -5,7 +5,21 @@ const script = (text: string): string => `#!/usr/bin/env node\n${text}\n`
 const read = "const input = JSON.parse(require('node:fs').readFileSync(0, 'utf8'));"
 
 /** Programs of the tools that the console's tests and pictures show. */
+const workflows = `
+workflows:
+  nightly:
+    name: Nightly report
+    steps:
+      - {name: fetch, tool: count_words, arguments: {path: orders.csv}}
+      - {name: check, tool: count_words, arguments: {path: customers.csv}}
+      - {name: join, tool: count_words, depends_on: [fetch, check], arguments: {path: joined.csv}}
+      - {name: chart, tool: draw, depends_on: [join]}
+      - {name: import, tool: slow_import, depends_on: [join], arguments: {table: report}}
+      - {name: send, tool: count_words, depends_on: [chart, import], arguments: {path: sent.md}}
+`
+
 export const consoleFiles = {
+  'workspace/workflows.yaml': workflows,
   'tools/bin/count_words': script(`${read}console.error('reading ' + input.path); console.log(JSON.stringify({ path: input.path, words: 1204, longest: ['extraordinarily', 'characteristically'], lines: { empty: 3, filled: 96 } }))`),
   'tools/bin/send_report': script("console.error('connecting to the mail host'); console.error('no answer after 3 attempts'); console.error(JSON.stringify({ error: 'the mail host does not answer', host: 'mail.example', attempts: 3 })); process.exit(2)"),
   'tools/bin/slow_import': script("let n = 0; const next = () => { console.error('imported ' + (++n * 50) + ' of 4000 rows'); setTimeout(next, 100) }; next()"),
@@ -31,6 +45,9 @@ export const consoleTools = [
   entry('draw', 'Draws a cross.', {})
 ]
 
+/** The worker serves two queues: what waits in another one stands still. */
+export const consoleEnv = { WORKER_QUEUES: 'default,reports' }
+
 /** A page to be shown: its name, its address, and a text that it has once it is there. */
 export type Shown = [name: string, hash: string, text: string]
 
@@ -48,9 +65,23 @@ export async function fillConsole ({ client }: Service): Promise<Shown[]> {
   await submit(client, { type: 'agentcli.count_words', input: { path: 'late.md' }, delay_ms: 600_000 })
   const running = await submit(client, { type: 'agentcli.slow_import', input: { table: 'orders' } })
   await reach(client, running.id, 'running')
+  const workflow = await submit(client, { type: 'workflow.run', input: { workflow: 'nightly' }, timeout_sec: 600 })
+  const { results: [batched] } = await client.batch([{ call_id: 'a', name: 'count_words', arguments: { path: 'a.md' } }, { call_id: 'b', name: 'count_words', arguments: { path: 'b.md' } }])
+  const { job: { request = '' } } = (await client.request<{ job: { request?: string } }>(`/v1/jobs/${String(batched?.job_id)}`)).body
+  await submit(client, { type: 'agentcli.count_words', input: { path: 'weekly.md' }, queue: 'weekly' })
+  await client.request('/v1/files/notes/today.md', { method: 'PUT', body: '# Today\n\n- the import of orders\n- the report by mail\n' })
+  await client.request('/v1/files/table.csv', { method: 'PUT', body: 'day,count\n2026-11-23,96\n' })
+  await client.request('/v1/sessions', { body: {} })
   return [
+    ['overview', '#/overview', 'in all'],
+    ['sessions', '#/sessions', 'Last used'],
+    ['shared', '#/sessions/shared', 'table.csv'],
+    ['file', '#/sessions/shared?dir=notes&file=notes%2Ftoday.md', 'the import of orders'],
     ['jobs', '#/jobs', 'slow_import'],
-    ['jobs-failed', '#/jobs?status=failed', 'TOOL_FAILED'],
+    ['jobs-request', `#/jobs?request=${request}`, '2 jobs'],
+    ['workflows', '#/workflows', 'workflow_run'],
+    ['workflow', `#/workflows/${workflow.id}`, 'of 6 steps done'],
+    ['jobs-failed', '#/jobs?status=failed', 'connecting to the mail host'],
     ['jobs-none', '#/jobs?queue=nothing', 'No job fits'],
     ['tools', '#/tools', 'count_words'],
     ['tool', '#/tools/count_words', 'Where it comes from'],

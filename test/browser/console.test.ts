@@ -4,7 +4,7 @@ import { createService, testKeys } from '../support/service.ts'
 import { isAccessible } from './axe.ts'
 import { startBrowser } from './browser.ts'
 import { openConsole } from './console-page.ts'
-import { consoleFiles, consoleTools, fillConsole } from './console-service.ts'
+import { consoleEnv, consoleFiles, consoleTools, fillConsole } from './console-service.ts'
 import { startProxy } from './proxy.ts'
 
 const attack = '<img src=x onerror="window.attacked = 1"><script>window.attacked = 1</script>'
@@ -12,7 +12,7 @@ const browser = await startBrowser(t)
 
 void t.test('the console in a browser', { skip: typeof browser === 'string' && browser }, async t => {
   if (typeof browser === 'string') return
-  const service = await createService(t, { files: consoleFiles, tools: consoleTools })
+  const service = await createService(t, { files: consoleFiles, tools: consoleTools, env: consoleEnv })
   const { client, api: { address } } = service
   const pages = await fillConsole(service)
 
@@ -45,7 +45,7 @@ void t.test('the console in a browser', { skip: typeof browser === 'string' && b
     await page.getByRole('link', { name: 'failed', exact: true }).focus()
     await page.keyboard.press('Enter')
     await page.waitForURL(/status=failed/)
-    await page.getByText('TOOL_FAILED').waitFor()
+    await page.locator('td').getByText('TOOL_FAILED').waitFor()
     t.equal(await page.locator('tbody tr').count(), 1)
     await page.keyboard.press('j')
     await page.keyboard.press('Enter')
@@ -60,7 +60,7 @@ void t.test('the console in a browser', { skip: typeof browser === 'string' && b
     await page.getByText('No job fits these filters.').waitFor()
     await page.keyboard.press('Escape')
     await page.keyboard.press('Escape')
-    await page.getByRole('link', { name: 'slow_import' }).waitFor()
+    await page.getByRole('link', { name: 'slow_import' }).first().waitFor()
   })
 
   t.test('a running job is watched live, and cancelled', async t => {

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path'
 import type { Page } from 'playwright-core'
 import { createService, testKeys } from '../support/service.ts'
 import { startBrowser } from './browser.ts'
-import { consoleFiles, consoleTools, fillConsole } from './console-service.ts'
+import { consoleEnv, consoleFiles, consoleTools, fillConsole } from './console-service.ts'
 
 /*
  * `node test/build/browser/pictures.js [DIRECTORY] [PAGE...]`: pictures of the pages of the console, in both themes and two widths.
@@ -16,7 +16,7 @@ const cleanup = { teardown: (step: () => unknown) => { steps.push(step) } }
 const browser = await startBrowser(cleanup)
 if (typeof browser === 'string') throw new Error(browser)
 try {
-  const service = await createService(cleanup, { files: consoleFiles, tools: consoleTools })
+  const service = await createService(cleanup, { files: consoleFiles, tools: consoleTools, env: consoleEnv })
   const pages = await fillConsole(service)
   await mkdir(directory, { recursive: true })
   for (const [theme, width] of [['light', 1300], ['dark', 1300], ['light', 360], ['dark', 360]] as const) {
@@ -33,7 +33,7 @@ try {
     await logIn(page)
     for (const [name, hash, text] of pages) {
       await page.goto(`${service.api.address}/${hash}`)
-      await page.getByText(text).first().waitFor()
+      await page.getByText(text).first().waitFor({ state: 'attached' })
       await shoot(name)
     }
   }

@@ -1,3 +1,6 @@
+export { attentionOf, type Attention } from './overview/attention.ts'
+export { columnsOf, withReading } from './overview/series.ts'
+export { placeSteps } from './workflows/layout.ts'
 export { snippetsOf, type Snippet } from './jobs/snippet-texts.ts'
 export { hrefOf, readRoute, type Route } from './parts/route.ts'
 export { argumentsOf, fieldsOf, type FormField } from './tools/form-fields.ts'

@@ -16,7 +16,7 @@ export class ApiError extends Error {
 
 /** What goes with a request. */
 export interface ApiRequest {
-  method?: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
+  method?: 'GET' | 'HEAD' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
   /** Sent as JSON; a file as it is. */
   body?: unknown
   headers?: Readonly<Record<string, string>>

@@ -19,7 +19,7 @@ export function CallResult ({ id }: { id: string }): VNode {
         <>
           <p class='call-head'><Status status={job.status} /> <span class='soft small'>waited, ran: <Durations job={job} /></span> <a class='small' href={hrefOf(['jobs', id])}>Open the job</a></p>
           <Failure job={job} />
-          {job.status === 'succeeded' && <Output value={job.result} />}
+          {job.status === 'succeeded' && <Output value={job.result} name={job.tool} />}
           {(log.length > 0 || !isEnd(job.status)) && <Log lines={log} isLive={!isEnd(job.status)} />}
         </>
       )}

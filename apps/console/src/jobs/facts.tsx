@@ -10,11 +10,15 @@ export function Facts ({ job }: { job: JobView }): VNode {
     ['Priority', job.priority],
     ['Attempts', `${job.attempts} of ${job.max_attempts}`],
     ['Timeout', `${job.timeout_sec} s`],
-    ['Key', job.key],
+    ['Key', job.key === null ? undefined : filtered({ key: job.key })],
     ['Tenant', job.tenant],
-    ['Worker', job.worker === null ? undefined : <code key='worker'>{job.worker}</code>],
+    ['Worker', job.worker === null ? undefined : filtered({ worker: job.worker })],
     ['Tags', job.tags.length === 0 ? undefined : job.tags.map(tag => <a key={tag} class='tag' href={hrefOf(['jobs'], { tag })}>{tag}</a>)],
-    ['Workflow', job.parent_id === undefined ? undefined : <JobLink id={job.parent_id} />],
+    ['Workflow', job.parent_id !== undefined
+      ? <a key='workflow' href={hrefOf(['workflows', job.parent_id])}><code>{job.parent_id.slice(-8)}</code></a>
+      : job.type === 'workflow.run' ? <a key='workflow' href={hrefOf(['workflows', job.id])}>its steps</a> : undefined],
+    ['Session', job.session === undefined ? undefined : <a key='session' href={hrefOf(['sessions', job.session])}><code>{job.session.slice(-12)}</code></a>],
+    ['Request', job.request === undefined ? undefined : <a key='request' href={hrefOf(['jobs'], batchOf(job, job.request))} title='The jobs that the same request made'><code>{job.request.slice(-12)}</code></a>],
     ['Waits for', job.depends_on?.map(id => <div key={id}><JobLink id={id} /></div>)],
     ['Sandbox', job.sandbox === null ? undefined : [job.sandbox.level, ...job.sandbox.missing.map(layer => `without ${layer}`)].join(', ')],
     ['Callback', job.callback_url]
@@ -28,6 +32,13 @@ export function Facts ({ job }: { job: JobView }): VNode {
       </dl>
     </section>
   )
+}
+
+/** The jobs of the same request: they were made together. */
+function batchOf ({ created_at: at }: JobView, request: string): Record<string, string> {
+  const around = 60_000
+  const time = (by: number): string => new Date(Date.parse(at) + by).toISOString()
+  return { request, from: time(-around), to: time(around) }
 }
 
 /** The jobs that have the same. */

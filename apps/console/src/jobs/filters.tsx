@@ -1,6 +1,8 @@
-import { jobStates, type Person } from './terms.ts'
+import { callErrors } from '@toolyard/contract/terms'
 import type { VNode } from 'preact'
 import { hrefOf } from '../parts/route.ts'
+import { exact } from '../parts/time.tsx'
+import { jobStates, type Person } from './terms.ts'
 
 /** A filter that is a text. */
 interface Filter {
@@ -10,16 +12,20 @@ interface Filter {
   operatorOnly?: true
 }
 
-const filters: readonly Filter[] = [
-  { name: 'type', label: 'Type' },
+const texts: readonly Filter[] = [
+  { name: 'text', label: 'Text in arguments or error' },
+  { name: 'tool', label: 'Tool' },
   { name: 'queue', label: 'Queue' },
-  { name: 'tag', label: 'Tag' },
+  { name: 'key', label: 'Key' },
   { name: 'tenant', label: 'Tenant', operatorOnly: true }
 ]
+/** Filters that come from links: they are shown, and can be taken away. */
+const linked = ['type', 'tag', 'worker', 'session', 'request', 'to'] as const
+const spans: ReadonlyArray<readonly [minutes: number, label: string]> = [[15, 'the last 15 min'], [60, 'the last hour'], [1_440, 'the last day']]
 
 /** What `GET /v1/jobs` is asked, of what the address says. */
 export function queryOf (address: URLSearchParams): Record<string, string> {
-  const known = ['status', 'cursor', ...filters.map(({ name }) => name)]
+  const known = ['status', 'cursor', 'code', 'from', ...linked, ...texts.map(({ name }) => name)]
   return Object.fromEntries(known.flatMap(name => {
     const value = address.get(name)
     return value === null || value === '' ? [] : [[name, value]]
@@ -37,12 +43,37 @@ export function Filters ({ query, person }: { query: Readonly<Record<string, str
           <a key={status} href={hrefOf(['jobs'], { ...kept, status })} aria-current={kept['status'] === status ? 'true' : undefined}>{status ?? 'all'}</a>
         ))}
       </nav>
-      {filters.filter(({ operatorOnly }) => operatorOnly !== true || person.tenant === undefined).map(({ name, label }) => (
+      {texts.filter(({ operatorOnly }) => operatorOnly !== true || person.tenant === undefined).map(({ name, label }) => (
         <input
-          key={name} type='search' name={name} aria-label={label} placeholder={label} autocomplete='off' spellcheck={false}
+          key={name} type='search' name={name} class={name === 'text' ? 'text-filter' : ''} aria-label={label} placeholder={label} autocomplete='off' spellcheck={false} maxLength={200}
           value={kept[name] ?? ''} onChange={event => { set(name, event.currentTarget.value) }}
         />
       ))}
+      <select aria-label='Error code' value={kept['code'] ?? ''} onChange={event => { set('code', event.currentTarget.value) }}>
+        <option value=''>any error</option>
+        {Object.keys(callErrors).map(code => <option key={code} value={code}>{code}</option>)}
+      </select>
+      <Since from={kept['from']} onFrom={from => { set('from', from) }} />
+      {linked.flatMap(name => {
+        const value = kept[name]
+        if (value === undefined) return []
+        const shown = name === 'to' ? exact(Date.parse(value)) : value.length > 30 ? `…${value.slice(-12)}` : value
+        return [<a key={name} class='chip' href={hrefOf(['jobs'], { ...kept, [name]: undefined })} title={value}><span class='soft'>{name}</span> {shown} <span aria-label='remove'>×</span></a>]
+      })}
     </form>
+  )
+}
+
+function Since ({ from, onFrom }: { from: string | undefined, onFrom: (from: string) => void }): VNode {
+  const choose = (value: string): void => {
+    if (value === 'set') return
+    onFrom(value === '' ? '' : new Date(Date.now() - Number(value) * 60_000).toISOString())
+  }
+  return (
+    <select aria-label='Submitted' value={from === undefined ? '' : 'set'} onChange={event => { choose(event.currentTarget.value) }}>
+      <option value=''>at any time</option>
+      {from !== undefined && <option value='set'>since {exact(Date.parse(from))}</option>}
+      {spans.map(([minutes, label]) => <option key={minutes} value={minutes}>{label}</option>)}
+    </select>
   )
 }

@@ -88,7 +88,7 @@ function Body ({ job, log }: { job: JobView, log: Parameters<typeof Log>[0]['lin
             <section class='card'>
               <h2>Output</h2>
               {job.result_truncated !== undefined && <p class='soft small'>The tool put out {bytes(job.result_truncated.bytes)}; the first {bytes(job.result_truncated.stored_bytes)} are kept.</p>}
-              <Output value={job.result} />
+              <Output value={job.result} name={job.tool} />
             </section>
           )}
           <Log lines={log} isLive={!isEnd(job.status)} />

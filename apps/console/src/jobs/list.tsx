@@ -8,6 +8,7 @@ import { Status } from '../parts/status.tsx'
 import { Time } from '../parts/time.tsx'
 import { hrefOf, type Route } from '../parts/route.ts'
 import { useKeys } from '../parts/keys.ts'
+import { Bulk } from './bulk.tsx'
 import { Filters, queryOf } from './filters.tsx'
 import { Durations } from './durations.tsx'
 
@@ -36,6 +37,7 @@ export function JobsPage ({ route }: { route: Route }): VNode {
         <p class='soft small hint'><kbd>j</kbd> <kbd>k</kbd> move, <kbd>Enter</kbd> opens, <kbd>/</kbd> filters, <kbd>Esc</kbd> clears</p>
       </header>
       <Filters query={query} person={person} />
+      <Bulk filter={filters} />
       <Problem error={error} />
       <JobTable jobs={data?.jobs} isFiltered={Object.keys(filters).length > 0} />
       <nav class='pages' aria-label='Parts of the list'>

@@ -1,10 +1,15 @@
 import type { VNode } from 'preact'
 import { JsonTree } from './json-tree.tsx'
+import { storeFile } from './store-file.ts'
 
 const image = /^data:image\/(?:png|jpeg|gif|webp|svg\+xml);base64,[\w+/=]+$/
 
-/** What a tool gave: an image, a text as it is, or a value as a tree. */
-export function Output ({ value }: { value: unknown }): VNode {
+/** What a tool gave: an image, a text as it is, or a value as a tree; it can be stored as a file. */
+export function Output ({ value, name }: { value: unknown, name: string }): VNode {
+  return <><Shown value={value} /><p class='store'><button type='button' class='quiet' onClick={() => { storeOutput(value, name) }}>Store as a file</button></p></>
+}
+
+function Shown ({ value }: { value: unknown }): VNode {
   const images = imagesOf(value)
   if (typeof value === 'string' && images.length === 0) return <pre class='text'>{value === '' ? '(empty text)' : value}</pre>
   return (
@@ -23,4 +28,14 @@ function imagesOf (value: unknown): string[] {
   if (Array.isArray(content)) return content.flatMap(imagesOf)
   const source = `data:${String(mimeType)};base64,${String(data)}`
   return type === 'image' && image.test(source) ? [source] : []
+}
+
+function storeOutput (value: unknown, name: string): void {
+  const [source] = imagesOf(value)
+  if (source !== undefined) {
+    const [head = '', data = ''] = source.split(',')
+    const type = /^data:([^;]+)/.exec(head)?.[1] ?? ''
+    storeFile(new Blob([Uint8Array.from(atob(data), letter => letter.charCodeAt(0))], { type }), `${name}.${type.replace(/^image\/|\+xml$/g, '')}`)
+  } else if (typeof value === 'string') storeFile(new Blob([value], { type: 'text/plain' }), `${name}.txt`)
+  else storeFile(new Blob([JSON.stringify(value, null, 2)], { type: 'application/json' }), `${name}.json`)
 }

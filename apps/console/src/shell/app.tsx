@@ -3,21 +3,29 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { Api, ApiError } from '../access/api.ts'
 import { AccessContext, type Access, type Person } from '../access/context.ts'
 import { Login } from '../access/login.tsx'
+import { SessionPage, SharedWorkspacePage } from '../files/session.tsx'
+import { SessionsPage } from '../files/sessions.tsx'
 import { JobPage } from '../jobs/job.tsx'
 import { JobsPage } from '../jobs/list.tsx'
 import { NowContext, useClock } from '../parts/now.ts'
 import { Empty } from '../parts/notice.tsx'
 import { Frame, type Place } from './frame.tsx'
 import { hrefOf, useRoute, type Route } from '../parts/route.ts'
+import { OverviewPage } from '../overview/overview.tsx'
 import { KeysPage } from '../operation/keys.tsx'
 import { WorkersPage } from '../operation/workers.tsx'
 import { ToolsPage } from '../tools/list.tsx'
 import { ToolPage } from '../tools/tool.tsx'
+import { WorkflowsPage } from '../workflows/list.tsx'
+import { WorkflowPage } from '../workflows/workflow.tsx'
 import { useTheme } from './theme.ts'
 
 const places: ReadonlyArray<Place & { /** For keys without a tenant; for their admins. */ isFor?: 'operators' | 'admins' }> = [
+  { path: 'overview', title: 'Overview', icon: 'overview' },
   { path: 'jobs', title: 'Jobs', icon: 'jobs' },
   { path: 'tools', title: 'Tools', icon: 'tools' },
+  { path: 'workflows', title: 'Workflows', icon: 'workflows' },
+  { path: 'sessions', title: 'Sessions', icon: 'sessions' },
   { path: 'workers', title: 'Workers', icon: 'workers', isFor: 'operators' },
   { path: 'keys', title: 'Keys', icon: 'keys', isFor: 'admins' }
 ]
@@ -60,7 +68,7 @@ function Waiting ({ problem, onRetry }: { problem: string | undefined, onRetry: 
 function Pages ({ access, frame }: { access: Access, frame: Pick<Parameters<typeof Frame>[0], 'theme' | 'onTheme' | 'onLogout'> }): VNode {
   const route = useRoute()
   const now = useClock()
-  const [current = 'jobs'] = route.path
+  const [current = 'overview'] = route.path
   // Where Esc leads from a job: the list as it was.
   const list = useRef(hrefOf(['jobs']))
   if (current === 'jobs' && route.path.length === 1) list.current = location.hash
@@ -79,10 +87,18 @@ function Pages ({ access, frame }: { access: Access, frame: Pick<Parameters<type
 function Page ({ current, route, list }: { current: string, route: Route, list: string }): VNode {
   const [, id] = route.path
   if (current === 'tools') return id === undefined ? <ToolsPage route={route} /> : <ToolPage key={id} name={id} />
+  if (current === 'workflows') return id === undefined ? <WorkflowsPage route={route} /> : <WorkflowPage key={id} id={id} />
+  if (current === 'sessions') return <Files id={id} route={route} />
   if (current === 'workers') return <WorkersPage />
   if (current === 'keys') return <KeysPage />
+  if (current === 'overview') return <OverviewPage route={route} />
   if (current === 'jobs') return id === undefined ? <JobsPage route={route} /> : <JobPage key={id} id={id} back={list} />
-  return <main><h1>Not found</h1><Empty title='There is no such page.'><a href={hrefOf([])}>To the jobs</a></Empty></main>
+  return <main><h1>Not found</h1><Empty title='There is no such page.'><a href={hrefOf([])}>To the overview</a></Empty></main>
+}
+
+function Files ({ id, route }: { id: string | undefined, route: Route }): VNode {
+  if (id === undefined) return <SessionsPage route={route} />
+  return id === 'shared' ? <SharedWorkspacePage route={route} /> : <SessionPage key={id} id={id} route={route} />
 }
 
 function isOpen (to: 'operators' | 'admins', { tenant, role, name }: Person): boolean {

@@ -1,4 +1,5 @@
 import type { ComponentChildren, VNode } from 'preact'
+import { useEffect, useRef } from 'preact/hooks'
 import { useAccess } from '../access/context.ts'
 import { Icon, type IconName } from './icons.tsx'
 import { hrefOf } from '../parts/route.ts'
@@ -23,13 +24,19 @@ export interface FrameProps {
 /** What surrounds every page: where one can go, who one is, how it looks. */
 export function Frame ({ places, current, theme, onTheme, onLogout, children }: FrameProps): VNode {
   const { api, person } = useAccess()
+  const row = useRef<HTMLElement>(null)
   const isOperator = person.role === 'admin' && person.tenant === undefined
+  // On a narrow page the places are a row that scrolls.
+  useEffect(() => {
+    const place = row.current?.querySelector<HTMLElement>('[aria-current]')
+    if (row.current !== null && place != null) row.current.scrollLeft = place.offsetLeft - (row.current.clientWidth - place.offsetWidth) / 2
+  }, [current])
   return (
     <div class='frame'>
       <a class='skip' href='#main' onClick={event => { event.preventDefault(); document.querySelector<HTMLElement>('main')?.focus() }}>To the content</a>
       <header class='bar'>
         <a class='brand' href={hrefOf([])}><span class='mark' aria-hidden='true'>T</span>Toolyard</a>
-        <nav class='places' aria-label='Pages'>
+        <nav ref={row} class='places' aria-label='Pages'>
           {places.map(({ path, title, icon }) => (
             <a key={path} href={hrefOf([path])} aria-current={current === path ? 'page' : undefined}><Icon name={icon} />{title}</a>
           ))}

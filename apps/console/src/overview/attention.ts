@@ -1,0 +1,135 @@
+import type { QueueView, Statistics, ToolOverview, WorkerView } from '@toolyard/contract'
+import { hrefOf } from '../parts/route.ts'
+import { span } from '../parts/times.ts'
+
+/** What an operator should look at. */
+export interface Attention {
+  severity: 'bad' | 'warn'
+  /** What is wrong, in a sentence. */
+  text: string
+  /** What to do. */
+  advice: string
+  /** Where to see more. */
+  href: string
+}
+
+/** What is looked at; what a key may not see is absent. */
+export interface Situation {
+  queues?: readonly QueueView[] | undefined
+  workers?: readonly WorkerView[] | undefined
+  /** Of the last minutes. */
+  statistics?: Pick<Statistics, 'tools'> | undefined
+  registry?: Pick<ToolOverview, 'tools' | 'findings'> | undefined
+  /** Jobs that failed lately because their worker was lost. */
+  lost?: number | undefined
+}
+
+/** A job that waits longer than this tells that a queue lags, in seconds. */
+const lagSec = 60
+/** A tool fails when it has so many errors, and so many of its calls are errors. */
+const failing = { errors: 3, rate: 0.5 }
+/** A machine with so many processes for each processor has too much to do. */
+const overload = 2
+
+/** What needs attention, in words, the worst first. */
+export function attentionOf (situation: Situation): Attention[] {
+  const found = [queueFaults, lostJobs, toolFaults, manifestFaults, workerFaults].flatMap(look => look(situation))
+  return found.sort((a, b) => Number(a.severity === 'warn') - Number(b.severity === 'warn'))
+}
+
+function queueFaults ({ queues = [], workers }: Situation): Attention[] {
+  const waiting = queues.filter(queue => queue.waiting > 0)
+  if (workers?.length === 0) {
+    const count = waiting.reduce((sum, queue) => sum + queue.waiting, 0)
+    return [{
+      severity: 'bad',
+      text: `No worker is alive${count === 0 ? '' : `: ${counted(count, 'job')} ${count === 1 ? 'waits' : 'wait'}`}.`,
+      advice: 'Start one with `toolyard worker`, with the REDIS_URL of this service.',
+      href: hrefOf(['workers'])
+    }]
+  }
+  return waiting.flatMap(queue => queueFault(queue))
+}
+
+function queueFault ({ name, waiting, running, oldest_sec: oldest, workers, places }: QueueView): Attention[] {
+  const href = hrefOf(['jobs'], { queue: name, status: 'queued' })
+  const what = `${counted(waiting, 'job')} ${waiting === 1 ? 'waits' : 'wait'}, the oldest for ${span(oldest * 1_000)}`
+  if (workers === 0) {
+    return [{
+      severity: 'bad',
+      text: `Queue ${name} stands still: no worker serves it.`,
+      advice: `${what}. Start a worker whose WORKER_QUEUES has ${name} or *, or cancel what waits.`,
+      href
+    }]
+  }
+  if (oldest < lagSec) return []
+  if (running === 0) {
+    return [{
+      severity: 'bad',
+      text: `Queue ${name} stands still, though ${counted(workers, 'worker serves', 'workers serve')} it.`,
+      advice: `${what}. A serial tool may be busy in another queue, or a tool is missing on these workers.`,
+      href
+    }]
+  }
+  const taken = places === null ? '' : ` ${running} of ${places} places are taken.`
+  return [{ severity: 'warn', text: `Queue ${name} lags.`, advice: `${what}.${taken} Start more workers, or raise WORKER_CONCURRENCY.`, href }]
+}
+
+function lostJobs ({ lost = 0 }: Situation): Attention[] {
+  if (lost === 0) return []
+  return [{
+    severity: 'bad',
+    text: `${counted(lost, 'job')} lost ${lost === 1 ? 'its' : 'their'} worker in the last 15 min.`,
+    advice: 'A worker process or its machine went away. See whether all workers are back; what may be repeated can be run again.',
+    href: hrefOf(['jobs'], { code: 'WORKER_LOST' })
+  }]
+}
+
+function toolFaults ({ statistics, registry }: Situation): Attention[] {
+  const failed = (statistics?.tools ?? []).flatMap(({ name, calls, errors, error_rate: rate }): Attention[] => {
+    if (name === null || errors < failing.errors || (rate ?? 0) < failing.rate) return []
+    return [{
+      severity: 'bad',
+      text: `Tool ${name} fails: ${errors} of its last ${calls} calls.`,
+      advice: 'Read the error of one of them. The tool can be switched off until it is mended.',
+      href: hrefOf(['jobs'], { tool: name, status: 'failed' })
+    }]
+  })
+  const missing = (registry?.tools ?? []).flatMap(({ name, enabled, unavailable }): Attention[] => (
+    enabled && unavailable !== null ? [{ severity: 'warn', text: `Tool ${name} can't run.`, advice: unavailable, href: hrefOf(['tools', name]) }] : []
+  ))
+  return [...failed, ...missing]
+}
+
+function manifestFaults ({ registry }: Situation): Attention[] {
+  const faults = (registry?.findings ?? []).filter(({ severity }) => severity === 'error')
+  const [first] = faults
+  if (first === undefined) return []
+  const where = `${first.file}${first.line === null ? '' : `:${first.line}`}`
+  return [{ severity: 'warn', text: `The manifests have ${counted(faults.length, 'fault')}.`, advice: `${where}: ${first.message}`, href: hrefOf(['tools']) }]
+}
+
+function workerFaults ({ workers = [] }: Situation): Attention[] {
+  return workers.flatMap(({ id, host, sandbox, load }): Attention[] => {
+    const name = host ?? id
+    const found: Attention[] = []
+    if (sandbox.level !== 'full') {
+      const missing = sandbox.missing.length === 0 ? '' : ` Without: ${sandbox.missing.join(', ')}.`
+      const text = sandbox.level === 'none' ? `Worker ${name} runs tools without a sandbox.` : `The sandbox of worker ${name} is partial.`
+      found.push({ severity: 'warn', text, advice: `\`toolyard doctor\` there says what is missing.${missing}`, href: hrefOf(['workers']) })
+    }
+    if (load !== null && load.average > overload * load.processors) {
+      found.push({
+        severity: 'warn',
+        text: `Worker ${name} has too much to do.`,
+        advice: `${load.average.toFixed(1)} processes want ${counted(load.processors, 'processor')}: lower WORKER_CONCURRENCY, or add machines.`,
+        href: hrefOf(['workers'])
+      })
+    }
+    return found
+  })
+}
+
+function counted (count: number, one: string, many = `${one}s`): string {
+  return `${count.toLocaleString('en')} ${count === 1 ? one : many}`
+}

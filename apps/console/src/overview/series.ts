@@ -1,0 +1,33 @@
+import type { Statistics } from '@toolyard/contract'
+
+/** Columns of a chart: seconds since 1970 first, then what each line has then; null where it has nothing. */
+export type Columns = [times: number[], ...lines: Array<Array<number | null>>]
+
+const minuteMs = 60_000
+
+/** The minutes of a span in which nothing ended are zeros of counts, and gaps of times. */
+export function columnsOf ({ from, to, minutes }: Pick<Statistics, 'from' | 'to' | 'minutes'>): { calls: Columns, waiting: Columns, running: Columns } {
+  const known = new Map(minutes.map(minute => [Date.parse(minute.at), minute]))
+  const first = Math.floor(Date.parse(from) / minuteMs) * minuteMs
+  const calls: Columns = [[], [], []]
+  const waiting: Columns = [[], [], []]
+  const running: Columns = [[], [], []]
+  for (let at = first; at <= Date.parse(to); at += minuteMs) {
+    const minute = known.get(at)
+    add(calls, at, [minute?.calls ?? 0, minute?.errors ?? 0])
+    add(waiting, at, [minute?.waiting_ms.p50 ?? null, minute?.waiting_ms.p95 ?? null])
+    add(running, at, [minute?.running_ms.p50 ?? null, minute?.running_ms.p95 ?? null])
+  }
+  return { calls, waiting, running }
+}
+
+function add ([times, ...lines]: Columns, at: number, values: ReadonlyArray<number | null>): void {
+  times.push(at / 1_000)
+  for (const [place, value] of values.entries()) lines[place]?.push(value)
+}
+
+/** What is added to a history of so many readings: the oldest go. */
+export function withReading (history: Columns, at: number, values: readonly number[], most: number): Columns {
+  const [times, ...lines] = history
+  return [[...times, at].slice(-most), ...lines.map((line, place) => [...line, values[place] ?? null].slice(-most))]
+}

@@ -1,0 +1,70 @@
+import { attentionOf, columnsOf, placeSteps, withReading } from '@toolyard/console'
+import fc from 'fast-check'
+import t from 'tap'
+
+const queue = { name: 'reports', waiting: 0, delayed: 0, blocked: 0, running: 0, oldest_sec: 0, workers: 1, places: 4 }
+const worker = {
+  id: 'w',
+  host: 'node-1',
+  version: '0.1.0',
+  queues: ['*'],
+  places: { used: 0, total: 4, per_queue: 4 },
+  sandbox: { level: 'full' as const, missing: [] },
+  load: { average: 1, processors: 2, memory_bytes: 1 },
+  started_at: '',
+  last_seen_at: ''
+}
+const quantiles = { p50: 1, p95: 2 }
+const called = (name: string, calls: number, errors: number): object =>
+  ({ name, calls, errors, cancelled: 0, waiting_ms: quantiles, running_ms: quantiles, error_rate: errors / calls, calls_per_minute: 1 })
+const textsOf = (situation: Parameters<typeof attentionOf>[0]): string[] => attentionOf(situation).map(({ text }) => text)
+
+t.test('what needs attention is said in words, the worst first; what is well says nothing', async t => {
+  t.same(textsOf({}), [])
+  t.same(textsOf({ queues: [{ ...queue, waiting: 3, oldest_sec: 5, running: 4 }], workers: [worker], lost: 0 }), [])
+  t.same(attentionOf({ queues: [{ ...queue, waiting: 3, oldest_sec: 300, workers: 0 }], workers: [worker] }), [{
+    severity: 'bad',
+    text: 'Queue reports stands still: no worker serves it.',
+    advice: '3 jobs wait, the oldest for 5 min. Start a worker whose WORKER_QUEUES has reports or *, or cancel what waits.',
+    href: '#/jobs?queue=reports&status=queued'
+  }])
+  t.same(textsOf({ queues: [{ ...queue, waiting: 1, oldest_sec: 90 }], workers: [worker] }), ['Queue reports stands still, though 1 worker serves it.'])
+  const loaded = { ...worker, load: { ...worker.load, average: 5 } }
+  t.same(textsOf({ queues: [{ ...queue, waiting: 9, oldest_sec: 90, running: 4 }], workers: [loaded], lost: 2 }), [
+    '2 jobs lost their worker in the last 15 min.', 'Queue reports lags.', 'Worker node-1 has too much to do.'
+  ])
+  t.same(textsOf({ queues: [{ ...queue, waiting: 1, workers: 0 }], workers: [] }), ['No worker is alive: 1 job waits.'])
+  t.same(textsOf({ workers: [{ ...worker, sandbox: { level: 'none', missing: ['bwrap'] } }] }), ['Worker node-1 runs tools without a sandbox.'])
+  const tools = [called('good', 100, 2), called('bad', 4, 3), called('rare', 1, 1)] as never
+  t.same(textsOf({ statistics: { tools } }), ['Tool bad fails: 3 of its last 4 calls.'])
+  const tool = { name: 'gone', type: 'x', description: '', format: '', runs: '', enabled: true, unavailable: 'no such program', permissions: [], file: null }
+  const finding = { severity: 'error' as const, file: 'a.json', line: 3, column: 1, tool: null, rule: 'X', message: 'is wrong', fix: null }
+  t.match(attentionOf({ registry: { tools: [tool, { ...tool, enabled: false }], findings: [finding] } }), [
+    { text: "Tool gone can't run.", advice: 'no such program' }, { text: 'The manifests have 1 fault.', advice: 'a.json:3: is wrong' }
+  ])
+})
+
+t.test('minutes in which nothing ended are zeros of counts, and gaps of times', async t => {
+  const minute = { at: '2026-01-01T00:01:00.000Z', calls: 4, errors: 1, cancelled: 0, waiting_ms: { p50: 1, p95: 2 }, running_ms: { p50: 3, p95: 4 } }
+  const { calls, waiting, running } = columnsOf({ from: '2026-01-01T00:00:00.000Z', to: '2026-01-01T00:02:30.000Z', minutes: [minute] })
+  const first = Date.parse('2026-01-01T00:00:00.000Z') / 1_000
+  t.same(calls, [[first, first + 60, first + 120], [0, 4, 0], [0, 1, 0]])
+  t.same(waiting.slice(1), [[null, 1, null], [null, 2, null]])
+  t.same(running.slice(1), [[null, 3, null], [null, 4, null]])
+  t.same(withReading([[1, 2], [1, 1]], 3, [5], 2), [[2, 3], [1, 5]], 'the oldest reading goes')
+})
+
+t.test('a step stands behind all that it waits for, and no two stand in one place', async t => {
+  const graphs = fc.array(fc.array(fc.nat(), { maxLength: 4 }), { maxLength: 30 })
+  fc.assert(fc.property(graphs, lists => {
+    const steps = lists.map((needs, index) => ({
+      name: `s${index}`, tool: 't', type: 't', queue: 'q', needs: index === 0 ? [] : [...new Set(needs.map(need => `s${need % index}`))], job_id: null, status: 'waiting' as const, ran_ms: null
+    }))
+    const { placed } = placeSteps(steps)
+    const columns = new Map(placed.map(({ step, column }) => [step.name, column]))
+    const isBehind = placed.every(({ step, column }) => step.needs.every(need => (columns.get(need) ?? Infinity) < column))
+    return isBehind && new Set(placed.map(({ column, row }) => `${column} ${row}`)).size === steps.length
+  }))
+  const ring = [['a', 'b'], ['b', 'a']].map(([name = '', need = '']) => ({ name, tool: 't', type: 't', queue: 'q', needs: [need], job_id: null, status: 'waiting' as const, ran_ms: null }))
+  t.equal(placeSteps(ring).placed.length, 2, 'a circle ends')
+})
