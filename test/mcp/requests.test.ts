@@ -125,13 +125,15 @@ t.test('streams beyond MAX_STREAMS are refused in both eras; calls are not count
   })
 })
 
-t.test('a call is cancelled when its client of 2026 vanishes, and goes on when its client of 2025 does', async t => {
-  for (const era of eras) {
+t.test('a call is cancelled when its client of 2026 vanishes and goes on when its client of 2025 does, if the address says nothing else', async t => {
+  const said = [undefined, 'cancel', 'leave'] as const
+  for (const [era, onDisconnect] of eras.flatMap(era => said.map(each => [era, each] as const))) {
+    const query = onDisconnect === undefined ? '' : `?on_disconnect=${onDisconnect}`
     const gone = new AbortController()
     const params = { name: 'nap', arguments: { ms: 1_500 } }
     const calling = era === '2026-07-28'
-      ? rpc(api.address, 'tools/call', params, { key, signal: gone.signal })
-      : post(url, { jsonrpc: '2.0', id: 3, method: 'tools/call', params }, legacy, gone.signal)
+      ? rpc(api.address, 'tools/call', params, { key, path: `/mcp${query}`, signal: gone.signal })
+      : post(`${url}${query}`, { jsonrpc: '2.0', id: 3, method: 'tools/call', params }, legacy, gone.signal)
     calling.catch(() => {})
     const id = await waitFor('the job runs', async () => {
       const { body } = await http.request<{ jobs: Array<{ id: string }> }>('/v1/jobs?status=running')
@@ -142,8 +144,10 @@ t.test('a call is cancelled when its client of 2026 vanishes, and goes on when i
       const { body } = await http.request<{ job: { status: string } }>(`/v1/jobs/${id}`)
       return body.job.status !== 'running' && body.job.status
     })
-    t.equal(status, era === '2026-07-28' ? 'cancelled' : 'succeeded', era)
+    const cancels = (onDisconnect ?? (era === '2026-07-28' ? 'cancel' : 'leave')) === 'cancel'
+    t.equal(status, cancels ? 'cancelled' : 'succeeded', `${era} ${query}`)
   }
+  t.match(await post(`${url}?on_disconnect=stay`, list, legacy), { status: 400, body: { error: { message: /must be 'cancel' or 'leave'/ } } })
 })
 
 t.test('a client with an open stream hears that the tools have changed, in both eras', async t => {

@@ -1,4 +1,4 @@
-import { defaultQueue, isSessionId, sessionText } from '@toolyard/contract'
+import { defaultQueue, isSessionId, sessionText, type Batch } from '@toolyard/contract'
 import { isQueueName, isRecord, queueNamePattern } from '@toolyard/contract/terms'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -16,11 +16,17 @@ export interface CallPlace {
   session: string | undefined
 }
 
+/** What the address of a request says of its calls. */
+export interface CallAddress extends CallPlace {
+  /** What becomes of them when the connection breaks; undefined for what the client's revision has. */
+  onDisconnect: Batch['onDisconnect'] | undefined
+}
+
 /** One request of a client, and the way its answer goes. */
 export interface Exchange {
   principal: Principal
   /** As its address has it. */
-  place: CallPlace
+  place: CallAddress
   /** The own part of the id of its session of the protocol; only clients of 2025 have one. */
   session: string | undefined
   /** From which level on a client of 2025 wants log messages. */
@@ -43,17 +49,19 @@ export interface Exchange {
 }
 
 /**
- * Reads the address of a request: `/mcp?queue=NAME&session=ID`.
+ * Reads the address of a request: `/mcp?queue=NAME&session=ID&on_disconnect=cancel`.
  *
  * @throws RpcHttpError 400
  */
-export function placeOf (request: FastifyRequest): CallPlace {
-  const { queue = defaultQueue, session, ...rest }: Record<string, unknown> = isRecord(request.query) ? request.query : {}
+export function placeOf (request: FastifyRequest): CallAddress {
+  const query: Record<string, unknown> = isRecord(request.query) ? request.query : {}
+  const { queue = defaultQueue, session, on_disconnect: onDisconnect, ...rest } = query
   const [unknown] = Object.keys(rest)
-  if (unknown !== undefined) throw refused(`'${unknown.slice(0, 80)}' is not a known parameter of /mcp (known: 'queue', 'session')`)
+  if (unknown !== undefined) throw refused(`'${unknown.slice(0, 80)}' is not a known parameter of /mcp (known: 'queue', 'session', 'on_disconnect')`)
   if (typeof queue !== 'string' || !isQueueName(queue)) throw refused(`'queue' must match ${queueNamePattern}`)
   if (session !== undefined && !isSessionId(session)) throw refused(sessionText)
-  return { queue, session }
+  if (onDisconnect !== undefined && onDisconnect !== 'cancel' && onDisconnect !== 'leave') throw refused("'on_disconnect' must be 'cancel' or 'leave'")
+  return { queue, session, onDisconnect }
 }
 
 /** How long a writer waits before it looks again whether a slow reader has room, in milliseconds. */

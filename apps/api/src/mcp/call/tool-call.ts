@@ -26,7 +26,7 @@ const waitMs = limits.toolTimeoutSec.max * 1_000
 
 /**
  * Runs a tool for a client. Who closes the connection of a request of 2026 has cancelled it; a client of 2025 says so, and
- * its call goes on when its connection breaks.
+ * its call goes on when its connection breaks. The address may say otherwise.
  *
  * @throws ProtocolError for a tool that the key doesn't see.
  */
@@ -64,8 +64,9 @@ export function abandonment (context: ServerContext, exchange: Exchange, { calls
   abandoned: AbortSignal, close: () => void
 } {
   const abort = new AbortController()
-  const isLegacy = context.mcpReq.envelope === undefined
-  const leave = (): void => { abort.abort(isLegacy ? 'left' : disconnected) }
+  const ofRevision = context.mcpReq.envelope === undefined ? 'leave' : 'cancel'
+  const onDisconnect = exchange.place.onDisconnect ?? ofRevision
+  const leave = (): void => { abort.abort(onDisconnect === 'leave' ? 'left' : disconnected) }
   const end = (): void => { abort.abort('ending') }
   const remove = exchange.session === undefined
     ? () => {}
