@@ -73,6 +73,22 @@ t.test('a module that was missing serves its tool as soon as it is there', async
   await waitFor('the module is found', () => Promise.resolve(!/no module/.test(unavailable() ?? '')))
 })
 
+t.test('a skill that is written into an empty directory of skills is served, though its directory is there before its files', async t => {
+  const skills = join(project(t, { 'skills/none.txt': '' }), 'skills')
+  mkdirSync(join(skills, 'dates'))
+  let reloads = 0
+  const source = await openRegistrySource({ manifests: [skills], builtins: false, intervalMs: 5, onReload: () => { reloads++ } })
+  t.teardown(() => { source.close() })
+  t.strictSame(source.current().published(), [])
+  const files = {
+    'tools.json': JSON.stringify({ tools: [{ name: 'day', description: 'd', parameters: { type: 'object' } }], allowlist: { date: ['-u'] }, execution: [{ tool: 'day', binary: 'date', subcommand: '-u', args: [] }] }),
+    'SKILL.md': '---\nname: dates\ndescription: Dates.\n---\nUse it.\n'
+  }
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(skills, 'dates', name), text)
+  await waitFor('the skill is found', () => Promise.resolve(source.current().published().some(({ tool: { name } }) => name === 'day')))
+  t.ok(reloads > 0)
+})
+
 t.test('a reload of a thousand tools does not judge patterns and parse YAML again', async t => {
   const tools = Array.from({ length: 1_000 }, (_, at) => descriptor({ name: `tool_${at}`, inputs: { a: { type: 'string', required: true, pattern: `^[a-z]{1,${at % 200 + 1}}-?\\d*$` } } }))
   const yaml = JSON.stringify(manifestOf(...tools)).replace('{', '{ # YAML, in its own way\n')

@@ -18,8 +18,8 @@ export const kinds: Record<string, readonly string[]> = {
   faults: ['faults'],
   /** Many calls, and bounds that are measured. */
   load: ['load', 'event-loop'],
-  /** What is published, packed and installed. */
-  package: ['package'],
+  /** What is published, packed and installed, and what readers of the pages do. */
+  package: ['package', 'pages'],
   /** Pages, in a browser or as it would read them. */
   browser: ['dashboard', 'browser']
 }

@@ -1,4 +1,5 @@
-import { dirname } from 'node:path'
+import { readdir } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { folded } from '../agentcli/folded.ts'
 import { readAgentcli } from '../agentcli/reader.ts'
@@ -18,6 +19,9 @@ const readers: Record<Exclude<Format, 'skill'>, (manifest: ManifestText) => Prom
 const formatNames: Record<Format, string> = { agentcli: 'an agentcli manifest', 'tool-manifest': 'a tool manifest', skill: 'a skill' }
 const formatRules: Record<Format, string> = { agentcli: 'A1', 'tool-manifest': 'P1', skill: 'S1' }
 
+/** Directories of a directory of skills that are looked at for a skill to come. */
+const mostSkills = 1_000
+
 /** What the readers of all formats share. */
 export interface ReaderTools {
   schemas: Schemas
@@ -30,7 +34,7 @@ export interface ReaderTools {
 /** Reads one entry of `TOOL_MANIFESTS`. A manifest that can't be used yields a finding and no tools, and never throws. */
 export async function readManifest (path: string, tools: ReaderTools): Promise<Layer> {
   const { file, directory } = await manifestFile(path)
-  const files = [...directory === undefined ? [] : [directory], ...await watchedFiles(file)]
+  const files = [...directory === undefined ? [] : [directory, ...await skillsToCome(directory)], ...await watchedFiles(file)]
   try {
     const layer = await readLayer(file, directory, tools)
     return { ...layer, files: [...new Set([...files, ...layer.files ?? []])] }
@@ -38,6 +42,12 @@ export async function readManifest (path: string, tools: ReaderTools): Promise<L
     if (!(error instanceof ManifestFault)) throw error
     return { entries: [], findings: [wholeFinding(error, file)], files }
   }
+}
+
+/** Where the text of a skill would be: a new directory is there before what is written into it. */
+async function skillsToCome (directory: string): Promise<string[]> {
+  const entries = await readdir(directory, { withFileTypes: true }).catch(() => [])
+  return entries.filter(entry => entry.isDirectory()).slice(0, mostSkills).map(({ name }) => join(directory, name, 'SKILL.md'))
 }
 
 async function readLayer (file: string, directory: string | undefined, { schemas, yaml, skills, everyFault }: ReaderTools): Promise<Layer> {

@@ -1,0 +1,23 @@
+/** Pages whose blocks a test of their own runs, with what they need: the page, and the test. */
+export const ownTests: Readonly<Record<string, string>> = {
+  'README.md': 'test/package/install.test.ts',
+  'docs/clients.md': 'test/client/document.test.ts',
+  'docs/http-entries.md': 'test/cli/import.test.ts',
+  'docs/http-tools.md': 'test/http/tools-page.test.ts',
+  'docs/mcp-servers.md': 'test/e2e/mcp-servers.test.ts',
+  'docs/mcp.md': 'test/mcp/page.test.ts',
+  'docs/openapi.md': 'test/http/openapi-page.test.ts',
+  'docs/traces.md': 'test/traces/off.test.ts'
+}
+
+/** Blocks that can't be run here: the page, how the block begins, and why. */
+export const notRun: ReadonlyArray<readonly [page: string, begins: string, reason: string]> = [
+  ['docs/start.md', 'npm install', 'it downloads packages; test/package/install.test.ts runs the same lines with the tarballs'],
+  ['docs/start.md', 'npx toolyard start', 'the service of this test stands for it'],
+  ['docs/python-tools.md', 'python3 -m venv', 'it downloads packages'],
+  ['docs/operations.md', 'npm run secrets', 'it needs Docker, a cluster or systemd; test/deploy and test/faults check the files behind it'],
+  ['docs/operations.md', 'docker ', 'it needs Docker'],
+  ['docs/operations.md', 'promtool ', 'it is for a clone with promtool; test/deploy/observe.test.ts runs it where it is installed'],
+  ['docs/performance.md', 'npm run bench', 'it takes minutes, and a machine that does nothing else'],
+  ['docs/callbacks.md', 'import { createHmac', 'test/callbacks/receiver.ts checks each callback of the tests with it']
+]

@@ -1,0 +1,83 @@
+import { spawnSync } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { parse } from 'yaml'
+import { withoutPython } from '../client/python.ts'
+import { startModelServer } from '../examples/model-server.ts'
+import { repoRoot } from '../repo/source-tree.ts'
+import { snippetsOf, type Snippet } from '../support/page-commands.ts'
+import { notRun, ownTests } from './not-run.ts'
+import { startReader } from './reader.ts'
+
+const read = (path: string): string => readFileSync(join(repoRoot, path), 'utf8')
+const pages = ['README.md', ...readdirSync(join(repoRoot, 'docs'), { recursive: true, encoding: 'utf8' }).filter(name => name.endsWith('.md')).map(name => `docs/${name}`)]
+  .filter(page => !/^docs\/(?:decisions|reference)\//.test(page)).sort()
+
+/** What a block prints, by its page and a part of its text; where nothing stands here, ending with 0 is enough. */
+const printed: ReadonlyArray<readonly [page: string, part: string, output: RegExp]> = [
+  ['docs/start.md', 'call roll_dice', /"sum": *\d+/],
+  ['docs/start.md', 'agent.mjs', /^All is said\.$/m],
+  ['docs/start.md', 'jobs list', /roll_dice/],
+  ['docs/tools.md', '--explain add tools.json\n', /tools\.json/],
+  ['docs/tools.md', '--explain add tools.json local.json', /local\.json/],
+  ['docs/command-tools.md', 'call first_lines --arg path=README.md', /# Hilltop weather stations[^]*"seconds": *\d+/],
+  ['docs/command-tools.md', 'missing.txt', /exit status 1/],
+  ['docs/python-tools.md', 'jobs logs', /\d+ words in README\.md/],
+  ['docs/python-tools.md', 'missing.txt', /exit status 1/],
+  ['docs/skills.md', 'call date_of', /Saturday, 21 November 2026/],
+  ['docs/skills.md', '/v1/skills', /never guess what day it is/],
+  ['docs/batches.md', 'no-such-file.txt', /Hilltop.*notes\/radio-test\.txt.*total_kib.*"files".*"code":"TOOL_FAILED"/s],
+  ['docs/batches.md', '"mode": "async"', /"job_id"/],
+  ['docs/jobs.md', 'idempotency-key', /"tags":\["report"\].*cancelled/s],
+  ['docs/jobs.md', 'workflow_run', /"report":"report\.md"/],
+  ['docs/jobs.md', '/stream', /event: end/],
+  ['docs/callbacks.md', 'callback_url', /"callback_url":"https:\/\/hooks\.example\.com\/toolyard"/],
+  ['docs/files.md', 'data.csv', /"sha256".*"entries".*data\.csv/s],
+  ['docs/sessions.md', '/v1/sessions', /"id":/],
+  ['docs/tenants.md', 'keys add', /acme-app/],
+  ['docs/operations.md', '/v1/workers', /"workers".*"minutes"/s]
+]
+
+const missing = ['curl', 'python3'].find(program => spawnSync(program, ['--version']).error !== undefined)
+const skip = missing === undefined ? withoutPython : `no ${missing} here`
+
+await t.test('every block of every page is run here or by a test of its own, or has a reason', async t => {
+  for (const [page, test] of Object.entries(ownTests)) t.match(read(test), page.replace(/^docs\//, ''), `${test} reads ${page}`)
+  for (const [page, begins] of notRun) t.ok(snippetsOf(page).some(({ text }) => text.startsWith(begins)), `${page} has a block that begins with ${begins}`)
+  for (const [page, part] of printed) t.ok(snippetsOf(page).some(({ text }) => text.includes(part)), `${page} has a block with ${part}`)
+})
+
+await t.test('data that a page shows is JSON and YAML', async t => {
+  let count = 0
+  for (const page of pages) {
+    for (const [, language, text = ''] of read(page).matchAll(/^```(json|yaml)\b[^\n]*\n([^]*?)^```$/gm)) {
+      count++
+      t.doesNotThrow(() => { language === 'json' ? JSON.parse(text) : parse(text) }, `${page}: ${text.split('\n')[0]}`)
+    }
+  }
+  t.ok(count > 15, 'they were found')
+})
+
+await t.test('a reader who follows the pages, block by block, gets what they say', { skip }, async t => {
+  const model = await startModelServer(t, answers => answers.length === 0 ? { calls: [{ id: 'call_1', name: 'data_file_read', args: { path: 'README.md' } }] } : { text: 'All is said.' })
+  const reader = await startReader(t, model.address)
+  for (const page of pages.filter(each => !Object.hasOwn(ownTests, each))) {
+    await reader.begin()
+    for (const snippet of snippetsOf(page)) {
+      const reason = notRun.find(([on, begins]) => on === page && snippet.text.startsWith(begins))?.[2]
+      if (reason !== undefined) {
+        t.comment(`not run: ${page}:${snippet.line}: ${reason}`)
+        continue
+      }
+      const { status, output } = await reader.follow(snippet)
+      t.equal(status, 0, `${page}:${snippet.line} ${snippet.file ?? firstLine(snippet)}${status === 0 ? '' : `: ${output}`}`)
+      for (const [on, part, expected] of printed) if (on === page && snippet.text.includes(part)) t.match(output, expected, `${page}:${snippet.line} prints it`)
+    }
+  }
+  t.strictSame(model.faults, [])
+})
+
+function firstLine ({ text }: Snippet): string {
+  return text.split('\n')[0] ?? ''
+}
