@@ -5,19 +5,31 @@ import { join } from 'node:path'
 /**
  * Opens a sandbox and runs boxed tools of every kind without end, eight at a time: a worker to be killed at any moment.
  * The tools end at once, so that most boxes are being built at any moment; once the workspace has a file `stay`, they stay.
- * Its arguments are a directory that holds `workspace` and a Python root, and whether there are Python tools.
+ * Its arguments are a directory that holds `workspace` and a Python root, and what it runs: `python` for Python tools beside
+ * commands, `warm` for processes that wait ready.
  */
-const [, , base = '', python] = process.argv
-const sandbox = await openSandbox({ mode: 'auto', env: process.env, workspaceDir: join(base, 'workspace'), hidden: [], defaultPermissions: ['read_repo'], python: python === 'python' })
+const [, , base = '', kind] = process.argv
+const sandbox = await openSandbox({ mode: 'auto', env: process.env, workspaceDir: join(base, 'workspace'), hidden: [], defaultPermissions: ['read_repo'], python: kind === 'python' })
 const audit = { record: () => {}, flush: async () => { await Promise.resolve() } }
-const executors = createExecutors({ workspaceDir: join(base, 'workspace'), env: process.env, maxOutputBytes: 10_000, audit, sandbox })
+const executors = createExecutors({
+  workspaceDir: join(base, 'workspace'), env: process.env, maxOutputBytes: 10_000, audit, sandbox, warm: { maxBytes: 2 ** 30, maxIdleMs: 60_000 }
+})
 const shared = { description: '', parameters: {}, enabled: true, idempotent: false, source: { format: 'agentcli' as const, file: join(base, 'tools.json'), index: 0 } }
 const tools: Tool[] = [
   { ...shared, name: 'stay', jobType: 'agentcli.stay', run: { kind: 'command', program: '/bin/sh', args: ['-c', '[ -e stay ] || exit 0; setsid sleep 7200 & sleep 7200'], envPassthrough: [] } },
-  ...(python === 'python' ? [{ ...shared, name: 'python', jobType: 'python.sleeper', run: { kind: 'python' as const, root: join(base, 'python'), module: 'sleeper', config: {}, strictOutputs: false } }] : [])
+  ...(kind === 'python' ? [{ ...shared, name: 'python', jobType: 'python.sleeper', run: { kind: 'python' as const, root: join(base, 'python'), module: 'sleeper', config: {}, strictOutputs: false } }] : [])
 ]
 const context = (): RunContext => ({ jobId: 'job', timeoutMs: 60_000, signal: new AbortController().signal, log: () => {} })
 process.stdout.write(`${sandbox.report.level}\n`)
+
+if (kind === 'warm') {
+  // Its processes wait, or are being started, whenever it is killed; none of them is ever called.
+  const script = 'read -r line; touch called; sleep 7200'
+  const run: Tool['run'] = { kind: 'command', program: '/bin/sh', args: ['-c', script], envPassthrough: [] }
+  executors.keepWarm([{ ...shared, name: 'warm', jobType: 'agentcli.warm', permissions: ['write_files'], warm: 60, run }])
+  setInterval(() => {}, 1_000)
+  await new Promise(() => {})
+}
 
 async function runOn (place: number): Promise<never> {
   for (let turn = place; ; turn++) {

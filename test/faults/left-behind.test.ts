@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -46,6 +46,16 @@ void t.test(`a worker that is killed at any moment, with any of its processes, l
   t.comment(`${kills} workers were killed, with ${boxes} boxes in all`)
 })
 
+void t.test(`a worker that is killed while processes wait ready leaves none, and none takes its end for a call (seed ${seed})`, { skip }, async t => {
+  const random = generator(seed)
+  for (let left = Math.ceil(kills / 2); left > 0; left--) {
+    const [name, order] = Object.entries(orders)[left % Object.keys(orders).length] ?? ['', (family: number[]) => family]
+    const ms = 2 * Math.floor(random() * latestMs)
+    const { remaining, called } = await killAt({ ms, withPython: false, warm: true }, order)
+    t.strictSame([remaining, called], [[], false], `${name}, after ${ms} ms`)
+  }
+})
+
 void t.test('what a worker that was killed with its helper leaves in the open is ended by the next worker', { skip: process.platform !== 'linux' }, async t => {
   const base = makeBase()
   t.teardown(() => { rmSync(base, { recursive: true, force: true }) })
@@ -77,13 +87,14 @@ void t.test('what a worker that was killed with its helper leaves in the open is
 interface Round {
   ms: number
   withPython: boolean
+  warm?: true
 }
 
 async function killAt (
-  { ms, withPython }: Round, order: (family: number[]) => number[]
-): Promise<{ remaining: string[], killed: number, level: string | undefined }> {
+  { ms, withPython, warm }: Round, order: (family: number[]) => number[]
+): Promise<{ remaining: string[], killed: number, level: string | undefined, called: boolean }> {
   const base = makeBase()
-  const worker = spawn(process.execPath, [doomed, base, withPython ? 'python' : ''], { env: marked(base), stdio: ['ignore', 'pipe', 'inherit'], detached: true })
+  const worker = spawn(process.execPath, [doomed, base, warm === true ? 'warm' : withPython ? 'python' : ''], { env: marked(base), stdio: ['ignore', 'pipe', 'inherit'], detached: true })
   const exited = once(worker, 'exit')
   try {
     // Half of them while it looks at what there is, half while it runs tools.
@@ -95,7 +106,7 @@ async function killAt (
     kill(worker.pid ?? 0)
     await exited
     const remaining = await waitFor('nothing of the worker is left', () => commandsOf(base).length === 0, 5_000).then(() => [], () => commandsOf(base))
-    return { remaining, killed: Math.max(0, family.length - 4), level }
+    return { remaining, killed: Math.max(0, family.length - 4), level, called: existsSync(join(base, 'workspace/called')) }
   } finally {
     for (const pid of idsOf(base)) kill(pid)
     rmSync(base, { recursive: true, force: true })

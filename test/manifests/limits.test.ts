@@ -33,6 +33,16 @@ t.test('X8 a limit that is none is refused with what it may be', async t => {
   t.match(errors(await load(t, entry({ limits: 5 }))), [{ rule: 'AC10', message: 'parse manifest: tools[0].limits must be an object' }])
 })
 
+t.test('AC10 warm is a number of processes or "auto", of commands alone', async t => {
+  for (const warm of [0, 1, 64, 'auto'] as const) t.equal((await load(t, entry({ warm }))).all()[0]?.tool.warm, warm === 0 ? undefined : warm)
+  for (const warm of [-1, 65, 1.5, 'yes', true]) {
+    t.match(errors(await load(t, entry({ warm }))), [{ message: 'parse manifest: tools[0].warm must be an integer from 0 to 64, or "auto"' }])
+  }
+  const directory = project(t, { 's/SKILL.md': '# S', 's/tools.json': skill({ warm: 1 }), 'm.json': manifestOf(descriptor({ warm: 1 })) })
+  t.match((await validateManifests([join(directory, 's')])).findings, [{ severity: 'error', message: /unknown field `warm`/ }])
+  t.match((await validateManifests([join(directory, 'm.json')])).findings, [{ severity: 'warning', rule: 'X21', message: /warm is no known field and is ignored/ }])
+})
+
 t.test('fault 48 a pin is 64 hexadecimal digits, in all formats', async t => {
   const registry = await load(t, entry({ sha256 }))
   t.match(registry.all()[0]?.tool.run, { sha256: sha256.toLowerCase() })

@@ -6,7 +6,7 @@ export const kinds: Record<string, readonly string[]> = {
   /** A service, its command line or tools as processes of their own. */
   e2e: [
     'jobs', 'streams', 'mcp', 'callbacks', 'workflow', 'e2e', 'cli', 'python', 'skill', 'executors', 'builtin', 'sandbox', 'samples', 'queue', 'client', 'examples',
-    'traces'
+    'traces', 'warm'
   ],
   /** Requests into the API by `inject`, with a real Redis. */
   http: ['http'],

@@ -1,18 +1,27 @@
-import { createExecutors, openSandbox, type Executors, type Outcome, type RunContext, type Sandbox, type SandboxOptions } from '@toolyard/executors'
+import { createExecutors, openSandbox, type ExecutorOptions, type Executors, type Outcome, type RunContext, type Sandbox, type SandboxOptions } from '@toolyard/executors'
 import type { Permission, Tool } from '@toolyard/manifests'
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { Test } from 'tap'
+import { waitFor } from '../support/condition.ts'
 
-export interface BoxedRun extends Partial<RunContext> {
+/** A command tool, as far as these tests set it. */
+export interface BoxedTool {
   program: string
-  args?: string[]
-  permissions?: readonly Permission[]
-  limits?: NonNullable<Tool['limits']>
-  sha256?: string
+  args?: string[] | undefined
+  permissions?: readonly Permission[] | undefined
+  limits?: NonNullable<Tool['limits']> | undefined
+  warm?: number | 'auto' | undefined
+  sha256?: string | undefined
+}
+
+export interface BoxedRun extends BoxedTool, Partial<RunContext> {
   arguments?: Record<string, unknown>
 }
+
+/** With this variable, every tool of these tests is kept ready before it is called, as far as it can be. */
+const everyWarm = process.env['TOOLYARD_TEST_WARM'] === '1' ? { warm: 1 } as const : {}
 
 /** Executors whose tools run in a real box. */
 export interface BoxedTools {
@@ -26,6 +35,8 @@ export interface BoxedTools {
   /** Writes a program below `tools/bin` and returns its path. */
   program: (name: string, text: string) => string
   run: (run: BoxedRun) => Promise<Outcome>
+  /** Keeps the tool of a run ready, and waits until so many of its processes wait. */
+  keep: (run: BoxedRun & { warm: number | 'auto' }, waiting?: number) => Promise<void>
   /** Runs a shell script with the permission to read the workspace, or others. */
   shell: (script: string, rest?: Omit<BoxedRun, 'program'>) => Promise<Outcome>
 }
@@ -45,14 +56,30 @@ export async function withoutBox (): Promise<string | false> {
  * Sets up real directories, a whole sandbox unless the options say otherwise, and executors; the test's end removes them.
  * Relative paths of `hidden` start at `base`.
  */
-export async function boxedTools (t: Test, options: Partial<SandboxOptions> = {}): Promise<BoxedTools> {
+export async function boxedTools (
+  t: Test, options: Partial<SandboxOptions> & Pick<ExecutorOptions, 'warm' | 'logger'> = {}
+): Promise<BoxedTools> {
   const base = mkdtempSync(join(tmpdir(), 'toolyard-boxed-'))
   const workspace = join(base, 'workspace')
   mkdirSync(workspace)
   mkdirSync(join(base, 'tools/bin'), { recursive: true })
   const sandbox = await openSandbox({ mode: 'require', env: process.env, workspaceDir: workspace, defaultPermissions: ['read_repo'], ...options, hidden: (options.hidden ?? []).map(path => resolve(base, path)) })
   const audit = { record: () => {}, flush: async () => { await Promise.resolve() } }
-  const executors = createExecutors({ workspaceDir: workspace, env: options.env ?? process.env, maxOutputBytes: 1_048_576, audit, sandbox })
+  let unfit = 0
+  const executors = createExecutors({
+    workspaceDir: workspace,
+    env: options.env ?? process.env,
+    maxOutputBytes: 1_048_576,
+    audit,
+    sandbox,
+    warm: options.warm ?? { maxBytes: 2 ** 30, maxIdleMs: 60_000 },
+    logger: {
+      warn (fields, message) {
+        if (message.includes('warm')) unfit += 1
+        options.logger?.warn(fields, message)
+      }
+    }
+  })
   t.teardown(async () => {
     await executors.close()
     sandbox.close()
@@ -60,8 +87,8 @@ export async function boxedTools (t: Test, options: Partial<SandboxOptions> = {}
   })
   const logged: string[] = []
 
-  async function run ({ program, args = [], permissions = ['read_repo'], limits, sha256, arguments: given = {}, ...context }: BoxedRun): Promise<Outcome> {
-    const tool: Tool = {
+  function toolOf ({ program, args = [], permissions = ['read_repo'], limits, sha256, warm }: BoxedTool): Tool {
+    return {
       name: 'boxed',
       description: '',
       parameters: {},
@@ -70,10 +97,24 @@ export async function boxedTools (t: Test, options: Partial<SandboxOptions> = {}
       idempotent: false,
       permissions,
       ...(limits === undefined ? {} : { limits }),
+      ...(warm === undefined ? {} : { warm }),
       source: { format: 'agentcli', file: join(base, 'tools.json'), index: 0 },
       run: { kind: 'command', program, args, envPassthrough: [], ...(sha256 === undefined ? {} : { sha256 }) }
     }
+  }
+
+  async function run (boxed: BoxedRun): Promise<Outcome> {
+    const { program, args, permissions, limits, sha256, warm, arguments: given = {}, ...context } = { ...everyWarm, ...boxed }
+    const tool = toolOf({ program, args, permissions, limits, sha256, warm })
+    if (everyWarm.warm !== undefined && context.session === undefined) await keepIfFit(tool)
     return await executors.run(tool, given, { jobId: 'job-1', timeoutMs: 60_000, signal: new AbortController().signal, log: line => { logged.push(line) }, ...context })
+  }
+
+  /** Waits until a process is ready, or was found to be of no use. */
+  async function keepIfFit (tool: Tool): Promise<void> {
+    const before = unfit
+    executors.keepWarm([tool])
+    await waitFor('a process waits, or none can', () => executors.waiting(tool.name) > 0 || unfit > before)
   }
 
   return {
@@ -89,6 +130,13 @@ export async function boxedTools (t: Test, options: Partial<SandboxOptions> = {}
       return file
     },
     run,
-    shell: async (script, rest = {}) => await run({ program: '/bin/sh', ...rest, args: ['-c', script] })
+    async keep (boxed, waiting = 1) {
+      executors.keepWarm([toolOf(boxed)])
+      await waitFor('processes wait', () => executors.waiting('boxed') >= waiting)
+    },
+    // Where every tool is warm, it begins as tools do that can be kept ready.
+    async shell (script, rest = {}) {
+      return await run({ program: '/bin/sh', ...rest, args: ['-c', everyWarm.warm === undefined ? script : `while read -r _; do :; done; ${script}`] })
+    }
   }
 }

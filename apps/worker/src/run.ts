@@ -27,6 +27,7 @@ import { ToolVersions } from './job/tool-versions.ts'
 import { useTemporaryDirectory } from './temporary-directory.ts'
 import { createStepsOf } from './job/workflow-steps.ts'
 
+const mebibyte = 2 ** 20
 /** Processes of all tools of a worker together, where control groups count them. */
 const mostProcesses = 4_096
 /** After which a Redis that isn't there yet is told of, in milliseconds. */
@@ -58,12 +59,14 @@ export async function runWorker (): Promise<void> {
   const removeTemporary = useTemporaryDirectory()
 
   const metrics = await openWorkerMetrics(settings, redis, process.env)
+  let keepWarm = (_registry: Registry): void => {}
   const tools = await openRegistrySource({
     ...toolSourcesOf(settings, process.env),
     onReload: result => {
       reportReload(result, logger)
       metrics.tools.reloaded(result.kind)
       metrics.tools.published(result.registry.published().length)
+      keepWarm(result.registry)
       void loadCodeOf(result.registry.all().map(({ tool }) => tool)).catch(() => {})
     }
   })
@@ -87,6 +90,7 @@ export async function runWorker (): Promise<void> {
     serviceFiles: serviceFilesOf(settings, process.env),
     env: process.env,
     maxOutputBytes: settings.MAX_OUTPUT_BYTES,
+    ...settings.WARM_MAX_MB > 0 && { warm: { maxBytes: settings.WARM_MAX_MB * mebibyte, maxIdleMs: settings.WARM_MAX_IDLE_SEC * 1_000 } },
     http: { privateHosts: settings.HTTP_PRIVATE_HOSTS },
     builtins: { ...builtins, workflows: { readYaml }, locks: new EntryLocks(redis) },
     audit: openAudit({
@@ -175,6 +179,8 @@ export async function runWorker (): Promise<void> {
   await heartbeat.start()
   // It serves by now; who waits for it to be ready finds the tools as they are.
   await Promise.race([imported, delay(importMs, undefined, { ref: false })])
+  keepWarm = registry => { executors.keepWarm(registry.all().map(({ tool }) => tool)) }
+  keepWarm(tools.current())
   let running = true
   const checks: Record<string, ReadinessCheck> = {
     running: async () => running ? { ok: true } : { ok: false, detail: 'the worker is stopping' },

@@ -1,14 +1,15 @@
-import { asError, type CallError, type McpTool } from '@toolyard/contract/terms'
-import type { McpServer, Tool } from '@toolyard/manifests'
+import { asError } from '@toolyard/contract/terms'
+import type { Tool } from '@toolyard/manifests'
 import type { Audit } from './audit/audit.ts'
 import { auditOfCall } from './audit/audited-call.ts'
-import { createBuiltins, type BuiltinOptions } from './builtin/builtins.ts'
+import { createBuiltins } from './builtin/builtins.ts'
 import { runBuiltin } from './builtin/run-builtin.ts'
 import { toolEnvironment } from './run/environment.ts'
 import { withFileArguments } from './run/file-arguments.ts'
 import { runCommand, type CommandHost } from './command/run-command.ts'
-import type { HttpPolicy } from './http/run-http.ts'
+import { createWarmCommands } from './command/warm-commands.ts'
 import type { Outcome, RunContext } from './run/outcome.ts'
+import type { ExecutorOptions, Executors } from './executor-options.ts'
 import { closeStrayDescriptors } from './process/table/descriptors.ts'
 import { findOnPath } from './process/plan/find-program.ts'
 import { createLauncher } from './process/launch/launcher.ts'
@@ -22,64 +23,16 @@ import { withReturnedFiles } from './result/returned-files.ts'
 import { createDeclaredCheck, type CompileSchema } from './result/declared-output.ts'
 import { pinFailure } from './python/call/pin-failure.ts'
 import { runPython } from './python/call/run-python.ts'
-import { tryModule, type Tried } from './python/try/try-module.ts'
+import { tryModule } from './python/try/try-module.ts'
 import { withHint } from './result/hint.ts'
 import { interruptionError } from './run/interruption.ts'
 import { openLimits, softLimits } from './sandbox/limits.ts'
-import type { Sandbox } from './sandbox/sandbox.ts'
 import { Threads } from './run/threads.ts'
 import { readSkill } from './skill/read-skill.ts'
 import { runSkill } from './skill/run-skill.ts'
 
-/** What executors work with. */
-export interface ExecutorOptions {
-  /** Root of the built-in file tools, working directory of tools. */
-  workspaceDir: string
-  /** Files and directories of the service that no built-in tool touches, absolute; a sandbox has its own list. */
-  serviceFiles?: readonly string[]
-  /** The environment that PATH, HOME and the names of `envPassthrough` are taken from. */
-  env: NodeJS.ProcessEnv
-  /** Bytes of a tool's stdout that are kept; the rest is read and counted. */
-  maxOutputBytes: number
-  audit: Audit
-  /** Which built-in tools there are beside those of the workspace; default none. */
-  builtins?: BuiltinOptions
-  /** Where requests of HTTP tools and to MCP servers may lead; default public hosts alone. */
-  http?: HttpPolicy
-  /** Shuts in the processes of tools; without it they run in the open. */
-  sandbox?: Sandbox
-  logger?: ExecutorLogger
-  /** Compiles the schemas of declared outputs (P21); absent, outputs aren't checked. */
-  compileSchema?: CompileSchema
-}
-
-/** The part of a logger that executors need. */
-export interface ExecutorLogger {
-  warn (fields: object, message: string): void
-}
-
 /** A message of an MCP server may have its output twice, as a text in JSON. */
 const messageShare = 4
-
-/** Runs tools of every kind. */
-export interface Executors {
-  /** Makes ready what calls need while this process is still small, and takes little memory and time to fork. */
-  prepare (): Promise<void>
-  /** Runs one call of a tool to its end; rejects only for bugs. When it settles, no process of the call is left. */
-  run (tool: Tool, args: Record<string, unknown>, context: RunContext): Promise<Outcome>
-  /**
-   * Imports the module of Python tools that have the same one, as their first call would but without the network, and
-   * constructs the class of each (P16, P17, P29, X16). Other tools have nothing that could be missing.
-   */
-  tryModule (tools: readonly Tool[]): Promise<Tried[]>
-  /** What a server offers now, or why it can't be asked. */
-  toolsOf (server: McpServer): Promise<readonly McpTool[] | CallError>
-  /**
-   * Fulfilled when every run has ended, its audit line is on disk, and no process is left. To end runs early, abort
-   * their signals first.
-   */
-  close (): Promise<void>
-}
 
 /**
  * Makes the executors of one worker. Between runs they keep nothing open but the warm hosts of Python tools, and for a
@@ -104,6 +57,15 @@ export function createExecutors (options: ExecutorOptions): Executors {
     pins: createPins(),
     onSurvivors: (pids: number[]) => { options.logger?.warn({ pids }, 'processes of a call outlived SIGKILL') }
   }
+  const { sandbox, warm: warmLimits } = options
+  const warm = sandbox === undefined || warmLimits === undefined
+    ? undefined
+    : createWarmCommands({
+      ...host,
+      sandbox,
+      warm: warmLimits,
+      onUnfit: (tool, reason) => { options.logger?.warn({ tool, reason }, 'a tool cannot be kept warm: it is served cold') }
+    })
   const hosts = createHosts({
     ...host,
     env: toolEnvironment([], options.env).variables,
@@ -117,9 +79,7 @@ export function createExecutors (options: ExecutorOptions): Executors {
   // Loaded with the first call: a worker without MCP servers is smaller.
   const loadServers = async (): Promise<McpServers> => {
     mcpServers ??= import('./mcp/servers.ts').then(({ createServers }) => createServers({
-      ...host,
-      policy: options.http ?? { privateHosts: [] },
-      maxMessageBytes: messageShare * options.maxOutputBytes
+      ...host, policy: options.http ?? { privateHosts: [] }, maxMessageBytes: messageShare * options.maxOutputBytes
     }))
     return await mcpServers
   }
@@ -138,6 +98,8 @@ export function createExecutors (options: ExecutorOptions): Executors {
     const group = tool.limits === undefined || tool.run.kind === 'mcp'
       ? undefined
       : options.sandbox?.groups?.groupOf(tool.limits, tool.run.kind === 'python' ? 'nest' : 'box')
+    const groups = group === undefined ? [] : [group]
+    const ready = warm?.ready(tool, { box, context, onGroup: other => { groups.push(other) } })
     const toolHost = {
       ...host,
       // In a box, a session's directory is in the place of the workspace.
@@ -147,15 +109,18 @@ export function createExecutors (options: ExecutorOptions): Executors {
       maxOutputBytes,
       ...(box === undefined ? limitOf(tool) : { box }),
       ...(group === undefined ? {} : { group }),
+      ...(ready === undefined ? {} : { ready }),
       ...(context.trace === undefined ? {} : { trace: context.trace })
     }
+    const ended = warm?.began(tool.name)
     try {
       const files = await withFileArguments(tool.parameters, args, context, options)
       if ('error' in files) return { ok: false, error: files.error }
       const ran = await runKind(tool, files.args, context, { toolHost, audit, maxOutputBytes })
       return withHint(await withReturnedFiles(ran, context, options.workspaceDir), tool, options.sandbox?.levelOf(tool) === 'none' ? undefined : options.sandbox?.permissionsOf(tool))
     } finally {
-      await group?.remove()
+      for (const each of groups) await each.remove()
+      ended?.()
     }
   }
 
@@ -236,7 +201,10 @@ export function createExecutors (options: ExecutorOptions): Executors {
       }
     },
     prepare: async () => { await host.launcher.prepare() },
+    keepWarm (tools) { warm?.keep(tools) },
+    waiting: name => warm?.waiting(name) ?? 0,
     async close () {
+      await warm?.close()
       await Promise.allSettled(running)
       await (await mcpServers)?.close()
       await hosts.close()

@@ -9,7 +9,7 @@ import { largeProcessOutput } from '../result/large-output.ts'
 import { commandOutput } from '../result/output.ts'
 import { processOutcome } from '../result/process-outcome.ts'
 import type { Threads } from '../run/threads.ts'
-import { toolEnvironment } from '../run/environment.ts'
+import { commandPlan } from './command-plan.ts'
 
 /** What every command run of a worker shares. */
 export interface CommandHost extends ProcessHost {
@@ -30,15 +30,7 @@ export interface CommandHost extends ProcessHost {
 export async function runCommand (
   name: string, run: CommandRun, args: Record<string, unknown>, context: RunContext, host: CommandHost
 ): Promise<Outcome> {
-  const { variables, passedKeys } = toolEnvironment(run.envPassthrough, host.env, host.trace?.variables)
-  const plan = {
-    program: run.program,
-    name: run.name ?? run.program,
-    args: run.args,
-    env: variables,
-    cwd: host.workspaceDir,
-    ...(run.sha256 === undefined ? {} : { pin: { file: run.program, sha256: run.sha256 } })
-  }
+  const { plan, passedKeys } = commandPlan(run, host)
   const end = await runProcess(plan, {
     stdin: JSON.stringify(args),
     timeoutMs: context.timeoutMs,

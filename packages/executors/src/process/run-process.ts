@@ -12,7 +12,7 @@ import { createLineSplitter, type OnProgress } from './end/lines.ts'
 import type { Mark } from './table/mark.ts'
 import type { ProcessPlan } from './plan/plan.ts'
 import { signalGroup } from './table/signal.ts'
-import { startProcess, type StartHost } from './launch/start.ts'
+import { startProcess, type StartHost, type Started } from './launch/start.ts'
 import { terminateBox, terminateTree } from './end/terminate.ts'
 import type { TreeRoot } from './table/tree.ts'
 
@@ -38,6 +38,8 @@ export interface ProcessHost extends StartHost {
   onSurvivors: (pids: number[]) => void
   /** Of the call that is run. */
   trace?: RunTrace
+  /** Gives a process that was started for this plan before, and has just got its stdin; undefined: one is to be started. */
+  ready?: (plan: ProcessPlan, stdin: string) => Promise<Started | undefined>
 }
 
 /** How a process ended, and what it printed until then. */
@@ -77,7 +79,7 @@ interface Run {
 
 async function runMarked (plan: ProcessPlan, options: ProcessOptions, host: ProcessHost, run: Run): Promise<ProcessEnding> {
   const asked = performance.now()
-  const start = await startProcess(plan, host, { mark: run.mark, stdin: options.stdin })
+  const start = await host.ready?.(plan, options.stdin) ?? await startProcess(plan, host, { mark: run.mark, stdin: options.stdin })
   if (!start.started) return { kind: 'unstarted', error: start.error }
   const begun = performance.now()
   host.trace?.stage?.('sandbox', asked, begun)

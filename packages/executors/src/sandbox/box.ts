@@ -19,9 +19,11 @@ const addedVariables = ['PWD', 'NODE_OPTIONS'] as const
 
 /** A box for the processes of one tool; the directory of a session takes the place of the workspace. */
 export function createBox (foundation: BoxFoundation, grant: Grant, session?: string): Box {
+  const line = (plan: ProcessPlan, pinned?: string): ProcessPlan => boxedPlan(plan, foundation, { ...grant, pinned, session })
   return {
+    line,
     enter (plan, pinned) {
-      const boxed = boxedPlan(plan, foundation, { ...grant, pinned, session })
+      const boxed = line(plan, pinned)
       const status = foundation.statusFiles.take()
       return { plan: boxed, files: [status.path, ...(foundation.filter === undefined ? [] : [foundation.filter])], status }
     }

@@ -3,6 +3,7 @@ import { limits, permissions as knownPermissions } from '@toolyard/contract/term
 import { Type } from '../document/definition-type.ts'
 import { Limits } from '../program/limit-fields.ts'
 import { digestPattern } from '../program/pin.ts'
+import { manifestLimits } from '../tool/limits.ts'
 import type { JsonSchema } from '../tool/tool.ts'
 import { HttpEntry } from './http/definition.ts'
 import { McpEntry } from './mcp/definition.ts'
@@ -15,6 +16,11 @@ export const PublishedResource = Type.Object({
   mimeType: Type.Optional(Type.String({ description: 'Type of what it gives.' }))
 }, { additionalProperties: false })
 
+/** How many processes of a tool wait ready. */
+export const Warm = Type.Union([Type.Integer({ minimum: 0, maximum: manifestLimits.warm }), Type.Literal('auto')], {
+  description: 'Processes that wait in their boxes in each worker, each for one call; "auto": as many as its calls lately took at once.'
+})
+
 /** One declaration of `tools` (A2 to A22); the fields from `permissions` on are Toolyard's own. */
 export const AgentcliTool = Type.Object({
   name: Type.String({ minLength: 1, description: 'Unique name that the tool is called by.' }),
@@ -25,6 +31,7 @@ export const AgentcliTool = Type.Object({
   envPassthrough: Type.Optional(Type.Array(Type.String(), { description: 'Environment variables that pass to the tool.' })),
   permissions: Type.Optional(Type.Array(Type.String({ examples: [...knownPermissions] }), { description: 'What the sandbox lets it do.' })),
   limits: Type.Optional(Limits),
+  warm: Type.Optional(Warm),
   sha256: Type.Optional(Type.String({ pattern: digestPattern, description: 'SHA-256 of the program, as sha256sum prints it: another program is not run.' })),
   publishAs: Type.Optional(Type.Union([Type.Literal('prompt'), PublishedResource], { description: 'What clients of MCP see instead of a tool: a prompt, or a resource.' })),
   enabled: flag('Whether it is served.', true),

@@ -50,6 +50,7 @@ export function readEntry (
         enabled,
         idempotent: entry.idempotent,
         ...entry.limits !== undefined && { limits: entry.limits },
+        ...entry.warm !== undefined && entry.warm !== 0 && { warm: entry.warm },
         ...entry.permissions !== undefined && { permissions: sortPermissions(entry.permissions).permissions },
         source: { format: 'agentcli', file, index },
         run

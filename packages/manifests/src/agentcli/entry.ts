@@ -1,5 +1,5 @@
 import { isRecord } from '@toolyard/contract/terms'
-import type { TSchema } from 'typebox'
+import type { Static, TSchema } from 'typebox'
 import { Check, Errors } from 'typebox/schema'
 import { createPause } from '../document/pause.ts'
 import { placeOf } from '../document/place.ts'
@@ -8,7 +8,7 @@ import type { ToolLimits } from '../tool/tool.ts'
 import { ManifestFault, type DocumentPath } from '../finding/finding.ts'
 import { manifestLimits } from '../tool/limits.ts'
 import { isSchemaObject } from '../schema/check.ts'
-import { AgentcliTool } from './definition.ts'
+import { AgentcliTool, Warm } from './definition.ts'
 import { entryKind } from './entry-kinds.ts'
 import { folded } from './folded.ts'
 
@@ -25,6 +25,7 @@ export interface AgentcliEntry {
   /** Toolyard's own fields. */
   permissions: string[] | undefined
   limits: ToolLimits | undefined
+  warm: number | 'auto' | undefined
   sha256: string | undefined
   /** Any JSON; undefined when absent. */
   publishAs: unknown
@@ -95,6 +96,7 @@ function decodeEntry (entry: unknown, path: DocumentPath, faults: ManifestFault[
     envPassthrough: at('envPassthrough') ?? [],
     permissions: at('permissions'),
     limits: attempt(() => decodeLimits(fields, path, faults), faults),
+    warm: attempt(() => decodeWarm(fields, path), faults),
     sha256: at('sha256'),
     publishAs: fields.get(folded('publishAs')),
     enabled: at('enabled'),
@@ -116,6 +118,12 @@ function decodeLimits (fields: Fields, path: DocumentPath, faults: ManifestFault
     if (value !== undefined && !isLimit(name, value)) faults.push(wrongType([...path, 'limits', name], limitText(name).replace(/^must be /, '')))
     return [name, value]
   })))
+}
+
+function decodeWarm (fields: Fields, path: DocumentPath): Static<typeof Warm> | undefined {
+  const raw = fields.get('warm')
+  if (raw === undefined || Check(Warm, raw)) return raw
+  throw wrongType([...path, 'warm'], `an integer from 0 to ${manifestLimits.warm}, or "auto"`)
 }
 
 function fieldsOf (value: unknown, path: DocumentPath): Fields {

@@ -16,6 +16,8 @@ export const manifestLimits = {
   findings: 1_000,
   /** Times that aliases of a YAML text may be followed; more is a bomb. */
   yamlAliases: 100,
+  /** Processes of one tool that may wait ready in each worker. */
+  warm: 64,
   /** Levels of nesting in a manifest. */
   depth: 100,
   /** Subschemas in one tool's schema. */

@@ -215,9 +215,8 @@ export interface ToolLimits {
 }
 
 /** What clients of MCP see of a tool that models don't call: a prompt, or a resource. */
-export type PublishedAs =
-  | { kind: 'prompt' }
-  | { kind: 'resource', /** May hold variables, which are its arguments: `resourceUri`. */ uri: string, mimeType?: string }
+export type PublishedAs = { kind: 'prompt' } |
+  { kind: 'resource', /** May hold variables, which are its arguments: `resourceUri`. */ uri: string, mimeType?: string }
 
 /** One callable thing, whatever format declared it. */
 export interface Tool {
@@ -238,6 +237,8 @@ export interface Tool {
   /** What it may do; absent when its manifest doesn't say: TOOL_DEFAULT_PERMISSIONS holds then. */
   permissions?: readonly Permission[]
   limits?: ToolLimits
+  /** Processes of a command that wait ready in each worker; absent: none. */
+  warm?: number | 'auto'
   /** Absent: models see it as a tool. */
   publishAs?: PublishedAs
   /** Why it can't run: it isn't published, and doesn't replace a tool of an earlier layer (X16). */

@@ -79,6 +79,8 @@ export const settingTexts: Readonly<Record<string, Readonly<Record<string, strin
     WORKER_QUEUES: 'queues that a worker serves, comma-separated; `*` is all, also those to come',
     WORKER_CONCURRENCY: 'calls that one worker process runs at once, for each queue',
     WORKER_PROCESSES: 'worker processes that `toolyard worker` and `npm start` run',
+    WARM_MAX_MB: 'memory that processes which wait ready may take in each worker, in MB ([command-tools.md](command-tools.md#kept-ready)); `0`: none wait',
+    WARM_MAX_IDLE_SEC: 'seconds after which a process that waits ready is replaced',
     MAX_QUEUES: 'queues that may exist',
     MAX_QUEUE_DEPTH: 'jobs that may wait in one queue; a call beyond them is answered `QUEUE_FULL`, a job 429, with `Retry-After`',
     JOB_RETENTION_SEC: 'how long a finished job is kept, in seconds; workers remove older ones every ten seconds',

@@ -46,6 +46,8 @@ export const variables = {
   WORKER_QUEUES: { fallback: ['*'], ...items(`*, or a comma-separated list of queue names, each matching ${queueNamePattern}`, item => item === '*' || isQueueName(item) ? item : undefined) },
   WORKER_CONCURRENCY: integer(8, 1, 1_000),
   WORKER_PROCESSES: integer(1, 1, 256),
+  WARM_MAX_MB: integer(256, 0, 1_048_576),
+  WARM_MAX_IDLE_SEC: integer(60, 1, 86_400),
   SKILLS_ALLOW_SCRIPTS: flag(false),
   SKILLS_CONTEXT_MODE: choice('full', ['full', 'readOnDemand']),
   SKILLS_ENABLED: list(['all']),

@@ -14,6 +14,8 @@ export interface Child {
   started: number | undefined
   /** Present when it was asked for: what is written here, the process reads. */
   stdin?: Writable
+  /** Present when stdin is held: it ends with `stdin` once this was called. */
+  letGo?: () => void
   stdout: Readable
   stderr: Readable
   exited: Promise<ChildEnding>
@@ -28,6 +30,8 @@ export interface LaunchRequest {
   plan: ProcessPlan
   /** What it reads from stdin, until EOF; undefined: what is written to the child's `stdin`. */
   stdin: string | undefined
+  /** Whoever starts it keeps a stdin that stays open from ending, also when this process dies: where there is somebody between. */
+  hold?: true
   /** Paths of files that become 3, 4 and so on, opened for reading and writing. */
   files: readonly string[]
   mark: Mark | undefined

@@ -68,11 +68,11 @@ export function createHelperLauncher (place: HelperPlace, members: readonly stri
 
 /** A pipe that nobody has open for writing reads as ended, so reading begins once the process has it. */
 async function launchThrough (
-  helper: HelperProcess, { paths, reading, writing }: Channel, { plan, files, mark, group }: LaunchRequest
+  helper: HelperProcess, { paths, reading, writing }: Channel, { plan, files, mark, group, hold }: LaunchRequest
 ): Promise<Child> {
   const { program, args, env, cwd, name } = plan
   checkElements([program, cwd, ...args, ...Object.values(env)])
-  const { pid, started, exited } = await helper.start({
+  const { pid, started, exited, letGo } = await helper.start({
     program,
     args,
     env,
@@ -80,6 +80,7 @@ async function launchThrough (
     ...(name === undefined ? {} : { name }),
     pipes: paths,
     files,
+    ...(hold === true ? { hold } : {}),
     ...(mark === undefined ? {} : { mark }),
     ...(group === undefined ? {} : { group: { members: group.members, limits: group.limits } })
   })
@@ -91,6 +92,7 @@ async function launchThrough (
     pid,
     started,
     ...(stdin === undefined ? {} : { stdin }),
+    ...(hold === true ? { letGo } : {}),
     stdout,
     stderr,
     exited,

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { helperLost } from '../plan/start-error.ts'
 import type { ChildEnding } from './child.ts'
 import { childEnding } from './direct-launcher.ts'
-import type { HelperMessage, JoinMessage, MakePipesMessage, StartMessage } from './messages.ts'
+import type { HelperMessage, JoinMessage, LetGoMessage, MakePipesMessage, StartMessage } from './messages.ts'
 
 const program = fileURLToPath(new URL('helper.js', import.meta.url))
 /** A heap as small as may be: its memory is what every start copies. */
@@ -19,6 +19,8 @@ export interface Launched {
   pid: number
   started: number | undefined
   exited: Promise<ChildEnding>
+  /** Ends the helper's hold on its stdin. */
+  letGo: () => void
 }
 
 /** Where a helper runs. */
@@ -89,7 +91,7 @@ export function startHelper ({ prefix, channels }: HelperPlace): HelperProcess {
     letGo()
   })
 
-  async function ask (message: Omit<StartMessage, 'id'> | Omit<MakePipesMessage, 'id'> | Omit<JoinMessage, 'id'>, whenLost: 'HELPER_LOST' | 'HELPER_DIED' = 'HELPER_LOST'): Promise<{ answer: HelperMessage, exited: Promise<ChildEnding> }> {
+  async function ask (message: Omit<StartMessage, 'id'> | Omit<MakePipesMessage, 'id'> | Omit<JoinMessage, 'id'>, whenLost: 'HELPER_LOST' | 'HELPER_DIED' = 'HELPER_LOST'): Promise<{ id: number, answer: HelperMessage, exited: Promise<ChildEnding> }> {
     const id = count++
     let ended: Waiting['ended'] = () => {}
     const exited = new Promise<ChildEnding>(resolve => { ended = resolve })
@@ -101,14 +103,15 @@ export function startHelper ({ prefix, channels }: HelperPlace): HelperProcess {
     })
     if (answer === undefined) throw Object.assign(new Error('the helper died'), { code: whenLost })
     if ('error' in answer) throw Object.assign(new Error('not started'), { code: answer.error })
-    return { answer, exited }
+    return { id, answer, exited }
   }
 
   return {
     async start (message) {
-      const { answer, exited } = await ask(message, 'HELPER_DIED')
+      const { id, answer, exited } = await ask(message, 'HELPER_DIED')
       if (!('pid' in answer)) throw new Error('The helper answered a start with something else')
-      return { pid: answer.pid, started: answer.started, exited }
+      const letGo = (): void => { if (alive) child.stdin.write(`${JSON.stringify({ letGo: id } satisfies LetGoMessage)}\n`) }
+      return { pid: answer.pid, started: answer.started, exited, letGo }
     },
     async makePipes (paths) { await ask({ make: paths }) },
     async join (members) { await ask({ join: members }) },

@@ -4,7 +4,7 @@ import { basename } from 'node:path'
 import { childrenOf, namespacePids } from '../table/children.ts'
 import { readMark } from '../table/mark.ts'
 import { readProcess } from '../table/process-table.ts'
-import type { HelperMessage, JoinMessage, MakePipesMessage, StartMessage } from './messages.ts'
+import type { HelperMessage, JoinMessage, LetGoMessage, MakePipesMessage, StartMessage } from './messages.ts'
 
 /*
  * A small process that starts processes for a worker, whose own memory may have grown: a fork copies the page tables of
@@ -12,6 +12,8 @@ import type { HelperMessage, JoinMessage, MakePipesMessage, StartMessage } from 
  * is that of everything it has started, and its stdin ends with the worker, however that dies.
  */
 const running = new Map<number, ChildProcess>()
+/** Ends of pipes that keep the stdin of a process open. */
+const held = new Map<number, number>()
 /** The descriptor of the channels' directory behind a read-only mount, opened anew so that nobody inherits it. */
 const view = process.argv[2] === 'boxed' ? reopen(3) : undefined
 /** The worker's /proc: this process may be in a pid namespace of its own, and the worker knows processes by its own numbers. */
@@ -28,11 +30,14 @@ process.stdin.setEncoding('utf8').on('data', (text: string) => {
   const lines = (rest + text).split('\n')
   rest = lines.pop() ?? ''
   // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- The worker wrote it.
-  for (const line of lines) take(JSON.parse(line) as StartMessage | MakePipesMessage | JoinMessage)
+  for (const line of lines) take(JSON.parse(line) as Message)
 }).on('error', leave).on('end', leave)
 
-function take (message: StartMessage | MakePipesMessage | JoinMessage): void {
+type Message = StartMessage | MakePipesMessage | JoinMessage | LetGoMessage
+
+function take (message: Message): void {
   if ('make' in message) makePipes(message)
+  else if ('letGo' in message) letGo(message.letGo)
   else if ('join' in message) join(message)
   else start(message)
 }
@@ -68,6 +73,7 @@ function start (message: StartMessage): void {
   try {
     opened.push(openSync(inputPath(message.pipes), constants.O_RDONLY))
     for (const path of [message.pipes.stdout, message.pipes.stderr]) opened.push(openForWriting(path))
+    if (message.hold === true) held.set(id, openSync(message.pipes.stdin, constants.O_WRONLY))
     for (const path of Object.values(message.pipes)) unlinkSync(path)
     for (const path of message.files) opened.push(openSync(path, 'r+'))
     if (mark !== undefined) writeMark(mark)
@@ -76,22 +82,33 @@ function start (message: StartMessage): void {
       cwd: message.cwd, env: message.env, argv0: message.name, detached: true, stdio: opened
     })
     child.once('error', error => { if (child.pid === undefined) say({ id, error: codeOf(error) }) })
-    if (child.pid === undefined) return
+    if (child.pid === undefined) {
+      letGo(id)
+      return
+    }
     running.set(id, child)
     const pid = workersPid(child.pid)
     const started = readProcess(pid, undefined, workersProc)?.started
     say({ id, pid, ...(started === undefined ? {} : { started }) })
     child.once('exit', (code, signal) => {
       running.delete(id)
+      letGo(id)
       say({ id, code, signal })
     })
   } catch (error) {
+    letGo(id)
     say({ id, error: codeOf(error) })
   } finally {
     if (message.group !== undefined) bound(message.group)
     if (mark !== undefined && usualMark !== undefined) writeMark(usualMark)
     for (const fd of opened) closeSync(fd)
   }
+}
+
+function letGo (id: number): void {
+  const fd = held.get(id)
+  held.delete(id)
+  if (fd !== undefined) closeSync(fd)
 }
 
 /** Through the read-only mount nobody can write to it, change it, or mark it in any way. */

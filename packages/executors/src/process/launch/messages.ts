@@ -9,6 +9,8 @@ export interface StartMessage {
   name?: string
   /** Paths of what becomes stdin, stdout and stderr, which are removed; without the first there is nothing to read. */
   pipes: { stdin: string, stdout: string, stderr: string }
+  /** Keeps stdin from ending, until a LetGoMessage: a pipe that somebody else writes to. */
+  hold?: true
   /** What becomes 3, 4 and so on: paths to open for reading and writing. */
   files: readonly string[]
   mark?: number
@@ -20,6 +22,11 @@ export interface StartMessage {
 export interface JoinMessage {
   id: number
   join: readonly string[]
+}
+
+/** Ends the helper's hold on the stdin of a process. Nothing is said to it. */
+export interface LetGoMessage {
+  letGo: number
 }
 
 /** FIFOs for the helper to make. */

@@ -40,6 +40,8 @@ export interface StartInput {
   mark: Mark | undefined
   /** Read from stdin, until EOF; undefined: it stays open for writing. */
   stdin: string | undefined
+  /** As in LaunchRequest; in a box alone. */
+  hold?: true
 }
 
 /**
@@ -48,9 +50,12 @@ export interface StartInput {
  * is `started: false`. Who gets a box status closes it.
  */
 export async function startProcess (
-  plan: ProcessPlan, { launcher, pins, box, limit, group }: StartHost, { mark, stdin }: StartInput
+  plan: ProcessPlan, { launcher, pins, box, limit, group }: StartHost, { mark, stdin, hold }: StartInput
 ): Promise<Start> {
-  if (box !== undefined) return await startBoxed(plan, box, { launcher, pins, stdin, ...(group === undefined ? {} : { group }) })
+  if (box !== undefined) {
+    const bounds = group === undefined ? {} : { group }
+    return await startBoxed(plan, box, { launcher, pins, stdin, ...(hold === true ? { hold } : {}), ...bounds })
+  }
   try {
     const pinned = await checkPin(plan, pins)
     checkProgram(plan)
@@ -69,18 +74,27 @@ export async function startProcess (
   }
 }
 
+type BoxedHost = Pick<StartHost, 'launcher' | 'pins' | 'group'>
+
 /** What is wrong with the program is found out before: the box only tells that it could not be run. */
-async function startBoxed (plan: ProcessPlan, box: Box, { launcher, pins, group, stdin }: Pick<StartHost, 'launcher' | 'pins' | 'group'> & Pick<StartInput, 'stdin'>): Promise<Start> {
+async function startBoxed (
+  plan: ProcessPlan, box: Box, { launcher, pins, group, stdin, hold }: BoxedHost & Omit<StartInput, 'mark'>
+): Promise<Start> {
   let entry: BoxEntry | undefined
   try {
     const pinned = await checkPin(plan, pins)
     checkProgram(plan)
     checkExecutable(plan)
     entry = enterBox(box, plan, pinned?.copy)
-    return started(
-      await launcher.launch({ plan: entry.plan, stdin, files: entry.files, mark: undefined, ...(group === undefined ? {} : { group }) }),
-      undefined, entry.status
-    )
+    const child = await launcher.launch({
+      plan: entry.plan,
+      stdin,
+      files: entry.files,
+      mark: undefined,
+      ...(hold === true ? { hold } : {}),
+      ...(group === undefined ? {} : { group })
+    })
+    return started(child, undefined, entry.status)
   } catch (error) {
     entry?.status.close()
     return {

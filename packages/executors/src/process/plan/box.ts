@@ -9,6 +9,8 @@ export interface Box {
    * @throws Error when it can't be run inside; it isn't run at all then.
    */
   enter (plan: ProcessPlan, pinned?: string): BoxEntry
+  /** The command line of such a box by itself: the same one means that a box would be built in the same way. */
+  line (plan: ProcessPlan, pinned?: string): ProcessPlan
 }
 
 /** The command line that builds the box around a process and runs it there. */

@@ -1,0 +1,28 @@
+import type { CommandRun } from '@toolyard/manifests'
+import type { ProcessPlan } from '../process/plan/plan.ts'
+import { toolEnvironment } from '../run/environment.ts'
+import type { RunTrace } from '../run/outcome.ts'
+
+/** Where a command runs. */
+export interface CommandPlace {
+  workspaceDir: string
+  env: NodeJS.ProcessEnv
+  /** Of the call; absent for a process that has none yet. */
+  trace?: RunTrace
+}
+
+/** A command's process: its argv as declared, in the workspace (A16). Nothing of a call is in it but its trace. */
+export function commandPlan (run: CommandRun, { workspaceDir, env, trace }: CommandPlace): { plan: ProcessPlan, passedKeys: string[] } {
+  const { variables, passedKeys } = toolEnvironment(run.envPassthrough, env, trace?.variables)
+  return {
+    plan: {
+      program: run.program,
+      name: run.name ?? run.program,
+      args: run.args,
+      env: variables,
+      cwd: workspaceDir,
+      ...(run.sha256 === undefined ? {} : { pin: { file: run.program, sha256: run.sha256 } })
+    },
+    passedKeys
+  }
+}

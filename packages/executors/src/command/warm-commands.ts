@@ -1,0 +1,125 @@
+import { availableParallelism } from 'node:os'
+import type { Tool } from '@toolyard/manifests'
+import type { Started, StartHost } from '../process/launch/start.ts'
+import type { Box } from '../process/plan/box.ts'
+import type { ProcessPlan } from '../process/plan/plan.ts'
+import type { CallGroup } from '../process/table/groups.ts'
+import type { RunContext } from '../run/outcome.ts'
+import { defaultLimits } from '../sandbox/limits.ts'
+import type { Sandbox } from '../sandbox/sandbox.ts'
+import { likenessOf } from '../warm/likeness.ts'
+import { WarmPool, type Ready, type WarmTool } from '../warm/pool.ts'
+import { startWaiting, type Unfit } from '../warm/waiting-process.ts'
+import { commandPlan, type CommandPlace } from './command-plan.ts'
+
+/** What waiting processes may take. */
+export interface WarmLimits {
+  /** Memory of all of them, in bytes. */
+  maxBytes: number
+  /** How long one waits until another takes its place, in milliseconds. */
+  maxIdleMs: number
+}
+
+/** What the processes of a worker's commands are kept ready with. */
+export interface WarmHost extends Pick<StartHost, 'marks' | 'launcher' | 'pins'>, CommandPlace {
+  sandbox: Pick<Sandbox, 'boxOf' | 'groups'>
+  warm: WarmLimits
+  onUnfit: (tool: string, reason: string) => void
+}
+
+/** A process that was kept ready, and the group that it is bounded in. */
+interface Served {
+  start: Started
+  group: CallGroup | undefined
+}
+
+/** Takes a process for a call's plan. */
+export type TakeReady = (plan: ProcessPlan, stdin: string) => Promise<Started | undefined>
+
+/** The processes of a worker's commands that wait ready. */
+export interface WarmCommands {
+  /** Says which tools there are from now on. */
+  keep (tools: readonly Tool[]): void
+  /** A call of any tool begins; what is returned is to be called when it has ended. */
+  began (name: string): () => void
+  /**
+   * What takes a process for a call; undefined for calls whose process depends on more than their tool: in the open,
+   * in a session, in a trace.
+   *
+   * @param onGroup gets what bounds the process, to be removed behind the call.
+   */
+  ready (tool: Tool, call: { box: Box | undefined, context: RunContext, onGroup: (group: CallGroup) => void }): TakeReady | undefined
+  waiting (name: string): number
+  close (): Promise<void>
+}
+
+/** Makes the pool of one worker; there are processes only for tools that run in a box. */
+export function createWarmCommands (host: WarmHost): WarmCommands {
+  const pool = new WarmPool<Served>({
+    ...host.warm, spare: availableParallelism() - 1, now: () => performance.now(), onUnfit: host.onUnfit
+  })
+  return {
+    keep (tools) {
+      const warm = tools.filter(tool => tool.enabled && tool.run.kind === 'command' && tool.warm !== undefined && host.sandbox.boxOf(tool) !== undefined)
+      pool.keep(new Map(warm.map(tool => [tool.name, { tool: warmTool(tool, host), digest: JSON.stringify(tool) }])))
+    },
+    began: name => pool.began(name),
+    ready (tool, { box, context, onGroup }) {
+      const depends = context.session !== undefined || Object.keys(context.trace?.variables ?? {}).length > 0
+      if (tool.warm === undefined || box === undefined || depends) return undefined
+      return async (plan, stdin) => {
+        const served = await pool.take(tool.name, async () => await likenessOf(plan, box, host.pins), stdin, context.log)
+        if (served?.group !== undefined) onGroup(served.group)
+        return served?.start
+      }
+    },
+    waiting: name => pool.waiting(name),
+    close: async () => { await pool.close() }
+  }
+}
+
+function warmTool (tool: Tool, host: WarmHost): WarmTool<Served> {
+  /** Seconds of processor time that a start takes: the limit of a call is counted from its beginning. */
+  let startSec = 1
+  const boxOf = (limits: Tool['limits']): Box => {
+    const box = host.sandbox.boxOf({ ...tool, ...(limits === undefined ? {} : { limits }) })
+    if (box === undefined) throw new Error('the tool runs in the open')
+    return box
+  }
+  const planOf = (): ProcessPlan => {
+    if (tool.run.kind !== 'command') throw new Error('the tool is no command')
+    return commandPlan(tool.run, host).plan
+  }
+
+  async function start (signal: AbortSignal): Promise<Ready<Served> | Unfit> {
+    const cpuSec = (tool.limits?.cpuSec ?? defaultLimits.cpuSec) + startSec
+    const group = tool.limits === undefined ? undefined : host.sandbox.groups?.groupOf(tool.limits, 'box')
+    const { marks, launcher, pins } = host
+    const box = boxOf({ ...tool.limits, cpuSec })
+    const waiting = await startWaiting(planOf(), { marks, launcher, pins, box, ...(group === undefined ? {} : { group }) }, signal)
+    if ('unfit' in waiting) {
+      await group?.remove()
+      return waiting
+    }
+    const isCheap = waiting.cpuSec <= startSec
+    startSec = Math.max(startSec, Math.ceil(waiting.cpuSec))
+    const end = async (): Promise<void> => {
+      await waiting.end()
+      await group?.remove()
+    }
+    if (!isCheap) {
+      await end()
+      return await start(signal)
+    }
+    return {
+      bytes: waiting.bytes,
+      serve (stdin) {
+        const served = waiting.serve(stdin)
+        return served === undefined ? undefined : { start: served, group }
+      },
+      end
+    }
+  }
+
+  return { warm: tool.warm ?? 0, likeness: async () => await likenessOf(planOf(), boxOf(tool.limits), host.pins), start }
+}

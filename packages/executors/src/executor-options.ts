@@ -1,0 +1,63 @@
+import type { CallError, McpTool } from '@toolyard/contract/terms'
+import type { McpServer, Tool } from '@toolyard/manifests'
+import type { Audit } from './audit/audit.ts'
+import type { BuiltinOptions } from './builtin/builtins.ts'
+import type { WarmLimits } from './command/warm-commands.ts'
+import type { HttpPolicy } from './http/run-http.ts'
+import type { Tried } from './python/try/try-module.ts'
+import type { CompileSchema } from './result/declared-output.ts'
+import type { Outcome, RunContext } from './run/outcome.ts'
+import type { Sandbox } from './sandbox/sandbox.ts'
+
+/** What executors work with. */
+export interface ExecutorOptions {
+  /** Root of the built-in file tools, working directory of tools. */
+  workspaceDir: string
+  /** Files and directories of the service that no built-in tool touches, absolute; a sandbox has its own list. */
+  serviceFiles?: readonly string[]
+  /** The environment that PATH, HOME and the names of `envPassthrough` are taken from. */
+  env: NodeJS.ProcessEnv
+  /** Bytes of a tool's stdout that are kept; the rest is read and counted. */
+  maxOutputBytes: number
+  audit: Audit
+  /** Which built-in tools there are beside those of the workspace; default none. */
+  builtins?: BuiltinOptions
+  /** Where requests of HTTP tools and to MCP servers may lead; default public hosts alone. */
+  http?: HttpPolicy
+  /** Shuts in the processes of tools; without it they run in the open. */
+  sandbox?: Sandbox
+  logger?: ExecutorLogger
+  /** Bounds of processes that wait ready for tools that ask for it; without it none does. */
+  warm?: WarmLimits
+  /** Compiles the schemas of declared outputs (P21); absent, outputs aren't checked. */
+  compileSchema?: CompileSchema
+}
+
+/** The part of a logger that executors need. */
+export interface ExecutorLogger {
+  warn (fields: object, message: string): void
+}
+
+/** Runs tools of every kind. */
+export interface Executors {
+  /** Makes ready what calls need while this process is still small, and takes little memory and time to fork. */
+  prepare (): Promise<void>
+  /** Says which tools there are from now on: processes of those that ask for it wait ready, in their boxes, each for one call. */
+  keepWarm (tools: readonly Tool[]): void
+  /** How many processes of a tool wait ready. */
+  waiting (name: string): number
+  /** Runs one call of a tool to its end; rejects only for bugs. When it settles, no process of the call is left. */
+  run (tool: Tool, args: Record<string, unknown>, context: RunContext): Promise<Outcome>
+  /**
+   * Imports the module of Python tools that have the same one, as their first call would but without the network, and
+   * constructs the class of each (P16, P17, P29, X16). Other tools have nothing that could be missing.
+   */
+  tryModule (tools: readonly Tool[]): Promise<Tried[]>
+  /** What a server offers now, or why it can't be asked. */
+  toolsOf (server: McpServer): Promise<readonly McpTool[] | CallError>
+  /**
+   * Fulfilled when every run has ended, its audit line is on disk, and no process is left. To end runs early, abort
+   * their signals first.
+   */
+  close (): Promise<void>
+}

@@ -1,0 +1,96 @@
+import { readdirSync, readFileSync, statfsSync } from 'node:fs'
+import { signalGroup, signalProcess } from '../process/table/signal.ts'
+
+const kibibyte = 1_024
+/** Of what /proc tells, on every machine. */
+const ticksPerSec = 100
+/** The private temporary file systems of a box, beside that of HOME. */
+const temporaryPlaces = ['/tmp', '/dev/shm']
+
+/** The processes of a box at one moment. */
+export interface FamilyState {
+  pids: number[]
+  /** The same text twice: none has worked in between, as far as the kernel counts. */
+  trace: string
+  /** The letters of their states, as proc_pid_stat(5) has them: S sleeps, T is stopped. */
+  states: string
+  /** Seconds of processor time that they have taken. */
+  cpuSec: number
+  /** Whether all are in the group of the first one, where one signal reaches them. */
+  inGroup: boolean
+}
+
+/** Looks at a process and all that descends from it. */
+export function readFamily (root: number): FamilyState {
+  const pids = [root]
+  const lines: string[] = []
+  let states = ''
+  let inGroup = true
+  let ticks = 0
+  for (const pid of pids) {
+    const fields = statFields(pid)
+    if (fields === undefined) continue
+    const [state = '', , group, , , , , faults, , hardFaults, , user, system] = fields
+    states += state
+    inGroup &&= Number(group) === root
+    ticks += Number(user) + Number(system)
+    lines.push([pid, state, faults, hardFaults, user, system, fields[17]].join(' '))
+    pids.push(...childrenOfThreads(pid))
+  }
+  return { pids, trace: lines.join('\n'), states, cpuSec: ticks / ticksPerSec, inGroup }
+}
+
+/** Bytes of memory that processes have for themselves, and that their files in the box's temporary file systems take. */
+export function familyBytes ({ pids }: FamilyState, home: string | undefined): number {
+  const memory = pids.reduce((sum, pid) => sum + privateBytes(pid), 0)
+  const last = pids.at(-1)
+  const places = home === undefined ? temporaryPlaces : [...temporaryPlaces, home]
+  return memory + (last === undefined ? 0 : places.reduce((sum, place) => sum + usedBytes(`/proc/${last}/root${place}`), 0))
+}
+
+/** Stops the processes of a box, or lets them go on. */
+export function signalFamily (root: number, signal: 'SIGSTOP' | 'SIGCONT'): boolean {
+  return signalGroup(root, signal) && signalProcess(root, 0)
+}
+
+/** What follows the name; undefined for a process that is gone. */
+function statFields (pid: number): string[] | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  } catch {
+    return undefined
+  }
+}
+
+/** Those that any of its threads has started. */
+function childrenOfThreads (pid: number): number[] {
+  try {
+    return readdirSync(`/proc/${pid}/task`).flatMap(thread =>
+      readFileSync(`/proc/${pid}/task/${thread}/children`, 'latin1').split(' ').filter(part => part !== '').map(Number))
+  } catch {
+    return []
+  }
+}
+
+function privateBytes (pid: number): number {
+  try {
+    const status = readFileSync(`/proc/${pid}/status`, 'latin1')
+    return [...status.matchAll(/^Rss(?:Anon|Shmem):\s+(\d+)/gm)].reduce((sum, [, kib]) => sum + Number(kib) * kibibyte, 0)
+  } catch {
+    return 0
+  }
+}
+
+/** 0 for what is no file system of the box's own. */
+function usedBytes (place: string): number {
+  try {
+    const { type, bsize, blocks, bfree } = statfsSync(place)
+    return type === tmpfs ? (blocks - bfree) * bsize : 0
+  } catch {
+    return 0
+  }
+}
+
+/** See statfs(2). */
+const tmpfs = 0x01021994

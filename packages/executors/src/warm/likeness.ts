@@ -1,0 +1,31 @@
+import { statSync } from 'node:fs'
+import { resolve } from 'node:path'
+import type { Box } from '../process/plan/box.ts'
+import type { Pins } from '../process/plan/pins.ts'
+import { maxElementBytes, type ProcessPlan } from '../process/plan/plan.ts'
+
+/**
+ * Names everything that a process is made of: the box's own command line, with permissions, limits, environment and what
+ * is hidden, and the identities of the program, of the files that its arguments name, and of its working directory. Two
+ * processes of the same likeness differ in their call alone. Undefined when the program isn't the pinned one.
+ *
+ * @throws Error when there can't be a box.
+ */
+export async function likenessOf (plan: ProcessPlan, box: Box, pins: Pins): Promise<string | undefined> {
+  const pinned = plan.pin === undefined ? undefined : await pins.check(plan.pin)
+  if (plan.pin !== undefined && pinned === undefined) return undefined
+  const { program, args, env } = box.line(plan, pinned?.copy)
+  const files = [plan.program, ...plan.args].filter(text => text.length < maxElementBytes && !text.includes('\0'))
+  return JSON.stringify([program, args, env, identityOf(plan.cwd), ...files.map(file => identityOf(resolve(plan.cwd, file)))])
+}
+
+/** As long as it is the same, nobody has written to the file, or put another one in its place. Of a directory it is which one it is. */
+function identityOf (path: string): string {
+  try {
+    const found = statSync(path, { bigint: true })
+    const { dev, ino, size, mtimeNs, ctimeNs } = found
+    return [dev, ino, ...found.isDirectory() ? [] : [size, mtimeNs, ctimeNs]].join(':')
+  } catch {
+    return ''
+  }
+}

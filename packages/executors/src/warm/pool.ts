@@ -1,0 +1,240 @@
+import { createDemand, type Demand } from './demand.ts'
+import { targetsOf } from './targets.ts'
+import type { Unfit } from './waiting-process.ts'
+
+/** What a pool keeps of a tool: processes that nobody has called yet. */
+export interface Ready<Process> {
+  bytes: number
+  /** Undefined when it can't serve any more. */
+  serve (stdin: string): Process | undefined
+  end (): Promise<void>
+}
+
+/** How one tool is kept ready. */
+export interface WarmTool<Process> {
+  /** A number of processes, or as many as its calls of the last minutes took at once. */
+  warm: number | 'auto'
+  /** What a process that is started now is made of; undefined, or a rejection, when there can't be one. */
+  likeness (): Promise<string | undefined>
+  start (signal: AbortSignal): Promise<Ready<Process> | Unfit>
+}
+
+/** What a pool works with. */
+export interface PoolOptions {
+  /** Memory of all waiting processes together, in bytes. */
+  maxBytes: number
+  /** After which a waiting process is replaced, in milliseconds. */
+  maxIdleMs: number
+  /** Calls that may run while a process is started: one less than there are processors. */
+  spare: number
+  now: () => number
+  onUnfit: (tool: string, reason: string) => void
+}
+
+/** How long the worker must have rested from a call's end until it starts a process, in milliseconds. */
+const restMs = 5
+const tickMs = 1_000
+const mebibyte = 2 ** 20
+
+interface Waiting<Process> {
+  process: Ready<Process>
+  likeness: string
+  since: number
+}
+
+/**
+ * One tool. It is *fit* until a process of it has shown that it can't be kept ready; then its calls are served cold
+ * until what it is made of changes, or for `maxIdleMs` when that was no doing of its own. `serial` grows when its
+ * declaration changes, so that what was started for the one before isn't kept.
+ */
+interface Slot<Process> {
+  tool: WarmTool<Process>
+  digest: string
+  waiting: Array<Waiting<Process>>
+  demand: Demand
+  bytes: number
+  lastCall: number
+  unfit?: { reason: string, likeness: string | undefined, until: number, told: boolean }
+}
+
+/**
+ * Processes of tools that wait ready, each for one call. A process is `starting`, then `waiting`, then it serves a call
+ * or is ended, and nothing leads back. At most one is starting, and only while fewer calls run than there are processors.
+ */
+export class WarmPool<Process> {
+  readonly #options: PoolOptions
+  readonly #slots = new Map<string, Slot<Process>>()
+  readonly #stop = new AbortController()
+  readonly #ending = new Set<Promise<void>>()
+  #starting: Promise<void> | undefined
+  #running = 0
+  #calls = 0
+  #rest: NodeJS.Timeout | undefined
+  #tick: NodeJS.Timeout | undefined
+
+  constructor (options: PoolOptions) {
+    this.#options = options
+  }
+
+  /** Says which tools are kept ready from now on, by their names; `digest` tells one declaration from another. */
+  keep (tools: ReadonlyMap<string, { tool: WarmTool<Process>, digest: string }>): void {
+    if (this.#stop.signal.aborted) return
+    for (const [name, slot] of this.#slots) {
+      if (tools.get(name)?.digest === slot.digest) continue
+      this.#slots.delete(name)
+      this.#drop(slot, slot.waiting.length)
+    }
+    for (const [name, { tool, digest }] of tools) {
+      if (!this.#slots.has(name)) this.#slots.set(name, { tool, digest, waiting: [], demand: createDemand(), bytes: 0, lastCall: 0 })
+    }
+    clearInterval(this.#tick)
+    if (this.#slots.size > 0) this.#tick = setInterval(() => { this.renew() }, tickMs).unref()
+    this.#fillAfterRest()
+  }
+
+  /** A call of any tool begins; what is returned is to be called when it has ended. */
+  began (name: string): () => void {
+    const slot = this.#slots.get(name)
+    this.#running += 1
+    if (slot !== undefined) {
+      slot.lastCall = ++this.#calls
+      slot.demand.began(this.#options.now())
+    }
+    return () => {
+      this.#running -= 1
+      slot?.demand.ended()
+      this.#fillAfterRest()
+    }
+  }
+
+  /**
+   * Takes a process for a call, hands over its stdin, and returns it; undefined when the call is to be served cold.
+   *
+   * @param log hears once why the tool can't be kept ready.
+   */
+  async take (
+    name: string, likeness: () => Promise<string | undefined>, stdin: string, log: (line: string) => void
+  ): Promise<Process | undefined> {
+    const slot = this.#slots.get(name)
+    if (slot === undefined) return undefined
+    if (slot.unfit !== undefined) {
+      await this.#judgeAgain(slot, likeness, log)
+      return undefined
+    }
+    if (slot.waiting.length === 0) return undefined
+    const wanted = await likeness().catch(() => undefined)
+    while (!this.#stop.signal.aborted) {
+      const next = slot.waiting.shift()
+      if (next === undefined) return undefined
+      const served = next.likeness === wanted ? next.process.serve(stdin) : undefined
+      if (served !== undefined) return served
+      this.#end(next.process)
+    }
+    return undefined
+  }
+
+  /** Ends processes that have waited too long; others take their places. Done once a second. */
+  renew (): void {
+    const old = this.#options.now() - this.#options.maxIdleMs
+    for (const slot of this.#slots.values()) this.#drop(slot, slot.waiting.filter(({ since }) => since <= old).length)
+    this.#fill()
+  }
+
+  /** How many processes of a tool wait. */
+  waiting (name: string): number {
+    return this.#slots.get(name)?.waiting.length ?? 0
+  }
+
+  /** Fulfilled when no process waits any more, and none will. */
+  async close (): Promise<void> {
+    this.#stop.abort()
+    clearInterval(this.#tick)
+    clearTimeout(this.#rest)
+    for (const slot of this.#slots.values()) this.#drop(slot, slot.waiting.length)
+    this.#slots.clear()
+    await this.#starting
+    await Promise.all(this.#ending)
+  }
+
+  #fillAfterRest (): void {
+    if (this.#slots.size === 0 || this.#rest !== undefined) return
+    this.#rest = setTimeout(() => {
+      this.#rest = undefined
+      this.#fill()
+    }, restMs).unref()
+  }
+
+  /** Starts the next process that is missing, if it may; the end of its start calls this again. */
+  #fill (): void {
+    if (this.#starting !== undefined || this.#stop.signal.aborted || this.#running > this.#options.spare) return
+    const now = this.#options.now()
+    const targets = this.#targets(now)
+    for (const [name, slot] of this.#slots) {
+      const target = targets.get(name) ?? 0
+      this.#drop(slot, slot.waiting.length - target)
+      if (slot.unfit !== undefined && slot.unfit.until <= now) delete slot.unfit
+    }
+    const [name, slot] = [...this.#slots].sort(([, a], [, b]) => b.lastCall - a.lastCall)
+      .find(([name, { waiting, unfit }]) => unfit === undefined && waiting.length < (targets.get(name) ?? 0)) ?? []
+    if (name === undefined || slot === undefined) return
+    this.#starting = this.#start(name, slot).catch(() => {}).then(() => {
+      this.#starting = undefined
+      this.#fill()
+    })
+  }
+
+  #targets (now: number): Map<string, number> {
+    return targetsOf(new Map([...this.#slots].map(([name, { tool, demand, bytes, lastCall }]) => (
+      [name, { count: tool.warm === 'auto' ? demand.peak(now) : tool.warm, bytes, lastCall }]
+    ))), this.#options.maxBytes)
+  }
+
+  async #start (name: string, slot: Slot<Process>): Promise<void> {
+    const likeness = await slot.tool.likeness().catch(() => undefined)
+    const process = likeness === undefined
+      ? { unfit: 'there can be no box for it now', passing: true }
+      : await slot.tool.start(this.#stop.signal)
+    const { maxBytes, maxIdleMs, now: clock, onUnfit } = this.#options
+    const now = clock()
+    const isKept = this.#slots.get(name) === slot && !this.#stop.signal.aborted
+    const fault = 'unfit' in process
+      ? process
+      : process.bytes > maxBytes ? { unfit: `one process takes ${Math.ceil(process.bytes / mebibyte)} MB, more than WARM_MAX_MB`, passing: false } : undefined
+    if (fault !== undefined && isKept) {
+      this.#drop(slot, slot.waiting.length)
+      slot.unfit = { reason: fault.unfit, likeness, until: fault.passing ? now + maxIdleMs : Infinity, told: fault.passing }
+      if (!fault.passing) onUnfit(name, fault.unfit)
+    }
+    if ('unfit' in process) return
+    if (fault !== undefined) {
+      this.#end(process)
+      return
+    }
+    slot.bytes = Math.max(slot.bytes, process.bytes)
+    const isMissing = slot.waiting.length < (this.#targets(now).get(name) ?? 0)
+    if (isKept && isMissing && likeness !== undefined) slot.waiting.push({ process, likeness, since: now })
+    else this.#end(process)
+  }
+
+  /** One whose program was changed may be fit by now. */
+  async #judgeAgain (slot: Slot<Process>, likeness: () => Promise<string | undefined>, log: (line: string) => void): Promise<void> {
+    const { unfit } = slot
+    if (unfit === undefined) return
+    if (!unfit.told) {
+      unfit.told = true
+      log(`[warm: this tool can't be kept ready, since ${unfit.reason}]`)
+    }
+    const now = await likeness().catch(() => undefined)
+    if (slot.unfit === unfit && now !== undefined && now !== unfit.likeness && unfit.until === Infinity) delete slot.unfit
+  }
+
+  /** Ends the oldest ones. */
+  #drop (slot: Slot<Process>, count: number): void {
+    for (const { process } of slot.waiting.splice(0, Math.max(0, count))) this.#end(process)
+  }
+
+  #end (process: Ready<Process>): void {
+    const ended = process.end().catch(() => {}).then(() => { this.#ending.delete(ended) })
+    this.#ending.add(ended)
+  }
+}

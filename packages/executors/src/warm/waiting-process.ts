@@ -1,0 +1,117 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { killBox } from '../process/table/box-kill.ts'
+import { startProcess, type Started, type StartHost } from '../process/launch/start.ts'
+import type { ProcessPlan } from '../process/plan/plan.ts'
+import { familyBytes, readFamily, signalFamily, type FamilyState } from './family-state.ts'
+
+/** Two looks at processes that have nothing to do, in milliseconds; the kernel counts processor time in steps of 10. */
+const lookMs = 20
+/** A tool whose start takes longer isn't kept ready. */
+const startMs = 20_000
+const stopMs = 2_000
+/** Of a box: the process outside, the first one inside, and the tool. */
+const fewest = 3
+
+/** A process of a tool in its box that has come to rest, stopped, before its call. */
+export interface WaitingProcess {
+  /** Memory and temporary files. */
+  bytes: number
+  /** Seconds of processor time that its start took. */
+  cpuSec: number
+  /** Hands over its stdin and lets it go on; undefined when it isn't there any more. It is its call's from then on. */
+  serve (stdin: string): Started | undefined
+  /** Kills all of it. */
+  end (): Promise<void>
+}
+
+/** Why a tool can't be kept ready. */
+export interface Unfit {
+  unfit: string
+  /** Nothing that the tool did: another try may go well. */
+  passing: boolean
+}
+
+/**
+ * Starts a process and waits until it waits for its stdin: until it and all that it has started sleep and do nothing.
+ * Then it is stopped, so that nothing of it runs before its call: it can't see a later call come, nor the end of the
+ * worker as the end of its stdin, and takes no more memory than was measured.
+ */
+export async function startWaiting (plan: ProcessPlan, host: StartHost, signal: AbortSignal): Promise<WaitingProcess | Unfit> {
+  const start = await startProcess(plan, host, { mark: undefined, stdin: undefined, hold: true })
+  if (!start.started) return { unfit: start.error.message, passing: true }
+  const { child, root, box } = start
+  let early: Unfit | undefined
+  const printed = (): void => { early ??= { unfit: 'it prints before it has read its arguments', passing: false } }
+  for (const stream of [child.stdout, child.stderr]) stream.on('error', () => {}).on('data', printed)
+  child.stdin?.on('error', () => {})
+  void child.exited.then(ending => {
+    early ??= ending.kind === 'exit'
+      ? { unfit: 'it ends before it has read its arguments', passing: false }
+      : { unfit: 'it was killed before its call', passing: true }
+  })
+
+  async function end (): Promise<void> {
+    await killBox(root)
+    // Not before: the end of stdin would be an empty call.
+    child.stdin?.destroy()
+    child.release()
+    box?.close()
+  }
+
+  const rested = child.letGo === undefined
+    ? { unfit: 'this machine has no helper process', passing: false }
+    : await comeToRest(root.pid, () => early, signal)
+  if ('unfit' in rested) {
+    // Its end by our hand is no reason.
+    const reason = early ?? rested
+    await end()
+    return reason
+  }
+  child.letGo?.()
+  return {
+    bytes: familyBytes(rested, plan.env['HOME']),
+    cpuSec: rested.cpuSec,
+    serve (stdin) {
+      if (early !== undefined || child.stdin === undefined || !isWhole(readFamily(root.pid))) return undefined
+      for (const stream of [child.stdout, child.stderr]) stream.off('data', printed)
+      child.stdin.end(stdin)
+      return signalFamily(root.pid, 'SIGCONT') ? start : undefined
+    },
+    end
+  }
+}
+
+/** Waits until the processes have nothing to do, and stops them. */
+async function comeToRest (root: number, early: () => Unfit | undefined, signal: AbortSignal): Promise<FamilyState | Unfit> {
+  const until = performance.now() + startMs
+  for (let before = ''; performance.now() < until;) {
+    await sleep(lookMs)
+    const state = readFamily(root)
+    const faulty = early()
+    if (faulty !== undefined) return faulty
+    if (signal.aborted) return { unfit: 'the worker stops', passing: true }
+    if (state.trace === before && state.pids.length >= fewest && /^S+$/.test(state.states)) {
+      return state.inGroup
+        ? await stop(root)
+        : { unfit: 'it makes a session or group of processes of its own before it has read its arguments', passing: false }
+    }
+    before = state.trace
+  }
+  return { unfit: `it hasn't come to rest within ${startMs / 1_000} s of its start`, passing: false }
+}
+
+async function stop (root: number): Promise<FamilyState | Unfit> {
+  signalFamily(root, 'SIGSTOP')
+  const until = performance.now() + stopMs
+  for (;;) {
+    const state = readFamily(root)
+    if (isWhole(state)) return state
+    if (performance.now() > until) return { unfit: 'it could not be stopped', passing: true }
+    await sleep(1)
+  }
+}
+
+/** Whether all of it is there, and stopped. */
+function isWhole ({ states, pids, inGroup }: FamilyState): boolean {
+  return /^T+$/.test(states) && pids.length >= fewest && inGroup
+}
