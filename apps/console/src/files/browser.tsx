@@ -40,10 +40,10 @@ export function FileBrowser ({ place, route, canChange }: { place: Place, route:
         {data?.entries.length === 0
           ? <Empty title={directory === '' ? 'No files yet.' : 'This directory is empty.'}>{canChange && <p>Drop files here, or choose some with the button above.</p>}</Empty>
           : (
-              <Entries
-                entries={data?.entries} shown={shown} at={query => at({ dir: directory, ...query })}
-                onRemove={canChange ? setRemoved : undefined}
-              />
+            <Entries
+              entries={data?.entries} shown={shown} at={query => at({ dir: directory, ...query })}
+              onRemove={canChange ? setRemoved : undefined}
+            />
             )}
         {shown !== null && <Preview key={shown} place={place} path={shown} close={at({ dir: directory })} />}
       </div>

@@ -62,7 +62,11 @@ export function Chart ({ title, lines, columns, format, empty, least }: ChartPro
         { ...axis, size: 52, space: 32, incrs, values: (_plot, values) => values.map(value => latest.current.format(value)) }
       ],
       series: [{}, ...colours.map((stroke, index) => ({
-        stroke, width: 1.5, spanGaps: false, points: { size: 4, show: (_plot: UPlot, _series: number, first: number, last: number) => last - first <= mostPoints }, ...(index === 0 ? { fill: stroke + alpha } : {})
+        stroke,
+        width: 1.5,
+        spanGaps: false,
+        points: { size: 4, show: (_plot: UPlot, _series: number, first: number, last: number) => last - first <= mostPoints },
+        ...(index === 0 ? { fill: stroke + alpha } : {})
       }))],
       hooks: { setCursor: [({ cursor: { idx } }) => { setPointed(idx ?? null) }] }
     }, latest.current.columns, parent)

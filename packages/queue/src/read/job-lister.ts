@@ -9,6 +9,7 @@ import { summarize } from './job-summary.ts'
 import { mapInTurns } from './map-in-turns.ts'
 import type { Redis } from '../redis/connection.ts'
 import { hasText, looksForText } from '../record/job-text.ts'
+import { fromRedis } from '../redis/from-redis.ts'
 import { jobKey } from '../redis/names.ts'
 import { pipelined } from '../redis/commands/pipelined.ts'
 
@@ -127,7 +128,7 @@ export class JobLister {
     })
     const found = await mapInTurns(replies, reply => {
       if (reply instanceof Error) throw reply
-      const [[data, reason]] = reply as [[string | null, string | null]]
+      const [[data, reason]] = fromRedis<[[string | null, string | null]]>(reply)
       return data !== null && hasText(data, reason ?? undefined, query)
     })
     return jobs.filter((_job, place) => found[place])

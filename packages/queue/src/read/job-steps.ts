@@ -2,6 +2,7 @@ import type { JobStep } from '@toolyard/contract'
 import { storedJson } from '@toolyard/contract/terms'
 import { isCancelled } from '../record/cancellation.ts'
 import type { Redis } from '../redis/connection.ts'
+import { fromRedis } from '../redis/from-redis.ts'
 import { jobKey } from '../redis/names.ts'
 import { pipelined } from '../redis/commands/pipelined.ts'
 import { whileAvailable } from '../redis/unavailable.ts'
@@ -44,7 +45,7 @@ export async function readSteps (redis: Redis, queue: string, jobId: string): Pr
     steps: steps.map(({ name, tool, type, queue, needs }, place) => {
       const reply = replies[place]
       if (reply === undefined || reply instanceof Error) throw reply ?? new Error('Redis gave no reply')
-      const [record, hasOutput] = reply as [Array<string | null>, number]
+      const [record, hasOutput] = fromRedis<[Array<string | null>, number]>(reply)
       return { name, tool, type, queue, needs, job_id: places[place]?.id === '' ? null : places[place]?.id ?? null, ...stateOf(record, hasOutput === 1) }
     })
   }
