@@ -106,7 +106,7 @@ export async function boxedTools (
   async function run (boxed: BoxedRun): Promise<Outcome> {
     const { program, args, permissions, limits, sha256, warm, arguments: given = {}, ...context } = { ...everyWarm, ...boxed }
     const tool = toolOf({ program, args, permissions, limits, sha256, warm })
-    if (everyWarm.warm !== undefined && context.session === undefined) await keepIfFit(tool)
+    if (everyWarm.warm !== undefined && context.session === undefined && sandbox.boxOf(tool) !== undefined) await keepIfFit(tool)
     return await executors.run(tool, given, { jobId: 'job-1', timeoutMs: 60_000, signal: new AbortController().signal, log: line => { logged.push(line) }, ...context })
   }
 
@@ -114,7 +114,8 @@ export async function boxedTools (
   async function keepIfFit (tool: Tool): Promise<void> {
     const before = unfit
     executors.keepWarm([tool])
-    await waitFor('a process waits, or none can', () => executors.waiting(tool.name) > 0 || unfit > before)
+    // Of what can't be started nobody hears before it is called.
+    await waitFor('a process waits, or none can', () => executors.waiting(tool.name) > 0 || unfit > before, 3_000).catch(() => {})
   }
 
   return {
@@ -134,9 +135,10 @@ export async function boxedTools (
       executors.keepWarm([toolOf(boxed)])
       await waitFor('processes wait', () => executors.waiting('boxed') >= waiting)
     },
-    // Where every tool is warm, it begins as tools do that can be kept ready.
+    // Where every tool is warm, one without arguments begins as tools do that can be kept ready; others read their own.
     async shell (script, rest = {}) {
-      return await run({ program: '/bin/sh', ...rest, args: ['-c', everyWarm.warm === undefined ? script : `while read -r _; do :; done; ${script}`] })
+      const waits = everyWarm.warm === undefined || rest.arguments !== undefined ? '' : 'while read -r _; do :; done; '
+      return await run({ program: '/bin/sh', ...rest, args: ['-c', `${waits}${script}`] })
     }
   }
 }
