@@ -13,8 +13,8 @@ t.test('RC19, RC21, RC22 a job of a type is made with its defaults, runs, and ha
   t.match(answer.body, { ok: true, idempotent: false, job: { type: 'agentcli.echo', tool: 'echo', queue: 'default', priority: 5, tags: [], max_attempts: 1, timeout_sec: 30 } })
   const job = await reach(client, answer.body.job.id, 'succeeded')
   t.same(Object.keys(job).sort(), [
-    'attempts', 'callback_url', 'created_at', 'error', 'finished_at', 'id', 'input', 'key', 'max_attempts', 'priority', 'queue', 'ran_ms', 'result',
-    'sandbox', 'started_at', 'status', 'tags', 'timeout_sec', 'tool', 'type', 'updated_at', 'waited_ms', 'worker'
+    'attempts', 'callback_url', 'created_at', 'error', 'finished_at', 'id', 'input', 'key', 'max_attempts', 'priority', 'queue', 'ran_ms', 'request',
+    'result', 'sandbox', 'started_at', 'status', 'tags', 'timeout_sec', 'tool', 'type', 'updated_at', 'waited_ms', 'worker'
   ])
   t.same(job.result, { word: 'hello' })
   t.same(job.input, { word: 'hello' })
