@@ -26,7 +26,7 @@ t.test('the control groups of version 2 are where they are mounted', t => {
 t.test('the controllers of version 1 count where there are any', t => {
   t.same(hierarchyOf(t, version1, '4:memory:/docker/1a\n3:pids:/user\n2:cpu,cpuacct:/\n0::/\n'), {
     version: 1,
-    directories: { memory: '/sys/fs/cgroup/memory', pids: '/sys/fs/cgroup/pids/user', cpu: '/sys/fs/cgroup/cpu,cpuacct' }
+    directories: new Map([['memory', '/sys/fs/cgroup/memory'], ['pids', '/sys/fs/cgroup/pids/user'], ['cpu', '/sys/fs/cgroup/cpu,cpuacct']])
   })
   t.end()
 })
