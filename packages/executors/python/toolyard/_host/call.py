@@ -2,8 +2,8 @@
 One call, in a process of its own.
 
     worker: {"class", "name", "description", "config", "arguments", "cwd", "max_bytes"}, and perhaps "env", variables of
-            this call, and "files", true: paths and bytes are returned as files; null for arguments: only construct it, and return the signature of its execute, if any byte of
-            it is wanted
+            this call, and "files", true: paths and bytes are returned as files; null for arguments: only construct it,
+            and return the signature of its execute, if any byte of it is wanted
     call:   {"returned": 17}, then its JSON as a frame, cut at max_bytes; 17 is the whole size
             {"failed": {"code", "message", "type", "network"}}; network: whether it comes of a network that is not there
             nothing: the tool ended the process itself, and how it ended is the result

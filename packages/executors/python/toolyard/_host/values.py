@@ -1,11 +1,12 @@
 """
 What tools return, as JSON.
 
-A dataclass is an object of its fields. Paths are strings; in a session they are {"$file": PATH}, as bytes are {"$bytes": BASE64}. datetime, date and time are ISO 8601; a timedelta is its
+A dataclass is an object of its fields. Paths are strings; in a session they are {"$file": PATH}, as bytes are
+{"$bytes": BASE64}. Without a session bytes are refused. datetime, date and time are ISO 8601; a timedelta is its
 seconds. A Decimal is a string, which keeps its digits. UUIDs are strings, members of an Enum their values. Sets are
-lists, sorted where their items can be. Tuples and other sequences are lists. Without a session bytes are refused. Whatever has `tolist` or
-`item`, as arrays and numbers of numpy do, is what these return. NaN and the infinities are null. Keys of objects that
-are no strings become the JSON of the key. Anything else, and a value that contains itself, is refused.
+lists, sorted where their items can be. Tuples and other sequences are lists. Whatever has `tolist` or `item`, as
+arrays and numbers of numpy do, is what these return. NaN and the infinities are null. Keys of objects that are no
+strings become the JSON of the key. Anything else, and a value that contains itself, is refused.
 """
 
 from __future__ import annotations
