@@ -217,7 +217,7 @@ export function buildApp (deps: ApiDeps, options: ApiOptions): App {
     await mcp.register(auth, { keys: options.keys, disabled: options.authDisabled, tickets: office, tokens })
     if (options.rateLimit !== undefined) await mcp.register(rateLimit, { limit: options.rateLimit })
     const mcpOptions = { sessions: deps.mcpSessions, sessionsRequired: options.sessions.isRequired, retentionSec: options.jobRetentionSec }
-    await mcp.register(mcpRoutes, { ...deps, ...mcpOptions, tokens, invoker: toolInvoker, streams })
+    await mcp.register(mcpRoutes, { ...deps, ...mcpOptions, tokens, invoker: toolInvoker, streams, rateLimit: options.rateLimit })
   })
   void app.register(async v1 => {
     await v1.register(overload, { eventLoop: options.eventLoop })

@@ -1,9 +1,10 @@
 import { HttpError } from '@toolyard/contract/terms'
-import type { McpSessionState } from '@toolyard/queue'
+import type { McpSessionState, RateLimit } from '@toolyard/queue'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { AccessTokens } from '../access/access-tokens.ts'
 import { principalOf, requireSse, type Principal } from '../access/principal.ts'
 import type { JobTypes } from '../catalog/job-types.ts'
+import { countRequests } from '../plugins/load/rate-limit.ts'
 import { isOwnOrigin } from '../plugins/site.ts'
 import type { App } from '../plugins/typed-app.ts'
 import type { EventStreams } from '../streams/event-streams.ts'
@@ -21,6 +22,8 @@ export interface McpRoutesOptions extends Omit<ProtocolParts, 'lists' | 'calls' 
   tokens: AccessTokens | undefined
   jobTypes: JobTypes
   streams: EventStreams
+  /** Counts the messages of batches; undefined where there is no limit. */
+  rateLimit: RateLimit | undefined
   /** Aborted when the process begins to stop: streams end, to be opened again at another one. */
   stopping: AbortSignal
 }
@@ -28,6 +31,8 @@ export interface McpRoutesOptions extends Omit<ProtocolParts, 'lists' | 'calls' 
 const sessionHeader = 'mcp-session-id'
 /** The revision without sessions. */
 const statelessVersion = '2026-07-28'
+/** The first revision without batches. A client that names none counts as one of the revision before. */
+const singleVersion = '2025-06-18'
 
 /**
  * The Model Context Protocol over streamable HTTP, in its revision 2026-07-28 and those of 2025. No process keeps anything
@@ -86,6 +91,11 @@ export async function mcpRoutes (app: App, options: McpRoutesOptions): Promise<v
     const principal = principalOf(request)
     if (principal.role !== 'admin' && changesIn(body)) refuseReader(principal, reply)
     const place = placeOf(request)
+    if (Array.isArray(body)) {
+      refuseBatch(request)
+      // The request itself is counted.
+      if (options.rateLimit !== undefined && body.length > 1) await countRequests(options.rateLimit, body.length - 1, request, reply)
+    }
     if (hasRepeatedId(body)) throw new RpcHttpError(400, rpcCodes.invalidRequest, 'Two requests of a batch have the same id')
     const protocol = await (loading ??= load())
     const { gone, leave } = absence(reply)
@@ -165,6 +175,16 @@ function refuseForeignOrigin (request: FastifyRequest): void {
   if (origin !== undefined && !isOwnOrigin(origin, request)) {
     throw new HttpError(
       'FORBIDDEN', 'No other site may use the service. Behind a reverse proxy, have it forward the Host header.'
+    )
+  }
+}
+
+/** A batch of JSON-RPC is of the revision 2025-03-26 alone; the next one has removed it. */
+function refuseBatch ({ headers }: FastifyRequest): void {
+  const version = String(headers['mcp-protocol-version'] ?? '')
+  if (version >= singleVersion) {
+    throw new RpcHttpError(
+      400, rpcCodes.invalidRequest, `Since its revision ${singleVersion} the protocol has no batches: send each message by itself`
     )
   }
 }

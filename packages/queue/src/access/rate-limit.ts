@@ -24,16 +24,16 @@ export class RateLimit {
   }
 
   /**
-   * Counts a request.
+   * Counts requests that are made at once.
    *
-   * @returns milliseconds until the next one may be made; 0 when this one is within the limit.
+   * @returns milliseconds until the next one may be made; 0 when these are within the limit.
    * @throws RedisUnavailableError
    */
-  async count (from: { tenant: string | undefined, keyName: string }): Promise<number> {
+  async count (from: { tenant: string | undefined, keyName: string }, requests: number): Promise<number> {
     const perMinute = this.#perMinute(from.tenant)
     if (perMinute === 0) return 0
     try {
-      await this.#limiter(perMinute).consume(ownerOf(from))
+      await this.#limiter(perMinute).consume(ownerOf(from), requests)
       return 0
     } catch (refusal) {
       if (refusal instanceof limiters().RateLimiterRes) return Math.max(1, refusal.msBeforeNext)
