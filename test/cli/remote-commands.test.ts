@@ -96,9 +96,9 @@ await t.test('jobs are listed, shown and retried', async t => {
   t.match(await run(['jobs', 'list', '--status', 'done']), { status: 2, stderr: '--status must be one of queued' })
 })
 
-await t.test('tools asks the service and says so, and open names the dashboard', async t => {
+await t.test('tools asks the service and says so, and open names the console', async t => {
   t.match(await run(['tools']), { status: 0, stdout: '\n- echo: (no description)\n', stderr: `asked ${url} with TOOLYARD_API_KEY\n` })
-  t.strictSame(JSON.parse((await run(['open', '--json'])).stdout), { ok: true, url: `${url}/dashboard` })
+  t.strictSame(JSON.parse((await run(['open', '--json'])).stdout), { ok: true, url: `${url}/` })
   t.equal((await run(['complete', '--', 'call', 'ec'])).stdout, 'echo\n')
 })
 

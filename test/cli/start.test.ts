@@ -20,6 +20,7 @@ await t.test('a first start makes what is missing and prints where it is', async
   t.ok(existsSync(join(directory, 'workspace/README.md')), 'the sample workspace is copied')
   t.notMatch(session.output(), key, 'the key itself is not printed')
   t.match(session.output(), `${ready} http://127.0.0.1:65000`)
+  t.match(session.output(), '  Console    http://127.0.0.1:65000/\n')
   t.match(session.output(), '  Dashboard  http://127.0.0.1:65000/dashboard\n')
   t.match(session.output(), '  Tools      12 from 2 manifests and built in\n')
   t.match(session.output(), '  REFUSED    /srv/bad.json: line 3: tool[0]: name is required (A31). Give it a name.; and 1 more, which toolyard validate tells\n')

@@ -4,22 +4,22 @@ import { exitStatus } from '../terminal/exit-status.ts'
 import { print } from '../terminal/terminal.ts'
 import { findTarget } from './target.ts'
 
-/** `toolyard open`: the dashboard. */
+/** `toolyard open`: the console. */
 export const open: Command = {
   name: 'open',
-  summary: 'Open the dashboard in a browser',
-  help: "Opens the dashboard of the service in a browser, and prints its address. Log in with an admin's API key.",
+  summary: 'Open the console in a browser',
+  help: 'Opens the console of the service in a browser, and prints its address. Log in with an API key.',
   options: [['--json', 'print {url} as JSON, and open nothing']],
   run: async ({ options }) => {
     const { url } = findTarget(process.env)
-    const dashboard = `${url}/dashboard`
+    const address = `${url}/`
     if (options['json'] === true) {
-      print(JSON.stringify({ ok: true, url: dashboard }))
+      print(JSON.stringify({ ok: true, url: address }))
       return exitStatus.done
     }
-    print(`${dashboard}\nLog in with an admin's API key, such as API_KEY in .env.`)
+    print(`${address}\nLog in with an API key, such as API_KEY in .env.`)
     const opener = process.platform === 'darwin' ? 'open' : 'xdg-open'
-    const child = spawn(opener, [dashboard], { stdio: 'ignore', detached: true })
+    const child = spawn(opener, [address], { stdio: 'ignore', detached: true })
     // Where there is no browser, the address is enough.
     child.once('error', () => {}).unref()
     return exitStatus.done

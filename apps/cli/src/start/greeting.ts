@@ -23,6 +23,7 @@ export function greet (greeting: Greeting): string {
   const { address, report, settings, directory, newKey, redisDirectory } = greeting
   const key = findKey(greeting, `${directory}/.env`)
   const rows = [
+    ['Console', `${reachable(address)}${settings.BASE_PATH}/`],
     ...settings.DASHBOARD === 'off' ? [] : [['Dashboard', `${reachable(address)}${settings.BASE_PATH}/dashboard`]],
     ...toolRows(report.tools),
     ...report.sandbox === undefined ? [] : [['Sandbox', sandboxText(report.sandbox)]],
