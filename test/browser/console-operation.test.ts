@@ -13,7 +13,7 @@ void t.test('an operator at the console', { skip: typeof browser === 'string' &&
   const service = await createService(t, { files: consoleFiles, tools: consoleTools, env: consoleEnv })
   const { client, api: { address } } = service
 
-  t.test('reads on the overview that a queue stands still, and finds what waits there', async t => {
+  t.test('the overview says that a queue stands still, and leads to the jobs that wait in it', async t => {
     const { page, problems } = await browser.open()
     await submit(client, { type: 'agentcli.draw', queue: 'weekly' })
     await openConsole(page, address)
@@ -31,7 +31,7 @@ void t.test('an operator at the console', { skip: typeof browser === 'string' &&
     t.same(problems, [])
   })
 
-  t.test('reads that a tool fails and that a worker was lost, and switches the tool off', async t => {
+  t.test('the overview says that a tool fails and that a worker was lost; the operator switches the tool off', async t => {
     const { page } = await browser.open()
     for (let count = 0; count < 4; count++) await submit(client, { type: 'agentcli.send_report' })
     await openConsole(page, address)
@@ -56,7 +56,7 @@ void t.test('an operator at the console', { skip: typeof browser === 'string' &&
     await page.getByRole('button', { name: 'Switch on' }).waitFor()
   })
 
-  t.test('cancels all that fits a filter, and sees how far it is; runs what failed again', async t => {
+  t.test('the operator cancels all jobs of a filter, sees the progress, and runs failed jobs again', async t => {
     for (let count = 0; count < 60; count++) await submit(client, { type: 'agentcli.count_words', input: { path: `part ${count}` }, queue: 'weekly' })
     const { page } = await browser.open()
     await openConsole(page, address)
@@ -77,7 +77,7 @@ void t.test('an operator at the console', { skip: typeof browser === 'string' &&
     await page.getByText(/done: 4 changed/).waitFor()
   })
 
-  t.test('sees the steps of a workflow change while it runs', async t => {
+  t.test('the steps of a workflow change on the page while it runs', async t => {
     const { id } = await submit(client, { type: 'workflow.run', input: { workflow: 'nightly' }, timeout_sec: 600 })
     const { page, problems } = await browser.open()
     await openConsole(page, address)
@@ -95,7 +95,7 @@ void t.test('an operator at the console', { skip: typeof browser === 'string' &&
     t.same(problems, [])
   })
 
-  t.test('drops a file, looks at it, replaces it when that is wanted, stores it, and removes it', async t => {
+  t.test('a file is dropped on the page, looked at, replaced after a question, downloaded and removed', async t => {
     const { page, problems } = await browser.open()
     await openConsole(page, address)
     await page.getByRole('link', { name: 'Sessions' }).click()
@@ -128,7 +128,7 @@ void t.test('an operator at the console', { skip: typeof browser === 'string' &&
     t.same(problems, [])
   })
 
-  t.test('has a tenant see its own: no queue, worker or key, and its sessions alone', async t => {
+  t.test('a tenant sees its own sessions, and no queue, worker or key', async t => {
     await client.request('/v1/sessions', { body: {} })
     const made = await client.request<{ key: { key: string } }>('/v1/keys', { body: { name: 'of acme', role: 'admin', tenant: 'acme' } })
     const { page } = await browser.open()

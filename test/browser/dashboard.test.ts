@@ -63,7 +63,7 @@ void t.test('the dashboard in a browser', { skip: typeof browser === 'string' &&
     t.same(problems, [])
   })
 
-  t.test('fault 42 script in a result is shown, and does nothing', async t => {
+  t.test('fault 42 a script in a result is shown as text and doesn\'t run', async t => {
     const id = await ended('attacks')
     const { page, problems } = await browser.open()
     await logIn(page, base)
@@ -79,7 +79,7 @@ void t.test('the dashboard in a browser', { skip: typeof browser === 'string' &&
     t.equal(await page.evaluate('window.attacked'), undefined)
   })
 
-  t.test('what is not offered has no button', async t => {
+  t.test('an action that isn\'t offered has no button', async t => {
     const { id } = await submit(client, { type: 'agentcli.mends', delay_ms: 600_000 })
     const { page } = await browser.open()
     await logIn(page, base)

@@ -16,7 +16,7 @@ function build (root: string, outDir: string): { status: number | null, output: 
   return { status, output: `${stdout}${stderr}` }
 }
 
-await t.test('npm run docs builds every page, and the site asks nothing of another host and searches by itself', async t => {
+await t.test('npm run docs builds every page; the site asks no other host, and its search works', async t => {
   const site = t.testdir()
   const { status, output } = build(repoRoot, site)
   t.equal(status, 0, status === 0 ? 'it is built' : output)
@@ -69,7 +69,7 @@ await t.test('a link that leads nowhere fails the build', async t => {
   t.match(output, /dead link .*gone/)
 })
 
-t.test('the benchmarks of docs/performance.md are those that there are', async t => {
+t.test('docs/performance.md names every benchmark, and no other', async t => {
   const [, list = ''] = readFileSync(join(repoRoot, 'test/bench/main.ts'), 'utf8').split('const benchmarks')
   const names = [...(list.split('\n}')[0] ?? '').matchAll(/^ {2}'?([\w-]+)'?: \[/gm)].map(([, name]) => name)
   const told = [...readFileSync(join(repoRoot, 'docs/performance.md'), 'utf8').matchAll(/^\| `([\w-]+)` \|/gm)].map(([, name]) => name)

@@ -27,14 +27,14 @@ async function serve (
   return { ...server, site: `http://site.test:${server.port}` }
 }
 
-t.test('RC40 JSON is parsed and told with its status', async t => {
+t.test('RC40 JSON is parsed and returned with its status', async t => {
   const { site } = await serve(t, (_request, response) => { response.setHeader('content-type', 'application/json; charset=utf-8').end('{"a":[1,"é"]}') })
   t.match(outputOf(await createFetch(t)({ url: `${site}/data?x=1` })), {
     ok: true, status: 200, url: `${site}/data?x=1`, content_type: 'application/json; charset=utf-8', body_text: '{"a":[1,"é"]}', body_json: { a: [1, 'é'] }, truncated: false, bytes_read: 14, duration_ms: Number
   })
 })
 
-t.test('RC40 HTML comes as the text that people read, or as it is', async t => {
+t.test('RC40 HTML is returned as readable text, or as it is', async t => {
   const html = '<!doctype html><html><head><title>A page</title><style>p{}</style><script>var x = "<p>no</p>"</script></head><body><nav><a href="/">Home</a></nav><h2>Head &amp; line</h2><p>One\n  two<br>three <b>bold</b></p><ul><li>first</li><li>second</li></ul><pre>a\n  b</pre></body></html>'
   const { site } = await serve(t, (_request, response) => { response.setHeader('content-type', 'text/html').end(html) })
   const fetchPage = createFetch(t)
@@ -42,7 +42,7 @@ t.test('RC40 HTML comes as the text that people read, or as it is', async t => {
   t.match(outputOf(await fetchPage({ url: site, raw: true })), { body_text: html })
 })
 
-t.test('RC40 a page that is nested without end, and one in another charset, are read', async t => {
+t.test('RC40 a page of endless nesting, and one in another charset, are read', async t => {
   const { site } = await serve(t, (request, response) => {
     if (request.url === '/deep') response.setHeader('content-type', 'text/html').end(`${'<div>'.repeat(100_000)}text`)
     else response.setHeader('content-type', 'text/plain; charset=iso-8859-1').end(Buffer.from('caf\xe9', 'latin1'))
@@ -52,7 +52,7 @@ t.test('RC40 a page that is nested without end, and one in another charset, are 
   t.match(outputOf(await fetchPage({ url: `${site}/latin` })), { body_text: 'café' })
 })
 
-t.test('RC40 an answer that is no success is told as it is', async t => {
+t.test('RC40 an answer that isn\'t a success is returned as it is', async t => {
   const { site } = await serve(t, (_request, response) => { response.writeHead(404, { 'content-type': 'text/plain' }).end('no such page') })
   t.match(outputOf(await createFetch(t)({ url: site })), { ok: false, status: 404, body_text: 'no such page' })
 })
@@ -72,7 +72,7 @@ t.test('RC40 subdomains of an allowed domain are allowed, in any case', async t 
   for (const host of ['site.test', 'a.b.SITE.test', 'site.test.', 'port.test']) t.match(await fetchPage({ url: `http://${host}:${port}` }), { ok: true }, host)
 })
 
-t.test('B32 redirects are followed only inside of the allowlist', async t => {
+t.test('B32 redirects are followed only within the allowlist', async t => {
   const { site, port, requests } = await serve(t, (request, response) => {
     const targets: Record<string, string> = { '/inside': '/end', '/sub': `http://sub.site.test:${port}/end`, '/outside': `http://other.test:${port}/end`, '/scheme': 'file:///etc/passwd', '/loop': '/loop' }
     const location = targets[request.url ?? '']
@@ -89,7 +89,7 @@ t.test('B32 redirects are followed only inside of the allowlist', async t => {
   t.same(await fetchPage({ url: `${site}/loop` }), failed('more than 5 redirects'))
 })
 
-t.test('B32 fault 14 fault 44 addresses inside are refused, however they are written or named', async t => {
+t.test('B32 fault 14 fault 44 private addresses are refused, however they are written or named', async t => {
   const { port, requests } = await serve(t, (_request, response) => { response.end('inside') })
   const fetchPage = createFetch(t, { allowPrivate: false, allowlist: ['*'] })
   for (const host of ['127.0.0.1', '2130706433', '0x7f.1', '[::1]', '[::ffff:127.0.0.1]', '169.254.169.254', '10.1.2.3', '0.0.0.0', '[fd00::1]', '[fe80::1]', '192.168.0.1', '100.64.0.1']) {
@@ -99,7 +99,7 @@ t.test('B32 fault 14 fault 44 addresses inside are refused, however they are wri
   t.same(requests, [])
 })
 
-t.test('B32 fault 44 a name that changes its address between two lookups, or has two, gains nothing', async t => {
+t.test('B32 fault 44 a name whose address changes between two lookups, or that has two addresses, reaches no private address', async t => {
   const { site, requests } = await serve(t, (_request, response) => { response.end('inside') })
   let asked = 0
   const publicAddress = { address: '203.0.114.1', family: 4 }
@@ -124,7 +124,7 @@ t.test('B32 property: no private or loopback address is ever public', async t =>
   t.pass('all were refused')
 })
 
-t.test('B32 RC40 the body is capped while it arrives, and an endless one is left', async t => {
+t.test('B32 RC40 a body is cut while it arrives, and an endless one is given up', async t => {
   const { site } = await serve(t, (_request, response) => {
     response.setHeader('content-type', 'text/plain')
     const timer = setInterval(() => { response.write('x'.repeat(10_000)) }, 1)
@@ -133,7 +133,7 @@ t.test('B32 RC40 the body is capped while it arrives, and an endless one is left
   t.match(outputOf(await createFetch(t)({ url: site, max_bytes: 50_000 })), { truncated: true, bytes_read: 50_000, body_text: 'x'.repeat(50_000) })
 })
 
-t.test('RC40 a body that comes compressed is decoded within the bound, and an encoding that is not known is told', async t => {
+t.test('RC40 a compressed body is decoded within the bound, and an unknown encoding is an error', async t => {
   const { site } = await serve(t, (request, response) => {
     const encoding = request.url?.slice(1) ?? ''
     const json = JSON.stringify({ a: 'é'.repeat(100_000) })
@@ -149,7 +149,7 @@ t.test('RC40 a body that comes compressed is decoded within the bound, and an en
   t.same(await fetchPage({ url: `${site}/cut` }), failed('data.fetch failed: Z_BUF_ERROR'))
 })
 
-t.test('RC40 a server that does not answer in time, whatever is collected meanwhile', async t => {
+t.test('RC40 a server that does not answer in time is an error, also when garbage is collected meanwhile', async t => {
   const { site } = await serve(t, collectGarbage)
   t.same(await createFetch(t)({ url: site, timeout_ms: 200 }), failed('data.fetch timeout after 200ms'))
 })

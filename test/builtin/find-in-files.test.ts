@@ -35,7 +35,7 @@ function write (fixture: Fixture, files: Record<string, string | Buffer>): void 
   }
 }
 
-t.test('RC39 lines are found with their place, in the order of paths', async t => {
+t.test('RC39 lines are found with their places, ordered by path', async t => {
   const fixture = createFixture(t)
   write(fixture, { 'b.txt': 'no\nA needle, a Needle\n', 'a/z.txt': 'é needle', 'a.txt': 'nothing\r\nneedle\r\n' })
   t.same(await found(fixture, { query: 'needle' }), {
@@ -60,7 +60,7 @@ t.test('RC39 lines are found with their place, in the order of paths', async t =
   t.same(await places(fixture, { query: 'needle', glob: 'a/**' }), ['a/z.txt:1:3'])
 })
 
-t.test('RC39 every character of a query that is no expression means itself', async t => {
+t.test('RC39 a query that isn\'t an expression is matched literally', async t => {
   const fixture = createFixture(t)
   const chars = Array.from({ length: 94 }, (_, at) => String.fromCharCode(33 + at))
   write(fixture, { f: chars.map(char => `a${char}b\n`).join('') })
@@ -70,7 +70,7 @@ t.test('RC39 every character of a query that is no expression means itself', asy
   t.strictSame(await places(fixture, { query: '-', max_results: 1 }), ['f:13:2'])
 })
 
-t.test('RC39 B33 expressions are RE2\'s, and mean a line', async t => {
+t.test('RC39 B33 expressions are those of RE2, and match within a line', async t => {
   const fixture = createFixture(t)
   write(fixture, { f: 'foo1 bar\nfoo\u00e9\nétoile\nx\n\ny  \n(a|b)\n', crlf: 'foo\r\nbar\r\n' })
   const regex = async (query: string): Promise<string[]> => await places(fixture, { query, regex: true, case_sensitive: true })
@@ -133,7 +133,7 @@ t.test('RC39 hidden, ignored and linked files are left out, unless they are aske
   t.same(await places(fixture, { query: 'needle', files: ['a.log', '.hidden/x', 'src/link'] }), ['.hidden/x:1:1', 'a.log:1:1', 'keep.log:1:1'])
 })
 
-t.test('RC39 pages follow each other without gap or double', async t => {
+t.test('RC39 no line is missing between two pages, and none is on both', async t => {
   const fixture = createFixture(t)
   write(fixture, Object.fromEntries(Array.from({ length: 12 }, (_, index) => [`d${index % 3}/f${index}`, 'needle\nhay\nneedle needle\n'.repeat(2)])))
   const all = await places(fixture, { query: 'needle' })
@@ -171,7 +171,7 @@ t.test('RC39 a binary file that matches is counted, not shown', async t => {
   t.match(await found(fixture, { query: 'needle' }), { matches: [{ path: 'latin', column: 6 }, { path: 'text' }], skipped_binary_files: 1 })
 })
 
-t.test('a long line is shown around its match, and lines over blocks keep their numbers', async t => {
+t.test('of a long line the part around its match is shown; line numbers stay right across blocks', async t => {
   const fixture = createFixture(t)
   write(fixture, { long: `${'x'.repeat(3_000_000)}needle${'y'.repeat(1_000)}\n`, many: `${'line\n'.repeat(500_000)}a needle\n` })
   const { matches: [long, many] } = await found(fixture, { query: 'needle' })
@@ -205,7 +205,7 @@ t.test('RC39 the documented errors', async t => {
   t.same(await find(fixture, { query: 'x', files: ['../x'] }), failed('path escapes workspace root'))
 })
 
-t.test('B33 an expression that backtracks elsewhere, and a slow one, leave the event loop free', async t => {
+t.test('B33 an expression that would backtrack in other engines, and a slow one, don\'t block the event loop', async t => {
   const fixture = createFixture(t)
   write(fixture, { f: `${'a'.repeat(200_000)}\n`.repeat(5) })
   let turns = 0

@@ -9,7 +9,7 @@ async function published (policy?: BuiltinPolicy): Promise<string[]> {
   return registry.published().map(({ tool }) => tool.name)
 }
 
-t.test('RC31 R11 without flags the tools of the workspace are listed, and nothing that reaches further', async t => {
+t.test('RC31 R11 without flags, only tools that stay in the workspace are listed', async t => {
   t.same(await published(), always)
   t.same(await published(builtinSettingsOf(readSettings({}))), always)
 })
@@ -20,7 +20,7 @@ t.test('RC31 R11 each flag lists its tool', async t => {
   }
 })
 
-t.test('X22 R10 R32 a tool whose policy is off is known, and disabled', async t => {
+t.test('X22 R10 R32 a tool whose policy is off is known as disabled', async t => {
   const registry = await loadRegistry({ manifests: [] })
   for (const [name, jobType] of [['tool_exec', 'tool.exec'], ['data_fetch', 'data.fetch'], ['tools_web_search', 'tools.web_search'], ['workspace_delete', 'workspace.delete']] as const) {
     t.match(registry.get(name)?.tool, { enabled: false, jobType })
@@ -33,12 +33,12 @@ t.test('RC30 job types and their timeouts', async t => {
   t.match(timeouts, { 'data.file_read': 30, 'data.write_file': 45, 'tools.file_search': 45, 'tools.find_in_files': 60, 'data.fetch': 60, 'tool.exec': 120, 'tools.web_search': 60 })
 })
 
-t.test('R12 R9 every built-in tool is run by the worker itself, but those that ask for jobs', async t => {
+t.test('R12 R9 the worker itself runs every built-in tool, except those that ask for jobs', async t => {
   const registry = await loadRegistry({ manifests: [] })
   for (const { tool } of registry.all()) t.equal(tool.run.kind, tool.jobType.startsWith('job.') ? 'service' : 'builtin')
 })
 
-t.test('tools say what they may do, and only those that change nothing are run again', async t => {
+t.test('tools say which permissions they have, and only those that change nothing are run again', async t => {
   const registry = await loadRegistry({ manifests: [] })
   const holding = (permission: string): string[] =>
     registry.all().filter(({ tool }) => tool.permissions?.some(each => each === permission)).map(({ tool }) => tool.name)

@@ -65,7 +65,7 @@ t.test('RC36 bytes that are no UTF-8 are replaced, and the answer says so', asyn
   t.notOk('invalid_utf8' in await read(fixture, { path: 'real' }))
 })
 
-t.test('RC36 a path to what exists may start with workspace/', async t => {
+t.test('RC36 the path of an existing file may start with workspace/', async t => {
   const fixture = createFixture(t)
   writeFileSync(join(fixture.workspace, 'file'), 'x')
   t.match(await read(fixture, { path: 'workspace/file' }), { path: 'file', content_text: 'x' })

@@ -20,7 +20,7 @@ function write (fixture: Fixture, files: Record<string, string>): void {
   }
 }
 
-t.test('RC38 what .gitignore files name is left out, unless it is asked for', async t => {
+t.test('RC38 files that .gitignore names are left out, unless they are asked for', async t => {
   const fixture = createFixture(t)
   write(fixture, { '.gitignore': 'node_modules/\n/only-here\n', 'node_modules/x/file': '', 'only-here': '', 'a/only-here': '', 'a/.gitignore': '*.tmp\n!file.tmp\n', 'a/x.tmp': '', 'a/file.tmp': '' })
   t.same(await paths(fixture, { query: 'o' }), ['a/only-here'])
@@ -29,7 +29,7 @@ t.test('RC38 what .gitignore files name is left out, unless it is asked for', as
   t.same(await paths(fixture, { query: 'only', include_ignored: true }), ['a/only-here', 'only-here'])
 })
 
-t.test('RC38 a glob keeps to names, or with a slash to paths', async t => {
+t.test('RC38 a glob matches names; with a slash it matches paths', async t => {
   const fixture = createFixture(t)
   write(fixture, { 'a/one.ts': '', 'a/b/two.ts': '', 'a/two.md': '', 'c.ts': '' })
   t.same(await paths(fixture, { query: '.', glob: '*.ts' }), ['a/b/two.ts', 'a/one.ts', 'c.ts'])
@@ -37,7 +37,7 @@ t.test('RC38 a glob keeps to names, or with a slash to paths', async t => {
   t.same(await paths(fixture, { query: 't', glob: '**/*.{md,ts}', path: 'a' }), ['a/b/two.ts', 'a/one.ts', 'a/two.md'])
 })
 
-t.test('RC38 pages follow each other without gap or double', async t => {
+t.test('RC38 no entry is missing between two pages, and none is on both', async t => {
   const fixture = createFixture(t)
   write(fixture, Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`f${index % 4}/f${index % 3}/f${index}`, ''])))
   const all = await paths(fixture, { query: 'f', max_results: 200 })

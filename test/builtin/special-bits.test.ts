@@ -54,7 +54,7 @@ t.test('B29 a file of another owner keeps it when a worker of root writes, and l
   t.equal(modeOf(fixture, 'file'), '750')
 })
 
-t.test('B29 where the owner can\'t be kept, the new group may no more than all others', { skip: isRoot ? false : 'only root makes files of others' }, async t => {
+t.test('B29 where the owner can\'t be kept, the new group gets only the rights of all others', { skip: isRoot ? false : 'only root makes files of others' }, async t => {
   const fixture = createFixture(t)
   for (const [directory, mode] of [['..', 0o755], ['.', 0o777]] as const) chmodSync(join(fixture.workspace, directory), mode)
   for (const [before, after] of [[0o660, '600'], [0o664, '644'], [0o777, '777']] as const) {

@@ -35,7 +35,7 @@ async function createSearch (
 
 const all = (url: string): WebSearchPolicy => ({ provider: 'duckduckgo', braveKey: 'the-key', searxngUrl: `${url}/searx`, endpoints: { duckduckgo: `${url}/ddg`, brave: `${url}/brave` } })
 
-t.test('RC42 DuckDuckGo: results without adverts, their links as they lead', async t => {
+t.test('RC42 DuckDuckGo: results come without adverts, and their links lead to the pages directly', async t => {
   const { search, server } = await createSearch(t, all)
   t.same(outputOf(await search({ query: ' the query & more ' })), {
     ok: true,
@@ -51,20 +51,20 @@ t.test('RC42 DuckDuckGo: results without adverts, their links as they lead', asy
   t.match(outputOf(await search({ query: 'x', max_results: 1 })), { result_count: 1 })
 })
 
-t.test('RC42 Brave: the key comes from the settings and travels in a header alone', async t => {
+t.test('RC42 Brave: the key comes from the settings and is sent only in a header', async t => {
   const { search, server } = await createSearch(t, all)
   t.match(outputOf(await search({ query: 'x', provider: 'brave', max_results: 5 })), { provider: 'brave', results: [{ title: 'First', url: 'https://example.com/', snippet: 'A snippet & more' }], result_count: 1 })
   t.equal(server.requests[0]?.headers['x-subscription-token'], 'the-key')
   t.equal(server.requests[0]?.url, '/brave?q=x&count=5')
 })
 
-t.test('RC42 SearXNG: a server of the operator', async t => {
+t.test('RC42 SearXNG: the operator\'s own server is asked', async t => {
   const { search, server } = await createSearch(t, all)
   t.match(outputOf(await search({ query: 'x', provider: 'searxng' })), { provider: 'searxng', results: [{ title: 'First', snippet: 'A snippet' }] })
   t.equal(server.requests[0]?.url, '/searx/search?q=x&format=json')
 })
 
-t.test('RC42 errors are told, and none has the key in it', async t => {
+t.test('RC42 errors are reported, and none contains the key', async t => {
   const { search } = await createSearch(t, url => ({ ...all(url), provider: 'brave' }))
   const message = async (args: Record<string, unknown>): Promise<string> => {
     const outcome = await search(args)

@@ -28,7 +28,7 @@ t.test('workspace_list lists one directory by name, page by page', async t => {
   t.same(await list({ path: 'dir/link' }), failed('path escapes workspace root'))
 })
 
-t.test('workspace_stat tells type, size, mode and hash', async t => {
+t.test('workspace_stat returns type, size, mode and hash', async t => {
   const fixture = createFixture(t)
   writeFileSync(join(fixture.workspace, 'file'), 'content', { mode: 0o640 })
   symlinkSync('file', join(fixture.workspace, 'link'))
@@ -38,7 +38,7 @@ t.test('workspace_stat tells type, size, mode and hash', async t => {
   t.same(await stat('missing'), failed('path not found'))
 })
 
-t.test('workspace_move renames files, directories and links, and replaces nothing unasked', async t => {
+t.test('workspace_move renames files, directories and links, and replaces a file only when asked to', async t => {
   const fixture = createFixture(t)
   const move = async (args: object): Promise<Outcome> => await fixture.runBuiltin('workspace.move', { ...args })
   mkdirSync(join(fixture.workspace, 'dir'))
@@ -62,7 +62,7 @@ t.test('workspace_move renames files, directories and links, and replaces nothin
   t.same(readdirSync(fixture.workspace, { recursive: true }).sort(), ['a', 'a/b', 'a/dir', 'a/dir/moved'])
 })
 
-t.test('workspace_delete is there only while it is switched on, and keeps what links lead to', async t => {
+t.test('workspace_delete is listed only while it is switched on, and doesn\'t delete the targets of links', async t => {
   const off = createFixture(t)
   t.match(await off.runBuiltin('workspace.delete', { path: 'x' }), { ok: false, error: { code: 'TOOL_UNAVAILABLE' } })
   const fixture = createFixture(t, { builtins: { workspaceDelete: true } })
@@ -84,7 +84,7 @@ t.test('workspace_delete is there only while it is switched on, and keeps what l
   t.ok(existsSync(join(outside, 'kept')))
 })
 
-t.test('a path leads at most 64 levels below the workspace, by whatever way', async t => {
+t.test('a path leads at most 64 levels below the workspace, also through links', async t => {
   const fixture = createFixture(t)
   const write = async (path: string): Promise<Outcome> => await fixture.runBuiltin('data.write_file', { path, content: 'x', create_if_missing: true, mkdir_p: true })
   const tooDeep = failed('the path leads deeper than 64 levels below the workspace')

@@ -46,7 +46,7 @@ t.test('RC37 apply_patch applies a unified diff, also where lines have moved', a
   t.match(await apply('x', '@@ -1,9 +1 @@\n-x\n+b\n'), /^error: input.patch is not a unified diff/)
 })
 
-t.test('RC37 a patch that would take long is refused', async t => {
+t.test('RC37 a patch that would take too long is refused', async t => {
   const fixture = createFixture(t)
   const lines = 'same\n'.repeat(50_000)
   const patch = `@@ -1,1000 +1,1001 @@\n${' same\n'.repeat(1_000)}+new\n`

@@ -16,7 +16,7 @@ async function changed (fixture: Fixture, before: string | Buffer, args: Record<
   return readFileSync(join(fixture.workspace, 'file'), 'utf8')
 }
 
-t.test('RC37 a file is replaced, and the answer tells what was and what is', async t => {
+t.test('RC37 a file is replaced, and the answer describes the old and the new one', async t => {
   const fixture = createFixture(t)
   writeFileSync(join(fixture.workspace, 'file'), 'old')
   t.same(outputOf(await write(fixture, { path: './file', content: 'newer' })), {
@@ -52,7 +52,7 @@ t.test('RC37 append, prepend, insert_at and replace_range change a part', async 
   t.equal(await changed(fixture, 'a\nb', { mode: 'replace_range', start_line: 2, content: 'x' }), 'a\nx')
 })
 
-t.test('RC37 places outside of the file are refused', async t => {
+t.test('RC37 positions outside the file are refused', async t => {
   const fixture = createFixture(t)
   writeFileSync(join(fixture.workspace, 'file'), 'a\nb\n')
   const bad = [
@@ -68,7 +68,7 @@ t.test('RC37 places outside of the file are refused', async t => {
   t.equal(readFileSync(join(fixture.workspace, 'file'), 'utf8'), 'a\nb\n')
 })
 
-t.test('RC37 content is a text or base64, not both and not neither', async t => {
+t.test('RC37 content is either a text or base64', async t => {
   const fixture = createFixture(t)
   const bytes = Buffer.from([0, 255, 10, 128])
   outputOf(await write(fixture, { path: 'bytes', content_base64: bytes.toString('base64'), create_if_missing: true }))
@@ -79,7 +79,7 @@ t.test('RC37 content is a text or base64, not both and not neither', async t => 
   t.same(await write(fixture, { path: 'bytes', mode: 'insert_at', offset: 0, content: 'a' }), failed('the file is not UTF-8 text'))
 })
 
-t.test('RC37 a missing file is made only when that is asked for, and its directory too', async t => {
+t.test('RC37 a missing file or directory is made only when that is asked for', async t => {
   const fixture = createFixture(t)
   t.same(await write(fixture, { path: 'new', content: 'x' }), failed('file not found (set create_if_missing=true to create)'))
   for (const mode of ['insert_at', 'replace_range', 'edit', 'apply_patch']) {
@@ -104,7 +104,7 @@ t.test('RC37 a dry run changes nothing and shows the diff', async t => {
   t.equal(readFileSync(join(fixture.workspace, 'file'), 'utf8'), 'a\nb\n')
 })
 
-t.test('RC37 expected_sha256 refuses a file that is not as the caller knows it', async t => {
+t.test('RC37 with expected_sha256, a file that has changed is not written', async t => {
   const fixture = createFixture(t)
   writeFileSync(join(fixture.workspace, 'file'), 'mine')
   t.same(await write(fixture, { path: 'file', content: 'x', expected_sha256: sha('other') }), failed(`sha256 mismatch: expected ${sha('other')}, got ${sha('mine')}`))

@@ -28,7 +28,7 @@ async function writer (workspace: string, name: string, count: number): Promise<
   if (code !== 0) throw new Error(`a writer ended with ${code}`)
 }
 
-t.test('RC37 writers of one file take turns, over processes: nothing that one wrote is lost', async t => {
+t.test('RC37 writers of one file take turns across processes, and no write is lost', async t => {
   const fixture = createFixture(t)
   writeFileSync(join(fixture.workspace, 'file'), '')
   const names = ['a', 'b', 'c']
@@ -38,7 +38,7 @@ t.test('RC37 writers of one file take turns, over processes: nothing that one wr
   t.same(readdirSync(fixture.workspace), ['file'], 'no temporary file is left')
 })
 
-t.test('RC37 calls of one process take turns without shared locks, too', async t => {
+t.test('RC37 calls of one process take turns, also without shared locks', async t => {
   const fixture = createFixture(t)
   writeFileSync(join(fixture.workspace, 'file'), '')
   await Promise.all(Array.from({ length: 40 }, async (_, index) => outputOf(await fixture.runBuiltin('data.write_file', { path: 'file', mode: 'append', content: `${index}\n` }))))
@@ -76,7 +76,7 @@ t.test('RC37 the lock of a writer that was killed ends by itself within seconds'
   t.equal(readFileSync(join(fixture.workspace, 'file'), 'utf8').match(/^after-\d$/gm)?.length, 5)
 })
 
-t.test('RC37 a file that is locked elsewhere is waited for, until the timeout', async t => {
+t.test('RC37 a write waits for the lock of another process until its timeout', async t => {
   const locks = new EntryLocks(await connectTo(t, server))
   const taken: string[] = []
   const watched = { take: async (name: string, given: AbortSignal) => { taken.push(name); return await locks.take(name, given) } }
@@ -92,7 +92,7 @@ t.test('RC37 a file that is locked elsewhere is waited for, until the timeout', 
   t.match(await waiting, { ok: true })
 })
 
-t.test('RC37 whoever may have lost its lock changes nothing', async t => {
+t.test('RC37 a writer that may have lost its lock changes nothing', async t => {
   const redis = await startTestRedis(t)
   const locks = new EntryLocks(await connectTo(t, redis))
   const lock = await locks.take('name', signal)
@@ -111,7 +111,7 @@ t.test('RC37 whoever may have lost its lock changes nothing', async t => {
   t.equal(readFileSync(join(fixture.workspace, 'file'), 'utf8'), 'old')
 })
 
-t.test('RC37 nothing that is planted beside a file holds up who writes it', async t => {
+t.test('RC37 nothing that a tool puts beside a file blocks its writers', async t => {
   const fixture = createFixture(t, { builtins: { locks: new EntryLocks(await connectTo(t, server)) } })
   const plants: Record<string, (path: string) => void> = {
     link: path => { symlinkSync('another-machine 1 1 alive', path) },
@@ -131,7 +131,7 @@ t.test('RC37 nothing that is planted beside a file holds up who writes it', asyn
   }
 })
 
-t.test('B36 no tool shows what writing needs beside the file', async t => {
+t.test('B36 no tool shows the temporary files and locks of a write', async t => {
   const fixture = createFixture(t)
   writeFileSync(join(fixture.workspace, '.file'), 'toolyard')
   writeFileSync(join(fixture.workspace, `.toolyard-${'0'.repeat(32)}.tmp`), 'toolyard')

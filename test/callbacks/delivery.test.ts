@@ -21,7 +21,7 @@ async function callbackLines (id: string): Promise<LogEntry[]> {
   return body.logs.filter(line => line.meta?.['callback'] !== undefined)
 }
 
-t.test('RC33, RC21, fault 45 the end of a job is told once, signed, with its outcome', async t => {
+t.test('RC33, RC21, fault 45 a callback is sent once per job, signed, with the outcome', async t => {
   const job = await submit(client, { type: 'agentcli.echo', input: { word: 'hello' }, callback_url: `${receiver.url}/one?token=hidden` })
   t.equal(job.callback_url, `${receiver.url}/one?token=hidden`)
   const [callback] = await receiver.at('/one?token=hidden')
@@ -38,7 +38,7 @@ t.test('RC33, RC21, fault 45 the end of a job is told once, signed, with its out
   t.notMatch(JSON.stringify(line), /hidden|token|\/one/)
 })
 
-t.test('RC33, fault 45 a receiver tells a good callback from others', async t => {
+t.test('RC33, fault 45 a receiver can tell a genuine callback from others', async t => {
   const [callback] = await receiver.at('/one?token=hidden')
   if (callback === undefined) throw new Error('nothing arrived')
   const { headers, text: body } = callback
@@ -52,7 +52,7 @@ t.test('RC33, fault 45 a receiver tells a good callback from others', async t =>
   t.equal(check({ headers, body }, secret, Date.now() + 200_000), undefined)
 })
 
-t.test('X26, RC32 a job that is tried again is told of when it has failed for good, and only then', async t => {
+t.test('X26, RC32 a job with retries has its callback only after its last failure', async t => {
   const job = await submit(client, { type: 'agentcli.fail', input: { stderr: 'sorry' }, max_attempts: 2, callback_url: `${receiver.url}/failing` })
   const [callback] = await receiver.at('/failing')
   const done = await reach(client, job.id, 'failed')
@@ -61,7 +61,7 @@ t.test('X26, RC32 a job that is tried again is told of when it has failed for go
   })
 })
 
-t.test('X25, X26 a cancel is told as well, whether the job waited or ran', async t => {
+t.test('X25, X26 a cancelled job has its callback, whether it waited or ran', async t => {
   const waiting = await submit(client, { type: 'agentcli.echo', delay_ms: 60_000, callback_url: `${receiver.url}/waiting` })
   const running = await submit(client, { type: 'agentcli.nap', input: { ms: 15_000 }, callback_url: `${receiver.url}/running` })
   await reach(client, running.id, 'running')
@@ -73,7 +73,7 @@ t.test('X25, X26 a cancel is told as well, whether the job waited or ran', async
   }
 })
 
-t.test('RC33, RC24 each job of a batch is told of, and a call that is no job is not', async t => {
+t.test('RC33, RC24 each job of a batch has a callback, and a call that became no job has none', async t => {
   const calls = [
     { call_id: 'a', name: 'echo', arguments: { n: 1 } }, { call_id: 'b', name: 'fail' }, { call_id: 'c', name: 'no_such_tool' },
     { call_id: 'd', name: 'big', arguments: { char: 'x', count: 20_000 } }
@@ -91,7 +91,7 @@ t.test('RC33, RC24 each job of a batch is told of, and a call that is no job is 
   t.same(listed.jobs.map(job => job.callback_url), Array.from({ length: 3 }, () => `${receiver.url}/batch`))
 })
 
-t.test('RC33, fault 45 a callback that is not accepted is sent again, later and later, with the same id', async t => {
+t.test('RC33, fault 45 a callback that is not accepted is sent again with the same id, after growing pauses', async t => {
   const job = await submit(client, { type: 'agentcli.echo', callback_url: `${receiver.url}/flaky` })
   const callbacks = await receiver.at('/flaky', 3)
   t.equal(new Set(callbacks.map(({ headers }) => headers['x-toolyard-delivery'])).size, 1)
@@ -107,7 +107,7 @@ t.test('RC33, fault 45 a callback that is not accepted is sent again, later and 
   ])
 })
 
-t.test('RC33, fault 44 one that is never accepted is given up, and a redirect is no acceptance and is not followed', async t => {
+t.test('RC33, fault 44 a callback that is never accepted is given up; a redirect counts as not accepted and is not followed', async t => {
   const broken = await submit(client, { type: 'agentcli.echo', callback_url: `${receiver.url}/broken` })
   const moved = await submit(client, { type: 'agentcli.echo', callback_url: `${receiver.url}/moved` })
   for (const [{ id }, status] of [[broken, 500], [moved, 302]] as const) {
@@ -117,14 +117,14 @@ t.test('RC33, fault 44 one that is never accepted is given up, and a redirect is
   t.notOk(receiver.received.some(({ path }) => path === '/elsewhere'))
 })
 
-t.test('fault 44 a worker refuses by its own settings, whatever the API accepted, and does not try again', async t => {
+t.test('fault 44 a worker refuses an address by its own settings, whatever the API accepted, and does not try again', async t => {
   const open = createClient((await service.startApi({ CALLBACK_ALLOWLIST: '*' })).address, testKeys.admin)
   const job = await submit(open, { type: 'agentcli.echo', callback_url: 'http://elsewhere.test/x' })
   const [line] = await waitFor('it is in the log', async () => (await callbackLines(job.id)).length > 0 && await callbackLines(job.id))
   t.match(line, { level: 'error', message: 'callback to elsewhere.test refused: host not allowlisted: elsewhere.test' })
 })
 
-t.test('RC33 a job whose settler died before it could post is told of all the same', async t => {
+t.test('RC33 a job has its callback though the worker that settled it died before it could send it', async t => {
   const job = await submit(client, { type: 'agentcli.echo', delay_ms: 60_000, queue: 'orphans', callback_url: `${receiver.url}/orphan` })
   const stem = 'toolyard:{orphans}:'
   const now = Date.now()
@@ -135,7 +135,7 @@ t.test('RC33 a job whose settler died before it could post is told of all the sa
   t.match(callback?.body, { id: job.id, status: 'failed', error: { message: 'ended' } })
 })
 
-t.test('the queue of callbacks is none that a caller can name or see, and nothing is left open', async t => {
+t.test('no caller can name or see the queue of callbacks, and nothing is left open', async t => {
   t.equal((await client.request('/v1/jobs?queue=%2Bcallbacks')).status, 400)
   t.equal((await client.request('/v1/jobs', { body: { type: 'agentcli.echo', queue: '+callbacks' } })).status, 400)
   t.same((await redis.smembers('toolyard:queues')).sort(), ['batches', 'default', 'orphans'])

@@ -13,7 +13,7 @@ const service = await createService(t, {
 })
 const { client } = service
 
-t.test('RC33 a job that an operator runs again is told of once more, as another delivery', async t => {
+t.test('RC33 a job that an operator runs again has another callback, with an id of its own', async t => {
   const { id } = await submit(client, { type: 'agentcli.breaks', callback_url: `${receiver.url}/again` })
   const [first] = await receiver.at('/again')
   t.match(first?.body, { id, status: 'failed', error: { code: 'TOOL_FAILED' } })

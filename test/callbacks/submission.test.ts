@@ -12,7 +12,7 @@ const job = { type: 'agentcli.echo' }
 const malformed = "'callback_url' must be an http(s) URL of at most 2048 characters, without user name and password"
 const unusable = (reason: string): string => `'callback_url' can't be used: ${reason}`
 
-t.test('RC22, RC33 a callback_url that is none, or that will not be called, is refused in a job and in a batch', async t => {
+t.test('RC22, RC33 a callback_url that is no URL, or that would not be called, is refused in a job and in a batch', async t => {
   const cases: Array<[unknown, string]> = [
     ...[5, '', 'hooks.test', '/path', 'ftp://hooks.test/', 'file:///etc/passwd', 'https://', 'https://user:pass@hooks.test/', 'https://user@hooks.test/', 'https://hooks.test/a b',
       'https://hooks.test/\n', `https://hooks.test/${'x'.repeat(2_048)}`].map((url): [unknown, string] => [url, malformed]),
@@ -26,7 +26,7 @@ t.test('RC22, RC33 a callback_url that is none, or that will not be called, is r
   }
 })
 
-t.test('RC33 hosts of the allowlist are accepted with their subdomains, in any case; null is none', async t => {
+t.test('RC33 hosts of the allowlist and their subdomains are accepted in any case; null means no callback', async t => {
   for (const url of ['https://hooks.test/x?y=z', 'https://a.b.HOOKS.test:8443/', 'https://hooks.test.', null]) {
     const answer = await post(client, { ...job, callback_url: url })
     t.equal(answer.status, 201, String(url))

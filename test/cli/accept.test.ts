@@ -47,7 +47,7 @@ t.test('accept shows what has changed and what is gone', async t => {
   t.match(await lock(), { servers: { sample: { tools: [{ description: 'Says what it is given.' }, {}] } } }, 'nothing was written')
 })
 
-t.test('accept fails when a server can not be asked, and leaves what was accepted of it', async t => {
+t.test('accept fails when a server can\'t be asked, and keeps what was accepted before', async t => {
   const { dir, accept, lock } = project(t, manifest(''))
   await accept('--yes')
   await writeFile(join(dir, 'tools.json'), manifest('dies-at-once'))
@@ -55,7 +55,7 @@ t.test('accept fails when a server can not be asked, and leaves what was accepte
   t.match(await lock(), { servers: { sample: { tools: [{ name: 'echo' }, { name: 'pid' }] } } })
 })
 
-t.test('accept says that there is nothing to ask, and what is wrong with an entry', async t => {
+t.test('accept says when no server is configured, and what is wrong with an entry', async t => {
   t.match(await project(t, '{"tools": []}').accept(), { status: 1, stderr: /no manifest names an MCP server/ })
   t.match(await project(t, manifest('', { mcp: {} })).accept(), { status: 1, stderr: /mcp must have either command or url/ })
 })

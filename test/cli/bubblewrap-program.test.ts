@@ -13,21 +13,21 @@ await t.test('bubblewrap is taken from the PATH', { skip }, async t => {
   t.strictSame(said, [])
 })
 
-await t.test('or it is installed, as root and without a question', { skip }, async t => {
+await t.test('root installs it without a question where it is missing', { skip }, async t => {
   const { bin, said, options } = machine(t)
   t.ok(await ensureBubblewrap(options))
   t.ok(existsSync(join(bin, 'bwrap')))
   t.match(said, [/No bubblewrap here: installing one with apt-get \(TOOLYARD_NO_INSTALL=1 switches this off\)/])
 })
 
-await t.test('without it the start goes on, and says what that means', { skip }, async t => {
+await t.test('the start goes on without it, and says what that means', { skip }, async t => {
   const { bin, said, options } = machine(t)
   t.notOk(await ensureBubblewrap({ ...options, env: { ...options.env, TOOLYARD_NO_INSTALL: '1' } }))
   t.notOk(existsSync(join(bin, 'bwrap')))
   t.match(said, [/tools will run without a sandbox.*TOOLYARD_NO_INSTALL keeps/])
 })
 
-await t.test('who is not root is told the commands that install it', { skip }, async t => {
+await t.test('a user who isn\'t root gets the commands that install it', { skip }, async t => {
   const { bin, said, options } = machine(t)
   t.notOk(await ensureBubblewrap({ ...options, host: { root: false, systemd: false } }))
   t.notOk(existsSync(join(bin, 'bwrap')))

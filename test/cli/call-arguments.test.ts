@@ -23,7 +23,7 @@ function schemaOf (call: ReadonlyArray<readonly [string, { schema: ArgumentSchem
   return { properties: Object.fromEntries(call.map(([name, { schema }]) => [name, schema])), additionalProperties: false }
 }
 
-t.test('arguments that are written by their schema are read as they were meant, whatever their names and values', async t => {
+t.test('arguments are read by their schema, whatever their names and values', async t => {
   await t.resolves(fc.assert(fc.asyncProperty(calls, async call => {
     const pairs = call.map(([name, { value }]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`)
     const read = readArguments('tool', pairs, schemaOf(call))
@@ -32,7 +32,7 @@ t.test('arguments that are written by their schema are read as they were meant, 
   })))
 })
 
-t.test('an argument that makes no sense is a misuse that names it, and no other error is thrown', async t => {
+t.test('an argument that makes no sense is a usage error that names it, and no other error is thrown', async t => {
   const pair = fc.oneof(fc.string(), fc.tuple(names, fc.oneof(fc.string(), fc.json())).map(([name, text]) => `${name}=${text}`))
   await t.resolves(fc.assert(fc.asyncProperty(fc.array(pair, { maxLength: 6 }), calls, async (pairs, call) => {
     const schema = schemaOf(call)

@@ -4,7 +4,7 @@ import { symlinkSync } from 'node:fs'
 import t from 'tap'
 import { runToolyard, toolyardProgram } from './toolyard.ts'
 
-t.test('completion knows commands below commands, options and rules, by what is written of the last word', async t => {
+t.test('completion offers commands, subcommands, options and rules that begin with the last word', async t => {
   for (const [words, found] of [[['va'], ['validate']], [['jobs', ''], ['cancel', 'list', 'logs', 'retry', 'show']], [['start', '--'], ['--help', '--strict']], [['explain', 'A31'], ['A31']], [['validate', 'x'], []]] as const) {
     const { stdout, status } = await runToolyard(['complete', '--', ...words])
     t.equal(status, 0)
@@ -47,6 +47,6 @@ for (const [shell, { before, after, args, found }] of Object.entries(asked)) {
   })
 }
 
-t.test('completion of another shell is a misuse that names those that there are', async t => {
+t.test('completion of another shell is a usage error that names the known shells', async t => {
   t.match(await runToolyard(['completion', 'csh']), { status: 2, stderr: "there is no script for 'csh': name bash, zsh, fish" })
 })

@@ -17,7 +17,7 @@ void t.test('the doctor shows the layers of the sandbox and the manifests, and e
   t.equal(status, output.includes('ERROR') ? 1 : 0)
 })
 
-void t.test('the doctor warns of variables that look like settings, by their names and without their values', async t => {
+void t.test('the doctor warns of variables that look like settings, and shows their names without their values', async t => {
   const { output } = doctor(t, { TOOL_MANIFEST: 'a-value', WORKSPACE_ROOT: 'a-value', TOOLYARD_NONSENSE: 'a-value', SANDBOX: 'off' })
   t.match(output, /warning +Settings +TOOL_MANIFEST\b.*TOOL_MANIFESTS/)
   t.match(output, /warning +Settings +WORKSPACE_ROOT\b.*WORKSPACE_DIR/)
@@ -32,7 +32,7 @@ void t.test('the doctor exits 1 when Redis does not answer', async t => {
   t.equal(status, 1)
 })
 
-void t.test('fault 18 a sandbox that is required and not there is an error', async t => {
+void t.test('fault 18 a required sandbox that is missing is an error', async t => {
   const { status, output } = doctor(t, { PATH: '/no/such/directory', SANDBOX: 'require' })
   t.match(output, /ERROR .*Sandbox: bubblewrap .*there is no bwrap/)
   t.equal(status, 1)

@@ -32,7 +32,7 @@ await t.test('no key is made when one is configured', async t => {
   }
 })
 
-await t.test('no key is made, and none is asked for, when authentication is off', async t => {
+await t.test('no key is made or needed when authentication is off', async t => {
   const directory = t.testdir({ '.env': 'API_AUTH_DISABLED=1\n' })
   t.notMatch(await startAndStop(t, directory), 'x-api-key')
   t.equal(read(directory), 'API_AUTH_DISABLED=1\n')

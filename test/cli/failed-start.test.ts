@@ -22,7 +22,7 @@ const cases: Array<[what: string, args: string[], env: Record<string, string>, m
 ]
 
 for (const [what, args, env, message] of cases) {
-  t.test(`what can't start ends by itself with 1: ${what}`, async t => {
+  t.test(`a part that can't start ends by itself with 1: ${what}`, async t => {
     const child = spawn(process.execPath, [program, ...args], {
       cwd: t.testdir(),
       env: { PATH: process.env['PATH'], HOST: '127.0.0.1', API_KEY: 'k', REDIS_URL: `redis://127.0.0.1:${redis.port}`, LOG_LEVEL: 'silent', ...env },

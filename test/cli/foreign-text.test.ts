@@ -36,7 +36,7 @@ const tools = JSON.stringify({ tools: [{ name: `bad ${hostile}`, description: ho
 const raising = `from toolyard import Tool\n\nclass Raises(Tool):\n    def __init__(self, *given):\n        raise RuntimeError(${JSON.stringify(hostile)})\n\n    def execute(self):\n        return None\n`
 const pythonManifest = JSON.stringify({ schema_version: '1.0', metadata: { name: 'python', description: hostile }, tools: [{ name: 'raises', description: 'Raises', module: 'raises', permissions: [] }] })
 
-void t.test('no text of a manifest is a command to the terminal', async t => {
+void t.test('no text of a manifest acts as a command of the terminal', async t => {
   const directory = directoryWith(t, { 'tools.json': tools })
   for (const args of [['validate', 'tools.json'], ['validate', '--json', 'tools.json'], ['validate', hostile], ['tools', 'list'], ['tools', 'list', '--json'], ['tools', 'show', 'good'], ['tools', 'show', hostile], ['tools', 'why', hostile], ['doctor'], [hostile], ['validate', `--${hostile}`]]) {
     const text = run(directory, ...args.map(arg => arg.replaceAll('\0', '')))
@@ -47,21 +47,21 @@ void t.test('no text of a manifest is a command to the terminal', async t => {
   t.same(JSON.parse(run(directory, 'validate', '--json', 'tools.json')) instanceof Object, true)
 })
 
-void t.test('no exception of a tool is a command to the terminal', { skip: python.skip }, async t => {
+void t.test('no exception of a tool acts as a command of the terminal', { skip: python.skip }, async t => {
   const directory = directoryWith(t, { 'manifest.json': pythonManifest, 'raises.py': raising })
   const text = run(directory, 'validate', '--import', 'manifest.json')
   t.match(text, 'title')
   t.notMatch(text, commands)
 })
 
-void t.test('what is printable says the same, and JSON keeps its value', async t => {
+void t.test('printable text stays the same, and JSON keeps its value', async t => {
   await t.resolves(fc.assert(fc.asyncProperty(fc.string({ unit: 'binary' }), async text => {
     const shown = printable(text)
     return !commands.test(shown) && printable(shown) === shown && JSON.parse(printable(JSON.stringify(text))) === text
   }), { numRuns: 500 }))
 })
 
-void t.test('nothing is printed past the function that makes it printable', async t => {
+void t.test('everything that is printed goes through the function that makes it printable', async t => {
   const sources = ['apps', 'packages'].flatMap(top => readdirSync(join(root, top)).flatMap(name => {
     const directory = join(root, top, name, 'src')
     return readdirSync(directory, { recursive: true, encoding: 'utf8' }).filter(file => file.endsWith('.ts')).map(file => join(directory, file))

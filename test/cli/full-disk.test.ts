@@ -15,12 +15,12 @@ const readOnly = 'mount -t tmpfs -o ro tmpfs "$1"'
 const canMount = spawnSync('unshare', ['-rm', 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt']).status === 0
 const skip = !canMount && 'this user can make no file system of its own'
 
-t.test('a full disk is told with the place and what to do', { skip }, async t => {
+t.test('the message about a full disk names the place and the remedy', { skip }, async t => {
   t.match(runIn(t, full, '"$NODE" "$TOOLYARD" init'), /^toolyard init: \S+ can't be written \(ENOSPC\): the disk is full: make room there$/m)
   t.match(runIn(t, full, 'echo full > a && "$NODE" "$TOOLYARD" start'), /^toolyard start: \S+ can't be written \(ENOSPC\): the disk is full: make room there$/m)
 })
 
-t.test('a directory that cannot be written is told with the place and what to do', { skip }, async t => {
+t.test('the message about a directory that can\'t be written names the place and the remedy', { skip }, async t => {
   for (const command of ['init', 'start']) {
     t.match(runIn(t, readOnly, `"$NODE" "$TOOLYARD" ${command}`), new RegExp(`^toolyard ${command}: \\S+ can't be written \\(E\\w+\\): the file system is read-only.*: use another directory$`, 'm'))
   }

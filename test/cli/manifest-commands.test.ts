@@ -22,7 +22,7 @@ function project (t: Test): string {
   })
 }
 
-t.test('P32, PC1 validate says so when nothing is wrong, and exits with 0', async t => {
+t.test('P32, PC1 validate says when nothing is wrong, and exits with 0', async t => {
   const { status, stdout } = toolyard(project(t), ['validate', 'good.json'])
   t.equal(stdout, 'Validated 1 manifest file(s) with no issues.\n')
   t.equal(status, 0)
@@ -42,7 +42,7 @@ t.test('X15 a missing schema_version is an error to validate', async t => {
   t.match(stdout, "schema_version must be '1.0'")
 })
 
-t.test('P29 validate imports modules that lie where it is run, for tools that may not read the workspace too', { skip: hasPython() ? false : 'python3 is not installed' }, async t => {
+t.test('P29 validate imports modules in its own directory, also for tools that may not read the workspace', { skip: hasPython() ? false : 'python3 is not installed' }, async t => {
   const dir = t.testdir({
     mods: { 'good.py': 'from toolyard import Tool\n\n\nclass Good(Tool):\n    def execute(self):\n        return 1\n' },
     'm.json': JSON.stringify({ schema_version: '1.0', metadata: { name: 'a', description: 'b' }, tools: [{ name: 'good', description: 'Does a thing', module: 'mods.good', permissions: [] }] })
@@ -94,13 +94,13 @@ t.test('validate --json prints the findings as data', async t => {
   t.match(JSON.parse(stdout), { ok: false, findings: [{ severity: 'error', rule: 'A34', index: 0, tool: 'x', line: 3 }] })
 })
 
-t.test('validate --strict makes errors of warnings', async t => {
+t.test('validate --strict turns warnings into errors', async t => {
   const dir = t.testdir({ 'odd.json': JSON.stringify({ tools: [{ ...good.tools[0], colour: 'red' }] }) })
   t.match(toolyard(dir, ['validate', 'odd.json']), { status: 0, stdout: /^Validated 1 manifest file\(s\) with warnings:\n[\s\S]*\n0 errors, 1 warning, 0 notes\n/ })
   t.match(toolyard(dir, ['validate', '--strict', 'odd.json']), { status: 1, stdout: '1 error, 0 warnings, 0 notes\n' })
 })
 
-t.test('what is said for models is a note, which --strict lets pass, and the last line tells how to read rules', async t => {
+t.test('advice about models is a note, which --strict accepts; the last line says how to read a rule', async t => {
   const dir = t.testdir({ 'terse.json': '{"tools": [{"name": "x", "command": ["/bin/ls"]}]}' })
   const { status, stdout } = toolyard(dir, ['validate', '--strict', 'terse.json'])
   t.equal(status, 0)
@@ -109,7 +109,7 @@ t.test('what is said for models is a note, which --strict lets pass, and the las
   t.match(toolyard(project(t), ['validate', 'bad.json']).stdout, /\ntoolyard explain A34 tells what that rule asks for; all rules are in \/\S+\n$/)
 })
 
-t.test('validate without a path is a misuse', async t => {
+t.test('validate without a path is a usage error', async t => {
   t.equal(toolyard(t.testdir({}), ['validate']).status, 2)
 })
 
@@ -125,7 +125,7 @@ t.test('A28 tools --openai prints the specs', async t => {
   t.ok(specs.some(spec => spec.function.name === 'lister'))
 })
 
-t.test('P18 tools lists what PERMISSIONS_ALLOWED allows, and --explain tells what it does not', async t => {
+t.test('P18 tools lists what PERMISSIONS_ALLOWED allows, and --explain names what it refuses', async t => {
   const dir = t.testdir({ 'tools.json': JSON.stringify({ tools: [{ name: 'writer', description: 'Writes', command: ['/bin/ls'], permissions: ['write_files'] }, { name: 'thinker', description: 'Thinks', command: ['/bin/ls'], permissions: [] }] }) })
   const env = { TOOL_MANIFESTS: 'tools.json', PERMISSIONS_ALLOWED: 'read_repo' }
   const listed = toolyard(dir, ['tools', '--manifests'], env).stdout
@@ -136,7 +136,7 @@ t.test('P18 tools lists what PERMISSIONS_ALLOWED allows, and --explain tells wha
   t.match(toolyard(dir, ['tools', '--explain', 'writer'], env).stdout, /^writer is not published: PERMISSIONS_ALLOWED does not have write_files\n/)
 })
 
-t.test('P25, P27 tools --explain tells the layers of a tool', async t => {
+t.test('P25, P27 tools --explain shows the layers of a tool', async t => {
   const { status, stdout } = toolyard(project(t), ['tools', '--explain', 'lister'], { TOOL_MANIFESTS: 'good.json,off.json' })
   t.equal(status, 0)
   t.match(stdout, /^lister is disabled\n/)

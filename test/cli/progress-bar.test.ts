@@ -10,7 +10,7 @@ t.test('a bar shows the share, the numbers and the text', t => {
   t.end()
 })
 
-t.test('whatever a tool says, a bar is one line that fits, and no command to the terminal', async t => {
+t.test('whatever a tool says, a bar is one line that fits, without commands of the terminal', async t => {
   const text = fc.option(fc.oneof(fc.string({ unit: 'binary' }), fc.constant('\u001b[2J\n\r\t'), fc.constant('界'.repeat(99))))
   const numbers = [fc.nat(), fc.option(fc.nat()), text, fc.integer({ min: 1, max: 200 })] as const
   await t.resolves(fc.assert(fc.asyncProperty(...numbers, async (done, total, said, columns) => {
@@ -20,7 +20,7 @@ t.test('whatever a tool says, a bar is one line that fits, and no command to the
   })))
 })
 
-t.test('it is drawn over itself, and taken away once', t => {
+t.test('a bar is drawn over itself, and removed once', t => {
   let written = ''
   const bar = new ProgressBar({ columns: 40, write: piece => { written += piece } })
   bar.clear()

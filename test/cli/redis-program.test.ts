@@ -31,7 +31,7 @@ await t.test('an old program does not hide a good one further along the PATH', a
   t.strictSame(await findRedisServer(env), { path: join(bin, 'new/valkey-server'), version: '8.0.0' })
 })
 
-await t.test('TOOLYARD_NO_INSTALL=1 keeps it from installing, and the error names the ways', async t => {
+await t.test('with TOOLYARD_NO_INSTALL=1 nothing is installed, and the error names the ways to get a server', async t => {
   const bin = t.testdir()
   program(bin, 'apt-get', installs(bin, 'redis-server', 'v=7.0.15'))
   await t.rejects(ensure(t, { PATH: bin, TOOLYARD_NO_INSTALL: '1' }, root), nowhere)
@@ -60,13 +60,13 @@ await t.test('the service that a package brings is switched off, unless an older
   }
 })
 
-await t.test('a failing update is no reason to give up', async t => {
+await t.test('the installation goes on when updating the lists fails', async t => {
   const bin = t.testdir()
   program(bin, 'apt-get', `[ "$1" = update ] && exit 100\n${installs(bin, 'redis-server', 'v=7.0.15')}`)
   t.equal((await ensure(t, { PATH: bin }, root)).version, '7.0.15')
 })
 
-await t.test('where one package is unknown, the other is tried', async t => {
+await t.test('when one package is unknown, the other is tried', async t => {
   for (const name of ['dnf', 'apk']) {
     const bin = t.testdir()
     program(bin, name, `case "$*" in *valkey) echo 'no package valkey'; exit 1; esac\n${installs(bin, 'redis-server', 'v=6.2.7')}`)
@@ -74,7 +74,7 @@ await t.test('where one package is unknown, the other is tried', async t => {
   }
 })
 
-await t.test('brew is used without root only, the others with root only', async t => {
+await t.test('brew is used only without root, the others only with root', async t => {
   const bin = t.testdir()
   program(bin, 'brew', installs(bin, 'redis-server', 'v=8.0.0'))
   await t.rejects(ensure(t, { PATH: bin }, root), nowhere)
@@ -85,7 +85,7 @@ await t.test('brew is used without root only, the others with root only', async 
   t.equal(calls(other), '')
 })
 
-await t.test('an installation that fails or brings an old version is told with its reason', async t => {
+await t.test('an installation that fails or brings an old version is reported with its reason', async t => {
   const failing = t.testdir()
   program(failing, 'apt-get', 'echo "E: Unable to locate package"; exit 100')
   await t.rejects(ensure(t, { PATH: failing }, root), { message: /apt-get could not install redis-server:\n {2}E: Unable to locate package/ })

@@ -51,7 +51,7 @@ await t.test('without aof nothing is kept', async t => {
   t.equal(await ask(await startIn(t, dir), 'GET kept'), '$-1')
 })
 
-await t.test('a server that is left over in the directory is stopped, with its data kept', async t => {
+await t.test('a server that an earlier start left in the directory is stopped, and its data kept', async t => {
   const dir = await temporaryDirectory(t)
   const leftover = spawn(binary, ['--port', '0', '--unixsocket', join(dir, 'redis.sock'), '--dir', dir, '--save', '', '--appendonly', 'yes'], { stdio: 'ignore' })
   t.teardown(() => leftover.kill('SIGKILL'))
@@ -79,7 +79,7 @@ await t.test('a directory whose path is too long for a socket works too', async 
   t.notOk(existsSync(next))
 })
 
-await t.test('a server that cannot start is told with the end of its log', async t => {
+await t.test('the error of a server that can\'t start has the end of its log', async t => {
   const dir = await temporaryDirectory(t)
   const program = join(dir, 'redis-server')
   await t.rejects(startRedisServer({ binary: program, dir, aof: false }), { name: 'RedisServerError', message: /ENOENT/ })

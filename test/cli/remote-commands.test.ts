@@ -27,7 +27,7 @@ const env = { TOOLYARD_URL: url, TOOLYARD_API_KEY: testKeys.admin }
 const run = (args: string[], more: NodeJS.ProcessEnv = {}, input = ''): Promise<Ran> => runToolyard(args, { env: { ...env, ...more }, input, cwd: t.testdirName })
 t.testdir()
 
-await t.test('call reads values by the schema of the tool, and says on stderr how long it took and whom it asked', async t => {
+await t.test('call reads values by the schema of the tool, and says on stderr how long it took and which service it asked', async t => {
   const { status, stdout, stderr } = await run(['call', 'echo', '--arg', 'text=5', '--arg', 'n=5', '--arg', 'on=true', '--arg', 'list=[1,2]', '--arg', 'any=x=y'])
   t.equal(status, 0)
   t.strictSame(JSON.parse(stdout), { text: '5', n: 5, on: true, list: [1, 2], any: 'x=y' })
@@ -53,7 +53,7 @@ await t.test('call names a bad argument and how it is written', async t => {
   t.match(await run(['call', 'echo', '--json', '-'], {}, '[1]'), { status: 2, stderr: 'must be a JSON object' })
 })
 
-await t.test('the exit status tells what a failure is of: the tool, the service, the key, or none yet', async t => {
+await t.test('the exit status says whether the tool, the service or the key failed, or the call goes on', async t => {
   t.match(await run(['call', 'fail']), { status: 1, stderr: 'toolyard call: TOOL_FAILED: no luck' })
   t.match(await run(['call', 'nobody', '--arg', 'a=1']), { status: 1, stderr: "has no tool 'nobody'" })
   t.match(await run(['tools'], { TOOLYARD_URL: 'http://127.0.0.1:1' }), { status: 3, stderr: 'toolyard start' })
@@ -69,7 +69,7 @@ await t.test('the exit status tells what a failure is of: the tool, the service,
   t.match(await run(['jobs', 'cancel', error.details.job_id]), { status: 0 })
 })
 
-await t.test('a failed call names the tools that may have been meant, and what would open what was refused', async t => {
+await t.test('a failed call names tools of similar names, and prints the hint of an error', async t => {
   for (const args of [['ad'], ['ad', '--arg', 'a=1']]) {
     t.match(await run(['call', ...args]), { status: 1, stderr: /^toolyard call: .*'ad' .*\. Is add meant\? toolyard tools lists them\n$/ }, args.join(' '))
     t.match(JSON.parse((await run(['call', ...args, '--json'])).stdout), { ok: false, error: { code: 'UNKNOWN_TOOL', details: { did_you_mean: ['add'] } } })
@@ -77,7 +77,7 @@ await t.test('a failed call names the tools that may have been meant, and what w
   t.match(await run(['call', 'seal']), { status: 1, stderr: 'toolyard call: TOOL_FAILED: locked\nunlock it first\n' })
 })
 
-await t.test('batch posts a file, or what a model said', async t => {
+await t.test('batch posts a file, or a model\'s message', async t => {
   const calls = [{ call_id: 'a', name: 'echo', arguments: { n: 1 } }]
   t.match(JSON.parse((await run(['batch', '-'], {}, JSON.stringify({ calls }))).stdout), { ok: true, results: [{ call_id: 'a', ok: true }] })
   t.equal((await run(['batch', '-'], {}, JSON.stringify({ calls: [...calls, { call_id: 'b', name: 'fail', arguments: {} }] }))).status, 1)
@@ -102,7 +102,7 @@ await t.test('tools asks the service and says so, and open names the console', a
   t.equal((await run(['complete', '--', 'call', 'ec'])).stdout, 'echo\n')
 })
 
-await t.test('a key of the settings stays on this machine, and is found there', async t => {
+await t.test('a key of the settings is used without being given, and only for a service on this machine', async t => {
   const settings = { TOOLYARD_API_KEY: '', API_KEY: testKeys.admin }
   t.match(await run(['tools'], settings), { status: 0, stderr: 'with API_KEY\n' })
   t.match(await run(['tools'], { ...settings, TOOLYARD_URL: 'http://toolyard.invalid' }), { status: 3 })

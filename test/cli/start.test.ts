@@ -28,7 +28,7 @@ await t.test('a first start makes what is missing and prints where it is', async
   t.match(session.output(), /^curl .*\/v1\/agent-tools\/invoke-batch .*grep '\^API_KEY=' \.env.*data_file_read/m)
 })
 
-await t.test('the greeting says which API key counts where the environment has another than .env', async t => {
+await t.test('when the environment and .env have different API keys, the greeting says which one counts', async t => {
   const directory = startDirectory(t)
   writeFileSync(join(directory, '.env'), 'API_KEY=key-of-the-file-0123456789\n')
   const session = startSession(t, directory, { API_KEY: 'key-of-the-environment-0123456789' })
@@ -48,7 +48,7 @@ await t.test('a part that fails before it is ready ends the start with its last 
   t.ok(worker === undefined || !isAlive(Number(worker.split(' ').at(-1))), 'the worker is gone too')
 })
 
-await t.test('a port in use is told with its remedy', async t => {
+await t.test('the message about a port in use names the remedy', async t => {
   const taken = createServer().listen(0, '127.0.0.1')
   await once(taken, 'listening')
   t.teardown(() => { taken.close() })
@@ -59,7 +59,7 @@ await t.test('a port in use is told with its remedy', async t => {
   t.match(session.output(), `PORT=${port + 1} toolyard start`)
 })
 
-await t.test('bad settings are told all at once, and nothing is made', async t => {
+await t.test('all bad settings are reported at once, and nothing is made', async t => {
   const directory = startDirectory(t)
   const session = startSession(t, directory, { PORT: 'http', SHUTDOWN_GRACE_SEC: 'long' })
   t.equal(await session.exited, 1)
@@ -67,7 +67,7 @@ await t.test('bad settings are told all at once, and nothing is made', async t =
   t.notOk(existsSync(join(directory, '.env')))
 })
 
-await t.test('variables that look like settings are told at start, once', async t => {
+await t.test('variables that look like settings are reported once at start', async t => {
   const session = startSession(t, startDirectory(t), { TOOL_MANIFEST: 'a-secret', WORKSPACE_ROOT: 'a-secret' })
   await session.printed(ready)
   t.match(session.output(), /^warning: TOOL_MANIFEST has no effect: .* Is TOOL_MANIFESTS meant\?\nwarning: WORKSPACE_ROOT .* the one of Toolyard is WORKSPACE_DIR$/m)
@@ -81,13 +81,13 @@ await t.test('variables that look like settings are told at start, once', async 
   }
 })
 
-await t.test('what a part waits for is shown at once, before it is ready', async t => {
+await t.test('a part shows what it waits for before it is ready', async t => {
   const session = startSession(t, startDirectory(t), { FAKE_WORKER: 'waits' })
   await session.printed("worker waits: Redis can't be reached\n")
   t.notMatch(session.output(), ready)
 })
 
-await t.test('a worker tells after two seconds that Redis can\'t be reached', async t => {
+await t.test('a worker says after two seconds that Redis can\'t be reached', async t => {
   const cwd = t.testdir()
   const child = fork(fileURLToPath(import.meta.resolve('@toolyard/worker')).replace(/index\.js$/, 'server.js'), [], { cwd, env: { PATH: process.env['PATH'], REDIS_URL: 'redis://:a-secret@127.0.0.1:1', SANDBOX: 'off' }, execArgv: [], silent: true })
   t.teardown(() => { child.kill('SIGKILL') })
@@ -105,7 +105,7 @@ await t.test('a second start in the same directory is refused and names the firs
   t.ok(isAlive(await readyPid(directory, 'api')), 'the first goes on')
 })
 
-await t.test('a start that says much shows its last messages, how many it leaves out, and where they are', async t => {
+await t.test('of many messages the start shows the last ones, how many it leaves out, and where they are', async t => {
   const directory = startDirectory(t)
   const session = startSession(t, directory, { FAKE_WORKER: 'talks' })
   await session.printed('Toolyard is ready')

@@ -22,7 +22,7 @@ await t.test('SIGTERM stops the service and the worker first, Redis last, with s
   t.notOk(existsSync(join(directory, '.toolyard/start.json')))
 })
 
-await t.test('a signal while it still starts leaves nothing behind', async t => {
+await t.test('a signal during the start leaves no process and no file behind', async t => {
   const directory = startDirectory(t)
   const session = startSession(t, directory)
   await waitFor('the claim', () => existsSync(join(directory, '.env')))
@@ -32,7 +32,7 @@ await t.test('a signal while it still starts leaves nothing behind', async t => 
   t.notOk(existsSync(join(directory, '.toolyard/start.json')))
 })
 
-await t.test('a part that does not stop is killed at a second wish to stop', async t => {
+await t.test('a part that does not stop is killed at a second signal', async t => {
   const directory = startDirectory(t)
   const session = startSession(t, directory, { FAKE_WORKER: 'stubborn', SHUTDOWN_GRACE_SEC: '600' })
   await session.printed(ready)
@@ -53,7 +53,7 @@ await t.test('a part that does not stop within the grace time is killed', async 
   t.notOk(isAlive(pid))
 })
 
-await t.test('a start whose npm is told to stop stops too, though npm passes the signal to its shell alone', async t => {
+await t.test('a start under npm stops when npm is stopped, though npm signals only its shell', async t => {
   // As npx and `npm run` do it: the shell waits for the command, and ends by the signal.
   const npm = spawn('sh', ['-c', `'${process.execPath}' '${toolyardProgram}' start; true`], {
     cwd: startDirectory(t),

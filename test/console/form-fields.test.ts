@@ -36,7 +36,7 @@ t.test('an address is read as it was written', async t => {
   t.same(readRoute('#/jobs/%E0%A4%A').path, ['jobs', '%E0%A4%A'], 'what is no text stays as it is')
 })
 
-t.test('the arguments of the curl line are what was meant, in a shell too', async t => {
+t.test('the curl line has the right arguments, also in a shell', async t => {
   const isMeant = fc.property(fc.jsonValue(), input => {
     const [curl] = snippetsOf('tool', input, 'http://localhost:3001')
     const quoted = /-d (.*)$/s.exec(curl?.text ?? '')?.[1] ?? ''
@@ -45,7 +45,7 @@ t.test('the arguments of the curl line are what was meant, in a shell too', asyn
   t.doesNotThrow(() => { fc.assert(isMeant, { numRuns: 10 }) })
 })
 
-t.test('times and sizes are said in short words', async t => {
+t.test('times and sizes are written in short words', async t => {
   t.same([ago(0, 500), ago(0, 5_000), ago(0, 200_000), ago(7_200_000, 0)], ['now', '5 s ago', '3 min ago', 'in 2 h'])
   t.same([duration(12), duration(1_240), duration(61_000), duration(3_700_000)], ['12 ms', '1.2 s', '1 min 1 s', '1 h 1 min'])
   t.same([bytes(0), bytes(1_500), bytes(12_000_000)], ['0 B', '1.5 KB', '12 MB'])

@@ -19,7 +19,7 @@ const called = (name: string, calls: number, errors: number): object =>
   ({ name, calls, errors, cancelled: 0, waiting_ms: quantiles, running_ms: quantiles, error_rate: errors / calls, calls_per_minute: 1 })
 const textsOf = (situation: Parameters<typeof attentionOf>[0]): string[] => attentionOf(situation).map(({ text }) => text)
 
-t.test('what needs attention is said in words, the worst first; what is well says nothing', async t => {
+t.test('the overview lists what needs attention, the worst first, and nothing else', async t => {
   t.same(textsOf({}), [])
   t.same(textsOf({ queues: [{ ...queue, waiting: 3, oldest_sec: 5, running: 4 }], workers: [worker], lost: 0 }), [])
   t.same(attentionOf({ queues: [{ ...queue, waiting: 3, oldest_sec: 300, workers: 0 }], workers: [worker] }), [{
@@ -44,7 +44,7 @@ t.test('what needs attention is said in words, the worst first; what is well say
   ])
 })
 
-t.test('minutes in which nothing ended are zeros of counts, and gaps of times', async t => {
+t.test('in minutes without calls, counts are zero and times have a gap', async t => {
   const minute = { at: '2026-01-01T00:01:00.000Z', calls: 4, errors: 1, cancelled: 0, waiting_ms: { p50: 1, p95: 2 }, running_ms: { p50: 3, p95: 4 } }
   const { calls, waiting, running } = columnsOf({ from: '2026-01-01T00:00:00.000Z', to: '2026-01-01T00:02:30.000Z', minutes: [minute] })
   const first = Date.parse('2026-01-01T00:00:00.000Z') / 1_000
@@ -54,7 +54,7 @@ t.test('minutes in which nothing ended are zeros of counts, and gaps of times', 
   t.same(withReading([[1, 2], [1, 1]], 3, [5], 2), [[2, 3], [1, 5]], 'the oldest reading goes')
 })
 
-t.test('a step stands behind all that it waits for, and no two stand in one place', async t => {
+t.test('in the graph a step is in a later column than all that it waits for, and no two steps overlap', async t => {
   const graphs = fc.array(fc.array(fc.nat(), { maxLength: 4 }), { maxLength: 30 })
   fc.assert(fc.property(graphs, lists => {
     const steps = lists.map((needs, index) => ({

@@ -30,7 +30,7 @@ const flowOf = async (key: string | undefined, path: string): Promise<{ flow: Fl
   return { flow: page.body as unknown as Flow, text: page.text }
 }
 
-t.test('a flow shows the steps of a workflow in all queues of its viewer, and nothing that tools put out', async t => {
+t.test('a flow shows the steps of a workflow in all queues of its viewer, and no outputs', async t => {
   const { flow, text } = await flowOf(undefined, `/queues/default/${id}`)
   t.equal(flow.isFlowNode, true)
   t.same(flow.flowRoot?.children.map(child => child.id).sort(), [here, there].sort())
@@ -45,7 +45,7 @@ t.test('a flow shows no step in a queue that the key may not use', async t => {
   }
 })
 
-t.test('a job tells nothing of a parent in another queue', async t => {
+t.test('a job shows nothing of a parent in another queue', async t => {
   const narrowElsewhere = await openVisit(service.api.address)
   const page = await narrowElsewhere.api(`/queues/hidden/${there ?? ''}`)
   t.equal(page.status, 200)

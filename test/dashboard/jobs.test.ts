@@ -49,7 +49,7 @@ t.test('a failed job shows its error and its log in words', async t => {
   t.match(body['queues'], [{ name: 'default', counts: { failed: 1 }, hasWorkers: true, jobs: [{ id, failedReason: /TOOL_FAILED/ }] }])
 })
 
-t.test('fault 39 secrets are hidden in what a job was given and has put out', async t => {
+t.test('fault 39 secrets are hidden in the arguments and outputs of a job', async t => {
   const { id } = await run('prints', { text: 'my password is hunter2, my key test-admin-key-0123456789' })
   const text = JSON.stringify(await shown(id))
   t.notMatch(text, /hunter2|test-admin-key/)
@@ -84,7 +84,7 @@ t.test('a failed job that is run again runs as if for the first time', async t =
   t.equal(await act(id, 'retry'), 409, 'what has succeeded is not run again')
 })
 
-t.test('a key runs nothing again that it could not have run', async t => {
+t.test('a key can\'t run a job again that it couldn\'t have submitted', async t => {
   const { id } = await run('waits', {}, { timeout_sec: 1 })
   const reading = await openVisit(service.api.address, 'test-reading-key-0123456789')
   t.match((await reading.api(`/queues/default/${id}/retry`, 'PUT')).body, { message: /permissions/ })
@@ -102,7 +102,7 @@ t.test('a cancelled job stays cancelled', async t => {
   await reach(client, id, 'cancelled')
 })
 
-t.test('a delayed job is promoted, and never thrown away', async t => {
+t.test('a delayed job can be promoted, but not removed', async t => {
   const { id } = await submit(client, { type: 'agentcli.prints', input: { text: 'x' }, delay_ms: 600_000 })
   t.equal((await api(`/queues/default/${id}/clean`, 'PUT')).status, 409)
   t.equal((await api('/queues/default/clean/delayed', 'PUT')).status, 409)
@@ -135,7 +135,7 @@ t.test('a queue is paused and resumed', async t => {
   await reach(client, id, 'succeeded')
 })
 
-t.test('what could break a promise to a caller is refused in words', async t => {
+t.test('an action that would break a promise to a caller is refused with a reason', async t => {
   const { id } = await run('prints', { text: 'x' })
   const job = `/queues/default/${id}`
   for (const [path, method] of [
@@ -149,7 +149,7 @@ t.test('what could break a promise to a caller is refused in words', async t => 
   t.equal((await api('/queues?page=0')).status, 400)
 })
 
-t.test('looking at it opens no connections to Redis', async t => {
+t.test('a view of the dashboard opens no new connections to Redis', async t => {
   const count = async (): Promise<number> => String(await redis.client('LIST')).trim().split('\n').filter(line => /name=toolyard-(request|subscriber)/.test(line)).length
   const { id } = await run('prints', { text: 'x' })
   const before = await count()
@@ -161,7 +161,7 @@ t.test('looking at it opens no connections to Redis', async t => {
   await waitFor('no further connection', async () => String(await redis.client('LIST')).trim().split('\n').length <= all)
 })
 
-t.test('Redis that is away is said', async t => {
+t.test('the dashboard says when Redis is away', async t => {
   redis.disconnect()
   await service.redis.stop()
   t.match(await api('/queues'), { status: 503, body: { ok: false, error: { code: 'UNAVAILABLE' } } })

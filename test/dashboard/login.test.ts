@@ -22,7 +22,7 @@ t.test('fault 41 without a session there is a login page and nothing else', asyn
   t.equal((await visit(`${address}/dashboard/login`)).status, 200)
 })
 
-t.test('fault 41 only the key of an admin logs in, and nobody sees it again', async t => {
+t.test('fault 41 only the key of an admin logs in, and no answer has it again', async t => {
   const ip = '192.0.2.1'
   for (const [key, status] of [['', 401], ['nonsense', 401], [testKeys.read, 403]] as const) {
     const page = await tryLogin(address, key, from(ip))
@@ -45,7 +45,7 @@ t.test('the cookie is sent by no script and no other site', async t => {
   t.match(tls.headers.get('set-cookie'), /; Secure$/, 'over https it stays there')
 })
 
-t.test('a session is known to every API process, and over for all of them after the logout', async t => {
+t.test('every API process knows a session, and none does after the logout', async t => {
   const cookie = await logIn(address, testKeys.admin, from('192.0.2.3'))
   t.same([await queues(address, cookie), await queues(other.address, cookie)], [200, 200])
   t.match((await visit(`${address}/dashboard/logout`, { headers: { cookie } })).text, /“admin”/)
@@ -55,7 +55,7 @@ t.test('a session is known to every API process, and over for all of them after 
   t.same([await queues(address, cookie), await queues(other.address, cookie)], [401, 401])
 })
 
-t.test('a session that was tampered with is none', async t => {
+t.test('a forged session is refused', async t => {
   const cookie = await logIn(address, testKeys.admin, from('192.0.2.4'))
   const [body = '', signature = ''] = cookie.slice('toolyard_login='.length).split('.')
   const claims = JSON.parse(Buffer.from(body, 'base64url').toString()) as Record<string, unknown>
@@ -102,7 +102,7 @@ t.test('fault 41 a change from another site is refused, whatever the cookie', as
   t.equal(await queues(address, cookie), 200, 'nobody was logged out')
 })
 
-t.test('pages are framed by nobody, kept by nobody, and run no script but their own', async t => {
+t.test('pages can\'t be framed, aren\'t cached, and run only their own scripts', async t => {
   const cookie = await logIn(address, testKeys.admin, from('192.0.2.7'))
   for (const path of ['/', '/login', '/api/queues', '/static/locales/en-US/messages.json', '/api/nonsense']) {
     const { headers } = await visit(`${address}/dashboard${path}`, { headers: { cookie } })

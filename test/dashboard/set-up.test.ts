@@ -18,7 +18,7 @@ async function statusAt (address: string, host: string, path: string): Promise<n
   return response.statusCode
 }
 
-t.test('a key sees its own queues alone', async t => {
+t.test('a key sees only its own queues', async t => {
   const names = async (key: string): Promise<string[]> => {
     const { body } = await (await openVisit(service.api.address, key)).api('/queues')
     return (body['queues'] as Array<{ name: string }>).map(queue => queue.name)
@@ -36,7 +36,7 @@ t.test('a key sees its own queues alone', async t => {
   await admin.api('/queues/resume', 'PUT')
 })
 
-t.test('a dashboard that is switched off is not there', async t => {
+t.test('a dashboard that is switched off gives a 404', async t => {
   const { address } = await service.startApi({ DASHBOARD: 'off' })
   for (const path of ['/dashboard', '/dashboard/login', '/dashboard/api/queues']) t.equal((await visit(address + path)).status, 404, path)
 })
@@ -50,7 +50,7 @@ t.test('a read-only dashboard shows everything and changes nothing', async t => 
   t.match((await api('/queues')).body['queues'], [{ isPaused: false }, { isPaused: false }])
 })
 
-t.test('fault 40 without authentication it answers to names of this machine alone', async t => {
+t.test('fault 40 without authentication it answers only to names of this machine', async t => {
   const { address } = await service.startApi({ API_KEYS_JSON: '', API_AUTH_DISABLED: '1' })
   const { port } = new URL(address)
   for (const host of [`127.0.0.1:${port}`, `localhost:${port}`, 'LOCALHOST', '[::1]']) t.equal(await statusAt(address, host, '/dashboard/api/queues'), 200, host)
@@ -60,7 +60,7 @@ t.test('fault 40 without authentication it answers to names of this machine alon
   t.equal((await visit(`${address}/dashboard/api/queues/pause`, { method: 'PUT', headers: { origin: 'https://evil.example' } })).status, 403)
 })
 
-t.test('behind a path every address has it, whether the proxy takes it off or not', async t => {
+t.test('behind a proxy with a path every link has the path, whether the proxy removes it or not', async t => {
   const { address } = await service.startApi({ BASE_PATH: '/tools/yard/' })
   for (const sent of ['', '/tools/yard']) {
     t.equal((await visit(`${address}${sent}/dashboard`)).headers.get('location'), '/tools/yard/dashboard/login')

@@ -14,7 +14,7 @@ const compose = readCompose()
 const { proxy, api, worker, redis, prometheus, grafana } = compose.services
 const proxyConfig = readFileSync(join(repoRoot, 'deploy/haproxy/haproxy.cfg'), 'utf8')
 
-t.test('docker-compose.yml is what the Compose Specification allows', async t => {
+t.test('docker-compose.yml is valid by the Compose Specification', async t => {
   // Its formats are Docker's own words.
   const ajv = new Ajv2019({ strict: false, allErrors: true, validateFormats: false })
   const validate = ajv.compile(withoutIds(composeSchema) as object)
@@ -22,7 +22,7 @@ t.test('docker-compose.yml is what the Compose Specification allows', async t =>
   t.equal(validate({ ...compose, services: { ...compose.services, api: { ...api, comand: [] } } }), false, 'and a slip would be found')
 })
 
-t.test('every network, volume, secret, build target and mounted file that is named is there', async t => {
+t.test('every network, volume, secret, build target and mounted file that is named exists', async t => {
   const targets = readStages().map(({ name }) => name)
   for (const [name, service] of Object.entries(compose.services)) {
     t.ok(service.networks.every(network => Object.hasOwn(compose.networks, network)), `${name}: networks`)
@@ -42,7 +42,7 @@ t.test('every network, volume, secret, build target and mounted file that is nam
   t.same(new Set(Object.values(compose.services).flatMap(service => service.secrets ?? [])), new Set(Object.keys(compose.secrets)), 'nor a secret')
 })
 
-t.test('npm run secrets makes the files that are mounted, closed to others by their directory, and none twice', async t => {
+t.test('npm run secrets makes the mounted files in a directory closed to others, and makes none twice', async t => {
   const dir = join(t.testdir(), 'secrets')
   const make = (): string => execFileSync(process.execPath, [join(repoRoot, 'scripts/secrets.mjs'), dir], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
   make()
@@ -81,7 +81,7 @@ t.test('ports agree: proxy, API, health checks and images', async t => {
   t.strictSame(worker.volumes?.map(volume => volume.split(':')[1]), places)
 })
 
-t.test('nothing has more rights than it needs, and what stops has the time for it', async t => {
+t.test('no service has more rights than it needs, and each has enough time to stop', async t => {
   for (const [name, service] of Object.entries(compose.services)) {
     t.match(service, { read_only: true, cap_drop: ['ALL'] }, name)
     t.ok(service.security_opt?.includes('no-new-privileges:true'), name)
@@ -116,7 +116,7 @@ t.test('the proxy waits longer than the longest batch, looks at /ready, and neve
   t.notMatch(proxyConfig, /http-buffer-request|compression/)
 })
 
-t.test('the seccomp profile refuses what neither the worker nor bubblewrap needs, and leaves them what they do', async t => {
+t.test('the seccomp profile refuses dangerous system calls, and allows those that bubblewrap needs', async t => {
   const profile = JSON.parse(readFileSync(join(repoRoot, 'deploy/seccomp/worker.json'), 'utf8')) as { defaultAction: string, syscalls: Array<{ names: string[], action: string }> }
   t.equal(profile.defaultAction, 'SCMP_ACT_ALLOW')
   t.ok(profile.syscalls.every(({ action }) => action === 'SCMP_ACT_ERRNO'))
@@ -133,7 +133,7 @@ function withoutIds (schema: unknown): unknown {
   return Object.fromEntries(Object.entries(schema).filter(([name, value]) => !(['id', '$schema'].includes(name) && typeof value === 'string')).map(([name, value]) => [name, withoutIds(value)]))
 }
 
-t.test('API, worker, Redis and what watches them are different users, so that no tool uses up what the kernel counts for the others', t => {
+t.test('API, worker, Redis and monitoring are different users, so that no tool uses up the kernel\'s limits of the others', t => {
   const userOf = (image: 'api' | 'worker'): string => compose.services[image].user ?? lastOf(allSteps(readStages(), image), 'USER')?.args[0] ?? ''
   const users = [userOf('api'), userOf('worker'), ...[redis, prometheus, grafana].map(({ user = '' }) => user)]
   t.equal(new Set(users).size, 5, users.join(', '))

@@ -30,7 +30,7 @@ t.test('compose and the example of the kustomization have that version too', asy
   t.strictSame([...example.matchAll(/newTag: (\S+)/g)].map(([, tag]) => tag), [version, version])
 })
 
-t.test('the values are what their schema allows, and slips would be found', async t => {
+t.test('the values fit their schema, which finds mistakes', async t => {
   t.equal(validate(values), true, JSON.stringify(validate.errors))
   for (const slip of [
     { worker: { ...values['worker'] as object, sandbox: false } }, { api: { ...values['api'] as object, replica: 2 } }, { config: { LOG_LEVEL: 1 } },
@@ -47,7 +47,7 @@ t.test('schema and values have the same names', async t => {
   compare(values, schema, 'values')
 })
 
-t.test('every value that a template names is there, and every value is named by one', async t => {
+t.test('every value that a template names exists, and every value is used by a template', async t => {
   const named = new Set([...templates.values()].flatMap(text => [...text.matchAll(/\.Values((?:\.\w+)+)/g)].map(([, path = '']) => path.slice(1))))
   const leaves = leavesOf(values)
   const covers = (path: string, leaf: string): boolean => leaf === path || leaf.startsWith(`${path}.`)
@@ -55,7 +55,7 @@ t.test('every value that a template names is there, and every value is named by 
   t.strictSame(leaves.filter(leaf => ![...named].some(path => covers(path, leaf))), [])
 })
 
-t.test('braces and blocks of the templates are balanced, and what they include is defined', async t => {
+t.test('braces and blocks of the templates are balanced, and each include has a definition', async t => {
   const defined = [...templates.values()].flatMap(text => [...text.matchAll(/define "([^"]+)"/g)].map(([, name]) => name))
   for (const [name, text] of templates) {
     t.strictSame(imbalances(text), [], name)
@@ -83,7 +83,7 @@ t.test('the shared settings are settings, and Redis is the image of docker-compo
   t.equal(`${image.repository}:${image.tag}`, withDefaults(readCompose().services.redis.image))
 })
 
-t.test('what docs/operations.md sets is in the values, and its files are there', async t => {
+t.test('the values and files that docs/operations.md names exist', async t => {
   const text = shellBlocks('docs/operations.md', 'With Helm').join('\n')
   const set = [...text.matchAll(/--set ([\w.]+)=/g)].map(([, path]) => path)
   t.ok(set.length > 2)

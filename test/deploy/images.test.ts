@@ -24,7 +24,7 @@ function built (steps: readonly Step[]): string[] {
   return steps.filter(({ keyword, flags }) => keyword === 'COPY' && flags['from'] === 'build').map(({ args }) => (args[0] ?? '').replace('/app/', ''))
 }
 
-t.test('every stage is built from a stage above it or from an image with its whole version, and every copied thing is there', async t => {
+t.test('every stage is built from an earlier stage or an image with a full version, and every copied file exists', async t => {
   for (const [index, { from, steps }] of stages.entries()) {
     const above = stages.slice(0, index).map(stage => stage.name)
     t.ok(above.includes(from) || /^node:\d+\.\d+\.\d+-[a-z]+-slim$/.test(from), `FROM ${from}`)
@@ -39,7 +39,7 @@ t.test('every stage is built from a stage above it or from an image with its who
 for (const image of images) {
   const steps = allSteps(stages, image)
 
-  t.test(`the image of the ${image} runs as a user by number, has a health check, passes signals on, and starts a file that is there`, async t => {
+  t.test(`the image of the ${image} runs as a numeric user, has a health check, passes signals on, and starts a file that exists`, async t => {
     t.equal(stages.at(image === 'api' ? -2 : -1)?.name, image, 'no stage that nothing uses')
     t.match(lastOf(steps, 'USER')?.args, [image === 'api' ? '1001:1001' : '1000:1000'])
     t.strictSame(lastOf(steps, 'ENTRYPOINT')?.args, ['/usr/bin/tini', '--', 'node'])
@@ -71,7 +71,7 @@ t.test('the API image has no executors, and the worker image has the sandbox and
   for (const name of ['bubblewrap', 'python3', 'tini', 'ca-certificates']) t.ok(installed.includes(name), name)
 })
 
-t.test('nothing of this checkout gets into the build but sources: no secrets, no history, no tests, no hostile samples', async t => {
+t.test('only sources of the checkout get into the build: no secrets, history, tests or hostile samples', async t => {
   for (const path of ['.env', '.git', '.toolyard/secrets/api_keys', 'apps/api/.env', 'packages/x/.toolyard/y', 'node_modules', 'apps/cli/dist/main.js', 'packages/executors/node_modules/x', 'samples/hostile/tools.json', 'test', 'workspace', 'docs']) {
     t.ok(isIgnored(path), path)
   }

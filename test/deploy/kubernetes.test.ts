@@ -58,7 +58,7 @@ function environmentOf ({ env = [] }: Container): Record<string, string> {
   return { ...configuration, ...Object.fromEntries(env.map(({ name, value }) => [name, value ?? ''])) }
 }
 
-t.test('every object is what the schemas of Kubernetes and KEDA allow, without a field that they do not know', async t => {
+t.test('every object is valid by the schemas of Kubernetes and KEDA, without unknown fields', async t => {
   for (const { file, object } of objects) t.strictSame(await faultsOf(object), [], `${file}: ${object.kind} ${object.metadata.name}`)
   const planted = structuredClone(find('Deployment', 'toolyard-api')) as KubernetesObject & { spec: { template: { spec: Record<string, unknown> } } }
   planted.spec.template.spec['hostUser'] = false
@@ -103,7 +103,7 @@ t.test('the example of the Secret gives Redis the rights that npm run secrets gi
   t.strictSame(Object.keys(secret).sort(), Object.keys(readCompose().secrets).sort())
 })
 
-t.test('every volume, claim, account and port that is named is there', async t => {
+t.test('every volume, claim, account and port that is named exists', async t => {
   for (const { pod, container } of [api, worker, redis]) {
     const claims = (find('StatefulSet', 'redis')['spec'] as { volumeClaimTemplates: Array<{ metadata: { name: string } }> }).volumeClaimTemplates.map(({ metadata }) => metadata.name)
     const volumes = [...pod.volumes.map(({ name }) => name), ...container === redis.container ? claims : []]
@@ -126,7 +126,7 @@ t.test('probes ask /health whether to restart and /ready whether to send work', 
   }
 })
 
-t.test('selectors find the pods that they mean', async t => {
+t.test('selectors find the right pods', async t => {
   const pods: Record<string, Record<string, string>> = { api: api.labels, worker: worker.labels, redis: redis.labels }
   const selecting = objects.flatMap(({ file, object: { kind, metadata, spec } }: Manifest) => {
     const { selector, podSelector } = (spec ?? {}) as { selector?: Record<string, unknown>, podSelector?: { matchLabels?: object } }
@@ -157,7 +157,7 @@ t.test('no pod is root, writes to its image, gains privileges or holds a capabil
   t.match(environmentOf(worker.container), { SANDBOX: 'require' })
 })
 
-t.test('autoscalers and budgets mean deployments that are there, and Redis runs as it does in docker-compose.yml', async t => {
+t.test('autoscalers and budgets name deployments that exist, and Redis runs as it does in docker-compose.yml', async t => {
   const target = (find('HorizontalPodAutoscaler', 'toolyard-api')['spec'] as { scaleTargetRef: { kind: string, name: string } }).scaleTargetRef
   t.ok(find(target.kind, target.name))
   const scaled = find('ScaledObject', 'toolyard-worker')['spec'] as { scaleTargetRef: { name: string }, triggers: Array<{ metadata: { query: string, threshold: string } }> }
@@ -170,7 +170,7 @@ t.test('autoscalers and budgets mean deployments that are there, and Redis runs 
   t.equal((parse(readFileSync(join(repoRoot, 'deploy/kubernetes/base/kustomization.yaml'), 'utf8')) as { namespace: string }).namespace, find('Namespace', 'toolyard').metadata.name)
 })
 
-t.test('API, worker and Redis are different users, so that no tool uses up what the kernel counts for the others', t => {
+t.test('API, worker and Redis are different users, so that no tool uses up the kernel\'s limits of the others', t => {
   const users = [api, worker, redis].map(({ pod }) => (pod.securityContext as { runAsUser?: number }).runAsUser ?? 0)
   t.equal(new Set(users).size, 3, users.join(', '))
   t.notOk(users.includes(0), 'and none is root')

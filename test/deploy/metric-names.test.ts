@@ -6,7 +6,7 @@ import { knownMetrics, strangersIn } from './known-metrics.ts'
 
 const known = knownMetrics()
 
-t.test('every metric that alerts and autoscalers ask for is one that processes tell', async t => {
+t.test('every metric that alerts and autoscalers ask for is one that processes report', async t => {
   for (const file of ['docs/operations.md', 'deploy/kubernetes/components/keda/scaled-object.yaml']) {
     const names = new Set(readFileSync(join(repoRoot, file), 'utf8').match(/\btoolyard_[a-z0-9_]+/g))
     t.ok(names.size > 0, file)

@@ -28,7 +28,7 @@ const queries = dashboard.panels.flatMap(({ title, targets = [] }) =>
   targets.map(({ expr, legendFormat }) => ({ title, expr, legendFormat })))
 const { api, worker, prometheus, grafana } = readCompose().services
 
-t.test('every metric, label and job of the alert rules is one that there is', async t => {
+t.test('every metric, label and job of the alert rules exists', async t => {
   for (const { alert, expr, annotations } of rules) {
     t.strictSame(strangersIn(expr, known), [], alert)
     for (const [, job = ''] of expr.matchAll(/\bjob=~?"([^"]*)"/g)) t.ok(scrapes.some(({ job_name: name }) => new RegExp(`^(${job})$`).test(name)), `${alert}: ${job}`)
@@ -48,13 +48,13 @@ t.test('each alert has a test in which it fires and one in which it does not, an
   }
 })
 
-t.test('the alerts that docs/operations.md tells of are rules, and every rule is told of', async t => {
+t.test('docs/operations.md describes every alert rule, and no other', async t => {
   const [, table = ''] = readFileSync(join(repoRoot, 'docs/operations.md'), 'utf8').split('| alert | when |')
   const named = [...(table.split('\n\n')[0] ?? '').matchAll(/`(Toolyard\w+)`/g)].map(([, name]) => name)
   t.strictSame([...named].sort(), rules.map(({ alert }) => alert).sort())
 })
 
-t.test('every metric and label of the dashboard is one that processes tell, and every panel has its place', async t => {
+t.test('every metric and label of the dashboard is one that processes report, and no two panels overlap', async t => {
   t.ok(queries.length > 25)
   for (const { title, expr, legendFormat } of queries) {
     t.strictSame(strangersIn(expr, known), [], title)

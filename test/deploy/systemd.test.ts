@@ -35,7 +35,7 @@ t.test('the environments hold settings with good values, and files of credential
   t.strictSame(worker.get('LoadCredential')?.length, 1, 'workers get no API keys')
 })
 
-t.test('what stops has the time for it, and a tool gets no SIGTERM of its own', async t => {
+t.test('units have enough time to stop, and tools get no SIGTERM from systemd', async t => {
   for (const [name, unit] of services) {
     const environment = environmentOf(unit)
     const needed = Number(environment['SHUTDOWN_DELAY_SEC'] ?? 0) + Number(environment['SHUTDOWN_GRACE_SEC']) + 5
@@ -46,7 +46,7 @@ t.test('what stops has the time for it, and a tool gets no SIGTERM of its own', 
   t.ok(Number(environmentOf(api)['SHUTDOWN_GRACE_SEC']) > 60, 'the longest batch is answered')
 })
 
-t.test('API and worker are users of their own that are made, and write nowhere but where the worker has to', async t => {
+t.test('API and worker have users of their own, which may write only where the worker must', async t => {
   const users = [...readFileSync(join(unitDir, 'sysusers.conf'), 'utf8').matchAll(/^u (\S+)/gm)].map(([, user]) => user)
   t.strictSame(services.map(([, unit]) => valueOf(unit, 'User')), users)
   for (const [name, unit] of services) {
@@ -60,7 +60,7 @@ t.test('API and worker are users of their own that are made, and write nowhere b
   for (const setting of ['WORKSPACE_DIR', 'AUDIT_DIR']) t.ok(places.includes(environmentOf(worker)[setting] ?? ''), setting)
 })
 
-t.test('nothing in the unit of a worker refuses what bubblewrap and the groups of tools need', async t => {
+t.test('the unit of a worker allows what bubblewrap and the control groups of tools need', async t => {
   t.equal(environmentOf(worker)['SANDBOX'], 'require')
   for (const key of [
     'RestrictNamespaces', 'ProtectHostname', 'ProtectKernelTunables', 'ProtectKernelLogs', 'ProcSubset', 'ProtectControlGroups', 'MemoryDenyWriteExecute'
@@ -108,14 +108,14 @@ t.test('systemd-analyze finds no fault in the units, and finds a planted one', {
   t.match(faults(text => text.replace('KillMode=', 'KilMode=')), [/KilMode/])
 })
 
-t.test('systemd-analyze finds little that the units leave open', { skip: missing }, async t => {
+t.test('systemd-analyze rates the exposure of the units as low', { skip: missing }, async t => {
   for (const [name, most] of [['toolyard-api.service', 15], ['toolyard-worker@.service', 33]] as const) {
     const { status, stdout } = spawnSync(analyze ?? '', ['security', '--offline=true', '--no-pager', `--threshold=${most}`, join(unitDir, name)], { encoding: 'utf8' })
     t.equal(status, 0, /Overall exposure.*/.exec(stdout)?.[0] ?? stdout)
   }
 })
 
-t.test('docs/security.md sends to the units and has no copy of them', async t => {
+t.test('docs/security.md links to the units and has no copy of them', async t => {
   const page = readFileSync(join(repoRoot, 'docs/security.md'), 'utf8')
   t.match(page, '../deploy/systemd/')
   t.notMatch(page, /^ExecStart=/m)

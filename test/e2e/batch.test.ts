@@ -38,7 +38,7 @@ t.test('each call that became a job has its job_id, whether it succeeded or fail
   t.same([unknown?.job_id, invalid?.job_id], [undefined, undefined])
 })
 
-t.test('X9, B21 falsy outputs are there', async t => {
+t.test('X9, B21 falsy outputs are in the answer', async t => {
   for (const value of [0, false, '', null]) {
     const { results: [result], tool_messages: [message] } = await client.batch([{ call_id: 'c', name: 'value', arguments: { value } }])
     t.same(result, { call_id: 'c', name: 'value', ok: true, output: value, job_id: result?.job_id })
@@ -46,7 +46,7 @@ t.test('X9, B21 falsy outputs are there', async t => {
   }
 })
 
-t.test('R25, R26, R37 what is not done in time is pending, and its job id leads to the result', async t => {
+t.test('R25, R26, R37 a call that isn\'t done in time is pending, and its job id leads to the result', async t => {
   const body = await client.batch([{ call_id: 'c', name: 'nap', arguments: { ms: 1_000 } }], { wait_ms: 150 })
   const [result] = body.results
   const error = { code: 'TIMEOUT', message: 'Job did not complete within wait_ms' }

@@ -35,7 +35,7 @@ t.test('RC12 a queue that the key may not use is an embedded FORBIDDEN', async t
   t.equal((await client.batch([{ call_id: 'a', name: 'echo' }], { queue: 'allowed' }, testKeys.limited)).results[0]?.ok, true)
 })
 
-t.test('RC24, RC25 a job is read back with its error; foreign and unknown jobs are 404', async t => {
+t.test('RC24, RC25 a job is read with its error; jobs of others and unknown jobs are 404', async t => {
   const { results: [result] } = await client.batch([{ call_id: 'a', name: 'fail', arguments: { stderr: 'no' } }], { mode: 'async' })
   const path = `/v1/jobs/${result?.job_id}`
   const job = await reach(client, result?.job_id ?? '', 'failed')

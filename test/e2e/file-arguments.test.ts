@@ -52,7 +52,7 @@ async function call (session: string | undefined, name: string, args: object, ke
   return result
 }
 
-t.test('a tool gets the paths of files that are there, at any depth of its arguments', { skip: !hasPython }, async t => {
+t.test('a tool gets the paths of existing files, at any depth of its arguments', { skip: !hasPython }, async t => {
   const id = await make(tenant)
   await call(id, 'shell', { script: 'mkdir in; printf data > in/x; ln -s in/x link' })
   const args = { file: 'link', list: [{}, { 'a/b': './in/../in/x' }], any: 'in/x', other: '../any text' }

@@ -55,7 +55,7 @@ t.test('P3, S39, X13 one batch calls a command, a Python tool, a skill tool and 
   t.match(results[3]?.output, { content_text: 'a\nb\nc\n' })
 })
 
-t.test('SC5, SC25, X18 what is wrong with arguments of a skill is told in the words of its format', async t => {
+t.test('SC5, SC25, X18 errors in arguments of a skill use the words of its format', async t => {
   const { results } = await client.batch([
     { call_id: '1', name: 'count_lines', arguments: {} },
     { call_id: '2', name: 'count_lines', arguments: { file: ['lines.txt'] } },
@@ -73,13 +73,13 @@ t.test('SC5, X18 a parameter of a skill that has a default is not missing', asyn
   t.match(results, [{ ok: true, output: '3 lines.txt\n' }, { error: { message: 'Arguments do not fit the schema: /times must be integer' } }])
 })
 
-t.test('S2, S40 the skills are told of at /v1/skills, with a text for the system prompt', async t => {
+t.test('S2, S40 /v1/skills lists the skills, with a text for the system prompt', async t => {
   const { body } = await client.request<SkillList>('/v1/skills')
   t.same(body.skills, [{ name: 'counting', description: 'Counts things', tools: ['count_lines', 'count_default'] }])
   t.match(body.prompt, /counting[\s\S]*Use count_lines\./)
 })
 
-t.test('?strict=true serves the strict form, and nulls that stand for nothing are taken', { skip: hasPython() ? false : 'python3 is not installed' }, async t => {
+t.test('?strict=true serves the strict form, and null is accepted for a missing argument', { skip: hasPython() ? false : 'python3 is not installed' }, async t => {
   const { body } = await client.request<ToolList>('/v1/agent-tools?strict=true')
   const greet = body.tools.find(tool => tool.function.name === 'greet')
   t.equal(greet?.function.strict, true)

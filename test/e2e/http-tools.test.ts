@@ -97,7 +97,7 @@ t.test('an empty answer is {}, a status of an error is TOOL_FAILED with what the
   t.match(await client.call('image'), { error: { code: 'OUTPUT_INVALID', message: 'the answer is image/png, which is neither JSON nor text' } })
 })
 
-t.test('arguments that would lead elsewhere, a missing secret and an address inside are refused before anything is sent', async t => {
+t.test('arguments that change the destination, a missing secret and a private address are refused before anything is sent', async t => {
   asked.splice(0)
   for (const city of ['..', '.', '../admin', 'a/../b', '', 'a\r\nb']) t.match(await client.call('get_weather', { city }), { error: { code: 'INVALID_ARGUMENTS' } }, JSON.stringify(city))
   t.match(await client.call('get_weather', { city: 'x', trace_id: 'a\r\nHost: evil' }), { error: { code: 'INVALID_ARGUMENTS' } })
@@ -116,7 +116,7 @@ t.test('a timeout and a cancel close the connection', async t => {
   t.pass('both connections are closed')
 })
 
-t.test('an HTTP tool holds network: a deployment that does not allow it neither lists nor runs it', async t => {
+t.test('an HTTP tool has the permission network: a deployment that does not allow it neither lists nor runs it', async t => {
   const api = await service.startApi({ PERMISSIONS_ALLOWED: 'read_repo,write_files' })
   const request = async (path: string, body?: object): Promise<unknown> => await (await fetch(`${api.address}${path}`, {
     method: body === undefined ? 'GET' : 'POST', headers: { 'x-api-key': 'test-admin-key-0123456789', 'content-type': 'application/json' }, ...(body === undefined ? {} : { body: JSON.stringify(body) })

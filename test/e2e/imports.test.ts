@@ -47,7 +47,7 @@ t.test('P29, X16 a tool whose module or class can\'t be loaded is not published;
   for (const name of ['layered', 'works', 'echo']) t.ok(listed.includes(name), name)
 })
 
-t.test('P29, X16 who calls it all the same is told why', { skip }, async t => {
+t.test('P29, X16 a call of such a tool gets the reason as its error', { skip }, async t => {
   await waitFor('the workers to have tried', async () => !(await names()).includes('unbuilt'))
   const { results } = await client.batch([...broken, 'works'].map((name, at) => ({ call_id: String(at), name })))
   t.same(results.map(({ ok, error }) => ok || error?.code), [...broken.map(() => 'TOOL_UNAVAILABLE'), true])

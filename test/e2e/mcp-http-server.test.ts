@@ -45,7 +45,7 @@ async function accept (hosts = '127.0.0.1'): Promise<{ status: number | null, ou
   return { status, output: stdout + stderr }
 }
 
-t.test('the tools of a server with a URL are accepted, published and called, here those of Toolyard itself', async t => {
+t.test('the tools of a server with a URL are accepted, published and called; the server is Toolyard itself', async t => {
   await name({ name: 'far', mcp: { url: `${service.api.address}/mcp`, headers }, tools: ['say'] })
   const { status, output } = await accept()
   t.equal(status, 0, output)
@@ -67,7 +67,7 @@ t.test('a redirect to another origin is refused, and nothing is sent there', asy
   t.strictSame(heard, [])
 })
 
-t.test('a host inside that the operator did not name is not reached', async t => {
+t.test('a private host that the operator did not name is not reached', async t => {
   await name({ name: 'far', mcp: { url: `${service.api.address}/mcp`, headers } })
   const { status, output } = await accept('')
   t.not(status, 0, output)

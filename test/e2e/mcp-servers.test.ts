@@ -89,7 +89,7 @@ t.test('a server sees none of the variables of the service', async t => {
   t.strictSame(Object.keys(seen).filter(name => !['PATH', 'HOME', 'LANG', 'PWD', 'OLDPWD', 'NODE_OPTIONS'].includes(name)), [])
 })
 
-t.test('a tool is not called when its server describes it otherwise than what was accepted', async t => {
+t.test('a tool is not called when its server\'s description differs from the accepted one', async t => {
   const lock = join(service.dir, 'tools.lock.json')
   const text = await readFile(lock, 'utf8')
   await writeFile(lock, text.replace('Echoes back the input string', 'Echoes back'))

@@ -27,7 +27,7 @@ async function sendFirst (head: string, body: Buffer): Promise<string> {
   }
 }
 
-t.test('R34 who sends all of a large body before they read gets the answer all the same', async t => {
+t.test('R34 a client that sends a large body before it reads gets the answer', async t => {
   const body = Buffer.alloc(8_000_000, 'x')
   const json = 'content-type: application/json\r\ncontent-length: 8000000'
   for (const connection of ['close', 'keep-alive']) {
@@ -40,11 +40,11 @@ t.test('R34 who sends all of a large body before they read gets the answer all t
   t.match(await sendFirst(`x-api-key: ${testKeys.admin}\r\ncontent-type: application/json\r\ntransfer-encoding: chunked`, chunk), / 413 /)
 })
 
-t.test('R34 who promises a large body, and sends little of it, is answered', async t => {
+t.test('R34 a client that announces a large body and sends little of it gets an answer', async t => {
   t.match(await sendFirst(`x-api-key: ${testKeys.admin}\r\ncontent-type: application/json\r\ncontent-length: 8000000\r\nconnection: close`, Buffer.alloc(10)), / 413 /)
 })
 
-t.test('X28 what is no HTTP request gets the documented body as well', async t => {
+t.test('X28 bytes that are no HTTP request get the documented body', async t => {
   const { hostname, port } = new URL(api.address)
   const send = (head: string): Promise<string> => new Promise(resolve => {
     const socket = connect(Number(port), hostname, () => { socket.write(head) })

@@ -20,7 +20,7 @@ t.test('R1, RC1 every endpoint needs a key; a 401 names both headers that take o
   }
 })
 
-t.test('R1 a key is taken as Authorization: Bearer as well; beside x-api-key it counts for nothing', async t => {
+t.test('R1 a key may come as Authorization: Bearer; beside x-api-key that header is ignored', async t => {
   const who = async (headers: Record<string, string>): Promise<unknown> => (await client.request('/v1/auth/whoami', { key: null, headers })).body
   t.match(await who({ authorization: `Bearer ${testKeys.read}` }), { auth: { role: 'read' } })
   t.match(await who({ authorization: `bearer  ${testKeys.admin} ` }), { auth: { role: 'admin' } })

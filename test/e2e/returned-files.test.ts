@@ -63,7 +63,7 @@ async function print (id: string, output: unknown): Promise<CallResult> {
   return await call(id, 'print')
 }
 
-t.test('a command returns files anywhere in its output, and gets what they are', async t => {
+t.test('a command may return files anywhere in its output, and the answer describes them', async t => {
   const id = await make()
   await call(id, 'shell', { script: 'mkdir sub; echo 1,2 > sub/a.csv; ln -s sub/a.csv link' })
   const csv = { $file: 'sub/a.csv', size: 4, type: 'text/csv', sha256: hashOf('1,2\n') }
@@ -73,7 +73,7 @@ t.test('a command returns files anywhere in its output, and gets what they are',
   t.same((await print(id, { $file: 'x', other: 1 })).output, { $file: 'x', other: 1 }, 'what is no reference stays')
 })
 
-t.test('a file that is missing, foreign or none is refused by its name', async t => {
+t.test('a returned file that is missing, outside the session or no file is refused by its name', async t => {
   const id = await make()
   const other = await make()
   await call(other, 'shell', { script: 'echo secret > secret' })
@@ -115,7 +115,7 @@ t.test('Python tools return paths and bytes as files', { skip: !hasPython }, asy
   t.notOk(existsSync(join(service.dir, 'workspace/output.bin')))
 })
 
-t.test('a file that is swapped with a link out while it is returned is never read through it', async t => {
+t.test('a returned file that is swapped with a link is never read through the link', async t => {
   const id = await make()
   const secret = hashOf(readFileSync('/etc/passwd'))
   const swap = 'i=0; while [ $i -lt 400 ]; do ln -sf /etc/passwd swapped; rm -f swapped; echo x > swapped; i=$((i+1)); done'

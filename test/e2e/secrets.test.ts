@@ -149,7 +149,7 @@ async function filesBelow (dir: string): Promise<Array<[path: string, content: s
   }))
 }
 
-t.test('a full run leaves no key and no secret in what is printed, logged, traced, told and stored', async t => {
+t.test('a full run leaves no key and no secret in output, logs, traces, answers and Redis', async t => {
   const accepted = await runToolyard(['accept', 'tools.json', '--yes'], { cwd: service.dir, env: { ...environment, SANDBOX: 'off' } })
   t.equal(accepted.status, 0, accepted.stderr)
   await waitFor('the tools of servers are called', async () => [await call('local_tell'), await call('remote_tell')].every(status => status === 422), 120_000)

@@ -52,7 +52,7 @@ async function call (session: string, queue: string, name: string, args: object)
   return { ...result, worker: (await client.request<{ job: JobView }>(`/v1/jobs/${result.job_id}`)).body.job.worker }
 }
 
-t.test('a PNG goes in, is changed by a Python tool on another worker, and comes out byte for byte as the tool wrote it', { skip: !hasPython }, async t => {
+t.test('a PNG is stored, changed by a Python tool on another worker, and comes out byte for byte as the tool wrote it', { skip: !hasPython }, async t => {
   await service.startWorker({ WORKER_QUEUES: 'one' })
   await service.startWorker({ WORKER_QUEUES: 'two' })
   const { body: { session: { id } } } = await client.request<{ session: SessionView }>('/v1/sessions', { body: {} })

@@ -66,7 +66,7 @@ async function call (session: string | undefined, name: string, args: object = {
 }
 const run = async (session: string | undefined, script: string, key?: string): Promise<CallResult> => await call(session, 'shell', { script }, key)
 
-t.test('every kind of tool in a session works in its files, and those of another session are another\'s', { skip: !hasPython }, async t => {
+t.test('every kind of tool works in the files of its session, and sees none of another session', { skip: !hasPython }, async t => {
   const [one, two] = [await make(), await make()]
   t.match(await run(one, 'echo one > a; ls; pwd'), { ok: true, output: `a\n${join(service.dir, 'workspace')}` })
   t.match(await call(one, 'data_file_read', { path: 'a' }), { ok: true, output: { content_text: 'one\n' } })
@@ -82,7 +82,7 @@ t.test('every kind of tool in a session works in its files, and those of another
   t.match(operator, { ok: true, output: 'by python' }, 'the operator may work in all')
 })
 
-t.test('a session may begin as a template, also where several calls are the first', async t => {
+t.test('a session may begin as a copy of a template, also when several calls arrive first at once', async t => {
   const id = await make({ from: 'begun' })
   const results = await Promise.all(Array.from({ length: 6 }, async () => await run(id, 'cat sub/file')))
   t.same(results.map(({ output }) => output), Array.from({ length: 6 }, () => 'from the template'))
@@ -91,7 +91,7 @@ t.test('a session may begin as a template, also where several calls are the firs
   t.same(readdirSync(join(sessionsDir, '.making')), [])
 })
 
-t.test('a session that a key may not see is as missing as none', async t => {
+t.test('a session that a key may not see gives the same answer as a missing one', async t => {
   const id = await make()
   for (const session of [id, '01a00000-0000-7000-8000-000000000000']) {
     const bodies: Array<[string, object]> = [
@@ -109,7 +109,7 @@ t.test('a session that a key may not see is as missing as none', async t => {
   }
 })
 
-t.test('a job says its session, and the same Idempotency-Key in another one is another request', async t => {
+t.test('a job names its session, and an Idempotency-Key in another session is another request', async t => {
   const [one, two] = [await make(), await make()]
   const job = await submit(client, { type: 'agentcli.shell', input: { script: 'echo x > made' }, session: one }, { key: keys.acme })
   t.match(job, { session: one })
@@ -119,7 +119,7 @@ t.test('a job says its session, and the same Idempotency-Key in another one is a
   t.same([await send(one), await send(one), await send(two)], [201, 200, 409])
 })
 
-t.test('what takes more than the quota fails, stays, and can be deleted', async t => {
+t.test('a call that exceeds the quota fails; its files stay and can be deleted', async t => {
   const id = await make({ quota_bytes: 1_000_000 })
   const over = await run(id, 'head -c 2000000 /dev/zero > large')
   t.match(over, { ok: false, error: { code: 'QUOTA_EXCEEDED', message: /1000000 bytes/, details: { quota_bytes: 1_000_000 } } })
@@ -135,7 +135,7 @@ t.test('what takes more than the quota fails, stays, and can be deleted', async 
   t.ok(seen)
 })
 
-t.test('what is written through mapped memory into the holes of a file counts, in a session of many files', { skip: !hasPython }, async t => {
+t.test('bytes written through mapped memory into holes of a file count, also in a session of many files', { skip: !hasPython }, async t => {
   const id = await make({ quota_bytes: 2_000_000 })
   const fill = 'import mmap\nfile = open("sparse", "r+b")\nmapped = mmap.mmap(file.fileno(), 0)\nfor at in range(0, len(mapped), 4096): mapped[at] = 1\n'
   t.match(await call(id, 'data_write_file', { path: 'fill.py', content: fill, create_if_missing: true }), { ok: true })
@@ -157,7 +157,7 @@ t.test('a session that is removed ends its calls, and its files are gone with it
   await waitFor('its files are removed', () => readdirSync(join(sessionsDir, '.trash')).length === 0)
 })
 
-t.test('a call that waited until its session was gone says so', async t => {
+t.test('a call whose session was removed while it waited fails with that reason', async t => {
   const id = await make({ ttl_sec: 1 })
   const { id: job } = await submit(client, { type: 'agentcli.shell', input: { script: 'echo' }, session: id, delay_ms: 3_000 }, { key: keys.acme })
   const ended = await waitFor('it ended', async () => {

@@ -17,7 +17,7 @@ printf '{"age": %s, "given": %s}' "$(awk "BEGIN { print int($now * 100 - $begun)
 
 interface Result { ok: boolean, output: { age: number, given: unknown } }
 
-void t.test('a tool whose entry says warm is served by a process that waited, and again when its program was changed', { skip }, async t => {
+void t.test('a tool whose entry says warm is served by a process that waited, also after its program has changed', { skip }, async t => {
   const service = await createService(t, {
     files: { 'tools/bin/aged.sh': tool },
     tools: [{ name: 'aged', description: 'Tells its age', command: ['./tools/bin/aged.sh'], warm: 2 }]

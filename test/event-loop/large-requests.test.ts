@@ -36,7 +36,7 @@ t.test('promise 10: no list of small values holds up the API, with an Idempotenc
   }
 })
 
-t.test("promise 10: no arguments of a model's message hold up the API, good or broken, nor do names that are nearly a tool's", async t => {
+t.test("promise 10: no arguments of a model's message hold up the API, valid or broken, and no names that resemble a tool's", async t => {
   const post = (message: object): Promise<unknown> => client.request('/v1/agent-tools/invoke-batch', { body: message })
   const of = (text: string, name = 'strict'): object => ({ tool_calls: [{ id: '1', type: 'function', function: { name, arguments: text } }] })
   const large = { text: JSON.stringify({ a: 'x'.repeat(900_000) }), numbers: `{"a":[${'0,'.repeat(440_000)}0]}`, fields: fields('').slice(0, -5) + '0}', lines: `{${'\n'.repeat(400_000)}"a":}`, 'a list that breaks off': `{"a":[${'0,'.repeat(440_000)}` }

@@ -39,7 +39,7 @@ t.test('promise 10: a new version of 2,000 tools holds up neither the API nor a 
   await leavesLoopsFree(t, 'a new version', change)
 })
 
-t.test('promise 10: the list of 2,000 tools holds up nothing when it is made anew', async t => {
+t.test('promise 10: building the list of 2,000 tools again holds up nothing', async t => {
   for (const path of ['/v1/agent-tools', '/v1/agent-tools?format=anthropic', '/v1/agent-tools?strict=true', '/v1/job-types']) {
     await leavesLoopsFree(t, path, async () => {
       await service.client.request('/v1/job-types/agentcli.tool_1', { method: 'PATCH', body: { enabled: version++ % 2 === 0 } })

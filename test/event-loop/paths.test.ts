@@ -23,7 +23,7 @@ function deepFixture (t: Test): Fixture {
 
 const openFiles = (): number => readdirSync('/proc/self/fd').length
 
-t.test('promise 10: no depth of a path holds up the event loop, in whatever tool', async t => {
+t.test('promise 10: no depth of a path holds up the event loop, in any tool', async t => {
   const fixture = deepFixture(t)
   const calls = (path: string): Array<[string, Record<string, unknown>]> => [
     ['workspace.stat', { path }],

@@ -5,7 +5,7 @@ import { createFixture } from '../executors/fixture.ts'
 import { leavesLoopFree } from './longest-turn.ts'
 import { worstTexts } from './worst-texts.ts'
 
-t.test('promise 10: no search holds up the event loop, whatever is searched and by whatever rules', async t => {
+t.test('promise 10: no search holds up the event loop, whatever it searches and ignores', async t => {
   const fixture = createFixture(t, { env: { PATH: '' } })
   mkdirSync(join(fixture.workspace, 'a'.repeat(200)))
   const limited = { timeoutMs: 1_500 }

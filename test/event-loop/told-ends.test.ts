@@ -20,7 +20,7 @@ const leavesLoopsFree = turnsOf(service, env)
 const { api } = await openVisit(service.api.address)
 const chosen = ['line feeds', 'control characters', 'lists', 'lists in lists', 'small numbers', 'objects of all shapes'] as const
 
-t.test('promise 10: no end of a job holds up who tells it: its callback, and its page of the dashboard', async t => {
+t.test('promise 10: no end of a job holds up its callback, or its page of the dashboard', async t => {
   let count = 0
   for (const [type, size] of [['show', 1_048_566], ['fail', 65_000]] as const) {
     for (const what of chosen) {

@@ -36,7 +36,7 @@ async function run (example: string, model: ModelServer): Promise<string> {
   return stdout.trim()
 }
 
-t.test('the loops of all examples come to their end, though the service is killed and started again while their calls run', { skip: withoutPython }, async t => {
+t.test('the loops of all examples finish, though the service is killed and started again while their calls run', { skip: withoutPython }, async t => {
   const loops = await Promise.all(examples.map(async example => {
     const file = join(service.dir, 'workspace', example)
     const model = await startModelServer(t, sums(file))

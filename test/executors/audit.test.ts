@@ -44,7 +44,7 @@ t.test('AC21 X34 a run leaves one line with the documented fields and its job', 
   })
 })
 
-t.test('AC21 exit is the code, or -1 for a signal, a timeout or a cancel; truncated tells of a cut', async t => {
+t.test('AC21 exit is the code, or -1 for a signal, a timeout or a cancel; truncated marks a cut', async t => {
   const fixture = createFixture(t, { maxOutputBytes: 1_024 })
   const cancel = new AbortController()
   await fixture.runShell('exit 3')
@@ -66,14 +66,14 @@ t.test('X34 a line of a tenant names it', async t => {
   t.match(await fixture.auditLines(), [{ key: 'acme-app', tenant: 'acme' }])
 })
 
-t.test('X34 AC24 a process that could not be started leaves a line with the cause; an early end of stdin leaves none', async t => {
+t.test('X34 AC24 a process that could not be started leaves a line with the cause; a stdin that closes early leaves no cause', async t => {
   const fixture = createFixture(t)
   await fixture.run({ program: '/no/such/program' })
   await fixture.run({ program: '/bin/true', arguments: { text: 'x'.repeat(500_000) } })
   t.match(await fixture.auditLines(), [{ exit: -1, argv: ['/no/such/program'], error: /no such file/ }, { exit: 0, argv: ['/bin/true'] }])
 })
 
-t.test('A25 A26 AC23 names of variables are in it; values, arguments, stdin and outputs never', async t => {
+t.test('A25 A26 AC23 the line has the names of variables, and never values, arguments, stdin or outputs', async t => {
   const fixture = createFixture(t, { env: { PATH: process.env['PATH'], TOKEN: 'value-of-token' } })
   await fixture.runShell('cat; cat >&2; echo "$TOKEN"; exit 1', { envPassthrough: ['TOKEN'], arguments: { text: 'the-argument' } })
   const text = JSON.stringify(await fixture.auditLines())
@@ -93,7 +93,7 @@ t.test('AC22 the file is named after the UTC date and appended to; a new day is 
   t.equal(lines('20260301.log').length, 2)
 })
 
-t.test('AC22 the file is 0644 and its directories 0755, less what the umask takes', async t => {
+t.test('AC22 the file is 0644 and its directories 0755, less the umask', async t => {
   const { audit, dir } = open(t)
   audit.record(entry())
   await audit.flush()

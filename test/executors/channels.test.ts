@@ -1,7 +1,7 @@
 import t from 'tap'
 import { createFixture, outputOf } from './fixture.ts'
 
-t.test('what a call reads ends where its arguments end, however long those of the call before were', async t => {
+t.test('a call reads its own arguments to their end, however long those of the previous call were', async t => {
   const fixture = createFixture(t)
   t.equal(outputOf(await fixture.runShell('wc -c', { arguments: { text: 'x'.repeat(100_000) } })), 100_011)
   t.strictSame(outputOf(await fixture.runShell('cat', { arguments: { a: 1 } })), { a: 1 })
@@ -9,13 +9,13 @@ t.test('what a call reads ends where its arguments end, however long those of th
   t.strictSame(outputOf(await fixture.runShell('cat')), {})
 })
 
-t.test('output that nobody read before a timeout is not in the next call\'s', async t => {
+t.test('output that nobody read before a timeout does not appear in the next call', async t => {
   const fixture = createFixture(t, { maxOutputBytes: 100 })
   t.match(await fixture.runShell('yes spilled & yes spilled >&2', { timeoutMs: 300 }), { ok: false, error: { code: 'TOOL_TIMEOUT' } })
   for (let call = 0; call < 3; call++) t.strictSame(outputOf(await fixture.runShell('cat', { arguments: { call } })), { call })
 })
 
-t.test('a tool that takes the permissions from what it was given, or writes to it, changes no other call', { skip: process.platform !== 'linux' }, async t => {
+t.test('a tool that changes the mode of its stdin, or writes to it, changes no other call', { skip: process.platform !== 'linux' }, async t => {
   const fixture = createFixture(t)
   const damage = [
     'chmod 0 /proc/self/fd/0 /proc/self/fd/1 /proc/self/fd/2',

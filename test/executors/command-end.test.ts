@@ -18,7 +18,7 @@ t.test('A17 AC17 X7 a tool that runs too long is killed: TOOL_TIMEOUT, tool time
   t.same(writtenPids(fixture, 'pid').map(isAlive), [false])
 })
 
-t.test('AC17 X7 beside TOOL_TIMEOUT stands after how many seconds, and what the tool said last', async t => {
+t.test('AC17 X7 the details of TOOL_TIMEOUT have the seconds, and what the tool printed last', async t => {
   const fixture = createFixture(t, { maxOutputBytes: 100_000 })
   const detailsOf = async (script: string): Promise<unknown> => {
     const outcome = await fixture.runShell(script, { timeoutMs: 1_500 })
@@ -28,7 +28,7 @@ t.test('AC17 X7 beside TOOL_TIMEOUT stands after how many seconds, and what the 
   t.same(await detailsOf('head -c 70000 /dev/zero | tr "\\0" a >&2; echo é >&2; head -c 200000 /dev/zero | tr "\\0" b; printf "\\360\\237\\230\\200"; exec sleep 60'), { timeout_sec: 1.5, stderr: `${'a'.repeat(1_999)}é`, stdout: `${'b'.repeat(1_998)}\u{1F600}` }, 'at most 2,000 characters of each')
 })
 
-t.test('A18 AC13 the timeout is the one of the context, and a tool that ends before it succeeds', async t => {
+t.test('A18 AC13 the context\'s timeout counts; a tool that ends before it succeeds', async t => {
   const fixture = createFixture(t)
   t.equal(outputOf(await fixture.runShell('sleep 0.3; echo done', { timeoutMs: 30_000 })), 'done')
 })
@@ -51,7 +51,7 @@ t.test('fault 1 B5 after a timeout no process is alive: not a grandchild, not on
   t.same(writtenPids(fixture, 'grandchild', 'session').map(isAlive), [false, false])
 })
 
-t.test('fault 1 after a timeout a daemon is dead that left the tree by a double fork, with descriptors and directory of its own', linux, async t => {
+t.test('fault 1 after a timeout a daemon that left the tree by a double fork, with its own descriptors and directory, is dead', linux, async t => {
   const fixture = createFixture(t)
   const daemon = 'workspace="$PWD"; (cd / && setsid sh -c "echo \\$\\$ > \\$0; exec env -i sleep 60" "$workspace/daemon" < /dev/null > /dev/null 2>&1 &)'
   t.same(await fixture.runShell(`${daemon}; sleep 60`, { timeoutMs: 1_500 }), timedOut(1.5))
@@ -86,7 +86,7 @@ t.test('fault 2 a grandchild that holds stdout open does not hold the call, and 
   t.same(writtenPids(fixture, 'child').map(isAlive), [false])
 })
 
-t.test('fault 2 also when the grandchild left the group and goes on printing', linux, async t => {
+t.test('fault 2 a grandchild that left the group and goes on printing does not hold the call either', linux, async t => {
   const fixture = createFixture(t)
   const outcome = await fixture.runShell('setsid sh -c "echo \\$\\$ > child; exec yes" & until [ -s child ]; do sleep 0.01; done; echo done')
   t.match(outcome, { ok: true, cut: { storedBytes: 1_048_576 } })
@@ -136,7 +136,7 @@ t.test('fault 9 a call that is cancelled before it starts never runs', async t =
   t.notOk(existsSync(join(fixture.workspace, 'ran')))
 })
 
-t.test('closing the executors waits for what runs', async t => {
+t.test('closing the executors waits for running calls', async t => {
   const fixture = createFixture(t)
   let ended = false
   const run = fixture.runShell('sleep 0.3').then(() => { ended = true })

@@ -43,7 +43,7 @@ t.test('A24 envPassthrough may replace the locale', t => {
   t.end()
 })
 
-t.test('a tool takes a letter of several bytes for one, whatever the locale of the service is', t => {
+t.test('a tool reads a letter of several bytes as one, whatever the locale of the service is', t => {
   const program = '/bin/sh'
   t.same(runIn({ PATH: '/usr/bin:/bin', LC_ALL: 'C' }, { program, args: ['-c', 'echo "ünïcode" | grep -io "ÜN.CODE"'] }), 'ünïcode')
   t.end()

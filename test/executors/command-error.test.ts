@@ -46,7 +46,7 @@ t.test('AC17 beside a message of stderr, the last 2,000 characters of stdout are
   t.same(await fixture.runShell(`${long}; exit 1`), failed(`a${'\u{1F600}'.repeat(1_249)}`, { stdout: end }), 'the message shows the begin')
 })
 
-t.test('fault 8 exit code, signal and a program that never ran are told apart', async t => {
+t.test('fault 8 exit code, signal and a program that never ran give different errors', async t => {
   const fixture = createFixture(t)
   t.same(await fixture.runShell('exit 9'), failed('exit status 9'))
   t.same(await fixture.runShell('kill -9 $$'), failed('signal: SIGKILL'))
@@ -55,7 +55,7 @@ t.test('fault 8 exit code, signal and a program that never ran are told apart', 
   t.match(await fixture.run({ program: '/no/such/program' }), { ok: false, error: { code: 'TOOL_UNAVAILABLE' } })
 })
 
-t.test('AC17 of a stderr of more than 2,000 characters the end is the message, and where the rest is', async t => {
+t.test('AC17 of a stderr of more than 2,000 characters the message has the end, and says where the rest is', async t => {
   const fixture = createFixture(t)
   const end = (text: string): object => failed(`[the end of stderr; what came before is in the log: GET /v1/jobs/job-1/logs]\n${text}`)
   t.same(await fixture.runShell('printf "%02000d" 7 >&2; exit 1'), failed(`${'0'.repeat(1_999)}7`), 'at the bound')

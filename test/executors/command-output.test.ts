@@ -11,7 +11,7 @@ t.test('A38 X9 JSON on stdout is parsed, also when its value is falsy', async t 
   }
 })
 
-t.test('X9, X29 JSON with a number that nothing here can hold stays text', async t => {
+t.test('X9, X29 JSON with a number that JavaScript can\'t represent stays text', async t => {
   const fixture = createFixture(t)
   const huge = '1'.repeat(400)
   for (const text of ['{"a":1e999}', '[-1e999]', `[${huge}]`, '1E+400']) t.equal(outputOf(await fixture.runShell(`printf %s '${text}'`)), text)
@@ -54,7 +54,7 @@ t.test('B1 output that is still in the pipe when a busy worker hears of the exit
   t.equal(outputOf(await run), 'kept')
 })
 
-t.test('X10 output at the cap is whole, one byte more is cut and counted', async t => {
+t.test('X10 output at the cap is whole; with one byte more it is cut and counted', async t => {
   const fixture = createFixture(t, { maxOutputBytes: 2_048 })
   const print = (bytes: number): string => `head -c ${bytes} /dev/zero | tr "\\0" x`
   t.same(await fixture.runShell(print(2_048)), { ok: true, output: 'x'.repeat(2_048) })
@@ -109,7 +109,7 @@ t.test('fault 7 JSON nested deeper than an output may be stays text', async t =>
   t.same(await print(`["${'['.repeat(600)}\\""]`), [`${'['.repeat(600)}"`])
 })
 
-t.test('fault 11 runs leave no memory behind, which would slow down the next spawn', async t => {
+t.test('fault 11 runs leave no memory behind that would slow down the next spawn', async t => {
   const fixture = createFixture(t)
   const run = (): Promise<unknown> => fixture.runShell('head -c 5000000 /dev/zero | tr "\\0" x')
   await run()

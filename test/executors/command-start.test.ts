@@ -47,13 +47,13 @@ t.test('fault 5 a script whose interpreter env does not find is TOOL_UNAVAILABLE
   t.match(await fixture.run({ program: own }), { error: { code: 'TOOL_FAILED' } }, 'what a script starts itself is its own matter')
 })
 
-t.test('fault 5 an empty file is no program, and no shell is asked (A42)', async t => {
+t.test('fault 5 an empty file is not a program, and no shell is tried (A42)', async t => {
   const fixture = createFixture(t)
   const program = fixture.program('empty', '')
   t.same(await fixture.run({ program }), unavailable(program, 'it is neither a binary nor a script with a #! line'))
 })
 
-t.test('fault 5 a program that may be run but not read is run', { skip: isRoot ? 'root reads everything' : false }, async t => {
+t.test('fault 5 a program that is executable but not readable is run', { skip: isRoot ? 'root reads everything' : false }, async t => {
   const fixture = createFixture(t)
   const program = fixture.program('secret', '#!/bin/sh\n', 0o111)
   t.match(await fixture.run({ program }), { ok: false, error: { code: 'TOOL_FAILED' } }, 'it is the shell that cannot read it')
@@ -69,14 +69,14 @@ t.test('fault 5 an argv that is too long is refused (E2BIG)', async t => {
   t.same(await fixture.run({ program: '/bin/echo', args: ['x'.repeat(3_000_000)] }), unavailable('/bin/echo', 'its arguments and environment are too long'))
 })
 
-t.test('fault 5 a workspace that is gone is told apart from a missing program', async t => {
+t.test('fault 5 a missing workspace and a missing program give different errors', async t => {
   const fixture = createFixture(t)
   rmSync(fixture.workspace, { recursive: true })
   t.same(await fixture.run({ program: '/bin/echo' }), unavailable('/bin/echo', 'its working directory is missing'))
   mkdirSync(fixture.workspace)
 })
 
-t.test('fault 5 what cannot be started is not worth a retry', t => {
+t.test('fault 5 a call whose program can\'t be started is not retried', t => {
   t.equal(callErrors.TOOL_UNAVAILABLE.retryable, false)
   t.end()
 })

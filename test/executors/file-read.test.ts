@@ -59,19 +59,19 @@ t.test('invalid UTF-8 is replaced, and an empty file is an empty text', async t 
   t.match(await read(fixture, { path: 'binary', max_bytes: 512 }), { output: { bytes_read: 512 } })
 })
 
-t.test('RC36 a missing path is told: path is required', async t => {
+t.test('RC36 without a path the error is: path is required', async t => {
   const fixture = createFixture(t)
   for (const path of [undefined, '', '  ', 5, null]) t.same(await read(fixture, { path }), failed('path is required'))
 })
 
-t.test('RC36 what does not exist: file not found', async t => {
+t.test('RC36 for a missing file the error is: file not found', async t => {
   const fixture = createFixture(t)
   writeFileSync(join(fixture.workspace, 'file'), '')
   symlinkSync('loop', join(fixture.workspace, 'loop'))
   for (const path of ['missing', 'a/b', 'file/below', 'nul\0byte', 'loop', 'x'.repeat(300)]) t.same(await read(fixture, { path }), failed('file not found'), JSON.stringify(path.slice(0, 20)))
 })
 
-t.test('RC36 what is no file: path is not a file, and none of it hangs', async t => {
+t.test('RC36 for anything but a file the error is: path is not a file, and no call hangs', async t => {
   const fixture = createFixture(t)
   execFileSync('mkfifo', [join(fixture.workspace, 'fifo')])
   for (const path of ['.', 'fifo']) t.same(await read(fixture, { path }), failed('path is not a file'), path)
@@ -99,7 +99,7 @@ t.test('B29 links that stay inside are followed, also when the workspace itself 
   }
 })
 
-t.test('no descriptor stays open, whatever the end', { skip: process.platform !== 'linux' }, async t => {
+t.test('no descriptor stays open, however the call ends', { skip: process.platform !== 'linux' }, async t => {
   const fixture = createFixture(t)
   writeFileSync(join(fixture.workspace, 'file'), 'x')
   // The workspace itself is open for all calls of one turn.
@@ -136,7 +136,7 @@ t.test('a built-in tool leaves no audit line, since it starts no process (X34)',
   t.same(await fixture.auditLines(), [])
 })
 
-t.test('reads that come together are run a few at a time: between them the event loop does what else there is', async t => {
+t.test('reads that arrive at once run a few at a time, and the event loop gets turns between them', async t => {
   const fixture = createFixture(t)
   writeFileSync(join(fixture.workspace, 'a'), 'x')
   let turns = 0

@@ -64,7 +64,7 @@ t.test('RC38 hidden entries and what is below them are left out unless they are 
   t.same(await paths(fixture, { query: 'file', include_hidden: true }), ['..hidden-file', '.file', '.git/file', 'a/.file', 'a/file'])
 })
 
-t.test('RC38 max_results is 30 by default and has_more tells of more', async t => {
+t.test('RC38 max_results is 30 by default, and has_more says that there are more', async t => {
   const fixture = createFixture(t)
   makeFiles(fixture, ...Array.from({ length: 31 }, (_, index) => `file-${String(index).padStart(2, '0')}`))
   t.match(await found(fixture, { query: 'file' }), { result_count: 30, has_more: true, truncated: false })
@@ -99,7 +99,7 @@ t.test('B29 RC38 a search never leaves the workspace', async t => {
   t.same(await paths(fixture, { query: 'link' }), [], 'links that lead out are not even listed')
 })
 
-t.test('links inside of the workspace are listed by what they lead to, and never followed', async t => {
+t.test('links within the workspace are listed with the type of their target, and never followed', async t => {
   const fixture = createFixture(t)
   makeFiles(fixture, 'dir/file')
   symlinkSync('..', join(fixture.workspace, 'dir', 'up-link'))
@@ -108,7 +108,7 @@ t.test('links inside of the workspace are listed by what they lead to, and never
   t.same((await found(fixture, { query: 'link' })).results, [{ path: 'dir/up-link', type: 'directory' }, { path: 'file-link', type: 'file' }])
 })
 
-t.test('what is neither a file nor a directory is left out', async t => {
+t.test('entries that are neither files nor directories are left out', async t => {
   const fixture = createFixture(t)
   execFileSync('mkfifo', [join(fixture.workspace, 'a-fifo')])
   t.same(await paths(fixture, { query: 'fifo' }), [])

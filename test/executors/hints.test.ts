@@ -4,7 +4,7 @@ import { createFixture } from './fixture.ts'
 
 const hintOf = (outcome: Outcome): unknown => outcome.ok ? 'it succeeded' : (outcome.error.details as { hint?: unknown } | undefined)?.hint
 
-t.test('a tool that misses a variable is told of envPassthrough, whether the service has the variable or not', async t => {
+t.test('the error of a tool that misses a variable names envPassthrough, whether the service has the variable or not', async t => {
   const scripts = ['set -u; echo $CITY_TOKEN', 'echo "CITY_TOKEN is not set" >&2; exit 1', 'echo "KeyError: \'CITY_TOKEN\'" >&2; exit 1', 'echo "missing environment variable CITY_TOKEN" >&2; exit 1']
   for (const env of [{}, { CITY_TOKEN: 'hidden' }]) {
     const fixture = createFixture(t, { env: { PATH: '/usr/bin:/bin', ...env } })
@@ -15,7 +15,7 @@ t.test('a tool that misses a variable is told of envPassthrough, whether the ser
   }
 })
 
-t.test('there is no hint for what tools always get, for secrets of the service, or beside a hint of the tool itself', async t => {
+t.test('there is no hint for variables that tools always get, for secrets of the service, or beside a hint of the tool', async t => {
   const fixture = createFixture(t)
   for (const text of ['PATH: unbound variable', 'REDIS_URL is not set', 'JSON is required', 'no such city', 'KeyError: \'city\'']) {
     t.equal(hintOf(await fixture.runShell(`echo "${text}" >&2; exit 1`)), undefined, text)

@@ -73,7 +73,7 @@ t.test('JSON gives its value, text gives text in its charset, an empty body give
   for (const path of ['/octets', '/pdf']) t.match(await output(path), { ok: false, error: { code: 'OUTPUT_INVALID' } }, path)
 })
 
-t.test('a flood, a compression bomb and a body of 1 MB are read up to the bound, and the output is what was read', async t => {
+t.test('a flood, a compression bomb and a body of 1 MB are read up to the bound, and the output is the part that was read', async t => {
   const call = caller(t)
   const flood = await serveRaw(t, socket => {
     socket.write('HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\n\r\n')
@@ -118,7 +118,7 @@ t.test('a server that never ends its head or its body is TOOL_TIMEOUT', async t 
   }
 })
 
-t.test('redirects are followed within the origin alone, and no secret leaves it', async t => {
+t.test('redirects are followed only within the origin, and no secret leaves it', async t => {
   const other = await serve(t, { '/end': typed('text/plain', 'elsewhere') })
   const to = (status: number, location: string) => (response: ServerResponse): void => { response.writeHead(status, { location }).end() }
   const { site, requests } = await serve(t, {
@@ -146,7 +146,7 @@ t.test('redirects are followed within the origin alone, and no secret leaves it'
   t.equal(requests.at(-1)?.url, '/moved', 'what was posted is not sent again as something else')
 })
 
-t.test('a secret is hidden as it is and as base64 and a URL have it; one that is short or comes in another form gets past', async t => {
+t.test('a secret is hidden in plain form, in base64 and URL-encoded; a short one, or one in another form, is not', async t => {
   const forms = (secret: string): string[] => [secret, Buffer.from(secret).toString('base64'), encodeURIComponent(secret)]
   const secret = 'open+sesame/99'
   const backwards = [...secret].reverse().join('')
@@ -156,7 +156,7 @@ t.test('a secret is hidden as it is and as base64 and a URL have it; one that is
   t.match(await caller(t, {}, { TOKEN: 'abcde' })(`${site}/short`, { headers }), { ok: true, output: 'abcde' })
 })
 
-t.test('a secret is hidden where the bound cuts it in two, and where JSON writes it with escapes', async t => {
+t.test('a secret is hidden where the bound cuts it in two, and where JSON escapes it', async t => {
   const secret = 'open/sésame-0123456789'
   const headers = [{ name: 'authorization', setting: 'TOKEN', prefix: 'Bearer ', base64: false }]
   const cut = (most: number): string => `${'x'.repeat(most - 10)}${secret}, and more`
@@ -173,7 +173,7 @@ t.test('a secret is hidden where the bound cuts it in two, and where JSON writes
   t.match(answers[2], { ok: true, output: { '***REDACTED***': ['***REDACTED***'] } })
 })
 
-t.test('addresses inside are for hosts that the operator names, also for a name that leads there', async t => {
+t.test('private addresses are reached only through host names that the operator allows', async t => {
   const { port, requests } = await startWebServer(t, (_request, response) => { response.end('x') })
   const closed = caller(t, { privateHosts: [] })
   for (const host of ['127.0.0.1', 'api.test', '[::1]', '2130706433']) t.match(await closed(`https://${host}:${port}/`), { error: { code: 'NOT_ALLOWED', message: /is not a public host/, details: { hint: /HTTP_PRIVATE_HOSTS/ } } }, host)

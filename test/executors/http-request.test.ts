@@ -38,7 +38,7 @@ async function call (run: Partial<HttpRun>, args: Record<string, unknown>, more:
   return whole(await executors.run(tool, args, { ...context, ...more }))
 }
 
-t.test('a request of a trace has its headers; those of the entry come first, and one without a trace has none', async t => {
+t.test('a request of a trace has the trace\'s headers, unless the entry sets them; one without a trace has none', async t => {
   const variables = { TRACEPARENT: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01', TRACESTATE: 'vendor=opaque' }
   await call({}, {}, { trace: { variables } })
   t.match(last?.headers, { traceparent: variables.TRACEPARENT, tracestate: 'vendor=opaque' })

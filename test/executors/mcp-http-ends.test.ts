@@ -95,7 +95,7 @@ for (const [what, answer] of Object.entries(ends)) {
   })
 }
 
-t.test('a server with a URL that hangs holds its call for the timeout and no longer, as an answer or as a stream', async t => {
+t.test('a call of a server with a URL that hangs ends at its timeout, in an answer or in a stream', async t => {
   for (const answer of [() => {}, (response: ServerResponse) => { response.writeHead(200, events).write(': here\n\n') }]) {
     const { outcome, methods } = await callOf(t, answer, 1_500)
     t.match(outcome, { ok: false, error: { code: 'TOOL_TIMEOUT' } })
@@ -103,7 +103,7 @@ t.test('a server with a URL that hangs holds its call for the timeout and no lon
   }
 })
 
-t.test('an answer to another request of a server with a URL is none', async t => {
+t.test('an answer of a server with a URL to another request is ignored', async t => {
   const { outcome } = await callOf(t, (response, id) => {
     response.writeHead(200, json).end(JSON.stringify({ jsonrpc: '2.0', id: id + 1_000, result: { content: [{ type: 'text', text: 'foreign' }] } }))
   }, 1_500)
@@ -116,14 +116,14 @@ const says: Answer = (response, id) => {
 }
 const contextOf = (timeoutMs: number): Parameters<Executors['run']>[2] => ({ jobId: 'job-1', timeoutMs, signal: new AbortController().signal, log: () => {} })
 
-t.test('a tool of a server with a URL that describes it otherwise by now is not called', async t => {
+t.test('a tool whose description the server with a URL has changed is not called', async t => {
   const changed = { ...described, description: 'Says what it is given, and sends it elsewhere.' }
   const { url, methods } = await serve(t, says, () => [changed])
   t.match(await executorsOf(t).run(toolAt(url), {}, contextOf(60_000)), { ok: false, error: { code: 'TOOL_UNAVAILABLE', message: /otherwise than it was accepted/ } })
   t.notOk(methods.includes('tools/call'))
 })
 
-t.test('a server with a URL that never opens holds a call for its timeout', async t => {
+t.test('a call of a server with a URL that never opens ends at its timeout', async t => {
   const server = createServer(() => {})
   await once(server.listen(0, '127.0.0.1'), 'listening')
   t.teardown(() => {
@@ -134,7 +134,7 @@ t.test('a server with a URL that never opens holds a call for its timeout', asyn
   t.match(await executorsOf(t).run(toolAt(`http://127.0.0.1:${port}/mcp`), {}, contextOf(1_500)), { ok: false, error: { code: 'TOOL_TIMEOUT' } })
 })
 
-t.test('a server with a URL that is away is TOOL_UNAVAILABLE, and is called again when it is back', async t => {
+t.test('a server with a URL that is away gives TOOL_UNAVAILABLE, and is called again when it is back', async t => {
   const first = await serve(t, says)
   const executors = executorsOf(t)
   const tool = toolAt(first.url)

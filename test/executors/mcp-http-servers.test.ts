@@ -70,7 +70,7 @@ const floods = {
   'events that are no messages': 'data: {}\n\n'
 }
 for (const [what, unit] of Object.entries(floods)) {
-  t.test(`promise 10: a server whose stream is ${what}, packed small, is ended, fails its call, and leaves the event loop its turns`, async t => {
+  t.test(`promise 10: a server whose stream is ${what}, packed small, is ended, fails its call, and doesn't hold up the event loop`, async t => {
     const packed = gzipSync(unit.repeat(8_000_000 / unit.length))
     const call = caller(t, await serve(t, response => {
       response.writeHead(200, { 'content-type': 'text/event-stream', 'content-encoding': 'gzip' }).write(packed)

@@ -65,7 +65,7 @@ t.test('a call reaches the server and its text is the output; the next call find
   t.match(await calls.fixture.auditLines(), [{ tool: 'sample_echo', argv: ['mcp', 'sample', 'echo'], exit: 0, stdoutBytes: 7 }])
 })
 
-t.test('a tenant, and each of its sessions, has a process of a server for itself; the keys of the operator share one', async t => {
+t.test('each tenant, and each of its sessions, has its own process of a server; the operator\'s keys share one', async t => {
   const calls = open(t, [''])
   const session = (id: string): { session: SessionPlace } => ({ session: { id, dir: calls.fixture.workspace } })
   const scopes: Array<Partial<RunContext>> = [{}, { tenant: 'acme' }, { tenant: 'other' }, { tenant: 'acme', ...session('one') }, { tenant: 'acme', ...session('two') }, session('three')]
@@ -75,7 +75,7 @@ t.test('a tenant, and each of its sessions, has a process of a server for itself
   t.same(await pidsOf(), pids)
 })
 
-t.test('structured content is the output, images stay content, and an error is the message of the tool', async t => {
+t.test('structured content becomes the output, images stay content, and the text of an error becomes the message', async t => {
   const calls = open(t, [''])
   const image = { type: 'image', data: 'aGk=', mimeType: 'image/png' }
   t.strictSame(await raw(calls, { content: [{ type: 'text', text: '{"a":1}' }], structuredContent: { a: 1 } }), { ok: true, output: { a: 1 } })
@@ -89,7 +89,7 @@ t.test('structured content is the output, images stay content, and an error is t
   t.match(await raw(calls, { content: [], structuredContent: { deep } }), { ok: false, error: { code: 'TOOL_FAILED', message: /nests too deeply/ } })
 })
 
-t.test('a large output is whole, and one beyond the bound is cut as a text', async t => {
+t.test('a large output is whole, and one above the bound is cut as text', async t => {
   const calls = open(t, [''], { maxOutputBytes: 200_000 })
   const large = 'ä'.repeat(90_000)
   t.equal(outputOf(await calls.call('echo', { text: large })), large)
@@ -99,7 +99,7 @@ t.test('a large output is whole, and one beyond the bound is cut as a text', asy
   t.strictSame(outputOf(await raw(calls, { content: [], structuredContent: list })), list)
 })
 
-t.test('a call of a trace says so in its _meta, as the protocol has it; one without says nothing', async t => {
+t.test('a call of a trace names it in _meta, as the protocol says; a call without a trace does not', async t => {
   const calls = open(t, [''])
   const variables = { TRACEPARENT: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01', TRACESTATE: 'vendor=opaque' }
   const meta = JSON.parse(String(outputOf(await calls.call('meta', {}, { trace: { variables } })))) as Record<string, unknown>
@@ -126,7 +126,7 @@ t.test('an output that does not fit the accepted schema is OUTPUT_INVALID', asyn
   t.match(await answer({ content: [], structuredContent: many }), { error: { code: 'OUTPUT_INVALID', message: /not checked/ } })
 })
 
-t.test('progress of the server is that of the job, and no line of its log', async t => {
+t.test('progress that the server reports is the job\'s progress, and no line of its log', async t => {
   const calls = open(t, [''])
   const told: object[] = []
   t.match(await calls.call('slow', { ms: 100 }, { progress: progress => { told.push(progress) } }), { ok: true, output: 'slept' })
@@ -134,7 +134,7 @@ t.test('progress of the server is that of the job, and no line of its log', asyn
   t.strictSame(calls.lines, [])
 })
 
-t.test('a call that takes too long is told to the server, which goes on with others', async t => {
+t.test('the server is told to cancel a call that takes too long, and goes on with others', async t => {
   const warned: string[] = []
   const calls = open(t, [''], { logger: { warn: (_, message) => { warned.push(message) } } })
   await calls.call('pid')
@@ -153,7 +153,7 @@ t.test('a cancelled job cancels the call', async t => {
   t.match(await running, { ok: false, error: { code: 'JOB_CANCELLED' } })
 })
 
-t.test('a server that dies fails the calls that it had, and is started again for the next', async t => {
+t.test('a server that dies fails its running calls, and is started again for the next one', async t => {
   const calls = open(t, [''])
   const first = await calls.call('pid')
   const running = new Set<number>()
@@ -166,7 +166,7 @@ t.test('a server that dies fails the calls that it had, and is started again for
   t.not(first.ok && first.output, second.ok && second.output)
 })
 
-t.test('a server that can not be started, or that ends at once, is TOOL_UNAVAILABLE, and rests before it is tried again', async t => {
+t.test('a server that can\'t be started, or ends at once, gives TOOL_UNAVAILABLE, and is tried again after a pause', async t => {
   const missing = open(t, [], {}, { connection: { kind: 'stdio', program: 'no-such-program', args: [], env: {} } })
   t.match(await missing.call('echo'), { ok: false, error: { code: 'TOOL_UNAVAILABLE', message: /no program "no-such-program" on the PATH of the worker/ } })
   const dying = open(t, ['dies-at-once'])
@@ -175,12 +175,12 @@ t.test('a server that can not be started, or that ends at once, is TOOL_UNAVAILA
   t.match(await dying.call('echo'), { ok: false, error: { code: 'TOOL_UNAVAILABLE', message: /tried again in \d+ s/ } })
 })
 
-t.test('a server that hangs while it is opened holds a call for its timeout', async t => {
+t.test('a call of a server that hangs while it starts ends at its timeout', async t => {
   const calls = open(t, ['hangs'])
   t.match(await calls.call('echo', {}, { timeoutMs: 500 }), { ok: false, error: { code: 'TOOL_TIMEOUT' } })
 })
 
-t.test('a server that does not answer any more is ended after a call of it was given up', async t => {
+t.test('a server that no longer answers is ended after one of its calls was given up', async t => {
   const calls = open(t, ['stops'])
   t.match(await calls.call('pid'), { ok: true }, 'it is open: its start is no part of the time below')
   t.match(await calls.call('echo', {}, { timeoutMs: 1_500 }), { ok: false, error: { code: 'TOOL_TIMEOUT' } })
@@ -188,12 +188,12 @@ t.test('a server that does not answer any more is ended after a call of it was g
   t.match(await stopped, { ok: false, error: { code: 'TOOL_FAILED', message: /ended while it ran the call/ } }, 'also for those that wait for it')
 })
 
-t.test('a server that floods, or sends a message without end, is ended, and fails its calls', async t => {
+t.test('a server that floods, or sends an endless message, is ended, and its calls fail', async t => {
   t.match(await open(t, ['floods']).call('echo'), { ok: false, error: { code: 'TOOL_FAILED', message: /more than 200 messages a second/ } })
   t.match(await open(t, ['shouts'], { maxOutputBytes: 65_536 }).call('echo'), { ok: false, error: { code: 'TOOL_FAILED', message: /a message of more than 262144 bytes/ } })
 })
 
-t.test('a server that also prints lines that are no messages is still understood', async t => {
+t.test('lines of a server that aren\'t messages are ignored', async t => {
   t.match(await open(t, ['babbles']).call('echo', { text: 'hello' }), { ok: true, output: 'hello' })
 })
 
@@ -201,7 +201,7 @@ t.test('a server that does not answer unknown requests is taken for one of an ol
   t.match(await open(t, ['silent']).call('echo', { text: 'hello' }), { ok: true, output: 'hello' })
 })
 
-t.test('a server whose list of tools has no end, or holds none, is TOOL_UNAVAILABLE', async t => {
+t.test('a server whose list of tools is endless or empty gives TOOL_UNAVAILABLE', async t => {
   t.match(await open(t, ['endless-pages']).call('echo'), { error: { code: 'TOOL_UNAVAILABLE', message: /more than 64 pages/ } })
   t.match(await open(t, ['many-tools']).call('echo'), { error: { code: 'TOOL_UNAVAILABLE', message: /more than 1000 tools/ } })
   t.match(await open(t, ['no-tools']).call('echo'), { error: { code: 'TOOL_UNAVAILABLE' } })
@@ -217,7 +217,7 @@ t.test('a tool is not called when its description differs from the accepted one,
   t.match(await gone.call('other'), { ok: false, error: { code: 'TOOL_UNAVAILABLE', message: /has no tool "other" any more/ } })
 })
 
-t.test('a server gets the variables of its entry and none of the service; a setting that is missing is named', async t => {
+t.test('a server gets the variables of its entry and none of the service; the error names a missing setting', async t => {
   const env = { PATH: process.env['PATH'], API_KEY: 'service', FILES_TOKEN: 'sesame-open' }
   const connection = (texts: Record<string, string | { setting: string }>): Partial<McpServer> => ({ connection: { kind: 'stdio', program: process.execPath, args: [program], env: texts } })
   const outcome = await open(t, [], { env }, connection({ LEVEL: 'debug', TOKEN: { setting: 'FILES_TOKEN' } })).call('env')
@@ -229,7 +229,7 @@ t.test('a server gets the variables of its entry and none of the service; a sett
   t.match(await raw(calls, { content: [{ type: 'text', text: 'bad token sesame-open' }], isError: true }), { error: { message: 'bad token [secret]' } })
 })
 
-t.test('no error of a server gives away what it was given: not in its data, and not where it can not be opened', async t => {
+t.test('no error of a server has secrets that the server was given: not in its data, and not when it can\'t be opened', async t => {
   const connection = (mode: string): Partial<McpServer> => ({ connection: { kind: 'stdio', program: process.execPath, args: [program, mode], env: { TOKEN: { setting: 'FILES_TOKEN' } } } })
   const env = { PATH: process.env['PATH'], FILES_TOKEN: 'sesame-open' }
   const calls = open(t, [], { env }, connection(''))

@@ -14,7 +14,7 @@ const tool = (run: CommandRun | SkillRun, rest: Partial<Tool> = {}): Tool => ({
 const skill = (binary: string, directory = '/'): SkillRun => ({ kind: 'skill', directory, binary, subcommand: 'nope', args: [], allowlist: { [binary]: ['nope'] }, allowScripts: false })
 
 for (const place of ['in the open', 'in the sandbox'] as const) {
-  void t.test(`A9 SC12 ${place} a program is told its name as the manifest has it`, { skip: skip || (place === 'in the sandbox' && boxless) }, async t => {
+  void t.test(`A9 SC12 ${place} a program gets its name as the manifest has it`, { skip: skip || (place === 'in the sandbox' && boxless) }, async t => {
     const boxed = place === 'in the open' ? undefined : await boxedTools(t)
     const directory = boxed?.base ?? t.testdir({ tools: { bin: {} } })
     const executors = boxed?.executors ?? createExecutors({

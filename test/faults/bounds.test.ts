@@ -17,14 +17,14 @@ async function withoutGroups (): Promise<string | false> {
   return finding?.holds === true ? false : `no control groups here: ${finding?.detail}`
 }
 
-void t.test('fault 16 the processes of a call are bounded together, those of root as well', { skip }, async t => {
+void t.test('fault 16 the number of processes of a call is bounded, also for root', { skip }, async t => {
   const tools = await boxedTools(t)
   const { taken } = outputOf(await tools.run({ program, arguments: { what: 'processes' }, limits: { processes: 40 }, timeoutMs: 60_000 })) as { taken: number }
   t.ok(taken > 0 && taken <= 40, `it got ${taken} processes`)
   t.equal(outputOf(await tools.shell('echo fine')), 'fine')
 })
 
-void t.test('fault 16 the memory of a call is bounded for all of its processes together', { skip }, async t => {
+void t.test('fault 16 the memory of all processes of a call together is bounded', { skip }, async t => {
   const tools = await boxedTools(t)
   const script = 'for i in 1 2 3 4; do (head -c 100000000 /dev/zero | tail -c 100000000 | (sleep 6; wc -c)) & done; wait'
   const counts = (await tools.shell(script, { limits: { memoryBytes: 2 ** 28 } }))
@@ -33,7 +33,7 @@ void t.test('fault 16 the memory of a call is bounded for all of its processes t
   t.equal(outputOf(await tools.shell('echo fine')), 'fine')
 })
 
-void t.test('fault 16 the processes of a Python call are bounded together, and other calls of its host are not', { skip }, async t => {
+void t.test('fault 16 the number of processes of a Python call is bounded, without other calls of its host', { skip }, async t => {
   const python = await boxedPython(t)
   const forks = [
     'taken = 0',
@@ -55,7 +55,7 @@ void t.test('fault 16 the processes of a Python call are bounded together, and o
   t.equal(outputOf(free), 200)
 })
 
-void t.test('fault 16 the memory of a Python call is bounded for all of its processes together', { skip }, async t => {
+void t.test('fault 16 the memory of all processes of a Python call together is bounded', { skip }, async t => {
   const python = await boxedPython(t)
   const outcome = await python.execute('greedy', [
     'reader, writer = os.pipe()',
@@ -102,7 +102,7 @@ void t.test('fault 16 a Python host and all that it forks are in the control gro
   t.match(await running, { ok: false })
 })
 
-void t.test('fault 10 no control group is left behind, of a call or of a worker', { skip }, async t => {
+void t.test('fault 10 no control group of a call or a worker is left behind', { skip }, async t => {
   const tools = await boxedTools(t)
   // With version 2 the processes are one level below.
   const directories = (tools.sandbox.groups?.members ?? []).map(file => file.replace(/(\/tools)?\/cgroup\.procs$/, ''))

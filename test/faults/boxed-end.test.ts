@@ -46,7 +46,7 @@ void t.test('fault 4 a tool in a box need not read its stdin, and gets all of it
   t.equal(outputOf(await tools.shell('wc -c', { arguments: { text } })), JSON.stringify({ text }).length)
 })
 
-void t.test('fault 5 a tool in a box that spoils what it was given spoils no other call', { skip }, async t => {
+void t.test('fault 5 a tool in a box that spoils its stdin or its files spoils no other call', { skip }, async t => {
   const tools = await boxedTools(t)
   const scripts = ['chmod 0 /proc/self/fd/0 /proc/self/fd/1 /proc/self/fd/2', 'head -c 300000 /dev/zero > /proc/self/fd/0', 'yes > /dev/stderr & yes']
   for (const script of scripts) {
@@ -55,7 +55,7 @@ void t.test('fault 5 a tool in a box that spoils what it was given spoils no oth
   }
 })
 
-void t.test('fault 5 what cannot be started is TOOL_UNAVAILABLE inside a box as well', { skip }, async t => {
+void t.test('fault 5 a program that can\'t be started in a box gives TOOL_UNAVAILABLE', { skip }, async t => {
   const tools = await boxedTools(t)
   const plain = join(tools.base, 'tools/bin/plain')
   writeFileSync(plain, '#!/bin/sh\n', { mode: 0o644 })
@@ -73,13 +73,13 @@ void t.test('fault 6 arguments reach the tool literally', { skip }, async t => {
   t.equal(outputOf(await tools.run({ program: '/usr/bin/printf', args: ['%s|', ...args] })), args.map(arg => `${arg}|`).join(''))
 })
 
-void t.test('fault 7 what is no JSON comes as text, and what is no UTF-8 is refused', { skip }, async t => {
+void t.test('fault 7 output that isn\'t JSON comes as text, and output that isn\'t UTF-8 is refused', { skip }, async t => {
   const tools = await boxedTools(t)
   t.match(await tools.shell('printf "a\\377b"'), { ok: false, error: { code: 'OUTPUT_INVALID', message: /no text but binary data/ } })
   t.equal(outputOf(await tools.shell('printf "{\\"a\\":"')), '{"a":')
 })
 
-void t.test('fault 8 an exit status, a signal and a sandbox that fails are told apart', { skip }, async t => {
+void t.test('fault 8 an exit status, a signal and a failed sandbox give different errors', { skip }, async t => {
   const tools = await boxedTools(t)
   t.strictSame(await tools.shell('exit 1'), { ok: false, error: { code: 'TOOL_FAILED', message: 'exit status 1' } })
   t.strictSame(await tools.shell('kill -9 $$'), { ok: false, error: { code: 'TOOL_FAILED', message: 'signal: SIGKILL' } })
@@ -89,7 +89,7 @@ void t.test('fault 8 an exit status, a signal and a sandbox that fails are told 
   t.match(await bad.shell('true'), { ok: false, error: { code: 'SANDBOX_FAILED' } })
 })
 
-void t.test('fault 9 a cancel empties the box', { skip }, async t => {
+void t.test('fault 9 a cancel ends all processes of the box', { skip }, async t => {
   const tools = await boxedTools(t)
   const seconds = nap()
   const cancel = new AbortController()

@@ -12,7 +12,7 @@ import { python } from '../python/fixture.ts'
 const hostile = join(import.meta.dirname, '../../../samples/hostile')
 const toLoopback: NonNullable<FetchPolicy['lookup']> = (_host, _options, callback) => { callback(null, [{ address: '127.0.0.1', family: 4 }]) }
 
-void t.test('promise 10: the edit and the page that a hostile tool lays hold nobody up', { skip: python.skip }, async t => {
+void t.test('promise 10: neither the edit nor the page that a hostile tool prepares blocks the worker', { skip: python.skip }, async t => {
   const fixture = createFixture(t, { builtins: { fetch: { allowlist: ['*'], allowHttp: true, allowPrivate: true, lookup: toLoopback } } })
   const lay = (what: string): string => execFileSync(join(hostile, 'tools/bin/burden.py'), { cwd: fixture.workspace, input: JSON.stringify({ what }), encoding: 'utf8' })
   const edit = JSON.parse(lay('edit')) as Record<string, unknown>
@@ -23,7 +23,7 @@ void t.test('promise 10: the edit and the page that a hostile tool lays hold nob
   await leavesLoopFree(t, 'the page', () => fixture.runBuiltinOnly('data.fetch', { url: `http://site.test:${server.port}`, max_bytes: 2_097_152 }))
 })
 
-void t.test('A11 X21 a hostile manifest\'s misspelt protections and linked programs are told', async t => {
+void t.test('A11 X21 misspelt protections and linked programs of a hostile manifest are reported', async t => {
   const directory = t.testdir()
   cpSync(hostile, directory, { recursive: true })
   symlinkSync('/usr/bin/env', join(directory, 'tools/bin/linked'))

@@ -13,7 +13,7 @@ const service = await createService(t, { files: programs, tools: entries, env: c
 const redis = new Redis(service.redis.socket)
 t.teardown(() => { redis.disconnect() })
 
-t.test('RC33, fault 21 a job whose worker was killed is told of as WORKER_LOST', async t => {
+t.test('RC33, fault 21 a job whose worker was killed has a callback with WORKER_LOST', async t => {
   const [worker] = service.workers
   const job = await submit(service.client, { type: 'agentcli.nap', input: { ms: 19_000, mark: 'lost-runs' }, callback_url: `${receiver.url}/lost` })
   await waitFor('the tool runs', () => existsSync(join(service.dir, 'workspace/lost-runs')))
@@ -25,7 +25,7 @@ t.test('RC33, fault 21 a job whose worker was killed is told of as WORKER_LOST',
   t.match(callback?.body, { id: job.id, status: 'failed', attempts: 2, result: null, error: { code: 'WORKER_LOST', at: done.updated_at }, updated_at: done.updated_at })
 })
 
-t.test('fault 23 a job that was given up because it lost too many workers is told of', async t => {
+t.test('fault 23 a job that was given up because it lost too many workers has its callback', async t => {
   const job = await submit(service.client, { type: 'agentcli.echo', delay_ms: 60_000, queue: 'deadly', callback_url: `${receiver.url}/deadly` })
   // As after a third worker that died of it.
   const stem = 'toolyard:{deadly}:'
@@ -35,7 +35,7 @@ t.test('fault 23 a job that was given up because it lost too many workers is tol
   t.match(callback?.body, { id: job.id, status: 'failed', error: { code: 'WORKER_LOST', message: 'The job was given up: its worker was lost in each of 3 runs' } })
 })
 
-t.test('RC33, fault 45 a callback whose worker is killed while it sends is sent by another one, with the same id', async t => {
+t.test('RC33, fault 45 when a worker is killed while it sends a callback, another worker sends it with the same id', async t => {
   await submit(service.client, { type: 'agentcli.echo', callback_url: `${receiver.url}/hanging` })
   await receiver.at('/hanging')
   const worker = service.workers.pop()
@@ -46,7 +46,7 @@ t.test('RC33, fault 45 a callback whose worker is killed while it sends is sent 
   t.equal(new Set(callbacks.map(({ text }) => text)).size, 1)
 })
 
-t.test('RC33, fault 29 a worker that stops while it sends leaves the callback to another one', async t => {
+t.test('RC33, fault 29 a worker that stops while it sends a callback leaves it to another one', async t => {
   await submit(service.client, { type: 'agentcli.echo', callback_url: `${receiver.url}/stopping` })
   await receiver.at('/stopping')
   const worker = service.workers.pop()
@@ -56,7 +56,7 @@ t.test('RC33, fault 29 a worker that stops while it sends leaves the callback to
   t.equal(new Set(callbacks.map(({ headers }) => headers['x-toolyard-delivery'])).size, 1)
 })
 
-t.test('RC33 callbacks wait while no worker is there, and are sent when one comes', async t => {
+t.test('RC33 callbacks wait while no worker runs, and are sent when one starts', async t => {
   const job = await submit(service.client, { type: 'agentcli.echo', delay_ms: 60_000, callback_url: `${receiver.url}/later` })
   await service.workers.pop()?.stop()
   t.equal((await service.client.request(`/v1/jobs/${job.id}/cancel`, { method: 'POST' })).status, 200)

@@ -82,7 +82,7 @@ async function ends (ids: readonly string[]): Promise<Job[]> {
 
 const isCancelled = ({ status, error }: Job): boolean => status === 'cancelled' && error?.code === 'JOB_CANCELLED'
 
-t.test('X25 a cancel that breaks at any of its commands, and is repeated: the workflow and its steps are cancelled', { timeout: 300_000 }, async t => {
+t.test('X25 when a cancel breaks at any of its commands and is repeated, the workflow and its steps are cancelled', { timeout: 300_000 }, async t => {
   const commands = await atEveryCommand('repeated', startWorkflow, async ({ jobs: [id = '', ...steps] }, about) => {
     t.equal((await cancel(client, id)).status, 200, about)
     for (const job of await Promise.all([id, ...steps].map(job => read(client, job)))) t.ok(isCancelled(job), `${about}: ${show(job)}`)
@@ -90,7 +90,7 @@ t.test('X25 a cancel that breaks at any of its commands, and is repeated: the wo
   t.ok(commands > 8, `${commands} commands`)
 })
 
-t.test('X25 a cancel that breaks at any of its commands, and that nobody repeats: all or none is cancelled', { timeout: 300_000 }, async t => {
+t.test('X25 when a cancel breaks at any of its commands and is not repeated, the workflow and its steps are all cancelled, or none', { timeout: 300_000 }, async t => {
   await atEveryCommand('left', startWorkflow, async ({ jobs: [id = '', ...steps] }, about) => {
     // Only what Redis never heard of has no effect.
     if (about === 'before command 1') return void await cancel(client, id)
@@ -98,7 +98,7 @@ t.test('X25 a cancel that breaks at any of its commands, and that nobody repeats
   })
 })
 
-t.test('X25 a job whose workers were lost before, and whose canceller dies half way, is cancelled', { timeout: 120_000 }, async t => {
+t.test('X25 a job that has lost workers is cancelled, though the canceller dies half way', { timeout: 120_000 }, async t => {
   for (const losses of [0, 1, 2]) {
     const queue = `lost-${losses}`
     const { id } = await submit(client, { type: 'agentcli.rest', queue })

@@ -9,7 +9,7 @@ const { client } = service
 const redis = new Redis(service.redis.socket)
 t.teardown(() => { redis.disconnect() })
 
-t.test('X25 a job that is cancelled while it ends is one or the other for ever, and nobody is told otherwise', async t => {
+t.test('X25 a job that is cancelled while it ends has one final state, and every reader gets that one', async t => {
   const rounds = 200
   const ends = { cancelled: 0, succeeded: 0 }
   for (let begun = 0; begun < rounds; begun += 20) {

@@ -106,7 +106,7 @@ for (const shift of shifts) {
   })
 }
 
-void t.test('clocks: the clock of a worker is set while its calls run: they are held and end, whichever way it is set', { skip }, async t => {
+void t.test('clocks: the clock of a worker is set forward or back while its calls run: it keeps their locks, and they end', { skip }, async t => {
   const service = await start(t, { api: 0, other: 0, workers: [0] })
   const calls = ['a', 'b', 'c'].map(mark => ({ call_id: mark, name: 'once', arguments: { mark, sec: '8' } }))
   const batch = service.client.batch(calls, { wait_ms: 30_000 })

@@ -32,7 +32,7 @@ const { key, apis, workers, redis } = await startDeployment(t, {
 const ports = apis.map(({ port }) => port)
 const { address: smallProxy, served } = await startSmallProxy(t, ports)
 
-t.test('two API replicas behind a proxy and two workers serve batches, each replica its share', async t => {
+t.test('two API replicas behind a proxy and two workers serve batches, and each replica gets some', async t => {
   t.equal(apis.length, 2)
   t.equal(workers.length, 2)
   const client = createClient(smallProxy, key)
@@ -57,7 +57,7 @@ t.test('the configuration of HAProxy is valid, and it serves batches and streams
   t.equal((await fetch(`${address}/metrics`)).status, 404)
 })
 
-t.test('Redis lets the service do what it does, and nothing else', async t => {
+t.test('Redis allows the service the commands that it uses, and no others', async t => {
   const url = new URL(readFileSync(join(dir, 'secrets/redis_url'), 'utf8'))
   const ask = (user: string[], ...command: string[]): string => spawnSync('redis-cli', ['-p', url.port, ...user, ...command], { encoding: 'utf8', env: { PATH: process.env['PATH'], REDISCLI_AUTH: user.length === 0 ? '' : url.password } }).stdout
   for (const command of [['get', 'toolyard:queues'], ['flushall'], ['info']]) t.match(ask([], ...command), /NOPERM|NOAUTH/, `nobody may ${command.join(' ')}`)

@@ -7,7 +7,7 @@ import { boxedTools, withoutBox } from '../sandbox/boxed-tools.ts'
 const program = join(import.meta.dirname, '../../../samples/hostile/tools/bin/devour.py')
 const skip = await withoutBox()
 
-void t.test('fault 16 memory is bounded for each process, and others go on', { skip }, async t => {
+void t.test('fault 16 memory is bounded for each process, and other processes go on', { skip }, async t => {
   const tools = await boxedTools(t)
   const greedy = tools.run({ program, arguments: { what: 'memory' }, limits: { memoryBytes: 2 ** 28 } })
   t.equal(outputOf(await tools.shell('echo fine')), 'fine')
@@ -28,7 +28,7 @@ void t.test('fault 16 processor time is bounded', { skip }, async t => {
   t.match(await tools.shell('while :; do :; done', { limits: { cpuSec: 1 } }), { ok: false, error: { code: 'TOOL_FAILED', message: 'signal: SIGXCPU' } })
 })
 
-void t.test('fault 16 a tool that forks without end takes nobody with it', { skip }, async t => {
+void t.test('fault 16 a tool that forks without end stops no other call', { skip }, async t => {
   const tools = await boxedTools(t)
   const bomb = tools.run({ program, arguments: { what: 'processes' }, limits: { processes: 64 }, timeoutMs: 20_000 })
   await sleep(50)

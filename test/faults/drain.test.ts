@@ -11,7 +11,7 @@ const tools = { files: stampFiles, tools: stampEntries }
 
 t.setTimeout(300_000)
 
-void t.test('fault 29 SIGTERM under load: what runs may finish, the rest is killed and settled, nothing new is taken, exit 0', async t => {
+void t.test('fault 29 SIGTERM under load: running calls may finish until the grace time ends, then they are killed and settled; no new job is taken; exit 0', async t => {
   const service = await createService(t, { ...tools, env: { SHUTDOWN_GRACE_SEC: '4', WORKER_CONCURRENCY: '4' } })
   const { client } = service
   const nap = `600.${process.hrtime.bigint()}`
@@ -34,7 +34,7 @@ void t.test('fault 29 SIGTERM under load: what runs may finish, the rest is kill
   await worker.stop('SIGTERM')
 })
 
-void t.test('a second SIGTERM ends the waiting: running calls are killed and settled at once, exit 0', async t => {
+void t.test('a second SIGTERM ends the grace time: running calls are killed and settled at once, exit 0', async t => {
   const service = await createService(t, { ...tools, env: { SHUTDOWN_GRACE_SEC: '120' } })
   const { id } = await submit(service.client, { type: 'agentcli.once', input: { mark: 'second', sec: '600' } })
   await waitFor('it runs', () => runsOf(service).size === 1)
@@ -47,7 +47,7 @@ void t.test('a second SIGTERM ends the waiting: running calls are killed and set
   t.match(await read(service.client, id), { status: 'failed', error: { code: 'WORKER_LOST' } })
 })
 
-void t.test('at SIGTERM /ready of an API is red first, while it serves on; calls that wait are answered, exit 0', async t => {
+void t.test('at SIGTERM /ready of an API fails first, while it goes on serving; waiting calls are answered, exit 0', async t => {
   const service = await createService(t, { ...tools, env: { SHUTDOWN_DELAY_SEC: '4' } })
   const { client } = service
   const waiting = client.call('once', { mark: 'waits', sec: '5' })

@@ -38,7 +38,7 @@ void t.test('fault 13 a tool that may write reaches nothing more than the worksp
   t.strictSame(report.reached, [])
 })
 
-void t.test('fault 12 fault 14 the same tool finds what there is to find when it runs in the open', async t => {
+void t.test('fault 12 fault 14 the same tool reaches all of it when it runs without a box', async t => {
   const tools = await boxedTools(t, { mode: 'off' })
   const target = await setUpTarget(t)
   const { reached } = outputOf(await tools.run({ program, arguments: { ...target.given, outside: [join(target.directory, 'written')], links: undefined } })) as Report
@@ -48,7 +48,7 @@ void t.test('fault 12 fault 14 the same tool finds what there is to find when it
   }
 })
 
-void t.test('fault 15 links that a tool plants lead nobody anywhere', { skip }, async t => {
+void t.test('fault 15 links that a tool makes lead no other tool out of the workspace', { skip }, async t => {
   const tools = await boxedTools(t)
   const target = await setUpTarget(t)
   const before = readdirSync(tmpdir()).filter(name => name.startsWith('planted'))
@@ -70,7 +70,7 @@ void t.test('fault 15 a workspace full of links is mounted without following one
   t.strictSame(readdirSync(target.directory).sort(), ['secret', 'socket'])
 })
 
-void t.test('fault 13 nothing may be written to a workspace where files of the service are kept', { skip }, async t => {
+void t.test('fault 13 no tool may write to a workspace that holds files of the service', { skip }, async t => {
   const tools = await boxedTools(t, { hidden: ['workspace/.env'] })
   const write = await tools.shell('true', { permissions: ['write_files'] })
   t.match(write, { ok: false, error: { code: 'SANDBOX_FAILED' } })

@@ -35,7 +35,7 @@ async function isInStep ({ master, replica }: RedisSentinels): Promise<void> {
   await waitFor('the replica has all', async () => await offset(master, 'master_repl_offset') === await offset(replica, 'slave_repl_offset'))
 }
 
-void t.test('failover: a tool that may run only once waits for a replica, so that one which takes over without the last writes makes nothing run twice', async t => {
+void t.test('failover: a tool that isn\'t idempotent starts only when a replica knows of it, so that no failover runs it twice', async t => {
   const { redis, service } = await start(t, '1')
   const ids = await submitAll(service, '0')
   await isInStep(redis)
@@ -61,7 +61,7 @@ void t.test('failover: a tool that may run only once waits for a replica, so tha
   t.same(runsOf(service), succeeded)
 })
 
-void t.test('failover: calls that run while the master is lost have run once, whoever settles them', async t => {
+void t.test('failover: calls that run while the master is lost run once, whichever worker settles them', async t => {
   const { redis, service } = await start(t, 'auto')
   await service.startWorker()
   const ids = await submitAll(service, '3')
@@ -75,7 +75,7 @@ void t.test('failover: calls that run while the master is lost have run once, wh
   t.same(runsOf(service), once)
 })
 
-void t.test('failover: with auto, a replica that is gone for long is not waited for', async t => {
+void t.test('failover: with auto, nobody waits for a replica that is gone for long', async t => {
   const { redis, service } = await start(t, 'auto')
   const ids = await submitAll(service, '0')
   redis.replica.signal('SIGSTOP')
@@ -84,7 +84,7 @@ void t.test('failover: with auto, a replica that is gone for long is not waited 
   t.same(runsOf(service), once)
 })
 
-void t.test('failover: a job is acknowledged only when the replica has it: none is lost that was, and what was not may exist', async t => {
+void t.test('failover: a job is acknowledged only when the replica has it: no acknowledged job is lost, and others may exist', async t => {
   const { redis, service } = await start(t, '1')
   const { client } = service
   const withKey = { headers: { 'idempotency-key': 'k1' } }

@@ -53,7 +53,7 @@ async function replaceWorker (): Promise<void> {
   workers.push(await next)
 }
 
-t.test('X33, RC43 workers that die in the middle of workflows: every step has one job, and the workflows end', { timeout: 400_000 }, async t => {
+t.test('X33, RC43 when workers die in the middle of workflows, every step has one job, and the workflows end', { timeout: 400_000 }, async t => {
   const jobs = await Promise.all(Array.from({ length: 6 }, (_, run) => submit(client, { type: 'workflow.run', timeout_sec: 300, input: { workflow: 'again', params: { run: `r${run}` } } })))
   for (let round = 0; round < 3; round++) {
     await delay(80 * round)
@@ -70,7 +70,7 @@ t.test('X33, RC43 workers that die in the middle of workflows: every step has on
   }
 })
 
-t.test('X33 a step that is not idempotent is never run twice: its lost worker ends the workflow', async t => {
+t.test('X33 a step that is not idempotent is never run twice: when its worker is lost, the workflow fails', async t => {
   const job = await submit(client, { type: 'workflow.run', timeout_sec: 300, input: { workflow: 'once', params: { run: 'o' } } })
   await waitFor('the first step runs', () => runs('o').length === 1)
   await replaceWorker()

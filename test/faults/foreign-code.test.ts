@@ -82,7 +82,7 @@ async function toolyard (cwd: string, args: string[], env: Record<string, string
 
 const marksOf = (directory: string): string[] => ['import', 'construct', 'execute'].filter(what => existsSync(join(directory, `mark-${what}`)))
 
-void t.test('validate and doctor run a foreign module without the network and the service\'s files, whatever its manifest asks for', { skip }, async t => {
+void t.test('validate and doctor run a foreign module without network and without the service\'s files, whatever its manifest asks for', { skip }, async t => {
   const { port, received } = await listen(t)
   const directory = lay(t, port)
   const validated = await toolyard(directory, ['validate', 'foreign.json'])
@@ -93,7 +93,7 @@ void t.test('validate and doctor run a foreign module without the network and th
   t.strictSame([received, marksOf(directory)], [[], []])
 })
 
-void t.test('fault 18 without a whole sandbox validate and doctor import nothing, and say so; --import does it in the open', { skip: python.skip }, async t => {
+void t.test('fault 18 without a complete sandbox validate and doctor import nothing and say so; with --import they import without one', { skip: python.skip }, async t => {
   const { port, received } = await listen(t)
   const directory = lay(t, port)
   rmSync(join(directory, '.env'))
@@ -110,7 +110,7 @@ void t.test('fault 18 without a whole sandbox validate and doctor import nothing
   t.strictSame([received, marksOf(directory)], [['import', 'construct'], ['import', 'construct']])
 })
 
-void t.test('P29 X16 a worker tries modules without the network; one that fails for that is published, and its calls have it', { skip }, async t => {
+void t.test('P29 X16 a worker tries modules without network; a module that fails only for that is published, and its calls have network', { skip }, async t => {
   const { port, received } = await listen(t)
   const eager = `import socket\nfrom toolyard import Tool\n\nclass Eager(Tool):\n    def __init__(self, *given):\n        socket.create_connection(("127.0.0.1", ${port}), 2).sendall(b"eager")\n\n    def execute(self):\n        return "connected"\n`
   const entry = (name: string, module: string, permissions: string[]): object => ({ name, description: 'Connects to somebody', module, permissions })

@@ -19,7 +19,7 @@ const modules = {
   unmade: `${prelude}class Unmade(Tool):\n    def __init__(self, *given):\n        raise RuntimeError(${quoted})\n    def execute(self):\n        return None\n`
 }
 
-void t.test('no control character of a tool, its name, its output or its exceptions comes raw into a log of the service', async t => {
+void t.test('no control character of a tool, its name, its output or its exceptions gets into a log of the service unescaped', async t => {
   const entry = (name: string): object => ({ name, description: hostile, module: name, permissions: [] })
   const service = await createService(t, {
     tools: [

@@ -26,7 +26,7 @@ async function usedBytes (redis: Redis): Promise<number> {
   return Number(/used_memory:(\d+)/.exec(await redis.info('memory'))?.[1])
 }
 
-void t.test('fault 28 Redis is full while calls run and wait: they are held, run once and keep their outcome; new ones are told', async t => {
+void t.test('fault 28 Redis is full while calls run and wait: workers keep their locks, they run once and keep their outcome; new calls get an error', async t => {
   const service = await createService(t, { ...tools, env: { WORKER_CONCURRENCY: '6' } })
   const { client } = service
   const redis = connect(t, service)
@@ -50,7 +50,7 @@ void t.test('fault 28 Redis is full while calls run and wait: they are held, run
   t.equal((await client.call('echo')).ok, true)
 })
 
-void t.test('fault 28 Redis is full of jobs that have ended: it gets room when they are old enough, and all goes on by itself', async t => {
+void t.test('fault 28 when Redis is full of ended jobs, they are removed when they are old enough, and calls are served again', async t => {
   const service = await createService(t, { ...tools, env: { JOB_RETENTION_SEC: '60' } })
   const { client } = service
   const redis = connect(t, service)
@@ -61,7 +61,7 @@ void t.test('fault 28 Redis is full of jobs that have ended: it gets room when t
   for (const app of [service.api, ...service.workers]) t.equal(app.child.exitCode, null)
 })
 
-void t.test('fault 28 a call that talks while Redis is full for a moment has its whole log', async t => {
+void t.test('fault 28 a call that logs while Redis is full for a moment has its whole log', async t => {
   const service = await createService(t, { files: chatterFiles, tools: [chatterEntry] })
   const { client } = service
   const redis = connect(t, service)

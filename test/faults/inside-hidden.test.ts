@@ -20,7 +20,7 @@ function put (path: string, content = secret): string {
   return path
 }
 
-void t.test('fault 13 a Python root inside of a directory of the service is refused, by whichever path', { skip: withoutPython }, async t => {
+void t.test('fault 13 a Python root inside of a directory of the service is refused by any path', { skip: withoutPython }, async t => {
   const tools = await boxedPython(t, { hidden: ['.toolyard', 'audit'] })
   const body = 'from toolyard import Tool\n\nclass Reader(Tool):\n    def execute(self):\n        import os\n        return os.listdir(os.path.dirname(__file__))\n'
   for (const name of ['.toolyard/tools', '.toolyard', 'audit/deep/tools']) {
@@ -34,14 +34,14 @@ void t.test('fault 13 a Python root inside of a directory of the service is refu
   t.match(outputOf(await tools.call({ root: join(tools.base, 'beside') })), ['tool.py'])
 })
 
-void t.test('fault 13 no program is shown with the directory of the service that it lies in', { skip }, async t => {
+void t.test('fault 13 a program in a directory of the service is shown without that directory', { skip }, async t => {
   const tools = await boxedTools(t, { hidden: ['tools'] })
   const program = tools.program('reads', '#!/bin/sh\ncat "$(dirname "$0")/../key"\n')
   put(join(tools.base, 'tools/key'))
   t.match(await tools.run({ program }), { ok: false, error: { code: 'SANDBOX_FAILED', message: /is inside .*tools, where the service keeps files of its own/ } })
 })
 
-void t.test('fault 13 another name of a file inside of a directory of the service is in no box', { skip }, async t => {
+void t.test('fault 13 a hard link to a file of the service is in no box', { skip }, async t => {
   const tools = await boxedTools(t, { hidden: ['.toolyard', '.env'] })
   const inside = put(join(tools.base, '.toolyard/redis/aof/base'))
   const outside = put(join(tools.base, '.env'))
@@ -62,7 +62,7 @@ void t.test('fault 13 another name of a file inside of a directory of the servic
   t.match(await tools.shell('touch made && ls', { permissions: ['write_files'] }), { ok: true })
 })
 
-void t.test('fault 13 another name of a file inside of a directory of the service is in no Python root', { skip: withoutPython }, async t => {
+void t.test('fault 13 a hard link to a file of the service is in no Python root', { skip: withoutPython }, async t => {
   const tools = await boxedPython(t, { hidden: ['.toolyard'] })
   const file = put(join(tools.base, '.toolyard/keys/api'))
   linkSync(file, join(tools.root, 'second'))

@@ -14,7 +14,7 @@ const keys = { attacker: 'the-key-of-the-attacker-01', victim: 'the-key-of-the-v
 const tools = ['Meddle', 'Wait'].map(name => ({ name: name.toLowerCase(), description: name, module: 'tools.hostile', class_name: name, permissions: ['read_repo', 'write_files'] }))
 const manifest = JSON.stringify({ schema_version: '1.0', metadata: { name: 'hostile', description: 'Python tools of one module' }, tools })
 
-void t.test('fault 17 a Python call of one key neither ends nor answers calls of another key that come of the same process', { skip }, async t => {
+void t.test('fault 17 a Python call of one key neither ends nor answers calls of another key that the same process forked', { skip }, async t => {
   const sources = await Promise.all(['hostile.py', 'bin/escape.py', 'bin/kernel.py', 'bin/devour.py'].map(async name => [`tools/${name}`, await readFile(join(samples, name), 'utf8')]))
   const { client, dir } = await createService(t, {
     files: { ...Object.fromEntries(sources) as Record<string, string>, 'manifest.json': manifest },

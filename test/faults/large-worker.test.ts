@@ -37,7 +37,7 @@ function descends (pid: number): boolean {
   return parent === process.pid || (parent > 1 && descends(parent))
 }
 
-void t.test('fault 11 a worker that has grown by 250 MB starts processes as cheaply as before', { skip: linux }, async t => {
+void t.test('fault 11 a worker that has grown by 250 MB starts processes as fast as before', { skip: linux }, async t => {
   const fixture = createFixture(t)
   await fixture.executors.prepare()
   const run = async (): Promise<unknown> => outputOf(await fixture.run({ program: '/bin/true' }))
@@ -48,7 +48,7 @@ void t.test('fault 11 a worker that has grown by 250 MB starts processes as chea
   t.ok(grown < small * 2 + 3, 'a spawn from this process would take some 15 ms more')
 })
 
-void t.test('fault 11 fault 1 when the process that starts tools is killed, its calls are lost, nothing of them lives on, and the next calls run', { skip: linux }, async t => {
+void t.test('fault 11 fault 1 when the start helper is killed, its calls fail, none of their processes lives on, and the next calls run', { skip: linux }, async t => {
   const fixture = createFixture(t)
   const lost = fixture.runShell('echo $$ > self; setsid sleep 600 & echo $! > child; wait')
   await waitFor('the tool is up', () => {
@@ -65,7 +65,7 @@ void t.test('fault 11 fault 1 when the process that starts tools is killed, its 
   t.equal(outputOf(await fixture.runShell('echo fine')), 'fine')
 })
 
-void t.test('fault 11 fault 21 a call whose start is under way when the helper is killed is lost, and never said not to have run when it did', { skip: linux }, async t => {
+void t.test('fault 11 fault 21 a call that is starting when the helper is killed is lost, and its error never says that it has not run when it has', { skip: linux }, async t => {
   const fixture = createFixture(t)
   await fixture.executors.prepare()
   for (let ms = 0; ms < 24; ms += 2) {

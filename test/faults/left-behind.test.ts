@@ -29,7 +29,7 @@ const orders: Record<string, (family: number[]) => number[]> = {
   'all but the worker, then the worker': family => [...family.slice(1), ...family.slice(0, 1)]
 }
 
-void t.test(`a worker that is killed at any moment, with any of its processes, leaves none (seed ${seed})`, { skip }, async t => {
+void t.test(`a worker that is killed at any moment, with any of its processes, leaves no process (seed ${seed})`, { skip }, async t => {
   const random = generator(seed)
   let left = kills
   let boxes = 0
@@ -46,7 +46,7 @@ void t.test(`a worker that is killed at any moment, with any of its processes, l
   t.comment(`${kills} workers were killed, with ${boxes} boxes in all`)
 })
 
-void t.test(`a worker that is killed while processes wait ready leaves none, and none takes its end for a call (seed ${seed})`, { skip }, async t => {
+void t.test(`a worker that is killed while warm processes wait leaves none, and none of them runs a call then (seed ${seed})`, { skip }, async t => {
   const random = generator(seed)
   for (let left = Math.ceil(kills / 2); left > 0; left--) {
     const [name, order] = Object.entries(orders)[left % Object.keys(orders).length] ?? ['', (family: number[]) => family]
@@ -56,7 +56,7 @@ void t.test(`a worker that is killed while processes wait ready leaves none, and
   }
 })
 
-void t.test('what a worker that was killed with its helper leaves in the open is ended by the next worker', { skip: process.platform !== 'linux' }, async t => {
+void t.test('processes that a worker killed with its helper leaves outside boxes are ended by the next worker', { skip: process.platform !== 'linux' }, async t => {
   const base = makeBase()
   t.teardown(() => { rmSync(base, { recursive: true, force: true }) })
   const script = `

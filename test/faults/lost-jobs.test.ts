@@ -37,7 +37,7 @@ void t.test('fault 22 Redis stalls for 5 s: a tool that is not idempotent runs o
   t.same([...runsOf(service).values()], [1, 1, 1])
 })
 
-void t.test('fault 22 the event loop of a worker stalls for 5 s: its job is nobody else\'s to run', async t => {
+void t.test('fault 22 the event loop of a worker stalls for 5 s: no other worker runs its job', async t => {
   const service = await createService(t, { files: stampFiles, tools: stampEntries })
   const jobs = await Promise.all(['a', 'b'].map(name => submit(service.client, { type: 'agentcli.once', input: { mark: `loop-${name}`, sec: '55' } })))
   await waitFor('both run', () => runsOf(service).size === 2)
@@ -52,7 +52,7 @@ void t.test('fault 22 the event loop of a worker stalls for 5 s: its job is nobo
   t.equal((await service.client.call('once', { mark: 'later' })).ok, true)
 })
 
-void t.test('fault 23 a job that kills its worker is failed after the third one, and the pool goes on', async t => {
+void t.test('fault 23 a job that kills its workers fails after the third one, and the pool goes on', async t => {
   const service = await createService(t, { files: stampFiles, tools: stampEntries, workers: 0 })
   const { id } = await submit(service.client, { type: 'agentcli.again', input: { mark: 'killer', sec: '60' } })
   for (const nth of [1, 2, 3]) {

@@ -26,7 +26,7 @@ const runsOf = (service: Service, name: string): number => {
   }
 }
 
-t.test('fault 20, fault 21 a job of a killed worker: an idempotent tool is run again once, another one never, whatever its attempts', async t => {
+t.test('fault 20, fault 21 the job of a killed worker runs again once when its tool is idempotent, and never otherwise, whatever its attempts', async t => {
   const service = await start(t)
   const again = await submit(service.client, { type: 'agentcli.again' })
   const never = await submit(service.client, { type: 'agentcli.never', max_attempts: 5 })

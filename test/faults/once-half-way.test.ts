@@ -55,7 +55,7 @@ const requests: Array<{ name: string, send: (to: Client, mark: string, queue: st
 ]
 
 for (const { name, send } of requests) {
-  t.test(`RC23 a request (${name}) that breaks at any of its commands, whose job is removed, and that is repeated: it runs once, and the old job is named`, { timeout: 300_000 }, async t => {
+  t.test(`RC23 a request (${name}) that breaks at any of its commands and is repeated after its job was removed runs once, and the answer names the old job`, { timeout: 300_000 }, async t => {
     const { broken, proxy } = await startBreakableApi()
     const ends = new Set<number>()
     for (let at = 1, isBroken = true; isBroken; at++) {
@@ -94,7 +94,7 @@ for (const { name, send } of requests) {
   })
 }
 
-t.test('RC23 a repeat whose job was made finds it, also when the queue is full', async t => {
+t.test('RC23 a repeated request finds the job that was made, also when the queue is full', async t => {
   const { broken, proxy } = await startBreakableApi({ MAX_QUEUE_DEPTH: '1' })
   const body = { type: 'agentcli.noted', queue: 'full', input: { mark: 'full' }, delay_ms: 60_000 }
   void proxy.breakAt('before', (_name, args) => args.some(arg => arg.includes('toolyard:once:')) && args.some(arg => arg.includes("'confirmed', '1'")))

@@ -12,7 +12,7 @@ const kinds = ['link', 'directory', 'fifo', 'file'] as const
 
 t.setTimeout(180_000)
 
-void t.test('fault 15 RC37 what a tool plants in the workspace holds up no writer of another worker, and gives nobody rights', { skip }, async t => {
+void t.test('fault 15 RC37 files that a tool puts into the workspace block no writer of another worker, and give nobody rights', { skip }, async t => {
   const service = await createService(t, { workers: 2, env: { SANDBOX: 'require', TOOL_MANIFESTS: join(hostile, 'tools.json') } })
   for (const kind of kinds) {
     t.match(await service.client.call('plant', { files: ['file', 'moved'], kind }), { ok: true })

@@ -45,7 +45,7 @@ void t.test('fault 12 fault 13 fault 14 fault 17 fault 19 a hostile Python tool 
   t.strictSame(tools.levels, ['full', 'full'], 'the audit says so')
 })
 
-void t.test('fault 1 fault 2 fault 9 nothing of a call is alive after a timeout, a cancel or a return', { skip }, async t => {
+void t.test('fault 1 fault 2 fault 9 no process of a call is alive after a timeout, a cancel or a return', { skip }, async t => {
   const tools = await boxedPython(t)
   const seconds = nap()
   const given = { seconds }
@@ -82,7 +82,7 @@ void t.test('fault 10 many timeouts of Python tools leave no process and no desc
   t.match(await tools.call({ module: 'naps', arguments: { seconds: '0' } }), { ok: false, error: { message: 'exit status 0' } }, 'and the host is well')
 })
 
-void t.test('a call that kills all that it can reach kills itself alone', { skip }, async t => {
+void t.test('a call that kills every process that it can reach kills only itself', { skip }, async t => {
   const tools = await boxedPython(t)
   const beside = tools.execute('beside', 'print("up")\nwhile not os.path.exists("go"): time.sleep(0.01)\nreturn "unharmed"')
   await waitFor('the other call runs', () => tools.logged.includes('up'))
@@ -92,7 +92,7 @@ void t.test('a call that kills all that it can reach kills itself alone', { skip
   t.equal(outputOf(await beside), 'unharmed')
 })
 
-void t.test('fault 13 a call sees nothing of another one: no file, process, shared memory or port', { skip }, async t => {
+void t.test('fault 13 a call sees no file, process, shared memory or port of another one', { skip }, async t => {
   const tools = await boxedPython(t)
   const leave = `import ctypes, socket
 for place in ("/tmp", "/dev/shm", os.environ["HOME"]): open(f"{place}/left", "w").write("secret")
@@ -117,7 +117,7 @@ return found`
   t.strictSame(outputOf(await tools.call({ module: 'leaves', permissions: [], arguments: { look: true } })), [], 'and nothing stays behind')
 })
 
-void t.test('P18 the permissions of a Python tool are what its box opens', { skip }, async t => {
+void t.test('P18 the box of a Python tool allows what its permissions say', { skip }, async t => {
   const tools = await boxedPython(t)
   writeFileSync(join(tools.workspace, 'file'), 'content')
   const body = `import socket
@@ -133,7 +133,7 @@ return sorted(done + [name for _, name in socket.if_nameindex()])`
   t.strictSame(outputOf(await tools.call({ module: 'opens', permissions: ['network'] })), readdirSync('/sys/class/net').sort())
 })
 
-void t.test('fault 16 a Python tool that takes memory, disk or processes takes them from itself', { skip }, async t => {
+void t.test('fault 16 a Python tool that takes memory, disk or processes affects only itself', { skip }, async t => {
   const tools = await boxedPython(t)
   const devour = { root: hostile, module: 'tools.hostile', className: 'Devour' }
   const limits = { memoryBytes: 2 ** 28, tempBytes: 2 ** 26, processes: 64 }
@@ -151,7 +151,7 @@ void t.test('fault 16 a Python tool that takes memory, disk or processes takes t
   t.equal(errorOf(loop), 'TOOL_FAILED: signal: SIGXCPU')
 })
 
-void t.test('a box shows the Python root that is there now', { skip }, async t => {
+void t.test('a box shows the Python root as it is now', { skip }, async t => {
   const tools = await boxedPython(t)
   t.equal(outputOf(await tools.execute('tool', 'return "old"')), 'old')
   renameSync(tools.root, `${tools.root}.old`)
@@ -160,7 +160,7 @@ void t.test('a box shows the Python root that is there now', { skip }, async t =
   rmSync(`${tools.root}.old`, { recursive: true })
 })
 
-void t.test('a template or host that dies takes its calls along, and the next call gets a new one', { skip }, async t => {
+void t.test('when a template or host dies its calls fail, and the next call gets a new one', { skip }, async t => {
   const tools = await boxedPython(t)
   const seconds = nap()
   const body = 'if given.get("seconds"): subprocess.run(["sleep", given["seconds"]])\nreturn "fine"'
@@ -178,7 +178,7 @@ void t.test('a template or host that dies takes its calls along, and the next ca
   }
 })
 
-void t.test('the first process of a nest that dies or is stopped costs its own call, and leaves nothing', { skip }, async t => {
+void t.test('when the first process of a nest dies or is stopped, its own call fails, and no process is left', { skip }, async t => {
   const tools = await boxedPython(t)
   const seconds = nap()
   const body = 'if given.get("seconds"): subprocess.run(["sleep", given["seconds"]])\nreturn "fine"'

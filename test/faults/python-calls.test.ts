@@ -91,7 +91,7 @@ void t.test('a call reaches nothing of the first process of its nest, and ends n
   t.strictSame(await attackOne(t, tools, init), [])
 })
 
-void t.test('a call finds no other call by what their module has left open', { skip }, async t => {
+void t.test('a call can\'t reach another call through what their module has left open', { skip }, async t => {
   const tools = await boxedPython(t)
   t.strictSame(await attackOne(t, tools, descent, leaves), [])
   const use = 'import json\nPAIR[0].send(b"x")\nos.write(PIPE[1], b"y")\nreturn [PAIR[1].recv(1).decode(), os.read(PIPE[0], 1).decode(), FILE.readline()]'
@@ -146,7 +146,7 @@ void t.test('the imports of two modules reach no port of each other', { skip }, 
   t.equal(outputOf(await tools.call({ module: 'looks' })), false)
 })
 
-void t.test('a call that sends open files to the worker holds nobody up but itself', { skip }, async t => {
+void t.test('a call that sends open files to the worker blocks only itself', { skip }, async t => {
   const tools = await boxedPython(t)
   const delay = monitorEventLoopDelay({ resolution: 10 })
   // Whoever closes a socket that lingers waits until all is sent: here it never is.
@@ -172,7 +172,7 @@ return sent`
   t.ok(delay.max < 3e9, `the event loop stood for ${Math.round(delay.max / 1e6)} ms`)
 })
 
-void t.test('a call that writes anything to the worker hurts itself alone', { skip }, async t => {
+void t.test('a call that writes arbitrary bytes to the worker harms only itself', { skip }, async t => {
   const tools = await boxedPython(t)
   const frame = (content: string): Buffer =>
     Buffer.concat([Buffer.from(Uint32Array.of(content.length).buffer).reverse(), Buffer.from(content)])
@@ -198,7 +198,7 @@ return "own"`
   t.equal(outputOf(await tools.call({ module: 'writes', arguments: { bytes: '', end: false } })), 'own')
 })
 
-void t.test('a module that writes anything to the worker while it is imported hurts its own tools alone', { skip }, async t => {
+void t.test('a module that writes arbitrary bytes to the worker during its import harms only its own tools', { skip }, async t => {
   const tools = await boxedPython(t)
   writeModule(tools, 'well', beside)
   const victim = tools.call({ module: 'well', permissions: ['write_files'] })

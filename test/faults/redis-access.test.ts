@@ -28,7 +28,7 @@ void t.test('jobs go through a Redis with TLS and certificates on both sides', a
   await runJobRound(t, service)
 })
 
-void t.test('jobs go through a Redis whose user may do no more than it must', async t => {
+void t.test('jobs go through a Redis whose user has only the rights of docs/redis.md', async t => {
   const server = await startRedisProcess(t)
   await server.client.call('ACL', 'SETUSER', ...leastPrivileges('a secret'))
   await server.client.call('ACL', 'SETUSER', 'default', 'off')

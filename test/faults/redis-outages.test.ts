@@ -78,7 +78,7 @@ void t.test('fault 27 Redis is killed after it acknowledged 400 jobs: all of the
   }
 })
 
-void t.test('fault 28 Redis is full: each call says so, nothing crashes or hangs; with room again all works', async t => {
+void t.test('fault 28 Redis is full: each call says so, nothing crashes or hangs; with room again everything works', async t => {
   const service = await createService(t, { ...tools })
   const redis = new Redis(service.redis.socket)
   t.teardown(() => { redis.disconnect() })
@@ -132,7 +132,7 @@ const refusals: Record<string, Refusal> = {
   'lacks its replicas for a moment': { begin: ['CONFIG', 'SET', 'min-replicas-to-write', '1'], end: ['CONFIG', 'SET', 'min-replicas-to-write', '0'] }
 }
 for (const [name, { prepare, begin, end }] of Object.entries(refusals)) {
-  void t.test(`fault 24 Redis ${name}: what ends then keeps its outcome and isn't run again, and new calls get a 503`, async t => {
+  void t.test(`fault 24 Redis ${name}: jobs that end then keep their outcome and aren't run again, and new calls get a 503`, async t => {
     const service = await createService(t, tools)
     const redis = new Redis(service.redis.socket, { reconnectOnError: () => false })
     t.teardown(() => { redis.disconnect() })
@@ -152,7 +152,7 @@ for (const [name, { prepare, begin, end }] of Object.entries(refusals)) {
   })
 }
 
-void t.test('fault 28 Redis is flushed while calls wait and run: they are answered, nothing crashes, and what comes later works', async t => {
+void t.test('fault 28 Redis is flushed while calls wait and run: they are answered, nothing crashes, and later calls work', async t => {
   const service = await createService(t, tools)
   const redis = new Redis(service.redis.socket)
   t.teardown(() => { redis.disconnect() })

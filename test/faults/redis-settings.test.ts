@@ -4,7 +4,7 @@ import { waitFor } from '../support/condition.ts'
 import { startRedisProcess } from '../support/redis-process.ts'
 import { startProcesses } from '../support/service.ts'
 
-void t.test('a Redis that drops keys when it is full is refused by API and worker; ALLOW_UNSAFE_REDIS=1 goes on, and /ready tells', async t => {
+void t.test('a Redis that drops keys when it is full is refused by API and worker; with ALLOW_UNSAFE_REDIS=1 they start, and /ready says so', async t => {
   const redis = await startRedisProcess(t, { config: { 'maxmemory-policy': 'allkeys-lru', appendonly: 'no' } })
   const env = { REDIS_URL: `redis://127.0.0.1:${redis.port}` }
   await t.rejects(startProcesses(t, env, { workers: 0 }), /ended with 1:[\s\S]*refuses to work on this Redis[\s\S]*maxmemory-policy is allkeys-lru[\s\S]*ALLOW_UNSAFE_REDIS=1/)
@@ -17,7 +17,7 @@ void t.test('a Redis that drops keys when it is full is refused by API and worke
   await t.rejects(service.startWorker({ ALLOW_UNSAFE_REDIS: '' }), /maxmemory-policy is allkeys-lru/)
 })
 
-void t.test('a Redis that becomes unsafe turns /ready red once the connection stands anew', async t => {
+void t.test('/ready fails for a Redis that becomes unsafe, as soon as it is connected again', async t => {
   const redis = await startRedisProcess(t)
   const service = await startProcesses(t, { REDIS_URL: `redis://127.0.0.1:${redis.port}` }, { workers: 0 })
   t.equal((await service.client.request('/ready')).status, 200)

@@ -7,7 +7,7 @@ import { createService } from '../support/service.ts'
 /** Longer than the lock of a job. */
 const refusedMs = 5_000
 
-void t.test('fault 24 Redis refuses an outcome for 5 s and takes the renewals of its lock: the outcome is stored then', { timeout: 120_000 }, async t => {
+void t.test('fault 24 when Redis refuses an outcome for 5 s but renews its lock, the outcome is stored afterwards', { timeout: 120_000 }, async t => {
   const service = await createService(t, {
     files: { 'tools/bin/marked': '#!/bin/sh\necho "{\\"is\\":\\"marked-5813\\"}"\n' },
     tools: [{ name: 'marked', schema: { type: 'object' }, command: ['./tools/bin/marked'] }],

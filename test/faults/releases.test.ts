@@ -26,7 +26,7 @@ async function startRelease (t: Cleanup, service: Service, name: 'api' | 'worker
   return app
 }
 
-t.test('a worker of an older release leaves the jobs of this one alone, under load: all run elsewhere, none runs twice', async t => {
+t.test('a worker of an older release doesn\'t take jobs of this one, under load: all run elsewhere, none runs twice', async t => {
   const service = await createService(t, { files: stampFiles, tools: stampEntries, workers: 1 })
   for (let worker = 0; worker < 2; worker++) await startRelease(t, service, 'worker', older)
   const answers = await Promise.all(Array.from({ length: 15 }, async (_, batch) => await service.client.batch(

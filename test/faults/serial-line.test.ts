@@ -38,7 +38,7 @@ t.test('P22, X17 a serial tool runs one call at a time over all workers and queu
   t.same(trace, Array.from({ length: 16 }, (_, n) => [`start ${n}`, `end ${n}`]).flat())
 })
 
-t.test('P22 calls of a serial tool that wait hold no slot', options, async t => {
+t.test('P22 waiting calls of a serial tool take no slot of a worker', options, async t => {
   const service = await createService(t, { files, manifests: ['bundle/manifest.json'], env: { WORKER_CONCURRENCY: '2' } })
   await service.client.batch(Array.from({ length: 6 }, (_, n) => ({ call_id: `${n}`, name: 'record', arguments: { n, ms: 1_500 } })), { mode: 'async' })
   await waitFor('the first call runs', async () => (await readFile(join(service.dir, 'workspace/trace.txt'), 'utf8').catch(() => '')) !== '')

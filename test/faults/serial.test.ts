@@ -112,7 +112,7 @@ t.test('P22 a serial tool goes on when the worker that runs it stands still', op
   t.match(await reach(service.client, held, 'failed'), { error: { code: 'WORKER_LOST' } }, 'the call that held it up is lost')
 })
 
-t.test('P22 calls of a serial tool that are due later hold nobody up, and those that are due run in the order of arrival', options, async t => {
+t.test('P22 calls of a serial tool that are due later block no others, and those that are due run in the order of arrival', options, async t => {
   const service = await start(t)
   await Promise.all(Array.from({ length: 60 }, (_, n) => record(service, n % 2 === 0 ? 'one' : 'two', 1_000 + n, { delay: 60_000 })))
   const first = await record(service, 'one', 0, { ms: 500 })
@@ -125,7 +125,7 @@ t.test('P22 calls of a serial tool that are due later hold nobody up, and those 
   t.same(trace(service), turns(...Array.from({ length: 13 }, (_, n) => n)))
 })
 
-t.test('P22 a call that is cancelled while it waits for its turn holds nobody up', options, async t => {
+t.test('P22 a call that is cancelled while it waits for its turn blocks no others', options, async t => {
   const service = await start(t)
   await record(service, 'one', 0, { ms: 1_000 })
   await waitFor('the first call runs', () => started(service, 0))

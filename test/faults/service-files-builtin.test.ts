@@ -38,7 +38,7 @@ const ways = [
 /** One by itself, not on the way. */
 const isLink = (path: string): boolean => /links\/(?:file|directory|chain)$/.test(path)
 
-void t.test('fault 13 no built-in tool reads, tells of or changes a file of the service, by whichever path', async t => {
+void t.test('fault 13 no built-in tool reads, shows or changes a file of the service, by any path', async t => {
   const fixture = layOut(t)
   const before = files.map(path => readFileSync(join(fixture.workspace, path), 'utf8'))
   const calls = (path: string): Array<[string, Record<string, unknown>]> => [
@@ -72,14 +72,14 @@ void t.test('fault 13 no built-in tool reads, tells of or changes a file of the 
   t.strictSame(files.map(path => readFileSync(join(fixture.workspace, path), 'utf8')), before)
 })
 
-void t.test('fault 13 the message says that the path is of the service', async t => {
+void t.test('fault 13 the message says that the path belongs to the service', async t => {
   const fixture = layOut(t)
   for (const path of ['svc/.env', 'svc/.toolyard/nothing', 'links/second']) {
     t.match(await fixture.runBuiltin('data.file_read', { path }), { ok: false, error: { code: 'NOT_ALLOWED', message: 'the path leads to a file of the service, which tools may not use' } })
   }
 })
 
-void t.test('fault 13 neither lists nor searches show what the service keeps', async t => {
+void t.test('fault 13 neither lists nor searches show files of the service', async t => {
   const fixture = layOut(t)
   for (const args of [{}, { include_hidden: true }, { include_hidden: true, include_ignored: true }]) {
     const list = async (path: string): Promise<string[]> => (outputOf(await fixture.runBuiltin('workspace.list', { path, ...args })) as { entries: Array<{ name: string }> }).entries.map(({ name }) => name)
@@ -129,7 +129,7 @@ void t.test('fault 13 a file of the service that is replaced or made later is re
   t.match(await fixture.runBuiltin('data.file_read', { path: 'links/second' }), { ok: true }, 'what was the file of the service is one of the workspace now')
 })
 
-void t.test('fault 13 no path of links and names leads a reader to a file of the service', async t => {
+void t.test('fault 13 no path through links leads a reader to a file of the service', async t => {
   const fixture = layOut(t)
   const step = fc.constantFrom('svc', 'links', '.env', '.toolyard', 'data', 'queue', 'keys', 'api', 'service', 'directory', 'file', 'chain', 'second', '..', '.', 'other', 'open')
   await t.resolves(fc.assert(fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 7 }), async steps => {

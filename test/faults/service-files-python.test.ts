@@ -66,7 +66,7 @@ void t.test('fault 13 a hostile Python tool reads no file of the service in its 
   t.strictSame((await run()).reached, [])
 })
 
-void t.test('fault 13 a file of the service that is replaced while a call runs stays out of its sight', { skip }, async t => {
+void t.test('fault 13 a call doesn\'t see a file of the service that is replaced while it runs', { skip }, async t => {
   const tools = await boxedPython(t, { hidden })
   const file = put(tools.base, 'root/.env')
   t.strictSame(await seen(tools), [])
@@ -79,7 +79,7 @@ void t.test('fault 13 a file of the service that is replaced while a call runs s
   t.strictSame(await seen(tools, [file]), [], 'a call of the host that was there')
 })
 
-void t.test('fault 13 links and second names of a file of the service lead nowhere', { skip }, async t => {
+void t.test('fault 13 symbolic and hard links to a file of the service lead nowhere', { skip }, async t => {
   const tools = await boxedPython(t, { hidden: ['root/.env', 'settings'] })
   put(tools.root, 'config/production.env')
   put(tools.root, 'data/deep/own', 'own')
@@ -96,7 +96,7 @@ void t.test('fault 13 links and second names of a file of the service lead nowhe
   t.strictSame(await seen(tools, [outside]), ['production.env'], 'hard links')
 })
 
-void t.test('a Python root that holds the service is the root as it is now', { skip }, async t => {
+void t.test('a Python root that holds the service is shown as it is now', { skip }, async t => {
   const tools = await boxedPython(t, { hidden, workspace: 'root/workspace' })
   put(tools.root, '.env')
   put(tools.root, 'workspace/file', 'of the workspace')
@@ -113,7 +113,7 @@ void t.test('a Python root that holds the service is the root as it is now', { s
   t.match(errorOf(await tools.execute('writes', 'open(os.path.join(os.path.dirname(__file__), "made"), "w")', { permissions: ['write_files'] })), /Read-only file system/)
 })
 
-void t.test('fault 13 a workspace that holds files of the service shows the rest, and takes no writing, also before they are there', { skip }, async t => {
+void t.test('fault 13 a workspace that will hold files of the service shows the rest and can\'t be written, also before they exist', { skip }, async t => {
   const tools = await boxedPython(t, { hidden: ['workspace/.env', 'workspace/.toolyard'] })
   put(tools.workspace, 'file', 'content')
   t.match(errorOf(await tools.execute('opens', 'return open("file").read()', { permissions: ['write_files'] })), /^SANDBOX_FAILED: .*the workspace holds files of the service \(\.env\)/)

@@ -55,7 +55,7 @@ def files(follow):
     return sorted(found)
 print(json.dumps([files(False), files(True)]))`
 
-void t.test('fault 13 whatever of a directory is the service\'s, its box shows all the rest and nothing of that', { skip }, async t => {
+void t.test('fault 13 whichever files of a directory are the service\'s, a box shows all the others and none of these', { skip }, async t => {
   const hidden = ['tools/a', 'tools/b/a', 'tools/b/.c/b', 'tools/.c']
   const tools = await boxedTools(t, { hidden })
   const own = join(tools.base, 'tools')

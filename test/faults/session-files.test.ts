@@ -54,7 +54,7 @@ void t.test('files in directories that their owner can\'t look into count', asyn
   }
 })
 
-void t.test('a tree that is too deep takes more than anything, and names of one file count once', async t => {
+void t.test('a tree that is too deep counts as above any quota, and hard links of one file count once', async t => {
   const dir = directory(t)
   writeFileSync(join(dir, 'file'), Buffer.alloc(100_000))
   linkSync(join(dir, 'file'), join(dir, 'again'))
@@ -63,7 +63,7 @@ void t.test('a tree that is too deep takes more than anything, and names of one 
   t.equal((await survey(dir)).bytes, Infinity)
 })
 
-void t.test('what is counted and removed is the session\'s alone, while a tool swaps directories with links', async t => {
+void t.test('only files of the session are counted and removed while a tool swaps directories with links', async t => {
   const [dir, outside] = [directory(t), directory(t)]
   writeFileSync(join(outside, 'large'), Buffer.alloc(10_000_000))
   chmodSync(outside, 0o500)

@@ -58,7 +58,7 @@ usual = {
 }
 `
 
-void t.test('fault 13 no tool leaves a file in the workspace that gives its owner\'s rights to who runs it', { skip: python.skip === false ? skip : python.skip }, async t => {
+void t.test('fault 13 no tool leaves a setuid or setgid file in the workspace', { skip: python.skip === false ? skip : python.skip }, async t => {
   const tools = await boxedTools(t)
   const program = tools.program('set-id', `#!/usr/bin/python3\n${attempts}\njson.dump({'found': found, 'usual': usual}, __import__('sys').stdout)\n`)
   const { found, usual } = outputOf(await tools.run({ program, permissions: ['read_repo', 'write_files'] })) as Record<string, Record<string, unknown>>
@@ -68,7 +68,7 @@ void t.test('fault 13 no tool leaves a file in the workspace that gives its owne
   for (const name of readdirSync(tools.workspace)) t.equal(statSync(join(tools.workspace, name)).mode & 0o6000, 0, name)
 })
 
-void t.test('fault 13 a file with such rights loses them when a tool writes to it, and no copy has them', { skip }, async t => {
+void t.test('fault 13 a setuid file loses the bit when a tool writes to it, and no copy has it', { skip }, async t => {
   const tools = await boxedTools(t)
   const file = join(tools.workspace, 'privileged')
   writeFileSync(file, '#!/bin/sh\n')

@@ -59,7 +59,7 @@ for fd in (0, 1, 2):
 print(json.dumps({'seen': seen, 'again': open('/dev/stdin').read(), 'read': sys.stdin.read(), 'fresh': found.st_mtime > 1000}))
 `
 
-void t.test('fault 16 what a tool was given to read can be read again, and not written to or changed in any way, and nothing of it is there in the next call', { skip }, async t => {
+void t.test('fault 16 a tool may read its stdin again but can\'t change it, and nothing of it is there in the next call', { skip }, async t => {
   const tools = await boxedTools(t)
   const programs = { look: tools.program('look', look), damage: tools.program('damage', damage) }
   for (const permissions of [[], ['read_repo', 'write_files']] as const) {
@@ -75,7 +75,7 @@ void t.test('fault 16 what a tool was given to read can be read again, and not w
   }
 })
 
-void t.test('fault 16 in the open nothing of what a tool did to its streams is there in the next call', { skip: python.skip }, async t => {
+void t.test('fault 16 without a box nothing that a tool did to its streams is there in the next call', { skip: python.skip }, async t => {
   const fixture = createFixture(t)
   const programs = { look: fixture.program('look', look), damage: fixture.program('damage', damage) }
   const seen = async (): Promise<unknown> => outputOf(await fixture.run({ program: programs.look, arguments: { some: 'text' } }))
@@ -97,7 +97,7 @@ void t.test('fault 13 the devices of the machine keep their modes, owners and ti
   t.equal(outputOf(await tools.shell('echo lost > /dev/null; head -c 3 /dev/zero | wc -c; head -c 8 /dev/urandom | wc -c')), '3\n8', 'they can be used')
 })
 
-void t.test('a tool whose arguments are long gets all of them, and one that does not read them ends all the same', { skip }, async t => {
+void t.test('a tool with long arguments gets all of them, and one that does not read them still ends', { skip }, async t => {
   const tools = await boxedTools(t)
   const text = 'x'.repeat(900_000)
   t.equal(outputOf(await tools.shell('cat /dev/stdin | wc -c', { arguments: { text } })), text.length + 11)

@@ -57,7 +57,7 @@ async function runBuiltin ({ executors }: BoxedTools, jobType: string, args: Rec
 /** What a call is told that finds the link, at whichever of its steps; it doesn't depend on what is outside. */
 const atTheLink = /^\{"ok":false,"error":\{"code":"TOOL_FAILED","message":"(?:path escapes workspace root|path is not a (?:directory|file)|(?:path|file) not found(?: \(set create_if_missing=true to create\))?)"\}\}$/
 
-void t.test('fault 15 B29 a search tells nothing of a directory outside that is swapped in while it runs', { skip }, async t => {
+void t.test('fault 15 B29 a search shows nothing of a directory outside that is swapped in while it runs', { skip }, async t => {
   const place = await ground(t)
   for (const [what, args] of [
     ['in a text', { query: 'key-wrong', case_sensitive: true }],
@@ -76,7 +76,7 @@ void t.test('fault 15 B29 the kind of what a link leads to is never that of an e
   for (const answer of answers) t.match(answer, /"results":\[(?:\{"path":"links\/kind","type":"file"\})?\]/)
 })
 
-void t.test('fault 15 B29 what the other built-in tools answer and change is inside, whatever is swapped', { skip }, async t => {
+void t.test('fault 15 B29 the other built-in tools read and change only files inside, whatever is swapped', { skip }, async t => {
   const place = await ground(t)
   const before = readdirSync(place.outside)
   for (const [jobType, args] of [
@@ -92,7 +92,7 @@ void t.test('fault 15 B29 what the other built-in tools answer and change is ins
   t.equal(readFileSync(join(place.outside, 'secret'), 'utf8'), guesses[0])
 })
 
-void t.test('B29 a link tells nothing of what is outside on the way that its text takes', async t => {
+void t.test('B29 a link shows nothing of the directories outside that its target passes through', async t => {
   const { tools, outside } = await ground(t)
   const file = join(tools.workspace, 'dir/inner')
   for (const [name, way] of [['there', outside], ['missing', join(tools.base, 'missing')], ['a-file', join(outside, 'secret')]] as const) {

@@ -31,7 +31,7 @@ void t.test('fault 46 a program that leads out of the bin directory, or that oth
   t.match(await service.client.call('own'), { ok: true, output: 'genuine' })
 })
 
-void t.test('fault 46 a directory that others may write to is as good as the program', async t => {
+void t.test('fault 46 a directory that others may write to is as dangerous as such a program', async t => {
   const directory = t.testdir({ tools: { bin: { probe: script } }, 'tools.json': JSON.stringify({ tools: [{ name: 'probe', command: ['./tools/bin/probe'] }] }) })
   chmodSync(join(directory, 'tools/bin/probe'), 0o755)
   t.match(await validateManifests([join(directory, 'tools.json')]), { ok: true })
@@ -49,7 +49,7 @@ void t.test('fault 46 unknown fields of a skill and a $ref to another machine ar
   t.match((await validateManifests([join(directory, 'tools.json')])).findings, [{ severity: 'error', message: /outside of it/ }])
 })
 
-void t.test('fault 47 a manifest that is broken while the service runs changes nothing, and a sound one is served', async t => {
+void t.test('fault 47 a manifest that becomes invalid while the service runs changes nothing, and a valid one is served', async t => {
   const service = await createService(t, { tools: [{ name: 'own', command: ['./tools/bin/own'] }], files: { 'tools/bin/own': script } })
   const file = join(service.dir, 'tools.json')
   for (const broken of ['{ "tools": [', '{ "tools": [{ "name": "" }] }']) {
@@ -66,7 +66,7 @@ void t.test('fault 47 a manifest that is broken while the service runs changes n
   t.equal(answer.output, 'genuine')
 })
 
-void t.test('fault 48 a program that is not the one that was pinned is not run', async t => {
+void t.test('fault 48 a program that differs from its pin is not run', async t => {
   const pinned = { command: ['./tools/bin/own'], sha256: digest(script) }
   const service = await createService(t, {
     tools: [{ name: 'own', ...pinned }, { name: 'open', ...pinned, command: ['./tools/bin/open'] }],
@@ -87,7 +87,7 @@ void t.test('fault 48 a program that is not the one that was pinned is not run',
   t.match(findings.filter(({ severity }) => severity === 'error'), [{ rule: 'fault 48', tool: 'open' }])
 })
 
-void t.test('fault 48 what runs in a box is the copy that was checked, whatever becomes of the file meanwhile', { skip }, async t => {
+void t.test('fault 48 a box runs the copy that was checked, even if the file changes meanwhile', { skip }, async t => {
   const tools = await boxedTools(t)
   mkdirSync(join(tools.base, 'tools/lib'))
   const slow = '#!/bin/sh\ncat "$0"\n'

@@ -11,7 +11,7 @@ const server = await startTestRedis(t)
 
 t.setTimeout(240_000)
 
-t.test('an API key that makes no more jobs has none entered as unfinished when they have ended', async t => {
+t.test('an ended job no longer counts as unfinished, though its key makes no more jobs', async t => {
   const service = await createService(t)
   const redis = await connectTo(t, service.redis)
   await service.client.batch([{ call_id: 'a', name: 'data_file_read', arguments: { path: 'README.md' } }])
@@ -24,7 +24,7 @@ t.test('an API key that makes no more jobs has none entered as unfinished when t
   await waitFor('nothing is left', async () => await redis.exists('toolyard:open:admin', 'toolyard:open-keys') === 0, 60_000)
 })
 
-t.test('jobs are removed when they are old enough, though no other job ends; a queue without jobs is forgotten and comes back', async t => {
+t.test('jobs are removed when they are old enough, though no other job ends; a queue without jobs is forgotten and can be used again', async t => {
   const redis = await connectTo(t, server)
   const retention = { ageSec: 1, count: 1_000 }
   const directory = new QueueDirectory(redis, 1)

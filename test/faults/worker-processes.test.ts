@@ -13,7 +13,7 @@ const program = fileURLToPath(new URL('../../../apps/cli/bin/toolyard.js', impor
 
 t.setTimeout(300_000)
 
-void t.test('toolyard worker runs several processes on its queues, starts one again that dies, tells of all of them, and drains', async t => {
+void t.test('toolyard worker runs several processes on its queues, restarts one that dies, reports all of them, and drains', async t => {
   const service = await createService(t, { files: programs, tools: entries, workers: 0 })
   const port = await freePort()
   const child = fork(program, ['worker', '--processes', '2', '--queues', 'mine', '--concurrency', '3'], {

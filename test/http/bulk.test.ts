@@ -37,7 +37,7 @@ async function ended (id: string, key: string = testKeys.admin): Promise<BulkVie
   })
 }
 
-t.test('all that waits in a queue is cancelled, and nothing else; the answer says how far it is', async t => {
+t.test('all waiting jobs of a queue are cancelled, and no others; the answer says how far it is', async t => {
   for (let count = 0; count < 230; count += 10) await Promise.all(Array.from({ length: 10 }, () => submit(client, { type: 'agentcli.echo', queue: 'stuck' })))
   const other = await submit(client, { type: 'agentcli.echo', queue: 'other' })
   const foreign = await submit(client, { type: 'agentcli.echo', queue: 'stuck' }, { key: tenantKey })
@@ -49,7 +49,7 @@ t.test('all that waits in a queue is cancelled, and nothing else; the answer say
   for (const { id } of [other, foreign]) t.equal((await reach(client, id, 'queued')).status, 'queued')
 })
 
-t.test('failed jobs that a text is in are run again under their ids; those that a key may not run, and cancelled ones, are not', async t => {
+t.test('failed jobs that contain a text are run again under their ids; jobs that the key may not run, and cancelled ones, are not', async t => {
   const fitting = await submit(client, { type: 'agentcli.fail', input: { text: 'Grüße "7"' }, tags: ['bulk'] })
   const unfitting = await submit(client, { type: 'agentcli.fail', input: { text: 'else' }, tags: ['bulk'] })
   for (const { id } of [fitting, unfitting]) await reach(client, id, 'failed')
@@ -61,7 +61,7 @@ t.test('failed jobs that a text is in are run again under their ids; those that 
   await reach(client, fitting.id, 'failed')
 })
 
-t.test('a key of a tenant changes and sees its tenant\'s alone; a reader changes nothing', async t => {
+t.test('a key of a tenant changes and sees only jobs of its tenant; a read key changes nothing', async t => {
   const { id } = await begin('cancel', { status: 'queued' }, tenantKey)
   t.match(await ended(id, tenantKey), { state: 'done', tenant: 'acme', seen: 1, changed: 1 })
   t.same((await list(client, '?queue=other&status=queued')).count, 1)
@@ -72,7 +72,7 @@ t.test('a key of a tenant changes and sees its tenant\'s alone; a reader changes
   t.equal((await client.request('/v1/bulk', { body: { action: 'cancel', filter: { status: 'queued' } }, key: testKeys.read })).status, 403)
 })
 
-t.test('what a lost process has left is gone on with, from its last page', async t => {
+t.test('another process goes on from the last page of a process that was lost', async t => {
   const { id: job } = await submit(client, { type: 'agentcli.echo', queue: 'left' })
   const id = '0192f3c5-7a10-7000-8000-5d1f6f1e2b3c'
   const order = { id, action: 'cancel', filter: { queue: 'left' }, query: { queue: 'left' }, scope: {}, keyName: 'admin', total: 1, createdAt: 1 }
@@ -82,7 +82,7 @@ t.test('what a lost process has left is gone on with, from its last page', async
   t.equal((await reach(client, job, 'cancelled')).status, 'cancelled')
 })
 
-t.test('a wish that is not as documented is refused with its fault', async t => {
+t.test('a change that is not as documented is refused with the reason', async t => {
   const refused: Array<[body: object, message: RegExp]> = [
     [{ action: 'remove', filter: { queue: 'a' } }, /'action' must be one of: cancel, run_again/],
     [{ action: 'cancel' }, /'filter' must be an object/],

@@ -45,14 +45,14 @@ t.test('the files of the page are less than 200 kB, compressed', async t => {
   t.ok(sizes.reduce((sum, size) => sum + size, 0) < most, `${sizes.join(' + ')} bytes`)
 })
 
-t.test('paths that lead elsewhere lead nowhere', async t => {
+t.test('paths that leave the directory are not found', async t => {
   const app = serve(dir)
   for (const url of ['/assets/..%2findex.html', '/assets/%2e%2e%2f%2e%2e%2fopen.js', '/assets/', '/assets/nothing.js', '/assets/..%5cindex.html', '/assets/%00.js']) {
     t.equal((await app.inject(url)).statusCode >= 400, true, url)
   }
 })
 
-t.test('where nothing was built, the page says what to run', async t => {
+t.test('where the console isn\'t built, the page says what to run', async t => {
   const app = serve(join(repoRoot, 'apps/console/nothing'))
   const page = await app.inject('/')
   t.equal(page.statusCode, 503)

@@ -45,13 +45,13 @@ t.test('a person logs in with a key of any role and tenant, and may do what the 
   t.equal((await ask(acme, { url: '/v1/keys' })).statusCode, 403)
 })
 
-t.test('one cookie is for the console and the dashboard, which is for operators alone', async t => {
+t.test('one cookie serves the console and the dashboard; the dashboard is only for operators', async t => {
   t.equal((await ask(await logIn(), { url: '/dashboard/api/queues' })).statusCode, 200)
   t.equal((await ask(await logIn(testKeys.read), { url: '/dashboard/api/queues' })).statusCode, 403)
   t.equal((await ask(await logIn('test-acme-key-0123456789'), { url: '/dashboard/api/queues' })).statusCode, 403)
 })
 
-t.test('a cookie without the header of the console says nothing', async t => {
+t.test('a cookie without the header of the console is ignored', async t => {
   const cookie = await logIn()
   t.equal((await ask(cookie)).statusCode, 200)
   for (const url of ['/v1/auth/whoami', '/v1/jobs', '/v1/keys', '/v1/agent-tools']) {
@@ -61,7 +61,7 @@ t.test('a cookie without the header of the console says nothing', async t => {
   for (const url of ['/metrics', '/mcp', '/openapi.json?tools=only']) t.equal((await ask(cookie, { url })).statusCode >= 400, true, `${url} takes keys alone`)
 })
 
-t.test('a request from another site is refused, whatever else it has', async t => {
+t.test('a request from another site is refused, also with a valid cookie and header', async t => {
   const cookie = await logIn()
   const foreign: Array<Record<string, string>> = [
     { 'sec-fetch-site': 'cross-site' }, { 'sec-fetch-site': 'same-site' }, { 'sec-fetch-site': 'none' }, { origin: 'https://evil.example' },
@@ -78,7 +78,7 @@ t.test('a request from another site is refused, whatever else it has', async t =
   t.equal((await ask(cookie, { method: 'DELETE', url: '/v1/keys/x', headers: { ...ofConsole, host: 'localhost:3001', origin: 'http://localhost:3001' } })).statusCode, 404, 'the own origin counts where there is no Sec-Fetch-Site')
 })
 
-t.test('a key in a header works as before, beside a cookie too', async t => {
+t.test('a key in a header works as before, also beside a cookie', async t => {
   const cookie = await logIn()
   t.equal((await client.request('/v1/keys')).status, 200)
   const reader = await ask(cookie, { headers: { 'x-api-key': testKeys.read } })
@@ -108,7 +108,7 @@ t.test('a login ends with its logout, its time and its key', async t => {
   t.equal(late, 401)
 })
 
-t.test('bodies of a login that are wrong are told, and too many attempts are stopped', async t => {
+t.test('a malformed login gets an error, and too many attempts are refused', async t => {
   for (const body of [{}, { key: 1 }, { key: 'x', other: 1 }, [], null]) t.equal((await tryLogin(body)).statusCode, 400, JSON.stringify(body))
   const from = { ...ofPage, 'x-forwarded-for': '192.0.2.9' }
   const statuses: number[] = []
@@ -117,7 +117,7 @@ t.test('bodies of a login that are wrong are told, and too many attempts are sto
   t.equal((await tryLogin({ key: testKeys.admin }, from)).statusCode, 429, 'the right key waits as well')
 })
 
-t.test('a hundred attempts a minute are all that is looked at, from however many addresses', async t => {
+t.test('at most a hundred attempts a minute are checked, from all addresses together', async t => {
   const statuses = new Set<number>()
   for (let count = 0; count < 100; count++) statuses.add((await tryLogin({ key: 'nonsense' }, { ...ofPage, 'x-forwarded-for': `198.51.100.${count}` })).statusCode)
   t.ok(statuses.has(401))

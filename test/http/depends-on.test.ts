@@ -37,7 +37,7 @@ t.test('RC22 depends_on must be an array of job ids', async t => {
   t.match(await reach(client, own.id, 'succeeded', 'failed'), { status: 'succeeded', result: { depends_on: 'mine' } }, 'unless the tool has such a parameter')
 })
 
-t.test('RC35 a job runs when those that it depends on have succeeded, in whatever queue, and holds no place until then', async t => {
+t.test('RC35 a job runs when the jobs that it depends on have succeeded, in any queue, and takes no slot until then', async t => {
   const first = await submit(client, { type: 'agentcli.nap', input: { ms: 100, mark: 'first-ran' }, delay_ms: 400 })
   const second = await submit(client, { type, queue: 'other', delay_ms: 300 })
   const waiting = await submit(client, { type: 'agentcli.nap', input: { ms: 1, mark: 'waiting-ran', depends_on: [first.id, second.id] }, depends_on: [first.id] })
@@ -91,7 +91,7 @@ t.test('RC35 a waiting job can be cancelled, and repeated with its Idempotency-K
   t.match(await read(client, waiting.id), { status: 'cancelled', attempts: 0 })
 })
 
-t.test('RC35 a waiting job that nobody was told about is found', async t => {
+t.test('RC35 a waiting job whose message was lost is found', async t => {
   const open = await submit(client, { type, delay_ms: 500 })
   const waiting = await submit(client, { type, depends_on: [open.id] })
   t.equal(await redis.del(`toolyard:{default}:${open.id}:dependents`), 1)

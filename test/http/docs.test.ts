@@ -3,7 +3,7 @@ import { injectService } from '../support/injected.ts'
 
 const { client } = await injectService(t, { workers: 0, env: { BASE_PATH: '/outer' } })
 
-t.test('/docs is a page for everybody that may load its own files alone', async t => {
+t.test('/docs is a page for everybody that may load only its own files', async t => {
   const { status, headers, text } = await client.request('/docs', { key: null })
   t.equal(status, 200)
   t.match(headers.get('content-type'), /^text\/html/)
@@ -20,7 +20,7 @@ t.test('/docs is a page for everybody that may load its own files alone', async 
   t.equal((await client.request('/docs/', { key: null })).headers.get('location'), '/outer/docs')
 })
 
-t.test('below /docs there are only the parts of the page', async t => {
+t.test('below /docs there are only the files of the page', async t => {
   for (const file of ['none.js', 'index.html', 'routes.js', '..%2froutes.js', '%2e%2e%2fpackage.json', 'swagger-ui.js', '__proto__', 'constructor', 'a/b']) {
     const { status, body } = await client.request<{ error: { code: string } }>(`/docs/${file}`, { key: null })
     t.match({ status, code: body.error.code }, { status: 404, code: 'NOT_FOUND' }, file)

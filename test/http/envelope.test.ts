@@ -70,7 +70,7 @@ t.test('RC8 the first error is reported, in the documented order', async t => {
   await refused(t, { calls: [call], wait_ms: 1, queue: 'Q' }, "'wait_ms' must be an integer 100..60000")
 })
 
-t.test('a field that nobody knows is refused with the known ones', async t => {
+t.test('an unknown field is refused, and the error names the known ones', async t => {
   await refused(t, { calls: [call], wait: 500 }, "'wait' is not a known field (known: 'calls', 'tool_calls', 'output', 'content', 'mode', 'wait_ms', 'queue', 'session', 'on_disconnect', 'callback_url')")
   await refused(t, { calls: [{ ...call, args: {} }] }, "'calls[0].args' is not a known field (known: 'call_id', 'name', 'arguments')")
 })
@@ -106,7 +106,7 @@ t.test('a body that nests thousands of levels deep is refused, not a crash', asy
   t.equal((await client.request('/health')).status, 200)
 })
 
-t.test('__proto__ in a body is refused, and called by its name', async t => {
+t.test('__proto__ in a body is refused, and the error names it', async t => {
   for (const body of ['{"calls":[{"call_id":"a","name":"x","arguments":{"__proto__":{"x":1}}}]}', '{"calls":[{"call_id":"a","name":"x","arguments":{"constructor":{"prototype":1}}}]}']) {
     await refused(t, body, 'Request body holds a key __proto__, or constructor with prototype in it, which nothing here takes')
   }

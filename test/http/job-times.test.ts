@@ -24,7 +24,7 @@ t.test('a job says when it began and ended, how long it waited and ran, and by w
   t.ok(addsUp(await reach(client, delayed.id, 'succeeded'), 700), 'the delay is no waiting')
 })
 
-t.test('what a job would have waited for between runs is not told; a run that never was has no times', async t => {
+t.test('pauses between runs aren\'t shown; a job that never ran has no times of a run', async t => {
   const failed = await reach(client, (await submit(client, { type: 'agentcli.fail', max_attempts: 2 })).id, 'failed')
   t.match(failed, { attempts: 2, waited_ms: null, ran_ms: Number, started_at: /Z$/ })
   const { id } = await submit(client, { type: echo, delay_ms: 60_000 })
@@ -34,7 +34,7 @@ t.test('what a job would have waited for between runs is not told; a run that ne
   t.match(await read(client, id), never)
 })
 
-t.test('a workflow began when it was taken first, before its steps', async t => {
+t.test('a workflow began when it was first taken, before its steps', async t => {
   const text = 'workflows: {one: {steps: [{name: a, tool: echo, arguments: {}}, {name: b, tool: echo, arguments: {}, depends_on: [a]}]}}\n'
   writeFileSync(join(service.env['WORKSPACE_DIR'] ?? '', 'workflows.yaml'), text)
   const { id } = await submit(client, { type: 'workflow.run', input: { workflow: 'one' } })

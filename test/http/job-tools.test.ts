@@ -70,7 +70,7 @@ t.test('job_result gives what the call would have answered: its output, its erro
   t.match(await ask('job_result', { job_id: big.id }), { ok: true, output: { truncated: true, bytes: 20_002 } })
 })
 
-t.test('job_result of a job that goes on is pending again, and says how to come back', async t => {
+t.test('job_result of a running job is pending again, and says how to ask later', async t => {
   const id = await pendingCall({ ms: 60_000 })
   const body = await client.batch([{ call_id: 'c', name: 'job_result', arguments: { job_id: id, wait_ms: 0 } }])
   t.match(body.results, [{ ok: false, pending: true, job_id: id, error: { code: 'TIMEOUT' } }])
@@ -85,7 +85,7 @@ t.test('job_result of a job that goes on is pending again, and says how to come 
   t.match(await ask('job_cancel', { job_id: done.id }), { ok: true, output: { job_id: done.id, status: 'succeeded', cancelled: false } })
 })
 
-t.test('many that wait for queued jobs take no place of a worker', async t => {
+t.test('many job_result calls for queued jobs take no slot of a worker', async t => {
   const holding = await pendingCall({ ms: 60_000 })
   const waiting = await Promise.all(Array.from({ length: 12 }, () => submit(client, { type: 'agentcli.echo', input: { word: 'late' } })))
   const before = (await list(client, '?limit=200')).count
@@ -95,7 +95,7 @@ t.test('many that wait for queued jobs take no place of a worker', async t => {
   t.equal((await list(client, '?limit=200')).count, before, 'no job was made')
 })
 
-t.test('a job of somebody else, one that never was and an id that is none look the same', async t => {
+t.test('a job of another key, a job that never existed and an invalid id give the same answer', async t => {
   const own = await submit(client, { type: 'agentcli.nap', input: { ms: 1 } }, { key: keys.acme })
   await reach(client, own.id, 'succeeded')
   t.match(await ask('job_result', { job_id: own.id }, { key: keys.acmeToo }), { ok: true, output: { slept: 1 } }, 'of the same tenant')
@@ -116,7 +116,7 @@ t.test('a job of somebody else, one that never was and an id that is none look t
   t.match(await ask('job_cancel', { job_id: late.id }, { key: keys.acmeToo }), { output: { cancelled: true } })
 })
 
-t.test('a job that is removed while it is waited for is one that there is not', async t => {
+t.test('a job that is removed while a call waits for it is not found', async t => {
   const late = await submit(client, { type: 'agentcli.echo', delay_ms: 60_000 })
   const waiting = ask('job_result', { job_id: late.id, wait_ms: 60_000 }, { wait_ms: 60_000 })
   const [key = ''] = await waitFor('its record', async () => {
@@ -152,7 +152,7 @@ t.test('they answer at once in async mode, and in the form of each provider', as
   t.match(body, { tool_messages: [], results: [{ ok: true, output: { a: 1 } }], messages: [{ content }] })
 })
 
-t.test('a pending call says which tool goes on and how to come back, where the key has job_result', async t => {
+t.test('a pending call says which tool is running and how to ask later, if the key has job_result', async t => {
   const body = await client.batch([{ call_id: 'c', name: 'nap', arguments: { ms: 60_000 } }], { wait_ms: 100 })
   const id = body.results[0]?.job_id
   t.match(JSON.parse(body.tool_messages[0]?.content ?? ''), { message: `Tool 'nap' goes on as job ${id}; call job_result with this job_id to come back for its answer` })
@@ -164,7 +164,7 @@ t.test('a pending call says which tool goes on and how to come back, where the k
   for (const job of [id, without.results[0]?.job_id]) await ask('job_cancel', { job_id: job })
 })
 
-t.test('POST /v1/tools/job_result gives the output, 202 while it goes on, and 400 for no job', async t => {
+t.test('POST /v1/tools/job_result gives the output, 202 while the job runs, and 400 when it names no job', async t => {
   const late = await submit(client, { type: 'agentcli.echo', input: { a: 1 }, delay_ms: 60_000 })
   const call = async (name: string, args: object): ReturnType<typeof client.request> => await client.request(`/v1/tools/${name}`, { body: args })
   const going = await call('job_result', { job_id: late.id, wait_ms: 0 })
@@ -176,7 +176,7 @@ t.test('POST /v1/tools/job_result gives the output, 202 while it goes on, and 40
   t.equal((await call('job_result', { job_id: done.id })).text.length, 20_002, 'whole')
 })
 
-t.test('who waits for a job by job_result and goes away does not cancel it', async t => {
+t.test('a client that waits with job_result and disconnects does not cancel the job', async t => {
   const address = await service.app.listen({ port: 0 })
   const late = await submit(client, { type: 'agentcli.echo', delay_ms: 60_000 })
   const abort = new AbortController()
@@ -196,7 +196,7 @@ t.test('who waits for a job by job_result and goes away does not cancel it', asy
   t.equal((await read(client, late.id)).status, 'queued')
 })
 
-t.test('MCP has both', async t => {
+t.test('MCP offers both tools', async t => {
   const call = async (name: string, args: object): Promise<{ isError?: boolean, content: Array<{ text: string }>, _meta: object }> => {
     const { text } = await client.request('/mcp', {
       body: { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args, _meta: meta } },
@@ -213,7 +213,7 @@ t.test('MCP has both', async t => {
   t.match(await call('job_cancel', { job_id: late.id }), { structuredContent: { status: 'cancelled' } })
 })
 
-t.test('neither becomes a job: not of POST /v1/jobs, not as a step, and not by an Idempotency-Key', async t => {
+t.test('neither tool becomes a job: not by POST /v1/jobs, not as a step, and not with an Idempotency-Key', async t => {
   t.match(await post(client, { type: 'job.result', input: { job_id: nowhere } }), { status: 400, body: { error: { message: /is answered at once and can't be a job/ } } })
   t.match(await ask('workflow_run', { workflow: 'asks' }), { ok: false, error: { message: /step 'step1': Tool 'job_result' is answered at once/ } })
   const first = await submit(client, { type: 'agentcli.echo', input: { n: 1 }, delay_ms: 60_000 })

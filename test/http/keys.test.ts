@@ -21,7 +21,7 @@ const list = async (): Promise<Made[]> => (await elsewhere.request<{ keys: Made[
 const revoke = async (name: string): Promise<number> => (await client.request(`/v1/keys/${encodeURIComponent(name)}`, { method: 'DELETE' })).status
 const whoAmI = async (key: string): Promise<Answer> => await elsewhere.request('/v1/auth/whoami', { key })
 
-t.test('a key is made, opens every API process at once, and is worth nothing once it is revoked', async t => {
+t.test('a new key works at every API process at once, and at none after it is revoked', async t => {
   const answer = await make({ name: 'acme app', role: 'admin', tenant: 'acme' })
   t.equal(answer.status, 201)
   t.equal(answer.headers.get('cache-control'), 'no-store')
@@ -34,7 +34,7 @@ t.test('a key is made, opens every API process at once, and is worth nothing onc
   t.equal((await client.request('/v1/auth/whoami', { key })).status, 401)
 })
 
-t.test('a list tells all of a key but the key', async t => {
+t.test('a list shows everything about a key except the key', async t => {
   const { body: { key: made } } = await make({ name: 'listed', role: 'read', queue_allowlist: ['a'], permissions: [], sse: false, expires_in_sec: 3_600 })
   await whoAmI(made.key)
   const listed = await waitFor('its use is noted', async () => (await list()).find(({ name, last_used_at: used }) => name === 'listed' && used !== null))
@@ -45,7 +45,7 @@ t.test('a list tells all of a key but the key', async t => {
   t.notMatch((await elsewhere.request('/v1/keys')).text, new RegExp(`${key}|${testKeys.admin}`))
 })
 
-t.test('Redis never has a key', async t => {
+t.test('no key is ever in Redis', async t => {
   const { body: { key: { key } } } = await make({ name: 'secret', role: 'read' })
   await whoAmI(key)
   const names = await redis.keys('*')
@@ -65,7 +65,7 @@ t.test("a key's time ends by Redis' clock, and its name is free again", async t 
   t.equal((await make({ name: 'short', role: 'admin' })).status, 201)
 })
 
-t.test('a name is given once', async t => {
+t.test('two keys can\'t have the same name', async t => {
   t.equal((await make({ name: 'twice', role: 'read' })).status, 201)
   const again = await make({ name: 'twice', role: 'read' })
   t.match([again.status, again.body], [409, { error: { code: 'CONFLICT', message: /There is a key 'twice' already/ } }])
@@ -75,7 +75,7 @@ t.test('a name is given once', async t => {
   t.same(answers.sort(), [201, ...Array.from({ length: 7 }, () => 409)])
 })
 
-t.test('only who may do everything makes keys', async t => {
+t.test('only an admin key without limits makes keys', async t => {
   const { body: { key: { key: ofTenant } } } = await make({ name: 'tenant-admin', role: 'admin', tenant: 'acme' })
   const { body: { key: { key: bound } } } = await make({ name: 'bound', role: 'admin', permissions: [] })
   for (const key of [testKeys.read, testKeys.limited, ofTenant, bound]) {
@@ -85,7 +85,7 @@ t.test('only who may do everything makes keys', async t => {
   }
 })
 
-t.test('what is wrong with a new key is said', async t => {
+t.test('an invalid new key is refused with the reason', async t => {
   const cases: Array<[unknown, RegExp]> = [
     [[], /must be an object/],
     [{ role: 'admin' }, /^'name' must have 1 to 100/],
@@ -103,12 +103,12 @@ t.test('what is wrong with a new key is said', async t => {
   }
 })
 
-t.test('no text but a key opens anything', async t => {
+t.test('no text other than the key is accepted', async t => {
   const text = fc.oneof(fc.stringMatching(/^ty_[\w-]{43}$/), fc.stringMatching(/^[\x21-\x7e]{1,60}$/))
   await t.resolves(fc.assert(fc.asyncProperty(text, async key => (await whoAmI(key)).status === 401), { numRuns: 50 }))
 })
 
-t.test('where the settings come to have the name of a key, that one opens nothing, nor do its tickets, and it can be revoked', async t => {
+t.test('when the settings later have a key of the same name, the stored key and its tickets stop working, and it can be revoked', async t => {
   const { body: { key: { key } } } = await make({ name: 'clash', role: 'admin', tenant: 'acme' })
   const { job_id: foreign } = await client.call('echo')
   const { body: { token } } = await client.request<{ token: string }>('/v1/auth/sse-token', { key, body: {} })
@@ -122,7 +122,7 @@ t.test('where the settings come to have the name of a key, that one opens nothin
   await waitFor('it is revoked', async () => (await client.request('/v1/auth/whoami', { key })).status === 401)
 })
 
-t.test('a session of MCP is worth nothing to a key that was made again under the same name', async t => {
+t.test('a session of MCP doesn\'t work for a new key of the same name', async t => {
   const initialize = { jsonrpc: '2.0', id: 1, method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 't', version: '1' } } }
   const headers = { accept: 'application/json, text/event-stream' }
   const { body: { key: { key: first } } } = await make({ name: 'session', role: 'admin', tenant: 'acme' })

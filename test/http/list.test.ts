@@ -79,7 +79,7 @@ t.test('a job is found by a text of its arguments or error, by its session, and 
   t.match(await client.request(`/v1/jobs?text=${'x'.repeat(201)}`), { status: 400, body: { error: { message: /'text' must have at most 200/ } } })
 })
 
-t.test('RC24 pages follow each other without gap or double while jobs arrive', async t => {
+t.test('RC24 no job is missing or doubled between pages while jobs arrive', async t => {
   const queue = 'paged'
   const early = []
   for (let index = 0; index < 12; index++) early.push((await submit(client, { type: echo, queue, delay_ms: 60_000 })).id)
@@ -116,7 +116,7 @@ t.test('RC24 pages over several queues keep the order of creation', async t => {
   t.equal(second.next_cursor, null)
 })
 
-t.test('RC24 what is not a parameter, a size or a cursor of this query is a 400', async t => {
+t.test('RC24 an unknown parameter, a bad size or a cursor of another query is a 400', async t => {
   const { next_cursor: cursor } = await list(client, '?queue=paged&limit=1')
   const cases: Array<[string, string | RegExp]> = [
     ...['0', '201', '-1', '1.5', 'many', '', '1e2', ' 5', '00001'].map((limit): [string, RegExp] => [`?limit=${encodeURIComponent(limit)}`, /^'limit' must be/]),
@@ -139,7 +139,7 @@ t.test('RC24 what is not a parameter, a size or a cursor of this query is a 400'
   }
 })
 
-t.test('RC24, fault 36, fault 37 a key sees its own queues alone, whatever it asks for', async t => {
+t.test('RC24, fault 36, fault 37 a key sees only its own queues, whatever it asks for', async t => {
   const own = await submit(client, { type: echo, queue: 'allowed', tags: ['whose'] })
   const foreign = await submit(client, { type: echo, queue: 'foreign', tags: ['whose'] })
   const key = testKeys.limited
@@ -157,7 +157,7 @@ t.test('RC24, fault 36, fault 37 a key sees its own queues alone, whatever it as
   for (const { queue } of (await list(client, `?cursor=${cursor}`, { key })).jobs) t.equal(queue, 'allowed', "another key's cursor opens nothing")
 })
 
-t.test('what retention removed is listed no more, and the index forgets it', async t => {
+t.test('jobs that retention removed are no longer listed, and leave the index', async t => {
   const queue = 'kept'
   const calls = Array.from({ length: 20 }, (_, index) => ({ call_id: String(index), name: 'data_file_read', arguments: { path: 'README.md' } }))
   for (let round = 0; round < 4; round++) await client.batch(calls, { queue })
@@ -173,7 +173,7 @@ t.test('what retention removed is listed no more, and the index forgets it', asy
   await waitFor('the index has dropped the old entries', async () => !(await redis.zrange('toolyard:{kept}:created', '0', '-1')).some(member => member.startsWith('01000000')))
 })
 
-t.test('a job that exists is listed though its index holds others that are gone', async t => {
+t.test('a job is listed though the index still has jobs that are gone', async t => {
   await redis.zadd('toolyard:{kept}:created', 0, '0197c9a5-0000-7000-8000-000000000000 ["x.y","y",[],5,30,1]')
   t.equal((await list(client, '?queue=kept&type=x.y')).count, 0)
 })

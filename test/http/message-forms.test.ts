@@ -25,7 +25,7 @@ async function refused (t: Test, body: unknown, message: string, query = ''): Pr
 const chatCall = (id: string, name: unknown, args?: unknown): object => ({ id, type: 'function', function: { name, arguments: args } })
 const ok = (result: unknown): string => JSON.stringify({ ok: true, result })
 
-t.test('the tool_calls of chat completions are taken as they came, and answered by tool messages', async t => {
+t.test('the tool_calls of chat completions are accepted unchanged, and answered by tool messages', async t => {
   const { results, tool_messages: toolMessages, mode, messages } = await post({
     tool_calls: [
       { ...chatCall('call_1', 'echo', '{"a": 1}'), index: 0 },
@@ -42,7 +42,7 @@ t.test('the tool_calls of chat completions are taken as they came, and answered 
   ])
 })
 
-t.test('the output of the Responses API is taken as it came, and answered by function_call_output', async t => {
+t.test('the output of the Responses API is accepted unchanged, and answered by function_call_output', async t => {
   const { results, messages } = await post({
     output: [
       { id: 'rs_1', type: 'reasoning', summary: [] },
@@ -55,7 +55,7 @@ t.test('the output of the Responses API is taken as it came, and answered by fun
   t.same(messages, [{ type: 'function_call_output', call_id: 'call_1', output: ok({ b: [2] }) }])
 })
 
-t.test("the content of Anthropic's messages is taken as it came, and answered by one message of a user", async t => {
+t.test("the content of Anthropic's messages is accepted unchanged, and answered by one user message", async t => {
   const { messages } = await post({
     content: [
       { type: 'thinking', thinking: 'Hm.', signature: 'x' },
@@ -84,7 +84,7 @@ t.test('calls have messages only where a format is asked for, and any form may a
   await refused(t, { calls }, "'format' must be one of chat, responses, anthropic", '?format=chat&format=chat')
 })
 
-t.test('a call that goes on is answered as well, and its text names the tool and the job', async t => {
+t.test('a call that is still running has an answer too, whose text names the tool and the job', async t => {
   const going = { ok: false, pending: true, error: { code: 'TIMEOUT', message: 'Job did not complete within wait_ms' } }
   const late = await post({ tool_calls: [chatCall('a', 'nap', '{"ms":1500}')], wait_ms: 100 })
   const id = late.results[0]?.job_id
@@ -137,12 +137,12 @@ t.test('arguments that are no object, or hold what a body may not, are INVALID_A
   t.equal((await post({ content: [{ type: 'tool_use', id: 'a', name: 'echo', input: [] }] })).results[0]?.error?.code, 'INVALID_ARGUMENTS')
 })
 
-t.test('arguments of 900 KB are taken', async t => {
+t.test('arguments of 900 KB are accepted', async t => {
   const { results: [result] } = await post({ tool_calls: [chatCall('a', 'value', JSON.stringify({ text: 'done', rest: 'x'.repeat(900_000) }))] })
   t.equal(result?.output, 'done')
 })
 
-t.test("a message without calls has an empty answer; without a provider's field, calls are missing as ever", async t => {
+t.test("a message without calls has an empty answer; without a provider's field, the error is the one for missing calls", async t => {
   const empty = { ok: true, results: [], tool_messages: [], mode: 'sync', messages: [] }
   const messages: object[] = [{ tool_calls: [] }, { tool_calls: null }, { output: [] }, { output: [{ type: 'message' }] }, { content: [] }, { content: [{ type: 'text', text: 'Bye.' }] }, { content: 'Bye.' }, { content: null }]
   for (const body of messages) t.same(await post(body), empty, JSON.stringify(body))
@@ -161,13 +161,13 @@ t.test('two forms in one body are a 400 that names them; null is none', async t 
   await refused(t, { tool_calls: [], mode: 'later' }, "'mode' must be 'sync' or 'async'")
 })
 
-t.test('at most 20 calls; what else is in a message is not counted', async t => {
+t.test('a message has at most 20 calls; its other parts are not counted', async t => {
   const uses = (count: number): object[] => Array.from({ length: count }, (_, at) => ({ type: 'tool_use', id: `t${at}`, name: 'nix', input: {} }))
   await refused(t, { content: uses(21) }, "'content' must have at most 20 calls")
   t.equal((await post({ content: [...Array<object>(100).fill({ type: 'text' }), ...uses(20)] })).results.length, 20)
 })
 
-t.test('a call without an id is a 400, since nobody could answer it; long and equal ids are taken', async t => {
+t.test('a call without an id is a 400, since nobody could answer it; long and equal ids are accepted', async t => {
   await refused(t, { tool_calls: [chatCall('a', 'echo', '{}'), { type: 'function', function: { name: 'echo' } }] }, 'tool_calls[1].id is required')
   await refused(t, { output: [{}, { type: 'function_call', id: 'fc_1', name: 'echo', arguments: '{}' }] }, 'output[1].call_id is required')
   await refused(t, { content: [{ type: 'tool_use', id: ' ', name: 'echo', input: {} }] }, 'content[0].id is required')
@@ -177,7 +177,7 @@ t.test('a call without an id is a 400, since nobody could answer it; long and eq
   t.match(results, [{ call_id: long, output: { n: 1 } }, { call_id: 'same', output: { n: 2 } }, { call_id: 'same', output: { n: 3 } }])
 })
 
-t.test('a name that is no text, a custom tool and a call that broke off have an answer, and do not run', async t => {
+t.test('a name that is no string, a custom tool and an incomplete call get an error as answer, and do not run', async t => {
   const nameless = { code: 'UNKNOWN_TOOL', message: 'tool_calls[0] has no name that is a text, so no tool can be looked up' }
   for (const name of [5, null, undefined, '', {}]) t.match((await post({ tool_calls: [chatCall('a', name, '{}')] })).results, [{ call_id: 'a', name: '', ok: false, error: nameless }])
   t.match((await post({ tool_calls: [{ id: 'a', type: 'function' }] })).results, [{ error: nameless }])
@@ -214,7 +214,7 @@ t.test('events name the jobs, and the last one has the messages', async t => {
   t.match(end?.messages, [{ role: 'tool', tool_call_id: 'a' }, { role: 'tool', tool_call_id: 'b' }])
 })
 
-t.test('no list of JSON values is a fault, and each call in it has exactly one answer', async t => {
+t.test('no list of JSON values causes a fault, and each call in it has exactly one answer', async t => {
   const name = fc.oneof(fc.constantFrom('nix', 'off', ''), fc.jsonValue())
   const args = fc.oneof(fc.constantFrom('{}', '{', '[]', '"', '{"a":1}', '\\u0000'), fc.string(), fc.jsonValue())
   const id = fc.string({ minLength: 1 }).map(text => `c${text}`)

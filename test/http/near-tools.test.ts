@@ -29,13 +29,13 @@ t.test("a name that begins or ends with a known tool's says which are near", asy
   }
 })
 
-t.test('promise 8: a key is told of no tool that it may not call, nor of one that is off', async t => {
+t.test('promise 8: the suggestions never name a tool that the key may not call, or one that is off', async t => {
   t.match(await errorOf('echo_secre'), { details: { did_you_mean: ['echo_secret'] } })
   t.notMatch(JSON.stringify(await errorOf('echo_secre', 'key-reader')), /echo_secret/)
   t.notMatch(JSON.stringify(await errorOf('offf')), /"off"/)
 })
 
-t.test('near names are few whatever is asked for, and a megabyte of a name takes no time', async t => {
+t.test('few names are suggested whatever is asked for, and a name of a megabyte is answered as quickly', async t => {
   const names = Array.from({ length: 200 }, (_, at) => `tool_${'x'.repeat(50)}_${at}`)
   await t.resolves(fc.assert(
     fc.asyncProperty(fc.string({ maxLength: 300 }), async word => nearNames(word, names).every(({ name }) => names.includes(name)))

@@ -151,7 +151,7 @@ for (const [what, schema, good, bad] of cases) {
   })
 }
 
-t.test('a part that many references lead to stands in the document once', async t => {
+t.test('a part that many references name is in the document once', async t => {
   const deep = (levels: number): Schema => levels === 0
     ? { type: 'string', description: 'x'.repeat(1_000) }
     : {

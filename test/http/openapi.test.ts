@@ -60,7 +60,7 @@ t.test('without a key the document has the fixed routes and no tool', async t =>
   t.notMatch(JSON.stringify(document), /echo_strict/)
 })
 
-t.test('every route is in the document, or is known to be left out of it', async t => {
+t.test('every route is in the document, or on the list of those left out', async t => {
   const { paths } = await read()
   const routes = routesOf(app.printRoutes({ commonPrefix: false })).filter(({ url }) => !/^\/(?:$|assets|dashboard|docs|mcp|\.well-known)(?:\/|$)|^\*$/.test(url))
   for (const { method, url } of routes) t.hasProp(paths[url.replaceAll(/:(\w+)/g, '{$1}').replace(/\/?\*$/, '/{path}')] ?? {}, method.toLowerCase(), `${method} ${url}`)
@@ -98,7 +98,7 @@ t.test('with a key it has an operation for each tool that the key may see', asyn
   t.same(admin.components.schemas['echo_strict.arguments'], entries.find(({ name }) => name === 'echo_strict')?.schema)
 })
 
-t.test('the output of a tool whose manifest holds it to a schema has that schema', { skip: !hasPython() && 'no Python here' }, async t => {
+t.test('a tool whose outputs must fit a schema has that schema in the document', { skip: !hasPython() && 'no Python here' }, async t => {
   const { paths, components } = await read()
   t.match(
     paths['/v1/tools/sizes'],
@@ -107,7 +107,7 @@ t.test('the output of a tool whose manifest holds it to a schema has that schema
   t.same(components.schemas['sizes.output'], { type: 'object', properties: { bytes: { type: 'integer' } }, required: ['bytes'] })
 })
 
-t.test('?tools=only has the tools alone, with the address that the caller sees', async t => {
+t.test('?tools=only has only the tools, with the address that the caller uses', async t => {
   const document = await read('/openapi.json?tools=only')
   t.same(Object.keys(document.paths), toolPaths(await read()))
   t.same(document.servers, [{ url: 'http://localhost:80' }])
@@ -225,7 +225,7 @@ t.test('every example of the document fits its schema', async t => {
   t.ok(checked > 40)
 })
 
-t.test('without authentication the document has every tool, for this machine alone', async t => {
+t.test('without authentication the document has every tool, and only this machine gets it', async t => {
   const open = await injectService(t, { workers: 0, tools: entries, files: programs, env: { API_KEYS_JSON: '', API_AUTH_DISABLED: '1' } })
   const { body } = await open.client.request<OpenApiDocument>('/openapi.json', { key: null })
   t.ok(body.paths['/v1/tools/echo'])

@@ -23,7 +23,7 @@ const service = await injectService(t, {
 const { client } = service
 const read = async (key: string = testKeys.admin): Promise<QueueList> => (await client.request<QueueList>('/v1/queues', { key })).body
 
-t.test('an operator sees what waits and runs in each queue, how long it has, and how many workers serve it', async t => {
+t.test('an operator sees what waits and runs in each queue, since when, and how many workers serve it', async t => {
   const forgotten = await submit(client, { type: 'agentcli.nap', input: { ms: 1 }, queue: 'reports' })
   const delayed = await submit(client, { type: 'agentcli.nap', input: { ms: 1 }, queue: 'allowed', delay_ms: 600_000 })
   const running = await submit(client, { type: 'agentcli.nap', input: { ms: 15_000 } })
@@ -41,7 +41,7 @@ t.test('an operator sees what waits and runs in each queue, how long it has, and
   for (const { id } of [forgotten, delayed, running]) await cancel(client, id)
 })
 
-t.test('a tenant sees no queue; a key of some queues sees these alone', async t => {
+t.test('a tenant sees no queue; a key that is bound to queues sees only these', async t => {
   t.match(await client.request('/v1/queues', { key: tenantKey }), { status: 403, body: { error: { code: 'FORBIDDEN' } } })
   t.same((await read(testKeys.limited)).queues.map(({ name }) => name), ['allowed'])
 })

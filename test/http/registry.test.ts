@@ -43,21 +43,21 @@ t.test('an operator sees each tool with its manifest, and what is wrong with the
   t.match(finding, { severity: 'error', line: 2 })
 })
 
-t.test('one tool tells its schema, its limits, and which manifest replaced it', async t => {
+t.test('the page of a tool has its schema, its limits, and which manifest replaced it', async t => {
   const tool = await read('echo')
   t.match(tool, { parameters: { type: 'object' }, timeout_sec: 7, max_attempts: 1 })
   t.match(tool.steps.map(({ file, did }) => [file, did]), [[`${dir}/tools.json`, 'declared'], [`${dir}/over.json`, 'replaced']])
   t.equal((await client.request('/v1/registry/nothing')).status, 404)
 })
 
-t.test('a tool that was switched off is still there, and says so', async t => {
+t.test('a tool that was switched off is still listed, as switched off', async t => {
   await client.request('/v1/job-types/agentcli.echo', { method: 'PATCH', body: { enabled: false } })
   await waitFor('it is off', async () => !(await read('echo')).enabled)
   t.equal((await overview()).tools.find(({ name }) => name === 'echo')?.enabled, false)
   await client.request('/v1/job-types/agentcli.echo', { method: 'PATCH', body: { enabled: true } })
 })
 
-t.test('keys of tenants and readers learn of no file, and of no tool beyond their permissions', async t => {
+t.test('keys of tenants and read keys see no file, and no tool beyond their permissions', async t => {
   for (const key of [tenantKey, testKeys.read]) {
     const { tools, findings } = await overview(key)
     t.same(findings, [])

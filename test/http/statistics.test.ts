@@ -60,7 +60,7 @@ t.test('a day says the same as an hour, from the hours', async t => {
   t.equal(day.minutes.reduce((sum, { calls }) => sum + calls, 0), 6)
 })
 
-t.test('a key of a tenant sees what is of its tenant alone, and an operator can ask for that', async t => {
+t.test('a key of a tenant sees only the statistics of its tenant, and an operator can ask for them', async t => {
   for (const stats of [await read('', keys.acme), await read('?tenant=acme'), await read('?tenant=acme&minutes=600', keys.acme)]) {
     t.match(stats.total, { calls: 2, errors: 0 })
     t.same(names(stats.tools), [['echo', 2]])
@@ -75,7 +75,7 @@ t.test('a key of a tenant sees what is of its tenant alone, and an operator can 
   t.same((await read('?key=acme-app', keys.other)).minutes, [])
 })
 
-t.test('a key that is bound to queues sees what is of these', async t => {
+t.test('a key that is bound to queues sees the statistics of these', async t => {
   const stats = await read('', testKeys.limited)
   t.match(stats, { total: { calls: 2 }, tools: [], keys: [], usage: [] })
   t.same(names(stats.queues), [['allowed', 2]])
@@ -85,7 +85,7 @@ t.test('a key that is bound to queues sees what is of these', async t => {
   }
 })
 
-t.test('what is no parameter of statistics is a 400', async t => {
+t.test('an unknown parameter of statistics is a 400', async t => {
   for (const query of ['?minutes=0', '?minutes=1441', '?minutes=1.5', '?hours=1', '?tool=a&queue=b', '?tool=', '?tenant=%7C', '?tool=a&tool=b']) {
     t.match(await client.request(`/v1/stats${query}`), { status: 400, body: { error: { code: 'VALIDATION_ERROR' } } }, query)
   }

@@ -23,14 +23,14 @@ t.test('RC19, RC21, RC22 a job of a type is made with its defaults, runs, and ha
   for (const time of [job.created_at, job.updated_at]) t.equal(new Date(time).toISOString(), time)
 })
 
-t.test('RC22 everything that a submitter may say is kept; tags beyond twenty are dropped', async t => {
+t.test('RC22 all fields of a submission are kept; tags beyond twenty are dropped', async t => {
   const tags = Array.from({ length: 25 }, (_, index) => `tag-${index}`)
   const job = await submit(client, { type: 'agentcli.echo', queue: 'own:queue', priority: 9, timeout_sec: 7, max_attempts: 3, tags, delay_ms: 10 })
   t.match(job, { queue: 'own:queue', priority: 9, timeout_sec: 7, max_attempts: 3, tags: tags.slice(0, 20) })
   t.equal((await reach(client, job.id, 'succeeded')).priority, 9)
 })
 
-t.test('RC22 what is wrong is said in the documented words', async t => {
+t.test('RC22 errors have the documented texts', async t => {
   const type = 'agentcli.echo'
   const cases: Array<[unknown, string]> = [
     [[], 'Request body must be an object'],
@@ -62,7 +62,7 @@ t.test('RC22, X18 input that does not fit the schema is refused with its places'
   t.match(answer.body, { error: { code: 'VALIDATION_ERROR', details: { issues: [{ path: '/word' }] } } })
 })
 
-t.test('RC5, RC22 a reading key submits nothing, and a key submits to its own queues alone', async t => {
+t.test('RC5, RC22 a read key submits nothing, and a key submits only to its own queues', async t => {
   t.equal((await post(client, { type: 'agentcli.echo' }, { key: testKeys.read })).status, 403)
   const refused = await post(client, { type: 'agentcli.echo' }, { key: testKeys.limited })
   t.equal(refused.status, 403)
@@ -102,7 +102,7 @@ t.test('a job with delay_ms is not run before it is due', async t => {
   t.ok(Date.parse(done.updated_at) - Date.parse(done.created_at) >= 1_500, `${done.created_at} to ${done.updated_at}`)
 })
 
-t.test('X26, RC32 a failure that may pass is tried again, with growing pauses; one that may not is final', async t => {
+t.test('X26, RC32 a temporary failure is tried again after growing pauses; any other is final', async t => {
   const failing = await submit(client, { type: 'agentcli.fail', input: { stderr: 'sorry' }, max_attempts: 3 })
   const once = await submit(client, { type: 'agentcli.fail', input: { stderr: 'sorry' } })
   const slow = await submit(client, { type: 'agentcli.nap', input: { ms: 10_000 }, timeout_sec: 1, max_attempts: 3 })
@@ -115,7 +115,7 @@ t.test('X26, RC32 a failure that may pass is tried again, with growing pauses; o
   t.ok(Date.parse(failed.updated_at) - Date.parse(failed.created_at) >= 1_500, 'the pauses were at least 0.5 and 1 s')
 })
 
-t.test('RC6 a key is told who it is', async t => {
+t.test('RC6 whoami describes the key', async t => {
   const whoami = async (key: string): Promise<unknown> => (await client.request('/v1/auth/whoami', { key })).body
   t.same(await whoami(testKeys.admin), { ok: true, auth: { name: 'admin', role: 'admin', sse: true, can_write: true, queue_allowlist: null } })
   t.same(await whoami(testKeys.read), { ok: true, auth: { name: 'reader', role: 'read', sse: true, can_write: false, queue_allowlist: null } })

@@ -28,12 +28,12 @@ const { client } = service
 const echo = 'agentcli.echo'
 const ids = (jobs: ReadonlyArray<{ id: string }>): string[] => jobs.map(({ id }) => id)
 
-t.test('a key says whose it is', async t => {
+t.test('whoami names the tenant of a key', async t => {
   t.match((await client.request('/v1/auth/whoami', { key: keys.acme })).body, { auth: { name: 'acme-1', tenant: 'acme' } })
   t.notOk('tenant' in ((await client.request<{ auth: object }>('/v1/auth/whoami')).body.auth))
 })
 
-t.test('the jobs of a tenant exist for its keys and the operator, and for nobody else', async t => {
+t.test('only the keys of a tenant and the operator see its jobs', async t => {
   const own = await submit(client, { type: echo, input: { own: 1 }, tags: ['first'] }, { key: keys.acme })
   t.equal(own.tenant, 'acme')
   const foreign = await submit(client, { type: echo, tags: ['first'] }, { key: keys.other })
@@ -60,7 +60,7 @@ t.test('the jobs of a tenant exist for its keys and the operator, and for nobody
   t.equal((await cancel(client, late.id, { key: keys.acmeToo })).status, 200)
 })
 
-t.test('pages of a tenant are full and have a next one only for its own jobs', async t => {
+t.test('pages of a tenant are full, and a next page exists only for its own jobs', async t => {
   const own: string[] = []
   for (let index = 0; index < 5; index++) {
     own.unshift((await submit(client, { type: echo, tags: ['paged'], delay_ms: 60_000 }, { key: keys.acme })).id)
@@ -73,7 +73,7 @@ t.test('pages of a tenant are full and have a next one only for its own jobs', a
   for (const id of own) await cancel(client, id)
 })
 
-t.test('the keys of a tenant share an Idempotency-Key; that of another tenant is another one', async t => {
+t.test('the keys of a tenant share an Idempotency-Key, and share none with another tenant', async t => {
   const body = { type: echo, input: { once: true } }
   const send = async (key: string): Promise<{ job: Job, idempotent: boolean }> => (await post(client, body, { key, headers: { 'idempotency-key': 'one' } })).body
   const made = await send(keys.acme)
@@ -82,14 +82,14 @@ t.test('the keys of a tenant share an Idempotency-Key; that of another tenant is
   t.match(await send(testKeys.admin), { idempotent: false })
 })
 
-t.test('a job of another tenant is as missing as one that was never made, where a job depends on it', async t => {
+t.test('in depends_on, a job of another tenant and a job that never existed give the same error', async t => {
   const foreign = await submit(client, { type: echo, delay_ms: 60_000 }, { key: keys.other })
   const { id } = await submit(client, { type: echo, depends_on: [foreign.id] }, { key: keys.acme })
   t.match((await reach(client, id, 'failed')).error, { code: 'DEPENDENCY_BLOCKED', details: { dependencies: [{ status: 'missing' }] } })
   await cancel(client, foreign.id)
 })
 
-t.test('a stream ticket opens what its key sees, and a job of another tenant is not there for it', async t => {
+t.test('a stream ticket opens the jobs that its key sees, and no job of another tenant', async t => {
   const { id } = await submit(client, { type: echo }, { key: keys.acme })
   await reach(client, id, 'succeeded')
   const { token } = (await client.request<{ token: string }>('/v1/auth/sse-token', { key: keys.other, body: { job_id: id } })).body
@@ -126,7 +126,7 @@ t.test('TENANT_LIMITS_JSON that makes no sense stops the start', async t => {
   for (const [text, message] of cases) t.throws(() => readSettings({ TENANT_LIMITS_JSON: text }), message, text)
 })
 
-t.test('what concerns all tenants is for keys without one', async t => {
+t.test('routes that concern all tenants are only for keys without a tenant', async t => {
   for (const [path, method] of [['/metrics', 'GET'], ['/dashboard/', 'GET'], ['/v1/job-types/agentcli.echo', 'PATCH']] as const) {
     const answer = await client.request(path, { method, key: keys.acme, ...method === 'PATCH' && { body: { enabled: false } } })
     t.equal(answer.status, 403, path)

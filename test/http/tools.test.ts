@@ -66,7 +66,7 @@ t.test('an empty body is still refused where one is needed', async t => {
   t.equal((await client.request('/v1/jobs', { method: 'POST', body: '' })).status, 400)
 })
 
-t.test('names of tools are percent-decoded, whatever is in them', async t => {
+t.test('names of tools are percent-decoded, whatever characters they have', async t => {
   for (const name of odd) t.same((await post(name, { n: 1 })).body, { n: 1 }, name)
   t.equal((await client.request('/v1/tools/%zz', { method: 'POST' })).status, 400)
   for (const name of ['no_such', 'toString', '__proto__', 'y'.repeat(9_000)]) await fails(t, await post(name, {}), 404, 'UNKNOWN_TOOL')
@@ -85,7 +85,7 @@ t.test('the query is wait_ms and queue, checked as in a batch, and nothing else'
   t.match((await client.request<{ job: object }>(`/v1/jobs/${answer.headers.get('x-toolyard-job-id')}`)).body.job, { queue: 'own' })
 })
 
-t.test('a call that takes longer is a 202 that names its job, which goes on', async t => {
+t.test('a call that takes longer is a 202 that names its job, which goes on running', async t => {
   const answer = await post('nap', { ms: 700 }, '?wait_ms=100')
   const id = answer.headers.get('x-toolyard-job-id')
   t.equal(answer.status, 202)
@@ -105,7 +105,7 @@ t.test('the output is whole, far beyond what a model gets', async t => {
   t.equal(answer.headers.get('x-toolyard-output-bytes'), null)
 })
 
-t.test('the answer to a call whose output is beyond MAX_OUTPUT_BYTES has the part that is kept, and says how large the output was', async t => {
+t.test('the answer to a call whose output exceeds MAX_OUTPUT_BYTES has the part that is kept, and the size of the whole', async t => {
   const answer = await post('big', { char: 'x', count: 1_200_000 })
   t.equal(answer.status, 200)
   t.equal(answer.headers.get('x-toolyard-output-bytes'), '1200002')
@@ -138,7 +138,7 @@ t.test('the key is checked before everything else, and must be that of an admin'
   await fails(t, await post('echo', {}, '', { key: testKeys.read }), 403, 'FORBIDDEN')
 })
 
-t.test('a cancelled job is no reason for a client to repeat it', async t => {
+t.test('the status of a cancelled job makes no client repeat it', async t => {
   const calling = post('nap', { ms: 15_000 }, '?queue=own')
   const id = await waitFor('the job runs', async () => {
     const { body } = await client.request<{ jobs: Array<{ id: string }> }>('/v1/jobs?status=running&queue=own')
@@ -160,7 +160,7 @@ t.test('RC23 a request that is repeated with its Idempotency-Key runs the tool o
   t.equal((await post('big', { char: 'x', count: 20_000 }, '', { headers: { 'idempotency-key': 'large' } })).text, large.text)
 })
 
-t.test('one queue too many is a 429 with Retry-After', async t => {
+t.test('a queue beyond the limit is a 429 with Retry-After', async t => {
   for (const queue of ['two', 'three']) await post('echo', {}, `?queue=${queue}`)
   const full = await waitFor('no further queue may be made', async () => {
     for (const queue of ['four', 'five', 'six']) {
@@ -179,7 +179,7 @@ t.test('a call that may have run never gets a status that clients repeat by them
   t.same(repeated, ['TOOL_UNAVAILABLE', 'SANDBOX_FAILED', 'QUEUE_FULL'])
 })
 
-t.test('a program that is missing is no 503 where an earlier attempt may have run the tool', async t => {
+t.test('a missing program is not a 503 when an earlier attempt may have run the tool', async t => {
   const limit = async (attempts: number): Promise<void> => {
     const { status } = await client.request('/v1/job-types/agentcli.absent', { method: 'PATCH', body: { default_max_attempts: attempts } })
     t.equal(status, 200)
@@ -190,7 +190,7 @@ t.test('a program that is missing is no 503 where an earlier attempt may have ru
   await fails(t, await post('absent', {}), 503, 'TOOL_UNAVAILABLE')
 })
 
-t.test('clients do not repeat an unforeseen fault, unless they sent an Idempotency-Key', async t => {
+t.test('an unexpected fault makes clients repeat only requests with an Idempotency-Key', async t => {
   const fault = new TypeError('a fault')
   const caller = { principal: {} as never, abandoned: new AbortController().signal }
   for (const jobs of [['its-job'], []]) {
@@ -203,7 +203,7 @@ t.test('clients do not repeat an unforeseen fault, unless they sent an Idempoten
   }
 })
 
-t.test('a job that may have been made is a 503 with an Idempotency-Key, and an error that clients do not repeat without one', async t => {
+t.test('when a job may have been made, the answer is a 503 with an Idempotency-Key, and without one an error that clients do not repeat', async t => {
   // What a request asks Redis before it adds a job is remembered for a second; else it would end there, as a plain 503.
   const clock = performance.now.bind(performance)
   const now = performance.now()

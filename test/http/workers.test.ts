@@ -58,7 +58,7 @@ t.test('an operator sees each worker: where it is, what it serves and runs, sinc
   }), { count: 1 })
 })
 
-t.test('a tenant sees no worker; a key of some queues no names of others', async t => {
+t.test('a tenant sees no worker; a key that is bound to queues sees no names of others', async t => {
   t.match(await client.request('/v1/workers', { key: tenantKey }), { status: 403, body: { error: { code: 'FORBIDDEN' } } })
   const bound = await service.startWorker({ WORKER_QUEUES: 'allowed,secret' })
   const list = await waitFor('two workers', async () => {
@@ -73,7 +73,7 @@ t.test('a tenant sees no worker; a key of some queues no names of others', async
   }), { workers: [{ queues: ['*'] }] })
 })
 
-t.test('a worker of an older release is shown with what it tells', async t => {
+t.test('a worker of an older release is shown with the fields that it reports', async t => {
   const old = { id: 'old', protocol: 1, startedAt: '2026-01-01T00:00:00.000Z', queues: ['*'], sandbox: { level: 'full', missing: [] }, tools: 'x' }
   await redis.hset('toolyard:{workers}:records', 'old', JSON.stringify(old))
   const [seconds] = await redis.time()

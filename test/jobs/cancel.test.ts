@@ -68,7 +68,7 @@ t.test('fault 36 a job in a queue that the key may not use can not be cancelled,
   t.equal((await cancel(client, own.id, { key: testKeys.limited })).status, 200)
 })
 
-t.test('RC13 who waits for a cancelled job is told so at once, by whichever API process it is cancelled', async t => {
+t.test('RC13 a caller that waits for a job hears of its cancel at once, whichever API process cancels it', async t => {
   const other = createClient((await service.startApi()).address, testKeys.admin)
   const waiting = client.call('nap', { ms: 15_000 }, { queue: 'awaited', wait_ms: 30_000 })
   const job = await waitFor('the job runs', async () => (await list(client, '?queue=awaited&status=running')).jobs[0])
@@ -78,7 +78,7 @@ t.test('RC13 who waits for a cancelled job is told so at once, by whichever API 
   t.ok(performance.now() - startedAt < 5_000)
 })
 
-t.test('two who cancel the same job at once both succeed', async t => {
+t.test('two simultaneous cancels of the same job both succeed', async t => {
   const job = await submit(client, { type: 'agentcli.nap', input: { ms: 15_000 } })
   await reach(client, job.id, 'running')
   const answers = await Promise.all([cancel(client, job.id), cancel(client, job.id), cancel(client, job.id)])
@@ -97,7 +97,7 @@ t.test('a worker that missed the message notices at the next renewal of its lock
   t.equal((await read(client, job.id)).status, 'cancelled')
 })
 
-t.test('a job whose canceller died half way is cancelled all the same', async t => {
+t.test('a job is cancelled though its canceller died half way', async t => {
   const job = await submit(client, { type: 'agentcli.nap', input: { ms: 15_000 }, queue: 'half', delay_ms: 60_000 })
   const stem = 'toolyard:{half}:'
   await redis.multi().hset(stem + job.id, 'cancelled', '1').zrem(`${stem}delayed`, job.id).lpush(`${stem}active`, job.id)
@@ -107,7 +107,7 @@ t.test('a job whose canceller died half way is cancelled all the same', async t 
   t.match(await read(client, job.id), { status: 'cancelled', error: cancelledError })
 })
 
-t.test('what was written for a job after it was gone is no job: it is answered with 404', async t => {
+t.test('fields that are written after a job was removed don\'t make a job: the answer is 404', async t => {
   const job = await submit(client, { type: 'agentcli.nap', input: { ms: 1 }, queue: 'late' })
   await reach(client, job.id, 'succeeded')
   const key = `toolyard:{late}:${job.id}`

@@ -84,7 +84,7 @@ t.test('R11 the policy decides what is listed', async t => {
   for (const name of ['workspace_delete', 'data_fetch', 'tools_web_search']) t.notOk(names.includes(name), name)
 })
 
-t.test('B30 R47 a program that is not allowed is refused, and the workspace is all that is written', async t => {
+t.test('B30 R47 a program that is not allowed is refused, and nothing outside the workspace is written', async t => {
   t.match(await client.call('tool_exec', { command: 'sh', args: ['-c', 'true'] }), { ok: false, error: { code: 'NOT_ALLOWED', message: 'command not allowed: sh' } })
   t.match(await client.call('data_write_file', { path: '../evil', content: 'x', create_if_missing: true }), { ok: false, error: { message: 'path escapes workspace root' } })
   t.match(await client.call('data_write_file', { path: 'x', mode: 'no-such-mode', content: '' }), { ok: false, error: { code: 'INVALID_ARGUMENTS' } })

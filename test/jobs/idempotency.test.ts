@@ -14,7 +14,7 @@ t.teardown(() => { redis.disconnect() })
 const withKey = (key: string): { headers: Record<string, string> } => ({ headers: { 'idempotency-key': key } })
 const type = 'agentcli.echo'
 
-t.test('RC23 the same key and request give the same job, also when fields stand in another order or are spelled out', async t => {
+t.test('RC23 the same key and request give the same job, also when fields are in another order or have their defaults', async t => {
   const first = await post(client, { type, input: { a: 1, b: { c: 2, d: 3 } } }, withKey('same'))
   t.equal(first.status, 201)
   await reach(client, first.body.job.id, 'succeeded')
@@ -49,7 +49,7 @@ t.test('RC23 a request that made no job does not bind its key', async t => {
   t.equal((await post(client, { type }, withKey('typo'))).status, 201)
 })
 
-t.test('a key that can not be one is refused', async t => {
+t.test('an invalid key is refused', async t => {
   for (const key of ['', 'with space', 'x'.repeat(256), 'ü']) {
     const answer = await post(client, { type }, withKey(key))
     t.equal(answer.status, 400, key)
@@ -86,7 +86,7 @@ t.test('fault 25 an add that timed out but landed, repeated with the same key: o
   t.equal((await list(client, '?tag=landed')).count, 1)
 })
 
-t.test('fault 25 a process that dies between holding the key, adding and confirming leaves no second job', async t => {
+t.test('fault 25 a process that dies between taking the key, adding and confirming leaves no second job', async t => {
   const body = { type, tags: ['crash'] }
   const made = await post(client, body, withKey('crash'))
   const { id } = await reach(client, made.body.job.id, 'succeeded')

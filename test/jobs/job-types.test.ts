@@ -45,7 +45,7 @@ t.test('RC29 a bad patch is refused in the documented words, and changes nothing
   t.equal((await client.call('echo')).ok, true)
 })
 
-t.test('RC29 a key that is bound to queues, or may not call the tool, switches nothing: it would for all keys', async t => {
+t.test('RC29 a key that is bound to queues, or may not call the tool, can\'t switch a type for all keys', async t => {
   const bound = await patch('agentcli.echo', { enabled: false }, testKeys.limited)
   t.equal(bound.status, 403)
   t.match(bound.body, { error: { code: 'FORBIDDEN', message: /bound to queues/ } })
@@ -75,13 +75,13 @@ t.test('a type that its manifest disables can be enabled', async t => {
   await waitFor('the workers know', async () => (await client.call('off', { on: 1 })).ok, 1_500)
 })
 
-t.test('a type that is disabled while its job waits fails the job', async t => {
+t.test('when a type is disabled, its waiting jobs fail', async t => {
   const job = await submit(client, { type: 'agentcli.big', input: { char: 'x', count: 3 }, delay_ms: 1_200, max_attempts: 3 })
   await patch('agentcli.big', { enabled: false })
   t.match(await reach(client, job.id, 'failed'), { attempts: 1, error: { code: 'JOB_TYPE_DISABLED', message: "Job type 'agentcli.big' is disabled" } })
 })
 
-t.test('RC29, X8 the defaults of a type hold where neither the submitter nor the manifest says otherwise', async t => {
+t.test('RC29, X8 the defaults of a type count when neither the request nor the manifest says otherwise', async t => {
   t.match((await patch('agentcli.fail', { default_timeout_sec: 17, default_max_attempts: 2 })).body, { type: { default_timeout_sec: 17, default_max_attempts: 2 } })
   t.match(await submit(client, { type: 'agentcli.fail', delay_ms: 60_000 }), { timeout_sec: 17, max_attempts: 2 })
   t.match(await submit(client, { type: 'agentcli.fail', delay_ms: 60_000, timeout_sec: 3, max_attempts: 1 }), { timeout_sec: 3, max_attempts: 1 })
@@ -103,7 +103,7 @@ t.test('X22 a worker refuses a built-in tool that its own settings refuse, whate
   t.match(await lax.call('tool_exec', { command: 'ls' }), { ok: false, error: { code: 'TOOL_UNAVAILABLE' } })
 })
 
-t.test('what was switched holds for a process that starts later', async t => {
+t.test('a switched type stays switched for processes that start later', async t => {
   const late = createClient((await service.startApi()).address, testKeys.admin)
   t.notOk((await names(late)).includes('big'))
 })

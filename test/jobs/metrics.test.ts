@@ -77,7 +77,7 @@ t.test('R3 a read key may not read the metrics', async t => {
   t.equal((await client.request('/metrics', { key: testKeys.read })).status, 403)
 })
 
-t.test('an admin key of some queues may not read the metrics, which tell of all', async t => {
+t.test('an admin key that is bound to queues may not read the metrics, which cover all queues', async t => {
   t.match(await client.request('/metrics', { key: testKeys.limited }), { status: 403, body: { error: { code: 'FORBIDDEN' } } })
 })
 

@@ -18,7 +18,7 @@ t.test('R36, R38, RC17 a batch is answered when its last call ends, not at a pol
   t.ok(performance.now() - startedAt < 5_000)
 })
 
-t.test('R19, X27 the deadline ends the waiting, whatever still runs', async t => {
+t.test('R19, X27 at the deadline the request is answered, whatever still runs', async t => {
   const startedAt = performance.now()
   const result = await client.call('nap', { ms: 8_000 }, { wait_ms: 500 })
   const took = performance.now() - startedAt
@@ -26,7 +26,7 @@ t.test('R19, X27 the deadline ends the waiting, whatever still runs', async t =>
   t.ok(took >= 495 && took < 2_000, `${took} ms`)
 })
 
-t.test('a lost completion message is made up for by the sweep', async t => {
+t.test('the sweep finds the end of a job whose message was lost', async t => {
   // The worker publishes to a channel that nobody hears: as if the connection had dropped at that moment.
   const deaf = await service.startApi()
   const heard = createClient(deaf.address, testKeys.admin)
@@ -37,7 +37,7 @@ t.test('a lost completion message is made up for by the sweep', async t => {
   t.same((await pending).output, { slept: 400 })
 })
 
-t.test('a client that goes away leaves its job running, and no waiter behind', async t => {
+t.test('a client that disconnects leaves its job running, and no waiter behind', async t => {
   const abort = new AbortController()
   const request = client.batch([{ call_id: 'a', name: 'nap', arguments: { ms: 700 } }])
   const gone = client.request('/v1/agent-tools/invoke-batch', {
@@ -66,7 +66,7 @@ t.test('waiting costs no connections: many batches at once share those of the pr
   for (const result of await Promise.all(batches)) t.equal(result.ok, true)
 })
 
-t.test('a job id is a UUID of the server\'s, also when a call id looks like one', async t => {
+t.test('a job id is a UUID that the server makes, also when a call id looks like one', async t => {
   const callId = '0197c9a5-0000-7000-8000-000000000000'
   const { results: [result] } = await client.batch([{ call_id: callId, name: 'echo' }], { mode: 'async' })
   t.not(result?.job_id, callId)

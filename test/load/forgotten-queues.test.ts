@@ -99,7 +99,7 @@ t.test('queues that come and go with their jobs leave nothing, in Redis and in t
   t.same([listeners(connection) - 1, listeners(api) - 1], [before[0], before[2]])
 })
 
-t.test('a queue that is paused is not forgotten: it would go on', { timeout: 120_000 }, async t => {
+t.test('a paused queue is not forgotten, since its pause would be lost', { timeout: 120_000 }, async t => {
   const directory = new QueueDirectory(redis, 100)
   const retention = { ageSec: 3_600, count: 100 }
   const queues = new JobQueues(redis, directory, retention, { backend: queueBackend })

@@ -16,7 +16,7 @@ const others = { API_KEYS_JSON: JSON.stringify(['a', 'b'].map(name => ({ name, k
 const calls = (count: number, note = ''): TestCall[] => Array.from({ length: count }, (_, index) => ({ call_id: `c${index}`, name: 'note', arguments: { note: `${note}${index}` } }))
 const codes = (results: ReadonlyArray<{ error?: { code: string } }>): Array<string | undefined> => results.map(({ error }) => error?.code)
 
-t.test('a queue that is full refuses what is beyond its depth, and says when to come again', async t => {
+t.test('a full queue refuses jobs beyond its depth, and says when to try again', async t => {
   const { client } = await createService(t, { files, tools, workers: 0, env: { MAX_QUEUE_DEPTH: '3' } })
   const answer = await client.request('/v1/agent-tools/invoke-batch', { body: { calls: calls(5), mode: 'async' } })
   t.equal(answer.headers.get('retry-after'), '1')
@@ -56,7 +56,7 @@ t.test('a key makes as many requests in a minute as it may, over all API process
   t.equal((await createClient(here, keyOf('a')).request('/health')).status, 200)
 })
 
-t.test('fault 35 a key that floods a queue is served in turns with another key, and each key in its own order', async t => {
+t.test('fault 35 a key that floods a queue takes turns with another key, and each key is served in its own order', async t => {
   const service = await createService(t, { files, tools, workers: 0, env: { ...others, WORKER_CONCURRENCY: '1', SANDBOX: 'off' } })
   const [a, b] = [createClient(service.api.address, keyOf('a')), createClient((await service.startApi()).address, keyOf('b'))]
   const add = async (client: Client, count: number, note: string, rest = {}): Promise<unknown> => await client.batch(calls(count, note), { mode: 'async', ...rest })
@@ -99,7 +99,7 @@ function slowDown (t: Cleanup, { child }: AppProcess): { end: () => Promise<void
   return { end }
 }
 
-t.test('an API process that stays late refuses what makes work and says so on /ready, serves what is cheap, and serves all when it has caught up', async t => {
+t.test('an overloaded API process refuses new work and says so on /ready, answers cheap requests, and serves everything when it has caught up', async t => {
   const { client, api } = await createService(t, { files, tools, workers: 0, env: { MAX_EVENT_LOOP_DELAY_MS: '5' } })
   const { job: { id } } = (await post(client, { type: 'agentcli.note' })).body
   const slow = slowDown(t, api)

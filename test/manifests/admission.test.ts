@@ -40,17 +40,17 @@ async function decide (registry: Registry, wrong: ReadonlySet<Wrong>): Promise<A
 
 const probe = async (t: Test): Promise<Registry> => await load(t, entry({ schema }))
 
-t.test('a call that nothing is wrong with may run, and its arguments come back with defaults and without idle nulls', async t => {
+t.test('a valid call may run, and its arguments come back with defaults and without nulls that stand for none', async t => {
   t.match(await decide(await probe(t), new Set()), { arguments: { word: 'x', times: 1 }, registered: { tool: { name: 'probe' } } })
 })
 
 for (const wrong of wrongs) {
-  t.test(`what is wrong is told: ${wrong}`, async t => {
+  t.test(`the reason of a refusal is given: ${wrong}`, async t => {
     t.strictSame(await decide(await probe(t), new Set([wrong])), { error: refusals[wrong] })
   })
 }
 
-t.test('whatever else is wrong, the first in order is told', async t => {
+t.test('of several reasons the first in order is given', async t => {
   const registry = await probe(t)
   await t.resolves(fc.assert(fc.asyncProperty(fc.subarray([...wrongs], { minLength: 1 }), async wrong => {
     const decided = await decide(registry, new Set(wrong))
@@ -59,7 +59,7 @@ t.test('whatever else is wrong, the first in order is told', async t => {
   })))
 })
 
-t.test('a queue that the arguments of a workflow name is looked at once they are valid', async t => {
+t.test('the queue in a workflow\'s arguments is checked once the arguments are valid', async t => {
   const registered = (await loadLayers(t, [], true)).get('workflow_run')
   const call: AskedCall = { tool: 'workflow_run', registered, queue: 'own', key: { queues: ['own'] } }
   const everything: Deployment = { ...deployment, permissions: { allowed: ['read_repo', 'write_files', 'network'], defaults: [] } }
@@ -82,13 +82,13 @@ t.test('P18 the permissions of the key bound those of the tool, as those of the 
   t.match(admitTool({ registered, key: { permissions: ['read_repo'] } }, deployment), { error: { code: 'FORBIDDEN', details: { permissions: ['write_files'] } } })
 })
 
-t.test('a call that is in its queue already, and a key without bounds, may use any queue', async t => {
+t.test('a call that is already in its queue, and a key that is not bound to queues, may use any queue', async t => {
   const registered = (await probe(t)).get('probe')
   t.match(admitTool({ registered, key: { queues: ['own'] } }, deployment), { registered: {} })
   t.match(admitTool({ registered, queue: 'other', key: {} }, deployment), { registered: {} })
 })
 
-t.test('an unknown job type is told as one', t => {
+t.test('an unknown job type is refused as such', t => {
   t.strictSame(admitTool({ type: 'agentcli.nothing', registered: undefined, key: {} }, deployment), { error: { code: 'UNKNOWN_TOOL', message: "No tool has the job type 'agentcli.nothing'" } })
   t.end()
 })

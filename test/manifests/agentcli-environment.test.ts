@@ -7,7 +7,7 @@ async function passed (t: Parameters<typeof load>[0], envPassthrough: unknown): 
   return run?.kind === 'command' ? run.envPassthrough : errors(registry)[0]?.message
 }
 
-t.test('A19 the listed variables pass, and none without a list', async t => {
+t.test('A19 the listed variables are passed, and none without a list', async t => {
   t.strictSame(await passed(t, ['TZ', 'OAI_HTTP_TIMEOUT']), ['TZ', 'OAI_HTTP_TIMEOUT'])
   t.strictSame(await passed(t, undefined), [])
   t.strictSame(await passed(t, null), [])
@@ -25,7 +25,7 @@ t.test('A21 A36 a name that does not match is refused with its place', async t =
   }
 })
 
-t.test('AC8 an empty entry has a text of its own', async t => {
+t.test('AC8 an empty entry has its own error text', async t => {
   for (const name of ['', '  ', '\u00a0\t', null]) {
     t.equal(await passed(t, ['TZ', name]), 'tool[0] "probe": envPassthrough[1]: empty name')
   }

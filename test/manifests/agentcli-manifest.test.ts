@@ -101,7 +101,7 @@ t.test('AC1 broken JSON, other roots, a byte order mark and trailing bytes fail'
   }
 })
 
-t.test('AC1 JSON that breaks off or goes wrong is told with its line and column, in one line', async t => {
+t.test('AC1 the error of incomplete or malformed JSON has line and column, in one line', async t => {
   const wrong: Array<[text: string, line: number, column: number]> = [
     ['{"tools": [}\n', 1, 12], ['{"tools": [\n  {"name": "a"},\n]}\n', 3, 1], ['{\n  "tools": [],\n}\n', 3, 1], ['{"tools":[]}\n\nx', 3, 1],
     ['// mine\n{"tools": []}', 1, 1], ['{\n"tools": [', 2, 11]

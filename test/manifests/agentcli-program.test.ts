@@ -141,7 +141,7 @@ t.test('A11 a program that a link leads out of the bin directory, or that others
   t.match(judged.find(({ rule }) => rule === 'A11'), { line: 1, message: `to "${join(directory, 'outside')}", which is what runs` })
 })
 
-t.test('A11 a link out of the bin directory is told wherever on the way it stands, beside what else is wrong with the program', async t => {
+t.test('A11 a link out of the bin directory is reported wherever it is in the path, beside other faults of the program', async t => {
   const directory = t.testdir({ elsewhere: { open: '#!/bin/sh\n' }, linked: { tools: {} }, whole: {} })
   chmodSync(join(directory, 'elsewhere/open'), 0o777)
   symlinkSync('../../elsewhere', join(directory, 'linked/tools/bin'))

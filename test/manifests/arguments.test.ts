@@ -42,7 +42,7 @@ t.test('X18 each problem is named with its path and a text that a model can act 
   })
 })
 
-t.test('a problem of the whole is at /', async t => {
+t.test('the path of a problem of all arguments is /', async t => {
   const validate = await validatorOf(t, { type: 'object', minProperties: 1 })
   t.match(validate({}), { ok: false, issues: [{ path: '/', message: 'must NOT have fewer than 1 properties' }] })
 })
@@ -91,7 +91,7 @@ t.test('names of the prototype are ordinary arguments', async t => {
   t.notOk(result.ok && 'polluted' in result.arguments)
 })
 
-t.test('X18 a name that is not allowed is told', async t => {
+t.test('X18 a name that is not allowed is named in the problem', async t => {
   const validate = await validatorOf(t, { type: 'object', propertyNames: { pattern: '^[a-z]+$' } })
   t.strictSame(validate({ ok: 1, A1: 1 }), {
     ok: false,
@@ -171,7 +171,7 @@ t.test('drafts 07, 2019-09 and 2020-12 are understood', async t => {
   }
 })
 
-t.test('a schema that names no draft is of the one that knows its keywords', async t => {
+t.test('a schema that names no draft is read by the draft that knows its keywords', async t => {
   const refused = async (schema: object, args: Record<string, unknown>): Promise<void> => { t.notOk((await validatorOf(t, { type: 'object', ...schema }))(args).ok, JSON.stringify(schema)) }
   await refused({ dependentRequired: { a: ['b'] } }, { a: 1 })
   await refused({ properties: { a: {} }, unevaluatedProperties: false }, { b: 1 })

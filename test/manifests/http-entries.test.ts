@@ -6,7 +6,7 @@ import { errors, load } from './fixture.ts'
 const http = { method: 'GET', url: 'https://api.example/v1' }
 const entry = (request: object = {}, fields: object = {}): Record<string, unknown> => ({ name: 'probe', http: { ...http, ...request }, ...fields })
 
-t.test('a faulty request takes away its own entry alone, and says what is wrong where', async t => {
+t.test('a faulty request disables only its own entry, and the finding has the place and the reason', async t => {
   const faults: Array<[request: object, rule: string, message: RegExp]> = [
     [{ method: 'TRACE' }, 'http/request', /http\.method/],
     [{ url: 'api.example/x' }, 'http/request', /absolute URL/],
@@ -56,7 +56,7 @@ t.test('needless fields of an entry are reported: other permissions, fields of c
   t.match(registry.get('probe')?.tool.parameters, { properties: { id: { type: 'string' } } })
 })
 
-t.test('a URL template is read or refused, and never leads to another host than it is written with', async t => {
+t.test('a URL template is read or refused, and never leads to another host than the written one', async t => {
   const part = fc.constantFrom('https://', 'http://', 'api.example', '@', ':', '/', '//', '{a}', '{', '}', '..', '.', '%2e', '?', '#', '\\', ' ', 'é', 'x', '%', '[', ';')
   await t.resolves(fc.assert(fc.asyncProperty(fc.array(part, { maxLength: 10 }), async parts => {
     const url = `https://api.example${parts.join('')}`

@@ -11,7 +11,7 @@ const faultsOf = (registry: Registry, name: string, file: string): ImportFaults 
   new Map(registry.imported().filter(({ tool }) => tool.name === name && tool.source.file.endsWith(file)).map(({ key }) => [key, fault]))
 const published = (registry: Registry): string[] => registry.published().map(({ tool }) => tool.name)
 
-t.test('P29 X16 a tool that can\'t be imported is not published, and is again without the fault', async t => {
+t.test('P29 X16 a tool that can\'t be imported is not published until the fault is gone', async t => {
   const registry = await loadProject(t, { 'a.json': manifestOf(descriptor({ name: 'a' }), descriptor({ name: 'b' })) })
   const marked = registry.withImportFaults(faultsOf(registry, 'a', 'a.json'))
   t.strictSame([published(registry), published(marked)], [['a', 'b'], ['b']])
@@ -29,7 +29,7 @@ t.test('X16 a later tool that can\'t be imported leaves the earlier one of any f
   t.equal(marked.get('probe')?.tool.unavailable, undefined)
 })
 
-t.test('X16 declarations of a name are told apart by their layer, and those that are off or broken are not tried', async t => {
+t.test('X16 declarations of one name in several layers are tried separately, except disabled and broken ones', async t => {
   const registry = await loadProject(t, {
     'one.json': manifestOf(descriptor(), descriptor({ name: 'off', enabled: false }), descriptor({ name: 'gone', module: 'mods.gone' })),
     'two.json': manifestOf(descriptor({ description: 'The later.' }))
@@ -40,7 +40,7 @@ t.test('X16 declarations of a name are told apart by their layer, and those that
   t.not(registry.withImportFaults(faultsOf(registry, 'probe', 'two.json')).get('probe')?.tool.description, 'The later.')
 })
 
-t.test('import faults outlast a reload, and refuse none', async t => {
+t.test('import faults stay after a reload, and don\'t make it fail', async t => {
   const file = join(project(t, { 'a.json': manifestOf(descriptor({ name: 'a' }), descriptor({ name: 'b' })) }), 'a.json')
   const source = await openRegistrySource({ manifests: [file], builtins: false, intervalMs: 60_000, onReload: () => {} })
   t.teardown(() => { source.close() })

@@ -5,7 +5,7 @@ import { entry, errors, load } from './fixture.ts'
 const fields = (count: number, field: object): Record<string, object> => Object.fromEntries(Array.from({ length: count }, (_, at) => [`p${at}`, field]))
 const large = { type: 'object', properties: { ...fields(80, { type: 'integer', default: 1 }), text: { type: 'string', pattern: '^x+$' } }, required: ['text'], additionalProperties: false }
 
-t.test('a large schema, which is used in a thread, says of arguments what it says when it is used here', async t => {
+t.test('a large schema that is checked in a thread gives the same results as in the main thread', async t => {
   const tool = (await load(t, entry({ schema: large }))).get('probe')
   const args = fc.dictionary(fc.constantFrom('p0', 'p79', 'text', 'other'), fc.oneof(fc.integer(), fc.stringMatching(/^[xy]{0,3}$/)))
   await t.resolves(fc.assert(fc.asyncProperty(args, async args => {
@@ -13,7 +13,7 @@ t.test('a large schema, which is used in a thread, says of arguments what it say
   }), { numRuns: 50 }))
 })
 
-t.test('faults of a large schema are those of a small one', async t => {
+t.test('faults of a large schema are reported like those of a small one', async t => {
   const [pattern, reference] = [{ type: 'string', pattern: '(a+)+$' }, { $ref: '#/nowhere' }]
   for (const fault of [pattern, reference]) {
     const [small, big] = await Promise.all([{}, fields(200, { type: 'string' })].map(async more => errors(await load(t, entry({ schema: { type: 'object', properties: { ...more, fault } } })))))

@@ -61,7 +61,7 @@ t.test('X14 a built-in tool is disabled like any other', async t => {
   t.strictSame(registry.findings, [])
 })
 
-t.test('X14 switching a tool that nobody declares is a warning', async t => {
+t.test('X14 switching a tool that no manifest declares is a warning', async t => {
   const registry = await loadLayers(t, [[{ name: 'a', enabled: false }], [entry({ name: 'a' })]])
   t.match(registry.findings, [{ severity: 'warning', rule: 'X14', index: 0, tool: 'a' }])
   t.equal(registry.published().length, 1, 'a switch looks back, not ahead')
@@ -83,7 +83,7 @@ t.test('X16 a broken layer is skipped as a whole, and earlier and later ones ser
   t.match(registry.findings, [{ severity: 'error', rule: 'A34', index: 2, tool: 'c', file: /layer-1/ }])
 })
 
-t.test('a directory stands for the tools.json in it', async t => {
+t.test('a directory as manifest means the tools.json in it', async t => {
   const directory = t.testdir({ 'tools.json': JSON.stringify({ tools: [entry()] }) })
   const registry = await loadRegistry({ manifests: [directory], builtins: false })
   t.match(registry.all().map(({ tool }) => tool.source), [{ file: join(directory, 'tools.json') }])
@@ -104,7 +104,7 @@ t.test('S1 the tools.json of a skill without a SKILL.md is reported', async t =>
   t.match(registry.findings, [{ severity: 'error', rule: 'S1', message: /there is no SKILL.md beside it$/ }])
 })
 
-t.test('X15 a command makes a manifest agentcli, whatever unknown fields stand beside it', async t => {
+t.test('X15 a manifest with a command is agentcli, whatever unknown fields are beside it', async t => {
   const { registry } = await loadTexts(t, [JSON.stringify({ schema_version: '9', metadata: {}, allowlist: {}, tools: [entry({ module: 'x' })] })])
   t.strictSame([names(registry), registry.findings.map(({ severity, rule }) => `${severity} ${rule}`)], [['probe'], Array(4).fill('warning X21')])
 })

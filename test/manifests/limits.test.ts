@@ -23,7 +23,7 @@ t.test('X8 tools of all formats may set limits', async t => {
   t.match(registry.findings.filter(({ rule }) => rule === 'X21'), [{ severity: 'warning', path: ['tools', 0, 'limits', 'Fsize'] }], 'a limit that nobody knows is named')
 })
 
-t.test('X8 a limit that is none is refused with what it may be', async t => {
+t.test('X8 an invalid limit is refused with the allowed values', async t => {
   for (const cpuSec of [0, 1.5, '1', 1e9]) {
     t.match(errors(await load(t, entry({ limits: { cpuSec } }))), [{ message: 'parse manifest: tools[0].limits.cpuSec must be an integer from 1 to 86400' }])
     const directory = project(t, { 'm.json': manifestOf(descriptor({ runtime: { limits: { cpu_sec: cpuSec } } })), 's/SKILL.md': '# S', 's/tools.json': skill({ limits: { cpuSec } }) })

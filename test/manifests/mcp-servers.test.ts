@@ -21,7 +21,7 @@ async function loadAccepted (
   return { registry: await loadRegistry({ manifests: [file], builtins: false }), file }
 }
 
-t.test('tools of an MCP server that were accepted are published under its prefix, in the place of its entry', async t => {
+t.test('accepted tools of an MCP server are published under its prefix, in the place of its entry', async t => {
   const { registry } = await loadAccepted(t, [entry({ name: 'before' }), server({ timeoutSec: 5, permissions: ['read_repo'] }), entry({ name: 'after' })], [tool('read'), tool('write')])
   t.strictSame(names(registry), ['before', 'files_read', 'files_write', 'after'])
   t.match(registry.get('files_read')?.tool, { description: 'It does read.', timeoutSec: 5, permissions: ['read_repo'], jobType: 'mcp.files_read', run: { kind: 'mcp', remote: 'read', digest: mcpDigest(tool('read')) } })
@@ -45,7 +45,7 @@ t.test('a file of accepted tools that is broken publishes nothing, and the rest 
   }
 })
 
-t.test('an accepted tool whose schema can not be used is left out alone', async t => {
+t.test('an accepted tool whose schema can\'t be used is left out, and no other', async t => {
   const { registry } = await loadAccepted(t, [server()], [tool('bad', { inputSchema: { type: 'object', properties: { a: { pattern: '(' } } } }), tool('good')])
   t.strictSame(names(registry), ['files_good'])
   t.match(errors(registry), [{ rule: 'A6', message: /schema of its tool "bad"/ }])
@@ -66,7 +66,7 @@ t.test('./tools/ in a command means the directory beside the manifest', async t 
   t.match(registry.servers(), [{ connection: { program: join(dirname(file), 'tools/server'), args: [join(dirname(file), 'tools/data'), './other'] } }])
 })
 
-t.test('a wrong entry of an MCP server is an error with its place, and takes away nothing else', async t => {
+t.test('a wrong entry of an MCP server is an error with its place, and affects no other entry', async t => {
   const wrong: Array<[entry: Record<string, unknown>, says: RegExp]> = [
     [server({}, {}), /mcp must have either command or url/],
     [server({}, { command: 'a', url: 'https://a.example' }), /mcp must have either command or url/],
@@ -121,7 +121,7 @@ t.test('unknown fields of an entry are reported, also those that other programs 
   t.match(registry.findings, [{ rule: 'X21', fix: 'Write timeoutSec.' }, { rule: 'X21', fix: /servers run in the workspace/ }, { rule: 'X21', fix: /toolyard accept/ }])
 })
 
-t.test('the filter by name lets through what its last fitting pattern says', t => {
+t.test('in the filter by name the last matching pattern decides', t => {
   const cases: Array<[patterns: string[], lets: string[], stops: string[]]> = [
     [[], ['a', ''], []],
     [['read_*'], ['read_', 'read_a'], ['read', 'write_a']],
@@ -150,7 +150,7 @@ t.test('the filter by name agrees with a regular expression for any patterns', a
   }), { numRuns: 1_000 }))
 })
 
-t.test('a digest depends on what models and calls see of a tool, and on nothing else', t => {
+t.test('a digest depends only on what models and calls see of a tool', t => {
   const base = tool('a', { inputSchema: { type: 'object', properties: { x: { type: 'string' }, y: {} } } })
   const digest = mcpDigest(base)
   t.equal(mcpDigest({ ...base, inputSchema: { properties: { y: {}, x: { type: 'string' } }, type: 'object' } }), digest, 'the order of keys')

@@ -7,25 +7,25 @@ async function lint (t: Test, ...tools: unknown[]): Promise<Array<[string, strin
   return lintForModels(await loadTools(t, ...tools)).map(({ rule, tool }) => [rule, tool])
 }
 
-t.test('R6 X12 tools that models can use well get no advice, and loading gives none', async t => {
+t.test('R6 X12 tools that models can use well get no advice, and loading never gives any', async t => {
   const registry = await loadTools(t, descriptor({ name: 'a', description: 'x' }))
   t.notOk(registry.findings.some(({ rule }) => rule.startsWith('lint/')))
   t.strictSame(await lint(t, descriptor({ inputs: { path: { type: 'string' } } })), [])
 })
 
-t.test('descriptions that are too short or too long', async t => {
+t.test('descriptions that are too short or too long get advice', async t => {
   t.strictSame(await lint(t, descriptor({ description: 'Short.' }), descriptor({ name: 'other', description: 'x'.repeat(1_025) }), descriptor({ name: 'fine', description: 'x'.repeat(1_024) })), [
     ['lint/description', 'probe'], ['lint/description', 'other']
   ])
 })
 
-t.test('names that say nothing, or look alike', async t => {
+t.test('names that say nothing, or are alike, get advice', async t => {
   t.strictSame(await lint(t, descriptor({ name: 'go' }), descriptor({ name: 'get_time' }), descriptor({ name: 'get-time' }), descriptor({ name: 'get_times' })), [
     ['lint/name', 'go'], ['lint/name', 'get_time'], ['lint/name', 'get-time']
   ])
 })
 
-t.test('schemas that are deep, large, or have no strict form', async t => {
+t.test('schemas that are deep, large, or have no strict form get advice', async t => {
   let deep: Record<string, unknown> = { type: 'string' }
   for (let level = 0; level < 5; level++) deep = { type: 'array', items: deep }
   const many = Object.fromEntries(Array.from({ length: 51 }, (_, at) => [`p${at}`, { type: 'string' }]))
@@ -37,7 +37,7 @@ t.test('schemas that are deep, large, or have no strict form', async t => {
   ), [['lint/depth', 'deep'], ['lint/size', 'many'], ['lint/size', 'long'], ['lint/strict', 'loose']])
 })
 
-t.test('more than 128 published tools, built-in ones included', async t => {
+t.test('more than 128 published tools, built-in ones included, get advice', async t => {
   const tools = (count: number) => ({ 'm.json': manifestOf(...Array.from({ length: count }, (_, at) => descriptor({ name: `tool_number_${at}` }))) })
   const builtin = (await loadProject(t, tools(0), true)).published().length
   const own = 128 - builtin

@@ -84,7 +84,7 @@ webhooks:
 const get = async (document: object | string, options?: ImportOptions): Promise<OpenapiImport> => await importOpenapi(typeof document === 'string' ? document : JSON.stringify(document), options)
 const entryOf = ({ entries }: OpenapiImport, name: string): Record<string, unknown> => ({ ...entries.find(entry => entry.name === name) })
 
-t.test('a Petstore of version 3.0 becomes entries that are served, and what can not be sent is left out with a reason', async t => {
+t.test('a Petstore of version 3.0 becomes entries that are served; operations that can\'t be sent are left out with a reason', async t => {
   const found = await get(petstore30)
   t.strictSame(found.entries.map(({ name }) => name), ['listPets', 'createPets', 'show_pet_by_id', 'replacePet'])
   t.strictSame(found.leftOut.map(({ operation }) => operation), ['uploadPhoto', 'matrix', 'remote', 'mutual'])
@@ -162,7 +162,7 @@ t.test('anything but a document of version 3 is refused, and the message says wh
   t.match((await get({ openapi: '3.1.0', info: {}, servers: [{ url: '/api' }], paths: { '/x': { get: {} } } })).leftOut, [{ operation: 'GET /x', because: /--server/ }])
 })
 
-t.test('hostile references end: circles, nothing there, and schemas that double with each level', async t => {
+t.test('hostile references are handled: circles, missing targets, and schemas that double with each level', async t => {
   const schemas: Record<string, object> = { loop: { $ref: '#/components/schemas/loop' } }
   for (let level = 0; level < 40; level++) schemas[`s${level}`] = { type: 'object', properties: { a: { $ref: `#/components/schemas/s${level + 1}` }, b: { $ref: `#/components/schemas/s${level + 1}` } } }
   schemas['s40'] = { type: 'string' }
@@ -182,7 +182,7 @@ t.test('hostile references end: circles, nothing there, and schemas that double 
   t.match(found.entries, [{ name: 'get_loop' }])
 })
 
-t.test('an entry may name an operation of a document beside the manifest, which is watched', async t => {
+t.test('an entry may name an operation of a document beside the manifest; changes of the document are noticed', async t => {
   const dir = t.testdir({
     'api.json': JSON.stringify(petstore30),
     'tools.json': JSON.stringify({

@@ -4,7 +4,7 @@ import { loadRegistry } from '@toolyard/manifests'
 import { entry, errors, load, loadTexts } from './fixture.ts'
 import { project } from './project.ts'
 
-t.test('P18 an agentcli tool may declare permissions; without them nothing is said', async t => {
+t.test('P18 an agentcli tool may declare permissions; without them the list is undefined', async t => {
   const registry = await load(t, entry({ name: 'a', permissions: ['network', 'fly'] }), entry({ name: 'b', permissions: [] }), entry({ name: 'c' }))
   t.strictSame(registry.all().map(({ tool }) => tool.permissions), [['network'], [], undefined])
   t.match(registry.findings, [{ severity: 'warning', rule: 'P18', index: 0, tool: 'a', message: 'tool[0] "a": "fly" is no known permission and is ignored' }])
@@ -21,7 +21,7 @@ t.test('P18 X21 a tool of a skill may declare permissions, and an unknown one re
   t.match(errors(registry), [{ rule: 'SC1', message: 'tools[0].permissions[0]: expected one of `read_repo`, `write_files`, `network`' }])
 })
 
-t.test('X21 AC10 fields of commands that nobody knows are a warning with the nearest known name; names in any case are known', async t => {
+t.test('X21 AC10 unknown fields of commands are a warning with the nearest known name; names match in any case', async t => {
   const { registry } = await loadTexts(t, [JSON.stringify({
     tols: [],
     sandbox: false,

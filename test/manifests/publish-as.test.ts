@@ -5,7 +5,7 @@ import { entry, errors, load, names } from './fixture.ts'
 
 const texts = (...names: string[]): object => ({ type: 'object', properties: Object.fromEntries(names.map(name => [name, { type: 'string' }])), required: names })
 
-t.test('an entry with publishAs prompt is no tool for models, and can still be called', async t => {
+t.test('an entry with publishAs prompt is not listed for models, and can still be called', async t => {
   const registry = await load(t, entry({ publishAs: 'prompt', schema: texts('topic') }), entry({ name: 'plain' }))
   t.strictSame(errors(registry), [])
   t.strictSame(registry.published().map(({ tool }) => tool.name), ['plain'])
@@ -18,7 +18,7 @@ t.test('an entry is published as a resource, whose URI may hold its arguments', 
   t.strictSame(registry.published(), [])
 })
 
-t.test('a fault of publishAs takes away its entry alone, and names the place and the remedy', async t => {
+t.test('a fault of publishAs disables only its entry, and the finding has the place and the remedy', async t => {
   const number = { type: 'object', properties: { count: { type: 'integer' } } }
   const faults: Array<[unknown, object, RegExp]> = [
     ['page', {}, /publishAs must be "prompt" or/],
@@ -40,7 +40,7 @@ t.test('a fault of publishAs takes away its entry alone, and names the place and
   }
 })
 
-t.test('the arguments that make a URI come back from it, whatever they are', async t => {
+t.test('any arguments can be read back from the URI that they made', async t => {
   const value = fc.string({ minLength: 1, unit: 'grapheme' })
   await t.resolves(fc.assert(fc.asyncProperty(value, value, async (year, month) => {
     const { match } = resourceUri('report://{year}/of-{month}')
@@ -49,7 +49,7 @@ t.test('the arguments that make a URI come back from it, whatever they are', asy
   })))
 })
 
-t.test('no URI of another form matches a template', async t => {
+t.test('a URI of another form matches no template', async t => {
   const { match } = resourceUri('test://template/{id}/data')
   for (const uri of ['test://template//data', 'test://template/1/2/data', 'test://template/1/data/', 'test://template/1?x/data', 'test://template/%zz/data', 'Test://template/1/data', 'test://template/1/dat']) {
     t.equal(match(uri), undefined, uri)

@@ -7,7 +7,7 @@ import { processorMs } from '../support/processor-time.ts'
 import { entry, names } from './fixture.ts'
 import { descriptor, manifestOf, project, told } from './project.ts'
 
-t.test('a reload makes a new registry of what is there now, and the old one stays as it was', async t => {
+t.test('a reload makes a new registry from the current files, and the old one doesn\'t change', async t => {
   const directory = project(t, { 'a.json': { tools: [entry({ name: 'a' })] }, 'b.yaml': 'tools: [{name: b, description: d, module: mods.probe}]\nmetadata: {name: a, description: b}\nschema_version: "1.0"\n' })
   const before = await loadRegistry({ manifests: ['a.json', 'b.yaml'].map(name => join(directory, name)), builtins: false })
   const same = await before.reload()
@@ -36,7 +36,7 @@ t.test('arguments are checked against the new schema after a reload', async t =>
   t.match([before, after].map(registry => registry.get('probe')?.validate({ a: 1 })), [{ ok: false }, { ok: true }])
 })
 
-t.test('the registry names every file and directory that it was read from, and where links lead', async t => {
+t.test('the registry names every file and directory that it was read from, and the targets of links', async t => {
   const directory = project(t, { 'real/a.json': manifestOf(descriptor({ python_root: '..' })), 'dir/tools.json': { tools: [] } })
   symlinkSync('real/a.json', join(directory, 'link.json'))
   const registry = await loadRegistry({ manifests: [join(directory, 'link.json'), join(directory, 'dir'), join(directory, 'missing.yaml'), join(directory, 'real/a.json')] })
@@ -45,7 +45,7 @@ t.test('the registry names every file and directory that it was read from, and w
   t.strictSame(files, ['link.json', 'real/a.json', 'dir', 'dir/tools.json', 'missing.yaml', 'mods/probe.py'])
 })
 
-t.test('a reload that breaks more of a manifest that was broken in part keeps what was served (fault 47)', async t => {
+t.test('when a partly broken manifest gets more faults, a reload keeps what was served (fault 47)', async t => {
   const tool = (name: string, fields = {}): Record<string, unknown> => descriptor({ name, ...fields })
   const broken = tool('broken', { module: 'mods.nope' })
   const file = join(project(t, { 'a.json': manifestOf(tool('one'), broken, tool('two')) }), 'a.json')
@@ -62,7 +62,7 @@ t.test('a reload that breaks more of a manifest that was broken in part keeps wh
   t.strictSame(await reload(JSON.stringify(manifestOf(tool('one'), broken, tool('other', { module: 'mods.none' }), tool('three')))), ['replaced', ['one', 'three']], 'a new entry that is broken takes nothing away')
 })
 
-t.test('a module that was missing serves its tool as soon as it is there', async t => {
+t.test('a tool whose module was missing is served as soon as the module exists', async t => {
   const directory = project(t, { 'a.json': manifestOf(descriptor({ module: 'late.tool', python_root: '.' })) })
   const source = await openRegistrySource({ manifests: [join(directory, 'a.json')], builtins: false, intervalMs: 20, onReload: () => {} })
   t.teardown(() => { source.close() })
@@ -73,7 +73,7 @@ t.test('a module that was missing serves its tool as soon as it is there', async
   await waitFor('the module is found', () => Promise.resolve(!/no module/.test(unavailable() ?? '')))
 })
 
-t.test('a skill that is written into an empty directory of skills is served, though its directory is there before its files', async t => {
+t.test('a skill that is written into an empty directory of skills is served, though its directory appears before its files', async t => {
   const skills = join(project(t, { 'skills/none.txt': '' }), 'skills')
   mkdirSync(join(skills, 'dates'))
   let reloads = 0
@@ -89,7 +89,7 @@ t.test('a skill that is written into an empty directory of skills is served, tho
   t.ok(reloads > 0)
 })
 
-t.test('a reload of a thousand tools does not judge patterns and parse YAML again', async t => {
+t.test('a reload of a thousand tools does not check patterns and parse YAML again', async t => {
   const tools = Array.from({ length: 1_000 }, (_, at) => descriptor({ name: `tool_${at}`, inputs: { a: { type: 'string', required: true, pattern: `^[a-z]{1,${at % 200 + 1}}-?\\d*$` } } }))
   const yaml = JSON.stringify(manifestOf(...tools)).replace('{', '{ # YAML, in its own way\n')
   const directory = project(t, { 'a.json': manifestOf(...tools.slice(0, 500)), 'b.yaml': yaml })

@@ -31,7 +31,7 @@ function nested (depth: number): unknown {
   return schema
 }
 
-t.test('A6 AC2 whatever schema one entry has, its siblings are served, and a call of what is served is judged', async t => {
+t.test('A6 AC2 whatever schema one entry has, its siblings are served, and calls of served tools are checked', async t => {
   const property = fc.asyncProperty(fc.array(arbitrary, {
     minLength: 20, maxLength: 20
   }), fc.dictionary(texts, fc.jsonValue({ maxDepth: 2 }), { maxKeys: 3 }), async (candidates, args) => {

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { entry, errors, load, names } from './fixture.ts'
 
-t.test('A6 AC2 a schema that cannot be used takes away its own entry alone, with place and fix', async t => {
+t.test('A6 AC2 a schema that can\'t be used disables only its own entry, and the finding has place and fix', async t => {
   for (const [schema, message] of [
     [{ type: 'string' }, 'schema must describe an object'],
     [{ type: ['array', 'null'] }, 'schema must describe an object'],
@@ -34,7 +34,7 @@ t.test('A6 AC2 a schema that cannot be used takes away its own entry alone, with
   }
 })
 
-t.test('A6 what looks like a keyword but is a name or data is left alone', async t => {
+t.test('A6 names and data that look like keywords are left alone', async t => {
   const registry = await load(t, entry({
     schema: {
       type: 'object',
@@ -56,7 +56,7 @@ t.test('A6 unknown keywords and formats are no error', async t => {
   t.ok(registry.get('probe')?.validate({ a: 'DE' }).ok)
 })
 
-t.test('A6 what older drafts wrote in another way is told with what to write now', async t => {
+t.test('A6 keywords of older drafts are reported with the current ones', async t => {
   for (const [schema, fix] of [
     [{ id: 'https://example.org/x' }, /^Write \$id/],
     [{ properties: { a: { id: 'x' } } }, /^Write \$id/],
@@ -65,7 +65,7 @@ t.test('A6 what older drafts wrote in another way is told with what to write now
   ] as const) t.match(errors(await load(t, entry({ schema }))), [{ rule: 'A6', fix }])
 })
 
-t.test('A6 a validation hears of every fault of a schema', async t => {
+t.test('A6 a validation reports every fault of a schema', async t => {
   const schema = { type: 'string', properties: { a: { pattern: '(' }, b: { pattern: '^(a+)+$' }, c: { $ref: 'other.json' }, d: { type: 'strnig', minimum: 'x' } } }
   t.strictSame(errors(await load(t, entry({ schema }))).map(({ message }) => message.replace('tool[0] "probe": schema ', '')), [
     'must describe an object',

@@ -32,6 +32,6 @@ t.test('P20 a parameter that is not declared, and an input that execute does not
   t.match(await told(t, {}, [{ name: 'path', kind: 'POSITIONAL_ONLY', optional: false }]), [/^1 warning P20 .*never reaches execute/])
 })
 
-t.test('P20 of many parameters the first twenty are told', async t => {
+t.test('P20 of many wrong parameters the first twenty are reported', async t => {
   t.equal((await told(t, {}, Array.from({ length: 30 }, (_, at): ExecuteParameter => ({ name: `p${at}`, kind, optional: false })))).length, 20)
 })

@@ -56,7 +56,7 @@ t.test('the strict form of a strict form is the same', t => {
   t.end()
 })
 
-t.test('what cannot be said in strict mode has no strict form, with the reason', t => {
+t.test('a schema that can\'t be written in strict mode has no strict form, and the reason is given', t => {
   const object = (property: unknown, more = {}) => ({ type: 'object', properties: { a: property }, ...more })
   let deep: unknown = { type: 'string' }
   for (let level = 0; level < 10; level++) deep = { type: 'array', items: deep }
@@ -79,7 +79,7 @@ t.test('what cannot be said in strict mode has no strict form, with the reason',
   t.end()
 })
 
-t.test('R6 the strict spec of a tool, and none for a tool without one', async t => {
+t.test('R6 a tool with a strict form has a strict spec, and others have none', async t => {
   const tool = await soundTool(t, { inputs: { path: { type: 'string' } } })
   t.strictSame(strictToolSpec(tool), {
     type: 'function',
@@ -94,7 +94,7 @@ t.test('R6 the strict spec of a tool, and none for a tool without one', async t 
   t.equal(strictToolSpec(await soundTool(t, { inputs: { any: { type: 'object' } } })), undefined)
 })
 
-t.test('nulls that stand for none in strict mode are taken away again, and others stay', t => {
+t.test('nulls that stand for a missing value in strict mode are removed, and others stay', t => {
   const args = { path: 'x', mode: null, depth: null, tags: [{ key: null }], either: null, other: null }
   const validate = new Ajv({ strict: false }).compile(schema)
   t.notOk(validate(args))
@@ -105,7 +105,7 @@ t.test('nulls that stand for none in strict mode are taken away again, and other
   t.end()
 })
 
-t.test('nulls are taken away behind references, and in the choice that fits', t => {
+t.test('nulls are removed behind references, and in the choice that fits', t => {
   const node = { type: 'object', properties: { v: { type: 'integer' }, next: { $ref: '#/$defs/node' } }, required: ['v'], additionalProperties: false }
   const list = { type: 'object', properties: { first: { $ref: '#/$defs/node' } }, required: ['first'], $defs: { node } }
   t.strictSame(withoutStrictNulls(list, { first: { v: 1, next: { v: 2, next: null } } }), { first: { v: 1, next: { v: 2 } } })
@@ -126,7 +126,7 @@ t.test('nulls are taken away behind references, and in the choice that fits', t 
   t.end()
 })
 
-t.test('choices within choices, and references that lead to each other, take no long search', t => {
+t.test('choices within choices, and references to each other, take no long search', t => {
   const tree = {
     type: 'object',
     properties: { t: { $ref: '#/$defs/tree' } },

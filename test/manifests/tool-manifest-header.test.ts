@@ -88,7 +88,7 @@ t.test('P10 P11 PC3 faults of the metadata do not keep tools from being served, 
   }
 })
 
-t.test('P12 PC3 without tools there is nothing to serve', async t => {
+t.test('P12 PC3 a manifest without tools is an error', async t => {
   for (const list of [undefined, null, [], {}, 'x']) {
     const registry = await loadProject(t, { 'a.json': { ...head, tools: list }, 'b.json': manifestOf(...tools) })
     t.strictSame([names(registry), told(registry)], [['probe'], ['error P12 tools must be a non-empty array']])
@@ -120,7 +120,7 @@ t.test('PC6 a million faults are counted, not listed', async t => {
   t.match(registry.findings.at(-1), { message: '199001 more findings are not listed' })
 })
 
-t.test('X21 unknown fields are ignored, with a word on what was probably meant', async t => {
+t.test('X21 unknown fields are ignored, with a warning that names the likely field', async t => {
   const registry = await loadProject(t, {
     'a.json': { $schema: './x.json', 'x-note': 1, ...head, tolls: 1, tools: [descriptor({ clas_name: 'X', timeout: 3, 'x-own': 1, version: '2', runtime: { timeout_secs: 3, memory: '1G' } })] }
   })

@@ -56,7 +56,7 @@ t.test('X16 a later tool that works replaces one that does not', async t => {
   t.equal(registry.published().length, 1)
 })
 
-t.test('P25 X14 every layer\'s part in a tool can be explained', async t => {
+t.test('P25 X14 the explanation of a tool shows what each layer did to it', async t => {
   const registry = await loadProject(t, {
     'a.json': manifestOf(descriptor()),
     'b.json': manifestOf(descriptor({ module: 'no.such' })),

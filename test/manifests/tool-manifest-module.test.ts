@@ -29,7 +29,7 @@ t.test('P15 P29 P30 the Python root is the nearest directory above the manifest 
   }
 })
 
-t.test('P16 P17 a class is judged by its declaration: not by what texts and comments say, and not when it is decorated', async t => {
+t.test('P16 P17 a class is recognized by its declaration, not in strings and comments, and not when it is decorated', async t => {
   const told = '"""How to use it:\n\nclass Probe:\n    pass\n"""\n# class Probe:\nfrom toolyard import Tool\n\n\nclass Probe(Tool):\n    pass\n'
   const decorated = 'from other import as_tool\n\n\n@as_tool\nclass Probe:\n    pass\n'
   for (const text of [told, decorated]) {
@@ -47,12 +47,12 @@ t.test('PC13 a module may be written as a path, with .py, or with a dot in front
   }
 })
 
-t.test('PC13 what is not found is looked for below tools', async t => {
+t.test('PC13 a module that is not found is looked for below tools', async t => {
   const directory = project(t, { 'tools/three.py': source })
   t.match(runOf(await loadIn(directory, { module: 'three.py' })), { root: directory, module: 'tools.three' })
 })
 
-t.test('P29 PC4 X16 a module that is not on disk: not published, and an error says what was looked for', async t => {
+t.test('P29 PC4 X16 a tool whose module is not on disk is not published, and the error says where it was looked for', async t => {
   const directory = project(t, { 'mods/empty/x.txt': '' })
   for (const module of ['nope', 'mods.nope', 'mods.empty', '../outside', '..mods.probe', 'mods..probe', 'mods.probe.', '.', '/etc/passwd', 'mods\\probe', 'a\0b']) {
     const registry = await loadIn(directory, { module })
@@ -83,7 +83,7 @@ t.test('P29 a directory that all users share is no Python root', async t => {
   t.match(runOf(await loadIn(directory, { module: 'own' }, file)), { root: join(directory, 'shared/app') })
 })
 
-t.test('P29 sources that others decide about are a warning', async t => {
+t.test('P29 sources that other users may change are a warning', async t => {
   const directory = project(t, { 'outside.py': source, 'app/open.py': source })
   chmodSync(join(directory, 'app/open.py'), 0o666)
   symlinkSync('../outside.py', join(directory, 'app/linked.py'))
@@ -99,20 +99,20 @@ async function classFindings (t: Test, text: string, className?: string): Promis
   return told(await loadIn(directory, className === undefined ? {} : { class_name: className }))
 }
 
-t.test('P16 PC4 a class that the module certainly does not have, or that cannot be a Tool', async t => {
+t.test('P16 PC4 a class that the module certainly does not have, or that can\'t be a Tool, is an error', async t => {
   t.strictSame(await classFindings(t, source, 'Other'), ["error P16 tools[0].class_name 'Other' not found in module"])
   for (const text of ['class Probe:\n    pass\n', 'class Probe():\n    pass\n']) {
     t.strictSame(await classFindings(t, text, 'Probe'), ["error P16 tools[0].class_name 'Probe' must inherit from Tool"])
   }
 })
 
-t.test('P17 PC4 a module without a class that could be a Tool', async t => {
+t.test('P17 PC4 a module without a class that could be a Tool is an error', async t => {
   for (const text of ['', 'x = 1\n', 'class Probe:\n    pass\n']) {
     t.strictSame(await classFindings(t, text), ['error P17 tools[0].no Tool subclass found in module'])
   }
 })
 
-t.test('P17 PC14 what the text of a module does not tell is left to the worker', async t => {
+t.test('P17 PC14 what the text of a module does not show is left to the worker', async t => {
   for (const text of ['from a import Probe\n', 'from a import *\n', 'Probe = type("Probe", (Tool,), {})\n', 'globals()["Probe"] = 1\n', 'if 1:\n    class Probe(Tool):\n        pass\n']) {
     t.strictSame(await classFindings(t, text, 'Probe'), [], text)
   }

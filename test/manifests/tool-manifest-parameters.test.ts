@@ -43,7 +43,7 @@ t.test('X17 X18 calls are checked against it: defaults apply, other arguments pa
   t.match(probe?.validate({}), { ok: false, issues: [{ path: '/short', message: 'is required' }] })
 })
 
-t.test('P20 PC5 faults of inputs', async t => {
+t.test('P20 PC5 faults of inputs are errors with their place', async t => {
   const types = "must be one of ['array', 'boolean', 'integer', 'number', 'object', 'string']"
   const cases: Array<[unknown, string]> = [
     [[], ' must be an object'],
@@ -69,7 +69,7 @@ t.test('PC6 all parameters that are wrong are found', async t => {
   t.equal(errors(await loadTools(t, descriptor({ inputs }))).length, 30)
 })
 
-t.test('P21 PC5 outputs are checked like inputs, but for required', async t => {
+t.test('P21 PC5 outputs are checked like inputs, except for required', async t => {
   const tool = await soundTool(t, { outputs: { clean: { type: 'boolean', required: 'whatever' }, list: { type: 'array', items: { type: 'integer' } } } })
   t.strictSame(tool.run.kind === 'python' && tool.run.outputs, { clean: { type: 'boolean' }, list: { type: 'array', items: { type: 'integer' } } })
   t.notOk('outputs' in (await soundTool(t, {})).run)

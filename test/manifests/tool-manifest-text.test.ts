@@ -45,7 +45,7 @@ t.test('A1 agentcli as YAML is refused with its reason', async t => {
   t.match(told(await loadProject(t, { 'a.yaml': 'tools: [{name: a, command: [/bin/true]}]\n' })), [/^error A1 this is an agentcli manifest .* which must be JSON$/])
 })
 
-t.test('P8 PC2 broken texts are refused with file, position and the words of the original program', async t => {
+t.test('P8 PC2 broken texts are refused with file, position and the message of the original program', async t => {
   const registry = await loadProject(t, {
     'a.json': '{"schema_version": "1.0", // a comment\n"tools": []}',
     'b.yaml': `${yamlHead}tools:\n  - {name: probe\n  - x: [\n`,
@@ -60,7 +60,7 @@ t.test('P8 PC2 broken texts are refused with file, position and the words of the
   t.match(registry.findings[2], { message: /several documents in one file$/ })
 })
 
-t.test('PC2 aliases that expand without bound, cycles and values that JSON has not are refused', async t => {
+t.test('PC2 aliases that expand without bound, cycles and values that JSON doesn\'t have are refused', async t => {
   const bomb = ['a: &a [x, x, x, x, x, x, x, x, x]', ...[...'bcdefghi'].map((letter, at) => `${letter}: &${letter} [${Array(9).fill(`*${'abcdefgh'[at]}`).join(', ')}]`)].join('\n')
   const wide = `a: &a "${'x'.repeat(500_000)}"\nb: [${Array(60).fill('*a').join(', ')}]`
   const texts = [bomb, wide, 'a: &a [*a, *a]', 'a: &a {b: *a}', 'a: .inf', 'a: -.inf', '? [1, 2]\n: .nan']
@@ -81,7 +81,7 @@ t.test('PC2 deep nesting is refused, and does not exhaust the stack', async t =>
   t.match(told(registry), [/^error PC2 Invalid JSON in .* nested deeper than 100 levels$/, ...['b', 'c'].map(name => new RegExp(`^error PC2 Invalid YAML in .*${name}\\.yaml: nested deeper than 100 levels$`))])
 })
 
-t.test('P8 a key that stands twice refuses its entry, or the manifest when it is outside of entries', async t => {
+t.test('P8 a duplicate key makes its entry invalid, or the manifest when it is outside entries', async t => {
   const twice = '{"name":"twice","description":"Says two things.","module":"mods.probe","permissions":[],"permissions":["network"]}'
   const json = (extra: string) => `{"schema_version":"1.0",${extra}"metadata":${JSON.stringify(head.metadata)},\n"tools":[${JSON.stringify(descriptor())},\n${twice}]}`
   const yaml = `${yamlHead}tools:\n  - ${yamlTool}\n  - name: twice\n    description: Says two things.\n    module: mods.probe\n    permissions: []\n    permissions: [network]\n`
@@ -95,14 +95,14 @@ t.test('P8 a key that stands twice refuses its entry, or the manifest when it is
   }
 })
 
-t.test('AC10 a key that stands twice in an agentcli manifest is a warning, and the last one counts, as in Go', async t => {
+t.test('AC10 a duplicate key in an agentcli manifest is a warning, and the last one counts, as in Go', async t => {
   const registry = await loadProject(t, { 'tools.json': '{"tools":[{"name":"a","name":"b",\n"command":["/bin/true"],"schema":{"properties":{"\\u0070":{},"p":{}}}}]}' })
   t.strictSame(names(registry), ['b'])
   t.strictSame(told(registry), ['warning AC10 tools[0].name stands twice; the last one counts', 'warning AC10 tools[0].schema.properties.p stands twice; the last one counts'])
   t.match(registry.findings, [{ line: 1, column: 23 }, { line: 2, column: 61 }])
 })
 
-t.test('PC8 a byte order mark: nothing to YAML, a warning in JSON', async t => {
+t.test('PC8 a byte order mark is ignored in YAML, and a warning in JSON', async t => {
   const registry = await loadProject(t, { 'a.json': `\ufeff${JSON.stringify(manifestOf(descriptor()))}`, 'b.yaml': `\ufeff${yamlHead}tools: [${yamlTool.replace('probe', 'other')}]\n` })
   t.strictSame(names(registry), ['probe', 'other'])
   t.match(told(registry), [/^warning PC8 begins with a byte order mark/])

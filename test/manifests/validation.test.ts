@@ -31,7 +31,7 @@ t.test('P32 PC1 PC6 every finding of every file comes with file, position, rule 
   t.ok(findings.every(({ severity, fix }) => severity === 'error' && (fix ?? '') !== ''))
 })
 
-t.test('AC2 PC6 what ends the loading of a commands manifest hides nothing from a validation', async t => {
+t.test('AC2 PC6 an error that stops the loading of a commands manifest hides no other finding from a validation', async t => {
   const directory = project(t, {
     'a.json': `{"tools": [\n  ${JSON.stringify(entry({ name: 'x' }))},\n  {"name": "x", "command": []},\n  {"name": "y", "command": []},\n  ${JSON.stringify(entry({ name: 'z', schema: [] }))},\n  {"name": "w", "command": ["../w"]}\n]}`,
     'b.json': '{"tools": [\n  {"name": "x",\n   "command": "x"}]}'
@@ -53,7 +53,7 @@ t.test('advice about models is a note of a validation, also with strict', async 
   for (const strict of [false, true]) t.match(await validateManifests([join(directory, 'a.json')], { strict }), { ok: true, findings: [{ severity: 'note', rule: 'lint/description', line: 1 }] })
 })
 
-t.test('P25 PC6 what another file overrides is imported all the same, and its faults are told', async t => {
+t.test('P25 PC6 an overridden tool is still imported, and its faults are reported', async t => {
   const directory = project(t, { 'a.json': manifestOf(descriptor()), 'b.json': { tools: [entry({ name: 'probe', description: 'Does another thing.' })] } })
   const tried: string[] = []
   const { ok, findings } = await validateManifests(['a.json', 'b.json'].map(name => join(directory, name)), {
@@ -66,7 +66,7 @@ t.test('P25 PC6 what another file overrides is imported all the same, and its fa
   t.match(findings, [{ severity: 'error', rule: 'P29', file: join(directory, 'a.json'), line: 1 }, { rule: 'X13' }])
 })
 
-t.test('AC2 AC10 PC6 a validation of commands tells every fault and every warning of an entry', async t => {
+t.test('AC2 AC10 PC6 a validation of commands reports every fault and every warning of an entry', async t => {
   const directory = project(t, { 'a.json': { tools: [{ name: 5, command: 'x', limits: { cpuSec: 'a', memory: 1 }, sandbox: false }, { name: 'y', command: [], envPassthrough: ['1BAD', ''], sha256: 'x', schema: { pattern: '(', type: 'string' } }] } })
   const { findings } = await validateManifests([join(directory, 'a.json')])
   t.strictSame(findings.map(({ severity, rule }) => `${severity} ${rule}`).sort(), [
@@ -74,7 +74,7 @@ t.test('AC2 AC10 PC6 a validation of commands tells every fault and every warnin
   ].sort())
 })
 
-t.test('AC10 PC6 all wrong types of an entry of commands are told at once, each item of a list too', async t => {
+t.test('AC10 PC6 all wrong types of an entry of commands are reported at once, also each item of a list', async t => {
   const wrong = { name: 5, description: 5, schema: [], command: ['x', 5, 6], timeoutSec: 'a', envPassthrough: [1, 'A', 2], permissions: 'x', sha256: 5, enabled: 'x', disabled: 1, override: 'y', idempotent: 0 }
   const directory = project(t, { 'a.json': { tools: [wrong] } })
   const { findings } = await validateManifests([join(directory, 'a.json')])
@@ -87,7 +87,7 @@ t.test('AC10 PC6 all wrong types of an entry of commands are told at once, each 
   ])
 })
 
-t.test('P20 X17 all wrong types of an entry of a tool manifest are told at once', async t => {
+t.test('P20 X17 all wrong types of an entry of a tool manifest are reported at once', async t => {
   const inputs = { a: 5, b: { type: 7, required: 'x', description: 4, enum: 5, items: 5, properties: { c: 5 } } }
   const wrong = { name: 5, description: 5, module: 5, class_name: 5, permissions: [1], inputs, outputs: 5, runtime: { timeout_seconds: 'x', concurrency: 5 }, notes: 5, config: 5, enabled: 'x', idempotent: 5, sha256: 5 }
   const directory = project(t, { 'a.json': manifestOf(wrong) })
@@ -98,7 +98,7 @@ t.test('P20 X17 all wrong types of an entry of a tool manifest are told at once'
   ])
 })
 
-t.test('PC6 P8 a validation of a tool manifest tells what ends its loading, and everything else', async t => {
+t.test('PC6 P8 a validation of a tool manifest reports the error that stops its loading, and all others', async t => {
   const text = '{"schema_version": "1.0", "schema_version": "1.0",\n"metadata": {"name": "a", "description": "b"},\n"metadata": {"name": "a"},\n"python_root": 5,\n"tools": [{"name": "X", "module": ""}]}'
   const directory = project(t, { 'a.json': text })
   const { ok, findings } = await validateManifests([join(directory, 'a.json')])

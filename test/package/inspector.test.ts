@@ -21,7 +21,7 @@ async function inspect (line: string): Promise<{ content: Array<{ text: string }
   return JSON.parse(stdout) as Awaited<ReturnType<typeof inspect>>
 }
 
-t.test("the Inspector's command line lists and calls tools, as docs/mcp.md has it, and over toolyard mcp", async t => {
+t.test("the Inspector's command line lists and calls tools, as docs/mcp.md shows, and over toolyard mcp", async t => {
   const { api } = await createService(t)
   const line = command.replace('npx @modelcontextprotocol/inspector ', '').replace('http://127.0.0.1:3001', api.address).replace('YOUR_KEY', testKeys.admin)
   t.match(line, '--method tools/call --tool-name data_file_read')

@@ -23,7 +23,7 @@ async function greeting (service: Served): Promise<void> {
   await waitFor('the greeting', () => service.output().includes('Ctrl-C stops everything') || service.ended(), 60_000)
 }
 
-await t.test("every line and file of the README does what it says, and a tool of one's own answers within a minute of the install", async t => {
+await t.test("every command and file of the README works, and a tool of one's own answers within a minute of the install", async t => {
   const model = await startModel()
   t.teardown(() => { model.close() })
   const port = await freePort()
@@ -70,7 +70,7 @@ await t.test('the package is below 100 MB with all that it needs', async t => {
   t.ok(size > 0 && size < mostMegabytes, `${size} MB`)
 })
 
-await t.test('the pages that messages name are in the package: no network is needed to read them', async t => {
+await t.test('the pages that messages name are in the package, so that no network is needed to read them', async t => {
   const told = here.shell('npx toolyard explain A31').stdout
   const page = /^All rules: (.*)$/m.exec(told)?.[1] ?? ''
   t.match(page, /node_modules\/toolyard\/docs\/conformance\.md$/)

@@ -42,13 +42,13 @@ const printed: ReadonlyArray<readonly [page: string, part: string, output: RegEx
 const missing = ['curl', 'python3'].find(program => spawnSync(program, ['--version']).error !== undefined)
 const skip = missing === undefined ? withoutPython : `no ${missing} here`
 
-await t.test('every block of every page is run here or by a test of its own, or has a reason', async t => {
+await t.test('every code block of every page is run here or by another test, or has a reason not to', async t => {
   for (const [page, test] of Object.entries(ownTests)) t.match(read(test), page.replace(/^docs\//, ''), `${test} reads ${page}`)
   for (const [page, begins] of notRun) t.ok(snippetsOf(page).some(({ text }) => text.startsWith(begins)), `${page} has a block that begins with ${begins}`)
   for (const [page, part] of printed) t.ok(snippetsOf(page).some(({ text }) => text.includes(part)), `${page} has a block with ${part}`)
 })
 
-await t.test('data that a page shows is JSON and YAML', async t => {
+await t.test('data that a page shows is valid JSON or YAML', async t => {
   let count = 0
   for (const page of pages) {
     for (const [, language, text = ''] of read(page).matchAll(/^```(json|yaml)\b[^\n]*\n([^]*?)^```$/gm)) {
@@ -59,7 +59,7 @@ await t.test('data that a page shows is JSON and YAML', async t => {
   t.ok(count > 15, 'they were found')
 })
 
-await t.test('a reader who follows the pages, block by block, gets what they say', { skip }, async t => {
+await t.test('a reader who follows the pages, block by block, gets the results that they show', { skip }, async t => {
   const model = await startModelServer(t, answers => answers.length === 0 ? { calls: [{ id: 'call_1', name: 'data_file_read', args: { path: 'README.md' } }] } : { text: 'All is said.' })
   const reader = await startReader(t, model.address)
   for (const page of pages.filter(each => !Object.hasOwn(ownTests, each))) {

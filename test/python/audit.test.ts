@@ -1,7 +1,7 @@
 import t from 'tap'
 import { createFixture, python } from './fixture.ts'
 
-t.test('X34 AC21 each call is a line of the audit: what ran, how it ended, and nothing of what it was given', python, async t => {
+t.test('X34 AC21 each call is a line of the audit: what ran and how it ended, without its arguments', python, async t => {
   const fixture = await createFixture(t)
   fixture.source('tool.py', 'class Sample(Tool):\n    def execute(self, secret):\n        print("12345")\n        return "x" * 8\nclass Failing(Tool):\n    def execute(self): raise ValueError')
   await fixture.run({ arguments: { secret: 'hunter2' }, jobId: 'job-7' })

@@ -71,13 +71,13 @@ t.test('X16 a tool that returns success: false is ok', python, async t => {
   t.same(await fixture.execute('return {"success": False, "error": "no repo"}'), { ok: true, output: { success: false, error: 'no repo' } })
 })
 
-t.test('X19 a tool works in the workspace, also when its module went elsewhere', python, async t => {
+t.test('X19 a tool runs in the workspace, also when its module has changed the directory', python, async t => {
   const fixture = await createFixture(t)
   fixture.source('tool.py', 'os.chdir("/")\nclass Sample(Tool):\n    def execute(self): return os.getcwd()')
   t.equal(outputOf(await fixture.run()), join(fixture.workspace))
 })
 
-t.test('fault 19 a tool has its stdin at its end, two outputs and its connections, and no other descriptor', linuxPython, async t => {
+t.test('fault 19 a tool has an empty stdin, two outputs and its connections, and no other descriptor', linuxPython, async t => {
   const fixture = await createFixture(t)
   const body = 'links = {}\nfor name in os.listdir("/proc/self/fd"):\n    try: links[name] = os.readlink(f"/proc/self/fd/{name}")\n    except FileNotFoundError: pass\nreturn [sys.stdin.read(), links]'
   const [stdin, links] = outputOf(await fixture.execute(body)) as [string, Record<string, string>]
@@ -96,7 +96,7 @@ t.test('a tool leads a session of its own', python, async t => {
   t.equal(outputOf(await fixture.execute('return os.getsid(0) == os.getpid() and os.getpgid(0) == os.getpid()')), true)
 })
 
-t.test('a process that the tool forked and that returns from execute too gives no second answer', python, async t => {
+t.test('a process that the tool forked and that also returns from execute gives no second answer', python, async t => {
   const fixture = await createFixture(t)
   t.equal(outputOf(await fixture.execute('child = os.fork()\nif child == 0: return "child"\nos.waitpid(child, 0)\nreturn "parent"')), 'parent')
 })

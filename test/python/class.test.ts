@@ -17,7 +17,7 @@ t.test('P16 a class_name that cannot be a tool is unavailable', python, async t 
   t.equal(errorOf(await fixture.run({ className: 'Empty' })), "TOOL_UNAVAILABLE: class 'Empty' of module 'tool' has no method execute")
 })
 
-t.test('P17 PC14 without class_name the first subclass of Tool in the module is it', python, async t => {
+t.test('P17 PC14 without class_name the first subclass of Tool in the module is used', python, async t => {
   const fixture = await createFixture(t)
   fixture.source('tool.py', 'class Zero:\n    def execute(self): return "zero"\n' + toolClass('return "first"', 'Zebra') + toolClass('return "second"', 'Ape'))
   t.equal(outputOf(await fixture.run()), 'first')
@@ -29,7 +29,7 @@ t.test('P17 a module without a subclass of Tool is unavailable', python, async t
   t.equal(errorOf(await fixture.run()), "TOOL_UNAVAILABLE: no Tool subclass found in module 'tool'")
 })
 
-t.test('B7 PC14 discovery never takes an imported class', python, async t => {
+t.test('B7 PC14 discovery never chooses an imported class', python, async t => {
   const fixture = await createFixture(t)
   fixture.source('shared.py', toolClass('return "dummy"', 'DummyTool'))
   fixture.source('tool.py', 'from shared import DummyTool\n' + toolClass('return "own"', 'Own'))
@@ -38,7 +38,7 @@ t.test('B7 PC14 discovery never takes an imported class', python, async t => {
   t.equal(errorOf(await fixture.run()), "TOOL_UNAVAILABLE: no Tool subclass found in module 'tool'")
 })
 
-t.test("PC14 PC15 tools of another project, on that project's own Tool, work as they are", python, async t => {
+t.test('PC14 PC15 tools that extend the Tool class of another project work unchanged', python, async t => {
   const fixture = await createFixture(t)
   fixture.source('src/bridge/base.py', 'class Tool:\n    def __init__(self, name, description, config=None):\n        self.name, self.description, self.config = name, description, config or {}\n    def execute(self, **kwargs): raise NotImplementedError')
   fixture.source('src/bridge/tools/greet.py', 'from src.bridge.base import Tool\nclass Named(Tool):\n    pass\nclass Greet(Named):\n    def execute(self, who="you", **_):\n        return f"{self.config[\'word\']} {who}"')
@@ -68,7 +68,7 @@ t.test('a class that cannot be constructed is unavailable', python, async t => {
   t.equal(errorOf(await fixture.run({ className: 'Leaving' })), "TOOL_UNAVAILABLE: class 'Leaving' cannot be constructed: SystemExit: 3")
 })
 
-t.test('each call has an instance and a memory of its own', python, async t => {
+t.test('each call has its own instance and its own memory', python, async t => {
   const fixture = await createFixture(t)
   fixture.source('tool.py', 'seen = []\n' + toolClass('seen.append(1)\nself.config["n"] = self.config.get("n", 0) + 1\nreturn [len(seen), self.config]'))
   for (const round of [1, 2, 3]) t.same(outputOf(await fixture.run()), [1, { n: 1 }], `round ${round}`)

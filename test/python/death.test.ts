@@ -10,7 +10,7 @@ import { waitFor } from '../support/condition.ts'
 const pids = toolClass('with open("/proc/%d/stat" % os.getppid()) as stat: return [os.getpid(), os.getppid(), int(stat.read().split()[3])]', 'Pids')
 const waiting = toolClass('print("up")\nwhile not os.path.exists("go"): time.sleep(0.01)\nreturn "done"', 'Waiting')
 
-t.test('a template that is killed fails its own calls, and the next call gets a new one', openPython, async t => {
+t.test('when a template is killed its calls fail, and the next call gets a new one', openPython, async t => {
   const fixture = await createFixture(t)
   fixture.source('tool.py', waiting + pids)
   const running = fixture.run({ className: 'Waiting' })
@@ -23,7 +23,7 @@ t.test('a template that is killed fails its own calls, and the next call gets a 
   t.equal(sameHost, host)
 })
 
-t.test('a process that waits for the next call is forked ahead, and replaced when it is killed', openPython, async t => {
+t.test('a process for the next call is forked in advance, and replaced when it is killed', openPython, async t => {
   const fixture = await createFixture(t)
   fixture.source('tool.py', pids)
   const [first, template] = outputOf(await fixture.run()) as number[]
@@ -40,7 +40,7 @@ t.test('a process that waits for the next call is forked ahead, and replaced whe
   t.equal(sameTemplate, template)
 })
 
-t.test('a process that waits runs no source that has changed since', openPython, async t => {
+t.test('a process that was forked in advance runs no source that has changed since', openPython, async t => {
   const fixture = await createFixture(t)
   fixture.source('tool.py', toolClass('return ["old", os.getppid()]'))
   const [, template] = outputOf(await fixture.run()) as [string, number]
@@ -50,7 +50,7 @@ t.test('a process that waits runs no source that has changed since', openPython,
   await waitFor('the old ones are gone', () => !isAlive(template))
 })
 
-t.test('a tool that kills its template fails alone, and is dead', openPython, async t => {
+t.test('a tool that kills its template fails no other call, and is killed', openPython, async t => {
   const fixture = await createFixture(t)
   fixture.source('other.py', waiting)
   const beside = fixture.run({ module: 'other' })
@@ -127,7 +127,7 @@ function receptions (): string[] {
   return readdirSync(tmpdir()).filter(name => name.startsWith('toolyard-') && existsSync(join(tmpdir(), name, 'reception')))
 }
 
-t.test('a process that was not asked for gets no connection', openPython, async t => {
+t.test('a process that nobody asked for gets no connection', openPython, async t => {
   const fixture = await createFixture(t)
   const body = `import socket
 path = arguments["path"]

@@ -33,14 +33,14 @@ print("family is up")
 `.trim()
 const members = ['tool', 'child', 'session', 'daemon', 'stubborn']
 
-t.test('fault 1 after a timeout nothing of a call is left: no grandchild, no session, no daemon, no thread', openPython, async t => {
+t.test('fault 1 after a timeout no process of a call is left: no grandchild, no session, no daemon, no thread', openPython, async t => {
   const fixture = await createFixture(t)
   const config = { workspace: fixture.workspace }
   t.match(await fixture.execute(`${family}\ntime.sleep(60)`, { timeoutMs: 4_000, config }), timedOut(4))
   t.same(members.filter(name => isAlive(Number(fixture.written(name)))), [])
 })
 
-t.test('fault 9 after a cancel nothing of a call is left', openPython, async t => {
+t.test('fault 9 after a cancel no process of a call is left', openPython, async t => {
   const fixture = await createFixture(t)
   const cancel = new AbortController()
   const run = fixture.execute(`${family}\ntime.sleep(60)`, { signal: cancel.signal, config: { workspace: fixture.workspace } })
@@ -50,25 +50,25 @@ t.test('fault 9 after a cancel nothing of a call is left', openPython, async t =
   t.same(members.filter(name => isAlive(Number(fixture.written(name)))), [])
 })
 
-t.test('fault 2 after a tool returned nothing of it is left', openPython, async t => {
+t.test('fault 2 after a tool returned no process of it is left', openPython, async t => {
   const fixture = await createFixture(t)
   t.equal(outputOf(await fixture.execute(`${family}\nreturn "returned"`, { config: { workspace: fixture.workspace } })), 'returned')
   t.same(members.filter(name => isAlive(Number(fixture.written(name)))), [])
 })
 
-t.test('fault 2 a daemon of a quick call, with sessions and descriptors of its own, does not outlive it', openPython, async t => {
+t.test('fault 2 a daemon of a quick call, with its own session and descriptors, does not outlive it', openPython, async t => {
   const fixture = await createFixture(t)
   const body = 'daemon = subprocess.Popen(["sleep", "60"], start_new_session=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)\nreturn daemon.pid'
   for (const round of [1, 2, 3]) t.notOk(isAlive(Number(outputOf(await fixture.execute(body)))), `round ${round}`)
 })
 
-t.test('an endless loop, and one that refuses to be terminated, end at the timeout', python, async t => {
+t.test('an endless loop, and a tool that ignores SIGTERM, end at the timeout', python, async t => {
   const fixture = await createFixture(t)
   t.same(await fixture.execute('while True: pass', { timeoutMs: 1_000 }), timedOut(1))
   t.same(await fixture.execute('signal.signal(signal.SIGTERM, signal.SIG_IGN)\nwhile True: pass', { timeoutMs: 1_000 }), timedOut(1))
 })
 
-t.test('X7 beside TOOL_TIMEOUT stands after how many seconds, and what the tool printed last', python, async t => {
+t.test('X7 the details of TOOL_TIMEOUT have the seconds, and what the tool printed last', python, async t => {
   const fixture = await createFixture(t)
   t.match(await fixture.execute('print("begun", flush=True)\ntime.sleep(60)', { timeoutMs: 2_000 }), { error: { message: 'tool timed out', details: { timeout_sec: 2, stderr: 'begun' } } })
 })
@@ -90,7 +90,7 @@ t.test('a call that is cancelled before it starts does not start', python, async
   t.notOk(fixture.has('started'))
 })
 
-t.test('other calls live through the timeout of one', python, async t => {
+t.test('other calls go on when one times out', python, async t => {
   const fixture = await createFixture(t)
   fixture.source('tool.py', 'class Sample(Tool):\n    def execute(self, seconds):\n        time.sleep(seconds)\n        return "slept"')
   const [long, short] = await Promise.all([
@@ -100,7 +100,7 @@ t.test('other calls live through the timeout of one', python, async t => {
   t.equal(outputOf(short), 'slept')
 })
 
-t.test('fault 7 a tool that writes nonsense to its connection harms nobody but itself', linuxPython, async t => {
+t.test('fault 7 a tool that writes nonsense to its connection harms only itself', linuxPython, async t => {
   const fixture = await createFixture(t)
   const find = 'for name in os.listdir("/proc/self/fd"):\n    try:\n        if int(name) > 2 and os.readlink(f"/proc/self/fd/{name}").startswith("socket:"): break\n    except FileNotFoundError: pass\n'
   for (const nonsense of ['b"\\xff" * 100', 'b"\\0\\0\\0\\2[]" * 3', 'b"\\0\\0\\0\\x0f{\\"returned\\":\\"x\\"}" + b"\\0\\0\\0\\1x"']) {

@@ -21,7 +21,7 @@ t.test('X19 a tool sees PATH, HOME and a locale, and nothing else of the environ
   t.end()
 })
 
-t.test('a tool that misses a variable is told that Python tools get none, and where to put the value', python, async t => {
+t.test('the error of a tool that misses a variable says that Python tools get none, and where to put the value', python, async t => {
   const fixture = await createFixture(t, { env: { ...process.env, CITY_TOKEN: 'hidden' } })
   t.same(await fixture.execute('return os.environ["CITY_TOKEN"]'), {
     ok: false,

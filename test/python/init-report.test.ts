@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { linuxPython } from './fixture.ts'
 
-t.test('what an init reports is read as an ending, whatever it is', linuxPython, t => {
+t.test('any report of an init process is read as an end', linuxPython, t => {
   const script = `
 import random, sys
 sys.path.insert(0, ${JSON.stringify(join(process.cwd(), 'packages/executors/python'))})

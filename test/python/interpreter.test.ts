@@ -10,7 +10,7 @@ t.test('without a Python on the PATH a tool is unavailable, and the audit says s
   t.match(await fixture.auditLines(), [{ argv: ['python3', 'body_0'], exit: -1, error: 'python3 is not installed' }])
 })
 
-t.test('a Python that is too old is passed over, and named when there is no other', python, async t => {
+t.test('a Python that is too old is skipped, and named when there is no other', python, async t => {
   const bin = join(t.testdir(), 'workspace')
   const fixture = await createFixture(t, { env: { PATH: bin, HOME: '/' } })
   writeFileSync(join(bin, 'python3'), '#!/bin/sh\necho \'["/old/python3", 3, 8]\'\n', { mode: 0o755 })
@@ -26,7 +26,7 @@ t.test('a Python that was installed in the meantime is found, also under the nam
   t.equal(outputOf(await fixture.run()), 3)
 })
 
-t.test('a root of any name is served, and one that is not there is no more than a failed import', python, async t => {
+t.test('a root of any name is served, and a missing root only makes the import fail', python, async t => {
   const fixture = await createFixture(t)
   const odd = join(fixture.root, "it's an $ODD; root ü\n-x")
   mkdirSync(odd)

@@ -46,7 +46,7 @@ t.test('P29 B8 an import that fails says why, with the first error, and its trac
     "TOOL_UNAVAILABLE: module 'hidden' does not import: ModuleNotFoundError: No module named 'not_installed_either'")
 })
 
-t.test('B9 a module with a fault of any kind is unavailable, and the other modules of its root are served', python, async t => {
+t.test('B9 a module with any fault is unavailable, and the other modules of its root are served', python, async t => {
   const fixture = await createFixture(t)
   const faults: Array<[name: string, text: string, reason: RegExp]> = [
     ['syntax', 'def broken(:', /^SyntaxError: .*syntax\.py, line 3\)$/],
@@ -79,7 +79,7 @@ t.test('a module that is imported without end fails the call at its timeout, and
   t.match(fixture.logged, ["module 'endless' is still being imported"])
 })
 
-t.test('an import that takes longer than the first call may is done for the next call', python, async t => {
+t.test('an import that takes longer than the first call\'s timeout is ready for the next call', python, async t => {
   const fixture = await createFixture(t)
   fixture.source('slow.py', 'open("started", "a").write("x")\nwhile not os.path.exists("go"): time.sleep(0.01)\n' + toolClass('return 1'))
   t.match(await fixture.run({ module: 'slow', timeoutMs: 1_500 }), { error: { code: 'TOOL_TIMEOUT' } })
@@ -88,7 +88,7 @@ t.test('an import that takes longer than the first call may is done for the next
   t.equal(fixture.written('started'), 'x')
 })
 
-t.test('a module is imported once for many calls, also when they come at once', python, async t => {
+t.test('a module is imported once for many calls, also when they arrive at once', python, async t => {
   const fixture = await createFixture(t)
   fixture.source('tool.py', 'open("imports", "a").write("x")\n' + toolClass('return arguments["n"]'))
   const outcomes = await Promise.all([1, 2, 3, 4, 5].map(n => fixture.run({ arguments: { n } })))
@@ -112,7 +112,7 @@ t.test('a module of the root is found before an installed one, but does not hide
   t.same(outputOf(await fixture.run()), [1, 'root'])
 })
 
-t.test('nothing is written to the root', python, async t => {
+t.test('nothing is written to the Python root', python, async t => {
   const fixture = await createFixture(t)
   fixture.source('mods/helper.py', 'word = 1')
   fixture.source('tool.py', 'import mods.helper\n' + toolClass('import mods.helper\nreturn sorted(os.listdir(os.path.dirname(__file__))) + os.listdir(os.path.dirname(mods.helper.__file__))'))

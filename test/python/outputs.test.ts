@@ -34,7 +34,7 @@ t.test('P21 an output that is not as declared is a warning in the log', python, 
   t.same(fixture.logged, ['warning: the output is not as declared: /summary is required, /clean must be boolean', 'warning: the output is not an object'])
 })
 
-t.test('P21 with strict_outputs it is OUTPUT_INVALID', python, async t => {
+t.test('P21 with strict_outputs an output that is not as declared is OUTPUT_INVALID', python, async t => {
   const fixture = await createFixture(t, { compileSchema: createCompiler().compile, maxOutputBytes: 1_024 })
   const run = { outputs, strictOutputs: true }
   t.same(outputOf(await fixture.execute('return {"clean": True, "summary": ""}', run)), { clean: true, summary: '' })
@@ -43,7 +43,7 @@ t.test('P21 with strict_outputs it is OUTPUT_INVALID', python, async t => {
   t.same(fixture.logged, [])
 })
 
-t.test('X16 P21 an output that tells of its own failure is not checked', python, async t => {
+t.test('X16 P21 an output with success: false is not checked', python, async t => {
   const fixture = await createFixture(t, { compileSchema: createCompiler().compile })
   t.same(outputOf(await fixture.execute('return {"success": False}', { outputs, strictOutputs: true })), { success: false })
 })

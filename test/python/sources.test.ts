@@ -36,7 +36,7 @@ t.test('a change of a module below the root that was imported by another one is 
   t.equal(outputOf(await fixture.run()), 'two')
 })
 
-t.test('a file that was missing is noticed', python, async t => {
+t.test('a file that was missing is noticed when it appears', python, async t => {
   const fixture = await createFixture(t)
   t.match(errorOf(await fixture.run()), /^TOOL_UNAVAILABLE/)
   fixture.source('tool.py', 'import helper\n' + toolClass('return helper.word'))
@@ -52,7 +52,7 @@ t.test('a file that was missing is noticed', python, async t => {
   t.equal(outputOf(await fixture.run({ module: 'careful' })), 'none')
 })
 
-t.test('a module that is broken by a change is unavailable until it is mended', python, async t => {
+t.test('a module that a change breaks is unavailable until it is fixed', python, async t => {
   const fixture = await createFixture(t)
   fixture.source('tool.py', toolClass('return 1'))
   t.equal(outputOf(await fixture.run()), 1)
@@ -62,7 +62,7 @@ t.test('a module that is broken by a change is unavailable until it is mended', 
   t.equal(outputOf(await fixture.run()), 2)
 })
 
-t.test('running calls go on in what they started with', python, async t => {
+t.test('running calls go on with the source that they started with', python, async t => {
   const fixture = await createFixture(t)
   fixture.source('helper.py', 'word = "old"')
   fixture.source('tool.py', 'import helper\n' + toolClass('print("up")\nwhile not os.path.exists(arguments["until"]): time.sleep(0.01)\nreturn helper.word'))

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { createFixture, outputOf, python, toolClass } from './fixture.ts'
 
-t.test('P29 P16 P17 a try says which module or class can\'t be loaded, and why', python, async t => {
+t.test('P29 P16 P17 a trial import says which module or class can\'t be loaded, and why', python, async t => {
   const fixture = await createFixture(t)
   fixture.source('raises.py', 'raise RuntimeError("no such device")')
   fixture.source('tool.py', toolClass('return 1', 'First') + 'Other = type("Other", (), {})')
@@ -14,7 +14,7 @@ t.test('P29 P16 P17 a try says which module or class can\'t be loaded, and why',
   t.match(await fixture.executors.tryModule([fixture.tool({ module: 'bare' })]), [{ fault: { what: 'class' } }])
 })
 
-t.test('X16 a try constructs the class with its configuration, says why that fails, and executes nothing', python, async t => {
+t.test('X16 a trial import constructs the class with its configuration, says why that fails, and executes nothing', python, async t => {
   const fixture = await createFixture(t)
   fixture.source('tool.py', `import ctypes
 class Sample(Tool):
@@ -50,7 +50,7 @@ class Nothing(Tool, metaclass=Abstract.ABCMeta):
   t.notOk(fixture.has('executed'))
 })
 
-t.test('P29 one import does for all tools of a module, and for their calls', python, async t => {
+t.test('P29 one import serves all tools of a module, and their calls', python, async t => {
   const fixture = await createFixture(t)
   fixture.source('tool.py', `with open("imports", "a") as file: file.write("x")\n${toolClass('return open("imports").read()')}`)
   t.strictSame(await fixture.executors.tryModule([fixture.tool({}), fixture.tool({ className: 'Sample' })]), [{}, {}])

@@ -121,7 +121,7 @@ t.test('a value without a JSON form is OUTPUT_INVALID, with its type and place',
   t.equal(JSON.stringify(outputOf(await fixture.run({ arguments: { expression: 'nested(500)' } }))).length, 1_001)
 })
 
-t.test('an output over the cap is the first part of its JSON, with what was cut', python, async t => {
+t.test('of an output above the cap the first part of its JSON is kept, with the size of the whole', python, async t => {
   const fixture = await createFixture(t, { maxOutputBytes: 1_024 })
   const cut = await fixture.execute('return "ü" * 2_000')
   t.same(cut, { ok: true, output: `"${'ü'.repeat(511)}`, cut: { bytes: 4_002, storedBytes: 1_023 } })

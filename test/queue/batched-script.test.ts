@@ -22,7 +22,7 @@ t.test('each call has its own keys and arguments, and its own reply', async t =>
   t.same(await redis.getBuffer('b'), Buffer.from([0x61, 0x32, 0, 255]))
 })
 
-t.test('a call that Redis refuses leaves its siblings theirs', async t => {
+t.test('a call that Redis refuses doesn\'t affect the other calls', async t => {
   const redis = await connect(t)
   await redis.sadd('set', 'x')
   const [first, refused, last] = await append.run(redis, [{ keys: ['a', 'x'], args: ['1'] }, { keys: ['set', 'x'], args: ['1'] }, { keys: ['a', 'x'], args: ['1'] }])
@@ -30,19 +30,19 @@ t.test('a call that Redis refuses leaves its siblings theirs', async t => {
   t.match(refused, { message: /^WRONGTYPE / })
 })
 
-t.test('a server that takes no writes tells so by the whole command, so that the connection looks for another one', async t => {
+t.test('on a server that takes no writes the whole command fails, so that the connection looks for another server', async t => {
   const redis = await connectTo(t, await startTestRedis(t), 'request')
   await redis.call('REPLICAOF', '127.0.0.1', '1')
   await t.rejects(append.run(redis, [{ keys: ['a', 'x'], args: ['1'] }]), /^READONLY /)
 })
 
-t.test('any number of calls is answered, in their order', async t => {
+t.test('any number of calls is answered in order', async t => {
   const redis = await connect(t)
   const calls = Array.from({ length: 120 }, (_, place) => ({ keys: [`key${place}`, 'x'.repeat(place)], args: [''] }))
   t.same(await append.run(redis, calls), calls.map((_, place) => place))
 })
 
-t.test('of many calls, those of a command that was answered keep their replies when another command fails', async t => {
+t.test('when one of several commands fails, calls of the other commands keep their replies', async t => {
   const redis = await connect(t)
   const calls = Array.from({ length: 60 }, (_, place) => ({ keys: [`key${place}`, 'x'], args: [''] }))
   await append.run(redis, [{ keys: ['other', 'x'], args: [''] }])
@@ -61,7 +61,7 @@ t.test('of many calls, those of a command that was answered keep their replies w
   t.equal(replies.length, 60)
 })
 
-t.test('a server that has forgotten the script learns it again', async t => {
+t.test('a server that has forgotten the script gets it again', async t => {
   const redis = await connect(t)
   await append.run(redis, [{ keys: ['a', 'x'], args: ['1'] }])
   await redis.script('FLUSH')

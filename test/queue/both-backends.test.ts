@@ -205,11 +205,11 @@ async function compare (todo: readonly Step[], skewMs: World['skewMs']): Promise
   }
 }
 
-t.test('the scripts of BullMQ are those that ours were made after', async t => {
+t.test('BullMQ\'s scripts are the versions that ours replace', async t => {
   t.equal(describeBackend('fast'), 'fast', 'what to do: packages/queue/src/backend/README.md')
 })
 
-t.test('both backends answer the same, and leave the same in Redis, whatever happens to jobs and however wrong clocks are', async t => {
+t.test('both backends give the same answers and leave the same data in Redis, for any operations and any clocks', async t => {
   const [now, random, run] = [Date.now, Math.random, redis.eval.bind(redis) as (...args: unknown[]) => Promise<unknown>]
   const tick = performance.now.bind(performance)
   t.teardown(() => {

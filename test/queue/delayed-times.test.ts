@@ -9,7 +9,7 @@ const retention = { ageSec: 60, count: 1_000 }
 const machineTime = Date.now
 
 for (const shiftMs of [-600_000, -4_000, 0, 4_000, 600_000]) {
-  t.test(`a job that is parked or put off by a worker whose clock is ${shiftMs / 1_000} s off is due by Redis' clock`, async t => {
+  t.test(`a job that is delayed by a worker whose clock is ${shiftMs / 1_000} s off is due by Redis' clock`, async t => {
     const server = await startTestRedis(t)
     t.teardown(() => { Date.now = machineTime })
     const redis = await connectTo(t, server)

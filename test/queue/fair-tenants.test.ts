@@ -40,13 +40,13 @@ function placeOf (order: readonly string[], key: string, count: number): number 
   return order.flatMap((other, place) => other === key ? [place + 1] : [])[count - 1] ?? Infinity
 }
 
-t.test('a tenant whose keys flood a queue one after the other hardly delays another tenant', async t => {
+t.test('a tenant whose keys flood a queue in turn hardly delays another tenant', async t => {
   const order = await served([{ key: 'a-1', count: 100 }, { key: 'a-2', count: 100 }, { key: 'a-3', count: 100 }, { key: 'b-1', count: 10 }])
   // Without tenants it would be 40: each of the four keys in turn.
   t.ok(placeOf(order, 'b-1', 10) <= 30, `${placeOf(order, 'b-1', 10)}`)
 })
 
-t.test('a key waits for the flood of another key of its tenant no more than for the flood of a tenant', async t => {
+t.test('a key waits no longer for a flood by another key of its tenant than for a flood by another tenant', async t => {
   const order = await served([{ key: 'a-1', count: 100 }, { key: 'a-2', count: 10 }])
   t.ok(placeOf(order, 'a-2', 10) <= 35, `${placeOf(order, 'a-2', 10)}`)
 })
@@ -56,7 +56,7 @@ t.test('twenty keys of a tenant with a job each take turns like twenty jobs of o
   t.ok(placeOf(order, 'b-1', 5) <= 11, `${placeOf(order, 'b-1', 5)}`)
 })
 
-t.test('of a tenant with very many keys so many are counted that Redis is not held up', async t => {
+t.test('the number of keys that are counted for a tenant is bounded, so that Redis is not held up', async t => {
   const turnsOf = async (): Promise<object> => JSON.parse(await redis.hget('toolyard:{fair-many}:turns:5', '@many') ?? '{}') as object
   for (let index = 0; index < 300; index++) {
     await queues.add('fair-many', [{
@@ -68,7 +68,7 @@ t.test('of a tenant with very many keys so many are counted that Redis is not he
   t.ok(length > 100 && length <= 200, `${length}`)
 })
 
-t.test('whoever adds whatever, each job is served once, and a tenant waits for K keys of another one as for 1 + 1/2 + ... + 1/K keys', async t => {
+t.test('for any additions each job is served once, and a tenant waits for K keys of another one as for 1 + 1/2 + ... + 1/K keys', async t => {
   const flood = fc.record({ key: fc.constantFrom('a-1', 'a-2', 'a-3', 'b-1', 'c'), count: fc.integer({ min: 1, max: 20 }) })
   await t.resolves(fc.assert(fc.asyncProperty(fc.array(flood, { minLength: 1, maxLength: 5 }), async floods => {
     const order = await served([...floods, { key: 'last-1', count: 5 }])

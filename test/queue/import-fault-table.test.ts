@@ -15,7 +15,7 @@ async function openTable (t: Test): Promise<ImportFaultTable> {
   return table
 }
 
-t.test('P29 what one process reports all others know soon, and what any of them takes back is gone', async t => {
+t.test('P29 all processes soon know a fault that one reports, and none after any of them withdraws it', async t => {
   const [one, other] = [await openTable(t), await openTable(t)]
   await one.report('shared', fault)
   t.strictSame(one.current().get('shared'), fault)
@@ -25,7 +25,7 @@ t.test('P29 what one process reports all others know soon, and what any of them 
   await waitFor('the first to know', () => !one.current().has('shared'))
 })
 
-t.test('P29 a fault that was taken back is not brought back by who only confirms it', async t => {
+t.test('P29 a withdrawn fault doesn\'t come back when another process only confirms it', async t => {
   const table = await openTable(t)
   await table.report('confirmed', fault)
   await table.withdraw('confirmed')

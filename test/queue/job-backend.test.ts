@@ -77,7 +77,7 @@ t.test('jobs that end in one turn of the event loop are settled with one command
   t.equal(heard.length, 1)
 })
 
-t.test('a job by itself wakes one worker once, however many wait', fastOnly, async t => {
+t.test('a single job wakes one worker once, however many wait', fastOnly, async t => {
   const { redis, queues, connect } = await open(t)
   const handle = async (): Promise<{ ok: true, json: string, value: number }> => ({ ok: true, json: '1', value: 1 })
   for (let workers = 0; workers < 3; workers++) {
@@ -97,7 +97,7 @@ t.test('a job by itself wakes one worker once, however many wait', fastOnly, asy
   t.match(stats, /cmdstat_bzpopmin:calls=2,/)
 })
 
-t.test('a job that Redis refuses leaves its siblings theirs', async t => {
+t.test('a job that Redis refuses doesn\'t affect the other jobs', async t => {
   const { redis, queues } = await open(t)
   const [step, later, plain] = [{ ...job(), parent: { queue: 'q', id: newJobId() } }, { ...job(), delayMs: 60_000 }, job()]
   const errors = await queues.add('q', [step, later, plain])
@@ -106,7 +106,7 @@ t.test('a job that Redis refuses leaves its siblings theirs', async t => {
   t.same([await redis.zcard('toolyard:{q}:prioritized'), await redis.zcard('toolyard:{q}:delayed')], [1, 1])
 })
 
-t.test('a job that waits for another one exists, and is not refused, when Redis is full just after it was added', async t => {
+t.test('a job that waits for another one is accepted though Redis is full just after it was added', async t => {
   const { redis, queues } = await open(t)
   const first = job()
   await queues.add('q', [first])
@@ -122,7 +122,7 @@ t.test('a job that waits for another one exists, and is not refused, when Redis 
   t.equal(await redis.exists(`toolyard:{q}:${second.id}`), 1)
 })
 
-t.test('who waits for jobs is told of those that end together with one message, a line each', fastOnly, async t => {
+t.test('jobs that end together are announced with one message, a line for each', fastOnly, async t => {
   const { redis, queues, connect } = await open(t)
   const heard = await hear(connect)
   await queues.add('q', [job('me'), job('me'), job('me')])
@@ -133,7 +133,7 @@ t.test('who waits for jobs is told of those that end together with one message, 
   t.same(heard, [`${first?.id ?? ''}+{"inline":"\\"a\\""}\n${second?.id ?? ''}+{"inline":"\\"b\\""}`, `${third?.id ?? ''}-two lines`])
 })
 
-t.test('a settlement that is sent again, as the connection broke before its answer, is told again and changes nothing', async t => {
+t.test('a settlement that is sent again after a broken connection is announced again and changes nothing', async t => {
   const { redis, queues, connect } = await open(t)
   const heard = await hear(connect)
   await queues.add('q', [job('me')])
@@ -144,7 +144,7 @@ t.test('a settlement that is sent again, as the connection broke before its answ
   t.equal(heard[1], heard[0])
 })
 
-t.test('a job that ended by another hand is not told by who lost it', async t => {
+t.test('a worker that lost a job does not announce its end', async t => {
   const { redis, queues } = await open(t)
   await queues.add('q', [job('me')])
   const made = await take(t, queues, redis)
@@ -153,7 +153,7 @@ t.test('a job that ended by another hand is not told by who lost it', async t =>
   t.equal(await made?.getState(), 'active')
 })
 
-t.test('a settlement that is sent again word for word is as good as the first', async t => {
+t.test('an identical settlement that is sent again succeeds', async t => {
   const { redis, queues, connect } = await open(t)
   const heard = await hear(connect)
   await queues.add('q', [job('me')])
@@ -164,7 +164,7 @@ t.test('a settlement that is sent again word for word is as good as the first', 
   t.same(await redis.hmget(`toolyard:{q}:${made?.id ?? ''}`, 'atm', 'returnvalue'), ['1', '{"inline":"1"}'])
 })
 
-t.test('of jobs that end together, one that was thrown no error, or whose record is damaged, takes no other with it', fastOnly, async t => {
+t.test('of jobs that end together, one that threw no error, or has a damaged record, affects no other', fastOnly, async t => {
   const { redis, queues } = await open(t)
   await queues.add('q', [job(), job(), job(), job()])
   const [sound, thrown, damaged] = [await take(t, queues, redis), await take(t, queues, redis), await take(t, queues, redis)]

@@ -67,7 +67,7 @@ function expected ({ queue, tool, key, tenant, from = 0, to = Infinity }: Partia
   }).map(({ id }) => id).sort().reverse()
 }
 
-t.test('whatever is asked for, the pages have all jobs that fit, once, the newest first, over pieces and queues of any length', async t => {
+t.test('for any filter the pages have every matching job once, the newest first, over any number of pieces and queues', async t => {
   t.equal(created.size, made.length)
   const times = [...created.values()]
   const oneOf = <T>(...values: T[]): fc.Arbitrary<T | undefined> => fc.constantFrom(undefined, ...values)
@@ -88,7 +88,7 @@ t.test('whatever is asked for, the pages have all jobs that fit, once, the newes
   }), { numRuns: 25 }))
 })
 
-t.test('a tenant finds its own jobs alone, whatever it asks for', async t => {
+t.test('a tenant finds only its own jobs, whatever it asks for', async t => {
   t.same(await pages({ tool: 'rare' }, { tenant: 'acme' }), expected({ tool: 'rare', tenant: 'acme' }))
   t.same(await pages({ tool: 'rare' }, { tenant: 'other' }), [])
   t.same(await pages({ tool: 'rare', status: 'queued' }, { tenant: 'acme', queues: ['b', 'c'] }), expected({ tool: 'rare', tenant: 'acme' }))

@@ -1,7 +1,7 @@
 import { internalName, publicName } from '@toolyard/queue'
 import t from 'tap'
 
-t.test('X3 a public queue name maps to one that BullMQ takes, and back', async t => {
+t.test('X3 a public queue name maps to one that BullMQ accepts, and back', async t => {
   for (const name of ['default', 'a:b.c_d-e', ':', 'meta', '0', 'x'.repeat(80)]) {
     t.notMatch(internalName(name), /:/)
     t.equal(publicName(internalName(name)), name)

@@ -118,7 +118,7 @@ t.test('jobs are added to a paused queue, and to one that runs as many as it may
   }
 })
 
-t.test('jobs are taken as BullMQ takes them: the best one first, those that were put back before all others', async t => {
+t.test('jobs are taken as BullMQ takes them: by priority, those that were put back before all others', async t => {
   const { redis, ways } = await openWays(t)
   const jobs = [job(), { ...job(), priority: 9 }, job()]
   const taken: unknown[][] = []
@@ -142,7 +142,7 @@ t.test('jobs are taken as BullMQ takes them: the best one first, those that were
   t.same(await dump(redis, 'ours'), await dump(redis, 'theirs'))
 })
 
-t.test('jobs end as BullMQ ends them, with and without success, and the next is taken along', async t => {
+t.test('jobs are settled as BullMQ settles them, succeeded or failed, and the next one is taken with it', async t => {
   const { redis, ways } = await openWays(t)
   const jobs = [job(), job(), job(), job()]
   for (const way of ways) {
@@ -156,7 +156,7 @@ t.test('jobs end as BullMQ ends them, with and without success, and the next is 
   t.same(await dump(redis, 'ours'), await dump(redis, 'theirs'))
 })
 
-t.test('as many jobs are kept as BullMQ keeps, the last ones; those that are too old are gone', async t => {
+t.test('as many ended jobs are kept as BullMQ keeps, the last ones; those that are too old are removed', async t => {
   const { redis, ways } = await openWays(t)
   const jobs = Array.from({ length: 7 }, () => job())
   for (const way of ways) {
@@ -174,7 +174,7 @@ t.test('as many jobs are kept as BullMQ keeps, the last ones; those that are too
   t.same(left, await dump(redis, 'theirs'))
 })
 
-t.test('what a queue may not do now, plain jobs don\'t do either: it is paused, or runs as many as it may', async t => {
+t.test('plain jobs keep to a queue\'s pause and to its limit of running jobs', async t => {
   for (const [field, value] of [['paused', '1'], ['concurrency', '1']] as const) {
     const { redis, ways } = await openWays(t)
     const jobs = [job(), job()]
@@ -189,7 +189,7 @@ t.test('what a queue may not do now, plain jobs don\'t do either: it is paused, 
   }
 })
 
-t.test('a delayed job that is due is found by who ends or takes a plain one', async t => {
+t.test('settling or taking a plain job finds delayed jobs that are due', async t => {
   const { redis, ways } = await openWays(t)
   const jobs = [job(), job()]
   for (const way of ways) {

@@ -77,7 +77,7 @@ async function play (events: readonly Event[], pauses: boolean): Promise<{ runs:
 
 const options = { numRuns: 8, interruptAfterTimeLimit: 60_000 }
 
-t.test('P22 whatever comes, is cancelled, and is paused: one call runs at a time, each once, and all end', { timeout: 200_000 }, async t => {
+t.test('P22 whatever is added, cancelled and paused, one call runs at a time, each runs once, and all end', { timeout: 200_000 }, async t => {
   await t.resolves(fc.assert(fc.asyncProperty(fc.array(event, { minLength: 5, maxLength: 30 }), async events => {
     const { runs } = await play(events, true)
     return runs.every(run => run.running === 1) && new Set(runs.map(run => run.id)).size === runs.length

@@ -19,7 +19,7 @@ async function count (calls: readonly EndedCall[]): Promise<void> {
 
 t.beforeEach(async () => { await redis.flushall() })
 
-t.test('what several workers count adds up, and quantiles are off by a fifth at most', async t => {
+t.test('the counts of several workers are added, and quantiles are off by at most a fifth', async t => {
   const ms = fc.integer({ min: 2, max: 3_600_000 })
   const several = fc.array(fc.array(ms, { minLength: 1, maxLength: 30 }), { minLength: 1, maxLength: 3 })
   await t.resolves(fc.assert(fc.asyncProperty(several, async workers => {
@@ -35,7 +35,7 @@ t.test('what several workers count adds up, and quantiles are off by a fifth at 
   }), { numRuns: 25 }))
 })
 
-t.test('tools, queues and keys beyond the bound are counted together, and nothing is lost', async t => {
+t.test('tools, queues and keys beyond the bound are counted together, and no call is lost', async t => {
   const tools = Array.from({ length: 400 }, (_, index) => ({ ...call, tool: `tool-${index}` }))
   await count(tools)
   await count(tools)

@@ -63,7 +63,7 @@ async function open (t: Test, handle: (job: TakenJob, fixture: Fixture) => Promi
   return fixture
 }
 
-t.test('a job that is taken with the end of another is unbegun until its run begins', async t => {
+t.test('a job that is taken while another one is settled is unbegun until its run begins', async t => {
   const marks: unknown[] = []
   const { add, end } = await open(t, async (job, { marks: marksOf }) => {
     marks.push(...await marksOf(job.id))
@@ -75,7 +75,7 @@ t.test('a job that is taken with the end of another is unbegun until its run beg
   t.same(marks, ['1', '1', '1', null])
 })
 
-t.test('a job that was put back unbegun, and is taken when another one fails and will be tried again, begins as well', async t => {
+t.test('a job that was put back unbegun begins when it is taken while another one is put off for its next attempt', async t => {
   const marks: unknown[] = []
   const back = job()
   const { add, end, redis } = await open(t, async (job, { marks: marksOf }) => {

@@ -42,7 +42,7 @@ async function startPool (t: Test, handle: (redis: Redis, job: TakenJob) => Retu
   }
 }
 
-t.test('a job runs before its worker looks for another one', fastOnly, async t => {
+t.test('a worker runs its job before it looks for another one', fastOnly, async t => {
   const waiting: number[] = []
   const { add, ended } = await startPool(t, async redis => {
     waiting.push(await redis.zcard('toolyard:{q}:prioritized'))
@@ -72,7 +72,7 @@ t.test('as many jobs run at once as there are places, and never more', async t =
   t.equal(most, 3)
 })
 
-t.test('a worker that may not take a job, since somebody has limited the rate, stays able to do everything else', async t => {
+t.test('a worker that may not take jobs, because of a rate limit, can do everything else', async t => {
   const { add, ended, queues, redis } = await startPool(t, async () => done)
   await queues.open('q').setGlobalRateLimit(1, 3_600_000)
   await add(3)
@@ -82,7 +82,7 @@ t.test('a worker that may not take a job, since somebody has limited the rate, s
   await redis.del('toolyard:{q}:limiter')
 })
 
-t.test('a job that has done its work, and whose outcome Redis refuses, is not run again though it has attempts left', async t => {
+t.test('a finished job whose outcome Redis refuses is not run again though it has attempts left', async t => {
   let runs = 0
   const id = newJobId()
   const { queues, redis } = await startPool(t, async redis => {
@@ -96,7 +96,7 @@ t.test('a job that has done its work, and whose outcome Redis refuses, is not ru
   t.equal(runs, 1)
 })
 
-t.test('the record of a job that a waiting worker took and ran says that it ran once', async t => {
+t.test('a job that a waiting worker took and ran has one attempt in its record', async t => {
   const { ended, queues, redis, isWaiting } = await startPool(t, async () => done)
   await isWaiting()
   const id = await addLost(redis, queues, { ats: 1, unbegun: 1 })
@@ -104,7 +104,7 @@ t.test('the record of a job that a waiting worker took and ran says that it ran 
   t.same(await redis.hmget(`toolyard:{q}:${id}`, 'ats', 'unbegun'), ['1', null])
 })
 
-t.test('a run that takes its time is noted as begun, whatever its tool is', async t => {
+t.test('a long run is noted as begun, whatever its tool is', async t => {
   const held: Array<() => void> = []
   const { ended, queues, redis, isWaiting } = await startPool(t, async () => {
     await new Promise<void>(resolve => held.push(resolve))
@@ -119,7 +119,7 @@ t.test('a run that takes its time is noted as begun, whatever its tool is', asyn
   await waitFor('it has ended', async () => await ended() === 1)
 })
 
-t.test('a job that is just being given back stays uncounted, though its run is noted as begun', async t => {
+t.test('a job that is being given back is not counted as run, though its run is noted as begun', async t => {
   const runs: unknown[] = []
   const { add, ended, isWaiting } = await startPool(t, async (redis, job) => {
     const key = `toolyard:{q}:${job.id}`
@@ -134,7 +134,7 @@ t.test('a job that is just being given back stays uncounted, though its run is n
   t.same(runs, ['0', null])
 })
 
-t.test('who lost a job changes nothing of how often it counts as run', async t => {
+t.test('a worker that lost a job does not change how often the job counts as run', async t => {
   const id = newJobId()
   const errors: string[] = []
   const { queues, redis, isWaiting } = await startPool(t, async redis => {
@@ -160,7 +160,7 @@ async function addLost (redis: Redis, queues: JobQueues, fields: Record<string, 
   return id
 }
 
-t.test('a job whose worker only waited when it was lost is not taken for one that has run', async t => {
+t.test('a job whose worker was lost before the run began does not count as run', async t => {
   const seen: boolean[] = []
   const { ended, queues, redis, isWaiting } = await startPool(t, async (_redis, job) => {
     seen.push(job.lostBefore, await job.begin())
@@ -173,7 +173,7 @@ t.test('a job whose worker only waited when it was lost is not taken for one tha
   t.same(await redis.hmget(`toolyard:{q}:${id}`, 'ats', 'unbegun'), ['1', null])
 })
 
-t.test('a job whose run had begun when its worker was lost stays one that has run, whoever takes it', async t => {
+t.test('a job whose worker was lost after the run began counts as run, whichever worker takes it', async t => {
   const seen: boolean[] = []
   const { ended, queues, redis, isWaiting } = await startPool(t, async (_redis, job) => {
     seen.push(job.lostBefore)
@@ -186,7 +186,7 @@ t.test('a job whose run had begun when its worker was lost stays one that has ru
   t.equal(await redis.hget(`toolyard:{q}:${id}`, 'unbegun'), null)
 })
 
-t.test('a job that is another worker\'s when its run is to begin is left to that one', async t => {
+t.test('a worker does not begin a job whose lock another worker has by then', async t => {
   const begun: boolean[] = []
   const { add, isWaiting, redis } = await startPool(t, async (redis, job) => {
     await redis.set(`toolyard:{q}:${job.id}:lock`, 'another')

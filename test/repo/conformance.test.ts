@@ -14,12 +14,12 @@ t.test('a rule is shown with the files whose titles cite it, and as untested wit
   t.match(page, '| A2 | the name | no test |  |')
 })
 
-t.test('docs/conformance.md is what the titles of the tests say; npm run conformance makes it anew', async t => {
+t.test('docs/conformance.md agrees with the titles of the tests; npm run conformance writes it again', async t => {
   const page = await readFile(join(repoRoot, 'docs/conformance.md'), 'utf8')
   t.equal(page, renderConformance(ruleIds, await repositoryCitations()))
 })
 
-t.test('rules.json of the command is what these rules say, and has every rule that messages name', async t => {
+t.test('rules.json of the command agrees with the rules, and has every rule that messages name', async t => {
   const text = await readFile(join(repoRoot, 'apps/cli/rules.json'), 'utf8')
   t.equal(text, renderRules({ ...ruleIds, ...lintRules }))
   const { rules } = JSON.parse(text) as { rules: Record<string, unknown> }
@@ -29,7 +29,7 @@ t.test('rules.json of the command is what these rules say, and has every rule th
   t.strictSame(named.filter(id => !Object.hasOwn(rules, id)), [])
 })
 
-t.test('docs/reference is what the code says of routes, commands and settings; npm run conformance makes it anew', async t => {
+t.test('docs/reference agrees with the routes, commands and settings of the code; npm run conformance writes it again', async t => {
   const reference = await loadReference(new URL('../../../', import.meta.url))
   const planted = { ...reference, routes: { ...reference.routes, 'GET /v1/planted': { tag: 'tools', summary: 'Is planted' } } }
   t.match(renderRoutes(planted), '| `GET /v1/planted` | Is planted |')

@@ -37,7 +37,7 @@ t.test('every import of this repository is declared', async t => {
   t.strictSame(findUndeclaredInTests(tree), [])
 })
 
-t.test('what runs before dependencies are installed needs Node alone', async t => {
+t.test('scripts that run before dependencies are installed need only Node', async t => {
   t.strictSame(findForeign(await readTree(repoRoot, path => /^scripts\/.*\.mjs$/.test(path))), [])
   t.strictSame(findForeign(await readTree(repoRoot, path => /^samples\/tools\/.*\.mjs$/.test(path))), [])
 })

@@ -15,7 +15,7 @@ t.test('exported functions, classes and interfaces without a doc comment are fou
   t.end()
 })
 
-t.test('what is documented, is no function, class or interface, or stays inside, is not reported', t => {
+t.test('documented exports, other kinds of exports, and internal functions are not reported', t => {
   t.strictSame(undocumented({
     'index.ts': "export { a, B, limits, T } from './x.ts'\nexport type { Logger } from 'pino'",
     'x.ts': '/** Does it. */\nexport function a () {}\n/**\n * Is it.\n */\nexport class B {}\nexport const limits = {}\nexport type T = string\nexport function inside () {}\nfunction hidden () {}'
@@ -23,7 +23,7 @@ t.test('what is documented, is no function, class or interface, or stays inside,
   t.end()
 })
 
-t.test('an empty doc comment, and one with tags alone, is none', t => {
+t.test('a doc comment that is empty or has only tags counts as missing', t => {
   t.strictSame(undocumented({
     'index.ts': "export { a, b } from './x.ts'",
     'x.ts': '/** */\nexport function a () {}\n/** @throws Error */\nexport function b () {}'

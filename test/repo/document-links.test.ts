@@ -11,7 +11,7 @@ const tree = {
 }
 const isDocument = (path: string): boolean => path.startsWith('docs/')
 
-t.test('links that lead somewhere, and names that files have, are no faults', t => {
+t.test('links with a target, and names of existing files, are accepted', t => {
   t.strictSame(findBrokenLinks(plantTree(tree), isDocument), [])
   t.strictSame(findMissingRecords(plantTree(tree)), [])
   t.end()
@@ -43,7 +43,7 @@ t.test('links of the documents and of comments lead to files and headings of thi
   t.strictSame(findMissingRecords(files), [])
 })
 
-t.test('every page of docs is in one group of the site, and every page of the groups is there', async t => {
+t.test('every page of docs is in one group of the site, and every page of the groups exists', async t => {
   const { sidebarOf } = await import(new URL('../../../docs/.vitepress/sidebar.js', import.meta.url).href) as {
     sidebarOf: (root: string) => Array<{ items: Array<{ link: string }> }>
   }

@@ -13,7 +13,7 @@ const head = '## Errors\n\n| code | status | retryable | meaning | what to do |\
 const lost = '| `LOST` | 404 | no | It is gone. | Look elsewhere. |\n'
 const busy = '| `BUSY` | 503 | yes | Later. | Wait. |\n'
 
-t.test('a page that says what the code says has no differences', t => {
+t.test('a page that agrees with the code has no differences', t => {
   t.strictSame(compareErrorDocs(head + lost + busy, 'Errors', errors), [])
   t.end()
 })

@@ -12,7 +12,7 @@ t.test('a paragraph, an item and a table that name no test are found', t => {
   t.end()
 })
 
-t.test('docs/security.md says nothing without the tests that hold it, and each of them is there', t => {
+t.test('every paragraph of docs/security.md names tests that prove it, and each of these exists', t => {
   const { unheld, tests } = readHeldSentences(readFileSync(join(repoRoot, 'docs/security.md'), 'utf8'))
   t.same(unheld, [])
   t.same(tests.filter(name => !existsSync(join(repoRoot, 'test', `${name}.test.ts`))), [])

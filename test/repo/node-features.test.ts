@@ -10,7 +10,7 @@ const newer: ReadonlyArray<[since: string, use: RegExp]> = [
   ['22', /Promise\.withResolvers\b|Object\.groupBy\b|Array\.fromAsync\b/]
 ]
 
-t.test('nothing that runs in production needs a newer Node.js than the oldest that is promised', async t => {
+t.test('nothing that runs in production needs a newer Node.js than the oldest supported one', async t => {
   const tree = await readTree(repoRoot, path => /^(packages|apps)\/[\w-]+\/(src|bin)\//.test(path))
   t.ok(tree.length > 100, 'the tree was read')
   for (const { path, text } of tree) {

@@ -19,19 +19,19 @@ t.test('rules are read from titles, wherever they stand and however many', t => 
   t.end()
 })
 
-t.test('what only looks like a rule is none', t => {
+t.test('text that only looks like a rule is not one', t => {
   t.strictSame(cited("t.test('SHA256, UTF8, B0, B100, aB1, b1, BB1, B1x', fn)"), [])
   t.strictSame(cited("t.equal(a, b, 'B1')\nconst b = 'B2'\n// t.test('B3', fn)\n/x/.test('B4')"), [])
   t.end()
 })
 
-t.test('where titles are computed, the texts of the file that begin with a rule count', t => {
+t.test('in files with computed titles, texts that begin with a rule count', t => {
   t.strictSame(cited(`for (const x of ['B1', 'B2 works', 'says B3']) t.test(\`${hole} holds\`, fn)`), ['B1', 'B2'])
   t.strictSame(cited("for (const title of ['B1 holds']) t.test(title, fn)"), ['B1'])
   t.end()
 })
 
-t.test('a rule that nobody knows is reported with its place', t => {
+t.test('an unknown rule is reported with its place', t => {
   const citations = readCitations(plantTree({ 'test/a.test.ts': "\nt.test('B1, B9', fn)" }))
   t.strictSame(findUnknown(citations, known), ['test/a.test.ts:2 cites B9, which is no known rule'])
   t.end()
@@ -43,7 +43,7 @@ t.test('a required rule that no title cites is reported with its sentence', t =>
   t.end()
 })
 
-t.test('every required rule is a known one', t => {
+t.test('every required rule is known', t => {
   t.strictSame(findUncited([], ruleIds, requiredRanges).filter(line => line.includes('not among')), [])
   t.equal(findUncited([], ruleIds, requiredRanges).length, requiredRanges.reduce((sum, { first, last }) => sum + last - first + 1, 0))
   t.end()

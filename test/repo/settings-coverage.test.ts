@@ -12,13 +12,13 @@ function faultsOf (texts: Readonly<Record<string, Readonly<Record<string, string
   ]
 }
 
-t.test('what is wrong with the texts of settings is found', t => {
+t.test('faults in the texts of settings are found', t => {
   t.strictSame(faultsOf({ One: { A: 'a' }, Two: { B: 'b' } }, ['A', 'B']), [])
   t.strictSame(faultsOf({ One: { A: 'a', C: 'c' }, Two: { A: 'again' } }, ['A', 'B']), ['B has no text', 'A has two texts', 'C is no setting'])
   t.end()
 })
 
-t.test('packages/runtime/src/settings/setting-texts.ts says what each setting is, and of no other; npm run conformance makes the page', async t => {
+t.test('packages/runtime/src/settings/setting-texts.ts describes every setting, and no other; npm run conformance writes the page', async t => {
   const { settingTexts } = await loadReference(new URL('../../../', import.meta.url))
   t.strictSame(faultsOf(settingTexts, Object.keys(variables)), [])
 })

@@ -25,7 +25,7 @@ t.test('a worker does not load the schemas of the HTTP API', async t => {
   t.strictSame(findHeavyImports(tree), [])
 })
 
-t.test('an import that is left in the compiled program counts, one of types alone does not', t => {
+t.test('an import that stays in the compiled program counts, and an import of types does not', t => {
   const found = (text: string): string[] => findHeavyImports([{ path: 'packages/queue/src/a.ts', text }])
   t.strictSame(found("import type { JobData } from '@toolyard/contract'"), [])
   t.strictSame(found("import { limits } from '@toolyard/contract/terms'"), [])

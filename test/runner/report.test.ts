@@ -9,25 +9,25 @@ const tap = [
   '    not ok 4 - broken', '      ---', '      diff: |', '        -2', '      ...', '    1..4', 'not ok 1 - outer # time=3ms', '1..1', ''
 ].join('\n')
 
-t.test('a report counts assertions, and has what was skipped with the reason', t => {
+t.test('a report counts assertions, and lists skipped tests with the reason', t => {
   t.same(reportOf(tap), { ok: false, passed: 1, failed: 1, skipped: ['outer > later: no Python', 'outer > not yet: no reason given'] })
   t.end()
 })
 
-t.test('a file that breaks off is one failure, whatever it has asserted before', t => {
+t.test('a file that ends early is one failure, whatever it has asserted before', t => {
   t.match(reportOf('TAP version 14\nok 1 - fine\n1..1\n', false), { ok: false, passed: 1, failed: 1 })
   t.match(reportOf(''), { ok: false, failed: 1 })
   t.match(reportOf('TAP version 14\nok 1 - fine\n1..2\n'), { ok: false, passed: 1, failed: 1 })
   t.end()
 })
 
-t.test('a file without an assertion fails, also if it has tests', t => {
+t.test('a file without an assertion fails, even if it has tests', t => {
   t.match(reportOf('TAP version 14\n1..0\n'), { ok: false, failed: 1 })
   t.match(reportOf('TAP version 14\n# Subtest: empty\n    1..0\nok 1 - empty\n\n1..1\n'), { ok: false, failed: 1 })
   t.end()
 })
 
-t.test('tests may be named by source, by directory, as they were built or by kind; without a name those of every day are run', t => {
+t.test('tests may be named by source, directory, built file or kind; without a name the daily kinds are run', t => {
   t.same(testFiles(['test/runner/report.test.ts']), ['test/build/runner/report.test.js'])
   t.same(testFiles(['test/build/runner/report.test.js']), ['test/build/runner/report.test.js'])
   t.ok(testFiles(['./test/faults/']).includes('test/build/faults/drain.test.js'))

@@ -12,7 +12,7 @@ const flaky = `
   process.exitCode = ok ? 0 : 1`
 const broken = 'process.exit(3)'
 
-t.test('a file that fails is failed, once and for all', async t => {
+t.test('a file that fails is not run again by default', async t => {
   const dir = t.testdir({ 'fine.cjs': fine, 'flaky.cjs': flaky, 'broken.cjs': broken })
   const files = ['flaky.cjs', 'broken.cjs', 'fine.cjs'].map(name => join(dir, name))
   const said: string[] = []

@@ -26,14 +26,14 @@ t.test('an error is shown with its stack', async t => {
   t.match(line, /ERROR \(worker\): job failed[^]*no luck[^]*pretty-log\.test/)
 })
 
-t.test('in brief there are warnings and worse alone, each with its cause', async t => {
+t.test('the brief form has only warnings and errors, each with its cause', async t => {
   const brief = prettyLines({ colorize: false, brief: true })
   t.equal(brief(logged(logger => { logger.info('all is well') })), undefined)
   t.match(brief(logged(logger => { logger.warn({ err: new Error('3 MB left'), jobId: 'a' }, 'low on memory') })), /^\[[\d:.]+\] WARN \(worker\): low on memory: 3 MB left$/)
   t.equal(brief('{"level":60,"msg":"gone"}', 'api'), 'FATAL (api): gone')
 })
 
-t.test('what is no line of the log stays as it is, behind the name of the part', async t => {
+t.test('other lines stay as they are, after the name of the part', async t => {
   const readable = prettyLines({ colorize: false })
   for (const line of ['    at run (file.js:1:2)', '{"a":1}', '{broken', '[1]', '']) {
     t.equal(readable(line), line)
@@ -41,7 +41,7 @@ t.test('what is no line of the log stays as it is, behind the name of the part',
   }
 })
 
-t.test('no text in the log is a command to the terminal', async t => {
+t.test('no text in the log acts as a command of the terminal', async t => {
   const readable = prettyLines({ colorize: false })
   const line = readable(logged(logger => { logger.warn({ err: new Error(hostile), [hostile]: { deep: [hostile] } }, hostile) }))
   t.match(line, '0;title', 'it is told all the same')

@@ -17,7 +17,7 @@ t.test('an empty NAME_FILE counts as unset, and an empty NAME beside NAME_FILE t
   t.equal(readSettings({ API_KEY: '', API_KEY_FILE: join(dir, 'key') }).API_KEY, 'x')
 })
 
-t.test('a setting that is there twice, a file that is missing, empty or a directory, and a bad value in one are refused together', async t => {
+t.test('a duplicate setting, a file that is missing, empty or a directory, and a bad value in a file are all refused at once', async t => {
   const dir = t.testdir({ key: 'hidden-value', blank: ' \n', url: 'http://hidden-value', keys: '[{"key": "hidden-value", "role": admin}]' })
   const found = problems({
     API_KEY: 'a',
@@ -37,7 +37,7 @@ t.test('a setting that is there twice, a file that is missing, empty or a direct
   t.notMatch(found.join('\n'), 'hidden-value')
 })
 
-t.test('fault 13 the files of the service are known, those that settings are read from among them, so that they can be kept from tools', async t => {
+t.test('fault 13 the list of the service\'s files includes the files of settings, so that all can be hidden from tools', async t => {
   const file = join(t.testdir({ key: 'a-key' }), 'key')
   const env = { API_KEY_FILE: file, REDIS_URL_FILE: '', NO_SETTING_FILE: '/elsewhere', REDIS_URL: 'unix:/run/redis.sock', REDIS_TLS_KEY: '/etc/redis.key', AUDIT_DIR: '/var/audit' }
   const here = ['.env', '.toolyard'].map(name => join(process.cwd(), name))

@@ -45,7 +45,7 @@ t.test('a setting of another system is a warning that names ours', async t => {
   }
 })
 
-t.test('settings, paths to files of settings, empty variables, and variables that machines set by themselves give no warning', async t => {
+t.test('settings, paths to files of settings, empty variables, and variables that machines set give no warning', async t => {
   for (const name of Object.keys(variables)) t.strictSame(settingWarnings({ [name]: '1', [`${name}_FILE`]: '/x' }), [])
   t.strictSame(settingWarnings({ TOOL_MANIFEST: ' ', WORKSPACE_ROOT: '' }), [])
   t.ok(Object.keys(typicalEnvironment).length > 250)

@@ -32,7 +32,7 @@ t.test('lists are split at commas and trimmed', async t => {
   t.same(readSettings({ WORKER_QUEUES: 'a, b:c ,,d' }).WORKER_QUEUES, ['a', 'b:c', 'd'])
 })
 
-t.test('a queue that can have no jobs, a host that no URL has, a path that no browser asks for and a key that no header carries are refused', async t => {
+t.test('an invalid queue name, host or path, and a key that can\'t be in a header, are refused', async t => {
   const queues = 'WORKER_QUEUES must be *, or a comma-separated list of queue names, each matching ^[a-z0-9._:-]{1,80}$'
   for (const value of ['Bad Queue', ',', 'a, ?']) t.same(problems({ WORKER_QUEUES: value }), [queues], value)
   const hosts = 'DATA_FETCH_ALLOWLIST must be a comma-separated list of host names such as example.com, without scheme, port and path, or *'
@@ -43,7 +43,7 @@ t.test('a queue that can have no jobs, a host that no URL has, a path that no br
   t.match(problems({ API_KEYS_JSON: '[{"key":"a\\u0000b","role":"read"}]' })[0], /api\.auth\.keys\[0\]\.key must be of printable ASCII characters/)
 })
 
-t.test('hosts are listed as URLs have them', async t => {
+t.test('hosts in lists are normalized as in URLs', async t => {
   const { CALLBACK_ALLOWLIST: hosts } = readSettings({ CALLBACK_ALLOWLIST: '*.Example.com, münchen.invalid, ::1, 127.1, example.org., *' })
   t.same(hosts, ['example.com', 'xn--mnchen-3ya.invalid', '[::1]', '127.0.0.1', 'example.org', '*'])
 })
@@ -74,7 +74,7 @@ t.test('RC4, X35 a bad API_KEYS_JSON is refused with the entry and the reason', 
   t.match(message('[{"key":"a","role":"read","quue_allowlist":[]}]'), /^api\.auth\.keys\[0\] has an unknown field 'quue_allowlist'/)
 })
 
-t.test('an error about the keys tells nothing of them', async t => {
+t.test('an error about the keys has no part of a key', async t => {
   const [problem] = problems({ API_KEYS_JSON: '[{"key": "top-secret-value", "role": admin}]' })
   t.match(problem, /API_KEYS_JSON/)
   t.notMatch(problem, /top-secret/)

@@ -19,7 +19,7 @@ t.test('disk_usage lists what is at the top of the workspace, largest first, wit
   t.equal(usage.total_kib, usage.largest.reduce((sum, entry) => sum + entry.kib, 0))
 })
 
-t.test('disk_usage lists as many entries as it is told to, and counts them all', async t => {
+t.test('disk_usage lists as many entries as asked for, and counts all of them', async t => {
   const usage = await callSample(t, 'disk_usage', ' { "limit" : 2 }\n', await copyWorkspace(t)) as unknown as Usage
   t.equal(usage.largest.length, 2)
   t.equal(usage.entries, 5)

@@ -19,7 +19,7 @@ t.test('get_time writes the offset of UTC in full', async t => {
   t.equal(now['utc_offset'], '+00:00')
 })
 
-t.test('get_time takes tz where timezone is absent, and prefers timezone', async t => {
+t.test('get_time reads tz, and timezone wins when both are there', async t => {
   const workspace = await copyWorkspace(t)
   t.match(await callSample(t, 'get_time', { tz: 'Asia/Tokyo' }, workspace), { timezone: 'Asia/Tokyo', utc_offset: '+09:00' })
   t.match(await callSample(t, 'get_time', { tz: 'Asia/Tokyo', timezone: 'Asia/Dubai' }, workspace), { timezone: 'Asia/Dubai', utc_offset: '+04:00' })

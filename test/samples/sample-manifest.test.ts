@@ -18,7 +18,7 @@ t.test('there are at least two sample tools in each of three languages, and no n
 })
 
 for (const tool of tools) {
-  t.test(`the manifest's entry for ${tool.name} tells a model all it needs`, t => {
+  t.test(`the manifest's entry for ${tool.name} has everything a model needs`, t => {
     t.match(tool.name, /^[a-z_]{1,64}$/)
     t.match(tool.description, /^[A-Z][^\n]{20,400}\.$/)
     t.ok(Number.isInteger(tool.timeoutSec) && tool.timeoutSec >= 1 && tool.timeoutSec <= 60, 'timeoutSec')
@@ -29,7 +29,7 @@ for (const tool of tools) {
     t.end()
   })
 
-  t.test(`the schema of ${tool.name} is a valid JSON Schema, and its defaults and only they are filled in`, t => {
+  t.test(`the schema of ${tool.name} is a valid JSON Schema, and only its defaults are filled in`, t => {
     const ajv = new Ajv({ strict: true, strictRequired: true, useDefaults: true, validateSchema: true })
     const validate = ajv.compile(tool.schema)
     const args = Object.fromEntries(tool.schema.required.map(name => [name, 'x']))

@@ -24,7 +24,7 @@ t.test('word_count finds nothing in an empty text', async t => {
   t.strictSame(await callSample(t, 'word_count', { text: '' }, await copyWorkspace(t)), { words: 0, lines: 0, characters: 0, bytes: 0 })
 })
 
-t.test('word_count wants either a text or a path', async t => {
+t.test('word_count needs either a text or a path', async t => {
   const workspace = await copyWorkspace(t)
   t.equal(await failSample(t, 'word_count', {}, workspace), 'give either text or path')
   t.equal(await failSample(t, 'word_count', { text: 'a', path: 'README.md' }, workspace), 'give either text or path')
@@ -43,7 +43,7 @@ t.test('text_diff shows what was added and removed', { skip: withoutPython }, as
   t.match(change['diff'], /^--- docs\/setup-2024\.txt\n\+\+\+ docs\/setup-2026\.txt\n@@ -6,2 \+6,3 @@\n-4\. Connect the battery last\.\n/)
 })
 
-t.test('text_diff tells files apart that differ in their line ends alone', { skip: withoutPython }, async t => {
+t.test('text_diff reports files that differ only in their line ends', { skip: withoutPython }, async t => {
   const workspace = await copyWorkspace(t)
   await writeFile(join(workspace, 'unix.txt'), 'a\nb\n')
   await writeFile(join(workspace, 'dos.txt'), 'a\r\nb\r\n')

@@ -71,7 +71,7 @@ void t.test('fault 13 fault 18 a canary finds the service\'s files among program
   t.match(await gapsWith(t, wholeAgain('toolyard-bait-[^/]*$')), { level: 'partial', missing: ['files'], gaps: { files: /a file of the service among programs/ } })
 })
 
-void t.test('fault 13 fault 18 a canary finds what comes to light when a file of the service is replaced under a cover', { skip }, async t => {
+void t.test('fault 13 fault 18 a canary finds a hidden file of the service that becomes visible when it is replaced', { skip }, async t => {
   const covers = `${wholeAgain('toolyard-bait-[^/]*$')}
 tools = [args[at + 1] for at, arg in enumerate(args) if arg == "--ro-bind" and re.search("toolyard-bait-[^/]*$", args[at + 1])]
 at = args.index("--chdir")
@@ -95,7 +95,7 @@ void t.test('fault 13 fault 18 a canary finds the files of the service that open
   }
 })
 
-void t.test('fault 15 fault 18 a canary finds a search that is led out of the directory that was opened', { skip }, async t => {
+void t.test('fault 15 fault 18 a canary finds a search that leaves the directory that was opened', { skip }, async t => {
   const platform = process.platform
   // There, paths are looked up anew.
   Object.defineProperty(process, 'platform', { value: 'darwin' })
@@ -112,7 +112,7 @@ void t.test('fault 13 fault 18 the Python canary finds files of the service in i
   for (const found of ['read .env', 'read data/queue', 'read package/second', 'read package/settings', 'read ../workspace/.env', 'read ../workspace/second', 'of the service, while it was imported']) t.match(gaps, { python: found })
 })
 
-void t.test('fault 18 the Python canary finds whatever a call can do that has no protection', { skip }, async t => {
+void t.test('fault 18 the Python canary finds everything that a call without protection can do', { skip }, async t => {
   const edits = [
     ['nest_init.py', 'kernel.set_reachable(False)', 'pass'],
     ['inherited.py', 'def shut_ways_out(network: bool) -> None:', 'def shut_ways_out(network: bool) -> None:\n    return'],
@@ -133,12 +133,12 @@ void t.test('fault 18 the Python canary finds whatever a call can do that has no
   ]) t.match(gaps, { python: found })
 })
 
-void t.test('fault 18 the Python canary finds that a call sees others', { skip }, async t => {
+void t.test('fault 18 the Python canary finds a call that sees other calls', { skip }, async t => {
   const edit = ['nests.py', 'kernel.mounting("proc", "/proc", "proc", kernel.PROC_FLAGS)', 'kernel.mounting("tmpfs", "/dev/shm", "tmpfs", kernel.TEMPORARY_FLAGS, "size=4096")'] as const
   t.match(await gapsWith(t, alteredHosts(t, [edit])), { level: 'partial', missing: ['python'], gaps: { python: /saw \d+ processes/ } })
 })
 
-void t.test('fault 18 nothing is missing when nothing is changed, also with a workspace of more entries than are looked through', { skip }, async t => {
+void t.test('fault 18 the canaries find nothing in a complete sandbox, also with a workspace of more entries than are searched', { skip }, async t => {
   const crowd = (workspaceDir: string): void => {
     for (let number = 0; number < 10_010; number++) writeFileSync(join(workspaceDir, String(number)), '')
   }

@@ -67,7 +67,7 @@ for (const [arch, { audit, modes, creations, fallocate, ioctl, fcntl }] of Objec
     const filter = filterOf(arch) ?? Buffer.alloc(0)
     const verdict = (number: number, args: bigint[]): number => judge(filter, audit, number, args)
 
-    t.test(`fault 13 the ${kind} of ${arch} refuses setuid and setgid bits, whatever else a call carries, and nothing else of permissions`, t => {
+    t.test(`fault 13 the ${kind} of ${arch} refuses setuid and setgid bits in every call, and allows all other permissions`, t => {
       fc.assert(fc.property(word, mode => {
         const expected = (mode & 0o6000n) === 0n ? verdicts.allowed : verdicts.notPermitted
         return Object.values<readonly [number, number]>(modes)
@@ -82,7 +82,7 @@ for (const [arch, { audit, modes, creations, fallocate, ioctl, fcntl }] of Objec
       t.end()
     })
 
-    t.test(`fault 16 the ${kind} of ${arch} lets no file take space beyond its end, and lets all else of fallocate through`, t => {
+    t.test(`fault 16 the ${kind} of ${arch} refuses space beyond the end of a file, and allows the rest of fallocate`, t => {
       fc.assert(fc.property(word, mode => {
         const expected = (mode & 3n) === 1n ? verdicts.notSupported : verdicts.allowed
         return verdict(fallocate, argumentsWith({ 1: mode })) === expected
@@ -97,7 +97,7 @@ for (const [arch, { audit, modes, creations, fallocate, ioctl, fcntl }] of Objec
       t.end()
     })
 
-    t.test(`fault 17 the ${kind} of ${arch} ends with a verdict for every call of every convention`, t => {
+    t.test(`fault 17 the ${kind} of ${arch} decides every system call of every calling convention`, t => {
       const known = Object.values(verdicts)
       fc.assert(fc.property(fc.integer({ min: 0, max: 600 }), fc.array(word, { minLength: 6, maxLength: 6 }), (number, args) =>
         known.includes(verdict(number, args)) || verdict(number, args) === 0x00050061))

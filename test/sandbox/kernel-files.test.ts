@@ -20,7 +20,7 @@ function isReadable (name: string): boolean {
   }
 }
 
-void t.test('the box of a worker that runs as root reads the files of the kernel that root may read, that of another user none, and neither writes to them', { skip }, async t => {
+void t.test('a box can read kernel files that only root may read if its worker runs as root, and can never write to them', { skip }, async t => {
   const tools = await boxedTools(t)
   const readable = await tools.shell(`for name in ${files.join(' ')}; do head -c 8 /proc/$name 2>/dev/null | grep -qc '' && echo $name; done; echo end`)
   t.strictSame(String(outputOf(readable)).split('\n'), [...files.filter(isReadable), 'end'])

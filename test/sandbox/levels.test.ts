@@ -8,7 +8,7 @@ import { boxedTools, withoutBox } from './boxed-tools.ts'
 const skip = await withoutBox()
 const defaults = { mode: 'auto', env: {}, hidden: [], defaultPermissions: [] } as const
 
-void t.test('fault 18 without bubblewrap, auto runs tools in the open and says so', async t => {
+void t.test('fault 18 without bubblewrap, auto runs tools without a sandbox and says so', async t => {
   const tools = await boxedTools(t, { mode: 'auto', env: { PATH: '/no/such/directory' } })
   t.match(tools.sandbox.report, { level: 'none', findings: [{ layer: 'bubblewrap', holds: false }] })
   t.ok(tools.sandbox.report.missing.includes('network'))
@@ -19,14 +19,14 @@ void t.test('fault 18 without bubblewrap, require refuses to start', async t => 
   await t.rejects(openSandbox({ ...defaults, mode: 'require', workspaceDir: t.testdir() }), SandboxError)
 })
 
-void t.test('fault 18 a bubblewrap that the kernel lets build nothing counts as none', async t => {
+void t.test('fault 18 a bubblewrap that the kernel refuses counts as missing', async t => {
   const directory = fakeBubblewrap(t, 'echo "bwrap: No permissions to create new namespace" >&2; exit 1')
   const sandbox = await openSandbox({ ...defaults, env: { PATH: `${directory}:/usr/bin:/bin` }, workspaceDir: directory })
   sandbox.close()
   t.match(sandbox.report, { level: 'none', findings: [{ layer: 'bubblewrap', detail: /No permissions/ }] })
 })
 
-void t.test('a bubblewrap that shuts nothing in is found out, layer by layer', async t => {
+void t.test('a bubblewrap that isolates nothing is detected, layer by layer', async t => {
   const directory = fakeBubblewrap(t, `echo '{ "child-pid": 0, "x": 0 }' >&3
     while [ "$1" != -- ]; do shift; done; shift
     while [ "$1" != -- ]; do shift; done; shift

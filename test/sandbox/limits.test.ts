@@ -33,7 +33,7 @@ void t.test('a tool that sets nothing has the limits that docs/security.md names
   t.same(limitsIn(outputOf(await host.execute('limits', 'return open("/proc/self/limits").read()'))), bounds)
 })
 
-void t.test('a tool in the open has its limits from the process that starts it', { skip }, async t => {
+void t.test('a tool without a box has its limits from the process that starts it', { skip }, async t => {
   const tools = await boxedTools(t, { mode: 'off' })
   t.same(limitsIn(outputOf(await tools.shell('cat /proc/self/limits')), openBounds), openBounds)
 })
@@ -45,7 +45,7 @@ void t.test('each temporary directory of a box is empty, and has 256 MiB or what
   t.equal(outputOf(await tools.shell(script, { limits: { tempBytes: 2 ** 20 } })), Array.from({ length: 3 }, () => `0 ${2 ** 20}`).join('\n'))
 })
 
-void t.test('memory that is shared does not count for a process, private memory does', { skip: python.skip || skip }, async t => {
+void t.test('private memory counts for a process, and shared memory does not', { skip: python.skip || skip }, async t => {
   const host = await boxedPython(t)
   const body = 'import mmap\nm = mmap.mmap(-1, 1 << 28, flags=mmap.MAP_ANONYMOUS | mmap.%s)\nreturn 1'
   const limits = { memoryBytes: 2 ** 27 }
@@ -65,13 +65,13 @@ void t.test('processes are counted for a user who is not root', { skip: python.s
   t.equal(made === 300, process.getuid?.() === 0, `${made} processes`)
 })
 
-void t.test('what the kernel counts for each user is bounded by the machine alone, whose kernel a box has', { skip }, async t => {
+void t.test('resources that the kernel counts per user have only the machine\'s bounds, also in a box', { skip }, async t => {
   const tools = await boxedTools(t)
   const files = ['/proc/sys/fs/epoll/max_user_watches', '/proc/sys/fs/inotify/max_user_instances', '/proc/version']
   t.same(String(outputOf(await tools.shell(`cat ${files.join(' ')}`))).trim(), files.map(file => readFileSync(file, 'utf8')).join('').trim())
 })
 
-void t.test('fault 16 a file that a tool may write takes no space beyond its end, which no limit bounds', { skip: python.skip || skip }, async t => {
+void t.test('fault 16 a tool can\'t give a file space beyond its end, which no limit would bound', { skip: python.skip || skip }, async t => {
   const tools = await boxedTools(t)
   // FALLOC_FL_KEEP_SIZE, with ZERO_RANGE, and FS_IOC_RESVSP64.
   const script = [
@@ -103,7 +103,7 @@ void t.test('a module that starts a manager of multiprocessing when it is import
   t.match(await host.call({ module: 'managed' }), { ok: false, error: { code: 'TOOL_UNAVAILABLE' } })
 })
 
-void t.test('a tool that keeps all the files on their way through sockets that it may leaves other tools theirs', { skip }, async t => {
+void t.test('a tool that has as many files in transit through sockets as allowed doesn\'t take those of other tools', { skip }, async t => {
   const host = await boxedPython(t)
   const tools = await boxedTools(t)
   const filled = new AbortController()

@@ -28,7 +28,7 @@ void t.test('P18 write_files lets a tool change the workspace', { skip }, async 
   t.equal(outputOf(await tools.shell('cat file', { permissions: ['read_repo'] })), 'new')
 })
 
-void t.test('P18 without network a tool has no interface but loopback, with it the machine\'s', { skip }, async t => {
+void t.test('P18 without network a tool has only the loopback interface, and with it those of the machine', { skip }, async t => {
   const tools = await boxedTools(t)
   const interfaces = 'tail -n +3 /proc/net/dev | cut -d: -f1 | tr -d " " | sort | tr "\\n" " "'
   const all = outputOf(await tools.shell(interfaces, { permissions: ['network'] }))
@@ -54,7 +54,7 @@ void t.test('A41 a box adds nothing to the environment of a tool', { skip }, asy
   t.strictSame(variables.filter(name => /^[A-Z_]+$/.test(name) && !name.includes('TAP')).sort(), ['HOME', 'LANG', 'PATH'])
 })
 
-void t.test('P18 a refused write and a missing network are told with the permission that would open them', { skip }, async t => {
+void t.test('P18 the errors of a refused write and of a missing network name the permission that allows them', { skip }, async t => {
   const tools = await boxedTools(t)
   const hint = (text: string): object => ({ ok: false, error: { code: 'TOOL_FAILED', details: { hint: text } } })
   const connect = 'require("net").connect(9, "192.0.2.1").on("error", error => { console.error(error.message); process.exit(1) })'

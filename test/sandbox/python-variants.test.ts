@@ -35,7 +35,7 @@ const variants: Record<string, [body: string, outcome: object]> = {
   'two answers': ['os.fork()\nreturn 1', ok(1)]
 }
 
-void t.test('whatever a Python tool does to whoever runs it, its call has a defined end, and the next call is served', { skip }, async t => {
+void t.test('whatever a Python tool does to the processes that run it, its call has a defined end, and the next call is served', { skip }, async t => {
   const host = await boxedPython(t)
   let at = 0
   for (const [what, [body, outcome]] of Object.entries(variants)) t.match(await host.execute(`variant${at++}`, body), outcome, what)

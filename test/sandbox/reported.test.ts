@@ -25,14 +25,14 @@ async function workersOfReady (): Promise<NonNullable<Ready['workers']>> {
   return workers
 }
 
-void t.test('fault 18 each job tells how well its processes were shut in, whether it succeeded or not', { skip }, async t => {
+void t.test('fault 18 each job reports the sandbox level of its processes, whether it succeeded or not', { skip }, async t => {
   t.strictSame(await sandboxOf('agentcli.good'), full)
   t.strictSame(await sandboxOf('agentcli.bad'), full)
   t.equal(await sandboxOf('data.file_read', { path: 'README.md' }), null, 'a tool that runs no process')
   t.strictSame(Object.keys((await client.call('bad') as { error: object }).error), ['code', 'message'], 'the answer of a call has nothing of it')
 })
 
-void t.test('fault 18 /ready tells of each living worker how well it shuts tools in', { skip }, async t => {
+void t.test('fault 18 /ready reports the sandbox level of each living worker', { skip }, async t => {
   t.match(await workersOfReady(), { count: 1, list: [{ sandbox: full }] })
   const open = await service.startWorker({ SANDBOX: 'off' })
   const { count, list } = await workersOfReady()

@@ -22,7 +22,7 @@ function laySessions (base: string): SessionPlace[] {
   })
 }
 
-void t.test('a command in a session has its directory for the workspace, and nothing of another', { skip }, async t => {
+void t.test('a command in a session has the session\'s directory as workspace, and sees nothing of another session', { skip }, async t => {
   const tools = await boxedTools(t)
   const [one, two] = laySessions(tools.base)
   if (one === undefined || two === undefined) throw new Error('no sessions')
@@ -37,7 +37,7 @@ void t.test('a command in a session has its directory for the workspace, and not
   t.match(await tools.shell('ls secret', { permissions: both }), { ok: false }, 'without a session there is the workspace')
 })
 
-void t.test('a Python tool in a session has its directory for the workspace, and nothing of another', { skip }, async t => {
+void t.test('a Python tool in a session has the session\'s directory as workspace, and sees nothing of another session', { skip }, async t => {
   const python = await boxedPython(t)
   const [one, two] = laySessions(python.base)
   if (one === undefined || two === undefined) throw new Error('no sessions')

@@ -57,7 +57,7 @@ t.test('X16 a later skill that is broken replaces nothing', async t => {
   t.match(registry.findings, [{ severity: 'error', rule: 'S38', file: join(second, 'tools.json') }])
 })
 
-t.test('SC26 B18 X13 of two tools of one name the later wins, every time, and it is reported', async t => {
+t.test('SC26 B18 X13 of two tools of one name the later always wins, and it is reported', async t => {
   const fixture = createFixture(t)
   fixture.skill('notes', { 'tools.json': named('search', 'print') })
   const later = fixture.skill('notes-daily', { 'tools.json': named('search') })
@@ -87,7 +87,7 @@ t.test('SC22 the name is that of the front matter, else that of the directory', 
   t.same(registry.skills().map(({ name, description }) => [name, description]), [['notes', 'Search: notes'], ['b', ''], ['c', ''], ['d', '']])
 })
 
-t.test('SC22 a skill that needs a program which is no file on the PATH is skipped, and it is reported', async t => {
+t.test('SC22 a skill that needs a program that is not on the PATH is skipped and reported', async t => {
   const fixture = createFixture(t)
   writeFileSync(join(fixture.bin, 'plain'), '')
   fixture.skill('a', { 'SKILL.md': skillMd('metadata: {requires: {bins: [show, plain, other-program, no-such-program]}}'), 'tools.json': named('search') })
@@ -99,7 +99,7 @@ t.test('SC22 a skill that needs a program which is no file on the PATH is skippe
   t.match(registry.findings, [{ severity: 'warning', rule: 'SC22', file: join(fixture.skills, 'a/SKILL.md'), message: 'skill "a" is skipped: it needs other-program, no-such-program' }])
 })
 
-t.test('B15 the front matter ends at the second line that is nothing but ---', async t => {
+t.test('B15 the front matter ends at the second line that is only ---', async t => {
   const fixture = createFixture(t)
   fixture.skill('a', { 'SKILL.md': '---\ndescription: before --- after\nnote: ---x\nmetadata:\n  requires:\n    bins: [no-such-program]\n---\n' })
   fixture.skill('b', { 'SKILL.md': '---\r\nname: windows\r\n--- \r\nbody\r\n---\r\nmore\r\n' })
@@ -173,7 +173,7 @@ t.test('SC23 X32 enabled names the skills that are loaded, none when it is empty
   t.same(names(await fixture.load({ enabled: [] })), [])
 })
 
-t.test('SC23 X32 disabled names the skills that are not, whatever enabled says', async t => {
+t.test('SC23 X32 disabled names the skills that are not loaded, whatever enabled says', async t => {
   const fixture = createFixture(t)
   fixture.skill('a', { 'tools.json': named('first') })
   fixture.skill('b', { 'SKILL.md': skillMd('name: other'), 'tools.json': named('second') })
@@ -191,7 +191,7 @@ t.test('a skill of a thousand tools is loaded in less than a second', async t =>
   t.ok(performance.now() - begun < 5_000, 'with room for a busy machine')
 })
 
-t.test('a skill whose text alone changes makes another version of the registry', async t => {
+t.test('a change of only a skill\'s text makes another version of the registry', async t => {
   const fixture = createFixture(t)
   fixture.skill('notes', { 'SKILL.md': skillMd('name: notes', 'old\n') })
   const registry = await fixture.load()

@@ -21,7 +21,7 @@ const [tool, execution] = [{ name: 'probe', parameters: {} }, { tool: 'probe', b
 const file = (change: Json): Json => ({ tools: [tool], allowlist: { show: ['run'] }, execution: [execution], ...change })
 const skillMd = (yaml: string): string => `---\n${yaml}\n---\n\nbody\n`
 
-t.test('PC6 SC1 a validation tells every fault of the shape of a skill, each with its line', async t => {
+t.test('PC6 SC1 a validation reports every fault of a skill\'s structure, each with its line', async t => {
   const { ok, told } = await validate(t, {
     'SKILL.md': skillMd('name: 5\ndescription: [x]'),
     'tools.json': file({ tools: [{ ...tool, optional: true, sandbox: false }, { parameters: [] }], execution: [{ ...execution, args: [{ param: 'a', kind: 'stdin', writePath: true }] }] })
@@ -40,7 +40,7 @@ t.test('PC6 SC1 a validation tells every fault of the shape of a skill, each wit
   t.equal(told.length, 8)
 })
 
-t.test('PC6 S12 a validation tells every fault of a tool and of its siblings, each with its line', async t => {
+t.test('PC6 S12 a validation reports every fault of a tool and of its siblings, each with its line', async t => {
   const { told } = await validate(t, {
     'tools.json': file({
       tools: [tool, tool, { name: 'lost', parameters: { properties: { a: { pattern: '(' } } } }],
@@ -74,7 +74,7 @@ t.test('SC22 a skill that is skipped for a missing program is an error to a vali
   t.match((await fixture.load()).findings, [{ severity: 'warning', rule: 'SC22' }], 'the service warns: a program may come')
 })
 
-t.test('SC22 requirements that nobody reads, and alternatives, are told with what to do', async t => {
+t.test('SC22 requirements that are never read, and alternatives, are reported with the remedy', async t => {
   const { findings } = await validate(t, { 'SKILL.md': skillMd('requires: {bins: [x]}\nmetadata:\n  openclaw: {requires: {bins: [x]}}\n  requires: {bin: [x], anyBins: [vim, nano], env: [KEY], bins: [vim|nano]}') })
   t.match(findings.map(({ message, fix }) => `${message} -> ${fix}`), [
     /^front matter: requires is not looked at -> Write it as metadata\.requires\.bins/,
@@ -88,7 +88,7 @@ t.test('SC22 requirements that nobody reads, and alternatives, are told with wha
   t.match(lists.findings, [{ line: 2, message: 'front matter: metadata.requires.bins[0]: must be string', fix: /^List names of programs.*Alternatives are not read/ }])
 })
 
-t.test('SC27 a field of a newer form is told with what to write here; a protection is not just removed', async t => {
+t.test('SC27 a field of a newer form is reported with what to write instead; a protection must not just be removed', async t => {
   const arg = { param: 'a', writePath: true, denyPattern: 'x', optional: true, postProces: {}, Flag: 'x' }
   const { findings } = await validate(t, { 'tools.json': file({ execution: [{ ...execution, args: [arg, { param: 'b', kind: 'flagIfBoolean' }, { param: 'c', kind: 'literal' }] }] }) })
   const fixOf = (name: string): string | undefined => findings.find(({ path }) => path?.at(-1) === name)?.fix
@@ -100,7 +100,7 @@ t.test('SC27 a field of a newer form is told with what to write here; a protecti
   t.match(findings.filter(({ rule }) => rule === 'SC2').map(({ fix }) => fix), ['Write flagifboolean.', /^literal is a kind of a newer form/])
 })
 
-t.test('SC27 a skill with its tools in three files is told as what it is, by what was found', async t => {
+t.test('SC27 a skill with its tools in three files is recognized and reported by the files that were found', async t => {
   const files = { 'allowlist.json': {}, 'execution.json': '[]' }
   const message = 'this skill is in a newer form of its format, which is not read: tools.json is a list, beside it is allowlist.json and execution.json'
   const { told, fixture } = await validate(t, { 'tools.json': '[{"name": "probe"}]', ...files })
@@ -110,7 +110,7 @@ t.test('SC27 a skill with its tools in three files is told as what it is, by wha
   t.match((await validate(t, { 'tools.json': toolsFile(), ...files })).ok, true, 'one file with all of it is whole')
 })
 
-t.test('SC27 a directory of versions of a skill is told, with the one that is active', async t => {
+t.test('SC27 a directory of versions of a skill is reported, with the active one', async t => {
   const lay = (link: boolean) => (directory: string): void => {
     mkdirSync(join(directory, 'versions/1f41'), { recursive: true })
     if (link) symlinkSync('versions/1f41', join(directory, 'active'))
@@ -125,7 +125,7 @@ t.test('SC27 a directory of versions of a skill is told, with the one that is ac
   t.match((await validate(t, {}, lay(true))).findings, [{ severity: 'warning', rule: 'SC27' }], 'with a text its tools are missing')
 })
 
-t.test('SC21 who asks for a tool whose skill was replaced is told so', async t => {
+t.test('SC21 the explanation of a tool says that its skill was replaced', async t => {
   const fixture = createFixture(t)
   fixture.skill('a', { 'SKILL.md': skillMd('name: notes'), 'tools.json': toolsFile() })
   fixture.skill('b', { 'SKILL.md': skillMd('name: notes') })

@@ -42,7 +42,7 @@ t.test('X31 a resolver that fails does not end the call, and the log says why', 
   t.same(fixture.logged, ['[parameter a is not resolved: exit status 3]'])
 })
 
-t.test('S26 resolveCommand without a script or a whole command is reported and keeps the value', async t => {
+t.test('S26 resolveCommand without a script or a complete command is reported and keeps the value', async t => {
   const fixture = createFixture(t)
   fixture.skill('one', { 'tools.json': toolsFile([positional({}), positional({ binary: 'show' }), positional({ script: 'x', subcommand: 'run' })]) })
   const registry = await fixture.load()
@@ -128,7 +128,7 @@ t.test('S35 scripts do not run by default', async t => {
   t.same(await argvOf(t, [byScript], { a: 'x' }, { files: script }), ['x'])
 })
 
-t.test('SC18 the command is used where scripts are not allowed, and never where they are', async t => {
+t.test('SC18 the command is used only where scripts are not allowed', async t => {
   const both = positional({ script: 'resolve', binary: 'printf', subcommand: 'command', args: [] })
   const given = { files: { 'scripts/resolve.sh': 'exit 1' }, change: { allowlist: { show: ['run'], printf: ['command'] } } }
   t.same(await argvOf(t, [both], { a: 'x' }, given), ['command'])
@@ -210,7 +210,7 @@ t.test('a cancel ends the call while a resolver runs', async t => {
   t.match(outcome, { ok: false, error: { code: 'JOB_CANCELLED' } })
 })
 
-t.test('S27 a directory of the name of a script is no script', async t => {
+t.test('S27 a directory with the name of a script is not run', async t => {
   const fixture = createFixture(t)
   const skill = fixture.skill('one', { 'tools.json': toolsFile([byScript]) })
   mkdirSync(join(skill, 'scripts/resolve'), { recursive: true })

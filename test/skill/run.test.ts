@@ -91,7 +91,7 @@ t.test('SC14 stderr is not part of the output; it goes to the log', async t => {
   t.same(fixture.logged, ['err'])
 })
 
-t.test('SC14 a failure tells stderr, else stdout, else the exit status or the signal', async t => {
+t.test('SC14 the message of a failure is stderr, else stdout, else the exit status or the signal', async t => {
   const failed = (message: string, details?: object): object => ({ ok: false, error: { code: 'TOOL_FAILED', message, ...details && { details } } })
   t.same(await callScript(createFixture(t), 'echo out; echo " broken " >&2; exit 3'), failed('broken', { stdout: 'out' }))
   t.same(await callScript(createFixture(t), 'echo out; exit 3'), failed('out'))
@@ -110,7 +110,7 @@ t.test('SC15 B17 output above the cap is counted and not kept', async t => {
   t.same(outcome, { ok: true, output: '123456789', cut: { bytes: 20, storedBytes: 9 } })
 })
 
-t.test('a tool that misses a variable is told that skills get none', async t => {
+t.test('the error of a tool that misses a variable says that skills get none', async t => {
   t.match(await callScript(createFixture(t), 'set -u; echo $CITY_TOKEN'), { ok: false, error: { details: { hint: 'If CITY_TOKEN is an environment variable: tools of this kind get none but PATH, HOME and LANG. Give it as a parameter.' } } })
 })
 
@@ -152,7 +152,7 @@ t.test('S9 a binary is looked up on PATH, and never in the workspace', async t =
   t.match(outcome, { ok: false, error: { code: 'TOOL_UNAVAILABLE' } })
 })
 
-t.test('S9 what cannot be executed on PATH is passed over', async t => {
+t.test('S9 files on the PATH that can\'t be executed are skipped', async t => {
   const fixture = createFixture(t)
   mkdirSync(join(fixture.bin, 'echo'))
   chmodSync(fixture.program('basename', 'echo wrong'), 0o644)
@@ -181,7 +181,7 @@ t.test('S9 a relative binary that leads out of the directory of the skill does n
   t.match(await fixture.call(await fixture.load(), 'probe', {}), { ok: false, error: { code: 'TOOL_UNAVAILABLE' } })
 })
 
-t.test('S42 the value that normalizing and resolving gave is what the program gets', async t => {
+t.test('S42 the program gets the value after normalizing and resolving', async t => {
   const fixture = createFixture(t)
   fixture.skill('one', {
     'tools.json': toolsFile([{ param: 'a', normalizeNewlines: true, resolveCommand: { binary: 'printf', subcommand: '[%s]', args: ['$param'] } }], { allowlist: { show: ['run'], printf: ['[%s]'] } })

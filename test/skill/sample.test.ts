@@ -12,7 +12,7 @@ t.test('the sample skill loads without a finding', async t => {
   t.same(registry.published().map(({ tool }) => tool.name), ['calendar_date', 'calendar_mentions'])
 })
 
-t.test('the sample skill tells dates', async t => {
+t.test('the sample skill computes dates', async t => {
   const fixture = createFixture(t)
   const registry = await fixture.load({}, [samples])
   t.match(await fixture.call(registry, 'calendar_date', {}), { ok: true, output: /^\d{4}-\d\d-\d\d\n$/ })

@@ -78,7 +78,7 @@ t.test('S1 tools.json lies beside SKILL.md', async t => {
   t.match((await fixture.load()).all()[0], { tool: { name: 'probe', source: { format: 'skill', file: join(skill, 'tools.json'), index: 0 } } })
 })
 
-t.test('S1 a path to the tools.json of a skill stands for the skill', async t => {
+t.test('S1 a path to the tools.json of a skill means the skill', async t => {
   const fixture = createFixture(t)
   const path = join(fixture.skill('one', { 'tools.json': toolsFile() }), 'tools.json')
   t.same(names(await fixture.load({}, [path])), ['probe'])
@@ -149,7 +149,7 @@ t.test('S7 S8 R50 a description and parameters may be absent or null', async t =
   t.match((await fixture.load()).get('probe')?.tool, { description: '', parameters: { type: 'object', properties: {} } })
 })
 
-t.test('S8 a tool whose parameters are no usable schema is not served, its siblings are', async t => {
+t.test('S8 a tool whose parameters aren\'t a usable schema is not served, its siblings are', async t => {
   const { findings, tools } = await load(t, file({
     tools: [{ name: 'bad', parameters: { type: 'object', properties: { a: { pattern: '^(a+)+$' } } } }, tool],
     execution: [execution, { ...execution, tool: 'bad' }]
@@ -158,7 +158,7 @@ t.test('S8 a tool whose parameters are no usable schema is not served, its sibli
   t.same(tools, ['probe', 'sound'])
 })
 
-t.test('S11 an execution of no declared tool is reported', async t => {
+t.test('S11 an execution for an undeclared tool is reported', async t => {
   const { findings, tools } = await load(t, file({ execution: [execution, { ...execution, tool: 'other' }] }))
   t.match(findings, [{ severity: 'error', rule: 'S11', tool: 'other', message: 'execution[1]: tools declare no "other"' }])
   t.same(tools, ['probe', 'sound'])

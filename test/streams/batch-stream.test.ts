@@ -39,7 +39,7 @@ t.test('a batch is watched: each answer as its call ends, then the body of the J
   }
 })
 
-t.test('R25 what has not ended at the deadline is told as pending', async t => {
+t.test('R25 calls that have not ended at the deadline are sent as pending', async t => {
   const reader = await open({ calls: [call('a', { stopAt: 'go-2' })], wait_ms: 300 })
   await reader.ended()
   t.match(reader.events.map(({ data }) => data), [{ index: 0, result: { pending: true, error: { code: 'TIMEOUT' } } }, { results: [{ pending: true }] }])
@@ -53,7 +53,7 @@ t.test('R39 an async batch has its whole answer at once', async t => {
   t.match(reader.events[0]?.data, { mode: 'async', results: [{ ok: true, job_type: 'agentcli.chatter' }] })
 })
 
-t.test('twenty calls that end together are each told once', async t => {
+t.test('twenty calls that end together are each sent once', async t => {
   const reader = await open({ calls: Array.from({ length: 20 }, (_, index) => call(`c${index}`, { output: 'x'.repeat(500 * index) })), wait_ms: 60_000 })
   await reader.ended()
   t.same(indexes(reader).map(Number).sort((a, b) => a - b), Array.from({ length: 20 }, (_, index) => index))
@@ -74,7 +74,7 @@ t.test('a client that prefers JSON gets JSON, and so does a bad request', async 
   t.match(bad.body, { ok: false, error: { code: 'VALIDATION_ERROR' } })
 })
 
-t.test('a watcher that goes away leaves its jobs running', async t => {
+t.test('a client that stops watching leaves its jobs running', async t => {
   const reader = await open({ calls: [call('a', { output: 'first' }), call('b', { stopAt: 'go-3', say: 'here' })] })
   await reader.next('call_result')
   reader.close()

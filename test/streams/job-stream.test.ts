@@ -74,7 +74,7 @@ t.test('RC26 a reader resumes after the larger of Last-Event-ID and since_log_id
   t.same(await resumed('?since_log_id=9999999999999999999-9999999999999999999'), [])
 })
 
-t.test('a place to resume from that is no log id is a 400', async t => {
+t.test('a place to resume from that isn\'t a log id is a 400', async t => {
   const id = await submit({})
   for (const since of ['x', '-1', '1-', '1-2-3', '1.5', '99999999999999999999', '%24', '1&since_log_id=2']) {
     const answer = await client.request(`/v1/jobs/${id}/stream?since_log_id=${since}`)
@@ -105,7 +105,7 @@ t.test('RC26 a stream on which nothing happens has heartbeats', async t => {
   t.equal(statuses(reader).at(-1), 'succeeded', 'they end with the job')
 })
 
-t.test('what nobody tells is found by the sweep: a removed record ends the stream as deleted, a new line appears', async t => {
+t.test('the sweep finds what no message announced: a removed record ends the stream as deleted, and a new line appears', async t => {
   const id = await submit({ stopAt: 'go-5' })
   const reader = await openReader(t, streamUrl(id), { key })
   await waitFor('the job runs', () => statuses(reader).includes('running'))

@@ -46,7 +46,7 @@ const lines = async (id: string): Promise<string[]> => (
   (await client.request<JobLogsResponse>(`/v1/jobs/${id}/logs`)).body.logs.map(({ message }) => message)
 )
 
-t.test('a tool tells how far it is: the job, its stream, lists and MCP have it, its log has not', async t => {
+t.test('the progress that a tool reports is in the job, its stream, lists and MCP, and not in its log', async t => {
   const id = await begin('tells')
   const reader = await openReader(t, `${service.api.address}/v1/jobs/${id}/stream`, { key })
   await reader.next('log_append')
@@ -69,7 +69,7 @@ t.test('a tool tells how far it is: the job, its stream, lists and MCP have it, 
   t.same(steps.at(-1), { progress: 4, total: 4, message: 'last' })
 })
 
-t.test('a flood is written a few times a second, and none of it is kept', async t => {
+t.test('a flood of progress is written a few times a second, and none of it is kept', async t => {
   const begun = performance.now()
   const id = await begin('floods')
   const reader = await openReader(t, `${service.api.address}/v1/jobs/${id}/stream`, { key })
@@ -81,31 +81,31 @@ t.test('a flood is written a few times a second, and none of it is kept', async 
   t.same(await lines(id), [])
 })
 
-t.test('progress is found behind more lines than a log has', async t => {
+t.test('progress is found after more lines than a log keeps', async t => {
   const job = await ended('late')
   t.match(job.progress, { done: 2, total: 3, text: 'behind the noise' })
   t.equal((await lines(job.id)).at(-1), '[further lines are not shown after 2000]')
 })
 
-t.test('what is no progress is a line of the log, and no error speaks of progress', async t => {
+t.test('a line that isn\'t valid progress is a line of the log, and no error mentions progress', async t => {
   const job = await ended('mixed')
   t.match(job, { status: 'failed', progress: { done: 7, total: 9, text: 'it broke' } })
   t.same(await lines(job.id), ['::progress half', '::progress 1/x', ' ::progress 5/6', 'no luck'])
   t.equal(job.error?.message, '::progress half\n::progress 1/x\n ::progress 5/6\nno luck')
 })
 
-t.test('secrets are hidden before the text is cut', async t => {
+t.test('secrets in progress are hidden before the text is cut', async t => {
   const { progress } = await ended('secret')
   t.equal(progress?.text, `${'a'.repeat(185)} ***REDACTED***`)
 })
 
-t.test('a Python tool tells by a function', async t => {
+t.test('a Python tool reports progress with a function', async t => {
   const job = await ended('steps')
   t.match(job, { status: 'succeeded', progress: { done: 2.5, total: 3, text: 'line break' } })
   t.same(await lines(job.id), [])
 })
 
-t.test('any line is read as what it says, or not at all', async t => {
+t.test('any line is read as the progress that it states, or not at all', async t => {
   const count = fc.oneof(fc.nat(), fc.nat().map(n => n / 1_000))
   await t.resolves(fc.assert(fc.asyncProperty(count, fc.option(count), fc.string(), async (done, total, text) => {
     const line = `::progress ${done}${total === null ? '' : `/${total}`} x${text}`

@@ -18,7 +18,7 @@ const submit = async (args: object): Promise<string> => {
 const streamUrl = (id: string, address = service.api.address): string => `${address}/v1/jobs/${id}/stream`
 const release = async (name: string): Promise<void> => { await writeFile(join(service.dir, 'workspace', name), '') }
 
-t.test('R41, fault 43 two API processes show the same job; one is killed and started again: its reader resumes without a gap or a double', async t => {
+t.test('R41, fault 43 two API processes show the same job; one is killed and started again: its reader resumes without missing or repeated lines', async t => {
   const other = await service.startApi()
   const id = await submit({ lines: 120, everyMs: 10, stopAt: 'go-2' })
   const steady = await openReader(t, streamUrl(id), { key })
@@ -42,7 +42,7 @@ t.test('R41, fault 43 two API processes show the same job; one is killed and sta
   t.same(logs, steady.events.filter(({ name }) => name === 'log_append').map(({ data }) => data))
 })
 
-t.test('an API process that stops sends its readers away without an end, so that they come back elsewhere', async t => {
+t.test('an API process that stops closes its streams without an end event, so that readers reconnect elsewhere', async t => {
   const other = await service.startApi()
   const id = await submit({ lines: 1, stopAt: 'go-3' })
   const reader = await openReader(t, streamUrl(id, other.address), { key })

@@ -58,7 +58,7 @@ t.test('RC28 a ticket for one job opens no other', async t => {
   t.match(refused.body, { ok: false, error: { code: 'FORBIDDEN' } })
 })
 
-t.test('RC28 a ticket is good for streams alone', async t => {
+t.test('RC28 a ticket is valid only for streams', async t => {
   const id = await submit()
   const { token } = await ticketFor()
   for (const path of ['/v1/agent-tools', `/v1/jobs/${id}`, `/v1/jobs/${id}/logs`]) t.equal(await status(`${path}?stream_token=${token}`), 401, path)
@@ -76,7 +76,7 @@ t.test('RC27, fault 39 keys are not taken from the address, nor tokens that were
   for (const token of ['', 'x', '0'.repeat(48), `${'0'.repeat(48)}&stream_token=${'1'.repeat(48)}`]) t.equal(await status(streamPath(id, token)), 401, token)
 })
 
-t.test('fault 37 a ticket sees no more than its key', async t => {
+t.test('fault 37 a ticket opens only what its key may see', async t => {
   const id = await submit()
   const { token } = await ticketFor({}, keys.limited)
   t.equal(await status(streamPath(id, token)), 404)
@@ -112,7 +112,7 @@ t.test('RC27 a key without streams gets neither stream nor ticket, whether or no
   t.equal(await status(`/v1/jobs/${id}`, keys.streamless), 200)
 })
 
-t.test('RC28 a body that is no ticket request is a 400', async t => {
+t.test('RC28 a body that isn\'t a ticket request is a 400', async t => {
   const message = "'job_id' must match ^[a-z0-9._:-]{1,120}$"
   for (const id of ['', 'A', 'a b', 'x'.repeat(121), 1, {}, []]) {
     const answer = await client.request('/v1/auth/sse-token', { body: { job_id: id } })

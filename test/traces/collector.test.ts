@@ -7,7 +7,7 @@ const settings = (url: string): TraceSettings => ({
   url, protocol: 'http/json', headers: {}, timeoutMs: 60_000, resource: {}, sampler: { kind: 'always_on', parentBased: true, ratio: 1 }
 })
 
-t.test('a collector that never answers, is away or answers without end costs spans and nothing else', async t => {
+t.test('a collector that never answers, is away or answers endlessly only loses spans', async t => {
   const silent = await startCollector(t, () => {})
   const huge = await startCollector(t, response => {
     const chunk = Buffer.alloc(65_536, 'x')

@@ -7,7 +7,7 @@ const hex = (length: number): fc.Arbitrary<string> => (
 )
 const id = (length: number): fc.Arbitrary<string> => hex(length).filter(text => /[^0]/.test(text))
 
-t.test('a well-formed traceparent is kept, and one of a later version is read as this one', async t => {
+t.test('a well-formed traceparent is kept, and one of a later version is read like this one', async t => {
   await t.resolves(fc.assert(fc.asyncProperty(id(32), id(16), hex(2), async (traceId, spanId, flags) => {
     const traceparent = `00-${traceId}-${spanId}-${flags}`
     if (readTraceContext(traceparent)?.traceparent !== traceparent) throw new Error(traceparent)

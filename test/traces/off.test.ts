@@ -33,7 +33,7 @@ t.test('without a collector nothing of OpenTelemetry\'s SDK is loaded', async t 
   t.equal(loaded.stdout, '0\n', loaded.stderr)
 })
 
-t.test('without a trace a tool has no variable of one, and without a collector the caller\'s is handed on', async t => {
+t.test('without a trace a tool has no variables of one, and without a collector the caller\'s trace is passed on', async t => {
   const plain = await client.request('/v1/tools/variables', { body: {} })
   t.notMatch(plain.text, /TRACEPARENT|TRACESTATE/)
   const traced = await client.request('/v1/tools/variables', { body: {}, headers: { traceparent: `00-${trace}-b7ad6b7169203331-00` } })
@@ -43,7 +43,7 @@ t.test('without a trace a tool has no variable of one, and without a collector t
   t.notMatch(malformed.text, /TRACEPARENT|TRACESTATE/)
 })
 
-t.test('a message of MCP names the trace of its call in its _meta, in both eras, and that counts before the headers', async t => {
+t.test('a message of MCP may name the trace of its call in _meta, in both eras, and that wins over the headers', async t => {
   const ofCall = `00-${trace}-00f067aa0ba902b7-01`
   const header = '00-4bf92f3577b34da6a3ce929d0e0e4736-b7ad6b7169203331-00'
   const modern = { ...meta, traceparent: ofCall, tracestate: 'vendor=opaque' }
@@ -65,7 +65,7 @@ t.test('a message of MCP names the trace of its call in its _meta, in both eras,
   t.match(malformed.text, `TRACEPARENT=${header}`, 'what is malformed counts as absent')
 })
 
-t.test('a worker\'s line has the ids of request and call without a trace too', async t => {
+t.test('a worker\'s line has the ids of request and call also without a trace', async t => {
   const answer = await client.request('/v1/agent-tools/invoke-batch', { body: { calls: [{ call_id: 'call_7', name: 'variables', arguments: {} }] } })
   const line = await waitFor('the line', async () => (await workers[0]?.output() ?? '').split('\n').find(each => each.includes('call_7')))
   t.match(JSON.parse(line), { reqId: answer.headers.get('x-request-id'), callId: 'call_7', trace_id: undefined })

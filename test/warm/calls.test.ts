@@ -12,7 +12,7 @@ const script = 'born=$(cut -d" " -f22 /proc/1/stat); read -r line || :; printf \
 
 const sh = (script: string): { program: string, args: string[], warm: number } => ({ program: '/bin/sh', args: ['-c', script], warm: 1 })
 
-void t.test('a call is served by a process that was ready before, and each by another one', { skip }, async t => {
+void t.test('each call is served by a process that was ready before, and no process serves two', { skip }, async t => {
   const tools = await boxedTools(t)
   const tool = { ...sh(script), warm: 2 }
   const born: unknown[] = []
@@ -26,14 +26,14 @@ void t.test('a call is served by a process that was ready before, and each by an
   t.equal(new Set(born).size, 3)
 })
 
-void t.test('arguments of a megabyte reach a process that was ready, to their end', { skip }, async t => {
+void t.test('arguments of a megabyte reach a process that was ready completely', { skip }, async t => {
   const tools = await boxedTools(t)
   const tool = { program: '/usr/bin/wc', args: ['-c'], warm: 1 }
   await tools.keep(tool)
   t.match(await tools.run({ ...tool, arguments: { text: 'x'.repeat(1_000_000) } }), { ok: true, output: 1_000_011 })
 })
 
-void t.test('the time and the output of a call begin with it', { skip }, async t => {
+void t.test('the timeout and the output of a call begin with the call, not with its process', { skip }, async t => {
   const tools = await boxedTools(t)
   const tool = sh(`read -r line; sleep ${nap()}`)
   await tools.keep(tool)
@@ -42,7 +42,7 @@ void t.test('the time and the output of a call begin with it', { skip }, async t
   t.ok(performance.now() - begun < 10_000)
 })
 
-void t.test('a call that is cancelled leaves nothing of a process that was ready', { skip }, async t => {
+void t.test('a cancelled call leaves no process, also when one that was ready served it', { skip }, async t => {
   const tools = await boxedTools(t)
   const seconds = nap()
   const tool = sh(`read -r line; setsid sleep ${seconds} & sleep ${seconds}`)
@@ -69,13 +69,13 @@ async function afterChange (tools: BoxedTools, tool: Parameters<BoxedTools['keep
   return await tools.run(tool)
 }
 
-void t.test('a program that was changed while a process of it waited counts at once', { skip }, async t => {
+void t.test('a program that changes while a process of it waits is used at once', { skip }, async t => {
   const tools = await boxedTools(t)
   const program = tools.program('tool', '#!/bin/sh\nread -r line\necho old\n')
   t.match(await afterChange(tools, { program, warm: 1 }, () => { tools.program('tool', '#!/bin/sh\nread -r line\necho new\n') }), { ok: true, output: 'new' })
 })
 
-void t.test('a script that is an argument counts as changed by its time alone', { skip }, async t => {
+void t.test('a script that is an argument counts as changed when only its time changes', { skip }, async t => {
   const tools = await boxedTools(t)
   const file = join(tools.workspace, 'tool.sh')
   writeFileSync(file, `${script}\n`)
@@ -88,7 +88,7 @@ void t.test('a script that is an argument counts as changed by its time alone', 
   await waitFor('another one waits', () => tools.executors.waiting('boxed') === 1)
 })
 
-void t.test('a program that isn\'t the pinned one any more is refused, though a process of it waits', { skip }, async t => {
+void t.test('a program that no longer fits its pin is refused, though a process of it waits', { skip }, async t => {
   const tools = await boxedTools(t)
   const text = '#!/bin/sh\nread -r line\necho old\n'
   const program = tools.program('tool', text)
@@ -116,7 +116,7 @@ for (const [what, text, reason] of [
   ['ends', 'exit 0', /ends/],
   ['begins a session of its own', 'setsid sleep 600 & sleep 0.1; read -r line; echo late', /session/]
 ] as const) {
-  void t.test(`a tool that ${what} before it has its arguments is told of once, and served cold`, { skip }, async t => {
+  void t.test(`a tool that ${what} before it has its arguments is reported once, and served cold`, { skip }, async t => {
     const told: object[] = []
     const tools = await boxedTools(t, { logger: { warn: fields => { told.push(fields) } } })
     const tool = sh(text)
@@ -129,7 +129,7 @@ for (const [what, text, reason] of [
   })
 }
 
-void t.test('a process that waits is stopped with all that it has started: it does nothing until its call', { skip }, async t => {
+void t.test('a waiting process and all that it started are stopped until its call', { skip }, async t => {
   const tools = await boxedTools(t)
   const seconds = nap()
   const tool = sh(`sleep ${seconds} & read -r line; kill $!; echo done`)
@@ -149,7 +149,7 @@ void t.test('what a process has put into its temporary files counts as its memor
   t.match(await tools.run(tool), { ok: true, output: 'done' })
 })
 
-void t.test('no process is left when the executors are closed, and none has seen an end of its arguments', { skip }, async t => {
+void t.test('no process is left when the executors are closed, and none has seen an end of its stdin', { skip }, async t => {
   const tools = await boxedTools(t)
   const mark = nap()
   const tool = { ...sh(`read -r line; touch called; : ${mark}`), permissions: ['read_repo', 'write_files'] as const, warm: 3 }

@@ -69,7 +69,7 @@ void t.test('a pool starts no process while as many calls run as there are proce
   ends[1]?.()
 })
 
-void t.test('a pool ends what was made of something else, and serves that call cold', async t => {
+void t.test('a pool ends a process that no longer fits the call, and serves that call cold', async t => {
   const { pool, world, tool, waiting, take } = fakePool(t)
   pool.keep(new Map([['a', { tool: tool(2), digest: '1' }]]))
   await waitFor('two wait', () => pool.waiting('a') === 2)
@@ -96,7 +96,7 @@ void t.test('a pool replaces processes that have waited too long', async t => {
   await waitFor('the next one waits', () => pool.waiting('a') === 1 && waiting()[0]?.id === 1)
 })
 
-void t.test('a tool that can\'t be kept ready is told of once, and is tried again when it has changed', async t => {
+void t.test('a tool that can\'t be kept ready is reported once, and is tried again when it has changed', async t => {
   const { pool, world, tool, take } = fakePool(t)
   let fit = false
   const real = tool(1)
@@ -117,7 +117,7 @@ void t.test('a tool that can\'t be kept ready is told of once, and is tried agai
   await waitFor('it is ready', () => pool.waiting('a') === 1)
 })
 
-void t.test('a process that takes more memory than all may is ended and told of', async t => {
+void t.test('a process that takes more memory than all together may is ended and reported', async t => {
   const { pool, world, tool, waiting } = fakePool(t, { maxBytes: 5 })
   pool.keep(new Map([['a', { tool: tool(1, 10), digest: '1' }]]))
   await waitFor('it is told', () => world.unfit.length === 1)
@@ -125,7 +125,7 @@ void t.test('a process that takes more memory than all may is ended and told of'
   t.equal(waiting().length, 0)
 })
 
-void t.test('a closed pool has no process, nor ever gets one', async t => {
+void t.test('a closed pool has no process and starts none', async t => {
   const { pool, tool, waiting } = fakePool(t)
   pool.keep(new Map([['a', { tool: tool(3), digest: '1' }]]))
   await waitFor('one waits', () => waiting().length > 0)
@@ -135,7 +135,7 @@ void t.test('a closed pool has no process, nor ever gets one', async t => {
   t.equal(waiting().length, 0)
 })
 
-void t.test('whatever happens, a process serves one call at most, no more wait than may, and a closed pool leaves none', async t => {
+void t.test('whatever happens, a process serves at most one call, the number that wait is bounded, and a closed pool leaves none', async t => {
   const names = ['a', 'b'] as const
   const step = fc.oneof(
     fc.record({ kind: fc.constantFrom('call' as const, 'die' as const, 'pause' as const), name: fc.constantFrom(...names) }),
@@ -179,7 +179,7 @@ void t.test('whatever happens, a process serves one call at most, no more wait t
   }), { numRuns: 40 })
 })
 
-void t.test('targets fit into the budget, and tools that were called last come first', async () => {
+void t.test('targets fit into the budget, and tools that were called most recently come first', async () => {
   const bytes = fc.integer({ min: 0, max: 100 })
   const want = fc.record({ count: fc.integer({ min: 0, max: 8 }), bytes, lastCall: fc.integer({ min: 0, max: 1_000 }) })
   const wants = fc.uniqueArray(want, { selector: ({ lastCall }) => lastCall, maxLength: 6 })
@@ -193,7 +193,7 @@ void t.test('targets fit into the budget, and tools that were called last come f
   }))
 })
 
-void t.test('a tool that learns keeps as many as ran at once in the last five minutes, eight at most', async t => {
+void t.test('a tool with warm "auto" keeps as many as ran at once in the last five minutes, eight at most', async t => {
   const demand = createDemand()
   t.equal(demand.peak(0), 0)
   for (let call = 0; call < 3; call++) demand.began(1_000)

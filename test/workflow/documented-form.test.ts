@@ -77,7 +77,7 @@ t.test('RC43 values of parameters are those of the call, then the defaults, and 
   t.match((await run('empty', { given: [1] })).output, { output: { given: [1] } }, 'what is not declared is passed on')
 })
 
-t.test('RC43 what is wrong with a parameter or a step is told with its place', async t => {
+t.test('RC43 faults of a parameter or a step are reported with their place', async t => {
   t.match(await failure('text'), 'workflows.text.params must be a list of parameters, or a map of names to defaults')
   t.match(await failure('nameless'), /^workflows\.nameless\.params\[0\]\.name must begin with a letter/)
   t.match(await failure('misspelt'), /^workflows\.misspelt\.params\[0\]\.requierd is no known field \(known: name, type, required, default, description\)/)

@@ -30,7 +30,7 @@ async function callOf (args: object, output: unknown, params: object = {}): Prom
   return outcome.wait === undefined ? { error: outcome.error.message } : { arguments: started[0]?.arguments }
 }
 
-t.test('RC43 a text that is one placeholder keeps the type of its value, in a longer text values are written out', async t => {
+t.test('RC43 a text that is only a placeholder keeps the type of its value; in a longer text values are written out', async t => {
   const output = { n: 1.5, yes: false, nothing: null, list: [{ deep: { text: 'x' } }, 2], 'with-dash': '-', __proto__: 1, 0: 'zero' }
   const cases: Array<[unknown, unknown]> = [
     ['${in.n}', 1.5], ['${in.yes}', false], ['${in.nothing}', null], ['${in.list}', output.list], ['${in}', output],
@@ -44,7 +44,7 @@ t.test('RC43 a text that is one placeholder keeps the type of its value, in a lo
   t.same((given as { list: unknown[] }).list, cases.map(([, value]) => value), 'what a value holds is not replaced again')
 })
 
-t.test('RC43 a placeholder that names nothing is an error that tells where it stands', async t => {
+t.test('RC43 a placeholder that names nothing is an error with its place', async t => {
   const error = async (text: string, output: unknown = { a: { b: 1 }, list: ['x'] }): Promise<string | undefined> => (await callOf({ x: [{ y: text }] }, output, { p: 'text' })).error
   const at = "step 'out': arguments.x[0].y: "
   t.equal(await error('${i}'), `${at}'\${i}' names no parameter (p) and no step (in, out)`)
@@ -60,7 +60,7 @@ t.test('RC43 a placeholder that names nothing is an error that tells where it st
   t.equal(await error('${out}'), 'these steps wait for each other: out')
 })
 
-t.test('RC43 placeholders do not multiply an output without bound', async t => {
+t.test('RC43 placeholders can\'t multiply an output without bound', async t => {
   const { error } = await callOf({ x: Array.from({ length: 100 }, () => '${in.text}') }, { text: 'y'.repeat(20_000) })
   t.match(error, /^step 'out': arguments\.x\[\d+\]: longer than 1048576 characters once its placeholders are replaced$/)
 })

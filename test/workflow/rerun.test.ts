@@ -45,7 +45,7 @@ const finished = new FinishedJobs({ redis, queues, canceller: new JobCanceller(r
 const operator = { keyName: 'admin', mayRun: () => true }
 const runs = (): string[] => readFileSync(join(service.dir, 'workspace/runs'), 'utf8').trim().split('\n')
 
-t.test('a failed workflow that is run again runs its steps again, as often as somebody wants it', async t => {
+t.test('a failed workflow that is run again runs its steps again, any number of times', async t => {
   const { id } = await submit(client, { type: 'workflow.run', input: { workflow: 'two' } })
   t.match(await reach(client, id, 'failed'), { error: { message: /^step 'second' failed: no there/ } })
   t.equal(await finished.rerun('default', id, operator), 'queued')
@@ -57,7 +57,7 @@ t.test('a failed workflow that is run again runs its steps again, as often as so
   t.same(runs(), ['first', 'second', 'first', 'second', 'first', 'second'])
 })
 
-t.test('a workflow that fails for another reason than a step takes its steps with it', async t => {
+t.test('a workflow that fails for another reason than a step cancels its steps', async t => {
   const { id } = await submit(client, { type: 'workflow.run', queue: 'off', timeout_sec: 100, input: { workflow: 'off' } })
   const step = await waitFor('the step runs', async () => (await list(client, '?queue=off&tag=workflow-step&status=running')).jobs[0])
   await client.request('/v1/job-types/workflow.run', { method: 'PATCH', body: { enabled: false } })

@@ -53,7 +53,7 @@ t.test('RC43, X33 a workflow runs its steps, in one place of one worker, and ans
   for (const [index, step] of [first, second, third].entries()) t.match(await read(client, String(step?.['id'])), { status: 'succeeded', tool: ['echo', 'echo', 'echo'][index] })
 })
 
-t.test('RC43 workflows are found in the workspace alone, and what is wrong with them is told', async t => {
+t.test('RC43 workflows are found only in the workspace, and their faults are reported', async t => {
   const failure = async (args: object): Promise<string | undefined> => (await client.call('workflow_run', args)).error?.message
   t.equal(await failure({ workflow: 'x', workflow_file: 'none.yaml' }), 'workflow file not found: none.yaml')
   t.equal(await failure({ workflow: 'x', workflow_file: '../../etc/passwd' }), 'path escapes workspace root')
@@ -71,7 +71,7 @@ t.test('RC43 workflows are found in the workspace alone, and what is wrong with 
   t.equal((await client.call('workflow_run', { workflow: 'greet', workflow_file: 'other/more.yaml', vars: { who: 'Bo' } })).ok, true)
 })
 
-t.test('RC43 a step that fails ends the workflow and names itself; what comes later does not run', async t => {
+t.test('RC43 a step that fails ends the workflow, whose error names the step; later steps do not run', async t => {
   const job = await submit(client, { type: 'workflow.run', input: { workflow: 'breaks' } })
   const failed = await reach(client, job.id, 'failed', 'succeeded')
   t.match(failed, { status: 'failed', error: { code: 'TOOL_FAILED', message: "step 'broken' failed: it broke", details: { step: 'broken', error: { code: 'TOOL_FAILED', message: 'it broke' } } } })
@@ -83,7 +83,7 @@ t.test('RC43 a step that fails ends the workflow and names itself; what comes la
   t.equal(noField.error?.message, "step 'second': arguments.x: '${first.nothing}': the output of step 'first' has no 'nothing' there (known: a)")
 })
 
-t.test('a null for an optional argument of a step stands for none, and is not listed among faults', async t => {
+t.test('a null for an optional argument of a step means no value, and is not listed among faults', async t => {
   const idle = await client.call('workflow_run', { workflow: 'idle_nulls' })
   t.match(idle, { ok: true, output: { output: { word: 'hello', times: 1 } } }, JSON.stringify(idle.error))
   const fault = await client.call('workflow_run', { workflow: 'idle_nulls_and_fault' })
@@ -91,7 +91,7 @@ t.test('a null for an optional argument of a step stands for none, and is not li
   t.strictSame((fault.error?.details as { error: { details: unknown } }).error.details, { issues: [{ path: '/word', message: 'must be string' }] })
 })
 
-t.test('RC43 cancelling a workflow cancels its steps, those that run and those that wait', async t => {
+t.test('RC43 cancelling a workflow cancels its running and waiting steps', async t => {
   const job = await submit(client, { type: 'workflow.run', input: { workflow: 'naps' } })
   await waitFor('one step runs and one waits', async () => {
     const states = (await stepsOf(job.id)).map(step => step.status).sort()
@@ -103,14 +103,14 @@ t.test('RC43 cancelling a workflow cancels its steps, those that run and those t
   await waitFor('the steps are cancelled', async () => (await stepsOf(job.id)).every(step => step.status === 'cancelled'))
 })
 
-t.test('RC43 the time of a workflow bounds all of it', async t => {
+t.test('RC43 the timeout of a workflow covers all of its steps', async t => {
   const job = await submit(client, { type: 'workflow.run', timeout_sec: 1, input: { workflow: 'naps' } })
   const failed = await reach(client, job.id, 'failed', 'succeeded')
   t.match(failed, { status: 'failed', error: { code: 'TOOL_TIMEOUT', message: 'tool timed out', details: { timeout_sec: 1 } } }, JSON.stringify(failed.error))
   await waitFor('the steps have ended', async () => (await stepsOf(job.id)).every(step => ['cancelled', 'failed'].includes(step.status)))
 })
 
-t.test('B31 the queues of a workflow and of its steps are those that the key may use', async t => {
+t.test('B31 a workflow and its steps may use only queues that the key may use', async t => {
   const outer = await limited.call('workflow_run', { workflow: 'greet', params: { who: 'x' }, queue: 'default' }, { queue: 'allowed' })
   t.match(outer.error, { code: 'FORBIDDEN', message: "Queue 'default' is not allowed for this API key.", details: { allowed_queues: ['allowed'] } })
   const posted = await client.request('/v1/jobs', { key: testKeys.limited, body: { type: 'workflow.run', queue: 'allowed', input: { workflow: 'greet', queue: 'default' } } })
@@ -123,7 +123,7 @@ t.test('B31 the queues of a workflow and of its steps are those that the key may
   t.match(admin.output, { created_jobs: [{ queue: 'third' }, { queue: 'else' }] })
 })
 
-t.test('RC43 a long output passes from step to step whole, and stays readable', async t => {
+t.test('RC43 a long output passes completely from step to step, and stays readable', async t => {
   const result = await client.call('workflow_run', { workflow: 'long' })
   t.match(result.output, { truncated: true })
   const { jobs: [job] } = await list(client, '?type=workflow.run&limit=1')
