@@ -60,6 +60,23 @@ async function pendingCall (args: object, key?: string): Promise<string> {
   return result.job_id ?? ''
 }
 
+t.test('job_result waits on for a job whose record is not there for a while, as in a failover', async t => {
+  const { id } = await submit(client, { type: 'agentcli.echo', delay_ms: 600_000 })
+  const record = `toolyard:{default}:${id}`
+  const monitor = await redis.monitor()
+  t.teardown(() => { monitor.disconnect() })
+  let looks = 0
+  monitor.on('monitor', (_time: string, [command, key]: string[]) => { if (command?.toLowerCase() === 'hmget' && key === record) looks++ })
+  const asked = ask('job_result', { job_id: id, wait_ms: 60_000 }, { wait_ms: 60_000 })
+  await waitFor('it has seen the job', () => looks >= 2)
+  await redis.rename(record, 'elsewhere:{default}')
+  const before = looks
+  await waitFor('it has looked in vain', () => looks >= before + 1)
+  await redis.rename('elsewhere:{default}', record)
+  await cancel(client, id)
+  t.match(await asked, { ok: false, job_id: id, error: { code: 'JOB_CANCELLED' } })
+})
+
 t.test('job_result gives what the call would have answered: its output, its error, its cut output', async t => {
   const id = await pendingCall({ ms: 800 })
   const result = await ask('job_result', { job_id: id })

@@ -8,7 +8,8 @@ import { fromRedis } from '../redis/from-redis.ts'
 
 /*
  * How an API process hears that a job has ended: by a message on its own channel, and by a sweep that reads the records
- * of all awaited jobs, since a message can be lost. See docs/decisions/0001-one-reply-channel.md.
+ * of all awaited jobs, since a message can be lost. A record that isn't there says nothing, and the job stays awaited. See
+ * docs/decisions/0001-one-reply-channel.md.
  *
  * States of a batch: expected (before its jobs are added, so that no completion slips through) -> armed (its jobs exist,
  * the sweep may look for them) -> released (answered, timed out or abandoned).
@@ -18,8 +19,6 @@ interface Expected {
   queue: string
   /** A request that is repeated with its Idempotency-Key waits for the same job as the first. */
   batches: Set<Batch>
-  /** Whether a look has found no record. */
-  missed: boolean
 }
 
 interface Batch {
@@ -34,8 +33,8 @@ interface Batch {
 /** One batch's jobs, as its request waits for them. */
 export interface Expectation {
   /**
-   * These jobs have been added and no others will be; from now on a missing record means that a job is gone. With
-   * `look`, their records are read at once: they may have ended before anybody waited.
+   * These jobs have been added and no others will be; from now on the sweep reads their records. With `look` it does so at
+   * once: they may have ended before anybody waited.
    */
   arm: (addedIds: readonly string[], look?: boolean) => void
   /** Waits until all jobs have ended, `waitMs` are over or the signal aborts; the map holds what is settled then. */
@@ -45,7 +44,6 @@ export interface Expectation {
 
 const sweepIntervalMs = 500
 const lastLookMs = 40
-const gone: Settlement = { ok: false, error: { code: 'INTERNAL', message: 'The job is gone: its record was removed from Redis before it was read' } }
 
 /** Waits for the jobs of any number of requests over one subscription. */
 export class CompletionWaiter {
@@ -114,7 +112,7 @@ export class CompletionWaiter {
   }
 
   #await (queue: string, jobId: string, batch: Batch): void {
-    const expected = this.#expected.get(jobId) ?? { queue, batches: new Set(), missed: false }
+    const expected = this.#expected.get(jobId) ?? { queue, batches: new Set() }
     expected.batches.add(batch)
     this.#expected.set(jobId, expected)
   }
@@ -162,29 +160,18 @@ export class CompletionWaiter {
     await this.#sweeping
   }
 
-  /** A record that isn't there was removed. The job's end may be on its way still; at the next look it would be here. */
-  #missed (id: string): void {
-    const expected = this.#expected.get(id)
-    if (expected === undefined) return
-    if (expected.missed) this.#settle(id, gone)
-    expected.missed = true
-  }
-
   async #readRecords (): Promise<void> {
     const awaited = [...this.#expected].filter(([, { batches }]) => [...batches].some(batch => batch.armed))
     if (awaited.length === 0 || this.#commands.status !== 'ready') return
     const replies = await pipelined(this.#commands, awaited, ([, { queue }]) => queue, (pipeline, [id, { queue }]) => {
-      pipeline.hmget(jobKey(queue, id), 'timestamp', ...settlementFields)
+      pipeline.hmget(jobKey(queue, id), ...settlementFields)
     })
     for (const [index, [id]] of awaited.entries()) {
       const reply = replies[index]
       if (reply === undefined || reply instanceof Error) continue
-      const [[timestamp, ...fields]] = fromRedis<[Array<string | null>]>(reply)
-      if (timestamp === null || timestamp === undefined) this.#missed(id)
-      else {
-        const settlement = decodeSettlement(fields)
-        if (settlement !== undefined) this.#settle(id, settlement)
-      }
+      const [fields] = fromRedis<[Array<string | null>]>(reply)
+      const settlement = decodeSettlement(fields)
+      if (settlement !== undefined) this.#settle(id, settlement)
     }
   }
 }

@@ -95,7 +95,8 @@ export class JobAsks {
       }
       const look = (): void => {
         jobs.settlement(queue, jobId).then(settlement => {
-          if (settlement === undefined) return
+          // It was there before. A record that isn't there proves nothing: see docs/decisions/0001-one-reply-channel.md.
+          if (settlement === undefined || settlement === 'missing') return
           leave()
           resolve(settlement)
         }, (error: unknown) => {
