@@ -29,8 +29,12 @@ t.test('the Python clients do what the TypeScript client does', { skip: withoutP
   is('a follower sees lines, states and the end', 'types', ['end', 'log', 'state'])
   is('ten calls wait at once', 'async_calls', [1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
   is('a task that is cancelled ends', 'async_cancelled', true)
-  is('and so does its thread', 'async_thread_ends', true)
+  is('and so does its thread, while the job goes on', 'async_thread_ends', 'running')
   is('an async follower sees the end', 'async_end', { saw: join(workspace, 'py-async') })
   is('an async call that fails raises a ToolError', 'async_failed', ['TOOL_FAILED', 'the well is dry'])
   is('both clients have the same methods', 'same_surface', true)
+})
+
+t.test('a thread whose loop is closed before it answers ends without a word', { skip: withoutPython }, async t => {
+  t.same(JSON.parse(await runPython('closed_loop.py')), { threads: 1, raised: [] })
 })

@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
 from typing import Any, TypeVar
 
 from . import _work
@@ -37,8 +38,8 @@ async def _in_thread(work: Callable[[Stop], Result], stop: Stop | None = None) -
             result = work(end)
         except BaseException as error:
             failure = error
-        # Where the loop has been closed, nobody waits.
-        if not loop.is_closed():
+        # Where the loop has been closed, be it just now, nobody waits.
+        with suppress(RuntimeError):
             loop.call_soon_threadsafe(settle, result, failure)
 
     threading.Thread(target=run, name="toolyard", daemon=True).start()
