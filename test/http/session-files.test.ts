@@ -131,6 +131,19 @@ t.test('what would be more than the quota is refused before and while it comes, 
   t.equal((await put(`${id}/files/more`, new Uint8Array(200_000))).status, 201)
 })
 
+t.test('what still comes of a refused upload is dropped, and its connection serves the next request', async t => {
+  const id = await make({ quota_bytes: 1_000_000 })
+  const socket = await beginPut(`${id}/files/more`, { sent: 1_100_000 })
+  let answers = ''
+  socket.setEncoding('latin1').on('data', (text: string) => { answers += text })
+  await waitFor('the refusal', () => answers.includes('QUOTA_EXCEEDED'))
+  const rest = 20_000_000
+  socket.write(`${rest.toString(16)}\r\n${'x'.repeat(rest)}\r\n0\r\n\r\nGET /health HTTP/1.1\r\nHost: a\r\n\r\n`)
+  await waitFor('the next answer', () => answers.includes('HTTP/1.1 200'))
+  t.match(answers, /^HTTP\/1.1 413 .*HTTP\/1.1 200 OK/s)
+  socket.destroy()
+})
+
 t.test('uploads that come at the same time share one quota', async t => {
   const id = await make({ quota_bytes: 1_000_000 })
   const answers = await Promise.all(Array.from({ length: 8 }, async (_, n) => (await put(`${id}/files/f${n}`, new Uint8Array(300_000))).status))

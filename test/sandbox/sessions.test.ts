@@ -74,3 +74,14 @@ at_import = ways()
     t.same(outputOf(await python.execute('seek', body, { session, permissions: both })), [[], [], `secret ${index}`])
   }
 })
+
+void t.test('many calls at once each have the directory of their own session', { skip }, async t => {
+  const python = await boxedPython(t)
+  const sessions = laySessions(python.base)
+  const calls = Array.from({ length: 30 }, () => sessions).flat()
+  const body = 'return open("secret").read()'
+  const first = python.execute('look', body, { permissions: both })
+  const outcomes = await Promise.all(calls.map(async session => await python.call({ module: 'look', session, permissions: both })))
+  await first
+  t.same(outcomes.map(outcome => outcome.ok ? outcome.output : outcome.error), calls.map(({ id }) => `secret ${ids.indexOf(id)}`))
+})

@@ -24,14 +24,19 @@ export interface Received {
 export async function * piecesOf ({ request, onPiece }: ComingBody, signal: AbortSignal): AsyncGenerator<Buffer> {
   // The connection stays, for the answer.
   const pieces = request.iterator({ destroyOnReturn: false })
-  for (;;) {
-    const next: Promise<IteratorResult<Buffer, undefined>> = pieces.next()
-    // Who gives up hears nothing of its end.
-    next.catch(() => {})
-    const piece = await unlessAborted(next, signal)
-    if (piece.done === true) return
-    onPiece()
-    yield piece.value
+  try {
+    for (;;) {
+      const next: Promise<IteratorResult<Buffer, undefined>> = pieces.next()
+      // Who gives up hears nothing of its end.
+      next.catch(() => {})
+      const piece = await unlessAborted(next, signal)
+      if (piece.done === true) return
+      onPiece()
+      yield piece.value
+    }
+  } finally {
+    // An iterator that is left open keeps the rest of the body from being dropped. It may still wait for a piece.
+    void pieces.return?.().catch(() => {})
   }
 }
 

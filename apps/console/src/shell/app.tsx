@@ -38,7 +38,11 @@ export function App ({ base }: { base: string }): VNode {
   const [visitor, setVisitor] = useState<Visitor>({ kind: 'unknown' })
   const [theme, setTheme] = useTheme()
   const api = useMemo(() => new Api(base, () => {
-    setVisitor(known => known.kind === 'person' ? { kind: 'nobody', notice: 'Your login is over: its time has passed, or its key was revoked.' } : { kind: 'nobody' })
+    // Requests may be refused together: only the first of them ends the login.
+    setVisitor(known => {
+      if (known.kind === 'nobody') return known
+      return known.kind === 'person' ? { kind: 'nobody', notice: 'Your login is over: its time has passed, or its key was revoked.' } : { kind: 'nobody' }
+    })
   }), [base])
 
   async function meet (): Promise<void> {

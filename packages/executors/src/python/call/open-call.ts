@@ -68,23 +68,26 @@ async function openWith (
   if (imported.kind !== 'imported') return failed(imported, run)
   const fork = await template.fork(box?.limits ?? defaultLimits, !once)
   if (fork.kind === 'forked') {
-    const fault = session === undefined || box === undefined ? undefined : await showSession(template, fork.process, { box, session })
-    return fault === undefined ? { kind: 'opened', process: fork.process } : { kind: 'unstarted', error: sandboxError(fault) }
+    if (session === undefined || box === undefined || box.sessionAccess === 'none') return { kind: 'opened', process: fork.process }
+    return await showSession(template, fork.process, { session, isWritable: box.sessionAccess === 'write', interrupted })
   }
   return fork.kind === 'refused' || fork.kind === 'unboxed' ? failed(fork, run) : undefined
 }
 
-/** Says why it can't be shown; the process is gone then. */
+/** Where it can't be shown, the process is gone. */
 async function showSession (
-  template: Template, process: ForkedProcess, { box, session }: { box: HostBox, session: SessionPlace }
-): Promise<string | undefined> {
-  if (box.sessionAccess === 'none') return undefined
-  const fault = await template.showSession(process, { id: session.id, isWritable: box.sessionAccess === 'write' })
-  if (fault === undefined) return undefined
+  template: Template, process: ForkedProcess, { session, isWritable, interrupted }: {
+    session: SessionPlace, isWritable: boolean, interrupted: Promise<Interruption>
+  }
+): Promise<Opened> {
+  const fault = await Promise.race([template.showSession(process, { id: session.id, isWritable }), interrupted])
+  if (fault === undefined) return { kind: 'opened', process }
   disconnect(process)
   await process.tree.kill()
   process.release()
-  return `the session can't be shown to the call: ${fault}`
+  if (typeof fault !== 'string') return fault
+  const ending = await process.ended
+  return { kind: 'unstarted', error: sandboxError(ending.kind === 'unboxed' ? ending.cause : `the session can't be shown to the call: ${fault}`) }
 }
 
 function failed (result: Exclude<Import, { kind: 'imported' }>, { module }: PythonRun): Opened | undefined {

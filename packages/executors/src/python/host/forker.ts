@@ -169,7 +169,7 @@ export function createForker (self: ForkerProcess, { requests, replies }: Pick<C
       return fork
     },
     async showSession ({ tree }, { id, isWritable }) {
-      const init = tree.initInHost?.()
+      const init = await tree.initInHost?.()
       if (init === undefined) return 'its process is gone'
       const answer = await inTime(request({ show: { session: id, init, write: isWritable } }).answered.promise)
       const { shown, unshown } = answer ?? {}

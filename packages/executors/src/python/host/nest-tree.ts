@@ -15,6 +15,8 @@ export interface NestParent {
 }
 
 const pauseMs = 20
+/** How long the first process of a nest takes to be born, about; in milliseconds. */
+const birthMs = 1
 const patienceMs = 5_000
 /** Pids in a nest: its init, and the one process that this forks. */
 const initPid = 1
@@ -40,7 +42,7 @@ export function nestTree (parent: NestParent, pid: number, ended: Promise<ForkEn
 
   function find (): number | undefined {
     const init = findInit()
-    return init === undefined ? undefined : childOf(init, pids => pids.at(-1) === firstPid)
+    return init === undefined ? undefined : firstOf(init)
   }
 
   async function kill (): Promise<number[]> {
@@ -73,12 +75,23 @@ export function nestTree (parent: NestParent, pid: number, ended: Promise<ForkEn
       const first = find()
       if (first !== undefined) await move(first)
     },
-    initInHost () {
-      const init = findInit()
-      return init === undefined ? undefined : namespacePids(init).at(-1 - levelsBelowHost)
+    async initInHost () {
+      while (seen.ending === undefined) {
+        const init = findInit()
+        // Its first process is born when the nest has all of its mounts. Before that, what is mounted in it may come to be
+        // in its template, for all of its calls.
+        if (init !== undefined && firstOf(init) !== undefined) return namespacePids(init).at(-1 - levelsBelowHost)
+        await Promise.race([ended, sleep(birthMs)])
+      }
+      return undefined
     },
     mayOutlive: () => Promise.resolve(false)
   }
+}
+
+/** The one process that an init forks. */
+function firstOf (init: number): number | undefined {
+  return childOf(init, pids => pids.at(-1) === firstPid)
 }
 
 /** @param matches told the child's pids in all namespaces, from the outermost that is visible to its own */

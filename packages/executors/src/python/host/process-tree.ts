@@ -14,8 +14,8 @@ export interface ProcessTree {
   mayOutlive (ms: number): Promise<boolean>
   /** Has all of it moved that there is before the first message; what is forked later is where its parent is. */
   enter (move: (pid: number) => Promise<void>): Promise<void>
-  /** Of a nest within that of a template: its init, as the host knows it. */
-  initInHost?: () => number | undefined
+  /** Of a nest within that of a template, once that is all made: its init, as the host knows it; undefined when it is gone. */
+  initInHost?: () => Promise<number | undefined>
 }
 
 /** The tree of a process in the open: what descends from it is looked for. */
