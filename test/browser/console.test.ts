@@ -77,6 +77,21 @@ void t.test('the console in a browser', { skip: typeof browser === 'string' && b
     t.equal((await reach(client, id, 'cancelled')).status, 'cancelled')
   })
 
+  t.test('what is typed into a filter stays while the list is read again', async t => {
+    const { page } = await browser.open()
+    await openConsole(page, address)
+    await page.getByLabel('Tool', { exact: true }).pressSequentially('send')
+    await page.waitForResponse(/\/v1\/jobs\?/)
+    await page.waitForResponse(/\/v1\/jobs\?/)
+    await page.getByLabel('Tool', { exact: true }).pressSequentially('_report')
+    await page.keyboard.press('Enter')
+    await page.waitForURL(/tool=send_report/)
+    t.equal(await page.getByLabel('Tool', { exact: true }).inputValue(), 'send_report')
+    await page.getByRole('link', { name: 'all', exact: true }).click()
+    await page.goto(`${address}/#/jobs`)
+    await page.waitForFunction("document.querySelector('input[name=tool]').value === ''")
+  })
+
   t.test('a job is run again, and its output is text whatever it holds', async t => {
     const { id } = await submit(client, { type: 'agentcli.count_words', input: { path: attack } })
     await reach(client, id, 'succeeded')

@@ -1,5 +1,6 @@
 import { callErrors } from '@toolyard/contract/terms'
 import type { VNode } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
 import { hrefOf } from '../parts/route.ts'
 import { exact } from '../parts/time.tsx'
 import { jobStates, type Person } from './terms.ts'
@@ -44,10 +45,7 @@ export function Filters ({ query, person }: { query: Readonly<Record<string, str
         ))}
       </nav>
       {texts.filter(({ operatorOnly }) => operatorOnly !== true || person.tenant === undefined).map(({ name, label }) => (
-        <input
-          key={name} type='search' name={name} class={name === 'text' ? 'text-filter' : ''} aria-label={label} placeholder={label} autocomplete='off' spellcheck={false} maxLength={200}
-          value={kept[name] ?? ''} onChange={event => { set(name, event.currentTarget.value) }}
-        />
+        <TextFilter key={name} name={name} label={label} value={kept[name] ?? ''} onValue={value => { set(name, value) }} />
       ))}
       <select aria-label='Error code' value={kept['code'] ?? ''} onChange={event => { set('code', event.currentTarget.value) }}>
         <option value=''>any error</option>
@@ -61,6 +59,19 @@ export function Filters ({ query, person }: { query: Readonly<Record<string, str
         return [<a key={name} class='chip' href={hrefOf(['jobs'], { ...kept, [name]: undefined })} title={value}><span class='soft'>{name}</span> {shown} <span aria-label='remove'>×</span></a>]
       })}
     </form>
+  )
+}
+
+/** What is typed stays until it is entered, however often the page is drawn meanwhile. */
+function TextFilter ({ name, label, value, onValue }: Pick<Filter, 'name' | 'label'> & { value: string, onValue: (value: string) => void }): VNode {
+  const [typed, setTyped] = useState(value)
+  useEffect(() => { setTyped(value) }, [value])
+  return (
+    <input
+      type='search' name={name} class={name === 'text' ? 'text-filter' : ''} aria-label={label} placeholder={label} autocomplete='off'
+      spellcheck={false} maxLength={200} value={typed} onInput={event => { setTyped(event.currentTarget.value) }}
+      onChange={event => { onValue(event.currentTarget.value) }}
+    />
   )
 }
 
