@@ -101,16 +101,20 @@ async function handle (
   const { tool } = admitted.registered
   let room: SessionRoom | undefined
   try {
+    const enteredAt = performance.now()
     const entered = await enterSession(job, tool, deps)
     if (entered !== undefined && 'error' in entered) return { ok: false, error: entered.error }
     room = entered
+    const timeoutMs = job.data.timeoutSec * 1_000
+    // To count the files of a large session takes seconds of the call's time.
+    const usedMs = Math.floor((performance.now() - enteredAt) / 1_000) * 1_000
     if (!idempotent && !await job.begin()) return { ok: false, taken: true }
     const context = trace === undefined ? originContext(job) : trace.begin(deps.sandbox.stateOf(tool))
     const outcome = await deps.executors.run(tool, admitted.arguments, {
       jobId: job.id,
       keyName: job.data.keyName,
       tenant: job.data.tenant,
-      timeoutMs: job.data.timeoutSec * 1_000,
+      timeoutMs: Math.max(1, timeoutMs - usedMs),
       signal: room?.signal ?? job.signal,
       ...(room === undefined ? {} : { session: room.place }),
       steps: deps.stepsOf(job, context),
@@ -135,13 +139,13 @@ async function handle (
 
 /** Undefined for a call in the shared workspace. */
 async function enterSession (
-  { data: { session, tenant }, signal }: TakenJob, tool: Tool, { sandbox, sessions }: HandlerDeps
+  { data: { session, tenant, timeoutSec }, signal }: TakenJob, tool: Tool, { sandbox, sessions }: HandlerDeps
 ): Promise<SessionRoom | { error: CallError } | undefined> {
   if (session === undefined) return undefined
   const isBuiltin = tool.run.kind === 'builtin' && tool.jobType !== 'tool.exec'
   // What runs in the open may write whatever its manifest says.
   const writes = sandbox.permissionsOf(tool).includes('write_files') || (!isBuiltin && sandbox.levelOf(tool) === 'none')
-  return await sessions.enter({ session, tenant, writes, frees: tool.jobType === 'workspace.delete', signal })
+  return await sessions.enter({ session, tenant, writes, frees: tool.jobType === 'workspace.delete', signal, timeoutMs: timeoutSec * 1_000 })
 }
 
 function toResult (outcome: Outcome, idempotent: boolean, mask: HandlerDeps['mask']): HandlerResult {

@@ -1,5 +1,5 @@
 import { asError, errorCode, type CallError } from '@toolyard/contract/terms'
-import type { Outcome, SessionPlace } from '@toolyard/executors'
+import { interruptionError, type Outcome, type SessionPlace } from '@toolyard/executors'
 import { goneError, type Redis, type SessionLeases, type SessionStay } from '@toolyard/queue'
 import type { Logger } from '@toolyard/runtime'
 import {
@@ -26,6 +26,8 @@ export interface RoomWish {
   /** It makes room, and may run in a session that is full. */
   frees: boolean
   signal: AbortSignal
+  /** Its timeout, from now on. */
+  timeoutMs: number
 }
 
 export interface SessionRoomsOptions {
@@ -44,13 +46,23 @@ const fewEntries = 100
 const countRest = 9
 
 const mostCounts = 10_000
+/** How long the files of a call that has used its time up may be counted, in milliseconds. */
+const leastCountMs = 1_000
 
 interface Count { bytes: number, entries: number, until: number }
 
-/** A call that may write. */
-interface Visit {
+/** A call, where it is, and how long its files may be counted. */
+interface Guest {
   dir: string
   stay: SessionStay
+  signal: AbortSignal
+  timeoutMs: number
+  /** When its time is up. */
+  endsAt: number
+}
+
+/** A call that may write. */
+interface Visit extends Guest {
   /** When it began, by the clock of its files. */
   since: bigint
   /** Whole when the call began; undefined where there was none. */
@@ -87,63 +99,91 @@ export class SessionRooms {
   }
 
   /** @throws RedisUnavailableError */
-  async enter ({ session: id, tenant, writes, frees, signal }: RoomWish): Promise<SessionRoom | { error: CallError }> {
+  async enter ({ session: id, tenant, writes, frees, signal, timeoutMs }: RoomWish): Promise<SessionRoom | { error: CallError }> {
     const stay = await this.#options.leases.enter(id, tenant)
     if (stay === undefined) return { error: goneError(id) }
+    const either = eitherSignal(signal, stay.signal)
+    const leave = (): void => {
+      either.release()
+      stay.leave()
+    }
     try {
       const dir = await openSessionDirectory(this.#options.places, stay.session)
-      const full = writes && !frees ? await this.#overQuota(dir, stay, true) : undefined
-      if (full !== undefined) {
-        stay.leave()
-        return { error: full }
+      const guest = { dir, stay, signal: either.signal, timeoutMs, endsAt: performance.now() + timeoutMs }
+      const refused = writes && !frees ? await this.#overQuota(guest, true) : undefined
+      if (refused !== undefined) {
+        leave()
+        return { error: refused }
       }
-      const either = eitherSignal(signal, stay.signal)
-      const visit = writes ? { dir, stay, since: this.#now(), watch: this.#watches.get(id) } : undefined
+      const visit = writes ? { ...guest, since: this.#now(), watch: this.#watches.get(id) } : undefined
       return {
         place: { id, dir },
         signal: either.signal,
         settled: async outcome => visit === undefined ? outcome : await this.#settled(outcome, visit),
-        leave: () => {
-          either.release()
-          stay.leave()
-        }
+        leave
       }
     } catch (error) {
-      stay.leave()
+      leave()
       const why = error instanceof TemplateMissingError ? error.message : `the directory of the session can't be made: ${errorCode(error) ?? asError(error).message}`
       return { error: { code: 'TOOL_UNAVAILABLE', message: why } }
     }
   }
 
   /** What a tool wrote stays; the call is told that it was too much. */
-  async #settled (outcome: Outcome, { dir, stay, since, watch }: Visit): Promise<Outcome> {
+  async #settled (outcome: Outcome, visit: Visit): Promise<Outcome> {
     if (!outcome.ok) {
-      await this.#overQuota(dir, stay, false)
+      await this.#overQuota(visit, false)
       return outcome
     }
+    const { stay, since, watch } = visit
     const known = this.#counts.get(stay.session.id)
     if (known !== undefined && known.bytes <= stay.session.quotaBytes && watch !== undefined && await watch.staysQuiet()) return outcome
-    const { bytes, changed, hasMore } = await this.#survey(dir, stay, since)
+    const survey = await this.#survey(visit, since)
+    if ('code' in survey) return { ok: false, error: survey }
+    const { bytes, changed, hasMore } = survey
     if (bytes > stay.session.quotaBytes) return { ok: false, error: quotaError(bytes, stay) }
     return changed.length === 0 && !hasMore ? outcome : { ...outcome, files: changed, ...(hasMore ? { moreFiles: true } : {}) }
   }
 
-  async #overQuota (dir: string, stay: SessionStay, isBefore: boolean): Promise<CallError | undefined> {
-    const { id, quotaBytes } = stay.session
+  /** Why the call may not go on; undefined when it may. */
+  async #overQuota (guest: Guest, isBefore: boolean): Promise<CallError | undefined> {
+    const { id, quotaBytes } = guest.stay.session
     const known = this.#counts.get(id)
     // What was within the quota after a call is so before the next one.
     const isFresh = known !== undefined && (performance.now() < known.until || (isBefore && known.bytes <= quotaBytes))
-    const bytes = isFresh && known.bytes <= quotaBytes ? known.bytes : (await this.#survey(dir, stay, undefined)).bytes
-    return bytes <= quotaBytes ? undefined : quotaError(bytes, stay)
+    const found = isFresh && known.bytes <= quotaBytes ? known : await this.#survey(guest, undefined)
+    if ('code' in found) return found
+    return found.bytes <= quotaBytes ? undefined : quotaError(found.bytes, guest.stay)
   }
 
-  async #survey (dir: string, stay: SessionStay, since: bigint | undefined): Promise<Survey> {
+  /** Counts the files, no longer than the call may take. Why it ended early; then nothing is known of them. */
+  async #survey (guest: Guest, since: bigint | undefined): Promise<Survey | CallError> {
+    const timeout = new AbortController()
+    const timer = setTimeout(() => { timeout.abort() }, Math.max(leastCountMs, guest.endsAt - performance.now()))
+    const { signal, release } = eitherSignal(guest.signal, timeout.signal)
+    try {
+      return await this.#count(guest, since, signal)
+    } catch (error) {
+      if (!signal.aborted) throw error
+      this.#counts.delete(guest.stay.session.id)
+      return interruptionError(guest.signal.aborted ? { kind: 'abort', reason: guest.signal.reason } : { kind: 'timeout', afterMs: guest.timeoutMs })
+    } finally {
+      clearTimeout(timer)
+      release()
+    }
+  }
+
+  async #count ({ dir, stay }: Guest, since: bigint | undefined, signal: AbortSignal): Promise<Survey> {
     const { id, quotaBytes } = stay.session
     const begun = performance.now()
     // To watch a session that has few entries would take longer than to look at them.
     const watch = (this.#counts.get(id)?.entries ?? 0) > fewEntries ? this.#watches.grow() : undefined
-    const survey = await surveySession(dir, {
-      mostBytes: 2 * quotaBytes, since, ...(watch === undefined ? {} : { onDirectory: directory => { watch.add(directory) } })
+    const walk = surveySession(dir, {
+      mostBytes: 2 * quotaBytes, since, signal, ...(watch === undefined ? {} : { onDirectory: directory => { watch.add(directory) } })
+    })
+    const survey = await walk.catch((error: unknown) => {
+      watch?.end()
+      throw error
     })
     const { bytes, filledBytes, entries } = survey
     const now = performance.now()

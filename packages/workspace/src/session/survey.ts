@@ -39,6 +39,8 @@ export interface SurveyOptions {
   mostBytes: number
   /** The time of the file system from which on changes count, as `FileClock` tells; undefined: nobody asks for them. */
   since: bigint | undefined
+  /** Ends the walk, which is rejected with its reason. */
+  signal?: AbortSignal
   /** Told each directory before it is read. */
   onDirectory?: (directory: Directory) => void
 }
@@ -58,7 +60,7 @@ const most = { files: 100, pathBytes: 8_192 }
 /**
  * Walks through the directory of a session.
  *
- * @throws errors of the file system.
+ * @throws errors of the file system; the reason of the signal.
  */
 export async function surveySession (dir: string, options: SurveyOptions): Promise<Survey> {
   const walk = new Walk(options)
@@ -179,6 +181,7 @@ class Walk {
   }
 
   async #rest (): Promise<void> {
+    this.#options.signal?.throwIfAborted()
     if (performance.now() < this.#sliceEnd) return
     await turn()
     this.#sliceEnd = performance.now() + sliceMs
