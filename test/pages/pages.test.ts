@@ -33,7 +33,8 @@ const printed: ReadonlyArray<readonly [page: string, part: string, output: RegEx
   ['docs/jobs.md', 'workflow_run', /"report":"report\.md"/],
   ['docs/jobs.md', '/stream', /event: end/],
   ['docs/callbacks.md', 'callback_url', /"callback_url":"https:\/\/hooks\.example\.com\/toolyard"/],
-  ['docs/files.md', 'data.csv', /"sha256".*"entries".*data\.csv/s],
+  ['docs/files.md', 'archive=tar', /"archive":\{"path":"in","files":1.*data\.csv/s],
+  ['docs/files.md', "printf 'day", /"sha256".*"entries".*data\.csv/s],
   ['docs/sessions.md', '/v1/sessions', /"id":/],
   ['docs/tenants.md', 'keys add', /acme-app/],
   ['docs/operations.md', '/v1/workers', /"workers".*"minutes"/s]

@@ -17,7 +17,7 @@ export { checkNewKey, KeyList, KeyView, NewKeyRequest, NewKeyResponse, RevokedKe
 export {
   checkNewSession, NewSessionRequest, parseSessionListQuery, SessionList, SessionResponse, SessionView, type SessionListQuery
 } from './service/sessions.ts'
-export { FileList, FileResponse, parseFileQuery, type FileQuery } from './service/files.ts'
+export { ArchiveResponse, FileList, FileResponse, parseFileQuery, type FileQuery } from './service/files.ts'
 export { BulkList, bulkQuery, BulkRequest, BulkResponse, BulkView, checkBulkRequest, JobCounts, type BulkAction } from './jobs/bulk.ts'
 export { parseIdempotencyKey } from './jobs/idempotency-key.ts'
 export { parseJobListQuery, type JobListQuery } from './jobs/job-list-query.ts'

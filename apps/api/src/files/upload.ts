@@ -26,6 +26,8 @@ export interface Upload {
   /** How many bytes will come, as far as that is known. */
   bytes: number
   headers: IncomingHttpHeaders
+  /** Whether a file that wasn't there can be run. */
+  isProgram?: boolean
 }
 
 const nothing: AsyncIterable<Uint8Array> = { async * [Symbol.asyncIterator] () {} }
@@ -43,7 +45,7 @@ export function contentOf (body: ComingBody | undefined, signal: AbortSignal): P
  * @throws HttpError, WorkspaceFailure, errors of the file system: see `toFileError`.
  */
 export async function putFile (
-  space: FileSpace, { names, content, bytes: coming, headers }: Upload, turns: WriteTurns
+  space: FileSpace, { names, content, bytes: coming, headers, isProgram = false }: Upload, turns: WriteTurns
 ): Promise<{ file: PutFile, isNew: boolean }> {
   checkNewNames(names)
   if (names.length === 0) throw new HttpError('CONFLICT', 'There is a directory')
@@ -56,7 +58,7 @@ export async function putFile (
     const allowance = await space.allow({ coming, beside: near.missing.length * leastBytes - (near.stats?.size ?? 0) })
     try {
       const pieces = new CountedPieces(content, allowance)
-      const draft = await writeDraft(near.directory, pieces, near.stats)
+      const draft = await writeDraft(near.directory, pieces, near.stats, isProgram ? 0o777 : 0o666)
       const put = await placed(near, draft, pieces.received()).catch(async (error: unknown) => {
         await draft.discard()
         throw error

@@ -1,9 +1,12 @@
-import { ErrorBody, FileResponse, HttpError, isRecord, parseFileQuery, type FileQuery, type Permission } from '@toolyard/contract'
+import { ArchiveResponse, ErrorBody, FileResponse, HttpError, isRecord, parseFileQuery, type FileQuery, type Permission } from '@toolyard/contract'
 import type { WorkspaceSetting, WriteTurns } from '@toolyard/workspace'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { finished } from 'node:stream'
 import { Type, type TString } from 'typebox'
 import { principalOf, requireOperator, type Principal } from '../access/principal.ts'
+import { sendArchive } from '../files/archive/pack.ts'
+import { unpackArchive } from '../files/archive/unpack.ts'
+import { piecesOf, type ComingBody } from '../files/body-pieces.ts'
 import { getFile } from '../files/download.ts'
 import { toFileError } from '../files/file-error.ts'
 import { unlimited, type FileSpace } from '../files/file-space.ts'
@@ -28,6 +31,7 @@ export interface FileRoutesOptions {
 const errors = { '4xx': ErrorBody, '5xx': ErrorBody }
 const path = { '*': Type.String({ description: 'A path below the workspace; each name in percent-encoding.' }) }
 const sessionId = { id: Type.String({ description: 'The id of the session.' }) }
+const putAnswer = Type.Union([FileResponse, ArchiveResponse])
 /** The permission that a tool needs for the same. */
 const needed: Readonly<Record<string, Permission>> = { GET: 'read_repo', HEAD: 'read_repo' }
 
@@ -87,24 +91,44 @@ function routesBelow (app: App, { prefix, params: before, turns, slowBodies, end
       url,
       exposeHeadRoute: false,
       schema: { ...ofPath, response: { ...errors } },
-      handler: async (request, reply) => await serve(request, reply, async (space, wanted) => await getFile(space, wanted, request, reply))
+      handler: async (request, reply) => await serve(request, reply, async (space, wanted) => {
+        return wanted.query.archive ? await sendArchive(space, wanted.names, request, reply) : await getFile(space, wanted, request, reply)
+      })
     })
   }
 
-  app.put(`${prefix}/*`, { schema: { params, response: { 200: FileResponse, 201: FileResponse, ...errors } } }, async (request, reply) => {
-    return await serve(request, reply, async (space, { names }) => {
-      if (request.headers['content-range'] !== undefined) throw new HttpError('VALIDATION_ERROR', 'A file is put as a whole, without Content-Range')
-      const hasBody = request.body !== undefined && request.body !== null
-      try {
-        const content = contentOf(hasBody ? { request: request.raw, onPiece: slowBodies.allow(request.raw) } : undefined, space.signal)
-        const { file, isNew } = await putFile(space, { names, ...content, headers: request.headers }, turns)
-        return await reply.code(isNew ? 201 : 200).header('etag', file.etag).send({ ok: true as const, file })
-      } catch (error) {
-        slowBodies.drop(request.raw)
-        throw error
-      }
+  for (const url of [prefix, `${prefix}/*`]) {
+    const ofPath = url === prefix ? Type.Object(before) : params
+    app.put(url, { schema: { params: ofPath, response: { 200: putAnswer, 201: FileResponse, ...errors } } }, async (request, reply) => {
+      return await serve(request, reply, async (space, { names, query: { archive } }) => {
+        try {
+          return archive ? await putArchive(space, names, request, reply) : await putOne(space, names, request, reply)
+        } finally {
+          slowBodies.drop(request.raw)
+        }
+      })
     })
-  })
+  }
+
+  async function putOne (space: FileSpace, names: string[], request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    if (request.headers['content-range'] !== undefined) throw new HttpError('VALIDATION_ERROR', 'A file is put as a whole, without Content-Range')
+    const { file, isNew } = await putFile(space, { names, ...contentOf(bodyOf(request), space.signal), headers: request.headers }, turns)
+    return await reply.code(isNew ? 201 : 200).header('etag', file.etag).send({ ok: true as const, file })
+  }
+
+  async function putArchive (space: FileSpace, names: string[], request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const ofOne = ['content-range', 'if-match', 'if-none-match'].find(name => request.headers[name] !== undefined)
+    if (ofOne !== undefined) throw new HttpError('VALIDATION_ERROR', `An archive is put without the header ${ofOne}`)
+    const body = bodyOf(request)
+    if (body === undefined) throw new HttpError('VALIDATION_ERROR', 'The body must be a tar archive')
+    const unpacked = await unpackArchive(space, { names, pieces: piecesOf(body, space.signal) }, turns)
+    return await reply.send({ ok: true as const, archive: { path: names.join('/') || '.', ...unpacked } })
+  }
+
+  function bodyOf (request: FastifyRequest): ComingBody | undefined {
+    const hasBody = request.body !== undefined && request.body !== null
+    return hasBody ? { request: request.raw, onPiece: slowBodies.allow(request.raw) } : undefined
+  }
 
   app.delete(`${prefix}/*`, { schema: { params, response: { 204: Type.Null(), ...errors } } }, async (request, reply) => {
     return await serve(request, reply, async (space, { names, query: { recursive } }) => {

@@ -14,6 +14,17 @@ export const FileResponse = Type.Object({
   })
 })
 
+/** What came out of an archive. */
+export const ArchiveResponse = Type.Object({
+  ok: Type.Literal(true),
+  archive: Type.Object({
+    path: Type.String({ description: 'The directory that it was unpacked to.' }),
+    files: Type.Integer(),
+    directories: Type.Integer({ description: 'Those that the archive names.' }),
+    bytes: Type.Integer({ description: 'Of the files.' })
+  })
+})
+
 /** What is in a directory, by name. */
 export const FileList = Type.Object({
   ok: Type.Literal(true),
@@ -32,6 +43,8 @@ export type FileList = Static<typeof FileList>
 
 /** The parameters of requests for files, checked. */
 export interface FileQuery {
+  /** All of a directory, as an archive. */
+  archive: boolean
   /** The directory's entries are asked for, and nothing else. */
   list: boolean
   recursive: boolean
@@ -41,7 +54,7 @@ export interface FileQuery {
 }
 
 const known: Readonly<Record<string, readonly string[]>> = {
-  GET: ['list', 'limit', 'cursor'], HEAD: ['list', 'limit', 'cursor'], PUT: [], DELETE: ['recursive']
+  GET: ['archive', 'list', 'limit', 'cursor'], HEAD: ['archive', 'list', 'limit', 'cursor'], PUT: ['archive'], DELETE: ['recursive']
 }
 const switches: Readonly<Record<string, boolean>> = { '': true, true: true, 1: true, false: false, 0: false }
 
@@ -54,11 +67,12 @@ export function parseFileQuery (method: string, query: Readonly<Record<string, u
   const names = known[method] ?? []
   const unknown = Object.keys(query).find(name => !names.includes(name))
   if (unknown !== undefined) throw invalid(`'${unknown.slice(0, 80)}' is not a known parameter (known: ${names.map(name => `'${name}'`).join(', ') || 'none'})`)
-  const { list = 'false', recursive = 'false', limit = String(limits.filePage.default), cursor } = query
+  const { list = 'false', recursive = 'false', limit = String(limits.filePage.default), cursor, archive } = query
   const size = typeof limit === 'string' && /^\d{1,4}$/.test(limit) ? Number(limit) : 0
   if (size < limits.filePage.min || size > limits.filePage.max) throw invalid(`'limit' must be an integer ${limits.filePage.min}..${limits.filePage.max}`)
   if (cursor !== undefined && typeof cursor !== 'string') throw invalid("'cursor' must be a name")
-  return { list: readSwitch('list', list), recursive: readSwitch('recursive', recursive), limit: size, cursor }
+  if (archive !== undefined && archive !== 'tar') throw invalid("'archive' must be tar")
+  return { archive: archive === 'tar', list: readSwitch('list', list), recursive: readSwitch('recursive', recursive), limit: size, cursor }
 }
 
 function readSwitch (name: string, value: unknown): boolean {

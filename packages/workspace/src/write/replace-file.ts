@@ -47,11 +47,17 @@ export async function replaceFile (
   }
 }
 
-/** Writes a file aside in a directory that stays open until the draft is put or discarded. On an error nothing is left. */
-export async function writeDraft (directory: Directory, content: FileContent, standing: FileStanding | undefined): Promise<Draft> {
+/**
+ * Writes a file aside in a directory that stays open until the draft is put or discarded. On an error nothing is left.
+ *
+ * @param newMode the permissions of a file that replaces none, of which the process's own mask is taken
+ */
+export async function writeDraft (
+  directory: Directory, content: FileContent, standing: FileStanding | undefined, newMode = 0o666
+): Promise<Draft> {
   const temporary = entryPath(directory, temporaryName())
   const handle = await open(
-    temporary, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW, standing === undefined ? 0o666 : 0o600
+    temporary, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW, standing === undefined ? newMode : 0o600
   )
   const discard = async (): Promise<void> => { await unlink(temporary).catch(() => {}) }
   try {

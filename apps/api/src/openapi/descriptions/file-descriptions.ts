@@ -1,4 +1,4 @@
-import { FileList, limits } from '@toolyard/contract'
+import { ArchiveResponse, FileList, limits } from '@toolyard/contract'
 import { Type } from 'typebox'
 import type { RouteDescription } from './route-description.ts'
 
@@ -6,6 +6,7 @@ const listQuery = {
   limit: Type.Optional(Type.Integer({ minimum: limits.filePage.min, maximum: limits.filePage.max, default: limits.filePage.default, description: 'Entries of a listing.' })),
   cursor: Type.Optional(Type.String({ description: 'The `next_cursor` of the listing before.' }))
 }
+const archiveQuery = { archive: Type.Optional(Type.Literal('tar', { description: 'All that is in the directory, as an archive.' })) }
 const list = {
   ok: true,
   path: 'out',
@@ -13,6 +14,8 @@ const list = {
   count: 1,
   next_cursor: null
 }
+const archive = { ok: true, archive: { path: 'in', files: 3, directories: 1, bytes: 14_205 } }
+const tarFile = { 'application/x-tar': { schema: Type.String({ contentMediaType: 'application/x-tar' }) } }
 const anyFile = { '*/*': { schema: Type.String({ contentMediaType: 'application/octet-stream' }) } }
 
 /** What the document says of the routes for files, by method and path. */
@@ -41,8 +44,18 @@ function describe (path: string, { id, tag, of, who, errors }: Files): Record<st
       summary: `List the files of ${of}`,
       description: `${who} \`read_repo\`.`,
       errors: [400, 404, ...errors],
-      query: Type.Object(listQuery),
-      answers: { 200: { description: 'What is in it, by name.', content: { 'application/json': { schema: FileList, example: list } } } }
+      query: Type.Object({ ...archiveQuery, ...listQuery }),
+      answers: { 200: { description: 'What is in it, by name; or an archive of all of it.', content: { 'application/json': { schema: FileList, example: list }, ...tarFile } } }
+    },
+    [`PUT ${path}`]: {
+      id: `${id}.unpack`,
+      tag,
+      summary: `Unpack an archive into ${of}`,
+      description: `${who} \`write_files\`. With \`?archive=tar\`; \`PUT ${path}/DIRECTORY?archive=tar\` unpacks into a directory below. What came before a fault stays.`,
+      errors: [400, 409, 413, 507, ...errors],
+      query: Type.Object({ archive: Type.Literal('tar', { description: 'The body is an archive.' }) }),
+      file: 'application/x-tar',
+      answers: { 200: { description: 'It was unpacked.', content: { 'application/json': { schema: ArchiveResponse, example: archive } } } }
     },
     [`GET ${path}/*`]: {
       id: `${id}.read`,
@@ -50,10 +63,10 @@ function describe (path: string, { id, tag, of, who, errors }: Files): Record<st
       summary: `Read a file of ${of}, or list a directory`,
       description: `${who} \`read_repo\`. \`HEAD\` tells the same without the content.`,
       errors: [400, 404, 409, 412, 416],
-      query: Type.Object({ list: Type.Optional(Type.Boolean({ description: 'Of a directory alone.' })), ...listQuery }),
+      query: Type.Object({ list: Type.Optional(Type.Boolean({ description: 'Of a directory alone.' })), ...archiveQuery, ...listQuery }),
       headers: ['Range', 'If-Range', 'If-Match', 'If-None-Match'],
       answers: {
-        200: { description: 'The file, with its media type by its name; of a directory the listing.', headers: ['ETag'], content: { ...anyFile, 'application/json': { schema: FileList, example: list } } },
+        200: { description: 'The file, with its media type by its name; of a directory the listing, or an archive.', headers: ['ETag'], content: { ...anyFile, 'application/json': { schema: FileList, example: list } } },
         206: { description: 'The part of the file that was asked for.', headers: ['ETag', 'Content-Range'], content: anyFile },
         304: { description: 'It is still the file that the caller has.', headers: ['ETag'], empty: true }
       }
@@ -64,10 +77,11 @@ function describe (path: string, { id, tag, of, who, errors }: Files): Record<st
       summary: `Put a file into ${of}`,
       description: `${who} \`write_files\`. The body is the file, whatever its type. Missing directories are made. Readers see the old file or the whole new one; an upload that breaks off changes nothing.`,
       errors: [400, 409, 412, 413, 507, ...errors],
+      query: Type.Object({ archive: Type.Optional(Type.Literal('tar', { description: 'The body is an archive, and the path the directory that it is unpacked to.' })) }),
       headers: ['If-Match', 'If-None-Match'],
       file: 'application/octet-stream',
       answers: {
-        200: { description: 'The file was replaced.', headers: ['ETag'], example: putExample() },
+        200: { description: 'The file was replaced, or the archive unpacked.', headers: ['ETag'], example: putExample() },
         201: { description: 'The file was made.', headers: ['ETag'], example: putExample() }
       }
     },

@@ -1,0 +1,83 @@
+import { existsSync, lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import t from 'tap'
+import type { SessionView } from '@toolyard/contract'
+import type { Client } from '../support/client.ts'
+import { injectService } from '../support/injected.ts'
+import { testKeys } from '../support/service.ts'
+
+export const archiveKeys = { acme: 'key-of-acme-0123456789', reads: 'reading-key-of-acme-0123', other: 'key-of-other-0123456789' }
+export type Options = RequestInit & { key?: string, duplex?: 'half' }
+export interface Refusal { status: number, code: string, message: string }
+
+export interface ArchiveService {
+  client: Client
+  url: string
+  env: NodeJS.ProcessEnv
+  sessionsDir: string
+  /** A directory for what is no session's. */
+  aside: string
+  at: (...names: string[]) => string
+  ask: (method: string, path: string, options?: Options) => Promise<Response>
+  /** Makes a session. */
+  make: (body?: object) => Promise<string>
+  putArchive: (path: string, body: Uint8Array, key?: string) => Promise<Response>
+  getArchive: (path: string) => Promise<Buffer>
+}
+
+/** A service for the tests of archives, with what they ask of it. */
+export async function archiveService (): Promise<ArchiveService> {
+  const sessionsDir = mkdtempSync(join(tmpdir(), 'toolyard-sessions-'))
+  const aside = mkdtempSync(join(tmpdir(), 'toolyard-archives-'))
+  for (const dir of [sessionsDir, aside]) t.teardown(() => { rmSync(dir, { recursive: true }) })
+  const service = await injectService(t, {
+    workers: 0,
+    env: {
+      SESSIONS_DIR: sessionsDir,
+      API_KEYS_JSON: JSON.stringify([
+        { name: 'operator', key: testKeys.admin, role: 'admin' },
+        { name: 'acme', key: archiveKeys.acme, role: 'admin', tenant: 'acme' },
+        { name: 'reads', key: archiveKeys.reads, role: 'read', tenant: 'acme' },
+        { name: 'other', key: archiveKeys.other, role: 'admin', tenant: 'other' }
+      ])
+    }
+  })
+  const { client, app } = service
+  const url = await app.listen({ port: 0, host: '127.0.0.1' })
+  const at = (...names: string[]): string => join(sessionsDir, ...names)
+  const ask = async (method: string, path: string, { key = archiveKeys.acme, headers, ...rest }: Options = {}): Promise<Response> => {
+    return await fetch(`${url}/v1/${path}`, { method, headers: { 'x-api-key': key, ...headers as Record<string, string> }, ...rest })
+  }
+  return {
+    client,
+    url,
+    at,
+    ask,
+    sessionsDir,
+    aside,
+    env: service.env,
+    make: async (body: object = {}): Promise<string> => {
+      return (await client.request<{ session: SessionView }>('/v1/sessions', { body, key: archiveKeys.acme })).body.session.id
+    },
+    putArchive: async (path: string, body: Uint8Array, key = archiveKeys.acme): Promise<Response> => {
+      return await ask('PUT', `${path}?archive=tar`, { body: new Uint8Array(body), key })
+    },
+    getArchive: async (path: string): Promise<Buffer> => Buffer.from(await (await ask('GET', `${path}?archive=tar`)).arrayBuffer())
+  }
+}
+
+export async function refused (answer: Response): Promise<Refusal> {
+  return { status: answer.status, ...(await answer.json() as { error: { code: string, message: string } }).error }
+}
+
+/** What is in a directory: paths with their content, directories with a slash. */
+export function treeOf (dir: string, below = ''): Record<string, string> {
+  const tree: Record<string, string> = {}
+  for (const name of existsSync(dir) ? readdirSync(dir).sort() : []) {
+    const path = join(dir, name)
+    if (lstatSync(path).isDirectory()) Object.assign(tree, { [`${below}${name}/`]: '' }, treeOf(path, `${below}${name}/`))
+    else tree[`${below}${name}`] = readFileSync(path, 'base64')
+  }
+  return tree
+}
