@@ -29,7 +29,7 @@ Exit status: 0 when all calls succeeded, 1 when one failed, 5 when one goes on.`
     const answer = await post(target, body)
     print(JSON.stringify(answer, null, 2))
     const results = answer.results ?? []
-    complain(`${results.length} calls took ${Math.round(performance.now() - started)} ms, asked ${target.description}`)
+    complain(`${results.length} ${results.length === 1 ? 'call' : 'calls'} took ${Math.round(performance.now() - started)} ms, asked ${target.description}`)
     if (results.some(({ ok, pending }) => !ok && pending !== true)) return exitStatus.failed
     return results.some(({ pending }) => pending === true) ? exitStatus.pending : exitStatus.done
   }
