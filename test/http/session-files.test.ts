@@ -4,6 +4,7 @@ import { connect } from 'node:net'
 import { once } from 'node:events'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setImmediate as turn } from 'node:timers/promises'
 import t from 'tap'
 import type { SessionView } from '@toolyard/contract'
 import { waitFor } from '../support/condition.ts'
@@ -149,6 +150,25 @@ t.test('uploads that come at the same time share one quota', async t => {
   const answers = await Promise.all(Array.from({ length: 8 }, async (_, n) => (await put(`${id}/files/f${n}`, new Uint8Array(300_000))).status))
   t.same([answers.filter(status => status === 201).length, answers.filter(status => status === 413).length], [3, 5], 'room is kept for those that came first')
   t.equal(readdirSync(at(id)).length, 3)
+})
+
+t.test('an upload that was let in comes whole, whatever is refused meanwhile', async t => {
+  const id = await make({ quota_bytes: 3_250_000 })
+  await put(`${id}/files/first`, 'x')
+  for (let n = 0; n < 400; n++) writeFileSync(at(id, `n${n}`), '')
+  const piece = 30_000
+  const socket = await beginPut(`${id}/files/large`, { length: 100 * piece, sent: piece })
+  const answered = once(socket, 'data')
+  await waitFor('a file in the making', () => own(id).length > 0)
+  const refusals: Array<Promise<string>> = []
+  for (let n = 1; n < 100; n++) {
+    refusals.push(put(`${id}/files/m${n}`, new Uint8Array(1_000_000)).then(codeOf))
+    socket.write('x'.repeat(piece))
+    await turn()
+  }
+  t.match(String((await answered)[0]), /^HTTP\/1.1 201 /)
+  t.same([...new Set(await Promise.all(refusals))], ['413 QUOTA_EXCEEDED'])
+  socket.destroy()
 })
 
 t.test('an upload that breaks off leaves nothing', async t => {
