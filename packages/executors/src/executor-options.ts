@@ -22,7 +22,7 @@ export interface ExecutorOptions {
   audit: Audit
   /** Which built-in tools there are beside those of the workspace; default none. */
   builtins?: BuiltinOptions
-  /** Where requests of HTTP tools and to MCP servers may lead; default public hosts alone. */
+  /** Where requests of HTTP tools and to MCP servers may lead; default only public hosts. */
   http?: HttpPolicy
   /** Shuts in the processes of tools; without it they run in the open. */
   sandbox?: Sandbox

@@ -9,7 +9,7 @@ import type { Sandbox, SandboxOptions } from './sandbox/sandbox.ts'
 import { createHosts } from './python/host/hosts.ts'
 import { tryModule } from './python/try/try-module.ts'
 
-/** What tries of manifests that nobody serves work with. */
+/** What trial imports of manifests that aren't served work with. */
 export interface TryOptions extends Pick<SandboxOptions, 'env' | 'hidden' | 'defaultPermissions'> {
   /** Whether somebody wants them in the open where there is no whole sandbox. */
   evenInTheOpen: boolean

@@ -22,7 +22,7 @@ export interface BuiltinOptions {
   webSearch?: WebSearchPolicy
   workspaceDelete?: boolean
   workflows?: { readYaml: ReadYaml }
-  /** What writers of one file respect in all processes; absent, those of one process alone take turns. */
+  /** A lock that writers of one file respect in all processes; without it, only those of one process take turns. */
   locks?: SharedLocks
 }
 

@@ -14,7 +14,7 @@ import { BuiltinWait } from '../run/steps.ts'
 const windDownMs = 5_000
 
 /**
- * Runs a built-in tool until it ends, its timeout passes or its signal aborts. An interrupted handler is told by its
+ * Runs a built-in tool until it ends, its timeout passes or its signal aborts. An interrupted handler gets this from its
  * own signal, and has a few seconds to end before the interruption is reported (B23): whatever it still returns is
  * dropped.
  *
@@ -78,7 +78,7 @@ async function runHandler (handler: BuiltinHandler, args: Record<string, unknown
   }
 }
 
-/** The message of a file system error names absolute paths, so only its cause is told. */
+/** The message of a file system error names absolute paths, so only its cause is returned. */
 function knownError (error: unknown): CallError | undefined {
   if (error instanceof WorkspaceFailure) {
     const { code, message, details } = error

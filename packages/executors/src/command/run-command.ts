@@ -14,7 +14,7 @@ import { commandPlan } from './command-plan.ts'
 /** What every command run of a worker shares. */
 export interface CommandHost extends ProcessHost {
   workspaceDir: string
-  /** Absolute paths of what built-in tools leave alone; default none. */
+  /** Absolute paths that built-in tools neither read nor change; default none. */
   serviceFiles?: readonly string[]
   env: NodeJS.ProcessEnv
   maxOutputBytes: number

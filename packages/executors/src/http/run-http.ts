@@ -15,7 +15,7 @@ import { RequestFault } from './request/request-fault.ts'
 
 /** Where requests of manifests may lead. */
 export interface HttpPolicy {
-  /** Host names and addresses that may be inside: private, loopback, link-local. `*` stands for all. */
+  /** Host names and addresses that may be private, loopback or link-local; `*` means all. */
   privateHosts: readonly string[]
   lookup?: Lookup
 }
@@ -41,7 +41,7 @@ type Arguments = Record<string, unknown>
 const maxRedirects = 5
 
 /**
- * Makes the request of an HTTP tool: to the origin of its manifest entry alone, under the timeout of the context. At its
+ * Makes the request of an HTTP tool: only to the origin of its manifest entry, under the timeout of the context. At its
  * end, whatever that is, its connection is closed. Writes one audit line, without arguments and secrets.
  */
 export async function runHttp (name: string, run: HttpRun, args: Arguments, context: RunContext, host: HttpHost): Promise<Outcome> {
@@ -52,7 +52,7 @@ export async function runHttp (name: string, run: HttpRun, args: Arguments, cont
     at: new Date(),
     tool: name,
     job: context.jobId,
-    // The template: what the arguments were shows in their hash alone.
+    // The template: only the hash shows the arguments.
     argv: [run.method, `${run.origin}${run.path.map(part => typeof part === 'string' ? part : `{${part.argument}}`).join('')}`],
     cwd: '',
     exit: outcome.ok ? 0 : isRecord(outcome.error.details) && outcome.error.details['status'] !== undefined ? 1 : -1,

@@ -13,7 +13,7 @@ import { startServer, type ServerProcessHost } from './server-process.ts'
 import { settingTexts } from './setting-text.ts'
 
 /*
- * One connection to one server: open until it ends, for whatever reason; it is never opened again. Its list of tools is
+ * One connection to one server: open until it ends, for any reason; it is never opened again. Its list of tools is
  * read at the begin, when the server says that it changed, and when it is old.
  */
 
@@ -40,7 +40,7 @@ export interface RemoteCall {
 export interface Connection {
   /** The tools of now. */
   tools (): Promise<ReadonlyMap<string, McpTool>>
-  /** The digest of a tool of now; undefined when there is none of this name. */
+  /** The current digest of a tool; undefined when no tool has this name. */
   digestOf (tool: string): Promise<string | undefined>
   /** Rejects with what the client throws. */
   call (call: RemoteCall): Promise<CallResult>
@@ -56,7 +56,7 @@ export interface Connection {
 }
 
 const clientInfo = { name: 'toolyard', version: '0.1.0' }
-/** For a list of tools that nobody said was changed. */
+/** For a list of tools without a notice of changes. */
 const listAgeMs = 60_000
 const mostPages = 64
 const listMs = 30_000

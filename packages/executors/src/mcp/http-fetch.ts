@@ -17,7 +17,7 @@ const perTurn = 8
 const nothing = Buffer.alloc(0)
 
 /**
- * Makes a `fetch` for one server: to its own origin alone, to public addresses unless the operator says otherwise, and
+ * Makes a `fetch` for one server: only to its own origin, to public addresses unless the operator says otherwise, and
  * with bounded messages. A redirect to another origin fails before anything is sent there.
  *
  * @throws ServerFault for a URL that may not be reached.

@@ -17,7 +17,7 @@ const resultKey = 'toolyard/result'
 /** Something that a server does and that ends its connection. */
 export class ServerFault extends Error {
   override readonly name = 'ServerFault'
-  /** What a call is told, where it isn't that the server can't be used. */
+  /** The error of a call, where it isn't that the server can't be used. */
   readonly callError: CallError | undefined
 
   constructor (message: string, callError?: CallError) {

@@ -25,7 +25,7 @@ export interface ReadMessage {
 /** UTF-16 units of an error up to which its data is passed on: it is walked through in one turn. */
 const mostErrorChars = 16_384
 
-/** Reads a message; undefined for a text that is none. */
+/** Reads a message; undefined for a text that isn't one. */
 export function readMessage (text: string): ReadMessage | undefined {
   const parsed = parseJson(text)
   if (parsed === undefined) return unfitMessage(text)

@@ -30,7 +30,7 @@ const sessionLost = 404
 
 /**
  * Runs one call of a tool of an MCP server. The tool must be the one that was accepted. A call is sent once: one that was
- * on its way when its server ended is failed, whatever became of it.
+ * on its way when its server ended fails, though the server may have done it.
  */
 export async function runMcp (
   name: string, run: McpRun, args: Record<string, unknown>, context: RunContext, host: McpHost
@@ -101,7 +101,7 @@ async function callOnce (run: McpRun, args: Record<string, unknown>, { connectio
   return await asAccepted(outcomeOf(result, host.maxOutputBytes, connection.secrets), run, host.checkResult)
 }
 
-/** Who reads the schema that was accepted counts on it, whatever the server sends. */
+/** Callers count on the accepted schema, whatever the server sends. */
 async function asAccepted (outcome: Outcome, { outputSchema }: McpRun, check: DeclaredCheck): Promise<Outcome> {
   if (outputSchema === undefined || !outcome.ok) return outcome
   const message = await outputFault(outcome, async output => await check(outputSchema, output))

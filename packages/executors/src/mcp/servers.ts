@@ -35,7 +35,7 @@ export interface Lease {
 }
 
 export interface McpServers {
-  /** The connection of a server, or why there is none. */
+  /** The connection of a server, or why it has none. */
   use (server: McpServer, place: ServerPlace): Promise<Lease | { error: CallError }>
   /** Ends a server that doesn't answer any more, after a call of it was given up. */
   suspect (server: McpServer, connection: Connection): Promise<void>
@@ -46,9 +46,9 @@ export interface McpServers {
 
 /** How long the opening may take: a server may have to be fetched first. */
 const openMs = 60_000
-/** How long a connection stays open that nobody uses. */
+/** How long an unused connection stays open. */
 const idleMs = { operator: 600_000, scoped: 60_000 }
-/** Connections of tenants and sessions: with more, one that nobody uses is ended. */
+/** Connections of tenants and sessions: with more, an unused one is ended. */
 const mostScoped = 64
 const restMs = { first: 500, most: 30_000, /** A call waits for the end of a rest that is shorter. */ waits: 2_000 }
 /** What lived longer has worked. */

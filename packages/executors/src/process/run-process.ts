@@ -119,7 +119,7 @@ function readPipes (child: Child, { stdout, stderr }: Run, { onLine, onProgress 
 
 /** After an exit: the rest of the output, then an end to whatever the process left behind. */
 async function cleanUp ({ root, box }: { root: TreeRoot, box: BoxStatus | undefined }, run: Run, closed: Promise<true>): Promise<number[]> {
-  // So that nobody is left to hold the pipes; what is in them stays readable.
+  // So that no process has the pipes open any more; what is in them stays readable.
   if (box !== undefined) strikeBox(root)
   const ended = Promise.race([closed, run.deadline.interrupted.then(() => false)])
   const closedByItself = await drainPipes(ended, () => run.stdout.totalBytes() + run.stderr.totalBytes())

@@ -20,7 +20,7 @@ export interface OutputReading {
 export async function largeProcessOutput ({ ending, stdout: { kept, totalBytes } }: ProcessEnd, kind: 'either' | 'text', reading: OutputReading): Promise<Outcome | undefined> {
   if (ending.kind !== 'exit' || ending.code !== 0 || kept.length <= shortOutput) return undefined
   if (totalBytes === kept.length) return await readLargeOutput({ bytes: kept, kind }, reading)
-  // More than was kept is text, whatever it was.
+  // Output beyond what was kept is text, whatever it was.
   const { bytes } = decodePrefix(kept)
   const outcome = await readLargeOutput({ bytes: kept.subarray(0, bytes), kind: 'text' }, reading)
   return outcome.ok ? { ...outcome, cut: { bytes: totalBytes, storedBytes: bytes } } : outcome

@@ -22,7 +22,7 @@ export interface OutputAnswer {
   parts: number
 }
 
-/** What stands in the place of a text that is hidden. */
+/** What replaces a hidden text. */
 export const hiddenText = '***REDACTED***'
 
 /** Reads an output and writes its JSON, for a thread: a megabyte of small objects takes a tenth of a second. */

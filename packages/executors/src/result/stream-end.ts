@@ -4,7 +4,7 @@ import { decodeSuffix, lastChars } from '../run/utf8.ts'
 
 /** UTF-16 units of a stream that an error shows. */
 export const shownChars = 2_000
-/** More than enough for them, whatever the letters and the white space behind them. */
+/** More than enough for them, with any letters and white space after them. */
 const readBytes = 16_384
 
 /** The last characters of what a tool printed, without the white space around them. */

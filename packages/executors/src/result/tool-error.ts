@@ -17,7 +17,7 @@ export function toolError ({ stdout, stderr }: { stdout: Captured, stderr: Captu
   return { code: 'TOOL_FAILED', message: firstChars(message, limits.errorMessageChars), ...(Object.keys(all).length === 0 ? {} : { details: all }) }
 }
 
-/** The cause stands at the end of a long stderr, so the end is the message. */
+/** The cause is at the end of a long stderr, so the end is the message. */
 function saidAtLast (stderr: Captured, said: string, jobId: string): string {
   if (stderr.end === undefined && said.length <= shownChars) return said
   return `[the end of stderr; what came before is in the log: GET /v1/jobs/${jobId}/logs]\n${streamEnd(stderr)}`

@@ -29,7 +29,7 @@ export interface Failure {
 export interface RunTrace {
   /** Variables for the processes of the tool, which tell them where they belong. */
   variables: Readonly<Record<string, string>>
-  /** Hears of each stage of a process when it is over; times are those of `performance.now()`. Absent when nobody wants to know. */
+  /** Gets each stage of a process when it is over; times are those of `performance.now()`. May be absent. */
   stage?: (name: 'sandbox' | 'run', from: number, to: number) => void
 }
 

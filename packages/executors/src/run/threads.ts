@@ -112,7 +112,7 @@ export function movable ({ buffer, byteLength }: Uint8Array): ArrayBuffer[] {
 /** Its environment is empty. */
 function startThread (): Worker {
   const thread = new Worker(new URL('../thread.js', import.meta.url), { execArgv: [], env: {}, resourceLimits: { maxOldGenerationSizeMb: memoryMb } })
-  // Whoever waits for it hears of it too; an error of an idle thread concerns nobody.
+  // A caller that waits gets it too; an error of an idle thread concerns no call.
   thread.on('error', () => {})
   return thread
 }

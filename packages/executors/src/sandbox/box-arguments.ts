@@ -32,7 +32,7 @@ export interface BoxSpec {
   nesting?: true
 }
 
-/** What it takes to make namespaces and to map users in them; inside the box alone. */
+/** What it takes to make namespaces and to map users in them; only inside the box. */
 const nestingCapabilities = ['CAP_SYS_ADMIN', 'CAP_SETFCAP']
 /** What it takes to go into a nest beside that. */
 const visitingCapabilities = ['CAP_SYS_CHROOT', 'CAP_SYS_PTRACE']

@@ -131,7 +131,7 @@ export function hiddenIn ({ hidden, workspaceDir, sessionsDir, secondNames }: Bo
   return others.length === 0 ? found : byNameAlone(findHidden([...own, ...others]), named)
 }
 
-/** The workspace and the sessions are hidden by their names, and no directories of the service: nobody looks through all of their files. */
+/** The workspace and the sessions are hidden by name, and aren't directories of the service, whose files are all looked through. */
 function byNameAlone (hidden: HiddenPlaces, named: readonly string[]): HiddenPlaces {
   const ids = named.map(identify)
   return { ...hidden, directories: new Map([...hidden.directories].filter(([directory]) => !ids.includes(directory))) }

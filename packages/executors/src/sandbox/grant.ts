@@ -9,7 +9,7 @@ export interface Grant {
   limits: ProcessLimits
 }
 
-/** The same for code that nobody has called yet: it has the network for nothing, and nobody sees what it does. */
+/** The same for code outside a call: it needs no network, and no caller sees what it does. */
 export function withoutNetwork (grant: Grant): Grant {
   return { ...grant, permissions: grant.permissions.filter(permission => permission !== 'network') }
 }

@@ -12,7 +12,7 @@ import { sandboxFilter, templateFilter } from './seccomp/filter.ts'
 import { outermost } from './view/search-path.ts'
 import { showPlace } from './view/shown.ts'
 
-/** What a host is told of its box, to make a nest in it for each call. The names are those of `nests.py`. */
+/** What a host needs to know about its box, to make a nest in it for each call. The names are those of `nests.py`. */
 export interface NestPlan {
   /** Seccomp filters in Base64; null where there are none for this machine. */
   templateFilter: string | null

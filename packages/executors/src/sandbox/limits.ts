@@ -48,7 +48,7 @@ export function prlimitCommand (prlimit: string, limits: ProcessLimits): string[
 /**
  * The command line of prlimit(1) for a process that starts others in the open, which inherit the limits. They are soft:
  * a box may set higher ones. The number of processes isn't among them, since the kernel counts all those of the user, and
- * neither is the processor time, which it would use up over all calls; nor are open files, of which Node.js allows itself all.
+ * neither is the processor time, which it would use up over all calls; nor are open files: Node.js takes all that it may have.
  */
 export function softLimits (prlimit: string): string[] {
   const { memoryBytes, fileBytes } = defaultLimits

@@ -32,7 +32,7 @@ export interface Sandbox {
   boxOf (tool: Tool, session?: SessionPlace): Box | undefined
   /** The box for the host of a Python tool; undefined when it runs in the open. */
   hostBoxOf (tool: Tool): HostBox | undefined
-  /** The same for a try of its module and class: without the network, whatever the tool may do. */
+  /** The same for a trial import of its module and class: without network, whatever the tool's permissions. */
   tryBoxOf (tool: Tool): HostBox | undefined
   permissionsOf (tool: Tool): readonly Permission[]
   /** Where the helper runs that starts tools: a command line in front of it, and where it keeps their channels. */

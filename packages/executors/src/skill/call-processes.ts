@@ -26,7 +26,7 @@ export function createCallProcesses (tool: string, context: RunContext, host: Co
       onProgress: context.progress
     }, host)
     host.audit.record(auditEntry({ tool, job: context.jobId, envKeys: [] }, plan, end))
-    // What the caller is told is the timeout of the call, not what was left of it.
+    // The error names the timeout of the call, not what was left of it.
     return end.ending.kind === 'timeout' ? { ...end, ending: { kind: 'timeout', afterMs: context.timeoutMs } } : end
   }
 }

@@ -24,7 +24,7 @@ interface Kept {
 
 /**
  * Returns the resolver of a skill's values (S24): trimmed stdout is the new value. Whatever goes wrong, and an empty
- * stdout too, keeps the value (S25, SC18, X31) and is told in the log; only a timeout or a cancel ends the call.
+ * stdout too, keeps the value (S25, SC18, X31) and is reported in the log; only a timeout or a cancel ends the call.
  */
 export function createResolve (run: SkillRun, host: ResolverHost): Resolve {
   return async (resolver, param, text) => {

@@ -7,7 +7,7 @@ import { maxElementBytes, type ProcessPlan } from '../process/plan/plan.ts'
 /**
  * Names everything that a process is made of: the box's own command line, with permissions, limits, environment and what
  * is hidden, and the identities of the program, of the files that its arguments name, and of its working directory. Two
- * processes of the same likeness differ in their call alone. Undefined when the program isn't the pinned one.
+ * processes of the same likeness differ only in their call. Undefined when the program isn't the pinned one.
  *
  * @throws Error when there can't be a box.
  */
@@ -19,7 +19,7 @@ export async function likenessOf (plan: ProcessPlan, box: Box, pins: Pins): Prom
   return JSON.stringify([program, args, env, identityOf(plan.cwd), ...files.map(file => identityOf(resolve(plan.cwd, file)))])
 }
 
-/** As long as it is the same, nobody has written to the file, or put another one in its place. Of a directory it is which one it is. */
+/** As long as it is the same, the file wasn't written to or replaced. For a directory it only says which one it is. */
 function identityOf (path: string): string {
   try {
     const found = statSync(path, { bigint: true })

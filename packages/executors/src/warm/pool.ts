@@ -2,7 +2,7 @@ import { createDemand, type Demand } from './demand.ts'
 import { targetsOf } from './targets.ts'
 import type { Unfit } from './waiting-process.ts'
 
-/** What a pool keeps of a tool: processes that nobody has called yet. */
+/** What a pool keeps of a tool: processes that wait for their call. */
 export interface Ready<Process> {
   bytes: number
   /** Undefined when it can't serve any more. */
@@ -110,7 +110,7 @@ export class WarmPool<Process> {
   /**
    * Takes a process for a call, hands over its stdin, and returns it; undefined when the call is to be served cold.
    *
-   * @param log hears once why the tool can't be kept ready.
+   * @param log gets the reason once when the tool can't be kept ready.
    */
   async take (
     name: string, likeness: () => Promise<string | undefined>, stdin: string, log: (line: string) => void

@@ -5,7 +5,7 @@ import { serverTime } from '../redis/server-clock.ts'
 import { whileAvailable } from '../redis/unavailable.ts'
 import { required } from '../redis/required.ts'
 
-/** Attempts to log in that one address, and all together, may make within a time. */
+/** How many attempts to log in one address, and all together, may make within a time. */
 const ownLimit = { attempts: 10, sec: 300 }
 const overallLimit = { attempts: 100, sec: 60 }
 
@@ -22,7 +22,7 @@ end
 return 0
 `
 
-/** What all API processes know together about who is logged in to the dashboard. All methods throw RedisUnavailableError. */
+/** Who is logged in to the dashboard, for all API processes. All methods throw RedisUnavailableError. */
 export class DashboardLogins {
   readonly #redis: Redis
 

@@ -11,17 +11,17 @@ import { asRedisError } from '../redis/unavailable.ts'
  * it. The holder counts from the moment before it asked, by its own clock, so that it knows of the end first.
  */
 
-/** A lock that is held. */
+/** A lock that was taken. */
 export interface EntryLease {
-  /** Whether it is held for certain. */
+  /** Whether it certainly is. */
   isHeld (): boolean
   release (): void
 }
 
-/** How long a lock is held unless it is renewed, in milliseconds. */
+/** How long a lock lasts unless it is renewed, in milliseconds. */
 const lockMs = 3_000
 const renewMs = lockMs / 4
-/** Between two looks at a lock that is held, in milliseconds. */
+/** Between two attempts to take a lock, in milliseconds. */
 const retryMs = { first: 2, max: 50 }
 
 /** A command that is sent again after a reconnect finds its own lock. */

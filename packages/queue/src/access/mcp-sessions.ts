@@ -10,11 +10,11 @@ export interface McpSessionState {
   ended?: true
   /** From which level on the client wants log messages. */
   level?: string
-  /** URIs of the resources whose changes it wants to hear of. */
+  /** URIs of the resources whose changes it wants to get. */
   watched?: string[]
 }
 
-/** What every API process hears of a session: the client may have a stream or a call open at any of them. */
+/** What every API process gets about a session: the client may have a stream or a call open at any of them. */
 export type McpNotice =
   | { kind: 'ended', session: string }
   | { kind: 'stream', session: string, stream: string }

@@ -38,7 +38,7 @@ export interface FoundKey extends StoredKey {
 
 /** Keys that there may be. */
 export const maxStoredKeys = 10_000
-/** How long a process trusts what it knows of a key, in milliseconds. It hears of a revoked one at once. */
+/** How long a process trusts what it knows about a key, in milliseconds. Of a revoked one it gets a message. */
 const trustMs = 1_000
 /** The use of a key is noted so often at most, in milliseconds. */
 const usedMs = 60_000
@@ -107,7 +107,7 @@ export class StoredKeys {
     this.#redis = redis
   }
 
-  /** Called when a key was revoked; one that is over, or whose message was lost, nobody tells of. */
+  /** Called when a key was revoked. A key whose time is over, or whose message was lost, causes no call. */
   onRevoked: () => void = () => {}
 
   /** Hears of revoked keys from now on; while Redis is away the subscription waits for it. */
@@ -122,7 +122,7 @@ export class StoredKeys {
    * Makes a key.
    *
    * @param expiresInSec never when absent.
-   * @returns the key itself, which nobody can read later.
+   * @returns the key itself, which can't be read later.
    */
   async add (key: StoredKey, expiresInSec?: number): Promise<{ text: string, listed: ListedKey } | 'taken' | 'full'> {
     const text = `ty_${randomBytes(keyBytes).toString('base64url')}`

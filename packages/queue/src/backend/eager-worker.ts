@@ -80,7 +80,7 @@ export class EagerWorker<Data, Result> extends JobWorker<Data, Result, FastBacke
     }
   }
 
-  /** What settles a job also takes the next: while one is being settled, nobody else need ask. */
+  /** The script that settles a job also takes the next one: while one is being settled, no other request is needed. */
   async #anyEnd (): Promise<void> {
     for (let turn = 0; turn < shortTurns && this.#ending.size === 0; turn++) await nextTurn()
     if (this.#ending.size > 0) await Promise.race(this.#ending)

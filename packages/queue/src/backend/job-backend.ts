@@ -183,7 +183,7 @@ export class JobBackend extends TimedBackend {
   async #commandOf (job: JobJson, id: string, parent: ParentKeyOpts): Promise<AddCommand> {
     let command: AddCommand | undefined
     const listening = { runCommand: (name: string, args: AddCommand['args']) => { command = { name: required(name.split(':')[0], 'the name of a command'), args } } }
-    // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- Of a client, BullMQ uses `runCommand` alone here.
+    // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- BullMQ uses only `runCommand` of a client here.
     await this.addJobToTransaction(listening as never, job, id, parent)
     if (command === undefined) throw new Error('BullMQ adds a job without a command')
     return command

@@ -58,7 +58,7 @@ export class JobWorker<Data, Result, Backend extends JobBackend = JobBackend> ex
     return await super.moveToActive(token, name)
   }
 
-  /** Settles a job, again and again while Redis can't take it; the job is held meanwhile. */
+  /** Settles a job, again and again while Redis can't take it; its lock is renewed meanwhile. */
   protected async settle<T> (job: Job<Data, Result>, token: string, settle: () => Promise<T>): Promise<T> {
     const id = idOf(job)
     try {

@@ -7,7 +7,7 @@ import { callbackSweepKey, jobKey } from '../redis/names.ts'
 import { takeTurn } from '../redis/commands/turn.ts'
 
 const intervalMs = 2_000
-/** Entries that one sweep looks at, and how many of them together. */
+/** Entries that one sweep looks at, and how many of them at once. */
 const perSweep = 2_000
 const chunkSize = 500
 

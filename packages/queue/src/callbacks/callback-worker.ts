@@ -44,7 +44,7 @@ export interface CallbackOptions {
   onSent: (result: string) => void
 }
 
-/** What callbacks are read with, and where it is told how they went. */
+/** What callbacks are read with, and where their results are reported. */
 export interface CallbackWorkerParts {
   redis: Redis
   queues: JobQueues

@@ -40,7 +40,7 @@ export interface BulkWish {
 const pageSize = 100
 const atOnce = 10
 const leaseMs = 15_000
-/** How often a process looks for changes that nobody goes on with. */
+/** How often a process looks for changes whose process is gone. */
 const lookMs = 5_000
 
 /** Cancels all jobs that fit a filter, or runs them again. Its methods throw RedisUnavailableError. */

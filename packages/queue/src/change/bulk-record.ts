@@ -5,7 +5,7 @@ import { bulkKey } from '../redis/names.ts'
 import type { JobScope } from '../record/job-scope.ts'
 import { whileAvailable } from '../redis/unavailable.ts'
 
-/** What is done to all jobs that fit a query, and by whom. It goes on in another process where one is lost. */
+/** A change of all jobs that fit a query, and by whom. Another process continues it when one is lost. */
 export interface BulkOrder {
   id: string
   action: BulkAction

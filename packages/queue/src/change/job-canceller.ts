@@ -73,7 +73,7 @@ export class JobCanceller {
     await Promise.all(steps.map(placeOfKey).map(step => this.cancel(step.queue, step.id)))
   }
 
-  /** Settles a job that this canceller holds. Who cancels it at the same time may hold it by now, and settles it then. */
+  /** Settles a job whose lock this canceller has. Another canceller may have the lock by now, and settles the job then. */
   async #settle (queue: string, jobId: string, token: string): Promise<void> {
     const opened = this.#queues.open(queue)
     try {

@@ -22,7 +22,7 @@ export interface StepWait {
 }
 
 /**
- * Notes what a job waits for, if this worker still holds it, and when it began; a job that is parked counts as not started. KEYS: job,
+ * Notes what a job waits for, if this worker still has its lock, and when it began; a parked job counts as not started. KEYS: job,
  * lock, alarms. ARGV: id, token, settled, until.
  */
 const parkScript = `
@@ -39,7 +39,7 @@ const unparkScript = `${goOnWhenFull('KEYS[1]')}
 return redis.call('HINCRBY', KEYS[1], 'ats', 1)
 `
 
-/** What jobs that belong together do to each other, as the worker of one queue sees it. */
+/** What the jobs of one flow do to each other, as the worker of one queue sees it. */
 export class JobFlow {
   readonly #parts: FlowParts
   readonly #queue: string
@@ -72,7 +72,7 @@ export class JobFlow {
   }
 
   /**
-   * Parks a job that waits for the jobs that it has made: it holds no place of a worker.
+   * Parks a job that waits for the jobs that it has made: it takes no slot of a worker.
    *
    * @returns false when none of them is pending any more.
    * @throws WaitingChildrenError when it is parked.
@@ -86,7 +86,7 @@ export class JobFlow {
       await redis.eval(unparkScript, 1, key)
       return false
     }
-    // One that has settled in between found nobody parked.
+    // A job that was settled in between found no parked parent.
     if (await settledSteps(redis, this.#queue, id) !== settled) await release(this.#parts, this.#queue, id)
     throw new bullmq.WaitingChildrenError()
   }

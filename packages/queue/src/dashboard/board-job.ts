@@ -81,7 +81,7 @@ export class BoardJob implements QueueJob {
     }
   }
 
-  /** Only fields that are known to hold no more than the submitter gave. */
+  /** Only fields that are known to have nothing beyond what the submitter gave. */
   #data (): unknown {
     const { tool, arguments: args, timeoutSec, tags, keyName, serial } = this.#job.data
     return this.#shown.value({ tool, arguments: args, timeout_sec: timeoutSec, tags, key: keyName, ...(serial === true ? { serial } : {}) })

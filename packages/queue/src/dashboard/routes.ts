@@ -65,7 +65,7 @@ function shown (name: string, answer: ControllerHandlerReturnType, { queues }: B
   return name === 'get /api/queues/:queueName/:jobId/flow' ? shownFlow(answer, queues) : answer
 }
 
-/** Changes of all queues, of which bull-board leaves those out that are read-only, and says nothing. */
+/** Changes of all queues. bull-board leaves out queues that are read-only, and doesn't say so. */
 const ofAll = new Set(['put /api/queues/pause', 'put /api/queues/resume'])
 const readOnly = { status: 405, body: { error: { key: 'ERRORS.QUEUE_READ_ONLY' } } } as const
 

@@ -1,7 +1,7 @@
 import type { BullBoardQueues, ControllerHandlerReturnType } from '@bull-board/api/typings/app'
 import { fromRedis } from '../redis/from-redis.ts'
 
-/** A job of a flow, as bull-board finds it. Its other fields hold what tools have put out, unredacted. */
+/** A job of a flow, as bull-board finds it. Its other fields have the outputs of tools, unredacted. */
 interface FlowNode {
   id: string
   name: string

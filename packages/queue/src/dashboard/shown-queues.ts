@@ -2,11 +2,11 @@ import { queueStem } from '../redis/names.ts'
 import { whileAvailable } from '../redis/unavailable.ts'
 import type { BoardParts } from './board-parts.ts'
 
-/** What a queue has while it holds jobs, or while it is paused. */
+/** Keys of a queue that has jobs or is paused. */
 const keepers = ['wait', 'paused', 'active', 'prioritized', 'delayed', 'waiting-children', 'completed', 'failed']
 
 /**
- * The queues that the board shows: those that hold a job or are paused, as they are in Redis now.
+ * The queues that the board shows: those that have a job or are paused, as they are in Redis now.
  *
  * @param allowed the only ones to be shown; undefined means all
  * @throws RedisUnavailableError

@@ -19,7 +19,7 @@ import { fromRedis } from '../redis/from-redis.ts'
 const maxTurn = Math.floor((2 ** 21 - 2) / (limits.priority.max + 1))
 /** Jobs come and go: what a process knows is used for so long, in milliseconds. */
 const freshMs = 1_000
-/** Other processes hear of turns so late at most, in milliseconds. */
+/** The longest time until other processes know of turns, in milliseconds. */
 const toldMs = 20
 /**
  * Keys of one tenant that are counted in one queue: 10,000 held up Redis for 37 to 117 ms at each look. Those beyond have
@@ -83,7 +83,7 @@ interface LineView {
   /** How often turns were taken, and how many of these adds are on their way. */
   takes: number
   adding: number
-  /** When other processes will be told. */
+  /** When other processes will get a message. */
   telling: NodeJS.Timeout | undefined
 }
 
@@ -123,7 +123,7 @@ export class FairOrder {
       priorities: Array.from({ length: count }, (_, index) => bandOf(line.priority) + Math.min(first + index * sharing, maxTurn)),
       settle: () => {
         view.adding--
-        // Adds come in bunches: what they took is told together.
+        // Adds come in bunches: their turns are sent together.
         view.telling ??= setTimeout(() => {
           view.telling = undefined
           this.#read(line, view, view.last).catch(() => {})

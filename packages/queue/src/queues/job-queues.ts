@@ -196,7 +196,7 @@ export class JobQueues {
     await this.#waitForDependencies(queue, jobs.filter(job => !refused.has(job.id)))
   }
 
-  /** The jobs exist: what fails now is no reason to refuse them. The upkeep finds those that nobody looks at. */
+  /** The jobs exist: a failure now is no reason to refuse them. The upkeep finds those that nobody looks at. */
   async #waitForDependencies (queue: string, jobs: ReadonlyArray<CompleteJob>): Promise<void> {
     for (const { id, data: { dependsOn } } of jobs) {
       if (dependsOn === undefined) continue

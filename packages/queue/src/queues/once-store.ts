@@ -26,7 +26,7 @@ export interface Once {
 
 /** What a key was taken for. */
 export interface TakenKey {
-  /** Digest of the request that holds it. */
+  /** Digest of the request that has it. */
   request: string
   /** As `hold` or `confirm` stored it. */
   text: string

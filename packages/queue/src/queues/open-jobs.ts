@@ -78,7 +78,7 @@ export class OpenJobs {
   /**
    * Enters jobs that are about to be added; one that was entered before counts once.
    *
-   * @returns the ids of those that the owner may not have now.
+   * @returns the ids of jobs beyond the owner's limit.
    * @throws RedisUnavailableError
    */
   async enter ({ owner, max }: OwnerLimit, queue: string, ids: readonly string[]): Promise<ReadonlySet<string>> {
@@ -97,7 +97,7 @@ export class OpenJobs {
       await (view.tidying ??= tidy(this.#redis, owner).finally(() => { view.tidying = undefined }))
       places = await this.#enter({ owner, max }, view, members)
     } else if (view.size > max / 2) {
-      // Before it is full: nobody has to wait for this.
+      // Before it is full: no request has to wait for this.
       view.tidying ??= tidy(this.#redis, owner).catch(() => {}).finally(() => { view.tidying = undefined })
     }
     return new Set(places.flatMap(place => ids[place] ?? []))

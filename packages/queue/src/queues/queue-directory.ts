@@ -14,7 +14,7 @@ if redis.call('SCARD', KEYS[1]) >= tonumber(ARGV[2]) then return 0 end
 return redis.call('SADD', KEYS[1], ARGV[1])
 `
 
-/** A queue without jobs is forgotten only after twice this time in which nobody added any, in milliseconds. */
+/** A queue without jobs is forgotten only when no job was added for twice this time, in milliseconds. */
 export const registeredMs = 300_000
 /** A cluster's failover may go unnoticed, so that what was registered is trusted for so long, in milliseconds. */
 const trustMs = 5_000

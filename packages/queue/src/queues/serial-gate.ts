@@ -40,7 +40,7 @@ export class SerialGate {
     this.#queues = queues
   }
 
-  /** Whether a job that this worker has taken may run now; then it holds the tool until `release`. */
+  /** Whether a job that this worker has taken may run now; then it has the tool's turn until `release`. */
   async enter (job: SerialJob, token: string): Promise<Turn> {
     await registerSerial(this.#redis, job)
     await this.#redis.eval(noteScript, 1, jobKey(job.queue, job.id))
@@ -57,7 +57,7 @@ export class SerialGate {
     await this.call(job.tool, job, turn)
   }
 
-  /** Ends a run's hold, and calls the next. */
+  /** Ends a run's turn, and wakes the next job. */
   async release (job: SerialJob, token: string): Promise<void> {
     await this.#eval(leaveScript, job.tool, memberOf(job), token)
     await this.call(job.tool)

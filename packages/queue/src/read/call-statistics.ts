@@ -48,7 +48,7 @@ export class CallStatistics {
     const tallies = await this.#tallies(
       isLong ? hours.map(hour => statisticsKey('hour', hour)) : range(first, last).map(minute => statisticsKey('minute', minute)), tenant
     )
-    // A key that is bound to queues sees what is of these alone.
+    // A key that is bound to queues sees only the jobs of these.
     const whole: Series[] = scope.queues?.map(name => ({ tenant, dimension: 'queue', name })) ?? [{ tenant, dimension: 'total', name: '' }]
     const total = new Tally()
     for (const series of whole) total.add((tallies.get(seriesName(series)) ?? none).record)

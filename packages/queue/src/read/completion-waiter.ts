@@ -7,8 +7,8 @@ import { decodeReplies, decodeSettlement, settlementFields } from '../record/set
 import { fromRedis } from '../redis/from-redis.ts'
 
 /*
- * How an API process hears that a job has ended: by a message on its own channel, and by a sweep that reads the records
- * of all awaited jobs, since a message can be lost. A record that isn't there says nothing, and the job stays awaited. See
+ * How an API process notices that a job has ended: by a message on its own channel, and by a sweep that reads the records
+ * of all awaited jobs, since a message can be lost. A record that is missing says nothing, and the job stays awaited. See
  * docs/decisions/0001-one-reply-channel.md.
  *
  * States of a batch: expected (before its jobs are added, so that no completion slips through) -> armed (its jobs exist,
@@ -83,7 +83,7 @@ export class CompletionWaiter {
   /**
    * Registers jobs before they are added. Call `release` in the end, whatever happened.
    *
-   * @param onSettled hears of each job that ends until then, once.
+   * @param onSettled gets each job that ends until then, once.
    */
   expect (queue: string, jobIds: readonly string[], onSettled: (id: string, settlement: Settlement) => void = () => {}): Expectation {
     const batch: Batch = { armed: false, missing: new Set(jobIds), settled: new Map(), onSettled, done: () => {} }

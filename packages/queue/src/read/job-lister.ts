@@ -34,7 +34,7 @@ interface FoundPage {
 
 /** Jobs that are counted at most, and some of the last page. */
 const mostCounted = 10_000
-/** Jobs that are looked at together. */
+/** Jobs that are read at once. */
 const chunkSize = 200
 /** An id is made before its job is, and while a clock is set back its time stands still: so they may differ, in milliseconds. */
 const idLeadMs = 60_000
@@ -90,7 +90,7 @@ export class JobLister {
   async #page (query: JobListQuery, scope: JobScope): Promise<FoundPage> {
     if (scope.tenant !== undefined && scope.tenant !== (query.tenant ?? scope.tenant)) return { jobs: [], nextCursor: null }
     const { limit } = query
-    // Records are what takes time: where the index tells all, no more are read than the page may need.
+    // Reading records takes most of the time: where the index is enough, only as many are read as the page may need.
     const isOfRecords = looksForText(query) || [query.status, query.code, query.worker].some(filter => filter !== undefined)
     let atOnce = isOfRecords ? chunkSize : Math.min(limit, chunkSize)
     const since = query.from === undefined ? undefined : firstIdAt(Math.max(0, query.from - idLeadMs))
@@ -140,13 +140,13 @@ export class JobLister {
   }
 }
 
-/** What the index tells. */
+/** Filters that the index answers. */
 function fits (job: IndexedJob, { type, tag, tool, key }: JobListQuery): boolean {
   return (type === undefined || job.type === type) && (tag === undefined || job.tags.includes(tag)) &&
     (tool === undefined || job.tool === tool) && (key === undefined || job.keyName === key)
 }
 
-/** What the record tells. */
+/** Filters that need the record. */
 function isFitting (job: JobSummary, { status, code, worker, from = -Infinity, to = Infinity }: JobListQuery): boolean {
   const createdAt = Date.parse(job.created_at)
   return createdAt >= from && createdAt <= to && (status === undefined || job.status === status) &&

@@ -21,7 +21,7 @@ import { fromRedis } from '../redis/from-redis.ts'
 /** A job as it was read. */
 export interface ReadJob {
   view: Omit<JobView, 'result'>
-  /** The JSON of its output, which may be large: nobody here needs the value. */
+  /** The JSON of its output, which may be large: the value isn't needed here. */
   resultJson: string
 }
 
@@ -40,7 +40,7 @@ export interface JobReaderParts {
   outputs: OutputStore
 }
 
-/** Reads jobs back by their id alone. */
+/** Reads jobs by their id. */
 export class JobReader {
   readonly #parts: JobReaderParts
 
@@ -93,7 +93,7 @@ export class JobReader {
   }
 
   /**
-   * How far a job of a queue that is known is; undefined when its tool has told nothing.
+   * How far a job of a known queue is; undefined when its tool has reported nothing.
    *
    * @throws RedisUnavailableError
    */
@@ -126,7 +126,7 @@ export class JobReader {
     return queues.find((_queue, index) => found[index])
   }
 
-  /** Asks the same of a job of another tenant and of none, so that the time which it takes tells nothing. */
+  /** Asks the same of a job of another tenant and of none, so that its time reveals nothing. */
   async #isThere (key: string, { tenant, session }: SessionScope): Promise<boolean> {
     if (tenant === undefined && session === undefined) return await this.#parts.redis.exists(key) === 1
     const options = await this.#parts.redis.hget(key, 'opts')

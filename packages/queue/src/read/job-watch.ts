@@ -5,14 +5,14 @@ import { whileAvailable } from '../redis/unavailable.ts'
 import { fromRedis } from '../redis/from-redis.ts'
 
 /*
- * How an API process hears that a job that somebody looks at has changed.
+ * How an API process notices changes of a job that somebody looks at.
  *
  * Each watched job is one subscription on the connection that the process has for messages anyway. Messages can be
  * lost; so once a second, and after a reconnect, a sweep reads a few fields of each watched job, and whether its log
  * has a line that its watcher hasn't seen.
  */
 
-/** A job that is watched, and who hears of it. */
+/** A watched job and its watchers. */
 export interface WatchedJob {
   id: string
   queue: string

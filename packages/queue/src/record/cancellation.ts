@@ -22,8 +22,8 @@ export async function isMarked (redis: Redis, queue: string, job: Job): Promise<
 const memoryMs = 10_000
 
 /**
- * The jobs of which a worker process heard that they were cancelled. It may hear of one that it has taken and not
- * begun yet, so what it hears is remembered for a while.
+ * The jobs that a worker process knows to be cancelled. It may get the message for one that it has taken and not
+ * begun yet, so messages are remembered for a while.
  */
 export class CancelledJobs {
   readonly #heard = new Map<string, number>()

@@ -28,7 +28,7 @@ const mostFound = 200
 /** Bytes of data and reasons that one script looks through, and one record more. */
 const mostBytes = 1_000_000
 
-/** What the record of a job of a state tells: it has an output, no end, or no output. */
+/** What the record of a job has in a state: an output, no end, or no output. */
 const standings: Readonly<Record<NonNullable<JobFilter['status']>, string>> = {
   queued: 'open', running: 'open', succeeded: 'completed', failed: 'unsuccessful', cancelled: 'unsuccessful'
 }

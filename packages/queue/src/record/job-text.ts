@@ -10,7 +10,7 @@ export function looksForText ({ text, session, request }: TextFilter): boolean {
   return text !== undefined || session !== undefined || request !== undefined
 }
 
-/** A text as JSON has it inside its quotes, in the lower case that Lua knows: of ASCII letters alone. */
+/** A text as JSON has it inside its quotes, in the lower case that Lua knows, which is only that of ASCII letters. */
 export function soughtText (text: string): string {
   return lowered(JSON.stringify(text).slice(1, -1))
 }

@@ -25,7 +25,7 @@ type Times = Pick<JobView, 'started_at' | 'finished_at' | 'waited_ms' | 'ran_ms'
 
 /**
  * When a job began and ended, and how long it took. Each time is that of Redis, so that clocks of machines don't matter.
- * How long a job waited is told of the first run alone: what is before a later one are other runs, and pauses.
+ * How long a job waited is known only for the first run: before a later one there are other runs, and pauses.
  */
 export function timesOf (course: JobCourse, status: JobState): Times {
   const { timestamp, delayMs, processedOn, began, finishedOn, runs, endedRuns, isRerun } = course

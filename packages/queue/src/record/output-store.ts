@@ -36,7 +36,7 @@ export class OutputStore {
     if (json.length <= limits.inlineOutputBytes) return { kind: 'inline', value, ...tail }
     const bytes = Buffer.byteLength(json)
     if (await this.#store(queue, jobId, json)) return { kind: 'stored', bytes, ...tail }
-    // The call has done its work, which must be told; so much of its output has a place in the job's record.
+    // The call has done its work, so it must succeed; so much of its output fits into the job's record.
     const kept = truncate(json.slice(0, limits.inlineOutputBytes), bytes).preview
     return { kind: 'inline', value: kept, cut: { bytes: cut?.bytes ?? bytes, storedBytes: Buffer.byteLength(kept) } }
   }

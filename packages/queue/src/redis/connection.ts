@@ -42,7 +42,7 @@ const againMs = 100
 /**
  * Opens one connection; it connects in the background and reconnects for ever.
  *
- * @param onError hears of connection errors; the same error in a row is reported once.
+ * @param onError gets connection errors; the same error in a row is reported once.
  */
 export function connectRedis (target: RedisTarget, role: ConnectionRole, onError: (error: Error) => void): Redis {
   const redis = open(target, role)

@@ -1,5 +1,5 @@
 /**
- * What Redis holds and answers, as its writers know it: replies of scripts, and records of jobs, our own and BullMQ's.
+ * What Redis stores and answers, as its writers know it: replies of scripts, and records of jobs, ours and BullMQ's.
  * Each reader stands beside the script, or knows the writer; as with `storedJson`, `protocol` says which releases may
  * work side by side.
  */

@@ -62,7 +62,7 @@ export function upkeepKey (task: string): string {
   return `${keyPrefix}:upkeep:${task}`
 }
 
-/** The channel on which one API process hears of the jobs that it waits for. */
+/** The channel on which one API process gets the ends of the jobs that it waits for. */
 export function replyChannel (processId: string): string {
   return `${keyPrefix}:reply:${processId}`
 }
@@ -121,7 +121,7 @@ export function mcpSessionKey (id: string): string {
   return `${keyPrefix}:mcp:${id}`
 }
 
-/** The channel on which all API processes hear what a client says of its session or of a call of it. */
+/** The channel on which all API processes get what a client says about its session or a call of it. */
 export const mcpChannel = `${keyPrefix}:mcp`
 
 /** The job types that were switched. */
@@ -133,7 +133,7 @@ export const jobTypesChannel = `${keyPrefix}:job-types`
 /** What workers could not import. */
 export const importFaultsKey = `${keyPrefix}:import-faults`
 
-/** The channel on which all processes hear of it. */
+/** The channel of its changes, for all processes. */
 export const importFaultsChannel = `${keyPrefix}:import-faults`
 
 /** The queue of callbacks: no public name has a `+`, so that no caller reaches it. */
@@ -178,7 +178,7 @@ export function outputKey (queue: string, jobId: string): string {
 
 const jobChannelPrefix = `${keyPrefix}:job:`
 
-/** The channel on which a job's changes are told. */
+/** The channel on which a job's changes are announced. */
 export function jobChannel (jobId: string): string {
   return jobChannelPrefix + jobId
 }

@@ -40,7 +40,7 @@ export function seriesOf ({ tool, queue, keyName, tenant }: CountedCall): Series
   ] as const)
 }
 
-/** How the usage of a tool by a key is called in Redis; both are empty for those that are counted together. */
+/** The name in Redis of a tool's usage by a key; both are empty for those that are counted together. */
 export function usageName ({ tenant = '', keyName, tool }: Omit<CountedCall, 'queue'>): string {
   return JSON.stringify([tenant, keyName, tool])
 }

@@ -10,8 +10,8 @@ import { sessionOf, type Session, type SessionFields } from './sessions.ts'
 import { fromRedis } from '../redis/from-redis.ts'
 
 /*
- * Who works in the directory of a session holds a lease of it: a process, for all of its calls there, by Redis' clock. The
- * directory is removed only when nobody holds one. A lease is renewed every second, which renews the session's time to live
+ * A process that works in the directory of a session has a lease of it, for all of its calls there, by Redis' clock. The
+ * directory is removed only when no process has one. A lease is renewed every second, which renews the session's time to live
  * as well, and is given up when the process has had no call there for a second.
  */
 
@@ -25,7 +25,7 @@ export interface SessionStay {
   leave: () => void
 }
 
-/** How long a lease holds that is not renewed, in milliseconds: longer than a job's lock, so that its call has ended. */
+/** How long a lease lasts without a renewal, in milliseconds: longer than a job's lock, so that its call has ended. */
 const leaseMs = 10_000
 const renewMs = 1_000
 /** Sessions that one look for those to be removed handles. */
@@ -51,7 +51,7 @@ export class SessionLeases {
     this.#redis = redis
   }
 
-  /** Hears of removed sessions from now on, and renews what it holds until `stop`. */
+  /** Listens for removed sessions and renews the leases of this process, until `stop`. */
   start (subscriber: Redis): void {
     subscribe(subscriber, sessionsChannel, id => { this.#close(id) }).catch(() => {})
     this.#schedule()
@@ -84,7 +84,7 @@ export class SessionLeases {
     }
   }
 
-  /** Marks sessions whose time is over, and finds those that nobody works in and whose files are to be removed. */
+  /** Marks sessions whose time is over, and finds those without a lease, whose files are to be removed. */
   async removable (): Promise<string[]> {
     return fromRedis(await this.#eval(removableScript, batchSize, sessionsChannel))
   }
@@ -111,7 +111,7 @@ export class SessionLeases {
     }, renewMs).unref()
   }
 
-  /** One command for all that are held. A session that was removed without this process hearing of it is seen here. */
+  /** One command for all leases. It also finds sessions whose removal this process has missed. */
   async #renew (): Promise<void> {
     if (this.#held.size === 0) return
     const asked = [...this.#held].map(([id, held]) => {
@@ -136,7 +136,7 @@ export class SessionLeases {
   }
 }
 
-/** What a call is told whose session isn't there, or not any more. */
+/** The error of a call whose session doesn't exist, or not any more. */
 export function goneError (id: string): CallError {
   return { code: 'SESSION_GONE', message: `Session ${id} is not there any more: it was removed, or its time to live ended` }
 }

@@ -4,7 +4,7 @@
  * been without a call for its time to live; then it is `removing` until its directory is gone, and its record with it.
  */
 
-/** Marks a session as one that is to be removed; its calls hear of it. */
+/** Marks a session for removal, and sends a message to its calls. */
 const mark = `
 local function mark(stem, id, channel)
   redis.call('HSET', stem .. 'of:' .. id, 'state', 'removing')
@@ -111,7 +111,7 @@ end
 return removed
 `
 
-/** ARGV: 3 how many, 4 the channel. Answers ids of sessions that are to be removed and that nobody holds a lease of. */
+/** ARGV: 3 how many, 4 the channel. Answers ids of sessions that are to be removed and that have no lease. */
 export const removableScript = `
 ${mark}
 local stem, now = ARGV[1], ARGV[2]

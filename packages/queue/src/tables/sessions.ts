@@ -35,7 +35,7 @@ export interface Session extends NewSession {
 
 /** Sessions that a tenant may have at once, and that all keys without a tenant may have together. */
 export const maxSessions = 10_000
-/** How long a process trusts what it knows of a used session, in milliseconds. It hears of a removed one at once. */
+/** How long a process trusts what it knows about a session in use, in milliseconds. Of a removed one it gets a message. */
 const trustMs = 1_000
 
 interface KnownSession {

@@ -15,7 +15,7 @@ export interface SharedHashOptions {
 /** A message can be lost, so the hash is read so often anyway: a change is seen within a second. */
 const readMs = 500
 
-/** One small Redis hash for all processes, and a copy in each. While Redis is away, the last copy holds. */
+/** One small Redis hash for all processes, and a copy in each. While Redis is away, the last copy is used. */
 export class SharedHash {
   readonly #options: SharedHashOptions
   #seen = textOf({})

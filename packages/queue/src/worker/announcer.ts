@@ -16,7 +16,7 @@ export class Announcer {
   #messages: string[] = []
   #flush: NodeJS.Immediate | undefined
 
-  /** @param onError hears of messages that were lost. */
+  /** @param onError gets the errors of messages that were lost. */
   constructor (redis: Redis, onError: (error: Error) => void) {
     this.#redis = redis
     this.#onError = onError

@@ -9,7 +9,7 @@ import { idOf } from '../record/job-id.ts'
 
 /** A job that is put off is due again after this time, each further time after twice as much, in milliseconds. */
 const pauseMs = { first: 50, most: 400 }
-/** The longest pause of a job that needs a newer release. No worker of this one ever runs it, so it must hold up no other job. */
+/** The longest pause of a job that needs a newer release. No worker of this release runs it, so it must not delay other jobs. */
 const newerPauseMs = 1_000
 /** So much longer than the job, in pauses of the job, a worker stays away that has taken the same one again. */
 const stayAway = 4

@@ -24,15 +24,15 @@ export interface TakenJob {
    * now. Rejected with ReplicasMissingError when the tool must not run now.
    */
   begin: () => Promise<boolean>
-  /** When it was taken, as `performance.now()` tells. */
+  /** When it was taken, by `performance.now()`. */
   takenAt: number
   /** Milliseconds from when the job was due until it was taken; undefined for a later attempt. */
   waitedMs: number | undefined
   /** Aborted when the job is no longer this worker's, or the pool stops; `signal.reason` is a `CallError`. */
   signal: AbortSignal
-  /** Adds a line to the job's log, where it can be read at once; it must hold no secret. */
+  /** Adds a line to the job's log, where it can be read at once; it must have no secret in it. */
   log: (line: LogLine) => void
-  /** Tells how far the job is, as often as one likes; what is written holds no secret, and is made when it is written. */
+  /** Reports how far the job is, any number of times. The text has no secret in it, and is made when it is written. */
   progress: (make: () => Progress) => void
 }
 
@@ -42,7 +42,7 @@ export type HandlerResult =
   | { ok: true, json: string, value: unknown, cut?: OutputCut, sandbox?: SandboxState } & ChangedFiles
   /** `retry`: the failure may pass, so that the job runs again while it has attempts left (X26). */
   | { ok: false, error: CallError, retry?: boolean, sandbox?: SandboxState }
-  /** The job has made jobs and goes on when one of them has ended; until then it holds no place. */
+  /** The job has made jobs and goes on when one of them has ended; until then it takes no slot. */
   | { ok: false, wait: StepWait }
   /** Back to the queue: nothing was done, and the run counts as lost. */
   | { ok: false, requeue: true }

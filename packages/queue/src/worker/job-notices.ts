@@ -1,17 +1,17 @@
 import type { Announcer } from './announcer.ts'
 import { jobChannel } from '../redis/names.ts'
 
-/** Who watches a job hears so much later that it runs, in milliseconds, if it still does. */
+/** Watchers of a job get a message after so many milliseconds of its run, if it still runs. */
 const begunMs = 5
 
-/** Tells who watches jobs what becomes of them in this worker; of their end they hear from the script that settles them. */
+/** Sends watchers of jobs what this worker does with them; their end is sent by the script that settles them. */
 export class JobNotices {
   readonly #announcer: Announcer
   readonly #begun = new Set<string>()
   readonly #onBegun: (id: string) => void
   #timer: NodeJS.Timeout | undefined
 
-  /** @param onBegun hears of each run that isn't over after a few milliseconds. */
+  /** @param onBegun gets each run that isn't over after a few milliseconds. */
   constructor (announcer: Announcer, onBegun: (id: string) => void) {
     this.#announcer = announcer
     this.#onBegun = onBegun

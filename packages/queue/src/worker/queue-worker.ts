@@ -126,14 +126,14 @@ export class QueueWorker {
     this.#notices.begin(id)
     try {
       if (isNewer(job.data)) return await this.#putOff(run)
-      // First: its canceller is gone, so that nobody else settles it.
+      // First: its canceller is gone, so no one else settles it.
       if (await isMarked(redis, this.#queue, job)) throw new bullmq.UnrecoverableError(encodeFailure(cancelled))
       if (this.#parts.cancelled.has(id)) throw new bullmq.WaitingError()
       await this.#flow.admit(job, token, () => this.#worker.backend.runs.uncount(job, token))
       const result = job.data.serial === true ? await this.#handleSerially(run) : await this.#handleFlowing(run)
       // Who sees the final state finds the whole log.
       await Promise.all([log.close(), progress.close()])
-      // Whoever cancels a job settles it; BullMQ leaves a job alone that somebody else has moved.
+      // Whoever cancels a job settles it; BullMQ doesn't touch a job that another client has moved.
       if (run.abort.signal.reason === cancelled) throw new bullmq.WaitingError()
       return await this.#end(run, result)
     } catch (error) {
@@ -173,7 +173,7 @@ export class QueueWorker {
     })
   }
 
-  /** Notes a run that takes its time as begun. Unlike `begin`, nobody waits for it. */
+  /** Notes a long run as begun. Unlike `begin`, the run doesn't wait for it. */
   async #keepBegun (id: string): Promise<void> {
     const run = this.#running.get(id)
     if (run === undefined || !this.#worker.backend.runs.isUnbegun(run.job)) return

@@ -35,7 +35,7 @@ export class JsonText {
 /**
  * A built-in tool: runs in the worker's own process, never blocks it, and returns a JSON value, or a `JsonText`.
  *
- * @throws WorkspaceFailure or BuiltinFailure for what the caller is to be told; BuiltinWait when it goes on after other jobs; anything else
+ * @throws WorkspaceFailure or BuiltinFailure for an error of the caller; BuiltinWait when it goes on after other jobs; anything else
  * is a bug.
  */
 export type BuiltinHandler = (args: Readonly<Record<string, unknown>>, context: BuiltinContext) => Promise<unknown>

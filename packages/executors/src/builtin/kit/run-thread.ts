@@ -6,7 +6,7 @@ import { BuiltinFailure } from './handler.ts'
 /** The names of errors that a part throws for the caller. */
 const told: ReadonlySet<unknown> = new Set(['BuiltinFailure', 'WorkspaceFailure'])
 
-/** What the caller of a built-in tool is told when a thread got too little time or memory. */
+/** The error of a built-in tool whose thread got too little time or memory. */
 export interface ThreadTexts {
   time: string
   memory: string

@@ -33,7 +33,7 @@ function * matchesInBlock ({ text, line: firstLine }: TextBlock, pattern: LinePa
     line += lineFeeds(text, counted, start)
     counted = start
     const content = text.slice(start, end)
-    // In the line alone: a match over several lines counts for none of them.
+    // Only within the line: a match over several lines counts for none of them.
     const column = pattern.findIn(content, 0)
     if (column !== -1) yield { line, column: column + 1, text: shown(content, column), ...context(text, { start, end }, contextLines) }
     from = end + 1

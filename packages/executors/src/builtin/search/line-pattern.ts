@@ -19,7 +19,7 @@ export function compileQuery ({ query, regex, caseSensitive }: { query: string, 
   const pattern = RE2JS.compile(query, RE2JS.MULTILINE | (caseSensitive ? 0 : RE2JS.CASE_INSENSITIVE))
   return {
     findIn (text, from) {
-      // Whether there is a match is told ten times as fast as where, and most files have none.
+      // To find whether there is a match is ten times as fast as to find where, and most files have none.
       if (from === 0 && !pattern.test(text)) return -1
       const matcher = pattern.matcher(text)
       return matcher.find(from) ? matcher.start() : -1
@@ -27,7 +27,7 @@ export function compileQuery ({ query, regex, caseSensitive }: { query: string, 
   }
 }
 
-/** A text alone leaves a backtracking engine nothing to choose. */
+/** A plain text leaves a backtracking engine nothing to choose. */
 function literal (query: string): LinePattern {
   const pattern = new RegExp(query.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&'), 'giu')
   return {

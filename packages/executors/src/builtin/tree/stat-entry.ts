@@ -3,7 +3,7 @@ import { atPlace, entryKind, openFile, readFully, type Place } from '@toolyard/w
 import { textArgument } from '../kit/arguments.ts'
 import { BuiltinFailure, type BuiltinHandler } from '../kit/handler.ts'
 
-/** Bytes up to which a file's hash is told, and bytes that are read at once. */
+/** Bytes up to which a file has a hash in the answer, and bytes that are read at once. */
 const hashedBytes = 104_857_600
 const chunkBytes = 1_048_576
 

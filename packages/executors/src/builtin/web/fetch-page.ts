@@ -21,7 +21,7 @@ const headers = { 'user-agent': 'Toolyard/0.1 (data_fetch)', accept: 'text/html,
 
 /**
  * Makes `data.fetch` (RC40, B32): reads a page by GET, over https unless the policy says otherwise, from hosts of the
- * allowlist alone, at each redirect anew, and never from an address inside. At most `max_bytes` of the body are read, and
+ * allowlist, checked again at each redirect, and never from a private address. At most `max_bytes` of the body are read, and
  * of what it is decoded to. HTML becomes text unless `raw`; JSON is parsed. Returns `{ok, status, url, content_type, body_text, body_json,
  * truncated, bytes_read, duration_ms}`; `ok` is whether the status is 2xx, `url` where redirects led, `body_json` null
  * for anything but whole JSON.

@@ -14,7 +14,7 @@ import { resultsOf, shortPage, type ResultsTask, type SearchProviderName } from 
 
 export type { SearchProviderName }
 
-/** Which search services there are; their keys and addresses come from the operator alone. */
+/** Which search services there are; their keys and addresses come only from the operator. */
 export interface WebSearchPolicy {
   /** The one that is asked unless a call names another. */
   provider: SearchProviderName

@@ -2,7 +2,7 @@ import { isListedHost, plainHost } from '@toolyard/runtime/outgoing'
 import { BuiltinFailure } from '../kit/handler.ts'
 
 export interface UrlPolicy {
-  /** Host names; each stands for its subdomains too, and `*` for all. */
+  /** Host names; each includes its subdomains, and `*` means all. */
   allowlist: readonly string[]
   allowHttp: boolean
 }

@@ -32,7 +32,7 @@ export function record (value: unknown, at: string): Record<string, unknown> {
   return value
 }
 
-/** A field that nobody knows is a mistake in writing, which would have no effect. */
+/** An unknown field is a spelling mistake, which would have no effect. */
 export function refuseUnknown (value: Record<string, unknown>, known: readonly string[], at: string): void {
   const unknown = Object.keys(value).find(key => !known.includes(key))
   if (unknown !== undefined) throw new BuiltinFailure(`${at}.${unknown.slice(0, 80)} is no known field (known: ${known.join(', ')})`)

@@ -8,7 +8,7 @@ export interface WorkflowParam {
   required: boolean
   /** A type of JSON Schema; any other name says nothing that could be checked. */
   type?: string
-  /** Absent: an empty text stands for a value that isn't given. */
+  /** Absent: an empty text replaces a value that isn't given. */
   default?: unknown
 }
 

@@ -8,7 +8,7 @@ export interface Scope {
   outputs: ReadonlyMap<string, unknown>
 }
 
-/** A placeholder that can't be replaced; the message says where it stands and why. */
+/** A placeholder that can't be replaced; the message says where it is and why. */
 export class PlaceholderError extends Error {
   override readonly name = 'PlaceholderError'
 }
@@ -32,7 +32,7 @@ const listed = 20
  * Replaces the placeholders in a value, at any depth. A text that is one placeholder becomes its value, of whatever
  * type; in a longer text, values that are no texts are written as JSON. `$${` stands for the characters `${`.
  *
- * @param at where the value stands, for errors: `step 'a': arguments`.
+ * @param at where the value is, for errors: `step 'a': arguments`.
  * @param maxParts objects, lists and fields that the result may hold.
  * @throws PlaceholderError for a placeholder that names nothing, and for a result of more than 1 MiB or so many parts.
  */
@@ -42,7 +42,7 @@ export function substitute (value: unknown, scope: Scope, at: string, maxParts: 
   return result
 }
 
-/** The names that the placeholders in a value begin with, at any depth, each with where it stands. */
+/** The names that the placeholders in a value begin with, at any depth, each with its place. */
 export function namesIn (value: unknown, at: string): Array<{ name: string, text: string, at: string }> {
   if (typeof value === 'string') {
     return textParts(value, at).flatMap(part => typeof part === 'string' ? [] : [{ name: part.name, text: part.text, at }])

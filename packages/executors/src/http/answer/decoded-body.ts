@@ -3,7 +3,7 @@ import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 
 const decoders: Readonly<Record<string, () => Transform>> = { gzip: createGunzip, 'x-gzip': createGunzip, deflate: createInflate, br: createBrotliDecompress }
 
-/** A server has given its body an encoding that nobody asked for and that isn't known. */
+/** A server has given its body an unknown encoding that the request didn't ask for. */
 export class EncodingError extends Error {
   override readonly name = 'EncodingError'
 }
@@ -22,6 +22,6 @@ export function decodedBody (body: Readable, encoding: string): Readable {
     body.on('error', () => {}).destroy()
     throw new EncodingError(`content-encoding not known: ${encoding}`)
   }
-  // Who reads the decoder hears of its errors, and of those of the body.
+  // A reader of the decoder gets its errors, and those of the body.
   return pipeline(body, decoder, () => {})
 }

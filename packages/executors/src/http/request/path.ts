@@ -6,7 +6,7 @@ import { argumentOf, argumentText, encoded, invalid } from './argument-text.ts'
 const control = /[\u0000-\u001f\u007f]/
 
 /**
- * The path with its arguments. Each is a part of the segment that it stands in, whatever it holds: it adds none, takes
+ * The path with its arguments. Each is a part of its segment, whatever it contains: it adds none, takes
  * none away, and begins no query. Some servers decode `%2F` before they look at `..`, so an argument holds no such step
  * either.
  *

@@ -1,6 +1,6 @@
 import type { CallErrorCode } from '@toolyard/contract'
 
-/** Why a request isn't made, or has no output: what the caller is told. */
+/** Why a request isn't made, or has no output: the caller's error. */
 export class RequestFault extends Error {
   override readonly name = 'RequestFault'
   readonly code: CallErrorCode

@@ -2,7 +2,7 @@ import { isSecretVariable } from '@toolyard/contract/terms'
 import { hasLoneSurrogate } from './argument-text.ts'
 import { RequestFault } from './request-fault.ts'
 
-/** A shorter text stands in many answers by chance. */
+/** A shorter text is in many answers by chance. */
 const leastHidden = 6
 
 /** Reads settings for one request, and remembers what must not come back from it. */

@@ -9,12 +9,12 @@ const signalBase = 128
 const execFailures = [/^bwrap: execvp /, /^prlimit: failed to execute /]
 /** Statuses of a command that runs another, when that one is missing or can't be executed. */
 const execStatuses = new Set([126, 127])
-/** The first name of a number is the usual one: SIGABRT stands before SIGIOT, SIGIO before SIGPOLL. */
+/** The first name of a number is the usual one: SIGABRT is before SIGIOT, SIGIO before SIGPOLL. */
 // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- Node's own names.
 const signals = new Map(Object.entries(constants.signals).reverse().map(([name, number]) => [number, name as NodeJS.Signals]))
 
 /**
- * How the process in a box ended, told from how the box did: by itself, by a signal, or never begun (fault 8). The box
+ * How the process in a box ended, found from how the box did: by itself, by a signal, or never begun (fault 8). The box
  * hands on a signal as 128 and its number; a process that exits with such a status by itself counts as ended by one.
  */
 export async function boxEnding (ending: ProcessEnding, plan: ProcessPlan, status: BoxStatus, stderr: Buffer): Promise<ProcessEnding> {

@@ -6,7 +6,7 @@ const mark = Buffer.from('\n::progress ')
 const maxLineBytes = 4_096
 
 /**
- * Finds the last line of each piece of a stream that tells how far a tool is, and leaves all other lines alone: a gigabyte of
+ * Finds the last line with progress in each piece of a stream, and doesn't read all other lines: a gigabyte of
  * them costs no more than a search of the machine's own. The stream begins at the beginning of a line.
  *
  * @returns takes a piece.

@@ -10,7 +10,7 @@ const graceMs = 250
  * that is left (promise 3). Returns when all are gone, with the pids of those that can't be killed.
  */
 export async function terminateTree (root: TreeRoot, exited: Promise<unknown>): Promise<number[]> {
-  // Who descends from whom is only known while the parents live.
+  // Which process descends from which is only known while the parents live.
   const known = await livingTree(root, [])
   signalGroup(root.pid, 'SIGTERM')
   await beforeGraceEnds(exited)

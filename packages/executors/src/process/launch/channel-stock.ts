@@ -49,7 +49,7 @@ export function createChannelStock (directory: string, makeFifos: (paths: string
     async take (input) {
       while (free.length === 0) await refill()
       const place = free.shift() ?? ''
-      // Who finds none left hears what was wrong.
+      // A caller that finds none left gets the reason.
       if (free.length <= low) refill().catch(() => {})
       if (input === undefined) await makeFifos([`${place}-in`])
       return openChannel(place, input)
@@ -66,7 +66,7 @@ function openChannel (place: string, input: string | undefined): Channel {
     for (const file of [stdin, stdout, stderr]) rmSync(file, { force: true })
   }
   try {
-    // Also when it is empty: nobody else has this file, and /dev/null is the machine's.
+    // Also when it is empty: no other process has this file, and /dev/null is the machine's.
     if (input !== undefined) writeFileSync(stdin, input, { flag: 'wx', mode: 0o400 })
     for (const file of [stdout, stderr]) opened.push(openSync(file, constants.O_RDONLY | constants.O_NONBLOCK))
     const [out = -1, err = -1] = opened

@@ -4,7 +4,7 @@ import type { CallGroup } from '../table/groups.ts'
 import type { Mark } from '../table/mark.ts'
 import type { ProcessPlan } from '../plan/plan.ts'
 
-/** How a started process ended by itself. `abort`: whoever started it is gone, and nobody can tell. */
+/** How a started process ended by itself. `abort`: the process that started it is gone, and the end isn't known. */
 export type ChildEnding = { kind: 'exit', code: number } | { kind: 'signal', signal: NodeJS.Signals } | Extract<Interruption, { kind: 'abort' }>
 
 /** A process that runs, the leader of a session of its own. */

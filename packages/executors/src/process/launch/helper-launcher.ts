@@ -11,7 +11,7 @@ import type { Child, Launcher, LaunchRequest } from './child.ts'
 import { startHelper, type HelperPlace, type HelperProcess } from './helper-process.ts'
 
 /**
- * Starts processes through a small helper process, so that a start takes no longer, and holds up nobody, when this
+ * Starts processes through a small helper process, so that a start takes no longer, and blocks nothing, when this
  * process has grown (fault 11); stdout and stderr are real pipes, stdin is a file without a name. A helper that was lost is replaced.
  *
  * @param members files of the control groups that it belongs to
@@ -43,7 +43,7 @@ export function createHelperLauncher (place: HelperPlace, members: readonly stri
         return await launchThrough(starter, channel, request)
       } catch (error) {
         channel.abandon()
-        // In a box it has ended with the helper; in the open it may have been started, and nobody else would end it.
+        // In a box it has ended with the helper; without a box it may have been started, and nothing else would end it.
         if (errorCode(error) === 'HELPER_DIED') await endHolders(Object.values(channel.paths))
         throw error
       }
@@ -66,7 +66,7 @@ export function createHelperLauncher (place: HelperPlace, members: readonly stri
   }
 }
 
-/** A pipe that nobody has open for writing reads as ended, so reading begins once the process has it. */
+/** A pipe that no process has open for writing reads as ended, so reading begins once the process has it. */
 async function launchThrough (
   helper: HelperProcess, { paths, reading, writing }: Channel, { plan, files, mark, group, hold }: LaunchRequest
 ): Promise<Child> {

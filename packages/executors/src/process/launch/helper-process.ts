@@ -35,7 +35,7 @@ export interface HelperPlace {
 export interface HelperProcess {
   /**
    * Rejects with an error that has a `code`: `HELPER_LOST` when the helper was not asked, `HELPER_DIED` when it ended before
-   * it answered, so that nobody can tell whether the process was started.
+   * it answered, so that it isn't known whether the process was started.
    */
   start (message: Omit<StartMessage, 'id'>): Promise<Launched>
   makePipes (paths: string[]): Promise<void>
@@ -78,7 +78,7 @@ export function startHelper ({ prefix, channels }: HelperPlace): HelperProcess {
     waiting.clear()
   })
   child.stdin.on('error', () => {})
-  // While nobody waits for it, it keeps nobody: it ends with this process.
+  // While no caller waits for it, it keeps no process alive: it ends with this process.
   const held = [child, ...[child.stdin, child.stdout].filter(stream => stream instanceof Socket)]
   const letGo = (): void => { if (waiting.size === 0 && !closing) for (const each of held) each.unref() }
   const hold = (): void => { for (const each of held) each.ref() }

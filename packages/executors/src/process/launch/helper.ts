@@ -14,7 +14,7 @@ import type { HelperMessage, JoinMessage, LetGoMessage, MakePipesMessage, StartM
 const running = new Map<number, ChildProcess>()
 /** Ends of pipes that keep the stdin of a process open. */
 const held = new Map<number, number>()
-/** The descriptor of the channels' directory behind a read-only mount, opened anew so that nobody inherits it. */
+/** The descriptor of the channels' directory behind a read-only mount, opened again so that no process inherits it. */
 const view = process.argv[2] === 'boxed' ? reopen(3) : undefined
 /** The worker's /proc: this process may be in a pid namespace of its own, and the worker knows processes by its own numbers. */
 const workersProc = `/proc/self/fd/${reopen(view === undefined ? 3 : 4)}`
@@ -111,7 +111,7 @@ function letGo (id: number): void {
   if (fd !== undefined) closeSync(fd)
 }
 
-/** Through the read-only mount nobody can write to it, change it, or mark it in any way. */
+/** Through the read-only mount no process can write to it, change it, or mark it in any way. */
 function inputPath ({ stdin }: StartMessage['pipes']): string {
   return view === undefined ? stdin : `/proc/self/fd/${view}/${basename(stdin)}`
 }

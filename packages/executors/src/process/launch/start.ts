@@ -40,7 +40,7 @@ export interface StartInput {
   mark: Mark | undefined
   /** Read from stdin, until EOF; undefined: it stays open for writing. */
   stdin: string | undefined
-  /** As in LaunchRequest; in a box alone. */
+  /** As in LaunchRequest; only in a box. */
   hold?: true
 }
 

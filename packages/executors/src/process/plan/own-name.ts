@@ -8,7 +8,7 @@ export type Renamer = ((program: string, name: string) => string[]) | undefined
 /**
  * The words by which a command that looks for programs as execvp(3) does starts a plan's program, so that this is told
  * its name (`argv[0]`) as the plan has it. A name on the PATH is looked for there once more; another one needs a
- * renamer, without which the program is told its path. A script is always told its path, by the kernel itself.
+ * renamer; without it the program gets its path. A script always gets its path, from the kernel.
  */
 export function namedProgram (plan: ProcessPlan, renamer: Renamer): string[] {
   const { program, name = program } = plan

@@ -8,7 +8,7 @@ export interface ProcessPlan {
   /** Absolute path. */
   program: string
   args: readonly string[]
-  /** What it is told as its own name (`argv[0]`); its path when absent. */
+  /** What it gets as its own name (`argv[0]`); its path when absent. */
   name?: string
   /** The whole environment of the process. */
   env: Readonly<Record<string, string>>

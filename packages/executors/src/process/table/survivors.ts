@@ -9,7 +9,7 @@ const trustedMs = 1_000
 /**
  * Whether something of a call may have outlived its first process, which ran for `ms`. Cheaper than to look at every
  * process: ids are given out in order, so only those after the call's own can be its descendants, and all of these bear
- * its mark. True when it can't be told, false where there is no /proc.
+ * its mark. True when that can't be found out, false where there is no /proc.
  */
 export async function mayHaveSurvivors (root: TreeRoot, ms: number): Promise<boolean> {
   if (root.started === undefined) return false

@@ -13,7 +13,7 @@ export interface TreeRoot {
 /**
  * The call's processes in a process table: the first one's session and group, `known` ones that still live, orphans
  * with the call's mark, and whatever descends from any of these or shares a session or group with them. Every session
- * and group of a call was made inside it, so nobody else's process can be in one.
+ * and group of a call was made inside it, so no other process can be in one.
  */
 export async function findTree (
   table: Map<number, ProcessEntry>, root: TreeRoot, known: Iterable<ProcessEntry>

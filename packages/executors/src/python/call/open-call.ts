@@ -12,7 +12,7 @@ import type { Import } from '../host/import.ts'
 import { moduleName } from './module-name.ts'
 import type { Template } from '../host/template.ts'
 
-/** The process of a call, or why there is none. */
+/** The process of a call, or why it has none. */
 export type Opened =
   | { kind: 'opened', process: ForkedProcess }
   /** `lacksNetwork`: the import fails of a network that isn't there. */
@@ -24,7 +24,7 @@ export interface OpenOptions {
   box: HostBox | undefined
   /** The session whose directory the call has for its workspace. */
   session?: SessionPlace | undefined
-  /** Whether it is no call, and none is to be expected soon: an import that isn't done by the deadline is given up. Default false. */
+  /** Whether this is no call, and none is expected soon: an import that isn't done by the deadline is given up. Default false. */
   once?: boolean
   /** Takes what the import prints, and the traceback when it fails. */
   onLine: (line: string) => void

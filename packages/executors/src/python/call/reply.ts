@@ -9,11 +9,11 @@ import { createFrameReader, decodeFrame, type Message } from '../wire/frames.ts'
 
 /** What a call said of itself before its process ended. */
 export interface Reply {
-  /** Bytes that came, of whatever kind. */
+  /** Bytes that came, of any kind. */
   receivedBytes (): number
-  /** The outcome that was told, once it is complete; undefined for a process that ended without a word. */
+  /** The outcome that was reported, once it is complete; undefined for a process that ended without one. */
   outcome (readLarge: (task: OutputTask) => Promise<Outcome>): Promise<Outcome | undefined>
-  /** Whether the failure that was told comes of a network that isn't there. */
+  /** Whether the reported failure comes from the missing network. */
   lacksNetwork (): boolean
   /** The size of the returned value's JSON, and how much of it came. */
   size (): { totalBytes: number, keptBytes: number }

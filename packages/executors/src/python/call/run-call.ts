@@ -12,7 +12,7 @@ import type { ForkedProcess } from '../host/forker.ts'
 import { encodeFrame } from '../wire/frames.ts'
 import { readReply, type Reply } from './reply.ts'
 
-/** What a call's process is told, first and last. The names are those of `call.py`. */
+/** What a call's process gets, first and last. The names are those of `call.py`. */
 export interface CallRequest {
   class: string | null
   name: string
@@ -24,7 +24,7 @@ export interface CallRequest {
   max_bytes: number
   /** Paths and bytes are returned as files: the call is in a session. */
   files?: true
-  /** Variables of this call alone. */
+  /** Variables of only this call. */
   env?: Readonly<Record<string, string>>
 }
 

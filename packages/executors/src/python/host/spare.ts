@@ -19,7 +19,7 @@ export function createSpare (forker: Forker): Spare {
 
   async function fork (): Promise<Fork> {
     const fork = await forker.fork()
-    // It keeps nobody alive while it waits.
+    // It keeps no process alive while it waits.
     if (fork.kind === 'forked') hold(fork.process, false)
     return fork
   }

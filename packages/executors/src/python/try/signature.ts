@@ -4,7 +4,7 @@ import type { ExecuteParameter } from '@toolyard/manifests'
 /** Python's own names. */
 const kinds: ReadonlyArray<ExecuteParameter['kind']> = ['POSITIONAL_ONLY', 'POSITIONAL_OR_KEYWORD', 'VAR_POSITIONAL', 'KEYWORD_ONLY', 'VAR_KEYWORD']
 
-/** What a try told of `execute`; nothing where it isn't a signature: the module may have written what it liked. */
+/** What a trial import reported of `execute`; nothing where it isn't a signature: the module may have written anything. */
 export function readSignature (reported: unknown): { signature?: ExecuteParameter[] } {
   if (!Array.isArray(reported)) return {}
   const signature = reported.map(parameterOf).filter(parameter => parameter !== undefined)

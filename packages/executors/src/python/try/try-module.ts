@@ -28,7 +28,7 @@ export interface ImportTry {
 /** What came of a try: the module is there, and its class can be constructed, unless there is a fault. */
 export interface Tried {
   fault?: ImportFault
-  /** What `execute` takes, where it was wanted and could be told. */
+  /** What `execute` takes, where it was wanted and could be found out. */
   signature?: ExecuteParameter[]
   /**
    * Why the fault may be none of the tool: this machine is out of something at the moment, the try was given up, or it

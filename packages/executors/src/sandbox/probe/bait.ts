@@ -38,7 +38,7 @@ export async function layBait (workspaceDir: string, hidden: readonly string[]):
   const abstract = `\0toolyard-${process.pid}-${randomInt(2 ** 40)}`
   const tcp = await listen({ host: '127.0.0.1', port: 0 })
   const servers = [tcp, await listen({ path }), await listen({ path: abstract })]
-  // Nobody knows the name before: a FIFO that a tool planted there would hold the canary until nobody trusts the box.
+  // No tool can know the name in advance: a FIFO of that name would block the canary until its time is over.
   const name = `.toolyard-canary-${randomBytes(16).toString('hex')}`
   const outside = [join(directory, 'written'), join(workspaceDir, name), `/usr/${name}`, `/${name}`]
   return {

@@ -12,7 +12,7 @@ const copied = [
 const places = { files: ['resolv.conf', 'hosts'], directories: ['ssl/certs', 'pki/tls/certs', 'pki/ca-trust'] } as const
 
 /**
- * Makes the /etc of the box: copies of a few harmless files, users and groups that name nobody but the box's own. One
+ * Makes the /etc of the box: copies of a few harmless files, and only the users and groups of the box. One
  * directory for all calls, because each mount costs a third of a millisecond.
  *
  * @returns its path, below `directory`

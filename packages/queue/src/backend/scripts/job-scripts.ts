@@ -67,7 +67,7 @@ return reply
 `
 }
 
-/** Marks the job that a script of BullMQ has taken: its worker may be gone, or never hear of it. */
+/** Marks the job that a script of BullMQ has taken: its worker may be gone, or never get the answer. */
 const mark = `
 local function mark (next, stem)
   if type(next) ~= 'table' or type(next[1]) ~= 'table' then return next end

@@ -1,6 +1,6 @@
 import { asError } from '@toolyard/contract/terms'
 
-/** How long a job belongs to the worker or canceller that holds it, in milliseconds, unless it renews its lock. */
+/** How long the lock of a worker or canceller lasts, in milliseconds, unless it is renewed. */
 export const lockMs = 3_000
 
 /** What renews the locks of a worker's jobs. */

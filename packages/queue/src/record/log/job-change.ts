@@ -5,7 +5,7 @@ import { jobChannel } from '../../redis/names.ts'
 export type JobChange = 'job' | 'log' | 'progress'
 
 /**
- * Tells everybody who watches a job that it changed. The message has no content: who hears it reads the job, so that
+ * Tells all watchers of a job that it changed. The message has no content: its receiver reads the job, so that
  * nothing is lost with a message, and nothing comes twice.
  */
 export async function publishJobChange (redis: Redis, jobId: string, change: JobChange): Promise<void> {

@@ -7,10 +7,10 @@ import { writableServers, type Redis } from '../connection.ts'
 import { required } from '../required.ts'
 import { fromRedis } from '../from-redis.ts'
 
-/** How many replicas must have what may not be lost: a number, or `auto` for all that a server has and that keep up with it. */
+/** How many replicas must have what must not be lost: a number, or `auto` for all that a server has and that keep up with it. */
 export type WantedReplicas = number | 'auto'
 
-/** What may not be lost may not be on enough replicas. */
+/** Data that must not be lost may be on too few replicas. */
 export class ReplicasMissingError extends Error {
   override readonly name = 'ReplicasMissingError'
 
@@ -150,7 +150,7 @@ export class Replicas {
       const infos = await Promise.all(writableServers(this.#redis).map(server => server.info('replication')))
       this.#found = infos.length === 0 ? 0 : Math.min(...infos.map(countReplicas))
     } catch {
-      // What was found last holds; the next look comes soon.
+      // The last result is used; the next look comes soon.
     }
   }
 }

@@ -50,7 +50,7 @@ ${body}
 
 /**
  * A script that takes KEYS and ARGV and answers something that isn't nil, made into one that runs it for each call. Each
- * call stands by itself, as if it had been sent alone: one that fails leaves the others theirs.
+ * call is independent, as if it had been sent alone: when one fails, the others keep their replies.
  *
  * ARGV: the calls, each with the places of its keys in KEYS and its arguments.
  */
@@ -103,8 +103,8 @@ return replies
 
 /**
  * A script that one command runs for many calls. Most of what a short command costs both sides isn't its work: it is
- * written, woken up for, read, parsed and answered. A server that takes no writes at all is told by the whole command,
- * as it would be by each: connections find another server then, and send it again.
+ * written, woken up for, read, parsed and answered. When a server takes no writes at all, the whole command fails,
+ * as each call would by itself: connections find another server then, and send it again.
  */
 export class BatchedScript {
   readonly #command: string
@@ -129,7 +129,7 @@ export class BatchedScript {
     const parts = Array.from(
       { length: Math.ceil(calls.length / mostCalls) }, (_, part) => calls.slice(part * mostCalls, (part + 1) * mostCalls)
     )
-    // What one command has done holds, whatever becomes of the others.
+    // The results of one command count, even when another one fails.
     const answers = await Promise.allSettled(parts.map(part => this.#run(redis, part, shared)))
     const failures = answers.filter(answer => answer.status === 'rejected')
     if (failures.length === answers.length) throw failures[0]?.reason

@@ -8,7 +8,7 @@ redis.call('SET', KEYS[1], '1', 'PX', ARGV[1])
 return 1
 `
 
-/** Whether it is this process's turn to do what one process at a time does; for so many milliseconds it is nobody else's. */
+/** Whether it is this process's turn to do what one process does at a time; for so many milliseconds no other process gets it. */
 export async function takeTurn (redis: Redis, key: string, ms: number): Promise<boolean> {
   return await redis.eval(takeTurnScript, 1, key, ms) === 1
 }

@@ -95,7 +95,7 @@ function serverArguments ({ dir, aof }: RedisServerOptions, socket: string): str
     daemonize: 'no',
     // Standard output, which is the log file.
     logfile: '',
-    // The append-only file alone keeps the data.
+    // Only the append-only file keeps the data.
     save: '',
     appendonly: aof ? 'yes' : 'no',
     appendfsync: 'everysec',

@@ -12,7 +12,7 @@ export interface HtmlEvents {
  * Reads a page once from start to end, in time proportional to its length. It keeps no list of open elements: one of
  * half a million that are nested in each other is what takes a parser minutes.
  *
- * @param wanted names of the attributes that are told.
+ * @param wanted names of the attributes that are returned.
  */
 export function readHtml (html: string, events: HtmlEvents, wanted: ReadonlySet<string> = new Set()): void {
   let name = ''

@@ -1,6 +1,6 @@
 import { readHtml } from './html-reader.ts'
 
-/** Elements whose content nobody reads. */
+/** Elements whose content isn't text of the page. */
 const unread = new Set(['script', 'style', 'noscript', 'template', 'svg', 'iframe', 'object'])
 /** Elements that begin a line, and those that end one too. */
 const lines = new Set(['br', 'dd', 'dt', 'hr', 'li', 'option', 'tr'])
