@@ -9,7 +9,7 @@ import { waitFor } from '../support/condition.ts'
 import { injectService } from '../support/injected.ts'
 import { testKeys } from '../support/service.ts'
 
-const keys = { acme: 'key-of-acme-0123456789', acmeToo: 'second-key-of-acme-0123456789', acmeReads: 'reading-key-of-acme-0123', other: 'key-of-other-0123456789' }
+const keys = { acme: 'key-of-acme-0123456789', acmeToo: 'second-key-of-acme-0123456789', acmeReads: 'reading-key-of-acme-0123', other: 'key-of-other-0123456789', small: 'key-of-small-0123456789' }
 const templates = await mkdtemp(join(tmpdir(), 'toolyard-templates-'))
 t.teardown(() => rm(templates, { recursive: true }))
 await mkdir(join(templates, 'blank'))
@@ -18,13 +18,15 @@ const service = await injectService(t, {
   workers: 0,
   env: {
     SESSION_QUOTA_BYTES: '1000000',
+    TENANT_LIMITS_JSON: '{"small": {"max_session_bytes": 2500000}}',
     SESSION_TEMPLATES_DIR: templates,
     API_KEYS_JSON: JSON.stringify([
       { name: 'operator', key: testKeys.admin, role: 'admin' },
       { name: 'acme-1', key: keys.acme, role: 'admin', tenant: 'acme' },
       { name: 'acme-2', key: keys.acmeToo, role: 'admin', tenant: 'acme' },
       { name: 'acme-3', key: keys.acmeReads, role: 'read', tenant: 'acme' },
-      { name: 'other', key: keys.other, role: 'admin', tenant: 'other' }
+      { name: 'other', key: keys.other, role: 'admin', tenant: 'other' },
+      { name: 'small', key: keys.small, role: 'admin', tenant: 'small' }
     ])
   }
 })
@@ -126,4 +128,17 @@ t.test('what is wrong with a new session is said', async t => {
   for (const query of ['?limit=0', '?limit=201', '?cursor=x', '?tenant=A', '?page=2', '?limit=1&limit=2']) {
     t.equal((await client.request(`/v1/sessions${query}`)).status, 400, query)
   }
+})
+
+t.test('max_session_bytes of TENANT_LIMITS_JSON holds for the quotas of all sessions of a tenant, and of no other', async t => {
+  const bytes = async (quota?: number): Promise<One> => await make(quota === undefined ? {} : { quota_bytes: quota }, keys.small)
+  const first = await bytes()
+  t.same([first.status, (await bytes()).status], [201, 201])
+  const refused = await bytes()
+  t.match(refused, { status: 409, body: { error: { code: 'CONFLICT', message: /may come to 2500000 bytes \(max_session_bytes\), of which 500000 are left: ask for 'quota_bytes' of that/ } } })
+  t.equal((await bytes(500_000)).status, 201)
+  t.match(await bytes(1), { status: 409, body: { error: { message: /of which 0 are left/ } } })
+  t.equal((await make()).status, 201, 'another tenant has no such limit')
+  await ask('DELETE', `/${first.body.session.id}`, keys.small)
+  t.equal((await bytes()).status, 409, 'until its files are removed a session counts')
 })

@@ -3,7 +3,7 @@ import type {
   CompletionWaiter, DashboardLogins, JobCanceller, JobLister, JobLogs, JobQueues, JobReader, JobTypeTable, JobWatch,
   McpSessions, OnceStore, OutputStore, RateLimit, Sessions, StoredKeys, StreamTickets
 } from '@toolyard/queue'
-import { takeTurns, type Callbacks, type CallMetrics, type Logger, type MetricsRegistry, type ReadinessCheck, type SessionSettings, type TokenSettings } from '@toolyard/runtime'
+import { takeTurns, type Callbacks, type CallMetrics, type Logger, type MetricsRegistry, type ReadinessCheck, type LimitOf, type SessionSettings, type TokenSettings } from '@toolyard/runtime'
 import type { Tracer } from '@toolyard/runtime/traces'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import Fastify, { type FastifyBaseLogger } from 'fastify'
@@ -98,6 +98,8 @@ export interface ApiOptions {
   /** Whose access tokens `/mcp` takes; absent for keys alone. */
   tokens?: TokenSettings | undefined
   sessions: SessionSettings
+  /** What the quotas of a tenant's sessions may come to; 0 for any number. */
+  maxSessionBytes: LimitOf
   files: Omit<FileRoutesOptions, 'ending'>
   /** Event streams that may be open at once. */
   maxStreams: number
@@ -235,7 +237,7 @@ export function buildApp (deps: ApiDeps, options: ApiOptions): App {
     await v1.register(operationRoutes, deps)
     await v1.register(keyRoutes, { keys: options.keys, stored: deps.storedKeys })
     await v1.register(fileRoutes, { ...options.files, ending: deps.ending })
-    await v1.register(sessionRoutes, { sessions: deps.sessions, settings: options.sessions })
+    await v1.register(sessionRoutes, { sessions: deps.sessions, settings: options.sessions, maxBytes: options.maxSessionBytes })
     await v1.register(jobTypeRoutes, { catalog: deps.catalog, jobTypes: deps.jobTypes, table: deps.jobTypeTable })
   }, { prefix: '/v1' })
   return app

@@ -172,6 +172,7 @@ export async function openApi (settings: Settings, env: NodeJS.ProcessEnv, logge
     tokens,
     authDisabled: settings.API_AUTH_DISABLED,
     sessions: sessionSettings,
+    maxSessionBytes: ownerLimits.maxSessionBytes,
     files: {
       workspace: { path: settings.WORKSPACE_DIR, serviceFiles },
       sessionFiles: new SessionFiles({ sessions, leases, places: sessionSettings, serviceFiles }),

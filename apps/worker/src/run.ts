@@ -136,6 +136,7 @@ export async function runWorker (): Promise<void> {
     retention,
     queues: settings.WORKER_QUEUES,
     concurrency: settings.WORKER_CONCURRENCY,
+    maxRunning: ownerLimitsOf(settings).maxRunning,
     replicas: settings.REDIS_WAIT_REPLICAS,
     backend: settings.QUEUE_BACKEND,
     handle: createHandler({

@@ -14,7 +14,7 @@ export { findRedisTarget, redisTargetOf, type RedisTarget } from './settings/red
 export type { HostPort } from './settings/variable.ts'
 export {
   apiKeysOf, builtinSettingsOf, ownerLimitsOf, permissionPolicyOf, retentionOf, sessionSettingsOf, tokensOf, toolSourcesOf,
-  type BuiltinSettings, type SessionSettings, type TokenSettings, type ToolSources
+  type BuiltinSettings, type LimitOf, type SessionSettings, type TokenSettings, type ToolSources
 } from './settings/resolved.ts'
 export type { CountedQueue, RedisReadings } from './metrics/queue-metrics.ts'
 export { serviceFilesOf } from './settings/service-files.ts'

@@ -1,6 +1,6 @@
 import { checkNewSession, ErrorBody, HttpError, isRecord, NewSessionRequest, parseSessionListQuery, SessionList, SessionResponse, type SessionView } from '@toolyard/contract'
 import { jobIdPattern, maxSessions, type Session, type Sessions } from '@toolyard/queue'
-import type { SessionSettings } from '@toolyard/runtime'
+import type { LimitOf, SessionSettings } from '@toolyard/runtime'
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Type } from 'typebox'
@@ -11,13 +11,15 @@ import type { App } from '../plugins/typed-app.ts'
 export interface SessionRoutesOptions {
   sessions: Sessions
   settings: SessionSettings
+  /** What the quotas of a tenant's sessions may come to; 0 for any number. */
+  maxBytes: LimitOf
 }
 
 const params = Type.Object({ id: Type.String() })
 const errors = { '4xx': ErrorBody, '5xx': ErrorBody }
 
 /** Making, listing, reading and removing sessions: workspaces of one tenant. */
-export async function sessionRoutes (app: App, { sessions, settings }: SessionRoutesOptions): Promise<void> {
+export async function sessionRoutes (app: App, { sessions, settings, maxBytes }: SessionRoutesOptions): Promise<void> {
   app.post('/sessions', {
     config: { bodyOptional: true },
     schema: { body: NewSessionRequest, response: { 201: SessionResponse, ...errors } },
@@ -34,8 +36,12 @@ export async function sessionRoutes (app: App, { sessions, settings }: SessionRo
       throw new HttpError('VALIDATION_ERROR', `'quota_bytes' must be at most ${settings.quotaBytes}, which SESSION_QUOTA_BYTES allows`)
     }
     if (from !== undefined && from !== null) await checkTemplate(from, settings)
-    const made = await sessions.make({ tenant, keyName, ttlSec: ttl ?? settings.ttlSec, quotaBytes, from: from ?? undefined })
+    const wanted = { tenant, keyName, ttlSec: ttl ?? settings.ttlSec, quotaBytes, from: from ?? undefined }
+    const made = await sessions.make(wanted, maxBytes(tenant))
     if (made === 'full') throw new HttpError('CONFLICT', `There are ${maxSessions} sessions already: remove some`)
+    if ('bytesLeft' in made) {
+      throw new HttpError('CONFLICT', `The quotas of all sessions of the tenant may come to ${maxBytes(tenant)} bytes (max_session_bytes), of which ${made.bytesLeft} are left: ask for 'quota_bytes' of that, or remove sessions`)
+    }
     return await reply.code(201).send({ ok: true as const, session: view(made) })
   })
 

@@ -82,6 +82,11 @@ export function openJobsKey (owner: string): string {
   return `${keyPrefix}:open:${owner}`
 }
 
+/** The calls of a tenant that run. */
+export function tenantPlacesKey (tenant: string): string {
+  return `${keyPrefix}:running:${tenant}`
+}
+
 /** The owners that may have jobs entered there. */
 export const openKeysKey = `${keyPrefix}:open-keys`
 

@@ -16,12 +16,22 @@ end
 /** What is read of a record, in the order in which `sessionOf` takes it. */
 const fields = "'tenant', 'key', 'ttl', 'quota', 'from', 'created', 'used', 'state', 'bytes'"
 
-/** ARGV: 3 the id, 4 its tenant or nothing, 5 its owner, 6 how many it may have, 7.. fields. Answers a record, or nothing. */
+/**
+ * ARGV: 3 the id, 4 its tenant or nothing, 5 its owner, 6 how many it may have, 7 how many bytes their quotas may come to, or 0,
+ * 8 its own quota, 9.. fields. Answers a record, nothing where there are too many, or the bytes that are left where these are too few.
+ */
 export const makeScript = `
 local stem, now, id, tenant, owner = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 if redis.call('ZCARD', stem .. 'owner:' .. owner) >= tonumber(ARGV[6]) then return false end
 local record = stem .. 'of:' .. id
-redis.call('HSET', record, 'tenant', tenant, 'owner', owner, 'created', now, 'used', now, 'state', 'open', unpack(ARGV, 7))
+local left = tonumber(ARGV[7])
+if left > 0 then
+  for _, other in ipairs(redis.call('ZRANGE', stem .. 'owner:' .. owner, 0, -1)) do
+    left = left - (redis.call('HGET', stem .. 'of:' .. other, 'quota') or 0)
+  end
+  if left < tonumber(ARGV[8]) then return string.format('%.0f', math.max(0, left)) end
+end
+redis.call('HSET', record, 'tenant', tenant, 'owner', owner, 'created', now, 'used', now, 'state', 'open', 'quota', ARGV[8], unpack(ARGV, 9))
 redis.call('ZADD', KEYS[1], 0, id)
 redis.call('ZADD', stem .. 'owner:' .. owner, 0, id)
 redis.call('ZADD', stem .. 'due', now + redis.call('HGET', record, 'ttl') * 1000, id)

@@ -62,13 +62,20 @@ export class Sessions {
     }).catch(() => {})
   }
 
-  /** Makes a session; `full` when its owner has as many as it may. */
-  async make (session: NewSession): Promise<Session | 'full'> {
+  /**
+   * Makes a session; `full` when its owner has as many as it may.
+   *
+   * @param maxBytes what the quotas of its owner's sessions may come to; 0 for any number
+   */
+  async make (session: NewSession, maxBytes = 0): Promise<Session | 'full' | { bytesLeft: number }> {
     const id = newJobId(serverTime(this.#redis))
     const { tenant = '', keyName, ttlSec, quotaBytes, from = '' } = session
-    const record = ['key', keyName, 'ttl', ttlSec, 'quota', quotaBytes, 'from', from]
+    const record = ['key', keyName, 'ttl', ttlSec, 'from', from]
     const owner = ownerOfSessions(session.tenant)
-    const fields = fromRedis<SessionFields | null>(await this.#eval(makeScript, id, tenant, owner, maxSessions, ...record))
+    const fields = fromRedis<SessionFields | string | null>(
+      await this.#eval(makeScript, id, tenant, owner, maxSessions, maxBytes, quotaBytes, ...record)
+    )
+    if (typeof fields === 'string') return { bytesLeft: Number(fields) }
     return (fields === null ? undefined : sessionOf(id, fields)) ?? 'full'
   }
 

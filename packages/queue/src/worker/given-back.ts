@@ -50,10 +50,14 @@ export class GivenBackJobs {
     await this.#redis.eval(wakeScript, 1, queueKey(this.#queue, 'marker'))
   }
 
-  /** Puts a job back for any worker, after a pause that grows with each time, as if it hadn't been taken. */
-  async putOff (job: Job<JobData>, token: string): Promise<void> {
+  /**
+   * Puts a job back for any worker, after a pause that grows with each time, as if it hadn't been taken.
+   *
+   * @param isForOthers it waits for other jobs, and no worker stays away for it
+   */
+  async putOff (job: Job<JobData>, token: string, isForOthers = false): Promise<void> {
     const times = await this.#backend.runs.uncount(job, token)
-    const newer = isNewer(job.data)
+    const newer = isForOthers || isNewer(job.data)
     const ms = Math.min(pauseMs.first * 2 ** Math.max(0, times - 1), newer ? newerPauseMs : pauseMs.most)
     // The next job may be this worker's own.
     if (!newer) this.#remember(idOf(job), ms)

@@ -19,6 +19,7 @@ import type { OutputStore } from '../record/output-store.ts'
 import { serverTime } from '../redis/server-clock.ts'
 import type { Replicas } from '../redis/checks/replicas.ts'
 import { encodeFailure, maxLostRuns } from '../record/settlement.ts'
+import type { TenantPlaces } from './tenant-places.ts'
 import { serialParkMs, type SerialGate, type SerialJob } from '../queues/serial-gate.ts'
 import { mayPass } from '../redis/unavailable.ts'
 import type { HandlerResult, WorkerPoolOptions } from './handler.ts'
@@ -41,6 +42,7 @@ export interface QueueWorkerParts {
   outputs: OutputStore
   cancelled: CancelledJobs
   gate: SerialGate
+  places: TenantPlaces
   callbacks: CallbackOutbox
   replicas: Replicas
   queues: JobQueues
@@ -101,9 +103,7 @@ export class QueueWorker {
   }
 
   /** Ends the run of a job that was cancelled, if it runs here. */
-  cancel (jobId: string): void {
-    this.#running.get(jobId)?.abort.abort(cancelled)
-  }
+  cancel (jobId: string): void { this.#running.get(jobId)?.abort.abort(cancelled) }
 
   /** See `WorkerPool.stop`. */
   async stop (graceMs: number, hurry?: AbortSignal): Promise<void> {
@@ -130,7 +130,9 @@ export class QueueWorker {
       if (await isMarked(redis, this.#queue, job)) throw new bullmq.UnrecoverableError(encodeFailure(cancelled))
       if (this.#parts.cancelled.has(id)) throw new bullmq.WaitingError()
       await this.#flow.admit(job, token, () => this.#worker.backend.runs.uncount(job, token))
-      const result = job.data.serial === true ? await this.#handleSerially(run) : await this.#handleFlowing(run)
+      const leave = await this.#parts.places.take(job.data.tenant, id)
+      if (leave === undefined) return await this.#putOff(run, true)
+      const result = await (job.data.serial === true ? this.#handleSerially(run) : this.#handleFlowing(run)).finally(leave)
       // Who sees the final state finds the whole log.
       await Promise.all([log.close(), progress.close()])
       // Whoever cancels a job settles it; BullMQ doesn't touch a job that another client has moved.
@@ -212,8 +214,8 @@ export class QueueWorker {
   }
 
   /** Leaves a job to another worker, or to a later time, as if it hadn't been started. */
-  async #putOff (run: Run): Promise<never> {
-    await this.#givenBack.putOff(run.job, run.token)
+  async #putOff (run: Run, isForOthers = false): Promise<never> {
+    await this.#givenBack.putOff(run.job, run.token, isForOthers)
     this.#notices.changed(idOf(run.job))
     throw new PutOffError()
   }

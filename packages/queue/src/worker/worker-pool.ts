@@ -7,6 +7,7 @@ import { JobCanceller } from '../change/job-canceller.ts'
 import { cancelChannel } from '../redis/names.ts'
 import { OutputStore } from '../record/output-store.ts'
 import { QueueDirectory } from '../queues/queue-directory.ts'
+import { TenantPlaces } from './tenant-places.ts'
 import { QueueWorker } from './queue-worker.ts'
 import { JobQueues } from '../queues/job-queues.ts'
 import { SerialGate } from '../queues/serial-gate.ts'
@@ -25,6 +26,7 @@ export class WorkerPool {
   readonly #outputs: OutputStore
   readonly #cancelled = new CancelledJobs()
   readonly #gate: SerialGate
+  readonly #places: TenantPlaces
   readonly #queues: JobQueues
   readonly #canceller: JobCanceller
   readonly #upkeep: Upkeep
@@ -43,6 +45,7 @@ export class WorkerPool {
     this.#queues = new JobQueues(options.redis, this.#directory, options.retention, { backend: options.backend })
     this.#canceller = new JobCanceller(options.redis, this.#queues)
     this.#gate = new SerialGate(options.redis, this.#queues)
+    this.#places = new TenantPlaces(options.redis, options.maxRunning ?? (() => 0), error => { options.onError(asError(error), '*') })
     if (options.callbacks !== undefined) {
       this.#callbacks = new CallbackWorker(options.callbacks, { ...options, queues: this.#queues, outputs: this.#outputs })
     }
@@ -72,6 +75,7 @@ export class WorkerPool {
     await Promise.all([...[...this.#workers.values()].map(worker => worker.stop(graceMs, hurry)), this.#callbacks?.stop(graceMs)])
     await this.#announcer.flush()
     this.#replicas.stop()
+    this.#places.stop()
     await this.#queues.close()
   }
 
@@ -105,6 +109,7 @@ export class WorkerPool {
       outputs: this.#outputs,
       cancelled: this.#cancelled,
       gate: this.#gate,
+      places: this.#places,
       queues: this.#queues,
       callbacks: this.#queues.callbacks,
       replicas: this.#replicas,

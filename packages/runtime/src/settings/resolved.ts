@@ -61,11 +61,13 @@ export type LimitOf = (tenant: string | undefined) => number
 /** The limits in force. */
 export function ownerLimitsOf (
   { TENANT_LIMITS_JSON: tenants, MAX_JOBS_PER_KEY: maxJobs, RATE_LIMIT_PER_MINUTE: ratePerMinute }: Settings
-): { maxJobs: LimitOf, ratePerMinute: LimitOf, isRateLimited: boolean } {
+): { maxJobs: LimitOf, ratePerMinute: LimitOf, isRateLimited: boolean, maxRunning: LimitOf, maxSessionBytes: LimitOf } {
   const limitsOf = (tenant: string | undefined): TenantLimits => tenant === undefined ? {} : { ...tenants?.get('*'), ...tenants?.get(tenant) }
   return {
     maxJobs: tenant => limitsOf(tenant).maxJobs ?? maxJobs,
     ratePerMinute: tenant => limitsOf(tenant).ratePerMinute ?? ratePerMinute,
+    maxRunning: tenant => limitsOf(tenant).maxRunning ?? 0,
+    maxSessionBytes: tenant => limitsOf(tenant).maxSessionBytes ?? 0,
     isRateLimited: ratePerMinute > 0 || [...tenants?.values() ?? []].some(limits => (limits.ratePerMinute ?? 0) > 0)
   }
 }

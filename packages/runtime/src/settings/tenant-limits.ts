@@ -6,13 +6,21 @@ export interface TenantLimits {
   maxJobs?: number
   /** Requests in a minute; 0 for any number. */
   ratePerMinute?: number
+  /** Calls that run at once; 0 for any number. */
+  maxRunning?: number
+  /** Bytes that the quotas of its sessions come to; 0 for any number. */
+  maxSessionBytes?: number
 }
 
-const greatest = 10_000_000
-const fields = { max_jobs: 'maxJobs', rate_limit_per_minute: 'ratePerMinute' } as const
+const fields = {
+  max_jobs: { name: 'maxJobs', greatest: 10_000_000 },
+  rate_limit_per_minute: { name: 'ratePerMinute', greatest: 10_000_000 },
+  max_running: { name: 'maxRunning', greatest: 100_000 },
+  max_session_bytes: { name: 'maxSessionBytes', greatest: Number.MAX_SAFE_INTEGER }
+} as const
 
 /**
- * Reads `TENANT_LIMITS_JSON`: `{"acme": {"max_jobs"?, "rate_limit_per_minute"?}}`, and `"*"` for tenants that are not named.
+ * Reads `TENANT_LIMITS_JSON`: `{"acme": {"max_jobs"?, ...}}`, and `"*"` for tenants that are not named.
  *
  * @throws Error that names the tenant and what is wrong.
  */
@@ -32,13 +40,18 @@ function parseLimits (tenant: string, value: unknown): TenantLimits {
   if (!isRecord(value)) throw new Error(`${tenant} must be an object`)
   const limits: TenantLimits = {}
   for (const [field, limit] of Object.entries(value)) {
-    if (field !== 'max_jobs' && field !== 'rate_limit_per_minute') {
+    if (!isField(field)) {
       throw new Error(`${tenant} has an unknown field '${field}' (known: ${Object.keys(fields).join(', ')})`)
     }
+    const { name, greatest } = fields[field]
     if (typeof limit !== 'number' || !Number.isInteger(limit) || limit < 0 || limit > greatest) {
       throw new Error(`${field} of ${tenant} must be an integer 0..${greatest}`)
     }
-    limits[fields[field]] = limit
+    limits[name] = limit
   }
   return limits
+}
+
+function isField (field: string): field is keyof typeof fields {
+  return Object.hasOwn(fields, field)
 }

@@ -1,0 +1,70 @@
+import { randomUUID } from 'node:crypto'
+import type { Redis } from '../redis/connection.ts'
+import { goOnWhenFull } from '../redis/commands/when-full.ts'
+import { tenantPlacesKey } from '../redis/names.ts'
+import { serverTime } from '../redis/server-clock.ts'
+
+/*
+ * How many calls of a tenant run at once, over all workers (`max_running`). A sorted set by tenant has those that run, each until
+ * a time by Redis' clock, which its worker puts off every second: what a dead worker ran counts no more after ten seconds. There
+ * is no counter, so that nothing leaks. Tenants without a limit cost nothing.
+ */
+
+/** Longer than a job's lock, so that a call that counts no more has ended. */
+const leaseMs = 10_000
+const renewMs = 1_000
+
+/** KEYS: the set. ARGV: now, until when it counts, limit, member. Whether there was room. */
+const takeScript = `
+${goOnWhenFull('KEYS[1]')}
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', ARGV[1])
+if redis.call('ZCARD', KEYS[1]) >= tonumber(ARGV[3]) and not redis.call('ZSCORE', KEYS[1], ARGV[4]) then return 0 end
+redis.call('ZADD', KEYS[1], ARGV[2], ARGV[4])
+redis.call('PEXPIRE', KEYS[1], ${2 * leaseMs})
+return 1
+`
+
+/** The places that calls of one worker process take of what their tenants may have. */
+export class TenantPlaces {
+  readonly #redis: Redis
+  readonly #limitOf: (tenant: string | undefined) => number
+  readonly #onError: (error: unknown) => void
+  readonly #process = randomUUID()
+  readonly #taken = new Map<string, Set<string>>()
+  #timer: NodeJS.Timeout | undefined
+
+  constructor (redis: Redis, limitOf: (tenant: string | undefined) => number, onError: (error: unknown) => void) {
+    this.#redis = redis
+    this.#limitOf = limitOf
+    this.#onError = onError
+  }
+
+  /** Takes a place for a job; gives what frees it, or undefined where the tenant has none left. */
+  async take (tenant: string | undefined, jobId: string): Promise<(() => void) | undefined> {
+    const limit = this.#limitOf(tenant)
+    if (tenant === undefined || limit === 0) return () => {}
+    const [key, member, now] = [tenantPlacesKey(tenant), `${this.#process} ${jobId}`, serverTime(this.#redis)]
+    if (await this.#redis.eval(takeScript, 1, key, now, now + leaseMs, limit, member) !== 1) return undefined
+    const taken = this.#taken.get(key) ?? new Set()
+    this.#taken.set(key, taken.add(member))
+    this.#timer ??= setInterval(() => { this.#renew() }, renewMs).unref()
+    return () => {
+      taken.delete(member)
+      if (taken.size === 0 && this.#taken.get(key) === taken) this.#taken.delete(key)
+      this.#redis.zrem(key, member).catch(this.#onError)
+    }
+  }
+
+  stop (): void {
+    clearInterval(this.#timer)
+    this.#timer = undefined
+  }
+
+  #renew (): void {
+    const until = serverTime(this.#redis) + leaseMs
+    for (const [key, members] of this.#taken) {
+      this.#redis.zadd(key, ...[...members].flatMap(member => [until, member])).catch(this.#onError)
+      this.#redis.pexpire(key, 2 * leaseMs).catch(this.#onError)
+    }
+  }
+}

@@ -1,0 +1,64 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { waitFor } from '../support/condition.ts'
+import { createService, testKeys, type Service } from '../support/service.ts'
+import { reach, submit } from '../jobs/submission.ts'
+
+const keys = { acme: 'key-of-acme-0123456789', other: 'key-of-other-0123456789' }
+/** Notes when it begins and ends, and goes on when a file is there. */
+const noted = `#!/bin/sh
+cat > /dev/null
+echo begin >> noted
+while [ ! -e go ]; do sleep 0.05; done
+echo end >> noted
+echo '{}'
+`
+const start = async (t: Parameters<typeof createService>[0]): Promise<Service> => await createService(t, {
+  files: { 'tools/bin/noted': noted, 'tools/bin/quick': '#!/bin/sh\ncat > /dev/null; echo {}' },
+  tools: [
+    { name: 'noted', schema: { type: 'object' }, command: ['./tools/bin/noted'], idempotent: true, permissions: ['read_repo', 'write_files'] },
+    { name: 'quick', schema: { type: 'object' }, command: ['./tools/bin/quick'] }
+  ],
+  workers: 2,
+  env: {
+    TENANT_LIMITS_JSON: '{"acme": {"max_running": 2}}',
+    API_KEYS_JSON: JSON.stringify([
+      { name: 'operator', key: testKeys.admin, role: 'admin' },
+      { name: 'acme', key: keys.acme, role: 'admin', tenant: 'acme' },
+      { name: 'other', key: keys.other, role: 'admin', tenant: 'other' }
+    ])
+  }
+})
+const linesOf = ({ dir }: Service): string[] => {
+  const path = join(dir, 'workspace', 'noted')
+  return existsSync(path) ? readFileSync(path, 'utf8').trim().split('\n') : []
+}
+const go = ({ dir }: Service): void => { writeFileSync(join(dir, 'workspace', 'go'), '') }
+
+t.test('over all workers no more calls of a tenant run at once than max_running says, and the others run after them', async t => {
+  const service = await start(t)
+  const jobs = await Promise.all(Array.from({ length: 8 }, () => submit(service.client, { type: 'agentcli.noted' }, { key: keys.acme })))
+  await waitFor('two run', () => linesOf(service).length === 2)
+  const quick = await submit(service.client, { type: 'agentcli.quick' }, { key: keys.other })
+  await reach(service.client, quick.id, 'succeeded')
+  t.same(linesOf(service), ['begin', 'begin'], 'another tenant is served, and no third call has begun')
+  go(service)
+  for (const { id } of jobs) t.match(await reach(service.client, id, 'succeeded', 'failed'), { status: 'succeeded', attempts: 1 })
+  let [running, most] = [0, 0]
+  for (const line of linesOf(service)) {
+    running += line === 'begin' ? 1 : -1
+    most = Math.max(most, running)
+  }
+  t.same([running, most], [0, 2])
+})
+
+t.test('the places of a killed worker are free again', async t => {
+  const service = await start(t)
+  const jobs = await Promise.all(Array.from({ length: 2 }, () => submit(service.client, { type: 'agentcli.noted' }, { key: keys.acme })))
+  await waitFor('two run', () => linesOf(service).length === 2)
+  await Promise.all(service.workers.map(async worker => await worker.stop('SIGKILL')))
+  go(service)
+  await service.startWorker()
+  for (const { id } of jobs) t.match(await reach(service.client, id, 'succeeded', 'failed'), { status: 'succeeded' })
+})
