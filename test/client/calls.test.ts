@@ -33,7 +33,7 @@ t.test('a request that is refused throws a ToolyardError with the status and the
   await t.rejects(toolyard.jobs.get('no-such-job'), { code: 'NOT_FOUND', status: 404 })
 })
 
-t.test('a call that takes longer than one request is waited for', async t => {
+t.test('the client waits for a call that takes longer than one request', async t => {
   const calling = toolyard.call('wait_for', { file: place('waited') }, { waitMs: 100 })
   await waitFor('the tool began', () => readFile(place('waited.runs'), 'utf8').catch(() => undefined))
   await writeFile(place('waited'), '')
@@ -56,7 +56,7 @@ t.test('an aborted call throws the reason of its signal', async t => {
   await t.rejects(toolyard.tools('chat', { signal: AbortSignal.abort(new Error('gone')) }), { message: 'gone' })
 })
 
-t.test('a job is submitted once for a key, listed, read, and its log too', async t => {
+t.test('a job is submitted once for an Idempotency-Key, listed and read, with its log', async t => {
   const job = await toolyard.jobs.submit({ type: 'agentcli.fail', tags: ['one'] }, { idempotencyKey: 'once' })
   t.equal((await toolyard.jobs.submit({ type: 'agentcli.fail', tags: ['one'] }, { idempotencyKey: 'once' })).id, job.id)
   const { jobs, next_cursor: cursor } = await toolyard.jobs.list({ tag: 'one', limit: 5 })
@@ -66,7 +66,7 @@ t.test('a job is submitted once for a key, listed, read, and its log too', async
   await t.rejects(toolyard.cancel(job), { code: 'CONFLICT', status: 409 })
 })
 
-t.test('a job is followed from its first state over its log to its end', async t => {
+t.test('a job is followed from its first state through its log to its end', async t => {
   const job = await toolyard.jobs.submit({ type: 'agentcli.wait_for', input: { file: place('followed') } })
   const events: JobEvent[] = []
   for await (const event of toolyard.follow(job)) {
@@ -82,7 +82,7 @@ t.test('a job is followed from its first state over its log to its end', async t
   t.strictSame(again.map(({ type }) => type), ['state', 'end'], 'lines that are known are not told again')
 })
 
-t.test('who stops following leaves nothing open, and who follows no job is told', async t => {
+t.test('a follower that stops leaves nothing open, and following a missing job is an error', async t => {
   const job = await toolyard.jobs.submit({ type: 'agentcli.wait_for', input: { file: place('left') } })
   const following = toolyard.follow(job)
   t.match(await following.next(), { value: { type: 'state' } })

@@ -21,7 +21,7 @@ t.teardown(() => rm(dir, { recursive: true }))
 /** What each snippet of docs/clients.md prints, in order. */
 const printed = [/^A title is in it\.$/m, /# A workspace/, /# A workspace/, /(?:# A workspace.*){3}/s, /succeeded[^]*# A workspace[^]*^1 \d$/m, /succeeded[^]*# A workspace[^]*^[12] \d$/m]
 
-t.test('every snippet of docs/clients.md runs as it stands', { skip: withoutPython }, async t => {
+t.test('every snippet of docs/clients.md runs as it is', { skip: withoutPython }, async t => {
   const page = await readFile(join(root, 'docs/clients.md'), 'utf8')
   const snippets = [...page.matchAll(/^```(js|python)\n([^]*?)^```$/gm)].map(([, language = '', text = '']) => ({ language, text }))
   t.equal(snippets.length, printed.length)

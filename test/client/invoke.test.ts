@@ -26,12 +26,12 @@ t.test('each form of a message gets its answers in its own form', async t => {
   t.match(answer, { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'c0', content: sum }, { tool_use_id: 'c1', is_error: true, content: /the well is dry/ }] })
 })
 
-t.test('a list of calls is taken as well as the message that it stands in', async t => {
+t.test('a list of calls is accepted as well as the message that contains it', async t => {
   t.strictSame(await toolyard.invoke(messages.chat.tool_calls), [{ role: 'tool', tool_call_id: 'c0', content: sum }])
   t.strictSame(await toolyard.invoke([...messages.responses.output]), [{ type: 'function_call_output', call_id: 'c0', output: sum }])
 })
 
-t.test('a message without calls gives an empty list, and asks nothing', async t => {
+t.test('a message without calls gives an empty list, without a request', async t => {
   const away = new Toolyard({ url: 'http://127.0.0.1:9', retryMs: 0 })
   t.strictSame(await away.invoke({ role: 'assistant', tool_calls: null }), [])
   t.strictSame(await away.invoke({ output: [{ type: 'message' }] }), [])
@@ -39,7 +39,7 @@ t.test('a message without calls gives an empty list, and asks nothing', async t 
   t.strictSame(await away.invoke([]), [])
 })
 
-t.test('a message of more calls than a batch takes gets one answer for each, in order', async t => {
+t.test('a message of more calls than fit into a batch gets one answer for each, in order', async t => {
   const answers = await toolyard.invoke({ role: 'assistant', tool_calls: manyCalls })
   t.strictSame(answers.map(({ tool_call_id: id }) => id), ids(45))
   const uses = ids(21).map(id => ({ type: 'tool_use', id, name: 'no_such_tool', input: {} }))
@@ -57,7 +57,7 @@ t.test('a call that has not ended within timeoutMs is answered too, with its job
   t.equal((await toolyard.cancel(id)).status, 'cancelled')
 })
 
-t.test('tools come in the form that is asked for', async t => {
+t.test('tools come in the requested form', async t => {
   t.match((await toolyard.tools()).find(tool => tool.function.name === 'add'), { type: 'function', function: { parameters: { type: 'object' } } })
   t.match((await toolyard.tools('responses')).find(tool => tool.name === 'add'), { type: 'function', parameters: { type: 'object' }, strict: false })
   t.match((await toolyard.tools('responses', { strict: true })).find(tool => tool.name === 'add'), { strict: true })

@@ -45,7 +45,7 @@ t.test('a call whose answer is lost is sent again with the same key, and runs on
   t.equal(await readFile(place('once.runs'), 'utf8'), 'x')
 })
 
-t.test('two calls have two keys, and a caller may give one', async t => {
+t.test('two calls have two keys, and a caller may set its own', async t => {
   const { toolyard, keys } = through()
   await toolyard.call('add', { a: 1, b: 2 })
   await toolyard.call('add', { a: 1, b: 2 })
@@ -54,13 +54,13 @@ t.test('two calls have two keys, and a caller may give one', async t => {
   t.equal(keys[2], 'mine')
 })
 
-t.test('a job whose answer is lost is made once', async t => {
+t.test('a job whose answer is lost is submitted once', async t => {
   const { toolyard } = through(answerLost)
   const job = await toolyard.jobs.submit({ type: 'agentcli.add', input: { a: 1, b: 2 }, tags: ['lost-answer'] })
   t.strictSame((await toolyard.jobs.list({ tag: 'lost-answer' })).jobs.map(({ id }) => id), [job.id])
 })
 
-t.test('a cancel whose answer is lost has cancelled', async t => {
+t.test('a cancel whose answer is lost is sent again, and succeeds', async t => {
   const job = await through().toolyard.jobs.submit({ type: 'agentcli.wait_for', input: { file: place('cancelled') } })
   t.equal((await through(answerLost).toolyard.cancel(job)).status, 'cancelled')
 })
@@ -73,7 +73,7 @@ t.test('429 and 503 are tried again after the time that Retry-After says', async
   t.equal(keys.length, 4)
 })
 
-t.test('what is of no use to repeat is not: another status, a wait longer than retryMs, and an answer that is not from Toolyard', async t => {
+t.test('a request is not repeated for another status, a wait longer than retryMs, and an answer that is not from Toolyard', async t => {
   for (const [fault, match] of [
     [answering(503, 'AUTH_NOT_CONFIGURED'), { code: 'AUTH_NOT_CONFIGURED', status: 503 }],
     [answering(500, 'INTERNAL'), { code: 'INTERNAL', status: 500 }],
@@ -87,7 +87,7 @@ t.test('what is of no use to repeat is not: another status, a wait longer than r
   }
 })
 
-t.test('a service that stays away is given up after retryMs, with what was wrong', async t => {
+t.test('the client gives up after retryMs when the service stays away, and the error has the reason', async t => {
   const server = createServer().listen(0, '127.0.0.1')
   await new Promise(resolve => server.once('listening', resolve))
   const { port } = server.address() as { port: number }
@@ -95,7 +95,7 @@ t.test('a service that stays away is given up after retryMs, with what was wrong
   await t.rejects(new Toolyard({ url: `http://127.0.0.1:${port}`, retryMs: 300 }).tools(), { name: 'ToolyardError', code: 'UNREACHABLE', status: undefined, message: new RegExp(`at http://127.0.0.1:${port}: .*ECONNREFUSED`) })
 })
 
-t.test('a follower whose stream breaks off resumes after the line that it has seen', async t => {
+t.test('a follower whose stream breaks off resumes after the last line that it got', async t => {
   const cutAfterLog: Fault = async send => {
     const response = await send()
     let text = ''
@@ -121,6 +121,6 @@ t.test('a follower whose stream breaks off resumes after the line that it has se
   t.strictSame(types.filter(type => type === 'end'), ['end'])
 })
 
-t.test('an address that is none is refused at once', async t => {
+t.test('an invalid address is refused at once', async t => {
   t.throws(() => new Toolyard({ url: 'localhost:3001' }), { name: 'TypeError', message: /http:\/\/ or https:\/\// })
 })

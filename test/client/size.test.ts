@@ -15,7 +15,7 @@ t.test('the client has less than 10 kB compressed, comments included', async t =
   t.ok(bytes < 10_000, `${bytes} bytes`)
 })
 
-t.test('the client imports its own files alone, and names nothing that browsers lack', async t => {
+t.test('the client imports only its own files, and uses nothing that browsers lack', async t => {
   for (const [index, text] of texts.entries()) {
     t.strictSame([...text.matchAll(/(?:from|import) '([^']+)'/g)].map(([, from = '']) => from).filter(from => !from.startsWith('./')), [], String(names[index]))
     t.notMatch(text, /\bBuffer\b|node:|\brequire\(/, String(names[index]))

@@ -8,7 +8,7 @@ import { withoutPython } from './python.ts'
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 
-t.test('a wheel of the Python client is built from what Debian has, and is imported where it is installed', { skip: withoutPython }, async t => {
+t.test('a wheel of the Python client is built with Debian\'s tools, and can be imported where it is installed', { skip: withoutPython }, async t => {
   const dir = await mkdtemp(join(tmpdir(), 'toolyard-wheel-'))
   t.teardown(() => rm(dir, { recursive: true, force: true }))
   const { status, stdout, stderr } = spawnSync(process.execPath, [join(root, 'scripts/wheel.mjs'), dir], { encoding: 'utf8' })

@@ -28,7 +28,7 @@ async function startRollout (t: Parameters<typeof createService>[0], tools: { ol
   return service
 }
 
-void t.test('a call of a tool that only some workers have goes to one of those', async t => {
+void t.test('a call of a tool that only some workers have goes to one of them', async t => {
   const service = await startRollout(t, { old: [], new: [entry('fresh', 'new')] }, ['old', 'old', 'new'])
   const calls = Array.from({ length: 20 }, (_, index) => ({ call_id: `c${index}`, name: 'fresh', arguments: {} }))
   await service.client.call('fresh', {}, { wait_ms: 60_000 })
@@ -38,14 +38,14 @@ void t.test('a call of a tool that only some workers have goes to one of those',
   t.same(jobs.map(({ attempts }) => attempts), [...calls, {}].map(() => 1), 'being passed on is no attempt')
 })
 
-void t.test('a call that was checked against a new schema goes to a worker that has it', async t => {
+void t.test('a call that was checked against a new schema goes to a worker with that schema', async t => {
   const service = await startRollout(t, { old: [entry('greet', 'old', word)], new: [entry('greet', 'new', wordAndCount)] }, ['old', 'new'])
   const calls = Array.from({ length: 10 }, (_, index) => ({ call_id: `c${index}`, name: 'greet', arguments: { word: 'x' } }))
   const { results } = await service.client.batch(calls, { wait_ms: 60_000 })
   t.same(results.map(({ output }) => output), calls.map(() => 'new'))
 })
 
-void t.test('when no worker has the version, a tool that is missing, and arguments that do not fit, are clear errors', async t => {
+void t.test('when no worker has the version, a missing tool and arguments that do not fit give clear errors', async t => {
   const service = await startRollout(t, { old: [entry('greet', 'old', word)], new: [entry('fresh', 'new'), entry('greet', 'new', wordAndCount)] }, ['old'])
   t.same((await service.client.call('fresh')).error, { code: 'UNKNOWN_TOOL', message: "Tool 'fresh' not found in registry (the worker's manifests are not those that the call was taken with)" })
   const { error } = await service.client.call('greet', { word: 'x' })

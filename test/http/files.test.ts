@@ -36,7 +36,7 @@ const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes)
 const own = (directory: string): string[] => readdirSync(directory).filter(name => name.startsWith('.toolyard-'))
 const codeOf = async (answer: Response): Promise<string> => `${answer.status} ${(await answer.json() as { error: { code: string } }).error.code}`
 
-t.test('a file goes in, and comes out byte for byte', async t => {
+t.test('a file is stored, and read back byte for byte', async t => {
   const bytes = randomBytes(300_000)
   const made = await put('/in/deep/data.bin', bytes)
   t.equal(made.status, 201)
@@ -55,7 +55,7 @@ t.test('a file goes in, and comes out byte for byte', async t => {
   t.equal((await put('/json.json', '{"a":', { 'content-type': 'application/json' })).status, 201, 'nothing is parsed')
 })
 
-t.test('a browser stores a file, or shows it without running anything of it', async t => {
+t.test('a browser downloads a file, or shows it without running anything of it', async t => {
   await put('/page.html', '<script>fetch("/v1/keys")</script>')
   await put(`/${encodeURIComponent('ein "Bild" ü.png')}`, 'x')
   const page = await ask('GET', '/page.html')
@@ -67,7 +67,7 @@ t.test('a browser stores a file, or shows it without running anything of it', as
   t.equal(image.headers.get('content-disposition'), "inline; filename=\"ein _Bild_ _.png\"; filename*=UTF-8''ein%20%22Bild%22%20%C3%BC.png")
 })
 
-t.test('HEAD tells what GET would, without the content', async t => {
+t.test('HEAD gives the headers of GET without the content', async t => {
   await put('/head.txt', 'four')
   const head = await ask('HEAD', '/head.txt')
   t.equal(head.status, 200)
@@ -97,7 +97,7 @@ t.test('parts of a file are read by ranges', async t => {
   t.equal((await ask('GET', '/none', { headers: { range: 'bytes=0-0' } })).status, 416)
 })
 
-t.test('conditions keep two writers from losing what the other wrote', async t => {
+t.test('conditions keep two writers from overwriting each other', async t => {
   const first = (await put('/shared', 'one', { 'if-none-match': '*' })).headers.get('etag') ?? ''
   t.equal(await codeOf(await put('/shared', 'two', { 'if-none-match': '*' })), '412 PRECONDITION_FAILED')
   t.equal((await ask('GET', '/shared', { headers: { 'if-none-match': first } })).status, 304)
@@ -125,7 +125,7 @@ t.test('an upload that breaks off leaves nothing, and the old file stays', async
   t.notOk(existsSync(at('fresh')), 'and no directory was made')
 })
 
-t.test('names are as strict as the tools, and errors are told', async t => {
+t.test('names are checked as strictly as by the tools, and errors give the reason', async t => {
   const names = {
     '/a%0Ab': /control character/,
     [`/${'x'.repeat(300)}`]: /more than 255 bytes/,
@@ -154,7 +154,7 @@ t.test('names are as strict as the tools, and errors are told', async t => {
   t.equal(await codeOf(await put('/x', 'x', { 'content-range': 'bytes 0-0/9' })), '400 VALIDATION_ERROR')
 })
 
-t.test('no link leads out, and the files of the service are not for this', async t => {
+t.test('no link leads out of the workspace, and files of the service can\'t be reached', async t => {
   const outside = mkdtempSync(join(tmpdir(), 'toolyard-outside-'))
   t.teardown(() => { rmSync(outside, { recursive: true }) })
   writeFileSync(join(outside, 'secret'), 'secret')
@@ -194,7 +194,7 @@ t.test('a directory is listed in pages, by name', async t => {
   t.equal(await codeOf(await ask('GET', '/many/a?list')), '409 CONFLICT')
 })
 
-t.test('a directory is removed with all that is in it only where that is said', async t => {
+t.test('a directory is removed with its content only when that is asked for', async t => {
   t.equal(await codeOf(await ask('DELETE', '/many')), '409 CONFLICT')
   t.equal((await ask('DELETE', '/many?recursive=true')).status, 204)
   t.notOk(existsSync(at('many')))
@@ -202,7 +202,7 @@ t.test('a directory is removed with all that is in it only where that is said', 
   t.equal(await codeOf(await ask('DELETE', '/')), '409 CONFLICT')
 })
 
-t.test('the shared workspace is for operators, with the permissions that a tool would need', async t => {
+t.test('the shared workspace is only for operators, with the permissions that a tool would need', async t => {
   t.equal(await codeOf(await ask('GET', '/shared', { key: keys.acme })), '403 FORBIDDEN')
   t.equal(await codeOf(await ask('PUT', '/x', { key: testKeys.read, body: 'x' })), '403 FORBIDDEN')
   t.equal((await ask('GET', '/shared', { key: keys.bound })).status, 200)

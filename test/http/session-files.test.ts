@@ -54,7 +54,7 @@ async function beginPut (path: string, { length, sent }: { length?: number, sent
   return socket
 }
 
-t.test('a file goes into a session and comes out byte for byte, with its parts and tags', async t => {
+t.test('a file is stored in a session and read back byte for byte, also by ranges and conditions', async t => {
   const id = await make()
   const bytes = randomBytes(300_000)
   const made = await put(`${id}/files/in/deep/data.bin`, bytes)
@@ -73,12 +73,12 @@ t.test('a file goes into a session and comes out byte for byte, with its parts a
   t.same(readdirSync(at(id)), [])
 })
 
-t.test('the files of a session begin as its template', async t => {
+t.test('the files of a session are at first those of its template', async t => {
   const id = await make({ from: 'begun' })
   t.equal(await (await ask('GET', `${id}/files/file`)).text(), 'from the template')
 })
 
-t.test('for another tenant the files of a session are as missing as those of none', async t => {
+t.test('for another tenant the files of a session give the same answers as missing ones', async t => {
   const id = await make()
   await put(`${id}/files/secret`, 'x')
   for (const session of [id, '01a00000-0000-7000-8000-000000000000', 'x', '%2E.%2F', `${id}%2F..%2F${id}`]) {
@@ -91,7 +91,7 @@ t.test('for another tenant the files of a session are as missing as those of non
   t.equal(await (await ask('GET', `${id}/files/secret`, { key: testKeys.admin })).text(), 'x', 'an operator reads all')
 })
 
-t.test('reading takes the role read and changing admin, and the permissions of the key', async t => {
+t.test('reading needs the role read, changing needs admin, and both need the permissions of the key', async t => {
   const id = await make()
   await put(`${id}/files/a`, 'x')
   for (const key of [keys.reads, keys.bound]) {
@@ -116,7 +116,7 @@ t.test('no link leads out of a session', async t => {
   t.equal(readFileSync(at(neighbour, 'secret'), 'utf8'), 'of another')
 })
 
-t.test('what would be more than the quota is refused before and while it comes, and nothing of it stays', async t => {
+t.test('an upload beyond the quota is refused before or while it comes, and nothing of it stays', async t => {
   const id = await make({ quota_bytes: 1_000_000 })
   await put(`${id}/files/kept`, new Uint8Array(400_000))
   const early = await beginPut(`${id}/files/more`, { length: 700_000, sent: 10 })
@@ -180,7 +180,7 @@ t.test('an upload that breaks off leaves nothing', async t => {
   t.same(readdirSync(at(id)), [])
 })
 
-t.test('a session that is removed while a file comes or goes ends that', async t => {
+t.test('the removal of a session ends its uploads and downloads', async t => {
   const id = await make()
   writeFileSync(at((await put(`${id}/files/large`, 'x'), id), 'large'), Buffer.alloc(100_000_000))
   const reading = await ask('GET', `${id}/files/large`)

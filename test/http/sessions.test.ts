@@ -41,7 +41,7 @@ const make = async (body: unknown = {}, key: string = keys.acme): Promise<One> =
 const list = async (query: string, key: string): Promise<Page> => (await client.request<Page>(`/v1/sessions${query}`, { key })).body
 const ids = ({ sessions }: Page): string[] => sessions.map(({ id }) => id)
 
-t.test('a session is made with what the settings say, and read by its tenant', async t => {
+t.test('a session is made with the values of the settings, and read by its tenant', async t => {
   const made = await make({}, keys.acme)
   t.equal(made.status, 201)
   const { session } = made.body
@@ -50,12 +50,12 @@ t.test('a session is made with what the settings say, and read by its tenant', a
   for (const key of [keys.acme, keys.acmeToo, keys.acmeReads, testKeys.admin]) t.same((await ask('GET', `/${session.id}`, key)).body.session, session)
 })
 
-t.test('a session may begin as a template of the operator, and ask for less than the settings allow', async t => {
+t.test('a session may begin as a copy of the operator\'s template, and ask for less than the settings allow', async t => {
   t.match((await make({ from: 'blank', ttl_sec: 60, quota_bytes: 1 })).body, { session: { from: 'blank', ttl_sec: 60, quota_bytes: 1 } })
   t.match((await client.request('/v1/sessions', { method: 'POST', key: keys.acme })).body, { session: { from: null, ttl_sec: 86_400 } })
 })
 
-t.test('for another tenant a session is as missing as one that was never made', async t => {
+t.test('for another tenant a session gives the same answer as a missing one', async t => {
   const { id } = (await make()).body.session
   const free = (await make({}, testKeys.admin)).body.session.id
   const missing = await ask('GET', '/01a00000-0000-7000-8000-000000000000', keys.other)
@@ -72,7 +72,7 @@ t.test('for another tenant a session is as missing as one that was never made', 
   t.equal((await ask('GET', `/${id}`, keys.acme)).body.session.state, 'open')
 })
 
-t.test('a key that may only read makes and removes none', async t => {
+t.test('a read key makes and removes no session', async t => {
   const { id } = (await make()).body.session
   t.equal((await make({}, keys.acmeReads)).status, 403)
   t.equal((await ask('DELETE', `/${id}`, keys.acmeReads)).status, 403)
@@ -92,7 +92,7 @@ t.test('pages have the sessions of the tenant, newest first', async t => {
   t.ok((await list('?limit=200', testKeys.admin)).sessions.length > made.length)
 })
 
-t.test('a session that is removed is marked as such, also the second time', async t => {
+t.test('a removed session is marked as removed, also by a second request', async t => {
   const { id } = (await make()).body.session
   for (const key of [keys.acmeToo, testKeys.admin]) {
     const answer = await ask('DELETE', `/${id}`, key)
@@ -107,7 +107,7 @@ t.test("a session's time ends by Redis' clock", async t => {
   t.ok(await redis.sismember('toolyard:{sessions}:removing', id))
 })
 
-t.test('what is wrong with a new session is said', async t => {
+t.test('an invalid new session is refused with the reason', async t => {
   const cases: Array<[unknown, RegExp]> = [
     [[], /must be an object/],
     [{ ttl_sec: 0 }, /^'ttl_sec' must be integer 1\.\.2592000/],

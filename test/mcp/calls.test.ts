@@ -46,7 +46,7 @@ for (const era of eras) {
   t.test(`a client of ${era}`, async t => {
     const { client } = await connect(t, api.address, testKeys.admin, era)
 
-    t.test('sees what GET /v1/agent-tools lists, in the same order, with what it may assume of each', async t => {
+    t.test('sees the tools of GET /v1/agent-tools, in the same order, with annotations', async t => {
       const { tools } = await client.listTools()
       const { body } = await http.request<{ tools: Array<{ function: { name: string, parameters: unknown } }> }>('/v1/agent-tools')
       t.same(tools.map(({ name }) => name), body.tools.map(tool => tool.function.name))
@@ -77,7 +77,7 @@ for (const era of eras) {
       }
     })
 
-    t.test("gets blocks of MCP's own content as they are", async t => {
+    t.test('gets blocks of MCP content unchanged', async t => {
       const { content } = await client.callTool({ name: 'blocks' })
       t.same(content, [{ type: 'image', data: 'aGk=', mimeType: 'image/png' }, { type: 'text', text: 'a picture' }])
     })
@@ -93,7 +93,7 @@ for (const era of eras) {
       t.equal(invalid.isError, true)
     })
 
-    t.test('is told that a tool is unknown if its key may not see it, whether it exists or not', async t => {
+    t.test('gets the same error for a tool that its key may not see and for one that doesn\'t exist', async t => {
       for (const name of ['no_such', 'off', 'toString', '__proto__', 'x'.repeat(5_000)]) {
         await t.rejects(client.callTool({ name }), { code: -32_602, message: /Unknown tool/ }, name.slice(0, 20))
       }
@@ -102,7 +102,7 @@ for (const era of eras) {
       await t.rejects(limited.callTool({ name: 'online' }), { code: -32_602 })
     })
 
-    t.test('hears of progress: each line that the tool writes to its log', async t => {
+    t.test('gets progress for each line that the tool writes to its log', async t => {
       const steps: Array<{ progress: number, message?: string | undefined }> = []
       await client.callTool({ name: 'steps' }, { onprogress: step => { steps.push(step) } })
       t.match(steps, [{ progress: 1, message: 'step 1' }, { progress: 2, message: 'step 2' }, { progress: 3, message: 'step 3' }])
@@ -123,7 +123,7 @@ for (const era of eras) {
       )
     })
 
-    t.test('with a key that reads, lists the tools and calls none', async t => {
+    t.test('with a read key, lists the tools and can\'t call them', async t => {
       const { client: reader } = await connect(t, api.address, testKeys.read, era)
       t.ok((await reader.listTools()).tools.length > 0)
       await t.rejects(reader.callTool({ name: 'echo' }), /admin API key/)

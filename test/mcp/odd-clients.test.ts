@@ -59,7 +59,7 @@ t.test('methods that are not served are not found, in both eras, and what needs 
   }
 })
 
-t.test('what is no message of JSON-RPC is refused', async t => {
+t.test('bodies that aren\'t messages of JSON-RPC are refused', async t => {
   const bodies = [
     request('ping', {}, null), request('ping', {}, 1.5), request('ping', {}, { a: 1 }), request('ping', {}, [1]), request('ping', [1]),
     { jsonrpc: '2.0', id: 1, method: 5 }, { jsonrpc: '2.0', id: 1, method: 'ping', params: null }, [], [1, null], [request('ping'), { id: 2 }]
@@ -69,7 +69,7 @@ t.test('what is no message of JSON-RPC is refused', async t => {
   t.match(await legacy('{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{"__proto__":{"a":1}}}}'), refused(400, -32_700))
 })
 
-t.test('parameters of a wrong form are the fault of the client, and the answer names each', async t => {
+t.test('parameters of a wrong form are an error of the client, and the answer names each', async t => {
   const wrong: Array<[string, object, RegExp]> = [
     ['initialize', { protocolVersion: 5 }, /protocolVersion: .*clientInfo: /],
     ['logging/setLevel', { level: 'loud' }, /level: /],
@@ -141,7 +141,7 @@ t.test('a request of 2026 that does not say what it must is refused', async t =>
   t.match(await modern('subscriptions/listen', { notifications: 'all' }), { body: { error: { code: -32_602, message: /notifications/ } } })
 })
 
-t.test('an address with a parameter that is not known is refused: a typing error would name another workspace', async t => {
+t.test('an address with an unknown parameter is refused: a typing error would name another workspace', async t => {
   for (const query of ['sesion=x', 'key=secret', 'queue=a&other=1']) {
     const answer = await post(`${url}?${query}`, request('ping'), { 'x-api-key': keys.acme })
     t.match(answer, { status: 400, body: { error: { code: -32_600, message: /is not a known parameter of \/mcp/ } } })
@@ -156,7 +156,7 @@ t.test('a client that says a content type without a body ends its session all th
   t.equal((await fetch(url, { method: 'DELETE', headers })).status, 404)
 })
 
-t.test('tasks, sessions and calls of another tenant are as missing as none, at any process', async t => {
+t.test('for another tenant tasks, sessions and calls give the same answers as missing ones, at any process', async t => {
   const created = (await rpc(api.address, 'tools/call', { name: 'nap', arguments: { ms: 15_000 } }, { key: keys.acme, meta: tasks })).body.result
   const taskId = String(created?.['taskId'])
   for (const { address } of [api, other]) {
@@ -196,7 +196,7 @@ t.test('a storm of notifications from one client leaves the calls of others alon
   t.same([...new Set((await Promise.all(storm)).map(({ status }) => status))], [202])
 })
 
-t.test('clients that vanish leave nothing behind: no job, and no stream that takes the room of others', async t => {
+t.test('clients that vanish leave nothing behind: no job, and no stream that counts against the limit', async t => {
   const open = async (signal: AbortSignal): Promise<number[]> => await Promise.all(Array.from({ length: mostStreams }, async () => (
     (await fetch(url, { headers: { 'x-api-key': keys.acme, 'mcp-protocol-version': '2025-11-25', accept: 'text/event-stream' }, signal })).status
   )))

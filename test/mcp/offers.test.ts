@@ -72,14 +72,14 @@ for (const era of eras) {
       t.match((await client.getPrompt({ name: 'picture' })).messages, [{ content: { type: 'image', data: 'aGk=', mimeType: 'image/png' } }, { content: { type: 'text', text: 'a picture' } }])
     })
 
-    t.test('is told why it gets no prompt', async t => {
+    t.test('gets the reason when it gets no prompt', async t => {
       await t.rejects(client.getPrompt({ name: 'nothing' }), { code: -32602, message: /Unknown prompt: nothing/ })
       await t.rejects(client.getPrompt({ name: 'plain' }), { code: -32602 })
       await t.rejects(client.getPrompt({ name: 'greeting', arguments: {} }), { code: -32602, message: /who/, data: { code: 'INVALID_ARGUMENTS' } })
       await t.rejects(client.getPrompt({ name: 'failing' }), { code: -32603, message: 'no paper', data: { code: 'TOOL_FAILED', job_id: /^[0-9a-f-]{36}$/ } })
     })
 
-    t.test('is proposed the values of an argument that its schema lists', async t => {
+    t.test('gets the values of an argument that its schema lists', async t => {
       const { completion } = await client.complete({ ref: { type: 'ref/prompt', name: 'language' }, argument: { name: 'code', value: 'D' } })
       t.match(completion, { values: ['de', 'da'], total: 2, hasMore: false })
       t.match((await client.complete({ ref: { type: 'ref/prompt', name: 'nothing' }, argument: { name: 'x', value: '' } })).completion.values, [])
@@ -152,7 +152,7 @@ t.test('the Skills extension lists each skill with all of its files and their di
   t.match((await ask('skills/get', { uri: 'skill://none/SKILL.md' })).error, { code: -32602 })
 })
 
-t.test('directories of skills and of the workspace are read one by one', async t => {
+t.test('directories of skills and of the workspace are read level by level', async t => {
   t.match((await ask('resources/directory/read', { uri: 'skill://printing' })).result?.['resources'], [
     { uri: 'skill://printing/SKILL.md' }, { uri: 'skill://printing/picture.png' }, { uri: 'skill://printing/references', mimeType: 'inode/directory' }, { uri: 'skill://printing/scripts', mimeType: 'inode/directory' }
   ])
@@ -160,7 +160,7 @@ t.test('directories of skills and of the workspace are read one by one', async t
   t.match((await ask('resources/directory/read', { uri: 'skill://printing/SKILL.md' })).error, { code: -32602 })
 })
 
-t.test('a client of 2025 that watches a resource hears when the manifest changes it', async t => {
+t.test('a client of 2025 that subscribes to a resource is notified when the manifest changes it', async t => {
   const { client } = await connect(t, api.address, testKeys.admin, '2025-11-25')
   const heard: string[] = []
   client.setNotificationHandler('notifications/resources/updated', ({ params }) => { heard.push(params.uri) })

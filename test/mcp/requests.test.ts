@@ -74,7 +74,7 @@ t.test('other methods are not allowed', async t => {
   t.equal((await fetch(url, { headers: legacy })).status, 406)
 })
 
-t.test('a session is known to every process, to its key alone, and to nobody once it has ended', async t => {
+t.test('every process knows a session, only its key may use it, and nobody after its end', async t => {
   const session = await begin()
   t.match(session, /^[!-~]+$/)
   const ask = async (address: string, headers: object): Promise<number> => (
@@ -93,7 +93,7 @@ t.test('a session is known to every process, to its key alone, and to nobody onc
   t.equal((await listen(session)).status, 404)
 })
 
-t.test('a session has one stream: the newest, over all processes', async t => {
+t.test('a session has one stream over all processes, the newest', async t => {
   const session = await begin()
   const first = await listen(session)
   const left = new AbortController()

@@ -58,7 +58,7 @@ for (const era of eras) {
       t.notOk(uris.includes('workspace:///README.md'), 'and the shared workspace is not in it')
     })
 
-    t.test('in _meta, which counts before the address', async t => {
+    t.test('in _meta, which wins over the address', async t => {
       const [one, two] = [await make(), await make()]
       const about = { 'toolyard/session': one }
       const path = `/mcp?session=${two}`
@@ -68,7 +68,7 @@ for (const era of eras) {
       t.match((await ask(era, 'resources/read', { uri: 'workspace:///note.txt' }, about)).body, { result: { contents: [{ text: /one/ }] } })
     })
 
-    t.test("a session that its key may not see is as missing as none, and what can't be an id is refused", async t => {
+    t.test('a session that its key may not see gives the answer of a missing one, and an invalid id is refused', async t => {
       const id = await make()
       t.match((await ask(era, 'tools/call', { name: 'put', arguments: {} }, { 'toolyard/session': id })).body, { result: {} })
       const missing = { error: { code: -32_000, message: 'Session not found', data: { code: 'NOT_FOUND' } } }
@@ -114,7 +114,7 @@ t.test('toolyard mcp names a session with --session', async t => {
   t.ok(existsSync(join(dir, 'sessions', id, 'note.txt')))
 })
 
-t.test('where every call must name a session, one without is told how, and lists have what needs no session', async t => {
+t.test('where every call must name a session, the error of one without says how, and lists have only what needs no session', async t => {
   const { address } = await startApi({ SESSIONS: 'require' })
   const at = async (method: string, params: Record<string, unknown>): Promise<RpcAnswer> => (
     await rpc(address, method, params, { key: keys.acme })

@@ -35,7 +35,7 @@ async function settled (taskId: unknown): Promise<Record<string, unknown>> {
   })
 }
 
-t.test('the server says that it knows tasks, to clients of 2026 alone', async t => {
+t.test('the server offers tasks only to clients of 2026', async t => {
   const { body } = await rpc(api.address, 'server/discover', {}, { key })
   t.match(body.result, { capabilities: { extensions: { 'io.modelcontextprotocol/tasks': {} } } })
   const { client } = await connect(t, api.address, key, '2025-11-25')
@@ -43,7 +43,7 @@ t.test('the server says that it knows tasks, to clients of 2026 alone', async t 
   t.notOk(client.getServerCapabilities()?.tasks)
 })
 
-t.test('a call that takes longer than a moment becomes a task: its job, which any process knows', async t => {
+t.test('a call that takes longer than a moment becomes a task, which is its job and which any process knows', async t => {
   const created = await call('nap', { ms: 5_000 })
   t.match(created, { resultType: 'task', status: 'working', ttlMs: 86_400_000, pollIntervalMs: 1_000 })
   const { body: { result: working } } = await task(other.address, 'get', created['taskId'])
@@ -66,7 +66,7 @@ t.test('a call that ends soon is answered at once, and so is a call of a tool wi
   t.match(await call('quick', { ms: 1_000 }), { resultType: 'complete', structuredContent: { slept: 1_000 } })
 })
 
-t.test('a client that does not know tasks waits, and may not ask for any', async t => {
+t.test('a client without tasks waits for its call, and may not ask for tasks', async t => {
   t.match(await call('nap', { ms: 1_000 }, meta), { resultType: 'complete', structuredContent: { slept: 1_000 } })
   for (const method of ['get', 'cancel', 'update']) {
     const answer = await rpc(api.address, `tasks/${method}`, { taskId: 'x' }, { key })
@@ -121,7 +121,7 @@ t.test('a task of a queue that the key may not use, or of a malformed id, is not
   t.equal((await task(api.address, 'get', own['taskId'], testKeys.limited)).body.result?.['taskId'], own['taskId'])
 })
 
-t.test('a key that reads gets tasks and cancels none', async t => {
+t.test('a read key may get tasks and not cancel them', async t => {
   const created = await call('nap', { ms: 700 })
   t.match((await task(api.address, 'get', created['taskId'], testKeys.read)).body.result, { taskId: created['taskId'] })
   t.match(

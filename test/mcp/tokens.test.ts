@@ -61,7 +61,7 @@ t.test('an MCP client of each era finds the issuer by itself, gets a token and c
   }
 })
 
-t.test('limits count by the subject of tokens, whose name no key has', async t => {
+t.test('limits count by the subject of tokens, whose name no key can have', async t => {
   const own = await start({ RATE_LIMIT_PER_MINUTE: '2' })
   const ask = async (sub: string): Promise<number> => (await list(own, await issuer.token(`${own}/mcp`, { claims: { sub } }))).status
   t.same([await ask('admin'), await ask('admin'), await ask('admin')], [200, 200, 429])
@@ -85,7 +85,7 @@ t.test('a claim may name the tenant: jobs of another one do not exist, and a tok
   }
 })
 
-t.test('keys count as before; a token counts at /mcp alone, and never as x-api-key', async t => {
+t.test('keys are accepted as before; a token is accepted only at /mcp, and never as x-api-key', async t => {
   const token = await issuer.token(resource)
   t.equal((await rpc(address, 'tools/list', {}, { key: testKeys.read })).status, 200)
   t.equal((await rpc(address, 'tools/list', {}, { key: token })).status, 401)
@@ -106,7 +106,7 @@ t.test('the scopes of a token are its role', async t => {
   t.equal((await list(address, listed)).status, 200)
 })
 
-t.test('a token that is not as it should be opens nothing', async t => {
+t.test('an invalid token is refused', async t => {
   const now = Math.floor(Date.now() / 1_000)
   const stranger = await generateKeyPair('ES256')
   const publicText = new TextEncoder().encode(JSON.stringify(issuer.publicKey))
@@ -144,7 +144,7 @@ async function withHeader (header: object): Promise<string> {
   return [Buffer.from(JSON.stringify({ alg: 'ES256', kid: 'key-1', ...header })).toString('base64url'), ...rest].join('.')
 }
 
-t.test('a flood of tokens with unknown keys asks the issuer no more often', async t => {
+t.test('a flood of tokens with unknown keys causes no more requests to the issuer', async t => {
   const own = await start()
   t.equal((await list(own, await issuer.token(`${own}/mcp`))).status, 200)
   issuer.asked.length = 0
@@ -153,7 +153,7 @@ t.test('a flood of tokens with unknown keys asks the issuer no more often', asyn
   t.ok(issuer.asked.length <= 1, `the issuer was asked ${issuer.asked.length} times`)
 })
 
-t.test('an issuer that fails is a 503, and opens nothing; its keys count again when it is well', async t => {
+t.test('while the issuer fails the answer is a 503; its keys are used again when it works', async t => {
   const own = await start()
   const token = await issuer.token(`${own}/mcp`)
   issuer.answers.set('/keys', response => { response.writeHead(500).end() })
@@ -167,7 +167,7 @@ t.test('an issuer that fails is a 503, and opens nothing; its keys count again w
   await waitFor('the token counts again', async () => (await list(own, token)).status === 200, 120_000)
 })
 
-t.test('answers of an issuer that are no keys open nothing', async t => {
+t.test('answers of an issuer that aren\'t keys let no token in', async t => {
   const where = '/.well-known/oauth-authorization-server'
   const json = (body: unknown): ((response: { end: (text: string) => void }) => void) => response => { response.end(JSON.stringify(body)) }
   const faults: Array<[what: string, path: string, answer: Parameters<typeof issuer.answers.set>[1]]> = [
@@ -208,14 +208,14 @@ t.test('resource, audience and scopes may be named', async t => {
   t.equal((await list(own, await issuer.token('api://toolyard', { claims: { scope: 'Tools.Read' } }))).status, 200)
 })
 
-t.test('without an issuer, the answer says that keys are used', async t => {
+t.test('without an issuer, the answer says that API keys are needed', async t => {
   const answer = await service.app.inject('/.well-known/oauth-protected-resource/mcp')
   t.equal(answer.statusCode, 404)
   t.match(answer.json(), { error: { message: /send an API key/ } })
   t.equal((await service.app.inject({ url: '/mcp', method: 'POST', payload: {} })).headers['www-authenticate'], 'Bearer')
 })
 
-t.test('settings that would open a door, or that nobody could use, stop the start', async t => {
+t.test('settings that are unsafe, or that nobody could use, stop the start', async t => {
   const open = async (extra: Record<string, string>): Promise<unknown> => {
     const env = { ...service.env, MCP_AUTH_ISSUER: issuer.url, ...extra }
     return await openApi(readSettings(env), env, createLogger('api', 'silent'))
