@@ -1,6 +1,9 @@
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { resolve } from 'node:path'
+import { createInterface } from 'node:readline'
 import t, { type Test } from 'tap'
 import { entries, programs } from '../e2e/tools.ts'
 import { waitFor } from '../support/condition.ts'
@@ -46,6 +49,38 @@ for (const era of eras) {
 t.test('the queue of its calls can be named', async t => {
   const client = await start(t, '2025-11-25', { TOOLYARD_API_KEY: testKeys.limited }, ['--queue', 'allowed'])
   t.same((await client.callTool({ name: 'echo', arguments: { a: 1 } })).structuredContent, { a: 1 })
+})
+
+/** Starts a process of `toolyard mcp` that is spoken to by lines. */
+function startRaw (t: Test): { program: ReturnType<typeof spawn>, send: (text: string) => void, answer: () => Promise<unknown> } {
+  const variables = { PATH: process.env['PATH'] ?? '', TOOLYARD_URL: api.address, TOOLYARD_API_KEY: testKeys.admin }
+  const child = spawn(process.execPath, [program, 'mcp'], { env: variables, stdio: ['pipe', 'pipe', 'ignore'] })
+  t.teardown(() => { child.kill() })
+  child.stdin.on('error', () => {})
+  const lines = createInterface(child.stdout)[Symbol.asyncIterator]()
+  return {
+    program: child,
+    send: text => { child.stdin.write(text) },
+    answer: async () => JSON.parse(String((await lines.next()).value)) as unknown
+  }
+}
+
+t.test('a batch, and what is no message of JSON-RPC, gets an error, and what comes behind it is answered', async t => {
+  const { send, answer } = startRaw(t)
+  for (const line of ['[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","id":2,"method":"ping"}]', '{"id":3}', '5']) {
+    send(`${line}\n`)
+    t.match(await answer(), { jsonrpc: '2.0', id: null, error: { code: -32_600, message: /one message of JSON-RPC/ } }, line)
+  }
+  send('{"jsonrpc":"2.0","id":4,"method":"ping"}\n')
+  t.match(await answer(), { id: 4, result: {} })
+})
+
+t.test('a line that never ends ends the program', async t => {
+  const { program: child, send } = startRaw(t)
+  const exit = once(child, 'exit')
+  const part = 'x'.repeat(1_048_576)
+  for (let at = 0; at < 12; at++) send(part)
+  t.strictSame(await exit, [1, null])
 })
 
 t.test('an unknown key and a missing service are reported', async t => {

@@ -4,18 +4,20 @@ import {
   type JSONRPCMessage, type JSONRPCRequest, type RequestId
 } from '@modelcontextprotocol/client'
 import { StdioServerTransport } from '@modelcontextprotocol/server/stdio'
-import { once } from 'node:events'
 import { complain } from '../terminal/terminal.ts'
 
-/** Code of an answer that the bridge makes itself: the service could not be asked. */
+/** Codes of answers that the bridge makes itself: the service could not be asked, and what came is no message. */
 const unreachable = -32_000
+const invalidRequest = -32_600
 
 /**
  * Hands messages from stdin to the service and its answers to stdout, until stdin ends. What a message means is between the
  * client and the service, but for two things that HTTP says otherwise than stdio: which revision was agreed on in a
  * handshake, and that a request of 2026 is cancelled by closing it.
+ *
+ * @returns whether stdin ended; false where it could not be read any more.
  */
-export async function bridge (url: URL, apiKey: string | undefined): Promise<void> {
+export async function bridge (url: URL, apiKey: string | undefined): Promise<boolean> {
   const stdio = new StdioServerTransport()
   const http = new StreamableHTTPClientTransport(url, { requestInit: { headers: apiKey === undefined ? {} : { 'x-api-key': apiKey } } })
   const open = new Map<RequestId, { request: JSONRPCRequest, abort: AbortController }>()
@@ -37,6 +39,15 @@ export async function bridge (url: URL, apiKey: string | undefined): Promise<voi
     answer(message)
   }
   http.onerror = error => { complain(error.message) }
+  // The transport reads lines of JSON alone, and passes over others. A batch is of none of the revisions of 2025-06-18 and later.
+  stdio.onerror = error => {
+    if (error.name !== 'ZodError') {
+      complain(error.message)
+      return
+    }
+    const message = 'A line must be one message of JSON-RPC: send each message of a batch by itself'
+    process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', id: null, error: { code: invalidRequest, message } })}\n`)
+  }
 
   stdio.onmessage = message => {
     const cancelled = isJSONRPCNotification(message) && message.method === 'notifications/cancelled'
@@ -59,11 +70,13 @@ export async function bridge (url: URL, apiKey: string | undefined): Promise<voi
       }
     })
   }
+  const closed = new Promise<void>(resolve => { stdio.onclose = resolve })
   await http.start()
   await stdio.start()
-  await once(process.stdin, 'end')
+  await closed
   await http.terminateSession().catch(() => {})
   await http.close()
+  return process.stdin.readableEnded
 }
 
 /** No request has an empty id. */

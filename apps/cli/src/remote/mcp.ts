@@ -1,4 +1,5 @@
 import type { Command } from '../terminal/command.ts'
+import { exitStatus } from '../terminal/exit-status.ts'
 import { findTarget } from './target.ts'
 
 /** `toolyard mcp`: the service's MCP for clients that start a program and speak with it over stdio. */
@@ -16,7 +17,6 @@ with the key TOOLYARD_API_KEY. It keeps nothing and runs no tool. It ends when s
       if (typeof value === 'string') address.searchParams.set(name, value)
     }
     const { bridge } = await import('./mcp-bridge.ts')
-    await bridge(address, apiKey)
-    return 0
+    return await bridge(address, apiKey) ? exitStatus.done : exitStatus.failed
   }
 }
