@@ -38,7 +38,7 @@ FROM base AS service
 RUN apt-get update \
  && apt-get install -y --no-install-recommends tini \
  && rm -rf /var/lib/apt/lists/*
-RUN install -d -o node -g node /srv/toolyard /srv/toolyard/workspace /srv/toolyard/audit
+RUN install -d -o node -g node /srv/toolyard /srv/toolyard/workspace /srv/toolyard/sessions /srv/toolyard/audit
 COPY scripts/healthcheck.mjs scripts/healthcheck.mjs
 COPY --from=build /app/samples samples
 ENV NODE_ENV=production \
@@ -46,6 +46,7 @@ ENV NODE_ENV=production \
     PORT=3001 \
     METRICS_PORT=9464 \
     WORKSPACE_DIR=/srv/toolyard/workspace \
+    SESSIONS_DIR=/srv/toolyard/sessions \
     AUDIT_DIR=/srv/toolyard/audit
 ENTRYPOINT ["/usr/bin/tini", "--", "node"]
 
@@ -59,7 +60,7 @@ COPY --from=build /app/packages/workspace packages/workspace
 COPY --from=build /app/apps/api apps/api
 WORKDIR /srv/toolyard
 # By its number, so that Kubernetes can tell that it isn't root. Not the worker's user: what the kernel counts for each user,
-# a tool could use up for the API as well.
+# a tool could use up for the API as well. It must be the worker's for the files of sessions over HTTP: docs/files.md.
 USER 1001:1001
 EXPOSE 3001 9464
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s CMD ["node", "/app/scripts/healthcheck.mjs", "http://127.0.0.1:3001/health"]

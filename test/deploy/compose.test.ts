@@ -77,8 +77,8 @@ t.test('ports agree: proxy, API, health checks and images', async t => {
     const built = environmentOf(allSteps(readStages(), image))
     for (const name of ['PORT', 'METRICS_PORT', 'WORKSPACE_DIR', 'AUDIT_DIR']) if (environment[name] !== undefined) t.equal(environment[name], built[name], `${image} ${name}`)
   }
-  const places = [environmentOf(allSteps(readStages(), 'worker'))['WORKSPACE_DIR'], environmentOf(allSteps(readStages(), 'worker'))['AUDIT_DIR']]
-  t.strictSame(worker.volumes?.map(volume => volume.split(':')[1]), places)
+  const { WORKSPACE_DIR: workspace, SESSIONS_DIR: sessions, AUDIT_DIR: audit } = environmentOf(allSteps(readStages(), 'worker'))
+  t.strictSame(worker.volumes?.map(volume => volume.split(':')[1]), [workspace, sessions, audit])
 })
 
 t.test('no service has more rights than it needs, and each has enough time to stop', async t => {
@@ -138,5 +138,15 @@ t.test('API, worker, Redis and monitoring are different users, so that no tool u
   const users = [userOf('api'), userOf('worker'), ...[redis, prometheus, grafana].map(({ user = '' }) => user)]
   t.equal(new Set(users).size, 5, users.join(', '))
   t.notOk(users.some(user => user === '' || user.startsWith('0')), 'and none is root')
+  t.end()
+})
+
+t.test('API and workers have the same workspace and the same directories of sessions, and the API can be given the workers\' user', t => {
+  const [ofApi, ofWorker] = [api, worker].map(({ volumes = [] }) => volumes)
+  t.strictSame(ofApi, ['workspace:/srv/toolyard/workspace', 'sessions:/srv/toolyard/sessions'])
+  t.strictSame(ofWorker?.slice(0, 2), ofApi)
+  t.match(api.user, /^\$\{API_USER:-1001:1001\}$/)
+  for (const image of ['api', 'worker']) t.match(environmentOf(allSteps(readStages(), image)), { WORKSPACE_DIR: '/srv/toolyard/workspace', SESSIONS_DIR: '/srv/toolyard/sessions' })
+  t.match(readFileSync(join(repoRoot, 'Dockerfile'), 'utf8'), /^RUN install -d -o node -g node .* \/srv\/toolyard\/sessions /m, 'a new volume belongs to the workers')
   t.end()
 })

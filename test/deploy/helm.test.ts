@@ -121,6 +121,7 @@ t.test('helm puts digests, settings, resources, claims and secrets in their plac
       image: { repository: 'r.example.com/api', digest },
       autoscaling: { enabled: false },
       replicas: 3,
+      runAsUser: 1000,
       env: [{ name: 'DASHBOARD', value: 'off' }],
       resources: { limits: { cpu: 1 } },
       tolerations: [{ operator: 'Exists' }],
@@ -135,6 +136,7 @@ t.test('helm puts digests, settings, resources, claims and secrets in their plac
   const all = byName(rendered)
   const { replicas, template: { spec: pod } } = all['Deployment toolyard-api']?.['spec'] as { replicas: number, template: { spec: object } }
   t.equal(replicas, 3)
+  t.match(pod, { securityContext: { runAsUser: 1000, runAsGroup: 1000 } }, 'the workers\' user, for the files of sessions')
   t.match(pod, {
     nodeSelector: { a: 'b' },
     tolerations: [{ operator: 'Exists' }],

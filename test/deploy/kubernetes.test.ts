@@ -176,3 +176,12 @@ t.test('API, worker and Redis are different users, so that no tool uses up the k
   t.notOk(users.includes(0), 'and none is root')
   t.end()
 })
+
+t.test('API and workers have the same workspace and the same directories of sessions', async t => {
+  const placesOf = ({ pod, container }: typeof api): string[] => pod.volumes.flatMap(({ name, persistentVolumeClaim: claim }) => {
+    const mount = container.volumeMounts.find(each => each.name === name) as { mountPath?: string } | undefined
+    return claim === undefined ? [] : [`${claim.claimName} ${mount?.mountPath ?? ''}`]
+  })
+  t.strictSame(placesOf(api), ['toolyard-workspace /srv/toolyard/workspace', 'toolyard-sessions /srv/toolyard/sessions'])
+  t.strictSame(placesOf(worker).slice(0, 2), placesOf(api))
+})
