@@ -77,9 +77,49 @@ t.test('another process goes on from the last page of a process that was lost', 
   const id = '0192f3c5-7a10-7000-8000-5d1f6f1e2b3c'
   const order = { id, action: 'cancel', filter: { queue: 'left' }, query: { queue: 'left' }, scope: {}, keyName: 'admin', total: 1, createdAt: 1 }
   await redis.hset(`toolyard:{bulk}:${id}`, { order: JSON.stringify(order), state: 'running', seen: 5, changed: 4 })
-  await redis.zadd('toolyard:{bulk}:all', Date.now(), id)
+  await redis.sadd('toolyard:{bulk}:running', id)
   t.match(await ended(id), { state: 'done', seen: 6, changed: 5 })
   t.equal((await reach(client, job, 'cancelled')).status, 'cancelled')
+})
+
+t.test('a job that failed again after a bulk change ran it is not run a second time when another process goes on', async t => {
+  const { id: job } = await submit(client, { type: 'agentcli.fail', tags: ['twice'] })
+  await reach(client, job, 'failed')
+  const { id } = await begin('run_again', { tag: 'twice', status: 'failed' })
+  await ended(id)
+  const runs = async (): Promise<number> => (await client.request(`/v1/jobs/${job}/logs`)).text.split('Run again').length - 1
+  await reach(client, job, 'failed')
+  // As the process left it that did the page, and noted nothing.
+  await redis.hset(`toolyard:{bulk}:${id}`, { state: 'running', seen: 0, changed: 0 })
+  await redis.sadd('toolyard:{bulk}:running', id)
+  t.match(await ended(id), { state: 'done', seen: 1, changed: 0 })
+  await reach(client, job, 'failed')
+  t.equal(await runs(), 1)
+  await ended((await begin('run_again', { tag: 'twice', status: 'failed' })).id)
+  await reach(client, job, 'failed')
+  t.equal(await runs(), 2, 'another change runs it again')
+})
+
+t.test('the bulk changes of a tenant push out none of another, and only 10 of them run at the same time', async t => {
+  const body = { action: 'cancel', filter: { queue: 'none' } }
+  const { id: own } = await begin('cancel', { queue: 'own' })
+  const statuses = new Set<number>()
+  for (let count = 0; count < 110; count += 10) {
+    const answers = await Promise.all(Array.from({ length: 10 }, () => client.request('/v1/bulk', { body, key: tenantKey })))
+    for (const { status } of answers) statuses.add(status)
+    await waitFor('they have ended', async () => await redis.scard('toolyard:{bulk}:running') === 0)
+  }
+  t.same([...statuses], [202])
+  const listed = async (key: string): Promise<BulkView[]> => (await client.request<{ bulks: BulkView[] }>('/v1/bulk', { key })).body.bulks
+  t.equal((await listed(tenantKey)).length, 100)
+  t.equal((await client.request(`/v1/bulk/${own}`)).status, 200)
+  // Those that run are held by a process that was lost.
+  for (const { id } of (await listed(tenantKey)).slice(0, 10)) {
+    await redis.set(`toolyard:{bulk}:lease:${id}`, 'lost')
+    await redis.hset(`toolyard:{bulk}:${id}`, { state: 'running' })
+  }
+  t.match(await client.request('/v1/bulk', { body, key: tenantKey }), { status: 429, body: { error: { code: 'RATE_LIMITED' } } })
+  await begin('cancel', { queue: 'none' })
 })
 
 t.test('a change that is not as documented is refused with the reason', async t => {

@@ -12,8 +12,8 @@ import type { JobCanceller } from './job-canceller.ts'
 
 /*
  * A bulk change is one of: running -> done, or running -> stopped. An API process does it a page of jobs at a time, under a
- * lease, and notes after each page where it is. Where that process is lost, another one goes on with the page: to cancel a
- * job that is cancelled, or to run one again that waits, changes nothing. See docs/decisions/0080-bulk-changes.md.
+ * lease, and notes after each page where it is. Where that process is lost, another one does its page again: a job that is
+ * cancelled stays so, and a job remembers by which change it was run again. See docs/decisions/0080-bulk-changes.md.
  */
 
 /** What bulk changes work with. */
@@ -40,6 +40,8 @@ export interface BulkWish {
 const pageSize = 100
 const atOnce = 10
 const leaseMs = 15_000
+/** Of one tenant, at the same time. */
+const mostRunning = 10
 /** How often a process looks for changes whose process is gone. */
 const lookMs = 5_000
 
@@ -67,20 +69,22 @@ export class BulkChanges {
     clearInterval(this.#timer)
   }
 
-  async begin ({ query: { limit: _, cursor: __, ...query }, scope, ...wish }: BulkWish): Promise<Bulk> {
+  /** Undefined when too many of the same tenant run. */
+  async begin ({ query: { limit: _, cursor: __, ...query }, scope, ...wish }: BulkWish): Promise<Bulk | undefined> {
     const createdAt = serverTime(this.#parts.redis)
     // Jobs that are made later are not meant.
     const bounded = { ...query, to: Math.min(query.to ?? createdAt, createdAt) }
     const { total, complete } = await this.#parts.lister.count({ ...bounded, limit: 1 }, scope)
     const id = newJobId(createdAt)
-    await this.#records.add({ ...wish, id, query: bounded, scope, createdAt, total: complete ? total : null })
+    const order = { ...wish, id, query: bounded, scope, createdAt, total: complete ? total : null }
+    if (!await this.#records.add(order, mostRunning)) return undefined
     void this.#goOn(id)
     return await this.#records.read(id) ?? never(id)
   }
 
   /** Those of a scope, the newest first. */
   async list (scope: JobScope): Promise<Bulk[]> {
-    return (await this.#records.list()).filter(bulk => isWithin(bulk.scope, scope))
+    return (await this.#records.list(scope.tenant)).filter(bulk => isWithin(bulk.scope, scope))
   }
 
   async read (id: string, scope: JobScope): Promise<Bulk | undefined> {
@@ -91,13 +95,13 @@ export class BulkChanges {
   /** Stops one; what was changed stays. */
   async halt (id: string, scope: JobScope): Promise<Bulk | undefined> {
     const bulk = await this.read(id, scope)
-    if (bulk?.state === 'running') await this.#records.finish(id, 'stopped', serverTime(this.#parts.redis))
+    if (bulk?.state === 'running') await this.#records.stop(id, serverTime(this.#parts.redis))
     return await this.read(id, scope)
   }
 
   async #look (): Promise<void> {
     try {
-      for (const { id, state } of await this.#records.list()) if (state === 'running') void this.#goOn(id)
+      for (const id of await this.#records.running()) void this.#goOn(id)
     } catch { /* Redis is away: the next look is soon. */ }
   }
 
@@ -107,7 +111,11 @@ export class BulkChanges {
     try {
       while (!this.#isStopped && await this.#records.lease(id, this.#holder, leaseMs)) {
         const bulk = await this.#records.read(id)
-        if (bulk?.state !== 'running' || !await this.#page(bulk)) break
+        if (bulk?.state !== 'running') {
+          await this.#records.forget(id)
+          break
+        }
+        if (!await this.#page(bulk)) break
       }
     } catch (error) {
       this.#parts.onError(error, id)
@@ -126,17 +134,15 @@ export class BulkChanges {
       const results = await Promise.all(jobs.slice(start, start + atOnce).map(async job => await this.#change(bulk, job)))
       changed += results.filter(Boolean).length
     }
-    await this.#records.advance(id, { seen: jobs.length, changed, cursor: page.nextCursor })
-    if (page.nextCursor !== null) return true
-    if ((await this.#records.read(id))?.state === 'running') await this.#records.finish(id, 'done', serverTime(this.#parts.redis))
-    return false
+    const done = { seen: jobs.length, changed, cursor: page.nextCursor, at: serverTime(this.#parts.redis) }
+    return await this.#records.advance(id, this.#holder, done)
   }
 
-  async #change ({ action, keyName, permissions }: Bulk, { id, queue, status }: JobSummary): Promise<boolean> {
+  async #change ({ id: wish, action, keyName, permissions }: Bulk, { id, queue, status }: JobSummary): Promise<boolean> {
     const isOpen = status === 'queued' || status === 'running'
     if (action === 'cancel') return isOpen && await this.#parts.canceller.cancel(queue, id) === 'cancelled'
     if (status !== 'failed') return false
-    return await this.#parts.finished.rerun(queue, id, { keyName, mayRun: tool => this.#parts.mayRun(tool, permissions) }) === 'queued'
+    return await this.#parts.finished.rerun(queue, id, { wish, keyName, mayRun: tool => this.#parts.mayRun(tool, permissions) }) === 'queued'
   }
 }
 

@@ -32,9 +32,64 @@ export interface BulkProgress {
 
 export type Bulk = BulkOrder & BulkProgress
 
-/** So many are kept, and each so long, in seconds. */
+/** So many of a tenant are kept, and as many of keys without one, each so long, in seconds. */
 const mostKept = 100
 const keptSec = 7 * 86_400
+/** Of all tenants, so many are listed. */
+const mostListed = 100
+/** Those of all tenants, and those of them that run. */
+const allKey = bulkKey('all')
+const runningKey = bulkKey('running')
+
+/**
+ * Writes a record, and forgets the oldest of its tenant that have ended. KEYS: record, all, those of the tenant, running. ARGV: id,
+ * order, time, most running, most kept,
+ * seconds, stem of the records' keys, most listed. Answers whether there was room.
+ */
+const addScript = `
+local ended, running = {}, 0
+for _, id in ipairs(redis.call('ZRANGE', KEYS[3], 0, -1)) do
+  local state = redis.call('HGET', ARGV[7] .. id, 'state')
+  if state == 'running' then running = running + 1
+  elseif state then table.insert(ended, id)
+  else redis.call('ZREM', KEYS[3], id) end
+end
+if running >= tonumber(ARGV[4]) then return 0 end
+for place = 1, running + #ended + 1 - tonumber(ARGV[5]) do
+  redis.call('ZREM', KEYS[2], ended[place])
+  redis.call('ZREM', KEYS[3], ended[place])
+  redis.call('DEL', ARGV[7] .. ended[place])
+end
+redis.call('HSET', KEYS[1], 'order', ARGV[2], 'state', 'running', 'seen', 0, 'changed', 0)
+redis.call('EXPIRE', KEYS[1], ARGV[6])
+redis.call('SADD', KEYS[4], ARGV[1])
+redis.call('ZADD', KEYS[2], ARGV[3], ARGV[1])
+redis.call('ZREMRANGEBYRANK', KEYS[2], 0, -1 - ARGV[8])
+redis.call('ZADD', KEYS[3], ARGV[3], ARGV[1])
+redis.call('EXPIRE', KEYS[3], ARGV[6])
+return 1
+`
+/**
+ * Notes what was done to a page, if its process still holds the lease; without a cursor it was the last page. KEYS: record, lease,
+ * running. ARGV: id, holder, seen, changed, cursor, time. Answers whether there is another page for this process.
+ */
+const advanceScript = `
+if redis.call('GET', KEYS[2]) ~= ARGV[2] or redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
+redis.call('HINCRBY', KEYS[1], 'seen', ARGV[3])
+redis.call('HINCRBY', KEYS[1], 'changed', ARGV[4])
+if ARGV[5] ~= '' then
+  redis.call('HSET', KEYS[1], 'cursor', ARGV[5])
+  return 1
+end
+if redis.call('HGET', KEYS[1], 'state') == 'running' then redis.call('HSET', KEYS[1], 'state', 'done', 'finishedAt', ARGV[6]) end
+redis.call('SREM', KEYS[3], ARGV[1])
+return 0
+`
+/** KEYS: record, running. ARGV: id, time. */
+const stopScript = `
+if redis.call('HGET', KEYS[1], 'state') == 'running' then redis.call('HSET', KEYS[1], 'state', 'stopped', 'finishedAt', ARGV[2]) end
+return redis.call('SREM', KEYS[2], ARGV[1])
+`
 
 /** What is kept of bulk changes in Redis. All methods throw RedisUnavailableError. */
 export class BulkRecords {
@@ -44,19 +99,31 @@ export class BulkRecords {
     this.#redis = redis
   }
 
-  async add (order: BulkOrder): Promise<void> {
-    const key = bulkKey(order.id)
-    await whileAvailable(this.#redis.hset(key, { order: JSON.stringify(order), state: 'running', seen: 0, changed: 0 }))
-    await whileAvailable(this.#redis.expire(key, keptSec))
-    await whileAvailable(this.#redis.zadd(bulkKey('all'), order.createdAt, order.id))
-    const old = await whileAvailable(this.#redis.zrange(bulkKey('all'), '0', String(-mostKept - 1)))
-    if (old.length > 0) await whileAvailable(this.#redis.zrem(bulkKey('all'), ...old))
+  /** False when so many of the same tenant run already. */
+  async add (order: BulkOrder, mostRunning: number): Promise<boolean> {
+    const { id, createdAt, scope } = order
+    const keys = [bulkKey(id), allKey, listKey(scope.tenant), runningKey]
+    const added = this.#redis.eval(
+      addScript, keys.length, ...keys, id, JSON.stringify(order), createdAt, mostRunning, mostKept, keptSec, bulkKey(''), mostListed
+    )
+    return await whileAvailable(added) === 1
   }
 
-  /** The newest first. */
-  async list (): Promise<Bulk[]> {
-    const ids = await whileAvailable(this.#redis.zrange(bulkKey('all'), '0', '-1', 'REV'))
+  /** The last ones of a tenant, or of all, the newest first. */
+  async list (tenant: string | undefined): Promise<Bulk[]> {
+    const key = tenant === undefined ? allKey : listKey(tenant)
+    const ids = await whileAvailable(this.#redis.zrange(key, '0', '-1', 'REV'))
     return (await Promise.all(ids.map(async id => await this.read(id)))).filter(bulk => bulk !== undefined)
+  }
+
+  /** The ids of those that run. */
+  async running (): Promise<string[]> {
+    return await whileAvailable(this.#redis.smembers(runningKey))
+  }
+
+  /** To be called for one that was found not to run. */
+  async forget (id: string): Promise<void> {
+    await whileAvailable(this.#redis.srem(runningKey, id))
   }
 
   async read (id: string): Promise<Bulk | undefined> {
@@ -72,27 +139,32 @@ export class BulkRecords {
     }
   }
 
-  /** Notes what was done to a page, and where the next begins. */
-  async advance (id: string, { seen, changed, cursor }: { seen: number, changed: number, cursor: string | null }): Promise<void> {
-    const key = bulkKey(id)
-    await whileAvailable(this.#redis.hincrby(key, 'seen', seen))
-    await whileAvailable(this.#redis.hincrby(key, 'changed', changed))
-    if (cursor !== null) await whileAvailable(this.#redis.hset(key, 'cursor', cursor))
+  /** Notes what this process did to a page, and where the next begins; whether it is to go on. */
+  async advance (
+    id: string, holder: string, { seen, changed, cursor, at }: { seen: number, changed: number, cursor: string | null, at: number }
+  ): Promise<boolean> {
+    const noted = this.#redis.eval(advanceScript, 3, bulkKey(id), leaseKey(id), runningKey, id, holder, seen, changed, cursor ?? '', at)
+    return await whileAvailable(noted) === 1
   }
 
-  async finish (id: string, state: 'done' | 'stopped', at: number): Promise<void> {
-    await whileAvailable(this.#redis.hset(bulkKey(id), { state, finishedAt: at }))
+  async stop (id: string, at: number): Promise<void> {
+    await whileAvailable(this.#redis.eval(stopScript, 2, bulkKey(id), runningKey, id, at))
   }
 
   /** Whether it is this process's to go on with, for so many milliseconds. */
   async lease (id: string, holder: string, ms: number): Promise<boolean> {
-    const key = bulkKey(`lease:${id}`)
+    const key = leaseKey(id)
     if (await whileAvailable(this.#redis.set(key, holder, 'PX', ms, 'NX')) === 'OK') return true
     if (await whileAvailable(this.#redis.get(key)) !== holder) return false
     return await whileAvailable(this.#redis.pexpire(key, ms)) === 1
   }
+}
 
-  async release (id: string): Promise<void> {
-    await whileAvailable(this.#redis.del(bulkKey(`lease:${id}`)))
-  }
+/** Those of a tenant; no tenant's name has a space. */
+function listKey (tenant: string | undefined): string {
+  return bulkKey(tenant === undefined ? 'own' : `of ${tenant}`)
+}
+
+function leaseKey (id: string): string {
+  return bulkKey(`lease:${id}`)
 }

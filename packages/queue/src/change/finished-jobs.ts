@@ -26,18 +26,28 @@ export type RerunResult = 'queued' | 'missing' | 'unfailed' | 'cancelled' | 'for
 export interface Operator {
   /** Name of the API key; it goes into the job's log, where that is not a tenant's. */
   keyName: string
+  /** The bulk change that this is a part of: it runs a job again once, also where a part of it is done twice. */
+  wish?: string
   /** Whether the key could have this tool run. */
   mayRun: (tool: string) => boolean
 }
 
+const wishField = 'wish'
 /**
- * Forgets what earlier runs of a failed job left behind, and counts the new one; answers
- * whether it is one. KEYS: job, failed jobs. ARGV: id, fields.
+ * Forgets what earlier runs of a failed job left behind, and counts the new one; answers whether it is one. The job keeps which
+ * wish it was run again for, and its end until then: who died before the job was put back left both as they are. KEYS: job, failed
+ * jobs. ARGV: id, wish or nothing, fields.
  */
 const forgetScript = `
 if redis.call('EXISTS', KEYS[1]) == 0 then return 'missing' end
 if not redis.call('ZSCORE', KEYS[2], ARGV[1]) then return 'unfailed' end
-redis.call('HDEL', KEYS[1], unpack(ARGV, 2))
+if ARGV[2] ~= '' then
+  local mark = ARGV[2] .. ' ' .. (redis.call('HGET', KEYS[1], 'finishedOn') or '')
+  local known = redis.call('HGET', KEYS[1], '${wishField}')
+  if known and known ~= mark and string.sub(known, 1, #ARGV[2]) == ARGV[2] then return 'unfailed' end
+  redis.call('HSET', KEYS[1], '${wishField}', mark)
+end
+redis.call('HDEL', KEYS[1], unpack(ARGV, 3))
 redis.call('HINCRBY', KEYS[1], '${rerunsField}', 1)
 return 'failed'
 `
@@ -87,7 +97,7 @@ export class FinishedJobs {
     if (job === undefined) return 'missing'
     if (!operator.mayRun(job.data.tool)) return 'forbidden'
     if (isCancelled(job.failedReason ?? null)) return 'cancelled'
-    const found = await whileAvailable(redis.eval(forgetScript, 2, jobKey(queue, jobId), queueKey(queue, 'failed'), jobId, ...leftovers))
+    const found = await whileAvailable(redis.eval(forgetScript, 2, jobKey(queue, jobId), queueKey(queue, 'failed'), jobId, operator.wish ?? '', ...leftovers))
     if (found !== 'failed') return fromRedis(found)
     // Steps of the earlier run that somebody left.
     await canceller.cancelSteps(queue, jobId)

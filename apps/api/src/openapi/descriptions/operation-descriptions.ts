@@ -29,7 +29,7 @@ export const operationDescriptions: Readonly<Record<string, RouteDescription>> =
     tag: 'operation',
     summary: 'Cancel all jobs that fit a filter, or run them again',
     description: 'The jobs are those that exist now. `cancel` takes what waits or runs, `run_again` what has failed and was not cancelled. ' +
-      'It goes on by itself, also where an API process is lost; `GET /v1/bulk/{id}` tells how far it is.',
+      'It goes on by itself, also where an API process is lost; `GET /v1/bulk/{id}` tells how far it is. Of a tenant 10 may run at a time.',
     errors: [400, 413, 415],
     body: { action: 'cancel', filter: { queue: 'reports', status: 'queued' } },
     answers: { 202: { description: 'It has begun.', example: { ok: true, bulk: examples.bulk } } }
@@ -38,7 +38,7 @@ export const operationDescriptions: Readonly<Record<string, RouteDescription>> =
     id: 'bulk.list',
     tag: 'operation',
     summary: 'List the last bulk changes, the newest first',
-    answers: { 200: { description: 'The changes; 100 are kept, for a week.', example: { ok: true, bulks: [examples.bulk], count: 1 } } }
+    answers: { 200: { description: 'The changes; 100 of a tenant are kept, for a week.', example: { ok: true, bulks: [examples.bulk], count: 1 } } }
   },
   'GET /v1/bulk/:id': {
     id: 'bulk.read',

@@ -27,6 +27,7 @@ export async function bulkRoutes (app: App, { bulk }: { bulk: BulkChanges }): Pr
     const begun = await bulk.begin({
       action, filter, query, scope: scopeOf(principal), keyName: principal.name, permissions: principal.permissions
     })
+    if (begun === undefined) throw new HttpError('RATE_LIMITED', 'Too many bulk changes run: wait for one to end, or stop one')
     request.log.info({ key: principal.name, bulk: begun.id, action }, 'a bulk change is begun')
     return await reply.code(202).send({ ok: true as const, bulk: view(begun) })
   })
