@@ -1,6 +1,6 @@
 import { newJobId, type SessionLeases, type SessionStay } from '@toolyard/queue'
 import type { Logger } from '@toolyard/runtime'
-import { SessionRooms, type RoomWish } from '@toolyard/worker'
+import { SessionWorkspaces, type WorkspaceWish } from '@toolyard/worker'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -12,7 +12,7 @@ const session = { id: newJobId(), tenant: undefined, from: undefined, quotaBytes
 const success = { ok: true, output: 'x' } as const
 
 /** Rooms of one session, which has so many files that counting them takes many turns of the event loop. */
-function open (t: Test): { rooms: SessionRooms, left: () => number, usages: number[] } {
+function open (t: Test): { rooms: SessionWorkspaces, left: () => number, usages: number[] } {
   const dir = mkdtempSync(join(tmpdir(), 'toolyard-rooms-'))
   t.teardown(() => { rmSync(dir, { recursive: true, force: true }) })
   mkdirSync(join(dir, session.id))
@@ -25,11 +25,11 @@ function open (t: Test): { rooms: SessionRooms, left: () => number, usages: numb
     }),
     stop: () => {}
   } as unknown as SessionLeases
-  const rooms = new SessionRooms({ leases, places: { dir, templatesDir: undefined }, logger: { warn: () => {} } as unknown as Logger })
+  const rooms = new SessionWorkspaces({ leases, places: { dir, templatesDir: undefined }, logger: { warn: () => {} } as unknown as Logger })
   t.teardown(() => { rooms.stop() })
   return { rooms, left: () => left, usages }
 }
-const wish = (signal: AbortSignal): RoomWish => (
+const wish = (signal: AbortSignal): WorkspaceWish => (
   { session: session.id, tenant: undefined, writes: true, frees: false, signal, timeoutMs: 60_000 }
 )
 

@@ -1,3 +1,3 @@
 export { createCallbackSender, type CallbackSenderOptions } from './callbacks/sender.ts'
-export { SessionRooms, type RoomWish } from './job/session-rooms.ts'
+export { SessionWorkspaces, type WorkspaceWish } from './job/session-workspaces.ts'
 export { runWorker } from './run.ts'

@@ -21,7 +21,7 @@ import { createCallbackSender } from './callbacks/sender.ts'
 import { createHandler } from './job/handler.ts'
 import { ImportWatch } from './import-watch.ts'
 import { openWorkerMetrics } from './metrics.ts'
-import { SessionRooms } from './job/session-rooms.ts'
+import { SessionWorkspaces } from './job/session-workspaces.ts'
 import { createSecretMask } from './job/secret-mask.ts'
 import { ToolVersions } from './job/tool-versions.ts'
 import { useTemporaryDirectory } from './temporary-directory.ts'
@@ -128,7 +128,7 @@ export async function runWorker (): Promise<void> {
   const id = randomUUID()
   const counter = new CallCounter(redis, error => { logger.warn({ err: error }, 'Redis: statistics were not written') })
   counter.start()
-  const sessions = new SessionRooms({ leases: new SessionLeases(redis), places: sessionSettingsOf(settings), logger })
+  const sessions = new SessionWorkspaces({ leases: new SessionLeases(redis), places: sessionSettingsOf(settings), logger })
   const pool = new WorkerPool({
     name: id,
     redis,

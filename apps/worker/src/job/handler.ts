@@ -8,7 +8,7 @@ import type { EndedJob, JobMetrics, Logger } from '@toolyard/runtime'
 import { maskError } from './secret-mask.ts'
 import type { Tracer } from '@toolyard/runtime/traces'
 import { JobTrace, originContext, originIds, runTrace } from './job-trace.ts'
-import type { SessionRoom, SessionRooms } from './session-rooms.ts'
+import type { SessionWorkspace, SessionWorkspaces } from './session-workspaces.ts'
 import type { ToolVersions } from './tool-versions.ts'
 
 /** Values of arguments that take a turn of the event loop by themselves. */
@@ -25,7 +25,7 @@ export interface HandlerDeps extends Deployment {
   stepsOf: (job: TakenJob, trace: TraceContext | undefined) => WorkflowSteps
   /** How well the processes of a tool are shut in. */
   sandbox: Pick<Sandbox, 'stateOf' | 'levelOf' | 'permissionsOf'>
-  sessions: SessionRooms
+  sessions: SessionWorkspaces
   logger: Logger
   metrics: JobMetrics
   /** Counts the runs that ended, for `GET /v1/stats`. */
@@ -99,12 +99,12 @@ async function handle (
   const note = differs ? " (the worker's manifests are not those that the call was taken with)" : ''
   if ('error' in admitted) return { ok: false, error: { ...admitted.error, message: `${admitted.error.message}${note}` } }
   const { tool } = admitted.registered
-  let room: SessionRoom | undefined
+  let workspace: SessionWorkspace | undefined
   try {
     const enteredAt = performance.now()
     const entered = await enterSession(job, tool, deps)
     if (entered !== undefined && 'error' in entered) return { ok: false, error: entered.error }
-    room = entered
+    workspace = entered
     const timeoutMs = job.data.timeoutSec * 1_000
     // To count the files of a large session takes seconds of the call's time.
     const usedMs = Math.floor((performance.now() - enteredAt) / 1_000) * 1_000
@@ -115,14 +115,14 @@ async function handle (
       keyName: job.data.keyName,
       tenant: job.data.tenant,
       timeoutMs: Math.max(1, timeoutMs - usedMs),
-      signal: room?.signal ?? job.signal,
-      ...(room === undefined ? {} : { session: room.place }),
+      signal: workspace?.signal ?? job.signal,
+      ...(workspace === undefined ? {} : { session: workspace.place }),
       steps: deps.stepsOf(job, context),
       ...runTrace(context, trace?.stage),
       log: line => { job.log({ level: 'info', message: deps.mask(line) }) },
-      progress: told => { job.progress(() => ({ ...told, text: told.text === null ? null : deps.mask(told.text) })) }
+      progress: latest => { job.progress(() => ({ ...latest, text: latest.text === null ? null : deps.mask(latest.text) })) }
     })
-    return withSandbox(toResult(await room?.settled(outcome) ?? outcome, idempotent, deps.mask), deps.sandbox.stateOf(tool))
+    return withSandbox(toResult(await workspace?.settled(outcome) ?? outcome, idempotent, deps.mask), deps.sandbox.stateOf(tool))
   } catch (error) {
     if (error instanceof ReplicasMissingError) {
       deps.logger.warn({ ...about, err: error }, 'a tool that may run only once is not run now')
@@ -133,14 +133,14 @@ async function handle (
     deps.logger.error({ ...about, err: error }, 'executor failed')
     return { ...failure('INTERNAL', 'The service met a fault while it ran the tool; the log of the worker has it under this job'), retry: true }
   } finally {
-    room?.leave()
+    workspace?.leave()
   }
 }
 
 /** Undefined for a call in the shared workspace. */
 async function enterSession (
   { data: { session, tenant, timeoutSec }, signal }: TakenJob, tool: Tool, { sandbox, sessions }: HandlerDeps
-): Promise<SessionRoom | { error: CallError } | undefined> {
+): Promise<SessionWorkspace | { error: CallError } | undefined> {
   if (session === undefined) return undefined
   const isBuiltin = tool.run.kind === 'builtin' && tool.jobType !== 'tool.exec'
   // What runs in the open may write whatever its manifest says.

@@ -54,7 +54,7 @@ interface Slot<Process> {
   demand: Demand
   bytes: number
   lastCall: number
-  unfit?: { reason: string, likeness: string | undefined, until: number, told: boolean }
+  unfit?: { reason: string, likeness: string | undefined, until: number, reported: boolean }
 }
 
 /**
@@ -202,7 +202,7 @@ export class WarmPool<Process> {
       : process.bytes > maxBytes ? { unfit: `one process takes ${Math.ceil(process.bytes / mebibyte)} MB, more than WARM_MAX_MB`, passing: false } : undefined
     if (fault !== undefined && isKept) {
       this.#drop(slot, slot.waiting.length)
-      slot.unfit = { reason: fault.unfit, likeness, until: fault.passing ? now + maxIdleMs : Infinity, told: fault.passing }
+      slot.unfit = { reason: fault.unfit, likeness, until: fault.passing ? now + maxIdleMs : Infinity, reported: fault.passing }
       if (!fault.passing) onUnfit(name, fault.unfit)
     }
     if ('unfit' in process) return
@@ -220,8 +220,8 @@ export class WarmPool<Process> {
   async #judgeAgain (slot: Slot<Process>, likeness: () => Promise<string | undefined>, log: (line: string) => void): Promise<void> {
     const { unfit } = slot
     if (unfit === undefined) return
-    if (!unfit.told) {
-      unfit.told = true
+    if (!unfit.reported) {
+      unfit.reported = true
       log(`[warm: this tool can't be kept ready, since ${unfit.reason}]`)
     }
     const now = await likeness().catch(() => undefined)

@@ -4,7 +4,7 @@ import { ThreadError, type ThreadOptions, type Threads, type ThreadWork } from '
 import { BuiltinFailure } from './handler.ts'
 
 /** The names of errors that a part throws for the caller. */
-const told: ReadonlySet<unknown> = new Set(['BuiltinFailure', 'WorkspaceFailure'])
+const callerErrors: ReadonlySet<unknown> = new Set(['BuiltinFailure', 'WorkspaceFailure'])
 
 /** The error of a built-in tool whose thread got too little time or memory. */
 export interface ThreadTexts {
@@ -26,7 +26,7 @@ export async function runInThread<Answer> (
     if (!(error instanceof ThreadError)) throw error
     if (error.reason !== 'thrown') throw new BuiltinFailure(texts[error.reason])
     const { name, code, details } = error.thrown
-    throw told.has(name) ? new BuiltinFailure(error.message, isCallErrorCode(code) ? code : 'INTERNAL', isRecord(details) ? details : undefined) : error
+    throw callerErrors.has(name) ? new BuiltinFailure(error.message, isCallErrorCode(code) ? code : 'INTERNAL', isRecord(details) ? details : undefined) : error
   }
 }
 

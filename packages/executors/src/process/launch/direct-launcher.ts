@@ -70,8 +70,8 @@ function spawnWith ({ plan }: LaunchRequest, descriptors: readonly number[]): Sp
 }
 
 async function startFailure (child: Spawned): Promise<unknown> {
-  const told: unknown[] = await once(child, 'error')
+  const thrown: unknown[] = await once(child, 'error')
   // Without descriptors left, Node makes no streams, whatever its types say.
   for (const stream of (child.stdio as Spawned['stdio'] | undefined) ?? []) stream?.destroy()
-  return told[0]
+  return thrown[0]
 }

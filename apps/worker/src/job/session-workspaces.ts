@@ -8,7 +8,7 @@ import {
 import { SessionWatches, type SessionWatch } from './session-watches.ts'
 
 /** A call's stay in the directory of its session. */
-export interface SessionRoom {
+export interface SessionWorkspace {
   place: SessionPlace
   /** Aborted when the job's own is, or the session is removed. */
   signal: AbortSignal
@@ -18,7 +18,7 @@ export interface SessionRoom {
 }
 
 /** What a call asks for. */
-export interface RoomWish {
+export interface WorkspaceWish {
   session: string
   tenant: string | undefined
   /** It may write there. */
@@ -30,7 +30,7 @@ export interface RoomWish {
   timeoutMs: number
 }
 
-export interface SessionRoomsOptions {
+export interface SessionWorkspacesOptions {
   leases: SessionLeases
   places: SessionPlaces
   logger: Logger
@@ -70,8 +70,8 @@ interface Visit extends Guest {
 }
 
 /** The directories of sessions that this worker's calls are in. */
-export class SessionRooms {
-  readonly #options: SessionRoomsOptions
+export class SessionWorkspaces {
+  readonly #options: SessionWorkspacesOptions
   readonly #counts = new Map<string, Count>()
   readonly #watches = new SessionWatches()
   #clock: FileClock | undefined
@@ -79,7 +79,7 @@ export class SessionRooms {
   #stopped = false
   #quietUntil = 0
 
-  constructor (options: SessionRoomsOptions) {
+  constructor (options: SessionWorkspacesOptions) {
     this.#options = options
   }
 
@@ -99,7 +99,7 @@ export class SessionRooms {
   }
 
   /** @throws RedisUnavailableError */
-  async enter ({ session: id, tenant, writes, frees, signal, timeoutMs }: RoomWish): Promise<SessionRoom | { error: CallError }> {
+  async enter ({ session: id, tenant, writes, frees, signal, timeoutMs }: WorkspaceWish): Promise<SessionWorkspace | { error: CallError }> {
     const stay = await this.#options.leases.enter(id, tenant)
     if (stay === undefined) return { error: goneError(id) }
     const either = eitherSignal(signal, stay.signal)
