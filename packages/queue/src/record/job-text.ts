@@ -12,7 +12,7 @@ export function looksForText ({ text, session, request }: TextFilter): boolean {
 
 /** A text as JSON has it inside its quotes, in the lower case that Lua knows, which is only that of ASCII letters. */
 export function soughtText (text: string): string {
-  return lowered(JSON.stringify(text).slice(1, -1))
+  return lowered(JSON.stringify(text).slice(1, -1)).toString()
 }
 
 /** Whether a job's data and the reason of its failure have what is looked for: session, request, a text in arguments or error. */
@@ -28,6 +28,16 @@ export function hasText (data: string, reason: string | undefined, { text, sessi
   return lowered(JSON.stringify([code, message, details])).includes(sought)
 }
 
-function lowered (text: string): string {
-  return text.replace(/[A-Z]+/g, letters => letters.toLowerCase())
+/** Byte by byte: to replace letters by a pattern takes a quarter of a second for a text of 1 MB in mixed case. */
+function lowered (text: string): Buffer {
+  const bytes = Buffer.from(text)
+  for (let place = 0; place < bytes.length; place++) {
+    const byte = bytes[place] ?? 0
+    if (byte >= upperA && byte <= upperZ) bytes[place] = byte + caseStep
+  }
+  return bytes
 }
+
+const upperA = 0x41
+const upperZ = 0x5a
+const caseStep = 0x20
