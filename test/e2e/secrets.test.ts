@@ -12,6 +12,7 @@ import { connect, eras, rpc } from '../mcp/clients.ts'
 import { startCollector, tracedTo } from '../support/collector.ts'
 import { waitFor } from '../support/condition.ts'
 import { startIssuer } from '../support/issuer.ts'
+import { monitorRedis } from '../support/redis-monitor.ts'
 import { createService } from '../support/service.ts'
 
 const secret = (name: string): string => `${name}-${randomBytes(12).toString('hex')}`
@@ -118,9 +119,7 @@ const { address } = service.api
 const redis = new Redis(service.redis.socket)
 t.teardown(() => { redis.disconnect() })
 const commands: string[] = []
-const monitor = await redis.monitor()
-monitor.on('monitor', (_time: string, args: string[]) => { commands.push(args.join(' ')) })
-t.teardown(() => { monitor.disconnect() })
+await monitorRedis(t, service.redis.socket, words => { commands.push(words.join(' ')) })
 /** What callers are told, beside what the service keeps. */
 const answers: string[] = []
 
