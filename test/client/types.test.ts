@@ -13,6 +13,8 @@ const same: Record<string, true> = {
   LogEntry: true satisfies Same<client.LogEntry, contract.LogEntry>,
   JobState: true satisfies Same<client.JobState, contract.JobState>,
   NewJob: true satisfies Same<client.NewJob, contract.SubmitJobRequest>,
+  SessionView: true satisfies Same<client.SessionView, contract.SessionView>,
+  FileList: true satisfies Same<client.FileList, contract.FileList>,
   CallResult: true satisfies Same<client.CallResult, contract.CallResult>,
   HttpErrorCode: true satisfies Same<client.HttpErrorCode, contract.HttpErrorCode>,
   CallErrorCode: true satisfies Same<client.CallErrorCode, contract.CallErrorCode>

@@ -1,10 +1,15 @@
 export { Toolyard } from './toolyard.ts'
 export type { CallOptions, InvokeOptions, ToolsOptions } from './toolyard.ts'
-export type { ToolyardOptions } from './transport.ts'
+export type { FileBody, ToolyardOptions } from './transport.ts'
 export { ToolError, ToolyardError, type ErrorCode } from './errors.ts'
 export type { FollowOptions, JobEvent } from './follow.ts'
+export type { FileQuery, Files } from './files.ts'
+export type { SessionQuery, Sessions } from './sessions.ts'
 export type { JobQuery, Jobs, SubmitOptions, WaitOptions } from './jobs.ts'
-export type { CallErrorBody, CallErrorCode, CallResult, HttpErrorCode, JobList, JobState, JobSummary, JobView, LogEntry, NewJob, Progress, ResultFile } from './wire.ts'
+export type {
+  CallErrorBody, CallErrorCode, CallResult, FileList, HttpErrorCode, JobList, JobState, JobSummary, JobView, LogEntry, NewJob, NewSession,
+  Progress, PutFile, ResultFile, SessionList, SessionView, Unpacked
+} from './wire.ts'
 export type {
   AnthropicAnswer, AnthropicMessage, AnthropicTool, ChatAnswer, ChatMessage, ChatTool, ChatToolCall, Format, ResponsesAnswer,
   ResponsesOutput, ResponsesTool

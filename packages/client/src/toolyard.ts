@@ -1,7 +1,9 @@
 import { ToolError, type ErrorCode } from './errors.ts'
 import { follow, type FollowOptions, type JobEvent } from './follow.ts'
 import { Jobs, type WaitOptions } from './jobs.ts'
+import { Files } from './files.ts'
 import { newKey } from './key.ts'
+import { Sessions } from './sessions.ts'
 import { sleep } from './patience.ts'
 import {
   findCalls, joinAnswers, type AnthropicAnswer, type AnthropicMessage, type ChatAnswer, type ChatMessage, type ChatToolCall, type Format,
@@ -20,6 +22,8 @@ export interface ToolsOptions extends WaitOptions {
 export interface InvokeOptions extends WaitOptions {
   /** `default` when absent. */
   queue?: string | undefined
+  /** The session whose files are their workspace. */
+  session?: string | undefined
   /** How long calls are waited for, in milliseconds; 10 minutes. `0` asks once, for `waitMs`. */
   timeoutMs?: number | undefined
   /** How long one request of this wait takes at most: 100 to 60000, 15000 when absent. */
@@ -51,11 +55,17 @@ const pauseMs = 200
 export class Toolyard {
   /** Submitting, reading, listing and cancelling jobs. */
   readonly jobs: Jobs
+  /** Making, listing and removing sessions, and their files. */
+  readonly sessions: Sessions
+  /** Files of the shared workspace, for keys without a tenant. */
+  readonly files: Files
   readonly #transport: Transport
 
   constructor (options: ToolyardOptions = {}) {
     this.#transport = new Transport(options)
     this.jobs = new Jobs(this.#transport)
+    this.sessions = new Sessions(this.#transport)
+    this.files = new Files(this.#transport, '/v1/files')
   }
 
   /** The tools, as the provider's API takes them. @throws ToolyardError */
@@ -141,7 +151,7 @@ export class Toolyard {
 
   /** A batch that is sent again with the same key gets the answers of the same jobs: this is how pending calls are waited for. */
   async #batch (body: object, options: InvokeOptions & { idempotencyKey: string }): Promise<BatchAnswer> {
-    const { queue, timeoutMs = 600_000, waitMs = 15_000, idempotencyKey, signal } = options
+    const { queue, session, timeoutMs = 600_000, waitMs = 15_000, idempotencyKey, signal } = options
     const end = performance.now() + timeoutMs
     for (;;) {
       const started = performance.now()
@@ -149,7 +159,7 @@ export class Toolyard {
       const answer = await this.#transport.send<BatchAnswer>({
         method: 'POST',
         path: '/v1/agent-tools/invoke-batch',
-        body: { ...body, wait_ms: wait, ...(queue === undefined ? {} : { queue }) },
+        body: { ...body, wait_ms: wait, ...(queue === undefined ? {} : { queue }), ...(session === undefined ? {} : { session }) },
         headers: { 'idempotency-key': idempotencyKey },
         signal,
         answerMs: wait

@@ -15,12 +15,17 @@ export interface ToolyardOptions {
   fetch?: typeof fetch | undefined
 }
 
+/** What a file is put from: whole, so that it can be sent again. */
+export type FileBody = string | Uint8Array<ArrayBuffer> | Blob
+
 /** One request. It may be sent more than once: what makes work carries an `Idempotency-Key`. */
 export interface ApiRequest {
-  method: 'GET' | 'POST'
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   path: string
   query?: Readonly<Record<string, string | number | undefined>> | undefined
   body?: unknown
+  /** A body that is sent as it is. */
+  file?: FileBody
   headers?: Record<string, string>
   signal?: AbortSignal | undefined
   /** How long the service takes for its answer when all is well. */
@@ -48,12 +53,26 @@ export class Transport {
 
   /** @throws ToolyardError; the signal's reason. */
   async send<T> (request: ApiRequest): Promise<T> {
+    return await this.#tried(request, async () => await this.#once<T>(request))
+  }
+
+  /** The answer when it has begun; who asks reads its body. @throws ToolyardError; the signal's reason. */
+  async fetch (request: ApiRequest): Promise<Response> {
+    return await this.#tried(request, async () => {
+      const response = await this.#open(request, { signal: request.signal }, '*/*')
+      if (response.ok) return response
+      const text = await response.text()
+      throw errorOf(response, parse(text), text)
+    })
+  }
+
+  async #tried<T> ({ signal }: ApiRequest, once: () => Promise<T>): Promise<T> {
     const patience = new Patience(this.#retryMs)
     for (;;) {
       try {
-        return await this.#once<T>(request)
+        return await once()
       } catch (error) {
-        await patience.wait(this.#failureOf(error, request.signal), request.signal)
+        await patience.wait(this.#failureOf(error, signal), signal)
       }
     }
   }
@@ -108,19 +127,22 @@ export class Transport {
     }
   }
 
-  async #open ({ method, path, query = {}, body, headers }: ApiRequest, { signal }: Exchange, accept: string): Promise<Response> {
+  async #open (
+    { method, path, query = {}, body, file, headers }: ApiRequest, { signal }: { signal: AbortSignal | undefined }, accept: string
+  ): Promise<Response> {
     const given = Object.entries(query).flatMap(([name, value]) => value === undefined ? [] : [[name, String(value)] as [string, string]])
     const search = given.length === 0 ? '' : `?${String(new URLSearchParams(given))}`
     return await this.#fetch(`${this.#url}${path}${search}`, {
       method,
-      signal,
+      ...(signal === undefined ? {} : { signal }),
       headers: {
         accept,
         ...(this.#apiKey === undefined ? {} : { 'x-api-key': this.#apiKey }),
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         ...headers
       },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) })
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(file === undefined ? {} : { body: file })
     })
   }
 

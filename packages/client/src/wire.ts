@@ -124,3 +124,45 @@ export interface NewJob {
   callback_url?: string | null
   depends_on?: string[] | null
 }
+
+/** A session to make: null and absent mean the default. */
+export interface NewSession {
+  /** Seconds without a call until it is removed. */
+  ttl_sec?: number | null
+  quota_bytes?: number | null
+  /** The template that its files begin as. */
+  from?: string | null
+}
+
+/** A session: a workspace of one tenant. */
+export interface SessionView {
+  id: string
+  tenant: string | null
+  key: string
+  state: 'open' | 'removing'
+  from: string | null
+  ttl_sec: number
+  quota_bytes: number
+  used_bytes: number | null
+  created_at: string
+  last_used_at: string
+  expires_at: string
+}
+
+/** A page of sessions, newest first; `next_cursor` is null on the last one. */
+export interface SessionList { ok: true, sessions: SessionView[], count: number, next_cursor: string | null }
+
+/** A file that was put. */
+export interface PutFile { path: string, size: number, type: string, sha256: string, etag: string }
+
+/** What came out of an archive. */
+export interface Unpacked { path: string, files: number, directories: number, bytes: number }
+
+/** What is in a directory, by name; `next_cursor` is null on the last page. */
+export interface FileList {
+  ok: true
+  path: string
+  entries: Array<{ name: string, path: string, type: 'file' | 'directory' | 'link' | 'other', size: number, modified_at: string }>
+  count: number
+  next_cursor: string | null
+}

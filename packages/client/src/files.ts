@@ -1,0 +1,56 @@
+import type { WaitOptions } from './jobs.ts'
+import type { FileBody, Transport } from './transport.ts'
+import type { FileList, PutFile, Unpacked } from './wire.ts'
+
+/** Which part of a listing is asked for. */
+export interface FileQuery {
+  limit?: number | undefined
+  /** `next_cursor` of the page before. */
+  cursor?: string | undefined
+}
+
+/** Files of one session, or of the shared workspace. Paths are from its top, with `/`. All methods throw a ToolyardError. */
+export class Files {
+  readonly #transport: Transport
+  readonly #base: string
+
+  constructor (transport: Transport, base: string) {
+    this.#transport = transport
+    this.#base = base
+  }
+
+  /** Puts a file in its place as a whole; missing directories are made. */
+  async put (path: string, content: FileBody, { signal }: WaitOptions = {}): Promise<PutFile> {
+    return (await this.#transport.send<{ file: PutFile }>({ method: 'PUT', path: this.#at(path), file: content, signal })).file
+  }
+
+  /** The answer with a file, whose body is read as it comes: `arrayBuffer()`, `text()`, or `body`. */
+  async get (path: string, { signal }: WaitOptions = {}): Promise<Response> {
+    return await this.#transport.fetch({ method: 'GET', path: this.#at(path), signal })
+  }
+
+  /** What is in a directory, by name. */
+  async list (path = '', query: FileQuery = {}, { signal }: WaitOptions = {}): Promise<FileList> {
+    return await this.#transport.send<FileList>({ method: 'GET', path: this.#at(path), query: { ...query, list: 'true' }, signal })
+  }
+
+  /** Removes a file, or a directory: an empty one, or with `recursive` all that is in it. */
+  async remove (path: string, { recursive, signal }: WaitOptions & { recursive?: boolean | undefined } = {}): Promise<void> {
+    await this.#transport.fetch({ method: 'DELETE', path: this.#at(path), query: recursive === true ? { recursive: 'true' } : {}, signal })
+  }
+
+  /** The answer with all of a directory, as a tar archive. */
+  async getArchive (path = '', { signal }: WaitOptions = {}): Promise<Response> {
+    return await this.#transport.fetch({ method: 'GET', path: this.#at(path), query: { archive: 'tar' }, signal })
+  }
+
+  /** Unpacks a tar archive into a directory. What came before a fault stays. */
+  async putArchive (path: string, content: FileBody, { signal }: WaitOptions = {}): Promise<Unpacked> {
+    const request = { method: 'PUT', path: this.#at(path), query: { archive: 'tar' }, file: content, signal } as const
+    return (await this.#transport.send<{ archive: Unpacked }>(request)).archive
+  }
+
+  #at (path: string): string {
+    return [this.#base, ...path.split('/').filter(name => name !== '').map(encodeURIComponent)].join('/')
+  }
+}

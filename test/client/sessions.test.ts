@@ -1,0 +1,41 @@
+import { Toolyard } from '@toolyard/client'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import t from 'tap'
+import { createService, testKeys } from '../support/service.ts'
+
+const sessionsDir = mkdtempSync(join(tmpdir(), 'toolyard-sessions-'))
+t.teardown(() => { rmSync(sessionsDir, { recursive: true }) })
+const service = await createService(t, {
+  env: { SESSIONS_DIR: sessionsDir },
+  files: { 'tools/bin/upper': '#!/bin/sh\ncat > /dev/null; tr a-z A-Z < in.txt > out.txt; echo {}' },
+  tools: [{ name: 'upper', schema: { type: 'object' }, command: ['./tools/bin/upper'], permissions: ['read_repo', 'write_files'] }]
+})
+const toolyard = new Toolyard({ url: service.api.address, apiKey: testKeys.admin })
+
+t.test('a file goes into a session, is changed by a call there, and comes out', async t => {
+  const { id, quota_bytes: quota } = await toolyard.sessions.make({ ttl_sec: 600, quota_bytes: 1_000_000 })
+  t.equal(quota, 1_000_000)
+  const files = toolyard.sessions.files(id)
+  t.match(await files.put('in.txt', 'some text'), { path: 'in.txt', size: 9 })
+  await toolyard.call('upper', {}, { session: id })
+  t.equal(await (await files.get('out.txt')).text(), 'SOME TEXT')
+  t.strictSame((await files.list()).entries.map(({ name }) => name), ['in.txt', 'out.txt'])
+  const archive = await (await files.getArchive()).arrayBuffer()
+  t.match(await files.putArchive('copy here', new Uint8Array(archive)), { path: 'copy here', files: 2, bytes: 18 })
+  t.equal(await (await files.get('copy here/out.txt')).text(), 'SOME TEXT')
+  await files.remove('in.txt')
+  await t.rejects(files.remove('copy here'), { code: 'CONFLICT' })
+  await files.remove('copy here', { recursive: true })
+  await t.rejects(files.get('in.txt'), { code: 'NOT_FOUND', status: 404 })
+  t.ok((await toolyard.sessions.list()).sessions.some(session => session.id === id))
+  t.equal((await toolyard.sessions.get(id)).state, 'open')
+  t.match(await toolyard.sessions.remove(id), { id, state: 'removing' })
+})
+
+t.test('an operator reaches the files of the shared workspace', async t => {
+  await toolyard.files.put('a/b #1?.txt', new TextEncoder().encode('x'))
+  t.equal(await (await toolyard.files.get('a/b #1?.txt')).text(), 'x')
+  t.strictSame((await toolyard.files.list('a')).entries.map(({ path }) => path), ['a/b #1?.txt'])
+})
