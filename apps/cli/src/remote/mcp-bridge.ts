@@ -4,7 +4,7 @@ import {
   type JSONRPCMessage, type JSONRPCRequest, type RequestId
 } from '@modelcontextprotocol/client'
 import { StdioServerTransport } from '@modelcontextprotocol/server/stdio'
-import { complain } from '../terminal/terminal.ts'
+import { complain, print } from '../terminal/terminal.ts'
 
 /** Codes of answers that the bridge makes itself: the service could not be asked, and what came is no message. */
 const unreachable = -32_000
@@ -46,7 +46,7 @@ export async function bridge (url: URL, apiKey: string | undefined): Promise<boo
       return
     }
     const message = 'A line must be one message of JSON-RPC: send each message of a batch by itself'
-    process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', id: null, error: { code: invalidRequest, message } })}\n`)
+    print(JSON.stringify({ jsonrpc: '2.0', id: null, error: { code: invalidRequest, message } }))
   }
 
   stdio.onmessage = message => {
