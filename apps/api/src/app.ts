@@ -225,7 +225,7 @@ export function buildApp (deps: ApiDeps, options: ApiOptions): App {
     await v1.register(overload, { eventLoop: options.eventLoop })
     await v1.register(auth, { keys: options.keys, disabled: options.authDisabled, tickets: office, logins })
     if (options.rateLimit !== undefined) await v1.register(rateLimit, { limit: options.rateLimit })
-    await v1.register(agentToolRoutes, { catalog: deps.catalog, invoker, streams, ending: deps.ending })
+    await v1.register(agentToolRoutes, { catalog: deps.catalog, invoker, streams, logs: deps.logs, ending: deps.ending })
     await v1.register(toolRoutes, { invoker: toolInvoker, ending: deps.ending, basePath: options.basePath })
     await v1.register(registryRoutes, { catalog: deps.catalog, jobTypes: deps.jobTypes })
     await v1.register(authRoutes)

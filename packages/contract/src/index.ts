@@ -2,7 +2,7 @@ export { limits, defaultQueue, queueNamePattern, publishableNamePattern, tenantN
 export { httpErrors, callErrors, HttpError, type HttpErrorCode, type CallErrorCode, type CallError } from './terms/errors.ts'
 export {
   ErrorBody, ToolSpec, ToolList, ToolListQuery, BatchCall, CallErrorBody, CallResult, ResultFile, InvokeBatchQuery, InvokeBatchRequest,
-  InvokeBatchResponse, Mode, Format, QueueName, SessionId, sessionText, ToolMessage, WaitMs, type Batch, type BatchEntry
+  InvokeBatchResponse, Mode, Format, Details, QueueName, SessionId, sessionText, ToolMessage, WaitMs, type Batch, type BatchEntry
 } from './calls/agent-tools.ts'
 export { checkBatchQuery, checkBatchRequest, messageOf, toBatch } from './calls/batch-request.ts'
 export { messageFormats, type MessageCall, type MessageFormat } from './calls/message-calls.ts'

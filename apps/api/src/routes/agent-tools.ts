@@ -3,9 +3,11 @@ import {
   AnthropicToolList, checkBatchQuery, checkBatchRequest, ErrorBody, InvokeBatchQuery, InvokeBatchRequest, InvokeBatchResponse,
   parseIdempotencyKey, ResponsesToolList, SkillList, ToolList, ToolListQuery
 } from '@toolyard/contract'
+import type { JobLogs } from '@toolyard/queue'
 import { Type } from 'typebox'
 import { principalOf, requireSse } from '../access/principal.ts'
 import type { BatchInvoker } from '../invocation/batch/batch-invoker.ts'
+import type { ReadLog } from '../invocation/batch/call-answer.ts'
 import { readBatch } from '../invocation/batch/batch-reader.ts'
 import { withMessages } from '../invocation/batch/message-answers.ts'
 import { abandoned } from '../plugins/abandoned.ts'
@@ -20,12 +22,17 @@ export interface AgentToolRoutesOptions {
   catalog: ToolCatalog
   invoker: BatchInvoker
   streams: EventStreams
+  logs: JobLogs
   /** Aborted when requests that still wait must be answered with what is there. */
   ending: AbortSignal
 }
 
+/** Lines of a log that an error's details have. */
+const logLines = 100
+
 /** The tools, the skills, and their invocation (R5, R13). */
-export async function agentToolRoutes (app: App, { catalog, invoker, streams, ending }: AgentToolRoutesOptions): Promise<void> {
+export async function agentToolRoutes (app: App, { catalog, invoker, streams, logs, ending }: AgentToolRoutesOptions): Promise<void> {
+  const readLog: ReadLog = async (queue, jobId) => (await logs.tail(queue, jobId, logLines)).map(({ message }) => message)
   app.get('/agent-tools', { schema: { querystring: ToolListQuery, response: { 200: Type.Union([ToolList, ResponsesToolList, AnthropicToolList]), '4xx': ErrorBody } } }, async (request, reply) => {
     const { format = 'chat', strict } = request.query
     const { body, etag } = await catalog.publication(principalOf(request).permissions).specs(format, strict === 'true')
@@ -52,7 +59,8 @@ export async function agentToolRoutes (app: App, { catalog, invoker, streams, en
       principal: principalOf(request),
       idempotencyKey: parseIdempotencyKey(request.headers['idempotency-key']),
       origin: request.origin ?? undefined,
-      abandoned: abandoned(reply.raw, ending)
+      abandoned: abandoned(reply.raw, ending),
+      ...(request.query.details === 'log' ? { readLog } : {})
     }
     const { batch, format: formatOfMessage } = await readBatch(request.body)
     const format = request.query.format ?? formatOfMessage

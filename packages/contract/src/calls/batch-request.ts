@@ -47,7 +47,9 @@ export function messageOf (body: InvokeBatchRequest): { calls: MessageCall[], fo
 
 /** Checks the query of `invoke-batch`. */
 export function checkBatchQuery (query: unknown): HttpError | undefined {
-  return check.query.Check(query) ? undefined : new HttpError('VALIDATION_ERROR', `'format' must be one of ${messageFormats.join(', ')}`)
+  if (check.query.Check(query)) return undefined
+  const { details } = isRecord(query) ? query : {}
+  return new HttpError('VALIDATION_ERROR', details === undefined || details === 'log' ? `'format' must be one of ${messageFormats.join(', ')}` : "'details' must be log")
 }
 
 /** Fills in the defaults of a checked body (R17 to R20, X1). */

@@ -10,7 +10,7 @@ import type { Tracer } from '@toolyard/runtime/traces'
 import { comeBackHint, type ToolCatalog } from '../../catalog/tool-catalog.ts'
 import { AnswerBook, type AnswerListener } from './answer-book.ts'
 import { CallTraces, withOrigin } from '../call-traces.ts'
-import { accepted, failed, pending, settled, type CallAnswer, type ReadOutput } from './call-answer.ts'
+import { accepted, failed, pending, settled, type CallAnswer, type JobReading, type ReadLog, type ReadOutput } from './call-answer.ts'
 import type { CallbackAccess } from '../callback-access.ts'
 import { planCall, type Call, type CallPlan } from './call-plan.ts'
 import type { Admitted, JobAdmission, Reservation } from '../job-admission.ts'
@@ -48,6 +48,8 @@ export interface Caller {
   onJobs?: (jobIds: readonly string[]) => void
   /** Reads the output of a call that succeeded; without it the answer has it as models read it (R35, R43). */
   readOutput?: ReadOutput
+  /** Reads the log of a call that failed; without it the answer has none. */
+  readLog?: ReadLog
   /** Hears of another job that a call waits for. */
   onFound?: Asker['onFound']
 }
@@ -164,7 +166,7 @@ export class BatchInvoker {
     }
   }
 
-  #asker ({ session }: Batch, { principal, abandoned, readOutput, onFound }: Caller): Omit<Asker, 'waitMs'> {
+  #asker ({ session }: Batch, { principal, abandoned, readOutput, readLog, onFound }: Caller): Omit<Asker, 'waitMs'> {
     const { catalog, outputs } = this.#deps
     return {
       principal,
@@ -172,6 +174,7 @@ export class BatchInvoker {
       abandoned,
       read: readOutput ?? (async (...output) => await outputs.readForModel(...output)),
       hint: comeBackHint(catalog.publication(principal.permissions)),
+      readLog,
       onFound
     }
   }
@@ -183,12 +186,12 @@ export class BatchInvoker {
 
   /** Without a settlement the call goes on. */
   async #answer (
-    queue: string, call: Call, entry: Admitted, settlement: Settlement | undefined, asker: Pick<Asker, 'read' | 'hint'>
+    queue: string, call: Call, entry: Admitted, settlement: Settlement | undefined, reading: JobReading
   ): Promise<CallAnswer> {
     if ('error' in entry) return failed(call, entry.error)
     const { id } = entry.job
-    if (settlement === undefined) return pending(call, id, `Tool '${call.name}' goes on as job ${id}${asker.hint}`)
-    return await settled(call, queue, id, settlement, asker)
+    if (settlement === undefined) return pending(call, id, `Tool '${call.name}' goes on as job ${id}${reading.hint}`)
+    return await settled(call, queue, id, settlement, reading)
   }
 }
 

@@ -1,4 +1,4 @@
-import { asError, type CallError, type CallResult, type ChangedFiles, type OutputRecord, type ResultFile, type Settlement, type ToolMessage } from '@toolyard/contract'
+import { asError, isRecord, type CallError, type CallResult, type ChangedFiles, type OutputRecord, type ResultFile, type Settlement, type ToolMessage } from '@toolyard/contract'
 import { RedisUnavailableError } from '@toolyard/queue'
 import type { Call } from './call-plan.ts'
 
@@ -29,11 +29,24 @@ export function failed (call: Call, error: CallError, jobId?: string): CallAnswe
 /** Reads the output of a job. */
 export type ReadOutput = (queue: string, jobId: string, record: OutputRecord) => Promise<unknown>
 
+/** Reads the last lines of a job's log. */
+export type ReadLog = (queue: string, jobId: string) => Promise<string[]>
+
+/** How a call's answer is made of its job. */
+export interface JobReading {
+  /** Reads an output in the form that the answer has. */
+  read: ReadOutput
+  /** What a pending answer says of coming back. */
+  hint: string
+  /** For who asks for the log of a call that failed. */
+  readLog?: ReadLog | undefined
+}
+
 /** The call's job, or the one that it asks for, has ended. */
 export async function settled (
-  call: Call, queue: string, jobId: string, settlement: Settlement, { read, hint }: { read: ReadOutput, hint: string }
+  call: Call, queue: string, jobId: string, settlement: Settlement, { read, hint, readLog }: JobReading
 ): Promise<CallAnswer> {
-  if (!settlement.ok) return failed(call, settlement.error, jobId)
+  if (!settlement.ok) return await withLog(failed(call, settlement.error, jobId), async () => await readLog?.(queue, jobId))
   try {
     return succeeded(call, jobId, await read(queue, jobId, settlement.output), settlement.output)
   } catch (cause) {
@@ -41,6 +54,16 @@ export async function settled (
     if (cause instanceof RedisUnavailableError) return pending(call, jobId, `Job ${jobId} has ended, its output can't be read now${hint}`)
     return failed(call, { code: 'INTERNAL', message: asError(cause).message }, jobId)
   }
+}
+
+/** The message for the model stays as it is. */
+async function withLog ({ result, message }: CallAnswer, readLog: () => Promise<string[] | undefined>): Promise<CallAnswer> {
+  // The call has its answer, also where the log can't be read now.
+  const log = await readLog().catch(() => undefined)
+  const { error } = result
+  const details = error?.details ?? {}
+  if (error === undefined || log === undefined || !isRecord(details)) return { result, message }
+  return { result: { ...result, error: { ...error, details: { ...details, log } } }, message }
 }
 
 /** `wait_ms` ended first (R25, R26); the model is told what it can do. */

@@ -1,7 +1,7 @@
 import { asError, type CallError, type OutputRecord } from '@toolyard/contract'
 import { jobIdPattern, logStart, RedisUnavailableError, type JobCanceller, type JobReader, type JobWatch } from '@toolyard/queue'
 import { scopeOf, type Principal } from '../../access/principal.ts'
-import { failed, pending, settled, succeeded, type CallAnswer, type ReadOutput } from './call-answer.ts'
+import { failed, pending, settled, succeeded, type CallAnswer, type JobReading } from './call-answer.ts'
 import type { Call } from './call-plan.ts'
 import type { JobAsk } from './job-ask.ts'
 
@@ -11,7 +11,7 @@ import type { JobAsk } from './job-ask.ts'
  */
 
 /** Who asks, and how long it may take. */
-export interface Asker {
+export interface Asker extends JobReading {
   principal: Principal
   /** The session that the request names: then no job of another one is there. */
   session: string | undefined
@@ -19,10 +19,6 @@ export interface Asker {
   waitMs: number
   /** Ends the waiting. */
   abandoned: AbortSignal
-  /** Reads an output in the form that the answer has. */
-  read: ReadOutput
-  /** What a pending answer says of coming back. */
-  hint: string
   /** Hears of the job that is waited for. */
   onFound?: ((queue: string, jobId: string) => void) | undefined
 }
