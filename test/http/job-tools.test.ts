@@ -5,6 +5,7 @@ import { entries, programs } from '../e2e/tools.ts'
 import { cancel, list, post, reach, read, submit } from '../jobs/submission.ts'
 import { meta } from '../mcp/clients.ts'
 import { waitFor } from '../support/condition.ts'
+import { monitorRedis } from '../support/redis-monitor.ts'
 import { injectService } from '../support/injected.ts'
 import { testKeys } from '../support/service.ts'
 
@@ -63,10 +64,8 @@ async function pendingCall (args: object, key?: string): Promise<string> {
 t.test('job_result waits on for a job whose record is not there for a while, as in a failover', async t => {
   const { id } = await submit(client, { type: 'agentcli.echo', delay_ms: 600_000 })
   const record = `toolyard:{default}:${id}`
-  const monitor = await redis.monitor()
-  t.teardown(() => { monitor.disconnect() })
   let looks = 0
-  monitor.on('monitor', (_time: string, [command, key]: string[]) => { if (command?.toLowerCase() === 'hmget' && key === record) looks++ })
+  await monitorRedis(t, service.redis.socket, ([command, key]) => { if (command?.toLowerCase() === 'hmget' && key === record) looks++ })
   const asked = ask('job_result', { job_id: id, wait_ms: 60_000 }, { wait_ms: 60_000 })
   await waitFor('it has seen the job', () => looks >= 2)
   await redis.rename(record, 'elsewhere:{default}')

@@ -1,11 +1,11 @@
 import { JobQueues, QueueDirectory, WorkerPool, newJobId, type NewJob, type Redis } from '@toolyard/queue'
 import { Worker } from 'bullmq'
-import type { Redis as Server } from 'ioredis'
 import t from 'tap'
 import type { Test } from 'tap'
 import { fastOnly, queueBackend } from '../support/backend.ts'
 import { waitFor } from '../support/condition.ts'
 import { connectTo } from '../support/connection.ts'
+import { monitorRedis } from '../support/redis-monitor.ts'
 import { startTestRedis } from '../support/redis.ts'
 
 const retention = { ageSec: 60, count: 1_000 }
@@ -13,6 +13,8 @@ const retention = { ageSec: 60, count: 1_000 }
 interface Fixture {
   redis: Redis
   queues: JobQueues
+  /** The socket of Redis. */
+  socket: string
   /** Another connection. */
   connect: () => Promise<Redis>
 }
@@ -22,7 +24,7 @@ async function open (t: Test): Promise<Fixture> {
   const redis = await connectTo(t, server)
   const queues = new JobQueues(redis, new QueueDirectory(redis, 1), retention, { backend: queueBackend })
   t.teardown(() => queues.close())
-  return { redis, queues, connect: () => connectTo(t, server) }
+  return { redis, queues, socket: server.socket, connect: () => connectTo(t, server) }
 }
 
 function job (replyTo?: string): NewJob {
@@ -47,18 +49,16 @@ async function hear (connect: Fixture['connect']): Promise<string[]> {
 }
 
 /** The commands that settle jobs, as they come. */
-async function hearSettling (t: Test, connect: Fixture['connect']): Promise<string[][]> {
+async function hearSettling (t: Test, socket: string): Promise<string[][]> {
   const heard: string[][] = []
-  const monitor = await (await connect() as Server).monitor()
-  t.teardown(() => { monitor.disconnect() })
-  monitor.on('monitor', (_time: string, args: string[]) => {
-    if (args[0]?.startsWith('eval') === true && args.includes('toolyard:{q}:completed')) heard.push(args)
+  await monitorRedis(t, socket, words => {
+    if (words[0]?.startsWith('eval') === true && words.includes('toolyard:{q}:completed')) heard.push(words)
   })
   return heard
 }
 
 t.test('jobs that end in one turn of the event loop are settled with one command', fastOnly, async t => {
-  const { redis, queues, connect } = await open(t)
+  const { redis, queues, socket, connect } = await open(t)
   const held: Array<() => void> = []
   const handle = async (): Promise<{ ok: true, json: string, value: number }> => {
     await new Promise<void>(resolve => held.push(resolve))
@@ -70,7 +70,7 @@ t.test('jobs that end in one turn of the event loop are settled with one command
   await queues.add('q', Array.from({ length: 8 }, () => job()))
   await waitFor('all places are taken', () => held.length === 4)
   await queues.open('q').pause()
-  const heard = await hearSettling(t, connect)
+  const heard = await hearSettling(t, socket)
   for (const end of held.splice(0)) end()
   await waitFor('four have ended', async () => await redis.zcard('toolyard:{q}:completed') === 4)
   await waitFor('it was heard', () => heard.length > 0)
