@@ -39,3 +39,15 @@ t.test('an operator reaches the files of the shared workspace', async t => {
   t.equal(await (await toolyard.files.get('a/b #1?.txt')).text(), 'x')
   t.strictSame((await toolyard.files.list('a')).entries.map(({ path }) => path), ['a/b #1?.txt'])
 })
+
+t.test('no path of a file leads to anything else of the service', async t => {
+  const { id } = await toolyard.sessions.make()
+  const files = toolyard.sessions.files(id)
+  await files.put('kept', 'x')
+  for (const path of ['..', '.', 'a/../..', '../../keys', './kept']) {
+    await t.rejects(files.remove(path), { code: 'VALIDATION_ERROR', message: /'\.{1,2}'/ }, path)
+    await t.rejects(files.put(path, 'y'), { code: 'VALIDATION_ERROR' }, path)
+    await t.rejects(files.get(path), { code: 'VALIDATION_ERROR' }, path)
+  }
+  t.equal(await (await files.get('kept')).text(), 'x', 'the session is still there')
+})

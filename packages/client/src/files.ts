@@ -1,3 +1,4 @@
+import { ToolyardError } from './errors.ts'
 import type { WaitOptions } from './jobs.ts'
 import type { FileBody, Transport } from './transport.ts'
 import type { FileList, PutFile, Unpacked } from './wire.ts'
@@ -51,6 +52,10 @@ export class Files {
   }
 
   #at (path: string): string {
-    return [this.#base, ...path.split('/').filter(name => name !== '').map(encodeURIComponent)].join('/')
+    const names = path.split('/').filter(name => name !== '')
+    const up = names.find(name => name === '.' || name === '..')
+    // In an address these lead to another route, such as from a file to its session.
+    if (up !== undefined) throw new ToolyardError('VALIDATION_ERROR', `A path of a file has no name '${up}': give the path from the top, without it`)
+    return [this.#base, ...names.map(encodeURIComponent)].join('/')
   }
 }
