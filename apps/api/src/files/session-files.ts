@@ -1,6 +1,6 @@
 import { asError, HttpError } from '@toolyard/contract'
 import { goneError, type SessionLeases, type Sessions } from '@toolyard/queue'
-import { openSessionDirectory, SessionCounts, TemplateMissingError, WorkspaceFailure, type CountedSession, type FoundBytes, type SessionPlaces } from '@toolyard/workspace'
+import { openSessionDirectory, SessionCounts, TemplateMissingError, WorkspaceFailure, type CountedSession, type SessionPlaces } from '@toolyard/workspace'
 import { useSession } from '../access/session-access.ts'
 import type { Principal } from '../access/principal.ts'
 import type { Addition, Allowance, FileSpace } from './file-space.ts'
@@ -11,9 +11,6 @@ export interface SessionFilesOptions {
   places: SessionPlaces
   serviceFiles: readonly string[]
 }
-
-/** How often is counted for one request, where others write meanwhile. */
-const mostCounts = 3
 
 /** The files of sessions. Whoever is served has a lease of the session: its directory isn't removed meanwhile. */
 export class SessionFiles {
@@ -61,12 +58,9 @@ export class SessionFiles {
     const mayTake = (used: number): boolean => used + this.#kept(id) + coming + beside <= quotaBytes
     // While something comes, what is noted here is more exact than a new count.
     const known = await this.#counts.bytesOf(session, used => this.#room.has(id) && mayTake(used))
-    let found: FoundBytes = known.isNew || mayTake(known.bytes) ? known : await this.#counts.count(session)
-    for (let counts = 1; counts < mostCounts && !mayTake(found.bytes) && mayTake(found.least); counts++) {
-      found = await this.#counts.count(session)
-    }
-    if (Number.isFinite(found.bytes)) noteUsage(found.bytes)
-    if (!mayTake(found.bytes)) throw overQuota(quotaBytes)
+    const used = known.isNew || mayTake(known.bytes) ? known.bytes : await this.#counts.count(session)
+    if (Number.isFinite(used)) noteUsage(used)
+    if (!mayTake(used)) throw overQuota(quotaBytes)
     let [left, added] = [coming, 0]
     this.#keep(id, coming + beside, 1)
     return {

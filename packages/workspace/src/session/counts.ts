@@ -13,14 +13,7 @@ const countRest = 9
 const mostCounts = 10_000
 
 interface Count { bytes: number, until: number }
-interface Running { found: Promise<FoundBytes>, noted: number }
-
-/** What a count found. */
-export interface FoundBytes {
-  bytes: number
-  /** Without what came while it counted, which may be in `bytes` twice. */
-  least: number
-}
+interface Running { bytes: Promise<number>, noted: number }
 
 /** What the files of sessions take, as this process has counted them. */
 export class SessionCounts {
@@ -33,32 +26,30 @@ export class SessionCounts {
    *
    * @param isEnough tells whether what was known before will do, although it is old
    */
-  async bytesOf (
-    session: CountedSession, isEnough: (bytes: number) => boolean = () => false
-  ): Promise<FoundBytes & { isNew: boolean }> {
+  async bytesOf (session: CountedSession, isEnough: (bytes: number) => boolean = () => false): Promise<{ bytes: number, isNew: boolean }> {
     const known = this.#counts.get(session.id)
     const isFresh = known !== undefined && known.bytes <= session.quotaBytes && (performance.now() < known.until || isEnough(known.bytes))
-    return isFresh ? { bytes: known.bytes, least: known.bytes, isNew: false } : { ...await this.count(session), isNew: true }
+    return isFresh ? { bytes: known.bytes, isNew: false } : { bytes: await this.count(session), isNew: true }
   }
 
   /** Counts them anew; what is noted meanwhile is added to what was found. */
-  async count (session: CountedSession): Promise<FoundBytes> {
+  async count (session: CountedSession): Promise<number> {
     const running = this.#running.get(session.id)
-    if (running !== undefined) return await running.found
-    const run: Running = { noted: 0, found: this.#count(session) }
+    if (running !== undefined) return await running.bytes
+    const run: Running = { noted: 0, bytes: this.#count(session) }
     this.#running.set(session.id, run)
-    return await run.found
+    return await run.bytes
   }
 
-  async #count ({ id, dir, quotaBytes }: CountedSession): Promise<FoundBytes> {
+  async #count ({ id, dir, quotaBytes }: CountedSession): Promise<number> {
     try {
       const begun = performance.now()
-      const { bytes: least, entries } = await surveySession(dir, { mostBytes: 2 * quotaBytes, since: undefined })
+      const { bytes: found, entries } = await surveySession(dir, { mostBytes: 2 * quotaBytes, since: undefined })
       const now = performance.now()
-      const bytes = least + (this.#running.get(id)?.noted ?? 0)
+      const bytes = found + (this.#running.get(id)?.noted ?? 0)
       if (this.#counts.size >= mostCounts) this.#counts.clear()
       this.#counts.set(id, { bytes, until: entries > fewEntries ? now + countRest * (now - begun) : now })
-      return { bytes, least }
+      return bytes
     } finally {
       this.#running.delete(id)
     }
