@@ -37,10 +37,11 @@ await t.test('a part that does not stop is killed at a second signal', async t =
   const session = startSession(t, directory, { FAKE_WORKER: 'stubborn', SHUTDOWN_GRACE_SEC: '600' })
   await session.printed(ready)
   const pid = await readyPid(directory, 'worker')
-  const again = setInterval(() => { session.signal('SIGINT') }, 300)
+  await waitFor('the end of the worker', () => {
+    session.signal('SIGINT')
+    return !isAlive(pid)
+  })
   t.equal(await session.exited, 0)
-  clearInterval(again)
-  t.notOk(isAlive(pid))
 })
 
 await t.test('a part that does not stop within the grace time is killed', async t => {

@@ -41,7 +41,6 @@ export async function runStart (options: StartOptions): Promise<number> {
     if (!signals.stop.aborted) throw error
   } finally {
     for (const stop of steps) await stop()
-    signals.release()
     giveBack()
   }
   return 0

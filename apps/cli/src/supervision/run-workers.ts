@@ -42,8 +42,7 @@ export async function runWorkers ({ directory, env, settings, entry, backoff = d
     ending: end.signal,
     warn: line => { logger.warn(line) }
   })
-  const hangUp = (): void => { workers.signal('SIGHUP') }
-  process.on('SIGHUP', hangUp)
+  process.on('SIGHUP', () => { workers.signal('SIGHUP') })
   for (const start of workers.starts) start.catch(giveUp)
   let server: Awaited<ReturnType<typeof serveStatus>> | undefined
   try {
@@ -58,10 +57,8 @@ export async function runWorkers ({ directory, env, settings, entry, backoff = d
     end.abort()
     await workers.stop()
     await server?.close()
-    process.off('SIGHUP', hangUp)
     // Who listens to its parent doesn't end by itself.
     process.off('disconnect', giveUp)
-    signals.release()
   }
   return 0
 }

@@ -6,14 +6,15 @@ export interface StopSignals {
   stop: AbortSignal
   /** Aborted at a further one, a second or more later. */
   force: AbortSignal
-  /** Leaves the signals to Node.js again. */
-  release: () => void
 }
 
 /** npm passes on a Ctrl-C that the terminal has sent to everyone already: two signals at once are one wish. */
 const sameWishMs = 1_000
 
-/** Takes over the signals that stop a process; SIGHUP may mean something else to it. */
+/**
+ * Takes over the signals that stop a process, until it exits; SIGHUP may mean something else to it. They are never left to
+ * Node.js again: a further signal would then kill the process while it cleans up.
+ */
 export function catchStopSignals (names: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP']): StopSignals {
   const stop = sharedAbort()
   const force = sharedAbort()
@@ -25,5 +26,5 @@ export function catchStopSignals (names: readonly NodeJS.Signals[] = ['SIGINT', 
     stop.abort()
   }
   for (const name of names) process.on(name, onSignal)
-  return { stop: stop.signal, force: force.signal, release: () => { for (const name of names) process.off(name, onSignal) } }
+  return { stop: stop.signal, force: force.signal }
 }
