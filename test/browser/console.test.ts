@@ -1,6 +1,6 @@
 import type { Route } from 'playwright-core'
 import t from 'tap'
-import { reach, submit } from '../jobs/submission.ts'
+import { list, reach, submit } from '../jobs/submission.ts'
 import { waitFor } from '../support/condition.ts'
 import { createService, testKeys } from '../support/service.ts'
 import { isAccessible } from './axe.ts'
@@ -63,6 +63,24 @@ void t.test('the console in a browser', { skip: typeof browser === 'string' && b
     await page.keyboard.press('Escape')
     await page.keyboard.press('Escape')
     await page.getByRole('link', { name: 'slow_import' }).first().waitFor()
+  })
+
+  t.test('the list is turned round by its heading, page by page', async t => {
+    const { page } = await browser.open()
+    await openConsole(page, address)
+    await page.goto(`${address}/#/jobs?tool=count_words`)
+    const heading = page.getByRole('columnheader', { name: 'Submitted' })
+    const first = page.locator('tbody tr').first()
+    await first.waitFor()
+    t.equal(await heading.getAttribute('aria-sort'), 'descending')
+    await heading.getByRole('link').click()
+    await page.waitForURL(/order=oldest/)
+    await page.locator('th[aria-sort=ascending]').waitFor()
+    const { jobs: [oldest] } = await list(client, '?tool=count_words&order=oldest&limit=1')
+    await first.getByText(oldest?.id.slice(-8) ?? '').waitFor()
+    await heading.getByRole('link').click()
+    await page.locator('th[aria-sort=descending]').waitFor()
+    t.notMatch(page.url(), 'order')
   })
 
   t.test('a running job is watched live, and cancelled', async t => {

@@ -116,6 +116,20 @@ t.test('RC24 pages over several queues keep the order of creation', async t => {
   t.equal(second.next_cursor, null)
 })
 
+t.test('the oldest job is first where that is asked for, and jobs that arrive come behind', async t => {
+  const queue = 'oldest'
+  const made: string[] = []
+  for (let index = 0; index < 7; index++) made.push((await submit(client, { type: echo, queue, delay_ms: 60_000 })).id)
+  const first = await list(client, `?queue=${queue}&order=oldest&limit=4`)
+  made.push((await submit(client, { type: echo, queue, delay_ms: 60_000 })).id)
+  const second = await list(client, `?queue=${queue}&order=oldest&limit=200&cursor=${first.next_cursor}`)
+  t.same([...first.jobs, ...second.jobs].map(job => job.id), made)
+  t.equal(second.next_cursor, null)
+  t.equal((await client.request(`/v1/jobs?queue=${queue}&cursor=${first.next_cursor}`)).status, 400, 'a cursor belongs to its order')
+  const { next_cursor: cursor } = await list(client, `?queue=${queue}&limit=4`)
+  t.same((await list(client, `?queue=${queue}&order=newest&cursor=${cursor}`)).count, 4, 'the newest first is the usual order')
+})
+
 t.test('RC24 an unknown parameter, a bad size or a cursor of another query is a 400', async t => {
   const { next_cursor: cursor } = await list(client, '?queue=paged&limit=1')
   const cases: Array<[string, string | RegExp]> = [
@@ -124,6 +138,7 @@ t.test('RC24 an unknown parameter, a bad size or a cursor of another query is a 
     ['?code=NO_SUCH', /^'code' must be one of: /],
     ...['yesterday', '2026-01-31', '99999-01-01T00:00:00Z', '2026-13-01T00:00:00Z'].map((from): [string, RegExp] => [`?from=${from}`, /^'from' must be a time/]),
     ['?status=done', "'status' must be one of: queued, running, succeeded, failed, cancelled"],
+    ['?order=slowest', "'order' must be one of: newest, oldest"],
     ['?queue=UPPER', "'queue' must match ^[a-z0-9._:-]{1,80}$"],
     ['?colour=red', /^'colour' is not a known parameter/],
     ['?__proto__=red', /^'__proto__' is not a known parameter/],

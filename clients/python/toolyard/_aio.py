@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from . import _work
 from ._patience import Stop
 from ._transport import Transport
-from ._types import Format, JobEvent, JobList, JobState, JobView, LogEntry
+from ._types import Format, JobEvent, JobList, JobOrder, JobState, JobView, LogEntry
 from ._work import Waiting
 
 Result = TypeVar("Result")
@@ -104,8 +104,10 @@ class AsyncJobs:
         text: str | None = None,
         session: str | None = None,
         request: str | None = None,
+        tenant: str | None = None,
         created_from: str | None = None,
         created_to: str | None = None,
+        order: JobOrder | None = None,
         limit: int | None = None,
         cursor: str | None = None,
     ) -> JobList:
@@ -122,8 +124,10 @@ class AsyncJobs:
             "text": text,
             "session": session,
             "request": request,
+            "tenant": tenant,
             "from": created_from,
             "to": created_to,
+            "order": order,
             "limit": limit,
             "cursor": cursor,
         }

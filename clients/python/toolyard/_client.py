@@ -6,7 +6,7 @@ from typing import Any
 from . import _work
 from ._patience import Stop
 from ._transport import Transport
-from ._types import Format, JobEvent, JobList, JobState, JobView, LogEntry
+from ._types import Format, JobEvent, JobList, JobOrder, JobState, JobView, LogEntry
 from ._work import Waiting
 
 
@@ -64,12 +64,14 @@ class Jobs:
         text: str | None = None,
         session: str | None = None,
         request: str | None = None,
+        tenant: str | None = None,
         created_from: str | None = None,
         created_to: str | None = None,
+        order: JobOrder | None = None,
         limit: int | None = None,
         cursor: str | None = None,
     ) -> JobList:
-        """A page of jobs, newest first; `cursor` is `next_cursor` of the page before, with the same query."""
+        """A page of jobs, newest first unless `order` says otherwise; `cursor` is `next_cursor` of the page before, with the same query."""
         query = {
             "status": status,
             "type": type,
@@ -82,8 +84,10 @@ class Jobs:
             "text": text,
             "session": session,
             "request": request,
+            "tenant": tenant,
             "from": created_from,
             "to": created_to,
+            "order": order,
             "limit": limit,
             "cursor": cursor,
         }

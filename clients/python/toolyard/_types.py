@@ -7,6 +7,7 @@ from typing import Any, Literal, TypedDict, Union
 Format = Literal["chat", "responses", "anthropic"]
 """Whose shapes tools have: chat completions, the Responses API, or Anthropic's messages."""
 
+JobOrder = Literal["newest", "oldest"]
 JobState = Literal["queued", "running", "succeeded", "failed", "cancelled"]
 
 CallErrorCode = Literal[
@@ -149,7 +150,7 @@ class JobView(_JobView, total=False):
 
 
 class JobList(TypedDict):
-    """A page of jobs, newest first; `next_cursor` is None on the last one."""
+    """A page of jobs; `next_cursor` is None on the last one."""
 
     ok: Literal[True]
     jobs: list[JobSummary]

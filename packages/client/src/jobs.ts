@@ -23,9 +23,13 @@ export interface JobQuery {
   session?: string | undefined
   /** The id of the request that made it: jobs of one batch have the same. */
   request?: string | undefined
+  /** Of this tenant; for keys that see the jobs of all. */
+  tenant?: string | undefined
   /** Created then or later, and then or earlier; ISO 8601. */
   from?: string | undefined
   to?: string | undefined
+  /** By when they were created; `newest` when absent. */
+  order?: 'newest' | 'oldest' | undefined
   /** 1 to 200; 50 when absent. */
   limit?: number | undefined
   /** `next_cursor` of the page before, with the same query. */
@@ -65,7 +69,7 @@ export class Jobs {
     return answer.job
   }
 
-  /** A page of jobs, newest first. */
+  /** A page of jobs, newest first unless `order` says otherwise. */
   async list (query: JobQuery = {}, { signal }: WaitOptions = {}): Promise<JobList> {
     const answer = await this.#transport.send<JobList>({ method: 'GET', path: '/v1/jobs', query: { ...query }, signal })
     return answer

@@ -96,7 +96,7 @@ export interface JobView extends JobSummary {
   sandbox: { level: 'full' | 'partial' | 'none', missing: string[] } | null
 }
 
-/** A page of jobs, newest first; `next_cursor` is null on the last one. */
+/** A page of jobs; `next_cursor` is null on the last one. */
 export interface JobList { ok: true, jobs: JobSummary[], count: number, next_cursor: string | null }
 
 /** One line of a job's log; `id` grows from line to line. */

@@ -20,7 +20,7 @@ export {
 export { ArchiveResponse, FileList, FileResponse, parseFileQuery, type FileQuery } from './service/files.ts'
 export { BulkList, bulkQuery, BulkRequest, BulkResponse, BulkView, checkBulkRequest, JobCounts, type BulkAction } from './jobs/bulk.ts'
 export { parseIdempotencyKey } from './jobs/idempotency-key.ts'
-export { parseJobListQuery, type JobListQuery } from './jobs/job-list-query.ts'
+export { jobOrders, parseJobListQuery, type JobListQuery, type JobOrder } from './jobs/job-list-query.ts'
 export { checkJobRequest, readDependsOn, SubmitJobRequest, toJobRequest, type JobRequest } from './jobs/job-request.ts'
 export { checkJobTypePatch, JobTypeList, JobTypePatch, JobTypeResponse, JobTypeView } from './jobs/job-types.ts'
 export { defaultTimeoutSec, jobLimits, type LimitSources } from './terms/job-limits.ts'

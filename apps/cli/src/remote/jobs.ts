@@ -6,19 +6,22 @@ import { print } from '../terminal/terminal.ts'
 import { asking, clientOf } from './target.ts'
 
 const states = ['queued', 'running', 'succeeded', 'failed', 'cancelled'] as const
+const orders = ['newest', 'oldest'] as const
 /** How long a service that is being restarted is waited for by those who follow a job, in milliseconds. */
 const followRetryMs = 30_000
 
 const list: Command = {
   name: 'list',
   summary: 'List jobs, the newest first',
-  help: 'Lists jobs that the key may see, the newest first.',
+  help: 'Lists jobs that the key may see, the newest first unless --order says otherwise.',
   options: [
     ['--status <state>', states.join(', ')], ['--queue <name>', 'of this queue'], ['--type <name>', 'of this job type'],
     ['--tag <tag>', 'with this tag'], ['--tool <name>', 'of this tool'],
     ['--key <name>', 'submitted by the API key of this name'], ['--code <code>', 'with an error of this code'],
-    ['--worker <id>', 'that this worker ran last'], ['--from <time>', 'created then or later (2026-01-31T12:00:00Z)'],
-    ['--to <time>', 'created then or earlier'], ['--limit <n>', '1 to 200 (default: 50)'],
+    ['--worker <id>', 'that this worker ran last'], ['--text <text>', 'with this in arguments or error'],
+    ['--session <id>', 'of this session'], ['--request <id>', 'made by this request'], ['--tenant <name>', 'of this tenant'],
+    ['--from <time>', 'created then or later (2026-01-31T12:00:00Z)'],
+    ['--to <time>', 'created then or earlier'], ['--limit <n>', '1 to 200 (default: 50)'], ['--order <order>', 'newest or oldest first (default: newest)'],
     ['--cursor <cursor>', 'the next_cursor of the page before'], jsonOption
   ],
   run: withClient(async (client, { options }) => {
@@ -26,8 +29,10 @@ const list: Command = {
     const status = states.find(state => state === wanted)
     if (status !== wanted) throw misuse(`--status must be one of ${states.join(', ')}, not '${wanted}'`)
     if (limit !== undefined && !/^\d+$/.test(limit)) throw misuse(`--limit must be a number from 1 to 200, not '${limit}'`)
+    const order = orders.find(order => order === textOption(options, 'order'))
+    if (order !== textOption(options, 'order')) throw misuse(`--order must be ${orders.join(' or ')}, not '${textOption(options, 'order')}'`)
     const page = await client.jobs.list({
-      ...filtersOf(options), status, limit: limit === undefined ? undefined : Number(limit)
+      ...filtersOf(options), status, order, limit: limit === undefined ? undefined : Number(limit)
     })
     if (options['json'] === true) print(JSON.stringify(page, null, 2))
     else print([...page.jobs.map(row), ...page.next_cursor === null ? [] : [`More: toolyard jobs list --cursor ${page.next_cursor}`], ...page.jobs.length === 0 ? ['No jobs'] : []].join('\n'))
@@ -110,7 +115,7 @@ export const jobs: Command = {
   commands: [list, show, logs, cancel, retry]
 }
 
-const filters = ['queue', 'type', 'tag', 'tool', 'key', 'code', 'worker', 'from', 'to', 'cursor'] as const
+const filters = ['queue', 'type', 'tag', 'tool', 'key', 'code', 'worker', 'text', 'session', 'request', 'tenant', 'from', 'to', 'cursor'] as const
 
 function filtersOf (options: CommandLine['options']): Partial<Record<typeof filters[number], string>> {
   return Object.fromEntries(filters.flatMap(name => typeof options[name] === 'string' ? [[name, options[name]]] : []))

@@ -26,7 +26,7 @@ const spans: ReadonlyArray<readonly [minutes: number, label: string]> = [[15, 't
 
 /** What `GET /v1/jobs` is asked, of what the address says. */
 export function queryOf (address: URLSearchParams): Record<string, string> {
-  const known = ['status', 'cursor', 'code', 'from', ...linked, ...texts.map(({ name }) => name)]
+  const known = ['status', 'order', 'cursor', 'code', 'from', ...linked, ...texts.map(({ name }) => name)]
   return Object.fromEntries(known.flatMap(name => {
     const value = address.get(name)
     return value === null || value === '' ? [] : [[name, value]]

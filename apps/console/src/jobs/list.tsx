@@ -16,7 +16,7 @@ import { Durations } from './durations.tsx'
 const everyMs = 2_000
 const pageSize = 50
 
-/** The jobs, newest first, as they change. */
+/** The jobs, the newest or the oldest first, as they change. */
 export function JobsPage ({ route }: { route: Route }): VNode {
   const { api, person } = useAccess()
   const query = queryOf(route.query)
@@ -29,7 +29,10 @@ export function JobsPage ({ route }: { route: Route }): VNode {
     '/': () => { page.current?.querySelector<HTMLInputElement>('input[type=search]')?.focus() },
     Escape: () => { if (Object.keys(query).length > 0) location.hash = hrefOf(['jobs']) }
   })
-  const { cursor: _, ...filters } = query
+  const { cursor: _, order = 'newest', ...filters } = query
+  const isOldestFirst = order === 'oldest'
+  // The usual order is left out of the address.
+  const inOrder = isOldestFirst ? { ...filters, order } : filters
   return (
     <main ref={page}>
       <header class='page-head'>
@@ -39,21 +42,29 @@ export function JobsPage ({ route }: { route: Route }): VNode {
       <Filters query={query} person={person} />
       <Bulk filter={filters} />
       <Problem error={error} />
-      <JobTable jobs={data?.jobs} isFiltered={Object.keys(filters).length > 0} />
+      <JobTable jobs={data?.jobs} isFiltered={Object.keys(filters).length > 0} isOldestFirst={isOldestFirst} turned={hrefOf(['jobs'], { ...filters, order: isOldestFirst ? undefined : 'oldest' })} />
       <nav class='pages' aria-label='Parts of the list'>
-        {query['cursor'] !== undefined && <a class='button' href={hrefOf(['jobs'], filters)}>Newest</a>}
-        {data?.next_cursor != null && <a class='button' href={hrefOf(['jobs'], { ...filters, cursor: data.next_cursor })}>Older</a>}
+        {query['cursor'] !== undefined && <a class='button' href={hrefOf(['jobs'], inOrder)}>{isOldestFirst ? 'Oldest' : 'Newest'}</a>}
+        {data?.next_cursor != null && <a class='button' href={hrefOf(['jobs'], { ...inOrder, cursor: data.next_cursor })}>{isOldestFirst ? 'Newer' : 'Older'}</a>}
       </nav>
     </main>
   )
 }
 
-function JobTable ({ jobs, isFiltered }: { jobs: readonly JobSummary[] | undefined, isFiltered: boolean }): VNode {
+interface JobTableProps {
+  jobs: readonly JobSummary[] | undefined
+  isFiltered: boolean
+  isOldestFirst: boolean
+  /** Where the same list is in the other order. */
+  turned: string
+}
+
+function JobTable ({ jobs, isFiltered, isOldestFirst, turned }: JobTableProps): VNode {
   if (jobs?.length === 0) return <NoJobs isFiltered={isFiltered} />
   return (
     <div class='table-frame' aria-busy={jobs === undefined}>
       <table class='dense jobs'>
-        <thead><tr><th class='c-status'><span class='word'>State</span></th><th>Tool</th><th class='c-queue wide'>Queue</th><th class='c-time'>Submitted</th><th class='c-took wide'>Waited, ran</th><th class='c-error wide'>Error</th></tr></thead>
+        <thead><tr><th class='c-status'><span class='word'>State</span></th><th>Tool</th><th class='c-queue wide'>Queue</th><th class='c-time' aria-sort={isOldestFirst ? 'ascending' : 'descending'}><a class='sort' href={turned} title={isOldestFirst ? 'Show the newest first' : 'Show the oldest first'}>Submitted <span aria-hidden='true'>{isOldestFirst ? '↑' : '↓'}</span></a></th><th class='c-took wide'>Waited, ran</th><th class='c-error wide'>Error</th></tr></thead>
         <tbody>{jobs?.map(job => <Row key={job.id} job={job} />)}</tbody>
       </table>
     </div>

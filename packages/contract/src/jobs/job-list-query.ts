@@ -27,13 +27,19 @@ export interface JobListQuery {
   to?: number
   /** Jobs of this tenant alone. */
   tenant?: string
+  /** By when they were created; the newest first when absent. */
+  order?: JobOrder
   limit: number
   /** From the answer to the same query; opaque. */
   cursor?: string
 }
 
+/** Orders of a list of jobs. */
+export const jobOrders = ['newest', 'oldest'] as const
+export type JobOrder = typeof jobOrders[number]
+
 const texts = ['type', 'tag', 'tool', 'key', 'worker', 'text', 'session', 'request', 'tenant', 'cursor'] as const
-const known = ['status', 'queue', 'code', 'from', 'to', 'limit', ...texts] as const
+const known = ['status', 'queue', 'code', 'from', 'to', 'order', 'limit', ...texts] as const
 /** The latest time that an id can have. */
 const maxTime = 2 ** 48 - 2
 
@@ -51,6 +57,8 @@ export function parseJobListQuery (query: Readonly<Record<string, unknown>>): Jo
   if (queue !== undefined && !isQueueName(queue)) throw invalid(`'queue' must match ${queueNamePattern}`)
   const code = text(query, 'code')
   if (code !== undefined && !isCode(code)) throw invalid(`'code' must be one of: ${Object.keys(callErrors).join(', ')}`)
+  const order = text(query, 'order')
+  if (order !== undefined && !isOrder(order)) throw invalid(`'order' must be one of: ${jobOrders.join(', ')}`)
   const from = time(query, 'from')
   const to = time(query, 'to')
   if ((text(query, 'text')?.length ?? 0) > limits.searchChars) throw invalid(`'text' must have at most ${limits.searchChars} characters`)
@@ -63,6 +71,7 @@ export function parseJobListQuery (query: Readonly<Record<string, unknown>>): Jo
     ...(status === undefined ? {} : { status }),
     ...(queue === undefined ? {} : { queue }),
     ...(code === undefined ? {} : { code }),
+    ...(order === undefined ? {} : { order }),
     ...(from === undefined ? {} : { from }),
     ...(to === undefined ? {} : { to }),
     ...Object.fromEntries(given)
@@ -92,6 +101,10 @@ function pageSize (value: string | undefined): number {
   const size = /^\d{1,4}$/.test(value) ? Number(value) : 0
   if (size < limits.jobPage.min || size > limits.jobPage.max) throw invalid(`'limit' must be an integer ${limits.jobPage.min}..${limits.jobPage.max}`)
   return size
+}
+
+function isOrder (value: string): value is JobOrder {
+  return jobOrders.some(order => order === value)
 }
 
 function isState (value: string): value is JobState {

@@ -70,7 +70,7 @@ export const JobSummary = Type.Omit(JobView, [
 ])
 export type JobSummary = Static<typeof JobSummary>
 
-/** `GET /v1/jobs` (RC24): newest first. `next_cursor` is null when there are no more. */
+/** `GET /v1/jobs` (RC24): newest first, unless `order` says otherwise. `next_cursor` is null when there are no more. */
 export const JobList = Type.Object({
   ok: Type.Literal(true),
   jobs: Type.Array(JobSummary),

@@ -51,8 +51,8 @@ export interface JobListerParts {
 }
 
 /**
- * Lists jobs, newest first (RC24). A cursor is the id of the last job that was looked at: jobs that arrive are newer,
- * so that they shift nothing, and a job that goes away leaves no gap.
+ * Lists jobs, newest first (RC24), or oldest first. A cursor is the id of the last job that was looked at: jobs that arrive
+ * shift nothing, and a job that goes away leaves no gap.
  */
 export class JobLister {
   readonly #parts: JobListerParts
@@ -75,7 +75,7 @@ export class JobLister {
    *
    * @throws RedisUnavailableError.
    */
-  async count ({ limit: _, cursor: __, ...query }: JobListQuery, scope: JobScope = {}): Promise<Omit<JobCounts, 'ok'>> {
+  async count ({ limit: _, cursor: __, order: ___, ...query }: JobListQuery, scope: JobScope = {}): Promise<Omit<JobCounts, 'ok'>> {
     const states: JobCounts['states'] = { queued: 0, running: 0, succeeded: 0, failed: 0, cancelled: 0 }
     let total = 0
     for (let cursor: string | undefined; ;) {
@@ -94,13 +94,14 @@ export class JobLister {
     const isOfRecords = looksForText(query) || [query.status, query.code, query.worker].some(filter => filter !== undefined)
     let atOnce = isOfRecords ? chunkSize : Math.min(limit, chunkSize)
     const since = query.from === undefined ? undefined : firstIdAt(Math.max(0, query.from - idLeadMs))
-    const latest = query.to === undefined ? undefined : firstIdAt(query.to + idLagMs)
-    let before = query.cursor === undefined ? latest : positionOf(query.cursor, query)
+    const before = query.to === undefined ? undefined : firstIdAt(query.to + idLagMs)
+    const order = query.order ?? 'newest'
+    let passed = query.cursor === undefined ? undefined : positionOf(query.cursor, query)
     const queues = await this.#queues(query.queue, scope.queues)
     const tenant = query.tenant ?? scope.tenant
     const jobs: JobSummary[] = []
     for (let looks = 0; looks < maxLooks; looks++) {
-      const { jobs: found, floor } = await this.#parts.queues.index.find(queues, { before, since }, query, tenant)
+      const { jobs: found, passed: end } = await this.#parts.queues.index.find(queues, { order, since, before, passed }, query, tenant)
       const candidates = found.filter(job => fits(job, query))
       for (let at = 0; at < candidates.length;) {
         const summaries = await summarize(this.#parts, candidates.slice(at, at + atOnce))
@@ -110,14 +111,14 @@ export class JobLister {
         for (const job of await this.#withTexts(summaries.filter(job => isFitting(job, query)), query)) {
           jobs.push(job)
           if (jobs.length < limit) continue
-          const isLast = floor === undefined && candidates.at(-1)?.id === job.id
+          const isLast = end === undefined && candidates.at(-1)?.id === job.id
           return { jobs, nextCursor: isLast ? null : cursorAt(job.id, query) }
         }
       }
-      if (floor === undefined) return { jobs, nextCursor: null }
-      before = floor
+      if (end === undefined) return { jobs, nextCursor: null }
+      passed = end
     }
-    return { jobs, nextCursor: before === undefined ? null : cursorAt(before, query) }
+    return { jobs, nextCursor: passed === undefined ? null : cursorAt(passed, query) }
   }
 
   /** Those that have the texts which are looked for. */
@@ -163,8 +164,9 @@ function positionOf (cursor: string, query: JobListQuery): string {
   return id
 }
 
-/** The size of a page may change from page to page, the filters may not. */
-function filtersOf ({ limit: _, cursor: __, ...filters }: JobListQuery): string {
-  const sorted = Object.entries(filters).sort(([a], [b]) => a < b ? -1 : 1)
+/** The size of a page may change from page to page, the filters and the order may not. */
+function filtersOf ({ limit: _, cursor: __, order, ...filters }: JobListQuery): string {
+  // The newest first is what a list without an order is.
+  const sorted = Object.entries({ ...filters, ...(order === 'oldest' ? { order } : {}) }).sort(([a], [b]) => a < b ? -1 : 1)
   return createHash('sha256').update(JSON.stringify(sorted)).digest('base64url').slice(0, 16)
 }

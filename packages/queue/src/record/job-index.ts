@@ -1,8 +1,9 @@
+import type { JobOrder } from '@toolyard/contract'
 import { storedJson } from '@toolyard/contract/terms'
 import type { Redis } from '../redis/connection.ts'
 import { createdAt } from './job-id.ts'
 import type { CompleteJob } from './new-job.ts'
-import { sieve, type JobFilter } from './job-sieve.ts'
+import { sieve, type JobFilter, type SievedRange } from './job-sieve.ts'
 import { standingOf } from './job-standing.ts'
 import { createdKey } from '../redis/names.ts'
 import { serverTime } from '../redis/server-clock.ts'
@@ -36,8 +37,13 @@ export interface IndexedJob {
 
 /** Ids of jobs. */
 interface IdSpan {
-  before?: string | undefined
+  order: JobOrder
+  /** Not older than. */
   since?: string | undefined
+  /** Older than. */
+  before?: string | undefined
+  /** The last one that was looked at before. */
+  passed?: string | undefined
 }
 
 /** Younger members are not examined, in milliseconds: hardly any job is kept for less. */
@@ -62,26 +68,24 @@ export class JobIndex {
   }
 
   /**
-   * Looks for the newest jobs of all queues that may fit a filter, in a piece of the index.
+   * Looks for jobs of all queues that may fit a filter, in a piece of the index.
    *
-   * @param span ids: older than `before`, and not older than `since`; undefined for all
    * @param tenant the only tenant; undefined means all jobs.
-   * @returns the jobs, and the id down to which all were looked at; undefined when there are no more.
+   * @returns the jobs, and the id up to which, in this order, all were looked at; undefined when there are no more.
    * @throws RedisUnavailableError
    */
   async find (
-    queues: readonly string[], { before, since }: IdSpan, filter: JobFilter, tenant?: string
-  ): Promise<{ jobs: IndexedJob[], floor: string | undefined }> {
-    const stem = stemOf(tenant)
-    // What comes behind all ids: `@` behind those without a stem.
-    const range = [`(${stem}${before ?? '@'}`, `[${stem}${since ?? ''}`] as const
+    queues: readonly string[], span: IdSpan, filter: JobFilter, tenant?: string
+  ): Promise<{ jobs: IndexedJob[], passed: string | undefined }> {
+    const range = rangeOf(stemOf(tenant), span)
+    const comesFirst = (a: string, b: string): boolean => span.order === 'oldest' ? a < b : a > b
     const pieces = await Promise.all(queues.map(async queue => ({ queue, ...await sieve(this.#redis, queue, range, filter) })))
-    const floors = pieces.flatMap(({ last }) => last === undefined ? [] : [idOf(last)])
-    const floor = floors.length === 0 ? undefined : floors.reduce((a, b) => a > b ? a : b)
-    // A member begins with the id. Older ones of one queue may have newer ones of another before them. Decoding takes its time.
+    const ends = pieces.flatMap(({ last }) => last === undefined ? [] : [idOf(last)])
+    const passed = ends.length === 0 ? undefined : ends.reduce((a, b) => comesFirst(a, b) ? a : b)
+    // A member begins with the id. What comes behind the piece of one queue may belong before members of another. Decoding takes its time.
     const found = pieces.flatMap(({ queue, members }) => members.map(member => ({ queue, member, id: idOf(member) })))
-    const whole = found.filter(({ id }) => floor === undefined || id >= floor).sort((a, b) => a.id < b.id ? 1 : -1)
-    return { jobs: whole.map(({ queue, member }) => decode(queue, member)), floor }
+    const whole = found.filter(({ id }) => passed === undefined || !comesFirst(passed, id)).sort((a, b) => comesFirst(a.id, b.id) ? -1 : 1)
+    return { jobs: whole.map(({ queue, member }) => decode(queue, member)), passed }
   }
 
   /** Takes jobs out that were removed. */
@@ -118,6 +122,12 @@ function decode (queue: string, member: string): IndexedJob {
   const [type, tool, tags, priority, timeoutSec, maxAttempts, callbackUrl, tenant, keyName] = storedJson<Entry>(member.slice(member.indexOf('[')))
   const job = { id: idOf(member), queue, type, tool, tags, priority, timeoutSec, maxAttempts, keyName }
   return { ...job, callbackUrl: callbackUrl ?? undefined, tenant: tenant ?? undefined }
+}
+
+/** A member is the id, a space and more; `!` comes after the space, and `@` behind all ids. */
+function rangeOf (stem: string, { order, since = '', before = '@', passed }: IdSpan): SievedRange {
+  if (order === 'newest') return ['ZREVRANGEBYLEX', `(${stem}${passed ?? before}`, `[${stem}${since}`]
+  return ['ZRANGEBYLEX', passed === undefined ? `[${stem}${since}` : `(${stem}${passed}!`, `(${stem}${before}`]
 }
 
 function stemOf (tenant: string | undefined): string {

@@ -14,9 +14,12 @@ import { fromRedis } from '../redis/from-redis.ts'
 /** What jobs are looked for by. */
 export type JobFilter = Pick<JobListQuery, 'status' | 'type' | 'tool' | 'tag' | 'key' | 'code' | 'worker'> & TextFilter
 
+/** The members that are looked at, in their order, as the command takes them. */
+export type SievedRange = readonly [command: 'ZRANGEBYLEX' | 'ZREVRANGEBYLEX', first: string, last: string]
+
 /** A piece of one queue's index. */
 export interface SievedPiece {
-  /** The newest first. */
+  /** In the order of the range. */
   members: string[]
   /** The last member that was looked at; undefined when there are no more. */
   last: string | undefined
@@ -36,16 +39,16 @@ const standings: Readonly<Record<NonNullable<JobFilter['status']>, string>> = {
 /**
  * KEYS: index. ARGV: stem of the jobs' keys; where to begin and to end; how many members to look at, and to
  * find; the standing, or nothing; the error's code, or nothing; the worker, or nothing; a text of its data or reason, or
- * nothing; two that its data must have, or nothing; texts that a member must have.
+ * nothing; two that its data must have, or nothing; the command that reads the range; texts that a member must have.
  */
 const sieveScript = `
-local members = redis.call('ZREVRANGEBYLEX', KEYS[1], ARGV[2], ARGV[3], 'LIMIT', 0, ARGV[4])
+local members = redis.call(ARGV[12], KEYS[1], ARGV[2], ARGV[3], 'LIMIT', 0, ARGV[4])
 local most, standing, code, worker = tonumber(ARGV[5]), ARGV[6], ARGV[7], ARGV[8]
 local text, spent = ARGV[9], 0
 local fitting, ids, places = {}, {}, {}
 for place, member in ipairs(members) do
   local fits = true
-  for at = 12, #ARGV do fits = fits and string.find(member, ARGV[at], 1, true) end
+  for at = 13, #ARGV do fits = fits and string.find(member, ARGV[at], 1, true) end
   if fits then
     table.insert(fitting, member)
     table.insert(places, place)
@@ -87,18 +90,17 @@ return answer
 /**
  * Looks for jobs in a piece of a queue's index.
  *
- * @param range the members from which, and to which, it goes, as `ZREVRANGEBYLEX` has them
  * @throws RedisUnavailableError
  */
-export async function sieve (redis: Redis, queue: string, [max, min]: readonly [string, string], filter: JobFilter): Promise<SievedPiece> {
+export async function sieve (redis: Redis, queue: string, [command, first, last]: SievedRange, filter: JobFilter): Promise<SievedPiece> {
   const { status, type, tool, tag, key, code, worker = '', text, session, request } = filter
   const texts = [type, tool, tag, key].filter(text => text !== undefined).map(text => JSON.stringify(text))
-  const [last = '', ...members] = fromRedis<string[]>(await whileAvailable(redis.eval(
-    sieveScript, 1, createdKey(queue), queueStem(queue), max, min, examinedAtOnce, mostFound,
+  const [end = '', ...members] = fromRedis<string[]>(await whileAvailable(redis.eval(
+    sieveScript, 1, createdKey(queue), queueStem(queue), first, last, examinedAtOnce, mostFound,
     status === undefined ? '' : standings[status], code === undefined ? '' : JSON.stringify(code), worker,
-    text === undefined ? '' : soughtText(text), member('session', session), member('request', request), ...texts
+    text === undefined ? '' : soughtText(text), member('session', session), member('request', request), command, ...texts
   )))
-  return { members, last: last === '' ? undefined : last }
+  return { members, last: end === '' ? undefined : end }
 }
 
 /** How JSON has a text in an object. */

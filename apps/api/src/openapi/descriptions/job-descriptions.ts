@@ -1,4 +1,4 @@
-import { jobStates, JobStreamEvents, limits, queueNamePattern } from '@toolyard/contract'
+import { jobOrders, jobStates, JobStreamEvents, limits, queueNamePattern } from '@toolyard/contract'
 import { Type } from 'typebox'
 import { events } from './event-content.ts'
 import { examples } from './examples.ts'
@@ -16,6 +16,7 @@ const jobFilter = {
   text: Type.Optional(Type.String({ minLength: 1, maxLength: limits.searchChars, description: 'In its arguments or its error.' })),
   session: Type.Optional(Type.String({ minLength: 1, description: 'The session whose files were its workspace.' })),
   request: Type.Optional(Type.String({ minLength: 1, description: 'The id of the request that made it: jobs of one batch have the same.' })),
+  tenant: Type.Optional(Type.String({ minLength: 1, description: 'The tenant that it belongs to, for keys that see the jobs of all.' })),
   from: Type.Optional(Type.String({ format: 'date-time', description: 'Created then, or later.' })),
   to: Type.Optional(Type.String({ format: 'date-time', description: 'Created then, or earlier.' }))
 }
@@ -40,10 +41,11 @@ export const jobDescriptions: Readonly<Record<string, RouteDescription>> = {
   'GET /v1/jobs': {
     id: 'jobs.list',
     tag: 'jobs',
-    summary: 'List jobs, the newest first',
+    summary: 'List jobs, the newest or the oldest first',
     errors: [400],
     query: Type.Object({
       ...jobFilter,
+      order: Type.Optional(Type.Enum([...jobOrders], { default: 'newest', description: 'By when they were created.' })),
       limit: Type.Optional(Type.Integer({ minimum: limits.jobPage.min, maximum: limits.jobPage.max, default: limits.jobPage.default })),
       cursor: Type.Optional(Type.String({ minLength: 1, description: 'The `next_cursor` of the answer to the same query.' }))
     }),
