@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { mcpDigest, type McpTool } from '@toolyard/contract/terms'
+import { mcpDigest } from '@toolyard/contract/mcp-digest'
+import type { McpTool } from '@toolyard/contract/terms'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import { loadRegistry, nameFilter, validateManifests, writeLock, type Registry } from '@toolyard/manifests'

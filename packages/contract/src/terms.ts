@@ -1,6 +1,7 @@
 /*
  * What every process needs of the contract and what has no schema in it: `@toolyard/contract/terms`. TypeBox is a third
- * of the code that a process loads, and only the HTTP service validates with it, so all others take this entry.
+ * of the code that a process loads, and only the HTTP service validates with it, so all others take this entry. The console
+ * does too: nothing here needs Node.
  */
 export { limits, defaultQueue, isQueueName, isTenantName, queueNamePattern, tenantNamePattern, publishableNamePattern, templateNamePattern } from './terms/limits.ts'
 export { httpErrors, callErrors, HttpError, type HttpErrorCode, type CallErrorCode, type CallError } from './terms/errors.ts'
@@ -17,5 +18,5 @@ export { asError, errorCode, thrownAs } from './value/caught.ts'
 export { storedJson } from './value/stored-json.ts'
 export { isRecord } from './value/record.ts'
 export { readTraceContext, traceIdsOf, traceVariables, type TraceContext } from './terms/trace-context.ts'
-export { isMcpTool, mcpDigest, mcpTool, mostMcpTools, type McpTool } from './terms/mcp-tool.ts'
+export { isMcpTool, mcpTool, mostMcpTools, type McpTool } from './terms/mcp-tool.ts'
 export { consoleHeader } from './terms/console-header.ts'

@@ -1,5 +1,6 @@
 import { unifiedDiff } from '@toolyard/executors'
-import { isRecord, mcpDigest, mcpTool, type McpTool } from '@toolyard/contract/terms'
+import { mcpDigest } from '@toolyard/contract/mcp-digest'
+import { isRecord, mcpTool, type McpTool } from '@toolyard/contract/terms'
 
 /** How the tools of a server differ from what was accepted. */
 export interface Changes {

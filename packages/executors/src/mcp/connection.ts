@@ -1,5 +1,6 @@
 import type { Client, Transport } from '@modelcontextprotocol/client'
-import { errorCode, isMcpTool, mcpDigest, mostMcpTools, type McpTool } from '@toolyard/contract/terms'
+import { mcpDigest } from '@toolyard/contract/mcp-digest'
+import { errorCode, isMcpTool, mostMcpTools, type McpTool } from '@toolyard/contract/terms'
 import type { McpServer } from '@toolyard/manifests'
 import { createLineSplitter } from '../process/end/lines.ts'
 import type { Threads } from '../run/threads.ts'

@@ -1,4 +1,5 @@
-import { mcpDigest, type McpTool } from '@toolyard/contract/terms'
+import { mcpDigest } from '@toolyard/contract/mcp-digest'
+import type { McpTool } from '@toolyard/contract/terms'
 import { asError, limits } from '@toolyard/contract/terms'
 import type { Remark } from '../../finding/finding-list.ts'
 import { goQuote } from '../../finding/go-quote.ts'
