@@ -111,7 +111,7 @@ await t.test('a key of the settings is used without being given, and only for a 
 })
 
 await t.test('explain and keys new', async t => {
-  t.match(await run(['explain', 'a34']), { status: 0, stdout: /^A34 {2}A relative program begins with .*\nAll rules: \/.*\/docs\/conformance\.md\n$/ })
+  t.match(await run(['explain', 'a34']), { status: 0, stdout: /^A34 {2}A relative program begins with .*\nFrom: the document of agentcli's tools\.json\nAll rules: \/.*\/docs\/conformance\.md\n$/ })
   t.match(await run(['explain', 'fault', '46', '--json']), { status: 0, stdout: '"rule": "fault 46"' })
   t.match(await run(['explain', 'Z9']), { status: 1, stderr: "there is no rule 'Z9'" })
   t.match(await run(['explain', 'A999']), { status: 1, stderr: /there is no rule 'A999'\. Is A\d+ or A\d+ or A\d+ meant\? All of them are in \/.*\/docs\/conformance\.md\n$/ })

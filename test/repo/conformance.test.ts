@@ -10,8 +10,8 @@ import { readTree, repoRoot } from './source-tree.ts'
 
 t.test('a rule is shown with the files whose titles cite it, and as untested without any', async t => {
   const page = renderConformance({ A1: 'the root', A2: 'the name' }, [{ id: 'A1', at: 'test/x.test.ts:3' }, { id: 'A1', at: 'test/x.test.ts:9' }])
-  t.match(page, '| A1 | the root | tested | [x.test.ts](../test/x.test.ts) |')
-  t.match(page, '| A2 | the name | no test |  |')
+  t.match(page, '| A1 | the root | the document of agentcli\'s tools.json | tested | [x.test.ts](../test/x.test.ts) |')
+  t.match(page, '| A2 | the name | the document of agentcli\'s tools.json | no test |  |')
 })
 
 t.test('docs/conformance.md agrees with the titles of the tests; npm run conformance writes it again', async t => {

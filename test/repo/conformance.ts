@@ -1,5 +1,6 @@
 import { deviations } from './rule-ids/deviations.ts'
 import { lintRules } from './rule-ids/lint.ts'
+import { sourceOf } from './rule-ids/sources.ts'
 import type { Citation } from './rules.ts'
 
 /** A part of the rules: its name, and the ids that belong to it. */
@@ -23,7 +24,7 @@ export function renderConformance (rules: Record<string, string>, citations: rea
   const intro = [
     '# Conformance',
     '',
-    'Every rule that Toolyard implements, with the tests whose titles cite it. Made from those titles by',
+    'Every rule that Toolyard implements, where it comes from, and the tests whose titles cite it. Made from those titles by',
     '`npm run conformance`; a test of the repository fails when this page is out of date.'
   ]
   const apart = ['', '## Where Toolyard differs on purpose', '', '| rule | what it does instead |', '|---|---|', ...Object.entries(deviations).map(([id, text]) => `| ${id} | ${text} |`)]
@@ -34,7 +35,7 @@ export function renderConformance (rules: Record<string, string>, citations: rea
 /** The text of rules.json, from which `toolyard explain` tells what a rule asks for. */
 export function renderRules (rules: Record<string, string>): string {
   const known = Object.entries(rules).map(([id, sentence]): [string, object] =>
-    [id, { sentence, ...(deviations[id] === undefined ? {} : { differs: deviations[id] }) }])
+    [id, { sentence, source: sourceOf(id), ...(deviations[id] === undefined ? {} : { differs: deviations[id] }) }])
   return `${JSON.stringify({ rules: Object.fromEntries(known) }, null, 1)}\n`
 }
 
@@ -42,7 +43,7 @@ function renderPart (part: Part, rules: Record<string, string>, citations: reado
   const rows = Object.entries(rules).filter(([id]) => part.prefix.test(id)).map(([id, sentence]) => {
     const files = [...new Set(citations.filter(citation => citation.id === id).map(({ at }) => at.replace(/:\d+$/, '')))].sort()
     const tests = files.map(file => `[${file.replace(/^test\//, '')}](../${file})`).join(', ')
-    return `| ${id} | ${sentence.replaceAll('|', '\\|')} | ${files.length > 0 ? 'tested' : 'no test'} | ${tests} |`
+    return `| ${id} | ${sentence.replaceAll('|', '\\|')} | ${sourceOf(id)} | ${files.length > 0 ? 'tested' : 'no test'} | ${tests} |`
   })
-  return ['', `## ${part.title}`, '', '| rule | what it is about | state | tests |', '|---|---|---|---|', ...rows]
+  return ['', `## ${part.title}`, '', '| rule | what it is about | where it comes from | state | tests |', '|---|---|---|---|---|', ...rows]
 }

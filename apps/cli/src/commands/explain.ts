@@ -26,7 +26,7 @@ export const explain: Command = {
       throw new CommandError(`there is no rule '${asked}'.${didYouMean(asked, Object.keys(rules))}${all}`, { code: 'NOT_FOUND' })
     }
     if (options['json'] === true) print(JSON.stringify({ ok: true, rule: id, ...rule, ...(page === undefined ? {} : { page }) }, null, 2))
-    else print([`${id}  ${rule.sentence}`, ...rule.differs === undefined ? [] : [`Here: ${rule.differs}`], ...page === undefined ? [] : [`All rules: ${page}`]].join('\n'))
+    else print([`${id}  ${rule.sentence}`, `From: ${rule.source}`, ...rule.differs === undefined ? [] : [`Here: ${rule.differs}`], ...page === undefined ? [] : [`All rules: ${page}`]].join('\n'))
     return exitStatus.done
   }
 }
