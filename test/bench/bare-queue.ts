@@ -7,7 +7,9 @@ import { fileURLToPath } from 'node:url'
 /** The yardstick: BullMQ by itself, its worker in a process of its own, one event listener for all jobs. */
 export interface BareQueue {
   /** Adds jobs in one go and waits until all of them are done. */
-  run: (count: number) => Promise<void>
+  run: (count: number, data?: object) => Promise<void>
+  /** Adds jobs in one go to a queue that no worker serves. */
+  submit: (count: number) => Promise<void>
   /** Its worker's process. */
   workerPid: number
   close: () => Promise<void>
@@ -15,6 +17,8 @@ export interface BareQueue {
 
 /** As many finished jobs as Toolyard keeps. */
 const kept = { age: 86_400, count: 10_000, limit: 100 }
+
+const readme = { path: 'README.md' }
 
 /** Starts the yardstick on a Redis of its own. */
 export async function startBareQueue (socketPath: string): Promise<BareQueue> {
@@ -31,19 +35,24 @@ export async function startBareQueue (socketPath: string): Promise<BareQueue> {
     waiting.get(jobId)?.()
     waiting.delete(jobId)
   })
+  const parked = new Queue('parked', { connection })
   let next = 0
+  const newIds = (count: number): string[] => Array.from({ length: count }, () => `job-${next++}`)
+  const jobsOf = (ids: readonly string[], data: object): Parameters<Queue['addBulk']>[0] => ids.map(jobId => ({ name: 'read', data, opts: { jobId, removeOnComplete: kept } }))
   return {
-    run: async count => {
-      const ids = Array.from({ length: count }, () => `job-${next++}`)
+    run: async (count, data = readme) => {
+      const ids = newIds(count)
       const done = Promise.all(ids.map(id => new Promise<void>(resolve => waiting.set(id, resolve))))
-      await queue.addBulk(ids.map(jobId => ({ name: 'read', data: { path: 'README.md' }, opts: { jobId, removeOnComplete: kept } })))
+      await queue.addBulk(jobsOf(ids, data))
       await done
     },
+    submit: async count => { await parked.addBulk(jobsOf(newIds(count), readme)) },
     workerPid: worker.pid ?? 0,
     close: async () => {
       worker.kill()
       await events.close()
       await queue.close()
+      await parked.close()
       listening.disconnect()
       connection.disconnect()
     }

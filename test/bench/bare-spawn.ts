@@ -3,10 +3,11 @@ import { once } from 'node:events'
 import { closeSync, openSync } from 'node:fs'
 import { throughput } from './sample.ts'
 
-/** A command line, and the files that it gets as descriptors from 3 on. */
+/** A command line, the files that it gets as descriptors from 3 on, and how much it prints. */
 export interface BareLine {
   argv: readonly string[]
   files: readonly string[]
+  bytes: number
 }
 
 /** What the process that runs this module is asked; it answers with calls per second. */
@@ -15,8 +16,11 @@ export interface RateRequest extends BareLine {
   inFlight: number
 }
 
-/** A `child_process.spawn` of a line that hands back its stdin. */
-export async function spawnBare ({ argv, files }: BareLine): Promise<void> {
+/** What every line gets on its stdin. */
+export const bareInput = '{"a":1}'
+
+/** A `child_process.spawn` of a line. */
+export async function spawnBare ({ argv, files, bytes }: BareLine): Promise<void> {
   const descriptors = files.map(file => openSync(file, 'r+'))
   const child = spawn(argv[0] ?? '', argv.slice(1), {
     env: { PATH: process.env['PATH'], HOME: process.env['HOME'] },
@@ -24,11 +28,13 @@ export async function spawnBare ({ argv, files }: BareLine): Promise<void> {
     stdio: ['pipe', 'pipe', 'pipe', ...descriptors]
   }) as ChildProcessWithoutNullStreams
   for (const fd of descriptors) closeSync(fd)
-  let text = ''
-  child.stdout.on('data', (chunk: Buffer) => { text += String(chunk) })
-  child.stdin.end('{"a":1}')
+  let [printed, complaint] = [0, '']
+  child.stdout.on('data', (chunk: Buffer) => { printed += chunk.length })
+  child.stderr.on('data', (chunk: Buffer) => { complaint += String(chunk) })
+  // One that doesn't read its stdin may end first.
+  child.stdin.on('error', () => {}).end(bareInput)
   await once(child, 'close')
-  if (text !== '{"a":1}') throw new Error(`the bare spawn went wrong: ${text}`)
+  if (printed !== bytes) throw new Error(`the bare spawn of ${argv.join(' ').slice(-200)} printed ${printed} bytes, not ${bytes}: ${complaint}`)
 }
 
 if (process.send !== undefined) {

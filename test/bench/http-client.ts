@@ -1,6 +1,6 @@
 import { Agent, request } from 'node:http'
 
-const agent = new Agent({ keepAlive: true, maxSockets: 16 })
+const agent = new Agent({ keepAlive: true, maxSockets: 64 })
 
 /** Posts a JSON body over a kept connection; the lightest client there is, so that the service is what is measured. */
 export async function post (url: string, key: string, body: string): Promise<string> {

@@ -1,40 +1,79 @@
-import type { Cleanup } from '../support/cleanup.ts'
-import { benchCommand } from './command.ts'
-import { benchFileSearch } from './file-search.ts'
-import { benchFairness } from './fairness.ts'
-import { benchFleetCost, benchScaleOut } from './fleet.ts'
-import { benchMainJob, benchMemory } from './main-job.ts'
-import { benchBoxedPythonHost, benchPythonHost } from './python-host.ts'
-import { benchReplicas } from './replicas.ts'
-import { print, type Row } from './report.ts'
-import { benchStreams } from './streams.ts'
-import { benchTracedJob } from './traced-job.ts'
+import { mkdirSync } from 'node:fs'
+import { cpus } from 'node:os'
+import { dirname } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { asError } from '@toolyard/contract/terms'
+import { isQuiet, startMeter } from './frame/meter.ts'
+import { readOptions } from './frame/options.ts'
+import { comparisonOf, readReport, writeReport } from './frame/report-file.ts'
+import type { RowResult } from './frame/result.ts'
+import { runStage } from './frame/run-stage.ts'
+import { tableOf } from './frame/table.ts'
+import { benchFleetCost } from './fleet.ts'
+import { print } from './report.ts'
+import { stages } from './stages.ts'
 
-/** The benchmarks, by the names that choose them on the command line. */
-const benchmarks: Record<string, [title: string, run: (cleanup: Cleanup) => Promise<Row[]>]> = {
-  job: ['The main job: BullMQ by itself beside Toolyard over HTTP', benchMainJob],
-  traced: ['The main job with traces', benchTracedJob],
-  memory: ['Memory', benchMemory],
-  command: ['Commands: a bare child_process.spawn of the same line beside Toolyard', benchCommand],
-  streams: ['Event streams', benchStreams],
-  python: ['Python tools: a new interpreter for each call beside the warm host', benchPythonHost],
-  fleet: ['What a job costs Redis as API processes are added', benchFleetCost],
-  replicas: ['Tools that may run only once: nothing waited for, beside one replica', benchReplicas],
-  scale: ['Workers added', benchScaleOut],
-  fairness: ['One key beside another that floods', benchFairness],
-  'python-box': ['Python tools: the same, with the warm host in the sandbox', benchBoxedPythonHost],
-  search: ['Searching 100,000 files: ripgrep by itself beside the built-in tools', benchFileSearch]
+/** Of the process: some rows failed, missed their targets, or couldn't be judged. */
+const exitCodes = { failed: 1, missed: 2, busy: 3 } as const
+
+async function run (argv: readonly string[]): Promise<void> {
+  // A report of its own: it has no yardstick to take turns with.
+  if (argv[0] === 'fleet') {
+    await runFleet()
+    return
+  }
+  const options = readOptions(argv, stages)
+  const before = options.compare === undefined ? undefined : readReport(options.compare)
+  const startedAt = performance.now()
+  const seconds = (): number => (performance.now() - startedAt) / 1_000
+  const results: RowResult[] = []
+  mkdirSync(dirname(options.json), { recursive: true })
+  if (!options.isQuick) await tellWhetherQuiet()
+  for (const [name, stage] of Object.entries(stages)) {
+    if (!Object.keys(stage.rows).some(row => options.rows.has(row))) continue
+    const begun = seconds()
+    const measured = await runStage(name, stage, options)
+    results.push(...measured)
+    console.log(`\n${stage.title} (${(seconds() - begun).toFixed(0)} s)\n\n${tableOf(measured)}`)
+    // After each stage: a run that is stopped leaves what it has measured.
+    writeReport(options.json, results, seconds())
+  }
+  if (before !== undefined) console.log(`\n${comparisonOf(before, results)}`)
+  console.log(`\n${results.length} rows in ${seconds().toFixed(0)} s; all rounds are in ${options.json}`)
+  for (const verdict of ['failed', 'busy', 'missed'] as const) {
+    const rows = results.filter(result => result.verdict === verdict).map(({ name }) => name)
+    if (rows.length === 0) continue
+    console.log(`${told[verdict]}: ${rows.join(', ')}`)
+    process.exitCode ??= exitCodes[verdict]
+  }
 }
 
-const chosen = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(benchmarks)
-for (const name of chosen) {
-  const benchmark = benchmarks[name]
-  if (benchmark === undefined) throw new Error(`no benchmark '${name}'; there are ${Object.keys(benchmarks).join(', ')}`)
-  const [title, run] = benchmark
+const told = {
+  failed: 'Failed',
+  busy: 'Not judged, since other programs took processor time meanwhile; run these again on a quiet machine',
+  missed: 'Targets that were missed'
+}
+
+async function runFleet (): Promise<void> {
   const steps: Array<() => unknown> = []
   try {
-    print(title, await run({ teardown: step => steps.unshift(step) }))
+    print('What a job costs Redis as API processes are added', await benchFleetCost({ teardown: step => steps.unshift(step) }))
   } finally {
     for (const step of steps) await step()
   }
+}
+
+async function tellWhetherQuiet (): Promise<void> {
+  const meter = startMeter()
+  await sleep(1_000)
+  const others = meter.others()
+  if (others === undefined) console.log('This system does not tell how busy the machine is: rows are judged all the same.')
+  else console.log(`Other programs take ${others.toFixed(2)} of ${cpus().length} processors${isQuiet(others) ? '.' : ': the machine is busy, and rows that this meets are not judged.'}`)
+}
+
+try {
+  await run(process.argv.slice(2))
+} catch (error) {
+  console.error(asError(error).message)
+  process.exitCode = 1
 }

@@ -68,10 +68,3 @@ await t.test('a link that leads nowhere fails the build', async t => {
   t.equal(status, 1)
   t.match(output, /dead link .*gone/)
 })
-
-t.test('docs/performance.md names every benchmark, and no other', async t => {
-  const [, list = ''] = readFileSync(join(repoRoot, 'test/bench/main.ts'), 'utf8').split('const benchmarks')
-  const names = [...(list.split('\n}')[0] ?? '').matchAll(/^ {2}'?([\w-]+)'?: \[/gm)].map(([, name]) => name)
-  const told = [...readFileSync(join(repoRoot, 'docs/performance.md'), 'utf8').matchAll(/^\| `([\w-]+)` \|/gm)].map(([, name]) => name)
-  t.strictSame(told.sort(), names.sort())
-})

@@ -11,7 +11,7 @@ export const kinds: Record<string, readonly string[]> = {
   /** Requests into the API by `inject`, with a real Redis. */
   http: ['http'],
   /** Functions and modules; no process. */
-  unit: ['manifests', 'runtime', 'runner', 'deploy', 'console'],
+  unit: ['manifests', 'runtime', 'runner', 'deploy', 'console', 'bench'],
   /** The repository itself; a part of `npm run check`. */
   guards: ['repo'],
   /** Killed processes, outages and attacks. */

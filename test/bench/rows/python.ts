@@ -1,0 +1,47 @@
+import { execFile } from 'node:child_process'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { ratioAtLeast, valueAtMost, type Stage } from '../frame/row.ts'
+import { p50, throughput } from '../sample.ts'
+import { benchExecutors, pythonPath, toolOf } from './bench-executors.ts'
+
+const source = 'from toolyard import Tool\n\nclass Nothing(Tool):\n    def execute(self):\n        return {}\n'
+/** What the slow path does for every call: a new interpreter that imports what a tool needs, and reads and writes JSON. */
+const script = 'import json, sys; json.load(sys.stdin); print(json.dumps({}))'
+const yardstick = 'a new interpreter in the open for each call'
+
+/** Python tools, with the warm host in the open and in the sandbox. */
+export const python: Stage = {
+  title: 'Python tools, beside a new interpreter for each call',
+  rows: {
+    python: { what: 'a Python tool, one at a time, p50', yardstick, unit: 'ms', target: valueAtMost(10) },
+    'python-rate': { what: 'a Python tool, 4 in flight', yardstick, unit: 'calls/s', target: ratioAtLeast(5) },
+    'python-box': { what: 'a Python tool in the sandbox, one at a time, p50', yardstick, unit: 'ms', target: valueAtMost(10) }
+  },
+  open: async ({ cleanup, size }) => {
+    const interpreter = await pythonPath()
+    const unable = { unable: 'python3 is not installed' }
+    if (interpreter === undefined) return { python: unable, 'python-rate': unable, 'python-box': unable }
+    const start = async (): Promise<void> => {
+      const run = promisify(execFile)(interpreter, ['-c', script])
+      run.child.stdin?.end('{}')
+      await run
+    }
+    const [open, boxed] = await Promise.all((['off', 'auto'] as const).map(async mode => {
+      const { dir, call } = await benchExecutors(cleanup, mode)
+      await writeFile(join(dir, 'nothing.py'), source)
+      const tool = toolOf('nothing', { kind: 'python', root: dir, module: 'nothing', config: {}, strictOutputs: false }, { source: { format: 'tool-manifest', file: join(dir, 'manifest.json'), index: 0 } })
+      await p50(size(50, 2), async () => await call(tool, {}))
+      return async () => await call(tool, {})
+    }))
+    if (open === undefined || boxed === undefined) throw new Error('no executors')
+    const [cold, warm] = [size(8, 2), size(50, 3)]
+    const fresh = async (): Promise<number> => await p50(cold, start)
+    return {
+      python: { yardstick: fresh, subject: async () => await p50(warm, open) },
+      'python-rate': { yardstick: async () => await throughput(size(16, 4), 4, 1, start), subject: async () => await throughput(size(100, 4), 4, 1, open) },
+      'python-box': { yardstick: fresh, subject: async () => await p50(warm, boxed) }
+    }
+  }
+}

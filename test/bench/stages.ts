@@ -1,0 +1,36 @@
+import { calls } from './rows/calls.ts'
+import { depth } from './rows/depth.ts'
+import { fairness } from './rows/fairness.ts'
+import type { Stage } from './frame/row.ts'
+import { manyTools } from './rows/many-tools.ts'
+import { processes } from './rows/processes.ts'
+import { python } from './rows/python.ts'
+import { redisBytes } from './rows/redis-bytes.ts'
+import { replicas } from './rows/replicas.ts'
+import { scale } from './rows/scale.ts'
+import { search } from './rows/search.ts'
+import { start } from './rows/start.ts'
+import { streams } from './rows/streams.ts'
+import { traced } from './rows/traced.ts'
+import { waiters } from './rows/waiters.ts'
+import { warm } from './rows/warm.ts'
+
+/** All rows, in the order of the table. */
+export const stages: Record<string, Stage> = {
+  calls,
+  waiters,
+  traced,
+  'depth-100k': depth('depth-100k', 100_000, false),
+  'redis-bytes': redisBytes,
+  processes,
+  warm,
+  python,
+  tools: manyTools,
+  start,
+  'depth-1m': depth('depth-1m', 1_000_000, true),
+  replicas,
+  fairness,
+  search,
+  streams,
+  scale
+}
