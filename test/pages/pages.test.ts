@@ -31,6 +31,7 @@ const printed: ReadonlyArray<readonly [page: string, part: string, output: RegEx
   ['docs/batches.md', '"mode": "async"', /"job_id"/],
   ['docs/jobs.md', 'idempotency-key', /"tags":\["report"\].*cancelled/s],
   ['docs/jobs.md', 'workflow_run', /"report":"report\.md"/],
+  ['docs/jobs.md', 'careful-agent', /"code":"FORBIDDEN"/],
   ['docs/jobs.md', '/stream', /event: end/],
   ['docs/callbacks.md', 'callback_url', /"callback_url":"https:\/\/hooks\.example\.com\/toolyard"/],
   ['docs/files.md', 'archive=tar', /"archive":\{"path":"in","files":1.*data\.csv/s],
