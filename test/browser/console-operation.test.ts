@@ -1,6 +1,6 @@
 import t from 'tap'
 import { readFile } from 'node:fs/promises'
-import { submit } from '../jobs/submission.ts'
+import { list, submit } from '../jobs/submission.ts'
 import { createService } from '../support/service.ts'
 import { startBrowser } from './browser.ts'
 import { openConsole } from './console-page.ts'
@@ -95,11 +95,13 @@ void t.test('an operator at the console', { skip: typeof browser === 'string' &&
     t.same(problems, [])
   })
 
-  t.test('a file is dropped on the page, looked at, replaced after a question, downloaded and removed', async t => {
+  t.test('a file is dropped on the page of a session, looked at, replaced after a question, downloaded and removed', async t => {
     const { page, problems } = await browser.open()
     await openConsole(page, address)
     await page.getByRole('link', { name: 'Sessions' }).click()
-    await page.getByRole('link', { name: 'Shared workspace' }).click()
+    await page.getByRole('button', { name: 'Make a session' }).click()
+    await page.getByRole('heading', { name: /^Session / }).waitFor()
+    const session = /sessions\/([0-9a-f-]{36})/.exec(page.url())?.[1] ?? ''
     await page.getByLabel('Files to upload').setInputFiles({ name: 'a report.md', mimeType: 'text/markdown', buffer: Buffer.from('# Äpfel\n<script>window.attacked = 1</script>\n') })
     await page.getByRole('link', { name: 'a report.md' }).click()
     await page.getByText('window.attacked').waitFor()
@@ -115,16 +117,35 @@ void t.test('an operator at the console', { skip: typeof browser === 'string' &&
     })()`)
     await page.getByRole('dialog').getByRole('button', { name: 'Replace' }).click()
     await page.getByText('a report.md is there.').waitFor()
-    t.equal((await client.request('/v1/files/a%20report.md')).text, 'other')
+    t.equal((await client.request(`/v1/sessions/${session}/files/a%20report.md`)).text, 'other')
     await page.getByRole('link', { name: 'Close' }).click()
     await page.getByRole('button', { name: 'Remove a report.md' }).click()
     await page.getByRole('button', { name: 'Remove', exact: true }).click()
     await page.getByRole('link', { name: 'a report.md' }).waitFor({ state: 'detached' })
-    const cross = 'iVBORw0KGgoAAAANSUhEUgAAAAUAAAAFCAYAAACNbyblAAAAHElEQVQI12P4//8/w38GIAXDIBKE0DHxgljNBAAO9TXL0Y4OHwAAAABJRU5ErkJggg=='
-    await page.getByLabel('Files to upload').setInputFiles({ name: 'cross.png', mimeType: 'image/png', buffer: Buffer.from(cross, 'base64') })
-    await page.getByRole('link', { name: 'cross.png' }).click()
-    await page.getByAltText('The picture cross.png').waitFor()
+    t.same(problems, [])
+  })
+
+  t.test('a tool that is called in a session by the form writes a picture, which is looked at and downloaded; run again, it is in the session too', async t => {
+    const { body: { session: { id } } } = await client.request<{ session: { id: string } }>('/v1/sessions', { body: {} })
+    const { page, problems } = await browser.open()
+    await openConsole(page, address)
+    await page.goto(`${address}/#/tools/plot`)
+    await page.getByLabel('to', { exact: true }).fill('charts.png')
+    await page.getByLabel('Session').fill(id)
+    await page.getByRole('button', { name: 'Call', exact: true }).click()
+    await page.getByRole('link', { name: 'Open the job' }).click()
+    await page.getByRole('link', { name: 'charts.png' }).click()
+    await page.getByAltText('The picture charts.png').waitFor()
     t.equal(await page.evaluate("(async () => { const image = document.querySelector('.preview img'); await image.decode(); return image.naturalWidth })()"), 5)
+    const stored = page.waitForEvent('download')
+    await page.getByRole('button', { name: 'Download' }).click()
+    t.equal((await readFile(await (await stored).path())).subarray(1, 4).toString(), 'PNG')
+    const { jobs: [made] } = await list(client, `?session=${id}`)
+    await page.goto(`${address}/#/jobs/${made?.id}`)
+    await page.getByRole('button', { name: 'Run again' }).click()
+    await page.waitForURL(url => url.hash.startsWith('#/jobs/') && !url.hash.endsWith(made?.id ?? ''))
+    await page.getByRole('link', { name: 'charts.png' }).waitFor()
+    t.equal((await list(client, `?session=${id}`)).count, 2)
     t.same(problems, [])
   })
 

@@ -18,12 +18,16 @@ workflows:
       - {name: send, tool: count_words, depends_on: [chart, import], arguments: {path: sent.md}}
 `
 
+/** A picture of five by five pixels. */
+const cross = 'iVBORw0KGgoAAAANSUhEUgAAAAUAAAAFCAYAAACNbyblAAAAHElEQVQI12P4//8/w38GIAXDIBKE0DHxgljNBAAO9TXL0Y4OHwAAAABJRU5ErkJggg=='
+
 export const consoleFiles = {
   'workspace/workflows.yaml': workflows,
   'tools/bin/count_words': script(`${read}console.error('reading ' + input.path); console.log(JSON.stringify({ path: input.path, words: 1204, longest: ['extraordinarily', 'characteristically'], lines: { empty: 3, filled: 96 } }))`),
   'tools/bin/send_report': script("console.error('connecting to the mail host'); console.error('no answer after 3 attempts'); console.error(JSON.stringify({ error: 'the mail host does not answer', host: 'mail.example', attempts: 3 })); process.exit(2)"),
   'tools/bin/slow_import': script("let n = 0; const next = () => { console.error('imported ' + (++n * 50) + ' of 4000 rows'); setTimeout(next, 100) }; next()"),
-  'tools/bin/draw': script("console.log(JSON.stringify('data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAUAAAAFCAYAAACNbyblAAAAHElEQVQI12P4//8/w38GIAXDIBKE0DHxgljNBAAO9TXL0Y4OHwAAAABJRU5ErkJggg=='))")
+  'tools/bin/plot': script(`${read}require('node:fs').writeFileSync(input.to, Buffer.from('${cross}', 'base64')); console.log(JSON.stringify({ chart: { $file: input.to } }))`),
+  'tools/bin/draw': script(`console.log(JSON.stringify('data:image/png;base64,${cross}'))`)
 }
 
 const entry = (name: string, description: string, schema: object, rest: object = {}): object =>
@@ -42,6 +46,7 @@ export const consoleTools = [
   }),
   entry('send_report', 'Sends the report of a day by mail.', { properties: { day: { type: 'string' }, to: { type: 'array', items: { type: 'string' } } } }),
   entry('slow_import', 'Imports rows for as long as it may.', { properties: { table: { type: 'string' } } }, { timeoutSec: 600 }),
+  entry('plot', 'Writes the chart of a table as a picture.', { properties: { to: { type: 'string', description: 'The file to write.' } }, required: ['to'] }, { permissions: ['write_files'] }),
   entry('draw', 'Draws a cross.', {})
 ]
 
@@ -71,12 +76,15 @@ export async function fillConsole ({ client }: Service): Promise<Shown[]> {
   await submit(client, { type: 'agentcli.count_words', input: { path: 'weekly.md' }, queue: 'weekly' })
   await client.request('/v1/files/notes/today.md', { method: 'PUT', body: '# Today\n\n- the import of orders\n- the report by mail\n' })
   await client.request('/v1/files/table.csv', { method: 'PUT', body: 'day,count\n2026-11-23,96\n' })
-  await client.request('/v1/sessions', { body: {} })
+  const { body: { session } } = await client.request<{ session: { id: string } }>('/v1/sessions', { body: {} })
+  const plotted = await ended({ type: 'agentcli.plot', input: { to: 'chart.png' }, session: session.id })
   return [
     ['overview', '#/overview', 'in all'],
     ['sessions', '#/sessions', 'Last used'],
     ['shared', '#/sessions/shared', 'table.csv'],
     ['file', '#/sessions/shared?dir=notes&file=notes%2Ftoday.md', 'the import of orders'],
+    ['session', `#/sessions/${session.id}?file=chart.png`, 'image/png'],
+    ['job-files', `#/jobs/${plotted}`, 'Files made or changed'],
     ['jobs', '#/jobs', 'slow_import'],
     ['jobs-request', `#/jobs?request=${request}`, '2 jobs'],
     ['workflows', '#/workflows', 'workflow_run'],

@@ -38,11 +38,18 @@ t.test('an address is read as it was written', async t => {
 
 t.test('the curl line has the right arguments, also in a shell', async t => {
   const isMeant = fc.property(fc.jsonValue(), input => {
-    const [curl] = snippetsOf('tool', input, 'http://localhost:3001')
+    const [curl] = snippetsOf({ tool: 'tool', input }, 'http://localhost:3001')
     const quoted = /-d (.*)$/s.exec(curl?.text ?? '')?.[1] ?? ''
     t.equal(execFileSync('sh', ['-c', `printf %s ${quoted}`], { encoding: 'utf8' }), JSON.stringify(input))
   })
   t.doesNotThrow(() => { fc.assert(isMeant, { numRuns: 10 }) })
+})
+
+t.test('the lines that call a tool again name the session of the call', async t => {
+  const session = '01a00000-0000-7000-8000-000000000000'
+  const [curl, typescript] = snippetsOf({ tool: 'plot', input: {}, session }, 'http://localhost:3001')
+  t.match(curl?.text, `/v1/tools/plot?session=${session}'`)
+  t.match(typescript?.text, `call("plot", {}, { session: "${session}" })`)
 })
 
 t.test('times and sizes are written in short words', async t => {

@@ -7,6 +7,7 @@ import { Durations } from './durations.tsx'
 import { Failure } from './failure.tsx'
 import { useJob } from './follow.ts'
 import { Log } from './log.tsx'
+import { ResultFiles } from './result-files.tsx'
 import { isEnd } from './terms.ts'
 
 /** What comes of a call, as it comes: its state, its log, its answer. */
@@ -20,6 +21,7 @@ export function CallResult ({ id }: { id: string }): VNode {
           <p class='call-head'><Status status={job.status} /> <span class='soft small'>waited, ran: <Durations job={job} /></span> <a class='small' href={hrefOf(['jobs', id])}>Open the job</a></p>
           <Failure job={job} />
           {job.status === 'succeeded' && <Output value={job.result} name={job.tool} />}
+          <ResultFiles job={job} />
           {(log.length > 0 || !isEnd(job.status)) && <Log lines={log} isLive={!isEnd(job.status)} />}
         </>
       )}

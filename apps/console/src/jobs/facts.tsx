@@ -5,6 +5,7 @@ import { hrefOf } from '../parts/route.ts'
 /** What there is to know of a job beside what it does. */
 export function Facts ({ job }: { job: JobView }): VNode {
   const all: ReadonlyArray<readonly [string, ComponentChildren]> = [
+    ['Tool', <a key='tool' href={hrefOf(['tools', job.tool])}>{job.tool}</a>],
     ['Queue', filtered({ queue: job.queue })],
     ['Type', filtered({ type: job.type })],
     ['Priority', job.priority],

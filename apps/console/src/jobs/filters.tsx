@@ -14,7 +14,7 @@ interface Filter {
 }
 
 const texts: readonly Filter[] = [
-  { name: 'text', label: 'Text in arguments or error' },
+  { name: 'text', label: 'Text in arguments or error, or an id' },
   { name: 'tool', label: 'Tool' },
   { name: 'queue', label: 'Queue' },
   { name: 'key', label: 'Key' },
@@ -22,6 +22,7 @@ const texts: readonly Filter[] = [
 ]
 /** Filters that come from links: they are shown, and can be taken away. */
 const linked = ['type', 'tag', 'worker', 'session', 'request', 'to'] as const
+const jobId = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i
 const spans: ReadonlyArray<readonly [minutes: number, label: string]> = [[15, 'the last 15 min'], [60, 'the last hour'], [1_440, 'the last day']]
 
 /** What `GET /v1/jobs` is asked, of what the address says. */
@@ -36,7 +37,11 @@ export function queryOf (address: URLSearchParams): Record<string, string> {
 /** The filters of the list, which are in the address. */
 export function Filters ({ query, person }: { query: Readonly<Record<string, string>>, person: Person }): VNode {
   const { cursor: _, ...kept } = query
-  const set = (name: string, value: string): void => { location.hash = hrefOf(['jobs'], { ...kept, [name]: value.trim() }) }
+  const set = (name: string, value: string): void => {
+    const wanted = value.trim()
+    const isId = name === 'text' && jobId.test(wanted)
+    location.hash = isId ? hrefOf(['jobs', wanted.toLowerCase()]) : hrefOf(['jobs'], { ...kept, [name]: wanted })
+  }
   return (
     <form class='filters' role='search' aria-label='Filter jobs' onSubmit={event => { event.preventDefault() }}>
       <nav class='pills' aria-label='State'>

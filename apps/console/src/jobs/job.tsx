@@ -16,6 +16,7 @@ import { Failure } from './failure.tsx'
 import { Facts } from './facts.tsx'
 import { useJob } from './follow.ts'
 import { Log } from './log.tsx'
+import { ResultFiles } from './result-files.tsx'
 import { Snippets } from './snippets.tsx'
 import { isEnd } from './terms.ts'
 import { Timeline } from './timeline.tsx'
@@ -50,8 +51,8 @@ function Head ({ job }: { job: JobView }): VNode {
     await api.ask(`/v1/jobs/${job.id}/cancel`, { method: 'POST' })
   }
   async function runAgain (): Promise<void> {
-    const { type, input, queue, priority, max_attempts: maxAttempts, tags } = job
-    const body = { type, input, queue, priority, max_attempts: maxAttempts, tags }
+    const { type, input, queue, priority, max_attempts: maxAttempts, tags, session } = job
+    const body = { type, input, queue, priority, max_attempts: maxAttempts, tags, ...(session === undefined ? {} : { session }) }
     location.hash = hrefOf(['jobs', (await api.ask<{ job: JobView }>('/v1/jobs', { method: 'POST', body })).job.id])
   }
   return (
@@ -91,6 +92,7 @@ function Body ({ job, log }: { job: JobView, log: Parameters<typeof Log>[0]['lin
               <Output value={job.result} name={job.tool} />
             </section>
           )}
+          <ResultFiles job={job} />
           <Log lines={log} isLive={!isEnd(job.status)} />
         </div>
         <div class='column side'>

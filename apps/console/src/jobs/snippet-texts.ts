@@ -4,20 +4,33 @@ export interface Snippet {
   text: string
 }
 
-/** How a tool is called with these arguments, by the ways that there are; the key is a variable of the shell. */
-export function snippetsOf (tool: string, input: unknown, address: string): Snippet[] {
+/** A call to be made again. */
+interface Call {
+  tool: string
+  input: unknown
+  session?: string | undefined
+}
+
+/** How a call is made, by the ways that there are; the key is a variable of the shell. */
+export function snippetsOf ({ tool, input, session }: Call, address: string): Snippet[] {
   const json = JSON.stringify(input)
   const quoted = `'${json.replaceAll("'", "'\\''")}'`
-  return [
+  const [inSession, options] = session === undefined ? ['', ''] : [`?session=${encodeURIComponent(session)}`, `, { session: ${JSON.stringify(session)} }`]
+  const ways: Snippet[] = [
     {
       name: 'curl',
-      text: `curl -s '${address}/v1/tools/${encodeURIComponent(tool)}' \\\n  -H "x-api-key: $TOOLYARD_API_KEY" -H 'content-type: application/json' \\\n  -d ${quoted}`
+      text: `curl -s '${address}/v1/tools/${encodeURIComponent(tool)}${inSession}' \\\n  -H "x-api-key: $TOOLYARD_API_KEY" -H 'content-type: application/json' \\\n  -d ${quoted}`
     },
-    { name: 'toolyard', text: `toolyard call ${tool} ${quoted}` },
     {
       name: 'TypeScript',
-      text: `import { Toolyard } from '@toolyard/client'\n\nconst toolyard = new Toolyard({ url: '${address}' })\nawait toolyard.call(${JSON.stringify(tool)}, ${json})`
-    },
+      text: `import { Toolyard } from '@toolyard/client'\n\nconst toolyard = new Toolyard({ url: '${address}' })\nawait toolyard.call(${JSON.stringify(tool)}, ${json}${options})`
+    }
+  ]
+  // The others know no sessions.
+  if (session !== undefined) return ways
+  return [
+    ...ways,
+    { name: 'toolyard', text: `toolyard call ${tool} ${quoted}` },
     { name: 'Python', text: `from toolyard import Toolyard\n\ntoolyard = Toolyard(url="${address}")\ntoolyard.call(${JSON.stringify(tool)}, ${pythonOf(input)})` }
   ]
 }

@@ -5,12 +5,12 @@ import { Copy } from '../parts/copy.tsx'
 import { snippetsOf } from './snippet-texts.ts'
 
 /** How the same call is made from elsewhere. */
-export function Snippets ({ job }: { job: Pick<JobView, 'tool' | 'input'> }): VNode {
+export function Snippets ({ job }: { job: Pick<JobView, 'tool' | 'input' | 'session'> }): VNode {
   const { api } = useAccess()
   return (
     <section class='card'>
       <h2>Call it yourself</h2>
-      {snippetsOf(job.tool, job.input, location.origin + api.base).map(({ name, text }) => (
+      {snippetsOf(job, location.origin + api.base).map(({ name, text }) => (
         <details key={name} class='snippet'>
           <summary>{name}</summary>
           <pre class='code'>{text}</pre>

@@ -15,6 +15,7 @@ export function CallForm ({ tool }: { tool: ToolView }): VNode {
   const initials = (fields ?? []).map(({ name, initial }): [string, string] => [name, initial])
   const [texts, setTexts] = useState<Record<string, string>>(() => Object.fromEntries<string>(initials))
   const [whole, setWhole] = useState('{}')
+  const [session, setSession] = useState('')
   const [called, setCalled] = useState<string>()
   const [error, setError] = useState<Error>()
   const [isBusy, setBusy] = useState(false)
@@ -24,7 +25,7 @@ export function CallForm ({ tool }: { tool: ToolView }): VNode {
     setBusy(true)
     try {
       const input: unknown = fields === undefined ? JSON.parse(whole) : argumentsOf(fields, texts)
-      setCalled((await api.ask<{ job: JobView }>('/v1/jobs', { method: 'POST', body: { type: tool.type, input } })).job.id)
+      setCalled((await api.ask<{ job: JobView }>('/v1/jobs', { method: 'POST', body: { type: tool.type, input, ...(session.trim() === '' ? {} : { session: session.trim() }) } })).job.id)
       setError(undefined)
     } catch (caught) {
       setError(asError(caught))
@@ -44,6 +45,11 @@ export function CallForm ({ tool }: { tool: ToolView }): VNode {
             <textarea id='arg-whole' rows={5} spellcheck={false} value={whole} onInput={event => { setWhole(event.currentTarget.value) }} />
           </div>
         )}
+        <div class='field'>
+          <label for='call-session'>Session</label>
+          <input id='call-session' type='text' spellcheck={false} autocomplete='off' placeholder='none: the shared workspace' aria-describedby='call-session-about' value={session} onInput={event => { setSession(event.currentTarget.value) }} />
+          <p id='call-session-about' class='soft small'>The id of a session whose files the call works in.</p>
+        </div>
         <Problem error={error} />
         <div class='actions'><button class='primary' disabled={isBusy}>Call</button></div>
       </form>
