@@ -29,7 +29,7 @@ export function SessionPage ({ id, route }: { id: string, route: Route }): VNode
       <p class='crumb'><a href={hrefOf(['sessions'])}>Sessions</a></p>
       <header class='page-head'>
         <h1>Session {id.slice(-12)}</h1>
-        {session?.state === 'open' && person.can_write && <button type='button' onClick={() => { setAsking(true) }}>Remove</button>}
+        {session?.state === 'open' && person.can_write && <button type='button' onClick={() => { setAsking(true) }}>Remove session</button>}
       </header>
       <p class='soft id-line'><code>{id}</code> <Copy text={id} label='Copy the id' /></p>
       {session === undefined && error !== undefined && (

@@ -92,7 +92,8 @@ function Changes ({ recount }: { recount: () => void }): VNode | null {
 }
 
 function sentence ({ total, states, complete }: JobCounts): string {
-  if (total === 0) return 'No job fits.'
+  // The list says it.
+  if (total === 0) return ' '
   const parts = jobStates.filter(state => states[state] > 0).map(state => `${number(states[state])} ${state}`)
   return complete ? `${number(total)} ${total === 1 ? 'job' : 'jobs'}: ${parts.join(', ')}` : `More than ${number(total)} jobs; of the newest ${parts.join(', ')}`
 }

@@ -9,12 +9,14 @@ import { jobStates, type Person } from './terms.ts'
 interface Filter {
   name: string
   label: string
+  /** Where the label is too long for the field. */
+  hint?: string
   /** For those who see the jobs of all tenants. */
   operatorOnly?: true
 }
 
 const texts: readonly Filter[] = [
-  { name: 'text', label: 'Text in arguments or error, or an id' },
+  { name: 'text', label: 'Text in arguments or error, or an id', hint: "Text, or a job's id" },
   { name: 'tool', label: 'Tool' },
   { name: 'queue', label: 'Queue' },
   { name: 'key', label: 'Key' },
@@ -49,8 +51,8 @@ export function Filters ({ query, person }: { query: Readonly<Record<string, str
           <a key={status} href={hrefOf(['jobs'], { ...kept, status })} aria-current={kept['status'] === status ? 'true' : undefined}>{status ?? 'all'}</a>
         ))}
       </nav>
-      {texts.filter(({ operatorOnly }) => operatorOnly !== true || person.tenant === undefined).map(({ name, label }) => (
-        <TextFilter key={name} name={name} label={label} value={kept[name] ?? ''} onValue={value => { set(name, value) }} />
+      {texts.filter(({ operatorOnly }) => operatorOnly !== true || person.tenant === undefined).map(({ name, label, hint = label }) => (
+        <TextFilter key={name} name={name} label={label} hint={hint} value={kept[name] ?? ''} onValue={value => { set(name, value) }} />
       ))}
       <select aria-label='Error code' value={kept['code'] ?? ''} onChange={event => { set('code', event.currentTarget.value) }}>
         <option value=''>any error</option>
@@ -68,12 +70,12 @@ export function Filters ({ query, person }: { query: Readonly<Record<string, str
 }
 
 /** What is typed stays until it is entered, however often the page is drawn meanwhile. */
-function TextFilter ({ name, label, value, onValue }: Pick<Filter, 'name' | 'label'> & { value: string, onValue: (value: string) => void }): VNode {
+function TextFilter ({ name, label, hint, value, onValue }: Required<Pick<Filter, 'name' | 'label' | 'hint'>> & { value: string, onValue: (value: string) => void }): VNode {
   const [typed, setTyped] = useState(value)
   useEffect(() => { setTyped(value) }, [value])
   return (
     <input
-      type='search' name={name} class={name === 'text' ? 'text-filter' : ''} aria-label={label} placeholder={label} autocomplete='off'
+      type='search' name={name} class={name === 'text' ? 'text-filter' : ''} aria-label={label} placeholder={hint} autocomplete='off'
       spellcheck={false} maxLength={200} value={typed} onInput={event => { setTyped(event.currentTarget.value) }}
       onChange={event => { onValue(event.currentTarget.value) }}
     />

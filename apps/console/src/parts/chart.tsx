@@ -27,8 +27,6 @@ const incrs = [1, 2, 5].flatMap(step => Array.from({ length: 9 }, (_, power) => 
 const alpha = '22'
 /** A chart shows no less time than this. */
 const shortestSec = 300
-/** Times of which each has a point. */
-const mostPoints = 120
 
 /** Lines over time. What they are now, or where somebody points, stands beside their names. */
 export function Chart ({ title, lines, columns, format, empty, least }: ChartProps): VNode {
@@ -49,7 +47,8 @@ export function Chart ({ title, lines, columns, format, empty, least }: ChartPro
     const drawn = new UPlot({
       width: parent.clientWidth,
       height,
-      padding: [6, 6, 0, 0],
+      // The last time stands in the middle below the end of the scale.
+      padding: [6, 18, 0, 0],
       legend: { show: false },
       cursor: { y: false, points: { size: 6 }, drag: { x: false, y: false } },
       scales: {
@@ -65,7 +64,7 @@ export function Chart ({ title, lines, columns, format, empty, least }: ChartPro
         stroke,
         width: 1.5,
         spanGaps: false,
-        points: { size: 4, show: (_plot: UPlot, _series: number, first: number, last: number) => last - first <= mostPoints },
+        points: { size: 4, show: false, filter: alone },
         ...(index === 0 ? { fill: stroke + alpha } : {})
       }))],
       hooks: { setCursor: [({ cursor: { idx } }) => { setPointed(idx ?? null) }] }
@@ -98,6 +97,14 @@ export function Chart ({ title, lines, columns, format, empty, least }: ChartPro
       </div>
     </figure>
   )
+}
+
+/** The values that have none beside them, of which a line shows nothing. */
+function alone (plot: UPlot, series: number): number[] | null {
+  const values = plot.data[series] ?? []
+  const isThere = (at: number): boolean => values[at] !== null && values[at] !== undefined
+  const found = [...values.keys()].filter(at => isThere(at) && !isThere(at - 1) && !isThere(at + 1))
+  return found.length === 0 ? null : found
 }
 
 function shown (value: number | null | undefined, format: ChartProps['format']): string {
