@@ -32,6 +32,8 @@ interface StepProps {
 
 function Step ({ name, at, note, took, isNow }: StepProps): VNode {
   const parts: ComponentChildren[] = []
-  if (took !== undefined) parts.push(note === undefined ? duration(took) : <span class='soft' key='took'> {note} {duration(took)}</span>)
+  if (took !== undefined && note === undefined) parts.push(duration(took))
+  // The space is outside: a line may break there, and not between a number and its unit.
+  if (took !== undefined && note !== undefined) parts.push(' ', <span class='soft' key='took'>{note} {duration(took)}</span>)
   return <li class={isNow === true ? 'now' : name}><span class='step'>{name}</span>{at !== undefined && <Time at={at} />}{parts}</li>
 }
