@@ -1,17 +1,18 @@
 /**
- * The kinds of tests, with the directories below `test/` that are of each. `npm test` runs the first three, those that
- * take longest first.
+ * The kinds of tests, with the directories below `test/` that are of each. `npm test` runs `dailyKinds`, those that take
+ * longest first. `npm run test:all` adds those that need most processes.
  */
 export const kinds: Record<string, readonly string[]> = {
-  /** A service, its command line or tools as processes of their own. */
-  e2e: [
-    'jobs', 'streams', 'mcp', 'callbacks', 'workflow', 'e2e', 'cli', 'python', 'skill', 'executors', 'builtin', 'sandbox', 'samples', 'queue', 'client', 'examples',
-    'traces', 'warm'
-  ],
+  /** The API and workers as processes of their own; the command line and the clients in short. */
+  e2e: ['jobs', 'streams', 'callbacks', 'workflow', 'queue', 'e2e', 'cli', 'client'],
   /** Requests into the API by `inject`, with a real Redis. */
   http: ['http'],
   /** Functions and modules; no process. */
   unit: ['manifests', 'runtime', 'runner', 'deploy', 'console', 'bench'],
+  /** Tools as processes: each kind of tool, its sandbox, its files, and servers of others that tools come from. */
+  tools: ['executors', 'builtin', 'python', 'skill', 'sandbox', 'samples', 'sessions', 'upstream', 'warm'],
+  /** What others start or connect: the `toolyard` command, MCP clients, the examples, a collector of traces. */
+  clients: ['commands', 'mcp', 'examples', 'traces'],
   /** The repository itself; a part of `npm run check`. */
   guards: ['repo'],
   /** Killed processes, outages and attacks. */

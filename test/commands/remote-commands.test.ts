@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { repoRoot } from '../repo/source-tree.ts'
 import { createService, testKeys } from '../support/service.ts'
-import { runToolyard, type Ran } from './toolyard.ts'
+import { runToolyard, type Ran } from '../cli/toolyard.ts'
 
 const echo = '#!/bin/sh\ncat\n'
 const properties = { text: { type: 'string' }, n: { type: 'number' }, on: { type: 'boolean' }, list: { type: 'array', items: { type: 'integer' } }, any: {} }

@@ -5,8 +5,8 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
-import { runToolyard } from './toolyard.ts'
-import { isAlive, readyPid, startDirectory, startSession } from './start-session.ts'
+import { runToolyard } from '../cli/toolyard.ts'
+import { isAlive, readyPid, startDirectory, startSession } from '../cli/start-session.ts'
 
 const ready = 'Toolyard is ready at'
 

@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
-import { runToolyard, type Ran } from './toolyard.ts'
+import { runToolyard, type Ran } from '../cli/toolyard.ts'
 
 const server = fileURLToPath(new URL('../executors/hostile-server.js', import.meta.url))
 const manifest = (mode: string, fields: object = {}): string =>

@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { repoRoot } from '../repo/source-tree.ts'
-import { runToolyard, type Ran } from './toolyard.ts'
+import { runToolyard, type Ran } from '../cli/toolyard.ts'
 
 const page = await readFile(join(repoRoot, 'docs/http-entries.md'), 'utf8')
 const blocks = (language: string): string[] => [...page.matchAll(/```(\w+)\n(.*?)```/gs)].filter(([, each]) => each === language).map(([, , text = '']) => text)

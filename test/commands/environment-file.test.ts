@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { startSession } from './start-session.ts'
+import { startSession } from '../cli/start-session.ts'
 
 await t.test('a new key is added to a file without touching the rest', async t => {
   const directory = t.testdir({ '.env': '# mine\nLOG_LEVEL=warn\nREDACT="a b"' })
