@@ -50,6 +50,7 @@ void t.test('an operator at the console', { skip: typeof browser === 'string' &&
     await page.goBack()
     await page.getByRole('link', { name: 'Tool send_report fails' }).click()
     await page.getByText('4 jobs: 4 failed').waitFor()
+    await page.locator('tbody tr').nth(3).waitFor()
     t.equal(await page.locator('tbody tr').count(), 4)
     await page.goto(`${address}/#/tools/send_report`)
     await page.getByRole('button', { name: 'Switch off' }).click()

@@ -47,6 +47,8 @@ void t.test('the console in a browser', { skip: typeof browser === 'string' && b
     await page.getByRole('link', { name: 'failed', exact: true }).focus()
     await page.keyboard.press('Enter')
     await page.waitForURL(/status=failed/)
+    // The list of all jobs, which is there until the page is drawn again, has this row too.
+    await page.getByText('1 job: 1 failed').waitFor()
     await page.locator('td').getByText('TOOL_FAILED').waitFor()
     t.equal(await page.locator('tbody tr').count(), 1)
     await page.keyboard.press('j')
