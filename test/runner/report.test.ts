@@ -40,7 +40,7 @@ t.test('tests may be named by source, directory, built file or kind; without a n
 
 t.test('every directory with tests is of one kind', t => {
   const withTests = readdirSync('test', { withFileTypes: true }).filter(entry => entry.isDirectory() && entry.name !== 'build')
-    .filter(({ name }) => readdirSync(`test/${name}`).some(file => file.endsWith('.test.ts'))).map(({ name }) => name)
+    .filter(({ name }) => readdirSync(`test/${name}`, { recursive: true, encoding: 'utf8' }).some(file => file.endsWith('.test.ts'))).map(({ name }) => name)
   t.strictSame(Object.values(kinds).flat().sort(), withTests.sort())
   t.end()
 })
