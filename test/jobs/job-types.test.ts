@@ -30,6 +30,7 @@ t.test('RC29 a bad patch is refused in the documented words, and changes nothing
     ...['no', 1, 0, null].map((enabled): [unknown, string] => [{ enabled }, "'enabled' must be a boolean"]),
     ...[0, 3_601, '30', 1.5, null].map((value): [unknown, string] => [{ default_timeout_sec: value }, integer]),
     ...[0, 11].map((value): [unknown, string] => [{ default_max_attempts: value }, "'default_max_attempts' must be integer 1..10"]),
+    ...[-1, 65, 1.5, '4', true, null].map((warm): [unknown, string] => [{ warm }, "'warm' must be integer 0..64 or \"auto\""]),
     ...['yes', 1, null].map((idempotent): [unknown, string] => [{ idempotent }, "'idempotent' must be a boolean"]),
     [{ enabled: false, handler: 'builtin:other' }, /^'handler' is not a known field/], [{ enabled: false, name: 'x' }, /^'name' is not a known field/]
   ]
@@ -73,6 +74,14 @@ t.test('a type that its manifest disables can be enabled', async t => {
   await patch('agentcli.off', { enabled: true })
   t.ok((await names()).includes('off'))
   await waitFor('the workers know', async () => (await client.call('off', { on: 1 })).ok, 1_500)
+})
+
+t.test('processes kept ready are switched for commands, and refused for others, since these have their arguments at the start', async t => {
+  t.match((await patch('agentcli.value', { warm: 'auto' })).body, { type: { warm: 'auto' } })
+  t.match((await patch('agentcli.value', { warm: 0 })).body, { type: { warm: 0 } })
+  const refused = await patch('data.file_read', { warm: 1 })
+  t.equal(refused.status, 400)
+  t.match(refused.body, { error: { code: 'VALIDATION_ERROR', message: /^'warm' is for commands/ } })
 })
 
 t.test('when a type is disabled, its waiting jobs fail', async t => {

@@ -26,6 +26,15 @@ void t.test('each call is served by a process that was ready before, and no proc
   t.equal(new Set(born).size, 3)
 })
 
+void t.test('processes that were switched on beside the declaration of a tool serve its calls', { skip }, async t => {
+  const tools = await boxedTools(t)
+  const { program, args } = sh(script)
+  await tools.keep({ program, args, warm: 1 })
+  t.equal(tools.executors.waiting('boxed'), 1)
+  t.match(await tools.run({ program, args, arguments: { call: 1 } }), { ok: true, output: [String, { call: 1 }] })
+  t.equal(tools.executors.waiting('boxed'), 0)
+})
+
 void t.test('arguments of a megabyte reach a process that was ready completely', { skip }, async t => {
   const tools = await boxedTools(t)
   const tool = { program: '/usr/bin/wc', args: ['-c'], warm: 1 }

@@ -26,6 +26,7 @@ import { createSecretMask } from './job/secret-mask.ts'
 import { ToolVersions } from './job/tool-versions.ts'
 import { useTemporaryDirectory } from './temporary-directory.ts'
 import { createStepsOf } from './job/workflow-steps.ts'
+import { warmTools } from './warm-tools.ts'
 
 const mebibyte = 2 ** 20
 /** Processes of all tools of a worker together, where control groups count them. */
@@ -103,7 +104,7 @@ export async function runWorker (): Promise<void> {
   const callbacks = callbacksOf(settings)
   await executors.prepare()
   await loadCodeOf(tools.current().all().map(({ tool }) => tool))
-  const jobTypes = new JobTypeTable({ commands: redis, subscriber })
+  const jobTypes = new JobTypeTable({ commands: redis, subscriber, onChange: () => { keepWarm(tools.current()) } })
   const importFaults = new ImportFaultTable({
     commands: redis, subscriber, onChange: faults => { metrics.tools.published(tools.setImportFaults(faults).published().length) }
   })
@@ -180,7 +181,7 @@ export async function runWorker (): Promise<void> {
   await heartbeat.start()
   // It serves by now; who waits for it to be ready finds the tools as they are.
   await Promise.race([imported, delay(importMs, undefined, { ref: false })])
-  keepWarm = registry => { executors.keepWarm(registry.all().map(({ tool }) => tool)) }
+  keepWarm = registry => { executors.keepWarm(warmTools(registry.all().map(({ tool }) => tool), jobTypes)) }
   keepWarm(tools.current())
   let running = true
   const checks: Record<string, ReadinessCheck> = {

@@ -37,7 +37,7 @@ export const warm: Stage = {
       if (unable !== undefined || 'unable' in tool) return { alone: unable ?? { unable: '' }, full: unable ?? { unable: '' } }
       const warmTool = { ...tool, warm: kept }
       const load = async ({ call }: BenchExecutors, loaded: Tool): Promise<number> => (
-        await throughput(size(10 * runs, 8), inFlight, 1, async () => await call(loaded))
+        await throughput(size(5 * runs, 8), inFlight, 1, async () => await call(loaded))
       )
       const keep = async (): Promise<void> => {
         ready.executors.keepWarm([warmTool])

@@ -31,13 +31,14 @@ export class JobTypes {
   /** The type as the API shows it. */
   view (tool: Tool): JobTypeView {
     const { maxAttempts } = this.limitsOf(tool, { timeoutSec: undefined, maxAttempts: undefined })
-    const { idempotent } = this.deployment.jobTypes.get(tool.jobType)
+    const { idempotent, warm = tool.warm } = this.deployment.jobTypes.get(tool.jobType)
     return {
       name: tool.jobType,
       enabled: isEnabled(tool, this.deployment),
       handler: tool.source.format === 'builtin' ? `builtin:${tool.jobType}` : `builtin:manifest.${tool.source.format}`,
       default_timeout_sec: defaultTimeoutSec(this.#sources(tool)),
       default_max_attempts: maxAttempts,
+      ...(warm === undefined ? {} : { warm }),
       ...(idempotent === undefined ? {} : { idempotent })
     }
   }

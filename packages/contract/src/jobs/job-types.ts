@@ -12,6 +12,7 @@ export const JobTypeView = Type.Object({
   handler: Type.String({ description: 'Which executor runs it, such as builtin:data.file_read (X23).' }),
   default_timeout_sec: Type.Number(),
   default_max_attempts: Type.Integer(),
+  warm: Type.Optional(Type.Union([Type.Integer(), Type.Literal('auto')], { description: 'Processes that wait ready in each worker; present for commands that have some.' })),
   idempotent: Type.Optional(Type.Boolean({ description: 'Whether a run whose worker was lost is begun again; present when it was switched, else the manifest says.' }))
 })
 export type JobTypeView = Static<typeof JobTypeView>
@@ -25,6 +26,7 @@ export const JobTypeResponse = Type.Object({ ok: Type.Literal(true), type: JobTy
 
 const Enabled = Type.Boolean()
 const Idempotent = Type.Boolean()
+const Warm = Type.Union([Type.Integer({ minimum: limits.warm.min, maximum: limits.warm.max }), Type.Literal('auto')])
 const DefaultTimeoutSec = Type.Integer({ minimum: limits.jobTimeoutSec.min, maximum: limits.jobTimeoutSec.max })
 const DefaultMaxAttempts = Type.Integer({ minimum: limits.attempts.min, maximum: limits.attempts.max })
 
@@ -33,7 +35,8 @@ export const JobTypePatch = Type.Object({
   enabled: Type.Optional(Enabled),
   default_timeout_sec: Type.Optional(DefaultTimeoutSec),
   default_max_attempts: Type.Optional(DefaultMaxAttempts),
-  idempotent: Type.Optional(Idempotent)
+  idempotent: Type.Optional(Idempotent),
+  warm: Type.Optional(Warm)
 }, { additionalProperties: false, minProperties: 1 })
 export type JobTypePatch = Static<typeof JobTypePatch>
 
@@ -41,7 +44,8 @@ const fields = [
   ['enabled', Compile(Enabled), "'enabled' must be a boolean"],
   ['default_timeout_sec', Compile(DefaultTimeoutSec), `'default_timeout_sec' must be integer ${limits.jobTimeoutSec.min}..${limits.jobTimeoutSec.max}`],
   ['default_max_attempts', Compile(DefaultMaxAttempts), `'default_max_attempts' must be integer ${limits.attempts.min}..${limits.attempts.max}`],
-  ['idempotent', Compile(Idempotent), "'idempotent' must be a boolean"]
+  ['idempotent', Compile(Idempotent), "'idempotent' must be a boolean"],
+  ['warm', Compile(Warm), `'warm' must be integer ${limits.warm.min}..${limits.warm.max} or "auto"`]
 ] as const
 
 /**

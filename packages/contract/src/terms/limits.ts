@@ -32,6 +32,8 @@ export const limits = {
   jobTimeoutSec: { min: 1, max: 3_600 },
   /** Runs of one job that may fail before it has failed (RC22, RC29). */
   attempts: { min: 1, max: 10, default: 1 },
+  /** Processes of one tool that may wait ready in each worker. */
+  warm: { min: 0, max: 64 },
   /** Tags of a job beyond `max` are dropped (RC22); `length` counts characters. */
   tags: { max: 20, length: 80 },
   /** How long a job may wait before it is due: a week. */

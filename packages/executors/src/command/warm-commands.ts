@@ -60,13 +60,13 @@ export function createWarmCommands (host: WarmHost): WarmCommands {
   })
   return {
     keep (tools) {
-      const warm = tools.filter(tool => tool.enabled && tool.run.kind === 'command' && tool.warm !== undefined && host.sandbox.boxOf(tool) !== undefined)
+      const warm = tools.filter(tool => tool.enabled && tool.run.kind === 'command' && tool.warm !== undefined && tool.warm !== 0 && host.sandbox.boxOf(tool) !== undefined)
       pool.keep(new Map(warm.map(tool => [tool.name, { tool: warmTool(tool, host), digest: JSON.stringify(tool) }])))
     },
     began: name => pool.began(name),
     ready (tool, { box, context, onGroup }) {
       const depends = context.session !== undefined || Object.keys(context.trace?.variables ?? {}).length > 0
-      if (tool.warm === undefined || box === undefined || depends) return undefined
+      if (box === undefined || depends) return undefined
       return async (plan, stdin) => {
         const served = await pool.take(tool.name, async () => await likenessOf(plan, box, host.pins), stdin, context.log)
         if (served?.group !== undefined) onGroup(served.group)

@@ -1,3 +1,5 @@
+import { limits } from '@toolyard/contract/terms'
+
 /** Bounds of this package: what a manifest or a call's arguments may cost. */
 export const manifestLimits = {
   /** Bytes of one manifest file; 1,000 tools with large schemas need about 2 MiB. */
@@ -17,7 +19,7 @@ export const manifestLimits = {
   /** Times that aliases of a YAML text may be followed; more is a bomb. */
   yamlAliases: 100,
   /** Processes of one tool that may wait ready in each worker. */
-  warm: 64,
+  warm: limits.warm.max,
   /** Levels of nesting in a manifest. */
   depth: 100,
   /** Subschemas in one tool's schema. */

@@ -9,6 +9,8 @@ export interface JobTypeOverride {
   defaultTimeoutSec?: number
   defaultMaxAttempts?: number
   idempotent?: boolean
+  /** Processes that wait ready in each worker; 0 for none. */
+  warm?: number | 'auto'
 }
 
 /** How a table hears of changes, beside reading it. */
@@ -19,7 +21,7 @@ export interface JobTypeTableOptions {
   onChange?: () => void
 }
 
-const fields = [['enabled', 'enabled'], ['timeout', 'defaultTimeoutSec'], ['attempts', 'defaultMaxAttempts'], ['idempotent', 'idempotent']] as const
+const fields = [['enabled', 'enabled'], ['timeout', 'defaultTimeoutSec'], ['attempts', 'defaultMaxAttempts'], ['idempotent', 'idempotent'], ['warm', 'warm']] as const
 
 /** The job types that were switched, as this process knows them. */
 export class JobTypeTable {
@@ -61,7 +63,10 @@ export class JobTypeTable {
    * @throws RedisUnavailableError
    */
   async set (type: string, override: JobTypeOverride): Promise<void> {
-    const values = fields.flatMap(([field, name]) => override[name] === undefined ? [] : [`${type} ${field}`, String(Number(override[name]))])
+    const values = fields.flatMap(([field, name]) => {
+      const value = override[name]
+      return value === undefined ? [] : [`${type} ${field}`, value === 'auto' ? value : String(Number(value))]
+    })
     await whileAvailable(this.#commands.hset(jobTypesKey, ...values))
     await this.#hash.announce()
   }
@@ -76,6 +81,7 @@ function decode (values: Readonly<Record<string, string>>): Map<string, JobTypeO
     if (field === 'timeout') override.defaultTimeoutSec = Number(value)
     if (field === 'attempts') override.defaultMaxAttempts = Number(value)
     if (field === 'idempotent') override.idempotent = value === '1'
+    if (field === 'warm') override.warm = value === 'auto' ? value : Number(value)
     overrides.set(type, override)
   }
   return overrides

@@ -42,6 +42,9 @@ export async function jobTypeRoutes (app: App, { catalog, jobTypes, table }: Job
     if (principal.queueAllowlist !== undefined) throw new HttpError('FORBIDDEN', 'This API key is bound to queues; a job type is switched for all of them.')
     const refusal = principal.permissions === undefined ? undefined : permissionRefusal(registered.tool, principal, jobTypes.deployment)
     if (refusal !== undefined) throw new HttpError('FORBIDDEN', refusal.message, refusal.details)
+    if (request.body.warm !== undefined && registered.tool.run.kind !== 'command') {
+      throw new HttpError('VALIDATION_ERROR', "'warm' is for commands: only these get their arguments after their start")
+    }
     await table.set(registered.tool.jobType, toOverride(request.body))
     return { ok: true as const, type: jobTypes.view(registered.tool) }
   })
@@ -52,6 +55,7 @@ function toOverride (patch: JobTypePatch): JobTypeOverride {
     ...(patch.enabled === undefined ? {} : { enabled: patch.enabled }),
     ...(patch.default_timeout_sec === undefined ? {} : { defaultTimeoutSec: patch.default_timeout_sec }),
     ...(patch.default_max_attempts === undefined ? {} : { defaultMaxAttempts: patch.default_max_attempts }),
-    ...(patch.idempotent === undefined ? {} : { idempotent: patch.idempotent })
+    ...(patch.idempotent === undefined ? {} : { idempotent: patch.idempotent }),
+    ...(patch.warm === undefined ? {} : { warm: patch.warm })
   }
 }
