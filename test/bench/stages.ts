@@ -9,6 +9,7 @@ import { redisBytes } from './rows/redis-bytes.ts'
 import { replicas } from './rows/replicas.ts'
 import { scale } from './rows/scale.ts'
 import { search } from './rows/search.ts'
+import { sessions } from './rows/sessions.ts'
 import { start } from './rows/start.ts'
 import { streams } from './rows/streams.ts'
 import { traced } from './rows/traced.ts'
@@ -26,6 +27,7 @@ export const stages: Record<string, Stage> = {
   warm,
   python,
   tools: manyTools,
+  sessions,
   start,
   'depth-1m': depth('depth-1m', 1_000_000, true),
   replicas,

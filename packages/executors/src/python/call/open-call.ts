@@ -6,7 +6,7 @@ import type { Interruption } from '../../run/deadline.ts'
 import { sandboxError } from '../../process/plan/start-error.ts'
 import type { HostBox } from '../../sandbox/host-box.ts'
 import { defaultLimits } from '../../sandbox/limits.ts'
-import type { ForkedProcess } from '../host/forker.ts'
+import type { ForkedProcess, ShownSession } from '../host/forker.ts'
 import type { Hosts } from '../host/hosts.ts'
 import type { Import } from '../host/import.ts'
 import { moduleName } from './module-name.ts'
@@ -66,21 +66,22 @@ async function openWith (
     return imported
   }
   if (imported.kind !== 'imported') return failed(imported, run)
-  const fork = await template.fork(box?.limits ?? defaultLimits, !once)
-  if (fork.kind === 'forked') {
-    if (session === undefined || box === undefined || box.sessionAccess === 'none') return { kind: 'opened', process: fork.process }
-    return await showSession(template, fork.process, { session, isWritable: box.sessionAccess === 'write', interrupted })
-  }
+  const fork = await template.fork({ limits: box?.limits ?? defaultLimits, ahead: !once, session: shownSession(session, box) })
+  if (fork.kind === 'forked') return fork.shown === undefined ? { kind: 'opened', process: fork.process } : await untilShown(fork.process, fork.shown, interrupted)
   return fork.kind === 'refused' || fork.kind === 'unboxed' ? failed(fork, run) : undefined
 }
 
-/** Where it can't be shown, the process is gone. */
-async function showSession (
-  template: Template, process: ForkedProcess, { session, isWritable, interrupted }: {
-    session: SessionPlace, isWritable: boolean, interrupted: Promise<Interruption>
-  }
+/** Undefined for a call that sees no session. */
+function shownSession (session: SessionPlace | undefined, box: HostBox | undefined): ShownSession | undefined {
+  if (session === undefined || box === undefined || box.sessionAccess === 'none') return undefined
+  return { id: session.id, isWritable: box.sessionAccess === 'write' }
+}
+
+/** Where its session can't be shown, the process is gone. */
+async function untilShown (
+  process: ForkedProcess, shown: Promise<string | undefined>, interrupted: Promise<Interruption>
 ): Promise<Opened> {
-  const fault = await Promise.race([template.showSession(process, { id: session.id, isWritable }), interrupted])
+  const fault = await Promise.race([shown, interrupted])
   if (fault === undefined) return { kind: 'opened', process }
   disconnect(process)
   await process.tree.kill()

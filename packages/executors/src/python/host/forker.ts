@@ -26,7 +26,8 @@ export interface ForkedProcess extends Connections {
 export type ForkerProcess = { kind: 'open', pid: number, reception: Reception } | { kind: 'boxed', nest: NestParent }
 
 export type Fork =
-  | { kind: 'forked', process: ForkedProcess }
+  /** `shown`: why it can't be shown the session that it was forked for, or undefined when it has been; absent without one. */
+  | { kind: 'forked', process: ForkedProcess, shown?: Promise<string | undefined> }
   /** Not forked: a source file isn't any more what was imported. */
   | { kind: 'stale' }
   /** Not forked: the machine is out of processes or memory. */
@@ -40,7 +41,7 @@ export type Fork =
 export interface Forker {
   /** `limits` are those of the new process; without effect in the open. */
   fork (limits?: ProcessLimits): Promise<Fork>
-  /** Of a host: see `Template.showSession`. */
+  /** Of a host: shows a process the directory of a session in place of the workspace; answers why not. Never rejected. */
   showSession (process: ForkedProcess, session: ShownSession): Promise<string | undefined>
   /** Whether it would still fork, or a source file isn't any more what was imported. */
   check (): Promise<'fresh' | 'stale' | 'lost'>

@@ -33,6 +33,8 @@ const levelsBelowHost = 2
  */
 export function nestTree (parent: NestParent, pid: number, ended: Promise<ForkEnding>): ProcessTree & NestParent {
   const seen: { ending?: ForkEnding } = {}
+  /** The init of a nest that was found whole, with its start: its pid may become another process's. */
+  let whole: { init: number, started: number } | undefined
   void ended.then(ending => { seen.ending = ending })
 
   function findInit (): number | undefined {
@@ -43,6 +45,19 @@ export function nestTree (parent: NestParent, pid: number, ended: Promise<ForkEn
   function find (): number | undefined {
     const init = findInit()
     return init === undefined ? undefined : firstOf(init)
+  }
+
+  /**
+   * The init once its first process is born, which is when the nest has all of its mounts. Before that, what is mounted in
+   * it may come to be in its template, for all of its calls.
+   */
+  function findWhole (): number | undefined {
+    if (whole !== undefined && readProcess(whole.init)?.started === whole.started) return whole.init
+    const init = findInit()
+    const started = init === undefined ? undefined : readProcess(init)?.started
+    if (init === undefined || started === undefined || firstOf(init) === undefined) return undefined
+    whole = { init, started }
+    return init
   }
 
   async function kill (): Promise<number[]> {
@@ -77,10 +92,8 @@ export function nestTree (parent: NestParent, pid: number, ended: Promise<ForkEn
     },
     async initInHost () {
       while (seen.ending === undefined) {
-        const init = findInit()
-        // Its first process is born when the nest has all of its mounts. Before that, what is mounted in it may come to be
-        // in its template, for all of its calls.
-        if (init !== undefined && firstOf(init) !== undefined) return namespacePids(init).at(-1 - levelsBelowHost)
+        const init = findWhole()
+        if (init !== undefined) return namespacePids(init).at(-1 - levelsBelowHost)
         await Promise.race([ended, sleep(birthMs)])
       }
       return undefined

@@ -14,7 +14,10 @@ export interface ProcessTree {
   mayOutlive (ms: number): Promise<boolean>
   /** Has all of it moved that there is before the first message; what is forked later is where its parent is. */
   enter (move: (pid: number) => Promise<void>): Promise<void>
-  /** Of a nest within that of a template, once that is all made: its init, as the host knows it; undefined when it is gone. */
+  /**
+   * Of a nest within that of a template, once that is all made: its init, as the host knows it; undefined when it is gone.
+   * Asked again it answers sooner.
+   */
   initInHost?: () => Promise<number | undefined>
 }
 

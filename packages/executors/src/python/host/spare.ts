@@ -1,10 +1,13 @@
 import { disconnect, hold } from '../wire/connections.ts'
 import type { Fork, ForkedProcess, Forker } from './forker.ts'
 
+/** Shows a process a session: see `Forker.showSession`. */
+export type ShowSession = (process: ForkedProcess) => Promise<string | undefined>
+
 /** Forks one process ahead, so that a call finds its own waiting. */
 export interface Spare {
-  /** As `fork` of the forker. */
-  take (): Promise<Fork>
+  /** As `fork` of the forker. With `show`, the process is begun to be shown its session. */
+  take (show?: ShowSession): Promise<Fork>
   /** Ends the process that waits. Fulfilled when all its processes are gone, with the pids of those that outlived SIGKILL. */
   close (): Promise<number[]>
 }
@@ -16,27 +19,34 @@ export interface Spare {
 export function createSpare (forker: Forker): Spare {
   let next: Promise<Fork> | undefined
   let closed = false
+  /** Calls come in sessions: nests are found before there is a call that waits for that. */
+  let showsSessions = false
 
   async function fork (): Promise<Fork> {
     const fork = await forker.fork()
+    if (fork.kind !== 'forked') return fork
     // It keeps no process alive while it waits.
-    if (fork.kind === 'forked') hold(fork.process, false)
+    hold(fork.process, false)
+    if (showsSessions) void fork.process.tree.initInHost?.()
     return fork
   }
 
-  async function takeWaiting (waiting: Promise<Fork>, checked: Promise<'fresh' | 'stale' | 'lost'>): Promise<Fork> {
-    const [fork, state] = await Promise.all([waiting, checked])
+  /** The session is shown while the sources are looked at: that takes two other processes, and the call waits for both. */
+  async function takeWaiting (waiting: Promise<Fork>, checked: Promise<'fresh' | 'stale' | 'lost'>, show: ShowSession | undefined): Promise<Fork> {
+    const fork = showing(await waiting, show)
+    const state = await checked
     if (state === 'fresh' && fork.kind === 'forked' && !fork.process.hasEnded()) {
       hold(fork.process, true)
       return fork
     }
     if (fork.kind === 'forked') await end(fork.process)
-    return state === 'fresh' ? await forker.fork() : { kind: state }
+    return state === 'fresh' ? showing(await forker.fork(), show) : { kind: state }
   }
 
   return {
-    async take () {
-      const taken = next === undefined ? forker.fork() : takeWaiting(next, forker.check())
+    async take (show) {
+      showsSessions ||= show !== undefined
+      const taken = next === undefined ? forker.fork().then(fork => showing(fork, show)) : takeWaiting(next, forker.check(), show)
       // Asked for behind the other request.
       next = closed ? undefined : fork()
       return await taken
@@ -48,6 +58,11 @@ export function createSpare (forker: Forker): Spare {
       return waiting?.kind === 'forked' ? await end(waiting.process) : []
     }
   }
+}
+
+/** Begins to show what was forked its session, if it has one. */
+export function showing (fork: Fork, show: ShowSession | undefined): Fork {
+  return fork.kind === 'forked' && show !== undefined ? { ...fork, shown: show(fork.process) } : fork
 }
 
 async function end (process: ForkedProcess): Promise<number[]> {

@@ -2,7 +2,7 @@ import { defaultLimits, type ProcessLimits } from '../../sandbox/limits.ts'
 import { createDeferred } from '../wire/deferred.ts'
 import { createForker, type Fork, type ForkedProcess, type Forker, type ForkerService, type ShownSession } from './forker.ts'
 import { runImport, type Import } from './import.ts'
-import { createSpare, type Spare } from './spare.ts'
+import { createSpare, showing, type Spare } from './spare.ts'
 
 /**
  * The process of one module, by its states:
@@ -16,17 +16,20 @@ export interface Template {
   imported: Promise<Import>
   /** Hands on the lines that the import prints, until the returned function is called. */
   follow (log: (line: string) => void): () => void
-  /**
-   * Forks for a call, which counts as running until it is released.
-   *
-   * @param ahead whether one may be forked for the next call as well
-   */
-  fork (limits: ProcessLimits, ahead: boolean): Promise<Fork>
-  /** Has the host show a process the directory of a session in place of the workspace, before its first message; answers why not. */
-  showSession (process: ForkedProcess, session: ShownSession): Promise<string | undefined>
+  /** Forks for a call, which counts as running until it is released. */
+  fork (call: ForkOptions): Promise<Fork>
   retire (): void
   /** Fulfilled when all its processes are gone. */
   ended: Promise<void>
+}
+
+/** What a process is forked for. */
+export interface ForkOptions {
+  limits: ProcessLimits
+  /** Whether one may be forked for the next call as well. */
+  ahead: boolean
+  /** The session whose directory takes the place of the workspace. The call must not begin before it is shown. */
+  session: ShownSession | undefined
 }
 
 export interface TemplateService extends ForkerService {
@@ -96,15 +99,15 @@ export function createTemplate (host: Forker, module: string, service: TemplateS
       followers.add(log)
       return () => { followers.delete(log) }
     },
-    async fork (limits, ahead) {
+    async fork ({ limits, ahead, session }) {
       if (retired || forker === undefined || spare === undefined) return { kind: 'lost' }
       running += 1
-      const fork = await (ahead && isUsual(limits) ? spare.take() : forker.fork(limits))
-      if (fork.kind === 'forked') return { kind: 'forked', process: leaving(fork.process, leave) }
+      const show = session === undefined ? undefined : async (process: ForkedProcess) => await host.showSession(process, session)
+      const fork = await (ahead && isUsual(limits) ? spare.take(show) : showing(await forker.fork(limits), show))
+      if (fork.kind === 'forked') return { ...fork, process: leaving(fork.process, leave) }
       leave()
       return fork
     },
-    showSession: async (process, session) => await host.showSession(process, session),
     retire,
     ended: ended.promise
   }
