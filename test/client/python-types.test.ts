@@ -1,4 +1,4 @@
-import { CallErrorBody, CallResult, JobList, JobSummary, JobView, LogEntry } from '@toolyard/contract'
+import { ArchiveResponse, CallErrorBody, CallResult, FileList, FileResponse, JobList, JobSummary, JobView, LogEntry, SessionList, SessionView } from '@toolyard/contract'
 import t from 'tap'
 import type { TSchema } from 'typebox'
 import { runPython, withoutPython } from './python.ts'
@@ -16,11 +16,14 @@ interface Schema {
   required?: string[]
 }
 
-const schemas: Record<string, TSchema> = { CallErrorBody, CallResult, JobList, JobSummary, JobView, LogEntry }
+const schemas: Record<string, TSchema> = { CallErrorBody, CallResult, FileList, JobList, JobSummary, JobView, LogEntry, SessionList, SessionView }
 
 t.test('the types of the Python client agree with the contract', { skip: withoutPython }, async t => {
   const types = JSON.parse(await runPython('client_types.py')) as Record<string, Record<string, Field>>
   for (const [name, schema] of Object.entries(schemas)) t.strictSame(types[name], fieldsOf(schema), name)
+  t.strictSame(types['PutFile'], fieldsOf(FileResponse.properties.file), 'PutFile')
+  t.strictSame(types['Unpacked'], fieldsOf(ArchiveResponse.properties.archive), 'Unpacked')
+  t.strictSame(types['FileEntry'], fieldsOf(FileList.properties.entries.items), 'FileEntry')
   const { result_truncated: cut, sandbox, error } = (JobView as Schema).properties ?? {}
   t.strictSame(types['ResultCut'], fieldsOf(cut), 'ResultCut')
   t.strictSame(types['SandboxView'], fieldsOf(sandbox?.anyOf?.[0]), 'SandboxView')

@@ -33,6 +33,7 @@ t.test('the Python clients do what the TypeScript client does', { skip: withoutP
   is('an async follower sees the end', 'async_end', { saw: join(workspace, 'py-async') })
   is('an async call that fails raises a ToolError', 'async_failed', ['TOOL_FAILED', 'the well is dry'])
   is('both clients have the same methods', 'same_surface', true)
+  is('also for sessions and files', 'same_surface_of_files', true)
 })
 
 t.test('a thread whose loop is closed before it answers ends without a word', { skip: withoutPython }, async t => {

@@ -1,13 +1,17 @@
 """Client of Toolyard: from a model's message to its tools' answers in one call."""
 
 from ._aio import AsyncJobs, AsyncToolyard
+from ._aio_sessions import AsyncFiles, AsyncSessions
 from ._client import Jobs, Toolyard
 from ._errors import ToolError, ToolyardError
+from ._sessions import Files, Sessions
 from ._types import (
     CallErrorBody,
     CallErrorCode,
     CallResult,
     EndEvent,
+    FileEntry,
+    FileList,
     Format,
     JobEvent,
     JobList,
@@ -19,17 +23,26 @@ from ._types import (
     LogEvent,
     Progress,
     ProgressEvent,
+    PutFile,
     ResultFile,
+    SessionList,
+    SessionView,
     StateEvent,
+    Unpacked,
 )
 
 __all__ = [
+    "AsyncFiles",
     "AsyncJobs",
+    "AsyncSessions",
     "AsyncToolyard",
     "CallErrorBody",
     "CallErrorCode",
     "CallResult",
     "EndEvent",
+    "FileEntry",
+    "FileList",
+    "Files",
     "Format",
     "JobEvent",
     "JobList",
@@ -42,9 +55,14 @@ __all__ = [
     "LogEvent",
     "Progress",
     "ProgressEvent",
+    "PutFile",
     "ResultFile",
+    "SessionList",
+    "SessionView",
+    "Sessions",
     "StateEvent",
     "ToolError",
     "Toolyard",
     "ToolyardError",
+    "Unpacked",
 ]

@@ -1,53 +1,14 @@
 from __future__ import annotations
 
-import asyncio
-import threading
-from collections.abc import AsyncIterator, Callable
-from contextlib import suppress
-from typing import Any, TypeVar
+from collections.abc import AsyncIterator
+from typing import Any
 
 from . import _work
-from ._patience import Stop
+from ._aio_sessions import AsyncFiles, AsyncSessions
+from ._threads import each_in_thread, in_thread
 from ._transport import Transport
 from ._types import Format, JobEvent, JobList, JobOrder, JobState, JobView, LogEntry
 from ._work import Waiting
-
-Result = TypeVar("Result")
-
-
-async def _in_thread(work: Callable[[Stop], Result], stop: Stop | None = None) -> Result:
-    """
-    Runs blocking work in a thread of its own: any number can wait at once, and none keeps the interpreter from its end.
-    When the task is cancelled, the work is ended.
-    """
-    loop = asyncio.get_running_loop()
-    future: asyncio.Future[Result] = loop.create_future()
-    end = stop or Stop()
-
-    def settle(result: Result | None, error: BaseException | None) -> None:
-        if future.done():
-            return
-        if error is not None:
-            future.set_exception(error)
-        else:
-            future.set_result(result)  # type: ignore[arg-type]
-
-    def run() -> None:
-        result, failure = None, None
-        try:
-            result = work(end)
-        except BaseException as error:
-            failure = error
-        # Where the loop has been closed, be it just now, nobody waits.
-        with suppress(RuntimeError):
-            loop.call_soon_threadsafe(settle, result, failure)
-
-    threading.Thread(target=run, name="toolyard", daemon=True).start()
-    try:
-        return await future
-    except asyncio.CancelledError:
-        end.set()
-        raise
 
 
 class AsyncJobs:
@@ -62,6 +23,7 @@ class AsyncJobs:
         input: dict[str, Any] | None = None,
         *,
         queue: str | None = None,
+        session: str | None = None,
         priority: int | None = None,
         timeout_sec: int | None = None,
         max_attempts: int | None = None,
@@ -76,6 +38,7 @@ class AsyncJobs:
             "type": type,
             "input": input,
             "queue": queue,
+            "session": session,
             "priority": priority,
             "timeout_sec": timeout_sec,
             "max_attempts": max_attempts,
@@ -84,11 +47,11 @@ class AsyncJobs:
             "callback_url": callback_url,
             "depends_on": depends_on,
         }
-        return await _in_thread(lambda stop: _work.submit(self._transport, stop, job, idempotency_key))
+        return await in_thread(lambda stop: _work.submit(self._transport, stop, job, idempotency_key))
 
     async def get(self, job_id: str) -> JobView:
         """As `Jobs.get`."""
-        return await _in_thread(lambda stop: _work.get(self._transport, stop, job_id))
+        return await in_thread(lambda stop: _work.get(self._transport, stop, job_id))
 
     async def list(
         self,
@@ -131,16 +94,16 @@ class AsyncJobs:
             "limit": limit,
             "cursor": cursor,
         }
-        return await _in_thread(lambda stop: _work.list_jobs(self._transport, stop, dict(query)))
+        return await in_thread(lambda stop: _work.list_jobs(self._transport, stop, dict(query)))
 
     # `list` is a method here.
     async def logs(self, job_id: str, *, tail: int | None = None) -> _Entries:
         """As `Jobs.logs`."""
-        return await _in_thread(lambda stop: _work.logs(self._transport, stop, job_id, tail))
+        return await in_thread(lambda stop: _work.logs(self._transport, stop, job_id, tail))
 
     async def cancel(self, job_id: str) -> JobView:
         """As `Jobs.cancel`."""
-        return await _in_thread(lambda stop: _work.cancel(self._transport, stop, job_id))
+        return await in_thread(lambda stop: _work.cancel(self._transport, stop, job_id))
 
 
 _Entries = list[LogEntry]
@@ -152,23 +115,26 @@ class AsyncToolyard:
     def __init__(self, url: str | None = None, api_key: str | None = None, *, retry_seconds: float = 30.0) -> None:
         self._transport = Transport(url, api_key, retry_seconds)
         self.jobs = AsyncJobs(self._transport)
+        self.sessions = AsyncSessions(self._transport)
+        self.files = AsyncFiles(self._transport, "/v1/files")
 
     async def tools(self, format: Format = "chat", *, strict: bool = False) -> list[Any]:
         """As `Toolyard.tools`."""
-        return await _in_thread(lambda stop: _work.tools(self._transport, stop, format, strict))
+        return await in_thread(lambda stop: _work.tools(self._transport, stop, format, strict))
 
     async def invoke(
         self,
         message: Any,
         *,
         queue: str | None = None,
+        session: str | None = None,
         timeout: float = 600.0,
         wait: float = 15.0,
         idempotency_key: str | None = None,
     ) -> list[Any]:
         """As `Toolyard.invoke`."""
-        waiting = Waiting(queue, timeout, wait, idempotency_key)
-        return await _in_thread(lambda stop: _work.invoke(self._transport, stop, message, waiting))
+        waiting = Waiting(queue, session, timeout, wait, idempotency_key)
+        return await in_thread(lambda stop: _work.invoke(self._transport, stop, message, waiting))
 
     async def call(
         self,
@@ -176,26 +142,20 @@ class AsyncToolyard:
         arguments: dict[str, Any] | None = None,
         *,
         queue: str | None = None,
+        session: str | None = None,
         timeout: float = 600.0,
         wait: float = 15.0,
         idempotency_key: str | None = None,
     ) -> Any:
         """As `Toolyard.call`."""
-        waiting = Waiting(queue, timeout, wait, idempotency_key)
-        return await _in_thread(lambda stop: _work.call(self._transport, stop, name, arguments, waiting))
+        waiting = Waiting(queue, session, timeout, wait, idempotency_key)
+        return await in_thread(lambda stop: _work.call(self._transport, stop, name, arguments, waiting))
 
     async def follow(self, job: str | JobView, *, after: str | None = None) -> AsyncIterator[JobEvent]:
         """As `Toolyard.follow`."""
-        stop = Stop()
-        events = _work.follow(self._transport, stop, _work.id_of(job), after)
-        try:
-            while True:
-                event = await _in_thread(lambda _: next(events, None), stop)
-                if event is None:
-                    return
-                yield event
-        finally:
-            stop.set()
+        job_id = _work.id_of(job)
+        async for event in each_in_thread(lambda stop: _work.follow(self._transport, stop, job_id, after)):
+            yield event
 
     async def cancel(self, job: str | JobView) -> JobView:
         """As `Toolyard.cancel`."""

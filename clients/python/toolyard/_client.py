@@ -5,6 +5,7 @@ from typing import Any
 
 from . import _work
 from ._patience import Stop
+from ._sessions import Files, Sessions
 from ._transport import Transport
 from ._types import Format, JobEvent, JobList, JobOrder, JobState, JobView, LogEntry
 from ._work import Waiting
@@ -22,6 +23,7 @@ class Jobs:
         input: dict[str, Any] | None = None,
         *,
         queue: str | None = None,
+        session: str | None = None,
         priority: int | None = None,
         timeout_sec: int | None = None,
         max_attempts: int | None = None,
@@ -36,6 +38,7 @@ class Jobs:
             "type": type,
             "input": input,
             "queue": queue,
+            "session": session,
             "priority": priority,
             "timeout_sec": timeout_sec,
             "max_attempts": max_attempts,
@@ -118,6 +121,9 @@ class Toolyard:
     def __init__(self, url: str | None = None, api_key: str | None = None, *, retry_seconds: float = 30.0) -> None:
         self._transport = Transport(url, api_key, retry_seconds)
         self.jobs = Jobs(self._transport)
+        self.sessions = Sessions(self._transport)
+        self.files = Files(self._transport, "/v1/files")
+        """Of the shared workspace, for keys without a tenant."""
 
     def tools(self, format: Format = "chat", *, strict: bool = False) -> list[Any]:
         """The tools, as the provider's API takes them; of the type Any, so that they fit its library."""
@@ -128,6 +134,7 @@ class Toolyard:
         message: Any,
         *,
         queue: str | None = None,
+        session: str | None = None,
         timeout: float = 600.0,
         wait: float = 15.0,
         idempotency_key: str | None = None,
@@ -138,11 +145,12 @@ class Toolyard:
 
         :param message: a message of chat completions or its `tool_calls`, a response of the Responses API or its
             `output`, or a message of Anthropic's; dictionaries, or the objects of the provider's library.
+        :param session: the session whose files are their workspace.
         :param timeout: how long calls are waited for, in seconds; 0 asks once. Then the answer to a call names its job.
         :param wait: how long one request of this wait takes at most: 0.1 to 60 seconds.
         :param idempotency_key: calls with the same key run once within 24 hours, also from another process.
         """
-        return _work.invoke(self._transport, Stop(), message, Waiting(queue, timeout, wait, idempotency_key))
+        return _work.invoke(self._transport, Stop(), message, Waiting(queue, session, timeout, wait, idempotency_key))
 
     def call(
         self,
@@ -150,6 +158,7 @@ class Toolyard:
         arguments: dict[str, Any] | None = None,
         *,
         queue: str | None = None,
+        session: str | None = None,
         timeout: float = 600.0,
         wait: float = 15.0,
         idempotency_key: str | None = None,
@@ -158,7 +167,7 @@ class Toolyard:
         Calls one tool and gives its whole output. Raises a ToolError when the tool or its call failed, with the code
         `TIMEOUT` when it hasn't ended within `timeout`.
         """
-        return _work.call(self._transport, Stop(), name, arguments, Waiting(queue, timeout, wait, idempotency_key))
+        return _work.call(self._transport, Stop(), name, arguments, Waiting(queue, session, timeout, wait, idempotency_key))
 
     def follow(self, job: str | JobView, *, after: str | None = None) -> Iterator[JobEvent]:
         """

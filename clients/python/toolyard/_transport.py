@@ -1,12 +1,13 @@
 from __future__ import annotations
 
 import http.client
+import io
 import json
 import os
 import ssl
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, BinaryIO, Union
 from urllib.parse import urlencode, urlsplit
 
 from ._errors import ToolyardError
@@ -14,6 +15,11 @@ from ._patience import Patience, Stop
 
 _SILENCE = 60.0
 """Seconds beyond what is expected, until a connection counts as broken; the service sends heartbeats more often."""
+_PIECE = 65536
+"""Bytes of a file that are in memory at a time."""
+
+FileBody = Union[str, bytes, BinaryIO]
+"""What a file is put from. A file that is open for reading bytes is sent in pieces, from where it is; again only where it can seek."""
 
 
 class Transport:
@@ -40,20 +46,44 @@ class Transport:
         *,
         query: Mapping[str, object] | None = None,
         body: object = None,
+        content: FileBody | None = None,
         key: str | None = None,
         answer_seconds: float = 0.0,
     ) -> Any:
-        """Gives the JSON of an answer."""
+        """Gives the JSON of an answer; empty where it has none."""
         patience = Patience(self._retry_seconds)
         headers = {} if key is None else {"idempotency-key": key}
+        source = None if content is None else _Source(content)
         while True:
             try:
-                with self._open(method, _with_query(path, query), stop, headers, body, _SILENCE + answer_seconds) as response:
+                sent = source or body
+                with self._open(method, _with_query(path, query), stop, headers, sent, _SILENCE + answer_seconds) as response:
                     text = response.read()
-                    answer = _parse(text)
+                    answer = {} if response.status == 204 else _parse(text)
                     if response.status >= 400 or answer is None:
                         raise _error_of(response, answer, text)
                     return answer
+            except ToolyardError as error:
+                if source is not None and not source.is_kept:
+                    raise
+                patience.wait(error, stop)
+
+    def pieces(self, path: str, stop: Stop, query: Mapping[str, object] | None = None) -> Iterator[bytes]:
+        """Gives the body of an answer as it comes. What breaks off then is an error: only who reads knows what to do."""
+        patience = Patience(self._retry_seconds)
+        while True:
+            try:
+                with self._open("GET", _with_query(path, query), stop, {"accept": "*/*"}, None, _SILENCE) as response:
+                    if response.status >= 400:
+                        text = response.read()
+                        raise _error_of(response, _parse(text), text)
+                    patience = Patience(0)
+                    for piece in iter(lambda: response.read(_PIECE), b""):
+                        stop.check()
+                        yield piece
+                    if response.length:
+                        raise http.client.IncompleteRead(b"", response.length)
+                    return
             except ToolyardError as error:
                 patience.wait(error, stop)
 
@@ -88,8 +118,15 @@ class Transport:
         try:
             connection.connect()
             stop.reads(connection.sock)
-            connection.request(method, f"{self._base}{target}", **_content(self._api_key, headers, body))
+            try:
+                connection.request(method, f"{self._base}{target}", **_content(self._api_key, headers, body))
+            except (BrokenPipeError, ConnectionResetError):
+                # A body that is refused isn't read to its end; the answer tells why.
+                if not isinstance(body, _Source):
+                    raise
             yield connection.getresponse()
+        except _Unreadable as error:
+            raise error.cause from None
         except ssl.SSLCertVerificationError as error:
             raise ToolyardError("BAD_ANSWER", f"The certificate of Toolyard is not trusted: {error.verify_message}") from error
         except (OSError, http.client.HTTPException) as error:
@@ -104,12 +141,48 @@ class Transport:
         return http.client.HTTPSConnection(self._host, self._port, timeout=timeout, context=self._tls)
 
 
+class _Unreadable(Exception):
+    """The file that is put can't be read: no fault of the connection."""
+
+    def __init__(self, cause: OSError) -> None:
+        super().__init__(str(cause))
+        self.cause = cause
+
+
+class _Source:
+    """A body that is sent as it is."""
+
+    def __init__(self, content: FileBody) -> None:
+        whole = content.encode() if isinstance(content, str) else content
+        self._file = io.BytesIO(whole) if isinstance(whole, (bytes, bytearray, memoryview)) else whole
+        self.is_kept = self._file.seekable()
+        """Whether it can be sent again."""
+        self._start = self._file.tell() if self.is_kept else 0
+
+    def headers(self) -> dict[str, str]:
+        """Without a length it is sent in chunks."""
+        if not self.is_kept:
+            return {}
+        return {"content-length": str(max(0, self._file.seek(0, os.SEEK_END) - self._start))}
+
+    def pieces(self) -> Iterator[bytes]:
+        try:
+            if self.is_kept:
+                self._file.seek(self._start)
+            while piece := self._file.read(_PIECE):
+                yield piece
+        except OSError as error:
+            raise _Unreadable(error) from error
+
+
 def _content(api_key: str | None, headers: Mapping[str, str], body: object) -> dict[str, Any]:
     own = {"accept": "application/json", "connection": "close"}
     if api_key is not None:
         own["x-api-key"] = api_key
     if body is None:
         return {"headers": {**own, **headers}}
+    if isinstance(body, _Source):
+        return {"headers": {**own, **body.headers(), **headers}, "body": body.pieces()}
     return {"headers": {**own, "content-type": "application/json", **headers}, "body": json.dumps(body).encode()}
 
 

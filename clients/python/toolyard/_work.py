@@ -25,6 +25,7 @@ class Waiting:
     """How calls are made and waited for, in seconds."""
 
     queue: str | None
+    session: str | None
     timeout: float
     wait: float
     idempotency_key: str | None
@@ -141,6 +142,8 @@ def _send(transport: Transport, stop: Stop, body: dict[str, Any], waiting: Waiti
     sent: dict[str, Any] = {**body, "wait_ms": round(wait * 1000)}
     if waiting.queue is not None:
         sent["queue"] = waiting.queue
+    if waiting.session is not None:
+        sent["session"] = waiting.session
     return transport.send("POST", "/v1/agent-tools/invoke-batch", stop, body=sent, key=key, answer_seconds=wait)
 
 

@@ -11,7 +11,18 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from toolyard import AsyncJobs, AsyncToolyard, Jobs, ToolError, Toolyard, ToolyardError
+from toolyard import (
+    AsyncFiles,
+    AsyncJobs,
+    AsyncSessions,
+    AsyncToolyard,
+    Files,
+    Jobs,
+    Sessions,
+    ToolError,
+    Toolyard,
+    ToolyardError,
+)
 
 workspace = Path(sys.argv[1])
 seen: dict[str, Any] = {}
@@ -98,6 +109,7 @@ def surface(of: type) -> dict[str, str]:
 
 
 seen["same_surface"] = surface(Toolyard) == surface(AsyncToolyard) and surface(Jobs) == surface(AsyncJobs)
+seen["same_surface_of_files"] = surface(Sessions) == surface(AsyncSessions) and surface(Files) == surface(AsyncFiles)
 print(json.dumps(seen), flush=True)
 others = [thread for thread in threading.enumerate() if thread is not threading.main_thread()]
 for thread in others:

@@ -1,0 +1,75 @@
+"""What both clients do with sessions and files. Each function runs in the thread of a caller, who may end it through `stop`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import quote
+
+from ._errors import ToolyardError
+from ._patience import Stop
+from ._transport import FileBody, Transport
+from ._types import FileList, PutFile, SessionList, SessionView, Unpacked
+
+_ARCHIVE = {"archive": "tar"}
+
+
+def make_session(transport: Transport, stop: Stop, session: dict[str, Any]) -> SessionView:
+    given = {name: value for name, value in session.items() if value is not None}
+    answer: SessionView = transport.send("POST", "/v1/sessions", stop, body=given)["session"]
+    return answer
+
+
+def get_session(transport: Transport, stop: Stop, session_id: str) -> SessionView:
+    answer: SessionView = transport.send("GET", session_path(session_id), stop)["session"]
+    return answer
+
+
+def list_sessions(transport: Transport, stop: Stop, query: dict[str, object]) -> SessionList:
+    answer: SessionList = transport.send("GET", "/v1/sessions", stop, query=query)
+    return answer
+
+
+def remove_session(transport: Transport, stop: Stop, session_id: str) -> SessionView:
+    answer: SessionView = transport.send("DELETE", session_path(session_id), stop)["session"]
+    return answer
+
+
+def put(transport: Transport, stop: Stop, address: str, content: FileBody) -> PutFile:
+    answer: PutFile = transport.send("PUT", address, stop, content=content)["file"]
+    return answer
+
+
+def stream(transport: Transport, stop: Stop, address: str) -> Iterator[bytes]:
+    return transport.pieces(address, stop)
+
+
+def list_files(transport: Transport, stop: Stop, address: str, query: dict[str, object]) -> FileList:
+    answer: FileList = transport.send("GET", address, stop, query={**query, "list": "true"})
+    return answer
+
+
+def remove(transport: Transport, stop: Stop, address: str, recursive: bool) -> None:
+    transport.send("DELETE", address, stop, query={"recursive": "true" if recursive else None})
+
+
+def stream_archive(transport: Transport, stop: Stop, address: str) -> Iterator[bytes]:
+    return transport.pieces(address, stop, _ARCHIVE)
+
+
+def put_archive(transport: Transport, stop: Stop, address: str, content: FileBody) -> Unpacked:
+    answer: Unpacked = transport.send("PUT", address, stop, query=_ARCHIVE, content=content)["archive"]
+    return answer
+
+
+def session_path(session_id: str) -> str:
+    return f"/v1/sessions/{quote(session_id, safe='')}"
+
+
+def file_path(base: str, path: str) -> str:
+    names = [name for name in path.split("/") if name != ""]
+    for name in names:
+        # In an address these lead to another route, such as from a file to its session.
+        if name in (".", ".."):
+            raise ToolyardError("VALIDATION_ERROR", f"A path of a file has no name '{name}': give the path from the top, without it")
+    return "/".join([base, *(quote(name, safe="") for name in names)])

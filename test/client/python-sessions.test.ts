@@ -1,0 +1,40 @@
+import t from 'tap'
+import { createService, testKeys } from '../support/service.ts'
+import { runPython, withoutPython } from './python.ts'
+
+t.test('the Python clients make sessions, call in them, and bring files in and out', { skip: withoutPython }, async t => {
+  const service = await createService(t, {
+    env: { SESSIONS_DIR: t.testdir() },
+    files: { 'tools/bin/upper': '#!/bin/sh\ncat > /dev/null; tr a-z A-Z < in.txt > out.txt; echo {}' },
+    tools: [{ name: 'upper', schema: { type: 'object' }, command: ['./tools/bin/upper'], permissions: ['read_repo', 'write_files'] }]
+  })
+  const seen = JSON.parse(await runPython('sessions.py', [], { TOOLYARD_URL: service.api.address, TOOLYARD_API_KEY: testKeys.admin })) as Record<string, unknown>
+  const is = (title: string, field: string, wanted: unknown): void => { t.strictSame(seen[field], wanted, title) }
+
+  is('a session is made', 'made', ['open', 20_000_000, null])
+  is('a file is put', 'put', 9)
+  is('a call in the session changes it', 'changed', 'SOME TEXT')
+  is('and is listed', 'names', ['in.txt', 'out.txt'])
+  t.type(seen['job'], 'string', 'a job is submitted in the session')
+  is('a model\'s message is answered there', 'invoked', 1)
+  is('a session that isn\'t there is told', 'refused_call', ['NOT_FOUND', 404])
+  is('a body without a length is streamed', 'streamed', 6_553_600)
+  is('a file is sent in pieces', 'whole', 196_608)
+  is('and comes in pieces', 'pieces', [6_553_600, true])
+  is('what is too large is refused before it is all sent', 'too_large', ['QUOTA_EXCEEDED', 413])
+  is('and also while it is sent', 'too_long', ['QUOTA_EXCEEDED', 413])
+  is('a file that can\'t be read is no fault of the service', 'unreadable', 'the disk is asleep')
+  is('an archive has all files', 'archived', ['from file', 'in.txt', 'large', 'out.txt'])
+  is('an archive is unpacked', 'unpacked', { path: 'copy here', files: 1, directories: 0, bytes: 3 })
+  is('its files are there', 'copied', 'xyz')
+  is('a directory that is not empty stays', 'not_empty', ['CONFLICT', 409])
+  is('and goes with all that is in it', 'gone', ['NOT_FOUND', 404])
+  is('no path leads up', 'up', Array.from({ length: 4 }, () => ['VALIDATION_ERROR', null]))
+  is('the session is in the list', 'listed', true)
+  is('an operator reaches the shared workspace', 'shared', ['a/b #1?.txt'])
+  is('the async client does the same', 'async_changed', 'MORE TEXT')
+  is('also in pieces', 'async_pieces', 1_310_720)
+  is('and with archives', 'async_unpacked', 3)
+  is('it removes its session, and no other', 'async_removed', ['removing', 'open'])
+  is('the session is removed', 'removed', 'removing')
+})
