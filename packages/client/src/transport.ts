@@ -15,8 +15,8 @@ export interface ToolyardOptions {
   fetch?: typeof fetch | undefined
 }
 
-/** What a file is put from: whole, so that it can be sent again. */
-export type FileBody = string | Uint8Array<ArrayBuffer> | Blob
+/** What a file is put from. A stream is sent once: it isn't tried again when the service is away. */
+export type FileBody = string | Uint8Array<ArrayBuffer> | Blob | ReadableStream<Uint8Array>
 
 /** One request. It may be sent more than once: what makes work carries an `Idempotency-Key`. */
 export interface ApiRequest {
@@ -66,13 +66,15 @@ export class Transport {
     })
   }
 
-  async #tried<T> ({ signal }: ApiRequest, once: () => Promise<T>): Promise<T> {
+  async #tried<T> ({ file, signal }: ApiRequest, once: () => Promise<T>): Promise<T> {
     const patience = new Patience(this.#retryMs)
     for (;;) {
       try {
         return await once()
       } catch (error) {
-        await patience.wait(this.#failureOf(error, signal), signal)
+        const failure = this.#failureOf(error, signal)
+        if (file instanceof ReadableStream) throw failure
+        await patience.wait(failure, signal)
       }
     }
   }
@@ -142,7 +144,8 @@ export class Transport {
         ...headers
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      ...(file === undefined ? {} : { body: file })
+      ...(file === undefined ? {} : { body: file }),
+      ...(file instanceof ReadableStream ? { duplex: 'half' as const } : {})
     })
   }
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { asError } from '@toolyard/contract/terms'
-import { jsonOption, type Command } from '../terminal/command.ts'
+import { asError, isRecord } from '@toolyard/contract/terms'
+import { jsonOption, textOption, type Command } from '../terminal/command.ts'
 import { exitStatus, misuse } from '../terminal/exit-status.ts'
 import { complain, print } from '../terminal/terminal.ts'
 import { commandError, findTarget, type Target } from './target.ts'
@@ -21,9 +21,9 @@ with tool_calls, output or content. - is stdin.
 
 Exit status: 0 when all calls succeeded, 1 when one failed, 5 when one goes on.`,
   arguments: ['<file>'],
-  options: [jsonOption],
-  run: async ({ args: [file = '-'] }) => {
-    const body = read(file)
+  options: [['--session <id>', 'run the calls in this session, in place of one that the file names'], jsonOption],
+  run: async ({ args: [file = '-'], options }) => {
+    const body = inSession(read(file), textOption(options, 'session'))
     const target = findTarget(process.env)
     const started = performance.now()
     const answer = await post(target, body)
@@ -43,6 +43,14 @@ function read (file: string): string {
   } catch (error) {
     throw misuse(`${file === '-' ? 'stdin' : file} can't be read as JSON: ${asError(error).message}`)
   }
+}
+
+/** As it is where no session is named, so that the service checks what was written. */
+function inSession (text: string, session: string | undefined): string {
+  if (session === undefined) return text
+  const body: unknown = JSON.parse(text)
+  if (!isRecord(body)) throw misuse('a batch must be a JSON object, such as {"calls": [...]}')
+  return JSON.stringify({ ...body, session })
 }
 
 async function post ({ url, apiKey, description }: Target, body: string): Promise<Answer> {

@@ -25,6 +25,7 @@ tool's schema asks for a number, a boolean, a list or an object, and a text othe
     ['--arg <name=value...>', 'one argument; give it as often as there are arguments'],
     ['--json [-]', 'with -: read the arguments from stdin, as a JSON object; without: print {ok, output, ms} as JSON'],
     ['--queue <name>', 'run it in this queue'],
+    ['--session <id>', 'run it in this session, whose files are its workspace'],
     ['--timeout <seconds>', 'how long to wait for it (default: 600)']
   ],
   complete: async () => {
@@ -41,6 +42,7 @@ tool's schema asks for a number, a boolean, a list or an object, and a text othe
     const bar = process.stderr.isTTY ? new ProgressBar(process.stderr) : undefined
     const output = await clientOf(target).call(name, given, {
       queue: textOption(options, 'queue'),
+      session: textOption(options, 'session'),
       timeoutMs: seconds * 1_000,
       onProgress: bar === undefined ? undefined : progress => { bar.show(progress) }
     }).catch((error: unknown) => { throw commandError(error, target) }).finally(() => { bar?.clear() })

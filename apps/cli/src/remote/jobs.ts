@@ -1,5 +1,6 @@
+import { readFileSync } from 'node:fs'
 import type { JobSummary, JobView, LogEntry, Toolyard } from '@toolyard/client'
-import { isRecord } from '@toolyard/contract/terms'
+import { asError, isRecord } from '@toolyard/contract/terms'
 import { jsonOption, textOption, type Command, type CommandLine } from '../terminal/command.ts'
 import { exitStatus, misuse } from '../terminal/exit-status.ts'
 import { print } from '../terminal/terminal.ts'
@@ -36,6 +37,26 @@ const list: Command = {
     })
     if (options['json'] === true) print(JSON.stringify(page, null, 2))
     else print([...page.jobs.map(row), ...page.next_cursor === null ? [] : [`More: toolyard jobs list --cursor ${page.next_cursor}`], ...page.jobs.length === 0 ? ['No jobs'] : []].join('\n'))
+    return exitStatus.done
+  })
+}
+
+const submit: Command = {
+  name: 'submit',
+  summary: 'Submit a job and print its id',
+  help: `Submits one job, by the type of its tool as toolyard jobs list --json shows it, and doesn't wait for it.
+
+  toolyard jobs submit data.file_read --input '{"path": "README.md"}'`,
+  arguments: ['<type>'],
+  options: [
+    ['--input <json>', 'its arguments, as a JSON object; - reads them from stdin (default: {})'], ['--queue <name>', 'run it in this queue'],
+    ['--session <id>', 'run it in this session, whose files are its workspace'], jsonOption
+  ],
+  run: withClient(async (client, { args: [type = ''], options }) => {
+    const text = textOption(options, 'input') ?? '{}'
+    const input = readObject(text === '-' ? readFileSync(0, 'utf8') : text)
+    const job = await client.jobs.submit({ type, input, queue: textOption(options, 'queue') ?? null, session: textOption(options, 'session') ?? null })
+    print(options['json'] === true ? JSON.stringify({ ok: true, job }, null, 2) : job.id)
     return exitStatus.done
   })
 }
@@ -97,10 +118,10 @@ const retry: Command = {
   arguments: ['<id>'],
   options: [jsonOption],
   run: withClient(async (client, { args: [id = ''], options }) => {
-    const { type, input, queue, priority, timeout_sec: timeoutSec, max_attempts: maxAttempts, tags, status } = await client.jobs.get(id)
+    const { type, input, queue, session, priority, timeout_sec: timeoutSec, max_attempts: maxAttempts, tags, status } = await client.jobs.get(id)
     if (status === 'queued' || status === 'running') throw misuse(`job ${id} is ${status}: it can be run again when it has ended`)
     const job = await client.jobs.submit({
-      type, input: isRecord(input) ? input : {}, queue, priority, timeout_sec: timeoutSec, max_attempts: maxAttempts, tags
+      type, input: isRecord(input) ? input : {}, queue, session: session ?? null, priority, timeout_sec: timeoutSec, max_attempts: maxAttempts, tags
     })
     print(options['json'] === true ? JSON.stringify({ ok: true, job }, null, 2) : row(job))
     return exitStatus.done
@@ -110,15 +131,26 @@ const retry: Command = {
 /** `toolyard jobs`: the jobs of the service. */
 export const jobs: Command = {
   name: 'jobs',
-  summary: 'List, show, follow, cancel and retry jobs',
+  summary: 'Submit, list, show, follow, cancel and retry jobs',
   help: 'The jobs of the service at TOOLYARD_URL, else of the one of the settings.',
-  commands: [list, show, logs, cancel, retry]
+  commands: [submit, list, show, logs, cancel, retry]
 }
 
 const filters = ['queue', 'type', 'tag', 'tool', 'key', 'code', 'worker', 'text', 'session', 'request', 'tenant', 'from', 'to', 'cursor'] as const
 
 function filtersOf (options: CommandLine['options']): Partial<Record<typeof filters[number], string>> {
   return Object.fromEntries(filters.flatMap(name => typeof options[name] === 'string' ? [[name, options[name]]] : []))
+}
+
+function readObject (text: string): Record<string, unknown> {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (error) {
+    throw misuse(`--input isn't JSON: ${asError(error).message}`)
+  }
+  if (!isRecord(value)) throw misuse('--input must be a JSON object, such as {"path": "README.md"}')
+  return value
 }
 
 function withClient (
