@@ -18,6 +18,7 @@ import { JobAdmission } from './invocation/job-admission.ts'
 import { JobAsks } from './invocation/batch/job-asks.ts'
 import { JobSubmitter } from './invocation/job-submitter.ts'
 import { ToolInvoker } from './invocation/batch/tool-invoker.ts'
+import { ReturnedImages } from './files/returned-images.ts'
 import { docsRoutes } from './docs/routes.ts'
 import { listRoutes } from './openapi/route-list.ts'
 import type { EventLoopWatch } from './plugins/load/event-loop-watch.ts'
@@ -205,6 +206,7 @@ export function buildApp (deps: ApiDeps, options: ApiOptions): App {
       mayRun: (name, principal) => deps.catalog.mayRun(name, principal)
     })
   }
+  const images = new ReturnedImages(options.files.sessionFiles)
   const toolInvoker = new ToolInvoker(invoker, deps.outputs, name => {
     const registered = deps.catalog.registry.get(name)
     if (registered === undefined) return 1
@@ -218,14 +220,14 @@ export function buildApp (deps: ApiDeps, options: ApiOptions): App {
     await mcp.register(overload, { eventLoop: options.eventLoop })
     await mcp.register(auth, { keys: options.keys, disabled: options.authDisabled, tickets: office, tokens })
     if (options.rateLimit !== undefined) await mcp.register(rateLimit, { limit: options.rateLimit })
-    const mcpOptions = { sessions: deps.mcpSessions, sessionsRequired: options.sessions.isRequired, retentionSec: options.jobRetentionSec }
+    const mcpOptions = { sessions: deps.mcpSessions, sessionsRequired: options.sessions.isRequired, retentionSec: options.jobRetentionSec, images }
     await mcp.register(mcpRoutes, { ...deps, ...mcpOptions, tokens, invoker: toolInvoker, streams, rateLimit: options.rateLimit })
   })
   void app.register(async v1 => {
     await v1.register(overload, { eventLoop: options.eventLoop })
     await v1.register(auth, { keys: options.keys, disabled: options.authDisabled, tickets: office, logins })
     if (options.rateLimit !== undefined) await v1.register(rateLimit, { limit: options.rateLimit })
-    await v1.register(agentToolRoutes, { catalog: deps.catalog, invoker, streams, logs: deps.logs, ending: deps.ending })
+    await v1.register(agentToolRoutes, { catalog: deps.catalog, invoker, streams, logs: deps.logs, images, ending: deps.ending })
     await v1.register(toolRoutes, { invoker: toolInvoker, ending: deps.ending, basePath: options.basePath })
     await v1.register(registryRoutes, { catalog: deps.catalog, jobTypes: deps.jobTypes })
     await v1.register(authRoutes)

@@ -50,13 +50,23 @@ export interface AnthropicMessage { content: ReadonlyArray<{ type: string }> }
 export interface ChatAnswer { role: 'tool', tool_call_id: string, content: string }
 /** What answers a call of the Responses API. */
 export type ResponsesAnswer =
-  | { type: 'function_call_output', call_id: string, output: string }
-  | { type: 'custom_tool_call_output', call_id: string, output: string }
+  | { type: 'function_call_output', call_id: string, output: ResponsesAnswerOutput }
+  | { type: 'custom_tool_call_output', call_id: string, output: ResponsesAnswerOutput }
+/** A text; with small images that the tool has returned, a text and these. */
+export type ResponsesAnswerOutput =
+  | string
+  | Array<{ type: 'input_text', text: string } | { type: 'input_image', image_url: string, detail: 'auto' }>
 /** What answers all calls of Anthropic's message. */
 export interface AnthropicAnswer {
   role: 'user'
-  content: Array<{ type: 'tool_result', tool_use_id: string, content: string, is_error?: boolean }>
+  content: Array<{ type: 'tool_result', tool_use_id: string, content: AnthropicResultContent, is_error?: boolean }>
 }
+/** A text; with small images that the tool has returned, a text and these. */
+export type AnthropicResultContent =
+  | string
+  | Array<{ type: 'text', text: string } | { type: 'image', source: AnthropicImageSource }>
+/** An image in Base64. */
+export interface AnthropicImageSource { type: 'base64', media_type: 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp', data: string }
 
 /** An answer in each shape. */
 export type ProviderAnswer = ChatAnswer | ResponsesAnswer | AnthropicAnswer

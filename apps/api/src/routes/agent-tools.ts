@@ -16,6 +16,7 @@ import type { App } from '../plugins/typed-app.ts'
 import { retryAfterSec } from '../plugins/errors.ts'
 import { prefersEvents, streamBatch } from '../streams/batch-stream.ts'
 import type { EventStreams } from '../streams/event-streams.ts'
+import type { ReturnedImages } from '../files/returned-images.ts'
 import { comeBackHint, type ToolCatalog } from '../catalog/tool-catalog.ts'
 
 export interface AgentToolRoutesOptions {
@@ -23,6 +24,7 @@ export interface AgentToolRoutesOptions {
   invoker: BatchInvoker
   streams: EventStreams
   logs: JobLogs
+  images: ReturnedImages
   /** Aborted when requests that still wait must be answered with what is there. */
   ending: AbortSignal
 }
@@ -31,7 +33,7 @@ export interface AgentToolRoutesOptions {
 const logLines = 100
 
 /** The tools, the skills, and their invocation (R5, R13). */
-export async function agentToolRoutes (app: App, { catalog, invoker, streams, logs, ending }: AgentToolRoutesOptions): Promise<void> {
+export async function agentToolRoutes (app: App, { catalog, invoker, streams, logs, images, ending }: AgentToolRoutesOptions): Promise<void> {
   const readLog: ReadLog = async (queue, jobId) => (await logs.tail(queue, jobId, logLines)).map(({ message }) => message)
   app.get('/agent-tools', { schema: { querystring: ToolListQuery, response: { 200: Type.Union([ToolList, ResponsesToolList, AnthropicToolList]), '4xx': ErrorBody } } }, async (request, reply) => {
     const { format = 'chat', strict } = request.query
@@ -65,15 +67,19 @@ export async function agentToolRoutes (app: App, { catalog, invoker, streams, lo
     const { batch, format: formatOfMessage } = await readBatch(request.body)
     const format = request.query.format ?? formatOfMessage
     const hint = comeBackHint(catalog.publication(caller.principal.permissions))
+    const told = async (answer: InvokeBatchResponse): Promise<InvokeBatchResponse> => {
+      const outputs = format === undefined || format === 'chat' ? [] : answer.results.map(({ output }) => output)
+      return withMessages(answer, batch.calls, format, { hint, images: await images.read(outputs, batch.session, caller.principal) })
+    }
     if (!prefersEvents(request.headers.accept)) {
-      const answer = withMessages(await invoker.invoke(batch, caller), batch.calls, format, hint)
+      const answer = await told(await invoker.invoke(batch, caller))
       if (answer.results.some(result => !result.ok && result.error?.code === 'QUEUE_FULL')) void reply.header('retry-after', retryAfterSec)
       // The shapes of messages are a union, which the serializer of the schema would try one by one.
       return await reply.header('content-type', 'application/json; charset=utf-8').serializer(JSON.stringify).send(answer)
     }
     requireSse(caller.principal)
     await streamBatch(streams, reply, async listener =>
-      withMessages(await invoker.invoke(batch, { ...caller, listener }), batch.calls, format, hint))
+      await told(await invoker.invoke(batch, { ...caller, listener })))
     return reply
   })
 }

@@ -1,5 +1,6 @@
 import { limits, type CallError, type ResultFile } from '@toolyard/contract'
 import { isSpecType, type CallToolResult, type ContentBlock } from '@modelcontextprotocol/server'
+import type { ReturnedImage } from '../../files/returned-images.ts'
 import type { ToolAnswer } from '../../invocation/batch/tool-invoker.ts'
 import { excessOf } from '../../plugins/body/json-text.ts'
 import type { ListedTool } from './tool-list.ts'
@@ -12,8 +13,11 @@ const metaKeys = { jobId: 'toolyard/job_id', error: 'toolyard/error', outputByte
  * What became of a call, as MCP has it; the tool says what its clients rely on.
  *
  * @param hasLinks whether the client knows links to resources, which are the files that the call made or changed
+ * @param images small ones that the tool has returned
  */
-export function callResult (answer: ToolAnswer, tool: ListedTool | undefined, hasLinks: boolean): CallToolResult {
+export function callResult (
+  answer: ToolAnswer, tool: ListedTool | undefined, hasLinks: boolean, images: readonly ReturnedImage[]
+): CallToolResult {
   const job = answer.jobId === undefined ? {} : { [metaKeys.jobId]: answer.jobId }
   if (answer.kind === 'failed') return failure(answer.error, job)
   if (answer.kind === 'pending') {
@@ -29,8 +33,9 @@ export function callResult (answer: ToolAnswer, tool: ListedTool | undefined, ha
       ]
   const bytes = cut === undefined ? {} : { [metaKeys.outputBytes]: cut.bytes }
   const links = hasLinks ? files.map(linkTo) : []
+  const pictures = images.map(({ type, data }): ContentBlock => ({ type: 'image', mimeType: type, data }))
   const named = files.length === 0 ? {} : { [metaKeys.files]: files }
-  return { ...output, content: [...output.content, ...notice, ...links], _meta: { ...job, ...bytes, ...named } }
+  return { ...output, content: [...output.content, ...notice, ...pictures, ...links], _meta: { ...job, ...bytes, ...named } }
 }
 
 /** A file of the session, which `resources/read` reads with the same session. */
@@ -48,6 +53,12 @@ function failure (error: CallError, job: object): CallToolResult {
 
 function noStructure (jobId: string): CallError {
   return { code: 'OUTPUT_INVALID', message: `The output is too large to be given as structured content; it is whole at /v1/jobs/${jobId}` }
+}
+
+/** An output that may return files, to look for them; undefined where there are none. */
+export function filesIn (answer: ToolAnswer): unknown {
+  if (answer.kind !== 'output' || answer.cut !== undefined || !answer.json.includes('"$file"') || isTooLarge(answer.json)) return undefined
+  return JSON.parse(answer.json)
 }
 
 type Output = Pick<CallToolResult, 'content' | 'structuredContent'>

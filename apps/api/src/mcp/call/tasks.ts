@@ -4,9 +4,10 @@ import {
   CLIENT_CAPABILITIES_META_KEY, fromJsonSchema, MissingRequiredClientCapabilityError, ProtocolError, ProtocolErrorCode,
   type CallToolResult, type Result, type Server, type ServerContext
 } from '@modelcontextprotocol/server'
+import type { ReturnedImage, ReturnedImages } from '../../files/returned-images.ts'
 import type { ToolAnswer } from '../../invocation/batch/tool-invoker.ts'
 import { findJob, queueOfJob } from '../../routes/jobs/found-job.ts'
-import { callResult } from './call-result.ts'
+import { callResult, filesIn } from './call-result.ts'
 import type { Exchange } from './exchange.ts'
 
 /*
@@ -20,6 +21,7 @@ export interface TaskParts {
   canceller: JobCanceller
   /** How long a finished job is kept, in seconds. */
   retentionSec: number
+  images: ReturnedImages
 }
 
 /** The extension's name among the capabilities. */
@@ -64,7 +66,12 @@ export function serveTasks (
       return await make(params.taskId).catch(unknownTask)
     }))
   }
-  answer('tasks/get', async id => taskOf(await findJob(parts.jobs, id, exchange.principal), parts))
+  answer('tasks/get', async id => {
+    const job = await findJob(parts.jobs, id, exchange.principal)
+    const { status, session } = job.view
+    const [images = []] = await parts.images.read(status === 'succeeded' ? [filesIn(answerOf(job))] : [], session, exchange.principal)
+    return taskOf(job, parts, images)
+  })
   answer('tasks/cancel', async id => {
     const queue = await queueOfJob(parts.jobs, id, exchange.principal)
     await parts.canceller.cancel(queue, id)
@@ -83,7 +90,7 @@ function base ({ view }: ReadJob, status: string, retentionSec: number): Record<
   }
 }
 
-function taskOf (job: ReadJob, { retentionSec }: TaskParts): Result {
+function taskOf (job: ReadJob, { retentionSec }: TaskParts, images: readonly ReturnedImage[]): Result {
   const { status, error } = job.view
   const task = (state: string, rest: object = {}): Result => ({ ...base(job, state, retentionSec), ...rest })
   if (status === 'queued' || status === 'running') return task('working', { statusMessage: status })
@@ -93,7 +100,7 @@ function taskOf (job: ReadJob, { retentionSec }: TaskParts): Result {
       'failed', { error: { code: ProtocolErrorCode.InternalError, message: error.message, data: { code: error.code } } }
     )
   }
-  return task('completed', { result: callResult(answerOf(job), undefined, true) })
+  return task('completed', { result: callResult(answerOf(job), undefined, true, images) })
 }
 
 /** A finished job as a call's answer. */

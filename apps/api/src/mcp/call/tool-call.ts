@@ -6,7 +6,7 @@ import type { ToolInvoker } from '../../invocation/batch/tool-invoker.ts'
 import { disconnected } from '../../plugins/abandoned.ts'
 import { CallNotices, type CallNoticesParts } from './call-notices.ts'
 import { callOrigin, placeOfCall } from './call-meta.ts'
-import { callResult } from './call-result.ts'
+import { callResult, filesIn } from './call-result.ts'
 import type { Exchange } from './exchange.ts'
 import { beforeTaskMs, createdTask, knowsTasks, type TaskParts } from './tasks.ts'
 import type { OpenCalls } from './open-calls.ts'
@@ -53,7 +53,9 @@ export async function callTool (
     })
     if (answer.kind === 'failed' && answer.cause !== undefined) exchange.log.error({ err: answer.cause }, 'request failed')
     await notices?.finish()
-    return answer.kind === 'pending' && becomesTask ? await createdTask(answer.jobId, exchange, parts) : callResult(answer, tool, exchange.knowsLinks && place.session !== undefined)
+    if (answer.kind === 'pending' && becomesTask) return await createdTask(answer.jobId, exchange, parts)
+    const [images = []] = await parts.images.read([filesIn(answer)], place.session, exchange.principal)
+    return callResult(answer, tool, exchange.knowsLinks && place.session !== undefined, images)
   } finally {
     close()
   }

@@ -1,0 +1,103 @@
+import { createHash } from 'node:crypto'
+import { isRecord } from '@toolyard/contract'
+import { atPlace, openFile, readFully } from '@toolyard/workspace'
+import type { Principal } from '../access/principal.ts'
+import type { FileSpace } from './file-space.ts'
+import { noSuchFile } from './file-error.ts'
+import type { SessionFiles } from './session-files.ts'
+
+/** An image that a tool has returned, as models take it. */
+export interface ReturnedImage {
+  /** Its media type. */
+  type: string
+  /** In Base64. */
+  data: string
+}
+
+/** A file that an output returns: see `returned-files.ts` of the executors. */
+interface Reference { path: string, type: string, size: number, sha256: string }
+
+/** Types that all models take. */
+const imageTypes: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp'])
+/** Bytes of one image and of all images of an answer, and how many one call gives. Larger ones are fetched as files. */
+const most = { one: 1_048_576, all: 4_194_304, ofCall: 8 }
+/** Values of an output that are looked through for references. */
+const mostValues = 10_000
+
+/** Reads the images that calls in a session have returned. */
+export class ReturnedImages {
+  readonly #files: SessionFiles
+
+  constructor (files: SessionFiles) {
+    this.#files = files
+  }
+
+  /**
+   * The images of each output, in the order of its references. An image that is too large, that was changed since, or that
+   * this service may not read is left out: the reference stays in the text. Never rejected.
+   */
+  async read (outputs: readonly unknown[], session: string | undefined, principal: Principal): Promise<ReturnedImage[][]> {
+    const none = outputs.map((): ReturnedImage[] => [])
+    const mayRead = principal.permissions === undefined || principal.permissions.includes('read_repo')
+    const wanted = outputs.map(referencesIn)
+    if (session === undefined || !mayRead || wanted.every(references => references.length === 0)) return none
+    const space = await this.#files.open(session, principal).catch(() => undefined)
+    if (space === undefined) return none
+    try {
+      return await readAll(space, wanted)
+    } finally {
+      space.leave()
+    }
+  }
+}
+
+async function readAll (space: FileSpace, wanted: ReadonlyArray<readonly Reference[]>): Promise<ReturnedImage[][]> {
+  let left = most.all
+  const images: ReturnedImage[][] = []
+  for (const references of wanted) {
+    const own: ReturnedImage[] = []
+    for (const reference of references.slice(0, most.ofCall)) {
+      const image = reference.size > left ? undefined : await readOne(space, reference).catch(() => undefined)
+      if (image === undefined) continue
+      left -= reference.size
+      own.push(image)
+    }
+    images.push(own)
+  }
+  return images
+}
+
+/** Undefined for a file that isn't any more what was returned. */
+async function readOne (space: FileSpace, { path, type, size, sha256 }: Reference): Promise<ReturnedImage | undefined> {
+  return await atPlace(space, path, { notFound: noSuchFile }, async place => {
+    if (place.stats?.isFile() !== true || place.stats.size !== size) return undefined
+    const { handle } = openFile(place)
+    try {
+      const bytes = await readFully(handle, 0, size)
+      return createHash('sha256').update(bytes).digest('hex') === sha256 ? { type, data: bytes.toString('base64') } : undefined
+    } finally {
+      handle.close()
+    }
+  })
+}
+
+/** The small images that an output returns, each once. */
+function referencesIn (output: unknown): Reference[] {
+  const found = new Map<string, Reference>()
+  const left: unknown[] = [output]
+  for (let values = 0; left.length > 0 && values < mostValues; values++) {
+    const value = left.pop()
+    if (Array.isArray(value)) left.push(...value.slice(0, mostValues).reverse())
+    else if (isRecord(value)) {
+      const reference = referenceOf(value)
+      if (reference !== undefined) found.set(reference.path, reference)
+      else left.push(...Object.values(value).slice(0, mostValues).reverse())
+    }
+  }
+  return [...found.values()]
+}
+
+function referenceOf ({ $file: path, type, size, sha256 }: Record<string, unknown>): Reference | undefined {
+  if (typeof path !== 'string' || typeof type !== 'string' || typeof size !== 'number' || typeof sha256 !== 'string') return undefined
+  return imageTypes.has(type) && size > 0 && size <= most.one ? { path, type, size, sha256 } : undefined
+}
