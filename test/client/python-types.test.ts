@@ -16,7 +16,9 @@ interface Schema {
   required?: string[]
 }
 
-const schemas: Record<string, TSchema> = { CallErrorBody, CallResult, FileList, JobList, JobSummary, JobView, LogEntry, SessionList, SessionView }
+const schemas: Record<string, TSchema> = {
+  CallErrorBody, CallResult, FileList, JobList, JobSummary, JobView, LogEntry, SessionList, SessionView
+}
 
 t.test('the types of the Python client agree with the contract', { skip: withoutPython }, async t => {
   const types = JSON.parse(await runPython('client_types.py')) as Record<string, Record<string, Field>>

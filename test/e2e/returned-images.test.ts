@@ -39,16 +39,25 @@ const anthropicCall = { type: 'tool_use', id: 'c', name: 'print', input: {} }
 t.test('a small image that a tool returns is an image in the messages of the providers that take one', async t => {
   const { id } = await prepare({ text: 'see', chart: { $file: 'chart.png' }, again: { $file: 'chart.png' }, table: { $file: 'table.csv' } })
   const [responses] = (await invoke(id, { output: [responsesCall] })).messages ?? []
-  t.match(responses, { type: 'function_call_output', output: [
-    { type: 'input_text', text: /"\$file":"chart.png"/ },
-    { type: 'input_image', image_url: `data:image/png;base64,${data}` }
-  ] })
+  t.match(responses, {
+    type: 'function_call_output',
+    output: [
+      { type: 'input_text', text: /"\$file":"chart.png"/ },
+      { type: 'input_image', image_url: `data:image/png;base64,${data}` }
+    ]
+  })
   t.equal((responses as { output: unknown[] }).output.length, 2, 'each image once, and nothing else')
   const [anthropic] = (await invoke(id, { content: [anthropicCall] })).messages ?? []
-  t.match(anthropic, { role: 'user', content: [{ tool_use_id: 'c', content: [
-    { type: 'text', text: /"\$file":"chart.png"/ },
-    { type: 'image', source: { type: 'base64', media_type: 'image/png', data } }
-  ] }] })
+  t.match(anthropic, {
+    role: 'user',
+    content: [{
+      tool_use_id: 'c',
+      content: [
+        { type: 'text', text: /"\$file":"chart.png"/ },
+        { type: 'image', source: { type: 'base64', media_type: 'image/png', data } }
+      ]
+    }]
+  })
   const [chat] = (await invoke(id, { tool_calls: [call] })).messages ?? []
   t.type((chat as { content: unknown }).content, 'string', 'chat completions take texts alone from tools')
 })

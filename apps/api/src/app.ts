@@ -220,7 +220,8 @@ export function buildApp (deps: ApiDeps, options: ApiOptions): App {
     await mcp.register(overload, { eventLoop: options.eventLoop })
     await mcp.register(auth, { keys: options.keys, disabled: options.authDisabled, tickets: office, tokens })
     if (options.rateLimit !== undefined) await mcp.register(rateLimit, { limit: options.rateLimit })
-    const mcpOptions = { sessions: deps.mcpSessions, sessionsRequired: options.sessions.isRequired, retentionSec: options.jobRetentionSec, images }
+    const { isRequired: sessionsRequired } = options.sessions
+    const mcpOptions = { sessions: deps.mcpSessions, sessionsRequired, retentionSec: options.jobRetentionSec, images }
     await mcp.register(mcpRoutes, { ...deps, ...mcpOptions, tokens, invoker: toolInvoker, streams, rateLimit: options.rateLimit })
   })
   void app.register(async v1 => {

@@ -11,6 +11,6 @@ export type {
   Progress, PutFile, ResultFile, SessionList, SessionView, Unpacked
 } from './wire.ts'
 export type {
-  AnthropicAnswer, AnthropicImageSource, AnthropicMessage, AnthropicResultContent, AnthropicTool, ChatAnswer, ChatMessage, ChatTool, ChatToolCall, Format,
-  ResponsesAnswer, ResponsesAnswerOutput, ResponsesOutput, ResponsesTool
+  AnthropicAnswer, AnthropicImageSource, AnthropicMessage, AnthropicResultContent, AnthropicTool,
+  ChatAnswer, ChatMessage, ChatTool, ChatToolCall, Format, ResponsesAnswer, ResponsesAnswerOutput, ResponsesOutput, ResponsesTool
 } from './providers.ts'

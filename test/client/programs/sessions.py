@@ -80,7 +80,8 @@ seen["too_long"] = failure(lambda: files.put("over", Endless(iter([PIECE] * 1000
 seen["unreadable"] = unreadable()
 
 archive = b"".join(files.get_archive())
-seen["archived"] = sorted(tarfile.open(fileobj=io.BytesIO(archive)).getnames())
+with tarfile.open(fileobj=io.BytesIO(archive)) as opened:
+    seen["archived"] = sorted(opened.getnames())
 seen["unpacked"] = files.put_archive("copy here", archive_of("a b", b"xyz"))
 seen["copied"] = files.get("copy here/a b").decode()
 seen["not_empty"] = failure(lambda: files.remove("copy here"))

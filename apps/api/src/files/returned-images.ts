@@ -87,7 +87,7 @@ function referencesIn (output: unknown): Reference[] {
   const left: unknown[] = [output]
   for (let values = 0; left.length > 0 && values < mostValues; values++) {
     const value = left.pop()
-    if (Array.isArray(value)) left.push(...value.slice(0, mostValues).reverse())
+    if (Array.isArray(value)) left.push(...(value as unknown[]).slice(0, mostValues).reverse())
     else if (isRecord(value)) {
       const reference = referenceOf(value)
       if (reference !== undefined) found.set(reference.path, reference)

@@ -33,7 +33,9 @@ export interface AgentToolRoutesOptions {
 const logLines = 100
 
 /** The tools, the skills, and their invocation (R5, R13). */
-export async function agentToolRoutes (app: App, { catalog, invoker, streams, logs, images, ending }: AgentToolRoutesOptions): Promise<void> {
+export async function agentToolRoutes (
+  app: App, { catalog, invoker, streams, logs, images, ending }: AgentToolRoutesOptions
+): Promise<void> {
   const readLog: ReadLog = async (queue, jobId) => (await logs.tail(queue, jobId, logLines)).map(({ message }) => message)
   app.get('/agent-tools', { schema: { querystring: ToolListQuery, response: { 200: Type.Union([ToolList, ResponsesToolList, AnthropicToolList]), '4xx': ErrorBody } } }, async (request, reply) => {
     const { format = 'chat', strict } = request.query

@@ -118,10 +118,12 @@ const retry: Command = {
   arguments: ['<id>'],
   options: [jsonOption],
   run: withClient(async (client, { args: [id = ''], options }) => {
-    const { type, input, queue, session, priority, timeout_sec: timeoutSec, max_attempts: maxAttempts, tags, status } = await client.jobs.get(id)
+    const { type, input, queue, session = null, priority, timeout_sec: timeoutSec, max_attempts: maxAttempts, tags, status } = (
+      await client.jobs.get(id)
+    )
     if (status === 'queued' || status === 'running') throw misuse(`job ${id} is ${status}: it can be run again when it has ended`)
     const job = await client.jobs.submit({
-      type, input: isRecord(input) ? input : {}, queue, session: session ?? null, priority, timeout_sec: timeoutSec, max_attempts: maxAttempts, tags
+      type, input: isRecord(input) ? input : {}, queue, session, priority, timeout_sec: timeoutSec, max_attempts: maxAttempts, tags
     })
     print(options['json'] === true ? JSON.stringify({ ok: true, job }, null, 2) : row(job))
     return exitStatus.done

@@ -16,7 +16,7 @@ const make: Command = {
   ],
   run: asking(async (target, { options }) => {
     const [ttl, quota, from] = [numberOption(options, 'ttl'), numberOption(options, 'quota'), textOption(options, 'from')]
-    const wanted: NewSession = { ...ttl !== undefined && { ttl_sec: ttl }, ...quota !== undefined && { quota_bytes: quota }, ...from !== undefined && { from } }
+    const wanted: NewSession = { ttl_sec: ttl ?? null, quota_bytes: quota ?? null, from: from ?? null }
     const session = await clientOf(target).sessions.make(wanted)
     print(options['json'] === true ? JSON.stringify({ ok: true, session }, null, 2) : session.id)
     complain(`Its files go ${session.ttl_sec} s after its last call, or with toolyard sessions rm ${session.id}`)

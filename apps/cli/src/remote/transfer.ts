@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto'
 import { createWriteStream } from 'node:fs'
 import { open, rename, rm } from 'node:fs/promises'
 import { Readable, Transform } from 'node:stream'
-import type { ReadableStream as NodeReadableStream } from 'node:stream/web'
 import { pipeline } from 'node:stream/promises'
 import { asError } from '@toolyard/contract/terms'
 import { CommandError, misuse } from '../terminal/exit-status.ts'
@@ -35,8 +34,7 @@ export async function writeLocal (file: string, { body }: Response): Promise<num
       done(null, chunk)
     }
   })
-  // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- Node has two types for one class.
-  const source = body === null ? Readable.from([]) : Readable.fromWeb(body as NodeReadableStream)
+  const source = body === null ? Readable.from([]) : Readable.fromWeb(body)
   if (file === '-') {
     await pipeline(source, counter, process.stdout, { end: false })
     return bytes
@@ -53,6 +51,5 @@ export async function writeLocal (file: string, { body }: Response): Promise<num
 }
 
 function webStream (stream: Readable): ReadableStream<Uint8Array> {
-  // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- As above.
-  return Readable.toWeb(stream) as unknown as ReadableStream<Uint8Array>
+  return Readable.toWeb(stream)
 }
