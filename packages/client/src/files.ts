@@ -1,7 +1,7 @@
-import { ToolyardError } from './errors.ts'
+import { ToolyardError } from './http/errors.ts'
 import type { WaitOptions } from './jobs.ts'
-import type { FileBody, Transport } from './transport.ts'
-import type { FileList, PutFile, Unpacked } from './wire.ts'
+import type { FileBody, Transport } from './http/transport.ts'
+import type { FileList, PutFile, Unpacked } from './http/wire.ts'
 
 /** Which part of a listing is asked for. */
 export interface FileQuery {

@@ -1,7 +1,7 @@
-import { answerOf } from './answer.ts'
-import { ToolyardError } from './errors.ts'
-import type { Transport } from './transport.ts'
-import type { JobView, LogEntry, Progress } from './wire.ts'
+import { answerOf } from './http/answer.ts'
+import { ToolyardError } from './http/errors.ts'
+import type { Transport } from './http/transport.ts'
+import type { JobView, LogEntry, Progress } from './http/wire.ts'
 
 /** What happens to a job: a line of its log, how far it is, a change of its record, and last its end, with `job.result` or `job.error`. */
 export type JobEvent =

@@ -1,7 +1,7 @@
 export { Toolyard } from './toolyard.ts'
 export type { CallOptions, InvokeOptions, ToolsOptions } from './toolyard.ts'
-export type { FileBody, ToolyardOptions } from './transport.ts'
-export { ToolError, ToolyardError, type ErrorCode } from './errors.ts'
+export type { FileBody, ToolyardOptions } from './http/transport.ts'
+export { ToolError, ToolyardError, type ErrorCode } from './http/errors.ts'
 export type { FollowOptions, JobEvent } from './follow.ts'
 export type { FileQuery, Files } from './files.ts'
 export type { SessionQuery, Sessions } from './sessions.ts'
@@ -9,7 +9,7 @@ export type { JobQuery, Jobs, SubmitOptions, WaitOptions } from './jobs.ts'
 export type {
   CallErrorBody, CallErrorCode, CallResult, FileList, HttpErrorCode, JobList, JobState, JobSummary, JobView, LogEntry, NewJob, NewSession,
   Progress, PutFile, ResultFile, SessionList, SessionView, Unpacked
-} from './wire.ts'
+} from './http/wire.ts'
 export type {
   AnthropicAnswer, AnthropicImageSource, AnthropicMessage, AnthropicResultContent, AnthropicTool,
   ChatAnswer, ChatMessage, ChatTool, ChatToolCall, Format, ResponsesAnswer, ResponsesAnswerOutput, ResponsesOutput, ResponsesTool

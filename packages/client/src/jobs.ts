@@ -1,7 +1,7 @@
-import { ToolyardError } from './errors.ts'
+import { ToolyardError } from './http/errors.ts'
 import { newKey } from './key.ts'
-import type { Transport } from './transport.ts'
-import type { JobList, JobState, JobView, LogEntry, NewJob } from './wire.ts'
+import type { Transport } from './http/transport.ts'
+import type { JobList, JobState, JobView, LogEntry, NewJob } from './http/wire.ts'
 
 /** Which jobs a list shall have. */
 export interface JobQuery {

@@ -1,7 +1,7 @@
 import { Files } from './files.ts'
 import type { WaitOptions } from './jobs.ts'
-import type { Transport } from './transport.ts'
-import type { NewSession, SessionList, SessionView } from './wire.ts'
+import type { Transport } from './http/transport.ts'
+import type { NewSession, SessionList, SessionView } from './http/wire.ts'
 
 /** Which sessions a list shall have. */
 export interface SessionQuery {

@@ -1,16 +1,16 @@
-import { ToolError, type ErrorCode } from './errors.ts'
+import { ToolError, type ErrorCode } from './http/errors.ts'
 import { follow, type FollowOptions, type JobEvent } from './follow.ts'
 import { Jobs, type WaitOptions } from './jobs.ts'
 import { Files } from './files.ts'
 import { newKey } from './key.ts'
 import { Sessions } from './sessions.ts'
-import { sleep } from './patience.ts'
+import { sleep } from './http/patience.ts'
 import {
   findCalls, joinAnswers, type AnthropicAnswer, type AnthropicMessage, type ChatAnswer, type ChatMessage, type ChatToolCall, type Format,
   type ProviderAnswer, type ProviderMessage, type ResponsesAnswer, type ResponsesOutput, type ToolOf
 } from './providers.ts'
-import { Transport, type ToolyardOptions } from './transport.ts'
-import type { CallResult, JobView, Progress } from './wire.ts'
+import { Transport, type ToolyardOptions } from './http/transport.ts'
+import type { CallResult, JobView, Progress } from './http/wire.ts'
 
 /** Which form tools shall have. */
 export interface ToolsOptions extends WaitOptions {

@@ -1,10 +1,10 @@
 import { dirname, join } from 'node:path'
 import { permissions, type PermissionPolicy } from '@toolyard/contract/terms'
-import type { ApiKey, Role } from './api-keys.ts'
+import type { ApiKey, Role } from '../api-keys.ts'
 import { bundledSamples } from './bundled-samples.ts'
-import { isLoopback } from '../outgoing/hosts.ts'
-import { SettingsError, type Settings } from './settings.ts'
-import type { TenantLimits } from './tenant-limits.ts'
+import { isLoopback } from '../../outgoing/hosts.ts'
+import { SettingsError, type Settings } from '../settings.ts'
+import type { TenantLimits } from '../tenant-limits.ts'
 
 /**
  * The API keys in force: `API_KEYS_JSON` replaces `API_KEY`, which alone is an admin's (RC3).

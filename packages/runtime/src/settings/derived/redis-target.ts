@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { asError } from '@toolyard/contract/terms'
-import { SettingsError, type Settings } from './settings.ts'
-import type { HostPort } from './variable.ts'
+import { SettingsError, type Settings } from '../settings.ts'
+import type { HostPort } from '../variable.ts'
 
 /** Where Redis is, and how one gets in. */
 export interface RedisTarget {

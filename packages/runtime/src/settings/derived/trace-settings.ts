@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import type { Settings } from './settings.ts'
-import type { TraceSettings } from '../traces/tracer.ts'
+import type { Settings } from '../settings.ts'
+import type { TraceSettings } from '../../traces/tracer.ts'
 
 /** Where a collector listens when no address is named. */
 const localCollector = 'http://127.0.0.1:4318'

@@ -1,6 +1,6 @@
-import { AddressRefusedError, createPublicCheck, literalAddress } from '../outgoing/addresses.ts'
-import { isListedHost, plainHost } from '../outgoing/hosts.ts'
-import type { Settings } from './settings.ts'
+import { AddressRefusedError, createPublicCheck, literalAddress } from '../../outgoing/addresses.ts'
+import { isListedHost, plainHost } from '../../outgoing/hosts.ts'
+import type { Settings } from '../settings.ts'
 
 /** Which hosts may be called back. */
 export interface CallbackPolicy {

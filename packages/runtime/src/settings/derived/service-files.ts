@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { secretFilesOf, type Settings } from './settings.ts'
+import { secretFilesOf, type Settings } from '../settings.ts'
 
 /** What the service keeps in its working directory. */
 const kept = ['.env', '.toolyard'] as const
