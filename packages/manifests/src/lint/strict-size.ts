@@ -1,4 +1,4 @@
-import { dataKeywords, mapKeywords } from '../schema/keyword-kinds.ts'
+import { dataKeywords, mapKeywords } from '../schema/keywords.ts'
 import { strictLimits } from './strict-limits.ts'
 
 /** What a model has to read, and fill, of a schema. */

@@ -1,5 +1,4 @@
-import { dataKeywords, mapKeywords, referenceKeywords } from './keyword-kinds.ts'
-import { stepKeyword } from './keywords.ts'
+import { dataKeywords, mapKeywords, referenceKeywords, stepKeyword } from './keywords.ts'
 
 /** What of a validation is counted: nothing, the references that it follows, or each subschema that it looks at. */
 export type Counted = 'nothing' | 'references' | 'everything'

@@ -1,7 +1,7 @@
 import { manifestLimits } from '../tool/limits.ts'
 import { withoutNeedlessEscapes } from './pattern/escapes.ts'
 import { isPlainPattern } from './pattern/plain.ts'
-import { dataKeywords, mapKeywords, plainKeywords, referenceKeywords } from './keyword-kinds.ts'
+import { dataKeywords, mapKeywords, plainKeywords, referenceKeywords } from './keywords.ts'
 
 /** What a schema holds, seen by one walk over its subschemas. */
 export interface SchemaSurvey {
