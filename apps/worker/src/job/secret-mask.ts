@@ -1,4 +1,4 @@
-import type { CallError } from '@toolyard/contract'
+import { mapTexts, type CallError } from '@toolyard/contract/terms'
 
 const mark = '***REDACTED***'
 
@@ -12,12 +12,5 @@ export function createSecretMask (secrets: readonly string[]): (text: string) =>
 /** The same in an error, whose message and details may be what the tool printed. */
 export function maskError (error: CallError, mask: (text: string) => string): CallError {
   const { code, message, details } = error
-  return { code, message: mask(message), ...(details === undefined ? {} : { details: maskValue(details, mask) }) }
-}
-
-function maskValue (value: unknown, mask: (text: string) => string): unknown {
-  if (typeof value === 'string') return mask(value)
-  if (Array.isArray(value)) return value.map(item => maskValue(item, mask))
-  if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([name, item]) => [mask(name), maskValue(item, mask)]))
+  return { code, message: mask(message), ...(details === undefined ? {} : { details: mapTexts(details, mask) }) }
 }

@@ -1,5 +1,5 @@
 import { errorCode, isRecord } from '@toolyard/contract/terms'
-import { setTimeout as delay } from 'node:timers/promises'
+import { within } from '@toolyard/runtime'
 import type { CallError } from '@toolyard/contract'
 import type { Tool } from '@toolyard/manifests'
 import { WorkspaceFailure } from '@toolyard/workspace'
@@ -40,7 +40,7 @@ export async function runBuiltin (
   })
   const interrupted = deadline.interrupted.then(async (interruption): Promise<Outcome> => {
     stop().abort()
-    await settled(run)
+    await within(windDownMs, run.catch(() => {}))
     return { ok: false, error: interruptionError(interruption) }
   })
   try {
@@ -57,12 +57,6 @@ export async function runBuiltin (
 export interface BuiltinCall {
   tool: Tool
   args: Record<string, unknown>
-}
-
-async function settled (run: Promise<unknown>): Promise<void> {
-  const enough = new AbortController()
-  await Promise.race([run.catch(() => {}), delay(windDownMs, undefined, { signal: enough.signal }).catch(() => {})])
-  enough.abort()
 }
 
 async function runHandler (handler: BuiltinHandler, args: Record<string, unknown>, context: BuiltinContext): Promise<Outcome> {

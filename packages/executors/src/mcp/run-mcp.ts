@@ -1,19 +1,20 @@
 import { Buffer } from 'node:buffer'
-import { asError, isRecord, limits, thrownAs, type CallError } from '@toolyard/contract/terms'
+import { asError, isRecord, limits, mapTexts, thrownAs, type CallError } from '@toolyard/contract/terms'
 import type { McpRun } from '@toolyard/manifests'
 import type { Audit } from '../audit/audit.ts'
 import { outputFault, type DeclaredCheck } from '../result/declared-output.ts'
 import { shortOutput } from '../result/large-output.ts'
+import { cutText } from '../result/output.ts'
 import { startDeadline, type Interruption } from '../run/deadline.ts'
 import { interruptionError } from '../run/interruption.ts'
 import type { Outcome, RunContext } from '../run/outcome.ts'
 import { traceFields } from '../run/trace-fields.ts'
-import { decodePrefix, firstChars } from '../run/utf8.ts'
+import { firstChars } from '../run/utf8.ts'
 import type { Connection, RemoteCall } from './connection.ts'
 import type { CallResult } from './message.ts'
 import { ServerFault } from './message-reader.ts'
 import type { Lease, McpServers, ServerPlace } from './servers.ts'
-import { hidden, hiddenIn } from './setting-text.ts'
+import { hidden } from './setting-text.ts'
 
 /** What calls of MCP servers are run with. */
 export interface McpHost {
@@ -130,8 +131,7 @@ function outcomeOf ({ isError, json, parts }: CallResult, maxBytes: number, secr
   const text = typeof value === 'string' ? value : json
   const bytes = Buffer.byteLength(text)
   if (bytes <= maxBytes) return { ok: true, output: value }
-  const kept = decodePrefix(Buffer.from(text).subarray(0, maxBytes))
-  return { ok: true, output: kept.text, cut: { bytes, storedBytes: kept.bytes } }
+  return cutText({ kept: Buffer.from(text).subarray(0, maxBytes), totalBytes: bytes })
 }
 
 /** What the client threw; `unsent`: before the call was sent. Only what never reached the tool is TOOL_UNAVAILABLE. */
@@ -144,7 +144,7 @@ function failureOf (error: unknown, { server }: McpRun, connection: Connection):
   const { reason } = connection
   if (isUnsent) return { code: 'TOOL_UNAVAILABLE', message: says(`MCP server ${name} can't be used: ${reason ?? message}`) }
   if (reason !== undefined) return { code: 'TOOL_FAILED', message: says(`MCP server ${name} ended while it ran the call: ${reason}`) }
-  if (typeof code === 'number') return { code: 'TOOL_FAILED', message: says(message), details: { code, ...(data === undefined ? {} : { data: hiddenIn(data, connection.secrets) }) } }
+  if (typeof code === 'number') return { code: 'TOOL_FAILED', message: says(message), details: { code, ...(data === undefined ? {} : { data: mapTexts(data, text => hidden(text, connection.secrets)) }) } }
   if (status === 401 || status === 403) return { code: 'TOOL_UNAVAILABLE', message: `MCP server ${name} refuses the credentials of this service (HTTP status ${status})` }
   if (typeof status === 'number') return { code: 'TOOL_FAILED', message: `MCP server ${name} answered with the HTTP status ${status}` }
   const fault = thrownAs(error, ServerFault)

@@ -26,11 +26,3 @@ export function hidden (text: string, secrets: readonly string[]): string {
   // The longest first: one may be a part of another.
   return [...secrets].sort((a, b) => b.length - a.length).reduce((rest, secret) => rest.replaceAll(secret, '[secret]'), text)
 }
-
-/** The same for any value of JSON. */
-export function hiddenIn (value: unknown, secrets: readonly string[]): unknown {
-  if (typeof value === 'string') return hidden(value, secrets)
-  if (Array.isArray(value)) return value.map(item => hiddenIn(item, secrets))
-  if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([name, item]) => [hidden(name, secrets), hiddenIn(item, secrets)]))
-}

@@ -1,4 +1,5 @@
 import { Buffer } from 'node:buffer'
+import { mapTexts } from '@toolyard/contract/terms'
 import type { ThreadAnswer } from '../run/threads.ts'
 import { decodeText } from '../run/decode-text.ts'
 import { parseJson, partsOf } from '../run/json.ts'
@@ -34,7 +35,7 @@ export function runOutputTask ({ bytes, kind, contentType, hide = [] }: OutputTa
   if (kind === 'either' && trimmed === '') return { answer: { json: '{}', parts: 1 } satisfies OutputAnswer }
   const parsed = parseJson(trimmed) ?? (kind === 'either' ? { value: trimmed } : undefined)
   // JSON may write any character as an escape: then a text shows only now.
-  const value = hide.length > 0 && trimmed.includes('\\') ? withoutTextsIn(parsed?.value, hide) : parsed?.value
+  const value = hide.length > 0 && trimmed.includes('\\') ? mapTexts(parsed?.value, part => withoutTexts(part, hide)) : parsed?.value
   return {
     answer: { json: parsed === undefined ? undefined : JSON.stringify(value), parts: partsOf(value) } satisfies OutputAnswer
   }
@@ -43,11 +44,4 @@ export function runOutputTask ({ bytes, kind, contentType, hide = [] }: OutputTa
 /** A text with what is hidden replaced. */
 export function withoutTexts (text: string, hide: readonly string[]): string {
   return hide.reduce((rest, each) => rest.replaceAll(each, () => hiddenText), text)
-}
-
-function withoutTextsIn (value: unknown, hide: readonly string[]): unknown {
-  if (typeof value === 'string') return withoutTexts(value, hide)
-  if (Array.isArray(value)) return value.map(item => withoutTextsIn(item, hide))
-  if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([name, item]) => [withoutTexts(name, hide), withoutTextsIn(item, hide)]))
 }

@@ -1,4 +1,4 @@
-import { limits } from '@toolyard/contract/terms'
+import { grouped, limits } from '@toolyard/contract/terms'
 import type { Redis } from '../redis/connection.ts'
 import { fairKey, queueKey } from '../redis/names.ts'
 import { whileAvailable } from '../redis/unavailable.ts'
@@ -156,15 +156,10 @@ export class FairOrder {
 export function linesOf<Job extends { priority: number, data: { keyName: string, tenant?: string } }> (
   queue: string, jobs: readonly Job[]
 ): Array<[Line, Job[]]> {
-  const lines = new Map<string, [Line, Job[]]>()
-  for (const job of jobs) {
-    const line: Line = { queue, priority: job.priority, keyName: job.data.keyName, tenant: job.data.tenant }
-    const name = JSON.stringify([line.priority, line.tenant, line.keyName])
-    const known = lines.get(name)
-    if (known === undefined) lines.set(name, [line, [job]])
-    else known[1].push(job)
-  }
-  return [...lines.values()]
+  const lines = grouped(jobs, ({ priority, data: { tenant, keyName } }) => JSON.stringify([priority, tenant, keyName]))
+  return [...lines.values()].flatMap(own => own.slice(0, 1).map(({ priority, data: { keyName, tenant } }): [Line, Job[]] => (
+    [{ queue, priority, keyName, tenant }, own]
+  )))
 }
 
 /** The public priority of a job that has one of BullMQ's. */

@@ -1,3 +1,4 @@
+import { grouped } from '@toolyard/contract/terms'
 import type { Redis } from '../redis/connection.ts'
 import { standingOf } from '../record/job-standing.ts'
 import { openJobsKey, openKeysKey } from '../redis/names.ts'
@@ -147,8 +148,7 @@ async function tidy (redis: Redis, owner: string): Promise<void> {
     const part = members.slice(start, start + 2 * batchSize)
     const entries = part.flatMap((member, index) => index % 2 === 0 ? [{ member, at: Number(part[index + 1]) }] : [])
     const ended: Array<{ member: string }> = []
-    for (const queue of new Set(entries.map(({ member }) => queueOf(member)))) {
-      const own = entries.filter(({ member }) => queueOf(member) === queue)
+    for (const [queue, own] of grouped(entries, ({ member }) => queueOf(member))) {
       const standings = await standingOf(redis, queue, own.map(({ member }) => member.slice(0, member.indexOf(' '))))
       ended.push(...own.filter(({ at }, place) => standings[place] === 'ended' || (standings[place] === 'gone' && at < settledBefore)))
     }

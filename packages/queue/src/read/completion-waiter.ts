@@ -1,4 +1,5 @@
 import type { Settlement } from '@toolyard/contract'
+import { within } from '@toolyard/runtime'
 import { randomUUID } from 'node:crypto'
 import type { Redis } from '../redis/connection.ts'
 import { jobKey, replyChannel } from '../redis/names.ts'
@@ -102,7 +103,8 @@ export class CompletionWaiter {
       },
       settle: async (waitMs, signal) => {
         await completed(batch, waitMs, signal)
-        if (batch.missing.size > 0 && !signal.aborted) await this.#lastLook()
+        // The record is read once more, but no longer than an answer may be late.
+        if (batch.missing.size > 0 && !signal.aborted) await within(lastLookMs, this.#sweep())
         return batch.settled
       },
       release: () => {
@@ -144,14 +146,6 @@ export class CompletionWaiter {
       this.#sweepTimer = undefined
       void this.#sweep().finally(() => { if (this.#expected.size > 0) this.#scheduleSweep() })
     }, sweepIntervalMs)
-  }
-
-  /** Reads the record once more, but no longer than an answer may be late. */
-  async #lastLook (): Promise<void> {
-    let timer: NodeJS.Timeout | undefined
-    const late = new Promise<void>(resolve => { timer = setTimeout(resolve, lastLookMs) })
-    await Promise.race([this.#sweep(), late])
-    clearTimeout(timer)
   }
 
   /** One sweep at a time; who asks during one gets that one. */

@@ -1,3 +1,4 @@
+import { grouped } from '@toolyard/contract/terms'
 import type { Redis } from '../redis/connection.ts'
 import type { JobChange } from '../record/log/job-change.ts'
 import { jobChannel, jobIdOfChannel, jobKey, jobLogKey } from '../redis/names.ts'
@@ -110,7 +111,7 @@ export class JobWatch {
   }
 
   async #sweep (): Promise<void> {
-    for (const [queue, jobs] of byQueue(this.#all())) {
+    for (const [queue, jobs] of grouped(this.#all(), job => job.queue)) {
       for (let start = 0; start < jobs.length; start += sweepChunk) await this.#look(queue, jobs.slice(start, start + sweepChunk))
     }
   }
@@ -133,14 +134,4 @@ export class JobWatch {
       job.seen = state
     }
   }
-}
-
-function byQueue (jobs: Iterable<Watched>): Map<string, Watched[]> {
-  const queues = new Map<string, Watched[]>()
-  for (const job of jobs) {
-    const known = queues.get(job.queue)
-    if (known === undefined) queues.set(job.queue, [job])
-    else known.push(job)
-  }
-  return queues
 }

@@ -1,7 +1,14 @@
+import type { Readable } from 'node:stream'
 import { setImmediate as turn } from 'node:timers/promises'
+import { within } from '@toolyard/runtime'
 
 const idleMs = 100
 const boundMs = 1_000
+
+/** Fulfilled when a stream is closed. */
+export async function closing (stream: Readable): Promise<true> {
+  return await new Promise(resolve => { stream.once('close', () => { resolve(true) }) })
+}
 
 /**
  * Waits after a process's exit for the end of its pipes (B1), whose `ended` says true at their end and false when the
@@ -14,20 +21,10 @@ export async function drainPipes (ended: Promise<boolean>, receivedBytes: () => 
   const until = performance.now() + boundMs
   for (;;) {
     const before = receivedBytes()
-    const answer = await withinIdle(ended)
+    const answer = await within(idleMs, ended)
     if (answer !== undefined) return answer
     // A timer can fire before the reads of a loop that was blocked: what is in the pipes by now is still read.
     await turn()
     if (receivedBytes() === before || performance.now() > until) return false
-  }
-}
-
-async function withinIdle (ended: Promise<boolean>): Promise<boolean | undefined> {
-  let timer: NodeJS.Timeout | undefined
-  const idle = new Promise<undefined>(resolve => { timer = setTimeout(resolve, idleMs, undefined) })
-  try {
-    return await Promise.race([ended, idle])
-  } finally {
-    clearTimeout(timer)
   }
 }

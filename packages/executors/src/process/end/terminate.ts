@@ -1,3 +1,4 @@
+import { within } from '@toolyard/runtime'
 import { askBox, killBox } from '../table/box-kill.ts'
 import { killTree, livingTree } from '../table/kill-tree.ts'
 import { signalGroup } from '../table/signal.ts'
@@ -26,8 +27,5 @@ export async function terminateBox (root: TreeRoot, exited: Promise<unknown>): P
 
 /** Waits for an exit, 250 ms at most. */
 export async function beforeGraceEnds (exited: Promise<unknown>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined
-  const grace = new Promise<void>(resolve => { timer = setTimeout(resolve, graceMs) })
-  await Promise.race([exited, grace])
-  clearTimeout(timer)
+  await within(graceMs, exited)
 }

@@ -1,3 +1,4 @@
+import { within } from '@toolyard/runtime'
 import { writableServers, type Redis } from '../connection.ts'
 import { checkRedis, type RedisReport } from './redis-check.ts'
 
@@ -52,13 +53,8 @@ export class RedisGuard {
   }
 
   async #answers (): Promise<boolean> {
-    let timer: NodeJS.Timeout | undefined
-    const late = new Promise<false>(resolve => { timer = setTimeout(resolve, pingMs, false) })
     const servers = writableServers(this.#redis)
-    const answers = Promise.all(servers.map(server => server.ping())).then(() => servers.length > 0, () => false)
-    const answer = await Promise.race([answers, late])
-    clearTimeout(timer)
-    return answer
+    return await within(pingMs, Promise.all(servers.map(server => server.ping())).then(() => servers.length > 0, () => false)) ?? false
   }
 
   async #check (): Promise<RedisReport> {

@@ -1,5 +1,5 @@
 import type { ChainableCommander } from 'ioredis'
-import { asError } from '@toolyard/contract/terms'
+import { asError, grouped } from '@toolyard/contract/terms'
 import type { Redis } from '../connection.ts'
 import { asRedisError, whileAvailable } from '../unavailable.ts'
 
@@ -17,17 +17,10 @@ export async function pipelined<T> (
   queueOf: (item: T) => string,
   add: (pipeline: ChainableCommander, item: T) => void
 ): Promise<Array<unknown[] | Error>> {
-  const indexes = new Map<string, number[]>()
-  for (const [index, item] of items.entries()) {
-    const queue = queueOf(item)
-    const known = indexes.get(queue)
-    if (known === undefined) indexes.set(queue, [index])
-    else known.push(index)
-  }
   const found: Array<unknown[] | Error> = []
-  await Promise.all([...indexes.values()].map(async ofQueue => {
-    const replies = await sendAll(redis, ofQueue.flatMap(index => items.slice(index, index + 1)), add)
-    for (const [place, index] of ofQueue.entries()) found[index] = replies[place] ?? new Error('Redis gave no reply')
+  await Promise.all([...grouped(items.entries(), ([, item]) => queueOf(item)).values()].map(async ofQueue => {
+    const replies = await sendAll(redis, ofQueue.map(([, item]) => item), add)
+    for (const [place, [index]] of ofQueue.entries()) found[index] = replies[place] ?? new Error('Redis gave no reply')
   }))
   return found
 }
