@@ -3,7 +3,8 @@ import { interruptionError, type Outcome, type SessionPlace } from '@toolyard/ex
 import { goneError, type Redis, type SessionLeases, type SessionStay } from '@toolyard/queue'
 import type { Logger } from '@toolyard/runtime'
 import {
-  clearTrash, discardSession, FileClock, openSessionDirectory, surveySession, TemplateMissingError, type SessionPlaces, type Survey
+  clearTrash, discardSession, FileClock, KnownCounts, openSessionDirectory, surveySession, TemplateMissingError,
+  type SessionPlaces, type Survey
 } from '@toolyard/workspace'
 import { SessionWatches, type SessionWatch } from './session-watches.ts'
 
@@ -41,15 +42,8 @@ const upkeepMs = 1_000
 const quietMs = 60_000
 /** How long one turn of removing files may take. */
 const trashMs = 400
-/** So many entries are counted after each call. To count more takes a tenth of the time: it rests for so many times as long. */
-const fewEntries = 100
-const countRest = 9
-
-const mostCounts = 10_000
 /** How long the files of a call that has used its time up may be counted, in milliseconds. */
 const leastCountMs = 1_000
-
-interface Count { bytes: number, entries: number, until: number }
 
 /** A call, where it is, and how long its files may be counted. */
 interface Guest {
@@ -72,7 +66,7 @@ interface Visit extends Guest {
 /** The directories of sessions that this worker's calls are in. */
 export class SessionWorkspaces {
   readonly #options: SessionWorkspacesOptions
-  readonly #counts = new Map<string, Count>()
+  readonly #counts = new KnownCounts()
   readonly #watches = new SessionWatches()
   #clock: FileClock | undefined
   #timer: NodeJS.Timeout | undefined
@@ -177,7 +171,7 @@ export class SessionWorkspaces {
     const { id, quotaBytes } = stay.session
     const begun = performance.now()
     // To watch a session that has few entries would take longer than to look at them.
-    const watch = (this.#counts.get(id)?.entries ?? 0) > fewEntries ? this.#watches.grow() : undefined
+    const watch = this.#counts.get(id)?.isLarge === true ? this.#watches.grow() : undefined
     const walk = surveySession(dir, {
       mostBytes: 2 * quotaBytes, since, signal, ...(watch === undefined ? {} : { onDirectory: directory => { watch.add(directory) } })
     })
@@ -185,10 +179,8 @@ export class SessionWorkspaces {
       watch?.end()
       throw error
     })
-    const { bytes, filledBytes, entries } = survey
-    const now = performance.now()
-    if (this.#counts.size >= mostCounts) this.#counts.clear()
-    this.#counts.set(id, { bytes, entries, until: entries > fewEntries ? now + countRest * (now - begun) : now })
+    const { bytes, filledBytes } = survey
+    this.#counts.set(id, survey, begun)
     if (watch !== undefined && filledBytes <= quotaBytes) this.#watches.keep(id, watch)
     else watch?.end()
     if (Number.isFinite(bytes)) stay.noteUsage(bytes)

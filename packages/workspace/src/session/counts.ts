@@ -12,12 +12,41 @@ const fewEntries = 100
 const countRest = 9
 const mostCounts = 10_000
 
-interface Count { bytes: number, until: number }
+/** What was counted of a session. */
+export interface KnownCount {
+  bytes: number
+  /** By `performance.now()`; until then it isn't to be counted anew. */
+  until: number
+  /** It has more than a few entries. */
+  isLarge: boolean
+}
+
+/** What a process has counted, by the session. */
+export class KnownCounts {
+  readonly #counts = new Map<string, KnownCount>()
+
+  get (id: string): KnownCount | undefined {
+    return this.#counts.get(id)
+  }
+
+  /** @param begun when the count began, by `performance.now()` */
+  set (id: string, { bytes, entries }: { bytes: number, entries: number }, begun: number): void {
+    const now = performance.now()
+    const isLarge = entries > fewEntries
+    if (this.#counts.size >= mostCounts) this.#counts.clear()
+    this.#counts.set(id, { bytes, isLarge, until: isLarge ? now + countRest * (now - begun) : now })
+  }
+
+  delete (id: string): void {
+    this.#counts.delete(id)
+  }
+}
+
 interface Running { bytes: Promise<number>, noted: number }
 
 /** What the files of sessions take, as this process has counted them. */
 export class SessionCounts {
-  readonly #counts = new Map<string, Count>()
+  readonly #counts = new KnownCounts()
   readonly #running = new Map<string, Running>()
 
   /**
@@ -45,10 +74,8 @@ export class SessionCounts {
     try {
       const begun = performance.now()
       const { bytes: found, entries } = await surveySession(dir, { mostBytes: 2 * quotaBytes, since: undefined })
-      const now = performance.now()
       const bytes = found + (this.#running.get(id)?.noted ?? 0)
-      if (this.#counts.size >= mostCounts) this.#counts.clear()
-      this.#counts.set(id, { bytes, until: entries > fewEntries ? now + countRest * (now - begun) : now })
+      this.#counts.set(id, { bytes, entries }, begun)
       return bytes
     } finally {
       this.#running.delete(id)
