@@ -1,57 +1,11 @@
-import { fileURLToPath } from 'node:url'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { limits } from '@toolyard/contract'
-import { mcpDigest } from '@toolyard/contract/mcp-digest'
-import type { McpTool } from '@toolyard/contract/terms'
-import { createSchemas, type McpRun, type McpServer, type Tool } from '@toolyard/manifests'
+import { createSchemas, type McpServer } from '@toolyard/manifests'
 import type { Outcome, RunContext, SessionPlace } from '@toolyard/executors'
 import { waitFor } from '../support/condition.ts'
-import { createFixture, isAlive, outputOf, whole, type Fixture, type FixtureOptions } from './fixture.ts'
-
-const program = fileURLToPath(new URL('hostile-server.js', import.meta.url))
-
-const described = (name: string): McpTool => ({ name, description: 'Says what it is given.', inputSchema: { type: 'object', properties: {} } })
-
-function toolOf (remote: string, args: readonly string[], fields: Partial<McpServer> = {}, run: Partial<McpRun> = {}): Tool {
-  const source = { format: 'agentcli', file: '/manifest/tools.json', index: 0 } as const
-  const server: McpServer = {
-    name: 'sample',
-    connection: { kind: 'stdio', program: process.execPath, args: [program, ...args], env: {} },
-    prefix: 'sample_',
-    filter: [],
-    source,
-    lock: '/manifest/tools.lock.json',
-    ...fields
-  }
-  return {
-    name: `sample_${remote}`,
-    description: '',
-    parameters: { type: 'object', properties: {} },
-    jobType: `mcp.sample_${remote}`,
-    enabled: true,
-    idempotent: false,
-    source,
-    run: { kind: 'mcp', server, remote, digest: mcpDigest(described(remote)), ...run }
-  }
-}
-
-interface Calls {
-  fixture: Fixture
-  call (remote: string, args?: Record<string, unknown>, context?: Partial<RunContext>, run?: Partial<McpRun>): Promise<Outcome>
-  lines: string[]
-}
-
-function open (t: Test, mode: string[], options: FixtureOptions = {}, fields: Partial<McpServer> = {}): Calls {
-  const fixture = createFixture(t, options)
-  const lines: string[] = []
-  return {
-    fixture,
-    lines,
-    call: async (remote, args = {}, context = {}, run = {}) => whole(await fixture.executors.run(toolOf(remote, mode, fields, run), args, {
-      jobId: 'job-1', timeoutMs: 20_000, signal: new AbortController().signal, log: line => { lines.push(line) }, ...context
-    }))
-  }
-}
+import { warningsOf } from '../support/warnings.ts'
+import { isAlive, outputOf } from './fixture.ts'
+import { open, program, toolOf, type Calls } from './mcp-fixture.ts'
 
 const raw = async (calls: Calls, result: object): Promise<Outcome> => await calls.call('raw', { result })
 
@@ -245,4 +199,17 @@ t.test('a server that ignores the end of its input and SIGTERM is gone when the 
   const outcome = await calls.call('pid')
   await calls.fixture.executors.close()
   t.notOk(isAlive(outcome.ok ? Number(outcome.output) : process.pid))
+})
+
+t.test('any number of servers may be opened at a time', async t => {
+  const { fixture } = open(t, [''])
+  const warnings = await warningsOf(async () => {
+    await Promise.all(Array.from({ length: 12 }, async (_, place) => {
+      const connection = { kind: 'stdio' as const, program: 'sleep', args: ['60'], env: {} }
+      await fixture.executors.run(toolOf('echo', [''], { name: `silent${place}`, connection }), {}, {
+        jobId: `job-${place}`, timeoutMs: 300, signal: new AbortController().signal, log: () => {}
+      })
+    }))
+  })
+  t.same(warnings, [])
 })

@@ -105,6 +105,12 @@ t.test('batches of 2025-03-26 are bounded and have an id once', async t => {
   t.match(await legacy(storm, { version, headers: { 'mcp-session-id': await begin(keys.acme) } }), { status: 202 })
 })
 
+t.test('a batch may have more calls than Node.js thinks listeners sane', async t => {
+  const calls = Array.from({ length: 12 }, (_, id) => request('tools/call', { name: 'echo', arguments: {} }, id))
+  t.equal((await legacy(calls, { version: '2025-03-26' })).text.match(/"result"/g)?.length, 12)
+  t.notMatch(await api.output(), /MaxListenersExceededWarning/)
+})
+
 t.test('a client that names no revision may send a batch, as one of 2025-03-26 may', async t => {
   const answer = await post(url, pings(2), { 'x-api-key': keys.acme })
   t.equal((JSON.parse(answer.text) as object[]).length, 2)

@@ -1,5 +1,6 @@
 import { HttpError } from '@toolyard/contract/terms'
 import type { McpSessionState, RateLimit } from '@toolyard/queue'
+import { sharedAbort } from '@toolyard/runtime'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { AccessTokens } from '../access/access-tokens.ts'
 import { principalOf, requireSse, type Principal } from '../access/principal.ts'
@@ -191,7 +192,7 @@ function refuseBatch ({ headers }: FastifyRequest): void {
 
 /** Aborts when the client went away, or when nothing is to be answered any more. */
 function absence ({ raw }: FastifyReply): { gone: AbortSignal, leave: () => void } {
-  const abort = new AbortController()
+  const abort = sharedAbort()
   raw.once('close', () => { if (!raw.writableFinished) abort.abort() })
   return { gone: abort.signal, leave: () => { abort.abort() } }
 }

@@ -2,6 +2,7 @@ import type { Client, Transport } from '@modelcontextprotocol/client'
 import { mcpDigest } from '@toolyard/contract/mcp-digest'
 import { errorCode, isMcpTool, mostMcpTools, type McpTool } from '@toolyard/contract/terms'
 import type { McpServer } from '@toolyard/manifests'
+import { sharedAbort } from '@toolyard/runtime'
 import { createLineSplitter } from '../process/end/lines.ts'
 import type { Threads } from '../run/threads.ts'
 import type { TraceFields } from '../run/trace-fields.ts'
@@ -72,7 +73,7 @@ const probeMs = 3_000
  * @throws an error with the reason.
  */
 export async function openConnection (server: McpServer, host: ConnectionHost, signal: AbortSignal): Promise<Connection> {
-  const life = new AbortController()
+  const life = sharedAbort()
   let reason: string | undefined
   let onEnded: (reason: string) => void = () => {}
   const ended = new Promise<string>(resolve => { onEnded = resolve })

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { limits, type CallError } from '@toolyard/contract/terms'
 import type { McpServer } from '@toolyard/manifests'
+import { sharedAbort } from '@toolyard/runtime'
 import { firstChars } from '../run/utf8.ts'
 import { openConnection, type Connection, type ConnectionHost } from './connection.ts'
 import { ServerFault } from './message-reader.ts'
@@ -75,7 +76,7 @@ export function createServers ({ logger, ...shared }: ServersOptions): McpServer
   const slots = new Map<string, Slot>()
   const reported = new Set<string>()
   const closing = new Set<Promise<void>>()
-  const life = new AbortController()
+  const life = sharedAbort()
 
   function report (server: McpServer, message: string): void {
     const key = `${server.source.file} ${server.name} ${message}`

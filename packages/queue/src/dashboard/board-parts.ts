@@ -25,6 +25,11 @@ export interface Viewer extends Operator {
   redact: Redact
 }
 
+/** The dashboard doesn't do this; the message says why, or what to do instead. */
+export class RefusedAction extends Error {
+  override readonly name = 'RefusedAction'
+}
+
 /** A request of bull-board's page to its API. */
 export interface BoardRequest {
   method: string

@@ -8,8 +8,7 @@ import { bullmq } from '../redis/bullmq.ts'
 import type { RerunResult } from '../change/finished-jobs.ts'
 import { whileAvailable } from '../redis/unavailable.ts'
 import { BoardJob } from './board-job.ts'
-import type { BoardParts, Viewer } from './board-parts.ts'
-import { RefusedAction } from './refused-action.ts'
+import { RefusedAction, type BoardParts, type Viewer } from './board-parts.ts'
 import { createShown } from './shown.ts'
 import { idOf } from '../record/job-id.ts'
 import { fromRedis } from '../redis/from-redis.ts'
@@ -26,20 +25,25 @@ const rerunRefusals: Record<Exclude<RerunResult, 'queued'>, string> = {
   forbidden: 'This tool needs permissions that your API key does not have.'
 }
 
+/** What reads the flows of queues that are open. */
+export type FlowProducers = WeakMap<JobQueue, FlowProducer>
+
 /** One queue as bull-board sees it, for one viewer. Whatever could break a promise to a caller is refused here. */
 export class BoardQueue extends BaseAdapter {
   readonly #name: string
   readonly #queue: JobQueue
   readonly #parts: BoardParts
   readonly #viewer: Viewer
+  readonly #flows: FlowProducers
 
-  constructor (name: string, parts: BoardParts, viewer: Viewer) {
+  constructor (name: string, parts: BoardParts, viewer: Viewer, flows: FlowProducers) {
     const options = { readOnlyMode: viewer.readOnly, allowCompletedRetries: false }
     super('bullmq', options)
     this.#name = name
     this.#queue = parts.queues.open(name)
     this.#parts = parts
     this.#viewer = viewer
+    this.#flows = flows
   }
 
   /** The public name. */
@@ -57,8 +61,10 @@ export class BoardQueue extends BaseAdapter {
   }
 
   async getFlowProducer (): Promise<FlowProducer> {
-    // It works over the queue's own connection.
-    return new bullmq.FlowProducer(this.#queue.opts, () => this.#queue.getBackend())
+    // It works over the queue's own connection, and listens to that for ever: a queue has one.
+    const known = this.#flows.get(this.#queue) ?? new bullmq.FlowProducer(this.#queue.opts, () => this.#queue.getBackend())
+    this.#flows.set(this.#queue, known)
+    return known
   }
 
   async getJob (id: string): Promise<BoardJob | undefined> {

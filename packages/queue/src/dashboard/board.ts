@@ -4,12 +4,12 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
-import type { BoardAnswer, BoardParts, BoardRequest, Viewer } from './board-parts.ts'
-import { BoardQueue } from './board-queue.ts'
+import { RefusedAction, type BoardAnswer, type BoardParts, type BoardRequest, type Viewer } from './board-parts.ts'
+import { BoardQueue, type FlowProducers } from './board-queue.ts'
 import { pageTemplate, type PageTemplate } from './page-template.ts'
-import { RefusedAction } from './refused-action.ts'
 import { findRoute } from './routes.ts'
-import { shownQueues } from './shown-queues.ts'
+import { isEmpty } from '../upkeep/empty-queues.ts'
+import { whileAvailable } from '../redis/unavailable.ts'
 
 const require = createRequire(import.meta.url)
 
@@ -46,6 +46,7 @@ export async function openQueueBoard (
     pollingInterval: { showSetting: true }
   })
   const template: PageTemplate = pageTemplate(readFileSync(join(uiDir, 'dist/index.ejs'), 'utf8'), uiConfig)
+  const flows: FlowProducers = new WeakMap()
 
   return {
     staticDir: join(uiDir, 'dist/static'),
@@ -55,7 +56,7 @@ export async function openQueueBoard (
       if (found === undefined) return refusal(404, 'Not found', 'The dashboard has no such address.')
       if (found.refused !== undefined) return refusal(403, 'Not offered here', found.refused)
       const names = await shownQueues(parts, viewer.queueAllowlist)
-      const queues: BullBoardQueues = new Map(names.map(name => [name, new BoardQueue(name, parts, viewer)]))
+      const queues: BullBoardQueues = new Map(names.map(name => [name, new BoardQueue(name, parts, viewer, flows)]))
       try {
         const { status = 200, body } = await found.handle({
           queues, uiConfig, query: request.query, params: found.params, body: request.body ?? {}, headers: {}
@@ -67,6 +68,13 @@ export async function openQueueBoard (
       }
     }
   }
+}
+
+/** The queues that have a job or are paused, as they are in Redis now; `allowed` are the only ones to be shown, undefined means all. */
+async function shownQueues ({ redis, directory }: BoardParts, allowed: readonly string[] | undefined): Promise<string[]> {
+  const known = (await directory.list()).filter(queue => allowed?.includes(queue) ?? true)
+  const empty = await whileAvailable(Promise.all(known.map(queue => isEmpty(redis, queue))))
+  return known.filter((_queue, index) => empty[index] === false)
 }
 
 /** bull-board hands its routes to whoever serves them. */

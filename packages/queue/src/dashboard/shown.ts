@@ -1,4 +1,5 @@
 import type { Redact } from '@toolyard/runtime'
+import { mapTexts } from '@toolyard/contract/terms'
 
 /** How texts and values of jobs are shown on a page. */
 export interface Shown {
@@ -28,29 +29,22 @@ export function createShown (redact: Redact, maxChars: number): Shown {
       if (value === undefined) return undefined
       const json = JSON.stringify(value)
       if (json.length > maxChars) return { cut: true, chars: json.length, beginning: text(json) }
+      // Names are redacted too: a tool's output may have anything in them.
       const redacted = redact(textsIn(value))
       let at = 0
-      return walk(value, () => redacted[at++] ?? '')
+      return mapTexts(value, () => redacted[at++] ?? '')
     }
   }
 }
 
-/** The texts in a value, in the order in which `walk` comes to them. */
+/** The texts in a value, in the order in which `mapTexts` comes to them. */
 function textsIn (value: unknown): string[] {
   const texts: string[] = []
-  walk(value, text => {
+  mapTexts(value, text => {
     texts.push(text)
     return text
   })
   return texts
-}
-
-/** Names are redacted too: a tool's output may have anything in them. */
-function walk (value: unknown, redact: (text: string) => string): unknown {
-  if (typeof value === 'string') return redact(value)
-  if (Array.isArray(value)) return value.map(item => walk(item, redact))
-  if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([name, item]) => [redact(name), walk(item, redact)]))
 }
 
 function cut (text: string, maxChars: number): string {

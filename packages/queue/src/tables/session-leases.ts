@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { CallError } from '@toolyard/contract/terms'
+import { sharedAbort } from '@toolyard/runtime'
 import type { Redis } from '../redis/connection.ts'
 import { sessionsChannel, sessionsKey } from '../redis/names.ts'
 import { serverTime } from '../redis/server-clock.ts'
@@ -100,7 +101,7 @@ export class SessionLeases {
     if (known !== undefined) return known
     const session = fields === null ? undefined : sessionOf(id, fields)
     if (session === undefined) return undefined
-    const held = { session, controller: new AbortController(), calls: 0, isClosed: session.state !== 'open', bytes: undefined }
+    const held = { session, controller: sharedAbort(), calls: 0, isClosed: session.state !== 'open', bytes: undefined }
     if (!held.isClosed) this.#held.set(id, held)
     return held
   }
