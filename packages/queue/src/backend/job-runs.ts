@@ -1,8 +1,9 @@
 import type { Job } from 'bullmq'
-import type { ScriptCall } from '../redis/commands/batched-script.ts'
-import type { Beginnings } from './beginnings.ts'
+import { asError } from '@toolyard/contract/terms'
+import type { ScriptRun } from '../redis/commands/batched-script.ts'
 import type { Redis } from '../redis/connection.ts'
-import { uncountScript } from './scripts/job-scripts.ts'
+import { ReplicasMissingError, type Replicas } from '../redis/checks/replicas.ts'
+import { beginScript, uncountScript } from './scripts/job-scripts.ts'
 import { idOf } from '../record/job-id.ts'
 
 /** In the job itself, since a WeakSet of short-lived objects costs the garbage collector a lot. */
@@ -17,7 +18,8 @@ export interface JobRunsParts {
   keyOf: (id: string) => string
   /** Redis' time, in milliseconds since 1970. */
   now: () => number
-  beginnings: Beginnings
+  /** Those that must know of the beginning of a job that may run only once; undefined: none. */
+  replicas: Replicas | undefined
 }
 
 /** Keeps account of which jobs of one queue were run: a worker that takes a job may be gone before it begins. */
@@ -40,7 +42,9 @@ export class JobRuns {
 
   /** From now on the job counts as run; false when it is somebody else's by now. */
   async begin (job: CountedJob, token: string): Promise<boolean> {
-    return noteBegun(job, await this.#parts.beginnings.note(this.#callOf(idOf(job), token)))
+    const { script, calls } = this.#beginning(job, token)
+    const [reply] = await script.run(this.#parts.redis, calls)
+    return noteBegun(job, reply)
   }
 
   /**
@@ -49,9 +53,12 @@ export class JobRuns {
    * @throws ReplicasMissingError
    */
   async beginOnce (job: CountedJob, token: string): Promise<boolean> {
-    const { beginnings } = this.#parts
-    if (!this.isUnbegun(job) && !beginnings.areReplicated) return true
-    return noteBegun(job, await beginnings.noteSafely(this.#callOf(idOf(job), token)))
+    const { replicas } = this.#parts
+    if (replicas === undefined || replicas.needed === 0) return !this.isUnbegun(job) || await this.begin(job, token)
+    const [replies] = await replicas.run([this.#beginning(job, token)]).catch((error: unknown) => {
+      throw error instanceof ReplicasMissingError ? error : new ReplicasMissingError(asError(error).message)
+    })
+    return noteBegun(job, replies?.[0])
   }
 
   /**
@@ -66,13 +73,16 @@ export class JobRuns {
     return Number(reply)
   }
 
-  #callOf (id: string, token: string): ScriptCall {
-    return { keys: [this.#parts.keyOf(id)], args: [token, this.#parts.now()] }
+  #beginning (job: CountedJob, token: string): ScriptRun {
+    const { keyOf, now } = this.#parts
+    return { script: beginScript, calls: [{ keys: [keyOf(idOf(job))], args: [token, now()] }] }
   }
 }
 
-function noteBegun (job: CountedJob, isHeld: boolean): boolean {
-  if (!isHeld) return false
+/** What `beginScript` has answered; true where the job is still its worker's. */
+function noteBegun (job: CountedJob, reply: unknown): boolean {
+  if (reply instanceof Error) throw reply
+  if (reply !== 1) return false
   if (job[unbegun] === true) job.attemptsStarted = job.attemptsMade + 1
   job[unbegun] = false
   return true
