@@ -4,15 +4,14 @@ import type { Job } from 'bullmq'
 import { asError } from '@toolyard/contract/terms'
 import { bullmq } from '../redis/bullmq.ts'
 import { callbackBody } from './callback-body.ts'
-import { CallbackSweep } from './callback-sweep.ts'
 import type { Redis } from '../redis/connection.ts'
 import { JobLogWriter, type LogLine } from '../record/log/job-log-writer.ts'
-import type { JobQueues } from '../queues/job-queues.ts'
 import { callbackQueue, internalName, keyPrefix } from '../redis/names.ts'
 import type { OutputStore } from '../record/output-store.ts'
 import type { Retention } from '../record/retention.ts'
 import { serverTime } from '../redis/server-clock.ts'
-import { timedBackendOn, type TimedBackend } from '../backend/timed/timed-backend.ts'
+import { timedBackendOn } from '../backend/backends.ts'
+import type { TimedBackend } from '../backend/timed/timed-backend.ts'
 import { TimedWorker } from '../backend/timed/timed-worker.ts'
 import { idOf } from '../record/job-id.ts'
 
@@ -47,7 +46,6 @@ export interface CallbackOptions {
 /** What callbacks are read with, and where their results are reported. */
 export interface CallbackWorkerParts {
   redis: Redis
-  queues: JobQueues
   outputs: OutputStore
   retention: Retention
   onError: (error: Error, queue: string) => void
@@ -71,18 +69,16 @@ class TryAgain extends Error {
   }
 }
 
-/** Sends the callbacks that jobs owe, and posts those that were forgotten. */
+/** Sends the callbacks that were posted. */
 export class CallbackWorker {
   readonly #options: CallbackOptions
   readonly #parts: CallbackWorkerParts
-  readonly #sweep: CallbackSweep
   readonly #worker: TimedWorker<CallbackData, string, TimedBackend>
   readonly #stopping = sharedAbort()
 
   constructor (options: CallbackOptions, parts: CallbackWorkerParts) {
     this.#options = options
     this.#parts = parts
-    this.#sweep = new CallbackSweep(parts.redis, parts.queues, error => { parts.onError(error, callbackQueue) })
     const name = internalName(callbackQueue)
     this.#worker = new TimedWorker<CallbackData, string, TimedBackend>(name, (job, token) => this.#process(job, token), {
       connection: parts.redis,
@@ -100,13 +96,12 @@ export class CallbackWorker {
 
   start (): void {
     void this.#worker.run().catch((error: unknown) => { this.#parts.onError(asError(error), callbackQueue) })
-    this.#sweep.start()
   }
 
   /** Takes no more; those that are being sent have `graceMs`, then they are left to another process. */
   async stop (graceMs: number): Promise<void> {
     const timer = setTimeout(() => { this.#stopping.abort() }, graceMs)
-    await Promise.all([this.#sweep.stop(), this.#worker.close()])
+    await this.#worker.close()
     clearTimeout(timer)
   }
 

@@ -10,7 +10,7 @@ import { goOnWhenFull } from '../redis/commands/when-full.ts'
 
 /*
  * Which jobs owe a callback. Whoever may settle a job enters it first. After the job is settled, the callback is posted
- * and the entry removed; a sweep of the workers does that for a process that died in between. See
+ * and the entry removed; the upkeep of the workers does that for a process that died in between. See
  * docs/decisions/0039-callback-outbox.md.
  *
  * States of an entry: entered (the job runs, or waits for its next run) -> the job has ended -> posted and removed.

@@ -147,9 +147,6 @@ export const callbackQueue = '+callbacks'
 /** Jobs that have a callback and may have ended: `<id> <queue>`. */
 export const openCallbacksKey = `${keyPrefix}:callbacks:open`
 
-/** Held by the worker process that looks for forgotten callbacks. */
-export const callbackSweepKey = `${keyPrefix}:callbacks:sweep`
-
 /** The channel on which all workers hear of cancelled jobs. */
 export const cancelChannel = `${keyPrefix}:cancel`
 

@@ -55,7 +55,8 @@ export async function forgetEmptyQueues (
   }
 }
 
-async function isEmpty (redis: Redis, queue: string): Promise<boolean> {
+/** Whether a queue has no job, also no finished one, and isn't paused. */
+export async function isEmpty (redis: Redis, queue: string): Promise<boolean> {
   const keys = ['meta', ...lists].map(name => queueKey(queue, name))
   return await redis.eval(emptyScript, keys.length, ...keys) === 1
 }

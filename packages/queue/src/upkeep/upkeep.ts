@@ -10,6 +10,7 @@ import type { Redis } from '../redis/connection.ts'
 import { takeTurn } from '../redis/commands/turn.ts'
 import { forgetEmptyQueues } from './empty-queues.ts'
 import { removeOldJobs } from './old-jobs.ts'
+import { postForgottenCallbacks } from './open-callbacks.ts'
 import { cancelOrphanedSteps } from './orphaned-steps.ts'
 import { reviewParkedJobs, wakeDueJobs } from './parked-jobs.ts'
 
@@ -43,9 +44,11 @@ export class Upkeep {
 
   constructor (options: UpkeepOptions) {
     this.#options = options
+    const callbacks = { cursor: '0' }
     this.#tasks = [
       { name: 'alarms', everyMs: 1_000, run: this.#each(queue => wakeDueJobs(options, queue)) },
       { name: 'serial', everyMs: 1_000, run: queues => options.gate.review(queues) },
+      { name: 'callbacks', everyMs: 2_000, run: () => postForgottenCallbacks(options, callbacks) },
       { name: 'parked', everyMs: 3_000, run: this.#each(queue => reviewParkedJobs(options, queue)) },
       { name: 'steps', everyMs: 3_000, run: this.#each(queue => cancelOrphanedSteps(options, queue)) },
       { name: 'old-jobs', everyMs: 10_000, run: this.#each(queue => removeOldJobs(options, queue)) },

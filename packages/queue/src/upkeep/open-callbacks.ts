@@ -1,0 +1,33 @@
+import type { JobData, OutputRecord } from '@toolyard/contract'
+import type { Job } from 'bullmq'
+import type { JobQueues } from '../queues/job-queues.ts'
+import { jobKey } from '../redis/names.ts'
+import type { Redis } from '../redis/connection.ts'
+
+/** Entries that one turn looks at, and how many of them at once. */
+const perTurn = 2_000
+const chunkSize = 500
+
+/**
+ * Posts the callbacks of jobs that have ended and whose settler died before it could.
+ *
+ * @param place where the last turn of this process ended: when there are many entries, this one goes on there
+ */
+export async function postForgottenCallbacks (
+  { redis, queues }: { redis: Redis, queues: JobQueues }, place: { cursor: string }
+): Promise<void> {
+  for (let seen = 0; seen < perTurn; seen += chunkSize) {
+    const { cursor, open } = await queues.callbacks.scan(place.cursor, chunkSize)
+    place.cursor = cursor
+    const ended = await Promise.all(open.map(({ queue, jobId }) => redis.hmget(jobKey(queue, jobId), 'timestamp', 'finishedOn')))
+    for (const [index, entry] of open.entries()) {
+      const [timestamp, finishedOn] = ended[index] ?? []
+      // Who takes a job enters it, so that it exists; one that doesn't was removed.
+      if (timestamp === null) await queues.callbacks.strikeOut(entry)
+      if (timestamp === null || finishedOn === null) continue
+      const job: Job<JobData, OutputRecord> | undefined = await queues.open(entry.queue).getJob(entry.jobId)
+      if (job !== undefined) await queues.callbacks.post(entry.queue, job)
+    }
+    if (cursor === '0') return
+  }
+}
