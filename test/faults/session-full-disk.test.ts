@@ -1,0 +1,45 @@
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import t from 'tap'
+import type { SessionView } from '@toolyard/contract'
+import { archiveOf } from '../http/archive-parts.ts'
+import { createService } from '../support/service.ts'
+
+t.setTimeout(120_000)
+
+/** A file system of its own that has room for a megabyte. */
+const disk = mkdtempSync(join(tmpdir(), 'toolyard-disk-'))
+const isMounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', disk]).status === 0
+t.teardown(() => {
+  if (isMounted) spawnSync('umount', ['-l', disk])
+  rmSync(disk, { recursive: true })
+})
+const skip = !isMounted && 'this user can mount no file system'
+
+void t.test('when the disk of the sessions is full, who fills it is told, what is there stays, and room makes all go on', { skip }, async t => {
+  const service = await createService(t, {
+    env: { SESSIONS_DIR: disk },
+    files: { 'tools/bin/fill': '#!/bin/sh\ncat > /dev/null\nhead -c 2000000 /dev/zero > made || { echo "no room" >&2; exit 1; }\n' },
+    tools: [{ name: 'fill', schema: { type: 'object' }, command: ['./tools/bin/fill'] }]
+  })
+  const { client } = service
+  const { body: { session: { id } } } = await client.request<{ session: SessionView }>('/v1/sessions', { body: {} })
+  const files = `/v1/sessions/${id}/files`
+  const put = async (path: string, size: number): Promise<{ status: number, body: object }> => (
+    await client.request(`${files}/${path}`, { method: 'PUT', body: 'x'.repeat(size), headers: { 'content-type': 'application/octet-stream' } })
+  )
+  t.equal((await put('kept', 500_000)).status, 201)
+  t.match(await put('more', 900_000), { status: 507, body: { error: { code: 'STORAGE_FULL' } } })
+  t.match(await put('kept', 900_000), { status: 507 }, 'nor does one take the place of another')
+  const archive = archiveOf([{ name: 'a', content: Buffer.from('first') }, { name: 'b', content: Buffer.alloc(900_000, 'x') }])
+  const unpacked = await fetch(`${service.api.address}${files}?archive=tar`, { method: 'PUT', body: new Uint8Array(archive), headers: { 'x-api-key': String(service.env['API_KEYS_JSON']).match(/"key":"([^"]+)"/)?.[1] ?? '' } })
+  t.equal(unpacked.status, 507, await unpacked.text())
+  t.strictSame(readdirSync(join(disk, id)).sort(), ['a', 'kept'], 'nothing half written is left')
+  t.equal((await client.request(`${files}/kept`)).text.length, 500_000, 'what was there is whole')
+
+  t.match(await client.batch([{ call_id: 'c', name: 'fill' }], { session: id }), { results: [{ ok: false, error: { code: 'TOOL_FAILED', message: /no room|No space left/ } }] })
+  for (const path of ['made', 'kept']) t.equal((await client.request(`${files}/${path}`, { method: 'DELETE' })).status, 204, path)
+  t.equal((await put('more', 900_000)).status, 201, 'with room it goes on')
+})
