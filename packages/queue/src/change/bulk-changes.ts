@@ -5,6 +5,7 @@ import type { JobLister } from '../read/job-lister.ts'
 import { newJobId } from '../record/job-id.ts'
 import type { JobScope } from '../record/job-scope.ts'
 import type { Redis } from '../redis/connection.ts'
+import { required } from '../redis/required.ts'
 import { serverTime } from '../redis/server-clock.ts'
 import { BulkRecords, type Bulk } from './bulk-record.ts'
 import type { FinishedJobs } from './finished-jobs.ts'
@@ -79,7 +80,7 @@ export class BulkChanges {
     const order = { ...wish, id, query: bounded, scope, createdAt, total: complete ? total : null }
     if (!await this.#records.add(order, mostRunning)) return undefined
     void this.#goOn(id)
-    return await this.#records.read(id) ?? never(id)
+    return required(await this.#records.read(id), 'the record of a bulk change')
   }
 
   /** Those of a scope, the newest first. */
@@ -150,8 +151,4 @@ export class BulkChanges {
 function isWithin (inner: JobScope, { tenant, queues }: JobScope): boolean {
   const isOfQueues = queues === undefined || (inner.queues?.every(queue => queues.includes(queue)) ?? false)
   return isOfQueues && (tenant === undefined || inner.tenant === tenant)
-}
-
-function never (id: string): never {
-  throw new Error(`The bulk change ${id} is gone`)
 }

@@ -18,7 +18,7 @@ import { OpenJobs } from './open-jobs.ts'
 import { QueueDepth } from './queue-depth.ts'
 import type { QueueDirectory } from './queue-directory.ts'
 import type { Retention } from '../record/retention.ts'
-import { registerSerial } from './serial-tools.ts'
+import { registerSerial } from './serial-scripts.ts'
 import { serverTime } from '../redis/server-clock.ts'
 import { ReplicasMissingError, type Replicas } from '../redis/checks/replicas.ts'
 import { asRedisError, JobsUnknownError, RedisFullError, RedisUnavailableError, whileAvailable } from '../redis/unavailable.ts'
@@ -54,15 +54,17 @@ const backoff = { type: 'exponential', delay: 1_000, jitter: 0.5 } as const
 
 /** Adds jobs to queues of any public name. */
 export class JobQueues {
+  /** The jobs in the order of their creation. */
+  readonly index: JobIndex
+  /** The callbacks that jobs owe. */
+  readonly callbacks: CallbackOutbox
   readonly #redis: Redis
   readonly #directory: QueueDirectory
   readonly #retention: Retention
-  readonly #index: JobIndex
   readonly #order: FairOrder
   readonly #depth: QueueDepth
   readonly #open: OpenJobs
   readonly #limits: JobLimits
-  readonly #callbacks: CallbackOutbox
   /** What BullMQ listens with, for all queues: names come and go, and nothing is left of them. */
   readonly #listening: RedisConnection
   readonly #queues: ForgetfulMap<JobQueue>
@@ -72,25 +74,15 @@ export class JobQueues {
     this.#redis = redis
     this.#directory = directory
     this.#retention = retention
-    this.#index = new JobIndex(redis)
+    this.index = new JobIndex(redis)
     this.#order = new FairOrder(redis)
     this.#depth = new QueueDepth(redis, jobLimits.queueDepth)
     this.#open = new OpenJobs(redis)
     this.#limits = jobLimits
-    this.#callbacks = new CallbackOutbox(redis)
+    this.callbacks = new CallbackOutbox(redis)
     this.#listening = listenOn(redis)
     const backendOf = backendOn({ redis, retention, replicas, backend, listening: this.#listening })
     this.#queues = new ForgetfulMap(queue => openQueue(redis, queue, backendOf), maxOpened)
-  }
-
-  /** The jobs in the order of their creation. */
-  get index (): JobIndex {
-    return this.#index
-  }
-
-  /** The callbacks that jobs owe. */
-  get callbacks (): CallbackOutbox {
-    return this.#callbacks
   }
 
   /** The id of a job that is about to be made. */
@@ -134,7 +126,7 @@ export class JobQueues {
   }
 
   async close (): Promise<void> {
-    await Promise.all([this.#listening.close(), this.#callbacks.close()])
+    await Promise.all([this.#listening.close(), this.callbacks.close()])
   }
 
   async #addWithinLimits (queue: string, jobs: readonly NewJob[], onceSec: number): Promise<Map<string, Error>> {
@@ -186,7 +178,7 @@ export class JobQueues {
         opened.backend.addAll(jobs.map(job => ({ ...addedJob(opened, job, turns.get(job.id) ?? 1, now), onceSec })))
       ).catch(orUnknown)
       for (const [id, error] of errors) refused.set(id, asRedisError(error))
-      void this.#index.tidy(queue, jobs.reduce((sum, { data }) => sum + (data.tenant === undefined ? 1 : 2), 0)).catch(() => {})
+      void this.index.tidy(queue, jobs.reduce((sum, { data }) => sum + (data.tenant === undefined ? 1 : 2), 0)).catch(() => {})
     } catch (error) {
       if (error instanceof RedisUnavailableError) throw error
       for (const { id } of jobs) refused.set(id, asError(error))

@@ -1,8 +1,7 @@
 import type { Redis } from '../redis/connection.ts'
 import type { JobQueues } from './job-queues.ts'
 import { jobKey, jobPartKey, queueKey, queueStem, serialKey, serialToolsKey } from '../redis/names.ts'
-import { registerSerial } from './serial-tools.ts'
-import { behindScript, callScript, comingScript, enterScript, leaveScript, noteScript } from './serial-scripts.ts'
+import { behindScript, callScript, comingScript, enterScript, leaveScript, noteScript, registerSerial } from './serial-scripts.ts'
 import { fromRedis } from '../redis/from-redis.ts'
 
 /*

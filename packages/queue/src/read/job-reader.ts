@@ -1,22 +1,18 @@
-import type { JobData, JobState, JobView, OutputRecord, Progress, Settlement } from '@toolyard/contract'
+import type { JobData, JobView, OutputRecord, Progress, Settlement } from '@toolyard/contract'
 import { storedJson } from '@toolyard/contract/terms'
-import type { Job } from 'bullmq'
-import { cancelled } from '../record/cancellation.ts'
 import type { Redis } from '../redis/connection.ts'
 import { publicPriority } from '../queues/fair-order.ts'
 import type { JobQueues } from '../queues/job-queues.ts'
-import { beganField, isoTime, timesOf } from '../record/job-times.ts'
-import { jobKey, placeOfKey, rerunsField } from '../redis/names.ts'
+import { jobKey } from '../redis/names.ts'
 import type { OutputStore } from '../record/output-store.ts'
 import type { QueueDirectory } from '../queues/queue-directory.ts'
 import { readProgress } from '../record/log/job-progress.ts'
-import { decodeFailure, decodeSettlement, runsOf, sandboxOfFailure, settlementFields } from '../record/settlement.ts'
+import { decodeSettlement, sandboxOfFailure, settlementFields } from '../record/settlement.ts'
 import { whileAvailable } from '../redis/unavailable.ts'
-import { idOf } from '../record/job-id.ts'
+import { recordFields, summaryOf } from './job-summary.ts'
 import { readSteps, type FoundSteps } from './job-steps.ts'
 import type { JobScope } from '../record/job-scope.ts'
 import type { OwnOptions } from '../record/new-job.ts'
-import { fromRedis } from '../redis/from-redis.ts'
 
 /** A job as it was read. */
 export interface ReadJob {
@@ -29,8 +25,6 @@ export interface ReadJob {
 export function jobJson ({ view, resultJson }: ReadJob): string {
   return `${JSON.stringify(view).slice(0, -1)},"result":${resultJson}}`
 }
-
-const states: Record<string, JobState> = { active: 'running', completed: 'succeeded', failed: 'failed' }
 
 /** What a `JobReader` reads with. */
 export interface JobReaderParts {
@@ -64,21 +58,35 @@ export class JobReader {
    * @throws RedisUnavailableError
    */
   async read (queue: string, jobId: string): Promise<ReadJob | undefined> {
-    const opened = this.#parts.queues.open(queue)
-    // The job last: one that ends in between is shown as running, never as ended without its outcome.
-    const [state, [mark, seen, began, reruns], job] = await whileAvailable(Promise.all([
-      opened.getJobState(jobId), this.#parts.redis.hmget(jobKey(queue, jobId), 'cancelled', 'seen', beganField, rerunsField), opened.getJob(jobId)
-    ]))
+    const { redis, queues } = this.#parts
+    const [type = null, text = null, priority, returnValue = null, ...values] = await whileAvailable(
+      redis.hmget(jobKey(queue, jobId), 'name', 'data', 'priority', 'returnvalue', ...recordFields)
+    )
     // What is written for a job that is gone leaves a record without the fields of one.
-    return job === undefined || !Number.isFinite(job.timestamp)
-      ? undefined
-      : await this.#view(queue, fromRedis(job), {
-        bullState: state,
-        isMarked: mark !== null,
-        hasSteps: seen !== null,
-        began: began == null ? undefined : Number(began),
-        isRerun: reruns != null
-      })
+    if (type === null || text === null) return undefined
+    const data = storedJson<JobData>(text)
+    const { tool, tags, timeoutSec, callbackUrl, tenant, keyName, dependsOn, session, origin } = data
+    const { attempts: maxAttempts = 1 } = storedJson<{ attempts?: number }>(values[recordFields.indexOf('opts')] ?? '{}')
+    const job = {
+      id: jobId, queue, type, tool, tags, priority: publicPriority(Number(priority)), timeoutSec, maxAttempts, callbackUrl, tenant, keyName
+    }
+    const summary = await summaryOf(queues, job, values, returnValue !== null)
+    if (summary === undefined) return undefined
+    const record = summary.status === 'succeeded' && returnValue !== null ? storedJson<OutputRecord>(returnValue) : undefined
+    const { json, truncation } = record === undefined ? noResult : await this.#result(queue, jobId, record)
+    const failure = summary.finished_at === null ? '' : values[recordFields.indexOf('failedReason')] ?? ''
+    const view = {
+      ...summary,
+      ...(dependsOn === undefined ? {} : { depends_on: dependsOn.map(dependency => dependency.id) }),
+      ...(session === undefined ? {} : { session }),
+      ...(origin === undefined ? {} : { request: origin.request }),
+      input: data.arguments,
+      ...truncation,
+      ...(record?.files === undefined ? {} : { files: record.files }),
+      ...(record?.moreFiles === undefined ? {} : { more_files: record.moreFiles }),
+      sandbox: (record === undefined ? sandboxOfFailure(failure) : record.sandbox) ?? null
+    }
+    return { view, resultJson: json }
   }
 
   /**
@@ -135,50 +143,6 @@ export class JobReader {
     return (tenant === undefined || own.tenant === tenant) && (session === undefined || own.session === session)
   }
 
-  async #view (queue: string, job: Job<JobData>, { bullState, isMarked, hasSteps, began, isRerun }: RecordState): Promise<ReadJob> {
-    const id = idOf(job)
-    const record = bullState === 'completed' ? fromRedis<OutputRecord>(job.returnvalue) : undefined
-    const error = bullState === 'failed' ? decodeFailure(job.failedReason) : isMarked ? cancelled : undefined
-    const updatedAt = isoTime(job.finishedOn ?? job.processedOn ?? job.timestamp)
-    const { json, truncation } = record === undefined ? noResult : await this.#result(queue, id, record)
-    const status = error?.code === cancelled.code ? 'cancelled' : states[bullState] ?? (hasSteps ? 'running' : 'queued')
-    const runs = runsOf(job.attemptsStarted, job.failedReason)
-    const { timestamp, processedOn, finishedOn, attemptsMade: endedRuns, opts: { delay: delayMs = 0 } } = job
-    const times = timesOf({ timestamp, delayMs, processedOn, began, finishedOn, runs, endedRuns, isRerun }, status)
-    const progress = readProgress(job.progress)
-    const view = {
-      id,
-      type: job.name,
-      tool: job.data.tool,
-      queue,
-      status,
-      priority: publicPriority(job.priority),
-      timeout_sec: job.data.timeoutSec,
-      attempts: runs,
-      max_attempts: job.opts.attempts ?? 1,
-      callback_url: job.data.callbackUrl ?? null,
-      tags: job.data.tags,
-      ...(job.data.dependsOn === undefined ? {} : { depends_on: job.data.dependsOn.map(dependency => dependency.id) }),
-      ...(job.parentKey === undefined ? {} : { parent_id: placeOfKey(job.parentKey).id }),
-      key: job.data.keyName,
-      ...(job.data.tenant === undefined ? {} : { tenant: job.data.tenant }),
-      worker: times.started_at === null ? null : job.processedBy ?? null,
-      ...(progress === undefined ? {} : { progress }),
-      ...(job.data.session === undefined ? {} : { session: job.data.session }),
-      ...(job.data.origin === undefined ? {} : { request: job.data.origin.request }),
-      input: job.data.arguments,
-      ...truncation,
-      ...(record?.files === undefined ? {} : { files: record.files }),
-      ...(record?.moreFiles === undefined ? {} : { more_files: record.moreFiles }),
-      sandbox: (bullState === 'failed' ? sandboxOfFailure(job.failedReason) : record?.sandbox) ?? null,
-      error: error === undefined ? null : { ...error, at: updatedAt },
-      created_at: isoTime(job.timestamp),
-      updated_at: updatedAt,
-      ...times
-    }
-    return { view, resultJson: json }
-  }
-
   async #result (queue: string, id: string, record: OutputRecord): Promise<Result> {
     const json = await this.#parts.outputs.readJson(queue, id, record)
     if (json === undefined) return { json: 'null', truncation: { result_truncated: { bytes: record.kind === 'stored' ? record.bytes : 0, stored_bytes: 0 } } }
@@ -189,17 +153,6 @@ export class JobReader {
 }
 
 type SessionScope = JobScope & { session?: string | undefined }
-
-/** What a job's BullMQ record says of its state. */
-interface RecordState {
-  bullState: string
-  /** Taken from its workers by a cancel, and not settled yet. */
-  isMarked: boolean
-  /** It has made jobs and waits for them, or is about to go on: to the outside it runs. */
-  hasSteps: boolean
-  began: number | undefined
-  isRerun: boolean
-}
 
 interface Result {
   json: string

@@ -14,7 +14,7 @@ import { whileAvailable } from '../redis/unavailable.ts'
 import { fromRedis } from '../redis/from-redis.ts'
 
 /** The fields of a job's record that a summary is made of; none of them is large but the reason, with the details of a failure. */
-const fields = [
+export const recordFields = [
   'timestamp', 'processedOn', 'finishedOn', 'ats', 'failedReason', 'cancelled', 'seen', 'parentKey', beganField, rerunsField, 'pb', 'opts', 'atm',
   'progress'
 ] as const
@@ -47,9 +47,17 @@ export async function summarize (parts: { redis: Redis, queues: JobQueues }, job
   return summaries.filter(job => job !== undefined)
 }
 
+/** The same for one job whose `recordFields` were read; undefined when it is gone. */
+export async function summaryOf (
+  queues: JobQueues, job: IndexedJob, values: ReadonlyArray<string | null>, hasOutput: boolean
+): Promise<JobSummary | undefined> {
+  const record = decode(values, hasOutput)
+  return record === undefined ? undefined : summary(job, record, await stateOf(queues, job, record))
+}
+
 async function readRecords (redis: Redis, jobs: readonly IndexedJob[]): Promise<Array<Record | undefined>> {
   const replies = await pipelined(redis, jobs, job => job.queue, (pipeline, { queue, id }) => {
-    pipeline.hmget(jobKey(queue, id), ...fields)
+    pipeline.hmget(jobKey(queue, id), ...recordFields)
     pipeline.hexists(jobKey(queue, id), 'returnvalue')
   })
   return await mapInTurns(replies, reply => {
@@ -59,7 +67,7 @@ async function readRecords (redis: Redis, jobs: readonly IndexedJob[]): Promise<
   })
 }
 
-function decode (values: Array<string | null>, hasOutput: boolean): Record | undefined {
+function decode (values: ReadonlyArray<string | null>, hasOutput: boolean): Record | undefined {
   const [
     timestamp = null, processedOn = null, finishedOn = null, runs = null, failedReason = null, mark = null, seen = null, parentKey = null,
     began = null, reruns = null, worker = null, options = null, ended = null, progress = null
@@ -88,13 +96,15 @@ function numberOf (text: string | null): number | undefined {
   return text === null ? undefined : Number(text)
 }
 
+const goingOn: ReadonlySet<string> = new Set(['active', 'completed', 'failed'])
+
 async function stateOf (queues: JobQueues, { queue, id }: IndexedJob, record: Record): Promise<JobState> {
   if (record.isCancelled || record.failure?.code === cancelled.code) return 'cancelled'
   if (record.finishedOn !== undefined) return record.failure === undefined ? 'succeeded' : 'failed'
   if (record.hasSteps) return 'running'
   if (record.processedOn === undefined) return 'queued'
-  // It runs, or waits for its next run.
-  return await whileAvailable(queues.open(queue).getJobState(id)) === 'active' ? 'running' : 'queued'
+  // It runs, or waits for its next run. One that has ended since its record was read is shown as it was then.
+  return goingOn.has(await whileAvailable(queues.open(queue).getJobState(id))) ? 'running' : 'queued'
 }
 
 function summary (job: IndexedJob, record: Record, status: JobState): JobSummary {

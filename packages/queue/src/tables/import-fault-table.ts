@@ -34,32 +34,18 @@ return 1
  * What workers could not import, as this process knows it. One worker reports a fault, and any that can import the module
  * takes it back.
  */
-export class ImportFaultTable {
-  readonly #commands: Redis
-  readonly #hash: SharedHash
+export class ImportFaultTable extends SharedHash {
+  readonly #onChange: ImportFaultTableOptions['onChange']
   #faults: ReadonlyMap<string, SharedImportFault> = new Map()
 
   constructor ({ commands, subscriber, onChange }: ImportFaultTableOptions) {
-    this.#commands = commands
-    this.#hash = new SharedHash({
-      commands,
-      subscriber,
-      key: importFaultsKey,
-      channel: importFaultsChannel,
-      onChange: values => {
-        this.#faults = new Map(Object.entries(values).map(([key, text]) => [key, storedJson<SharedImportFault>(text)]))
-        onChange(this.#faults)
-      }
-    })
+    super({ commands, subscriber, key: importFaultsKey, channel: importFaultsChannel })
+    this.#onChange = onChange
   }
 
-  /** Reads the table and follows it from now on; resolves after the first attempt to read it. */
-  async start (): Promise<void> {
-    await this.#hash.start()
-  }
-
-  stop (): void {
-    this.#hash.stop()
+  protected override changed (values: Readonly<Record<string, string>>): void {
+    this.#faults = new Map(Object.entries(values).map(([key, text]) => [key, storedJson<SharedImportFault>(text)]))
+    this.#onChange(this.#faults)
   }
 
   /** By the key of the declaration. */
@@ -73,8 +59,8 @@ export class ImportFaultTable {
    * @throws RedisUnavailableError
    */
   async report (key: string, fault: SharedImportFault): Promise<void> {
-    await whileAvailable(this.#commands.multi().hset(importFaultsKey, key, encode(fault)).expire(importFaultsKey, keptSec).exec())
-    await this.#hash.announce()
+    await whileAvailable(this.commands.multi().hset(importFaultsKey, key, encode(fault)).expire(importFaultsKey, keptSec).exec())
+    await this.announce()
   }
 
   /**
@@ -83,7 +69,7 @@ export class ImportFaultTable {
    * @throws RedisUnavailableError
    */
   async confirm (key: string, fault: SharedImportFault): Promise<void> {
-    await whileAvailable(this.#commands.eval(confirmScript, 1, importFaultsKey, key, encode(fault), keptSec))
+    await whileAvailable(this.commands.eval(confirmScript, 1, importFaultsKey, key, encode(fault), keptSec))
   }
 
   /**
@@ -92,7 +78,7 @@ export class ImportFaultTable {
    * @throws RedisUnavailableError
    */
   async withdraw (key: string): Promise<void> {
-    if (await whileAvailable(this.#commands.hdel(importFaultsKey, key)) === 1) await this.#hash.announce()
+    if (await whileAvailable(this.commands.hdel(importFaultsKey, key)) === 1) await this.announce()
   }
 }
 

@@ -24,32 +24,18 @@ export interface JobTypeTableOptions {
 const fields = [['enabled', 'enabled'], ['timeout', 'defaultTimeoutSec'], ['attempts', 'defaultMaxAttempts'], ['idempotent', 'idempotent'], ['warm', 'warm']] as const
 
 /** The job types that were switched, as this process knows them. */
-export class JobTypeTable {
-  readonly #commands: Redis
-  readonly #hash: SharedHash
+export class JobTypeTable extends SharedHash {
+  readonly #onChange: (() => void) | undefined
   #overrides: ReadonlyMap<string, JobTypeOverride> = new Map()
 
   constructor ({ commands, subscriber, onChange }: JobTypeTableOptions) {
-    this.#commands = commands
-    this.#hash = new SharedHash({
-      commands,
-      subscriber,
-      key: jobTypesKey,
-      channel: jobTypesChannel,
-      onChange: values => {
-        this.#overrides = decode(values)
-        onChange?.()
-      }
-    })
+    super({ commands, subscriber, key: jobTypesKey, channel: jobTypesChannel })
+    this.#onChange = onChange
   }
 
-  /** Reads the table and follows it from now on; resolves after the first attempt to read it. */
-  async start (): Promise<void> {
-    await this.#hash.start()
-  }
-
-  stop (): void {
-    this.#hash.stop()
+  protected override changed (values: Readonly<Record<string, string>>): void {
+    this.#overrides = decode(values)
+    this.#onChange?.()
   }
 
   /** What was switched of a type; empty when nothing was. */
@@ -67,8 +53,8 @@ export class JobTypeTable {
       const value = override[name]
       return value === undefined ? [] : [`${type} ${field}`, value === 'auto' ? value : String(Number(value))]
     })
-    await whileAvailable(this.#commands.hset(jobTypesKey, ...values))
-    await this.#hash.announce()
+    await whileAvailable(this.commands.hset(jobTypesKey, ...values))
+    await this.announce()
   }
 }
 

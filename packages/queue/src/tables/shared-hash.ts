@@ -8,21 +8,21 @@ export interface SharedHashOptions {
   key: string
   /** Where all processes hear that the hash has changed. */
   channel: string
-  /** Called after the copy has changed. */
-  onChange: (values: Readonly<Record<string, string>>) => void
 }
 
 /** A message can be lost, so the hash is read so often anyway: a change is seen within a second. */
 const readMs = 500
 
 /** One small Redis hash for all processes, and a copy in each. While Redis is away, the last copy is used. */
-export class SharedHash {
+export abstract class SharedHash {
+  protected readonly commands: Redis
   readonly #options: SharedHashOptions
   #seen = textOf({})
   #timer: NodeJS.Timeout | undefined
   #stopped = false
 
   constructor (options: SharedHashOptions) {
+    this.commands = options.commands
     this.#options = options
   }
 
@@ -42,10 +42,13 @@ export class SharedHash {
    *
    * @throws RedisUnavailableError
    */
-  async announce (): Promise<void> {
-    await whileAvailable(this.#options.commands.publish(this.#options.channel, ''))
+  protected async announce (): Promise<void> {
+    await whileAvailable(this.commands.publish(this.#options.channel, ''))
     await this.#load()
   }
+
+  /** Called after the copy has changed. */
+  protected abstract changed (values: Readonly<Record<string, string>>): void
 
   async #follow (): Promise<void> {
     await this.#read()
@@ -58,11 +61,11 @@ export class SharedHash {
   }
 
   async #load (): Promise<void> {
-    const values = await whileAvailable(this.#options.commands.hgetall(this.#options.key))
+    const values = await whileAvailable(this.commands.hgetall(this.#options.key))
     const seen = textOf(values)
     if (seen === this.#seen) return
     this.#seen = seen
-    this.#options.onChange(values)
+    this.changed(values)
   }
 }
 
