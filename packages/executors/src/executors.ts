@@ -8,7 +8,7 @@ import { toolEnvironment } from './run/environment.ts'
 import { withFileArguments } from './run/file-arguments.ts'
 import { runCommand, type CommandHost } from './command/run-command.ts'
 import { createWarmCommands } from './command/warm-commands.ts'
-import type { Outcome, RunContext } from './run/outcome.ts'
+import { failure, type Outcome, type RunContext } from './run/outcome.ts'
 import type { ExecutorOptions, Executors } from './executor-options.ts'
 import { closeStrayDescriptors } from './process/table/descriptors.ts'
 import { findOnPath } from './process/plan/find-program.ts'
@@ -107,10 +107,11 @@ export function createExecutors (options: ExecutorOptions): Executors {
       filesDir,
       audit,
       maxOutputBytes,
-      ...(box === undefined ? limitOf(tool) : { box }),
-      ...(group === undefined ? {} : { group }),
-      ...(ready === undefined ? {} : { ready }),
-      ...(context.trace === undefined ? {} : { trace: context.trace })
+      box,
+      limit: box === undefined ? limitOf(tool) : undefined,
+      group,
+      ready,
+      trace: context.trace
     }
     const ended = warm?.began(tool.name)
     try {
@@ -139,8 +140,8 @@ export function createExecutors (options: ExecutorOptions): Executors {
           session: context.session,
           audit,
           maxOutputBytes,
-          ...(hostBox === undefined ? {} : { box: hostBox }),
-          ...(toolHost.group === undefined ? {} : { group: toolHost.group })
+          box: hostBox,
+          group: toolHost.group
         })
       }
       case 'skill':
@@ -166,13 +167,13 @@ export function createExecutors (options: ExecutorOptions): Executors {
   }
 
   /** In a box the limits are part of it; in the open they cost a program more, so only a tool's own are set this way. */
-  function limitOf ({ limits }: Tool): { limit?: string[] } {
-    return prlimit === undefined || limits === undefined ? {} : { limit: openLimits(prlimit, limits) }
+  function limitOf ({ limits }: Tool): string[] | undefined {
+    return prlimit === undefined || limits === undefined ? undefined : openLimits(prlimit, limits)
   }
 
   async function runBuiltinTool (tool: Tool, args: Record<string, unknown>, context: RunContext, processes: CommandHost): Promise<Outcome> {
     const handler = builtins.get(tool.jobType)
-    if (handler === undefined) return { ok: false, error: { code: 'TOOL_UNAVAILABLE', message: `no built-in tool has the job type ${tool.jobType}` } }
+    if (handler === undefined) return failure('TOOL_UNAVAILABLE', `no built-in tool has the job type ${tool.jobType}`)
     return await runBuiltin(handler, { tool, args }, context, processes)
   }
 
@@ -190,7 +191,7 @@ export function createExecutors (options: ExecutorOptions): Executors {
     }),
     async toolsOf (server) {
       const box = options.sandbox?.boxOf(serverTool(server))
-      const lease = await (await loadServers()).use(server, box === undefined ? {} : { box })
+      const lease = await (await loadServers()).use(server, { box })
       if ('error' in lease) return lease.error
       try {
         return [...(await lease.connection.tools()).values()]

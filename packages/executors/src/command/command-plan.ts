@@ -8,7 +8,7 @@ export interface CommandPlace {
   workspaceDir: string
   env: NodeJS.ProcessEnv
   /** Of the call; absent for a process that has none yet. */
-  trace?: RunTrace
+  trace?: RunTrace | undefined
 }
 
 /** A command's process: its argv as declared, in the workspace (A16). Nothing of a call is in it but its trace. */

@@ -41,7 +41,7 @@ export async function runCommand (
   }, host)
   host.audit.record(auditEntry({ tool: name, job: context.jobId, envKeys: passedKeys }, plan, end))
   if (end.ending.kind === 'exit' && end.ending.code === 127 && end.stdout.totalBytes === 0) {
-    const error = await lookupError(run.program, end.stderr.kept.toString('utf8', 0, 4_096))
+    const error = lookupError(run.program, end.stderr.kept.toString('utf8', 0, 4_096))
     if (error !== undefined) return { ok: false, error }
   }
   const binary = await binaryOutput(end, context)

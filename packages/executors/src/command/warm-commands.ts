@@ -96,7 +96,7 @@ function warmTool (tool: Tool, host: WarmHost): WarmTool<Served> {
     const group = tool.limits === undefined ? undefined : host.sandbox.groups?.groupOf(tool.limits, 'box')
     const { marks, launcher, pins } = host
     const box = boxOf({ ...tool.limits, cpuSec })
-    const waiting = await startWaiting(planOf(), { marks, launcher, pins, box, ...(group === undefined ? {} : { group }) }, signal)
+    const waiting = await startWaiting(planOf(), { marks, launcher, pins, box, group }, signal)
     if ('unfit' in waiting) {
       await group?.remove()
       return waiting

@@ -37,9 +37,9 @@ export interface ProcessHost extends StartHost {
   /** Told the pids of processes that outlived SIGKILL. */
   onSurvivors: (pids: number[]) => void
   /** Of the call that is run. */
-  trace?: RunTrace
+  trace?: RunTrace | undefined
   /** Gives a process that was started for this plan before, and has just got its stdin; undefined: one is to be started. */
-  ready?: (plan: ProcessPlan, stdin: string) => Promise<Started | undefined>
+  ready?: ((plan: ProcessPlan, stdin: string) => Promise<Started | undefined>) | undefined
 }
 
 /** How a process ended, and what it printed until then. */

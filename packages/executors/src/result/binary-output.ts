@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { typeOfBytes } from '@toolyard/workspace'
 import type { ProcessEnd } from '../process/run-process.ts'
-import type { Outcome, RunContext } from '../run/outcome.ts'
+import { failure, type Outcome, type RunContext } from '../run/outcome.ts'
 import { decodePrefix } from '../run/utf8.ts'
 import { storedFile } from './returned-files.ts'
 
@@ -19,11 +19,7 @@ export async function binaryOutput (
   if (isUtf8(whole)) return undefined
   const type = typeOfBytes(kept)
   const what = `the output is no text but ${type === undefined ? 'binary data' : type}`
-  if (totalBytes > kept.length) return invalid(`${what}, and its ${totalBytes} bytes are more than the ${kept.length} that are kept; write it to a file`)
-  if (session === undefined) return invalid(`${what}; in a session it would be the file ${fileName}`)
+  if (totalBytes > kept.length) return failure('OUTPUT_INVALID', `${what}, and its ${totalBytes} bytes are more than the ${kept.length} that are kept; write it to a file`)
+  if (session === undefined) return failure('OUTPUT_INVALID', `${what}; in a session it would be the file ${fileName}`)
   return await storedFile(kept, fileName, session)
-}
-
-function invalid (message: string): Outcome {
-  return { ok: false, error: { code: 'OUTPUT_INVALID', message } }
 }

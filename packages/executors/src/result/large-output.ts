@@ -1,4 +1,4 @@
-import type { Failure, Outcome } from '../run/outcome.ts'
+import { failure, type Outcome } from '../run/outcome.ts'
 import type { ProcessEnd } from '../process/run-process.ts'
 import { movable, ThreadError, type Threads } from '../run/threads.ts'
 import { interruptionError } from '../run/interruption.ts'
@@ -31,14 +31,10 @@ export async function readLargeOutput (task: OutputTask, { threads, signal }: Ou
   try {
     const options = { until: Date.now() + maxMs, signal, move: movable(task.bytes) }
     const { json, parts } = await threads.run<OutputAnswer>({ kind: 'output', task }, options)
-    return json === undefined ? invalid('the output is not JSON') : { ok: true, output: undefined, json, parts }
+    return json === undefined ? failure('OUTPUT_INVALID', 'the output is not JSON') : { ok: true, output: undefined, json, parts }
   } catch (error) {
     if (signal.aborted) return { ok: false, error: interruptionError({ kind: 'abort', reason: signal.reason }) }
     if (!(error instanceof ThreadError) || error.reason === 'thrown') throw error
-    return invalid(`the output needs too much ${error.reason} to be read`)
+    return failure('OUTPUT_INVALID', `the output needs too much ${error.reason} to be read`)
   }
-}
-
-function invalid (message: string): Failure {
-  return { ok: false, error: { code: 'OUTPUT_INVALID', message } }
 }

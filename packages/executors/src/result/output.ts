@@ -20,7 +20,8 @@ export function textOutput ({ kept, totalBytes }: Captured): Success {
   return totalBytes > kept.length ? cutText({ kept, totalBytes }) : { ok: true, output: kept.toString('utf8') }
 }
 
-function cutText ({ kept, totalBytes }: Captured): Success {
+/** What was kept of more than that, as text: whatever it was, nobody can read it as JSON any more. */
+export function cutText ({ kept, totalBytes }: Captured): Success {
   const { text, bytes } = decodePrefix(kept)
   return { ok: true, output: text, cut: { bytes: totalBytes, storedBytes: bytes } }
 }

@@ -1,7 +1,7 @@
 import { errorCode, isRecord, limits } from '@toolyard/contract/terms'
 import { atPlace, hashBounds, openTopDirectory, readContent, replaceFile, shown, WorkspaceFailure, type Content } from '@toolyard/workspace'
 import { interruptionError } from '../run/interruption.ts'
-import type { Failure, Outcome, RunContext, Success } from '../run/outcome.ts'
+import { failure, type Outcome, type RunContext, type Success } from '../run/outcome.ts'
 import { shortOutput } from './large-output.ts'
 
 /*
@@ -34,7 +34,7 @@ export async function withReturnedFiles (outcome: Outcome, { session, signal }: 
 async function lookUp (outcome: Success, place: ReturnPlace): Promise<Outcome> {
   const { json, cut, parts = 0 } = outcome
   if (cut !== undefined || (json !== undefined && !/"\$(?:file|bytes)"/.test(json))) return outcome
-  if (parts > limits.bodyParts) return invalid(`the output returns files, and holds more than ${limits.bodyParts} objects, lists and fields`)
+  if (parts > limits.bodyParts) return failure('OUTPUT_INVALID', `the output returns files, and holds more than ${limits.bodyParts} objects, lists and fields`)
   const returns = new Returns(place)
   try {
     const value: unknown = json === undefined ? outcome.output : JSON.parse(json)
@@ -45,7 +45,7 @@ async function lookUp (outcome: Success, place: ReturnPlace): Promise<Outcome> {
     const text = JSON.stringify(output)
     return text.length > shortOutput ? { ...outcome, json: text } : { ok: true, output }
   } catch (error) {
-    if (error instanceof WorkspaceFailure) return invalid(error.message)
+    if (error instanceof WorkspaceFailure) return failure('OUTPUT_INVALID', error.message)
     if (place.signal.aborted) return { ok: false, error: interruptionError({ kind: 'abort', reason: place.signal.reason }) }
     throw error
   }
@@ -60,7 +60,7 @@ export async function storedFile (bytes: Buffer, name: string, { dir }: { dir: s
   } catch (error) {
     const code = errorCode(error)
     if (code === undefined) throw error
-    return invalid(`the output can't be stored as the file ${name}: ${code}`)
+    return failure('OUTPUT_INVALID', `the output can't be stored as the file ${name}: ${code}`)
   } finally {
     directory.handle.close()
   }
@@ -141,8 +141,4 @@ function mayReturn (value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false
   if (Array.isArray(value)) return value.some(mayReturn)
   return Object.entries(value).some(([name, item]) => name === '$file' || name === '$bytes' || mayReturn(item))
-}
-
-function invalid (message: string): Failure {
-  return { ok: false, error: { code: 'OUTPUT_INVALID', message } }
 }

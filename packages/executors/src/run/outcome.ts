@@ -1,4 +1,4 @@
-import type { CallError, ChangedFiles, Progress } from '@toolyard/contract'
+import type { CallError, CallErrorCode, ChangedFiles, Progress } from '@toolyard/contract'
 import type { StepWait, WorkflowSteps } from './steps.ts'
 
 /** How one run of a tool ended. Executors return it for everything a tool can do; they throw only for bugs. */
@@ -23,6 +23,11 @@ export interface Failure {
   error: CallError
   /** The run has ended and its job has not: run again when a step has settled, it goes on. `error` is for who can't do that. */
   wait?: StepWait
+}
+
+/** A failure that says no more than its code and message. */
+export function failure (code: CallErrorCode, message: string): Failure {
+  return { ok: false, error: { code, message } }
 }
 
 /** How a run takes part in a trace. */

@@ -1,5 +1,5 @@
 import type { HiddenPlaces } from '@toolyard/workspace'
-import type { Bubblewrap } from './bubblewrap.ts'
+import type { Bubblewrap } from './programs.ts'
 import { isWithin } from './view/path.ts'
 import { showPlace } from './view/shown.ts'
 import { networkPlaces, type SystemPlaces } from './view/system-mounts.ts'

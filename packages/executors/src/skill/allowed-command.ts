@@ -1,8 +1,7 @@
 import type { SkillRun } from '@toolyard/manifests'
-import type { Failure } from '../run/outcome.ts'
+import { failure, type Failure } from '../run/outcome.ts'
 import type { Pin } from '../process/plan/pins.ts'
-import { findProgram } from './program.ts'
-import { refusal } from './refusal.ts'
+import { findProgram } from './files.ts'
 
 /** What to run for a skill. */
 export interface SkillCommand {
@@ -26,9 +25,9 @@ export async function allowedCommand (
   run: SkillRun, binary: string, subcommand: string, { path, sha256 }: { path: string | undefined, sha256: string | undefined }
 ): Promise<AllowedCommand> {
   const subcommands = Object.hasOwn(run.allowlist, binary) ? run.allowlist[binary] : undefined
-  if (subcommands === undefined) return refusal('NOT_ALLOWED', `binary not allowlisted: ${binary}`)
-  if (!subcommands.includes(subcommand)) return refusal('NOT_ALLOWED', `subcommand not allowlisted: ${binary} ${subcommand}`)
+  if (subcommands === undefined) return failure('NOT_ALLOWED', `binary not allowlisted: ${binary}`)
+  if (!subcommands.includes(subcommand)) return failure('NOT_ALLOWED', `subcommand not allowlisted: ${binary} ${subcommand}`)
   const program = await findProgram(binary, run.directory, path)
-  if (program === undefined) return refusal('TOOL_UNAVAILABLE', `program ${JSON.stringify(binary)} cannot be started: not found`)
+  if (program === undefined) return failure('TOOL_UNAVAILABLE', `program ${JSON.stringify(binary)} cannot be started: not found`)
   return { ok: true, program, name: binary, args: subcommand.split(/\s+/).filter(element => element !== ''), ...(sha256 === undefined ? {} : { pin: { file: program, sha256 } }) }
 }

@@ -1,8 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { skillArgumentFault } from '@toolyard/contract/terms'
 import type { SkillArg, SkillFlagArg, SkillPositionalArg, SkillResolver } from '@toolyard/manifests'
-import type { Failure } from '../run/outcome.ts'
-import { ownValue, refusal } from './refusal.ts'
+import { failure, type Failure } from '../run/outcome.ts'
+import { ownValue } from './arguments.ts'
 import { isTrue, normalizeNewlines, valueText } from './value-text.ts'
 
 export type Argv = { ok: true, elements: string[] } | Failure
@@ -46,9 +46,9 @@ function readPart (arg: SkillArg, args: Record<string, unknown>): Part | Failure
   }
   if (arg.kind === 'flag' && (value === undefined || value === null)) return { kind: 'elements', elements: [] }
   const fault = skillArgumentFault(arg, value)
-  if (fault !== undefined) return refusal('INVALID_ARGUMENTS', fault)
+  if (fault !== undefined) return failure('INVALID_ARGUMENTS', fault)
   const raw = valueText(value)
-  if (raw.includes('\0')) return refusal('INVALID_ARGUMENTS', `parameter ${arg.param} must not hold a NUL byte`)
+  if (raw.includes('\0')) return failure('INVALID_ARGUMENTS', `parameter ${arg.param} must not hold a NUL byte`)
   const text = arg.normalizeNewlines ? normalizeNewlines(raw) : raw
   // A negative number is no option.
   return (typeof value === 'number' ? undefined : dashRefusal(arg, text)) ?? { kind: 'value', arg, text }
@@ -64,7 +64,7 @@ async function placeValue (arg: SkillFlagArg | SkillPositionalArg, text: string,
 
 /** A program would take such a value for one of its options. */
 function dashRefusal ({ param, allowDash }: SkillFlagArg | SkillPositionalArg, text: string): Failure | undefined {
-  return allowDash || !text.startsWith('-') ? undefined : refusal('NOT_ALLOWED', `parameter ${param} must not start with "-"`)
+  return allowDash || !text.startsWith('-') ? undefined : failure('NOT_ALLOWED', `parameter ${param} must not start with "-"`)
 }
 
 function flagElement (flag: string): string {

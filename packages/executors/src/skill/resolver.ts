@@ -7,8 +7,7 @@ import { interruptionError } from '../run/interruption.ts'
 import { allowedCommand, type SkillCommand } from './allowed-command.ts'
 import type { Resolve } from './argv.ts'
 import type { RunCallProcess } from './call-processes.ts'
-import { findProgram } from './program.ts'
-import { findScript } from './script.ts'
+import { findProgram, findScript } from './files.ts'
 
 export interface ResolverHost {
   runProcess: RunCallProcess

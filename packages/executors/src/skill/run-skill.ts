@@ -8,7 +8,7 @@ import { processOutcome } from '../result/process-outcome.ts'
 import { allowedCommand } from './allowed-command.ts'
 import { buildArgv } from './argv.ts'
 import { createCallProcesses } from './call-processes.ts'
-import { noObject } from './refusal.ts'
+import { noObject } from './arguments.ts'
 import { createResolve } from './resolver.ts'
 
 /**

@@ -1,4 +1,6 @@
 import { readdirSync, readFileSync, statfsSync } from 'node:fs'
+import { childrenOfThread } from '../process/table/children.ts'
+import { readStatFields } from '../process/table/process-table.ts'
 import { signalGroup, signalProcess } from '../process/table/signal.ts'
 
 const kibibyte = 1_024
@@ -28,7 +30,7 @@ export function readFamily (root: number): FamilyState {
   let inGroup = true
   let ticks = 0
   for (const pid of pids) {
-    const fields = statFields(pid)
+    const fields = whileThere(() => readStatFields(pid))
     if (fields === undefined) continue
     const [state = '', , group, , , , , faults, , hardFaults, , user, system] = fields
     states += state
@@ -53,42 +55,28 @@ export function signalFamily (root: number, signal: 'SIGSTOP' | 'SIGCONT'): bool
   return signalGroup(root, signal) && signalProcess(root, 0)
 }
 
-/** What follows the name; undefined for a process that is gone. */
-function statFields (pid: number): string[] | undefined {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-  } catch {
-    return undefined
-  }
-}
-
 /** Those that any of its threads has started. */
 function childrenOfThreads (pid: number): number[] {
-  try {
-    return readdirSync(`/proc/${pid}/task`).flatMap(thread =>
-      readFileSync(`/proc/${pid}/task/${thread}/children`, 'latin1').split(' ').filter(part => part !== '').map(Number))
-  } catch {
-    return []
-  }
+  return whileThere(() => readdirSync(`/proc/${pid}/task`).flatMap(thread => childrenOfThread(pid, thread))) ?? []
 }
 
 function privateBytes (pid: number): number {
-  try {
-    const status = readFileSync(`/proc/${pid}/status`, 'latin1')
-    return [...status.matchAll(/^Rss(?:Anon|Shmem):\s+(\d+)/gm)].reduce((sum, [, kib]) => sum + Number(kib) * kibibyte, 0)
-  } catch {
-    return 0
-  }
+  const status = whileThere(() => readFileSync(`/proc/${pid}/status`, 'latin1')) ?? ''
+  return [...status.matchAll(/^Rss(?:Anon|Shmem):\s+(\d+)/gm)].reduce((sum, [, kib]) => sum + Number(kib) * kibibyte, 0)
 }
 
 /** 0 for what is no file system of the box's own. */
 function usedBytes (place: string): number {
+  const { type, bsize, blocks, bfree } = whileThere(() => statfsSync(place)) ?? { type: 0, bsize: 0, blocks: 0, bfree: 0 }
+  return type === tmpfs ? (blocks - bfree) * bsize : 0
+}
+
+/** Undefined for a process that is gone. */
+function whileThere<T> (look: () => T): T | undefined {
   try {
-    const { type, bsize, blocks, bfree } = statfsSync(place)
-    return type === tmpfs ? (blocks - bfree) * bsize : 0
+    return look()
   } catch {
-    return 0
+    return undefined
   }
 }
 

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Box } from '../process/plan/box.ts'
-import type { Pins } from '../process/plan/pins.ts'
+import { identityOf, type Pins } from '../process/plan/pins.ts'
 import { maxElementBytes, type ProcessPlan } from '../process/plan/plan.ts'
 
 /**
@@ -16,15 +16,14 @@ export async function likenessOf (plan: ProcessPlan, box: Box, pins: Pins): Prom
   if (plan.pin !== undefined && pinned === undefined) return undefined
   const { program, args, env } = box.line(plan, pinned?.copy)
   const files = [plan.program, ...plan.args].filter(text => text.length < maxElementBytes && !text.includes('\0'))
-  return JSON.stringify([program, args, env, identityOf(plan.cwd), ...files.map(file => identityOf(resolve(plan.cwd, file)))])
+  return JSON.stringify([program, args, env, whatIsAt(plan.cwd), ...files.map(file => whatIsAt(resolve(plan.cwd, file)))])
 }
 
-/** As long as it is the same, the file wasn't written to or replaced. For a directory it only says which one it is. */
-function identityOf (path: string): string {
+/** Of a directory it only says which one it is. */
+function whatIsAt (path: string): string {
   try {
     const found = statSync(path, { bigint: true })
-    const { dev, ino, size, mtimeNs, ctimeNs } = found
-    return [dev, ino, ...found.isDirectory() ? [] : [size, mtimeNs, ctimeNs]].join(':')
+    return found.isDirectory() ? `${found.dev}:${found.ino}` : identityOf(found)
   } catch {
     return ''
   }

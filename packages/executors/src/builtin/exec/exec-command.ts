@@ -1,14 +1,13 @@
 import { isRecord } from '@toolyard/contract/terms'
-import { join, resolve } from 'node:path'
+import { isAbsolute, join, resolve } from 'node:path'
 import { atPlace, foreignPath, inDirectory } from '@toolyard/workspace'
 import { integerArgument, textArgument, textsArgument } from '../kit/arguments.ts'
 import { BuiltinFailure, type BuiltinContext, type BuiltinHandler } from '../kit/handler.ts'
+import { findOnPath, isProgram } from '../../process/plan/find-program.ts'
 import { auditEntry } from '../../audit/entry.ts'
 import { toolEnvironment } from '../../run/environment.ts'
 import { runProcess, type ProcessEnd } from '../../process/run-process.ts'
 import { firstChars, lastChars } from '../../run/utf8.ts'
-import { isAllowed } from './policy.ts'
-import { findProgram } from './program.ts'
 
 const timeoutMs = { min: 100, max: 120_000, default: 120_000 }
 /** UTF-16 units of stdout that an answer has, and of each stream's end in the details of a failure. */
@@ -42,6 +41,20 @@ export function createExec (allowlist: readonly string[]): BuiltinHandler {
     })
     return answer({ command, args: argv }, end)
   }
+}
+
+/**
+ * Whether `command` is on the allowlist as it is written (RC41): an entry with a slash is one exact path, any other is a
+ * name, to be found on the PATH. So a program that a tool wrote into the workspace never passes as `node`.
+ */
+function isAllowed (allowlist: readonly string[], command: string): boolean {
+  return allowlist.includes(command) && (!command.includes('/') || isAbsolute(command))
+}
+
+/** The program that a command means: itself when it is a path, else the first one of its name on the PATH. */
+function findProgram (command: string, path: string | undefined): string | undefined {
+  if (!command.includes('/')) return findOnPath(command, path)
+  return isProgram(command) ? command : undefined
 }
 
 /** @param startIn what leads to `cwd`: in a box its path, which leads nowhere else there; in the open the opened directory. */

@@ -2,7 +2,7 @@ import type { Threads } from '../../run/threads.ts'
 import type { StepProgress } from '../../run/steps.ts'
 import { runInThread } from '../kit/run-thread.ts'
 import { namesIn } from './placeholders.ts'
-import { substituted, type SubstitutionAnswer, type SubstitutionTask } from './substitution-task.ts'
+import { substituted, type SubstitutionTask } from './substitution-task.ts'
 
 /** UTF-16 units that placeholders may write for them to be replaced at once; more are replaced in a thread. */
 const shortWork = 65_536
@@ -47,10 +47,9 @@ export function createSubstitution ({ params, progress: { byName }, threads, sig
     }
     const chars = names.length * outputs.reduce((sum, [, json]) => sum + json.length, paramsJson.length)
     if (chars <= shortWork) return substituted(task)
-    const { json } = await runInThread<SubstitutionAnswer>(threads, { kind: 'substitution', task }, { until: Date.now() + maxMs, signal }, {
+    return await runInThread<string>(threads, { kind: 'substitution', task }, { until: Date.now() + maxMs, signal }, {
       time: `${at}: replacing its placeholders takes too long`,
       memory: `${at}: replacing its placeholders takes too much memory`
     })
-    return json
   }
 }

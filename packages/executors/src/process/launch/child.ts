@@ -31,12 +31,12 @@ export interface LaunchRequest {
   /** What it reads from stdin, until EOF; undefined: what is written to the child's `stdin`. */
   stdin: string | undefined
   /** Whoever starts it keeps a stdin that stays open from ending, also when this process dies: where there is somebody between. */
-  hold?: true
+  hold?: true | undefined
   /** Paths of files that become 3, 4 and so on, opened for reading and writing. */
   files: readonly string[]
   mark: Mark | undefined
   /** Where the process and all that it starts are bounded together. */
-  group?: CallGroup
+  group?: CallGroup | undefined
 }
 
 /** Starts processes. */

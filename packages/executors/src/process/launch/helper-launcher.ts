@@ -4,6 +4,7 @@ import { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { errorCode } from '@toolyard/contract/terms'
+import { closing } from '../end/drain.ts'
 import { endHolders } from '../table/holders.ts'
 import { createChannelStock, type Channel, type ChannelStock } from './channel-stock.ts'
 import { maxElementBytes } from '../plan/plan.ts'
@@ -77,12 +78,12 @@ async function launchThrough (
     args,
     env,
     cwd,
-    ...(name === undefined ? {} : { name }),
+    name,
     pipes: paths,
     files,
-    ...(hold === true ? { hold } : {}),
-    ...(mark === undefined ? {} : { mark }),
-    ...(group === undefined ? {} : { group: { members: group.members, limits: group.limits } })
+    hold,
+    mark,
+    group: group && { members: group.members, limits: group.limits }
   })
   if (writing !== undefined) closeSync(writing.held)
   const stdin = writing === undefined ? undefined : new Socket({ fd: writing.stdin, readable: false, writable: true })
@@ -96,13 +97,9 @@ async function launchThrough (
     stdout,
     stderr,
     exited,
-    closed: Promise.all([exited, ...streams.map(closeOf)]).then(() => true),
+    closed: Promise.all([exited, ...streams.map(closing)]).then(() => true),
     release () { for (const stream of [...streams, stdin]) stream?.destroy() }
   }
-}
-
-async function closeOf (stream: Socket): Promise<void> {
-  await new Promise<void>(resolve => { stream.once('close', () => { resolve() }) })
 }
 
 /**

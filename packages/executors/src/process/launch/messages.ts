@@ -6,16 +6,16 @@ export interface StartMessage {
   env: Readonly<Record<string, string>>
   cwd: string
   /** What it is told as its own name; its path when absent. */
-  name?: string
+  name?: string | undefined
   /** Paths of what becomes stdin, stdout and stderr, which are removed; without the first there is nothing to read. */
   pipes: { stdin: string, stdout: string, stderr: string }
   /** Keeps stdin from ending, until a LetGoMessage: a pipe that somebody else writes to. */
-  hold?: true
+  hold?: true | undefined
   /** What becomes 3, 4 and so on: paths to open for reading and writing. */
   files: readonly string[]
-  mark?: number
+  mark?: number | undefined
   /** Files to write this process's id to before the start, and lines to write behind it. */
-  group?: { members: readonly string[], limits: ReadonlyArray<readonly [file: string, value: string]> }
+  group?: { members: readonly string[], limits: ReadonlyArray<readonly [file: string, value: string]> } | undefined
 }
 
 /** Files that the helper writes its id to, so that what it starts is in these control groups. */

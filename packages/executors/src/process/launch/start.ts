@@ -28,11 +28,11 @@ export interface StartHost {
   launcher: Launcher
   pins: Pins
   /** Shuts in every process of the tool; without it they run in the open. */
-  box?: Box
+  box?: Box | undefined
   /** Bounds the call as a whole; the caller removes it. */
-  group?: CallGroup
+  group?: CallGroup | undefined
   /** Of processes in the open: a command line that runs what follows it under the tool's own limits. */
-  limit?: readonly string[]
+  limit?: readonly string[] | undefined
 }
 
 /** What a process is started with, beside its plan. */
@@ -41,7 +41,7 @@ export interface StartInput {
   /** Read from stdin, until EOF; undefined: it stays open for writing. */
   stdin: string | undefined
   /** As in LaunchRequest; only in a box. */
-  hold?: true
+  hold?: true | undefined
 }
 
 /**
@@ -52,16 +52,11 @@ export interface StartInput {
 export async function startProcess (
   plan: ProcessPlan, { launcher, pins, box, limit, group }: StartHost, { mark, stdin, hold }: StartInput
 ): Promise<Start> {
-  if (box !== undefined) {
-    const bounds = group === undefined ? {} : { group }
-    return await startBoxed(plan, box, { launcher, pins, stdin, ...(hold === true ? { hold } : {}), ...bounds })
-  }
+  if (box !== undefined) return await startBoxed(plan, box, { launcher, pins, stdin, hold, group })
   try {
     const pinned = await checkPin(plan, pins)
     checkProgram(plan)
-    const child = await launcher.launch({
-      plan: limitedPlan(plan, limit), stdin, files: [], mark, ...(group === undefined ? {} : { group })
-    })
+    const child = await launcher.launch({ plan: limitedPlan(plan, limit), stdin, files: [], mark, group })
     const start = started(child, mark, undefined)
     if (pinned !== undefined && !await pinned.isUnchanged()) {
       await killTree(start.root, [])
@@ -86,21 +81,11 @@ async function startBoxed (
     checkProgram(plan)
     checkExecutable(plan)
     entry = enterBox(box, plan, pinned?.copy)
-    const child = await launcher.launch({
-      plan: entry.plan,
-      stdin,
-      files: entry.files,
-      mark: undefined,
-      ...(hold === true ? { hold } : {}),
-      ...(group === undefined ? {} : { group })
-    })
+    const child = await launcher.launch({ plan: entry.plan, stdin, files: entry.files, mark: undefined, hold, group })
     return started(child, undefined, entry.status)
   } catch (error) {
     entry?.status.close()
-    return {
-      started: false,
-      error: error instanceof BoxFault ? sandboxError(error.message) : await startError(plan, error)
-    }
+    return { started: false, error: error instanceof BoxFault ? sandboxError(error.message) : await startError(plan, error) }
   }
 }
 

@@ -1,3 +1,4 @@
+import { execFile } from 'node:child_process'
 import { accessSync, constants, statSync } from 'node:fs'
 import { delimiter, isAbsolute, join } from 'node:path'
 
@@ -7,6 +8,17 @@ import { delimiter, isAbsolute, join } from 'node:path'
  */
 export function findOnPath (name: string, path: string | undefined): string | undefined {
   return (path ?? '').split(delimiter).filter(isAbsolute).map(directory => join(directory, name)).find(isProgram)
+}
+
+const answerMs = 5_000
+
+/** What a program prints that runs through in a few seconds, its `--help`, say; undefined for one that doesn't. */
+export async function askProgram (program: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<string | undefined> {
+  return await new Promise(resolve => {
+    execFile(program, args, { env, timeout: answerMs }, (error, stdout, stderr) => {
+      resolve(error === null ? stdout + stderr : undefined)
+    })
+  })
 }
 
 /** Whether a path leads to a file that may be executed. */

@@ -108,6 +108,7 @@ async function * chunksOf (handle: FileHandle): AsyncGenerator<Buffer> {
   }
 }
 
-function identityOf ({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
+/** As long as it is the same, the file wasn't written to or replaced. */
+export function identityOf ({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
   return [dev, ino, size, mtimeNs, ctimeNs].join(':')
 }

@@ -1,7 +1,8 @@
-import { open, stat } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
 import type { CallError } from '@toolyard/contract'
-import { crlfText, errorCode, firstLineBytes, noFirstLineText, readFirstLine } from '@toolyard/contract/terms'
+import { crlfText, errorCode, firstLineBytes, noFirstLineText, readFirstLine, type FirstLine } from '@toolyard/contract/terms'
 import type { ProcessPlan } from './plan.ts'
+import { headOf } from './program-format.ts'
 
 const causes: Record<string, string> = {
   E2BIG: 'its arguments and environment are too long',
@@ -42,9 +43,9 @@ export async function startError (plan: ProcessPlan, error: unknown): Promise<Ca
  * The same for a script that began with `env`, which didn't find what it was to start: its words and exit status 127
  * are all that there is. Undefined for another end.
  */
-export async function lookupError (program: string, stderr: string): Promise<CallError | undefined> {
+export function lookupError (program: string, stderr: string): CallError | undefined {
   if (stderr.length > longestLookup || !/^(?:\/\S+\/)?env: .*no such file/i.test(stderr)) return undefined
-  const first = readFirstLine(await headOf(program).catch(() => Buffer.alloc(0)))
+  const first = firstLineOf(program)
   if (first?.lookedUp === undefined || !stderr.includes(first.lookedUp)) return undefined
   const cause = first.crlf ? crlfText : `its interpreter ${JSON.stringify(first.lookedUp)} is not on the PATH`
   return { code: 'TOOL_UNAVAILABLE', message: `program ${JSON.stringify(program)} cannot be started: ${cause}` }
@@ -60,26 +61,20 @@ async function causeOf (plan: ProcessPlan, code: string): Promise<string> {
     if (await kindOf(plan.cwd) !== 'directory') return 'its working directory is missing'
     const kind = await kindOf(plan.program)
     if (kind === 'directory') return 'it is a directory'
-    if (kind === 'file' && code === 'ENOENT') return await interpreterFault(plan.program)
+    if (kind === 'file' && code === 'ENOENT') return interpreterFault(plan.program)
   }
   return causes[code] ?? (code === '' ? 'unknown cause' : code)
 }
 
 /** The program is there, so the kernel didn't find what its first line names. */
-async function interpreterFault (program: string): Promise<string> {
-  const first = readFirstLine(await headOf(program).catch(() => Buffer.alloc(0)))
+function interpreterFault (program: string): string {
+  const first = firstLineOf(program)
   if (first?.crlf === true) return crlfText
   return first?.interpreter === undefined ? 'its interpreter is missing' : `its interpreter ${JSON.stringify(first.interpreter)} is missing`
 }
 
-async function headOf (program: string): Promise<Buffer> {
-  const file = await open(program)
-  try {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(firstLineBytes), 0, firstLineBytes, 0)
-    return buffer.subarray(0, bytesRead)
-  } finally {
-    await file.close()
-  }
+function firstLineOf (program: string): FirstLine | undefined {
+  return readFirstLine(headOf(program, firstLineBytes) ?? Buffer.alloc(0))
 }
 
 async function kindOf (path: string): Promise<'file' | 'directory' | 'none'> {

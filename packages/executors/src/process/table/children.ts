@@ -8,11 +8,16 @@ import { processIds, readProcess } from './process-table.ts'
  */
 export function childrenOf (pid: number, proc = '/proc'): number[] {
   try {
-    return readFileSync(`${proc}/${pid}/task/${pid}/children`, 'latin1').split(' ').filter(part => part !== '').map(Number)
+    return childrenOfThread(pid, String(pid), proc)
   } catch {
     // A kernel without these lists, or no such process.
     return processIds().filter(id => readProcess(id)?.parent === pid)
   }
+}
+
+/** Those that one of its threads has started. @throws Error where the kernel has no such list. */
+export function childrenOfThread (pid: number, thread: string, proc = '/proc'): number[] {
+  return readFileSync(`${proc}/${pid}/task/${thread}/children`, 'latin1').split(' ').filter(part => part !== '').map(Number)
 }
 
 /** The pids of a process in all pid namespaces that it is in, from the one seen here inwards; none when it is gone. */

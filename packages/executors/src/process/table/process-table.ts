@@ -44,10 +44,15 @@ export async function * inTurns<Process> (processes: readonly Process[]): AsyncG
 /** Undefined for a process that is gone, or that can't be seen. */
 export function readProcess (pid: number, buffer = Buffer.allocUnsafe(statBytes), proc = '/proc'): ProcessEntry | undefined {
   try {
-    return parseStat(pid, readStat(`${proc}/${pid}/stat`, buffer))
+    return entryOf(pid, statFields(readStat(`${proc}/${pid}/stat`, buffer)))
   } catch {
     return undefined
   }
+}
+
+/** What the kernel's table says of a process behind its name: see proc_pid_stat(5). @throws Error for one that is gone. */
+export function readStatFields (pid: number): string[] {
+  return statFields(readStat(`/proc/${pid}/stat`, Buffer.allocUnsafe(statBytes)))
 }
 
 /** The pids of all processes that are visible now; none where there is no /proc. */
@@ -69,9 +74,12 @@ function readStat (file: string, buffer: Buffer): string {
   }
 }
 
-/** See proc_pid_stat(5). The second field is the program's name in parentheses and may itself hold any character. */
-function parseStat (pid: number, stat: string): ProcessEntry {
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+/** The second field is the program's name in parentheses and may itself hold any character. */
+function statFields (stat: string): string[] {
+  return stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+}
+
+function entryOf (pid: number, fields: readonly string[]): ProcessEntry {
   return {
     pid,
     zombie: fields[0] === 'Z' || fields[0] === 'X',

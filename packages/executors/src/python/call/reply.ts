@@ -1,10 +1,11 @@
 import type { Socket } from 'node:net'
 import { isRecord, limits, type CallError } from '@toolyard/contract/terms'
-import type { Outcome } from '../../run/outcome.ts'
+import { failure, type Outcome } from '../../run/outcome.ts'
 import { shortOutput } from '../../result/large-output.ts'
+import { cutText } from '../../result/output.ts'
 import type { OutputTask } from '../../result/output-task.ts'
 import { parseJson } from '../../run/json.ts'
-import { decodePrefix, firstChars } from '../../run/utf8.ts'
+import { firstChars } from '../../run/utf8.ts'
 import { createFrameReader, decodeFrame, type Message } from '../wire/frames.ts'
 
 /** What a call said of itself before its process ended. */
@@ -59,13 +60,10 @@ export function readReply (replies: Socket, maxBytes: number): Reply {
 async function outputOf (message: Message, value: Buffer, readLarge: (task: OutputTask) => Promise<Outcome>): Promise<Outcome | undefined> {
   const totalBytes = sizeIn(message)
   if (totalBytes === undefined) return undefined
-  if (totalBytes > value.length) {
-    const { text, bytes } = decodePrefix(value)
-    return { ok: true, output: text, cut: { bytes: totalBytes, storedBytes: bytes } }
-  }
+  if (totalBytes > value.length) return cutText({ kept: value, totalBytes })
   if (value.length > shortOutput) return await readLarge({ bytes: value, kind: 'value' })
   const parsed = parseJson(value.toString('utf8'))
-  if (parsed === undefined) return { ok: false, error: { code: 'OUTPUT_INVALID', message: 'the output is not JSON' } }
+  if (parsed === undefined) return failure('OUTPUT_INVALID', 'the output is not JSON')
   return { ok: true, output: parsed.value }
 }
 

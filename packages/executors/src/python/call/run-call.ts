@@ -1,14 +1,13 @@
 import { writeFile } from 'node:fs/promises'
-import type { Socket } from 'node:net'
 import type { Deadline } from '../../run/deadline.ts'
 import { createCapture, type Captured } from '../../process/end/capture.ts'
-import { drainPipes } from '../../process/end/drain.ts'
+import { closing, drainPipes } from '../../process/end/drain.ts'
 import { createLineSplitter, type OnProgress } from '../../process/end/lines.ts'
 import { enterGroups, type CallGroup } from '../../process/table/groups.ts'
 import type { ProcessEnding } from '../../process/end/ending.ts'
 import { disconnect } from '../wire/connections.ts'
-import type { ForkEnding } from '../host/fork-ending.ts'
 import type { ForkedProcess } from '../host/forker.ts'
+import type { ForkEnding } from '../host/process-tree.ts'
 import { encodeFrame } from '../wire/frames.ts'
 import { readReply, type Reply } from './reply.ts'
 
@@ -100,8 +99,4 @@ async function cleanUp (
   const ended = Promise.race([closed, deadline.interrupted.then(() => false)])
   const closedByItself = await drainPipes(ended, () => reply.receivedBytes() + printedBytes())
   return closedByItself && !await tree.mayOutlive(ms) ? [] : await tree.kill()
-}
-
-function closing (socket: Socket): Promise<void> {
-  return new Promise(resolve => { socket.once('close', () => { resolve() }) })
 }

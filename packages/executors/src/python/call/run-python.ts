@@ -1,9 +1,8 @@
-import type { CallError } from '@toolyard/contract'
 import type { PythonRun, Tool } from '@toolyard/manifests'
 import type { Audit } from '../../audit/audit.ts'
 import { auditEntry } from '../../audit/entry.ts'
 import { startDeadline } from '../../run/deadline.ts'
-import type { Outcome, RunContext, SessionPlace } from '../../run/outcome.ts'
+import { failure, type Outcome, type RunContext, type SessionPlace } from '../../run/outcome.ts'
 import type { CallGroup } from '../../process/table/groups.ts'
 import type { ProcessEnding } from '../../process/end/ending.ts'
 import type { ProcessEnd } from '../../process/run-process.ts'
@@ -30,11 +29,11 @@ export interface PythonHost {
   threads: Threads
   onSurvivors: (pids: number[]) => void
   /** Shuts in the tool's host; without it the tool runs in the open. */
-  box?: HostBox
+  box?: HostBox | undefined
   /** The session that the call is in. */
   session?: SessionPlace | undefined
   /** The control group of the call, if it needs one. */
-  group?: CallGroup
+  group?: CallGroup | undefined
 }
 
 /** How a run ended, for the audit and for the caller. */
@@ -96,20 +95,16 @@ async function endOf ({ ending, reply, printed }: CallEnd, reading: OutputReadin
     case 'abort':
       return { ending, outcome: { ok: false, error: interruptionError(ending, printedEnds({ stderr: printed })) } }
     case 'lost':
-      return { ending: { kind: 'signal', signal: 'SIGKILL' }, outcome: await reported() ?? failure({ code: 'INTERNAL', message: 'the Python host ended while the tool ran' }) }
+      return { ending: { kind: 'signal', signal: 'SIGKILL' }, outcome: await reported() ?? failure('INTERNAL', 'the Python host ended while the tool ran') }
     case 'unboxed': {
       const error = sandboxError(ending.cause)
-      return { ending: { kind: 'unstarted', error }, outcome: failure(error) }
+      return { ending: { kind: 'unstarted', error }, outcome: { ok: false, error } }
     }
     case 'exit':
-      return { ending, outcome: await reported() ?? failure({ code: 'TOOL_FAILED', message: `exit status ${ending.code}` }) }
+      return { ending, outcome: await reported() ?? failure('TOOL_FAILED', `exit status ${ending.code}`) }
     case 'signal':
-      return { ending, outcome: await reported() ?? failure({ code: 'TOOL_FAILED', message: `signal: ${ending.signal}` }) }
+      return { ending, outcome: await reported() ?? failure('TOOL_FAILED', `signal: ${ending.signal}`) }
   }
-}
-
-function failure (error: CallError): Outcome {
-  return { ok: false, error }
 }
 
 /** For the audit, the returned value counts as stdout, and everything printed as stderr. */
@@ -128,7 +123,7 @@ async function checked (outcome: Outcome, run: PythonRun, context: RunContext, c
   if (!outcome.ok || run.outputs === undefined) return outcome
   const fault = await outputFault(outcome, async output => await check(run, output))
   if (fault === undefined) return outcome
-  if (run.strictOutputs) return failure({ code: 'OUTPUT_INVALID', message: fault })
+  if (run.strictOutputs) return failure('OUTPUT_INVALID', fault)
   context.log(`warning: ${fault}`)
   return outcome
 }

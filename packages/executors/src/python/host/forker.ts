@@ -2,12 +2,11 @@ import type { Mark, Marks } from '../../process/table/mark.ts'
 import { readProcess } from '../../process/table/process-table.ts'
 import { defaultLimits, type ProcessLimits } from '../../sandbox/limits.ts'
 import { createDeferred, type Deferred } from '../wire/deferred.ts'
-import type { ForkEnding } from './fork-ending.ts'
 import { createFrameReader, decodeFrame, encodeFrame, type Message } from '../wire/frames.ts'
 import { nestTree, type NestParent } from './nest-tree.ts'
 import { disconnect, type Connections } from '../wire/connections.ts'
 import { createPipeSource } from '../wire/pipes.ts'
-import { openTree, type ProcessTree } from './process-tree.ts'
+import { openTree, type ForkEnding, type ProcessTree } from './process-tree.ts'
 import type { Reception } from '../wire/reception.ts'
 
 /** A process that was forked, is connected, and waits for its first message. */

@@ -17,7 +17,7 @@ import type { ProcessPlan } from '../../process/plan/plan.ts'
 import { sandboxError, startError } from '../../process/plan/start-error.ts'
 import type { HostBox, NestPlan } from '../../sandbox/host-box.ts'
 import { createForker, type ForkerProcess } from './forker.ts'
-import { createFrameReader, decodeFrame, encodeFrame, type Message } from '../wire/frames.ts'
+import { encodeFrame, firstMessage, type Message } from '../wire/frames.ts'
 import type { Reception } from '../wire/reception.ts'
 import { createTemplate, type Template, type TemplateService } from './template.ts'
 
@@ -85,14 +85,7 @@ export async function startHost (place: HostPlace, plan: Omit<ProcessPlan, 'args
 async function firstAnswer ({ control, stderr, child }: HostProcess): Promise<Message> {
   let printed = ''
   stderr.on('data', (chunk: Buffer) => { printed = (printed + chunk.toString('utf8')).slice(-stderrChars) })
-  const answered = new Promise<Message>(resolve => {
-    const read = createFrameReader(stderrChars, content => {
-      control.off('data', onData)
-      resolve(decodeFrame(content))
-    })
-    const onData = (chunk: Buffer): void => { if (!read(chunk)) control.destroy() }
-    control.on('error', () => {}).on('data', onData)
-  })
+  const answered = firstMessage(control.on('error', () => {}), stderrChars)
   const gone = once(child, 'close').then(() => ({ failed: printed.trim() || 'the Python host ended at once' }))
   return await Promise.race([answered, gone])
 }

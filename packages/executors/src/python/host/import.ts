@@ -1,8 +1,7 @@
-import type { Socket } from 'node:net'
-import { drainPipes } from '../../process/end/drain.ts'
+import { closing, drainPipes } from '../../process/end/drain.ts'
 import { createLineSplitter } from '../../process/end/lines.ts'
 import type { ForkedProcess } from './forker.ts'
-import { createFrameReader, decodeFrame, encodeFrame, type Message } from '../wire/frames.ts'
+import { encodeFrame, firstMessage, type Message } from '../wire/frames.ts'
 
 /** What became of the import of a module. */
 export type Import =
@@ -40,7 +39,7 @@ export async function runImport (process: ForkedProcess, module: string, onLine:
 
 /** What the template says; else how it ended; else that it took too long. */
 async function importResult (process: ForkedProcess): Promise<Import> {
-  const answered = firstMessage(process.replies).then(importOf)
+  const answered = firstMessage(process.replies, maxMessageBytes).then(importOf)
   const closed = closing(process.replies)
   const dead = process.ended.then(async (ending): Promise<Import> => {
     // What it said before may still be on its way.
@@ -62,19 +61,4 @@ async function importResult (process: ForkedProcess): Promise<Import> {
 function importOf (message: Message): Import {
   if (message['ready'] === true) return { kind: 'imported' }
   return { kind: 'failed', reason: String(message['failed']), lacksNetwork: message['network'] === true }
-}
-
-function firstMessage (replies: Socket): Promise<Message> {
-  return new Promise(resolve => {
-    const read = createFrameReader(maxMessageBytes, content => {
-      replies.off('data', onData)
-      resolve(decodeFrame(content))
-    })
-    const onData = (chunk: Buffer): void => { if (!read(chunk)) replies.destroy() }
-    replies.on('data', onData)
-  })
-}
-
-function closing (socket: Socket): Promise<true> {
-  return new Promise(resolve => { socket.once('close', () => { resolve(true) }) })
 }

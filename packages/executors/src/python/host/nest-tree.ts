@@ -3,8 +3,7 @@ import { childrenOf, namespacePids } from '../../process/table/children.ts'
 import { readProcess } from '../../process/table/process-table.ts'
 import { signalGroup, signalProcess } from '../../process/table/signal.ts'
 import { beforeGraceEnds } from '../../process/end/terminate.ts'
-import type { ForkEnding } from './fork-ending.ts'
-import type { ProcessTree } from './process-tree.ts'
+import type { ForkEnding, ProcessTree } from './process-tree.ts'
 
 /** A process in a box that forks others, each in a nest of its own. */
 export interface NestParent {

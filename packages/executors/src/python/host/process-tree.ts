@@ -4,6 +4,12 @@ import { mayHaveSurvivors } from '../../process/table/survivors.ts'
 import { terminateTree } from '../../process/end/terminate.ts'
 import type { TreeRoot } from '../../process/table/tree.ts'
 
+/**
+ * How a forked process ended. `unboxed`: it didn't begin, because its nest could not be made. `lost`: it isn't known,
+ * because the process that forked it is gone.
+ */
+export type ForkEnding = { kind: 'exit', code: number } | { kind: 'signal', signal: NodeJS.Signals } | { kind: 'unboxed', cause: string } | { kind: 'lost' }
+
 /** A forked process and everything that descends from it. */
 export interface ProcessTree {
   /** SIGTERM, 250 ms for the first process to leave, then `kill`. */

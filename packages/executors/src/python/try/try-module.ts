@@ -6,7 +6,6 @@ import type { HostBox } from '../../sandbox/host-box.ts'
 import type { Hosts } from '../host/hosts.ts'
 import { openCall } from '../call/open-call.ts'
 import { runCall, type CallEnd } from '../call/run-call.ts'
-import { readSignature } from './signature.ts'
 
 /** For one tool: its import, and the construction of its class. */
 const timeoutMs = 90_000
@@ -107,4 +106,21 @@ function unanswered (tool: Tool, { ending }: CallEnd): Tried {
 
 function doubtOf ({ code }: CallError): Tried['doubt'] {
   return code === 'TOOL_UNAVAILABLE' ? undefined : 'shortage'
+}
+
+/** Python's own names. */
+const parameterKinds: ReadonlyArray<ExecuteParameter['kind']> = ['POSITIONAL_ONLY', 'POSITIONAL_OR_KEYWORD', 'VAR_POSITIONAL', 'KEYWORD_ONLY', 'VAR_KEYWORD']
+
+/** What a trial import reported of `execute`; nothing where it isn't a signature: the module may have written anything. */
+function readSignature (reported: unknown): { signature?: ExecuteParameter[] } {
+  if (!Array.isArray(reported)) return {}
+  const signature = reported.map(parameterOf).filter(parameter => parameter !== undefined)
+  return signature.length === reported.length ? { signature } : {}
+}
+
+function parameterOf (reported: unknown): ExecuteParameter | undefined {
+  if (!isRecord(reported)) return undefined
+  const { name, kind, optional } = reported
+  const known = parameterKinds.find(each => each === kind)
+  return typeof name === 'string' && known !== undefined && typeof optional === 'boolean' ? { name, kind: known, optional } : undefined
 }

@@ -1,4 +1,5 @@
 import { isRecord } from '@toolyard/contract/terms'
+import type { Socket } from 'node:net'
 
 /** What a Python process says. Its fields may be anything: code of tools runs in there. */
 export type Message = Readonly<Record<string, unknown>>
@@ -65,4 +66,16 @@ export function createFrameReader (maxBytes: number, onFrame: (content: Buffer) 
     }
     return true
   }
+}
+
+/** The first message of a connection, or nothing ever; what comes after it is for whoever reads next. */
+export async function firstMessage (replies: Socket, maxBytes: number): Promise<Message> {
+  return await new Promise(resolve => {
+    const read = createFrameReader(maxBytes, content => {
+      replies.off('data', onData)
+      resolve(decodeFrame(content))
+    })
+    const onData = (chunk: Buffer): void => { if (!read(chunk)) replies.destroy() }
+    replies.on('data', onData)
+  })
 }

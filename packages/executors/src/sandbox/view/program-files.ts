@@ -1,7 +1,7 @@
-import { closeSync, constants, openSync, readSync } from 'node:fs'
 import { basename, dirname, isAbsolute } from 'node:path'
 import { realPath } from '@toolyard/workspace'
 import { findOnPath } from '../../process/plan/find-program.ts'
+import { headOf } from '../../process/plan/program-format.ts'
 import { installationOf } from './search-path.ts'
 
 const headBytes = 512
@@ -28,24 +28,9 @@ function placeOf (file: string): string[] {
 
 /** Resolves `#!/usr/bin/env [-S] NAME` on the PATH; undefined for what is no script. */
 function interpreterOf (program: string, path: string): string | undefined {
-  const [command, ...words] = /^#![ \t]*([^\n]*)/.exec(readHead(program))?.[1]?.trim().split(/[ \t]+/) ?? []
+  const [command, ...words] = /^#![ \t]*([^\n]*)/.exec(headOf(program, headBytes)?.toString('latin1') ?? '')?.[1]?.trim().split(/[ \t]+/) ?? []
   if (command === undefined || !isAbsolute(command)) return undefined
   if (basename(command) !== 'env') return command
   const name = words.find(word => !word.startsWith('-') && !word.includes('='))
   return name === undefined ? command : findOnPath(name, path) ?? command
-}
-
-function readHead (file: string): string {
-  const buffer = Buffer.alloc(headBytes)
-  try {
-    // Without O_NONBLOCK the open of a FIFO would wait for a writer.
-    const fd = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK)
-    try {
-      return buffer.toString('latin1', 0, readSync(fd, buffer, 0, headBytes, 0))
-    } finally {
-      closeSync(fd)
-    }
-  } catch {
-    return ''
-  }
 }
