@@ -6,7 +6,7 @@ import { startTestRedis } from '../support/redis.ts'
 
 interface Script { content: string }
 
-t.test('with another version of BullMQ its own scripts run the jobs, and the reason is given', async t => {
+t.test('with another version of BullMQ its own scripts and loop run the jobs, and the reason is given', async t => {
   const { moveToFinished } = createRequire(import.meta.url)('bullmq/dist/cjs/scripts/index.js') as { moveToFinished: Script }
   moveToFinished.content += '\n-- another version'
   const { describeBackend, JobQueues, newJobId, QueueDirectory, WorkerPool } = await import('@toolyard/queue')

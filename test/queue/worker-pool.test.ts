@@ -1,7 +1,7 @@
 import { JobQueues, QueueDirectory, WorkerPool, newJobId, type TakenJob, type Redis, type WorkerPoolOptions } from '@toolyard/queue'
 import t from 'tap'
 import type { Test } from 'tap'
-import { queueBackend } from '../support/backend.ts'
+import { fastOnly, queueBackend } from '../support/backend.ts'
 import { waitFor } from '../support/condition.ts'
 import { connectTo } from '../support/connection.ts'
 import { startTestRedis } from '../support/redis.ts'
@@ -41,6 +41,17 @@ async function startPool (t: Test, handle: (redis: Redis, job: TakenJob) => Retu
     ended: async () => await redis.zcard('toolyard:{q}:completed')
   }
 }
+
+t.test('a worker runs its job before it looks for another one', fastOnly, async t => {
+  const waiting: number[] = []
+  const { add, ended } = await startPool(t, async redis => {
+    waiting.push(await redis.zcard('toolyard:{q}:prioritized'))
+    return done
+  })
+  await add(3)
+  await waitFor('all have ended', async () => await ended() === 3)
+  t.equal(waiting[0], 2)
+})
 
 t.test('as many jobs run at once as there are places, and never more', async t => {
   let running = 0

@@ -112,7 +112,7 @@ export async function runWorker (): Promise<void> {
   const retention = retentionOf(settings)
   const permissions = permissionPolicyOf(settings)
   const { because } = usedBackend(settings.QUEUE_BACKEND)
-  if (because !== undefined) logger.warn({ because }, 'queue: BullMQ\'s own scripts are used')
+  if (because !== undefined) logger.warn({ because }, 'queue: BullMQ\'s own scripts and loop are used')
   const queues = new JobQueues(redis, new QueueDirectory(redis, settings.MAX_QUEUES), retention, {
     queueDepth: settings.MAX_QUEUE_DEPTH, perOwner: ownerLimitsOf(settings).maxJobs, backend: settings.QUEUE_BACKEND
   })

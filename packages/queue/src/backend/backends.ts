@@ -3,13 +3,13 @@ import type { Processor, Queue, QueueBaseOptions, RedisConnection, WorkerOptions
 import { bullmq } from '../redis/bullmq.ts'
 import type { Redis } from '../redis/connection.ts'
 import { JobBackend, type JobBackendParts } from './job-backend.ts'
+import { EagerWorker } from './eager-worker.ts'
 import { FastBackend } from './fast-backend.ts'
 import { unknownScripts } from './scripts/job-scripts.ts'
 import { JobWorker } from './job-worker.ts'
 import { lockMs } from './timed/lock-renewal.ts'
-import { clientOn, TimedBackend } from './timed/timed-backend.ts'
+import { clientOn } from './timed/timed-backend.ts'
 import { internalName, keyPrefix } from '../redis/names.ts'
-import { maxLostRuns } from '../record/settlement.ts'
 
 /** BullMQ's queue. */
 export type JobQueue = Queue<JobData, OutputRecord, string, JobData, OutputRecord, string, JobBackend>
@@ -22,7 +22,7 @@ export function listenOn (redis: Redis): RedisConnection {
   return listening
 }
 
-/** `fast`: our scripts. `bullmq`: BullMQ's own. Both work side by side on one Redis. */
+/** `fast`: our scripts and loop. `bullmq`: BullMQ's own. Both work side by side on one Redis. */
 export type BackendKind = 'fast' | 'bullmq'
 
 /** What backends are made with. */
@@ -49,19 +49,17 @@ type BackendOf<Backend> = (name: string, options: QueueBaseOptions, blocking?: {
 
 /** Makes the backends of BullMQ's queues and workers. */
 export function backendOn (parts: BackendParts): BackendOf<JobBackend> {
-  return makerOf(usedBackend(parts.backend ?? 'fast').kind === 'fast' ? FastBackend : JobBackend, parts, parts)
+  return isFast(parts) ? makerOf(FastBackend, parts) : makerOf(JobBackend, parts)
 }
 
-/** Makes the backend of a worker that serves one queue of BullMQ's own making. */
-export function timedBackendOn (redis: Redis): BackendOf<TimedBackend> {
-  return makerOf(TimedBackend, redis, { redis })
+function isFast ({ backend = 'fast' }: BackendParts): boolean {
+  return usedBackend(backend).kind === 'fast'
 }
 
-type Rest = ConstructorParameters<typeof bullmq.RedisQueueBackend>
-
-function makerOf<Backend, Parts> (
-  Kind: new (parts: Parts, ...rest: Rest) => Backend, parts: Parts, { redis, listening }: Pick<BackendParts, 'redis' | 'listening'>
+function makerOf<Backend> (
+  Kind: new (...args: ConstructorParameters<typeof JobBackend>) => Backend, { listening, ...parts }: BackendParts
 ): BackendOf<Backend> {
+  const { redis } = parts
   return (name, options, { withBlockingConnection = false } = {}) => {
     const client = clientOn(redis)
     const connection = listening ?? listenOn(redis)
@@ -78,21 +76,20 @@ function makerOf<Backend, Parts> (
   }
 }
 
-/*
- * A job whose lock is not renewed in time (`lockMs`) is taken from its worker; the check runs every `stalledCheckMs`.
- * Together they bound the time after which a dead worker's job is taken up again, and leave 1.5 s of the promised 5 to
- * whoever takes it.
- */
-const renewMs = 750
-const stalledCheckMs = 500
+/** What a worker takes at once, and how long it holds a job, in milliseconds. */
+export interface WorkerLimits {
+  concurrency: number
+  renewMs: number
+  stalledCheckMs: number
+  maxLostRuns: number
+  /** Stands in the jobs that it takes; undefined: nothing does. */
+  name?: string | undefined
+}
 
-/**
- * Makes the worker of a queue; it is started by `run`. `concurrency` is how many jobs it takes at once; `name` stands in
- * the jobs that it takes.
- */
+/** Makes the worker of a queue; it is started by `run`. */
 export function openWorker (
   parts: BackendParts, queue: string, process: Processor<JobData, OutputRecord>,
-  { concurrency, name }: { concurrency: number, name?: string | undefined }
+  { concurrency, renewMs, stalledCheckMs, maxLostRuns, name }: WorkerLimits
 ): JobWorker<JobData, OutputRecord> {
   const options: WorkerOptions = {
     autorun: false,
@@ -108,7 +105,9 @@ export function openWorker (
     skipVersionCheck: true,
     ...(name === undefined ? {} : { name })
   }
-  return new JobWorker<JobData, OutputRecord>(internalName(queue), process, options, backendOn(parts))
+  return isFast(parts)
+    ? new EagerWorker(internalName(queue), process, options, makerOf(FastBackend, parts))
+    : new JobWorker<JobData, OutputRecord>(internalName(queue), process, options, makerOf(JobBackend, parts))
 }
 
 /** Opens a queue. Opening writes nothing to Redis, and the queue needs no closing. */

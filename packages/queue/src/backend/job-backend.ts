@@ -1,6 +1,7 @@
 import type { JobData } from '@toolyard/contract'
 import type { JobJson, MinimalJob, MoveToDelayedOpts, ParentKeyOpts } from 'bullmq'
 import { addJobs, type AddCommand, type AddedJob, type Adder } from './add-jobs.ts'
+import { Beginnings } from './beginnings.ts'
 import { bullmq } from '../redis/bullmq.ts'
 import type { Redis } from '../redis/connection.ts'
 import { ownScripts, unbegunField, type BullmqArgs, type JobScripts } from './scripts/job-scripts.ts'
@@ -84,7 +85,7 @@ export class JobBackend extends TimedBackend {
   constructor ({ redis, retention, replicas }: JobBackendParts, ...rest: ConstructorParameters<typeof bullmq.RedisQueueBackend>) {
     super(redis, ...rest)
     this.#replicas = replicas
-    this.runs = new JobRuns({ redis, keyOf: id => this.toKey(id), now: () => this.now(), replicas })
+    this.runs = new JobRuns({ redis, keyOf: id => this.toKey(id), now: () => this.now(), beginnings: new Beginnings(redis, replicas) })
     this.keep = keepJobs(retention)
   }
 

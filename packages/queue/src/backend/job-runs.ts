@@ -1,9 +1,8 @@
 import type { Job } from 'bullmq'
-import { asError } from '@toolyard/contract/terms'
-import type { ScriptRun } from '../redis/commands/batched-script.ts'
+import type { ScriptCall } from '../redis/commands/batched-script.ts'
+import type { Beginnings } from './beginnings.ts'
 import type { Redis } from '../redis/connection.ts'
-import { ReplicasMissingError, type Replicas } from '../redis/checks/replicas.ts'
-import { beginScript, uncountScript } from './scripts/job-scripts.ts'
+import { uncountScript } from './scripts/job-scripts.ts'
 import { idOf } from '../record/job-id.ts'
 
 /** In the job itself, since a WeakSet of short-lived objects costs the garbage collector a lot. */
@@ -18,8 +17,7 @@ export interface JobRunsParts {
   keyOf: (id: string) => string
   /** Redis' time, in milliseconds since 1970. */
   now: () => number
-  /** Those that must know of the beginning of a job that may run only once; undefined: none. */
-  replicas: Replicas | undefined
+  beginnings: Beginnings
 }
 
 /** Keeps account of which jobs of one queue were run: a worker that takes a job may be gone before it begins. */
@@ -42,9 +40,7 @@ export class JobRuns {
 
   /** From now on the job counts as run; false when it is somebody else's by now. */
   async begin (job: CountedJob, token: string): Promise<boolean> {
-    const { script, calls } = this.#beginning(job, token)
-    const [reply] = await script.run(this.#parts.redis, calls)
-    return noteBegun(job, reply)
+    return noteBegun(job, await this.#parts.beginnings.note(this.#callOf(idOf(job), token)))
   }
 
   /**
@@ -53,12 +49,9 @@ export class JobRuns {
    * @throws ReplicasMissingError
    */
   async beginOnce (job: CountedJob, token: string): Promise<boolean> {
-    const { replicas } = this.#parts
-    if (replicas === undefined || replicas.needed === 0) return !this.isUnbegun(job) || await this.begin(job, token)
-    const [replies] = await replicas.run([this.#beginning(job, token)]).catch((error: unknown) => {
-      throw error instanceof ReplicasMissingError ? error : new ReplicasMissingError(asError(error).message)
-    })
-    return noteBegun(job, replies?.[0])
+    const { beginnings } = this.#parts
+    if (!this.isUnbegun(job) && !beginnings.areReplicated) return true
+    return noteBegun(job, await beginnings.noteSafely(this.#callOf(idOf(job), token)))
   }
 
   /**
@@ -73,16 +66,13 @@ export class JobRuns {
     return Number(reply)
   }
 
-  #beginning (job: CountedJob, token: string): ScriptRun {
-    const { keyOf, now } = this.#parts
-    return { script: beginScript, calls: [{ keys: [keyOf(idOf(job))], args: [token, now()] }] }
+  #callOf (id: string, token: string): ScriptCall {
+    return { keys: [this.#parts.keyOf(id)], args: [token, this.#parts.now()] }
   }
 }
 
-/** What `beginScript` has answered; true where the job is still its worker's. */
-function noteBegun (job: CountedJob, reply: unknown): boolean {
-  if (reply instanceof Error) throw reply
-  if (reply !== 1) return false
+function noteBegun (job: CountedJob, isHeld: boolean): boolean {
+  if (!isHeld) return false
   if (job[unbegun] === true) job.attemptsStarted = job.attemptsMade + 1
   job[unbegun] = false
   return true

@@ -7,10 +7,10 @@ import { TimedWorker } from './timed/timed-worker.ts'
 import { mayPass } from '../redis/unavailable.ts'
 import { idOf } from '../record/job-id.ts'
 
-/** How long a worker that can't settle a job waits until it tries again, in milliseconds. */
-const pauseMs = 50
+/** How long a worker that may not ask Redis for a job, or can't settle one, waits until it tries again, in milliseconds. */
+export const pauseMs = 50
 
-/** A job was put off: its place in the worker is free. */
+/** A job was put off: its place in the worker is free, and whether the worker takes another one is for its loop to say. */
 export class PutOffError extends bullmq.DelayedError {}
 
 /**
@@ -19,7 +19,7 @@ export class PutOffError extends bullmq.DelayedError {}
  *
  * It is started by `run`, once all listeners are set (`autorun` must be false).
  */
-export class JobWorker<Data, Result> extends TimedWorker<Data, Result, JobBackend> {
+export class JobWorker<Data, Result, Backend extends JobBackend = JobBackend> extends TimedWorker<Data, Result, Backend> {
   #awayUntil = 0
 
   /** How long no other job is taken after the one of this id, in milliseconds. */
@@ -29,7 +29,7 @@ export class JobWorker<Data, Result> extends TimedWorker<Data, Result, JobBacken
     result: Result, job: Job<Data, Result>, token: string, fetchNext?: () => boolean, span?: Span
   ): Promise<Job<Data, Result>> {
     try {
-      return await this.#settle(job, token, async () => await super.handleCompleted(result, job, token, fetchNext, span))
+      return await this.settle(job, token, async () => await super.handleCompleted(result, job, token, fetchNext, span))
     } catch (error) {
       if (!bullmq.isNotConnectionError(asError(error))) throw error
       // The job has done its work: another attempt would do it again.
@@ -40,7 +40,7 @@ export class JobWorker<Data, Result> extends TimedWorker<Data, Result, JobBacken
   protected override async handleFailed (
     error: Error, job: Job<Data, Result>, token: string, fetchNext?: () => boolean, span?: Span
   ): Promise<Job<Data, Result>> {
-    return await this.#settle(job, token, async () => await super.handleFailed(
+    return await this.settle(job, token, async () => await super.handleFailed(
       error, job, token, error instanceof PutOffError ? () => false : fetchNext, span
     ))
   }
@@ -54,12 +54,12 @@ export class JobWorker<Data, Result> extends TimedWorker<Data, Result, JobBacken
 
   protected override async moveToActive (token: string, name?: string): Promise<Job<Data, Result>> {
     const awayMs = this.#awayUntil - performance.now()
-    if (awayMs > 0) await this.#rest(awayMs)
+    if (awayMs > 0) await this.rest(awayMs)
     return await super.moveToActive(token, name)
   }
 
   /** Settles a job, again and again while Redis can't take it; its lock is renewed meanwhile. */
-  async #settle<T> (job: Job<Data, Result>, token: string, settle: () => Promise<T>): Promise<T> {
+  protected async settle<T> (job: Job<Data, Result>, token: string, settle: () => Promise<T>): Promise<T> {
     const id = idOf(job)
     try {
       for (let isHeld = false; ; isHeld = true) {
@@ -79,7 +79,7 @@ export class JobWorker<Data, Result> extends TimedWorker<Data, Result, JobBacken
   }
 
   /** Waits, but not while the worker closes. */
-  async #rest (ms: number): Promise<void> {
+  protected async rest (ms: number): Promise<void> {
     if (this.closing !== undefined) return
     const closing = new AbortController()
     const end = (): void => { closing.abort() }

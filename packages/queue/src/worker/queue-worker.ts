@@ -2,6 +2,8 @@ import type { CallError, JobData, OutputRecord } from '@toolyard/contract'
 import type { Job } from 'bullmq'
 import { asError } from '@toolyard/contract/terms'
 import { bullmq } from '../redis/bullmq.ts'
+import type { Announcer } from './announcer.ts'
+import type { CallbackOutbox } from '../queues/callback-outbox.ts'
 import { cancelled, isMarked, type CancelledJobs } from '../record/cancellation.ts'
 import { publicPriority } from '../queues/fair-order.ts'
 import { PutOffError, type JobWorker } from '../backend/job-worker.ts'
@@ -10,29 +12,38 @@ import { openWorker } from '../backend/backends.ts'
 import { GivenBackJobs, isNewer } from './given-back.ts'
 import { JobLogWriter } from '../record/log/job-log-writer.ts'
 import { JobProgressWriter, readProgress } from '../record/log/job-progress.ts'
-import { LongRuns } from './long-runs.ts'
-import { publishJobChange } from '../record/log/job-change.ts'
+import { JobNotices } from './job-notices.ts'
 import type { JobCanceller } from '../change/job-canceller.ts'
 import type { JobQueues } from '../queues/job-queues.ts'
 import type { OutputStore } from '../record/output-store.ts'
 import { serverTime } from '../redis/server-clock.ts'
 import type { Replicas } from '../redis/checks/replicas.ts'
-import { encodeFailure } from '../record/settlement.ts'
+import { encodeFailure, maxLostRuns } from '../record/settlement.ts'
 import type { TenantPlaces } from './tenant-places.ts'
 import { serialParkMs, type SerialGate, type SerialJob } from '../queues/serial-gate.ts'
 import { mayPass } from '../redis/unavailable.ts'
 import type { HandlerResult, WorkerPoolOptions } from './handler.ts'
 import { idOf } from '../record/job-id.ts'
 
+/*
+ * A job whose lock is not renewed in time (`lockMs`) is taken from its worker; the check runs every `stalledCheckMs`.
+ * Together they bound the time after which a dead worker's job is taken up again, and leave 1.5 s of the promised 5 to
+ * whoever takes it.
+ */
+const renewMs = 750
+const stalledCheckMs = 500
+
 const lockLost: CallError = { code: 'WORKER_LOST', message: 'The worker lost its hold on the job' }
 const stopped: CallError = { code: 'WORKER_LOST', message: 'The worker stopped before the tool had finished' }
 
 /** What the workers of all queues of a pool share. */
 export interface QueueWorkerParts {
+  announcer: Announcer
   outputs: OutputStore
   cancelled: CancelledJobs
   gate: SerialGate
   places: TenantPlaces
+  callbacks: CallbackOutbox
   replicas: Replicas
   queues: JobQueues
   canceller: JobCanceller
@@ -58,27 +69,24 @@ export class QueueWorker {
   readonly #flow: JobFlow
   readonly #worker: JobWorker<JobData, OutputRecord>
   readonly #running = new Map<string, Run>()
-  readonly #long: LongRuns
+  readonly #notices: JobNotices
   readonly #givenBack: GivenBackJobs
 
   constructor (queue: string, options: WorkerPoolOptions, parts: QueueWorkerParts) {
     this.#queue = queue
     this.#options = options
     this.#parts = parts
-    this.#long = new LongRuns(id => {
-      this.#tellChange(id)
-      this.#keepBegun(id).catch(this.#report)
-    })
+    this.#notices = new JobNotices(parts.announcer, id => { this.#keepBegun(id).catch(this.#report) })
     this.#flow = new JobFlow({ redis: options.redis, queues: parts.queues }, queue)
     const { redis, retention, concurrency, backend, name } = options
     this.#worker = openWorker(
       { redis, retention, backend, replicas: parts.replicas }, queue, (job, token) => this.#process(job, token),
-      { concurrency, name }
+      { concurrency, renewMs, stalledCheckMs, maxLostRuns, name }
     )
     this.#givenBack = new GivenBackJobs(redis, queue, this.#worker.backend)
     this.#worker.stayAwayMs = id => this.#givenBack.stayAwayMs(id)
     // Before anything that can settle the job; commands keep their order.
-    this.#worker.on('active', job => { if (job.data.callbackUrl !== undefined) this.#parts.queues.callbacks.enter({ queue, jobId: idOf(job) }).catch(this.#report) })
+    this.#worker.on('active', job => { if (job.data.callbackUrl !== undefined) this.#parts.callbacks.enter({ queue, jobId: idOf(job) }).catch(this.#report) })
     this.#worker.on('completed', job => { this.#settled(job).catch(this.#report) })
     this.#worker.on('failed', job => {
       // A run that will be followed by another one fails without an end.
@@ -115,7 +123,7 @@ export class QueueWorker {
     const progress = new JobProgressWriter({ redis, queue: this.#queue, jobId: id, token, onError: this.#report })
     const run: Run = { job, token, abort: new AbortController(), log, progress, takenAt: performance.now(), isHandled: false }
     this.#running.set(id, run)
-    this.#long.begin(id)
+    this.#notices.begin(id)
     try {
       if (isNewer(job.data)) return await this.#putOff(run)
       // First: its canceller is gone, so no one else settles it.
@@ -136,7 +144,7 @@ export class QueueWorker {
     } finally {
       if (this.#running.get(id) === run) {
         this.#running.delete(id)
-        this.#long.over(id)
+        this.#notices.over(id)
       }
     }
   }
@@ -208,7 +216,7 @@ export class QueueWorker {
   /** Leaves a job to another worker, or to a later time, as if it hadn't been started. */
   async #putOff (run: Run, isForOthers = false): Promise<never> {
     await this.#givenBack.putOff(run.job, run.token, isForOthers)
-    this.#tellChange(idOf(run.job))
+    this.#notices.changed(idOf(run.job))
     throw new PutOffError()
   }
 
@@ -220,7 +228,7 @@ export class QueueWorker {
     }
     if ('requeue' in result) {
       await this.#givenBack.giveBack(run.job, run.token)
-      this.#tellChange(idOf(run.job))
+      this.#notices.changed(idOf(run.job))
       throw new bullmq.WaitingError()
     }
     if ('later' in result) return await this.#putOff(run)
@@ -231,15 +239,10 @@ export class QueueWorker {
   }
 
   async #settled (job: Job<JobData, OutputRecord>): Promise<void> {
-    if (job.data.callbackUrl !== undefined) this.#parts.queues.callbacks.post(this.#queue, job).catch(this.#report)
+    if (job.data.callbackUrl !== undefined) this.#parts.callbacks.post(this.#queue, job).catch(this.#report)
     await this.#flow.settled(job, this.#worker.backend.mayHaveDependents(job))
     // A workflow that fails here may have steps that run.
     if (job.data.access !== undefined) await this.#parts.canceller.cancelSteps(this.#queue, idOf(job))
-  }
-
-  /** Tells watchers of a state that is not the end, which the script says that settles the job. */
-  #tellChange (id: string): void {
-    publishJobChange(this.#options.redis, id, 'job').catch(this.#report)
   }
 
   readonly #report = (error: unknown): void => { this.#options.onError(asError(error), this.#queue) }

@@ -1,5 +1,6 @@
 import { asError } from '@toolyard/contract/terms'
 import { CallbackWorker } from '../callbacks/callback-worker.ts'
+import { Announcer } from './announcer.ts'
 import { CancelledJobs } from '../record/cancellation.ts'
 import type { WorkerPoolOptions } from './handler.ts'
 import { JobCanceller } from '../change/job-canceller.ts'
@@ -21,6 +22,7 @@ const lookMs = 250
 export class WorkerPool {
   readonly #options: WorkerPoolOptions
   readonly #directory: QueueDirectory
+  readonly #announcer: Announcer
   readonly #outputs: OutputStore
   readonly #cancelled = new CancelledJobs()
   readonly #gate: SerialGate
@@ -37,6 +39,7 @@ export class WorkerPool {
   constructor (options: WorkerPoolOptions) {
     this.#options = options
     this.#directory = new QueueDirectory(options.redis, Number.MAX_SAFE_INTEGER)
+    this.#announcer = new Announcer(options.redis, error => { options.onError(error, '*') })
     this.#replicas = new Replicas(options.redis, options.replicas ?? 0)
     this.#outputs = new OutputStore(options.redis, options.retention)
     this.#queues = new JobQueues(options.redis, this.#directory, options.retention, { backend: options.backend })
@@ -70,6 +73,7 @@ export class WorkerPool {
     clearTimeout(this.#lookTimer)
     this.#upkeep.stop()
     await Promise.all([...[...this.#workers.values()].map(worker => worker.stop(graceMs, hurry)), this.#callbacks?.stop(graceMs)])
+    await this.#announcer.flush()
     this.#replicas.stop()
     this.#places.stop()
     await this.#queues.close()
@@ -101,11 +105,13 @@ export class WorkerPool {
   #serve (queue: string): void {
     if (this.#stopping || this.#workers.has(queue)) return
     this.#workers.set(queue, new QueueWorker(queue, this.#options, {
+      announcer: this.#announcer,
       outputs: this.#outputs,
       cancelled: this.#cancelled,
       gate: this.#gate,
       places: this.#places,
       queues: this.#queues,
+      callbacks: this.#queues.callbacks,
       replicas: this.#replicas,
       canceller: this.#canceller
     }))

@@ -1,6 +1,8 @@
 import type { Redis as Server } from 'ioredis'
+import type { QueueBaseOptions } from 'bullmq'
 import { bullmq } from '../../redis/bullmq.ts'
 import type { Redis } from '../../redis/connection.ts'
+import { keyPrefix } from '../../redis/names.ts'
 import { serverTime } from '../../redis/server-clock.ts'
 import { required } from '../../redis/required.ts'
 import { fromRedis } from '../../redis/from-redis.ts'
@@ -104,4 +106,17 @@ export class TimedBackend extends bullmq.RedisQueueBackend {
 export function clientOn (redis: Redis): ReturnType<typeof bullmq.createIORedisClient<Server>> {
   // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- BullMQ takes clusters as well; its types don't say so.
   return bullmq.createIORedisClient(redis as Server)
+}
+
+/** Makes the backend of a worker that serves one queue of BullMQ's own making, on an open connection and one more that waits. */
+export function timedBackendOn (redis: Redis): (name: string, options: QueueBaseOptions) => TimedBackend {
+  return (name, options) => {
+    const client = clientOn(redis)
+    const keys = new bullmq.QueueKeys(keyPrefix)
+    const waiting = new bullmq.RedisConnection(client.duplicate(), { blocking: true, skipVersionCheck: true })
+    return new TimedBackend(
+      redis, new bullmq.RedisConnection(client, { shared: true, skipVersionCheck: true }), name, keys.getKeys(name),
+      type => keys.toKey(name, type), options, waiting
+    )
+  }
 }

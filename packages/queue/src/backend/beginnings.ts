@@ -1,0 +1,73 @@
+import { asError } from '@toolyard/contract/terms'
+import type { ScriptCall } from '../redis/commands/batched-script.ts'
+import type { Redis } from '../redis/connection.ts'
+import { beginScript } from './scripts/job-scripts.ts'
+import { ReplicasMissingError, type Replicas } from '../redis/checks/replicas.ts'
+
+interface Beginning {
+  call: ScriptCall
+  resolve: (reply: unknown) => void
+  reject: (error: unknown) => void
+}
+
+/** Calls that one command makes, and one `WAIT` waits for. */
+const mostCalls = 50
+
+/** Notes that the runs of a queue's jobs begin. */
+export class Beginnings {
+  readonly #redis: Redis
+  readonly #replicas: Replicas | undefined
+  #waiting: Beginning[] = []
+  #isRunning = false
+
+  constructor (redis: Redis, replicas: Replicas | undefined) {
+    this.#redis = redis
+    this.#replicas = replicas
+  }
+
+  /** Whether a beginning must be on replicas before a tool runs that may run only once. */
+  get areReplicated (): boolean {
+    return (this.#replicas?.needed ?? 0) > 0
+  }
+
+  /** Whether the job is still its worker's; `call` is for `beginScript`. */
+  async note (call: ScriptCall): Promise<boolean> {
+    const [reply] = await beginScript.run(this.#redis, [call])
+    return isHeld(reply)
+  }
+
+  /**
+   * The same, once the replicas have it that there must be. Those that come while others wait are sent together.
+   *
+   * @throws ReplicasMissingError
+   */
+  async noteSafely (call: ScriptCall): Promise<boolean> {
+    const replicas = this.#replicas
+    if (replicas === undefined || !this.areReplicated) return await this.note(call)
+    return isHeld(await new Promise((resolve, reject) => {
+      this.#waiting.push({ call, resolve, reject })
+      if (this.#isRunning) return
+      this.#isRunning = true
+      process.nextTick(() => { void this.#sendAll(replicas) })
+    }))
+  }
+
+  async #sendAll (replicas: Replicas): Promise<void> {
+    while (this.#waiting.length > 0) {
+      const sent = this.#waiting.splice(0, mostCalls)
+      try {
+        const [replies] = await replicas.run([{ script: beginScript, calls: sent.map(({ call }) => call) }])
+        for (const [place, { resolve }] of sent.entries()) resolve(replies?.[place])
+      } catch (error) {
+        const missing = error instanceof ReplicasMissingError ? error : new ReplicasMissingError(asError(error).message)
+        for (const { reject } of sent) reject(missing)
+      }
+    }
+    this.#isRunning = false
+  }
+}
+
+function isHeld (reply: unknown): boolean {
+  if (reply instanceof Error) throw reply
+  return reply === 1
+}
