@@ -19,7 +19,10 @@ await mkdir(dir, { recursive: true })
 t.teardown(() => rm(dir, { recursive: true }))
 
 /** What each snippet of docs/clients.md prints, in order. */
-const printed = [/^A title is in it\.$/m, /# A workspace/, /# A workspace/, /(?:# A workspace.*){3}/s, /succeeded[^]*# A workspace[^]*^1 \d$/m, /succeeded[^]*# A workspace[^]*^[12] \d$/m, /remember the milk[^]*^1 remember the milk$[^]*files: 1/m]
+const printed = [
+  /^A title is in it\.$/m, /# A workspace/, /# A workspace/, /(?:# A workspace.*){3}/s, /succeeded[^]*# A workspace[^]*^1 \d$/m, /succeeded[^]*# A workspace[^]*^[12] \d$/m, /remember the milk[^]*^1 remember the milk$[^]*files: 1/m,
+  /remember the milk[^]*^1 remember the milk$[^]*'files': 1/m
+]
 
 t.test('every snippet of docs/clients.md runs as it is', { skip: withoutPython }, async t => {
   const page = await readFile(join(root, 'docs/clients.md'), 'utf8')
