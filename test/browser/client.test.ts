@@ -40,7 +40,7 @@ interface Told {
 async function openPage (page: Page, origin: string): Promise<void> {
   await page.route(`${origin}/app/**`, async route => {
     const { pathname } = new URL(route.request().url())
-    const file = /^\/app\/client\/([\w-]+\.js)$/.exec(pathname)?.[1]
+    const file = /^\/app\/client\/((?:[\w-]+\/)*[\w-]+\.js)$/.exec(pathname)?.[1]
     if (file === undefined) await route.fulfill({ contentType: 'text/html', body: '<!doctype html><title>app</title>' })
     else await route.fulfill({ contentType: 'text/javascript', body: await readFile(join(dist, file), 'utf8') })
   })

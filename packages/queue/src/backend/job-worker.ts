@@ -1,5 +1,5 @@
 import type { Job, Span } from 'bullmq'
-import { setTimeout as delay } from 'node:timers/promises'
+import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises'
 import { asError } from '@toolyard/contract/terms'
 import { bullmq } from '../redis/bullmq.ts'
 import type { JobBackend, TakenFields } from './job-backend.ts'
@@ -21,6 +21,8 @@ export class PutOffError extends bullmq.DelayedError {}
  */
 export class JobWorker<Data, Result, Backend extends JobBackend = JobBackend> extends TimedWorker<Data, Result, Backend> {
   #awayUntil = 0
+  /** Jobs that were taken and whose run has not started: nobody renews their locks. */
+  #unstarted = 0
 
   /** How long no other job is taken after the one of this id, in milliseconds. */
   stayAwayMs: (jobId: string) => number = () => 0
@@ -49,11 +51,23 @@ export class JobWorker<Data, Result, Backend extends JobBackend = JobBackend> ex
     const job = super.createJob(fields, id)
     if (fields.isUnbegun === true) this.backend.runs.noteUnbegun(job)
     this.#awayUntil = performance.now() + this.stayAwayMs(id)
+    this.#unstarted++
     return job
+  }
+
+  override async processJob (job: Job<Data, Result>, token: string, fetchNext?: () => boolean): Promise<void | Job<Data, Result>> {
+    this.#unstarted--
+    return await super.processJob(job, token, fetchNext)
   }
 
   protected override async moveToActive (token: string, name?: string): Promise<Job<Data, Result>> {
     const awayMs = this.#awayUntil - performance.now()
+    if (awayMs > 0 && this.#unstarted > 0) {
+      // BullMQ's loop starts what it has taken once it finds no other job. Until then a rest could outlast their locks.
+      await nextTurn()
+      // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- BullMQ returns undefined where there is no job.
+      return undefined as never
+    }
     if (awayMs > 0) await this.rest(awayMs)
     return await super.moveToActive(token, name)
   }
