@@ -55,5 +55,7 @@ t.test('P22 the death of a worker frees a serial tool', options, async t => {
   await service.startWorker()
   const statusOf = async (id: string | undefined): Promise<string> => (await service.client.request<JobResponse>(`/v1/jobs/${id}`)).body.job.status
   await waitFor('the next call has run', async () => await statusOf(next?.job_id) === 'succeeded')
-  t.equal(await statusOf(lost?.job_id), 'failed')
+  // The tool may be free a moment before the lost call is looked for.
+  await waitFor('the lost call has failed', async () => await statusOf(lost?.job_id) === 'failed')
+  t.equal(await statusOf(next?.job_id), 'succeeded')
 })
