@@ -7,7 +7,7 @@ import { startTestRedis } from '../support/redis.ts'
 const server = await startTestRedis(t)
 const redis = await connectTo(t, server)
 const statistics = new CallStatistics(redis)
-const call: EndedCall = { tool: 'echo', queue: 'q', keyName: 'k', tenant: undefined, state: 'succeeded', ranMs: 5, waitedMs: 1, outputBytes: 3 }
+const call: EndedCall = { tool: 'echo', queue: 'q', keyName: 'k', tenant: undefined, state: 'succeeded', ranMs: 5, waitedMs: 1, outputBytes: 3, processorMs: 2 }
 const sizes = async (what: string): Promise<number[]> => await Promise.all((await redis.keys(`toolyard:{statistics}:${what}*`)).map(key => redis.hlen(key)))
 
 /** Counts calls as a worker of its own. */
@@ -65,4 +65,16 @@ t.test('series that were not counted for a day make room for others', async t =>
   await redis.zadd('toolyard:{statistics}:series', ...series.flatMap(name => ['1', name]))
   await count([{ ...call, tool: 'new' }])
   t.ok((await statistics.read({ minutes: 60, scope: {} })).tools.some(({ name }) => name === 'new'))
+})
+
+t.test('processor time is added for each key and tool, and is 0 where older workers counted the calls', async t => {
+  await count([call, { ...call, processorMs: 3.4 }])
+  await count([{ ...call, processorMs: 1_500 }, { ...call, tool: 'idle', processorMs: 0 }])
+  async function used (): Promise<unknown> {
+    const { usage } = await statistics.read({ minutes: 60, scope: {} })
+    return usage.map(({ tool, processor_seconds: seconds }) => [tool, seconds]).sort()
+  }
+  t.same(await used(), [['echo', 1.505], ['idle', 0]])
+  await redis.del(...await redis.keys('toolyard:{statistics}:processor:*'))
+  t.same(await used(), [['echo', 0], ['idle', 0]])
 })

@@ -111,7 +111,8 @@ export function createExecutors (options: ExecutorOptions): Executors {
       limit: box === undefined ? limitOf(tool) : undefined,
       group,
       ready,
-      trace: context.trace
+      trace: context.trace,
+      used: context.used
     }
     const ended = warm?.began(tool.name)
     try {

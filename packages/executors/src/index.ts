@@ -15,6 +15,7 @@ export type { Failure, Outcome, RunContext, RunTrace, SessionPlace, Success } fr
 export type { StepProgress, StepStart, StepState, StepTarget, StepWait, WorkflowSteps } from './run/steps.ts'
 export type { CompileSchema } from './result/declared-output.ts'
 export { findHierarchy } from './sandbox/cgroup/hierarchy.ts'
+export { estimateUsed, processorMs, type Look } from './process/table/processor-time.ts'
 export { openToolGroups } from './sandbox/cgroup/tool-groups.ts'
 export { tryImports } from './try-imports.ts'
 export { boundLayer, sandboxLayers } from './sandbox/report.ts'

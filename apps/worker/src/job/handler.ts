@@ -45,7 +45,8 @@ export function createHandler (deps: HandlerDeps): (job: TakenJob) => Promise<Ha
     const trace = deps.tracer === undefined ? undefined : new JobTrace(deps.tracer, job)
     const startedAt = performance.now()
     deps.metrics.taken()
-    const result = await handle(job, deps, { about, trace })
+    const usage = { processorMs: 0 }
+    const result = await handle(job, deps, { about, trace, usage })
     trace?.end(result)
     const ranMs = performance.now() - startedAt
     const ms = Math.round(ranMs)
@@ -57,7 +58,7 @@ export function createHandler (deps: HandlerDeps): (job: TakenJob) => Promise<Ha
       waitedSec: job.waitedMs === undefined ? undefined : job.waitedMs / 1_000,
       ranSec: ranMs / 1_000
     })
-    count(deps.counter, job, result, ranMs)
+    count(deps.counter, job, result, { ranMs, ...usage })
     if (result.ok) logger.info({ ...about, ms }, 'job succeeded')
     else if ('wait' in result) logger.debug({ ...about, ms }, 'job waits for its steps')
     else if ('later' in result) logger.info({ ...about, ms, reason: result.later }, 'job is put off')
@@ -69,12 +70,12 @@ export function createHandler (deps: HandlerDeps): (job: TakenJob) => Promise<Ha
 }
 
 /** What goes back to its queue has not ended. */
-function count (counter: Pick<CallCounter, 'count'>, job: TakenJob, result: HandlerResult, ranMs: number): void {
+function count (counter: Pick<CallCounter, 'count'>, job: TakenJob, result: HandlerResult, ran: { ranMs: number, processorMs: number }): void {
   if (!result.ok && !('error' in result)) return
   const state = result.ok ? 'succeeded' : result.error.code === 'JOB_CANCELLED' ? 'cancelled' : 'failed'
   const { tool, keyName, tenant } = job.data
   const outputBytes = result.ok ? result.cut?.bytes ?? Buffer.byteLength(result.json) : 0
-  counter.count({ tool, queue: job.queue, keyName, tenant, state, ranMs, waitedMs: job.waitedMs, outputBytes })
+  counter.count({ tool, queue: job.queue, keyName, tenant, state, ...ran, waitedMs: job.waitedMs, outputBytes })
 }
 
 function stateOf (result: HandlerResult): Pick<EndedJob, 'state' | 'code'> {
@@ -84,7 +85,7 @@ function stateOf (result: HandlerResult): Pick<EndedJob, 'state' | 'code'> {
 }
 
 async function handle (
-  job: TakenJob, deps: HandlerDeps, { about, trace }: { about: object, trace: JobTrace | undefined }
+  job: TakenJob, deps: HandlerDeps, { about, trace, usage }: { about: object, trace: JobTrace | undefined, usage: { processorMs: number } }
 ): Promise<HandlerResult> {
   const located = await deps.tools.locate(job)
   if (located === 'elsewhere') return { ok: false, later: 'another worker has its version of the tool' }
@@ -120,7 +121,8 @@ async function handle (
       steps: deps.stepsOf(job, context),
       ...runTrace(context, trace?.stage),
       log: line => { job.log({ level: 'info', message: deps.mask(line) }) },
-      progress: latest => { job.progress(() => ({ ...latest, text: latest.text === null ? null : deps.mask(latest.text) })) }
+      progress: latest => { job.progress(() => ({ ...latest, text: latest.text === null ? null : deps.mask(latest.text) })) },
+      used: ms => { usage.processorMs += ms }
     })
     return withSandbox(toResult(await workspace?.settled(outcome) ?? outcome, idempotent, deps.mask), deps.sandbox.stateOf(tool))
   } catch (error) {

@@ -36,6 +36,7 @@ export const UsageEntry = Type.Object({
   tenant: Type.Optional(Type.String()),
   calls: Type.Integer(),
   seconds: Type.Number({ description: 'That the calls ran.' }),
+  processor_seconds: Type.Number({ description: 'Processor time of the processes of the calls, an estimate from looks at them twice a second; 0 for tools that have none (built-in, HTTP and MCP tools).' }),
   output_bytes: Type.Integer({ description: 'Of the outputs, as JSON.' })
 })
 export type UsageEntry = Static<typeof UsageEntry>

@@ -10,6 +10,7 @@ import { killTree } from './table/kill-tree.ts'
 import type { Child } from './launch/child.ts'
 import { createLineSplitter, type OnProgress } from './end/lines.ts'
 import type { Mark } from './table/mark.ts'
+import { processorMs, watchProcessorTime } from './table/processor-time.ts'
 import type { ProcessPlan } from './plan/plan.ts'
 import { signalGroup } from './table/signal.ts'
 import { startProcess, type StartHost, type Started } from './launch/start.ts'
@@ -38,6 +39,8 @@ export interface ProcessHost extends StartHost {
   onSurvivors: (pids: number[]) => void
   /** Of the call that is run. */
   trace?: RunTrace | undefined
+  /** Told the processor time of each process and what it started, in milliseconds; an estimate. */
+  used?: ((ms: number) => void) | undefined
   /** Gives a process that was started for this plan before, and has just got its stdin; undefined: one is to be started. */
   ready?: ((plan: ProcessPlan, stdin: string) => Promise<Started | undefined>) | undefined
 }
@@ -79,15 +82,18 @@ interface Run {
 
 async function runMarked (plan: ProcessPlan, options: ProcessOptions, host: ProcessHost, run: Run): Promise<ProcessEnding> {
   const asked = performance.now()
-  const start = await host.ready?.(plan, options.stdin) ?? await startProcess(plan, host, { mark: run.mark, stdin: options.stdin })
+  const ready = await host.ready?.(plan, options.stdin)
+  const start = ready ?? await startProcess(plan, host, { mark: run.mark, stdin: options.stdin })
   if (!start.started) return { kind: 'unstarted', error: start.error }
   const begun = performance.now()
   host.trace?.stage?.('sandbox', asked, begun)
   const { child, root, box } = start
   const { exited, closed } = child
+  const endWatch = host.used === undefined ? undefined : watchProcessorTime(() => root.pid, ready === undefined ? 0 : processorMs(root.pid))
   const finishLines = readPipes(child, run, options)
 
   const ending = await Promise.race([exited, run.deadline.interrupted])
+  if (endWatch !== undefined) host.used?.(endWatch())
   const survivors = ending.kind === 'timeout' || ending.kind === 'abort'
     ? await (box === undefined ? terminateTree(root, exited) : terminateBox(root, exited))
     : await cleanUp({ root, box }, run, closed)

@@ -66,4 +66,6 @@ export interface RunContext {
   log: (line: string) => void
   /** Hears how far the tool is, as often as the tool tells. */
   progress?: ((progress: Progress) => void) | undefined
+  /** Told the processor time of each process of the call that has ended, in milliseconds; an estimate. */
+  used?: ((ms: number) => void) | undefined
 }

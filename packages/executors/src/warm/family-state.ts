@@ -1,11 +1,9 @@
-import { readdirSync, readFileSync, statfsSync } from 'node:fs'
-import { childrenOfThread } from '../process/table/children.ts'
+import { readFileSync, statfsSync } from 'node:fs'
+import { childrenOfThreads } from '../process/table/children.ts'
 import { readStatFields } from '../process/table/process-table.ts'
 import { signalGroup, signalProcess } from '../process/table/signal.ts'
 
 const kibibyte = 1_024
-/** Of what /proc tells, on every machine. */
-const ticksPerSec = 100
 /** The private temporary file systems of a box, beside that of HOME. */
 const temporaryPlaces = ['/tmp', '/dev/shm']
 
@@ -16,8 +14,6 @@ export interface FamilyState {
   trace: string
   /** The letters of their states, as proc_pid_stat(5) has them: S sleeps, T is stopped. */
   states: string
-  /** Seconds of processor time that they have taken. */
-  cpuSec: number
   /** Whether all are in the group of the first one, where one signal reaches them. */
   inGroup: boolean
 }
@@ -28,18 +24,16 @@ export function readFamily (root: number): FamilyState {
   const lines: string[] = []
   let states = ''
   let inGroup = true
-  let ticks = 0
   for (const pid of pids) {
     const fields = whileThere(() => readStatFields(pid))
     if (fields === undefined) continue
     const [state = '', , group, , , , , faults, , hardFaults, , user, system] = fields
     states += state
     inGroup &&= Number(group) === root
-    ticks += Number(user) + Number(system)
     lines.push([pid, state, faults, hardFaults, user, system, fields[17]].join(' '))
     pids.push(...childrenOfThreads(pid))
   }
-  return { pids, trace: lines.join('\n'), states, cpuSec: ticks / ticksPerSec, inGroup }
+  return { pids, trace: lines.join('\n'), states, inGroup }
 }
 
 /** Bytes of memory that processes have for themselves, and that their files in the box's temporary file systems take. */
@@ -53,11 +47,6 @@ export function familyBytes ({ pids }: FamilyState, home: string | undefined): n
 /** Stops the processes of a box, or lets them go on. */
 export function signalFamily (root: number, signal: 'SIGSTOP' | 'SIGCONT'): boolean {
   return signalGroup(root, signal) && signalProcess(root, 0)
-}
-
-/** Those that any of its threads has started. */
-function childrenOfThreads (pid: number): number[] {
-  return whileThere(() => readdirSync(`/proc/${pid}/task`).flatMap(thread => childrenOfThread(pid, thread))) ?? []
 }
 
 function privateBytes (pid: number): number {

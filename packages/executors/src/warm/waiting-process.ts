@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { killBox } from '../process/table/box-kill.ts'
+import { processorMs } from '../process/table/processor-time.ts'
 import { startProcess, type Started, type StartHost } from '../process/launch/start.ts'
 import type { ProcessPlan } from '../process/plan/plan.ts'
 import { familyBytes, readFamily, signalFamily, type FamilyState } from './family-state.ts'
@@ -70,7 +71,7 @@ export async function startWaiting (plan: ProcessPlan, host: StartHost, signal: 
   child.letGo?.()
   return {
     bytes: familyBytes(rested, plan.env['HOME']),
-    cpuSec: rested.cpuSec,
+    cpuSec: processorMs(root.pid) / 1_000,
     serve (stdin) {
       if (early !== undefined || child.stdin === undefined || !isWhole(readFamily(root.pid))) return undefined
       for (const stream of [child.stdout, child.stderr]) stream.off('data', printed)

@@ -94,11 +94,18 @@ export class CallStatistics {
 
   async #usage (hours: readonly number[], tenant: string | undefined): Promise<UsageEntry[]> {
     const used = new Map<string, [number, number, number]>()
-    await this.#each(hours, hour => this.#redis.hgetall(statisticsKey('usage', hour)), (_hour, usages) => {
+    const processorMs = new Map<string, number>()
+    const readHour = async (hour: number): Promise<Array<Record<string, string>>> => await Promise.all([
+      this.#redis.hgetall(statisticsKey('usage', hour)), this.#redis.hgetall(statisticsKey('processor', hour))
+    ])
+    await this.#each(hours, readHour, (_hour, [usages = {}, processors = {}]) => {
       for (const [name, text] of Object.entries(usages)) {
         const [calls, ranMs, bytes] = storedJson<[number, number, number]>(text)
         const sum = used.get(name) ?? [0, 0, 0]
         used.set(name, [sum[0] + calls, sum[1] + ranMs, sum[2] + bytes])
+      }
+      for (const [name, text] of Object.entries(processors)) {
+        processorMs.set(name, (processorMs.get(name) ?? 0) + (storedJson<[number]>(text)[0]))
       }
     })
     return [...used].flatMap(([name, [calls, ranMs, bytes]]) => {
@@ -110,6 +117,7 @@ export class CallStatistics {
         ...(owner === undefined ? {} : { tenant: owner }),
         calls,
         seconds: ranMs / 1_000,
+        processor_seconds: (processorMs.get(name) ?? 0) / 1_000,
         output_bytes: bytes
       }]
     }).sort((a, b) => b.seconds - a.seconds)

@@ -159,7 +159,7 @@ export function workersKey (what: 'seen' | 'records'): string {
  * What is counted of calls, of a `minute`, and of an `hour` with its `usage`, each by its number since 1970; the `series`
  * that there are, and how many each of their `owners` has. All of it is in one slot of a Redis Cluster.
  */
-export function statisticsKey (what: 'minute' | 'hour' | 'usage' | 'series' | 'owners', number?: number): string {
+export function statisticsKey (what: 'minute' | 'hour' | 'usage' | 'processor' | 'series' | 'owners', number?: number): string {
   return `${keyPrefix}:{statistics}:${what}${number === undefined ? '' : `:${number}`}`
 }
 

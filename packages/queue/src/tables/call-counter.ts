@@ -12,6 +12,8 @@ export interface EndedCall extends CountedCall {
   /** Undefined for a run that wasn't the first. */
   waitedMs: number | undefined
   outputBytes: number
+  /** Of the tool's processes; an estimate. */
+  processorMs: number
 }
 
 /** Counts are sent this often, in milliseconds: so much is lost with a worker. */
@@ -21,6 +23,7 @@ const minuteMs = 60_000
 interface Usage {
   names: [own: string, rest: string]
   numbers: [calls: number, ranMs: number, outputBytes: number]
+  processorMs: number
 }
 
 /** What was counted in one minute. */
@@ -65,11 +68,12 @@ export class CallCounter {
       own.tally.count(call.state, call.ranMs, call.waitedMs)
     }
     const name = usageName(call)
-    const usage = counted.usage.get(name) ?? { names: [name, usageName({ tenant: call.tenant, keyName: '', tool: '' })], numbers: [0, 0, 0] }
+    const usage = counted.usage.get(name) ?? { names: [name, usageName({ tenant: call.tenant, keyName: '', tool: '' })], numbers: [0, 0, 0], processorMs: 0 }
     counted.usage.set(name, usage)
     usage.numbers[0] += 1
     usage.numbers[1] += Math.round(call.ranMs)
     usage.numbers[2] += call.outputBytes
+    usage.processorMs += Math.round(call.processorMs)
   }
 
   async #flush (): Promise<void> {
@@ -91,9 +95,16 @@ export class CallCounter {
     })
     const keys = [statisticsKey('minute', minute), statisticsKey('hour', hour), statisticsKey('series'), statisticsKey('owners')]
     await countScript.run(this.#redis, calls, { keys, args: [minute, keptSec] })
-    await countUsageScript.run(
-      this.#redis, [...usage.values()].map(({ names, numbers }) => ({ keys: [], args: [...names, JSON.stringify(numbers)] })),
-      { keys: [statisticsKey('usage', hour)], args: [keptSec] }
-    )
+    const usages = [...usage.values()]
+    const add = async (what: 'usage' | 'processor', counted: Array<{ names: readonly string[], numbers: readonly number[] }>): Promise<void> => {
+      if (counted.length === 0) return
+      await countUsageScript.run(
+        this.#redis, counted.map(({ names, numbers }) => ({ keys: [], args: [...names, JSON.stringify(numbers)] })),
+        { keys: [statisticsKey(what, hour)], args: [keptSec] }
+      )
+    }
+    await add('usage', usages)
+    // By itself: workers of versions that don't know it add to the other too.
+    await add('processor', usages.filter(used => used.processorMs > 0).map(({ names, processorMs }) => ({ names, numbers: [processorMs] })))
   }
 }

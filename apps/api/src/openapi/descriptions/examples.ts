@@ -81,7 +81,7 @@ export const examples = {
     queues: [{ name: 'default', ...counted, ...rates }],
     keys: [{ name: 'acme-app', ...counted, ...rates }],
     minutes: [{ at: '2025-12-31T23:58:00.000Z', ...counted }],
-    usage: [{ tool: 'get_time', key: 'acme-app', tenant: 'acme', calls: 120, seconds: 2.4, output_bytes: 4_320 }]
+    usage: [{ tool: 'get_time', key: 'acme-app', tenant: 'acme', calls: 120, seconds: 2.4, processor_seconds: 1.9, output_bytes: 4_320 }]
   },
   bulk: {
     id: '0192f3c5-7a10-7000-8000-5d1f6f1e2b3c',

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { processIds, readProcess } from './process-table.ts'
 
 /**
@@ -18,6 +18,15 @@ export function childrenOf (pid: number, proc = '/proc'): number[] {
 /** Those that one of its threads has started. @throws Error where the kernel has no such list. */
 export function childrenOfThread (pid: number, thread: string, proc = '/proc'): number[] {
   return readFileSync(`${proc}/${pid}/task/${thread}/children`, 'latin1').split(' ').filter(part => part !== '').map(Number)
+}
+
+/** Those that any of its threads has started; none of a process that is gone. */
+export function childrenOfThreads (pid: number): number[] {
+  try {
+    return readdirSync(`/proc/${pid}/task`).flatMap(thread => childrenOfThread(pid, thread))
+  } catch {
+    return []
+  }
 }
 
 /** The pids of a process in all pid namespaces that it is in, from the one seen here inwards; none when it is gone. */

@@ -4,6 +4,7 @@ import { createCapture, type Captured } from '../../process/end/capture.ts'
 import { closing, drainPipes } from '../../process/end/drain.ts'
 import { createLineSplitter, type OnProgress } from '../../process/end/lines.ts'
 import { enterGroups, type CallGroup } from '../../process/table/groups.ts'
+import { watchProcessorTime } from '../../process/table/processor-time.ts'
 import type { ProcessEnding } from '../../process/end/ending.ts'
 import { disconnect } from '../wire/connections.ts'
 import type { ForkedProcess } from '../host/forker.ts'
@@ -35,6 +36,8 @@ export interface CallOptions {
   onSurvivors: (pids: number[]) => void
   /** The control group of the call; undefined for one that needs none. */
   group: CallGroup | undefined
+  /** Told the processor time of the call's processes, in milliseconds; an estimate. */
+  onUsed?: ((ms: number) => void) | undefined
 }
 
 export interface CallEnd {
@@ -58,7 +61,7 @@ interface Running {
  * no process of it is left; never rejected.
  */
 export async function runCall (
-  process: ForkedProcess, request: CallRequest, { deadline, onLine, onProgress, onSurvivors, group }: CallOptions
+  process: ForkedProcess, request: CallRequest, { deadline, onLine, onProgress, onSurvivors, group, onUsed }: CallOptions
 ): Promise<CallEnd> {
   const { requests, replies, output } = process
   if (group !== undefined) await enterGroup(group, process)
@@ -71,9 +74,11 @@ export async function runCall (
   const reply = readReply(replies, request.max_bytes)
   const closed = Promise.all([closing(replies), closing(output)]).then((): true => true)
   const run: Running = { process, reply, begun: performance.now(), printedBytes: () => printed.totalBytes(), closed }
+  const endWatch = watchProcessorTime(() => process.tree.first())
   requests.write(encodeFrame(request))
 
   const ending = await Promise.race([process.ended, deadline.interrupted])
+  onUsed?.(endWatch())
   const survivors = ending.kind === 'timeout' || ending.kind === 'abort'
     ? await process.tree.terminate(process.ended)
     : await cleanUp(run, ending, deadline)

@@ -73,7 +73,7 @@ export async function runPython (tool: Pick<Tool, 'name' | 'description'>, run: 
       const started = performance.now()
       trace?.stage?.('sandbox', begun, started)
       const call = await runCall(opened.process, request, {
-        deadline, onLine: context.log, onProgress: context.progress, onSurvivors: host.onSurvivors, group: host.group
+        deadline, onLine: context.log, onProgress: context.progress, onSurvivors: host.onSurvivors, group: host.group, onUsed: context.used
       })
       trace?.stage?.('run', started, performance.now())
       end = { ...await endOf(call, { threads: host.threads, signal: context.signal }), call }

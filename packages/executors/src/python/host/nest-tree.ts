@@ -74,6 +74,7 @@ export function nestTree (parent: NestParent, pid: number, ended: Promise<ForkEn
   }
 
   return {
+    first: findInit,
     find,
     kill,
     async terminate (exited) {

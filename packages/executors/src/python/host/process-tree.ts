@@ -12,6 +12,8 @@ export type ForkEnding = { kind: 'exit', code: number } | { kind: 'signal', sign
 
 /** A forked process and everything that descends from it. */
 export interface ProcessTree {
+  /** The process that all of it descends from; undefined when it is gone. */
+  first (): number | undefined
   /** SIGTERM, 250 ms for the first process to leave, then `kill`. */
   terminate (ended: Promise<unknown>): Promise<number[]>
   /** Fulfilled when nothing is left (promise 3), with the pids of processes that can't be killed. */
@@ -30,6 +32,7 @@ export interface ProcessTree {
 /** The tree of a process in the open: what descends from it is looked for. */
 export function openTree (root: TreeRoot): ProcessTree {
   return {
+    first: () => root.pid,
     terminate: ended => terminateTree(root, ended),
     kill: () => killTree(root, []),
     enter: async move => { await move(root.pid) },

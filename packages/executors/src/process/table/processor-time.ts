@@ -1,0 +1,83 @@
+import { readFileSync } from 'node:fs'
+import { childrenOfThreads } from './children.ts'
+import { readStatFields } from './process-table.ts'
+
+/** How often the processes of a call are looked at, in milliseconds. */
+const lookMs = 500
+/** A call with more processes than this is not looked at whole. */
+const mostProcesses = 128
+/** Of what /proc tells, on every machine. */
+const msPerTick = 10
+const nsPerMs = 1_000_000
+
+/** What was seen at one time: both in milliseconds, the first since the call began. */
+export interface Look {
+  atMs: number
+  usedMs: number
+}
+
+/**
+ * Looks at a process and all that descends from it, again and again, the first time at a random moment.
+ *
+ * @param find the first process, as long as it is there
+ * @param before the processor time that it had used before the call, in milliseconds
+ * @returns ends this, and tells the processor time that they used, in milliseconds: an estimate (see `estimateUsed`)
+ */
+export function watchProcessorTime (find: () => number | undefined, before = 0): () => number {
+  const begun = performance.now()
+  const looks: Look[] = [{ atMs: 0, usedMs: before }]
+  let timer = setTimeout(look, Math.random() * lookMs).unref()
+
+  function look (): void {
+    const pid = find()
+    const usedMs = pid === undefined ? 0 : processorMs(pid)
+    // What processes used whose parent didn't wait for them is no longer seen: the sum may fall.
+    looks.push({ atMs: performance.now() - begun, usedMs: Math.max(usedMs, looks.at(-1)?.usedMs ?? 0) })
+    if (looks.length > 2) looks.shift()
+    timer = setTimeout(look, lookMs).unref()
+  }
+
+  return () => {
+    clearTimeout(timer)
+    return before + estimateUsed(looks, performance.now() - begun, before)
+  }
+}
+
+/**
+ * What a call used, from the last two looks at it (its beginning counts as one). Nobody sees its end, so what it used at last
+ * goes on until then. A call that is shorter than the time between two looks is seen with the probability that its share of
+ * that time is, and then stands for those that weren't: the sum over many calls is right, a single one's number is not.
+ */
+export function estimateUsed (looks: readonly Look[], ranMs: number, before = 0): number {
+  const [earlier, last] = [looks.at(-2), looks.at(-1)]
+  if (earlier === undefined || last === undefined || ranMs <= 0) return 0
+  const rate = (last.usedMs - earlier.usedMs) / Math.max(1, last.atMs - earlier.atMs)
+  return (last.usedMs - before + rate * (ranMs - last.atMs)) * Math.max(1, lookMs / ranMs)
+}
+
+/** Milliseconds of processor time that a process and its descendants have used, those that have ended and were waited for included. */
+export function processorMs (first: number): number {
+  const pids = [first]
+  let ms = 0
+  for (const pid of pids) {
+    try {
+      const [user = 0, system = 0, ...waitedFor] = readStatFields(pid).slice(11, 15).map(Number)
+      const [childUser = 0, childSystem = 0] = waitedFor
+      // The ticks are of all threads, and coarse; the nanoseconds are exact, and of the first thread.
+      ms += Math.max((user + system) * msPerTick, firstThreadNs(pid) / nsPerMs) + (childUser + childSystem) * msPerTick
+      if (pids.length < mostProcesses) pids.push(...childrenOfThreads(pid))
+    } catch {
+      // It is gone.
+    }
+  }
+  return ms
+}
+
+/** 0 for a kernel that doesn't tell. */
+function firstThreadNs (pid: number): number {
+  try {
+    return Number(readFileSync(`/proc/${pid}/schedstat`, 'latin1').split(' ')[0])
+  } catch {
+    return 0
+  }
+}

@@ -1,0 +1,63 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import fc from 'fast-check'
+import t from 'tap'
+import { estimateUsed, processorMs, type Look } from '@toolyard/executors'
+import { python } from '../python/fixture.ts'
+
+const lookMs = 500
+
+/** What would be told of a call that used `usedAt(ms)` until then, when it is first looked at after `phase`. */
+function told (usedAt: (ms: number) => number, ranMs: number, phase: number): number {
+  const looks: Look[] = [{ atMs: 0, usedMs: 0 }]
+  for (let atMs = phase; atMs < ranMs; atMs += lookMs) looks.push({ atMs, usedMs: usedAt(atMs) })
+  return estimateUsed(looks.slice(-2), ranMs)
+}
+
+/** The mean over first looks at all times. */
+function mean (usedAt: (ms: number) => number, ranMs: number): number {
+  const phases = Array.from({ length: 2_000 }, (_, index) => (index + 0.5) * lookMs / 2_000)
+  return phases.reduce((sum, phase) => sum + told(usedAt, ranMs, phase), 0) / phases.length
+}
+
+t.test('calls of any length that use the processor evenly are counted right in the mean', async t => {
+  const lengths = fc.integer({ min: 5, max: 20_000 })
+  await t.resolves(fc.assert(fc.asyncProperty(lengths, fc.double({ min: 0, max: 8, noNaN: true }), async (ranMs, rate) => {
+    const exact = rate * ranMs
+    return Math.abs(mean(ms => rate * ms, ranMs) - exact) <= 0.08 * exact + 0.001
+  })))
+})
+
+t.test('each call of several seconds is off by what is used between three looks at most', async t => {
+  const steps = fc.array(fc.double({ min: 0, max: 4, noNaN: true }), { minLength: 4, maxLength: 40 })
+  await t.resolves(fc.assert(fc.asyncProperty(steps, fc.integer({ min: 1, max: lookMs - 1 }), async (rates, phase) => {
+    const within = (ms: number, step: number): number => Math.min(lookMs, Math.max(0, ms - step * lookMs))
+    const usedAt = (ms: number): number => rates.reduce((sum, rate, step) => sum + rate * within(ms, step), 0)
+    const ranMs = rates.length * lookMs
+    return Math.abs(told(usedAt, ranMs, phase) - usedAt(ranMs)) <= 4 * lookMs
+  })))
+})
+
+t.test('a call that was never looked at counts nothing, and no look makes a number that is none', async t => {
+  t.equal(estimateUsed([{ atMs: 0, usedMs: 0 }], 3), 0)
+  const look = fc.record({ atMs: fc.integer({ min: 0, max: 10_000 }), usedMs: fc.integer({ min: 0, max: 10_000 }) })
+  const lengths = fc.integer({ min: 0, max: 10_000 })
+  await t.resolves(fc.assert(fc.asyncProperty(fc.array(look, { maxLength: 2 }), lengths, async (looks, ranMs) => {
+    const [earlier = { atMs: 0, usedMs: 0 }, later = earlier] = looks
+    const last = { atMs: Math.max(earlier.atMs, later.atMs), usedMs: Math.max(earlier.usedMs, later.usedMs) }
+    const estimate = estimateUsed([earlier, last], Math.max(ranMs, last.atMs))
+    return Number.isFinite(estimate) && estimate >= 0
+  })))
+})
+
+t.test('a process counts with those that it started, also those that have ended', { skip: python.skip }, async t => {
+  const script = 'import os, sys, time\ndef burn():\n    until = time.process_time() + 0.3\n    while time.process_time() < until: pass\n' +
+    'pid = os.fork()\nif pid == 0:\n    burn()\n    os._exit(0)\nos.waitpid(pid, 0)\n' +
+    'if os.fork() == 0:\n    burn()\n    print("up", flush=True)\n    time.sleep(600)\nburn()\ntime.sleep(600)\n'
+  const child = spawn('python3', ['-c', script], { stdio: ['ignore', 'pipe', 'inherit'], detached: true })
+  t.teardown(() => process.kill(-(child.pid ?? 0), 'SIGKILL'))
+  await once(child.stdout, 'data')
+  const used = processorMs(child.pid ?? 0)
+  t.ok(used >= 550 && used < 2_000, `${used} ms`)
+  t.equal(processorMs(2 ** 22 + 1), 0)
+})
