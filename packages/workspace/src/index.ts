@@ -1,4 +1,4 @@
-export { WorkspaceFailure } from './failure/failure.ts'
+export { storageFailure, WorkspaceFailure } from './failure/failure.ts'
 export { deleteTree } from './files/delete-tree.ts'
 export { entryKind, type EntryKind } from './files/entry-kind.ts'
 export { checkNewNames, shown } from './files/entry-names.ts'

@@ -6,7 +6,7 @@ export const noSuchFile = 'No such file or directory'
 
 const ofSystem: Readonly<Record<string, () => HttpError>> = {
   ENOSPC: () => new HttpError('STORAGE_FULL', 'The disk of the files is full; nothing was changed'),
-  EDQUOT: () => new HttpError('STORAGE_FULL', 'The disk quota of the files is used up; nothing was changed'),
+  EDQUOT: () => new HttpError('QUOTA_EXCEEDED', 'The quota of the file system is used up (EDQUOT); nothing was changed'),
   ENOENT: () => new HttpError('NOT_FOUND', noSuchFile),
   ENAMETOOLONG: () => new HttpError('VALIDATION_ERROR', 'The path or a name in it is too long'),
   EILSEQ: () => new HttpError('VALIDATION_ERROR', 'The file system takes no such name'),

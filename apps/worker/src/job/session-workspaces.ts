@@ -3,7 +3,7 @@ import { interruptionError, type Outcome, type SessionPlace } from '@toolyard/ex
 import { goneError, type Redis, type SessionLeases, type SessionStay } from '@toolyard/queue'
 import type { Logger } from '@toolyard/runtime'
 import {
-  clearTrash, discardSession, FileClock, KnownCounts, openSessionDirectory, surveySession, TemplateMissingError,
+  clearTrash, discardSession, FileClock, KnownCounts, openSessionDirectory, storageFailure, surveySession, TemplateMissingError,
   type SessionPlaces, type Survey
 } from '@toolyard/workspace'
 import { SessionWatches, type SessionWatch } from './session-watches.ts'
@@ -118,8 +118,10 @@ export class SessionWorkspaces {
       }
     } catch (error) {
       leave()
-      const why = error instanceof TemplateMissingError ? error.message : `the directory of the session can't be made: ${errorCode(error) ?? asError(error).message}`
-      return { error: { code: 'TOOL_UNAVAILABLE', message: why } }
+      if (error instanceof TemplateMissingError) return { error: { code: 'TOOL_UNAVAILABLE', message: error.message } }
+      const full = storageFailure(error)
+      const message = `the directory of the session can't be made: ${full?.message ?? errorCode(error) ?? asError(error).message}`
+      return { error: { code: full?.code === 'QUOTA_EXCEEDED' ? full.code : 'TOOL_UNAVAILABLE', message } }
     }
   }
 

@@ -2,7 +2,7 @@ import { errorCode, isRecord } from '@toolyard/contract/terms'
 import { within } from '@toolyard/runtime'
 import type { CallError } from '@toolyard/contract'
 import type { Tool } from '@toolyard/manifests'
-import { WorkspaceFailure } from '@toolyard/workspace'
+import { storageFailure, WorkspaceFailure } from '@toolyard/workspace'
 import type { CommandHost } from '../command/run-command.ts'
 import { startDeadline } from '../run/deadline.ts'
 import type { Outcome, RunContext } from '../run/outcome.ts'
@@ -74,8 +74,9 @@ async function runHandler (handler: BuiltinHandler, args: Record<string, unknown
 
 /** The message of a file system error names absolute paths, so only its cause is returned. */
 function knownError (error: unknown): CallError | undefined {
-  if (error instanceof WorkspaceFailure) {
-    const { code, message, details } = error
+  const failure = error instanceof WorkspaceFailure ? error : storageFailure(error)
+  if (failure !== undefined) {
+    const { code, message, details } = failure
     return details === undefined ? { code, message } : { code, message, details }
   }
   const code = errorCode(error)

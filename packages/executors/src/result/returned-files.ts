@@ -1,5 +1,5 @@
 import { errorCode, isRecord, limits } from '@toolyard/contract/terms'
-import { atPlace, hashBounds, openTopDirectory, readContent, replaceFile, shown, WorkspaceFailure, type Content } from '@toolyard/workspace'
+import { atPlace, hashBounds, openTopDirectory, readContent, replaceFile, shown, storageFailure, WorkspaceFailure, type Content } from '@toolyard/workspace'
 import { interruptionError } from '../run/interruption.ts'
 import { failure, type Outcome, type RunContext, type Success } from '../run/outcome.ts'
 import { shortOutput } from './large-output.ts'
@@ -45,7 +45,7 @@ async function lookUp (outcome: Success, place: ReturnPlace): Promise<Outcome> {
     const text = JSON.stringify(output)
     return text.length > shortOutput ? { ...outcome, json: text } : { ok: true, output }
   } catch (error) {
-    if (error instanceof WorkspaceFailure) return failure('OUTPUT_INVALID', error.message)
+    if (error instanceof WorkspaceFailure) return failure(error.code, error.message)
     if (place.signal.aborted) return { ok: false, error: interruptionError({ kind: 'abort', reason: place.signal.reason }) }
     throw error
   }
@@ -58,9 +58,10 @@ export async function storedFile (bytes: Buffer, name: string, { dir }: { dir: s
     await replaceFile({ directory, name }, bytes, { standing: undefined, check: () => {} })
     return { ok: true, output: { $file: name } }
   } catch (error) {
-    const code = errorCode(error)
-    if (code === undefined) throw error
-    return failure('OUTPUT_INVALID', `the output can't be stored as the file ${name}: ${code}`)
+    const full = storageFailure(error)
+    const why = full?.message ?? errorCode(error)
+    if (why === undefined) throw error
+    return failure(full?.code ?? 'OUTPUT_INVALID', `the output can't be stored as the file ${name}: ${why}`)
   } finally {
     directory.handle.close()
   }
@@ -98,7 +99,7 @@ class Returns {
     const name = this.#stored === 1 ? `${bytesName}.bin` : `${bytesName}-${this.#stored}.bin`
     this.#checkCount()
     const stored = await storedFile(Buffer.from(base64, 'base64'), name, this.#place)
-    if (!stored.ok) throw new WorkspaceFailure(stored.error.message)
+    if (!stored.ok) throw new WorkspaceFailure(stored.error.message, stored.error.code)
     return await this.#reference(name)
   }
 
@@ -118,10 +119,10 @@ class Returns {
         return { $file: place.relative, ...content }
       })
     } catch (error) {
-      if (error instanceof WorkspaceFailure) throw new WorkspaceFailure(`${said}: ${error.message}`)
+      if (error instanceof WorkspaceFailure) throw new WorkspaceFailure(`${said}: ${error.message}`, 'OUTPUT_INVALID')
       const code = errorCode(error)
       if (code === undefined) throw error
-      throw new WorkspaceFailure(`${said}: ${code}`)
+      throw new WorkspaceFailure(`${said}: ${code}`, 'OUTPUT_INVALID')
     }
   }
 
@@ -132,7 +133,7 @@ class Returns {
   }
 
   #checkCount (): void {
-    if (this.count > limits.resultFiles) throw new WorkspaceFailure(`the output returns more than ${limits.resultFiles} files`)
+    if (this.count > limits.resultFiles) throw new WorkspaceFailure(`the output returns more than ${limits.resultFiles} files`, 'OUTPUT_INVALID')
   }
 }
 

@@ -1,4 +1,5 @@
 import type { CallErrorCode } from '@toolyard/contract'
+import { errorCode } from '@toolyard/contract/terms'
 
 /** What a caller is told of a path or a file that it can't have. */
 export class WorkspaceFailure extends Error {
@@ -11,4 +12,12 @@ export class WorkspaceFailure extends Error {
     this.code = code
     this.details = details
   }
+}
+
+/** What a caller is told where the file system has no room: a quota of its own is used up, or it is full. Undefined for other errors. */
+export function storageFailure (error: unknown): WorkspaceFailure | undefined {
+  const code = errorCode(error)
+  if (code === 'EDQUOT') return new WorkspaceFailure('the quota of the file system is used up (EDQUOT)', 'QUOTA_EXCEEDED')
+  if (code === 'ENOSPC') return new WorkspaceFailure('the disk of the files is full (ENOSPC)')
+  return undefined
 }

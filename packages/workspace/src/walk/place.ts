@@ -1,7 +1,7 @@
 import type { Stats } from 'node:fs'
-import { lstat, mkdir } from 'node:fs/promises'
+import { lstat, mkdir, rmdir } from 'node:fs/promises'
 import { errorCode } from '@toolyard/contract/terms'
-import { WorkspaceFailure } from '../failure/failure.ts'
+import { storageFailure, WorkspaceFailure } from '../failure/failure.ts'
 import { entryPath, openDirectory, type Directory, type Workspace } from './directory.ts'
 import { WorkspaceRoot, type WorkspaceSetting } from './root.ts'
 import { escape, walkWay, type Walked } from './walk-way.ts'
@@ -90,18 +90,24 @@ export async function atNearPlace<T> (
   }
 }
 
-/** Makes the directories that are missing on the way to a place, and hands it to `use`. */
+/** Makes the directories that are missing on the way to a place, and hands it to `use`. Where the file system has no room, none stays. */
 export async function belowNearPlace<T> (near: NearPlace, signal: AbortSignal, use: (place: Place) => Promise<T>): Promise<T> {
   const { root, missing, relative, stats } = near
   let last = near.directory
+  let made: string[] = []
   try {
     for (const name of missing.slice(0, -1)) {
       signal.throwIfAborted()
       const parent = last
-      last = await makeDirectory(parent, name)
+      const isNew = await makeDirectory(parent, name)
+      last = openDirectory(parent, name)
       if (parent !== near.directory) parent.handle.close()
+      made = isNew ? [...made, name] : []
     }
     return await use({ root, directory: last, name: missing.at(-1) ?? near.name, relative, stats })
+  } catch (error) {
+    if (storageFailure(error) !== undefined) last = await removeMade(last, made)
+    throw error
   } finally {
     if (last !== near.directory) last.handle.close()
   }
@@ -150,9 +156,26 @@ export async function lookAgain (place: Place): Promise<Place> {
   }
 }
 
-async function makeDirectory (parent: Directory, name: string): Promise<Directory> {
-  await mkdir(entryPath(parent, name)).catch((error: NodeJS.ErrnoException) => {
+/** Whether it wasn't there before. */
+async function makeDirectory (parent: Directory, name: string): Promise<boolean> {
+  return await mkdir(entryPath(parent, name)).then(() => true, (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EEXIST') throw error
+    return false
   })
-  return openDirectory(parent, name)
+}
+
+/** Removes directories that were just made, the last one first, up to one that others have put something in. The one that is left. */
+async function removeMade (last: Directory, made: readonly string[]): Promise<Directory> {
+  let left = last
+  try {
+    for (const name of made.toReversed()) {
+      const parent = openDirectory(left, '..')
+      left.handle.close()
+      left = parent
+      await rmdir(entryPath(parent, name))
+    }
+  } catch {
+    // The error that it is for says more.
+  }
+  return left
 }
