@@ -38,7 +38,9 @@ FROM base AS service
 RUN apt-get update \
  && apt-get install -y --no-install-recommends tini \
  && rm -rf /var/lib/apt/lists/*
-RUN install -d -o node -g node /srv/toolyard /srv/toolyard/workspace /srv/toolyard/sessions /srv/toolyard/audit
+# What sessions may begin as is the operator's: no tool changes it.
+RUN install -d -o node -g node /srv/toolyard /srv/toolyard/workspace /srv/toolyard/sessions /srv/toolyard/audit \
+ && install -d /srv/toolyard/templates
 COPY scripts/healthcheck.mjs scripts/healthcheck.mjs
 COPY --from=build /app/samples samples
 ENV NODE_ENV=production \
@@ -47,6 +49,7 @@ ENV NODE_ENV=production \
     METRICS_PORT=9464 \
     WORKSPACE_DIR=/srv/toolyard/workspace \
     SESSIONS_DIR=/srv/toolyard/sessions \
+    SESSION_TEMPLATES_DIR=/srv/toolyard/templates \
     AUDIT_DIR=/srv/toolyard/audit
 ENTRYPOINT ["/usr/bin/tini", "--", "node"]
 
@@ -59,9 +62,9 @@ COPY --from=build /app/packages/queue packages/queue
 COPY --from=build /app/packages/workspace packages/workspace
 COPY --from=build /app/apps/api apps/api
 WORKDIR /srv/toolyard
-# By its number, so that Kubernetes can tell that it isn't root. Not the worker's user: what the kernel counts for each user,
-# a tool could use up for the API as well. It must be the worker's for the files of sessions over HTTP: docs/files.md.
-USER 1001:1001
+# By its number, so that Kubernetes can tell that it isn't root. The worker's user: what tools wrote in a session belongs to it,
+# and nobody else may read it. docs/files.md has the price, and how to do without.
+USER 1000:1000
 EXPOSE 3001 9464
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s CMD ["node", "/app/scripts/healthcheck.mjs", "http://127.0.0.1:3001/health"]
 CMD ["/app/apps/api/dist/server.js"]

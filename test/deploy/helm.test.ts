@@ -121,7 +121,7 @@ t.test('helm puts digests, settings, resources, claims and secrets in their plac
       image: { repository: 'r.example.com/api', digest },
       autoscaling: { enabled: false },
       replicas: 3,
-      runAsUser: 1000,
+      runAsUser: 1001,
       env: [{ name: 'DASHBOARD', value: 'off' }],
       resources: { limits: { cpu: 1 } },
       tolerations: [{ operator: 'Exists' }],
@@ -136,7 +136,7 @@ t.test('helm puts digests, settings, resources, claims and secrets in their plac
   const all = byName(rendered)
   const { replicas, template: { spec: pod } } = all['Deployment toolyard-api']?.['spec'] as { replicas: number, template: { spec: object } }
   t.equal(replicas, 3)
-  t.match(pod, { securityContext: { runAsUser: 1000, runAsGroup: 1000 } }, 'the workers\' user, for the files of sessions')
+  t.match(pod, { securityContext: { runAsUser: 1001, runAsGroup: 1001 } }, 'apart from the workers, without the files of sessions')
   t.match(pod, {
     nodeSelector: { a: 'b' },
     tolerations: [{ operator: 'Exists' }],

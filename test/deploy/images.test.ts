@@ -41,7 +41,7 @@ for (const image of images) {
 
   t.test(`the image of the ${image} runs as a numeric user, has a health check, passes signals on, and starts a file that exists`, async t => {
     t.equal(stages.at(image === 'api' ? -2 : -1)?.name, image, 'no stage that nothing uses')
-    t.match(lastOf(steps, 'USER')?.args, [image === 'api' ? '1001:1001' : '1000:1000'])
+    t.match(lastOf(steps, 'USER')?.args, ['1000:1000'], 'one user, whose the files of sessions are')
     t.strictSame(lastOf(steps, 'ENTRYPOINT')?.args, ['/usr/bin/tini', '--', 'node'])
     const [program = '', ...rest] = lastOf(steps, 'CMD')?.args ?? []
     t.ok(existsSync(join(repoRoot, program.replace('/app/', ''))), program)

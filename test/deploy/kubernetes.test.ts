@@ -5,6 +5,7 @@ import t from 'tap'
 import { parse } from 'yaml'
 import { repoRoot } from '../repo/source-tree.ts'
 import { readCompose, withDefaults } from './compose.ts'
+import { allSteps, environmentOf as imageEnvironmentOf, readStages } from './dockerfile.ts'
 import { faultsOf, manifestFiles, readManifests, type KubernetesObject, type Manifest } from './kubernetes.ts'
 import { strangers } from './setting-names.ts'
 
@@ -170,10 +171,13 @@ t.test('autoscalers and budgets name deployments that exist, and Redis runs as i
   t.equal((parse(readFileSync(join(repoRoot, 'deploy/kubernetes/base/kustomization.yaml'), 'utf8')) as { namespace: string }).namespace, find('Namespace', 'toolyard').metadata.name)
 })
 
-t.test('API, worker and Redis are different users, so that no tool uses up the kernel\'s limits of the others', t => {
-  const users = [api, worker, redis].map(({ pod }) => (pod.securityContext as { runAsUser?: number }).runAsUser ?? 0)
-  t.equal(new Set(users).size, 3, users.join(', '))
-  t.notOk(users.includes(0), 'and none is root')
+t.test('API and workers are one user in the volumes and different ones on the node; Redis is another', t => {
+  const [ofApi, ofWorker, ofRedis] = [api, worker, redis].map(({ pod }) => (pod.securityContext as { runAsUser?: number }).runAsUser ?? 0)
+  t.equal(ofApi, ofWorker, 'each reads what the other wrote in a session')
+  t.match(worker.pod, { hostUsers: false }, 'no tool uses up what the kernel counts for the API')
+  t.not(ofRedis, ofWorker)
+  t.notOk([ofApi, ofRedis].includes(0), 'and none is root')
+  for (const { pod } of [api, worker]) t.match(pod.securityContext, { fsGroup: 1000, fsGroupChangePolicy: 'OnRootMismatch' }, 'a new volume is for both')
   t.end()
 })
 
@@ -184,4 +188,5 @@ t.test('API and workers have the same workspace and the same directories of sess
   })
   t.strictSame(placesOf(api), ['toolyard-workspace /srv/toolyard/workspace', 'toolyard-sessions /srv/toolyard/sessions'])
   t.strictSame(placesOf(worker).slice(0, 2), placesOf(api))
+  t.equal(configuration['SESSION_TEMPLATES_DIR'], imageEnvironmentOf(allSteps(readStages(), 'worker'))['SESSION_TEMPLATES_DIR'], 'and the directory of the images for templates')
 })

@@ -57,7 +57,18 @@ t.test('API and worker have users of their own, which may write only where the w
   }
   t.notOk(api.has('StateDirectory'))
   const places = valueOf(worker, 'StateDirectory').split(' ').map(place => `/var/lib/${place.replace('%i', '9465')}`)
-  for (const setting of ['WORKSPACE_DIR', 'AUDIT_DIR']) t.ok(places.includes(environmentOf(worker)[setting] ?? ''), setting)
+  for (const setting of ['WORKSPACE_DIR', 'SESSIONS_DIR', 'AUDIT_DIR']) t.ok(places.includes(environmentOf(worker)[setting] ?? ''), setting)
+})
+
+t.test('the file that lets files in and out gives the API the user, the places and the directories of the workers', async t => {
+  const files = readUnit('toolyard-api-files.conf')
+  for (const key of ['User', 'Group']) t.equal(valueOf(files, key), valueOf(worker, key), key)
+  const [given, ofWorker] = [environmentOf(files), environmentOf(worker)]
+  for (const setting of ['WORKSPACE_DIR', 'SESSIONS_DIR']) {
+    t.equal(given[setting], ofWorker[setting], setting)
+    t.ok(valueOf(files, 'StateDirectory').split(' ').includes(String(given[setting]).replace('/var/lib/', '')), `${setting} may be written to`)
+  }
+  t.strictSame(strangers(Object.keys(unitEnvironment(files))), [])
 })
 
 t.test('the unit of a worker allows what bubblewrap and the control groups of tools need', async t => {
@@ -84,6 +95,7 @@ t.test('the steps of docs/operations.md install every file', async t => {
   const installed = files.map(entry => join(entry.parentPath, entry.name).slice(dir.length))
   for (const file of readdirSync(unitDir).filter(name => /\.(service|target)$/.test(name))) t.ok(installed.includes(`/etc/systemd/system/${file}`), file)
   t.ok(installed.includes('/etc/toolyard/toolyard.env'))
+  t.ok(installed.includes('/etc/systemd/system/toolyard-api.service.d/files.conf'))
   t.ok(installed.includes('/etc/sysusers.d/toolyard.conf'))
   for (const [, path = ''] of (api.get('LoadCredential') ?? []).map(value => value.split(':'))) t.ok(installed.includes(path), path)
 })
@@ -95,7 +107,8 @@ t.test('systemd-analyze finds no fault in the units, and finds a planted one', {
   const dir = t.testdir()
   const names = readdirSync(unitDir).filter(name => /\.(service|target)$/.test(name))
   const faults = (change: (text: string) => string): string[] => {
-    mkdirSync(dir, { recursive: true })
+    mkdirSync(join(dir, 'toolyard-api.service.d'), { recursive: true })
+    writeFileSync(join(dir, 'toolyard-api.service.d/files.conf'), change(readFileSync(join(unitDir, 'toolyard-api-files.conf'), 'utf8')))
     for (const name of names) {
       // What the units start isn't installed here.
       const text = readFileSync(join(unitDir, name), 'utf8').replace(/^ExecStart=\S+/m, 'ExecStart=/bin/true').replace(/^ExecReload=kill/m, 'ExecReload=/bin/kill')
@@ -106,6 +119,7 @@ t.test('systemd-analyze finds no fault in the units, and finds a planted one', {
   }
   t.strictSame(faults(text => text), [])
   t.match(faults(text => text.replace('KillMode=', 'KilMode=')), [/KilMode/])
+  t.match(faults(text => text.replace('StateDirectoryMode=0750', 'StateDirectoryMod=0750')), [/StateDirectoryMod/, /StateDirectoryMod/], 'nor in the file for the API')
 })
 
 t.test('systemd-analyze rates the exposure of the units as low', { skip: missing }, async t => {

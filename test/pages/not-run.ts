@@ -16,6 +16,7 @@ export const notRun: ReadonlyArray<readonly [page: string, begins: string, reaso
   ['docs/start.md', 'npx toolyard start', 'the service of this test stands for it'],
   ['docs/python-tools.md', 'python3 -m venv', 'it downloads packages'],
   ['docs/operations.md', 'npm run secrets', 'it needs Docker, a cluster or systemd; test/deploy and test/faults check the files behind it'],
+  ['docs/operations.md', 'install -D -m 644 deploy/systemd/toolyard-api-files.conf', 'it needs systemd; test/deploy checks the file behind it'],
   ['docs/operations.md', 'docker ', 'it needs Docker'],
   ['docs/operations.md', 'promtool ', 'it is for a clone with promtool; test/deploy/observe.test.ts runs it where it is installed'],
   ['docs/performance.md', 'npm run bench', 'it takes minutes, and a machine that does nothing else'],
