@@ -13,6 +13,8 @@ import { startTestRedis } from '../support/redis.ts'
  */
 
 const redis = await connectTo(t, await startTestRedis(t))
+/** One: each listens to the connection. */
+const directory = new QueueDirectory(redis, 2)
 const retention = { ageSec: 20, count: 4 }
 /** What the workers lock jobs with. */
 const tokens = ['one worker', 'another']
@@ -54,7 +56,7 @@ class Side {
 
   constructor (kind: BackendKind) {
     this.#kind = kind
-    this.#queues = new JobQueues(redis, new QueueDirectory(redis, 2), retention, { backend: kind })
+    this.#queues = new JobQueues(redis, directory, retention, { backend: kind })
   }
 
   /** What the step answers. */

@@ -11,6 +11,9 @@ const flaky = `
   console.log('TAP version 14\\n' + (ok ? 'ok' : 'not ok') + ' 1 - second time lucky\\n1..1')
   process.exitCode = ok ? 0 : 1`
 const broken = 'process.exit(3)'
+/** Passes, but adds one listener too many. */
+const leaking = "const { EventEmitter } = require('node:events'); const one = new EventEmitter(); " +
+  `for (let count = 0; count < 11; count++) one.on('x', () => {}); ${fine}`
 
 t.test('a file that fails is not run again by default', async t => {
   const dir = t.testdir({ 'fine.cjs': fine, 'flaky.cjs': flaky, 'broken.cjs': broken })
@@ -29,4 +32,10 @@ t.test('a file that passes in its second run is counted as flaky', async t => {
   const counts = await runFiles([unsteady, failing], { jobs: 1, timeoutSec: 30, again: true, say: line => { said.push(line) } })
   t.same(counts, { passed: 1, failed: 1, skipped: 0, failedFiles: [failing], flakyFiles: [unsteady] })
   t.match(said.join('\n'), /not ok 1 - second time lucky/, 'what it printed first is shown')
+})
+
+t.test('a file whose assertions pass fails when Node.js warns of it', async t => {
+  const dir = t.testdir({ 'leaking.cjs': leaking })
+  const { passed, failed } = await runFiles([join(dir, 'leaking.cjs')], { jobs: 1, timeoutSec: 30, again: false, say: () => {} })
+  t.same({ passed, failed }, { passed: 1, failed: 1 })
 })

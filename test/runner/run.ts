@@ -5,6 +5,7 @@ import { reportOf, type FileReport } from './report.ts'
 
 /** A file that a test of its own can't end any more is killed after so long, in milliseconds. */
 const lastResortMs = 1_200_000
+const warningsFail = import.meta.resolve('./fail-on-warning.js')
 
 export interface RunOptions {
   /** Files at a time. */
@@ -71,7 +72,7 @@ export async function runFiles (files: readonly string[], { jobs, timeoutSec, ag
 }
 
 async function outputOf (file: string, timeoutSec: number): Promise<{ tap: string, exited: boolean }> {
-  const child = spawn(process.execPath, ['--enable-source-maps', file], {
+  const child = spawn(process.execPath, ['--enable-source-maps', '--import', warningsFail, file], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: { ...process.env, TAP: '1', TAP_TIMEOUT: String(timeoutSec) },
     timeout: lastResortMs,
