@@ -3,7 +3,7 @@ import { interruptionError, type Outcome, type SessionPlace } from '@toolyard/ex
 import { goneError, type Redis, type SessionLeases, type SessionStay } from '@toolyard/queue'
 import type { Logger } from '@toolyard/runtime'
 import {
-  clearTrash, discardSession, FileClock, KnownCounts, openSessionDirectory, storageFailure, surveySession, TemplateMissingError,
+  clearTrash, discardSession, FileClock, openSessionDirectory, SessionCounts, storageFailure, TemplateMissingError,
   type SessionPlaces, type Survey
 } from '@toolyard/workspace'
 import { SessionWatches, type SessionWatch } from './session-watches.ts'
@@ -66,7 +66,7 @@ interface Visit extends Guest {
 /** The directories of sessions that this worker's calls are in. */
 export class SessionWorkspaces {
   readonly #options: SessionWorkspacesOptions
-  readonly #counts = new KnownCounts()
+  readonly #counts = new SessionCounts()
   readonly #watches = new SessionWatches()
   #clock: FileClock | undefined
   #timer: NodeJS.Timeout | undefined
@@ -132,8 +132,8 @@ export class SessionWorkspaces {
       return outcome
     }
     const { stay, since, watch } = visit
-    const known = this.#counts.get(stay.session.id)
-    if (known !== undefined && known.bytes <= stay.session.quotaBytes && watch !== undefined && await watch.staysQuiet()) return outcome
+    const isKnown = this.#counts.freshBytes(stay.session, () => true) !== undefined
+    if (isKnown && watch !== undefined && await watch.staysQuiet()) return outcome
     const survey = await this.#survey(visit, since)
     if ('code' in survey) return { ok: false, error: survey }
     const { bytes, changed, hasMore } = survey
@@ -143,13 +143,12 @@ export class SessionWorkspaces {
 
   /** Why the call may not go on; undefined when it may. */
   async #overQuota (guest: Guest, isBefore: boolean): Promise<CallError | undefined> {
-    const { id, quotaBytes } = guest.stay.session
-    const known = this.#counts.get(id)
+    const { session } = guest.stay
     // What was within the quota after a call is so before the next one.
-    const isFresh = known !== undefined && (performance.now() < known.until || (isBefore && known.bytes <= quotaBytes))
-    const found = isFresh && known.bytes <= quotaBytes ? known : await this.#survey(guest, undefined)
+    if (this.#counts.freshBytes(session, () => isBefore) !== undefined) return undefined
+    const found = await this.#survey(guest, undefined)
     if ('code' in found) return found
-    return found.bytes <= quotaBytes ? undefined : quotaError(found.bytes, guest.stay)
+    return found.bytes <= session.quotaBytes ? undefined : quotaError(found.bytes, guest.stay)
   }
 
   /** Counts the files, no longer than the call may take. Why it ended early; then nothing is known of them. */
@@ -161,7 +160,7 @@ export class SessionWorkspaces {
       return await this.#count(guest, since, signal)
     } catch (error) {
       if (!signal.aborted) throw error
-      this.#counts.delete(guest.stay.session.id)
+      this.#counts.forget(guest.stay.session.id)
       return interruptionError(guest.signal.aborted ? { kind: 'abort', reason: guest.signal.reason } : { kind: 'timeout', afterMs: guest.timeoutMs })
     } finally {
       clearTimeout(timer)
@@ -171,18 +170,16 @@ export class SessionWorkspaces {
 
   async #count ({ dir, stay }: Guest, since: bigint | undefined, signal: AbortSignal): Promise<Survey> {
     const { id, quotaBytes } = stay.session
-    const begun = performance.now()
     // To watch a session that has few entries would take longer than to look at them.
-    const watch = this.#counts.get(id)?.isLarge === true ? this.#watches.grow() : undefined
-    const walk = surveySession(dir, {
-      mostBytes: 2 * quotaBytes, since, signal, ...(watch === undefined ? {} : { onDirectory: directory => { watch.add(directory) } })
+    const watch = this.#counts.isLarge(id) ? this.#watches.grow() : undefined
+    const walk = this.#counts.survey({ id, dir, quotaBytes }, {
+      since, signal, ...(watch === undefined ? {} : { onDirectory: directory => { watch.add(directory) } })
     })
     const survey = await walk.catch((error: unknown) => {
       watch?.end()
       throw error
     })
     const { bytes, filledBytes } = survey
-    this.#counts.set(id, survey, begun)
     if (watch !== undefined && filledBytes <= quotaBytes) this.#watches.keep(id, watch)
     else watch?.end()
     if (Number.isFinite(bytes)) stay.noteUsage(bytes)
@@ -208,7 +205,7 @@ export class SessionWorkspaces {
     for (const id of await leases.removable().catch(() => [])) {
       try {
         await discardSession(places, id)
-        this.#counts.delete(id)
+        this.#counts.forget(id)
         this.#watches.forget(id)
         gone.push(id)
       } catch (error) {

@@ -1,4 +1,4 @@
-import { surveySession } from './survey.ts'
+import { surveySession, type Survey, type SurveyOptions } from './survey.ts'
 
 /** What of a session is counted. */
 export interface CountedSession {
@@ -13,7 +13,7 @@ const countRest = 9
 const mostCounts = 10_000
 
 /** What was counted of a session. */
-export interface KnownCount {
+interface KnownCount {
   bytes: number
   /** By `performance.now()`; until then it isn't to be counted anew. */
   until: number
@@ -21,47 +21,32 @@ export interface KnownCount {
   isLarge: boolean
 }
 
-/** What a process has counted, by the session. */
-export class KnownCounts {
-  readonly #counts = new Map<string, KnownCount>()
-
-  get (id: string): KnownCount | undefined {
-    return this.#counts.get(id)
-  }
-
-  /** @param begun when the count began, by `performance.now()` */
-  set (id: string, { bytes, entries }: { bytes: number, entries: number }, begun: number): void {
-    const now = performance.now()
-    const isLarge = entries > fewEntries
-    if (this.#counts.size >= mostCounts) this.#counts.clear()
-    this.#counts.set(id, { bytes, isLarge, until: isLarge ? now + countRest * (now - begun) : now })
-  }
-
-  delete (id: string): void {
-    this.#counts.delete(id)
-  }
-}
-
 interface Running { bytes: Promise<number>, noted: number }
 
 /** What the files of sessions take, as this process has counted them. */
 export class SessionCounts {
-  readonly #counts = new KnownCounts()
+  readonly #known = new Map<string, KnownCount>()
   readonly #running = new Map<string, Running>()
 
   /**
-   * The bytes that a session's files take. They are counted anew unless that was done a short time ago; what is over the quota
-   * is always counted anew.
+   * The bytes that a session's files take; undefined where they are to be counted anew: unless that was done a short time ago,
+   * and always when they were over the quota.
    *
    * @param isEnough tells whether what was known before will do, although it is old
    */
-  async bytesOf (session: CountedSession, isEnough: (bytes: number) => boolean = () => false): Promise<{ bytes: number, isNew: boolean }> {
-    const known = this.#counts.get(session.id)
-    const isFresh = known !== undefined && known.bytes <= session.quotaBytes && (performance.now() < known.until || isEnough(known.bytes))
-    return isFresh ? { bytes: known.bytes, isNew: false } : { bytes: await this.count(session), isNew: true }
+  freshBytes ({ id, quotaBytes }: Omit<CountedSession, 'dir'>, isEnough: (bytes: number) => boolean = () => false): number | undefined {
+    const known = this.#known.get(id)
+    if (known === undefined || known.bytes > quotaBytes) return undefined
+    return performance.now() < known.until || isEnough(known.bytes) ? known.bytes : undefined
   }
 
-  /** Counts them anew; what is noted meanwhile is added to what was found. */
+  /** As `freshBytes`, counted anew where they must be. */
+  async bytesOf (session: CountedSession, isEnough: (bytes: number) => boolean): Promise<{ bytes: number, isNew: boolean }> {
+    const bytes = this.freshBytes(session, isEnough)
+    return bytes === undefined ? { bytes: await this.count(session), isNew: true } : { bytes, isNew: false }
+  }
+
+  /** Counts them anew; callers that ask meanwhile get the same count. */
   async count (session: CountedSession): Promise<number> {
     const running = this.#running.get(session.id)
     if (running !== undefined) return await running.bytes
@@ -70,23 +55,36 @@ export class SessionCounts {
     return await run.bytes
   }
 
-  async #count ({ id, dir, quotaBytes }: CountedSession): Promise<number> {
+  async #count (session: CountedSession): Promise<number> {
     try {
-      const begun = performance.now()
-      const { bytes: found, entries } = await surveySession(dir, { mostBytes: 2 * quotaBytes, since: undefined })
-      const bytes = found + (this.#running.get(id)?.noted ?? 0)
-      this.#counts.set(id, { bytes, entries }, begun)
-      return bytes
+      return (await this.survey(session, { since: undefined })).bytes
     } finally {
-      this.#running.delete(id)
+      this.#running.delete(session.id)
     }
+  }
+
+  /** Looks at the files by itself, and keeps what they take. What is noted during a `count` is added to what it found. */
+  async survey ({ id, dir, quotaBytes }: CountedSession, options: Omit<SurveyOptions, 'mostBytes'>): Promise<Survey> {
+    const begun = performance.now()
+    const survey = await surveySession(dir, { ...options, mostBytes: 2 * quotaBytes })
+    const now = performance.now()
+    const bytes = survey.bytes + (this.#running.get(id)?.noted ?? 0)
+    const isLarge = survey.entries > fewEntries
+    if (this.#known.size >= mostCounts) this.#known.clear()
+    this.#known.set(id, { bytes, isLarge, until: isLarge ? now + countRest * (now - begun) : now })
+    return { ...survey, bytes }
+  }
+
+  /** It had more than a few entries when it was counted last. */
+  isLarge (id: string): boolean {
+    return this.#known.get(id)?.isLarge === true
   }
 
   /** Notes bytes that come or go before the next count, and tells what there is then. */
   add (id: string, bytes: number): number {
     const running = this.#running.get(id)
     if (running !== undefined) running.noted += Math.max(0, bytes)
-    const known = this.#counts.get(id)
+    const known = this.#known.get(id)
     if (known === undefined) return 0
     known.bytes = Math.max(0, known.bytes + bytes)
     return known.bytes
@@ -94,11 +92,11 @@ export class SessionCounts {
 
   /** Something unknown went away. */
   outdate (id: string): void {
-    const known = this.#counts.get(id)
+    const known = this.#known.get(id)
     if (known !== undefined) known.until = 0
   }
 
   forget (id: string): void {
-    this.#counts.delete(id)
+    this.#known.delete(id)
   }
 }
