@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, statfsSync } from 'node:fs'
 import { request, type IncomingMessage } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,6 +8,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import t from 'tap'
 import type { SessionView } from '@toolyard/contract'
+import { growthMb } from '../support/memory-growth.ts'
 import { createService, testKeys } from '../support/service.ts'
 
 t.setTimeout(900_000)
@@ -28,15 +29,6 @@ void t.test('a file of 1 GiB goes in and comes out without costing the API memor
   const { body: { session: { id } } } = await client.request<{ session: SessionView }>('/v1/sessions', { body: {} })
   const path = `/v1/sessions/${id}/files/`
   const pid = api.child.pid ?? 0
-
-  /** What an exchange makes the API's memory grow by at most, in MB. */
-  async function growthOf (act: () => Promise<void>): Promise<number> {
-    // The kernel begins to note the highest use anew.
-    writeFileSync(`/proc/${pid}/clear_refs`, '5')
-    const before = residentMb(pid, 'VmRSS')
-    await act()
-    return residentMb(pid, 'VmHWM') - before
-  }
 
   async function exchange (method: string, name: string, body?: Readable): Promise<IncomingMessage> {
     const sent = request(`${api.address}${path}${name}`, {
@@ -60,7 +52,7 @@ void t.test('a file of 1 GiB goes in and comes out without costing the API memor
       yield piece
     }
   }
-  const upGrowth = await growthOf(async () => {
+  const upGrowth = await growthMb(pid, async () => {
     const answer = await exchange('PUT', 'large', Readable.from(pieces()))
     const text = await textOf(answer)
     t.equal(answer.statusCode, 201, text)
@@ -69,7 +61,7 @@ void t.test('a file of 1 GiB goes in and comes out without costing the API memor
 
   const gotHash = createHash('sha256')
   let gotBytes = 0
-  const downGrowth = await growthOf(async () => {
+  const downGrowth = await growthMb(pid, async () => {
     const answer = await exchange('GET', 'large')
     for await (const chunk of answer as AsyncIterable<Buffer>) {
       gotHash.update(chunk)
@@ -80,10 +72,6 @@ void t.test('a file of 1 GiB goes in and comes out without costing the API memor
   t.equal(gotBytes, fileBytes)
   t.equal(gotHash.digest('hex'), sentHash.digest('hex'), 'byte for byte')
 })
-
-function residentMb (pid: number, field: 'VmRSS' | 'VmHWM'): number {
-  return Number(new RegExp(`${field}:\\s+(\\d+)`).exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1_024
-}
 
 async function textOf (answer: IncomingMessage): Promise<string> {
   let text = ''
