@@ -22,7 +22,7 @@ t.test('RC33, fault 21 a job whose worker was killed has a callback with WORKER_
   await worker?.stop('SIGKILL')
   const [callback] = await receiver.at('/lost')
   const done = await reach(service.client, job.id, 'failed')
-  t.match(callback?.body, { id: job.id, status: 'failed', attempts: 2, result: null, error: { code: 'WORKER_LOST', at: done.updated_at }, updated_at: done.updated_at })
+  t.match(callback?.body, { id: job.id, status: 'failed', attempts: 1, result: null, error: { code: 'WORKER_LOST', at: done.updated_at }, updated_at: done.updated_at })
 })
 
 t.test('fault 23 a job that was given up because it lost too many workers has its callback', async t => {

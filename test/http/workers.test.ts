@@ -66,11 +66,12 @@ t.test('a tenant sees no worker; a key that is bound to queues sees no names of 
     return list.count === 2 && list
   })
   t.same(list.workers.map(({ queues }) => queues).sort(), [['*'], ['allowed']])
+  const [lost] = list.workers.filter(({ queues }) => queues.includes('allowed'))
   await bound.stop('SIGKILL')
   t.match(await waitFor('a dead worker disappears', async () => {
     const list = await read()
     return list.count === 1 && list
-  }), { workers: [{ queues: ['*'] }] })
+  }), { workers: [{ queues: ['*'] }], lost: [{ id: lost?.id, host: hostname(), last_seen_at: /Z$/ }] })
 })
 
 t.test('a worker of an older release is shown with the fields that it reports', async t => {
@@ -81,4 +82,27 @@ t.test('a worker of an older release is shown with the fields that it reports', 
   const { workers } = await read()
   t.match(workers.find(({ id }) => id === 'old'), { host: null, version: null, places: null, load: null, started_at: old.startedAt })
   await redis.zrem('toolyard:{workers}:seen', 'old')
+  await redis.hdel('toolyard:{workers}:records', 'old')
+})
+
+t.test('a worker that stops is not lost; of those that are, the last hundred are kept for 15 minutes', async t => {
+  const { lost: before } = await read()
+  const other = await service.startWorker({ WORKER_QUEUES: 'allowed' })
+  await waitFor('it serves', async () => (await read()).count === 2)
+  await other.stop('SIGTERM')
+  t.match(await waitFor('it has left', async () => {
+    const list = await read()
+    return list.count === 1 && list
+  }), { lost: before })
+  const now = Number((await redis.time())[0]) * 1_000
+  const entries = [...Array.from({ length: 150 }, (_, place) => [`dead-${place}`, now - 300_000 + place] as const), ['older', now - 1_000_000] as const]
+  for (const [id, seen] of entries) {
+    await redis.hset('toolyard:{workers}:records', id, JSON.stringify({ id, protocol: 1, startedAt: '', queues: [], sandbox: { level: 'full', missing: [] }, tools: '' }))
+    await redis.zadd('toolyard:{workers}:seen', seen, id)
+  }
+  await waitFor('a worker has reported', async () => await redis.zcard('toolyard:{workers}:seen') === 101)
+  t.equal(await redis.hlen('toolyard:{workers}:records'), 101)
+  const { lost, count } = await read()
+  t.equal(count, 1)
+  t.same([lost.length, lost[before.length]?.id], [100, 'dead-149'])
 })

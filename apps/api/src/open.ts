@@ -162,7 +162,7 @@ export async function openApi (settings: Settings, env: NodeJS.ProcessEnv, logge
     sessions,
     statistics: new CallStatistics(commands),
     countQueues: async () => await countQueues(commands, directory),
-    findWorkers: async most => await listWorkers(commands, most),
+    findWorkers: async (most, which) => await listWorkers(commands, most, which),
     tracer,
     draining: drain.signal,
     stopping: stop.signal,

@@ -31,7 +31,7 @@ export { BatchStreamEvents, JobStreamEvents, readSseTokenRequest, SseTokenReques
 export { Health, Ready } from './service/health.ts'
 export { parseStatisticsQuery, Statistics, StatisticsEntry, UsageEntry, type StatisticsQuery } from './service/statistics.ts'
 export { QueueList, QueueView } from './service/queues.ts'
-export { WorkerList, WorkerView } from './service/workers.ts'
+export { LostWorker, WorkerList, WorkerView } from './service/workers.ts'
 export { asError, errorCode } from './value/caught.ts'
 export { storedJson } from './value/stored-json.ts'
 export { isRecord } from './value/record.ts'

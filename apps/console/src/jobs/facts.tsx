@@ -9,7 +9,7 @@ export function Facts ({ job }: { job: JobView }): VNode {
     ['Queue', filtered({ queue: job.queue })],
     ['Type', filtered({ type: job.type })],
     ['Priority', job.priority],
-    ['Attempts', `${job.attempts} of ${job.max_attempts}`],
+    ['Runs', runs(job)],
     ['Timeout', `${job.timeout_sec} s`],
     ['Key', job.key === null ? undefined : filtered({ key: job.key })],
     ['Tenant', job.tenant],
@@ -33,6 +33,11 @@ export function Facts ({ job }: { job: JobView }): VNode {
       </dl>
     </section>
   )
+}
+
+/** A run whose worker was lost is none of the attempts: there may be more runs than these. */
+function runs ({ attempts, max_attempts: most }: JobView): string {
+  return attempts > most ? `${attempts}, as a worker was lost` : `${attempts} of at most ${most}`
 }
 
 /** The jobs of the same request: they were made together. */

@@ -1,8 +1,10 @@
-import type { WorkerList } from '@toolyard/contract'
+import type { LostWorker, WorkerList } from '@toolyard/contract'
 import type { VNode } from 'preact'
 import { useAccess } from '../access/context.ts'
 import { useLoad } from '../access/load.ts'
 import { Problem } from '../parts/notice.tsx'
+import { hrefOf } from '../parts/route.ts'
+import { Time } from '../parts/time.tsx'
 import { WorkerTable } from './worker-table.tsx'
 
 /** How often the list is read again, in milliseconds. */
@@ -17,6 +19,27 @@ export function WorkersPage (): VNode {
       <header class='page-head'><h1>Workers</h1><p class='soft small' aria-live='polite'>{data === undefined ? '' : `${data.count} alive`}</p></header>
       <Problem error={error} />
       <WorkerTable workers={data?.workers} />
+      {data !== undefined && data.lost.length > 0 && <LostWorkers lost={data.lost} />}
     </main>
+  )
+}
+
+/** Those that went away lately, each with its jobs. */
+function LostWorkers ({ lost }: { lost: readonly LostWorker[] }): VNode {
+  return (
+    <section>
+      <h2>Went away</h2>
+      <p class='soft'>These died, or lost Redis, in the last 15 min. What they ran failed with <code>WORKER_LOST</code>, or runs again.</p>
+      <div class='table-frame'>
+        <table class='dense listing'>
+          <thead><tr><th>Worker</th><th>Last seen</th></tr></thead>
+          <tbody>
+            {lost.map(({ id, host, last_seen_at: seen }) => (
+              <tr key={id}><td title={id}><a href={hrefOf(['jobs'], { worker: id })}>{host ?? id}</a></td><td><Time at={seen} /></td></tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
   )
 }

@@ -1,4 +1,4 @@
-import type { QueueView, Statistics, ToolOverview, WorkerView } from '@toolyard/contract'
+import type { LostWorker, QueueView, Statistics, ToolOverview, WorkerView } from '@toolyard/contract'
 import { hrefOf } from '../parts/route.ts'
 import { span } from '../parts/times.ts'
 
@@ -17,6 +17,8 @@ export interface Attention {
 export interface Situation {
   queues?: readonly QueueView[] | undefined
   workers?: readonly WorkerView[] | undefined
+  /** Workers that went away without leaving, the latest first. */
+  lostWorkers?: readonly LostWorker[] | undefined
   /** Of the last minutes. */
   statistics?: Pick<Statistics, 'tools'> | undefined
   registry?: Pick<ToolOverview, 'tools' | 'findings'> | undefined
@@ -33,7 +35,7 @@ const overload = 2
 
 /** What needs attention, in words, the worst first. */
 export function attentionOf (situation: Situation): Attention[] {
-  const found = [queueFaults, lostJobs, toolFaults, manifestFaults, workerFaults].flatMap(look => look(situation))
+  const found = [queueFaults, lostJobs, lostWorkers, toolFaults, manifestFaults, workerFaults].flatMap(look => look(situation))
   return found.sort((a, b) => Number(a.severity === 'warn') - Number(b.severity === 'warn'))
 }
 
@@ -82,6 +84,17 @@ function lostJobs ({ lost = 0 }: Situation): Attention[] {
     text: `${counted(lost, 'job')} lost ${lost === 1 ? 'its' : 'their'} worker in the last 15 min.`,
     advice: 'A worker process or its machine went away. See whether all workers are back; what may be repeated can be run again.',
     href: hrefOf(['jobs'], { code: 'WORKER_LOST' })
+  }]
+}
+
+function lostWorkers ({ lostWorkers: [last, ...more] = [] }: Situation): Attention[] {
+  if (last === undefined) return []
+  const name = last.host ?? last.id
+  return [{
+    severity: 'warn',
+    text: more.length === 0 ? `Worker ${name} went away.` : `${counted(more.length + 1, 'worker')} went away, the last of them ${name}.`,
+    advice: 'It died, or lost Redis, in the last 15 min. If it was not started again, start it; its log, or that of its machine, says why it ended.',
+    href: hrefOf(['workers'])
   }]
 }
 

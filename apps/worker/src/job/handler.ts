@@ -3,7 +3,7 @@ import { callErrors, limits, type CallError } from '@toolyard/contract/terms'
 import type { SandboxState, TraceContext } from '@toolyard/contract'
 import type { Executors, Outcome, Sandbox, Success, WorkflowSteps } from '@toolyard/executors'
 import { admitCall, holdsAtMost, type Deployment, type Tool } from '@toolyard/manifests'
-import { mayRedisTakeItLater, ReplicasMissingError, type CallCounter, type TakenJob, type HandlerResult, type JobTypeTable } from '@toolyard/queue'
+import { mayRedisTakeItLater, notRunAgain, ReplicasMissingError, type CallCounter, type TakenJob, type HandlerResult, type JobTypeTable } from '@toolyard/queue'
 import type { EndedJob, JobMetrics, Logger } from '@toolyard/runtime'
 import { maskError } from './secret-mask.ts'
 import type { Tracer } from '@toolyard/runtime/traces'
@@ -91,7 +91,7 @@ async function handle (
   if (located === 'elsewhere') return { ok: false, later: 'another worker has its version of the tool' }
   const { registered, differs } = located
   const idempotent = registered !== undefined && (deps.jobTypes.get(registered.tool.jobType).idempotent ?? registered.tool.idempotent)
-  if (job.lostBefore && registered !== undefined && !idempotent) return failure('WORKER_LOST', 'The worker that ran this job was lost; the tool is not idempotent and is not run again')
+  if (job.lostBefore && registered !== undefined && !idempotent) return failure('WORKER_LOST', notRunAgain)
   // Large arguments were parsed in this turn of the event loop; what follows takes its time too.
   if (!holdsAtMost(job.data.arguments, turnValues)) await turn()
   const admitted = await admitCall(

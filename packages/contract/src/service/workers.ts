@@ -29,10 +29,19 @@ export const WorkerView = Type.Object({
 })
 export type WorkerView = Static<typeof WorkerView>
 
+/** A worker that died, or whose machine or network went away. */
+export const LostWorker = Type.Object({
+  id: Type.String(),
+  host: Type.Union([Type.String(), Type.Null()]),
+  last_seen_at: Type.String()
+})
+export type LostWorker = Static<typeof LostWorker>
+
 /** `GET /v1/workers`. */
 export const WorkerList = Type.Object({
   ok: Type.Literal(true),
   workers: Type.Array(WorkerView, { description: 'The first 500 of them.' }),
-  count: Type.Integer({ description: 'How many are alive.' })
+  count: Type.Integer({ description: 'How many are alive.' }),
+  lost: Type.Array(LostWorker, { description: 'Those that went away in the last 15 min without leaving, the latest first; at most 100.' })
 })
 export type WorkerList = Static<typeof WorkerList>

@@ -2,7 +2,7 @@ import type { QueueJob, QueueJobJson } from '@bull-board/api/typings/app'
 import type { CallError, JobData, OutputRecord } from '@toolyard/contract'
 import type { Job } from 'bullmq'
 import { publicPriority } from '../queues/fair-order.ts'
-import { decodeFailure } from '../record/settlement.ts'
+import { decodeFailure, runsOf } from '../record/settlement.ts'
 import type { Shown } from './shown.ts'
 import { idOf } from '../record/job-id.ts'
 import { fromRedis } from '../redis/from-redis.ts'
@@ -69,7 +69,7 @@ export class BoardJob implements QueueJob {
       ...(finishedOn === undefined ? {} : { finishedOn }),
       delay,
       attemptsMade,
-      attemptsStarted,
+      attemptsStarted: runsOf(attemptsStarted, this.#job.failedReason),
       stalledCounter,
       progress: 0,
       priority: publicPriority(this.#job.priority),

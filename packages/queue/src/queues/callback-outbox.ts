@@ -5,7 +5,7 @@ import { bullmq } from '../redis/bullmq.ts'
 import type { Redis } from '../redis/connection.ts'
 import { serverTime } from '../redis/server-clock.ts'
 import { callbackQueue, internalName, keyPrefix, openCallbacksKey, queueKey } from '../redis/names.ts'
-import { decodeFailure } from '../record/settlement.ts'
+import { decodeFailure, runsOf } from '../record/settlement.ts'
 import { goOnWhenFull } from '../redis/commands/when-full.ts'
 
 /*
@@ -110,7 +110,7 @@ function callbackOf (queue: string, job: Job<JobData, OutputRecord>): CallbackDa
     queue,
     jobId: id,
     type: job.name,
-    attempts: job.attemptsStarted,
+    attempts: runsOf(job.attemptsStarted, job.failedReason),
     maxAttempts: job.opts.attempts ?? limits.attempts.default,
     // A job that succeeded after a failed run has a reason, too.
     settlement: hasOutput(returnvalue) ? { ok: true, output: returnvalue } : { ok: false, error: decodeFailure(job.failedReason) },

@@ -8,6 +8,8 @@ export const settlementFields = ['finishedOn', 'returnvalue', 'failedReason'] as
 export const maxLostRuns = 2
 /** BullMQ's words for such a one. */
 const lostTooOften = 'job stalled more than allowable limit'
+/** Why a job whose worker was lost is failed without another run. */
+export const notRunAgain = 'The worker that ran this job was lost; the tool is not idempotent and is not run again'
 /** All job ids are UUIDs. */
 const idLength = 36
 
@@ -47,12 +49,12 @@ export function decodeReplies (message: string): Array<{ id: string, settlement:
 }
 
 /**
- * How often a job ran. BullMQ takes a job whose worker was lost too often out of its queue once more, to fail it.
+ * How often a job ran. One whose worker was lost is taken out of its queue once more to fail it, by BullMQ or by a worker.
  *
  * @param started as BullMQ counts
  */
 export function runsOf (started: number, failedReason: string | null | undefined): number {
-  return failedReason === lostTooOften ? started - 1 : started
+  return failedReason === lostTooOften || failedReason?.includes(notRunAgain) === true ? started - 1 : started
 }
 
 /** A reason that isn't ours comes from BullMQ itself, which fails the jobs of workers that died too often. */

@@ -10,15 +10,23 @@ import { fromRedis } from '../redis/from-redis.ts'
 /** A worker that wasn't heard of for so long is gone. */
 const aliveMs = 5_000
 const beatMs = 1_500
+/** One that is gone, and didn't leave, is remembered for so long; the last so many. */
+const lostMs = 15 * 60_000
+const mostLost = 100
 
-/** Redis's own clock: those of machines differ. Records of workers that are gone are removed on the way. */
+/** Redis' own clock: those of machines differ. Records of workers that are gone for long are removed on the way. */
 const beatScript = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-for _, id in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', now - tonumber(ARGV[3]))) do
-  redis.call('ZREM', KEYS[1], id)
-  redis.call('HDEL', KEYS[2], id)
+local function forget (ids)
+  for _, id in ipairs(ids) do
+    redis.call('ZREM', KEYS[1], id)
+    redis.call('HDEL', KEYS[2], id)
+  end
 end
+forget(redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', now - ${lostMs}))
+local lost = redis.call('ZCOUNT', KEYS[1], '-inf', now - ${aliveMs})
+if lost > ${mostLost} then forget(redis.call('ZRANGE', KEYS[1], 0, lost - ${mostLost} - 1)) end
 ${goOnWhenFull('KEYS[1]')}
 redis.call('ZADD', KEYS[1], now, ARGV[1])
 redis.call('HSET', KEYS[2], ARGV[1], ARGV[2])
@@ -26,14 +34,16 @@ redis.call('HSET', KEYS[2], ARGV[1], ARGV[2])
 
 const listScript = `
 local time = redis.call('TIME')
-local from = time[1] * 1000 + math.floor(time[2] / 1000) - tonumber(ARGV[1])
-local seen = redis.call('ZRANGEBYSCORE', KEYS[1], from, '+inf', 'WITHSCORES', 'LIMIT', 0, tonumber(ARGV[2]))
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local from, to = now - ${aliveMs}, '+inf'
+if ARGV[2] == 'lost' then from, to = now - ${lostMs}, '(' .. string.format('%.0f', from) end
+local seen = redis.call('ZRANGEBYSCORE', KEYS[1], from, to, 'WITHSCORES', 'LIMIT', 0, tonumber(ARGV[1]))
 local ids, times = {}, {}
 for at = 1, #seen, 2 do
   table.insert(ids, seen[at])
   table.insert(times, seen[at + 1])
 end
-local answer = { redis.call('ZCOUNT', KEYS[1], from, '+inf') }
+local answer = { redis.call('ZCOUNT', KEYS[1], from, to) }
 if #ids > 0 then
   for place, record in ipairs(redis.call('HMGET', KEYS[2], unpack(ids))) do
     table.insert(answer, times[place])
@@ -55,7 +65,7 @@ export interface SeenWorker extends WorkerRecord {
   seenAt: number
 }
 
-/** One worker's record in Redis: kept fresh while the worker lives, gone 5 s after it died. */
+/** One worker's record in Redis: kept fresh while the worker lives; one that is 5 s old is a lost worker's. */
 export class WorkerHeartbeat {
   readonly #redis: Redis
   readonly #id: string
@@ -88,7 +98,7 @@ export class WorkerHeartbeat {
   async #beat (): Promise<void> {
     try {
       const record: WorkerRecord = { ...await this.#record(), startedAt: new Date(this.#startedAt).toISOString() }
-      await this.#redis.eval(beatScript, keys.length, ...keys, this.#id, JSON.stringify(record), aliveMs)
+      await this.#redis.eval(beatScript, keys.length, ...keys, this.#id, JSON.stringify(record))
     } catch (error) {
       this.#onError(error)
     }
@@ -96,13 +106,16 @@ export class WorkerHeartbeat {
 }
 
 /**
- * The workers that are alive: how many there are, and the records of at most `most` of them.
+ * The workers that are alive, or those that went away in the last 15 minutes without leaving: how many there are, and the
+ * records of at most `most` of them, those that were heard of last at the end.
  *
  * @throws RedisUnavailableError
  */
-export async function listWorkers (redis: Redis, most: number): Promise<{ count: number, workers: SeenWorker[] }> {
+export async function listWorkers (
+  redis: Redis, most: number, which: 'alive' | 'lost' = 'alive'
+): Promise<{ count: number, workers: SeenWorker[] }> {
   const [count, ...found] = fromRedis<[number, ...Array<string | null>]>(
-    await whileAvailable(redis.eval(listScript, keys.length, ...keys, aliveMs, most))
+    await whileAvailable(redis.eval(listScript, keys.length, ...keys, most, which))
   )
   const workers = found.flatMap((record, place) => (
     place % 2 === 0 || record === null ? [] : [{ ...storedJson<WorkerRecord>(record), seenAt: Number(found[place - 1]) }]

@@ -21,8 +21,8 @@ export const operationDescriptions: Readonly<Record<string, RouteDescription>> =
     id: 'workers.list',
     tag: 'operation',
     summary: 'List the workers that are alive',
-    description: 'For keys without a tenant. A key that is bound to queues sees the names of these alone. A worker is gone 5 s after it died.',
-    answers: { 200: { description: 'The workers.', example: { ok: true, workers: [examples.worker], count: 1 } } }
+    description: 'For keys without a tenant. A key that is bound to queues sees the names of these alone. A worker that died is in `lost` after 5 s, for 15 min.',
+    answers: { 200: { description: 'The workers.', example: { ok: true, workers: [examples.worker], count: 1, lost: [] } } }
   },
   'POST /v1/bulk': {
     id: 'bulk.begin',

@@ -3,9 +3,8 @@ import type { SeenWorker } from '@toolyard/queue'
 import { principalOf, requireOperator, type Principal } from '../../access/principal.ts'
 import type { App } from '../../plugins/typed-app.ts'
 
-/** The workers that are alive: how many there are, and at most so many of them. */
-export type FindWorkers = (most: number) => Promise<{ count: number, workers: SeenWorker[] }>
-
+/** The workers that are alive, or that went away lately: how many there are, and at most so many of them. */
+export type FindWorkers = (most: number, which?: 'lost') => Promise<{ count: number, workers: SeenWorker[] }>
 const most = 500
 
 /** The workers. They are the operator's: a key of a tenant learns nothing of machines. */
@@ -13,8 +12,13 @@ export async function workerRoutes (app: App, { find }: { find: FindWorkers }): 
   app.get('/workers', { schema: { response: { 200: WorkerList, '4xx': ErrorBody, '5xx': ErrorBody } } }, async request => {
     const principal = principalOf(request)
     requireOperator(principal)
-    const { count, workers } = await find(most)
-    return { ok: true as const, workers: workers.map(worker => view(worker, principal)), count }
+    const [{ count, workers }, { workers: lost }] = await Promise.all([find(most), find(most, 'lost')])
+    return {
+      ok: true as const,
+      workers: workers.map(worker => view(worker, principal)),
+      count,
+      lost: lost.reverse().map(({ id, host, seenAt }) => ({ id, host: host ?? null, last_seen_at: new Date(seenAt).toISOString() }))
+    }
   })
 }
 
