@@ -37,8 +37,12 @@ export function OverviewPage ({ route }: { route: Route }): VNode {
   const lost = useLost()
   const now = useReadings(queues.data)
   const attention = attentionOf({
-    queues: queues.data?.queues, workers: workers.data?.workers, lostWorkers: workers.data?.lost,
-    statistics: recent.data, registry: registry.data, lost: lost.data
+    queues: queues.data?.queues,
+    workers: workers.data?.workers,
+    lostWorkers: workers.data?.lost,
+    statistics: recent.data,
+    registry: registry.data,
+    lost: lost.data
   })
   const known = [statistics, recent, registry, ...isOperator ? [queues, workers] : []]
   return (
