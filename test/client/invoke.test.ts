@@ -2,7 +2,7 @@ import { Toolyard } from '@toolyard/client'
 import t from 'tap'
 import { join } from 'node:path'
 import { createService, testKeys } from '../support/service.ts'
-import { runPython, withoutPython } from './python.ts'
+import { runPython, withoutPython } from '../other-clients/python.ts'
 import { clientFiles, clientTools } from './tools.ts'
 
 const service = await createService(t, { tools: clientTools, files: clientFiles })

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { archiveOf, headerOf, paxOf } from '../http/archive-parts.ts'
+import { archiveOf, headerOf, paxOf } from '../archives/archive-parts.ts'
 import { createService, testKeys } from '../support/service.ts'
 import { turnEnvironment, turnsOf } from './service-turns.ts'
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
 import type { SessionView } from '@toolyard/contract'
-import { archiveOf } from '../http/archive-parts.ts'
+import { archiveOf } from '../archives/archive-parts.ts'
 import { createService } from '../support/service.ts'
 
 t.setTimeout(120_000)

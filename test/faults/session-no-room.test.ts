@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
 import type { CallResult, InvokeBatchResponse, SessionView } from '@toolyard/contract'
-import { archiveOf } from '../http/archive-parts.ts'
+import { archiveOf } from '../archives/archive-parts.ts'
 import { createService, testKeys } from '../support/service.ts'
 
 t.setTimeout(120_000)

@@ -8,7 +8,16 @@ import { post, reach, submit } from './submission.ts'
 
 const service = await createService(t, { files: programs, tools: entries, workers: 2 })
 const { client } = service
-const other = createClient((await service.startApi()).address, testKeys.admin)
+/** An API process with another key, and with a tool that the worker's settings refuse. */
+const otherApi = await service.startApi({
+  API_KEYS_JSON: JSON.stringify([
+    { name: 'admin', key: testKeys.admin, role: 'admin' },
+    { name: 'reader', key: testKeys.limited, role: 'admin', permissions: ['read_repo'] }
+  ]),
+  TOOL_EXEC_ENABLED: '1',
+  TOOL_EXEC_ALLOWLIST: 'ls'
+})
+const other = createClient(otherApi.address, testKeys.admin)
 
 const patch = async (name: string, body: unknown, key: string = testKeys.admin): Promise<Answer> => await client.request(`/v1/job-types/${name}`, { method: 'PATCH', body, key })
 const names = async (of = client): Promise<string[]> => (await of.request<ToolList>('/v1/agent-tools')).body.tools.map(tool => tool.function.name)
@@ -50,8 +59,7 @@ t.test('RC29 a key that is bound to queues, or may not call the tool, can\'t swi
   const bound = await patch('agentcli.echo', { enabled: false }, testKeys.limited)
   t.equal(bound.status, 403)
   t.match(bound.body, { error: { code: 'FORBIDDEN', message: /bound to queues/ } })
-  const { address } = await service.startApi({ API_KEYS_JSON: JSON.stringify([{ name: 'reader', key: testKeys.limited, role: 'admin', permissions: ['read_repo'] }]) })
-  const reader = createClient(address, testKeys.limited)
+  const reader = createClient(otherApi.address, testKeys.limited)
   const change = async (name: string): Promise<Answer> => await reader.request(`/v1/job-types/${name}`, { method: 'PATCH', body: { default_timeout_sec: 20 } })
   t.match((await change('data.write_file')).body, { error: { code: 'FORBIDDEN', details: { permissions: ['write_files'] } } })
   t.equal((await change('data.file_read')).status, 200)
@@ -108,8 +116,7 @@ t.test('X22, R11 a built-in tool that the settings refuse stays refused when its
 })
 
 t.test('X22 a worker refuses a built-in tool that its own settings refuse, whatever the API accepted', async t => {
-  const lax = createClient((await service.startApi({ TOOL_EXEC_ENABLED: '1', TOOL_EXEC_ALLOWLIST: 'ls' })).address, testKeys.admin)
-  t.match(await lax.call('tool_exec', { command: 'ls' }), { ok: false, error: { code: 'TOOL_UNAVAILABLE' } })
+  t.match(await other.call('tool_exec', { command: 'ls' }), { ok: false, error: { code: 'TOOL_UNAVAILABLE' } })
 })
 
 t.test('a switched type stays switched for processes that start later', async t => {

@@ -1,7 +1,7 @@
 /** Pages whose blocks a test of their own runs, with what they need: the page, and the test. */
 export const ownTests: Readonly<Record<string, string>> = {
   'README.md': 'test/package/install.test.ts',
-  'docs/clients.md': 'test/client/document.test.ts',
+  'docs/clients.md': 'test/other-clients/snippets.test.ts',
   'docs/http-entries.md': 'test/commands/import.test.ts',
   'docs/http-tools.md': 'test/http/tools-page.test.ts',
   'docs/mcp-servers.md': 'test/upstream/mcp-servers.test.ts',

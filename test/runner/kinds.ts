@@ -10,9 +10,9 @@ export const kinds: Record<string, readonly string[]> = {
   /** Functions and modules; no process. */
   unit: ['manifests', 'runtime', 'runner', 'deploy', 'console', 'bench'],
   /** Tools as processes: each kind of tool, its sandbox, its files, and servers of others that tools come from. */
-  tools: ['executors', 'builtin', 'python', 'skill', 'sandbox', 'samples', 'sessions', 'upstream', 'warm'],
-  /** What others start or connect: the `toolyard` command, MCP clients, the examples, a collector of traces. */
-  clients: ['commands', 'mcp', 'examples', 'traces'],
+  tools: ['executors', 'builtin', 'python', 'skill', 'sandbox', 'samples', 'sessions', 'archives', 'upstream', 'warm'],
+  /** What others start or connect: the `toolyard` command, clients in Python, MCP clients, the examples, a collector of traces. */
+  clients: ['commands', 'other-clients', 'mcp', 'examples', 'traces'],
   /** The repository itself; a part of `npm run check`. */
   guards: ['repo'],
   /** Killed processes, outages and attacks. */

@@ -1,4 +1,4 @@
-"""What the HTTP API gives. test/client/python-types.test.ts holds that it agrees with the contract."""
+"""What the HTTP API gives. test/other-clients/python-types.test.ts holds that it agrees with the contract."""
 
 from __future__ import annotations
 

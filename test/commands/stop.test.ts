@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
 import { waitFor } from '../support/condition.ts'
-import { isAlive, readyPid, startDirectory, startSession } from './start-session.ts'
-import { toolyardProgram } from './toolyard.ts'
+import { isAlive, readyPid, startDirectory, startSession } from '../cli/start-session.ts'
+import { toolyardProgram } from '../cli/toolyard.ts'
 
 const ready = 'Toolyard is ready at'
 

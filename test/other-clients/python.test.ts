@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { createService, testKeys } from '../support/service.ts'
 import { runPython, withoutPython } from './python.ts'
-import { clientFiles, clientTools } from './tools.ts'
+import { clientFiles, clientTools } from '../client/tools.ts'
 
 t.test('the Python clients do what the TypeScript client does', { skip: withoutPython }, async t => {
   const service = await createService(t, { tools: clientTools, files: clientFiles })

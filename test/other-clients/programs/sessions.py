@@ -1,4 +1,4 @@
-"""What test/client/python-sessions.test.ts has the Python clients do; prints what came of it as JSON."""
+"""What test/other-clients/python-sessions.test.ts has the Python clients do; prints what came of it as JSON."""
 
 import asyncio
 import io

@@ -6,7 +6,7 @@ import { withoutBox } from '../sandbox/boxed-tools.ts'
 import { waitFor } from '../support/condition.ts'
 import { hasPython } from '../support/python.ts'
 import { createService } from '../support/service.ts'
-import { entries, programs } from './tools.ts'
+import { entries, programs } from '../e2e/tools.ts'
 
 const skip = hasPython() ? false : 'python3 is not installed'
 const says = (text: string, first = ''): string => `${first}

@@ -10,9 +10,9 @@ export const withoutPython: string | false = spawnSync('python3', ['-c', 'import
   ? false
   : 'there is no Python 3.10 or newer'
 
-/** Runs a program of `test/client/programs` with the Python client, and gives what it printed. */
+/** Runs a program of `test/other-clients/programs` with the Python client, and gives what it printed. */
 export async function runPython (program: string, args: readonly string[] = [], env: Record<string, string> = {}): Promise<string> {
-  const { stdout } = await promisify(execFile)('python3', [`${root}/test/client/programs/${program}`, ...args], {
+  const { stdout } = await promisify(execFile)('python3', [`${root}/test/other-clients/programs/${program}`, ...args], {
     env: { ...process.env, PYTHONPATH: `${root}/clients/python`, PYTHONDONTWRITEBYTECODE: '1', ...env }
   })
   return stdout

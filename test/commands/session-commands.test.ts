@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { createService, testKeys } from '../support/service.ts'
-import { runToolyard, type Ran } from './toolyard.ts'
+import { runToolyard, type Ran } from '../cli/toolyard.ts'
 
 const here = t.testdir()
 const service = await createService(t, {
