@@ -72,30 +72,36 @@ function snapshot (directory: string, except: string): string[] {
   }).sort()
 }
 
-function makeOutside (fixture: Fixture): string {
-  const outside = join(fixture.workspace, '../outside')
-  mkdirSync(outside)
+function makeOutside (fixture: Fixture, workspace = fixture.workspace): string {
+  const outside = join(workspace, '../outside')
+  mkdirSync(outside, { recursive: true })
   writeFileSync(join(outside, 'secret'), secret)
-  return dirname(outside)
+  return dirname(fixture.workspace)
 }
 
-t.test('B29 property: no path, link layout or range reads or writes outside of the workspace', async t => {
-  const fixture = createFixture(t, { builtins: { workspaceDelete: true } })
-  const base = makeOutside(fixture)
-  const before = snapshot(base, fixture.workspace)
-  await fc.assert(fc.asyncProperty(layout, fc.array(calls, { minLength: 1, maxLength: 4 }), untilLate(40_000, async (entries, sequence) => {
-    rmSync(fixture.workspace, { recursive: true, force: true })
-    mkdirSync(fixture.workspace)
-    lay(fixture.workspace, entries)
-    for (const { jobType, args } of sequence) {
-      const answer = JSON.stringify(await fixture.runBuiltin(jobType, args))
-      if (answer.includes(secret) || /root:x:0/.test(answer)) throw new Error(`read outside: ${answer}`)
-    }
-    const after = snapshot(base, fixture.workspace)
-    if (JSON.stringify(after) !== JSON.stringify(before)) throw new Error(`wrote outside: ${JSON.stringify(after)}`)
-  })), { numRuns: 250 })
-  t.pass('nothing left the workspace')
-})
+for (const inSession of [false, true]) {
+  t.test(`B29 property: no path, link layout or range reads or writes outside of the ${inSession ? 'session' : 'workspace'}`, async t => {
+    const fixture = createFixture(t, { builtins: { workspaceDelete: true } })
+    const workspace = inSession ? join(fixture.workspace, '../sessions/one') : fixture.workspace
+    const place = inSession ? { session: { id: 'one', dir: workspace } } : {}
+    const base = makeOutside(fixture, workspace)
+    if (inSession) writeFileSync(join(fixture.workspace, 'secret'), secret)
+    const before = snapshot(base, workspace)
+    const sequences = fc.array(calls, { minLength: 1, maxLength: 4 })
+    await fc.assert(fc.asyncProperty(layout, sequences, untilLate(40_000, async (entries, sequence) => {
+      rmSync(workspace, { recursive: true, force: true })
+      mkdirSync(workspace)
+      lay(workspace, entries)
+      for (const { jobType, args } of sequence) {
+        const answer = JSON.stringify(await fixture.runBuiltin(jobType, args, place))
+        if (answer.includes(secret) || /root:x:0/.test(answer)) throw new Error(`read outside: ${answer}`)
+      }
+      const after = snapshot(base, workspace)
+      if (JSON.stringify(after) !== JSON.stringify(before)) throw new Error(`wrote outside: ${JSON.stringify(after)}`)
+    })), { numRuns: 250 })
+    t.pass('nothing left it')
+  })
+}
 
 /** Renames; what a call made at the target meanwhile goes away. */
 function putInPlace (from: string, to: string): void {
