@@ -96,6 +96,24 @@ await t.test('jobs are listed, shown and retried', async t => {
   t.match(await run(['jobs', 'list', '--status', 'done']), { status: 2, stderr: '--status must be one of queued' })
 })
 
+await t.test('jobs are listed in the order that is asked for, page by page', async t => {
+  const list = async (...more: string[]): Promise<{ ids: string[], next: string | null }> => {
+    const { jobs, next_cursor: next } = JSON.parse((await run(['jobs', 'list', '--json', ...more])).stdout) as { jobs: Array<{ id: string }>, next_cursor: string | null }
+    return { ids: jobs.map(({ id }) => id), next }
+  }
+  const { ids: newest } = await list()
+  t.ok(newest.length >= 3)
+  t.same((await list('--order', 'newest')).ids, newest)
+  t.same((await list('--order', 'oldest')).ids, newest.toReversed())
+  const first = await list('--order', 'oldest', '--limit', '2')
+  const second = await list('--order', 'oldest', '--limit', '2', '--cursor', first.next ?? '')
+  t.same([...first.ids, ...second.ids], newest.toReversed().slice(0, first.ids.length + second.ids.length))
+  const shown = await run(['jobs', 'list', '--order', 'oldest', '--limit', '2', '--tag', 'agent-tool'])
+  const more = / (jobs list .*)$/m.exec(shown.stdout.split('More: toolyard')[1] ?? '')?.[1] ?? ''
+  t.match(await run(more.split(' ')), { status: 0, stdout: newest.toReversed()[2] }, 'the line that is printed lists the next page')
+  t.match(await run(['jobs', 'list', '--order', 'random']), { status: 2, stderr: "--order must be newest or oldest, not 'random'" })
+})
+
 await t.test('tools asks the service and says so, and open names the console', async t => {
   t.match(await run(['tools']), { status: 0, stdout: '\n- echo: (no description)\n', stderr: `asked ${url} with TOOLYARD_API_KEY\n` })
   t.strictSame(JSON.parse((await run(['open', '--json'])).stdout), { ok: true, url: `${url}/` })

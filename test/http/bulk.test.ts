@@ -128,6 +128,8 @@ t.test('a change that is not as documented is refused with the reason', async t 
     [{ action: 'cancel' }, /'filter' must be an object/],
     [{ action: 'cancel', filter: {} }, /at least one/],
     [{ action: 'cancel', filter: { cursor: 'x' } }, /no 'cursor'/],
+    [{ action: 'cancel', filter: { queue: 'a', limit: 5 } }, /no 'limit'/],
+    [{ action: 'cancel', filter: { queue: 'a', order: 'oldest' } }, /no 'order'/],
     [{ action: 'cancel', filter: { status: 'lost' } }, /'status' must be one of/],
     [{ action: 'cancel', filter: { nothing: 'x' } }, /'nothing' is not a known parameter/],
     [{ action: 'cancel', filter: { queue: 'a' }, more: 1 }, /more/]

@@ -36,7 +36,7 @@ const list: Command = {
       ...filtersOf(options), status, order, limit: limit === undefined ? undefined : Number(limit)
     })
     if (options['json'] === true) print(JSON.stringify(page, null, 2))
-    else print([...page.jobs.map(row), ...page.next_cursor === null ? [] : [`More: toolyard jobs list --cursor ${page.next_cursor}`], ...page.jobs.length === 0 ? ['No jobs'] : []].join('\n'))
+    else print([...page.jobs.map(row), ...page.next_cursor === null ? [] : [`More: ${nextPage(options, page.next_cursor)}`], ...page.jobs.length === 0 ? ['No jobs'] : []].join('\n'))
     return exitStatus.done
   })
 }
@@ -142,6 +142,16 @@ const filters = ['queue', 'type', 'tag', 'tool', 'key', 'code', 'worker', 'text'
 
 function filtersOf (options: CommandLine['options']): Partial<Record<typeof filters[number], string>> {
   return Object.fromEntries(filters.flatMap(name => typeof options[name] === 'string' ? [[name, options[name]]] : []))
+}
+
+/** The line that lists the next page: a cursor holds for its own filters and order alone. */
+function nextPage (options: CommandLine['options'], cursor: string): string {
+  const words = Object.entries({ ...options, cursor }).flatMap(([name, value]) => typeof value === 'string' ? [`--${name}`, shellWord(value)] : [])
+  return ['toolyard jobs list', ...words].join(' ')
+}
+
+function shellWord (text: string): string {
+  return /^[\w.,:=/@+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
 }
 
 function readObject (text: string): Record<string, unknown> {
