@@ -8,7 +8,7 @@ const workerRooms = /^(?:packages\/(?:runtime|manifests|executors|queue)|apps\/w
 const heavy: Record<string, string> = {
   '@toolyard/contract': "types with `import type`, the rest from '@toolyard/contract/terms'",
   '@toolyard/runtime/metrics': 'it with `await import` where metrics are shown',
-  typebox: "types with `import type`, Type from packages/manifests/src/document/definition-type.ts, checks from 'typebox/schema'",
+  typebox: "types with `import type`, Type from '@toolyard/contract/type', checks from 'typebox/schema'",
   'typebox/compile': "'typebox/schema'",
   'typebox/value': "'typebox/schema'"
 }

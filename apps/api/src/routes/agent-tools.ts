@@ -4,7 +4,7 @@ import {
   parseIdempotencyKey, ResponsesToolList, SkillList, ToolList, ToolListQuery
 } from '@toolyard/contract'
 import type { JobLogs } from '@toolyard/queue'
-import { Type } from 'typebox'
+import { Type } from '@toolyard/contract/type'
 import { principalOf, requireSse } from '../access/principal.ts'
 import type { BatchInvoker } from '../invocation/batch/batch-invoker.ts'
 import type { ReadLog } from '../invocation/batch/call-answer.ts'

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
-import { Type } from 'typebox'
+import { Type } from '@toolyard/contract/type'
 import { Assets, type Asset } from '../dashboard/assets.ts'
 import type { App } from '../plugins/typed-app.ts'
 

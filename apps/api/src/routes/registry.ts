@@ -1,6 +1,6 @@
 import { ErrorBody, HttpError, ToolOverview, ToolResponse, type ToolFinding, type ToolSummary } from '@toolyard/contract'
 import { permissionRefusal, type Finding, type Tool } from '@toolyard/manifests'
-import { Type } from 'typebox'
+import { Type } from '@toolyard/contract/type'
 import { principalOf, type Principal } from '../access/principal.ts'
 import type { JobTypes } from '../catalog/job-types.ts'
 import type { ToolCatalog } from '../catalog/tool-catalog.ts'

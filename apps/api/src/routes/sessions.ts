@@ -3,7 +3,7 @@ import { jobIdPattern, maxSessions, type Session, type Sessions } from '@toolyar
 import type { LimitOf, SessionSettings } from '@toolyard/runtime'
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Type } from 'typebox'
+import { Type } from '@toolyard/contract/type'
 import { principalOf } from '../access/principal.ts'
 import { findSession, found } from '../access/session-access.ts'
 import type { App } from '../plugins/typed-app.ts'

@@ -1,5 +1,5 @@
 import { callErrors, jobIdHeader, outputBytesHeader, parseIdempotencyKey, parseToolCallQuery, toArguments, ToolCallQuery, ToolErrorBody, ToolPending } from '@toolyard/contract'
-import { Type } from 'typebox'
+import { Type } from '@toolyard/contract/type'
 import { principalOf } from '../access/principal.ts'
 import type { FailedCall, ToolInvoker } from '../invocation/batch/tool-invoker.ts'
 import { abandoned } from '../plugins/abandoned.ts'

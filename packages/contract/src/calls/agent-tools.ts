@@ -1,4 +1,5 @@
-import { Type, type Static } from 'typebox'
+import type { Static } from 'typebox'
+import { Type } from '../value/type.ts'
 import { callErrors, httpErrors, type CallError } from '../terms/errors.ts'
 import { CallbackUrl } from './callback-url.ts'
 import { defaultQueue, limits, queueNamePattern } from '../terms/limits.ts'

@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import { Type } from '../value/type.ts'
 import { limits } from '../terms/limits.ts'
 
 /** Whom a job's end is told: an http(s) URL without credentials. Which hosts are allowed is the operator's matter. */

@@ -1,4 +1,5 @@
-import { Type, type Static } from 'typebox'
+import type { Static } from 'typebox'
+import { Type } from '../value/type.ts'
 
 /** The answer to one call, for chat completions. */
 export const ChatMessage = Type.Object({

@@ -1,4 +1,5 @@
-import { Type, type Static } from 'typebox'
+import type { Static } from 'typebox'
+import { Type } from '../value/type.ts'
 
 const AnySchema = Type.Record(Type.String(), Type.Unknown())
 

@@ -1,4 +1,5 @@
-import { Type, type Static } from 'typebox'
+import type { Static } from 'typebox'
+import { Type } from '../value/type.ts'
 import { limits } from '../terms/limits.ts'
 import { HttpError } from '../terms/errors.ts'
 

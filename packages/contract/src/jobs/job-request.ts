@@ -1,4 +1,5 @@
-import { Type, type Static } from 'typebox'
+import type { Static } from 'typebox'
+import { Type } from '../value/type.ts'
 import { Compile } from 'typebox/schema'
 import { CallArguments, QueueName, SessionId, sessionText } from '../calls/agent-tools.ts'
 import { CallbackUrl, callbackUrlText } from '../calls/callback-url.ts'

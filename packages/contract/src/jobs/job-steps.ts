@@ -1,4 +1,5 @@
-import { Type, type Static } from 'typebox'
+import type { Static } from 'typebox'
+import { Type } from '../value/type.ts'
 import { jobStates } from './jobs.ts'
 
 /** A step of a workflow. */

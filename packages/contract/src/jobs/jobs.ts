@@ -1,4 +1,5 @@
-import { Type, type Static } from 'typebox'
+import type { Static } from 'typebox'
+import { Type } from '../value/type.ts'
 import { CallErrorBody, resultFileFields } from '../calls/agent-tools.ts'
 
 export const jobStates = ['queued', 'running', 'succeeded', 'failed', 'cancelled'] as const

@@ -1,4 +1,5 @@
-import { Type, type Static } from 'typebox'
+import type { Static } from 'typebox'
+import { Type } from '../value/type.ts'
 import { CallResult, InvokeBatchResponse, ToolMessage } from '../calls/agent-tools.ts'
 import { HttpError } from '../terms/errors.ts'
 import { LogEntry } from './job-log.ts'

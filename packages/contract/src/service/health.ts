@@ -1,4 +1,5 @@
-import { Type, type Static } from 'typebox'
+import type { Static } from 'typebox'
+import { Type } from '../value/type.ts'
 import { SandboxView } from '../jobs/jobs.ts'
 
 /** `GET /health`: the process answers. */

@@ -1,4 +1,5 @@
-import { Type, type Static } from 'typebox'
+import type { Static } from 'typebox'
+import { Type } from '../value/type.ts'
 
 /** A queue, and what has not ended in it. */
 export const QueueView = Type.Object({

@@ -1,4 +1,5 @@
-import { Type, type Static } from 'typebox'
+import type { Static } from 'typebox'
+import { Type } from '../value/type.ts'
 
 /** `GET /v1/skills`: what a model is told of the skills (S2, S40). */
 export const SkillList = Type.Object({

@@ -1,4 +1,5 @@
-import { Type, type Static } from 'typebox'
+import type { Static } from 'typebox'
+import { Type } from '../value/type.ts'
 
 /** A tool as people look at it. Paths of files are for operators; they are null for keys of tenants. */
 export const ToolSummary = Type.Object({

@@ -1,4 +1,5 @@
-import { Type, type Static } from 'typebox'
+import type { Static } from 'typebox'
+import { Type } from '../value/type.ts'
 import { SandboxView } from '../jobs/jobs.ts'
 
 /** A worker that is alive. What an older release doesn't tell is null. Times are those of Redis. */

@@ -1,5 +1,5 @@
 import type { Static, TInteger, TOptional } from 'typebox'
-import { Type } from '../document/definition-type.ts'
+import { Type } from '@toolyard/contract/type'
 import type { ToolLimits } from '../tool/tool.ts'
 
 interface Bound {

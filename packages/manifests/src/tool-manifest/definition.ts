@@ -1,6 +1,6 @@
 import type { Static, TSchema, TUnsafe } from 'typebox'
 import { limits, permissions as knownPermissions } from '@toolyard/contract/terms'
-import { Type } from '../document/definition-type.ts'
+import { Type } from '@toolyard/contract/type'
 import { SnakeLimits } from '../program/limit-fields.ts'
 import { digestPattern } from '../program/pin.ts'
 

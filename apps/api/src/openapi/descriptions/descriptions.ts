@@ -7,7 +7,8 @@ import {
   ResponsesToolList,
   ToolList
 } from '@toolyard/contract'
-import { Type, type TSchema } from 'typebox'
+import type { TSchema } from 'typebox'
+import { Type } from '@toolyard/contract/type'
 import { accessDescriptions } from './access-descriptions.ts'
 import { fileDescriptions } from './file-descriptions.ts'
 import { sessionDescriptions } from './session-descriptions.ts'

@@ -1,4 +1,5 @@
-import { Type, type TSchema } from 'typebox'
+import type { TSchema } from 'typebox'
+import { Type } from '@toolyard/contract/type'
 
 /** The content of an answer that is an event stream. */
 export const events = (names: readonly string[]): Record<string, { schema: TSchema }> => ({

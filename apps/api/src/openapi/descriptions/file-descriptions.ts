@@ -1,5 +1,5 @@
 import { ArchiveResponse, FileList, limits } from '@toolyard/contract'
-import { Type } from 'typebox'
+import { Type } from '@toolyard/contract/type'
 import type { RouteDescription } from './route-description.ts'
 
 const listQuery = {

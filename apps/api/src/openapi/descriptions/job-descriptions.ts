@@ -1,5 +1,5 @@
 import { jobOrders, jobStates, JobStreamEvents, limits, queueNamePattern } from '@toolyard/contract'
-import { Type } from 'typebox'
+import { Type } from '@toolyard/contract/type'
 import { events } from './event-content.ts'
 import { examples } from './examples.ts'
 import type { RouteDescription } from './route-description.ts'

@@ -1,5 +1,5 @@
 import { limits, tenantNamePattern } from '@toolyard/contract'
-import { Type } from 'typebox'
+import { Type } from '@toolyard/contract/type'
 import { examples } from './examples.ts'
 import type { RouteDescription } from './route-description.ts'
 

@@ -2,7 +2,7 @@ import { ErrorBody, JobLogsResponse, readTail, type LogEntry } from '@toolyard/c
 import type { JobLogs, JobReader } from '@toolyard/queue'
 import { Readable } from 'node:stream'
 import { setImmediate as turn } from 'node:timers/promises'
-import { Type } from 'typebox'
+import { Type } from '@toolyard/contract/type'
 import type { App } from '../../plugins/typed-app.ts'
 import { queueOfJob } from './found-job.ts'
 import { principalOf } from '../../access/principal.ts'

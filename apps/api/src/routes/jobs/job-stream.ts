@@ -1,6 +1,6 @@
 import { ErrorBody, HttpError } from '@toolyard/contract'
 import { compareLogIds, logStart, parseLogId, type JobReader } from '@toolyard/queue'
-import { Type } from 'typebox'
+import { Type } from '@toolyard/contract/type'
 import type { App } from '../../plugins/typed-app.ts'
 import { findJob } from './found-job.ts'
 import { principalOf, requireSse } from '../../access/principal.ts'

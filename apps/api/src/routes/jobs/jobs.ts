@@ -5,7 +5,7 @@ import {
 import { queueRefusal } from '@toolyard/manifests'
 import { CursorError, type JobCanceller, type JobLister, type JobReader, type JobScope } from '@toolyard/queue'
 import type { FastifyRequest } from 'fastify'
-import { Type } from 'typebox'
+import { Type } from '@toolyard/contract/type'
 import type { App } from '../../plugins/typed-app.ts'
 import { findJob, queueOfJob, sendJob, sendJson } from './found-job.ts'
 import type { JobSubmitter } from '../../invocation/job-submitter.ts'

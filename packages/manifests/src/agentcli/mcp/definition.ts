@@ -1,6 +1,6 @@
 import type { Static } from 'typebox'
 import { limits, permissions as knownPermissions } from '@toolyard/contract/terms'
-import { Type } from '../../document/definition-type.ts'
+import { Type } from '@toolyard/contract/type'
 import { Limits } from '../../program/limit-fields.ts'
 import type { SettingText } from '../../tool/tool.ts'
 

@@ -1,5 +1,5 @@
 import type { Static } from 'typebox'
-import { Type } from '../../document/definition-type.ts'
+import { Type } from '@toolyard/contract/type'
 import { ManifestFault } from '../../finding/finding.ts'
 import { manifestLimits } from '../../tool/limits.ts'
 import type { Remark } from '../tools/execution-check.ts'

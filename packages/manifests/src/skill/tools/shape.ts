@@ -1,6 +1,6 @@
 import type { TNull, TOptional, TSchema, TUnion } from 'typebox'
 import { Errors } from 'typebox/schema'
-import { Type } from '../../document/definition-type.ts'
+import { Type } from '@toolyard/contract/type'
 import { manifestLimits } from '../../tool/limits.ts'
 
 /** One place where a value is not as its schema says. */

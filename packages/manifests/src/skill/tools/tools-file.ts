@@ -1,6 +1,6 @@
 import { limits, permissions as knownPermissions } from '@toolyard/contract/terms'
 import type { Static } from 'typebox'
-import { Type } from '../../document/definition-type.ts'
+import { Type } from '@toolyard/contract/type'
 import { StrictLimits } from '../../program/limit-fields.ts'
 import { digestPattern } from '../../program/pin.ts'
 import type { JsonSchema } from '../../tool/tool.ts'
