@@ -119,7 +119,8 @@ export function createExecutors (options: ExecutorOptions): Executors {
       const files = await withFileArguments(tool.parameters, args, context, options)
       if ('error' in files) return { ok: false, error: files.error }
       const ran = await runKind(tool, files.args, context, { toolHost, audit, maxOutputBytes })
-      return withHint(await withReturnedFiles(ran, context, options.workspaceDir), tool, options.sandbox?.levelOf(tool) === 'none' ? undefined : options.sandbox?.permissionsOf(tool))
+      const returned = await withReturnedFiles(ran, context, { knownAs: options.workspaceDir, mayRead: maySeeFiles(tool) })
+      return withHint(returned, tool, options.sandbox?.levelOf(tool) === 'none' ? undefined : options.sandbox?.permissionsOf(tool))
     } finally {
       for (const each of groups) await each.remove()
       ended?.()
@@ -165,6 +166,13 @@ export function createExecutors (options: ExecutorOptions): Executors {
       case 'service':
         return await runBuiltinTool(tool, args, context, toolHost)
     }
+  }
+
+  /** Tools of the service hand on what others returned. */
+  function maySeeFiles (tool: Tool): boolean {
+    if (tool.run.kind === 'builtin' || tool.run.kind === 'service') return true
+    const permissions = options.sandbox?.permissionsOf(tool) ?? tool.permissions
+    return permissions === undefined || permissions.includes('read_repo') || permissions.includes('write_files')
   }
 
   /** In a box the limits are part of it; in the open they cost a program more, so only a tool's own are set this way. */

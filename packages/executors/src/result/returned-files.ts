@@ -19,16 +19,20 @@ interface ReturnPlace {
   dir: string
   /** The path that the tool knows it by. */
   knownAs: string
+  /** Whether the tool may read there. What it can't read, it can't show. */
+  mayRead: boolean
   signal: RunContext['signal']
 }
 
 /**
  * What a call in a session came to, with the files that its output returns looked up; OUTPUT_INVALID names one that can't be.
- *
- * @param knownAs the path that the tool knows the directory of its session by
  */
-export async function withReturnedFiles (outcome: Outcome, { session, signal }: RunContext, knownAs: string): Promise<Outcome> {
-  return outcome.ok && session !== undefined ? await lookUp(outcome, { dir: session.dir, knownAs, signal }) : outcome
+export async function withReturnedFiles (
+  outcome: Outcome, { session, signal }: RunContext, place: Pick<ReturnPlace, 'knownAs' | 'mayRead'>
+): Promise<Outcome> {
+  if (!outcome.ok || session === undefined) return outcome
+  const { isStored = false, ...ended } = outcome
+  return await lookUp(ended, { ...place, mayRead: place.mayRead || isStored, dir: session.dir, signal })
 }
 
 async function lookUp (outcome: Success, place: ReturnPlace): Promise<Outcome> {
@@ -56,7 +60,7 @@ export async function storedFile (bytes: Buffer, name: string, { dir }: { dir: s
   const directory = openTopDirectory(dir)
   try {
     await replaceFile({ directory, name }, bytes, { standing: undefined, check: () => {} })
-    return { ok: true, output: { $file: name } }
+    return { ok: true, output: { $file: name }, isStored: true }
   } catch (error) {
     const full = storageFailure(error)
     const why = full?.message ?? errorCode(error)
@@ -100,13 +104,14 @@ class Returns {
     this.#checkCount()
     const stored = await storedFile(Buffer.from(base64, 'base64'), name, this.#place)
     if (!stored.ok) throw new WorkspaceFailure(stored.error.message, stored.error.code)
-    return await this.#reference(name)
+    return await this.#reference(name, true)
   }
 
-  async #reference (path: string): Promise<Content & { $file: string }> {
+  async #reference (path: string, mayRead = this.#place.mayRead): Promise<Content & { $file: string }> {
     this.count += 1
     this.#checkCount()
     const said = `the output returns the file ${shown(path)}`
+    if (!mayRead) throw new WorkspaceFailure(`${said}: the tool needs the permission read_repo for that`, 'OUTPUT_INVALID')
     const { dir, signal } = this.#place
     const workspace = { path: dir, serviceFiles: [] }
     try {

@@ -15,6 +15,8 @@ export interface Success extends ChangedFiles {
   parts?: number
   /** Present when the tool wrote more than the cap: the bytes it wrote and the bytes that were kept. */
   cut?: { bytes: number, storedBytes: number }
+  /** The output names a file that what the tool gave was stored as: it may be returned whatever the tool may read. */
+  isStored?: true
 }
 
 /** The tool did not succeed, or did not run. */
