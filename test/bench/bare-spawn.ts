@@ -1,7 +1,7 @@
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, openSync } from 'node:fs'
-import { throughput } from './sample.ts'
+import { p50, throughput } from './sample.ts'
 
 /** A command line, the files that it gets as descriptors from 3 on, and how much it prints. */
 export interface BareLine {
@@ -10,8 +10,9 @@ export interface BareLine {
   bytes: number
 }
 
-/** What the process that runs this module is asked; it answers with calls per second. */
-export interface RateRequest extends BareLine {
+/** What the process that runs this module is asked; it answers with the median in milliseconds, or with calls per second. */
+export interface BareRequest extends BareLine {
+  of: 'time' | 'rate'
   runs: number
   inFlight: number
 }
@@ -20,7 +21,7 @@ export interface RateRequest extends BareLine {
 export const bareInput = '{"a":1}'
 
 /** A `child_process.spawn` of a line. */
-export async function spawnBare ({ argv, files, bytes }: BareLine): Promise<void> {
+async function spawnBare ({ argv, files, bytes }: BareLine): Promise<void> {
   const descriptors = files.map(file => openSync(file, 'r+'))
   const child = spawn(argv[0] ?? '', argv.slice(1), {
     env: { PATH: process.env['PATH'], HOME: process.env['HOME'] },
@@ -38,7 +39,9 @@ export async function spawnBare ({ argv, files, bytes }: BareLine): Promise<void
 }
 
 if (process.send !== undefined) {
-  process.on('message', (request: RateRequest) => {
-    void throughput(request.runs, request.inFlight, 1, async () => { await spawnBare(request) }).then(rate => { process.send?.(rate) })
+  process.on('message', (request: BareRequest) => {
+    const { of, runs, inFlight } = request
+    const run = async (): Promise<void> => { await spawnBare(request) }
+    void (of === 'time' ? p50(runs, run) : throughput(runs, inFlight, 1, run)).then(number => { process.send?.(number) })
   })
 }

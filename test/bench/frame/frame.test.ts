@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import fc from 'fast-check'
 import t from 'tap'
 import { stages } from '../stages.ts'
-import { isQuiet, startMeter } from './meter.ts'
+import { isQuiet, othersOf, startMeter, type ProcessTicks } from './meter.ts'
 import { readOptions } from './options.ts'
 import { comparisonOf, readReport, writeReport } from './report-file.ts'
 import { middleOf, resultOf, type RowResult } from './result.ts'
@@ -58,6 +58,13 @@ t.test('the work of this process is not that of others', { skip: process.platfor
   t.type(meter.others(), 'number')
   t.ok(isQuiet(0))
   t.notOk(isQuiet(1_000))
+})
+
+t.test('processes of others count with their ended children; descendants, the kernel and what init has taken in do not', async t => {
+  const process = (pid: number, parent: number, own: number, children = 0): ProcessTicks => ({ pid, parent, own, children })
+  // A child may have a smaller number than its parent.
+  const family = [process(90, 10, 1_000, 1_000), process(50, 90, 1_000), process(40, 50, 1_000)]
+  t.equal(othersOf([process(1, 0, 1, 1_000), process(2, 0, 1_000), process(3, 2, 1_000), process(10, 1, 20, 300), ...family], 90), 321)
 })
 
 const rows = { one: info, two: info }

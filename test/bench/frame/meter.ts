@@ -16,8 +16,9 @@ export interface Meter {
 }
 
 /**
- * Begins to measure: what all processors did, less what this process and all that descends from it did. A child that
- * has ended counts in its parent.
+ * Begins to measure: what each process did that doesn't descend from this one, with its children that have ended, and what
+ * a hypervisor took. The rest of what the processors did is not told apart: it is the kernel's own work, and that of processes
+ * in boxes, whose parents have ended before them, so that nobody has counted them.
  */
 export function startMeter (): Meter {
   const before = read()
@@ -27,7 +28,7 @@ export function startMeter (): Meter {
       const after = read()
       const seconds = (performance.now() - startedAt) / 1_000
       if (before === undefined || after === undefined || seconds < leastSec) return undefined
-      return Math.max(0, (after.all - before.all - (after.own - before.own)) / ticksPerSec / seconds)
+      return Math.max(0, (after - before) / ticksPerSec / seconds)
     }
   }
 }
@@ -37,36 +38,49 @@ export function isQuiet (others: number): boolean {
   return others <= quietShare * cpus().length
 }
 
-function read (): { all: number, own: number } | undefined {
+function read (): number | undefined {
   try {
-    const [user = 0, nice = 0, system = 0, , , irq = 0, softirq = 0, steal = 0] = (readFileSync('/proc/stat', 'latin1').split('\n')[0] ?? '').split(/\s+/).slice(1).map(Number)
-    return { all: user + nice + system + irq + softirq + steal, own: ownTicks() }
+    const [, , , , , , , steal = 0] = (readFileSync('/proc/stat', 'latin1').split('\n')[0] ?? '').split(/\s+/).slice(1).map(Number)
+    return steal + othersOf(readdirSync('/proc').filter(name => /^\d+$/.test(name)).flatMap(readProcess), process.pid)
   } catch {
     return undefined
   }
 }
 
-function ownTicks (): number {
-  const children = new Map<number, number[]>()
-  const ticks = new Map<number, number>()
-  for (const pid of readdirSync('/proc').filter(name => /^\d+$/.test(name)).map(Number)) {
-    const fields = statFields(pid)
-    if (fields === undefined) continue
-    const parent = Number(fields[1])
-    children.set(parent, [...children.get(parent) ?? [], pid])
-    ticks.set(pid, fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0))
-  }
-  const family = [process.pid]
-  for (const pid of family) family.push(...children.get(pid) ?? [])
-  return family.reduce((sum, pid) => sum + (ticks.get(pid) ?? 0), 0)
+/** A process, and the ticks that it took by itself and that its children had taken when they ended. */
+export interface ProcessTicks {
+  pid: number
+  parent: number
+  own: number
+  children: number
 }
 
-/** What follows the name, which may hold anything; undefined for a process that is gone. */
-function statFields (pid: number): string[] | undefined {
+/** Who takes in processes without a parent, and the kernel's threads. */
+const [init, kernel] = [1, 2]
+
+/** The ticks of all processes that don't descend from `self`. */
+export function othersOf (processes: readonly ProcessTicks[], self: number): number {
+  const family = new Set([self])
+  for (let size = 0; size < family.size;) {
+    size = family.size
+    for (const { pid, parent } of processes) if (family.has(parent)) family.add(pid)
+  }
+  return processes
+    .filter(({ pid, parent }) => !family.has(pid) && pid !== kernel && parent !== kernel)
+    // What init has taken in was anybody's.
+    .reduce((sum, { pid, own, children }) => sum + own + (pid === init ? 0 : children), 0)
+}
+
+/** Nothing for a process that is gone. */
+function readProcess (pid: string): ProcessTicks[] {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    // The name comes before, and may hold anything.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ').map(Number)
+    const [, parent = 0] = fields
+    const [user = 0, system = 0, childrenUser = 0, childrenSystem = 0] = fields.slice(11, 15)
+    return [{ pid: Number(pid), parent, own: user + system, children: childrenUser + childrenSystem }]
   } catch {
-    return undefined
+    return []
   }
 }

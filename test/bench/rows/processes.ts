@@ -4,10 +4,9 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Cleanup } from '../../support/cleanup.ts'
-import { bareInput, spawnBare, type BareLine, type RateRequest } from '../bare-spawn.ts'
-import { rateOf, timeOf } from '../frame/measures.ts'
+import { bareInput, type BareLine, type BareRequest } from '../bare-spawn.ts'
 import { ratioAtLeast, ratioAtMost, type Measure, type Stage, type Unable } from '../frame/row.ts'
-import { throughput } from '../sample.ts'
+import { p50, throughput } from '../sample.ts'
 import { benchExecutors, boxLine, command, toolOf, withoutBox } from './bench-executors.ts'
 
 const grownMb = 250
@@ -15,7 +14,7 @@ const inFlight = 4
 const largeBytes = 16 * 2 ** 20
 const rfc3339Bytes = '1970-01-01 00:00:00+00:00\n'.length
 
-/** Processes of calls, by the executors alone, beside a bare spawn of the same line. */
+/** Processes of calls, by the executors alone, beside bare spawns of the same line by a process that only spawns. */
 export const processes: Stage = {
   title: 'Commands and skills, beside a bare spawn of the same line',
   rows: {
@@ -31,10 +30,15 @@ export const processes: Stage = {
     const [open, boxed] = [await benchExecutors(cleanup, 'off'), await benchExecutors(cleanup, 'auto')]
     const [times, runs] = [size(20, 3), size(60, 8)]
     const cat = command('cat', '/bin/cat')
+    const bare = bareSpawner(cleanup)
     const pair = async (line: BareLine, ours: () => Promise<unknown>): Promise<{ time: Measure, rate: Measure }> => {
-      const bare = async (): Promise<void> => { await spawnBare(line) }
-      for (const run of [bare, ours]) await throughput(size(100, 4), inFlight, 1, run)
-      return { time: timeOf(times, { bare, ours }), rate: rateOf({ runs, inFlight, units: 1 }, { bare, ours }) }
+      const warmUp = size(100, 4)
+      await bare({ ...line, of: 'rate', runs: warmUp, inFlight })
+      await throughput(warmUp, inFlight, 1, ours)
+      return {
+        time: { yardstick: async () => await bare({ ...line, of: 'time', runs: times, inFlight: 1 }), subject: async () => await p50(times, ours) },
+        rate: { yardstick: async () => await bare({ ...line, of: 'rate', runs, inFlight }), subject: async () => await throughput(runs, inFlight, 1, ours) }
+      }
     }
     const inOpen = await pair({ argv: ['/bin/cat'], files: [], bytes: bareInput.length }, async () => await open.call(cat))
     const large = join(open.workspace, 'large.txt')
@@ -58,7 +62,7 @@ export const processes: Stage = {
       const dateLine = { ...line, argv: [...line.argv, '/bin/date', '-u', '--date', '@0', '--rfc-3339', 'seconds'], bytes: rfc3339Bytes }
       const inBox = await pair(catLine, async () => await boxed.call(cat))
       const skill = await pair(dateLine, async () => await boxed.call(date, { date: '@0', 'rfc-3339': 'seconds' }))
-      const large = grown(cleanup, catLine, runs, async () => await boxed.call(cat))
+      const large = grown(cleanup, inBox.rate)
       return { box: inBox.time, rate: inBox.rate, skill: skill.time, grown: large }
     }
 
@@ -75,19 +79,26 @@ export const processes: Stage = {
   }
 }
 
-/** The last row of its stage: from its first round on, this process is as large as a busy worker. */
-function grown (cleanup: Cleanup, line: BareLine, runs: number, ours: () => Promise<unknown>): Measure {
+/** A process that only spawns. This one has loaded much, and a large process takes longer to fork. */
+function bareSpawner (cleanup: Cleanup): (request: BareRequest) => Promise<number> {
   const child = fork(fileURLToPath(new URL('../bare-spawn.js', import.meta.url)))
   cleanup.teardown(() => { child.kill() })
+  return async request => {
+    child.send(request)
+    const [number] = await once(child, 'message') as [number]
+    return number
+  }
+}
+
+/** The last row of its stage: from its first round on, this process is as large as a busy worker. */
+function grown (cleanup: Cleanup, { yardstick, subject }: Measure): Measure {
   const ballast: Buffer[] = []
   cleanup.teardown(() => { ballast.length = 0 })
   return {
-    yardstick: async () => {
+    yardstick: async round => {
       if (ballast.length === 0) ballast.push(Buffer.alloc(grownMb * 2 ** 20, 1))
-      child.send({ ...line, runs, inFlight } satisfies RateRequest)
-      const [rate] = await once(child, 'message') as [number]
-      return rate
+      return await yardstick?.(round) ?? NaN
     },
-    subject: async () => await throughput(runs, inFlight, 1, ours)
+    subject
   }
 }
