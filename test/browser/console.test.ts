@@ -130,6 +130,8 @@ void t.test('the console in a browser', { skip: typeof browser === 'string' && b
     const { page } = await browser.open()
     await openConsole(page, address)
     await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Tools' }).click()
+    await page.locator('tbody tr').first().waitFor()
+    t.notMatch(await page.locator('tbody tr').first().innerText(), 'built in', 'tools of manifests come first')
     await page.getByLabel('Search tools').fill('counts words')
     await page.getByRole('link', { name: 'count_words' }).click()
     await page.getByLabel('path').fill('by-form.md')

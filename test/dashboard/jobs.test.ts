@@ -1,3 +1,4 @@
+import type { QueueList } from '@toolyard/contract'
 import { Redis } from 'ioredis'
 import t from 'tap'
 import { cancel, reach, submit, type Job } from '../jobs/submission.ts'
@@ -126,12 +127,16 @@ t.test('a job that has ended is removed with all that is kept of it, and its que
   t.notOk(await isShown())
 })
 
-t.test('a queue is paused and resumed', async t => {
+t.test('a queue is paused and resumed; the list of queues tells it', async t => {
+  const isPaused = async (): Promise<boolean | undefined> => (await client.request<QueueList>('/v1/queues')).body.queues.find(({ name }) => name === 'default')?.paused
+  t.equal(await isPaused(), false)
   t.equal((await api('/queues/default/pause', 'PUT')).status, 200)
   const { id } = await submit(client, { type: 'agentcli.prints', input: { text: 'x' } })
   t.match((await api('/queues')).body['queues'], [{}, { name: 'default', isPaused: true, counts: { prioritized: 1 } }])
+  t.equal(await isPaused(), true)
   t.equal((await client.request<{ job: Job }>(`/v1/jobs/${id}`)).body.job.status, 'queued')
   t.equal((await api('/queues/default/resume', 'PUT')).status, 200)
+  t.equal(await isPaused(), false)
   await reach(client, id, 'succeeded')
 })
 

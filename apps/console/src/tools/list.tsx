@@ -34,13 +34,14 @@ export function ToolsPage ({ route }: { route: Route }): VNode {
   )
 }
 
+/** The tools, those of manifests before the built-in ones. */
 function ToolTable ({ tools }: { tools: readonly ToolSummary[] | undefined }): VNode {
   return (
     <div class='table-frame' aria-busy={tools === undefined}>
       <table class='dense tools'>
         <thead><tr><th class='c-name'>Tool</th><th class='wide'>Description</th><th class='c-from wide'>From</th><th class='c-may wide'>May</th><th class='c-state'>State</th></tr></thead>
         <tbody>
-          {tools?.map(tool => (
+          {tools?.toSorted((a, b) => Number(a.format === 'builtin') - Number(b.format === 'builtin')).map(tool => (
             <tr key={tool.name}>
               <td><a class='row-link' href={hrefOf(['tools', tool.name])}>{tool.name}</a></td>
               <td class='wide soft' title={tool.description}>{tool.description}</td>

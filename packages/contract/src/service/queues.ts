@@ -4,6 +4,7 @@ import { Type } from '../value/type.ts'
 /** A queue, and what has not ended in it. */
 export const QueueView = Type.Object({
   name: Type.String(),
+  paused: Type.Boolean({ description: 'Whether an operator paused it in the dashboard: its jobs wait until it is resumed there.' }),
   waiting: Type.Integer({ description: 'Jobs that a worker could take now.' }),
   delayed: Type.Integer({ description: 'Jobs that are not due yet: `delay_ms`, or the pause before another attempt.' }),
   blocked: Type.Integer({ description: 'Jobs that wait for others: `depends_on`, or the steps of a workflow.' }),

@@ -11,7 +11,7 @@ import { fromRedis } from '../redis/from-redis.ts'
 /** So many waiting jobs are looked at to find the oldest: those that are served next. */
 const looked = 1_000
 
-/** KEYS: prioritized, wait, paused, delayed, waiting-children, active. ARGV: stem of the jobs' keys. */
+/** KEYS: prioritized, wait, paused, delayed, waiting-children, active, meta. ARGV: stem of the jobs' keys. */
 const countScript = `
 local oldest = ''
 for _, id in ipairs(redis.call('ZRANGE', KEYS[1], 0, ${looked - 1})) do
@@ -20,10 +20,11 @@ end
 local options = oldest ~= '' and redis.call('HGET', ARGV[1] .. oldest, 'opts') or '{}'
 return {
   redis.call('ZCARD', KEYS[1]) + redis.call('LLEN', KEYS[2]) + redis.call('LLEN', KEYS[3]),
-  redis.call('ZCARD', KEYS[4]), redis.call('ZCARD', KEYS[5]), redis.call('LLEN', KEYS[6]), oldest, options or '{}'
+  redis.call('ZCARD', KEYS[4]), redis.call('ZCARD', KEYS[5]), redis.call('LLEN', KEYS[6]), oldest, options or '{}',
+  redis.call('HEXISTS', KEYS[7], 'paused')
 }
 `
-const keys = ['prioritized', 'wait', 'paused', 'delayed', 'waiting-children', 'active']
+const keys = ['prioritized', 'wait', 'paused', 'delayed', 'waiting-children', 'active', 'meta']
 
 /**
  * Counts the unfinished jobs of all queues.
@@ -35,8 +36,9 @@ export async function countQueues (redis: Redis, directory: QueueDirectory): Pro
   return await Promise.all((await directory.list()).map(async queue => {
     const stem = queueStem(queue)
     const answer = await whileAvailable(redis.eval(countScript, keys.length, ...keys.map(name => stem + name), stem))
-    const [waiting, delayed, blocked, running, oldest, options] = fromRedis<[number, number, number, number, string, string]>(answer)
+    const [waiting, delayed, blocked, running, oldest, options, paused] = fromRedis<[number, number, number, number, string, string, number]>(answer)
     const { delay = 0 } = storedJson<{ delay?: number }>(options)
-    return { queue, waiting, delayed, blocked, running, oldestSec: oldest === '' ? 0 : Math.max(0, now - createdAt(oldest) - delay) / 1_000 }
+    const oldestSec = oldest === '' ? 0 : Math.max(0, now - createdAt(oldest) - delay) / 1_000
+    return { queue, isPaused: paused === 1, waiting, delayed, blocked, running, oldestSec }
   }))
 }

@@ -3,6 +3,8 @@ import { Gauge, type Registry } from 'prom-client'
 /** The jobs of one queue that have not ended. */
 export interface CountedQueue {
   queue: string
+  /** Whether an operator paused it: its jobs are not taken. */
+  isPaused: boolean
   /** Due, and not running. */
   waiting: number
   /** Not due yet: submitted with a delay, between two attempts, or of a serial tool that is busy. */
@@ -42,7 +44,7 @@ export function createQueueMetrics (registry: Registry, readings: RedisReadings)
       const askedAt = performance.now()
       await readings.ping()
       latency.set((performance.now() - askedAt) / 1_000)
-      for (const { queue, oldestSec, ...states } of await readings.queues()) {
+      for (const { queue, isPaused: _, oldestSec, ...states } of await readings.queues()) {
         oldest.set({ queue }, oldestSec)
         for (const [state, count] of Object.entries(states)) jobs.set({ queue, state }, count)
       }

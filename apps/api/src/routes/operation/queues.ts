@@ -32,11 +32,12 @@ export async function queueRoutes (app: App, { count, findWorkers }: QueueRoutes
   })
 }
 
-function view ({ queue, waiting, delayed, blocked, running, oldestSec }: CountedQueue, all: readonly SeenWorker[]): QueueView {
+function view ({ queue, isPaused, waiting, delayed, blocked, running, oldestSec }: CountedQueue, all: readonly SeenWorker[]): QueueView {
   const workers = all.filter(({ queues }) => queues.some(served => served === '*' || served === queue))
   const places = workers.map(worker => worker.places?.perQueue)
   return {
     name: queue,
+    paused: isPaused,
     waiting,
     delayed,
     blocked,
