@@ -36,7 +36,8 @@ export async function countQueues (redis: Redis, directory: QueueDirectory): Pro
   return await Promise.all((await directory.list()).map(async queue => {
     const stem = queueStem(queue)
     const answer = await whileAvailable(redis.eval(countScript, keys.length, ...keys.map(name => stem + name), stem))
-    const [waiting, delayed, blocked, running, oldest, options, paused] = fromRedis<[number, number, number, number, string, string, number]>(answer)
+    const [waiting, delayed, blocked, running, oldest, options, paused] =
+      fromRedis<[number, number, number, number, string, string, number]>(answer)
     const { delay = 0 } = storedJson<{ delay?: number }>(options)
     const oldestSec = oldest === '' ? 0 : Math.max(0, now - createdAt(oldest) - delay) / 1_000
     return { queue, isPaused: paused === 1, waiting, delayed, blocked, running, oldestSec }
