@@ -8,7 +8,7 @@ const worker = {
   host: 'node-1',
   version: '0.1.0',
   queues: ['*'],
-  places: { used: 0, total: 4, per_queue: 4 },
+  places: { used: 0, total: 4, per_queue: 4, all_queues: null },
   sandbox: { level: 'full' as const, missing: [] },
   load: { average: 1, processors: 2, memory_bytes: 1 },
   started_at: '',

@@ -58,6 +58,8 @@ t.test('calls are counted by tool and outcome, jobs by tool, state and code', as
   t.ok(value(ofWorker, 'toolyard_job_wait_seconds_count{queue="default"}') >= 2)
   t.ok(value(ofWorker, 'toolyard_job_run_seconds_sum{tool="echo"}') > 0)
   t.equal(value(ofWorker, 'toolyard_worker_concurrency'), 8)
+  t.equal(value(ofWorker, 'toolyard_worker_places_used'), 0)
+  t.equal(value(ofWorker, 'toolyard_worker_places') % 8, 0, 'places of each queue that it serves')
   t.equal(value(ofWorker, 'toolyard_sandbox_level{layer="files"}'), 0, 'without a sandbox no layer holds')
   await worker.stop()
 })

@@ -6,6 +6,8 @@ import type { JobMetrics, SandboxMetrics, Settings, ToolMetrics } from '@toolyar
 export interface WorkerMetrics {
   tools: ToolMetrics
   jobs: JobMetrics
+  /** Counts the places from now on. */
+  places: (places: () => { used: number, total: number }) => void
   callbacks: { sent: (result: string) => void }
   sandbox: SandboxMetrics
   /** All of it in Prometheus' text form. */
@@ -18,6 +20,7 @@ export interface WorkerMetrics {
 const silent: WorkerMetrics = {
   tools: { published: () => {}, reloaded: () => {} },
   jobs: { taken: () => {}, ended: () => {} },
+  places: () => {},
   callbacks: { sent: () => {} },
   sandbox: { opened: () => {} },
   text: async () => '',
@@ -32,15 +35,22 @@ const silent: WorkerMetrics = {
  */
 export async function openWorkerMetrics (settings: Settings, redis: Redis, env: NodeJS.ProcessEnv): Promise<WorkerMetrics> {
   if (settings.METRICS_PORT === undefined && env['TOOLYARD_COUNT'] !== '1') return silent
-  const { createCallbackMetrics, createJobMetrics, createMetrics, createQueueMetrics, createSandboxMetrics, createToolMetrics } = await import('@toolyard/runtime/metrics')
+  const { createCallbackMetrics, createJobMetrics, createMetrics, createPlaceMetrics, createQueueMetrics, createSandboxMetrics, createToolMetrics } = await import('@toolyard/runtime/metrics')
   const metrics = createMetrics()
   // The queues are the same for all: API processes count them, so that a large fleet doesn't.
   createQueueMetrics(metrics, { queues: async () => await Promise.resolve([]), ping: () => redis.ping() })
   const tools = createToolMetrics(metrics)
-  const jobs = createJobMetrics(metrics, settings.WORKER_CONCURRENCY)
+  const jobs = createJobMetrics(metrics, settings.WORKER_TOTAL_CONCURRENCY ?? settings.WORKER_CONCURRENCY)
   const callbacks = createCallbackMetrics(metrics)
   const sandbox = createSandboxMetrics(metrics, [...sandboxLayers, boundLayer])
   return {
-    tools, jobs, callbacks, sandbox, text: () => metrics.metrics(), contentType: metrics.contentType, json: () => metrics.getMetricsAsJSON()
+    tools,
+    jobs,
+    places: places => { createPlaceMetrics(metrics, places) },
+    callbacks,
+    sandbox,
+    text: () => metrics.metrics(),
+    contentType: metrics.contentType,
+    json: () => metrics.getMetricsAsJSON()
   }
 }

@@ -137,6 +137,7 @@ export async function runWorker (): Promise<void> {
     retention,
     queues: settings.WORKER_QUEUES,
     concurrency: settings.WORKER_CONCURRENCY,
+    totalConcurrency: settings.WORKER_TOTAL_CONCURRENCY,
     maxRunning: ownerLimitsOf(settings).maxRunning,
     replicas: settings.REDIS_WAIT_REPLICAS,
     backend: settings.QUEUE_BACKEND,
@@ -157,6 +158,7 @@ export async function runWorker (): Promise<void> {
     callbacks: 'missing' in callbacks ? undefined : { attempts: callbacks.attempts, send: await openSender(callbacks), onSent: metrics.callbacks.sent },
     onError: (error, queue) => { logger.warn({ err: error, queue }, 'queue') }
   })
+  metrics.places(() => pool.places)
   if (!await isConnected(redis, firstConnectMs)) {
     const waiting = `Redis can't be reached (${lastError}): see whether it runs, and whether REDIS_URL is right. It is tried again.`
     logger.warn(waiting)
@@ -194,7 +196,7 @@ export async function runWorker (): Promise<void> {
   const statusServer = settings.METRICS_PORT === undefined
     ? undefined
     : await serveStatus({ metrics: metrics.text, contentType: metrics.contentType, readiness }, settings.HOST, settings.METRICS_PORT)
-  logger.info({ queues: settings.WORKER_QUEUES, concurrency: settings.WORKER_CONCURRENCY, tools: tools.current().all().length }, 'worker is ready')
+  logger.info({ queues: settings.WORKER_QUEUES, concurrency: settings.WORKER_CONCURRENCY, totalConcurrency: settings.WORKER_TOTAL_CONCURRENCY, tools: tools.current().all().length }, 'worker is ready')
   tellParent({ ready: true, sandbox: { level, missing } })
 
   stopOnSignal([

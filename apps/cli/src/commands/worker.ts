@@ -3,7 +3,7 @@ import { followNpm } from '../supervision/npm-shell.ts'
 import type { Command, CommandLine } from '../terminal/command.ts'
 
 /** Options that stand for settings. */
-const settingOf = { queues: 'WORKER_QUEUES', processes: 'WORKER_PROCESSES', concurrency: 'WORKER_CONCURRENCY' } as const
+const settingOf = { queues: 'WORKER_QUEUES', processes: 'WORKER_PROCESSES', concurrency: 'WORKER_CONCURRENCY', 'total-concurrency': 'WORKER_TOTAL_CONCURRENCY' } as const
 
 /** `toolyard worker`: one worker process, or several. */
 export const worker: Command = {
@@ -20,6 +20,7 @@ With METRICS_PORT, /metrics, /health and /ready are served there, for all proces
     ['--queues <names>', 'serve these queues alone, as a,b; * serves all (WORKER_QUEUES)'],
     ['--processes <n>', 'run so many processes, and start one again that dies (WORKER_PROCESSES)'],
     ['--concurrency <n>', 'calls of one queue that a process runs at once (WORKER_CONCURRENCY)'],
+    ['--total-concurrency <n>', 'calls of all queues together that a process runs at once (WORKER_TOTAL_CONCURRENCY)'],
     ['--strict', "tools don't run whose programs others than the owner may replace (PROGRAMS_STRICT=1)"]
   ],
   serves: true,

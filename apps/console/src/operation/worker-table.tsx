@@ -29,7 +29,7 @@ function Row ({ worker, isShort }: { worker: WorkerView, isShort: boolean }): VN
     <tr>
       <td title={id}><a href={hrefOf(['jobs'], { worker: id })}>{host ?? id}</a></td>
       <td class='wide' title={queues.join(', ')}>{queues.includes('*') ? 'all' : queues.join(', ')}</td>
-      <td>{places === null ? '–' : <>{!isShort && <meter min={0} max={Math.max(1, places.total)} value={places.used} aria-label='Places used' />} {places.used} of {places.total}</>}</td>
+      <td title={places?.all_queues == null ? undefined : `at most ${places.all_queues} over all queues`}>{places === null ? '–' : <>{!isShort && <meter min={0} max={Math.max(1, places.total)} value={places.used} aria-label='Places used' />} {places.used} of {places.total}</>}</td>
       {!isShort && <td><span class={`status ${sandbox.level === 'full' ? 'succeeded' : 'failed'}`} title={sandbox.missing.join(', ')}>{sandbox.level}</span></td>}
       <td class='wide'>{load === null ? '–' : `${load.average.toFixed(1)} of ${load.processors}`}</td>
       {!isShort && (

@@ -102,8 +102,8 @@ export interface WorkerRecord {
   host?: string
   /** Of its package. */
   version?: string
-  /** Jobs that it runs, those that it could run, and of these how many in one queue. */
-  places?: { used: number, total: number, perQueue: number }
+  /** Jobs that it runs, those that it could run, of these how many in one queue, and the bound over all queues where there is one. */
+  places?: { used: number, total: number, perQueue: number, allQueues?: number | null }
   /** The machine's load over the last minute, the processors that the worker may use, and its own memory. */
   load?: { average: number, processors: number, memoryBytes: number }
   /** As in `WORKER_QUEUES`. */

@@ -12,7 +12,8 @@ export const WorkerView = Type.Object({
     Type.Object({
       used: Type.Integer({ description: 'Jobs that it runs.' }),
       total: Type.Integer({ description: 'Jobs that it can run at once in the queues that it serves now.' }),
-      per_queue: Type.Integer({ description: '`WORKER_CONCURRENCY`.' })
+      per_queue: Type.Integer({ description: 'Jobs of one queue that it can run at once: `WORKER_CONCURRENCY`, or `WORKER_TOTAL_CONCURRENCY` where that is less.' }),
+      all_queues: Type.Union([Type.Integer(), Type.Null()], { description: '`WORKER_TOTAL_CONCURRENCY`; null: there is no bound over all queues.' })
     }),
     Type.Null()
   ]),

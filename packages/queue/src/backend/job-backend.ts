@@ -14,6 +14,7 @@ import { TimedBackend, type BullmqClient, type NextJob } from './timed/timed-bac
 import { idOf } from '../record/job-id.ts'
 import { required } from '../redis/required.ts'
 import { fromRedis } from '../redis/from-redis.ts'
+import { WakeUps } from './wake-ups.ts'
 
 /** The fields of a job that was taken. */
 export interface TakenFields extends JobJson {
@@ -77,6 +78,7 @@ export interface Ended {
 export class JobBackend extends TimedBackend {
   /** Which jobs were run. */
   readonly runs: JobRuns
+  readonly wakeUps: WakeUps
   protected readonly keep: ReturnType<typeof keepJobs>
   readonly #replicas: Replicas | undefined
   /** Ids of jobs that BullMQ's script has just taken, and whose run has not begun: BullMQ drops what it doesn't know. */
@@ -86,6 +88,7 @@ export class JobBackend extends TimedBackend {
     super(redis, ...rest)
     this.#replicas = replicas
     this.runs = new JobRuns({ redis, keyOf: id => this.toKey(id), now: () => this.now(), beginnings: new Beginnings(redis, replicas) })
+    this.wakeUps = new WakeUps(redis, part => this.toKey(part))
     this.keep = keepJobs(retention)
   }
 
@@ -144,6 +147,11 @@ export class JobBackend extends TimedBackend {
     const next = fromRedis<NextJob<TakenFields>>(await super.moveToActive(token, name))
     if (next[0] !== null && this.#unbegun.delete(next[1])) next[0].isUnbegun = true
     return next
+  }
+
+  override async waitForJob (blockTimeout: number): ReturnType<typeof TimedBackend.prototype.waitForJob> {
+    this.wakeUps.noteWait()
+    return await super.waitForJob(blockTimeout)
   }
 
   /** How jobs get into this queue. */

@@ -5,6 +5,7 @@ import { bullmq } from '../redis/bullmq.ts'
 import type { JobBackend, TakenFields } from './job-backend.ts'
 import { TimedWorker } from './timed/timed-worker.ts'
 import { mayPass } from '../redis/unavailable.ts'
+import type { SharedPlaces } from './shared-places.ts'
 import { idOf } from '../record/job-id.ts'
 
 /** How long a worker that may not ask Redis for a job, or can't settle one, waits until it tries again, in milliseconds. */
@@ -12,6 +13,9 @@ export const pauseMs = 50
 
 /** A job was put off: its place in the worker is free, and whether the worker takes another one is for its loop to say. */
 export class PutOffError extends bullmq.DelayedError {}
+
+/** Errors by which a run says that its job is elsewhere by now. */
+const movedOn = [bullmq.DelayedError, bullmq.WaitingError, bullmq.WaitingChildrenError]
 
 /**
  * BullMQ's worker and loop, with what Toolyard promises: an outcome isn't lost while Redis can't take it, and who has put
@@ -23,15 +27,36 @@ export class JobWorker<Data, Result, Backend extends JobBackend = JobBackend> ex
   #awayUntil = 0
   /** Jobs that were taken and whose run has not started: nobody renews their locks. */
   #unstarted = 0
+  readonly #closing = new AbortController()
 
   /** How long no other job is taken after the one of this id, in milliseconds. */
   stayAwayMs: (jobId: string) => number = () => 0
+
+  /** What it shares with the other workers of the process; undefined where each has only places of its own. */
+  places: SharedPlaces | undefined
+
+  override async close (force = false): Promise<void> {
+    this.#closing.abort()
+    await super.close(force)
+  }
+
+  override async processJob (job: Job<Data, Result>, token: string, fetchNext?: () => boolean): Promise<Job<Data, Result> | undefined> {
+    let next: Job<Data, Result> | undefined
+    this.#unstarted--
+    try {
+      next = (await super.processJob(job, token, fetchNext)) ?? undefined
+      return next
+    } finally {
+      // The next job has the place of the one before.
+      if (next === undefined) this.places?.leave(this.name)
+    }
+  }
 
   protected override async handleCompleted (
     result: Result, job: Job<Data, Result>, token: string, fetchNext?: () => boolean, span?: Span
   ): Promise<Job<Data, Result>> {
     try {
-      return await this.settle(job, token, async () => await super.handleCompleted(result, job, token, fetchNext, span))
+      return await this.settle(job, token, async () => await super.handleCompleted(result, job, token, this.mayFetch(fetchNext), span))
     } catch (error) {
       if (!bullmq.isNotConnectionError(asError(error))) throw error
       // The job has done its work: another attempt would do it again.
@@ -42,9 +67,19 @@ export class JobWorker<Data, Result, Backend extends JobBackend = JobBackend> ex
   protected override async handleFailed (
     error: Error, job: Job<Data, Result>, token: string, fetchNext?: () => boolean, span?: Span
   ): Promise<Job<Data, Result>> {
+    // The job of such an error has not ended, so that the next one would come by another command, which takes a place of its own.
+    const mustStop = error instanceof PutOffError || (this.places !== undefined && movedOn.some(Kind => error instanceof Kind))
     return await this.settle(job, token, async () => await super.handleFailed(
-      error, job, token, error instanceof PutOffError ? () => false : fetchNext, span
+      error, job, token, mustStop ? () => false : this.mayFetch(fetchNext), span
     ))
+  }
+
+  /**
+   * Whether the command that settles a job takes the next one, which then has its place. BullMQ's loop may be waiting for a
+   * place when that job comes, and would not start it.
+   */
+  protected mayFetch (fetchNext?: () => boolean): (() => boolean) | undefined {
+    return this.places === undefined ? fetchNext : () => false
   }
 
   protected override createJob (fields: TakenFields, id: string): Job<Data, Result> {
@@ -55,21 +90,29 @@ export class JobWorker<Data, Result, Backend extends JobBackend = JobBackend> ex
     return job
   }
 
-  override async processJob (job: Job<Data, Result>, token: string, fetchNext?: () => boolean): Promise<void | Job<Data, Result>> {
-    this.#unstarted--
-    return await super.processJob(job, token, fetchNext)
-  }
-
   protected override async moveToActive (token: string, name?: string): Promise<Job<Data, Result>> {
+    const { places } = this
+    // Another process may have a place for what this one was woken for.
+    if (places?.hasFree === false) this.backend.wakeUps.passOn().catch((error: unknown) => { this.emit('error', asError(error)) })
     const awayMs = this.#awayUntil - performance.now()
-    if (awayMs > 0 && this.#unstarted > 0) {
-      // BullMQ's loop starts what it has taken once it finds no other job. Until then a rest could outlast their locks.
+    let job: Job<Data, Result> | undefined
+    if (this.#unstarted > 0 && (awayMs > 0 || places !== undefined)) {
+      // BullMQ's loop starts what it has taken once it finds no other job. Until then a rest, or a wait for a place, could
+      // outlast their locks.
       await nextTurn()
-      // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- BullMQ returns undefined where there is no job.
-      return undefined as never
+    } else {
+      if (awayMs > 0) await this.rest(awayMs)
+      if (places === undefined) return await super.moveToActive(token, name)
+      if (await places.take(this.name, this.#closing.signal)) {
+        try {
+          job = await super.moveToActive(token, name)
+        } finally {
+          if (job === undefined) places.leave(this.name)
+        }
+      }
     }
-    if (awayMs > 0) await this.rest(awayMs)
-    return await super.moveToActive(token, name)
+    // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- BullMQ's own answers the same where there is no job.
+    return job as Job<Data, Result>
   }
 
   /** Settles a job, again and again while Redis can't take it; its lock is renewed meanwhile. */

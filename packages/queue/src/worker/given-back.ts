@@ -1,10 +1,7 @@
 import type { JobData } from '@toolyard/contract'
 import { protocol } from '@toolyard/contract/terms'
 import type { Job } from 'bullmq'
-import type { Redis } from '../redis/connection.ts'
 import type { JobBackend } from '../backend/job-backend.ts'
-import { queueKey } from '../redis/names.ts'
-import { goOnWhenFull } from '../redis/commands/when-full.ts'
 import { idOf } from '../record/job-id.ts'
 
 /** A job that is put off is due again after this time, each further time after twice as much, in milliseconds. */
@@ -15,12 +12,6 @@ const newerPauseMs = 1_000
 const stayAway = 4
 /** Jobs that are remembered; the oldest are forgotten first. */
 const remembered = 1_000
-
-/** Wakes a worker: BullMQ wakes none for a job that has a priority. KEYS: marker. */
-const wakeScript = `
-${goOnWhenFull('KEYS[1]')}
-return redis.call('ZADD', KEYS[1], 0, '0')
-`
 
 /** Whether a job was made by a newer release, which workers of this one would misread. */
 export function isNewer (data: JobData): boolean {
@@ -33,21 +24,17 @@ export function isNewer (data: JobData): boolean {
  * the fastest.
  */
 export class GivenBackJobs {
-  readonly #redis: Redis
-  readonly #queue: string
   readonly #backend: JobBackend
   readonly #pauses = new Map<string, number>()
 
-  constructor (redis: Redis, queue: string, backend: JobBackend) {
-    this.#redis = redis
-    this.#queue = queue
+  constructor (backend: JobBackend) {
     this.#backend = backend
   }
 
   /** Puts a job back for any worker, at once. */
   async giveBack (job: Job, token: string): Promise<void> {
     await job.moveToWait(token)
-    await this.#redis.eval(wakeScript, 1, queueKey(this.#queue, 'marker'))
+    await this.#backend.wakeUps.wake()
   }
 
   /**

@@ -66,6 +66,8 @@ export interface WorkerPoolOptions {
   queues: readonly string[]
   /** Jobs that run at once, for each queue: one queue's load leaves the others their places. */
   concurrency: number
+  /** Jobs that run at once, over all queues; any number when absent. */
+  totalConcurrency?: number | undefined
   /** Calls of a tenant that run at once, over all workers; 0 for any number. */
   maxRunning?: (tenant: string | undefined) => number
   handle: (job: TakenJob) => Promise<HandlerResult>

@@ -9,10 +9,12 @@ import { publicPriority } from '../queues/fair-order.ts'
 import { PutOffError, type JobWorker } from '../backend/job-worker.ts'
 import { JobFlow } from '../change/job-flow.ts'
 import { openWorker } from '../backend/backends.ts'
+import type { SharedPlaces } from '../backend/shared-places.ts'
 import { GivenBackJobs, isNewer } from './given-back.ts'
 import { JobLogWriter } from '../record/log/job-log-writer.ts'
 import { JobProgressWriter, readProgress } from '../record/log/job-progress.ts'
 import { JobNotices } from './job-notices.ts'
+import { renewMs, stalledCheckMs } from './lock-times.ts'
 import type { JobCanceller } from '../change/job-canceller.ts'
 import type { JobQueues } from '../queues/job-queues.ts'
 import type { OutputStore } from '../record/output-store.ts'
@@ -25,14 +27,6 @@ import { mayPass } from '../redis/unavailable.ts'
 import type { HandlerResult, WorkerPoolOptions } from './handler.ts'
 import { idOf } from '../record/job-id.ts'
 
-/*
- * A job whose lock is not renewed in time (`lockMs`) is taken from its worker; the check runs every `stalledCheckMs`.
- * Together they bound the time after which a dead worker's job is taken up again, and leave 1.5 s of the promised 5 to
- * whoever takes it.
- */
-const renewMs = 750
-const stalledCheckMs = 500
-
 const lockLost: CallError = { code: 'WORKER_LOST', message: 'The worker lost its hold on the job' }
 const stopped: CallError = { code: 'WORKER_LOST', message: 'The worker stopped before the tool had finished' }
 
@@ -43,6 +37,8 @@ export interface QueueWorkerParts {
   cancelled: CancelledJobs
   gate: SerialGate
   places: TenantPlaces
+  /** Undefined: each queue has its own places alone. */
+  shared: SharedPlaces | undefined
   callbacks: CallbackOutbox
   replicas: Replicas
   queues: JobQueues
@@ -83,7 +79,8 @@ export class QueueWorker {
       { redis, retention, backend, replicas: parts.replicas }, queue, (job, token) => this.#process(job, token),
       { concurrency, renewMs, stalledCheckMs, maxLostRuns, name }
     )
-    this.#givenBack = new GivenBackJobs(redis, queue, this.#worker.backend)
+    this.#givenBack = new GivenBackJobs(this.#worker.backend)
+    this.#worker.places = parts.shared
     this.#worker.stayAwayMs = id => this.#givenBack.stayAwayMs(id)
     // Before anything that can settle the job; commands keep their order.
     this.#worker.on('active', job => { if (job.data.callbackUrl !== undefined) this.#parts.callbacks.enter({ queue, jobId: idOf(job) }).catch(this.#report) })

@@ -1,3 +1,4 @@
+import type { WorkerRecord } from '@toolyard/contract'
 import { asError } from '@toolyard/contract/terms'
 import { CallbackWorker } from '../callbacks/callback-worker.ts'
 import { Announcer } from './announcer.ts'
@@ -9,6 +10,7 @@ import { OutputStore } from '../record/output-store.ts'
 import { QueueDirectory } from '../queues/queue-directory.ts'
 import { TenantPlaces } from './tenant-places.ts'
 import { QueueWorker } from './queue-worker.ts'
+import { SharedPlaces } from '../backend/shared-places.ts'
 import { JobQueues } from '../queues/job-queues.ts'
 import { SerialGate } from '../queues/serial-gate.ts'
 import { Replicas } from '../redis/checks/replicas.ts'
@@ -27,6 +29,7 @@ export class WorkerPool {
   readonly #cancelled = new CancelledJobs()
   readonly #gate: SerialGate
   readonly #places: TenantPlaces
+  readonly #shared: SharedPlaces | undefined
   readonly #queues: JobQueues
   readonly #canceller: JobCanceller
   readonly #upkeep: Upkeep
@@ -46,6 +49,7 @@ export class WorkerPool {
     this.#canceller = new JobCanceller(options.redis, this.#queues)
     this.#gate = new SerialGate(options.redis, this.#queues)
     this.#places = new TenantPlaces(options.redis, options.maxRunning ?? (() => 0), error => { options.onError(asError(error), '*') })
+    this.#shared = options.totalConcurrency === undefined ? undefined : new SharedPlaces(options.totalConcurrency)
     if (options.callbacks !== undefined) {
       this.#callbacks = new CallbackWorker(options.callbacks, { ...options, outputs: this.#outputs })
     }
@@ -79,11 +83,12 @@ export class WorkerPool {
     await this.#queues.close()
   }
 
-  /** Jobs that run here, those that could in the queues that are served now, and how many of these in one queue. */
-  get places (): { used: number, total: number, perQueue: number } {
-    const { concurrency: perQueue } = this.#options
+  /** Jobs that run here, those that could in the queues that are served now, how many in one queue, and the bound over all. */
+  get places (): NonNullable<WorkerRecord['places']> {
+    const { concurrency, totalConcurrency: allQueues = null } = this.#options
+    const most = allQueues ?? Infinity
     const used = [...this.#workers.values()].reduce((sum, { running }) => sum + running, 0)
-    return { used, total: perQueue * this.#workers.size, perQueue }
+    return { used, total: Math.min(concurrency * this.#workers.size, most), perQueue: Math.min(concurrency, most), allQueues }
   }
 
   #cancel (jobId: string): void {
@@ -110,6 +115,7 @@ export class WorkerPool {
       cancelled: this.#cancelled,
       gate: this.#gate,
       places: this.#places,
+      shared: this.#shared,
       queues: this.#queues,
       callbacks: this.#queues.callbacks,
       replicas: this.#replicas,

@@ -60,7 +60,7 @@ export function createJobMetrics (registry: Registry, concurrency: number): JobM
   const running = new Histogram({ name: 'toolyard_job_run_seconds', help: 'Time that a run of a job took.', labelNames: ['tool'], buckets, registers })
   const total = new Histogram({ name: 'toolyard_job_total_seconds', help: 'Time from when a job was due until its run ended.', labelNames: ['queue'], buckets, registers })
   const now = new Gauge({ name: 'toolyard_jobs_running', help: 'Jobs that this worker runs now.', registers })
-  new Gauge({ name: 'toolyard_worker_concurrency', help: 'Jobs that this worker may run at once.', registers }).set(concurrency)
+  new Gauge({ name: 'toolyard_worker_concurrency', help: 'WORKER_TOTAL_CONCURRENCY, or WORKER_CONCURRENCY where that is unset.', registers }).set(concurrency)
   const toolLabel = boundedLabel()
   const queueLabel = boundedLabel()
   const tenantLabel = boundedLabel()

@@ -51,6 +51,19 @@ export function createToolMetrics (registry: Registry): ToolMetrics {
   }
 }
 
+/** Adds what a worker's places are: those that are used, and all of them in the queues that it serves now. */
+export function createPlaceMetrics (registry: Registry, places: () => { used: number, total: number }): void {
+  registry.registerMetric(new Gauge({
+    name: 'toolyard_worker_places',
+    help: 'Jobs that this worker can run at once, over all queues that it serves now.',
+    registers: [],
+    collect () { this.set(places().total) }
+  }))
+  registry.registerMetric(new Gauge({
+    name: 'toolyard_worker_places_used', help: 'Those of its places that are used.', registers: [], collect () { this.set(places().used) }
+  }))
+}
+
 /** Adds the counter of callbacks; `sent` counts one attempt: `delivered`, `failed`, `given_up` or `refused`. */
 export function createCallbackMetrics (registry: Registry): { sent: (result: string) => void } {
   const sent = new Counter({ name: 'toolyard_callbacks_total', help: 'Attempts to send a callback, by result.', labelNames: ['result'], registers: [registry] })

@@ -45,6 +45,7 @@ export const variables = {
   TOOL_TIMEOUT_SEC: number(30, 0.1, 3_600),
   WORKER_QUEUES: { fallback: ['*'], ...items(`*, or a comma-separated list of queue names, each matching ${queueNamePattern}`, item => item === '*' || isQueueName(item) ? item : undefined) },
   WORKER_CONCURRENCY: integer(8, 1, 1_000),
+  WORKER_TOTAL_CONCURRENCY: optional(integer(0, 1, 10_000)),
   WORKER_PROCESSES: integer(1, 1, 256),
   WARM_MAX_MB: integer(256, 0, 1_048_576),
   WARM_MAX_IDLE_SEC: integer(60, 1, 86_400),

@@ -101,7 +101,7 @@ export const examples = {
     host: 'node-1',
     version: '0.1.0',
     queues: ['*'],
-    places: { used: 3, total: 8, per_queue: 8 },
+    places: { used: 3, total: 8, per_queue: 8, all_queues: 8 },
     sandbox: { level: 'full', missing: [] },
     load: { average: 0.42, processors: 4, memory_bytes: 104_857_600 },
     started_at: at,

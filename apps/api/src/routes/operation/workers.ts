@@ -29,7 +29,9 @@ function view ({ id, host, version, queues, places, sandbox, load, startedAt, se
     host: host ?? null,
     version: version ?? null,
     queues: queues.filter(queue => queue === '*' || (allowed?.includes(queue) ?? true)),
-    places: places === undefined ? null : { used: places.used, total: places.total, per_queue: places.perQueue },
+    places: places === undefined
+      ? null
+      : { used: places.used, total: places.total, per_queue: places.perQueue, all_queues: places.allQueues ?? null },
     sandbox: { level: sandbox.level, missing: [...sandbox.missing] },
     load: load === undefined ? null : { average: load.average, processors: load.processors, memory_bytes: load.memoryBytes },
     started_at: startedAt,
