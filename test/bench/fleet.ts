@@ -1,108 +1,95 @@
-import { readFileSync } from 'node:fs'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { Redis } from 'ioredis'
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
 import type { Cleanup } from '../support/cleanup.ts'
-import { createService, testKeys, type Service } from '../support/service.ts'
-import { post } from './http-client.ts'
-import { ratioRow, type Row } from './report.ts'
+import { startRedisCluster } from '../support/redis-cluster.ts'
+import { startRedisProcess, type RedisProcess } from '../support/redis-process.ts'
+import type { FleetOptions, FleetReport } from './fleet-members.ts'
 
-const fleets = [1, 4, 16] as const
-const workerCounts = [1, 2, 4] as const
-const batches = 50
-const perBatch = 20
-/** How long the nap of the tool takes, and how many of them a worker runs at once. */
-const napSec = 0.1
-const concurrency = 16
+const program = fileURLToPath(new URL('./fleet-members.js', import.meta.url))
+const sizes = { workers: [10, 100, 500], queues: [1, 8, 64] }
+/** The most connections that a cell may need. A server takes 10,000, and a member of a Cluster has one to each node. */
+const mostConnections = { one: 9_500, cluster: 5_000 }
+/** How long a fleet may take to come up, and to be measured, in milliseconds. */
+const cellMs = 180_000
 
-interface Traffic {
-  commands: number
-  bytes: number
+interface Target {
+  name: keyof typeof mostConnections
+  env: Record<string, string>
+  masters: readonly RedisProcess[]
 }
 
-/** What one job costs Redis while 1, 4 and 16 API processes are there; what they do at rest is taken off. */
-export async function benchFleetCost (cleanup: Cleanup): Promise<Row[]> {
-  const service = await createService(cleanup, { env: { LOG_LEVEL: 'warn' } })
-  const redis = new Redis(service.redis.socket)
-  cleanup.teardown(() => { redis.disconnect() })
-  const rows: Row[] = []
-  let alone: Traffic | undefined
-  let running = 1
-  for (const processes of fleets) {
-    await Promise.all(Array.from({ length: processes - running }, () => service.startApi()))
-    running = processes
-    const cost = await costPerJob(redis, service)
-    alone ??= cost
-    rows.push(ratioRow(`Redis commands per job with ${processes} API processes (bare: with 1)`, alone.commands, cost.commands, 'about 1'))
-    rows.push(ratioRow(`bytes out of Redis per job with ${processes} API processes (bare: with 1)`, alone.bytes, cost.bytes, 'about 1'))
-  }
-  return rows
-}
-
-/** Calls per second of a tool that sleeps, with 1, 2 and 4 workers, beside what as many sleepers would do for nothing. */
-export async function benchScaleOut (cleanup: Cleanup): Promise<Row[]> {
-  const service = await createService(cleanup, {
-    workers: 0,
-    tools: [{ name: 'nap', description: 'Sleeps.', command: ['/bin/sleep', String(napSec)], schema: { type: 'object' } }],
-    env: { LOG_LEVEL: 'warn', SANDBOX: 'off', WORKER_CONCURRENCY: String(concurrency) }
-  })
-  const rows: Row[] = []
-  let running = 0
-  for (const workers of workerCounts) {
-    await Promise.all(Array.from({ length: workers - running }, () => service.startWorker()))
-    running = workers
-    await napsPerSecond(service, 2 * workers)
-    const before = busySeconds()
-    const startedAt = performance.now()
-    const rate = await napsPerSecond(service, 10 * workers)
-    const busy = (busySeconds() - before) / ((performance.now() - startedAt) / 1_000)
-    rows.push(ratioRow(`calls/s of a tool that sleeps ${napSec * 1_000} ms, ${workers} workers; ${busy.toFixed(1)} processors busy`, workers * concurrency / napSec, rate, 'at least 0.9 until the processors are full'))
-  }
-  return rows
-}
-
-async function costPerJob (redis: Redis, { client }: Service): Promise<Traffic> {
-  const batch = async (): Promise<void> => {
-    await client.batch(Array.from({ length: perBatch }, (_, index) => ({ call_id: `c${index}`, name: 'data_file_read', arguments: { path: 'README.md' } })))
-  }
-  await batch()
-  const [start, startedAt] = [await trafficOf(redis), performance.now()]
-  for (let run = 0; run < batches; run++) await batch()
-  const [end, ms] = [await trafficOf(redis), performance.now() - startedAt]
-  // As long as the load took, so that what is done by the clock is taken off in full.
-  await sleep(ms)
-  const rest = await trafficOf(redis)
-  const jobs = batches * perBatch
-  return {
-    commands: (2 * end.commands - start.commands - rest.commands) / jobs,
-    bytes: (2 * end.bytes - start.bytes - rest.bytes) / jobs
-  }
-}
-
-async function trafficOf (redis: Redis): Promise<Traffic> {
-  const info = await redis.info('stats')
-  const field = (name: string): number => Number(new RegExp(`${name}:(\\d+)`).exec(info)?.[1])
-  return { commands: field('total_commands_processed'), bytes: field('total_net_output_bytes') }
-}
-
-/** Keeps as many calls in flight as the workers have places, and some more that wait. */
-async function napsPerSecond (service: Service, rounds: number): Promise<number> {
-  const body = JSON.stringify({ calls: Array.from({ length: perBatch }, (_, index) => ({ call_id: `c${index}`, name: 'nap', arguments: {} })), wait_ms: 60_000 })
-  const inFlight = 8
-  let left = rounds * 8
-  const total = left * perBatch
-  const startedAt = performance.now()
-  await Promise.all(Array.from({ length: inFlight }, async () => {
-    while (left-- > 0) {
-      const answer = await post(`${service.api.address}/v1/agent-tools/invoke-batch`, testKeys.admin, body)
-      if (answer.includes('"ok":false')) throw new Error(`a call failed: ${answer.slice(0, 300)}`)
+/**
+ * What a fleet costs Redis: workers and API processes as far as Redis sees them, against one Redis and a Cluster of three masters.
+ * `FLEET_WORKERS` and `FLEET_QUEUES` choose other sizes, as `10,100`.
+ */
+export async function benchFleet (cleanup: Cleanup, isQuick: boolean): Promise<void> {
+  const workers = isQuick ? [3] : numbers('FLEET_WORKERS', sizes.workers)
+  const queues = isQuick ? [2] : numbers('FLEET_QUEUES', sizes.queues)
+  const seconds = isQuick ? 0.3 : 3
+  const table: object[] = []
+  for (const target of await targets(cleanup, isQuick)) {
+    for (const workerCount of workers) {
+      for (const queueCount of queues) table.push(await cell(target, workerCount, queueCount, seconds * 1_000))
     }
-  }))
-  return total / ((performance.now() - startedAt) / 1_000)
+  }
+  console.log('\nWhat a fleet of workers costs Redis')
+  console.table(table)
 }
 
-/** Seconds that all processors together were busy since the machine started. */
-function busySeconds (): number {
-  const ticks = (readFileSync('/proc/stat', 'utf8').split('\n')[0] ?? '').split(/\s+/).slice(1).map(Number)
-  const [user = 0, nice = 0, system = 0, , , irq = 0, softirq = 0] = ticks
-  return (user + nice + system + irq + softirq) / 100
+function numbers (name: string, fallback: number[]): number[] {
+  return process.env[name]?.split(',').map(Number) ?? fallback
+}
+
+async function targets (cleanup: Cleanup, isQuick: boolean): Promise<Target[]> {
+  const config = { maxclients: '10000' }
+  const one = await startRedisProcess(cleanup, { config })
+  const single: Target = { name: 'one', env: { REDIS_URL: `redis://127.0.0.1:${one.port}` }, masters: [one] }
+  if (isQuick) return [single]
+  const cluster = await startRedisCluster(cleanup)
+  return [single, { name: 'cluster', env: cluster.env, masters: cluster.masters }]
+}
+
+async function cell ({ name, env, masters }: Target, workers: number, queues: number, ms: number): Promise<object> {
+  const size = { redis: name, workers, queues }
+  const apis = Math.min(20, Math.max(2, workers / 10))
+  const needed = workers * (2 + queues) + 2 * apis
+  if (needed > mostConnections[name]) return { ...size, failed: `it needs ${needed} connections` }
+  for (const { client } of masters) await client.flushall()
+  const options: FleetOptions = {
+    env: { ...env, ...backend() }, servers: masters.map(({ port }) => port), workers, queues, apis, idleMs: ms, loadMs: ms
+  }
+  const report = await run(options).catch((error: unknown) => error instanceof Error ? error.message : String(error))
+  if (typeof report === 'string') return { ...size, failed: report.slice(0, 60) }
+  const { idle, load, jobs } = report
+  return {
+    ...size,
+    connections: report.connections,
+    'idle cmd/s': Math.round(idle.commands),
+    'idle KB/s': Math.round(idle.bytes / 1_000),
+    'idle cpu %': Number((idle.processorMs / 10).toFixed(1)),
+    'new queue ms': Math.round(report.newQueueMs),
+    'jobs/s': Math.round(jobs / report.seconds),
+    'cpu µs/job': Math.round(1_000 * load.processorMs / jobs),
+    'bytes/job': Math.round(load.bytes / jobs),
+    'wait p99 ms': Math.round(report.waitP99Ms)
+  }
+}
+
+function backend (): Record<string, string> {
+  const { QUEUE_BACKEND: chosen } = process.env
+  return chosen === undefined ? {} : { QUEUE_BACKEND: chosen }
+}
+
+async function run (options: FleetOptions): Promise<FleetReport> {
+  const child = fork(program, [JSON.stringify(options)], { execArgv: ['--max-old-space-size=4096'], stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
+  const timer = setTimeout(() => { child.kill('SIGKILL') }, cellMs)
+  try {
+    const ended = once(child, 'exit').then(([code, signal]) => { throw new Error(`the fleet ended with ${String(code ?? signal)}`) })
+    const [report] = await Promise.race([once(child, 'message'), ended]) as [FleetReport]
+    await ended.catch(() => {})
+    return report
+  } finally {
+    clearTimeout(timer)
+  }
 }

@@ -9,7 +9,8 @@ import { comparisonOf, readReport, writeReport } from './frame/report-file.ts'
 import type { RowResult } from './frame/result.ts'
 import { runStage } from './frame/run-stage.ts'
 import { tableOf } from './frame/table.ts'
-import { benchFleetCost } from './fleet.ts'
+import { benchFleetCost } from './api-fleet.ts'
+import { benchFleet } from './fleet.ts'
 import { print } from './report.ts'
 import { stages } from './stages.ts'
 
@@ -19,7 +20,7 @@ const exitCodes = { failed: 1, missed: 2, busy: 3 } as const
 async function run (argv: readonly string[]): Promise<void> {
   // A report of its own: it has no yardstick to take turns with.
   if (argv[0] === 'fleet') {
-    await runFleet()
+    await runFleet(argv.includes('--quick'))
     return
   }
   const options = readOptions(argv, stages)
@@ -54,9 +55,11 @@ const told = {
   missed: 'Targets that were missed'
 }
 
-async function runFleet (): Promise<void> {
+async function runFleet (isQuick: boolean): Promise<void> {
   const steps: Array<() => unknown> = []
   try {
+    await benchFleet({ teardown: step => steps.unshift(step) }, isQuick)
+    if (isQuick) return
     print('What a job costs Redis as API processes are added', await benchFleetCost({ teardown: step => steps.unshift(step) }))
   } finally {
     for (const step of steps) await step()
