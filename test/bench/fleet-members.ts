@@ -185,7 +185,9 @@ const loaded = await measured(async () => {
   const end = performance.now() + options.loadMs
   await Promise.all(apis.flatMap(api => Array.from({ length: batchesInFlight }, async (_, place) => {
     for (let round = place; performance.now() < end; round += batchesInFlight) {
-      jobs += await batch(api, queueNames[(round + apis.indexOf(api)) % queueNames.length] ?? '')
+      // Not `jobs += await`: that forgets what the others have counted meanwhile.
+      const ended = await batch(api, queueNames[(round + apis.indexOf(api)) % queueNames.length] ?? '')
+      jobs += ended
     }
   })))
 })
