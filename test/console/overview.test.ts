@@ -28,6 +28,7 @@ t.test('the overview lists what needs attention, the worst first, and nothing el
     advice: '3 jobs wait, the oldest for 5 min. Start a worker whose WORKER_QUEUES has reports or *, or cancel what waits.',
     href: '#/jobs?queue=reports&status=queued'
   }])
+  t.same(textsOf({ queues: [{ ...queue, waiting: 1, paused: true }], workers: [worker] }), ['Queue reports is paused.'])
   t.same(textsOf({ queues: [{ ...queue, waiting: 1, oldest_sec: 90 }], workers: [worker] }), ['Queue reports stands still, though 1 worker serves it.'])
   const loaded = { ...worker, load: { ...worker.load, average: 5 } }
   t.same(textsOf({ queues: [{ ...queue, waiting: 9, oldest_sec: 90, running: 4 }], workers: [loaded], lost: 2 }), [

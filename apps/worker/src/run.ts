@@ -17,7 +17,6 @@ import { mkdir, readFile } from 'node:fs/promises'
 import { availableParallelism, hostname, loadavg } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import { admitRedis } from './admit-redis.ts'
-import type { CallbackSenderOptions, createCallbackSender } from './callbacks/sender.ts'
 import { createHandler } from './job/handler.ts'
 import { ImportWatch } from './import-watch.ts'
 import { openWorkerMetrics } from './metrics.ts'
@@ -155,7 +154,10 @@ export async function runWorker (): Promise<void> {
       mask: createSecretMask(secrets),
       tracer
     }),
-    callbacks: 'missing' in callbacks ? undefined : { attempts: callbacks.attempts, send: await openSender(callbacks), onSent: metrics.callbacks.sent },
+    // The HTTP client is loaded only where callbacks are sent.
+    callbacks: 'missing' in callbacks
+      ? undefined
+      : { attempts: callbacks.attempts, send: (await import('./callbacks/sender.ts')).createCallbackSender(callbacks), onSent: metrics.callbacks.sent },
     onError: (error, queue) => { logger.warn({ err: error, queue }, 'queue') }
   })
   metrics.places(() => pool.places)
@@ -224,12 +226,6 @@ export async function runWorker (): Promise<void> {
     onStart: reason => { logger.info({ reason }, 'worker is stopping') },
     onError: error => { logger.error({ err: error }, 'a step of stopping failed') }
   })
-}
-
-/** The HTTP client is loaded only where callbacks are sent: a worker that needs none is 6 MB smaller. */
-async function openSender (options: CallbackSenderOptions): Promise<ReturnType<typeof createCallbackSender>> {
-  const { createCallbackSender } = await import('./callbacks/sender.ts')
-  return createCallbackSender(options)
 }
 
 /** @throws SandboxError when the settings require more than this machine has. */

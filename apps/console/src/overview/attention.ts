@@ -53,9 +53,10 @@ function queueFaults ({ queues = [], workers }: Situation): Attention[] {
   return waiting.flatMap(queue => queueFault(queue))
 }
 
-function queueFault ({ name, waiting, running, oldest_sec: oldest, workers, places }: QueueView): Attention[] {
+function queueFault ({ name, waiting, running, oldest_sec: oldest, workers, places, paused }: QueueView): Attention[] {
   const href = hrefOf(['jobs'], { queue: name, status: 'queued' })
   const what = `${counted(waiting, 'job')} ${waiting === 1 ? 'waits' : 'wait'}, the oldest for ${span(oldest * 1_000)}`
+  if (paused) return [{ severity: 'warn', text: `Queue ${name} is paused.`, advice: `${what}. Resume it in the queue dashboard.`, href: hrefOf(['overview']) }]
   if (workers === 0) {
     return [{
       severity: 'bad',
