@@ -106,7 +106,7 @@ t.test('fault 4 B2 a tool that ignores or closes its stdin succeeds', async t =>
     t.same(await fixture.runShell(script, { arguments: big }), { ok: true, output: 'ok' })
   }
   const outcomes = await Promise.all(Array.from({ length: 60 }, () => fixture.run({ program: '/bin/true', arguments: big })))
-  t.ok(outcomes.every(outcome => outcome.ok))
+  t.same(outcomes.filter(outcome => !outcome.ok), [])
 })
 
 t.test('fault 9 a cancel kills the tree: JOB_CANCELLED', linux, async t => {

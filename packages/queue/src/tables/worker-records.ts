@@ -73,6 +73,7 @@ export class WorkerHeartbeat {
   readonly #onError: (error: unknown) => void
   #timer: NodeJS.Timeout | undefined
   #startedAt = 0
+  #beating: Promise<void> = Promise.resolve()
 
   /** @param record the worker's record as it is now, asked for at each beat. */
   constructor (redis: Redis, id: string, record: () => Promise<Omit<WorkerRecord, 'startedAt'>>, onError: (error: unknown) => void) {
@@ -85,13 +86,15 @@ export class WorkerHeartbeat {
   /** Fulfilled when the record is there, or could not be written: the next beat tries again. */
   async start (): Promise<void> {
     this.#startedAt = serverTime(this.#redis)
-    this.#timer ??= setInterval(() => { void this.#beat() }, beatMs).unref()
+    this.#timer ??= setInterval(() => { this.#beating = this.#beat() }, beatMs).unref()
     await this.#beat()
   }
 
   /** Removes the record. */
   async stop (): Promise<void> {
     clearInterval(this.#timer)
+    // What it writes after the worker has left would be a lost worker's.
+    await this.#beating
     await this.#redis.eval(leaveScript, keys.length, ...keys, this.#id).catch(this.#onError)
   }
 
