@@ -170,8 +170,6 @@ export async function runWorker (): Promise<void> {
   await jobTypes.start()
   await importFaults.start()
   sessions.start(subscriber)
-  const imported = imports.start()
-  await pool.start()
   const { level, missing } = sandbox.report
   const { version } = storedJson<{ version: string }>(await readFile(new URL('../package.json', import.meta.url), 'utf8'))
   const identity = {
@@ -182,27 +180,10 @@ export async function runWorker (): Promise<void> {
     const load = { average: loadavg()[0] ?? 0, processors: availableParallelism(), memoryBytes: process.memoryUsage.rss() }
     return { ...identity, tools: versions.inventory.id, places: pool.places, load }
   }, error => { logger.warn({ err: error }, 'Redis: the record of this worker was not written') })
-  await heartbeat.start()
-  // It serves by now; who waits for it to be ready finds the tools as they are.
-  await Promise.race([imported, delay(importMs, undefined, { ref: false })])
-  keepWarm = registry => { executors.keepWarm(warmTools(registry.all().map(({ tool }) => tool), jobTypes)) }
-  keepWarm(tools.current())
-  let running = true
-  const checks: Record<string, ReadinessCheck> = {
-    running: async () => running ? { ok: true } : { ok: false, detail: 'the worker is stopping' },
-    redis: () => guard.readiness(),
-    queue: async () => ({ ok: true, detail: describeBackend(settings.QUEUE_BACKEND) })
-  }
-  const readiness = (): ReturnType<typeof readReadiness> => readReadiness(checks)
-  answerParent('status', async () => ({ ready: await readiness(), metrics: await metrics.json() }))
-  const statusServer = settings.METRICS_PORT === undefined
-    ? undefined
-    : await serveStatus({ metrics: metrics.text, contentType: metrics.contentType, readiness }, settings.HOST, settings.METRICS_PORT)
-  logger.info({ queues: settings.WORKER_QUEUES, concurrency: settings.WORKER_CONCURRENCY, totalConcurrency: settings.WORKER_TOTAL_CONCURRENCY, tools: tools.current().all().length }, 'worker is ready')
-  tellParent({ ready: true, sandbox: { level, missing } })
-
+  const state: { isRunning: boolean, statusServer?: Awaited<ReturnType<typeof serveStatus>> } = { isRunning: true }
+  // Before it takes a job: a signal that came later would end it with what it runs.
   stopOnSignal([
-    () => { running = false },
+    () => { state.isRunning = false },
     () => { imports.stop() },
     () => heartbeat.stop(),
     hurry => pool.stop(settings.SHUTDOWN_GRACE_SEC * 1_000, hurry),
@@ -213,7 +194,7 @@ export async function runWorker (): Promise<void> {
     () => queues.close(),
     () => { sandbox.close() },
     () => { tools.close() },
-    () => statusServer?.close(),
+    () => state.statusServer?.close(),
     () => {
       jobTypes.stop()
       importFaults.stop()
@@ -226,6 +207,26 @@ export async function runWorker (): Promise<void> {
     onStart: reason => { logger.info({ reason }, 'worker is stopping') },
     onError: error => { logger.error({ err: error }, 'a step of stopping failed') }
   })
+  const imported = imports.start()
+  await pool.start()
+  await heartbeat.start()
+  // It serves by now; who waits for it to be ready finds the tools as they are.
+  await Promise.race([imported, delay(importMs, undefined, { ref: false })])
+  keepWarm = registry => { executors.keepWarm(warmTools(registry.all().map(({ tool }) => tool), jobTypes)) }
+  keepWarm(tools.current())
+  const checks: Record<string, ReadinessCheck> = {
+    running: async () => state.isRunning ? { ok: true } : { ok: false, detail: 'the worker is stopping' },
+    redis: () => guard.readiness(),
+    queue: async () => ({ ok: true, detail: describeBackend(settings.QUEUE_BACKEND) })
+  }
+  const readiness = (): ReturnType<typeof readReadiness> => readReadiness(checks)
+  answerParent('status', async () => ({ ready: await readiness(), metrics: await metrics.json() }))
+  if (settings.METRICS_PORT !== undefined) {
+    const status = { metrics: metrics.text, contentType: metrics.contentType, readiness }
+    state.statusServer = await serveStatus(status, settings.HOST, settings.METRICS_PORT)
+  }
+  logger.info({ queues: settings.WORKER_QUEUES, concurrency: settings.WORKER_CONCURRENCY, totalConcurrency: settings.WORKER_TOTAL_CONCURRENCY, tools: tools.current().all().length }, 'worker is ready')
+  tellParent({ ready: true, sandbox: { level, missing } })
 }
 
 /** @throws SandboxError when the settings require more than this machine has. */

@@ -73,6 +73,7 @@ export class WorkerHeartbeat {
   readonly #onError: (error: unknown) => void
   #timer: NodeJS.Timeout | undefined
   #startedAt = 0
+  #hasStopped = false
   #beating: Promise<void> = Promise.resolve()
 
   /** @param record the worker's record as it is now, asked for at each beat. */
@@ -85,13 +86,16 @@ export class WorkerHeartbeat {
 
   /** Fulfilled when the record is there, or could not be written: the next beat tries again. */
   async start (): Promise<void> {
+    if (this.#hasStopped) return
     this.#startedAt = serverTime(this.#redis)
     this.#timer ??= setInterval(() => { this.#beating = this.#beat() }, beatMs).unref()
-    await this.#beat()
+    this.#beating = this.#beat()
+    await this.#beating
   }
 
   /** Removes the record. */
   async stop (): Promise<void> {
+    this.#hasStopped = true
     clearInterval(this.#timer)
     // What it writes after the worker has left would be a lost worker's.
     await this.#beating

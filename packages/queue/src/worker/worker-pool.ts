@@ -62,6 +62,7 @@ export class WorkerPool {
   async start (): Promise<void> {
     await subscribe(this.#options.subscriber, cancelChannel, jobId => { this.#cancel(jobId) })
     await this.#replicas.start()
+    if (this.#stopping) return
     this.#callbacks?.start()
     this.#upkeep.start()
     if (!this.#options.queues.includes('*')) {
