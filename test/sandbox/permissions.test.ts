@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { outputOf } from '../executors/fixture.ts'
@@ -62,4 +62,10 @@ void t.test('P18 the errors of a refused write and of a missing network name the
   t.match(await tools.run({ program: process.execPath, args: ['-e', connect] }), hint('The tool has no network: "network" in its "permissions" gives it one.'))
   const held = await tools.shell('echo "EROFS, Connection refused" >&2; exit 1', { permissions: ['write_files', 'network'] })
   t.strictSame(held, { ok: false, error: { code: 'TOOL_FAILED', message: 'EROFS, Connection refused' } })
+})
+
+void t.test('a box has the machine\'s alternatives, without the manual pages', { skip: skip || (!existsSync('/etc/alternatives') && 'this machine has no /etc/alternatives') }, async t => {
+  const tools = await boxedTools(t)
+  const shown = outputOf(await tools.shell('ls /etc/alternatives | LC_ALL=C sort'))
+  t.equal(shown, readdirSync('/etc/alternatives').filter(name => !name.endsWith('.gz')).sort().join('\n'))
 })

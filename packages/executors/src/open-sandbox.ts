@@ -98,9 +98,11 @@ async function openFoundation (options: SandboxOptions): Promise<{ foundation: B
   let report = reportOf([])
   for (const means of families.flatMap(family => programs.map(program => ({ bubblewrap: program, family })))) {
     const foundation = await makeFoundation(means, options)
-    const findings = withSearch(await probeBox(foundation, options.env))
+    // Beside each other: both mostly wait for processes.
+    const [box, python] = await Promise.all([probeBox(foundation, options.env), proveBoxedPython(foundation, options)])
+    const findings = withSearch(box)
     report = reportOf([
-      ...findings.map(finding => withFamily(finding, means.family)), ...await proveBoxedPython(findings, foundation, options)
+      ...findings.map(finding => withFamily(finding, means.family)), ...reportOf(findings).level === 'none' ? [] : [python]
     ])
     if (report.level !== 'none') return { foundation, report }
     closeFoundation(foundation)
@@ -120,17 +122,14 @@ function withSearch (findings: readonly LayerFinding[]): LayerFinding[] {
   return findings.map(finding => seen === undefined || finding.layer !== 'files' || !finding.holds ? finding : { ...finding, holds: false, detail: seen })
 }
 
-/** Nothing when there is no box to begin with. */
-async function proveBoxedPython (
-  findings: readonly LayerFinding[], foundation: BoxFoundation, { env, python = false }: SandboxOptions
-): Promise<LayerFinding[]> {
-  if (reportOf(findings).level === 'none') return []
-  if (!python) return [{ layer: 'python', holds: true, detail: 'there are no Python tools' }]
+/** Says nothing where there is no box to begin with. */
+async function proveBoxedPython (foundation: BoxFoundation, { env, python = false }: SandboxOptions): Promise<LayerFinding> {
+  if (!python) return { layer: 'python', holds: true, detail: 'there are no Python tools' }
   const grant = withoutNetwork({ permissions: ['read_repo', 'network'], readable: [], limits: defaultLimits })
-  return [await probePython(
+  return await probePython(
     ({ workspace, hidden }) => createHostBox({ ...foundation, workspaceDir: workspace, hidden: [...foundation.hidden, ...hidden] }, grant),
     env
-  )]
+  )
 }
 
 /** A manifest's `tools/` beside it, or the whole directory of a skill: what a tool's program may need of its own. */
