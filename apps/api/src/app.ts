@@ -29,6 +29,7 @@ import { auth } from './plugins/auth.ts'
 import { ClientErrors } from './plugins/client-errors.ts'
 import { errors, sendError } from './plugins/errors.ts'
 import { jsonBody } from './plugins/body/json-body.ts'
+import { lazySerializers } from './plugins/lazy-serializers.ts'
 import { overload } from './plugins/load/overload.ts'
 import { rateLimit } from './plugins/load/rate-limit.ts'
 import { newRequestId, requestIds } from './plugins/request-id.ts'
@@ -144,6 +145,7 @@ export function buildApp (deps: ApiDeps, options: ApiOptions): App {
     logController: new RequestLog(),
     genReqId: newRequestId,
     bodyLimit: limits.bodyBytes,
+    schemaController: { compilersFactory: { buildSerializer: lazySerializers } },
     // Names of tools may be long, and a percent-encoded character counts three times. Node.js bounds the whole path.
     routerOptions: { maxParamLength: 16_384 },
     http: slowClients,
