@@ -50,6 +50,21 @@ await t.test('every code block of every page is run here or by another test, or 
   for (const [page, part] of printed) t.ok(snippetsOf(page).some(({ text }) => text.includes(part)), `${page} has a block with ${part}`)
 })
 
+await t.test('a page whose examples need an address, a key, a program or a mode tells the reader how to get them', async t => {
+  const preparation = 'start.md#the-examples-of-the-other-pages'
+  t.match(read('docs/start.md'), /^## The examples of the other pages$/m)
+  for (const page of pages) {
+    const snippets = snippetsOf(page)
+    const commands = snippets.filter(({ language, file }) => language === 'sh' && file === undefined)
+    if (page !== 'docs/start.md' && commands.some(({ text }) => /\$TOOLYARD_(?:URL|API_KEY)/.test(text))) t.ok(read(page).includes(preparation), `${page} links to ${preparation}`)
+    // Its examples are lines of a profile, for a toolyard on the PATH.
+    if (page !== 'docs/command-line.md') t.strictSame(commands.filter(({ text }) => /^\s*toolyard /m.test(text)).map(({ line }) => line), [], `${page} runs toolyard by npx`)
+    for (const { file } of snippets.filter(snippet => snippet.file?.startsWith('tools/bin/'))) {
+      t.ok(commands.some(({ text }) => text.split('\n').some(line => line.startsWith('chmod +x ') && line.split(' ').includes(file ?? ''))), `${page} makes ${file} a program`)
+    }
+  }
+})
+
 await t.test('data that a page shows is valid JSON or YAML', async t => {
   let count = 0
   for (const page of pages) {
