@@ -1,11 +1,12 @@
-import { mkdirSync } from 'node:fs'
+import { existsSync, mkdirSync } from 'node:fs'
 import { cpus } from 'node:os'
 import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { asError } from '@toolyard/contract/terms'
+import { benchCommit } from './frame/earlier-commit.ts'
 import { isQuiet, startMeter } from './frame/meter.ts'
-import { readOptions } from './frame/options.ts'
-import { comparisonOf, readReport, writeReport } from './frame/report-file.ts'
+import { readOptions, type BenchOptions } from './frame/options.ts'
+import { comparisonOf, readReport, writeReport, type Report } from './frame/report-file.ts'
 import type { RowResult } from './frame/result.ts'
 import { runStage } from './frame/run-stage.ts'
 import { tableOf } from './frame/table.ts'
@@ -24,7 +25,7 @@ async function run (argv: readonly string[]): Promise<void> {
     return
   }
   const options = readOptions(argv, stages)
-  const before = options.compare === undefined ? undefined : readReport(options.compare)
+  const before = await earlierReport(options)
   const startedAt = performance.now()
   const seconds = (): number => (performance.now() - startedAt) / 1_000
   const results: RowResult[] = []
@@ -47,6 +48,13 @@ async function run (argv: readonly string[]): Promise<void> {
     console.log(`${told[verdict]}: ${rows.join(', ')}`)
     process.exitCode ??= exitCodes[verdict]
   }
+}
+
+/** That of a file, or that of a commit, which is made now. */
+async function earlierReport ({ compare, rows, isQuick }: BenchOptions): Promise<Report | undefined> {
+  if (compare === undefined) return undefined
+  if (existsSync(compare)) return readReport(compare)
+  return await benchCommit({ name: compare, rows, isQuick, root: process.cwd(), say: console.log })
 }
 
 const told = {

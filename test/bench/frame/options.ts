@@ -7,6 +7,7 @@ export interface BenchOptions {
   rows: ReadonlySet<string>
   isQuick: boolean
   json: string
+  /** The file of an earlier run, or a commit. */
   compare: string | undefined
 }
 
@@ -44,7 +45,7 @@ function parse (argv: readonly string[]): Parsed {
       }
     })
   } catch (error) {
-    throw new Error(`${asError(error).message}\nOptions: --only NAME,... --all --quick --json FILE --compare FILE`)
+    throw new Error(`${asError(error).message}\nOptions: --only NAME,... --all --quick --json FILE --compare FILE|COMMIT`)
   }
 }
 
