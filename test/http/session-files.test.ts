@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, linkSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { once } from 'node:events'
 import { tmpdir } from 'node:os'
@@ -35,6 +35,8 @@ const { client, app } = service
 const url = await app.listen({ port: 0, host: '127.0.0.1' })
 const at = (...names: string[]): string => join(sessionsDir, ...names)
 const own = (id: string): string[] => existsSync(at(id)) ? readdirSync(at(id)).filter(name => name.startsWith('.toolyard-')) : []
+/** Bytes of the disk. */
+const taken = (id: string): number => readdirSync(at(id), { recursive: true, encoding: 'utf8' }).reduce((sum, name) => sum + statSync(at(id, name)).blocks * 512, 0)
 const make = async (body: object = {}): Promise<string> => (await client.request<{ session: SessionView }>('/v1/sessions', { body, key: keys.acme })).body.session.id
 const remove = async (id: string): Promise<unknown> => await client.request(`/v1/sessions/${id}`, { method: 'DELETE' })
 
@@ -169,6 +171,51 @@ t.test('an upload that was let in comes whole, whatever is refused meanwhile', a
   t.match(String((await answered)[0]), /^HTTP\/1.1 201 /)
   t.same([...new Set(await Promise.all(refusals))], ['413 QUOTA_EXCEEDED'])
   socket.destroy()
+})
+
+t.test('what an upload is about to replace is no room for another one', async t => {
+  const id = await make({ quota_bytes: 1_000_000 })
+  await put(`${id}/files/first`, new Uint8Array(900_000))
+  const open = await Promise.all(Array.from({ length: 4 }, async () => await beginPut(`${id}/files/first`, { length: 10, sent: 1 })))
+  await waitFor('files in the making', () => own(id).length === open.length)
+  t.equal(await codeOf(await put(`${id}/files/second`, new Uint8Array(900_000))), '413 QUOTA_EXCEEDED')
+  for (const socket of open) socket.destroy()
+})
+
+t.test('an upload whose file was made smaller meanwhile is refused where the quota is taken', async t => {
+  const id = await make({ quota_bytes: 1_000_000 })
+  await put(`${id}/files/first`, new Uint8Array(900_000))
+  const open = await beginPut(`${id}/files/first`, { length: 900_000, sent: 1 })
+  const answered = once(open, 'data')
+  await waitFor('a file in the making', () => own(id).length > 0)
+  t.equal((await put(`${id}/files/first`, 'small')).status, 200)
+  const second = await put(`${id}/files/second`, new Uint8Array(900_000))
+  open.write('x'.repeat(899_999))
+  t.match(String((await answered)[0]), second.status === 201 ? /^HTTP\/1.1 413 .*QUOTA_EXCEEDED/s : /^HTTP\/1.1 200 /)
+  t.ok(taken(id) <= 1_000_000)
+  open.destroy()
+})
+
+t.test('a hole, and a file that has another name, make no room when they are replaced or removed', async t => {
+  const id = await make({ quota_bytes: 1_000_000 })
+  await put(`${id}/files/first`, new Uint8Array(600_000))
+  for (const name of ['second', 'third']) linkSync(at(id, 'first'), at(id, name))
+  writeFileSync(at(id, 'hole'), '')
+  truncateSync(at(id, 'hole'), 100_000_000)
+  const open = await beginPut(`${id}/files/slow`, { length: 10, sent: 1 })
+  await waitFor('a file in the making', () => own(id).length > 0)
+  t.equal((await ask('DELETE', `${id}/files/third`)).status, 204)
+  for (const name of ['second', 'hole', 'fresh']) t.equal(await codeOf(await put(`${id}/files/${name}`, new Uint8Array(600_000))), '413 QUOTA_EXCEEDED', name)
+  open.destroy()
+})
+
+t.test('small files take whole blocks, also those that come while another upload is open', async t => {
+  const id = await make({ quota_bytes: 1_000_000 })
+  const open = await beginPut(`${id}/files/slow`, { length: 10, sent: 1 })
+  await waitFor('a file in the making', () => own(id).length > 0)
+  for (let n = 0; n < 150; n++) await put(`${id}/files/d${n}/f`, 'x')
+  t.ok(taken(id) < 1_000_000 + 2 * 4_096, 'the last one may end in the next blocks')
+  open.destroy()
 })
 
 t.test('an upload that breaks off leaves nothing', async t => {

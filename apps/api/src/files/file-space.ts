@@ -1,4 +1,5 @@
 import type { PathContext } from '@toolyard/workspace'
+import type { Stats } from 'node:fs'
 
 /** Files that a request may reach, for as long as it takes. */
 export interface FileSpace extends PathContext {
@@ -19,8 +20,10 @@ export interface FileSpace extends PathContext {
 export interface Addition {
   /** Bytes that are known to come. */
   coming: number
-  /** What it takes beside them; less than none where it takes the place of something. */
-  beside: number
+  /** Files and directories that are made. */
+  entries: number
+  /** Bytes that go when it is there. */
+  replaced: number
 }
 
 /** What a request adds to a space, counted with what others add meanwhile. */
@@ -31,9 +34,20 @@ export interface Allowance {
    * @throws WorkspaceFailure QUOTA_EXCEEDED
    */
   add: (bytes: number) => void
+  /**
+   * Says what it replaces, when it is about to: that may have changed since it began.
+   *
+   * @throws WorkspaceFailure QUOTA_EXCEEDED
+   */
+  replace: (bytes: number) => void
   /** It stays, or nothing of it does. */
   end: (stays: boolean) => void
 }
 
 /** Of a space without a quota. */
-export const unlimited: Allowance = { add: () => {}, end: () => {} }
+export const unlimited: Allowance = { add: () => {}, replace: () => {}, end: () => {} }
+
+/** The bytes that go with a file: none of its holes, and none at all while it has another name. */
+export function bytesFreedBy (stats: Stats | undefined): number {
+  return stats === undefined || stats.nlink > 1 ? 0 : Math.min(stats.size, stats.blocks * 512)
+}

@@ -5,7 +5,7 @@ import { checkConditions, tagOf } from './conditions.ts'
 import { lstatSync } from 'node:fs'
 import type { IncomingHttpHeaders } from 'node:http'
 import { noSuchFile } from './file-error.ts'
-import type { FileSpace } from './file-space.ts'
+import { bytesFreedBy, type FileSpace } from './file-space.ts'
 
 /** What to remove, and what must hold for that. */
 export interface Removal {
@@ -23,7 +23,7 @@ export async function removeFile (space: FileSpace, { names, recursive, headers 
     checkConditions(headers, tagOf(lstatSync(path, { bigint: true })))
     if (!stats.isDirectory()) {
       await unlink(path)
-      space.freed(stats.size)
+      space.freed(bytesFreedBy(stats))
       return
     }
     if (root.service.isBelow(path)) throw refusal()

@@ -1,9 +1,12 @@
 import { asError, HttpError } from '@toolyard/contract'
 import { goneError, type SessionLeases, type Sessions } from '@toolyard/queue'
-import { openSessionDirectory, SessionCounts, TemplateMissingError, WorkspaceFailure, type CountedSession, type SessionPlaces } from '@toolyard/workspace'
+import { leastBytes, openSessionDirectory, SessionCounts, TemplateMissingError, WorkspaceFailure, type CountedSession, type SessionPlaces } from '@toolyard/workspace'
 import { useSession } from '../access/session-access.ts'
 import type { Principal } from '../access/principal.ts'
 import type { Addition, Allowance, FileSpace } from './file-space.ts'
+
+/** What file systems give out at a time. */
+const blockBytes = 4_096
 
 export interface SessionFilesOptions {
   sessions: Sessions
@@ -53,29 +56,44 @@ export class SessionFiles {
     }
   }
 
-  async #allow (session: CountedSession, { coming, beside }: Addition, noteUsage: (bytes: number) => void): Promise<Allowance> {
+  async #allow (
+    session: CountedSession, { coming, entries, replaced: expected }: Addition, noteUsage: (bytes: number) => void
+  ): Promise<Allowance> {
     const { id, quotaBytes } = session
-    const mayTake = (used: number): boolean => used + this.#kept(id) + coming + beside <= quotaBytes
+    const beside = entries * leastBytes
+    const mayTake = (used: number): boolean => used + this.#kept(id) + Math.max(0, coming + beside - expected) <= quotaBytes
     // While something comes, what is noted here is more exact than a new count.
     const known = await this.#counts.bytesOf(session, used => this.#room.has(id) && mayTake(used))
     const used = known.isNew || mayTake(known.bytes) ? known.bytes : await this.#counts.count(session)
     if (Number.isFinite(used)) noteUsage(used)
     if (!mayTake(used)) throw overQuota(quotaBytes)
-    let [left, added] = [coming, 0]
-    this.#keep(id, coming + beside, 1)
+    let [left, added, replaced, kept] = [coming, 0, expected, 0]
+    // What it replaces is room for itself alone: until then it is there, and nobody knows whether it will go.
+    const keep = (requests = 0): void => {
+      const now = Math.max(left + beside - replaced, -added)
+      this.#keep(id, now - kept, requests)
+      kept = now
+    }
+    keep(1)
     return {
       add: bytes => {
-        const expected = Math.min(bytes, left)
-        left -= expected
+        const announced = Math.min(bytes, left)
+        left -= announced
         added += bytes
-        this.#keep(id, -expected)
+        keep()
         const used = this.#counts.add(id, bytes)
         // For what was said to come there is room, although a count that ran meanwhile may have it twice.
-        if (bytes > expected && used + this.#kept(id) > quotaBytes) throw overQuota(quotaBytes)
+        if (bytes > announced && used + this.#kept(id) > quotaBytes) throw overQuota(quotaBytes)
+      },
+      replace: bytes => {
+        const isLess = bytes < replaced
+        replaced = bytes
+        keep()
+        if (isLess && this.#counts.add(id, 0) + this.#kept(id) > quotaBytes) throw overQuota(quotaBytes)
       },
       end: stays => {
-        this.#keep(id, -left - beside, -1)
-        this.#counts.add(id, stays ? beside : -added)
+        this.#keep(id, -kept, -1)
+        this.#counts.add(id, stays ? inBlocks(added, entries) - added - replaced : -added)
       }
     }
   }
@@ -89,6 +107,12 @@ export class SessionFiles {
     this.#room.set(id, { bytes: room.bytes + bytes, requests: room.requests + requests })
     if (room.requests + requests === 0) this.#room.delete(id)
   }
+}
+
+/** What a file, or a directory, takes with all entries that were made for it: no less than the next count will find. */
+function inBlocks (bytes: number, entries: number): number {
+  const blocks = Math.ceil(bytes / blockBytes)
+  return blockBytes * (blocks === 0 ? entries : blocks + Math.max(0, entries - 1))
 }
 
 /** What is told where a session would have more than it may. */

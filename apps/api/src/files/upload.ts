@@ -1,6 +1,6 @@
 import { HttpError } from '@toolyard/contract'
 import {
-  atNearPlace, belowNearPlace, checkNewNames, entryPath, leastBytes, lookAgain, mediaTypeOf, refusal, writeDraft,
+  atNearPlace, belowNearPlace, checkNewNames, entryPath, lookAgain, mediaTypeOf, refusal, writeDraft,
   type Draft, type NearPlace, type Place, type WriteTurns
 } from '@toolyard/workspace'
 import { lstatSync } from 'node:fs'
@@ -8,7 +8,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { CountedPieces, piecesOf, type ComingBody, type Received } from './body-pieces.ts'
 import { checkConditions, tagOf } from './conditions.ts'
 import { noSuchFile } from './file-error.ts'
-import type { FileSpace } from './file-space.ts'
+import { bytesFreedBy, type Allowance, type FileSpace } from './file-space.ts'
 
 /** A file that was put. */
 export interface PutFile {
@@ -29,6 +29,9 @@ export interface Upload {
   /** Whether a file that wasn't there can be run. */
   isProgram?: boolean
 }
+
+/** A file that is written aside, and its part of the quota. */
+interface MadeDraft { draft: Draft, allowance: Allowance }
 
 const nothing: AsyncIterable<Uint8Array> = { async * [Symbol.asyncIterator] () {} }
 
@@ -54,12 +57,11 @@ export async function putFile (
     checkTarget(near)
     if (near.missing.length === 0) checkConditions(headers, tagAt(near))
     else checkConditions(headers, undefined)
-    // What is replaced makes room.
-    const allowance = await space.allow({ coming, beside: near.missing.length * leastBytes - (near.stats?.size ?? 0) })
+    const allowance = await space.allow({ coming, entries: near.missing.length, replaced: bytesFreedBy(near.stats) })
     try {
       const pieces = new CountedPieces(content, allowance)
       const draft = await writeDraft(near.directory, pieces, near.stats, isProgram ? 0o777 : 0o666)
-      const put = await placed(near, draft, pieces.received()).catch(async (error: unknown) => {
+      const put = await placed(near, { draft, allowance }, pieces.received()).catch(async (error: unknown) => {
         await draft.discard()
         throw error
       })
@@ -71,10 +73,10 @@ export async function putFile (
     }
   })
 
-  async function placed (near: NearPlace, draft: Draft, { bytes, sha256 }: Received): Promise<{ file: PutFile, isNew: boolean }> {
+  async function placed (near: NearPlace, made: MadeDraft, { bytes, sha256 }: Received): Promise<{ file: PutFile, isNew: boolean }> {
     return await belowNearPlace(near, space.signal, async place => {
       const { isNew, etag } = await turns.run({ directory: place.directory, name: place.name, signal: space.signal }, async check => {
-        return await takePlace(place, draft, { headers, check })
+        return await takePlace(place, made, { headers, check })
       })
       return { isNew, file: { path: place.relative, size: bytes, type: mediaTypeOf(place.name), sha256, etag } }
     })
@@ -89,12 +91,13 @@ function checkTarget ({ name, stats }: Pick<Place, 'name' | 'stats'>): void {
 
 /** What is there now may be something else than when the upload began. */
 async function takePlace (
-  place: Place, draft: Draft, { headers, check }: { headers: IncomingHttpHeaders, check: () => void }
+  place: Place, { draft, allowance }: MadeDraft, { headers, check }: { headers: IncomingHttpHeaders, check: () => void }
 ): Promise<{ isNew: boolean, etag: string }> {
   const now = await lookAgain(place)
   checkTarget(now)
   if (now.stats !== undefined && place.root.service.has(entryPath(place.directory, place.name), now.stats)) throw refusal()
   checkConditions(headers, now.stats === undefined ? undefined : tagAt(place))
+  allowance.replace(bytesFreedBy(now.stats))
   check()
   await draft.put(place)
   return { isNew: now.stats === undefined, etag: tagAt(place) }

@@ -1,5 +1,5 @@
 import { HttpError } from '@toolyard/contract'
-import { atNearPlace, belowNearPlace, checkNewNames, entryPath, leastBytes, shown, type WriteTurns } from '@toolyard/workspace'
+import { atNearPlace, belowNearPlace, checkNewNames, entryPath, shown, type WriteTurns } from '@toolyard/workspace'
 import { mkdir } from 'node:fs/promises'
 import { noSuchFile, toFileError } from '../file-error.ts'
 import type { FileSpace } from '../file-space.ts'
@@ -84,7 +84,7 @@ async function makeDirectory (space: FileSpace, names: readonly string[]): Promi
   await atNearPlace(space, `./${names.join('/')}`, options, async near => {
     if (near.stats?.isDirectory() === true) return
     if (near.stats !== undefined) throw new HttpError('CONFLICT', 'There is something that is no directory')
-    const allowance = await space.allow({ coming: 0, beside: near.missing.length * leastBytes })
+    const allowance = await space.allow({ coming: 0, entries: near.missing.length, replaced: 0 })
     let stays = false
     try {
       await belowNearPlace(near, space.signal, async ({ directory, name }) => {
