@@ -20,7 +20,7 @@ export interface BoxedRun extends BoxedTool, Partial<RunContext> {
   arguments?: Record<string, unknown>
 }
 
-/** With this variable, every tool of these tests is kept ready before it is called, as far as it can be. */
+/** With this variable, which `npm run test:warm` sets, every tool of these tests is kept ready before it is called, as far as it can be. */
 const everyWarm = process.env['TOOLYARD_TEST_WARM'] === '1' ? { warm: 1 } as const : {}
 
 /** Executors whose tools run in a real box. */
