@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { QueueList } from '@toolyard/contract'
 import { entries, programs } from '../e2e/tools.ts'
-import { cancel, submit } from '../jobs/submission.ts'
+import { cancel, reach, submit } from '../jobs/submission.ts'
 import { waitFor } from '../support/condition.ts'
 import { injectService } from '../support/injected.ts'
 import { testKeys } from '../support/service.ts'
@@ -44,4 +44,18 @@ t.test('an operator sees what waits and runs in each queue, since when, and how 
 t.test('a tenant sees no queue; a key that is bound to queues sees only these', async t => {
   t.match(await client.request('/v1/queues', { key: tenantKey }), { status: 403, body: { error: { code: 'FORBIDDEN' } } })
   t.same((await read(testKeys.limited)).queues.map(({ name }) => name), ['allowed'])
+})
+
+t.test('an operator pauses a queue: its jobs wait until it is resumed', async t => {
+  const change = async (name: string, body: object, key: string = testKeys.admin): Promise<object> => await client.request(`/v1/queues/${name}`, { method: 'PATCH', body, key })
+  t.match(await change('allowed', { paused: true }), { status: 200, body: { ok: true, queue: { name: 'allowed', paused: true } } })
+  const { id } = await submit(client, { type: 'agentcli.nap', input: { ms: 1 }, queue: 'allowed' })
+  t.match((await read()).queues.find(({ name }) => name === 'allowed'), { paused: true, waiting: 1, running: 0 })
+  t.match(await change('allowed', { paused: false }), { status: 200, body: { queue: { name: 'allowed', paused: false } } })
+  await reach(client, id, 'succeeded')
+  t.match(await change('nowhere', { paused: true }), { status: 404, body: { error: { code: 'NOT_FOUND' } } })
+  t.match(await change('allowed', { paused: 'no' }), { status: 400, body: { error: { code: 'VALIDATION_ERROR', message: "'paused' must be true or false" } } })
+  t.match(await change('allowed', { paused: false, name: 'x' }), { status: 400, body: { error: { message: /'name' is not a known field/ } } })
+  t.match(await change('allowed', { paused: true }, testKeys.limited), { status: 403 }, 'a key that may only read')
+  t.match(await change('allowed', { paused: true }, tenantKey), { status: 403 }, 'a key of a tenant')
 })

@@ -161,7 +161,7 @@ export async function openApi (settings: Settings, env: NodeJS.ProcessEnv, logge
     storedKeys,
     sessions,
     statistics: new CallStatistics(commands),
-    countQueues: async () => await countQueues(commands, directory),
+    queueDesk: { count: async () => await countQueues(commands, directory), pause: queues.pause.bind(queues) },
     findWorkers: async (most, which) => await listWorkers(commands, most, which),
     tracer,
     draining: drain.signal,

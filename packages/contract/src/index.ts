@@ -30,7 +30,7 @@ export { JobLogsResponse, LogEntry, logLevels, readTail, type LogLevel } from '.
 export { BatchStreamEvents, JobStreamEvents, readSseTokenRequest, SseTokenRequest, SseTokenResponse, streamTokenParam } from './jobs/streams.ts'
 export { Health, Ready } from './service/health.ts'
 export { parseStatisticsQuery, Statistics, StatisticsEntry, UsageEntry, type StatisticsQuery } from './service/statistics.ts'
-export { QueueList, QueueView } from './service/queues.ts'
+export { checkQueuePatch, QueueList, QueuePatch, QueueResponse, QueueView } from './service/queues.ts'
 export { LostWorker, WorkerList, WorkerView } from './service/workers.ts'
 export { asError, errorCode } from './value/caught.ts'
 export { storedJson } from './value/stored-json.ts'

@@ -1,10 +1,13 @@
 import type { Static } from 'typebox'
+import { HttpError } from '../terms/errors.ts'
+import { unknownField } from '../value/fields.ts'
+import { isRecord } from '../value/record.ts'
 import { Type } from '../value/type.ts'
 
 /** A queue, and what has not ended in it. */
 export const QueueView = Type.Object({
   name: Type.String(),
-  paused: Type.Boolean({ description: 'Whether an operator paused it in the dashboard: its jobs wait until it is resumed there.' }),
+  paused: Type.Boolean({ description: 'Whether an operator paused it: its jobs wait until it is resumed.' }),
   waiting: Type.Integer({ description: 'Jobs that a worker could take now.' }),
   delayed: Type.Integer({ description: 'Jobs that are not due yet: `delay_ms`, or the pause before another attempt.' }),
   blocked: Type.Integer({ description: 'Jobs that wait for others: `depends_on`, or the steps of a workflow.' }),
@@ -18,3 +21,21 @@ export type QueueView = Static<typeof QueueView>
 /** `GET /v1/queues`: by name. */
 export const QueueList = Type.Object({ ok: Type.Literal(true), queues: Type.Array(QueueView), count: Type.Integer() })
 export type QueueList = Static<typeof QueueList>
+
+/** `PATCH /v1/queues/:name`. */
+export const QueuePatch = Type.Object({ paused: Type.Boolean() }, { additionalProperties: false })
+export type QueuePatch = Static<typeof QueuePatch>
+/** Its answer: the queue as it is now. */
+export const QueueResponse = Type.Object({ ok: Type.Literal(true), queue: QueueView })
+
+/**
+ * Checks the body of `PATCH /v1/queues/:name`.
+ *
+ * @returns undefined for a good body, else `VALIDATION_ERROR` that names the field.
+ */
+export function checkQueuePatch (body: unknown): HttpError | undefined {
+  const problem = !isRecord(body)
+    ? 'Request body must be an object'
+    : typeof body['paused'] === 'boolean' ? unknownField(body, QueuePatch) : "'paused' must be true or false"
+  return problem === undefined ? undefined : new HttpError('VALIDATION_ERROR', problem)
+}

@@ -110,11 +110,11 @@ export class BoardQueue extends BaseAdapter {
   }
 
   async pause (): Promise<void> {
-    await whileAvailable(this.#queue.pause())
+    await this.#parts.queues.pause(this.#name, true)
   }
 
   async resume (): Promise<void> {
-    await whileAvailable(this.#queue.resume())
+    await this.#parts.queues.pause(this.#name, false)
   }
 
   /** Runs the queue's failed jobs again; how many it were, and how many couldn't be. */

@@ -125,6 +125,16 @@ export class JobQueues {
     return this.#queues.of(queue)
   }
 
+  /**
+   * Has workers take no job of a queue, or jobs again.
+   *
+   * @throws RedisUnavailableError
+   */
+  async pause (queue: string, isPaused: boolean): Promise<void> {
+    const opened = this.open(queue)
+    await whileAvailable(isPaused ? opened.pause() : opened.resume())
+  }
+
   async close (): Promise<void> {
     await Promise.all([this.#listening.close(), this.callbacks.close()])
   }

@@ -62,6 +62,15 @@ export const operationDescriptions: Readonly<Record<string, RouteDescription>> =
     description: 'For keys without a tenant. A key that is bound to queues sees these alone.',
     answers: { 200: { description: 'The queues.', example: { ok: true, queues: [examples.queue], count: 1 } } }
   },
+  'PATCH /v1/queues/:name': {
+    id: 'queues.switch',
+    tag: 'operation',
+    summary: 'Pause a queue, or resume it',
+    description: 'Workers take no job of a paused queue; what runs goes on. For keys without a tenant.',
+    errors: [400, 404, 413, 415],
+    body: { paused: false },
+    answers: { 200: { description: 'The queue as it is now.', example: { ok: true, queue: examples.queue } } }
+  },
   'GET /v1/stats': {
     id: 'statistics.read',
     tag: 'operation',

@@ -1,35 +1,61 @@
-import { ErrorBody, QueueList, type QueueView } from '@toolyard/contract'
+import { checkQueuePatch, ErrorBody, HttpError, QueueList, QueuePatch, QueueResponse, type QueueView } from '@toolyard/contract'
+import { Type } from '@toolyard/contract/type'
 import type { SeenWorker } from '@toolyard/queue'
 import type { CountedQueue } from '@toolyard/runtime'
-import { principalOf, requireOperator } from '../../access/principal.ts'
+import { principalOf, requireOperator, type Principal } from '../../access/principal.ts'
 import type { App } from '../../plugins/typed-app.ts'
 import type { FindWorkers } from './workers.ts'
 
-/** What has not ended in the queues. */
-export type CountQueues = () => Promise<CountedQueue[]>
+/** What is done with the queues. */
+export interface QueueDesk {
+  /** What has not ended in each. */
+  count: () => Promise<CountedQueue[]>
+  /** Pauses one, or resumes it. */
+  pause: (queue: string, isPaused: boolean) => Promise<void>
+}
 
 export interface QueueRoutesOptions {
-  count: CountQueues
+  queues: QueueDesk
   findWorkers: FindWorkers
 }
 
 const mostWorkers = 10_000
 
 /** The queues. They are the operator's: the work of all tenants is in them. */
-export async function queueRoutes (app: App, { count, findWorkers }: QueueRoutesOptions): Promise<void> {
+export async function queueRoutes (app: App, { queues: desk, findWorkers }: QueueRoutesOptions): Promise<void> {
   app.get('/queues', {
     config: { makesWork: true },
     schema: { response: { 200: QueueList, '4xx': ErrorBody, '5xx': ErrorBody } }
   }, async request => {
+    const queues = await seenBy(principalOf(request))
+    return { ok: true as const, queues, count: queues.length }
+  })
+
+  app.patch('/queues/:name', {
+    schema: { params: Type.Object({ name: Type.String() }), body: QueuePatch, response: { 200: QueueResponse, '4xx': ErrorBody, '5xx': ErrorBody } },
+    // The contract's own check names the field.
+    validatorCompiler: ({ httpPart }) => (value: unknown) => {
+      const error = httpPart === 'body' ? checkQueuePatch(value) : undefined
+      return error === undefined ? { value } : { error }
+    }
+  }, async request => {
     const principal = principalOf(request)
+    const { paused } = request.body
+    const queue = (await seenBy(principal)).find(({ name }) => name === request.params.name)
+    if (queue === undefined) throw new HttpError('NOT_FOUND', 'There is no such queue: a queue is there as soon as a job names it')
+    await desk.pause(queue.name, paused)
+    request.log.info({ key: principal.name, queue: queue.name, paused }, 'a queue is switched')
+    return { ok: true as const, queue: { ...queue, paused } }
+  })
+
+  async function seenBy (principal: Principal): Promise<QueueView[]> {
     requireOperator(principal)
-    const [counted, { workers }] = await Promise.all([count(), findWorkers(mostWorkers)])
-    const queues = counted
+    const [counted, { workers }] = await Promise.all([desk.count(), findWorkers(mostWorkers)])
+    return counted
       .filter(({ queue }) => principal.queueAllowlist?.includes(queue) ?? true)
       .sort((a, b) => a.queue < b.queue ? -1 : 1)
       .map(queue => view(queue, workers))
-    return { ok: true as const, queues, count: queues.length }
-  })
+  }
 }
 
 function view ({ queue, isPaused, waiting, delayed, blocked, running, oldestSec }: CountedQueue, all: readonly SeenWorker[]): QueueView {
