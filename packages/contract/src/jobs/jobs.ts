@@ -33,7 +33,7 @@ export const JobView = Type.Object({
   tenant: Type.Optional(Type.String({ description: 'The tenant whose key submitted the job; absent for a key without a tenant.' })),
   key: Type.Union([Type.String(), Type.Null()], { description: 'The name of the API key that submitted it.' }),
   worker: Type.Union([Type.String(), Type.Null()], {
-    description: 'The id of the worker that ran it last, as in `GET /v1/workers`; null before it ran, and for an older worker.'
+    description: 'The id of the worker that ran it last, as in `GET /v1/workers`; null before it ran, where the worker that ran it was lost, and for an older worker.'
   }),
   progress: Type.Optional(ProgressView),
   session: Type.Optional(Type.String({ description: 'The session whose files are its workspace.' })),

@@ -54,7 +54,12 @@ export function decodeReplies (message: string): Array<{ id: string, settlement:
  * @param started as BullMQ counts
  */
 export function runsOf (started: number, failedReason: string | null | undefined): number {
-  return failedReason === lostTooOften || failedReason?.includes(notRunAgain) === true ? started - 1 : started
+  return isOfLostWorker(failedReason) ? started - 1 : started
+}
+
+/** Whether a job was failed without a run, as its worker was lost: who took it last only told of it. */
+export function isOfLostWorker (failedReason: string | null | undefined): boolean {
+  return failedReason === lostTooOften || failedReason?.includes(notRunAgain) === true
 }
 
 /** A reason that isn't ours comes from BullMQ itself, which fails the jobs of workers that died too often. */
