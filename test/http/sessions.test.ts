@@ -142,3 +142,22 @@ t.test('max_session_bytes of TENANT_LIMITS_JSON holds for the quotas of all sess
   await ask('DELETE', `/${first.body.session.id}`, keys.small)
   t.equal((await bytes()).status, 409, 'until its files are removed a session counts')
 })
+
+t.test('a session shows what its files take after an upload, and after files are removed', async t => {
+  const { body: { session: { id } } } = await make()
+  const takes = async (fits: (bytes: number) => boolean): Promise<unknown> => await waitFor('the usage is noted', async () => {
+    const { used_bytes: used } = (await ask('GET', `/${id}`, keys.acme)).body.session
+    return used !== null && fits(used)
+  })
+  const put = async (path: string): Promise<void> => {
+    t.equal((await client.request(`/v1/sessions/${id}/files/${path}`, { method: 'PUT', body: 'x'.repeat(60_000), key: keys.acme })).status, 201)
+  }
+  await put('one.txt')
+  await takes(bytes => bytes >= 60_000)
+  await put('two.txt')
+  await takes(bytes => bytes >= 120_000)
+  t.equal((await ask('DELETE', `/${id}/files/two.txt`, keys.acme)).status, 204)
+  await takes(bytes => bytes >= 60_000 && bytes < 120_000)
+  t.equal((await ask('DELETE', `/${id}/files/one.txt`, keys.acme)).status, 204)
+  await takes(bytes => bytes < 60_000)
+})

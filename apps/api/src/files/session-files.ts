@@ -1,5 +1,5 @@
 import { asError, HttpError } from '@toolyard/contract'
-import { goneError, type SessionLeases, type Sessions } from '@toolyard/queue'
+import { goneError, type SessionLeases, type SessionStay, type Sessions } from '@toolyard/queue'
 import { leastBytes, openSessionDirectory, SessionCounts, TemplateMissingError, WorkspaceFailure, type CountedSession, type SessionPlaces } from '@toolyard/workspace'
 import { useSession } from '../access/session-access.ts'
 import type { Principal } from '../access/principal.ts'
@@ -39,16 +39,25 @@ export class SessionFiles {
     try {
       const dir = await openSessionDirectory(places, stay.session)
       const session = { id, dir, quotaBytes: stay.session.quotaBytes }
+      let [isChanged, isKnown] = [false, true]
       return {
         workspace: { path: dir, serviceFiles },
         signal: stay.signal,
-        allow: async addition => await this.#allow(session, addition, stay.noteUsage),
+        allow: async addition => {
+          isChanged = true
+          return await this.#allow(session, addition)
+        },
         freed: bytes => {
+          isChanged = true
+          isKnown &&= bytes !== undefined
           if (bytes === undefined) this.#counts.outdate(id)
           else this.#counts.add(id, -bytes)
         },
         gone: () => stay.signal.aborted ? goneSession(id) : undefined,
-        leave: stay.leave
+        leave: () => {
+          stay.leave()
+          if (isChanged) void this.#note(session, stay, isKnown)
+        }
       }
     } catch (error) {
       stay.leave()
@@ -56,16 +65,19 @@ export class SessionFiles {
     }
   }
 
-  async #allow (
-    session: CountedSession, { coming, entries, replaced: expected }: Addition, noteUsage: (bytes: number) => void
-  ): Promise<Allowance> {
+  /** What the session shows: the files may be gone by now. */
+  async #note (session: CountedSession, { noteUsage }: SessionStay, isKnown: boolean): Promise<void> {
+    const { bytes } = await this.#counts.bytesOf(session, () => isKnown).catch(() => ({ bytes: Infinity }))
+    if (Number.isFinite(bytes)) noteUsage(bytes)
+  }
+
+  async #allow (session: CountedSession, { coming, entries, replaced: expected }: Addition): Promise<Allowance> {
     const { id, quotaBytes } = session
     const beside = entries * leastBytes
     const mayTake = (used: number): boolean => used + this.#kept(id) + Math.max(0, coming + beside - expected) <= quotaBytes
     // While something comes, what is noted here is more exact than a new count.
     const known = await this.#counts.bytesOf(session, used => this.#room.has(id) && mayTake(used))
     const used = known.isNew || mayTake(known.bytes) ? known.bytes : await this.#counts.count(session)
-    if (Number.isFinite(used)) noteUsage(used)
     if (!mayTake(used)) throw overQuota(quotaBytes)
     let [left, added, replaced, kept] = [coming, 0, expected, 0]
     // What it replaces is room for itself alone: until then it is there, and nobody knows whether it will go.
