@@ -44,7 +44,13 @@ export const consoleTools = [
     },
     required: ['path']
   }),
-  entry('send_report', 'Sends the report of a day by mail.', { properties: { day: { type: 'string' }, to: { type: 'array', items: { type: 'string' } } } }),
+  entry('send_report', 'Sends the report of a day by mail.', {
+    properties: {
+      day: { type: 'string' },
+      to: { type: 'array', items: { type: 'string' } },
+      host: { type: 'object', description: 'Another mail host.', properties: { name: { type: 'string' }, port: { type: 'integer' } }, required: ['name'] }
+    }
+  }),
   entry('slow_import', 'Imports rows for as long as it may.', { properties: { table: { type: 'string' } } }, { timeoutSec: 600 }),
   entry('plot', 'Writes the chart of a table as a picture.', { properties: { to: { type: 'string', description: 'The file to write.' } }, required: ['to'] }, { permissions: ['write_files'] }),
   entry('draw', 'Draws a cross.', {})

@@ -1,4 +1,4 @@
-import { ago, argumentsOf, bytes, duration, fieldsOf, hrefOf, readRoute, snippetsOf } from '@toolyard/console'
+import { ago, argumentsOf, bytes, duration, fieldsOf, hrefOf, initialsOf, readRoute, snippetsOf } from '@toolyard/console'
 import fc from 'fast-check'
 import { execFileSync } from 'node:child_process'
 import t from 'tap'
@@ -6,17 +6,34 @@ import t from 'tap'
 t.test('a form is made from a schema, and its texts become arguments', async t => {
   const fields = fieldsOf({
     properties: {
-      path: { type: 'string', description: 'The file.' }, count: { type: 'integer', default: 2 }, deep: { type: 'boolean' }, mode: { enum: ['fast', 1] }, list: { type: 'array' }
+      path: { type: 'string', description: 'The file.' }, count: { type: 'integer', default: 2 }, deep: { type: 'boolean' }, mode: { enum: ['fast', 1] }, list: { type: 'array' }, 'a.b': { type: 'null' }
     },
     required: ['path']
   }) ?? []
   t.same(fields.map(({ name, kind, isRequired, initial }) => [name, kind, isRequired, initial]), [
-    ['path', 'text', true, ''], ['count', 'number', false, '2'], ['deep', 'boolean', false, ''], ['mode', 'choice', false, ''], ['list', 'json', false, '']
+    ['path', 'text', true, ''], ['count', 'number', false, '2'], ['deep', 'boolean', false, ''], ['mode', 'choice', false, ''], ['list', 'json', false, ''], ['a.b', 'json', false, '']
   ])
   t.same(argumentsOf(fields, { path: '', count: '' }), { path: '' }, 'what is empty is left out, unless it must be there')
   t.same(argumentsOf(fields, { path: 'a', count: '3', deep: 'false', mode: '1', list: '["x"]' }), { path: 'a', count: 3, deep: false, mode: 1, list: ['x'] })
   t.throws(() => argumentsOf(fields, { path: 'a', count: 'three' }), /'count' must be a number/)
   t.throws(() => argumentsOf(fields, { path: 'a', list: 'x, y' }), /'list' must be JSON/)
+})
+
+t.test('objects in objects have fields of their own, and lists an entry on each line', async t => {
+  const mail = { type: 'object', properties: { to: { type: 'array', items: { type: 'string' } }, days: { type: 'array', items: { type: 'integer' } }, size: { enum: ['a b', 2] } }, required: ['to'] }
+  const fields = fieldsOf({
+    properties: { mail, tags: { type: 'array', items: { enum: ['new', 1] }, default: ['new'] }, 'mail.size': { type: 'string' }, rows: { type: 'array', items: mail } }, required: ['mail']
+  }) ?? []
+  t.same(fields.map(({ name, kind }) => [name, kind]), [['mail', 'group'], ['tags', 'list'], ['mail.size', 'text'], ['rows', 'json']])
+  t.same(initialsOf(fields), { 'mail.to': '', 'mail.days': '', 'mail.size': '', tags: 'new', 'mail%2Esize': '', rows: '' })
+  const texts = { 'mail.to': 'a@x\n\nb@x\n', 'mail.days': '1\n 2 ', 'mail.size': '"a b"', tags: 'new\n1', 'mail%2Esize': 'XL', rows: '[{}]' }
+  t.same(argumentsOf(fields, texts), { mail: { to: ['a@x', 'b@x'], days: [1, 2], size: 'a b' }, tags: ['new', 1], 'mail.size': 'XL', rows: [{}] })
+  t.same(argumentsOf(fields, {}), { mail: { to: [] } }, 'a required object is there, with what is required in it')
+  t.throws(() => argumentsOf(fields, { 'mail.days': 'one' }), /'mail.days' must be a number/)
+  t.throws(() => argumentsOf(fields, { tags: 'old' }), /'tags' takes new, 1; 'old' is none of them/)
+  const optional = fieldsOf({ properties: { mail } }) ?? []
+  t.same(argumentsOf(optional, {}), {}, 'an object that may be left out is left out when nothing is entered')
+  t.same(argumentsOf(optional, { 'mail.days': '3' }), { mail: { to: [], days: [3] } })
 })
 
 t.test('a schema that names no fields has no form, whatever it is', async t => {

@@ -6,19 +6,20 @@ import { useAccess } from '../access/context.ts'
 import { asError } from '../access/load.ts'
 import { CallResult } from '../jobs/call-result.tsx'
 import { Problem } from '../parts/notice.tsx'
-import { argumentsOf, fieldsOf, type FormField } from './form-fields.ts'
+import { argumentsOf, fieldsOf, initialsOf, shownChoice, type FormField } from './form-fields.ts'
 
 /** A form for a tool's arguments, and what comes of the call. */
 export function CallForm ({ tool }: { tool: ToolView }): VNode {
   const { api } = useAccess()
   const fields = fieldsOf(tool.parameters)
-  const initials = (fields ?? []).map(({ name, initial }): [string, string] => [name, initial])
-  const [texts, setTexts] = useState<Record<string, string>>(() => Object.fromEntries<string>(initials))
+  const [texts, setTexts] = useState(() => initialsOf(fields ?? []))
   const [whole, setWhole] = useState('{}')
   const [session, setSession] = useState('')
   const [called, setCalled] = useState<string>()
   const [error, setError] = useState<Error>()
   const [isBusy, setBusy] = useState(false)
+
+  const enter = (path: string, text: string): void => { setTexts(known => ({ ...known, [path]: text })) }
 
   async function call (event: Event): Promise<void> {
     event.preventDefault()
@@ -38,7 +39,7 @@ export function CallForm ({ tool }: { tool: ToolView }): VNode {
       <h2>Call it</h2>
       <form class='call' onSubmit={event => { void call(event) }}>
         {fields?.length === 0 && <p class='soft'>It takes no arguments.</p>}
-        {fields?.map(field => <Field key={field.name} field={field} text={texts[field.name] ?? ''} onText={text => { setTexts({ ...texts, [field.name]: text }) }} />)}
+        {fields?.map(field => <Field key={field.name} field={field} texts={texts} onText={enter} />)}
         {fields === undefined && (
           <div class='field'>
             <label for='arg-whole'>Arguments</label>
@@ -60,34 +61,62 @@ export function CallForm ({ tool }: { tool: ToolView }): VNode {
 
 interface FieldProps {
   field: FormField
-  text: string
-  onText: (text: string) => void
+  texts: Readonly<Record<string, string>>
+  onText: (path: string, text: string) => void
+  /** It is in an object that may be left out: the browser must not ask for it. */
+  isFree?: boolean
 }
 
-function Field ({ field, text, onText }: FieldProps): VNode {
-  const id = `arg-${field.name}`
+function Field ({ field, texts, onText, isFree = false }: FieldProps): VNode {
+  const { kind, name, path, description, isRequired, fields } = field
+  const id = `arg-${path}`
+  const required = isRequired ? <span class='soft small'> required</span> : null
+  if (kind === 'group') {
+    return (
+      <fieldset class='group'>
+        <legend>{name}{required}</legend>
+        {description !== '' && <p class='soft small'>{description}</p>}
+        {fields.map(each => <Field key={each.name} field={each} texts={texts} onText={onText} isFree={isFree || !isRequired} />)}
+      </fieldset>
+    )
+  }
   return (
     <div class='field'>
-      <label for={id}>{field.name}{field.isRequired && <span class='soft small'> required</span>}</label>
-      <Control id={id} field={field} text={text} onText={onText} />
-      {field.description !== '' && <p id={`${id}-about`} class='soft small'>{field.description}</p>}
+      <label for={id}>{name}{required}</label>
+      <Control id={id} field={isFree ? { ...field, isRequired: false } : field} text={texts[path] ?? ''} onText={text => { onText(path, text) }} />
+      {aboutOf(field) !== '' && <p id={`${id}-about`} class='soft small'>{aboutOf(field)}</p>}
     </div>
   )
 }
 
-function Control ({ id, field: { kind, isRequired, choices, description }, text, onText }: FieldProps & { id: string }): VNode {
-  const about = description === '' ? undefined : `${id}-about`
+/** What is said of a field. */
+function aboutOf ({ kind, description, fields: [entry] }: FormField): string {
+  if (kind !== 'list') return description
+  const choices = entry === undefined || entry.choices.length === 0 ? '' : `, of ${entry.choices.map(shownChoice).join(', ')}`
+  return `${description === '' ? '' : `${description} `}One on each line${choices}.`
+}
+
+interface ControlProps {
+  id: string
+  field: FormField
+  text: string
+  onText: (text: string) => void
+}
+
+function Control ({ id, field, text, onText }: ControlProps): VNode {
+  const { kind, isRequired, choices } = field
+  const about = aboutOf(field) === '' ? undefined : `${id}-about`
   const options = kind === 'boolean' ? ['true', 'false'] : choices
   if (options.length > 0) {
     return (
       <select id={id} value={text} required={isRequired} aria-describedby={about} onChange={event => { onText(event.currentTarget.value) }}>
-        <option value='' />
-        {options.map(option => <option key={option} value={option}>{option.replace(/^"(.*)"$/s, '$1')}</option>)}
+        <option value=''>{isRequired ? 'choose' : 'not given'}</option>
+        {options.map(option => <option key={option} value={option}>{shownChoice(option)}</option>)}
       </select>
     )
   }
-  if (kind === 'json') {
-    return <textarea id={id} rows={2} spellcheck={false} placeholder='JSON' required={isRequired} aria-describedby={about} value={text} onInput={event => { onText(event.currentTarget.value) }} />
+  if (kind === 'json' || kind === 'list') {
+    return <textarea id={id} rows={2} spellcheck={false} placeholder={kind === 'json' ? 'JSON' : undefined} required={isRequired && kind === 'json'} aria-describedby={about} value={text} onInput={event => { onText(event.currentTarget.value) }} />
   }
   return (
     <input

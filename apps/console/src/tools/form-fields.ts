@@ -1,31 +1,55 @@
 /** A field of a form that is made from a schema. */
 export interface FormField {
   name: string
-  /** What is shown for it: `json` is a text that holds JSON. */
-  kind: 'text' | 'number' | 'boolean' | 'choice' | 'json'
+  /** What is shown for it: `list` is a text with an entry on each line, `json` one that holds JSON, `group` the fields of an object. */
+  kind: 'text' | 'number' | 'boolean' | 'choice' | 'list' | 'json' | 'group'
+  /** Where its text is kept: the names of the objects that it is in, and its own. */
+  path: string
   isRequired: boolean
   description: string
   /** What it begins as, as a text. */
   initial: string
   /** The texts of a choice's values, in order. */
   choices: readonly string[]
+  /** Of a group; of a list the one that stands for its entries. */
+  fields: readonly FormField[]
 }
 
 type Schema = Readonly<Record<string, unknown>>
 
+/** Objects in objects that are shown as fields; deeper ones are written as JSON. */
+const mostDepth = 3
+
 /** The fields for a tool's arguments; undefined for a schema that says no fields, whose arguments are written as JSON. */
-export function fieldsOf (schema: unknown): FormField[] | undefined {
+export function fieldsOf (schema: unknown, path = '', depth = 0): FormField[] | undefined {
   if (!isSchema(schema) || !isSchema(schema['properties'])) return undefined
   const required = Array.isArray(schema['required']) ? schema['required'] : []
-  return Object.entries(schema['properties']).map(([name, property]) => fieldOf(name, isSchema(property) ? property : {}, required.includes(name)))
+  return Object.entries(schema['properties']).map(([name, property]) => (
+    fieldOf({ name, path: path === '' ? segment(name) : `${path}.${segment(name)}`, isRequired: required.includes(name) }, isSchema(property) ? property : {}, depth)
+  ))
 }
 
-function fieldOf (name: string, schema: Schema, isRequired: boolean): FormField {
-  const { type, enum: values, description, default: initial } = schema
+function fieldOf (about: Pick<FormField, 'name' | 'path' | 'isRequired'>, schema: Schema, depth: number): FormField {
+  const { type, enum: values, description, items, default: initial } = schema
   const choices = Array.isArray(values) ? values.map(value => JSON.stringify(value)) : []
+  const given = { ...about, description: typeof description === 'string' ? description : '', choices }
+  const group = type === 'object' && initial === undefined && depth < mostDepth ? fieldsOf(schema, about.path, depth + 1) : undefined
+  if (group !== undefined && group.length > 0 && choices.length === 0) return { ...given, kind: 'group', initial: '', fields: group }
+  const entry = type === 'array' && isSchema(items) && choices.length === 0 ? fieldOf({ ...about, isRequired: false }, items, mostDepth) : undefined
+  if (entry !== undefined && (entry.kind === 'text' || entry.kind === 'number' || entry.kind === 'choice')) {
+    const lines = Array.isArray(initial) ? initial.map(value => typeof value === 'string' ? value : JSON.stringify(value)).join('\n') : ''
+    return { ...given, kind: 'list', initial: lines, fields: [entry] }
+  }
   const kind = choices.length > 0 ? 'choice' : type === 'string' ? 'text' : type === 'integer' || type === 'number' ? 'number' : type === 'boolean' ? 'boolean' : 'json'
   const text = initial === undefined ? '' : typeof initial === 'string' && kind === 'text' ? initial : JSON.stringify(initial)
-  return { name, kind, isRequired, description: typeof description === 'string' ? description : '', initial: text, choices }
+  return { ...given, kind, initial: text, fields: [] }
+}
+
+/** What the texts of a form begin as, by the paths of its fields. */
+export function initialsOf (fields: readonly FormField[]): Record<string, string> {
+  return Object.fromEntries(fields.flatMap(({ kind, path, initial, fields: inner }): Array<[string, string]> => (
+    kind === 'group' ? Object.entries(initialsOf(inner)) : [[path, initial]]
+  )))
 }
 
 /**
@@ -34,20 +58,51 @@ function fieldOf (name: string, schema: Schema, isRequired: boolean): FormField 
  * @throws Error that names the field whose text is not what it should be.
  */
 export function argumentsOf (fields: readonly FormField[], texts: Readonly<Record<string, string>>): Record<string, unknown> {
-  return Object.fromEntries(fields.flatMap(field => {
-    const text = texts[field.name] ?? ''
-    if (text === '' && !(field.isRequired && field.kind === 'text')) return []
+  return Object.fromEntries(fields.flatMap((field): Array<[string, unknown]> => {
+    if (field.kind === 'group') {
+      return field.isRequired || isBegun(field, texts) ? [[field.name, argumentsOf(field.fields, texts)]] : []
+    }
+    const text = texts[field.path] ?? ''
+    if (text === '' && !(field.isRequired && (field.kind === 'text' || field.kind === 'list'))) return []
     return [[field.name, valueOf(field, text)]]
   }))
 }
 
-function valueOf ({ name, kind }: FormField, text: string): unknown {
+/** Whether something was entered into a group: what is required in it is required only then. */
+function isBegun ({ fields }: FormField, texts: Readonly<Record<string, string>>): boolean {
+  return fields.some(field => field.kind === 'group' ? isBegun(field, texts) : (texts[field.path] ?? '') !== '')
+}
+
+function valueOf (field: FormField, text: string): unknown {
+  const { path, kind, fields: [entry] } = field
   if (kind === 'text') return text
+  if (kind === 'list' && entry !== undefined) {
+    const lines = text.split('\n').filter(line => line.trim() !== '')
+    return lines.map(line => entry.kind === 'choice' ? choiceOf(entry, line.trim()) : valueOf(entry, entry.kind === 'text' ? line : line.trim()))
+  }
   try {
     return JSON.parse(text) as unknown
   } catch {
-    throw new Error(`'${name}' must be ${kind === 'number' ? 'a number' : 'JSON, such as ["a", "b"]'}`)
+    throw new Error(`'${path}' must be ${kind === 'number' ? 'a number' : 'JSON, such as ["a", "b"]'}`)
   }
+}
+
+/** An entry of a list of choices, which is written as it is shown. */
+function choiceOf ({ path, choices }: FormField, line: string): unknown {
+  const found = choices.find(choice => choice === line || choice === JSON.stringify(line))
+  if (found === undefined) throw new Error(`'${path}' takes ${choices.map(shownChoice).join(', ')}; '${line}' is none of them`)
+  return JSON.parse(found) as unknown
+}
+
+/** A choice as people read it: a text without its quotes. */
+export function shownChoice (choice: string): string {
+  const value: unknown = JSON.parse(choice)
+  return typeof value === 'string' ? value : choice
+}
+
+/** A name as a part of a path, in which a point divides. */
+function segment (name: string): string {
+  return name.replace(/[%.]/g, letter => letter === '.' ? '%2E' : '%25')
 }
 
 function isSchema (value: unknown): value is Schema {
