@@ -28,7 +28,9 @@ t.test('the overview lists what needs attention, the worst first, and nothing el
     advice: '3 jobs wait, the oldest for 5 min. Start a worker whose WORKER_QUEUES has reports or *, or cancel what waits.',
     href: '#/jobs?queue=reports&status=queued'
   }])
-  t.same(textsOf({ queues: [{ ...queue, waiting: 1, paused: true }], workers: [worker] }), ['Queue reports is paused.'])
+  t.match(attentionOf({ queues: [{ ...queue, waiting: 1, paused: true }], workers: [worker] }), [
+    { text: 'Queue reports is paused.', href: '#/jobs?queue=reports&status=queued', resumes: 'reports' }
+  ])
   t.same(textsOf({ queues: [{ ...queue, waiting: 1, oldest_sec: 90 }], workers: [worker] }), ['Queue reports stands still, though 1 worker serves it.'])
   const loaded = { ...worker, load: { ...worker.load, average: 5 } }
   t.same(textsOf({ queues: [{ ...queue, waiting: 9, oldest_sec: 90, running: 4 }], workers: [loaded], lost: 2 }), [
@@ -46,6 +48,16 @@ t.test('the overview lists what needs attention, the worst first, and nothing el
   t.match(attentionOf({ registry: { tools: [tool, { ...tool, enabled: false }], findings: [finding] } }), [
     { text: "Tool gone can't run.", advice: 'no such program' }, { text: 'The manifests have 1 fault.', advice: 'a.json:3: is wrong' }
   ])
+})
+
+t.test('a session that is full, or almost, is told; many are told in one line', async t => {
+  const session = {
+    id: '01a00000-0000-7000-8000-0123456789ab', tenant: null, key: 'k', state: 'open' as const, from: null, ttl_sec: 1, quota_bytes: 1_000, used_bytes: 1_000, created_at: '', last_used_at: '', expires_at: ''
+  }
+  t.match(attentionOf({ sessions: [session] }), [{ text: 'Session 0123456789ab is full.', advice: /^Its files take 1.0 KB of 1.0 KB\./, href: `#/sessions/${session.id}` }])
+  t.same(textsOf({ sessions: [{ ...session, used_bytes: 900 }] }), ['Session 0123456789ab is almost full.'])
+  t.same(textsOf({ sessions: [{ ...session, used_bytes: 899 }, { ...session, used_bytes: null }, { ...session, state: 'removing' }] }), [])
+  t.same(textsOf({ sessions: Array.from({ length: 4 }, () => session) }), ['4 sessions are full, or almost.'])
 })
 
 t.test('in minutes without calls, counts are zero and times have a gap', async t => {

@@ -10,6 +10,7 @@ import { hrefOf, type Route } from '../parts/route.ts'
 import { Time } from '../parts/time.tsx'
 import { bytes } from '../parts/times.ts'
 import { FileBrowser } from './browser.tsx'
+import { Fullness } from './sessions.tsx'
 
 const everyMs = 10_000
 
@@ -58,7 +59,7 @@ function Facts ({ session }: { session: SessionView }): VNode {
       <div><dt>Tenant</dt><dd>{tenant ?? 'operator'}</dd></div>
       <div><dt>Made by</dt><dd>{key}</dd></div>
       {from !== null && <div><dt>From</dt><dd>{from}</dd></div>}
-      <div><dt>Files take</dt><dd>{used === null ? '–' : bytes(used)} of {bytes(quota)}</dd></div>
+      <div><dt>Files take</dt><dd>{used === null ? '–' : bytes(used)} of {bytes(quota)} <Fullness used={used} quota={quota} /></dd></div>
       <div><dt>Last used</dt><dd><Time at={last} /></dd></div>
       <div><dt>Ends</dt><dd><Time at={expires} /></dd></div>
     </dl>

@@ -7,6 +7,7 @@ import { Empty, Problem } from '../parts/notice.tsx'
 import { hrefOf, type Route } from '../parts/route.ts'
 import { Time } from '../parts/time.tsx'
 import { bytes } from '../parts/times.ts'
+import { fullnessOf } from './fullness.ts'
 
 /** How often the list is read again, in milliseconds. */
 const everyMs = 5_000
@@ -59,7 +60,7 @@ function SessionTable ({ sessions }: { sessions: readonly SessionView[] | undefi
               <td><a class='row-link' href={hrefOf(['sessions', id])}><code>{id.slice(-12)}</code></a>{state === 'removing' && <span class='soft small'> is removed</span>}</td>
               <td class='wide'>{tenant ?? <span class='soft'>operator</span>}</td>
               <td class='wide'>{key}</td>
-              <td>{used === null ? '–' : <><meter min={0} max={quota} value={used} aria-label='Of its quota' /> {bytes(used)}</>}</td>
+              <td>{used === null ? '–' : <><meter min={0} max={quota} value={used} aria-label='Of its quota' /> {bytes(used)} <Fullness used={used} quota={quota} /></>}</td>
               <td><Time at={last} /></td>
               <td class='wide'><Time at={expires} /></td>
             </tr>
@@ -68,4 +69,10 @@ function SessionTable ({ sessions }: { sessions: readonly SessionView[] | undefi
       </table>
     </div>
   )
+}
+
+/** Says that a session is full, or almost; nothing for one with room. */
+export function Fullness ({ used, quota }: { used: number | null, quota: number }): VNode | null {
+  const fullness = fullnessOf({ used_bytes: used, quota_bytes: quota })
+  return fullness === undefined ? null : <strong class='problem' title={`Its files may take ${bytes(quota)}`}>{fullness}</strong>
 }

@@ -62,7 +62,7 @@ export function Filters ({ query, person }: { query: Readonly<Record<string, str
       {linked.flatMap(name => {
         const value = kept[name]
         if (value === undefined) return []
-        const shown = name === 'to' ? exact(Date.parse(value)) : value.length > 30 ? `…${value.slice(-12)}` : value
+        const shown = name === 'to' ? exact(Date.parse(value)) : value.length <= 30 ? value : name === 'worker' ? value.slice(0, 8) : `…${value.slice(-12)}`
         return [<a key={name} class='chip' href={hrefOf(['jobs'], { ...kept, [name]: undefined })} title={value}><span class='soft'>{name}</span> {shown} <span aria-label='remove'>×</span></a>]
       })}
     </form>

@@ -63,7 +63,7 @@ function KeyTable ({ keys, onRevoke }: { keys: readonly KeyView[] | undefined, o
               <td class='wide'>{expires === null ? <span class='soft'>never</span> : <Time at={expires} />}</td>
               <td>{source === 'redis'
                 ? <button type='button' class='quiet' aria-label={`Revoke ${name}`} onClick={() => { onRevoke(name) }}>Revoke</button>
-                : <span class='soft small' title='It is in API_KEY or API_KEYS_JSON'>settings</span>}
+                : <span class='soft small' title='It is in API_KEY or API_KEYS_JSON: take it away there'>in settings</span>}
               </td>
             </tr>
           ))}

@@ -10,11 +10,11 @@ export function WorkerTable ({ workers, isShort = false }: { workers: readonly W
   if (workers?.length === 0) return <Empty title='No worker is alive: jobs wait.'><p>Start one with <code>toolyard worker</code>, with the same <code>REDIS_URL</code> as this service.</p></Empty>
   return (
     <div class='table-frame' aria-busy={workers === undefined}>
-      <table class={isShort ? 'dense figures-table' : 'dense listing'}>
+      <table class={isShort ? 'dense figures-table' : 'dense listing workers'}>
         <thead>
           <tr>
-            <th>Worker</th><th class='wide'>Queues</th><th>Places</th>{!isShort && <th>Sandbox</th>}<th class='wide'>Load</th>
-            {!isShort && <><th class='wide'>Memory</th><th class='wide'>Release</th></>}<th>Since</th>
+            <th>Worker</th><th class='wide'>Queues</th><th class='c-places'>Places</th>{!isShort && <th class='c-figure'>Sandbox</th>}<th class='c-figure wide'>Load</th>
+            {!isShort && <><th class='c-figure wide'>Memory</th><th class='c-figure wide'>Release</th></>}<th class='c-since'>Since</th>
           </tr>
         </thead>
         <tbody>{workers?.map(worker => <Row key={worker.id} worker={worker} isShort={isShort} />)}</tbody>
@@ -27,10 +27,10 @@ function Row ({ worker, isShort }: { worker: WorkerView, isShort: boolean }): VN
   const { id, host, queues, places, sandbox, load, version, started_at: since } = worker
   return (
     <tr>
-      <td title={id}><a href={hrefOf(['jobs'], { worker: id })}>{host ?? id}</a></td>
+      <td title={id}><a href={hrefOf(['jobs'], { worker: id })}>{host ?? id}</a> <code class='id'>{id.slice(0, 8)}</code></td>
       <td class='wide' title={queues.join(', ')}>{queues.includes('*') ? 'all' : queues.join(', ')}</td>
       <td title={places?.all_queues == null ? undefined : `at most ${places.all_queues} over all queues`}>{places === null ? '–' : <>{!isShort && <meter min={0} max={Math.max(1, places.total)} value={places.used} aria-label='Places used' />} {places.used} of {places.total}</>}</td>
-      {!isShort && <td><span class={`status ${sandbox.level === 'full' ? 'succeeded' : 'failed'}`} title={sandbox.missing.join(', ')}>{sandbox.level}</span></td>}
+      {!isShort && <td><span class={`status ${sandbox.level === 'full' ? 'succeeded' : 'failed'}`} title={sandbox.missing.join(', ')}><span aria-hidden='true'>{sandbox.level === 'full' ? '✓' : '✕'}</span>{sandbox.level}</span></td>}
       <td class='wide'>{load === null ? '–' : `${load.average.toFixed(1)} of ${load.processors}`}</td>
       {!isShort && (
         <>

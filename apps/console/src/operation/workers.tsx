@@ -29,13 +29,16 @@ function LostWorkers ({ lost }: { lost: readonly LostWorker[] }): VNode {
   return (
     <section>
       <h2>Went away</h2>
-      <p class='soft'>These died, or lost Redis, in the last 15 min. What they ran failed with <code>WORKER_LOST</code>, or runs again.</p>
+      <p class='about'>
+        These died, or lost Redis, in the last 15 min. What they ran <a href={hrefOf(['jobs'], { code: 'WORKER_LOST' })}>failed with <code>WORKER_LOST</code></a>,
+        or another worker ran it again. If one was not started again, start it; its log, or that of its machine, says why it ended.
+      </p>
       <div class='table-frame'>
         <table class='dense listing'>
-          <thead><tr><th>Worker</th><th>Last seen</th></tr></thead>
+          <thead><tr><th>Worker</th><th>What it ran before</th><th>Last seen</th></tr></thead>
           <tbody>
             {lost.map(({ id, host, last_seen_at: seen }) => (
-              <tr key={id}><td title={id}><a href={hrefOf(['jobs'], { worker: id })}>{host ?? id}</a></td><td><Time at={seen} /></td></tr>
+              <tr key={id}><td title={id}>{host ?? id} <code class='id'>{id.slice(0, 8)}</code></td><td><a href={hrefOf(['jobs'], { worker: id })}>its jobs</a></td><td><Time at={seen} /></td></tr>
             ))}
           </tbody>
         </table>

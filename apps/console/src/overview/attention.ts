@@ -1,6 +1,7 @@
-import type { LostWorker, QueueView, Statistics, ToolOverview, WorkerView } from '@toolyard/contract'
+import type { LostWorker, QueueView, SessionView, Statistics, ToolOverview, WorkerView } from '@toolyard/contract'
+import { fullnessOf } from '../files/fullness.ts'
 import { hrefOf } from '../parts/route.ts'
-import { span } from '../parts/times.ts'
+import { bytes, span } from '../parts/times.ts'
 
 /** What an operator should look at. */
 export interface Attention {
@@ -11,6 +12,8 @@ export interface Attention {
   advice: string
   /** Where to see more. */
   href: string
+  /** The paused queue that it is about, which can be resumed. */
+  resumes?: string
 }
 
 /** What is looked at; what a key may not see is absent. */
@@ -24,18 +27,22 @@ export interface Situation {
   registry?: Pick<ToolOverview, 'tools' | 'findings'> | undefined
   /** Jobs that failed lately because their worker was lost. */
   lost?: number | undefined
+  sessions?: readonly SessionView[] | undefined
 }
 
 /** A job that waits longer than this tells that a queue lags, in seconds. */
 const lagSec = 60
 /** A tool fails when it has so many errors, and so many of its calls are errors. */
 const failing = { errors: 3, rate: 0.5 }
+/** More full sessions than these are told in one line. */
+const mostSessions = 3
 /** A machine with so many processes for each processor has too much to do. */
 const overload = 2
 
 /** What needs attention, in words, the worst first. */
 export function attentionOf (situation: Situation): Attention[] {
-  const found = [queueFaults, lostJobs, lostWorkers, toolFaults, manifestFaults, workerFaults].flatMap(look => look(situation))
+  const looks = [queueFaults, lostJobs, lostWorkers, toolFaults, fullSessions, manifestFaults, workerFaults]
+  const found = looks.flatMap(look => look(situation))
   return found.sort((a, b) => Number(a.severity === 'warn') - Number(b.severity === 'warn'))
 }
 
@@ -56,7 +63,7 @@ function queueFaults ({ queues = [], workers }: Situation): Attention[] {
 function queueFault ({ name, waiting, running, oldest_sec: oldest, workers, places, paused }: QueueView): Attention[] {
   const href = hrefOf(['jobs'], { queue: name, status: 'queued' })
   const what = `${counted(waiting, 'job')} ${waiting === 1 ? 'waits' : 'wait'}, the oldest for ${span(oldest * 1_000)}`
-  if (paused) return [{ severity: 'warn', text: `Queue ${name} is paused.`, advice: `${what}. Resume it in the queue dashboard.`, href: hrefOf(['overview']) }]
+  if (paused) return [{ severity: 'warn', text: `Queue ${name} is paused.`, advice: `${what}. Resume it when its jobs may run.`, href, resumes: name }]
   if (workers === 0) {
     return [{
       severity: 'bad',
@@ -83,7 +90,7 @@ function lostJobs ({ lost = 0 }: Situation): Attention[] {
   return [{
     severity: 'bad',
     text: `${counted(lost, 'job')} lost ${lost === 1 ? 'its' : 'their'} worker in the last 15 min.`,
-    advice: 'A worker process or its machine went away. See whether all workers are back; what may be repeated can be run again.',
+    advice: 'A worker process or its machine went away. See whether all workers are back; what may be done twice can be run again.',
     href: hrefOf(['jobs'], { code: 'WORKER_LOST' })
   }]
 }
@@ -113,6 +120,20 @@ function toolFaults ({ statistics, registry }: Situation): Attention[] {
     enabled && unavailable !== null ? [{ severity: 'warn', text: `Tool ${name} can't run.`, advice: unavailable, href: hrefOf(['tools', name]) }] : []
   ))
   return [...failed, ...missing]
+}
+
+function fullSessions ({ sessions = [] }: Situation): Attention[] {
+  const found = sessions.flatMap(session => {
+    const fullness = session.state === 'open' ? fullnessOf(session) : undefined
+    return fullness === undefined ? [] : [{ ...session, fullness }]
+  })
+  const advice = 'Calls that write fail with QUOTA_EXCEEDED once it is full. Remove files, or the session.'
+  if (found.length > mostSessions) {
+    return [{ severity: 'warn', text: `${counted(found.length, 'session')} are full, or almost.`, advice, href: hrefOf(['sessions']) }]
+  }
+  return found.map(({ id, fullness, used_bytes: used, quota_bytes: quota }) => ({
+    severity: 'warn', text: `Session ${id.slice(-12)} is ${fullness}.`, advice: `Its files take ${bytes(used ?? 0)} of ${bytes(quota)}. ${advice}`, href: hrefOf(['sessions', id])
+  }))
 }
 
 function manifestFaults ({ registry }: Situation): Attention[] {

@@ -1,9 +1,9 @@
 import type { JobList } from '@toolyard/client'
-import type { QueueList, Statistics, ToolOverview, WorkerList } from '@toolyard/contract'
+import type { QueueList, SessionView, Statistics, ToolOverview, WorkerList } from '@toolyard/contract'
 import type { VNode } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { useAccess } from '../access/context.ts'
-import { useLoad, type Loaded } from '../access/load.ts'
+import { asError, useLoad, type Loaded } from '../access/load.ts'
 import { Problem } from '../parts/notice.tsx'
 import { hrefOf, type Route } from '../parts/route.ts'
 import { attentionOf } from './attention.ts'
@@ -21,12 +21,15 @@ const spans = [['15', '15 min'], ['60', '1 h'], ['360', '6 h'], ['1440', '24 h']
 /** Readings of what waits and runs: 20 min. */
 const mostReadings = 600
 const lately = 15 * 60_000
+/** A job that failed lately was submitted at most so long ago: it waited, and a tool runs for an hour at most. */
+const longestMs = 2 * 3_600_000
 /** The time before the first reading that is shown, in seconds. */
 const shownSec = 300
 
 /** What happens now, and what needs attention. */
 export function OverviewPage ({ route }: { route: Route }): VNode {
-  const { person } = useAccess()
+  const { api, person } = useAccess()
+  const [problem, setProblem] = useState<Error>()
   const isOperator = person.tenant === undefined
   const minutes = spans.find(([value]) => value === route.query.get('minutes'))?.[0] ?? '60'
   const queues = useRead<QueueList>(isOperator ? '/v1/queues' : undefined, every.now)
@@ -34,6 +37,7 @@ export function OverviewPage ({ route }: { route: Route }): VNode {
   const statistics = useRead<Statistics>(`/v1/stats?minutes=${minutes}`, every.counts)
   const recent = useRead<Statistics>('/v1/stats?minutes=15', every.counts)
   const registry = useRead<ToolOverview>('/v1/registry', every.slow)
+  const sessions = useRead<{ sessions: SessionView[] }>('/v1/sessions?limit=200', every.slow)
   const lost = useLost()
   const now = useReadings(queues.data)
   const attention = attentionOf({
@@ -42,8 +46,14 @@ export function OverviewPage ({ route }: { route: Route }): VNode {
     lostWorkers: workers.data?.lost,
     statistics: recent.data,
     registry: registry.data,
-    lost: lost.data
+    lost: lost.data,
+    sessions: sessions.data?.sessions
   })
+  const switchQueue = (name: string, paused: boolean): void => {
+    void api.ask(`/v1/queues/${encodeURIComponent(name)}`, { method: 'PATCH', body: { paused } })
+      .then(() => { setProblem(undefined); queues.reload() }, (caught: unknown) => { setProblem(asError(caught)) })
+  }
+  const canSwitch = isOperator && person.can_write
   const known = [statistics, recent, registry, ...isOperator ? [queues, workers] : []]
   return (
     <main>
@@ -53,12 +63,17 @@ export function OverviewPage ({ route }: { route: Route }): VNode {
           {spans.map(([value, label]) => <a key={value} href={hrefOf(['overview'], { minutes: value })} aria-current={minutes === value ? 'true' : undefined}>{label}</a>)}
         </nav>
       </header>
-      <Problem error={known.find(({ error }) => error !== undefined)?.error} />
-      <AttentionList items={attention} isKnown={known.every(({ data }) => data !== undefined)} />
+      <Problem error={problem ?? known.find(({ error }) => error !== undefined)?.error} />
+      <AttentionList
+        items={attention} isKnown={known.every(({ data }) => data !== undefined)}
+        onResume={canSwitch ? queue => { switchQueue(queue, false) } : undefined}
+      />
       <Figures statistics={statistics.data} queues={queues.data?.queues} workers={workers.data} />
       <StatisticsCharts statistics={statistics.data} now={isOperator ? now : undefined} />
       <div class='halves'>
-        {isOperator && <section><h2>Queues</h2><QueueTable queues={queues.data?.queues} /></section>}
+        {isOperator && (
+          <section><h2>Queues</h2><QueueTable queues={queues.data?.queues} onSwitch={canSwitch ? switchQueue : undefined} /></section>
+        )}
         {isOperator && <section><h2>Workers</h2><WorkerTable workers={workers.data?.workers} isShort /></section>}
         <section><h2>Tools</h2><UsageTable what='tool' entries={statistics.data?.tools} /></section>
         <section><h2>Keys</h2><UsageTable what='key' entries={statistics.data?.keys} /></section>
@@ -80,8 +95,9 @@ function useRead<T> (path: string | undefined, everyMs: number): Loaded<T> {
 function useLost (): Loaded<number> {
   const { api } = useAccess()
   return useLoad('lost', async signal => {
-    const query = new URLSearchParams({ code: 'WORKER_LOST', from: new Date(Date.now() - lately).toISOString(), limit: '200' })
-    return (await api.ask<JobList>(`/v1/jobs?${String(query)}`, { signal })).count
+    const query = new URLSearchParams({ code: 'WORKER_LOST', from: new Date(Date.now() - longestMs).toISOString(), limit: '200' })
+    const { jobs } = await api.ask<JobList>(`/v1/jobs?${String(query)}`, { signal })
+    return jobs.filter(({ finished_at: at }) => at !== null && Date.parse(at) > Date.now() - lately).length
   }, every.slow)
 }
 

@@ -1,27 +1,34 @@
 import type { QueueView } from '@toolyard/contract'
 import type { VNode } from 'preact'
-import { useAccess } from '../access/context.ts'
 import { Empty } from '../parts/notice.tsx'
 import { hrefOf } from '../parts/route.ts'
 import { span } from '../parts/times.ts'
 
+export interface QueueTableProps {
+  queues: readonly QueueView[] | undefined
+  /** Pauses a queue, or resumes it; undefined for a key that may not. */
+  onSwitch: ((name: string, paused: boolean) => void) | undefined
+}
+
 /** The queues, with what has not ended in them. */
-export function QueueTable ({ queues }: { queues: readonly QueueView[] | undefined }): VNode {
-  const { api } = useAccess()
+export function QueueTable ({ queues, onSwitch }: QueueTableProps): VNode {
   if (queues?.length === 0) return <Empty title='No queues yet.'><p>A queue is there as soon as a job names it.</p></Empty>
   return (
     <div class='table-frame' aria-busy={queues === undefined}>
       <table class='dense figures-table'>
-        <thead><tr><th>Queue</th><th class='number'>Waiting</th><th class='number'>Running</th><th class='number wide'>Later</th><th class='number'>Oldest</th><th class='number'>Workers</th></tr></thead>
+        <thead><tr><th>Queue</th><th class='number'>Waiting</th><th class='number'>Running</th><th class='number wide'>Later</th><th class='number wide'>Oldest</th><th class='number'>Workers</th>{onSwitch !== undefined && <th class='c-switch'><span class='unseen'>Action</span></th>}</tr></thead>
         <tbody>
           {queues?.map(({ name, paused, waiting, running, delayed, blocked, oldest_sec: oldest, workers }) => (
             <tr key={name}>
-              <td><a href={hrefOf(['jobs'], { queue: name })}>{name}</a>{paused && <> <a class='tag problem' href={`${api.base}/dashboard/queue/${encodeURIComponent(name)}`} title='Its jobs wait until it is resumed in the queue dashboard'>paused</a></>}</td>
+              <td title={name}><a href={hrefOf(['jobs'], { queue: name })}>{name}</a>{paused && <> <span class='tag problem' title='Its jobs wait until it is resumed'>paused</span></>}</td>
               <td class='number'>{waiting}</td>
               <td class='number'>{running}</td>
               <td class='number wide' title={`${delayed} not due yet, ${blocked} waiting for other jobs`}>{delayed + blocked}</td>
-              <td class='number'>{oldest === 0 ? '–' : span(oldest * 1_000)}</td>
+              <td class='number wide'>{oldest === 0 ? '–' : span(oldest * 1_000)}</td>
               <td class='number'>{workers === 0 ? <strong class='problem'>none</strong> : workers}</td>
+              {onSwitch !== undefined && (
+                <td class='c-switch'><button type='button' class='quiet' aria-label={`${paused ? 'Resume' : 'Pause'} ${name}`} onClick={() => { onSwitch(name, !paused) }}>{paused ? 'Resume' : 'Pause'}</button></td>
+              )}
             </tr>
           ))}
         </tbody>

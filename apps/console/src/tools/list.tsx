@@ -9,6 +9,8 @@ import { hrefOf, type Route } from '../parts/route.ts'
 
 /** How often the list is read again, in milliseconds: manifests are followed as they are saved. */
 const everyMs = 5_000
+/** Letters of a path that a column has room for. */
+const mostPath = 20
 
 /** All tools, also those that are switched off or can't run, and what is wrong with the manifests. */
 export function ToolsPage ({ route }: { route: Route }): VNode {
@@ -45,7 +47,7 @@ function ToolTable ({ tools }: { tools: readonly ToolSummary[] | undefined }): V
             <tr key={tool.name}>
               <td><a class='row-link' href={hrefOf(['tools', tool.name])}>{tool.name}</a></td>
               <td class='wide soft' title={tool.description}>{tool.description}</td>
-              <td class='wide soft' title={tool.file ?? undefined}>{tool.format === 'builtin' ? 'built in' : tool.file?.split('/').slice(-2).join('/') ?? tool.format}</td>
+              <td class='wide soft' title={tool.file ?? undefined}>{tool.format === 'builtin' ? 'built in' : tool.file === null ? tool.format : ending(tool.file)}</td>
               <td class='wide soft'>{tool.permissions.join(', ')}</td>
               <td><ToolState tool={tool} /></td>
             </tr>
@@ -54,6 +56,12 @@ function ToolTable ({ tools }: { tools: readonly ToolSummary[] | undefined }): V
       </table>
     </div>
   )
+}
+
+/** The end of a file's path, which tells more than its beginning. */
+function ending (file: string): string {
+  const path = file.split('/').slice(-2).join('/')
+  return path.length <= mostPath ? path : `…${path.slice(1 - mostPath)}`
 }
 
 /** Whether a tool can be called now. */

@@ -67,7 +67,7 @@ function Facts ({ tool }: { tool: ToolView }): VNode {
     ['Format', `${tool.format}, runs as ${tool.runs}`],
     ['Timeout', `${tool.timeout_sec} s`],
     ['Attempts', tool.max_attempts],
-    ['When lost', tool.idempotent ? 'is run again' : 'fails'],
+    ['If a worker dies', tool.idempotent ? 'is run again' : 'fails'],
     ['At once', tool.serial ? 'one call' : 'any number'],
     ...Object.entries(tool.limits).map(([name, value]) => [name, value] as const)
   ]

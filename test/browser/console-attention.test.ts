@@ -1,0 +1,93 @@
+import t from 'tap'
+import { list, reach, submit } from '../jobs/submission.ts'
+import { createService } from '../support/service.ts'
+import { isAccessible } from './axe.ts'
+import { startBrowser } from './browser.ts'
+import { openConsole } from './console-page.ts'
+import { consoleEnv, consoleFiles, consoleTools } from './console-service.ts'
+
+const browser = await startBrowser(t)
+
+void t.test('what needs attention is dealt with from the overview', { skip: typeof browser === 'string' && browser }, async t => {
+  if (typeof browser === 'string') return
+  const service = await createService(t, { files: consoleFiles, tools: consoleTools, env: consoleEnv })
+  const { client, api: { address } } = service
+
+  t.test('a paused queue is told and marked, and resumed with the keyboard alone', async t => {
+    const { page, problems } = await browser.open()
+    const first = await submit(client, { type: 'agentcli.draw', queue: 'reports' })
+    await reach(client, first.id, 'succeeded')
+    await openConsole(page, address)
+    await page.getByRole('link', { name: 'Overview' }).click()
+    await page.getByRole('button', { name: 'Pause reports' }).focus()
+    await page.keyboard.press('Enter')
+    await page.locator('tr').filter({ hasText: 'reports' }).getByText('paused').waitFor()
+    const { id } = await submit(client, { type: 'agentcli.draw', queue: 'reports' })
+    await page.getByRole('link', { name: 'Queue reports is paused.' }).waitFor()
+    await isAccessible(t, page, 'a paused queue')
+    await page.getByRole('link', { name: 'Queue reports is paused.' }).click()
+    await page.waitForURL(/queue=reports&status=queued/)
+    await page.getByRole('link', { name: 'draw' }).waitFor()
+    await page.goBack()
+    await page.getByRole('button', { name: 'Resume the queue reports' }).focus()
+    await page.keyboard.press('Enter')
+    await page.getByText('Queue reports is paused.').waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: 'Pause reports' }).waitFor()
+    await reach(client, id, 'succeeded')
+    t.same(problems, [])
+  })
+
+  t.test('a session that is full is told; it is emptied on its page', async t => {
+    const { body: { session } } = await client.request<{ session: { id: string } }>('/v1/sessions', { body: { quota_bytes: 65_536 } })
+    t.match(await client.request(`/v1/sessions/${session.id}/files/large.bin`, { method: 'PUT', body: 'x'.repeat(60_000) }), { status: 201 })
+    const { page, problems } = await browser.open()
+    await openConsole(page, address)
+    await page.getByRole('link', { name: 'Overview' }).click()
+    await page.getByRole('link', { name: `Session ${session.id.slice(-12)} is almost full.` }).click()
+    await page.getByText('almost full').waitFor()
+    await page.getByRole('button', { name: 'Remove large.bin' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove', exact: true }).click()
+    await page.getByRole('link', { name: 'large.bin' }).waitFor({ state: 'detached' })
+    await page.getByText('almost full').waitFor({ state: 'detached' })
+    t.same(problems, [])
+  })
+
+  t.test('a worker that is lost is told, with what it ran; the job is run again when a worker is back', async t => {
+    const { page, problems } = await browser.open()
+    const { id } = await submit(client, { type: 'agentcli.slow_import' })
+    await openConsole(page, address)
+    await page.goto(`${address}/#/jobs/${id}`)
+    await page.getByText('imported 100').waitFor()
+    await service.workers[0]?.stop('SIGKILL')
+    await service.startWorker()
+    await page.getByRole('link', { name: 'Overview' }).click()
+    await page.getByRole('link', { name: /^Worker .* went away\.$/ }).click()
+    await page.getByRole('heading', { name: 'Went away' }).waitFor()
+    await page.getByRole('link', { name: 'failed with WORKER_LOST' }).click()
+    await page.getByRole('link', { name: 'slow_import' }).click()
+    await page.getByText('The worker that ran this job was lost').waitFor()
+    t.equal(await page.locator('.facts').getByText('Worker', { exact: true }).count(), 0, 'the worker that only told of it is not named')
+    await page.getByRole('button', { name: 'Run again' }).focus()
+    await page.keyboard.press('Enter')
+    await page.waitForURL(url => url.hash.startsWith('#/jobs/') && !url.hash.endsWith(id))
+    await page.getByText('imported 100').waitFor()
+    t.same(problems, [])
+  })
+
+  t.test('the form of a tool has a field for each value of a list and of an object', async t => {
+    const { page, problems } = await browser.open()
+    await openConsole(page, address)
+    await page.goto(`${address}/#/tools/send_report`)
+    await page.getByLabel('to', { exact: true }).fill('a@example.com\nb@example.com')
+    const host = page.getByRole('group', { name: 'host' })
+    await host.getByLabel('name').fill('mail.example')
+    await host.getByLabel('port').fill('25')
+    await isAccessible(t, page, 'the form')
+    await page.getByRole('button', { name: 'Call', exact: true }).click()
+    await page.getByRole('link', { name: 'Open the job' }).click()
+    await page.getByRole('heading', { name: 'Arguments' }).waitFor()
+    const { jobs: [made] } = await list(client, '?tool=send_report')
+    t.match((await client.request(`/v1/jobs/${made?.id}`)).body, { job: { input: { to: ['a@example.com', 'b@example.com'], host: { name: 'mail.example', port: 25 } } } })
+    t.same(problems, [])
+  })
+})
