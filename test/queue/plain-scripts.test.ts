@@ -11,10 +11,13 @@ import { startTestRedis } from '../support/redis.ts'
  */
 
 const retention = { ageSec: 60, count: 3 }
-/** As `JobQueues` makes it. */
+/** As `JobQueues` makes it, with the id that BullMQ asks for. */
 const optionsOf = ({ id, maxAttempts = 1 }: NewJob, priority: number): object => ({
   jobId: id, priority, attempts: maxAttempts, stackTraceLimit: 0, ...(maxAttempts === 1 ? {} : { backoff: { type: 'exponential', delay: 1_000, jitter: 0.5 } })
 })
+
+/** Ours don't repeat the id, which is in the key. */
+const withoutId = (options: object = {}): object => Object.fromEntries(Object.entries(options).filter(([name]) => name !== 'jobId'))
 
 type TakenJob = Pick<Job, 'id' | 'moveToCompleted' | 'moveToFailed' | 'attemptsStarted' | 'attemptsMade' | 'data' | 'opts' | 'priority' | 'timestamp'>
 
@@ -78,7 +81,7 @@ async function dump (redis: Redis, queue: string): Promise<Record<string, unknow
     if (type === 'hash') {
       const hash = await redis.hgetall(key)
       const fields = Object.entries(hash).filter(([name]) => name !== 'opts' && !isMark(name, hash)).map(([name, value]) => times.has(name) ? [name, Number(value) > 1e12] : [name, value])
-      return { fields: Object.fromEntries(fields) as unknown, opts: JSON.parse(hash['opts'] ?? '{}') as unknown }
+      return { fields: Object.fromEntries(fields) as unknown, opts: withoutId(JSON.parse(hash['opts'] ?? '{}') as object) }
     }
     if (type === 'list') return await redis.lrange(key, 0, -1)
     if (type === 'set') return (await redis.smembers(key)).sort()
@@ -103,6 +106,13 @@ t.test('jobs are added as BullMQ adds them, and one that exists is left as it is
   const left = await dump(redis, 'ours')
   t.equal((left['prioritized'] as string[]).length, 6)
   t.same(left, await dump(redis, 'theirs'))
+})
+
+t.test('the options of a job do not repeat its id', async t => {
+  const { redis, ways: [ours] } = await openWays(t)
+  const { id } = job()
+  await ours.add([{ ...job(), id }])
+  t.same(JSON.parse(await redis.hget(`toolyard:{ours}:${id}`, 'opts') ?? ''), withoutId(optionsOf({ ...job(), id }, (await ours.take())?.priority ?? 0)))
 })
 
 t.test('jobs are added to a paused queue, and to one that runs as many as it may, as BullMQ adds them', async t => {
@@ -133,7 +143,7 @@ t.test('jobs are taken as BullMQ takes them: by priority, those that were put ba
       started: job?.attemptsStarted,
       made: job?.attemptsMade,
       data: job?.data as unknown,
-      opts: job?.opts,
+      opts: withoutId(job?.opts),
       priority: job?.priority
     })))
   }

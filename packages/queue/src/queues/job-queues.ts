@@ -222,7 +222,6 @@ function addedJob (queue: JobQueue, job: CompleteJob, priority: number, now: num
   const { id, type, maxAttempts, delayMs, parent } = job
   const data: JobData = { ...job.data, protocol }
   const options: JobsOptions & OwnOptions = {
-    jobId: id,
     // BullMQ serves low numbers first, and jobs without a priority before all others (X4).
     priority,
     attempts: maxAttempts,
