@@ -20,6 +20,15 @@ const nested = {
   additionalProperties: { type: 'string' },
   $defs: { file }
 }
+/** Files where a schema can have them beside `properties` and lists, also as deep as the arguments are. */
+const elsewhere = {
+  type: 'object',
+  properties: { file, child: { $ref: '#' }, twice: { $ref: '#/$defs/twice' }, kind: { type: 'string' }, tuple: { type: 'array', contains: file } },
+  patternProperties: { '^f_': file },
+  if: { properties: { kind: { const: 'image' } }, required: ['kind'] },
+  then: { properties: { picture: file } },
+  $defs: { twice: { type: ['array', 'string'], anyOf: [{ items: { $ref: '#/$defs/twice' } }, { items: { $ref: '#/$defs/twice' } }] } }
+}
 const service = await createService(t, {
   files: {
     'tools/bin/shell': shell,
@@ -33,7 +42,8 @@ const service = await createService(t, {
   },
   tools: [
     { name: 'shell', schema: { type: 'object' }, command: ['./tools/bin/shell'] },
-    { name: 'told', schema: nested, command: ['/bin/cat'], permissions: ['read_repo'] }
+    { name: 'told', schema: nested, command: ['/bin/cat'], permissions: ['read_repo'] },
+    { name: 'elsewhere', schema: elsewhere, command: ['/bin/cat'], permissions: ['read_repo'] }
   ],
   manifests: ['tools.json', 'bundle/manifest.json'],
   env: {
@@ -70,6 +80,25 @@ t.test('an argument that names no file of the session is refused with its place'
     t.match([ok, error], [false, { code: 'INVALID_ARGUMENTS', details: { issues: [{ path: '/list/0/a~1b', message: /can't be used/ }] } }], path.slice(0, 40))
     t.ok(error?.message.includes(JSON.stringify(path).slice(0, 100)), 'it is named')
   }
+})
+
+t.test('no place in a schema, and no depth of the arguments, lets a path by', async t => {
+  const id = await make(tenant)
+  await call(id, 'shell', { script: 'mkdir in; printf data > in/x; ln -s in/x link' })
+  const within = (levels: number, file: string): object => levels === 0 ? { file } : { child: within(levels - 1, file) }
+  const places: Array<(file: string) => object> = [
+    file => within(1, file), file => within(50, file), file => ({ f_any: file }), file => ({ kind: 'image', picture: file }), file => ({ tuple: [file] })
+  ]
+  for (const place of places) {
+    t.same((await call(id, 'elsewhere', place('link'))).output, place('in/x'))
+    t.match(await call(id, 'elsewhere', place('../secret')), { ok: false, error: { code: 'INVALID_ARGUMENTS', message: /escapes workspace root/ } })
+  }
+  t.match(await call(id, 'elsewhere', { other: '../any text', [`f_${'n'.repeat(200)}`]: 'link' }), { ok: true })
+})
+
+t.test('arguments that a schema leads to in very many ways are looked through at once', async t => {
+  const nested = Array.from({ length: 40 }).reduce<unknown>(inner => [inner], 'text')
+  t.match(await call(await make(tenant), 'elsewhere', { twice: nested }), { ok: true })
 })
 
 t.test('without a session, files are those of the shared workspace, for the operator alone', { skip: !hasPython }, async t => {

@@ -17,6 +17,10 @@ export interface FileSource {
 }
 
 const format = 'session-file'
+/** Keywords with a schema, or a list of them, for the same value. */
+const partKeywords = ['allOf', 'anyOf', 'oneOf', 'then', 'else']
+/** A pattern is tried on names up to this length; a longer one is taken to fit, so that no file is missed. */
+const mostNameChars = 100
 
 /** The arguments with the paths of their files; INVALID_ARGUMENTS names each that isn't there. */
 export async function withFileArguments (
@@ -26,7 +30,7 @@ export async function withFileArguments (
   const search = new FileSearch(schema, context, source)
   let found: unknown
   try {
-    found = await search.resolve(schema, args, '', 0)
+    found = await search.resolve(schema, args, '')
   } catch (error) {
     if (context.signal.aborted) return { error: interruptionError({ kind: 'abort', reason: context.signal.reason }) }
     throw error
@@ -51,6 +55,8 @@ class FileSearch {
   readonly #context: RunContext
   readonly #workspace: WorkspaceSetting | undefined
   readonly #knownAs: string
+  /** The schemas that each place of the arguments was looked at with. */
+  readonly #seen = new Map<string, Set<object>>()
   #count = 0
 
   constructor (root: JsonSchema, context: RunContext, { workspaceDir, serviceFiles = [] }: FileSource) {
@@ -64,36 +70,53 @@ class FileSearch {
   }
 
   /** A value with its files looked up; arguments are checked against the schema already. */
-  async resolve (schema: unknown, value: unknown, path: string, depth: number): Promise<unknown> {
-    if (!isRecord(schema) || depth > limits.bodyDepth) return value
+  async resolve (schema: unknown, value: unknown, path: string): Promise<unknown> {
+    if (!isRecord(schema) || this.#isSeen(schema, path)) return value
     let result = value
-    const { $ref: reference } = schema
-    if (typeof reference === 'string') result = await this.resolve(this.#definition(reference), result, path, depth + 1)
-    for (const name of ['allOf', 'anyOf', 'oneOf']) {
-      const parts: unknown = schema[name]
-      for (const part of Array.isArray(parts) ? parts : []) result = await this.resolve(part, result, path, depth + 1)
-    }
+    for (const part of this.#partsOf(schema)) result = await this.resolve(part, result, path)
     if (typeof result === 'string') return schema['format'] === format ? await this.#look(result, path) : result
-    if (Array.isArray(result)) return await this.#items(schema, result, path, depth)
-    return isRecord(result) ? await this.#fields(schema, result, path, depth) : result
+    if (Array.isArray(result)) return await this.#items(schema, result, path)
+    return isRecord(result) ? await this.#fields(schema, result, path) : result
   }
 
-  async #items ({ prefixItems, items }: Record<string, unknown>, values: unknown[], path: string, depth: number): Promise<unknown[]> {
+  /** Choices and references of a schema can lead to a value in more ways than there is time for. */
+  #isSeen (schema: object, path: string): boolean {
+    const seen = this.#seen.get(path) ?? new Set()
+    this.#seen.set(path, seen)
+    return seen.size === seen.add(schema).size
+  }
+
+  /** What else holds for the same value, or may hold. */
+  #partsOf (schema: Record<string, unknown>): unknown[] {
+    const references = ['$ref', '$recursiveRef'].map(name => this.#definition(schema[name]))
+    return [...references, ...partKeywords.flatMap(name => schema[name]), ...valuesOf(schema['dependentSchemas'])]
+  }
+
+  async #items (schema: Record<string, unknown>, values: unknown[], path: string): Promise<unknown[]> {
+    const { prefixItems, items, additionalItems, unevaluatedItems, contains } = schema
     const first: unknown[] = Array.isArray(prefixItems) ? prefixItems : Array.isArray(items) ? items : []
+    const rest = (Array.isArray(items) ? additionalItems : items) ?? unevaluatedItems
     const results: unknown[] = []
     for (const [index, value] of values.entries()) {
-      results.push(await this.resolve(first[index] ?? items, value, `${path}/${index}`, depth + 1))
+      const at = `${path}/${index}`
+      results.push(await this.resolve(contains, await this.resolve(first[index] ?? rest, value, at), at))
     }
     return results
   }
 
-  async #fields (
-    { properties, additionalProperties }: Record<string, unknown>, fields: Record<string, unknown>, path: string, depth: number
-  ): Promise<Record<string, unknown>> {
+  async #fields (schema: Record<string, unknown>, fields: Record<string, unknown>, path: string): Promise<Record<string, unknown>> {
+    const { properties, patternProperties, additionalProperties, unevaluatedProperties } = schema
+    const patterns = isRecord(patternProperties) ? Object.entries(patternProperties) : []
     const entries: Array<[string, unknown]> = []
     for (const [name, value] of Object.entries(fields)) {
-      const schema: unknown = isRecord(properties) && Object.hasOwn(properties, name) ? properties[name] : additionalProperties
-      entries.push([name, await this.resolve(schema, value, `${path}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`, depth + 1)])
+      const at = `${path}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
+      const fitting = patterns.flatMap(([pattern, each]) => mayFit(name, pattern) ? [each] : [])
+      const named = isRecord(properties) && Object.hasOwn(properties, name) ? [properties[name], ...fitting] : fitting
+      let result = value
+      for (const each of named.length > 0 ? named : [additionalProperties ?? unevaluatedProperties]) {
+        result = await this.resolve(each, result, at)
+      }
+      entries.push([name, result])
     }
     return Object.fromEntries(entries)
   }
@@ -121,13 +144,27 @@ class FileSearch {
     return file
   }
 
-  #definition (reference: string): unknown {
-    if (!reference.startsWith('#/')) return undefined
+  #definition (reference: unknown): unknown {
+    if (reference === '#') return this.#root
+    if (typeof reference !== 'string' || !reference.startsWith('#/')) return undefined
     let at: unknown = this.#root
     for (const name of reference.slice(2).split('/')) {
       const plain = decodeURIComponent(name).replaceAll('~1', '/').replaceAll('~0', '~')
       at = isRecord(at) && Object.hasOwn(at, plain) ? at[plain] : undefined
     }
     return at
+  }
+}
+
+function valuesOf (map: unknown): unknown[] {
+  return isRecord(map) ? Object.values(map) : []
+}
+
+function mayFit (name: string, pattern: string): boolean {
+  try {
+    return name.length > mostNameChars || new RegExp(pattern, 'u').test(name)
+  } catch {
+    // One with needless escapes, which schemas may have.
+    return true
   }
 }
