@@ -27,7 +27,7 @@ export function WorkersPage (): VNode {
 /** Those that went away lately, each with its jobs. */
 function LostWorkers ({ lost }: { lost: readonly LostWorker[] }): VNode {
   return (
-    <section>
+    <section class='gone'>
       <h2>Went away</h2>
       <p class='about'>
         These died, or lost Redis, in the last 15 min. What they ran <a href={hrefOf(['jobs'], { code: 'WORKER_LOST' })}>failed with <code>WORKER_LOST</code></a>,
@@ -35,10 +35,10 @@ function LostWorkers ({ lost }: { lost: readonly LostWorker[] }): VNode {
       </p>
       <div class='table-frame'>
         <table class='dense listing'>
-          <thead><tr><th>Worker</th><th>What it ran before</th><th>Last seen</th></tr></thead>
+          <thead><tr><th>Worker</th><th>Jobs</th><th>Last seen</th></tr></thead>
           <tbody>
             {lost.map(({ id, host, last_seen_at: seen }) => (
-              <tr key={id}><td title={id}>{host ?? id} <code class='id'>{id.slice(0, 8)}</code></td><td><a href={hrefOf(['jobs'], { worker: id })}>its jobs</a></td><td><Time at={seen} /></td></tr>
+              <tr key={id}><td title={id}>{host ?? id} <code class='id'>{id.slice(0, 8)}</code></td><td><a href={hrefOf(['jobs'], { worker: id })}>what it ran</a></td><td><Time at={seen} /></td></tr>
             ))}
           </tbody>
         </table>

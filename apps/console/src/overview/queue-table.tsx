@@ -15,7 +15,7 @@ export function QueueTable ({ queues, onSwitch }: QueueTableProps): VNode {
   if (queues?.length === 0) return <Empty title='No queues yet.'><p>A queue is there as soon as a job names it.</p></Empty>
   return (
     <div class='table-frame' aria-busy={queues === undefined}>
-      <table class='dense figures-table'>
+      <table class='dense figures-table queues'>
         <thead><tr><th>Queue</th><th class='number'>Waiting</th><th class='number'>Running</th><th class='number wide'>Later</th><th class='number wide'>Oldest</th><th class='number'>Workers</th>{onSwitch !== undefined && <th class='c-switch'><span class='unseen'>Action</span></th>}</tr></thead>
         <tbody>
           {queues?.map(({ name, paused, waiting, running, delayed, blocked, oldest_sec: oldest, workers }) => (

@@ -10,7 +10,7 @@ import { hrefOf, type Route } from '../parts/route.ts'
 /** How often the list is read again, in milliseconds: manifests are followed as they are saved. */
 const everyMs = 5_000
 /** Letters of a path that a column has room for. */
-const mostPath = 20
+const mostPath = 17
 
 /** All tools, also those that are switched off or can't run, and what is wrong with the manifests. */
 export function ToolsPage ({ route }: { route: Route }): VNode {
