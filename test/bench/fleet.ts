@@ -53,7 +53,8 @@ async function targets (cleanup: Cleanup, isQuick: boolean): Promise<Target[]> {
 async function cell ({ name, env, masters }: Target, workers: number, queues: number, ms: number): Promise<object> {
   const size = { redis: name, workers, queues }
   const apis = Math.min(20, Math.max(2, workers / 10))
-  const needed = workers * (2 + queues) + 2 * apis
+  // In a Cluster each queue of a worker waits over its own connection.
+  const needed = workers * (name === 'one' ? 3 : 2 + queues) + 2 * apis
   if (needed > mostConnections[name]) return { ...size, failed: `it needs ${needed} connections` }
   for (const { client } of masters) await client.flushall()
   const options: FleetOptions = {

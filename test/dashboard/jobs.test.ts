@@ -1,5 +1,6 @@
 import type { QueueList } from '@toolyard/contract'
 import { Redis } from 'ioredis'
+import { hostname } from 'node:os'
 import t from 'tap'
 import { cancel, reach, submit, type Job } from '../jobs/submission.ts'
 import { waitFor } from '../support/condition.ts'
@@ -152,6 +153,12 @@ t.test('an action that would break a promise to a caller is refused with a reaso
   t.equal((await api('/queues/default/retry/completed', 'PUT')).status, 400)
   for (const path of ['/queues/nowhere/1', '/queues/default/00000000-0000-7000-8000-000000000000', '/nonsense']) t.equal((await api(path)).status, 404, path)
   t.equal((await api('/queues?page=0')).status, 400)
+})
+
+t.test('a queue shows the workers that serve it', async t => {
+  const { body } = await api('/queues/default/workers')
+  t.match(body, { workers: [{ id: /^[\w-]+$/, addr: hostname(), age: Number }] })
+  t.equal((body['workers'] as unknown[]).length, 1)
 })
 
 t.test('a view of the dashboard opens no new connections to Redis', async t => {

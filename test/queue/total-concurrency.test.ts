@@ -63,7 +63,9 @@ async function startPool (t: Test): Promise<Fixture> {
     onError: error => { t.error(error) }
   })
   await pool.start()
-  await waitFor('all queues wait', async () => (await redis.info('clients')).includes('blocked_clients:8'))
+  await waitFor('all queues wait', async () => (
+    (await redis.info('clients')).includes('blocked_clients:1') && (await redis.keys('toolyard:wait:*')).length === 0
+  ))
   t.teardown(async () => {
     await pool.stop(0)
     await queues.close()

@@ -64,10 +64,8 @@ function makerOf<Backend> (
     const client = clientOn(redis)
     const connection = listening ?? listenOn(redis)
     const keys = new bullmq.QueueKeys(keyPrefix)
-    // By this name BullMQ, and so the dashboard, knows which queues have workers.
-    const connectionName = `${keyPrefix}:${Buffer.from(name).toString('base64')}`
-    const blocking = withBlockingConnection
-      ? new bullmq.RedisConnection(client.duplicate({ connectionName }), { blocking: true, skipVersionCheck: true })
+    const blocking = withBlockingConnection && parts.wait === undefined
+      ? new bullmq.RedisConnection(client.duplicate(), { blocking: true, skipVersionCheck: true })
       : undefined
     const given = { lockDuration: lockMs, ...options }
     return new Kind(
@@ -76,20 +74,26 @@ function makerOf<Backend> (
   }
 }
 
-/** What a worker takes at once, and how long it holds a job, in milliseconds. */
+/** What a worker takes at once, how it holds a job, and how long a look for lost jobs keeps others from looking, in milliseconds. */
 export interface WorkerLimits {
   concurrency: number
   renewMs: number
-  stalledCheckMs: number
+  lookGuardMs: number
   maxLostRuns: number
   /** Stands in the jobs that it takes; undefined: nothing does. */
   name?: string | undefined
 }
 
+/**
+ * A worker that waits looks for a job after so many seconds at the latest. By its end, a wait on a connection of its own
+ * shows that the connection lives; a wait that queues share does that by itself.
+ */
+const lookSec = { own: 5, shared: 60 }
+
 /** Makes the worker of a queue; it is started by `run`. */
 export function openWorker (
   parts: BackendParts, queue: string, process: Processor<JobData, OutputRecord>,
-  { concurrency, renewMs, stalledCheckMs, maxLostRuns, name }: WorkerLimits
+  { concurrency, renewMs, lookGuardMs, maxLostRuns, name }: WorkerLimits
 ): JobWorker<JobData, OutputRecord> {
   const options: WorkerOptions = {
     autorun: false,
@@ -98,10 +102,12 @@ export function openWorker (
     concurrency,
     lockDuration: lockMs,
     lockRenewTime: renewMs,
-    stalledInterval: stalledCheckMs,
+    // Whoever makes it looks for lost jobs: `moveStalledJobsToWait`.
+    skipStalledCheck: true,
+    stalledInterval: lookGuardMs,
     maxStalledCount: maxLostRuns,
     runRetryDelay: 500,
-    drainDelay: 5,
+    drainDelay: parts.wait === undefined ? lookSec.own : lookSec.shared,
     skipVersionCheck: true,
     ...(name === undefined ? {} : { name })
   }

@@ -14,6 +14,7 @@ import { TimedBackend, type BullmqClient, type NextJob } from './timed/timed-bac
 import { idOf } from '../record/job-id.ts'
 import { required } from '../redis/required.ts'
 import { fromRedis } from '../redis/from-redis.ts'
+import type { SharedWait } from './shared-wait.ts'
 import { WakeUps } from './wake-ups.ts'
 
 /** The fields of a job that was taken. */
@@ -38,6 +39,8 @@ export interface JobBackendParts {
   retention: Retention
   /** Those that must have the jobs that are added, and know of the beginning of one that may run only once; undefined: none. */
   replicas?: Replicas | undefined
+  /** What a worker waits for jobs with; undefined: a connection of its own. */
+  wait?: SharedWait | undefined
 }
 
 /** How a job ends: its return value, or the reason and the stack of its failure. */
@@ -81,12 +84,14 @@ export class JobBackend extends TimedBackend {
   readonly wakeUps: WakeUps
   protected readonly keep: ReturnType<typeof keepJobs>
   readonly #replicas: Replicas | undefined
+  readonly #wait: SharedWait | undefined
   /** Ids of jobs that BullMQ's script has just taken, and whose run has not begun: BullMQ drops what it doesn't know. */
   readonly #unbegun = new Set<string>()
 
-  constructor ({ redis, retention, replicas }: JobBackendParts, ...rest: ConstructorParameters<typeof bullmq.RedisQueueBackend>) {
+  constructor ({ redis, retention, replicas, wait }: JobBackendParts, ...rest: ConstructorParameters<typeof bullmq.RedisQueueBackend>) {
     super(redis, ...rest)
     this.#replicas = replicas
+    this.#wait = wait
     this.runs = new JobRuns({ redis, keyOf: id => this.toKey(id), now: () => this.now(), beginnings: new Beginnings(redis, replicas) })
     this.wakeUps = new WakeUps(redis, part => this.toKey(part))
     this.keep = keepJobs(retention)
@@ -151,7 +156,14 @@ export class JobBackend extends TimedBackend {
 
   override async waitForJob (blockTimeout: number): ReturnType<typeof TimedBackend.prototype.waitForJob> {
     this.wakeUps.noteWait()
-    return await super.waitForJob(blockTimeout)
+    if (this.#wait === undefined) return await super.waitForJob(blockTimeout)
+    return this.markerInLocalTime(await this.#wait.wait(this.toKey('marker'), blockTimeout) ?? null)
+  }
+
+  /** BullMQ calls this to end the wait of a worker that closes. */
+  override async disconnectBlocking (wait?: boolean): Promise<void> {
+    this.#wait?.leave(this.toKey('marker'))
+    await super.disconnectBlocking(wait)
   }
 
   /** How jobs get into this queue. */

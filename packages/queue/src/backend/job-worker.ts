@@ -35,6 +35,12 @@ export class JobWorker<Data, Result, Backend extends JobBackend = JobBackend> ex
   /** What it shares with the other workers of the process; undefined where each has only places of its own. */
   places: SharedPlaces | undefined
 
+  /** Takes the jobs whose locks have ended from their workers, and wakes a worker for what waits though nobody was woken. */
+  async recover (): Promise<void> {
+    await this.backend.moveStalledJobsToWait()
+    await this.backend.wakeUps.wakeForWork()
+  }
+
   override async close (force = false): Promise<void> {
     this.#closing.abort()
     await super.close(force)

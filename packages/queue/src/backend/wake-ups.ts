@@ -47,6 +47,11 @@ export class WakeUps {
   async passOn (): Promise<void> {
     if (!this.#hasWaited) return
     this.#hasWaited = false
+    await this.wakeForWork()
+  }
+
+  /** Wakes a worker where there is something to take. */
+  async wakeForWork (): Promise<void> {
     const keys = ['marker', 'prioritized', 'wait', 'delayed', 'meta'].map(part => this.#keyOf(part))
     await this.#redis.eval(passOnScript, keys.length, ...keys, serverTime(this.#redis))
   }

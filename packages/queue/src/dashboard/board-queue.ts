@@ -6,6 +6,7 @@ import type { FlowProducer, Job } from 'bullmq'
 import type { JobQueue } from '../backend/backends.ts'
 import { bullmq } from '../redis/bullmq.ts'
 import type { RerunResult } from '../change/finished-jobs.ts'
+import { listWorkers } from '../tables/worker-records.ts'
 import { whileAvailable } from '../redis/unavailable.ts'
 import { BoardJob } from './board-job.ts'
 import { RefusedAction, type BoardParts, type Viewer } from './board-parts.ts'
@@ -15,6 +16,9 @@ import { fromRedis } from '../redis/from-redis.ts'
 
 /** UTF-16 units of one value on a page with one job, and on one with many. */
 const shownChars = { one: 65_536, many: 2_048 }
+
+/** So many workers are looked at for those that serve a queue. */
+const mostWorkers = 500
 
 const statuses = ['active', 'waiting', 'waiting-children', 'prioritized', 'completed', 'failed', 'delayed'] as JobStatus[]
 
@@ -102,7 +106,10 @@ export class BoardQueue extends BaseAdapter {
   }
 
   override async getWorkers (): Promise<QueueWorker[] | null> {
-    return this.normalizeWorkers(await whileAvailable(this.#queue.getWorkers()), ':w:')
+    const { workers } = await listWorkers(this.#parts.redis, mostWorkers)
+    return workers.filter(({ queues }) => queues.includes('*') || queues.includes(this.#name)).map(({ id, host, startedAt, seenAt }) => (
+      { id, name: id, addr: host ?? '', age: Math.max(0, Math.round((seenAt - Date.parse(startedAt)) / 1_000)) }
+    ))
   }
 
   async isPaused (): Promise<boolean> {

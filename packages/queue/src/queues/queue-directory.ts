@@ -1,5 +1,5 @@
 import type { Redis } from '../redis/connection.ts'
-import { queuesKey } from '../redis/names.ts'
+import { queuesChannel, queuesKey } from '../redis/names.ts'
 import { whileAvailable } from '../redis/unavailable.ts'
 
 /** The queue would be one too many (`MAX_QUEUES`). */
@@ -7,11 +7,13 @@ export class QueueLimitError extends Error {
   override readonly name = 'QueueLimitError'
 }
 
-/** Adds a queue unless it is new and the set is full; answers 1 when the queue is in the set. */
+/** Adds a queue unless it is new and the set is full; answers 1 when the queue is in the set. ARGV: queue, most, channel. */
 const registerScript = `
 if redis.call('SISMEMBER', KEYS[1], ARGV[1]) == 1 then return 1 end
 if redis.call('SCARD', KEYS[1]) >= tonumber(ARGV[2]) then return 0 end
-return redis.call('SADD', KEYS[1], ARGV[1])
+redis.call('SADD', KEYS[1], ARGV[1])
+redis.call('PUBLISH', ARGV[3], ARGV[1])
+return 1
 `
 
 /** A queue without jobs is forgotten only when no job was added for twice this time, in milliseconds. */
@@ -41,7 +43,7 @@ export class QueueDirectory {
    */
   async register (queue: string): Promise<void> {
     if ((this.#registered.get(queue) ?? -Infinity) > performance.now() - trustMs) return
-    const added = await whileAvailable(this.#redis.eval(registerScript, 1, queuesKey, queue, this.#maxQueues))
+    const added = await whileAvailable(this.#redis.eval(registerScript, 1, queuesKey, queue, this.#maxQueues, queuesChannel))
     if (added === 0) {
       throw new QueueLimitError(`Queue '${queue}' can't be made: ${this.#maxQueues} queues exist already, the most that MAX_QUEUES allows`)
     }
@@ -67,6 +69,7 @@ export class QueueDirectory {
   /** Puts a queue back that turned out to be in use, also beyond the limit. */
   async restore (queue: string): Promise<void> {
     await this.#redis.sadd(queuesKey, queue)
+    await this.#redis.publish(queuesChannel, queue)
   }
 
   /** The names of all queues, sorted. */

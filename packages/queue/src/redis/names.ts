@@ -54,6 +54,14 @@ export function placeOfKey (key: string): { queue: string, id: string } {
 /** The set of known queues. */
 export const queuesKey = `${keyPrefix}:queues`
 
+/** The channel on which workers hear of queues that are new. */
+export const queuesChannel = `${keyPrefix}:queues`
+
+/** The marker by which a process ends its own wait for jobs. */
+export function waitKey (id: string): string {
+  return `${keyPrefix}:wait:${id}`
+}
+
 /** Since when queues have been without a job, in milliseconds since 1970. */
 export const emptyQueuesKey = `${keyPrefix}:queues:empty`
 

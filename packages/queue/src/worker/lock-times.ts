@@ -1,11 +1,17 @@
 /*
- * A job whose lock is not renewed in time (`lockMs`) is taken from its worker; the check runs every `stalledCheckMs`.
- * Together they bound the time after which a dead worker's job is taken up again, and leave 1.5 s of the promised 5 to
- * whoever takes it.
+ * A job whose lock is not renewed in time (`lockMs`) is taken from its worker. Workers that serve the same queues take turns
+ * to look for such jobs, so that two looks are at most `turnMs + askMs` apart, also when the one that has the turn dies.
+ * Together with `lockMs` this leaves more than 1.2 s of the promised 5 to whoever takes the job.
  */
 
 /** A lock is renewed after so many milliseconds. */
 export const renewMs = 750
 
-/** Between two looks for jobs without a lock, in milliseconds. */
-export const stalledCheckMs = 500
+/** How often a worker asks whether it is its turn to look for jobs without a lock, in milliseconds. */
+export const askMs = 400
+
+/** How long a turn lasts, in milliseconds: a little less, so that who has had it can have it again. */
+export const turnMs = 350
+
+/** For so many milliseconds after a look of another process in the same queue, BullMQ's script does nothing. */
+export const lookGuardMs = 100

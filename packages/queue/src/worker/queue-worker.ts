@@ -6,6 +6,7 @@ import type { Announcer } from './announcer.ts'
 import type { CallbackOutbox } from '../queues/callback-outbox.ts'
 import { cancelled, isMarked, type CancelledJobs } from '../record/cancellation.ts'
 import { publicPriority } from '../queues/fair-order.ts'
+import type { JobBackendParts } from '../backend/job-backend.ts'
 import { PutOffError, type JobWorker } from '../backend/job-worker.ts'
 import { JobFlow } from '../change/job-flow.ts'
 import { openWorker } from '../backend/backends.ts'
@@ -14,12 +15,11 @@ import { GivenBackJobs, isNewer } from './given-back.ts'
 import { JobLogWriter } from '../record/log/job-log-writer.ts'
 import { JobProgressWriter, readProgress } from '../record/log/job-progress.ts'
 import { JobNotices } from './job-notices.ts'
-import { renewMs, stalledCheckMs } from './lock-times.ts'
+import { lookGuardMs, renewMs } from './lock-times.ts'
 import type { JobCanceller } from '../change/job-canceller.ts'
 import type { JobQueues } from '../queues/job-queues.ts'
 import type { OutputStore } from '../record/output-store.ts'
 import { serverTime } from '../redis/server-clock.ts'
-import type { Replicas } from '../redis/checks/replicas.ts'
 import { encodeFailure, maxLostRuns } from '../record/settlement.ts'
 import type { TenantPlaces } from './tenant-places.ts'
 import { serialParkMs, type SerialGate, type SerialJob } from '../queues/serial-gate.ts'
@@ -31,7 +31,7 @@ const lockLost: CallError = { code: 'WORKER_LOST', message: 'The worker lost its
 const stopped: CallError = { code: 'WORKER_LOST', message: 'The worker stopped before the tool had finished' }
 
 /** What the workers of all queues of a pool share. */
-export interface QueueWorkerParts {
+export interface QueueWorkerParts extends Pick<JobBackendParts, 'replicas' | 'wait'> {
   announcer: Announcer
   outputs: OutputStore
   cancelled: CancelledJobs
@@ -40,7 +40,6 @@ export interface QueueWorkerParts {
   /** Undefined: each queue has its own places alone. */
   shared: SharedPlaces | undefined
   callbacks: CallbackOutbox
-  replicas: Replicas
   queues: JobQueues
   canceller: JobCanceller
 }
@@ -76,8 +75,8 @@ export class QueueWorker {
     this.#flow = new JobFlow({ redis: options.redis, queues: parts.queues }, queue)
     const { redis, retention, concurrency, backend, name } = options
     this.#worker = openWorker(
-      { redis, retention, backend, replicas: parts.replicas }, queue, (job, token) => this.#process(job, token),
-      { concurrency, renewMs, stalledCheckMs, maxLostRuns, name }
+      { redis, retention, backend, replicas: parts.replicas, wait: parts.wait }, queue, (job, token) => this.#process(job, token),
+      { concurrency, renewMs, lookGuardMs, maxLostRuns, name }
     )
     this.#givenBack = new GivenBackJobs(this.#worker.backend)
     this.#worker.places = parts.shared
@@ -98,6 +97,9 @@ export class QueueWorker {
   get running (): number {
     return this.#running.size
   }
+
+  /** See `JobWorker`. */
+  async recover (): Promise<void> { await this.#worker.recover() }
 
   /** Ends the run of a job that was cancelled, if it runs here. */
   cancel (jobId: string): void { this.#running.get(jobId)?.abort.abort(cancelled) }

@@ -5,20 +5,22 @@ import { Announcer } from './announcer.ts'
 import { CancelledJobs } from '../record/cancellation.ts'
 import type { WorkerPoolOptions } from './handler.ts'
 import { JobCanceller } from '../change/job-canceller.ts'
-import { cancelChannel } from '../redis/names.ts'
+import { cancelChannel, queuesChannel } from '../redis/names.ts'
 import { OutputStore } from '../record/output-store.ts'
 import { QueueDirectory } from '../queues/queue-directory.ts'
 import { TenantPlaces } from './tenant-places.ts'
+import { LostJobs } from './lost-jobs.ts'
 import { QueueWorker } from './queue-worker.ts'
 import { SharedPlaces } from '../backend/shared-places.ts'
+import { openSharedWait, type SharedWait } from '../backend/shared-wait.ts'
 import { JobQueues } from '../queues/job-queues.ts'
 import { SerialGate } from '../queues/serial-gate.ts'
 import { Replicas } from '../redis/checks/replicas.ts'
 import { subscribe } from '../redis/subscription.ts'
 import { Upkeep } from '../upkeep/upkeep.ts'
 
-/** How often a pool that serves all queues looks for new ones. */
-const lookMs = 250
+/** How often a pool that serves all queues looks for new ones that it hasn't heard of: an older release tells of none. */
+const lookMs = 2_000
 
 /** Takes jobs from queues and settles each of them exactly once. */
 export class WorkerPool {
@@ -30,13 +32,19 @@ export class WorkerPool {
   readonly #gate: SerialGate
   readonly #places: TenantPlaces
   readonly #shared: SharedPlaces | undefined
+  readonly #wait: SharedWait | undefined
   readonly #queues: JobQueues
   readonly #canceller: JobCanceller
   readonly #upkeep: Upkeep
   readonly #replicas: Replicas
+  readonly #lostJobs: LostJobs
   readonly #workers = new Map<string, QueueWorker>()
   readonly #callbacks: CallbackWorker | undefined
   #lookTimer: NodeJS.Timeout | undefined
+  /** Made since the last look began, which may not have seen them. */
+  readonly #heard = new Set<string>()
+  #isLooking = false
+  #unhear = (): void => {}
   #stopping = false
 
   constructor (options: WorkerPoolOptions) {
@@ -50,9 +58,12 @@ export class WorkerPool {
     this.#gate = new SerialGate(options.redis, this.#queues)
     this.#places = new TenantPlaces(options.redis, options.maxRunning ?? (() => 0), error => { options.onError(asError(error), '*') })
     this.#shared = options.totalConcurrency === undefined ? undefined : new SharedPlaces(options.totalConcurrency)
+    const { redis, queues, onError } = options
+    this.#wait = openSharedWait(redis, error => { onError(error, '*') })
     if (options.callbacks !== undefined) {
       this.#callbacks = new CallbackWorker(options.callbacks, { ...options, outputs: this.#outputs })
     }
+    this.#lostJobs = new LostJobs({ redis, queues, watched: () => this.#workers, onError })
     this.#upkeep = new Upkeep({
       ...options, queues: this.#queues, canceller: this.#canceller, gate: this.#gate, directory: this.#directory
     })
@@ -65,10 +76,12 @@ export class WorkerPool {
     if (this.#stopping) return
     this.#callbacks?.start()
     this.#upkeep.start()
+    this.#lostJobs.start()
     if (!this.#options.queues.includes('*')) {
       for (const queue of this.#options.queues) this.#serve(queue)
       return
     }
+    await this.#hearOfQueues()
     await this.#look()
   }
 
@@ -76,8 +89,11 @@ export class WorkerPool {
   async stop (graceMs: number, hurry?: AbortSignal): Promise<void> {
     this.#stopping = true
     clearTimeout(this.#lookTimer)
+    this.#unhear()
     this.#upkeep.stop()
+    this.#lostJobs.stop()
     await Promise.all([...[...this.#workers.values()].map(worker => worker.stop(graceMs, hurry)), this.#callbacks?.stop(graceMs)])
+    this.#wait?.stop()
     await this.#announcer.flush()
     this.#replicas.stop()
     this.#places.stop()
@@ -97,14 +113,33 @@ export class WorkerPool {
     for (const worker of this.#workers.values()) worker.cancel(jobId)
   }
 
+  /** What is made while the connection is away, nobody hears of. */
+  async #hearOfQueues (): Promise<void> {
+    const { subscriber } = this.#options
+    const look = (): void => {
+      if (this.#stopping || this.#isLooking) return
+      clearTimeout(this.#lookTimer)
+      void this.#look()
+    }
+    await subscribe(subscriber, queuesChannel, queue => {
+      this.#heard.add(queue)
+      this.#serve(queue)
+    })
+    subscriber.on('ready', look)
+    this.#unhear = () => { subscriber.off('ready', look) }
+  }
+
   async #look (): Promise<void> {
+    this.#isLooking = true
+    this.#heard.clear()
     try {
       const known = await this.#directory.list()
       for (const queue of known) this.#serve(queue)
-      for (const queue of this.#workers.keys()) if (!known.includes(queue)) this.#leave(queue)
+      for (const queue of this.#workers.keys()) if (!known.includes(queue) && !this.#heard.has(queue)) this.#leave(queue)
     } catch (error) {
       this.#options.onError(asError(error), '*')
     }
+    this.#isLooking = false
     if (!this.#stopping) this.#lookTimer = setTimeout(() => { void this.#look() }, lookMs)
   }
 
@@ -117,6 +152,7 @@ export class WorkerPool {
       gate: this.#gate,
       places: this.#places,
       shared: this.#shared,
+      wait: this.#wait,
       queues: this.#queues,
       callbacks: this.#queues.callbacks,
       replicas: this.#replicas,

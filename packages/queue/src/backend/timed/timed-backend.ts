@@ -79,8 +79,7 @@ export class TimedBackend extends bullmq.RedisQueueBackend {
   }
 
   override async waitForJob (blockTimeout: number): ReturnType<typeof bullmq.RedisQueueBackend.prototype.waitForJob> {
-    const found = await super.waitForJob(blockTimeout)
-    return found === null ? null : { ...found, score: this.#localTime(found.score) }
+    return this.markerInLocalTime(await super.waitForJob(blockTimeout))
   }
 
   override async moveToActive (token: string, name?: string): ReturnType<typeof bullmq.RedisQueueBackend.prototype.moveToActive> {
@@ -95,6 +94,11 @@ export class TimedBackend extends bullmq.RedisQueueBackend {
   /** A worker waits for the next delayed job by its own clock. */
   protected inLocalTime (next: readonly unknown[]): unknown[] {
     return next.map((part, place) => place === 3 ? this.#localTime(Number(part)) : part)
+  }
+
+  /** A marker has the time of the next delayed job. */
+  protected markerInLocalTime<Found extends { score: number }> (found: Found | null): Found | null {
+    return found === null ? null : { ...found, score: this.#localTime(found.score) }
   }
 
   #localTime (ms: number): number {

@@ -1,0 +1,84 @@
+import { JobQueues, newJobId, QueueDirectory, WorkerPool, type Redis } from '@toolyard/queue'
+import t from 'tap'
+import type { Test } from 'tap'
+import { queueBackend } from '../support/backend.ts'
+import { waitFor } from '../support/condition.ts'
+import { connectTo } from '../support/connection.ts'
+import { startTestRedis } from '../support/redis.ts'
+
+const retention = { ageSec: 60, count: 1_000 }
+
+interface Started {
+  redis: Redis
+  listening: Redis
+  pool: WorkerPool
+  queues: JobQueues
+  directory: QueueDirectory
+}
+
+/** A pool that serves all queues; `q` is there. */
+async function startPool (t: Test): Promise<Started> {
+  const server = await startTestRedis(t)
+  const redis = await connectTo(t, server)
+  const directory = new QueueDirectory(redis, 100)
+  const queues = new JobQueues(redis, directory, retention, { backend: queueBackend })
+  await directory.register('q')
+  const pool = new WorkerPool({
+    backend: queueBackend,
+    redis,
+    subscriber: await connectTo(t, server, 'subscriber'),
+    retention,
+    queues: ['*'],
+    concurrency: 1,
+    handle: async () => ({ ok: true, json: '1', value: 1 }),
+    onError: error => { t.error(error) }
+  })
+  await pool.start()
+  t.teardown(async () => {
+    await pool.stop(0)
+    await queues.close()
+  })
+  return { redis, listening: await connectTo(t, server, 'subscriber'), pool, queues, directory }
+}
+
+t.test('a worker serves a queue that it hears of, though it has not seen it in the list', async t => {
+  const { pool, redis } = await startPool(t)
+  t.equal(pool.places.total, 1)
+  await redis.publish('toolyard:queues', 'heard')
+  await waitFor('it is served', () => pool.places.total === 2)
+  await waitFor('it is left, since it is in no list', () => pool.places.total === 1)
+})
+
+t.test('who registers a queue tells the workers of it; one that an older release has made is found in the list', async t => {
+  const { pool, redis, listening, directory } = await startPool(t)
+  const heard: string[] = []
+  listening.on('message', (_channel: string, queue: string) => heard.push(queue))
+  await listening.subscribe('toolyard:queues')
+  await directory.register('new')
+  await waitFor('it is served', () => pool.places.total === 2)
+  await waitFor('it was told', () => heard.length > 0)
+  await redis.sadd('toolyard:queues', 'of-an-older-release')
+  await waitFor('that one is served too', () => pool.places.total === 3)
+  t.same(heard, ['new'])
+})
+
+t.test('of the processes that serve the same queues, the one whose turn it is takes up lost jobs', async t => {
+  const { redis, queues } = await startPool(t)
+  const [turn = ''] = await waitFor('a turn was taken', async () => {
+    const keys = await redis.keys('toolyard:upkeep:lost-jobs:*')
+    return keys.length > 0 && keys
+  })
+  await redis.set(turn, 'of another process', 'PX', 3_600_000)
+  const id = newJobId()
+  await queues.add('q', [{ id, type: 'x', delayMs: 3_600_000, data: { tool: 'x', arguments: {}, timeoutSec: 1, tags: [], keyName: 'k' } }])
+  await redis.multi().zrem('toolyard:{q}:delayed', id).lpush('toolyard:{q}:active', id).hset(`toolyard:{q}:${id}`, 'ats', 1, 'unbegun', 1)
+    .sadd('toolyard:{q}:stalled', id).exec()
+  // Everything else that is done from time to time goes on meanwhile.
+  for (let round = 0; round < 3; round++) {
+    await redis.del('toolyard:upkeep:alarms')
+    await waitFor('other work was done', async () => await redis.exists('toolyard:upkeep:alarms') === 1)
+  }
+  t.equal(await redis.llen('toolyard:{q}:active'), 1)
+  await redis.del(turn)
+  await waitFor('it has ended', async () => await redis.zcard('toolyard:{q}:completed') === 1)
+})
