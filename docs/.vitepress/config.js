@@ -16,6 +16,8 @@ export default {
   cacheDir: '../node_modules/.cache/vitepress',
   // The footer of a page would tell of the time of the build.
   lastUpdated: false,
+  // Without it, browsers ask for one that isn't there.
+  head: [['link', { rel: 'icon', href: 'data:,' }]],
   themeConfig: {
     sidebar: sidebarOf(root),
     outline: [2, 3],
@@ -23,9 +25,31 @@ export default {
   },
   markdown: {
     html: false,
+    anchor: { slugify },
     /** @param {import('markdown-it').default} md */
-    config: md => { md.core.ruler.push('repository-links', readAsText) }
+    config: md => {
+      md.core.ruler.after('normalize', 'comments', withoutComments)
+      md.core.ruler.push('repository-links', readAsText)
+    }
   }
+}
+
+/**
+ * The anchor of a heading, as GitHub makes it: links of the documents work in both places.
+ *
+ * @param {string} heading
+ */
+function slugify (heading) {
+  return heading.toLowerCase().replace(/[^\p{L}\p{N}\s_-]/gu, '').trim().replaceAll(' ', '-')
+}
+
+/**
+ * Leaves out the comments that name the tests of a sentence: without HTML in pages, readers would see them.
+ *
+ * @param {{ src: string }} state
+ */
+function withoutComments (state) {
+  state.src = state.src.replace(/[ \t]*<!-- (?:tests: .*|says why) -->$/gm, '')
 }
 
 /**

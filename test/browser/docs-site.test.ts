@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { extname, join } from 'node:path'
+import { extname, join, posix } from 'node:path'
 import t from 'tap'
 import { repoRoot } from '../repo/source-tree.ts'
 import { startBrowser } from './browser.ts'
@@ -16,6 +16,15 @@ function build (root: string, outDir: string): { status: number | null, output: 
   return { status, output: `${stdout}${stderr}` }
 }
 
+/** Links to a place of a page that has no such place, as `page: link`. */
+function deadAnchors (site: string, pages: string[]): string[] {
+  const texts = new Map(pages.map(name => [`/${name}`, readFileSync(join(site, name), 'utf8')]))
+  return [...texts].flatMap(([page, text]) => [...new Set([...text.matchAll(/<a[^>]* href="([^"#:]*)#([^"]+)"/g)].map(([, path = '', id = '']) => {
+    const target = path === '' ? page : posix.resolve(posix.dirname(page), path)
+    return texts.get(target)?.includes(` id="${decodeURIComponent(id)}"`) === true ? '' : `${page}: ${path}#${id}`
+  }))]).filter(link => link !== '')
+}
+
 await t.test('npm run docs builds every page; the site asks no other host, and its search works', async t => {
   const site = t.testdir()
   const { status, output } = build(repoRoot, site)
@@ -24,7 +33,9 @@ await t.test('npm run docs builds every page; the site asks no other host, and i
   t.ok(pages.length > 90, `${pages.length} pages`)
   for (const page of ['index.html', 'docs/operations.html', 'docs/reference/commands.html', 'docs/decisions/README.html']) t.ok(pages.includes(page), page)
   const linked = new Set(pages.flatMap(page => [...readFileSync(join(site, page), 'utf8').matchAll(/<(?:script|link|img)[^>]*(?:src|href)="([^"]*)"/g)].map(([, url = '']) => url)))
-  t.strictSame([...linked].filter(url => !existsSync(join(site, url.split('#')[0] ?? ''))), [], 'and what they load is there')
+  t.strictSame([...linked].filter(url => !url.startsWith('data:') && !existsSync(join(site, url.split('#')[0] ?? ''))), [], 'and what they load is there')
+  t.notMatch(readFileSync(join(site, 'docs/security.html'), 'utf8'), '&lt;!--', 'and no comment shows')
+  t.strictSame(deadAnchors(site, pages), [], 'and each link to a heading finds it')
 
   const browser = await startBrowser(t)
   if (typeof browser === 'string') {
