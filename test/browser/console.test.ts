@@ -170,6 +170,21 @@ void t.test('the console in a browser', { skip: typeof browser === 'string' && b
     await page.getByRole('button', { name: 'Revoke by page' }).waitFor({ state: 'detached' })
   })
 
+  t.test('a key is made for some queues, and for tools without some permissions', async t => {
+    const { page } = await browser.open()
+    await openConsole(page, address)
+    await page.getByRole('link', { name: 'Keys' }).click()
+    await page.getByLabel('Name').fill('limited here')
+    await page.getByLabel('Queues').fill('default, reports')
+    await page.getByLabel('network').uncheck()
+    await page.getByRole('button', { name: 'Make a key' }).click()
+    const key = await page.getByRole('dialog').locator('code').innerText()
+    const { keys } = (await client.request<{ keys: Array<{ name: string }> }>('/v1/keys')).body
+    t.match(keys.find(({ name }) => name === 'limited here'), { queue_allowlist: ['default', 'reports'], permissions: ['read_repo', 'write_files'] })
+    t.equal((await client.request('/v1/auth/whoami', { key })).status, 200)
+    await client.request('/v1/keys/limited%20here', { method: 'DELETE' })
+  })
+
   t.test('a revoked key ends the page, and a key that may only read has no buttons', async t => {
     const made = await client.request<{ key: { key: string } }>('/v1/keys', { body: { name: 'guest', role: 'read' } })
     const { page } = await browser.open()

@@ -145,7 +145,8 @@ t.test('RC24 an unknown parameter, a bad size or a cursor of another query is a 
     [`?cursor=${cursor}`, "'cursor' is not a cursor of this query"],
     [`?queue=paged&status=queued&cursor=${cursor}`, "'cursor' is not a cursor of this query"],
     [`?queue=paged&cursor=${cursor?.slice(1)}`, "'cursor' is not a cursor of this query"],
-    ['?queue=paged&cursor=KzE', "'cursor' is not a cursor of this query"]
+    ['?queue=paged&cursor=KzE', "'cursor' is not a cursor of this query: send it with what it came with, or leave it out"],
+    ['?from=2026-02-01T00:00:00Z&to=2026-01-01T00:00:00Z', "'from' must not be later than 'to'"]
   ]
   for (const [query, message] of cases) {
     const answer = await client.request(`/v1/jobs${query}`)

@@ -1,3 +1,5 @@
+import type { NewKeyRequest } from '@toolyard/contract'
+import { permissions, type Permission } from '@toolyard/contract/terms'
 import type { VNode } from 'preact'
 import { useState } from 'preact/hooks'
 import { useAccess } from '../access/context.ts'
@@ -10,24 +12,24 @@ export interface MadeKey {
   key: string
 }
 
-const empty = { name: '', role: 'admin', tenant: '', days: '' }
+const empty = { name: '', role: 'admin', tenant: '', queues: '', days: '' }
 const secondsOfDay = 86_400
 
 /** Makes an API key. */
 export function NewKey ({ onMade }: { onMade: (key: MadeKey) => void }): VNode {
   const { api } = useAccess()
   const [draft, setDraft] = useState(empty)
+  const [allowed, setAllowed] = useState<readonly Permission[]>(permissions)
   const [error, setError] = useState<Error>()
   const set = (name: keyof typeof empty) => (event: { currentTarget: { value: string } }): void => {
     setDraft({ ...draft, [name]: event.currentTarget.value })
   }
   async function make (event: Event): Promise<void> {
     event.preventDefault()
-    const { name, role, tenant, days } = draft
-    const body = { name, role, ...(tenant === '' ? {} : { tenant }), ...(days === '' ? {} : { expires_in_sec: Math.round(Number(days) * secondsOfDay) }) }
     try {
-      onMade((await api.ask<{ key: MadeKey }>('/v1/keys', { method: 'POST', body })).key)
+      onMade((await api.ask<{ key: MadeKey }>('/v1/keys', { method: 'POST', body: requestOf(draft, allowed) })).key)
       setDraft(empty)
+      setAllowed(permissions)
       setError(undefined)
     } catch (caught) {
       setError(asError(caught))
@@ -42,10 +44,38 @@ export function NewKey ({ onMade }: { onMade: (key: MadeKey) => void }): VNode {
           <select id='new-role' value={draft.role} onChange={set('role')}><option value='admin'>admin</option><option value='read'>read</option></select>
         </div>
         <div class='field'><label for='new-tenant'>Tenant</label><input id='new-tenant' placeholder='operator' autocomplete='off' value={draft.tenant} onInput={set('tenant')} /></div>
+        <div class='field'><label for='new-queues'>Queues</label><input id='new-queues' placeholder='all, or a, b' autocomplete='off' value={draft.queues} onInput={set('queues')} /></div>
         <div class='field'><label for='new-days'>Days until it ends</label><input id='new-days' type='number' min='1' placeholder='never' value={draft.days} onInput={set('days')} /></div>
+        <fieldset class='may'>
+          <legend>May call tools that need</legend>
+          {permissions.map(each => (
+            <label key={each}>
+              <input
+                type='checkbox'
+                checked={allowed.includes(each)}
+                onChange={({ currentTarget: { checked } }) => {
+                  setAllowed(permissions.filter(other => other === each ? checked : allowed.includes(other)))
+                }}
+              /> {each}
+            </label>
+          ))}
+        </fieldset>
         <button class='primary'>Make a key</button>
       </form>
       <Problem error={error} />
     </>
   )
+}
+
+/** What isn't limited is left out. */
+function requestOf ({ name, role, tenant, queues, days }: typeof empty, allowed: readonly Permission[]): Omit<NewKeyRequest, 'role'> & { role: string } {
+  const names = queues.split(/[\s,]+/).filter(queue => queue !== '')
+  return {
+    name,
+    role,
+    ...(tenant === '' ? {} : { tenant }),
+    ...(names.length === 0 ? {} : { queue_allowlist: names }),
+    ...(allowed.length === permissions.length ? {} : { permissions: [...allowed] }),
+    ...(days === '' ? {} : { expires_in_sec: Math.round(Number(days) * secondsOfDay) })
+  }
 }

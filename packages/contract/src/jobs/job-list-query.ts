@@ -61,6 +61,7 @@ export function parseJobListQuery (query: Readonly<Record<string, unknown>>): Jo
   if (order !== undefined && !isOrder(order)) throw invalid(`'order' must be one of: ${jobOrders.join(', ')}`)
   const from = time(query, 'from')
   const to = time(query, 'to')
+  if (from !== undefined && to !== undefined && from > to) throw invalid("'from' must not be later than 'to'")
   if ((text(query, 'text')?.length ?? 0) > limits.searchChars) throw invalid(`'text' must have at most ${limits.searchChars} characters`)
   const given = texts.flatMap(name => {
     const value = text(query, name)

@@ -95,7 +95,7 @@ export function parseSessionListQuery (query: Readonly<Record<string, unknown>>)
   const size = typeof limit === 'string' && /^\d{1,4}$/.test(limit) ? Number(limit) : 0
   if (size < limits.jobPage.min || size > limits.jobPage.max) throw invalid(`'limit' must be an integer ${limits.jobPage.min}..${limits.jobPage.max}`)
   if (tenant !== undefined && !isTenantName(tenant)) throw invalid("'tenant' must be the name of a tenant")
-  if (cursor !== undefined && !sessionId.Check(cursor)) throw invalid("'cursor' is not a cursor of this query")
+  if (cursor !== undefined && !sessionId.Check(cursor)) throw invalid("'cursor' is not a cursor of this query: send it with what it came with, or leave it out")
   return { tenant, limit: size, cursor }
 }
 

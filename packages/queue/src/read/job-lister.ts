@@ -160,7 +160,7 @@ function cursorAt (id: string, query: JobListQuery): string {
 
 function positionOf (cursor: string, query: JobListQuery): string {
   const [id = '', filters] = Buffer.from(cursor, 'base64url').toString().split(' ')
-  if (!jobIdPattern.test(id) || filters !== filtersOf(query)) throw new CursorError("'cursor' is not a cursor of this query")
+  if (!jobIdPattern.test(id) || filters !== filtersOf(query)) throw new CursorError("'cursor' is not a cursor of this query: send it with what it came with, or leave it out")
   return id
 }
 
