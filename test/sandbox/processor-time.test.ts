@@ -29,7 +29,7 @@ void t.test('the processor time of commands and Python tools is counted by tool,
     manifests: ['tools.json', 'bundle/manifest.json']
   })
   const names = ['busy', 'idle', 'endless', 'busy_python']
-  const { results } = await service.client.batch(names.map(name => ({ call_id: name, name, arguments: {} })))
+  const { results } = await service.client.batch(names.map(name => ({ call_id: name, name, arguments: {} })), { wait_ms: 60_000 })
   t.same(results.map(({ ok }) => ok), [true, true, false, true], JSON.stringify(results))
   let used = new Map<string | null, number>()
   await waitFor('all are counted', async () => {

@@ -38,7 +38,7 @@ async function installServers (): Promise<void> {
 }
 
 async function shell (script: string): Promise<string> {
-  const { stdout } = await promisify(execFile)('/bin/sh', ['-c', `toolyard () { ${JSON.stringify(process.execPath)} ${JSON.stringify(toolyardProgram)} "$@"; }\n${script}`], {
+  const { stdout } = await promisify(execFile)('/bin/sh', ['-c', `npx () { test "$1" = toolyard && shift && ${JSON.stringify(process.execPath)} ${JSON.stringify(toolyardProgram)} "$@"; }\n${script}`], {
     cwd: service.dir,
     env: { PATH: process.env['PATH'], WORKSPACE_DIR: service.env['WORKSPACE_DIR'], TOOLYARD_URL: service.api.address, TOOLYARD_API_KEY: testKeys.admin }
   })
