@@ -1,8 +1,8 @@
-import { JobLister, JobQueues, QueueDirectory, WorkerPool, newJobId } from '@toolyard/queue'
+import { JobLister } from '@toolyard/queue'
 import t from 'tap'
-import { queueBackend } from '../support/backend.ts'
 import { waitFor } from '../support/condition.ts'
 import { connectTo } from '../support/connection.ts'
+import { startPool } from '../support/pool.ts'
 import { startTestRedis } from '../support/redis.ts'
 import { createService } from '../support/service.ts'
 import { cancel, submit } from '../jobs/submission.ts'
@@ -25,30 +25,7 @@ t.test('an ended job no longer counts as unfinished, though its key makes no mor
 })
 
 t.test('jobs are removed when they are old enough, though no other job ends; a queue without jobs is forgotten and can be used again', async t => {
-  const redis = await connectTo(t, server)
-  const retention = { ageSec: 1, count: 1_000 }
-  const directory = new QueueDirectory(redis, 1)
-  const queues = new JobQueues(redis, directory, retention, { backend: queueBackend })
-  const pool = new WorkerPool({
-    backend: queueBackend,
-    redis,
-    subscriber: await connectTo(t, server, 'subscriber'),
-    retention,
-    queues: ['*'],
-    concurrency: 1,
-    handle: async () => ({ ok: true, json: '1', value: 1 }),
-    onError: error => { t.error(error) }
-  })
-  await pool.start()
-  t.teardown(async () => {
-    await pool.stop(0)
-    await queues.close()
-  })
-  const add = async (queue: string): Promise<string> => {
-    const id = newJobId()
-    await queues.add(queue, [{ id, type: 'x', data: { tool: 'x', arguments: {}, timeoutSec: 1, tags: [], keyName: 'k' } }])
-    return id
-  }
+  const { redis, directory, queues, add } = await startPool(t, server, { maxQueues: 1, retention: { ageSec: 1, count: 1_000 } })
   const id = await add('first')
   await waitFor('it has run', async () => await redis.hexists(`toolyard:{first}:${id}`, 'finishedOn') === 1)
   await waitFor('it is gone', async () => await redis.exists(`toolyard:{first}:${id}`) === 0, 45_000)

@@ -1,48 +1,19 @@
-import { JobQueues, newJobId, QueueDirectory, WorkerPool, type Redis } from '@toolyard/queue'
+import { newJobId, type Redis } from '@toolyard/queue'
 import t from 'tap'
 import type { Test } from 'tap'
-import { queueBackend } from '../support/backend.ts'
 import { waitFor } from '../support/condition.ts'
 import { connectTo } from '../support/connection.ts'
+import { startPool, type StartedPool } from '../support/pool.ts'
 import { startTestRedis } from '../support/redis.ts'
 
-const retention = { ageSec: 60, count: 1_000 }
-
-interface Started {
-  redis: Redis
-  listening: Redis
-  pool: WorkerPool
-  queues: JobQueues
-  directory: QueueDirectory
-}
-
 /** A pool that serves all queues; `q` is there. */
-async function startPool (t: Test): Promise<Started> {
+async function start (t: Test): Promise<StartedPool & { listening: Redis }> {
   const server = await startTestRedis(t)
-  const redis = await connectTo(t, server)
-  const directory = new QueueDirectory(redis, 100)
-  const queues = new JobQueues(redis, directory, retention, { backend: queueBackend })
-  await directory.register('q')
-  const pool = new WorkerPool({
-    backend: queueBackend,
-    redis,
-    subscriber: await connectTo(t, server, 'subscriber'),
-    retention,
-    queues: ['*'],
-    concurrency: 1,
-    handle: async () => ({ ok: true, json: '1', value: 1 }),
-    onError: error => { t.error(error) }
-  })
-  await pool.start()
-  t.teardown(async () => {
-    await pool.stop(0)
-    await queues.close()
-  })
-  return { redis, listening: await connectTo(t, server, 'subscriber'), pool, queues, directory }
+  return { ...await startPool(t, server, { known: ['q'] }), listening: await connectTo(t, server, 'subscriber') }
 }
 
 t.test('a worker serves a queue that it hears of, though it has not seen it in the list', async t => {
-  const { pool, redis } = await startPool(t)
+  const { pool, redis } = await start(t)
   t.equal(pool.places.total, 1)
   await redis.publish('toolyard:queues', 'heard')
   await waitFor('it is served', () => pool.places.total === 2)
@@ -50,7 +21,7 @@ t.test('a worker serves a queue that it hears of, though it has not seen it in t
 })
 
 t.test('who registers a queue tells the workers of it; one that an older release has made is found in the list', async t => {
-  const { pool, redis, listening, directory } = await startPool(t)
+  const { pool, redis, listening, directory } = await start(t)
   const heard: string[] = []
   listening.on('message', (_channel: string, queue: string) => heard.push(queue))
   await listening.subscribe('toolyard:queues')
@@ -63,7 +34,7 @@ t.test('who registers a queue tells the workers of it; one that an older release
 })
 
 t.test('of the processes that serve the same queues, the one whose turn it is takes up lost jobs', async t => {
-  const { redis, queues } = await startPool(t)
+  const { redis, queues } = await start(t)
   const [turn = ''] = await waitFor('a turn was taken', async () => {
     const keys = await redis.keys('toolyard:upkeep:lost-jobs:*')
     return keys.length > 0 && keys

@@ -1,10 +1,10 @@
-import { newJobId, JobQueues, openSharedWait, QueueDirectory, WorkerPool, type Marker, type Redis, type SharedWait } from '@toolyard/queue'
+import { openSharedWait, type Marker, type Redis, type SharedWait } from '@toolyard/queue'
 import fc from 'fast-check'
 import t from 'tap'
 import type { Test } from 'tap'
-import { queueBackend } from '../support/backend.ts'
 import { waitFor } from '../support/condition.ts'
 import { connectTo } from '../support/connection.ts'
+import { startPool } from '../support/pool.ts'
 import { startTestRedis, type TestRedis } from '../support/redis.ts'
 
 interface Fixture {
@@ -141,37 +141,18 @@ t.test('no marker is lost, none is taken twice, and none stays while somebody wa
 })
 
 t.test('a process that serves many queues waits with one connection, and takes the jobs of each', async t => {
-  const server = await startTestRedis(t)
-  const redis = await connectTo(t, server)
-  const directory = new QueueDirectory(redis, 100)
-  const retention = { ageSec: 60, count: 1_000 }
-  const queues = new JobQueues(redis, directory, retention, { backend: queueBackend })
   const names = Array.from({ length: 12 }, (_, index) => `q${index}`)
-  for (const name of names) await directory.register(name)
   const ran: string[] = []
-  const pool = new WorkerPool({
-    backend: queueBackend,
-    redis,
-    subscriber: await connectTo(t, server, 'subscriber'),
-    retention,
-    queues: ['*'],
+  const { redis, queues, add } = await startPool(t, await startTestRedis(t), {
+    known: names,
     concurrency: 2,
     handle: async ({ queue }) => {
       ran.push(queue)
       return { ok: true, json: '1', value: 1 }
-    },
-    onError: error => { t.error(error) }
-  })
-  await pool.start()
-  t.teardown(async () => {
-    await pool.stop(0)
-    await queues.close()
+    }
   })
   await waitFor('it waits', async () => await blocked(redis) === 1)
   t.ok(String(await redis.client('LIST')).trim().split('\n').length <= 6, 'it has no connection for each queue')
-  const add = async (name: string): Promise<void> => {
-    await queues.add(name, [{ id: newJobId(), type: 'x', data: { tool: 'x', arguments: {}, timeoutSec: 1, tags: [], keyName: 'k' } }])
-  }
   for (const name of names) await add(name)
   await waitFor('all have run', () => ran.length === 12)
   t.same([...ran].sort(), [...names].sort())

@@ -4,7 +4,7 @@
  * does too: nothing here needs Node.
  */
 export { limits, defaultQueue, isQueueName, isTenantName, queueNamePattern, tenantNamePattern, publishableNamePattern, templateNamePattern } from './terms/limits.ts'
-export { httpErrors, callErrors, HttpError, type HttpErrorCode, type CallErrorCode, type CallError } from './terms/errors.ts'
+export { httpErrors, callErrors, foreignCursor, HttpError, type HttpErrorCode, type CallErrorCode, type CallError } from './terms/errors.ts'
 export { protocol } from './terms/protocol.ts'
 export { permissions, permissionsBeyond, type Permission, type PermissionPolicy } from './terms/permissions.ts'
 export { callbackHeaders } from './terms/callback-headers.ts'

@@ -43,7 +43,7 @@ export { inventoryOf, ToolInventories, type ToolInventory } from './tables/tool-
 export { JobsUnknownError, mayPass as mayRedisTakeItLater, RedisFullError, RedisUnavailableError } from './redis/unavailable.ts'
 export { CallCounter, type EndedCall } from './tables/call-counter.ts'
 export { SharedPlaces } from './backend/shared-places.ts'
-export { openSharedWait, SharedWait, type Marker } from './backend/shared-wait.ts'
+export { openSharedWait, type Marker, type SharedWait } from './backend/shared-wait.ts'
 export { CallStatistics } from './read/call-statistics.ts'
 export { listWorkers, WorkerHeartbeat, type SeenWorker } from './tables/worker-records.ts'
 export type { TakenJob, HandlerResult, WorkerPoolOptions } from './worker/handler.ts'

@@ -2,7 +2,7 @@ import type { Static } from 'typebox'
 import { Type } from '../value/type.ts'
 import { Compile } from 'typebox/schema'
 import { SessionId } from '../calls/agent-tools.ts'
-import { HttpError } from '../terms/errors.ts'
+import { foreignCursor, HttpError } from '../terms/errors.ts'
 import { isTenantName, limits, templateNamePattern } from '../terms/limits.ts'
 import { isAbsent, unknownField } from '../value/fields.ts'
 import { isRecord } from '../value/record.ts'
@@ -95,7 +95,7 @@ export function parseSessionListQuery (query: Readonly<Record<string, unknown>>)
   const size = typeof limit === 'string' && /^\d{1,4}$/.test(limit) ? Number(limit) : 0
   if (size < limits.jobPage.min || size > limits.jobPage.max) throw invalid(`'limit' must be an integer ${limits.jobPage.min}..${limits.jobPage.max}`)
   if (tenant !== undefined && !isTenantName(tenant)) throw invalid("'tenant' must be the name of a tenant")
-  if (cursor !== undefined && !sessionId.Check(cursor)) throw invalid("'cursor' is not a cursor of this query: send it with what it came with, or leave it out")
+  if (cursor !== undefined && !sessionId.Check(cursor)) throw invalid(foreignCursor)
   return { tenant, limit: size, cursor }
 }
 

@@ -74,3 +74,6 @@ export class HttpError extends Error {
     return httpErrors[this.code].status
   }
 }
+
+/** What a list says to a cursor that another query gave out. */
+export const foreignCursor = "'cursor' is not a cursor of this query: send it with what it came with, or leave it out"

@@ -102,7 +102,7 @@ export function openWorker (
     concurrency,
     lockDuration: lockMs,
     lockRenewTime: renewMs,
-    // Whoever makes it looks for lost jobs: `moveStalledJobsToWait`.
+    // One process looks for the lost jobs of all: see `recover`.
     skipStalledCheck: true,
     stalledInterval: lookGuardMs,
     maxStalledCount: maxLostRuns,

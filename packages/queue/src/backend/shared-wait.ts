@@ -41,9 +41,9 @@ interface Waiting {
 type Asked = Waiting | 'between'
 
 /**
- * Waits for the markers of all queues that a process serves, over one connection. Whoever begins to wait while a command
- * runs ends that command by a marker of the process' own. Not for a Cluster, where one command can't have the keys of
- * several queues: docs/decisions/0086-idle-workers.md.
+ * Waits for the markers of all queues that a process serves, over one connection. A queue whose key the running command
+ * doesn't have ends that command, by a marker of the process' own; the next command has all keys. It isn't for a Cluster,
+ * where one command can't have the keys of several queues: docs/decisions/0086-idle-workers.md.
  */
 export class SharedWait {
   readonly #redis: Server

@@ -1,6 +1,7 @@
 import { firstIdAt, jobIdPattern } from '../record/job-id.ts'
 import { createHash } from 'node:crypto'
 import type { JobCounts, JobListQuery, JobSummary } from '@toolyard/contract'
+import { foreignCursor } from '@toolyard/contract/terms'
 import type { JobScope } from '../record/job-scope.ts'
 import type { IndexedJob } from '../record/job-index.ts'
 import type { JobQueues } from '../queues/job-queues.ts'
@@ -160,7 +161,7 @@ function cursorAt (id: string, query: JobListQuery): string {
 
 function positionOf (cursor: string, query: JobListQuery): string {
   const [id = '', filters] = Buffer.from(cursor, 'base64url').toString().split(' ')
-  if (!jobIdPattern.test(id) || filters !== filtersOf(query)) throw new CursorError("'cursor' is not a cursor of this query: send it with what it came with, or leave it out")
+  if (!jobIdPattern.test(id) || filters !== filtersOf(query)) throw new CursorError(foreignCursor)
   return id
 }
 

@@ -1,0 +1,52 @@
+import { JobQueues, newJobId, QueueDirectory, WorkerPool, type Redis, type WorkerPoolOptions } from '@toolyard/queue'
+import type { Test } from 'tap'
+import { queueBackend } from './backend.ts'
+import { connectTo } from './connection.ts'
+import type { TestRedis } from './redis.ts'
+
+/** A pool of workers in the test's own process, and what adds jobs for it. */
+export interface StartedPool {
+  redis: Redis
+  directory: QueueDirectory
+  queues: JobQueues
+  pool: WorkerPool
+  /** Adds a job, and gives its id. */
+  add: (queue: string) => Promise<string>
+}
+
+/** Where it differs from a pool that serves all queues, a job at a time, each of which succeeds at once. */
+export interface PoolWishes extends Partial<Pick<WorkerPoolOptions, 'retention' | 'concurrency' | 'handle'>> {
+  /** Queues that are there from the start. */
+  known?: readonly string[]
+  maxQueues?: number
+}
+
+/** Starts a pool, which is stopped when the test ends; it must report no error. */
+export async function startPool (t: Test, server: TestRedis, wishes: PoolWishes = {}): Promise<StartedPool> {
+  const { known = [], maxQueues = 100, retention = { ageSec: 60, count: 1_000 }, concurrency = 1, handle } = wishes
+  const redis = await connectTo(t, server)
+  const directory = new QueueDirectory(redis, maxQueues)
+  const queues = new JobQueues(redis, directory, retention, { backend: queueBackend })
+  for (const queue of known) await directory.register(queue)
+  const pool = new WorkerPool({
+    backend: queueBackend,
+    redis,
+    subscriber: await connectTo(t, server, 'subscriber'),
+    retention,
+    queues: ['*'],
+    concurrency,
+    handle: handle ?? (async () => ({ ok: true, json: '1', value: 1 })),
+    onError: error => { t.error(error) }
+  })
+  await pool.start()
+  t.teardown(async () => {
+    await pool.stop(0)
+    await queues.close()
+  })
+  const add = async (queue: string): Promise<string> => {
+    const id = newJobId()
+    await queues.add(queue, [{ id, type: 'x', data: { tool: 'x', arguments: {}, timeoutSec: 1, tags: [], keyName: 'k' } }])
+    return id
+  }
+  return { redis, directory, queues, pool, add }
+}
