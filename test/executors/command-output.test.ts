@@ -83,7 +83,7 @@ t.test('fault 3 endless output is capped and drained until the timeout, with fla
   })
   t.ok(left.bytes < 20e6, 'what was read is gone')
   const [line] = await fixture.auditLines()
-  t.ok(Number(line?.['stdoutBytes']) > 10e6, `${String(line?.['stdoutBytes'])} bytes were drained`)
+  t.ok(Number(line?.['stdoutBytes']) > 3_000_000, `${String(line?.['stdoutBytes'])} bytes were drained`)
 })
 
 t.test('fault 3 a tool that prints 50 MB succeeds with what was kept', async t => {

@@ -25,7 +25,7 @@ export class JobTypes {
 
   /** With what a job of the tool runs. */
   limitsOf (tool: Tool, asked: Asked): { timeoutSec: number, maxAttempts: number } {
-    return jobLimits({ ...this.#sources(tool), asked })
+    return jobLimits({ asked, ...this.#sources(tool) })
   }
 
   /** The type as the API shows it. */

@@ -68,7 +68,7 @@ export class CallTraces {
     if (!this.#calls.has(index)) return
     const callId = this.#calls.get(index)
     this.#calls.delete(index)
-    if (jobId !== undefined) this.#origin?.calls.push({ ...(callId === undefined ? {} : { callId }), jobId })
+    if (jobId !== undefined) this.#origin?.calls.push({ jobId, ...(callId === undefined ? {} : { callId }) })
     const span = this.#open.get(index)
     if (span === undefined) return
     if (jobId !== undefined) span.set({ 'toolyard.job.id': jobId })

@@ -51,8 +51,8 @@ const shownOfTooLong = 1_000
 export function auditEntry (call: Pick<AuditEntry, 'tool' | 'job' | 'envKeys'>, plan: ProcessPlan, end: ProcessEnd): AuditEntry {
   const { ending, stdout, stderr } = end
   return {
-    ...call,
     at: new Date(),
+    ...call,
     argv: [plan.program, ...plan.args.map(arg => arg.length > maxElementBytes ? `${arg.slice(0, shownOfTooLong)}[...]` : arg)],
     cwd: plan.cwd,
     exit: ending.kind === 'exit' ? ending.code : -1,

@@ -32,11 +32,11 @@ export async function runBuiltin (
     workspace: { path: context.session?.dir ?? processes.workspaceDir, serviceFiles: processes.serviceFiles ?? [] },
     processes,
     timeoutMs: context.timeoutMs,
-    // Most handlers are too short to look at it, and it costs more than all else here.
-    get signal () { return stop().signal },
     log: context.log,
     progress: context.progress,
-    ...(context.steps === undefined ? {} : { steps: context.steps })
+    ...(context.steps === undefined ? {} : { steps: context.steps }),
+    // Most handlers are too short to look at it, and it costs more than all else here.
+    get signal () { return stop().signal }
   })
   const interrupted = deadline.interrupted.then(async (interruption): Promise<Outcome> => {
     stop().abort()

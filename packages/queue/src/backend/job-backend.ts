@@ -218,11 +218,11 @@ export class JobBackend extends TimedBackend {
     const at = job[endedAt] ??= this.now()
     const [field, target] = sign === '+' ? ['returnvalue', 'completed'] as const : ['failedReason', 'failed'] as const
     const { next, dependents } = await this.settle({
-      ...part,
       job,
       at,
       awaited,
       runs,
+      ...part,
       call: () => this.scripts.moveToFinished.call(
         this.moveToFinishedArgs(job, text, field, this.keep, target, token, at, fetchNext, fields),
         [this.toKey(id)],

@@ -2,6 +2,7 @@ import type { Redis as Server } from 'ioredis'
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { asError } from '@toolyard/contract/terms'
+import { within } from '@toolyard/runtime'
 import { ioredis, type Redis } from '../redis/bullmq.ts'
 import { goOnWhenFull } from '../redis/commands/when-full.ts'
 import { waitKey } from '../redis/names.ts'
@@ -116,12 +117,8 @@ export class SharedWait {
     this.#asked = new Set(this.#queues.keys())
     this.#askedUntil = now + 1_000 * seconds
     this.#isToEnd = false
-    const reply = this.#open().bzpopmin(this.#ownMarker, ...this.#asked, seconds)
-    const late = new AbortController()
-    reply.catch(() => {}).finally(() => { late.abort() })
-    const isLate = delay(1_000 * seconds + lateMs, 'late' as const, { signal: late.signal }).catch(() => null)
-    const found = await Promise.race([reply, isLate])
-    if (found === 'late') throw new Error('Redis does not answer the connection that waits for jobs')
+    const found = await within(1_000 * seconds + lateMs, this.#open().bzpopmin(this.#ownMarker, ...this.#asked, seconds))
+    if (found === undefined) throw new Error('Redis does not answer the connection that waits for jobs')
     return found === null ? undefined : { key: found[0], marker: { member: found[1], score: Number(found[2]) } }
   }
 

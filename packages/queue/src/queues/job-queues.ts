@@ -185,7 +185,7 @@ export class JobQueues {
       const opened = this.open(queue)
       const now = serverTime(this.#redis)
       const errors = await whileAvailable(
-        opened.backend.addAll(jobs.map(job => ({ ...addedJob(opened, job, turns.get(job.id) ?? 1, now), onceSec })))
+        opened.backend.addAll(jobs.map(job => ({ onceSec, ...addedJob(opened, job, turns.get(job.id) ?? 1, now) })))
       ).catch(orUnknown)
       for (const [id, error] of errors) refused.set(id, asRedisError(error))
       void this.index.tidy(queue, jobs.reduce((sum, { data }) => sum + (data.tenant === undefined ? 1 : 2), 0)).catch(() => {})

@@ -28,14 +28,15 @@ export function findHidden (paths: readonly string[]): HiddenPlaces {
   const files = new Map<string, BigIntStats>()
   const directories = new Map<string, string>()
   const real = new Map<string, string | undefined>()
+  const seen: Seen = new Map()
   for (const path of new Set(paths.flatMap(path => placesOf(path, { links: maxLinks, real })))) {
-    const [directory, name] = nearest(path)
-    if (!above.has(directory) && statOf(directory)?.isDirectory() !== true) continue
-    for (let at = directory; !above.has(at); at = dirname(at)) above.set(at, identify(at))
+    const [directory, name] = nearest(path, seen)
+    if (see(directory, seen)?.isDirectory() !== true) continue
+    for (let at = directory; !above.has(at); at = dirname(at)) above.set(at, idOf(see(at, seen)))
     const id = above.get(directory)
     if (id === undefined) continue
     names.set(id, [...names.get(id) ?? [], name])
-    const stat = statOf(path)
+    const stat = see(path, seen)
     if (stat?.isFile() === true) files.set(`${stat.dev}:${stat.ino}`, stat)
     if (stat?.isDirectory() === true) directories.set(`${stat.dev}:${stat.ino}`, path)
   }
@@ -83,9 +84,20 @@ interface Look {
   real: Map<string, string | undefined>
 }
 
+/** What one look found at each path: a process with many paths looks before each call. */
+type Seen = Map<string, BigIntStats | undefined>
+
+function see (path: string, seen: Seen): BigIntStats | undefined {
+  if (!seen.has(path)) seen.set(path, statOf(path))
+  return seen.get(path)
+}
+
 /** The device and inode of what a path leads to; undefined when nothing is there. */
 export function identify (path: string): string | undefined {
-  const stat = statOf(path)
+  return idOf(statOf(path))
+}
+
+function idOf (stat: BigIntStats | undefined): string | undefined {
   return stat === undefined ? undefined : `${stat.dev}:${stat.ino}`
 }
 
@@ -136,14 +148,15 @@ function realDirectory (path: string, look: Look): string {
 }
 
 /** The directory that a path is in; where that isn't there either, what must be made first. */
-function nearest (path: string): [directory: string, name: string] {
+function nearest (path: string, seen: Seen): [directory: string, name: string] {
   const directory = dirname(path)
-  return directory === path || statOf(directory) !== undefined ? [directory, basename(path)] : nearest(directory)
+  return directory === path || see(directory, seen) !== undefined ? [directory, basename(path)] : nearest(directory, seen)
 }
 
+/** Asked first what it is: an error for each path that is no link takes longer than all the rest of a look. */
 function linkOf (path: string): string | undefined {
   try {
-    return readlinkSync(path)
+    return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true ? readlinkSync(path) : undefined
   } catch {
     return undefined
   }
