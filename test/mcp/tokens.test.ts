@@ -133,6 +133,13 @@ t.test('an invalid token is refused', async t => {
     t.match(answer.headers.get('www-authenticate'), /^Bearer error="invalid_token", error_description="[^"]+", /, what)
     t.match(answer.headers.get('www-authenticate'), `resource_metadata="${metadata}"`)
   }
+  // Their names come back in the reason, which is a header: as they are, they would end it.
+  for (const name of ['a\r\nset-cookie: a=b', '\u0000', 'é', '中', '"\\']) {
+    const answer = await list(address, await withHeader({ crit: [name], [name]: 1 }))
+    t.equal(answer.status, 401, name)
+    t.match(answer.headers.get('www-authenticate'), /^Bearer error="invalid_token", error_description="[^"]+", scope=/, name)
+    t.equal(answer.headers.get('set-cookie'), null)
+  }
   for (const token of [await withHeader({ alg: 'none' }), (await issuer.token(resource)).replace(/[^.]+$/, ''), 'a.b.c', 'x', '..']) {
     t.equal((await list(address, token)).status, 401, token.slice(0, 20))
   }

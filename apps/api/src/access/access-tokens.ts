@@ -68,7 +68,10 @@ export class AccessTokens {
     return new TokenRefusedError(`The access token lacks the scope ${scope}`, scope)
   }
 
-  /** The header `WWW-Authenticate`: it leads clients to where tokens are issued (RFC 9728). */
+  /**
+   * The header `WWW-Authenticate`: it leads clients to where tokens are issued (RFC 9728). What is said of a token may have
+   * a part of it, so only what a quoted text of a header may hold is kept.
+   */
   challenge (error?: TokenRefusedError): string {
     const { read, admin } = this.#settings.scopes
     const fields = {
@@ -76,7 +79,7 @@ export class AccessTokens {
       scope: error?.scope ?? `${read} ${admin}`,
       resource_metadata: this.#metadataAddress()
     }
-    return `Bearer ${Object.entries(fields).map(([name, value]) => `${name}="${value.replaceAll(/["\\]/g, '')}"`).join(', ')}`
+    return `Bearer ${Object.entries(fields).map(([name, value]) => `${name}="${value.replaceAll(/[^ !#-[\]-~]/g, '')}"`).join(', ')}`
   }
 
   /** What a client must know of the resource (RFC 9728). */
