@@ -173,6 +173,27 @@ t.test('a secret is hidden where the bound cuts it in two, and where JSON escape
   t.match(answers[2], { ok: true, output: { '***REDACTED***': ['***REDACTED***'] } })
 })
 
+t.test('a secret is hidden in what is said of a redirect and of an encoding, which is short', async t => {
+  const secret = 'open-Sesame-0123456789'
+  const headers = [{ name: 'authorization', setting: 'TOKEN', prefix: 'Bearer ', base64: false }]
+  const answering = (status: number, fields: Record<string, string>) => (response: ServerResponse): void => { response.writeHead(status, fields).end('x') }
+  const { site } = await serve(t, {
+    '/host': answering(302, { location: `https://${secret}.example/` }),
+    '/scheme': answering(302, { location: `${secret}:x` }),
+    '/tab': answering(302, { location: `https://${secret.replace('-', '\t-')}.example/` }),
+    '/encoding': answering(200, { 'content-encoding': secret }),
+    '/long-host': answering(302, { location: `https://${'a.'.repeat(4_000)}example/` }),
+    '/long-encoding': answering(200, { 'content-encoding': 'z'.repeat(8_000) })
+  })
+  const call = caller(t, {}, { TOKEN: secret })
+  for (const path of ['/host', '/scheme', '/tab', '/encoding', '/long-host', '/long-encoding']) {
+    const outcome = await call(`${site}${path}`, { headers })
+    t.match(outcome, { ok: false, error: { code: path.endsWith('encoding') ? 'OUTPUT_INVALID' : 'NOT_ALLOWED' } }, path)
+    t.notMatch(JSON.stringify(outcome), /sesame/i, path)
+    t.ok(JSON.stringify(outcome).length < 500, path)
+  }
+})
+
 t.test('private addresses are reached only through host names that the operator allows', async t => {
   const { port, requests } = await startWebServer(t, (_request, response) => { response.end('x') })
   const closed = caller(t, { privateHosts: [] })

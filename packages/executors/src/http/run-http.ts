@@ -3,13 +3,14 @@ import type { HttpRun } from '@toolyard/manifests'
 import { AddressRefusedError, isListedHost, openConnections, startTimeLimit, type Connections, type Lookup } from '@toolyard/runtime/outgoing'
 import { request, type Dispatcher } from 'undici'
 import type { Audit } from '../audit/audit.ts'
+import { hiddenText } from '../result/output-task.ts'
 import { interruptionError } from '../run/interruption.ts'
 import type { Outcome, RunContext } from '../run/outcome.ts'
 import type { Threads } from '../run/threads.ts'
 import { traceFields } from '../run/trace-fields.ts'
 import { EncodingError } from './answer/decoded-body.ts'
 import { readAnswer } from './answer/read-answer.ts'
-import { redirectTarget } from './answer/response-head.ts'
+import { headerChars, redirectTarget } from './answer/response-head.ts'
 import { buildRequest, type BuiltRequest } from './request/build-request.ts'
 import { RequestFault } from './request/request-fault.ts'
 
@@ -103,7 +104,7 @@ async function send (built: BuiltRequest, { dispatcher }: Connections, signal: A
     const follows = becomesGet || [307, 308].includes(response.statusCode) || method === 'GET' || method === 'HEAD'
     if (location === undefined || !follows) return response
     response.body.on('error', () => {}).destroy()
-    url = redirected(location, url)
+    url = redirected(location, url, built.hidden)
     if (becomesGet && method !== 'GET') {
       method = 'GET'
       body = undefined
@@ -113,11 +114,14 @@ async function send (built: BuiltRequest, { dispatcher }: Connections, signal: A
   throw new RequestFault('TOOL_FAILED', `more than ${maxRedirects} redirects`)
 }
 
-function redirected (location: string, from: URL): URL {
+function redirected (location: string, from: URL, hidden: readonly string[]): URL {
   if (!URL.canParse(location, from.href)) throw new RequestFault('TOOL_FAILED', 'the API redirects to what is no URL')
   const url = new URL(location, from)
   if (url.origin === from.origin && url.username === '' && url.password === '') return url
-  throw new RequestFault('NOT_ALLOWED', `the API redirects to another origin, ${url.origin === 'null' ? url.protocol : url.origin}, which the manifest does not name`)
+  const origin = url.origin === 'null' ? url.protocol : url.origin
+  // An origin is in lower case, and so would be a secret in it.
+  const shown = hidden.some(text => origin.includes(text.toLowerCase())) ? hiddenText : origin.slice(0, headerChars)
+  throw new RequestFault('NOT_ALLOWED', `the API redirects to another origin, ${shown}, which the manifest does not name`)
 }
 
 /** Says what happened without repeating headers, the URL or addresses. */

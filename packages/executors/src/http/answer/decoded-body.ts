@@ -1,5 +1,6 @@
 import { pipeline, type Readable, type Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
+import { headerChars } from './response-head.ts'
 
 const decoders: Readonly<Record<string, () => Transform>> = { gzip: createGunzip, 'x-gzip': createGunzip, deflate: createInflate, br: createBrotliDecompress }
 
@@ -20,7 +21,7 @@ export function decodedBody (body: Readable, encoding: string): Readable {
   const decoder = decoders[name]?.()
   if (decoder === undefined) {
     body.on('error', () => {}).destroy()
-    throw new EncodingError(`content-encoding not known: ${encoding}`)
+    throw new EncodingError(`content-encoding not known: ${encoding.slice(0, headerChars)}`)
   }
   // A reader of the decoder gets its errors, and those of the body.
   return pipeline(body, decoder, () => {})

@@ -10,7 +10,7 @@ import { decodePrefix, lastChars } from '../../run/utf8.ts'
 import { RequestFault } from '../request/request-fault.ts'
 import { readBounded, type BoundedBody } from './bounded-body.ts'
 import { decodedBody } from './decoded-body.ts'
-import { header } from './response-head.ts'
+import { header, headerChars } from './response-head.ts'
 
 /** How an answer is read. */
 export interface AnswerReading extends OutputReading {
@@ -31,7 +31,6 @@ const jsonType = /^application\/(?:[\w.+-]+\+)?json\b/i
 const textType = /^(?:text\/|application\/(?:[\w.+-]+\+)?(?:xml|yaml|x-ndjson|javascript|graphql|x-www-form-urlencoded)\b|image\/svg\+xml\b)/i
 /** Headers that say what to do about a failure. */
 const tellingHeaders = ['retry-after', 'allow', 'location', 'x-request-id', 'x-ratelimit-reset']
-const headerChars = 200
 
 /**
  * What an API answered, as the outcome of its tool: JSON as its value, text as text, an empty body as `{}`. A status of
@@ -42,7 +41,7 @@ const headerChars = 200
 export async function readAnswer (response: Dispatcher.ResponseData, reading: AnswerReading): Promise<AnswerRead> {
   const failed = response.statusCode >= 300
   const most = failed ? Math.min(errorBytes, reading.maxOutputBytes) : reading.maxOutputBytes
-  const read = await readBounded(decodedBody(response.body, header(response, 'content-encoding')), most)
+  const read = await readBounded(decodedBody(response.body, withoutTexts(header(response, 'content-encoding'), reading.hidden)), most)
   const about = { bytes: read.bytes.length, truncated: read.truncated }
   const body = read.truncated ? { ...read, bytes: withoutBegunText(read.bytes, reading.hidden) } : read
   return { outcome: failed ? errorOf(response, body, reading.hidden) : await outputOf(response, body, reading), ...about }

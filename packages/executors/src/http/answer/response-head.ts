@@ -1,5 +1,8 @@
 import type { Dispatcher } from 'undici'
 
+/** Characters of a header's value that are told. */
+export const headerChars = 200
+
 /** The first value of a header of an answer; empty when it isn't there. */
 export function header (response: Pick<Dispatcher.ResponseData, 'headers'>, name: string): string {
   const value = response.headers[name]
