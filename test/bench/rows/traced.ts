@@ -26,8 +26,8 @@ export const traced: Stage = {
     const start = async (env: Record<string, string>): Promise<ReturnType<typeof serviceCalls>> => serviceCalls(await createService(cleanup, { env: { LOG_LEVEL: 'warn', ...env } }))
     const [off, on] = [await start({}), await start({ OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port.toString().trim()}` })]
     for (const { batch } of [off, on]) {
-      await throughput(size(500, 5), 8, 20, async () => await batch(20))
-      await p50(size(500, 5), async () => await batch(1))
+      await throughput(size(300, 5), 8, 20, async () => await batch(20))
+      await p50(size(300, 5), async () => await batch(1))
     }
     const sides = (calls: number): Sides => ({ bare: async () => await off.batch(calls), ours: async () => await on.batch(calls) })
     return {
