@@ -155,7 +155,7 @@ t.test('open streams of jobs and of MCP end with their key, at every process; th
   for (const record of await redis.keys('*key*')) if (await redis.ttl(record) > 60) await redis.pexpire(record, 1)
   for (const reader of ofOver) {
     await reader.ended()
-    t.equal(reader.comments.at(-1), ': the key of this stream opens nothing any more')
+    t.equal(reader.comments.at(-1), ': the key or token of this stream opens nothing any more')
   }
   t.notOk(staying.some(reader => reader.isEnded()))
 })

@@ -48,11 +48,20 @@ export class AccessTokens {
    */
   async principalOf (token: string): Promise<Principal> {
     const claims = await this.#verified(token)
-    const { sub = '' } = claims
+    const { sub = '', exp = 0 } = claims
     if (!namePattern.test(sub)) throw new TokenRefusedError('The access token names nobody: its sub is missing or is no name')
     const role = this.#roleOf(claims)
     if (role === undefined) throw this.lacksScope('read')
-    const principal = { name: `oauth:${sub}`, role, tenant: this.#tenantOf(claims), queueAllowlist: undefined, permissions: undefined, sse: true, proof: '' }
+    const principal = {
+      name: `oauth:${sub}`,
+      role,
+      tenant: this.#tenantOf(claims),
+      queueAllowlist: undefined,
+      permissions: undefined,
+      sse: true,
+      proof: '',
+      endsAt: (exp + clockToleranceSec) * 1_000
+    }
     this.#principals.add(principal)
     return principal
   }

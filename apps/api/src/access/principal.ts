@@ -7,6 +7,8 @@ import { unauthorizedText } from './request-key.ts'
 export interface Principal extends Omit<ApiKey, 'key'> {
   /** Changes with the key's value, and does not tell it; empty for who has no key. */
   proof: string
+  /** When the access token ends that the request came with, in milliseconds since 1970. */
+  endsAt?: number
 }
 
 /** Who a request comes from where there are no keys. */

@@ -18,16 +18,21 @@ export class SessionIds {
 
   /**
    * What a session has as its name inside; undefined for an id that this key was never given. Who has an access token, and
-   * no key to prove anything with, can make ids of sessions of his own: the name of the principal is a part of it.
+   * no key to prove anything with, can make ids of sessions of his own: who he is, is a part of it.
    */
   read (id: string, principal: Principal): string | undefined {
     const [, own = '', proof = ''] = pattern.exec(id) ?? []
     const expected = this.#proof(own, principal)
     if (proof.length !== expected.length || !timingSafeEqual(Buffer.from(proof), Buffer.from(expected))) return undefined
-    return createHash('sha256').update(`${own} ${principal.name}`).digest('base64url')
+    return createHash('sha256').update(`${own} ${ownerOf(principal)}`).digest('base64url')
   }
 
-  #proof (own: string, { name, proof }: Principal): string {
-    return createHmac('sha256', `mcp session ${proof}`).update(`${own} ${name}`).digest('base64url')
+  #proof (own: string, principal: Principal): string {
+    return createHmac('sha256', `mcp session ${principal.proof}`).update(`${own} ${ownerOf(principal)}`).digest('base64url')
   }
+}
+
+/** Tokens of two tenants may have one subject. No tenant has a space in its name. */
+function ownerOf ({ tenant, name }: Principal): string {
+  return tenant === undefined ? name : `${tenant} ${name}`
 }

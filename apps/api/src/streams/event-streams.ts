@@ -10,11 +10,11 @@ export interface EventStreamOptions {
   /** Streams that may be open at once. */
   max: number
   heartbeatMs: number
-  /** A stream lasts no longer than its key. */
+  /** A stream lasts no longer than its key, or its token. */
   keys: KeyRing
 }
 
-const keyGoneFrame = commentFrame('the key of this stream opens nothing any more')
+const keyGoneFrame = commentFrame('the key or token of this stream opens nothing any more')
 
 /** All event streams of an API process: their number, and one clock for their heartbeats. */
 export class EventStreams {
@@ -55,11 +55,15 @@ export class EventStreams {
     return stream
   }
 
-  /** Ends the streams whose key has been revoked, or is over; a call goes on to its end. While Redis is away nobody is sent away. */
+  /**
+   * Ends the streams whose key has been revoked, or whose key or token is over; a call goes on to its end. While Redis is
+   * away, nobody with a key is sent away.
+   */
   async endRevoked (): Promise<void> {
     const asked = new Map<string, Promise<boolean>>()
     await Promise.all([...this.#open].map(async ([stream, principal]) => {
       if (principal === null) return
+      if (principal.endsAt !== undefined && principal.endsAt <= Date.now()) return stream.end(keyGoneFrame)
       const staying = asked.get(principal.proof) ?? this.#options.keys.opensStill(principal).catch(() => true)
       asked.set(principal.proof, staying)
       if (!await staying) stream.end(keyGoneFrame)

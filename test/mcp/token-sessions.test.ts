@@ -1,0 +1,46 @@
+import { openApi } from '@toolyard/api'
+import { createLogger, readSettings } from '@toolyard/runtime'
+import t from 'tap'
+import { injectService } from '../support/injected.ts'
+import { startIssuer } from '../support/issuer.ts'
+import { post } from './clients.ts'
+
+const issuer = await startIssuer(t)
+const service = await injectService(t, { workers: 0 })
+const env = { ...service.env, MCP_AUTH_ISSUER: issuer.url, MCP_AUTH_TENANT_CLAIM: 'org', SSE_HEARTBEAT_SEC: '1' }
+const api = await openApi(readSettings(env), env, createLogger('api', 'silent'))
+t.teardown(async () => {
+  api.end.abort()
+  await api.app.close()
+  await api.close()
+})
+await api.start()
+const url = `${await api.app.listen({ host: '127.0.0.1', port: 0 })}/mcp`
+const initialize = { jsonrpc: '2.0', id: 1, method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'raw', version: '1' } } }
+const list = { jsonrpc: '2.0', id: 2, method: 'tools/list' }
+
+/** The headers of a client of 2025 with a token of `alice`. */
+async function headersOf (org: string, exp?: number): Promise<Record<string, string>> {
+  const token = await issuer.token(url, { claims: { org, ...exp === undefined ? {} : { exp } } })
+  return { authorization: `Bearer ${token}`, 'mcp-protocol-version': '2025-11-25' }
+}
+
+t.test('a session of a token is none for another tenant whose token has the same subject', async t => {
+  const [own, foreign, renewed] = await Promise.all([headersOf('acme'), headersOf('other'), headersOf('acme', Math.floor(Date.now() / 1_000) + 200)])
+  const session = { 'mcp-session-id': (await post(url, initialize, own)).headers.get('mcp-session-id') ?? '' }
+  t.equal((await post(url, list, { ...foreign, ...session })).status, 404)
+  t.equal((await fetch(url, { method: 'DELETE', headers: { ...foreign, ...session } })).status, 404)
+  t.equal((await post(url, list, { ...renewed, ...session })).status, 200, 'and is that of the next token of its own')
+})
+
+t.test('a stream of a token ends with it, and another one of the same subject stays', async t => {
+  // An issuer's clock may be 30 s behind.
+  const [short, long] = await Promise.all([headersOf('acme', Math.floor(Date.now() / 1_000) - 26), headersOf('acme')])
+  const open = async (headers: Record<string, string>): Promise<Response> => await fetch(url, { headers: { ...headers, accept: 'text/event-stream' } })
+  const [ending, staying] = await Promise.all([open(short), open(long)])
+  t.equal(ending.status, 200)
+  t.match(await ending.text(), /opens nothing any more/)
+  const reader = staying.body?.getReader()
+  for (const beat of [1, 2, 3]) t.notOk((await reader?.read())?.done, `heartbeat ${beat}`)
+  await reader?.cancel()
+})
