@@ -1,4 +1,6 @@
 import { spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
 import { reach, read, submit } from '../jobs/submission.ts'
@@ -45,6 +47,17 @@ void t.test('a second SIGTERM ends the grace time: running calls are killed and 
   worker?.child.kill('SIGTERM')
   t.equal(await stopped, 0)
   t.match(await read(service.client, id), { status: 'failed', error: { code: 'WORKER_LOST' } })
+})
+
+void t.test('an API waits for no connection that has sent no request: exit 0 long before the grace time ends', async t => {
+  const { api } = await createService(t, { workers: 0, env: { SHUTDOWN_GRACE_SEC: '600' } })
+  const silent = connect(Number(new URL(api.address).port), '127.0.0.1')
+  const begun = connect(Number(new URL(api.address).port), '127.0.0.1', () => { begun.write('GET /health HTTP/1.1\r\nhost: ') })
+  for (const socket of [silent, begun]) socket.on('error', () => {})
+  // A request that came later was answered: the connections before it are known.
+  await Promise.all([once(silent, 'connect'), once(begun, 'connect')])
+  t.equal((await fetch(`${api.address}/health`)).status, 200)
+  t.equal(await api.stop('SIGTERM'), 0)
 })
 
 void t.test('at SIGTERM /ready of an API fails first, while it goes on serving; waiting calls are answered, exit 0', async t => {
