@@ -2,7 +2,9 @@ import { mkdirSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { callErrors } from '@toolyard/contract'
-import { createFixture, type Fixture } from './fixture.ts'
+import { everyWarm } from '../sandbox/boxed-tools.ts'
+import { createCommandFixture } from './command-fixture.ts'
+import { type Fixture } from './fixture.ts'
 
 const isRoot = process.getuid?.() === 0
 
@@ -28,15 +30,15 @@ const programs: Record<string, (fixture: Fixture) => string> = {
 
 for (const [cause, make] of Object.entries(programs)) {
   t.test(`fault 5 a program that cannot be started is TOOL_UNAVAILABLE: ${cause}`, async t => {
-    const fixture = createFixture(t)
+    const fixture = await createCommandFixture(t)
     const program = make(fixture)
-    t.same(await fixture.run({ program }), unavailable(program, cause))
+    t.same(await fixture.run({ program, startable: false }), unavailable(program, cause))
     t.match(await fixture.auditLines(), [{ exit: -1, argv: [program], error: cause }])
   })
 }
 
 t.test('fault 5 a script whose interpreter env does not find is TOOL_UNAVAILABLE', async t => {
-  const fixture = createFixture(t)
+  const fixture = await createCommandFixture(t)
   const absent = fixture.program('absent', '#!/usr/bin/env no-such-interpreter\n')
   t.same(await fixture.run({ program: absent }), unavailable(absent, 'its interpreter "no-such-interpreter" is not on the PATH'))
   const split = fixture.program('split', '#!/usr/bin/env -S no-such-interpreter --strict\n')
@@ -48,31 +50,34 @@ t.test('fault 5 a script whose interpreter env does not find is TOOL_UNAVAILABLE
 })
 
 t.test('fault 5 an empty file is not a program, and no shell is tried (A42)', async t => {
-  const fixture = createFixture(t)
+  const fixture = await createCommandFixture(t)
   const program = fixture.program('empty', '')
-  t.same(await fixture.run({ program }), unavailable(program, 'it is neither a binary nor a script with a #! line'))
+  t.same(await fixture.run({ program, startable: false }), unavailable(program, 'it is neither a binary nor a script with a #! line'))
 })
 
 t.test('fault 5 a program that is executable but not readable is run', { skip: isRoot ? 'root reads everything' : false }, async t => {
-  const fixture = createFixture(t)
+  const fixture = await createCommandFixture(t)
   const program = fixture.program('secret', '#!/bin/sh\n', 0o111)
   t.match(await fixture.run({ program }), { ok: false, error: { code: 'TOOL_FAILED' } }, 'it is the shell that cannot read it')
 })
 
 t.test('fault 5 a NUL byte in an argument is refused', async t => {
-  const fixture = createFixture(t)
-  t.same(await fixture.run({ program: '/bin/echo', args: ['a\0b'] }), unavailable('/bin/echo', 'its path, an argument or a variable holds a NUL byte'))
+  const fixture = await createCommandFixture(t)
+  t.same(await fixture.run({ program: '/bin/echo', args: ['a\0b'], startable: false }), unavailable('/bin/echo', 'its path, an argument or a variable holds a NUL byte'))
 })
 
 t.test('fault 5 an argv that is too long is refused (E2BIG)', async t => {
-  const fixture = createFixture(t)
-  t.same(await fixture.run({ program: '/bin/echo', args: ['x'.repeat(3_000_000)] }), unavailable('/bin/echo', 'its arguments and environment are too long'))
+  const fixture = await createCommandFixture(t)
+  t.same(await fixture.run({ program: '/bin/echo', args: ['x'.repeat(3_000_000)], startable: false }), unavailable('/bin/echo', 'its arguments and environment are too long'))
 })
 
 t.test('fault 5 a missing workspace and a missing program give different errors', async t => {
-  const fixture = createFixture(t)
+  const fixture = await createCommandFixture(t)
   rmSync(fixture.workspace, { recursive: true })
-  t.same(await fixture.run({ program: '/bin/echo' }), unavailable('/bin/echo', 'its working directory is missing'))
+  const outcome = await fixture.run({ program: '/bin/echo', startable: false })
+  // A box needs the workspace before there is a program.
+  if (everyWarm) t.match(outcome, { ok: false, error: { code: 'SANDBOX_FAILED' } })
+  else t.same(outcome, unavailable('/bin/echo', 'its working directory is missing'))
   mkdirSync(fixture.workspace)
 })
 
@@ -82,7 +87,7 @@ t.test('fault 5 a call whose program can\'t be started is not retried', t => {
 })
 
 t.test('fault 6 shell and flag injection stay literal arguments', async t => {
-  const fixture = createFixture(t)
+  const fixture = await createCommandFixture(t)
   const outcome = await fixture.run({ program: fixture.shell('echo-args', 'cat'), arguments: { name: '"; touch pwned; $(touch pwned) --help' } })
   t.same(outcome, { ok: true, output: { name: '"; touch pwned; $(touch pwned) --help' } })
   t.match(await fixture.runShell('ls'), { ok: true, output: {} })

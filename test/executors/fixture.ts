@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Test } from 'tap'
-import { createExecutors, openAudit, type Audit, type BuiltinOptions, type CompileSchema, type ExecutorLogger, type Executors, type Outcome, type RunContext } from '@toolyard/executors'
+import { createExecutors, openAudit, type Audit, type BuiltinOptions, type CompileSchema, type ExecutorLogger, type Executors, type Outcome, type RunContext, type Sandbox } from '@toolyard/executors'
 import type { CommandRun, Tool } from '@toolyard/manifests'
 
 export interface RunOptions extends Partial<RunContext> {
@@ -10,6 +10,8 @@ export interface RunOptions extends Partial<RunContext> {
   args?: string[]
   envPassthrough?: string[]
   arguments?: Record<string, unknown>
+  /** False where the program can't be started, so that no process of it can be kept ready. */
+  startable?: boolean
 }
 
 export interface Fixture {
@@ -44,17 +46,31 @@ export interface FixtureOptions {
   serviceFiles?: string[]
   logger?: ExecutorLogger
   compileSchema?: CompileSchema
+  keptReady?: KeptReady
 }
+
+/** What runs commands in a box, each kept ready before its call. */
+export interface KeptReady {
+  /** Directories that were made before. */
+  place: Place
+  sandbox: Sandbox
+  logger: ExecutorLogger
+  call (executors: Executors, tool: Tool, run: (tool: Tool) => Promise<Outcome>): Promise<Outcome>
+}
+
+/** Where the workspace is, and beside it the programs and the audit. */
+export interface Place {
+  base: string
+  workspace: string
+}
+
+const warmLimits = { maxBytes: 2 ** 30, maxIdleMs: 60_000 }
 
 /** Executors on real directories; programs are real files. */
 export function createFixture (t: Test, options: FixtureOptions = {}): Fixture {
-  const base = mkdtempSync(join(tmpdir(), 'toolyard-'))
-  const workspace = join(base, 'workspace')
+  const { keptReady } = options
+  const { base, workspace } = keptReady?.place ?? makePlace(options.linkedWorkspace)
   const auditDir = join(base, 'audit')
-  mkdirSync(join(base, 'bin'))
-  mkdirSync(join(base, 'real'))
-  if (options.linkedWorkspace === true) symlinkSync('real', workspace)
-  else mkdirSync(workspace)
   const audit = options.audit ?? openAudit({ dir: auditDir, redact: options.redact ?? '', secrets: options.secrets ?? [], onError: error => { t.fail('the audit failed', { error }) } })
   const executors = createExecutors({
     workspaceDir: workspace,
@@ -64,10 +80,12 @@ export function createFixture (t: Test, options: FixtureOptions = {}): Fixture {
     audit,
     serviceFiles: (options.serviceFiles ?? []).map(path => join(workspace, path)),
     ...options.builtins === undefined ? {} : { builtins: options.builtins },
-    ...options.logger === undefined ? {} : { logger: options.logger }
+    ...options.logger === undefined ? {} : { logger: options.logger },
+    ...keptReady === undefined ? {} : { sandbox: keptReady.sandbox, logger: keptReady.logger, warm: warmLimits }
   })
   t.teardown(async () => {
     await executors.close()
+    keptReady?.sandbox.close()
     rmSync(base, { recursive: true })
   })
   const logged: string[] = []
@@ -86,10 +104,15 @@ export function createFixture (t: Test, options: FixtureOptions = {}): Fixture {
       return file
     },
     shell: (name, script) => fixture.program(name, `#!/bin/sh\n${script}\n`),
-    async run ({ program, args = [], envPassthrough = [], arguments: given = {}, ...rest }) {
-      return whole(await executors.run(makeTool({ kind: 'command', program, args, envPassthrough }), given, context(rest)))
+    async run ({ program, args = [], envPassthrough = [], arguments: given = {}, startable = true, ...rest }) {
+      const tool = { ...makeTool({ kind: 'command', program, args, envPassthrough }), source: { format: 'agentcli', file: join(base, 'tools.json'), index: 0 } as const }
+      const run = async (tool: Tool): Promise<Outcome> => await executors.run(tool, given, context(rest))
+      return whole(keptReady === undefined || !startable ? await run(tool) : await keptReady.call(executors, tool, run))
     },
-    runShell: (script, rest = {}) => fixture.run({ program: '/bin/sh', ...rest, args: ['-c', script] }),
+    // One that is kept ready does nothing before its arguments; a script with arguments reads its own.
+    runShell: (script, rest = {}) => fixture.run({
+      program: '/bin/sh', ...rest, args: ['-c', `${keptReady === undefined || rest.arguments !== undefined ? '' : 'while read -r _; do :; done; '}${script}`]
+    }),
     runBuiltin: async (jobType, args, given = {}) => whole(await fixture.runBuiltinOnly(jobType, args, given)),
     async runBuiltinOnly (jobType, args, given = {}) {
       return await executors.run({ ...makeTool({ kind: 'builtin' }), jobType }, args, context(given))
@@ -102,6 +125,17 @@ export function createFixture (t: Test, options: FixtureOptions = {}): Fixture {
     }
   }
   return fixture
+}
+
+/** Makes a fixture's directories. */
+export function makePlace (linkedWorkspace = false): Place {
+  const base = mkdtempSync(join(tmpdir(), 'toolyard-'))
+  const workspace = join(base, 'workspace')
+  mkdirSync(join(base, 'bin'))
+  mkdirSync(join(base, 'real'))
+  if (linkedWorkspace) symlinkSync('real', workspace)
+  else mkdirSync(workspace)
+  return { base, workspace }
 }
 
 function makeTool (run: Tool['run'] | CommandRun): Tool {

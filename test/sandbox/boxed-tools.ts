@@ -18,10 +18,12 @@ export interface BoxedTool {
 
 export interface BoxedRun extends BoxedTool, Partial<RunContext> {
   arguments?: Record<string, unknown>
+  /** False where the program can't be started, so that no process of it can be kept ready. */
+  startable?: boolean
 }
 
 /** With this variable, which `npm run test:warm` sets, every tool of these tests is kept ready before it is called, as far as it can be. */
-const everyWarm = process.env['TOOLYARD_TEST_WARM'] === '1' ? { warm: 1 } as const : {}
+export const everyWarm = process.env['TOOLYARD_TEST_WARM'] === '1'
 
 /** Executors whose tools run in a real box. */
 export interface BoxedTools {
@@ -104,9 +106,10 @@ export async function boxedTools (
   }
 
   async function run (boxed: BoxedRun): Promise<Outcome> {
-    const { program, args, permissions, limits, sha256, warm, arguments: given = {}, ...context } = { ...everyWarm, ...boxed }
+    const { program, args, permissions, limits, sha256, warm = everyWarm ? 1 : undefined, ...call } = boxed
+    const { arguments: given = {}, startable = true, ...context } = call
     const tool = toolOf({ program, args, permissions, limits, sha256, warm })
-    if (everyWarm.warm !== undefined && context.session === undefined && sandbox.boxOf(tool) !== undefined) await keepIfFit(tool)
+    if (everyWarm && startable && context.session === undefined && sandbox.boxOf(tool) !== undefined) await keepIfFit(tool)
     return await executors.run(tool, given, { jobId: 'job-1', timeoutMs: 60_000, signal: new AbortController().signal, log: line => { logged.push(line) }, ...context })
   }
 
@@ -137,7 +140,7 @@ export async function boxedTools (
     },
     // Where every tool is warm, one without arguments begins as tools do that can be kept ready; others read their own.
     async shell (script, rest = {}) {
-      const waits = everyWarm.warm === undefined || rest.arguments !== undefined ? '' : 'while read -r _; do :; done; '
+      const waits = !everyWarm || rest.arguments !== undefined ? '' : 'while read -r _; do :; done; '
       return await run({ program: '/bin/sh', ...rest, args: ['-c', `${waits}${script}`] })
     }
   }
