@@ -60,11 +60,11 @@ void t.test('fault 5 a program that can\'t be started in a box gives TOOL_UNAVAI
   const plain = join(tools.base, 'tools/bin/plain')
   writeFileSync(plain, '#!/bin/sh\n', { mode: 0o644 })
   for (const program of ['/no/such/program', tools.base, plain, tools.program('text', 'just text'), tools.program('orphan', '#!/no/such/interpreter\n')]) {
-    const outcome = await tools.run({ program })
+    const outcome = await tools.run({ program, startable: false })
     t.match(outcome, { ok: false, error: { code: 'TOOL_UNAVAILABLE' } }, program)
   }
-  t.match(await tools.run({ program: '/bin/true', args: ['a\0b'] }), { ok: false, error: { code: 'TOOL_UNAVAILABLE' } })
-  t.match(await tools.run({ program: '/bin/true', args: ['x'.repeat(3_000_000)] }), { ok: false, error: { code: 'TOOL_UNAVAILABLE' } })
+  t.match(await tools.run({ program: '/bin/true', args: ['a\0b'], startable: false }), { ok: false, error: { code: 'TOOL_UNAVAILABLE' } })
+  t.match(await tools.run({ program: '/bin/true', args: ['x'.repeat(3_000_000)], startable: false }), { ok: false, error: { code: 'TOOL_UNAVAILABLE' } })
 })
 
 void t.test('fault 6 arguments reach the tool literally', { skip }, async t => {

@@ -7,9 +7,13 @@ import { boxedTools, withoutBox } from '../sandbox/boxed-tools.ts'
 
 const skip = await withoutBox()
 
-/** Every way to give a file permissions, by number where Python has no word for it; prints what came of each. */
+/**
+ * Tries, once called, every way to give a file permissions, by number where Python has no word for it. Prints what came
+ * of each.
+ */
 const attempts = `
-import ctypes, json, os, platform
+import ctypes, json, os, platform, sys
+sys.stdin.read()
 libc = ctypes.CDLL(None, use_errno=True)
 x64 = platform.machine() == 'x86_64'
 def call(*arguments):

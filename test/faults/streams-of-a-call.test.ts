@@ -2,8 +2,10 @@ import { statSync } from 'node:fs'
 import t from 'tap'
 import { createFixture, outputOf } from '../executors/fixture.ts'
 import { python } from '../python/fixture.ts'
-import { boxedTools, withoutBox } from '../sandbox/boxed-tools.ts'
+import { boxedTools, everyWarm, withoutBox } from '../sandbox/boxed-tools.ts'
 
+/** What a tool may do to its stdin; one that was kept ready has a pipe of its own. */
+const allowed = ['0 lock', '0 owner', '0 flags', '0 lease', ...everyWarm ? ['0 open', '0 pipe size'] : []]
 const skip = python.skip === false ? await withoutBox() : python.skip
 
 /** Does to stdin, stdout and stderr whatever can be done to an open file; prints what got through. */
@@ -11,6 +13,7 @@ const damage = `#!/usr/bin/python3
 import ctypes, fcntl, json, os, signal, sys
 signal.signal(signal.SIGIO, signal.SIG_IGN)
 libc = ctypes.CDLL(None, use_errno=True)
+sys.stdin.read(1)
 done = []
 def attempt(what, action):
     try:
@@ -65,10 +68,11 @@ void t.test('fault 16 a tool may read its stdin again but can\'t change it, and 
   for (const permissions of [[], ['read_repo', 'write_files']] as const) {
     const seen = async (): Promise<unknown> => outputOf(await tools.run({ program: programs.look, permissions, arguments: { some: 'text' } }))
     const before = await seen()
-    t.match(before, { again: '{"some":"text"}', read: '{"some":"text"}', fresh: true })
+    // A pipe can be read once.
+    t.match(before, { again: '{"some":"text"}', read: everyWarm ? '' : '{"some":"text"}', fresh: true })
     for (let call = 0; call < 3; call++) {
       const done = outputOf(await tools.run({ program: programs.damage, permissions, arguments: { some: 'text' } })) as string[]
-      t.strictSame(done.filter(what => what.startsWith('0') && !['0 lock', '0 owner', '0 flags', '0 lease'].includes(what)), [])
+      t.strictSame(done.filter(what => what.startsWith('0') && !allowed.includes(what)), [])
       t.notOk(done.some(what => /size|allocate|attribute/.test(what) && !what.includes('pipe')), done.join())
       t.strictSame(await seen(), before)
     }
