@@ -18,6 +18,7 @@ const programs: Record<string, (fixture: Fixture) => string> = {
   'it is a directory': fixture => fixture.workspace,
   'it is not executable: chmod +x mends that': fixture => fixture.program('plain', '#!/bin/sh\n', 0o644),
   'it is neither a binary nor a script with a #! line': fixture => fixture.program('text', 'touch shell-ran\n'),
+  'a byte order mark stands before its #! line, so the kernel takes it for no script; save it as UTF-8 without one': fixture => fixture.program('marked', '\ufeff#!/bin/sh\n'),
   'its interpreter "/no/such/interpreter" is missing': fixture => fixture.program('script', '#!/no/such/interpreter\n'),
   'its lines end in CR LF, as on Windows, so the kernel looks for an interpreter whose name ends in CR; save it with LF alone': fixture => fixture.program('windows', '#!/bin/sh\r\necho hello\r\n'),
   'its path, an argument or a variable holds a NUL byte': fixture => `${fixture.workspace}/a\0b`,

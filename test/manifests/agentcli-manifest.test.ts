@@ -1,6 +1,7 @@
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { loadRegistry } from '@toolyard/manifests'
+import { loadRegistry, validateManifests } from '@toolyard/manifests'
 import { entry, errors, load, loadTexts, names } from './fixture.ts'
 
 t.test('A1 the root holds a list of tools, and a root that holds none is no error', async t => {
@@ -112,6 +113,20 @@ t.test('AC1 the error of incomplete or malformed JSON has line and column, in on
   }
   const deep = await loadTexts(t, [`{"tools":${'['.repeat(200_000)}`])
   t.match(errors(deep.registry), [{ rule: 'AC1', message: /^parse manifest: / }], 'one that is too deep to be walked is told all the same')
+})
+
+t.test('AC1 JSON in UTF-16 is told how to be saved', async t => {
+  for (const mark of ['\ufeff', '']) {
+    const path = join(t.testdir({}), 'tools.json')
+    writeFileSync(path, Buffer.from(`${mark}{"tools": []}`, 'utf16le'))
+    t.match((await validateManifests([path])).findings, [{ rule: 'AC1', fix: 'Save it as UTF-8: it seems to be UTF-16.' }])
+  }
+})
+
+t.test('AC1 a directory without a manifest is told what a directory may hold', async t => {
+  const directory = t.testdir({ nested: { deep: { 'SKILL.md': '# Too deep' } } })
+  t.match((await validateManifests([directory])).findings, [{ rule: 'AC1', message: /^read manifest: ENOENT/, fix: /^Name a manifest, a directory with SKILL.md/ }])
+  t.match((await validateManifests([join(directory, 'gone/tools.json')])).findings, [{ rule: 'AC1', fix: /^Check the path/ }])
 })
 
 t.test('AC1 deep nesting fails and does not exhaust the stack', async t => {

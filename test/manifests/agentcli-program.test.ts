@@ -154,9 +154,9 @@ t.test('A11 a link out of the bin directory is reported wherever it is in the pa
 })
 
 t.test('a script that the kernel would not start is named with its fault: CR LF, no #! line, no interpreter, or none that env finds', async t => {
-  const names = ['windows', 'plain', 'lost', 'good', 'empty', 'unfound', 'found', 'split', 'words', 'set', 'quoted', 'options']
+  const names = ['windows', 'plain', 'lost', 'good', 'empty', 'unfound', 'found', 'split', 'words', 'set', 'quoted', 'options', 'marked']
   const dir = t.testdir({
-    tools: { bin: { windows: '#!/bin/sh\r\necho\r\n', plain: 'echo hello\n', lost: '#!/no/such/interpreter -x\n', good: '#!/bin/sh\n', empty: '', unfound: '#!/usr/bin/env no-such-node\n', found: '#!/usr/bin/env sh\n', split: '#!/usr/bin/env -S no-such-node -x\n', words: '#!/usr/bin/env -S sh -e\n', set: '#!/usr/bin/env -S A=1 no-such-node\n', quoted: '#!/usr/bin/env -S "no such"\n', options: '#!/usr/bin/env -i no-such-node\n' } },
+    tools: { bin: { windows: '#!/bin/sh\r\necho\r\n', plain: 'echo hello\n', lost: '#!/no/such/interpreter -x\n', good: '#!/bin/sh\n', empty: '', unfound: '#!/usr/bin/env no-such-node\n', found: '#!/usr/bin/env sh\n', split: '#!/usr/bin/env -S no-such-node -x\n', words: '#!/usr/bin/env -S sh -e\n', set: '#!/usr/bin/env -S A=1 no-such-node\n', quoted: '#!/usr/bin/env -S "no such"\n', options: '#!/usr/bin/env -i no-such-node\n', marked: '\ufeff#!/bin/sh\n' } },
     'tools.json': JSON.stringify({ tools: names.map(name => entry({ name, command: [`./tools/bin/${name}`] })) })
   })
   for (const name of names) chmodSync(join(dir, 'tools/bin', name), 0o755)
@@ -164,6 +164,7 @@ t.test('a script that the kernel would not start is named with its fault: CR LF,
   const told = (name: string): string[] => findings.filter(finding => finding.tool === name && finding.rule === 'AC12').map(({ severity, message }) => `${severity}: ${message.replace(/ \(program.*/, '')}`)
   t.same(told('windows'), ['error: configured tool "windows" is unavailable: its lines end in CR LF, as on Windows, so the kernel looks for an interpreter whose name ends in CR; save it with LF alone'])
   t.same(told('plain'), ['error: configured tool "plain" is unavailable: it is neither a binary nor a script with a #! line'])
+  t.same(told('marked'), ['error: configured tool "marked" is unavailable: a byte order mark stands before its #! line, so the kernel takes it for no script; save it as UTF-8 without one'])
   t.same(told('empty'), ['error: configured tool "empty" is unavailable: it is neither a binary nor a script with a #! line'])
   t.same(told('lost'), ['error: configured tool "lost" is unavailable: its interpreter "/no/such/interpreter" is missing'])
   t.same(told('unfound'), ['error: configured tool "unfound" is unavailable: its interpreter "no-such-node" is not on the PATH'])

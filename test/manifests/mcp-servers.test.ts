@@ -72,7 +72,7 @@ t.test('a wrong entry of an MCP server is an error with its place, and affects n
     [server({}, {}), /mcp must have either command or url/],
     [server({}, { command: 'a', url: 'https://a.example' }), /mcp must have either command or url/],
     [server({}, { command: 'a', type: 'http' }), /mcp.type http doesn't fit command/],
-    [server({}, { type: 'sse', url: 'https://a.example' }), /mcp.type/],
+    [server({}, { type: 'sse', url: 'https://a.example' }), /^tool\[0\] "files": mcp.type must be one of stdio, http, streamable-http$/],
     [server({}, { command: 'npx -y thing' }), /white space: no shell reads it/],
     [server({}, { command: './server' }), /must be a name on the PATH/],
     [server({}, { command: './tools/../../server' }), /leads out of tools/],

@@ -64,6 +64,13 @@ t.test('P20 PC5 faults of inputs are errors with their place', async t => {
   }
 })
 
+t.test('P20 a whole schema in place of inputs is told what to write', async t => {
+  const registry = await loadTools(t, descriptor({ inputs: { type: 'object', properties: { p: { type: 'string' } }, required: ['p'] } }))
+  const told = errors(registry).map(({ path, fix }) => [path?.at(-1), fix])
+  t.match(told[0], ['type', /^Write what a schema has in properties into inputs itself/])
+  t.match(told.at(-1), ['required', /^Write "required": true into each parameter that is/])
+})
+
 t.test('PC6 all parameters that are wrong are found', async t => {
   const inputs = Object.fromEntries(Array.from({ length: 30 }, (_, at) => [`p${at}`, { type: 'text' }]))
   t.equal(errors(await loadTools(t, descriptor({ inputs }))).length, 30)

@@ -48,7 +48,7 @@ const refused: Array<[title: string, content: Json | string, rule: string, messa
   ['S32 resolver arguments that are no list', arg({ param: 'a', resolveCommand: { args: 'x' } }), 'SC1', 'execution[0].args[0].resolveCommand.args: must be array'],
   ['S6 a name that stands twice', file({ tools: [tool, tool] }), 'S6', 'tool[1] "probe": duplicate name'],
   ['S38 text that is no JSON', '{"tools": [}', 'S38', 'parse manifest: '],
-  ['S38 a byte order mark', '\ufeff{}', 'S38', 'parse manifest: '],
+  ['S38 a byte order mark', '\ufeff{}', 'S38', 'parse manifest: begins with a byte order mark'],
   ['S38 anything after the object', '{} x', 'S38', 'parse manifest: '],
   ['S38 deep nesting', `{"tools": ${'['.repeat(200)}${']'.repeat(200)}}`, 'S38', 'parse manifest: nested deeper than 100 levels']
 ]

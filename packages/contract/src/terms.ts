@@ -12,7 +12,7 @@ export { defaultTimeoutSec, jobLimits, type LimitSources } from './terms/job-lim
 export { isSecretVariable } from './terms/secret-variables.ts'
 export { boundedProgress, parseProgress, type Progress } from './terms/progress.ts'
 export { skillArgumentFault } from './terms/skill-argument.ts'
-export { crlfText, firstLineBytes, noFirstLineText, readFirstLine, type FirstLine } from './value/first-line.ts'
+export { crlfText, firstLineBytes, markedText, noFirstLineText, readFirstLine, type FirstLine } from './value/first-line.ts'
 export { lettersApart, nearName, nearNames } from './value/near-name.ts'
 export { asError, errorCode, thrownAs } from './value/caught.ts'
 export { storedJson } from './value/stored-json.ts'

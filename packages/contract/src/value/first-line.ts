@@ -9,6 +9,8 @@ export interface FirstLine {
   lookedUp?: string
   /** The line ends in CR LF: the kernel takes the CR for a part of the interpreter's name. */
   crlf: boolean
+  /** A byte order mark stands before the `#!`: the kernel doesn't take it for a script. */
+  marked?: true
 }
 
 /** Reads the first line of a program; undefined for a binary. */
@@ -16,7 +18,7 @@ export function readFirstLine (head: Buffer): FirstLine | undefined {
   const text = head.toString('latin1')
   const [line = ''] = text.split('\n', 1)
   const crlf = line.endsWith('\r')
-  if (!text.startsWith('#!')) return text.includes('\0') ? undefined : { crlf }
+  if (!text.startsWith('#!')) return text.includes('\0') ? undefined : { crlf, ...text.startsWith('\xef\xbb\xbf#!') && { marked: true } }
   const named = line.slice(2).trim()
   const [interpreter = ''] = named.split(/[ \t]/, 1)
   const rest = named.slice(interpreter.length).trim()
@@ -28,3 +30,5 @@ export function readFirstLine (head: Buffer): FirstLine | undefined {
 export const crlfText = 'its lines end in CR LF, as on Windows, so the kernel looks for an interpreter whose name ends in CR; save it with LF alone'
 /** Of a text that can't be started. */
 export const noFirstLineText = 'it is neither a binary nor a script with a #! line'
+/** Of a script that begins with a byte order mark. */
+export const markedText = 'a byte order mark stands before its #! line, so the kernel takes it for no script; save it as UTF-8 without one'

@@ -24,9 +24,15 @@ const aliases = {
 /** Limits in other units. */
 const limitAliases = { memoryMb: 'memoryBytes, in bytes', memoryGb: 'memoryBytes, in bytes', cpuMs: 'cpuSec, in seconds', timeoutSec: 'timeoutSec beside limits', maxProcesses: 'processes', pids: 'processes', fds: 'openFiles' }
 
-/** What other programs have at the top. */
+const serverEntries = 'tools, with {"name": NAME, "mcp": {...}} for each server, and run toolyard accept'
+const entryInList = 'it into an entry of the list tools: {"tools": [{...}]}'
+
+/** What other programs have at the top, and fields of an entry that stands there without its list. */
 const topAliases = {
-  mcpServers: 'tools, with {"name": NAME, "mcp": {...}} for each server, and run toolyard accept',
+  mcpServers: serverEntries,
+  servers: serverEntries,
+  context_servers: serverEntries,
+  ...Object.fromEntries(['name', 'description', 'schema', 'command', ...Object.keys(aliases)].map(name => [name, entryInList])),
   functions: 'tools',
   sandbox: 'permissions into each tool (the sandbox itself is the setting SANDBOX)',
   permissions: 'permissions into each tool'

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs'
 import { access, open, realpath, stat } from 'node:fs/promises'
 import { isAbsolute, join, sep } from 'node:path'
-import { crlfText, firstLineBytes, noFirstLineText, readFirstLine } from '@toolyard/contract/terms'
+import { crlfText, firstLineBytes, markedText, noFirstLineText, readFirstLine } from '@toolyard/contract/terms'
 import type { DocumentPath } from '../finding/finding.ts'
 import type { Finding } from '../finding/finding.ts'
 import type { Tool } from '../tool/tool.ts'
@@ -77,7 +77,8 @@ async function programFinding (tool: Tool, { written, real: bin, searchPath }: P
 async function firstLineFault (program: string, searchPath: string): Promise<{ text: string, fix: string } | undefined> {
   const first = readFirstLine(await headOf(program).catch(() => Buffer.alloc(1)))
   if (first === undefined) return undefined
-  const { interpreter, lookedUp, crlf } = first
+  const { interpreter, lookedUp, crlf, marked } = first
+  if (marked === true) return { text: markedText, fix: 'Save it as UTF-8 without a byte order mark: sed -i "1s/^\\xef\\xbb\\xbf//" FILE.' }
   if (interpreter === undefined) return { text: noFirstLineText, fix: 'Begin it with a line such as #!/bin/sh or #!/usr/bin/env node.' }
   if (crlf) return { text: crlfText, fix: 'Save it with LF line ends: sed -i "s/\\r$//" FILE.' }
   const isMissing = isAbsolute(interpreter) && await stat(interpreter).then(() => false, () => true)

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
-import { readFile, realpath, stat } from 'node:fs/promises'
+import { lstat, readFile, realpath, stat } from 'node:fs/promises'
 import { visit } from 'jsonc-parser'
-import { join, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { isDeeperThan } from './depth.ts'
 import { positionOf } from './duplicate-keys.ts'
 import { ManifestFault } from '../finding/finding.ts'
@@ -35,8 +35,15 @@ export async function readManifestText (file: string): Promise<ManifestFileText>
     const bytes = await readFile(file)
     return { text: bytes.toString('utf8'), utf8: isUtf8(bytes) }
   } catch (error) {
-    throw new ManifestFault('AC1', `read manifest: ${messageOf(error)}`, { fix: 'Check the path, its permissions and its size.' })
+    throw new ManifestFault('AC1', `read manifest: ${messageOf(error)}`, { fix: await withoutManifest(file) ?? 'Check the path, its permissions and its size.' })
   }
+}
+
+/** What a directory must hold, when a manifest that isn't there was looked for in one. */
+async function withoutManifest (file: string): Promise<string | undefined> {
+  if (basename(file) !== 'tools.json' || await lstat(file).then(() => true, () => false)) return undefined
+  const isDirectory = await stat(dirname(file)).then(found => found.isDirectory(), () => false)
+  return isDirectory ? 'Name a manifest, a directory with SKILL.md or tools.json, or one whose own directories have a SKILL.md.' : undefined
 }
 
 /** What to watch for a manifest: its path, and where that leads when it is a symbolic link. */
@@ -51,6 +58,7 @@ export async function watchedFiles (file: string): Promise<string[]> {
  * @throws ManifestFault `parse manifest: …` (AC1).
  */
 export function parseManifest (text: string): unknown {
+  if (text.startsWith('\ufeff')) throw new ManifestFault('AC1', 'parse manifest: begins with a byte order mark', { fix: 'Save it as UTF-8 without one.' })
   try {
     return JSON.parse(text) as unknown
   } catch (error) {
@@ -59,7 +67,8 @@ export function parseManifest (text: string): unknown {
     const at = faultIn(text)
     throw new ManifestFault('AC1', `parse manifest: ${message}`, {
       ...at !== undefined && positionOf(text, at),
-      fix: 'Correct the JSON: one object, no comments, no comma behind the last item, no byte order mark, nothing after it.'
+      // Half of the bytes of a text in UTF-16 are zeros.
+      fix: /^.{0,3}\0/s.test(text) ? 'Save it as UTF-8: it seems to be UTF-16.' : 'Correct the JSON: one object, no comments, no comma behind the last item, no byte order mark, nothing after it.'
     })
   }
 }

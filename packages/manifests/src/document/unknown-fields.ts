@@ -36,7 +36,7 @@ export const permissionAliases = {
 export function unknownFields (value: Record<string, unknown>, { path, definition, all, aliases = {} }: UnknownFieldsPlace): FieldFault[] {
   const known = Object.keys((definition as { properties?: object }).properties ?? {})
   return Object.keys(value).filter(name => !known.includes(name) && !foreign.test(name)).slice(0, most).flatMap(name => {
-    const near = nearName(name, known) ?? nearName(name, Object.keys(aliases))
+    const near = Object.hasOwn(aliases, name) ? name : nearName(name, known) ?? nearName(name, Object.keys(aliases))
     const meant = near !== undefined && Object.hasOwn(aliases, near) ? aliases[near] : near
     if (meant === undefined && !all) return []
     const at = [...path, name]

@@ -34,6 +34,8 @@ const fieldTexts: readonly FieldText[] = [
   row('permissions', 'P18', 'must be a list of strings', 'Write a list, such as [read_repo], or leave it out.'),
   row('inputs', 'P20', 'must be an object', 'Write an object of parameters.'),
   row('inputs.*', 'P20', 'must be an object', 'Write an object with a type.'),
+  row('inputs.type', 'P20', 'must be an object', 'Write what a schema has in properties into inputs itself, and "required": true into each that is.'),
+  row('inputs.required', 'P20', 'must be an object', 'Write "required": true into each parameter that is; a list of names has no place in inputs.'),
   row('inputs.*.type', 'P20', `must be one of ${typeList}`, 'Name one type.'),
   row('inputs.*.required', 'P20', 'must be a boolean when provided', boolean[1]),
   row('inputs.*.description', 'X17', 'must be a string', 'Write a text.'),

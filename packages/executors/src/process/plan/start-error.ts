@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises'
 import type { CallError } from '@toolyard/contract'
-import { crlfText, errorCode, firstLineBytes, noFirstLineText, readFirstLine, type FirstLine } from '@toolyard/contract/terms'
+import { crlfText, errorCode, firstLineBytes, markedText, noFirstLineText, readFirstLine, type FirstLine } from '@toolyard/contract/terms'
 import type { ProcessPlan } from './plan.ts'
 import { headOf } from './program-format.ts'
 
@@ -63,6 +63,7 @@ async function causeOf (plan: ProcessPlan, code: string): Promise<string> {
     if (kind === 'directory') return 'it is a directory'
     if (kind === 'file' && code === 'ENOENT') return interpreterFault(plan.program)
   }
+  if (code === 'ENOEXEC' && firstLineOf(plan.program)?.marked === true) return markedText
   return causes[code] ?? (code === '' ? 'unknown cause' : code)
 }
 

@@ -1,6 +1,6 @@
 import type { Static } from 'typebox'
 import { Type } from '@toolyard/contract/type'
-import { ManifestFault } from '../../finding/finding.ts'
+import { ManifestFault, type FaultPlace } from '../../finding/finding.ts'
 import { manifestLimits } from '../../tool/limits.ts'
 import type { Remark } from '../tools/execution-check.ts'
 import { unreadRequirements } from './requirements.ts'
@@ -28,6 +28,7 @@ export interface SkillDocument {
 
 const fence = /^---[ \t]*\r?$/
 const fix = 'Start SKILL.md with a line ---, then name and description as YAML, then another line ---.'
+const yamlFix = 'Correct the YAML: a text that has a colon and a space in it stands in quotes, and each name stands once.'
 
 /**
  * Takes a SKILL.md apart. The front matter is what stands between the first line and the next line that are nothing
@@ -65,10 +66,12 @@ async function parseYaml (yaml: string): Promise<unknown> {
   } catch (error) {
     // A ReferenceError is an alias that is missing, or one too many.
     const [message = ''] = (error instanceof Error ? error.message : String(error)).split('\n')
-    throw unusable(message.replace(/:$/, ''))
+    const at = / at line (\d+), column (\d+):?$/.exec(message)
+    if (at === null) throw unusable(message.replace(/:$/, ''))
+    throw unusable(message.slice(0, at.index), { line: Number(at[1]), column: Number(at[2]), fix: yamlFix })
   }
 }
 
-function unusable (message: string): ManifestFault {
-  return new ManifestFault('SC22', `front matter: ${message}`, { fix })
+function unusable (message: string, place: FaultPlace = { fix }): ManifestFault {
+  return new ManifestFault('SC22', `front matter: ${message}`, place)
 }
