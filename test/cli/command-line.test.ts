@@ -25,10 +25,10 @@ await t.test('a missing or unknown command ends with status 2 and the list', asy
 })
 
 await t.test('an option or an argument that a command does not know ends with status 2', async t => {
-  for (const args of [['start', '--port', '80'], ['worker', 'two']]) {
-    const { status, stderr } = await run(...args)
+  for (const [path, ...rest] of [['start', '--port', '80'], ['worker', 'two'], ['jobs show'], ['files archive']]) {
+    const { status, stderr } = await run(...(path ?? '').split(' '), ...rest)
     t.equal(status, 2)
-    t.match(stderr, `toolyard: ${args[0] ?? ''}: `)
+    t.match(stderr, `toolyard: ${path ?? ''}: `)
   }
 })
 

@@ -75,6 +75,22 @@ t.test('a batch, and what is no message of JSON-RPC, gets an error, and what com
   t.match(await answer(), { id: 4, result: {} })
 })
 
+t.test('stdin that ends while a call runs ends the program without a fault', async t => {
+  const { program: child, send, answer } = startRaw(t)
+  const exit = once(child, 'exit')
+  const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1' } }
+  send(`${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params })}\n`)
+  t.match(await answer(), { id: 1, result: { protocolVersion: '2025-11-25' } })
+  send(`${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' })}\n`)
+  send(`${JSON.stringify({ jsonrpc: '2.0', id: 2, method: 'tools/call', params: { name: 'nap', arguments: { ms: 5_000 } } })}\n`)
+  await waitFor('the job runs', async () => {
+    const { body } = await http.request<{ jobs: unknown[] }>('/v1/jobs?status=running')
+    return body.jobs.length > 0
+  })
+  child.stdin?.end()
+  t.strictSame(await exit, [0, null])
+})
+
 t.test('a line that never ends ends the program', async t => {
   const { program: child, send } = startRaw(t)
   const exit = once(child, 'exit')

@@ -56,8 +56,14 @@ async function run (command: Command, path: string, given: CommandLine): Promise
   }
 }
 
+/** The words of a command, as they are typed. */
+function pathOf (program: Misuse['program']): string {
+  const { parent } = program
+  return parent?.parent ? `${pathOf(parent)} ${program.name()}` : program.name()
+}
+
 function misused ({ program, error }: Misuse): number {
-  const at = program.parent === null ? '' : `${program.name()}: `
+  const at = program.parent === null ? '' : `${pathOf(program)}: `
   // Without a word behind a group of commands, commander prints its help.
   const problem = error.code === 'commander.help' ? 'which command?' : error.message.replace(/^error: /, '')
   complain(`toolyard: ${at}${problem}\n\n${program.helpInformation().trimEnd()}`)

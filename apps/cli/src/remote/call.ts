@@ -14,9 +14,9 @@ const nearest = 3
 export const call: Command = {
   name: 'call',
   summary: 'Call a tool of the service that runs',
-  help: `Calls one tool and prints its output; how long it took, and which service did it, goes to stderr. On a terminal a bar shows how far a tool is that
-tells it. A value is JSON where the
-tool's schema asks for a number, a boolean, a list or an object, and a text otherwise.
+  help: `Calls one tool and prints its output; how long it took, and which service did it, goes to stderr. On a terminal a bar shows
+how far a tool is that tells it. A value is JSON where the tool's schema asks for a number, a boolean, a list or an object, and
+a text otherwise.
 
   toolyard call add --arg a=2 --arg b=3
   echo '{"a": 2, "b": 3}' | toolyard call add --json -`,

@@ -44,7 +44,7 @@ const list: Command = {
 const submit: Command = {
   name: 'submit',
   summary: 'Submit a job and print its id',
-  help: `Submits one job, by the type of its tool as toolyard jobs list --json shows it, and doesn't wait for it.
+  help: `Submits one job and doesn't wait for it. The type is that of the tool, which GET /v1/job-types and toolyard jobs list --json show.
 
   toolyard jobs submit data.file_read --input '{"path": "README.md"}'`,
   arguments: ['<type>'],

@@ -27,7 +27,8 @@ export async function bridge (url: URL, apiKey: string | undefined): Promise<boo
       const { id } = message
       if (id !== undefined && id !== null) open.delete(id)
     }
-    void stdio.send(message)
+    // A client that has closed stdin doesn't wait for what still comes, such as the end of a call that it had cancelled.
+    stdio.send(message).catch(() => {})
   }
   const fail = (id: RequestId, problem: string): void => {
     if (open.has(id)) answer({ jsonrpc: '2.0', id, error: { code: unreachable, message: problem } })
