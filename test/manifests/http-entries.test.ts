@@ -49,9 +49,10 @@ t.test('the method decides where other arguments go and whether a call may run a
 })
 
 t.test('needless fields of an entry are reported: other permissions, fields of commands, arguments that the schema lacks', async t => {
-  const registry = await load(t, entry({ url: 'https://api.example/{id}', query: ['page'] }, { permissions: ['network', 'write_files'], envPassthrough: ['X'], parameters: { type: 'object', properties: { id: { type: 'string' } } } }))
+  const registry = await load(t, entry({ url: 'https://api.example/{id}', query: ['page'] }, { permissions: ['network', 'write_files'], envPassthrough: ['X'], parameters: { type: 'object', properties: { id: { type: 'string', default: 1 } } } }))
   t.match(registry.findings.map(({ severity, rule, message }) => ({ severity, rule, message })), [
-    { severity: 'warning', rule: 'X21', message: /envPassthrough/ }, { severity: 'warning', rule: 'http/request', message: /"page"/ }, { severity: 'warning', rule: 'P18', message: /write_files/ }
+    { severity: 'warning', rule: 'X21', message: /envPassthrough/ }, { severity: 'warning', rule: 'http/request', message: /"page"/ }, { severity: 'warning', rule: 'P18', message: /write_files/ },
+    { severity: 'warning', rule: 'A6', message: /the default of "id" does not fit it/ }
   ])
   t.match(registry.get('probe')?.tool.parameters, { properties: { id: { type: 'string' } } })
 })

@@ -87,6 +87,23 @@ t.test('AC10 PC6 all wrong types of an entry of commands are reported at once, a
   ])
 })
 
+t.test('A6 a default that does not fit its property is a warning: a call without it would be refused', async t => {
+  const properties = {
+    count: { type: 'integer', default: '3' },
+    path: { type: 'string', default: null },
+    kind: { enum: ['a', 'b'], default: 'c' },
+    free: { default: 5 },
+    either: { type: ['string', 'null'], default: null },
+    good: { type: 'number', default: 1.5 }
+  }
+  const directory = t.testdir({ 'a.json': JSON.stringify({ tools: [entry({ schema: { type: 'object', properties } })] }) })
+  const { ok, findings } = await validateManifests([join(directory, 'a.json')])
+  t.equal(ok, true)
+  t.match(findings.filter(({ rule }) => rule === 'A6'), ['count', 'path', 'kind'].map(name => (
+    { severity: 'warning', message: `tool[0] "probe": schema: the default of "${name}" does not fit it: a call without it is refused` }
+  )))
+})
+
 t.test('P20 X17 all wrong types of an entry of a tool manifest are reported at once', async t => {
   const inputs = { a: 5, b: { type: 7, required: 'x', description: 4, enum: 5, items: 5, properties: { c: 5 } } }
   const wrong = { name: 5, description: 5, module: 5, class_name: 5, permissions: [1], inputs, outputs: 5, runtime: { timeout_seconds: 'x', concurrency: 5 }, notes: 5, config: 5, enabled: 'x', idempotent: 5, sha256: 5 }

@@ -10,6 +10,7 @@ import type { Layer, LayerEntry, ManifestText } from '../layer/layer.ts'
 import { manifestLimits } from '../tool/limits.ts'
 import { sortPermissions } from '../tool/permissions.ts'
 import { isSchemaObject } from '../schema/check.ts'
+import { defaultFaults } from '../schema/defaults.ts'
 import type { Schemas } from '../schema/schemas.ts'
 import type { McpServer, Tool } from '../tool/tool.ts'
 import { decodeManifest, type AgentcliEntry } from './entry.ts'
@@ -55,7 +56,7 @@ export async function readAgentcli ({ file, value, schemas, everyFault, searchPa
     const read = entries.get(index)
     const published = read?.kind === 'tool' ? readPublishAs(entry.publishAs, read.tool) : { faults: [] }
     const unusable = read?.kind === 'switch' ? [] : [...await schemaFaults(entry, index, schemas), ...published.faults]
-    findings.add([...permissionFindings(entry, index), ...longTimeout(entry, index), ...unusable])
+    findings.add([...permissionFindings(entry, index), ...longTimeout(entry, index), ...defaultFindings(entry, index), ...unusable])
     if (read?.kind === 'tool') findings.add(secretFindings(read.tool))
     if (read?.kind === 'tool' && published.publishAs !== undefined) read.tool.publishAs = published.publishAs
     if (read !== undefined && unusable.length === 0) served.push(read)
@@ -127,6 +128,12 @@ function secretFindings ({ name, run, source: { index } }: Tool): Remark[] {
     message: `tool[${index}] ${goQuote(name)}: envPassthrough: ${variable} is a secret of the service and is not passed`,
     fix: 'Remove the entry, and give the tool a secret of its own under another name.'
   }))
+}
+
+function defaultFindings ({ name, schema }: AgentcliEntry, index: number): Remark[] {
+  return defaultFaults(schema).map(({ message, fix }) => (
+    { severity: 'warning', rule: 'A6', index, tool: name, message: `tool[${index}] ${goQuote(name)}: schema: ${message}`, fix }
+  ))
 }
 
 function longTimeout ({ name, timeoutSec }: AgentcliEntry, index: number): Remark[] {

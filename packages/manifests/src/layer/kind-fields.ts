@@ -20,7 +20,7 @@ export function wrongFields (definition: TSchema, entry: Record<string, unknown>
   if (Check(definition, entry)) return []
   const places = new Map<string, string>()
   for (const { instancePath, keyword, params, message } of Errors(definition, entry)[1]) {
-    const { allowedValues } = params as { allowedValues?: unknown[] }
+    const allowedValues = keyword === 'enum' ? (params as { allowedValues?: unknown[] }).allowedValues : undefined
     const missing = keyword === 'required' ? (params as { requiredProperties?: string[] }).requiredProperties?.[0] : undefined
     const at = missing === undefined ? instancePath : `${instancePath}/${missing}`
     if (!places.has(at)) places.set(at, missing !== undefined ? 'is missing' : allowedValues === undefined ? message : `must be one of ${allowedValues.map(String).join(', ')}`)

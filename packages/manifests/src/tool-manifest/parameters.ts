@@ -41,24 +41,3 @@ function requiredOf (properties: Record<string, unknown>): readonly unknown[] {
   const { required } = membersOf(properties)
   return Array.isArray(required) ? required as unknown[] : []
 }
-
-/** Parameters whose default doesn't have their type, which no call could do without. */
-export function wrongDefaults (inputs: Readonly<Record<string, unknown>>): string[] {
-  return Object.entries(inputs).flatMap(([name, field]) => {
-    if (!isRecord(field) || !('default' in field)) return []
-    const { default: standard, type, enum: values } = field
-    const listed = !Array.isArray(values) || values.some(value => JSON.stringify(value) === JSON.stringify(standard))
-    return isOfType(standard, type) && listed ? [] : [name]
-  })
-}
-
-function isOfType (value: unknown, type: unknown): boolean {
-  switch (type) {
-    case 'array': return Array.isArray(value)
-    case 'object': return isRecord(value)
-    case 'integer': return Number.isInteger(value)
-    case 'boolean': return typeof value === 'boolean'
-    case 'number': return typeof value === 'number'
-    default: return typeof value === 'string'
-  }
-}

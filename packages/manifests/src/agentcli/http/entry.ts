@@ -6,6 +6,7 @@ import type { Remark } from '../../finding/finding-list.ts'
 import { goQuote } from '../../finding/go-quote.ts'
 import type { KindPlace, KindReading } from '../../layer/entry-kind.ts'
 import { limitsOf } from '../../program/limit-fields.ts'
+import { defaultFaults } from '../../schema/defaults.ts'
 import { jobTypeOf } from '../../tool/job-type.ts'
 import type { HttpRun, JsonSchema, Tool } from '../../tool/tool.ts'
 import { wrongFields, withoutNulls } from '../../layer/kind-fields.ts'
@@ -59,7 +60,8 @@ export async function readHttpEntry (written: Record<string, unknown>, { file, i
     ...findings,
     ...described.notes.map(says => openapiNote(says, path)),
     ...run === undefined ? [] : unnamedArguments(run, parameters, path),
-    ...otherPermissions(entry, path)
+    ...otherPermissions(entry, path),
+    ...defaultFaults(parameters).map(({ message, fix }): Remark => ({ severity: 'warning', rule: 'A6', path: [...path, 'schema'], message: `schema: ${message}`, fix }))
   ].map(about)
   if (run === undefined || faults.length > 0) return { entries: [], findings: [...ignored, ...remarks], files }
   const tool = toolOf(entry, { parameters, run, source: { format: 'agentcli', file, index } })

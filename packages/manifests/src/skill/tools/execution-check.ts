@@ -1,4 +1,5 @@
 import { ManifestFault, type DocumentPath } from '../../finding/finding.ts'
+import { defaultFaults } from '../../schema/defaults.ts'
 import type { ArgMapping, Execution, ResolveCommand, ToolDeclaration } from './tools-file.ts'
 
 /** What is served, but should be looked at. */
@@ -25,14 +26,17 @@ export function checkPair (
 
 /**
  * What looks wrong in the mapping of a tool that can be served: parameters that no caller knows of (S15), resolvers
- * that can never resolve anything (S26 to S31), and fields that have no effect (SC19).
+ * that can never resolve anything (S26 to S31), and fields that have no effect (SC19), and
+ * defaults that don't fit (S8).
  */
 export function mappingRemarks (execution: Execution & { at: number }, declaration: ToolDeclaration, allowlist: Allowlist): Remark[] {
   const properties: unknown = declaration.parameters?.['properties']
-  return (execution.args ?? []).flatMap((mapping, at) => [
+  const defaults = defaultFaults(declaration.parameters).map(({ message, fix }): Remark => ({ rule: 'S8', message: `parameters: ${message}`, fix }))
+  const mappings = (execution.args ?? []).flatMap((mapping, at) => [
     ...parameterRemarks(mapping, properties),
     ...mapping.resolveCommand == null ? [] : resolverRemarks(mapping, mapping.resolveCommand, allowlist)
   ].map(remark => ({ ...remark, path: ['execution', execution.at, 'args', at], message: `args[${at}]: ${remark.message}` })))
+  return [...defaults, ...mappings]
 }
 
 function parameterRemarks ({ param }: ArgMapping, properties: unknown): Remark[] {
