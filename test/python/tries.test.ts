@@ -1,5 +1,7 @@
+import { createHook } from 'node:async_hooks'
 import t from 'tap'
 import { createFixture, outputOf, python, toolClass } from './fixture.ts'
+import { waitFor } from '../support/condition.ts'
 
 t.test('P29 P16 P17 a trial import says which module or class can\'t be loaded, and why', python, async t => {
   const fixture = await createFixture(t)
@@ -57,4 +59,19 @@ t.test('P29 one import serves all tools of a module, and their calls', python, a
   t.equal(outputOf(await fixture.run()), 'x')
   t.strictSame(await fixture.executors.tryModule([fixture.tool({})]), [{}])
   t.equal(outputOf(await fixture.run()), 'x')
+})
+
+t.test('a trial import leaves nothing that goes on looking at its processes', python, async t => {
+  const timers = new Set<number>()
+  const hook = createHook({
+    init (id, type) { if (type === 'Timeout') timers.add(id) },
+    destroy (id) { timers.delete(id) }
+  }).enable()
+  t.teardown(() => hook.disable())
+  const fixture = await createFixture(t)
+  fixture.source('tool.py', toolClass('return 1'))
+  const tools = Array.from({ length: 10 }, () => fixture.tool({}))
+  t.same(await fixture.executors.tryModule(tools), tools.map(() => ({})))
+  // Those of the module's processes stay, and are as many for one tool as for ten.
+  await waitFor('the timers of the tries are gone', () => timers.size < tools.length)
 })

@@ -74,11 +74,11 @@ export async function runCall (
   const reply = readReply(replies, request.max_bytes)
   const closed = Promise.all([closing(replies), closing(output)]).then((): true => true)
   const run: Running = { process, reply, begun: performance.now(), printedBytes: () => printed.totalBytes(), closed }
-  const endWatch = watchProcessorTime(() => process.tree.first())
+  const endWatch = onUsed === undefined ? undefined : watchProcessorTime(() => process.tree.first())
   requests.write(encodeFrame(request))
 
   const ending = await Promise.race([process.ended, deadline.interrupted])
-  onUsed?.(endWatch())
+  if (endWatch !== undefined) onUsed?.(endWatch())
   const survivors = ending.kind === 'timeout' || ending.kind === 'abort'
     ? await process.tree.terminate(process.ended)
     : await cleanUp(run, ending, deadline)
