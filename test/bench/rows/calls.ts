@@ -36,7 +36,7 @@ export const calls: Stage = {
       bare: [process.pid, redis.pid(), bare.workerPid],
       ours: [process.pid, service.redis.pid(), service.api.child.pid ?? 0, service.workers[0]?.child.pid ?? 0]
     }
-    const [batches, runs] = [size(100, 3), size(100, 5)]
+    const [batches, runs] = [size(70, 3), size(100, 5)]
     const cost = async (side: 'bare' | 'ours'): Promise<number> => (
       (await cpuMs(pids[side], async () => await throughput(batches, inFlight, 20, twenty[side]))).ms / ((batches + inFlight) * 20)
     )

@@ -28,7 +28,7 @@ export const processes: Stage = {
   },
   open: async ({ cleanup, size }) => {
     const [open, boxed] = [await benchExecutors(cleanup, 'off'), await benchExecutors(cleanup, 'auto')]
-    const [times, runs] = [size(20, 3), size(60, 8)]
+    const [times, runs] = [size(20, 3), size(40, 8)]
     const cat = command('cat', '/bin/cat')
     const bare = bareSpawner(cleanup)
     const pair = async (line: BareLine, ours: () => Promise<unknown>): Promise<{ time: Measure, rate: Measure }> => {

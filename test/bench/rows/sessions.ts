@@ -36,7 +36,7 @@ export const sessions: Stage = {
       const { batch } = serviceCalls(service, { name, args: {} })
       const sides = { bare: async () => await batch(1), ours: async () => await batch(1, { session: id }) }
       for (const side of Object.values(sides)) await p50(size(40, 2), side)
-      return timeOf(size(60, 3), sides)
+      return timeOf(size(40, 3), sides)
     }
     return {
       'session-command': await measure('command'),

@@ -32,7 +32,7 @@ export const traced: Stage = {
     const sides = (calls: number): Sides => ({ bare: async () => await off.batch(calls), ours: async () => await on.batch(calls) })
     return {
       'otel-sync': timeOf(size(100, 5), sides(1)),
-      'otel-batch': rateOf({ runs: size(60, 3), inFlight: 8, units: 20 }, sides(20))
+      'otel-batch': rateOf({ runs: size(40, 3), inFlight: 8, units: 20 }, sides(20))
     }
   }
 }

@@ -37,7 +37,7 @@ export const warm: Stage = {
       if (unable !== undefined || 'unable' in tool) return { alone: unable ?? { unable: '' }, full: unable ?? { unable: '' } }
       const warmTool = { ...tool, warm: kept }
       const load = async ({ call }: BenchExecutors, loaded: Tool): Promise<number> => (
-        await throughput(size(5 * runs, 8), inFlight, 1, async () => await call(loaded))
+        await throughput(size(3 * runs, 8), inFlight, 1, async () => await call(loaded))
       )
       const keep = async (): Promise<void> => {
         ready.executors.keepWarm([warmTool])
@@ -64,8 +64,8 @@ export const warm: Stage = {
       }
     }
     const cat = measures(command('cat', '/bin/cat'), 15)
-    const script = measures(python === undefined ? { unable: 'python3 is not installed' } : command('python', python, ['tool.py']), 8)
-    const node = measures(command('node', process.execPath, ['tool.mjs']), 8)
+    const script = measures(python === undefined ? { unable: 'python3 is not installed' } : command('python', python, ['tool.py']), 6)
+    const node = measures(command('node', process.execPath, ['tool.mjs']), 6)
     return { 'warm-cat': cat.alone, 'warm-python': script.alone, 'warm-node': node.alone, 'warm-full-cat': cat.full, 'warm-full-python': script.full }
   }
 }
