@@ -1,0 +1,32 @@
+/** What no call may exceed (promise 10), in milliseconds of a usual machine. */
+export const boundMs = 50
+
+/** What a usual machine takes to parse the text, in milliseconds. */
+const usualParseMs = 0.82
+const parses = 15
+const text = JSON.stringify(Array.from({ length: 200 }, (_, index) => ({
+  name: `tool_${index}`,
+  description: `Does what tool ${index} of many does.`,
+  command: ['/bin/cat'],
+  schema: {
+    type: 'object',
+    properties: Object.fromEntries(['path', 'pattern', 'limit', 'mode', 'reverse'].map(name => [name, { type: 'string', description: `The ${name} of tool ${index}.`, maxLength: 100 + index }])),
+    required: ['path'],
+    additionalProperties: false
+  }
+})))
+
+/**
+ * What took so long here and now, as a usual machine would take it, in milliseconds. Processors that are shared with
+ * other machines are slower by a factor of two at times. It is told by the median of what the parsing of one text takes just then.
+ */
+export function onUsualMachine (ms: number): number {
+  // What is short enough here is so there.
+  if (ms <= boundMs) return ms
+  const times = Array.from({ length: parses }, () => {
+    const begun = performance.now()
+    JSON.parse(text)
+    return performance.now() - begun
+  }).sort((one, other) => one - other)
+  return ms / Math.max(1, (times[Math.floor(parses / 2)] ?? 0) / usualParseMs)
+}
