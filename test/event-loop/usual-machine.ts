@@ -2,7 +2,7 @@
 export const boundMs = 50
 
 /** What a usual machine takes to parse the text, in milliseconds. */
-const usualParseMs = 0.82
+const usualParseMs = 0.65
 const parses = 15
 const text = JSON.stringify(Array.from({ length: 200 }, (_, index) => ({
   name: `tool_${index}`,
