@@ -4,6 +4,8 @@ export const boundMs = 50
 /** What a usual machine takes to parse the text, in milliseconds. */
 const usualParseMs = 0.65
 const parses = 15
+/** How much slower a machine may be: a parse that was slow for another reason excuses no more. */
+const mostSlowness = 2
 const text = JSON.stringify(Array.from({ length: 200 }, (_, index) => ({
   name: `tool_${index}`,
   description: `Does what tool ${index} of many does.`,
@@ -28,5 +30,5 @@ export function onUsualMachine (ms: number): number {
     JSON.parse(text)
     return performance.now() - begun
   }).sort((one, other) => one - other)
-  return ms / Math.max(1, (times[Math.floor(parses / 2)] ?? 0) / usualParseMs)
+  return ms / Math.min(mostSlowness, Math.max(1, (times[Math.floor(parses / 2)] ?? 0) / usualParseMs))
 }

@@ -84,7 +84,7 @@ interface Look {
   real: Map<string, string | undefined>
 }
 
-/** What one look found at each path: a process with many paths looks before each call. */
+/** What one look found at each path. A look comes before each call, so it asks for each path once. */
 type Seen = Map<string, BigIntStats | undefined>
 
 function see (path: string, seen: Seen): BigIntStats | undefined {
