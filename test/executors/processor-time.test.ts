@@ -23,8 +23,8 @@ function mean (usedAt: (ms: number) => number, ranMs: number): number {
 t.test('calls of any length that use the processor evenly are counted right in the mean', async t => {
   const lengths = fc.integer({ min: 5, max: 20_000 })
   await t.resolves(fc.assert(fc.asyncProperty(lengths, fc.double({ min: 0, max: 8, noNaN: true }), async (ranMs, rate) => {
-    const exact = rate * ranMs
-    return Math.abs(mean(ms => rate * ms, ranMs) - exact) <= 0.08 * exact + 0.001
+    // A first look within the first millisecond counts as one after it: half a millisecond too little.
+    return Math.abs(mean(ms => rate * ms, ranMs) - rate * ranMs) <= 0.5 * rate + 0.001
   })))
 })
 

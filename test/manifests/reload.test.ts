@@ -1,9 +1,8 @@
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { loadRegistry, openRegistrySource } from '@toolyard/manifests'
+import { loadRegistry, openRegistrySource, type Registry } from '@toolyard/manifests'
 import { waitFor } from '../support/condition.ts'
-import { processorMs } from '../support/processor-time.ts'
 import { entry, names } from './fixture.ts'
 import { descriptor, manifestOf, project, told } from './project.ts'
 
@@ -89,15 +88,35 @@ t.test('a skill that is written into an empty directory of skills is served, tho
   t.ok(reloads > 0)
 })
 
-t.test('a reload of a thousand tools does not check patterns and parse YAML again', async t => {
-  const tools = Array.from({ length: 1_000 }, (_, at) => descriptor({ name: `tool_${at}`, inputs: { a: { type: 'string', required: true, pattern: `^[a-z]{1,${at % 200 + 1}}-?\\d*$` } } }))
-  const yaml = JSON.stringify(manifestOf(...tools)).replace('{', '{ # YAML, in its own way\n')
-  const directory = project(t, { 'a.json': manifestOf(...tools.slice(0, 500)), 'b.yaml': yaml })
-  const start = processorMs()
-  const before = await loadRegistry({ manifests: ['a.json', 'b.yaml'].map(name => join(directory, name)), builtins: false })
-  const loaded = processorMs()
+t.test('a reload uses the checks of arguments of the load before, where a schema is as it was', async t => {
+  const ofTool = (name: string, schema: object): Record<string, unknown> => entry({ name, schema: { type: 'object', properties: schema } })
+  const directory = project(t, {})
+  const file = join(directory, 'a.json')
+  const load = (...tools: unknown[]): void => { writeFileSync(file, JSON.stringify({ tools })) }
+  load(ofTool('same', { a: { pattern: '^a+$' } }), ofTool('changed', { b: { pattern: '^b+$' } }))
+  const before = await loadRegistry({ manifests: [file], builtins: false })
+  load(ofTool('changed', { b: { pattern: '^b*$' } }), ofTool('same', { a: { pattern: '^a+$' } }))
   const after = await before.reload()
-  const reloaded = processorMs()
-  t.strictSame([before.published().length, after.version], [1_000, before.version])
-  t.ok(reloaded - loaded < (loaded - start) / 2, 'a fifth of the time, mostly')
+  const isTheSame = (name: string): boolean => after.get(name)?.validate === before.get(name)?.validate
+  t.ok(isTheSame('same'))
+  t.notOk(isTheSame('changed'))
+})
+
+t.test('a reload reads the YAML that has changed, and no other', async t => {
+  const yaml = (name: string, description: string): string => `# YAML, in its own way\n${JSON.stringify(manifestOf(descriptor({ name, description })))}`
+  const directory = project(t, { 'a.yaml': yaml('a', 'A tool.'), 'b.yaml': yaml('b', 'Another tool.') })
+  let threads = 0
+  const count = (): void => { threads++ }
+  process.on('worker', count)
+  t.teardown(() => process.off('worker', count))
+  const threadsFor = async (load: () => Promise<Registry>): Promise<[Registry, number]> => {
+    threads = 0
+    return [await load(), threads]
+  }
+  const [first, forFirst] = await threadsFor(() => loadRegistry({ manifests: ['a.yaml', 'b.yaml'].map(name => join(directory, name)), builtins: false }))
+  const [second, forSecond] = await threadsFor(() => first.reload())
+  writeFileSync(join(directory, 'b.yaml'), yaml('b', 'Changed.'))
+  const [third, forThird] = await threadsFor(() => second.reload())
+  t.strictSame([forFirst, forSecond, forThird], [2, 0, 1], 'each reading of YAML is in a thread of its own')
+  t.equal(third.get('b')?.tool.description, 'Changed.')
 })

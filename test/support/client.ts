@@ -36,13 +36,21 @@ export interface Client {
 /** Sends a request to a path as `fetch` sends one to an address. */
 export type Send = (path: string, init: RequestInit & { headers: Record<string, string>, body?: string }) => Promise<Response>
 
+/** "fetch failed" alone doesn't tell why. */
+function fetchFrom (address: string): Send {
+  return async (path, init) => await fetch(address + path, init).catch((error: unknown) => {
+    if (error instanceof TypeError) error.message += `: ${init.method} ${path}: ${String(error.cause)}`
+    throw error
+  })
+}
+
 /**
  * Makes a client that sends `key` unless a request says otherwise.
  *
  * @param to an address, or what sends its requests.
  */
 export function createClient (to: string | Send, key: string): Client {
-  const send: Send = typeof to === 'string' ? async (path, init) => await fetch(to + path, init) : to
+  const send = typeof to === 'string' ? fetchFrom(to) : to
   const request: Client['request'] = async (path, options = {}) => {
     const hasBody = options.body !== undefined
     const response = await send(path, {
