@@ -81,6 +81,20 @@ await t.test('variables that look like settings are reported once at start', asy
   }
 })
 
+await t.test('a line of .env that sets nothing is told once at start, by whatever reads the file', async t => {
+  const directory = t.testdir({ '.env': 'REDIS_URI: a-secret\nSANDBOX require a-secret\n' })
+  const told = `${directory}/.env:2 sets nothing: write NAME=value`
+  const session = startSession(t, directory)
+  await session.printed(ready)
+  t.equal(session.output().split(`warning: ${told}`).length, 2)
+  t.notMatch(session.output(), 'a-secret')
+  for (const command of [['api'], ['worker'], ['worker', '--processes', '2'], ['doctor']]) {
+    const { stdout } = await runToolyard(command, { cwd: directory })
+    t.equal(stdout.split(told).length, 2, command.join(' '))
+    t.notMatch(stdout, 'a-secret')
+  }
+})
+
 await t.test('a part shows what it waits for before it is ready', async t => {
   const session = startSession(t, startDirectory(t), { FAKE_WORKER: 'waits' })
   await session.printed("worker waits: Redis can't be reached\n")

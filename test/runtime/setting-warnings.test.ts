@@ -1,5 +1,6 @@
-import { settingWarnings, variables } from '@toolyard/runtime'
+import { settingsTold, settingWarnings, variables } from '@toolyard/runtime'
 import fc from 'fast-check'
+import { join } from 'node:path'
 import t from 'tap'
 import { typicalEnvironment } from './typical-environment.ts'
 
@@ -50,6 +51,19 @@ t.test('settings, paths to files of settings, empty variables, and variables tha
   t.strictSame(settingWarnings({ TOOL_MANIFEST: ' ', WORKSPACE_ROOT: '' }), [])
   t.ok(Object.keys(typicalEnvironment).length > 250)
   t.strictSame(settingWarnings(typicalEnvironment), [])
+})
+
+t.test('a line of the environment file that sets nothing is a warning with its number, without its text', async t => {
+  const file = join(t.testdir({
+    env: [
+      'API_KEY a-secret', 'PORT:4001', '', '# a remark', '  # another', 'export REDACT', 'set LOG_LEVEL=warn', 'export HOST=::1', 'REDIS_URL = redis://x # why', 'SANDBOX: off',
+      'API_KEYS_JSON=\'[', '{"key": "a-secret"}', '# within', "]'", 'EMPTY=', 'CALLBACK_SECRET="never closed', 'a-secret'
+    ].join('\r\n')
+  }), 'env')
+  const wrong = [1, 2, 6, 7, 17].map(line => `${file}:${line} sets nothing: write NAME=value, or put # before a remark`)
+  t.strictSame(settingWarnings({}, file), wrong)
+  t.strictSame(settingWarnings(settingsTold, file), [])
+  t.strictSame(settingWarnings({}, `${file}.missing`), [])
 })
 
 t.test('no environment makes a warning with a value, or an error', async t => {

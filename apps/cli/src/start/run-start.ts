@@ -53,7 +53,7 @@ async function serve (options: StartOptions, signals: StopSignals, steps: StopSt
   const ending = end.signal
   signals.stop.addEventListener('abort', () => { end.abort() })
   const { settings, newKey } = await configure(directory, env)
-  for (const warning of settingWarnings(env)) complain(`warning: ${warning}`)
+  for (const warning of settingWarnings(env, join(directory, '.env'))) complain(`warning: ${warning}`)
   try {
     await checkPort(settings.HOST, settings.PORT)
     if (settings.SANDBOX !== 'off') await ensureBubblewrap({ env, say: print })

@@ -4,6 +4,9 @@ import { parse, populate } from 'dotenv'
 import { errorCode } from '@toolyard/contract/terms'
 import { SettingsError } from './settings.ts'
 
+/** What dotenv takes as one assignment, over several lines where a value in quotes goes on. */
+const assignment = /^\s*(?:export\s+)?[\w.-]+(?:\s*=\s*?|:\s+?)(?:\s*'(?:\\'|[^'])*'|\s*"(?:\\"|[^"])*"|\s*`(?:\\`|[^`])*`|[^#\n]+)?\s*(?:#.*)?$/mg
+
 /**
  * Reads `.env` in the working directory into `process.env`, where a variable that is set already wins.
  *
@@ -13,6 +16,16 @@ import { SettingsError } from './settings.ts'
 export function loadEnvFile (file = '.env'): void {
   const text = readEnvFile(resolve(file))
   if (text !== undefined) populate(process.env, parse(text))
+}
+
+/** The lines of an environment file that set nothing and are no remark, a warning each. No text of them is told: it may be a secret. */
+export function envFileWarnings (file = '.env'): string[] {
+  const path = resolve(file)
+  const text = readEnvFile(path)?.replace(/\r\n?/g, '\n') ?? ''
+  const rest = text.replace(assignment, taken => taken.replace(/[^\n]/g, ''))
+  return rest.split('\n').flatMap((line, at) => /^\s*(?:#|$)/.test(line)
+    ? []
+    : [`${path}:${at + 1} sets nothing: write NAME=value, or put # before a remark`])
 }
 
 function readEnvFile (path: string): string | undefined {

@@ -1,4 +1,5 @@
 import { lettersApart } from '@toolyard/contract/terms'
+import { envFileWarnings } from './env-file.ts'
 import { variables } from './settings.ts'
 
 /** Settings of systems that people come from, and ours. */
@@ -25,11 +26,12 @@ const longestName = 64
 
 /**
  * Variables that look like settings and are none, a line each: those nearly named like one, those with our prefix, and those
- * of other systems. No value is in them.
+ * of other systems; and the lines of the environment file that set nothing. No value is in them.
  */
-export function settingWarnings (env: NodeJS.ProcessEnv): string[] {
+export function settingWarnings (env: NodeJS.ProcessEnv, envFile?: string): string[] {
   if (env['TOOLYARD_SETTINGS_TOLD'] === settingsTold.TOOLYARD_SETTINGS_TOLD) return []
-  return Object.entries(env).flatMap(([name, value = '']) => warningOf(name, value) ?? [])
+  const lines = envFileWarnings(envFile)
+  return lines.concat(Object.entries(env).flatMap(([name, value = '']) => warningOf(name, value) ?? []))
 }
 
 function warningOf (name: string, value: string): string | undefined {
