@@ -125,6 +125,19 @@ t.test('A28 tools --openai prints the specs', async t => {
   t.ok(specs.some(spec => spec.function.name === 'lister'))
 })
 
+t.test('a manifest that is named to tools and of which nothing is served is an error that names it', async t => {
+  const dir = t.testdir({ 'good.json': '{"tools": [{"name": "x", "command": ["/bin/ls"]}]}', 'bad.json': '{"tools": [{"name": ""}]}' })
+  for (const [args, stderr] of [
+    [['missing.json'], /^toolyard tools: \S+\/missing\.json: read manifest: ENOENT/],
+    [['good.json', 'bad.json'], /^toolyard tools: \S+\/bad\.json: tool\[0\]: name is required\n$/],
+    [['--explain', 'x', 'bad.json'], /^toolyard tools: \S+\/bad\.json: /]
+  ] as const) t.match(toolyard(dir, ['tools', ...args]), { status: 1, stdout: '', stderr })
+  const { status, stdout } = toolyard(dir, ['tools', '--json', 'missing.json'])
+  t.equal(status, 1)
+  t.match(JSON.parse(stdout), { ok: false, error: { message: /missing\.json: read manifest: ENOENT/ } })
+  t.equal(toolyard(dir, ['tools', 'good.json']).status, 0)
+})
+
 t.test('P18 tools lists what PERMISSIONS_ALLOWED allows, and --explain names what it refuses', async t => {
   const dir = t.testdir({ 'tools.json': JSON.stringify({ tools: [{ name: 'writer', description: 'Writes', command: ['/bin/ls'], permissions: ['write_files'] }, { name: 'thinker', description: 'Thinks', command: ['/bin/ls'], permissions: [] }] }) })
   const env = { TOOL_MANIFESTS: 'tools.json', PERMISSIONS_ALLOWED: 'read_repo' }

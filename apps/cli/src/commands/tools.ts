@@ -1,6 +1,8 @@
+import { resolve } from 'node:path'
 import type { Permission } from '@toolyard/contract/terms'
 import type { LayerStep, Registry, Tool } from '@toolyard/manifests'
 import { jsonOption, type Command } from '../terminal/command.ts'
+import { CommandError } from '../terminal/exit-status.ts'
 import { complain, print } from '../terminal/terminal.ts'
 
 /** `toolyard tools`: what a service publishes, or would publish with these settings (AC25, P25). */
@@ -35,6 +37,7 @@ async function fromManifests (manifests: readonly string[], name: unknown, asDat
   const settings = readSettings(process.env)
   const sources = toolSourcesOf(settings, process.env)
   const registry = await loadRegistry(manifests.length === 0 ? sources : { ...sources, manifests })
+  refuseUnserved(manifests, registry)
   const policy = permissionPolicyOf(settings)
   const beyond = ({ permissions }: Tool): Permission[] => permissionsBeyond(permissions, policy)
   if (typeof name === 'string') return explain(name, registry, beyond)
@@ -44,6 +47,13 @@ async function fromManifests (manifests: readonly string[], name: unknown, asDat
     warnOfErrors(registry)
   } else print(overview(listed, registry))
   return 0
+}
+
+/** Who names a manifest asks for its tools: one of which nothing is served has none to list. */
+function refuseUnserved (named: readonly string[], { findings }: Registry): void {
+  const files = named.flatMap(path => [resolve(path), resolve(path, 'tools.json')])
+  const unserved = findings.filter(({ whole, file }) => whole === true && files.includes(file))
+  if (unserved.length > 0) throw new CommandError(unserved.map(({ file, message }) => `${file}: ${message}`).join('\n'))
 }
 
 function overview (listed: readonly Tool[], registry: Registry): string {
