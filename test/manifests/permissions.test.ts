@@ -22,7 +22,7 @@ t.test('P18 X21 a tool of a skill may declare permissions, and an unknown one re
 })
 
 t.test('X21 an entry without its list, and the lists of servers of other programs, are told what to write', async t => {
-  const top = async (manifest: object): Promise<unknown> => (await loadTexts(t, [JSON.stringify(manifest)])).registry.findings.map(({ path, fix }) => [path?.join('.'), fix])
+  const top = async (manifest: object): Promise<unknown> => (await loadTexts(t, [JSON.stringify(manifest)])).registry.findings.filter(({ rule }) => rule === 'X21').map(({ path, fix }) => [path?.join('.'), fix])
   const inList = 'Write it into an entry of the list tools: {"tools": [{...}]}.'
   t.strictSame(await top({ name: 'probe', description: 'Probes.', schema: {}, command: ['/bin/true'] }), ['name', 'description', 'schema', 'command'].map(name => [name, inList]))
   for (const name of ['mcpServers', 'servers', 'context_servers']) t.match(await top({ [name]: {} }), [[name, /"mcp": {...}} for each server, and run toolyard accept/]])

@@ -41,6 +41,8 @@ type Fields = ReadonlyMap<string, unknown>
 export interface DecodedManifest {
   /** Undefined for one that has a fault, or is of a kind of its own (`entry-kinds.ts`). */
   entries: ReadonlyArray<AgentcliEntry | undefined>
+  /** Whether it has a list of tools, if only an empty one (A1). */
+  hasList: boolean
   /** The wrong types, in their order: `parse manifest: …`. */
   faults: readonly ManifestFault[]
   /** As they are written. */
@@ -55,7 +57,8 @@ export interface DecodedManifest {
  */
 export async function decodeManifest (manifest: unknown): Promise<DecodedManifest> {
   const fields = manifest === null ? new Map<string, unknown>() : fieldsOf(manifest, [])
-  const tools = fields.get('tools') ?? []
+  const given = fields.get('tools') ?? undefined
+  const tools = given ?? []
   if (!Array.isArray(tools)) throw wrongType(['tools'], 'an array')
   const faults: ManifestFault[] = []
   const entries: Array<AgentcliEntry | undefined> = []
@@ -68,7 +71,7 @@ export async function decodeManifest (manifest: unknown): Promise<DecodedManifes
     faults.push(...own)
     entries.push(own.length === 0 ? decoded : undefined)
   }
-  return { entries, faults, raw: { manifest: isRecord(manifest) ? manifest : {}, entries: tools } }
+  return { entries, hasList: given !== undefined, faults, raw: { manifest: isRecord(manifest) ? manifest : {}, entries: tools } }
 }
 
 /** What is read; undefined when it is a fault, which `faults` gets. */

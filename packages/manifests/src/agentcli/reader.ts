@@ -40,6 +40,7 @@ export async function readAgentcli ({ file, value, schemas, everyFault, searchPa
   findings.add([...decoded.faults, ...faults].map(fault => wholeFinding(fault, file)))
   findings.add(textFindings(text))
   findings.add((await ignoredFields(decoded.raw.manifest, decoded.raw.entries)).map((fault): Remark => ({ severity: 'warning', ...fault })))
+  findings.add(decoded.hasList ? [] : [noList])
   const served: LayerEntry[] = []
   const files: string[] = []
   const servers: McpServer[] = []
@@ -66,6 +67,11 @@ export async function readAgentcli ({ file, value, schemas, everyFault, searchPa
   const tools = served.flatMap(entry => entry.kind === 'tool' ? [entry.tool] : [])
   findings.add(await programFindings(tools, { directory: dirname(file), searchPath }))
   return { entries: first === undefined ? served : [], findings: findings.all(), files, servers }
+}
+
+/** It is read as a manifest without tools (AC1), which nobody means who leaves out the list. */
+const noList: Remark = {
+  severity: 'warning', nonconforming: true, rule: 'A1', path: [], message: 'has no list of tools', fix: 'Write {"tools": [...]}. An empty list says that there are none.'
 }
 
 /** The entries that can be served, by their places, and what keeps the manifest from being served at all. */
