@@ -38,7 +38,6 @@ t.test('RC22 errors have the documented texts', async t => {
     [{ type: 5 }, "Missing/invalid 'type'"],
     [{ type: ' ' }, "Missing/invalid 'type'"],
     [{ type: 'no.such' }, "Unknown or disabled 'type'"],
-    [{ type: 'echo' }, "Unknown or disabled 'type'"],
     [{ type: 'agentcli.off' }, "Unknown or disabled 'type'"],
     ...[11, -1, 1.5, '5', true].map((priority): [unknown, string] => [{ type, priority }, "'priority' must be integer 0..10"]),
     ...[0, 3_601, 1.5, '5'].map((value): [unknown, string] => [{ type, timeout_sec: value }, "'timeout_sec' must be integer 1..3600"]),
@@ -70,6 +69,16 @@ t.test('RC5, RC22 a read key submits nothing, and a key submits only to its own 
     ok: false, error: { code: 'FORBIDDEN', message: "Queue 'default' is not allowed for this API key.", details: { allowed_queues: ['allowed'] } }
   })
   t.equal((await post(client, { type: 'agentcli.echo', queue: 'allowed' }, { key: testKeys.limited })).status, 201)
+})
+
+t.test('RC22 the error of an unknown type names the nearest ones that the key may call', async t => {
+  for (const [type, details] of [
+    ['agentcli.eco', { did_you_mean: ['agentcli.echo'] }], ['data_file_read', { did_you_mean: ['data.file_read'] }], ['agentcli.off_', {}]
+  ] as const) {
+    const error = { code: 'VALIDATION_ERROR', message: "Unknown or disabled 'type'", details }
+    const { body, headers } = await post(client, { type })
+    t.same(body, { ok: false, error, request_id: headers.get('x-request-id') }, type)
+  }
 })
 
 t.test('RC22 an unknown type is reported before a queue that the key may not use', async t => {

@@ -11,8 +11,11 @@ import type { CallbackAccess } from './callback-access.ts'
 import { redisFull, noLongerKept, type JobAdmission } from './job-admission.ts'
 import { findDependencies, splitDependencies } from './job-dependencies.ts'
 import { CallTraces, withOrigin } from './call-traces.ts'
+import { NearTools } from './near-tools.ts'
 import { accessOf, newJob } from './new-job.ts'
 import { onceOf } from './once.ts'
+
+const unknownType = "Unknown or disabled 'type'"
 
 /** What jobs are submitted with. */
 export interface JobSubmitterDeps {
@@ -88,7 +91,7 @@ export class JobSubmitter {
     const { input, dependsOn } = splitDependencies(request, registered?.tool)
     const { type, queue, timeoutSec, maxAttempts, tags, priority, delayMs, callbackUrl } = request
     const admitted = await admitCall({ type, registered, queue, key: accessOf(principal) }, input, jobTypes.deployment)
-    if ('error' in admitted) return refused(admitted.error)
+    if ('error' in admitted) return admitted.error.code === 'UNKNOWN_TOOL' ? await this.#unknownType(type, principal) : refused(admitted.error)
     return newJob(admitted.registered, {
       id: this.#deps.admission.newId(),
       arguments: admitted.arguments,
@@ -104,11 +107,23 @@ export class JobSubmitter {
       dependsOn: await findDependencies(this.#deps.jobs, dependsOn, principal)
     })
   }
+
+  async #unknownType (type: string, { permissions }: Principal): Promise<HttpError> {
+    const types = this.#deps.catalog.publication(permissions).visible.map(({ jobType }) => jobType)
+    const names = await new NearTools(() => types.map(withoutKind)).find(withoutKind(type))
+    const near = types.filter(each => names.includes(withoutKind(each)))
+    return new HttpError('VALIDATION_ERROR', unknownType, near.length === 0 ? undefined : { did_you_mean: near })
+  }
+}
+
+/** All types of a kind begin alike, which makes none of them near. */
+function withoutKind (type: string): string {
+  return type.slice(type.indexOf('.') + 1)
 }
 
 /** A refusal as `POST /v1/jobs` answers it (RC22). */
 function refused ({ code, message, details }: Refusal): HttpError {
-  if (code === 'UNKNOWN_TOOL' || code === 'JOB_TYPE_DISABLED') return new HttpError('VALIDATION_ERROR', "Unknown or disabled 'type'")
+  if (code === 'UNKNOWN_TOOL' || code === 'JOB_TYPE_DISABLED') return new HttpError('VALIDATION_ERROR', unknownType)
   if (code === 'TOOL_UNAVAILABLE') return new HttpError('CONFLICT', message)
   return new HttpError(code === 'FORBIDDEN' ? code : 'VALIDATION_ERROR', message, details)
 }

@@ -51,7 +51,7 @@ export function commandError (error: unknown, { url }: Target): Error {
   if (code === 'NOT_FOUND' && message.startsWith('No route ')) return new CommandError(`${url} has no such route: ${message.slice(9)}. See whether TOOLYARD_URL ends with the BASE_PATH of the service.`, { status: exitStatus.refused, code })
   if (code === 'UNREACHABLE') return new CommandError(`${message}. Start it with toolyard start, or set TOOLYARD_URL.`, { status: exitStatus.unreachable, code })
   if (code === 'UNAUTHORIZED') return new CommandError(`${url} doesn't take this key. Set TOOLYARD_API_KEY, or be where its .env is.`, { status: exitStatus.refused, code })
-  if (status !== undefined && status !== 200) return new CommandError(`${code}: ${message}`, { status: exitStatus.refused, code, details })
+  if (status !== undefined && status !== 200) return new CommandError(`${code}: ${message}${meantIn(details)}`, { status: exitStatus.refused, code, details })
   if (code === 'TIMEOUT' && typeof jobId === 'string') return new CommandError(`the call goes on as a job: toolyard jobs logs -f ${jobId}`, { status: exitStatus.pending, code, details: { job_id: jobId } })
   if (code === 'FAILED') return asError(error)
   return new CommandError(`${code}: ${message}${adviceIn(details)}`, { code, details })
@@ -59,9 +59,15 @@ export function commandError (error: unknown, { url }: Target): Error {
 
 /** What the details of a call's error advise: the tools that may have been meant, or what would open what was refused. */
 function adviceIn (details: unknown): string {
-  const { did_you_mean: names, hint } = (details ?? {}) as { did_you_mean?: unknown, hint?: unknown }
-  const meant = Array.isArray(names) && names.length > 0 ? `.${meantText(names)} toolyard tools lists them` : ''
-  return `${meant}${typeof hint === 'string' ? `\n${hint}` : ''}`
+  const { hint } = (details ?? {}) as { hint?: unknown }
+  const meant = meantIn(details)
+  return `${meant === '' ? '' : `${meant} toolyard tools lists them`}${typeof hint === 'string' ? `\n${hint}` : ''}`
+}
+
+/** The names that the details of an error say may have been meant. */
+function meantIn (details: unknown): string {
+  const { did_you_mean: names } = (details ?? {}) as { did_you_mean?: unknown }
+  return Array.isArray(names) && names.length > 0 ? `.${meantText(names)}` : ''
 }
 
 function addressOf ({ HOST: host, PORT: port, BASE_PATH: base }: Settings): string {

@@ -16,7 +16,7 @@ import { planCall, type Call, type CallPlan } from './call-plan.ts'
 import type { Admitted, JobAdmission, Reservation } from '../job-admission.ts'
 import { askedAnew, type JobAsk } from './job-ask.ts'
 import type { Asker, JobAsks } from './job-asks.ts'
-import { NearTools } from './near-tools.ts'
+import { NearTools } from '../near-tools.ts'
 import { onceOf } from '../once.ts'
 
 /** What a batch is run with. */

@@ -4,7 +4,7 @@ import type { NewJob } from '@toolyard/queue'
 import type { JobTypes } from '../../catalog/job-types.ts'
 import type { Principal } from '../../access/principal.ts'
 import { jobAskOf, type JobAsk } from './job-ask.ts'
-import type { NearTools } from './near-tools.ts'
+import type { NearTools } from '../near-tools.ts'
 import { accessOf, newJob } from '../new-job.ts'
 
 /** One entry of a batch. */

@@ -6,7 +6,7 @@ const namesOfTurn = 200
 /** Names that an answer has. */
 const most = 3
 
-/** Finds the tools that the unknown names of one batch may have meant, one name after the other, a few tools in each turn. */
+/** Finds the tools, or job types, that the unknown names of one request may have meant: one name after the other, a few in each turn. */
 export class NearTools {
   readonly #visible: () => readonly string[]
   #last: Promise<unknown> = Promise.resolve()
