@@ -1,4 +1,4 @@
-import { ArchiveResponse, ErrorBody, FileResponse, HttpError, isRecord, parseFileQuery, type FileQuery, type Permission } from '@toolyard/contract'
+import { ArchiveResponse, ErrorBody, errorCode, FileResponse, HttpError, isRecord, parseFileQuery, type FileQuery, type Permission } from '@toolyard/contract'
 import type { WorkspaceSetting, WriteTurns } from '@toolyard/workspace'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { finished } from 'node:stream'
@@ -15,7 +15,7 @@ import { removeFile } from '../files/remove.ts'
 import type { SessionFiles } from '../files/session-files.ts'
 import { contentOf, putFile } from '../files/upload.ts'
 import { namesOfUrl } from '../files/url-names.ts'
-import { abandoned } from '../plugins/abandoned.ts'
+import { abandoned, disconnected } from '../plugins/abandoned.ts'
 import { sendError } from '../plugins/errors.ts'
 import { SlowBodies } from '../plugins/body/slow-bodies.ts'
 import type { App } from '../plugins/typed-app.ts'
@@ -54,6 +54,12 @@ export async function fileRoutes (app: App, { workspace, sessionFiles, ...option
   routesBelow(app, { ...shared, prefix: '/sessions/:id/files', params: sessionId, open: openSession })
 }
 
+/** A client that goes away in the middle of its body is no fault of the service, which the log would have. */
+function unlessBrokenOff (error: unknown): unknown {
+  const isOfClient = error === disconnected || errorCode(error) === 'ECONNRESET'
+  return isOfClient ? new HttpError('VALIDATION_ERROR', 'The request broke off') : error
+}
+
 /** Opens the files that a request is for. */
 type Open = (request: FastifyRequest, principal: Principal) => Promise<Omit<FileSpace, 'signal'> & { signal?: AbortSignal }>
 
@@ -81,7 +87,7 @@ function routesBelow (app: App, { prefix, params: before, turns, slowBodies, end
     try {
       return await use({ ...space, signal }, { names, query })
     } catch (error) {
-      throw space.gone() ?? (ending.aborted ? new HttpError('UNAVAILABLE', 'The service is stopping') : error)
+      throw space.gone() ?? (ending.aborted ? new HttpError('UNAVAILABLE', 'The service is stopping') : unlessBrokenOff(error))
     }
   }
 
