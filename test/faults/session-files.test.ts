@@ -1,6 +1,6 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, chownSync, existsSync, linkSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, chownSync, existsSync, linkSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
@@ -52,6 +52,17 @@ void t.test('files in directories that their owner can\'t look into count', asyn
     for (const path of ['x', '.']) chmodSync(join(dir, path), mode)
     t.ok((await survey(dir)).bytes >= 1_000_000, `mode ${mode.toString(8)}`)
   }
+})
+
+void t.test('a file that a killed process began to write neither counts nor stays, and one that is still written does', async t => {
+  const dir = directory(t)
+  const [left, coming] = ['0', '1'].map(digit => join(dir, `.toolyard-${digit.repeat(32)}.tmp`)) as [string, string]
+  for (const path of [left, coming, join(dir, 'old')]) writeFileSync(path, Buffer.alloc(100_000))
+  const longAgo = Date.now() / 1_000 - 600
+  for (const path of [left, join(dir, 'old')]) utimesSync(path, longAgo, longAgo)
+  t.match(await survey(dir), { entries: 2, bytes: 2 * statSync(coming).blocks * 512 })
+  t.same([existsSync(left), existsSync(coming), existsSync(join(dir, 'old'))], [false, true, true])
+  t.ok(statSync(coming).mtimeMs > 1_000 * longAgo, 'its time is its own')
 })
 
 void t.test('a tree that is too deep counts as above any quota, and hard links of one file count once', async t => {

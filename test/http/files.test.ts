@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { existsSync, linkSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, linkSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -53,6 +53,16 @@ t.test('a file is stored, and read back byte for byte', async t => {
   t.equal((await put('/empty', '')).status, 201)
   t.equal((await (await ask('GET', '/empty')).text()), '')
   t.equal((await put('/json.json', '{"a":', { 'content-type': 'application/json' })).status, 201, 'nothing is parsed')
+})
+
+t.test('what a killed process began to write is gone once its directory is listed', async t => {
+  await put('/begun/file', 'x')
+  const [left, coming] = ['0', '1'].map(digit => at('begun', `.toolyard-${digit.repeat(32)}.tmp`)) as [string, string]
+  for (const path of [left, coming]) writeFileSync(path, 'x')
+  utimesSync(left, new Date(Date.now() - 600_000), new Date(Date.now() - 600_000))
+  const { entries } = await (await ask('GET', '/begun')).json() as { entries: object[] }
+  t.equal(entries.length, 1)
+  t.same([existsSync(left), existsSync(coming)], [false, true])
 })
 
 t.test('a browser downloads a file, or shows it without running anything of it', async t => {

@@ -3,6 +3,7 @@ import { lstat, opendir } from 'node:fs/promises'
 import { entryPath, type Directory } from '../walk/directory.ts'
 import type { Place } from '../walk/place.ts'
 import { isServiceName } from '../service/service-files.ts'
+import { removeAbandoned } from '../write/abandoned.ts'
 import { isOwnName } from '../write/own-names.ts'
 
 /** An entry of a directory. */
@@ -41,6 +42,7 @@ export async function pageOfNames (
   let names: string[] = []
   const found = { rest: 0, total: 0 }
   for await (const { name } of await opendir(entryPath(directory, '.'), { bufferSize: listed })) {
+    if (isOwnName(name)) removeAbandoned(entryPath(directory, name))
     if (isOwnName(name) || isServiceName(name, taken) || !counts(name)) continue
     found.total += 1
     if (name <= after) continue

@@ -5,6 +5,7 @@ import { maxDepth } from '../files/delete-tree.ts'
 import { mediaTypeOf } from '../files/media-type.ts'
 import { newNameFault } from '../files/entry-names.ts'
 import { entryBytes, entryPath, openDirectory, openTopDirectory, type Directory } from '../walk/directory.ts'
+import { removeAbandoned } from '../write/abandoned.ts'
 import { isOwnName } from '../write/own-names.ts'
 import { hashBounds, readContent, type Content } from './content.ts'
 import { giveOwnerRights } from './owner-rights.ts'
@@ -133,6 +134,8 @@ class Walk {
   }
 
   async #look (directory: Directory, name: Name, level: Level): Promise<void> {
+    // Nobody sees it, so nobody could make that room.
+    if (isOwnName(name.text) && removeAbandoned(entryPath(directory, name.text))) return
     const stats = lstatSync(entryBytes(directory, name.bytes ?? name.text), { bigint: true, throwIfNoEntry: false })
     if (stats === undefined) return
     this.#entries += 1
