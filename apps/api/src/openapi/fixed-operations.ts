@@ -26,8 +26,8 @@ export function fixedOperations (routes: readonly ListedRoute[], schemas: NamedS
 function operation (route: ListedRoute, about: RouteDescription, schemas: NamedSchemas): object {
   const { schema, url } = route
   const needsKey = url.startsWith('/v1/') || url === '/metrics'
-  // A parameter of a path may be badly encoded.
-  const ofParameters = schema.params === undefined ? [] : [400]
+  // A parameter of a path may be badly encoded, one of the query unknown.
+  const ofParameters = schema.params === undefined && !url.startsWith('/v1/') ? [] : [400]
   const errors = [...new Set([...(needsKey ? errorsOfKeys : []), ...ofParameters, ...(about.errors ?? [])])].sort()
   const parameters = [
     ...parametersOf('path', schema.params, schemas),

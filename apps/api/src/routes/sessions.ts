@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { Type } from '@toolyard/contract/type'
 import { principalOf } from '../access/principal.ts'
 import { findSession, found } from '../access/session-access.ts'
+import { refuseQuery } from '../plugins/refuse-query.ts'
 import type { App } from '../plugins/typed-app.ts'
 
 export interface SessionRoutesOptions {
@@ -22,6 +23,7 @@ const errors = { '4xx': ErrorBody, '5xx': ErrorBody }
 export async function sessionRoutes (app: App, { sessions, settings, maxBytes }: SessionRoutesOptions): Promise<void> {
   app.post('/sessions', {
     config: { bodyOptional: true },
+    preHandler: refuseQuery,
     schema: { body: NewSessionRequest, response: { 201: SessionResponse, ...errors } },
     // The contract's own check names the field.
     validatorCompiler: () => (body: unknown) => {
@@ -53,11 +55,11 @@ export async function sessionRoutes (app: App, { sessions, settings, maxBytes }:
     return { ok: true as const, sessions: page.map(view), count: page.length, next_cursor: next ?? null }
   })
 
-  app.get('/sessions/:id', { schema: { params, response: { 200: SessionResponse, ...errors } } }, async request => ({
+  app.get('/sessions/:id', { preHandler: refuseQuery, schema: { params, response: { 200: SessionResponse, ...errors } } }, async request => ({
     ok: true as const, session: view(await findSession(sessions, request.params.id, principalOf(request)))
   }))
 
-  app.delete('/sessions/:id', { schema: { params, response: { 202: SessionResponse, ...errors } } }, async (request, reply) => {
+  app.delete('/sessions/:id', { preHandler: refuseQuery, schema: { params, response: { 202: SessionResponse, ...errors } } }, async (request, reply) => {
     const { id } = request.params
     const removed = found(jobIdPattern.test(id) ? await sessions.remove(id, principalOf(request).tenant) : undefined)
     request.log.info({ key: principalOf(request).name, session: id }, 'session is removed')
