@@ -55,7 +55,9 @@ t.test('X28 bytes that are no HTTP request get the documented body', async t => 
     ['NONSENSE\r\n\r\n', 400, 'This is no valid HTTP request'],
     [`POST ${path} HTTP/1.1\r\nhost: localhost\r\ncontent-length: -1\r\n\r\n`, 400, 'This is no valid HTTP request'],
     [`POST ${path} HTTP/1.1\r\nhost: localhost\r\nx-api-key: ${testKeys.admin}\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\nZZ\r\n`, 400, 'This is no valid HTTP request'],
-    [`GET /health HTTP/1.1\r\nhost: localhost\r\nx-long: ${'x'.repeat(20_000)}\r\n\r\n`, 431, 'The request line and its headers are too long']
+    [`GET /health HTTP/1.1\r\nhost: localhost\r\nx-long: ${'x'.repeat(20_000)}\r\n\r\n`, 431, 'The request line and its headers are too long'],
+    ['GET /health HTTP/1.1\r\n\r\n', 400, 'The header Host is missing'],
+    ['GET /health HTTP/1.1\r\nhost: localhost\r\nexpect: wonders\r\n\r\n', 417, 'The header Expect may only ask for 100-continue']
   ]
   for (const [head, status, message] of cases) {
     const [line = '', body = ''] = (await send(head)).split('\r\n\r\n')

@@ -26,7 +26,7 @@ import type { JobTypes } from './catalog/job-types.ts'
 import { resourceMetadataRoutes } from './mcp/resource-metadata.ts'
 import { mcpRoutes } from './mcp/routes.ts'
 import { auth } from './plugins/auth.ts'
-import { ClientErrors } from './plugins/client-errors.ts'
+import { ClientErrors, hostIsOptional } from './plugins/client-errors.ts'
 import { errors, sendError } from './plugins/errors.ts'
 import { jsonBody } from './plugins/body/json-body.ts'
 import { lazySerializers } from './plugins/lazy-serializers.ts'
@@ -148,7 +148,7 @@ export function buildApp (deps: ApiDeps, options: ApiOptions): App {
     schemaController: { compilersFactory: { buildSerializer: lazySerializers } },
     // Names of tools may be long, and a percent-encoded character counts three times. Node.js bounds the whole path.
     routerOptions: { maxParamLength: 16_384 },
-    http: slowClients,
+    http: { ...slowClients, ...hostIsOptional },
     return503OnClosing: false,
     trustProxy: options.trustProxy.length > 0 && [...options.trustProxy],
     // Some proxies take the path off, others leave it on.
