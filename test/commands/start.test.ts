@@ -136,6 +136,25 @@ await t.test('warnings show in the terminal, the whole log is in a file', async 
   t.match(readFileSync(join(directory, '.toolyard/logs/worker.log'), 'utf8'), /a quiet line[\s\S]*low on memory/)
 })
 
+await t.test('ports of METRICS_PORT that are taken, or are that of the API, are told before anything starts', async t => {
+  const taken = createServer().listen(0, '127.0.0.1')
+  await once(taken, 'listening')
+  t.teardown(() => { taken.close() })
+  const { port } = taken.address() as { port: number }
+  for (const [env, message] of [
+    [{ METRICS_PORT: String(port) }, `port ${port} on 127.0.0.1 is in use. Stop the program that uses it, or choose another: METRICS_PORT=`],
+    [{ METRICS_PORT: String(port - 1) }, /port \d+ on 127\.0\.0\.1 is in use\. .* METRICS_PORT=/],
+    [{ PORT: '19470', METRICS_PORT: '19470' }, 'METRICS_PORT=19470 takes the ports 19470 and 19471, the second for the workers, and PORT is 19470'],
+    [{ PORT: '19470', METRICS_PORT: '19469' }, 'METRICS_PORT=19469 takes the ports 19469 and 19470'],
+    [{ METRICS_PORT: '65535' }, 'METRICS_PORT=65535 takes the ports 65535 and 65536']
+  ] as const) {
+    const session = startSession(t, startDirectory(t), env)
+    t.equal(await session.exited, 1)
+    t.match(session.output(), message)
+    t.strictSame(session.events(), [])
+  }
+})
+
 await t.test('the API serves its metrics on METRICS_PORT, and all workers theirs on the next port', async t => {
   const session = startSession(t, startDirectory(t), { METRICS_PORT: '19464' })
   await session.printed(ready)

@@ -6,7 +6,7 @@ import { claim } from './claim.ts'
 import { configure } from './configuration.ts'
 import { greet } from './greeting.ts'
 import { redisDirectory, startParts, type StopSteps } from './parts.ts'
-import { checkPort } from './port.ts'
+import { checkPorts } from './port.ts'
 import { findEntries, type Entries } from './services.ts'
 import { catchStopSignals, type StopSignals } from '../supervision/stop-signals.ts'
 import { defaultBackoff, type Backoff } from '../supervision/supervisor.ts'
@@ -55,7 +55,7 @@ async function serve (options: StartOptions, signals: StopSignals, steps: StopSt
   const { settings, newKey } = await configure(directory, env)
   for (const warning of settingWarnings(env, join(directory, '.env'))) complain(`warning: ${warning}`)
   try {
-    await checkPort(settings.HOST, settings.PORT)
+    await checkPorts(settings)
     if (settings.SANDBOX !== 'off') await ensureBubblewrap({ env, say: print })
     const parts = { directory, env, settings, entries, backoff, ending, force: signals.force, warn: complain }
     const { address, report } = await startParts(parts, steps, () => { end.abort() })
