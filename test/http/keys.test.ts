@@ -71,6 +71,7 @@ t.test('two keys can\'t have the same name', async t => {
   t.match([again.status, again.body], [409, { error: { code: 'CONFLICT', message: /There is a key 'twice' already/ } }])
   t.equal((await make({ name: 'admin', role: 'read' })).status, 409, 'also one of the settings')
   t.equal(await revoke('admin'), 409)
+  t.match((await client.request('/v1/keys/admin', { method: 'DELETE' })).body, { error: { message: /take it out of API_KEYS_JSON, or API_KEY,/ } })
   const answers = await Promise.all(Array.from({ length: 8 }, async () => (await make({ name: 'raced', role: 'read' })).status))
   t.same(answers.sort(), [201, ...Array.from({ length: 7 }, () => 409)])
 })

@@ -48,7 +48,7 @@ export async function keyRoutes (app: App, { keys, stored }: KeyRoutesOptions): 
     const { name } = request.params
     const isRevoked = await stored.revoke(name)
     if (!isRevoked && keys.settled.some(key => key.name === name)) {
-      throw new HttpError('CONFLICT', `The key '${name}' is of the settings: take it out of API_KEYS_JSON and start again`)
+      throw new HttpError('CONFLICT', `The key '${name}' is of the settings: take it out of API_KEYS_JSON, or API_KEY, and start again`)
     }
     if (!isRevoked) throw new HttpError('NOT_FOUND', noKey)
     request.log.info({ key: principalOf(request).name, revoked: name }, 'keys: revoked')
