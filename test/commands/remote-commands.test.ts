@@ -145,6 +145,7 @@ await t.test('explain and keys new', async t => {
 
 await t.test('keys are added, listed and revoked', async t => {
   const { status, stdout, stderr } = await run(['keys', 'add', 'acme app', '--tenant', 'acme', '--expires-in', '30d'])
+  t.match(stderr, "toolyard keys revoke 'acme app' makes")
   t.equal(status, 0)
   const key = stdout.trim()
   t.match(key, /^ty_[\w-]{43}$/)

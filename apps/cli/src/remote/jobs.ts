@@ -3,7 +3,7 @@ import type { JobSummary, JobView, LogEntry, Toolyard } from '@toolyard/client'
 import { asError, isRecord } from '@toolyard/contract/terms'
 import { jsonOption, textOption, type Command, type CommandLine } from '../terminal/command.ts'
 import { exitStatus, misuse } from '../terminal/exit-status.ts'
-import { print } from '../terminal/terminal.ts'
+import { print, shellWord } from '../terminal/terminal.ts'
 import { asking, clientOf } from './target.ts'
 
 const states = ['queued', 'running', 'succeeded', 'failed', 'cancelled'] as const
@@ -148,10 +148,6 @@ function filtersOf (options: CommandLine['options']): Partial<Record<typeof filt
 function nextPage (options: CommandLine['options'], cursor: string): string {
   const words = Object.entries({ ...options, cursor }).flatMap(([name, value]) => typeof value === 'string' ? [`--${name}`, shellWord(value)] : [])
   return ['toolyard jobs list', ...words].join(' ')
-}
-
-function shellWord (text: string): string {
-  return /^[\w.,:=/@+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
 }
 
 function readObject (text: string): Record<string, unknown> {

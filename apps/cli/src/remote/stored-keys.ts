@@ -1,6 +1,6 @@
 import { isRecord } from '@toolyard/contract/terms'
 import { exitStatus, misuse } from '../terminal/exit-status.ts'
-import { complain, print } from '../terminal/terminal.ts'
+import { complain, print, shellWord } from '../terminal/terminal.ts'
 import { jsonOption, textOption, type Command } from '../terminal/command.ts'
 import { asking, commandError, type Target } from './target.ts'
 
@@ -43,7 +43,7 @@ only what tells it again. It needs an admin key without a tenant.`,
     }
     const answer = await ask<{ key: KeyView & { key: string } }>(target, 'POST', '/v1/keys', body)
     print(options['json'] === true ? JSON.stringify(answer) : answer.key.key)
-    complain(`This key is shown once. Its caller takes it as TOOLYARD_API_KEY. toolyard keys revoke ${name} makes it worth nothing.`)
+    complain(`This key is shown once. Its caller takes it as TOOLYARD_API_KEY. toolyard keys revoke ${shellWord(name)} makes it worth nothing.`)
     return exitStatus.done
   })
 }

@@ -14,3 +14,8 @@ export function complain (text: string): void {
 export function meantText (names: readonly string[]): string {
   return names.length === 0 ? '' : ` Is ${names.join(' or ')} meant?`
 }
+
+/** A word of a command line that somebody may paste into a shell. */
+export function shellWord (text: string): string {
+  return /^[\w.,:=/@+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
+}
