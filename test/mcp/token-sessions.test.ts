@@ -1,21 +1,12 @@
-import { openApi } from '@toolyard/api'
-import { createLogger, readSettings } from '@toolyard/runtime'
 import t from 'tap'
-import { injectService } from '../support/injected.ts'
+import { injectService, openTestApi } from '../support/injected.ts'
 import { startIssuer } from '../support/issuer.ts'
 import { post } from './clients.ts'
 
 const issuer = await startIssuer(t)
 const service = await injectService(t, { workers: 0 })
-const env = { ...service.env, MCP_AUTH_ISSUER: issuer.url, MCP_AUTH_TENANT_CLAIM: 'org', SSE_HEARTBEAT_SEC: '1' }
-const api = await openApi(readSettings(env), env, createLogger('api', 'silent'))
-t.teardown(async () => {
-  api.end.abort()
-  await api.app.close()
-  await api.close()
-})
-await api.start()
-const url = `${await api.app.listen({ host: '127.0.0.1', port: 0 })}/mcp`
+const app = await openTestApi(t, { ...service.env, MCP_AUTH_ISSUER: issuer.url, MCP_AUTH_TENANT_CLAIM: 'org', SSE_HEARTBEAT_SEC: '1' })
+const url = `${await app.listen({ host: '127.0.0.1', port: 0 })}/mcp`
 const initialize = { jsonrpc: '2.0', id: 1, method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'raw', version: '1' } } }
 const list = { jsonrpc: '2.0', id: 2, method: 'tools/list' }
 

@@ -3,7 +3,7 @@ import { ClientCredentialsProvider, Client, StreamableHTTPClientTransport } from
 import { createLogger, readSettings } from '@toolyard/runtime'
 import { generateKeyPair } from 'jose'
 import t from 'tap'
-import { injectService } from '../support/injected.ts'
+import { injectService, openTestApi } from '../support/injected.ts'
 import { startIssuer, type TokenOptions } from '../support/issuer.ts'
 import { testKeys } from '../support/service.ts'
 import { waitFor } from '../support/condition.ts'
@@ -20,15 +20,8 @@ const service = await injectService(t, { files: programs, tools: entries, worker
 
 /** Starts an API that takes the issuer's tokens; says where it is. */
 async function start (extra: Record<string, string> = {}): Promise<string> {
-  const env = { ...service.env, MCP_AUTH_ISSUER: issuer.url, ...extra }
-  const api = await openApi(readSettings(env), env, createLogger('api', 'silent'))
-  t.teardown(async () => {
-    api.end.abort()
-    await api.app.close()
-    await api.close()
-  })
-  await api.start()
-  return await api.app.listen({ host: '127.0.0.1', port: 0 })
+  const app = await openTestApi(t, { ...service.env, MCP_AUTH_ISSUER: issuer.url, ...extra })
+  return await app.listen({ host: '127.0.0.1', port: 0 })
 }
 
 async function list (address: string, token: string | undefined): Promise<RpcAnswer> {

@@ -23,13 +23,7 @@ export async function injectService (t: Cleanup, options: ServiceOptions = {}): 
   const redis = await startTestRedis(t, { aof: options.aof ?? false })
   const layout = await layOut(t, { REDIS_URL: redis.url }, { ...options, env: { LOG_LEVEL: 'silent', ...options.env } })
   const { dir, env } = layout
-  const api = await openApi(readSettings(env), env, createLogger('api', 'silent'))
-  t.teardown(async () => {
-    api.end.abort()
-    await api.app.close()
-    await api.close()
-  })
-  await api.start()
+  const app = await openTestApi(t, env)
   const workers: AppProcess[] = []
   t.teardown(async () => { await Promise.all(workers.map(worker => worker.stop())) })
   const startWorker = async (extra: Record<string, string> = {}): Promise<AppProcess> => {
@@ -38,7 +32,19 @@ export async function injectService (t: Cleanup, options: ServiceOptions = {}): 
     return worker
   }
   await Promise.all(Array.from({ length: options.workers ?? 1 }, () => startWorker()))
-  return { ...layout, redis, startWorker, app: api.app, client: createClient(holdAnswers(inject(api.app), testKeys.admin), testKeys.admin) }
+  return { ...layout, redis, startWorker, app, client: createClient(holdAnswers(inject(app), testKeys.admin), testKeys.admin) }
+}
+
+/** Opens an API within the test's own process; the test's end closes it. */
+export async function openTestApi (t: Cleanup, env: NodeJS.ProcessEnv): Promise<App> {
+  const api = await openApi(readSettings(env), env, createLogger('api', 'silent'))
+  t.teardown(async () => {
+    api.end.abort()
+    await api.app.close()
+    await api.close()
+  })
+  await api.start()
+  return api.app
 }
 
 function inject (app: App): Send {
