@@ -35,7 +35,7 @@ export function workspacePath (uri: string): string | undefined {
 export async function listWorkspace (
   path: string, cursor: string | undefined, tool: OfferedTool
 ): Promise<{ resources: Resource[], nextCursor?: string }> {
-  const listing = await tool.output(lister, { path: path === '' ? '.' : path, max_results: pageEntries, ...cursor !== undefined && { cursor } })
+  const listing = await ask(tool, lister, { path: path === '' ? '.' : path, max_results: pageEntries, ...cursor !== undefined && { cursor } })
   const { entries = [], next_cursor: nextCursor } = isRecord(listing) ? listing : {}
   const resources = (Array.isArray(entries) ? entries : []).flatMap((entry: unknown) => isRecord(entry) ? resourceOf(entry) : [])
   return { resources, ...typeof nextCursor === 'string' && { nextCursor } }
@@ -47,10 +47,20 @@ export async function readWorkspace (uri: string, path: string, tool: OfferedToo
     const { resources } = await listWorkspace(path, undefined, tool)
     return { contents: [{ uri, mimeType: directoryType, text: resources.map(resource => `${resource.uri}\n`).join('') }] }
   }
-  const file = await tool.output(reader, { path, encoding: 'base64', max_bytes: mostBytes })
+  const file = await ask(tool, reader, { path, encoding: 'base64', max_bytes: mostBytes })
   const { content_base64: content, truncated, total_bytes: bytes } = isRecord(file) ? file : {}
   if (truncated === true) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `The file has ${String(bytes)} bytes, and a resource at most ${mostBytes}. The tool ${reader} reads it in parts`)
   return fileContents(uri, Buffer.from(String(content), 'base64'))
+}
+
+/** What these tools refuse is a fault of the URI. */
+async function ask (tool: OfferedTool, name: string, args: Record<string, unknown>): Promise<unknown> {
+  try {
+    return await tool.output(name, args)
+  } catch (error) {
+    if (!(error instanceof ProtocolError) || !isRecord(error.data) || error.data['code'] !== 'TOOL_FAILED') throw error
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, error.message, error.data)
+  }
 }
 
 function resourceOf ({ path, name, type, size }: Record<string, unknown>): Resource[] {
