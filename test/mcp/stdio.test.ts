@@ -65,14 +65,34 @@ function startRaw (t: Test): { program: ReturnType<typeof spawn>, send: (text: s
   }
 }
 
-t.test('a batch, and what is no message of JSON-RPC, gets an error, and what comes behind it is answered', async t => {
+t.test('what is no message of JSON-RPC gets an error, with its id where it has one, and what comes behind it is answered', async t => {
   const { send, answer } = startRaw(t)
-  for (const line of ['[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","id":2,"method":"ping"}]', '{"id":3}', '5']) {
+  const lines: Array<[string, unknown[]]> = [
+    ['[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","id":"2","method":"ping"}]', [1, '2']],
+    ['[{"jsonrpc":"2.0","method":"notifications/initialized"}]', [null]],
+    ['[]', [null]],
+    ['{"id":3}', [null]],
+    ['5', [null]],
+    ['{"jsonrpc":"2.0","id":4,"method":"ping","params":null}', [4]],
+    ['{"jsonrpc":"2.0","id":"5","method":"ping","params":[]}', ['5']],
+    ['{"jsonrpc":"2.0","id":1.5,"method":"ping"}', [1.5]],
+    ['{"jsonrpc":"2.0","id":null,"method":"ping"}', [null]],
+    ['{"jsonrpc":"2.0","id":6,"result":7}', [null]]
+  ]
+  for (const [line, ids] of lines) {
     send(`${line}\n`)
-    t.match(await answer(), { jsonrpc: '2.0', id: null, error: { code: -32_600, message: /one message of JSON-RPC/ } }, line)
+    for (const id of ids) t.match(await answer(), { jsonrpc: '2.0', id, error: { code: -32_600, message: /one message of JSON-RPC/ } }, line)
   }
-  send('{"jsonrpc":"2.0","id":4,"method":"ping"}\n')
-  t.match(await answer(), { id: 4, result: {} })
+  send('no JSON\n\n{"jsonrpc":"2.0","id":7,"method":"ping"}\r\n')
+  t.match(await answer(), { id: 7, result: {} })
+})
+
+t.test('a message that comes in pieces is read as one', async t => {
+  const { program: child, answer } = startRaw(t)
+  for (const byte of Buffer.from('{"jsonrpc":"2.0","id":"ü€😀","method":"ping"}\n')) {
+    await new Promise(resolve => child.stdin?.write(Buffer.of(byte), resolve))
+  }
+  t.match(await answer(), { id: 'ü€😀', result: {} })
 })
 
 t.test('stdin that ends while a call runs ends the program without a fault', async t => {

@@ -3,8 +3,8 @@ import {
   isJSONRPCErrorResponse, isJSONRPCNotification, isJSONRPCRequest, isJSONRPCResultResponse, StreamableHTTPClientTransport,
   type JSONRPCMessage, type JSONRPCRequest, type RequestId
 } from '@modelcontextprotocol/client'
-import { StdioServerTransport } from '@modelcontextprotocol/server/stdio'
 import { complain, print } from '../terminal/terminal.ts'
+import { readLines } from './read-lines.ts'
 
 /** Codes of answers that the bridge makes itself: the service could not be asked, and what came is no message. */
 const unreachable = -32_000
@@ -18,7 +18,6 @@ const invalidRequest = -32_600
  * @returns whether stdin ended; false where it could not be read any more.
  */
 export async function bridge (url: URL, apiKey: string | undefined): Promise<boolean> {
-  const stdio = new StdioServerTransport()
   const http = new StreamableHTTPClientTransport(url, { requestInit: { headers: apiKey === undefined ? {} : { 'x-api-key': apiKey } } })
   const open = new Map<RequestId, { request: JSONRPCRequest, abort: AbortController }>()
 
@@ -27,8 +26,7 @@ export async function bridge (url: URL, apiKey: string | undefined): Promise<boo
       const { id } = message
       if (id !== undefined && id !== null) open.delete(id)
     }
-    // A client that has closed stdin doesn't wait for what still comes, such as the end of a call that it had cancelled.
-    stdio.send(message).catch(() => {})
+    print(JSON.stringify(message))
   }
   const fail = (id: RequestId, problem: string): void => {
     if (open.has(id)) answer({ jsonrpc: '2.0', id, error: { code: unreachable, message: problem } })
@@ -40,17 +38,7 @@ export async function bridge (url: URL, apiKey: string | undefined): Promise<boo
     answer(message)
   }
   http.onerror = error => { complain(error.message) }
-  // The transport reads lines of JSON alone, and passes over others. A batch is of none of the revisions of 2025-06-18 and later.
-  stdio.onerror = error => {
-    if (error.name !== 'ZodError') {
-      complain(error.message)
-      return
-    }
-    const message = 'A line must be one message of JSON-RPC: send each message of a batch by itself'
-    print(JSON.stringify({ jsonrpc: '2.0', id: null, error: { code: invalidRequest, message } }))
-  }
-
-  stdio.onmessage = message => {
+  const hand = (message: JSONRPCMessage): void => {
     const cancelled = isJSONRPCNotification(message) && message.method === 'notifications/cancelled'
       ? open.get(idIn(message.params?.['requestId']))
       : undefined
@@ -71,13 +59,51 @@ export async function bridge (url: URL, apiKey: string | undefined): Promise<boo
       }
     })
   }
-  const closed = new Promise<void>(resolve => { stdio.onclose = resolve })
   await http.start()
-  await stdio.start()
-  await closed
+  const isAtEnd = await readStdin(line => {
+    const value = readJson(line)
+    if (isMessage(value)) hand(value)
+    else if (value !== undefined) for (const refusal of refusals(value)) print(JSON.stringify(refusal))
+  })
   await http.terminateSession().catch(() => {})
   await http.close()
-  return process.stdin.readableEnded
+  return isAtEnd
+}
+
+/** Whether it could be read until its end. */
+async function readStdin (onLine: (line: string) => void): Promise<boolean> {
+  // A client that takes no answers any more has left.
+  process.stdout.once('error', (error: Error) => { process.stdin.destroy(error) })
+  try {
+    await readLines(process.stdin, onLine)
+    return true
+  } catch (error) {
+    complain(asError(error).message)
+    return false
+  }
+}
+
+/** Undefined for what is no JSON: lines of others are passed over. */
+function readJson (line: string): unknown {
+  try {
+    return JSON.parse(line)
+  } catch {
+    return undefined
+  }
+}
+
+function isMessage (value: unknown): value is JSONRPCMessage {
+  return [isJSONRPCRequest, isJSONRPCNotification, isJSONRPCResultResponse, isJSONRPCErrorResponse].some(is => is(value))
+}
+
+/** The answers to what is no message: one for each request whose id can be read, so that nobody waits for it. */
+function refusals (value: unknown): object[] {
+  const message = Array.isArray(value)
+    ? 'A line must be one message of JSON-RPC: send each message of a batch by itself'
+    : 'A line must be one message of JSON-RPC 2.0: its id is a string or an integer, and its params are an object'
+  const ids = [value].flat().filter(isRecord).filter(({ method }) => typeof method === 'string').map(({ id }) => id)
+  const known = ids.filter(id => typeof id === 'string' || typeof id === 'number')
+  return (known.length === 0 ? [null] : known).map(id => ({ jsonrpc: '2.0', id, error: { code: invalidRequest, message } }))
 }
 
 /** No request has an empty id. */
