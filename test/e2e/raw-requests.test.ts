@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
+import { gzipSync } from 'node:zlib'
 import t from 'tap'
 import { createService, testKeys } from '../support/service.ts'
 import { entries, programs } from './tools.ts'
@@ -42,6 +43,17 @@ t.test('R34 a client that sends a large body before it reads gets the answer', a
 
 t.test('R34 a client that announces a large body and sends little of it gets an answer', async t => {
   t.match(await sendFirst(`x-api-key: ${testKeys.admin}\r\ncontent-type: application/json\r\ncontent-length: 8000000\r\nconnection: close`, Buffer.alloc(10)), / 413 /)
+})
+
+t.test('a body that is not UTF-8 is refused, not changed', async t => {
+  const json = JSON.stringify({ calls: [{ call_id: 'a', name: 'echo', arguments: { text: 'für' } }] })
+  for (const body of [Buffer.from(json, 'latin1'), Buffer.from(json, 'utf16le'), gzipSync(json), Buffer.concat([Buffer.from(json), Buffer.of(0xff)])]) {
+    for (const address of [path, '/v1/jobs', '/mcp']) {
+      const answer = await fetch(api.address + address, { method: 'POST', headers: { 'x-api-key': testKeys.admin, 'content-type': 'application/json', accept: 'application/json, text/event-stream' }, body })
+      t.equal(answer.status, 400, address)
+      t.match(await answer.text(), /Request body is not (UTF-8: send JSON in UTF-8, and not compressed|valid JSON)/)
+    }
+  }
 })
 
 t.test('X28 bytes that are no HTTP request get the documented body', async t => {

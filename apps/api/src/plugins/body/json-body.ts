@@ -1,10 +1,11 @@
 import { asError, HttpError, limits } from '@toolyard/contract'
 import { errorCodes, type FastifyInstance, type FastifyRequest } from 'fastify'
+import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
 import { setImmediate as turn } from 'node:timers/promises'
 import fp from 'fastify-plugin'
 import { excessOf, problemOf, syntaxError } from './json-text.ts'
-import { readText } from './body-text.ts'
+import { readBody } from './read-body.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -20,7 +21,10 @@ declare module 'fastify' {
 export const jsonBody = fp(async (app: FastifyInstance) => {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', async (request: FastifyRequest, payload: IncomingMessage) => {
-    const text = await readText(payload, limits.bodyBytes)
+    const bytes = await readBody(payload, limits.bodyBytes)
+    // Other bytes would become U+FFFD, and a tool would write or send what nobody meant.
+    if (!isUtf8(bytes)) throw refused('is not UTF-8: send JSON in UTF-8, and not compressed')
+    const text = bytes.toString()
     if (text === '' && request.routeOptions.config.bodyOptional === true) return undefined
     if (text === '') throw new errorCodes.FST_ERR_CTP_EMPTY_JSON_BODY()
     const body = parsed(text.replace(/^\ufeff/, ''))

@@ -5,11 +5,11 @@ import type { IncomingMessage } from 'node:http'
 const mostPieces = 1_024
 
 /**
- * Reads a body as UTF-8.
+ * Reads a body.
  *
  * @throws FastifyError when it is longer than `mostBytes`, or ends before its end.
  */
-export async function readText (payload: IncomingMessage, mostBytes: number): Promise<string> {
+export async function readBody (payload: IncomingMessage, mostBytes: number): Promise<Buffer> {
   if (Number(payload.headers['content-length'] ?? 0) > mostBytes) throw new errorCodes.FST_ERR_CTP_BODY_TOO_LARGE()
   return await new Promise((resolve, reject) => {
     const large: Buffer[] = []
@@ -27,7 +27,7 @@ export async function readText (payload: IncomingMessage, mostBytes: number): Pr
       large.push(Buffer.concat(small))
       small = []
     }
-    const onEnd = (): void => { end(() => { resolve(Buffer.concat([...large, ...small]).toString()) }) }
+    const onEnd = (): void => { end(() => { resolve(Buffer.concat([...large, ...small])) }) }
     const onError = (error: Error): void => { end(() => { reject(Object.assign(error, { statusCode: 400 })) }) }
     payload.on('data', onData).on('end', onEnd).on('error', onError)
   })
