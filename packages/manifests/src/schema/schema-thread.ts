@@ -5,7 +5,6 @@ import type { ArgumentsResult } from './validator.ts'
 
 /** What the thread is asked: for the faults of a schema, or whether arguments fit it. */
 export interface SchemaTask {
-  id: number
   /** The schema: the thread knows it by its text when it is asked again. */
   json: string
   args?: Record<string, unknown>
@@ -13,24 +12,25 @@ export interface SchemaTask {
 
 /** What it answers. */
 export interface SchemaAnswer {
-  id: number
   faults?: SchemaFault[]
   result?: ArgumentsResult
 }
 
 interface Waiting {
+  task: SchemaTask
   resolve: (answer: SchemaAnswer | undefined) => void
-  timer: NodeJS.Timeout
 }
 
 /**
  * A thread for large schemas, which starts with the first of them. It takes one task after the other. One that takes
- * more time or memory than any schema is worth ends the thread; the next task starts another one.
+ * more time or memory than any schema is worth ends the thread, and gets no answer; another thread takes those behind it.
  */
 export class SchemaThread {
-  readonly #waiting = new Map<number, Waiting>()
+  /** In their order: the thread is at the first of them. */
+  readonly #waiting: Waiting[] = []
   #thread: Worker | undefined
-  #last = 0
+  /** Of the task that the thread is at. */
+  #timer: NodeJS.Timeout | undefined
 
   /** What is wrong with a schema. */
   async check (json: string): Promise<SchemaFault[]> {
@@ -43,15 +43,31 @@ export class SchemaThread {
     return (await this.#ask({ json, args }))?.result
   }
 
-  async #ask (task: Omit<SchemaTask, 'id'>): Promise<SchemaAnswer | undefined> {
-    const id = this.#last++
+  async #ask (task: SchemaTask): Promise<SchemaAnswer | undefined> {
     return await new Promise(resolve => {
-      const thread = this.#thread ??= this.#start()
-      const timer = setTimeout(() => { void thread.terminate() }, manifestLimits.schemaMs)
-      this.#waiting.set(id, { resolve, timer })
-      thread.ref()
-      thread.postMessage({ id, ...task } satisfies SchemaTask)
+      const waiting = { task, resolve }
+      this.#waiting.push(waiting)
+      this.#post(waiting)
+      if (this.#waiting.length === 1) this.#begin()
     })
+  }
+
+  #post ({ task }: Waiting): void {
+    this.#thread ??= this.#start()
+    this.#thread.postMessage(task)
+  }
+
+  /** The thread goes on with the first task, if there is one. */
+  #begin (): void {
+    clearTimeout(this.#timer)
+    // A thread without a task keeps no process alive.
+    if (this.#waiting.length === 0) {
+      this.#thread?.unref()
+      return
+    }
+    const thread = this.#thread
+    thread?.ref()
+    this.#timer = setTimeout(() => { void thread?.terminate() }, manifestLimits.schemaMs)
   }
 
   #start (): Worker {
@@ -59,22 +75,18 @@ export class SchemaThread {
     const thread = new Worker(new URL('./schema-worker.js', import.meta.url), {
       env: {}, execArgv: [], resourceLimits: { maxOldGenerationSizeMb: manifestLimits.schemaHeapMb }
     })
-    thread.on('message', (answer: SchemaAnswer) => { this.#settle(answer.id, answer) })
+    thread.on('message', (answer: SchemaAnswer) => {
+      this.#waiting.shift()?.resolve(answer)
+      this.#begin()
+    })
     // An error ends the thread, too.
     thread.on('error', () => {})
     thread.on('exit', () => {
       this.#thread = undefined
-      for (const id of [...this.#waiting.keys()]) this.#settle(id, undefined)
+      this.#waiting.shift()?.resolve(undefined)
+      for (const waiting of this.#waiting) this.#post(waiting)
+      this.#begin()
     })
     return thread
-  }
-
-  #settle (id: number, answer: SchemaAnswer | undefined): void {
-    const waiting = this.#waiting.get(id)
-    clearTimeout(waiting?.timer)
-    this.#waiting.delete(id)
-    // A thread without a task keeps no process alive.
-    if (this.#waiting.size === 0) this.#thread?.unref()
-    waiting?.resolve(answer)
   }
 }

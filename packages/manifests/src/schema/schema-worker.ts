@@ -8,12 +8,12 @@ import type { SchemaAnswer, SchemaTask } from './schema-thread.ts'
 /** The thread that `schema-thread.ts` starts. */
 let compiler = createSchemaCompiler()
 
-parentPort?.on('message', ({ id, json, args }: SchemaTask) => {
+parentPort?.on('message', ({ json, args }: SchemaTask) => {
   // Schemas that reloads have replaced are forgotten with all others.
   if (compiler.memory.validators.size > manifestLimits.compiledSchemas) compiler = createSchemaCompiler()
   const schema = storedJson<JsonSchema>(json)
   const answer: SchemaAnswer = args === undefined
-    ? { id, faults: compiler.check(schema) }
-    : { id, result: compiler.validator(schema)(args) }
+    ? { faults: compiler.check(schema) }
+    : { result: compiler.validator(schema)(args) }
   parentPort?.postMessage(answer)
 })

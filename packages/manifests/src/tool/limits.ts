@@ -26,7 +26,7 @@ export const manifestLimits = {
   schemaNodes: 5_000,
   /** What a schema that is compiled on the main thread may cost, in keywords: they take some 20 ms. */
   smallSchemaCost: 100,
-  /** Milliseconds that one task with a large schema may wait and take, and megabytes of heap that their thread has: last resorts. */
+  /** Milliseconds that one task with a large schema may take, and megabytes of heap that their thread has: last resorts. */
   schemaMs: 60_000,
   schemaHeapMb: 512,
   /** Large schemas that stay compiled. */
