@@ -30,22 +30,22 @@ export const calls: Stage = {
     const single = { bare: async () => { await bare.run(1) }, ours: async () => await ours.batch(1) }
     const twenty = { bare: async () => { await bare.run(20) }, ours: async () => await ours.batch(20) }
     // During the first 500 batches an API process spends a sixth of its time on compiling what it runs.
-    for (const run of [twenty.bare, twenty.ours]) await throughput(size(600, 5), inFlight, 20, run)
-    for (const run of [single.bare, single.ours]) await p50(size(500, 5), run)
+    for (const run of [twenty.bare, twenty.ours]) await throughput(size(350, 5), inFlight, 20, run)
+    for (const run of [single.bare, single.ours]) await p50(size(300, 5), run)
     const pids = {
       bare: [process.pid, redis.pid(), bare.workerPid],
       ours: [process.pid, service.redis.pid(), service.api.child.pid ?? 0, service.workers[0]?.child.pid ?? 0]
     }
-    const [batches, runs] = [size(70, 3), size(100, 5)]
+    const [batches, runs] = [size(50, 3), size(75, 5)]
     const cost = async (side: 'bare' | 'ours'): Promise<number> => (
       (await cpuMs(pids[side], async () => await throughput(batches, inFlight, 20, twenty[side]))).ms / ((batches + inFlight) * 20)
     )
     return {
       sync: timeOf(runs, single),
-      'sync-32': rateOf({ runs: size(800, 32), inFlight: 32, units: 1 }, single),
+      'sync-32': rateOf({ runs: size(500, 32), inFlight: 32, units: 1 }, single),
       batch: rateOf({ runs: batches, inFlight, units: 20 }, twenty),
       'batch-cpu': { yardstick: async () => await cost('bare'), subject: async () => await cost('ours') },
-      submit: timeOf(size(40, 3), { bare: async () => { await bare.submit(20) }, ours: async () => await ours.batch(20, parked) }),
+      submit: timeOf(size(30, 3), { bare: async () => { await bare.submit(20) }, ours: async () => await ours.batch(20, parked) }),
       request: { subject: async () => await p50(runs, async () => { await nothing.batch(1).catch(() => {}) }) }
     }
   }

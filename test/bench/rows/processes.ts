@@ -28,11 +28,11 @@ export const processes: Stage = {
   },
   open: async ({ cleanup, size }) => {
     const [open, boxed] = [await benchExecutors(cleanup, 'off'), await benchExecutors(cleanup, 'auto')]
-    const [times, runs] = [size(20, 3), size(40, 8)]
+    const [times, runs] = [size(15, 3), size(28, 8)]
     const cat = command('cat', '/bin/cat')
     const bare = bareSpawner(cleanup)
     const pair = async (line: BareLine, ours: () => Promise<unknown>): Promise<{ time: Measure, rate: Measure }> => {
-      const warmUp = size(100, 4)
+      const warmUp = size(60, 4)
       await bare({ ...line, of: 'rate', runs: warmUp, inFlight })
       await throughput(warmUp, inFlight, 1, ours)
       return {

@@ -32,15 +32,15 @@ export const python: Stage = {
       const { dir, call } = await benchExecutors(cleanup, mode)
       await writeFile(join(dir, 'nothing.py'), source)
       const tool = toolOf('nothing', { kind: 'python', root: dir, module: 'nothing', config: {}, strictOutputs: false }, { source: { format: 'tool-manifest', file: join(dir, 'manifest.json'), index: 0 } })
-      await p50(size(50, 2), async () => await call(tool, {}))
+      await p50(size(35, 2), async () => await call(tool, {}))
       return async () => await call(tool, {})
     }))
     if (open === undefined || boxed === undefined) throw new Error('no executors')
-    const [cold, warm] = [size(8, 2), size(50, 3)]
+    const [cold, warm] = [size(6, 2), size(35, 3)]
     const fresh = async (): Promise<number> => await p50(cold, start)
     return {
       python: { yardstick: fresh, subject: async () => await p50(warm, open) },
-      'python-rate': { yardstick: async () => await throughput(size(16, 4), 4, 1, start), subject: async () => await throughput(size(100, 4), 4, 1, open) },
+      'python-rate': { yardstick: async () => await throughput(size(12, 4), 4, 1, start), subject: async () => await throughput(size(70, 4), 4, 1, open) },
       'python-box': { yardstick: fresh, subject: async () => await p50(warm, boxed) }
     }
   }

@@ -17,8 +17,8 @@ export const waiters: Stage = {
   },
   open: async ({ cleanup, size }) => {
     const [calm, crowded] = [await createService(cleanup, { env: parkingEnv }), await createService(cleanup, { env: parkingEnv })]
-    const times = async (service: Service): Promise<number> => await p50(size(100, 5), async () => await serviceCalls(service).batch(1))
-    for (const service of [calm, crowded]) await p50(size(500, 5), async () => await serviceCalls(service).batch(1))
+    const times = async (service: Service): Promise<number> => await p50(size(75, 5), async () => await serviceCalls(service).batch(1))
+    for (const service of [calm, crowded]) await p50(size(300, 5), async () => await serviceCalls(service).batch(1))
     const callers = size(2_000, 50)
     const before = residentKb(crowded.api.child.pid)
     await openWaiters(cleanup, crowded, callers)

@@ -32,12 +32,14 @@ export const warm: Stage = {
       for (const [name, text] of Object.entries(scripts)) await writeFile(join(workspace, name), text)
     }
     const noBox = withoutBox(ready)
-    const measures = (tool: Tool | Unable, runs: number): { alone: Measure | Unable, full: Measure | Unable } => {
+    const measures = (
+      tool: Tool | Unable, { runs, load: calls }: { runs: number, load: number }
+    ): { alone: Measure | Unable, full: Measure | Unable } => {
       const unable = noBox ?? ('unable' in tool ? tool : undefined)
       if (unable !== undefined || 'unable' in tool) return { alone: unable ?? { unable: '' }, full: unable ?? { unable: '' } }
       const warmTool = { ...tool, warm: kept }
       const load = async ({ call }: BenchExecutors, loaded: Tool): Promise<number> => (
-        await throughput(size(3 * runs, 8), inFlight, 1, async () => await call(loaded))
+        await throughput(size(calls, 8), inFlight, 1, async () => await call(loaded))
       )
       const keep = async (): Promise<void> => {
         ready.executors.keepWarm([warmTool])
@@ -63,9 +65,9 @@ export const warm: Stage = {
         }
       }
     }
-    const cat = measures(command('cat', '/bin/cat'), 15)
-    const script = measures(python === undefined ? { unable: 'python3 is not installed' } : command('python', python, ['tool.py']), 6)
-    const node = measures(command('node', process.execPath, ['tool.mjs']), 6)
+    const cat = measures(command('cat', '/bin/cat'), { runs: 12, load: 40 })
+    const script = measures(python === undefined ? { unable: 'python3 is not installed' } : command('python', python, ['tool.py']), { runs: 5, load: 10 })
+    const node = measures(command('node', process.execPath, ['tool.mjs']), { runs: 5, load: 10 })
     return { 'warm-cat': cat.alone, 'warm-python': script.alone, 'warm-node': node.alone, 'warm-full-cat': cat.full, 'warm-full-python': script.full }
   }
 }
