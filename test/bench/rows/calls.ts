@@ -30,8 +30,8 @@ export const calls: Stage = {
     const single = { bare: async () => { await bare.run(1) }, ours: async () => await ours.batch(1) }
     const twenty = { bare: async () => { await bare.run(20) }, ours: async () => await ours.batch(20) }
     // During the first 500 batches an API process spends a sixth of its time on compiling what it runs.
-    for (const run of [twenty.bare, twenty.ours]) await throughput(size(350, 5), inFlight, 20, run)
-    for (const run of [single.bare, single.ours]) await p50(size(300, 5), run)
+    for (const run of [twenty.bare, twenty.ours]) await throughput(size(250, 5), inFlight, 20, run)
+    for (const run of [single.bare, single.ours]) await p50(size(200, 5), run)
     const pids = {
       bare: [process.pid, redis.pid(), bare.workerPid],
       ours: [process.pid, service.redis.pid(), service.api.child.pid ?? 0, service.workers[0]?.child.pid ?? 0]

@@ -35,8 +35,8 @@ export const sessions: Stage = {
     const measure = async (name: string): Promise<ReturnType<typeof timeOf>> => {
       const { batch } = serviceCalls(service, { name, args: {} })
       const sides = { bare: async () => await batch(1), ours: async () => await batch(1, { session: id }) }
-      for (const side of Object.values(sides)) await p50(size(28, 2), side)
-      return timeOf(size(28, 3), sides)
+      for (const side of Object.values(sides)) await p50(size(20, 2), side)
+      return timeOf(size(22, 3), sides)
     }
     return {
       'session-command': await measure('command'),

@@ -26,13 +26,13 @@ export const traced: Stage = {
     const start = async (env: Record<string, string>): Promise<ReturnType<typeof serviceCalls>> => serviceCalls(await createService(cleanup, { env: { LOG_LEVEL: 'warn', ...env } }))
     const [off, on] = [await start({}), await start({ OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port.toString().trim()}` })]
     for (const { batch } of [off, on]) {
-      await throughput(size(180, 5), 8, 20, async () => await batch(20))
-      await p50(size(180, 5), async () => await batch(1))
+      await throughput(size(120, 5), 8, 20, async () => await batch(20))
+      await p50(size(120, 5), async () => await batch(1))
     }
     const sides = (calls: number): Sides => ({ bare: async () => await off.batch(calls), ours: async () => await on.batch(calls) })
     return {
       'otel-sync': timeOf(size(75, 5), sides(1)),
-      'otel-batch': rateOf({ runs: size(28, 3), inFlight: 8, units: 20 }, sides(20))
+      'otel-batch': rateOf({ runs: size(24, 3), inFlight: 8, units: 20 }, sides(20))
     }
   }
 }

@@ -66,8 +66,8 @@ export const warm: Stage = {
       }
     }
     const cat = measures(command('cat', '/bin/cat'), { runs: 12, load: 40 })
-    const script = measures(python === undefined ? { unable: 'python3 is not installed' } : command('python', python, ['tool.py']), { runs: 5, load: 10 })
-    const node = measures(command('node', process.execPath, ['tool.mjs']), { runs: 5, load: 10 })
+    const script = measures(python === undefined ? { unable: 'python3 is not installed' } : command('python', python, ['tool.py']), { runs: 4, load: 8 })
+    const node = measures(command('node', process.execPath, ['tool.mjs']), { runs: 4, load: 8 })
     return { 'warm-cat': cat.alone, 'warm-python': script.alone, 'warm-node': node.alone, 'warm-full-cat': cat.full, 'warm-full-python': script.full }
   }
 }
