@@ -107,8 +107,10 @@ t.test('stdin that ends while a call runs ends the program without a fault', asy
     const { body } = await http.request<{ jobs: unknown[] }>('/v1/jobs?status=running')
     return body.jobs.length > 0
   })
+  const rest = answer().catch(() => undefined)
   child.stdin?.end()
   t.strictSame(await exit, [0, null])
+  t.equal(await rest, undefined, 'and answers no more')
 })
 
 t.test('a line that never ends ends the program', async t => {

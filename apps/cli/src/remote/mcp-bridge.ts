@@ -65,6 +65,8 @@ export async function bridge (url: URL, apiKey: string | undefined): Promise<boo
     if (isMessage(value)) hand(value)
     else if (value !== undefined) for (const refusal of refusals(value)) print(JSON.stringify(refusal))
   })
+  // Who has closed stdin waits for no answer.
+  open.clear()
   await http.terminateSession().catch(() => {})
   await http.close()
   return isAtEnd
@@ -73,7 +75,7 @@ export async function bridge (url: URL, apiKey: string | undefined): Promise<boo
 /** Whether it could be read until its end. */
 async function readStdin (onLine: (line: string) => void): Promise<boolean> {
   // A client that takes no answers any more has left.
-  process.stdout.once('error', (error: Error) => { process.stdin.destroy(error) })
+  process.stdout.on('error', (error: Error) => { process.stdin.destroy(error) })
   try {
     await readLines(process.stdin, onLine)
     return true
