@@ -99,6 +99,17 @@ t.test('the scopes of a token are its role', async t => {
   t.equal((await list(address, listed)).status, 200)
 })
 
+t.test('a token that says that it is of another kind is refused, whoever signed it', async t => {
+  for (const typ of ['id_token', 'logout+jwt', 'application/logout+jwt', 'dpop+jwt', 'secevent+jwt', 'at+jwt2', 'application/', '', 7, null]) {
+    const answer = await list(address, await issuer.token(resource, { header: { typ } }))
+    t.equal(answer.status, 401, String(typ))
+    t.match(answer.headers.get('www-authenticate'), /^Bearer error="invalid_token", error_description="[^"]*typ[^"]*at\+jwt[^"]*", /, String(typ))
+  }
+  for (const typ of ['at+jwt', 'AT+JWT', 'application/at+jwt', 'JWT', 'jwt', undefined]) {
+    t.equal((await list(address, await issuer.token(resource, { header: { typ } }))).status, 200, String(typ))
+  }
+})
+
 t.test('an invalid token is refused', async t => {
   const now = Math.floor(Date.now() / 1_000)
   const stranger = await generateKeyPair('ES256')

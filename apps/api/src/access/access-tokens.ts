@@ -22,6 +22,8 @@ export class TokenRefusedError extends HttpError {
 const algorithms = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519']
 /** Clocks of the issuer and of this machine may differ by so much, in seconds. */
 const clockToleranceSec = 30
+/** Tokens of other kinds say so (RFC 8725, 3.11). Issuers that know no `at+jwt` (RFC 9068) send `JWT`, or nothing. */
+const accessTokenTypes = new Set(['at+jwt', 'jwt'])
 /** RFC 7519 bounds no name; OpenID Connect does. */
 const namePattern = /^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/
 
@@ -112,9 +114,10 @@ export class AccessTokens {
     const { issuer } = this.#settings
     const audience = this.#settings.audience ?? this.#resource()
     try {
-      const { payload } = await jwtVerify(token, this.#keys.find.bind(this.#keys), {
+      const { payload, protectedHeader } = await jwtVerify(token, this.#keys.find.bind(this.#keys), {
         issuer, audience, algorithms, clockTolerance: clockToleranceSec, requiredClaims: ['exp', 'sub']
       })
+      if (!isAccessToken(protectedHeader.typ)) throw new errors.JWTInvalid('its header typ must be at+jwt, JWT or absent')
       return payload
     } catch (error) {
       if (error instanceof errors.JOSEError) throw new TokenRefusedError(`The access token is refused: ${error.message}`)
@@ -138,6 +141,11 @@ export class AccessTokens {
     const scopes = new Set([scope, scp].flat().flatMap(each => typeof each === 'string' ? each.split(' ') : []))
     return (['admin', 'read'] as const).find(role => scopes.has(this.#settings.scopes[role]))
   }
+}
+
+/** A type is that of a medium, whose `application/` may be left out (RFC 7515, 4.1.9). */
+function isAccessToken (typ: unknown): boolean {
+  return typ === undefined || (typeof typ === 'string' && accessTokenTypes.has(typ.toLowerCase().replace(/^application\//, '')))
 }
 
 /** Where the metadata of a resource is; the path of the resource follows (RFC 9728). */
