@@ -13,11 +13,14 @@ await once(taken, 'listening')
 t.teardown(() => { taken.close() })
 const port = String((taken.address() as AddressInfo).port)
 
+const inUse = (setting: string): RegExp => new RegExp(`^toolyard (?:api|worker): port ${port} on 127\\.0\\.0\\.1 is in use\\. .* ${setting}=\\d+\\n$`)
+
 const cases: Array<[what: string, args: string[], env: Record<string, string>, message: RegExp]> = [
-  ['the API, when its port is taken', ['api'], { PORT: port }, /^toolyard api: .*EADDRINUSE/],
-  ['the API, when the port of its metrics is taken', ['api'], { PORT: '0', METRICS_PORT: port }, /^toolyard api: .*EADDRINUSE/],
-  ['a worker, when the port of its metrics is taken', ['worker'], { METRICS_PORT: port }, /^toolyard worker: .*EADDRINUSE/],
-  ['several workers, when the port of their metrics is taken', ['worker', '--processes', '2'], { METRICS_PORT: port }, /^toolyard worker: .*EADDRINUSE/],
+  ['the API, when its port is taken', ['api'], { PORT: port }, inUse('PORT')],
+  ['the API, when the port of its metrics is taken', ['api'], { PORT: '0', METRICS_PORT: port }, inUse('METRICS_PORT')],
+  ['a worker, when the port of its metrics is taken', ['worker'], { METRICS_PORT: port }, inUse('METRICS_PORT')],
+  ['several workers, when the port of their metrics is taken', ['worker', '--processes', '2'], { METRICS_PORT: port }, inUse('METRICS_PORT')],
+  ['the API, when its address is not of this machine', ['api'], { PORT: '0', HOST: '192.0.2.1' }, /^toolyard api: can't listen on 192\.0\.2\.1:0 \(EADDRNOTAVAIL\)\. HOST must be /],
   ['a worker, without the sandbox that it must have', ['worker'], { SANDBOX: 'require', PATH: '/nonexistent' }, /^toolyard worker: SANDBOX=require, but /]
 ]
 

@@ -1,5 +1,6 @@
 import {
-  createLogger, loadEnvFile, onHangup, openLogOutput, readReadiness, readSettings, serveStatus, settingWarnings, stopOnSignal, tellParent
+  createLogger, listenFailure, loadEnvFile, onHangup, openLogOutput, readReadiness, readSettings, serveStatus, settingWarnings,
+  stopOnSignal, tellParent
 } from '@toolyard/runtime'
 import { setTimeout as delay } from 'node:timers/promises'
 import { openApi } from './open.ts'
@@ -10,7 +11,7 @@ const answerMs = 2_000
 /**
  * Runs the API process until it is told to stop. Reads `.env` and the environment.
  *
- * @throws SettingsError for a bad environment; an Error when the port can't be listened on.
+ * @throws SettingsError for a bad environment; an Error that names the setting when a port can't be listened on.
  */
 export async function runApi (): Promise<void> {
   loadEnvFile()
@@ -27,7 +28,8 @@ export async function runApi (): Promise<void> {
       { metrics: () => metrics.metrics(), contentType: metrics.contentType, readiness: () => readReadiness(api.readiness) },
       settings.HOST, settings.METRICS_PORT
     )
-  const address = await app.listen({ host: settings.HOST, port: settings.PORT })
+  const { HOST: host, PORT: port } = settings
+  const address = await app.listen({ host, port }).catch((error: Error) => { throw listenFailure(error, { host, port, setting: 'PORT' }) })
   logger.info({ address, tools: api.published() }, 'API is listening')
   tellParent({ ready: true, address, tools: api.served() })
 

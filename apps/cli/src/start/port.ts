@@ -1,5 +1,5 @@
 import { createServer } from 'node:net'
-import type { Settings } from '@toolyard/runtime'
+import { listenFailure, type ListenPlace, type Settings } from '@toolyard/runtime'
 import { StartError } from '../supervision/start-error.ts'
 
 const lastPort = 65_535
@@ -19,22 +19,11 @@ export async function checkPorts ({ HOST: host, PORT: port, METRICS_PORT: metric
   for (const each of ports) await checkPort(host, each, 'METRICS_PORT')
 }
 
-function checkPort (host: string, port: number, setting: string): Promise<void> {
+function checkPort (host: string, port: number, setting: ListenPlace['setting']): Promise<void> {
   return new Promise((resolve, reject) => {
+    const place = { host, port, setting, command: 'toolyard start' }
     const server = createServer()
-    server.once('error', (error: NodeJS.ErrnoException) => { reject(new StartError(explain(error, { host, port, setting }))) })
+    server.once('error', error => { reject(new StartError(listenFailure(error, place).message)) })
     server.listen({ host, port, exclusive: true }, () => { server.close(() => { resolve() }) })
   })
-}
-
-interface Place {
-  host: string
-  port: number
-  setting: string
-}
-
-function explain (error: NodeJS.ErrnoException, { host, port, setting }: Place): string {
-  if (error.code === 'EADDRINUSE') return `port ${port} on ${host} is in use. Stop the program that uses it, or choose another: ${setting}=${port + 1} toolyard start`
-  if (error.code === 'EACCES') return `this user may not listen on port ${port}. Choose one above 1023: ${setting}=${setting === 'PORT' ? 3001 : 9090} toolyard start`
-  return `can't listen on ${host}:${port} (${error.code ?? error.message}). HOST must be an address of this machine, such as 127.0.0.1 or 0.0.0.0`
 }

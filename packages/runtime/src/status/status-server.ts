@@ -1,6 +1,7 @@
 import type { Ready } from '@toolyard/contract'
 import { createServer, type ServerResponse } from 'node:http'
 import { takeTurns } from './connection-turns.ts'
+import { listenFailure } from './listen-failure.ts'
 
 /** What a process tells on a port of its own, without a key. */
 export interface StatusSource {
@@ -10,7 +11,11 @@ export interface StatusSource {
   readiness: () => Promise<Ready>
 }
 
-/** Serves `/metrics`, `/health` and `/ready` on a port of its own; `close` ends it. Port 0 takes a free one. */
+/**
+ * Serves `/metrics`, `/health` and `/ready` on a port of its own, that of `METRICS_PORT`; `close` ends it. Port 0 takes a free one.
+ *
+ * @throws Error that names the setting when the port can't be listened on.
+ */
 export async function serveStatus (
   source: StatusSource, host: string, port: number
 ): Promise<{ port: number, close: () => Promise<void> }> {
@@ -32,7 +37,7 @@ export async function serveStatus (
   })
   takeTurns(server)
   await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
+    server.once('error', error => { reject(listenFailure(error, { host, port, setting: 'METRICS_PORT' })) })
     server.listen(port, host, resolve)
   })
   const address = server.address()
