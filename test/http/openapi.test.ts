@@ -67,14 +67,20 @@ t.test('every route is in the document, or on the list of those left out', async
   t.ok(routes.length > 15)
 })
 
+t.test('HEAD is answered wherever GET is', async t => {
+  const routes = routesOf(app.printRoutes({ commonPrefix: false }), [])
+  const urls = (of: string): string[] => routes.filter(({ method }) => method === of).map(({ url }) => url)
+  t.same(urls('GET').filter(url => !urls('HEAD').includes(url)), [])
+})
+
 /** The routes of the tree that Fastify prints. */
-function routesOf (tree: string): Array<{ method: string, url: string }> {
+function routesOf (tree: string, without: readonly string[] = ['HEAD']): Array<{ method: string, url: string }> {
   const levels: string[] = []
   return tree.split('\n').flatMap(line => {
     const [, indent = '', part = '', methods = ''] = /^((?:[│ ] {3})*(?:[├└]── ))(\S+)(?: \(([A-Z, ]+)\))?$/.exec(line) ?? []
     if (part === '') return []
     levels.splice(indent.length / 4 - 1, levels.length, part)
-    return methods.split(', ').filter(method => !['', 'HEAD'].includes(method)).map(method => ({
+    return methods.split(', ').filter(method => method !== '' && !without.includes(method)).map(method => ({
       method,
       url: levels.join('').replaceAll('//', '/')
     }))

@@ -66,7 +66,7 @@ t.test('pages of other sites are refused, with a key or without', async t => {
 })
 
 t.test('other methods are not allowed', async t => {
-  for (const method of ['PUT', 'PATCH']) {
+  for (const method of ['PUT', 'PATCH', 'HEAD']) {
     const answer = await fetch(url, { method, headers: legacy })
     t.match([answer.status, answer.headers.get('allow')], [405, 'POST, GET, DELETE'])
   }

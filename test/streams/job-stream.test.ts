@@ -45,6 +45,25 @@ t.test('R41, RC26 a stream shows the job, the lines of the tool while it runs, t
   t.match(line?.data, { level: 'info', meta: null, ts: /^\d{4}-\d\d-\d\dT[\d:.]+Z$/ })
 })
 
+t.test('HEAD of a stream is answered as GET would be, and opens none', async t => {
+  const id = await submit({ lines: 1, stopAt: 'go-head' })
+  const { address } = await service.startApi({ MAX_STREAMS: '1' })
+  const head = async (url: string, headers: Record<string, string> = { 'x-api-key': key }): Promise<Response> => await fetch(url, { method: 'HEAD', headers })
+  for (let time = 0; time < 2; time++) {
+    const answer = await head(streamUrl(id, address))
+    t.equal(answer.status, 200)
+    t.match(Object.fromEntries(answer.headers), { 'content-type': /^text\/event-stream/, 'cache-control': 'no-cache', 'x-accel-buffering': 'no' })
+  }
+  t.equal((await head(streamUrl('01890a5d-ac96-774b-bcce-b302099a8057', address))).status, 404)
+  t.equal((await head(`${streamUrl(id, address)}?since_log_id=x`)).status, 400)
+  t.equal((await head(streamUrl(id, address), {})).status, 401)
+  const reader = await openReader(t, streamUrl(id, address), { key })
+  t.equal(reader.status, 200)
+  t.equal((await head(streamUrl(id, address))).status, 503, 'no room for another one')
+  await release('go-head')
+  await reader.ended()
+})
+
 t.test('B26 the stream of a job that has ended shows all of it and ends', async t => {
   const id = await submit({ lines: 2 })
   await (await openReader(t, streamUrl(id), { key })).ended()
@@ -92,7 +111,6 @@ t.test('RC25, fault 36 the stream of an unknown or foreign job is a 404 before i
     t.same(answer.body, { ok: false, error: { code: 'NOT_FOUND', message: 'Job not found' }, request_id: answer.headers.get('x-request-id') })
   }
   t.equal((await client.request(`/v1/jobs/${id}/stream`, { key: testKeys.limited })).status, 404)
-  t.equal((await fetch(streamUrl(id), { method: 'HEAD', headers: { 'x-api-key': key } })).status, 404)
 })
 
 t.test('RC26 a stream on which nothing happens has heartbeats', async t => {

@@ -163,7 +163,8 @@ export async function mcpRoutes (app: App, options: McpRoutesOptions): Promise<v
   })
 
   app.route({
-    method: ['PUT', 'PATCH', 'OPTIONS'],
+    // Also HEAD: what GET answers with is the stream itself.
+    method: ['HEAD', 'PUT', 'PATCH', 'OPTIONS'],
     url: '/mcp',
     config: { role: 'read' },
     handler: (_request, reply) => { throw notAllowed(reply, 'POST, GET, DELETE', 'Method not allowed') }

@@ -11,7 +11,8 @@ import { heartbeatFrame } from './frame.ts'
 /** Bytes that may wait for a reader. */
 const bufferBytes = 65_536
 
-const headers = {
+/** What an answer with events is sent with. */
+export const streamHeaders = {
   'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'no-cache',
   'x-accel-buffering': 'no',
@@ -29,7 +30,7 @@ export class EventStream {
 
   constructor (response: ServerResponse) {
     this.#response = response
-    response.writeHead(200, headers)
+    response.writeHead(200, streamHeaders)
     response.on('drain', () => {
       this.#wasStuck = false
       this.onDrain()

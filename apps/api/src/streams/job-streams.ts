@@ -1,6 +1,7 @@
 import { HttpError } from '@toolyard/contract'
 import type { JobWatch, ReadJob } from '@toolyard/queue'
 import type { FastifyReply } from 'fastify'
+import { streamHeaders } from './event-stream.ts'
 import type { EventStreams } from './event-streams.ts'
 import { commentFrame, retryFrame } from './frame.ts'
 import { JobFeed, type JobFeedParts } from './job-feed.ts'
@@ -38,8 +39,7 @@ export class JobStreams {
    * @throws HttpError `UNAVAILABLE` when too many streams are open, or the process stops.
    */
   open (job: ReadJob, logId: string, reply: FastifyReply): void {
-    if (this.#parts.stopping.aborted) throw new HttpError('UNAVAILABLE', 'The service is stopping')
-    this.#parts.streams.requireRoom()
+    this.#requireRoom()
     const stream = this.#parts.streams.open(reply)
     if (stream.isClosed) return
     stream.send(retryFrame)
@@ -51,6 +51,17 @@ export class JobStreams {
       this.#feeds.delete(job.view.id)
       unwatch()
     }
+  }
+
+  /** Answers `HEAD` as `open` would, without a stream. */
+  async sendHead (reply: FastifyReply): Promise<FastifyReply> {
+    this.#requireRoom()
+    return await reply.headers(streamHeaders).send()
+  }
+
+  #requireRoom (): void {
+    if (this.#parts.stopping.aborted) throw new HttpError('UNAVAILABLE', 'The service is stopping')
+    this.#parts.streams.requireRoom()
   }
 
   #feedOf (job: ReadJob): OpenFeed {

@@ -28,7 +28,8 @@ export async function serveStatus (
     }
   }
   const server = createServer((request, response) => {
-    const route = request.method === 'GET' ? routes[request.url?.split('?', 1)[0] ?? ''] : undefined
+    const isReading = request.method === 'GET' || request.method === 'HEAD'
+    const route = isReading ? routes[request.url?.split('?', 1)[0] ?? ''] : undefined
     if (route === undefined) {
       response.writeHead(404, { 'content-type': 'text/plain' }).end('Only GET /metrics, /health and /ready are here.\n')
       return

@@ -8,10 +8,12 @@ import type { JobStreams } from '../../streams/job-streams.ts'
 
 /** A job as it happens, as server-sent events (R41, RC26, RC27). */
 export async function jobStreamRoutes (app: App, { jobs, streams }: { jobs: JobReader, streams: JobStreams }): Promise<void> {
-  app.get('/jobs/:id/stream', {
-    config: { streamTicket: true, makesWork: true },
-    // An answer without a body would be an answer without an end.
+  app.route({
+    method: ['GET', 'HEAD'],
+    url: '/jobs/:id/stream',
+    // The HEAD that Fastify adds would open a stream.
     exposeHeadRoute: false,
+    config: { streamTicket: true, makesWork: true },
     schema: {
       params: Type.Object({ id: Type.String() }),
       querystring: Type.Object({
@@ -19,14 +21,17 @@ export async function jobStreamRoutes (app: App, { jobs, streams }: { jobs: JobR
         stream_token: Type.Optional(Type.Unknown({ description: 'A ticket of POST /v1/auth/sse-token, instead of a key.' }))
       }),
       response: { '4xx': ErrorBody, '5xx': ErrorBody }
+    },
+    handler: async (request, reply) => {
+      const principal = principalOf(request)
+      requireSse(principal)
+      const header = readLogId("the header 'Last-Event-ID'", request.headers['last-event-id'])
+      const query = readLogId("'since_log_id'", request.query.since_log_id)
+      const job = await findJob(jobs, request.params.id, principal)
+      if (request.method === 'HEAD') return await streams.sendHead(reply)
+      streams.open(job, compareLogIds(header, query) > 0 ? header : query, reply)
+      return reply
     }
-  }, async (request, reply) => {
-    const principal = principalOf(request)
-    requireSse(principal)
-    const header = readLogId("the header 'Last-Event-ID'", request.headers['last-event-id'])
-    const query = readLogId("'since_log_id'", request.query.since_log_id)
-    const job = await findJob(jobs, request.params.id, principal)
-    streams.open(job, compareLogIds(header, query) > 0 ? header : query, reply)
   })
 }
 
