@@ -84,6 +84,40 @@ void t.test('fault 11 fault 21 a call that is starting when the helper is killed
   }
 })
 
+void t.test('fault 11 a call keeps its timeout when the start helper stops, is never begun after it, and later calls get another helper', { skip: linux }, async t => {
+  const fixture = createFixture(t)
+  outputOf(await fixture.runShell('true'))
+  const helper = helperPid()
+  process.kill(helper, 'SIGSTOP')
+  const begun = performance.now()
+  t.match(await fixture.runShell('touch began', { timeoutMs: 500 }), { ok: false, error: { code: 'TOOL_TIMEOUT' } })
+  t.match(await fixture.runShell('touch began', { signal: AbortSignal.timeout(100) }), { ok: false, error: { code: 'JOB_CANCELLED' } })
+  t.ok(performance.now() - begun < 4_000)
+  process.kill(helper, 'SIGCONT')
+  t.equal(outputOf(await fixture.runShell('echo fine')), 'fine', 'the helper goes on')
+  t.equal(helperPid(), helper)
+  t.notOk(existsSync(join(fixture.workspace, 'began')), 'nobody waits for it any more')
+
+  process.kill(helper, 'SIGSTOP')
+  t.match(await fixture.runShell('touch began', { timeoutMs: 30_000 }), { ok: false, error: { code: 'WORKER_LOST' } })
+  t.notOk(isAlive(helper))
+  t.equal(outputOf(await fixture.runShell('echo fine')), 'fine', 'another helper')
+  t.notOk(existsSync(join(fixture.workspace, 'began')))
+})
+
+void t.test('fault 11 a call whose process runs keeps its timeout when the start helper stops, and a worker ends beside such a helper', { skip: linux }, async t => {
+  const fixture = createFixture(t)
+  const seconds = `600.${process.hrtime.bigint()}`
+  const call = fixture.runShell(`sleep ${seconds}`, { timeoutMs: 1_500 })
+  await waitFor('the tool is up', () => running('sleep', seconds).length > 0)
+  const helper = helperPid()
+  process.kill(helper, 'SIGSTOP')
+  t.match(await call, { ok: false, error: { code: 'TOOL_TIMEOUT' } })
+  t.strictSame(running('sleep', seconds), [])
+  await fixture.executors.close()
+  t.notOk(isAlive(helper))
+})
+
 void t.test('fault 11 a box ends with the process that started it', { skip: noBox }, async t => {
   const tools = await boxedTools(t)
   const seconds = `600.${process.hrtime.bigint()}`

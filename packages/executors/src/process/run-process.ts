@@ -83,8 +83,9 @@ interface Run {
 async function runMarked (plan: ProcessPlan, options: ProcessOptions, host: ProcessHost, run: Run): Promise<ProcessEnding> {
   const asked = performance.now()
   const ready = await host.ready?.(plan, options.stdin)
-  const start = ready ?? await startProcess(plan, host, { mark: run.mark, stdin: options.stdin })
-  if (!start.started) return { kind: 'unstarted', error: start.error }
+  const start = ready ?? await startProcess(plan, host, { mark: run.mark, stdin: options.stdin, interrupted: run.deadline.interrupted })
+  // A start that was interrupted has not failed.
+  if (!start.started) return await Promise.race([run.deadline.interrupted, Promise.resolve({ kind: 'unstarted', error: start.error } as const)])
   const begun = performance.now()
   host.trace?.stage?.('sandbox', asked, begun)
   const { child, root, box } = start

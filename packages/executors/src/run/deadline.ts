@@ -8,6 +8,15 @@ export interface Deadline {
   clear (): void
 }
 
+/** What `begun` gives, unless the interruption is first; `late` gets what comes after all. */
+export async function unlessInterrupted<T> (
+  begun: Promise<T>, interrupted: Promise<Interruption>, late: (value: T) => unknown
+): Promise<{ value: T } | Interruption> {
+  const first = await Promise.race([interrupted, begun.then(value => ({ value }))])
+  if ('kind' in first) begun.then(late).catch(() => {})
+  return first
+}
+
 /** Watches for the execution timeout (milliseconds) and for the abort of `signal`, as one promise. */
 export function startDeadline (timeoutMs: number, signal: AbortSignal): Deadline {
   let interrupt: (interruption: Interruption) => void = () => {}

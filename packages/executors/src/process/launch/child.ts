@@ -37,6 +37,8 @@ export interface LaunchRequest {
   mark: Mark | undefined
   /** Where the process and all that it starts are bounded together. */
   group?: CallGroup | undefined
+  /** Gives the start up: it rejects then, and no process of it goes on, or is begun. */
+  interrupted?: Promise<Interruption> | undefined
 }
 
 /** Starts processes. */

@@ -4,12 +4,15 @@ import { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { errorCode } from '@toolyard/contract/terms'
+import { within } from '@toolyard/runtime'
+import { unlessInterrupted } from '../../run/deadline.ts'
 import { closing } from '../end/drain.ts'
 import { endHolders } from '../table/holders.ts'
+import { killTree } from '../table/kill-tree.ts'
 import { createChannelStock, type Channel, type ChannelStock } from './channel-stock.ts'
 import { maxElementBytes } from '../plan/plan.ts'
 import type { Child, Launcher, LaunchRequest } from './child.ts'
-import { startHelper, type HelperPlace, type HelperProcess } from './helper-process.ts'
+import { closeMs, startHelper, type HelperPlace, type HelperProcess, type Launched } from './helper-process.ts'
 
 /**
  * Starts processes through a small helper process, so that a start takes no longer, and blocks nothing, when this
@@ -37,15 +40,14 @@ export function createHelperLauncher (place: HelperPlace, members: readonly stri
 
   return {
     async launch (request) {
-      const channel = await open().stock.take(request.stdin)
+      const { interrupted } = request
+      const channel = await unlessGivenUp(open().stock.take(request.stdin), interrupted, late => { late.abandon() })
       try {
         const starter = current()
-        await joined
+        await unlessGivenUp(joined, interrupted, () => {})
         return await launchThrough(starter, channel, request)
       } catch (error) {
         channel.abandon()
-        // In a box it has ended with the helper; without a box it may have been started, and nothing else would end it.
-        if (errorCode(error) === 'HELPER_DIED') await endHolders(Object.values(channel.paths))
         throw error
       }
     },
@@ -57,7 +59,7 @@ export function createHelperLauncher (place: HelperPlace, members: readonly stri
     async close () {
       const last = channels
       channels = undefined
-      await last?.stock.settled()
+      if (last !== undefined) await within(closeMs, last.stock.settled())
       await helper?.close()
       // What a lost helper had begun may still make some.
       if (last !== undefined && place.channels === undefined) {
@@ -67,13 +69,21 @@ export function createHelperLauncher (place: HelperPlace, members: readonly stri
   }
 }
 
+/** Rejects as soon as nobody waits for it any more. */
+async function unlessGivenUp<T> (begun: Promise<T>, interrupted: LaunchRequest['interrupted'], late: (value: T) => unknown): Promise<T> {
+  if (interrupted === undefined) return await begun
+  const first = await unlessInterrupted(begun, interrupted, late)
+  if ('kind' in first) throw new Error('the start was given up')
+  return first.value
+}
+
 /** A pipe that no process has open for writing reads as ended, so reading begins once the process has it. */
 async function launchThrough (
-  helper: HelperProcess, { paths, reading, writing }: Channel, { plan, files, mark, group, hold }: LaunchRequest
+  helper: HelperProcess, { paths, reading, writing }: Channel, { plan, files, mark, group, hold, interrupted }: LaunchRequest
 ): Promise<Child> {
   const { program, args, env, cwd, name } = plan
   checkElements([program, cwd, ...args, ...Object.values(env)])
-  const { pid, started, exited, letGo } = await helper.start({
+  const starting = helper.start({
     program,
     args,
     env,
@@ -84,7 +94,14 @@ async function launchThrough (
     hold,
     mark,
     group: group && { members: group.members, limits: group.limits }
+  }).catch(async (error: unknown) => {
+    // In a box it has ended with the helper; without a box it may have been started, and nothing else would end it.
+    if (errorCode(error) === 'HELPER_DIED') await endHolders(Object.values(paths))
+    throw error
   })
+  // Without its channel it isn't begun any more, unless the helper has just done that. By now its mark may be another call's.
+  const endLate = async ({ pid, started }: Launched): Promise<void> => { await killTree({ pid, started, mark: undefined }, []) }
+  const { pid, started, exited, letGo } = await unlessGivenUp(starting, interrupted, endLate)
   if (writing !== undefined) closeSync(writing.held)
   const stdin = writing === undefined ? undefined : new Socket({ fd: writing.stdin, readable: false, writable: true })
   const [stdout, stderr] = [readerOf(reading[0]), readerOf(reading[1])]

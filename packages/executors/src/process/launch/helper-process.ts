@@ -1,4 +1,5 @@
 import { storedJson } from '@toolyard/contract/terms'
+import { within } from '@toolyard/runtime'
 import { spawn, type ChildProcess, type ChildProcessByStdio } from 'node:child_process'
 import { closeSync, openSync } from 'node:fs'
 import { Socket } from 'node:net'
@@ -8,10 +9,15 @@ import { helperLost } from '../plan/start-error.ts'
 import type { ChildEnding } from './child.ts'
 import { childEnding } from './direct-launcher.ts'
 import type { HelperMessage, JoinMessage, LetGoMessage, MakePipesMessage, StartMessage } from './messages.ts'
+import { createPatience } from './patience.ts'
 
 const program = fileURLToPath(new URL('helper.js', import.meta.url))
 /** A heap as small as may be: its memory is what every start copies. */
 const nodeOptions = ['--no-warnings', '--max-semi-space-size=1', '--max-old-space-size=64', '--v8-pool-size=1']
+/** A helper does nothing but start processes. One that says nothing for so many seconds while it is asked is stuck, and given up. */
+const patienceSec = 10
+/** How long it may take to end, in milliseconds. */
+export const closeMs = 2_000
 const lost: ChildEnding = { kind: 'abort', reason: helperLost }
 
 /** A process that the helper started. */
@@ -83,7 +89,9 @@ export function startHelper ({ prefix, channels }: HelperPlace): HelperProcess {
   const letGo = (): void => { if (waiting.size === 0 && !closing) for (const each of held) each.unref() }
   const hold = (): void => { for (const each of held) each.ref() }
   letGo()
+  const patience = createPatience(patienceSec, () => { child.kill('SIGKILL') })
   readLines(child, message => {
+    patience.heard()
     const call = waiting.get(message.id)
     if ('code' in message) call?.ended(childEnding(message.code, message.signal))
     else call?.answered(message)
@@ -92,15 +100,16 @@ export function startHelper ({ prefix, channels }: HelperPlace): HelperProcess {
   })
 
   async function ask (message: Omit<StartMessage, 'id'> | Omit<MakePipesMessage, 'id'> | Omit<JoinMessage, 'id'>, whenLost: 'HELPER_LOST' | 'HELPER_DIED' = 'HELPER_LOST'): Promise<{ id: number, answer: HelperMessage, exited: Promise<ChildEnding> }> {
+    if (!alive) throw Object.assign(new Error('the helper is lost'), { code: 'HELPER_LOST' })
     const id = count++
     let ended: Waiting['ended'] = () => {}
     const exited = new Promise<ChildEnding>(resolve => { ended = resolve })
     const answer = await new Promise<HelperMessage | undefined>(resolve => {
-      if (!alive) throw Object.assign(new Error('the helper is lost'), { code: 'HELPER_LOST' })
       hold()
+      patience.asked()
       waiting.set(id, { answered: resolve, ended })
       child.stdin.write(`${JSON.stringify({ id, ...message })}\n`)
-    })
+    }).finally(() => { patience.answered() })
     if (answer === undefined) throw Object.assign(new Error('the helper died'), { code: whenLost })
     if ('error' in answer) throw Object.assign(new Error('not started'), { code: answer.error })
     return { id, answer, exited }
@@ -120,6 +129,7 @@ export function startHelper ({ prefix, channels }: HelperPlace): HelperProcess {
       closing = true
       hold()
       child.stdin.end()
+      if (await within(closeMs, gone.then(() => true)) === undefined) child.kill('SIGKILL')
       await gone
     }
   }

@@ -4,7 +4,7 @@ import { asError } from '@toolyard/contract/terms'
 import type { Box, BoxEntry, BoxStatus } from '../plan/box.ts'
 import { killTree } from '../table/kill-tree.ts'
 import type { CallGroup } from '../table/groups.ts'
-import type { Child, Launcher } from './child.ts'
+import type { Child, Launcher, LaunchRequest } from './child.ts'
 import type { Mark, Marks } from '../table/mark.ts'
 import { namedProgram } from '../plan/own-name.ts'
 import type { Pinned, Pins } from '../plan/pins.ts'
@@ -42,6 +42,8 @@ export interface StartInput {
   stdin: string | undefined
   /** As in LaunchRequest; only in a box. */
   hold?: true | undefined
+  /** As in LaunchRequest. */
+  interrupted?: LaunchRequest['interrupted']
 }
 
 /**
@@ -50,13 +52,13 @@ export interface StartInput {
  * is `started: false`. Who gets a box status closes it.
  */
 export async function startProcess (
-  plan: ProcessPlan, { launcher, pins, box, limit, group }: StartHost, { mark, stdin, hold }: StartInput
+  plan: ProcessPlan, { launcher, pins, box, limit, group }: StartHost, { mark, stdin, hold, interrupted }: StartInput
 ): Promise<Start> {
-  if (box !== undefined) return await startBoxed(plan, box, { launcher, pins, stdin, hold, group })
+  if (box !== undefined) return await startBoxed(plan, box, { launcher, pins, stdin, hold, interrupted, group })
   try {
     const pinned = await checkPin(plan, pins)
     checkProgram(plan)
-    const child = await launcher.launch({ plan: limitedPlan(plan, limit), stdin, files: [], mark, group })
+    const child = await launcher.launch({ plan: limitedPlan(plan, limit), stdin, files: [], mark, group, interrupted })
     const start = started(child, mark, undefined)
     if (pinned !== undefined && !await pinned.isUnchanged()) {
       await killTree(start.root, [])
@@ -73,7 +75,7 @@ type BoxedHost = Pick<StartHost, 'launcher' | 'pins' | 'group'>
 
 /** What is wrong with the program is found out before: the box only tells that it could not be run. */
 async function startBoxed (
-  plan: ProcessPlan, box: Box, { launcher, pins, group, stdin, hold }: BoxedHost & Omit<StartInput, 'mark'>
+  plan: ProcessPlan, box: Box, { launcher, pins, group, stdin, hold, interrupted }: BoxedHost & Omit<StartInput, 'mark'>
 ): Promise<Start> {
   let entry: BoxEntry | undefined
   try {
@@ -81,7 +83,7 @@ async function startBoxed (
     checkProgram(plan)
     checkExecutable(plan)
     entry = enterBox(box, plan, pinned?.copy)
-    const child = await launcher.launch({ plan: entry.plan, stdin, files: entry.files, mark: undefined, hold, group })
+    const child = await launcher.launch({ plan: entry.plan, stdin, files: entry.files, mark: undefined, hold, group, interrupted })
     return started(child, undefined, entry.status)
   } catch (error) {
     entry?.status.close()
