@@ -76,6 +76,22 @@ t.test('a host that is killed is started again, and running calls end by themsel
   t.equal(outputOf(await running), 'done')
 })
 
+t.test('a call keeps its timeout when the template of its module stops, and later calls get another one', openPython, async t => {
+  const fixture = await createFixture(t)
+  fixture.source('tool.py', toolClass('open("called", "w")', 'Calling') + pids)
+  const [, template, host] = outputOf(await fixture.run({ className: 'Pids' })) as number[]
+  process.kill(Number(template), 'SIGSTOP')
+  const begun = performance.now()
+  t.match(await fixture.run({ className: 'Calling', timeoutMs: 500 }), { ok: false, error: { code: 'TOOL_TIMEOUT' } })
+  t.match(await fixture.run({ className: 'Calling', signal: AbortSignal.timeout(100) }), { ok: false, error: { code: 'JOB_CANCELLED' } })
+  t.ok(performance.now() - begun < 4_000)
+  const [, newTemplate, sameHost] = outputOf(await fixture.run({ className: 'Pids' })) as number[]
+  t.not(newTemplate, template)
+  t.equal(sameHost, host)
+  await waitFor('the stopped one is gone', () => !isAlive(Number(template)))
+  t.notOk(fixture.has('called'), 'nobody waits for it any more')
+})
+
 t.test('close ends hosts and templates, and what their modules started', openPython, async t => {
   const fixture = await createFixture(t)
   fixture.source('tool.py', 'helper = subprocess.Popen(["sleep", "60"], start_new_session=True)\nclass Pids(Tool):\n    def execute(self): return [helper.pid, os.getpid(), os.getppid()]')

@@ -2,7 +2,7 @@ import type { CallError } from '@toolyard/contract'
 import type { PythonRun } from '@toolyard/manifests'
 import { disconnect } from '../wire/connections.ts'
 import type { SessionPlace } from '../../run/outcome.ts'
-import type { Interruption } from '../../run/deadline.ts'
+import { unlessInterrupted, type Interruption } from '../../run/deadline.ts'
 import { sandboxError } from '../../process/plan/start-error.ts'
 import type { HostBox } from '../../sandbox/host-box.ts'
 import { defaultLimits } from '../../sandbox/limits.ts'
@@ -43,7 +43,9 @@ const maxAttempts = 4
 export async function openCall (hosts: Hosts, run: PythonRun, options: OpenOptions): Promise<Opened> {
   const module = moduleName(run.module)
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
-    const started = await hosts.get(run.root, options.box)
+    const found = await unlessInterrupted(hosts.get(run.root, options.box), options.interrupted, () => {})
+    if ('kind' in found) return found
+    const started = found.value
     if ('error' in started) return { kind: 'unstarted', error: started.error }
     options.onPython(started.python)
     const template = started.host.template(module)
@@ -66,7 +68,10 @@ async function openWith (
     return imported
   }
   if (imported.kind !== 'imported') return failed(imported, run)
-  const fork = await template.fork({ limits: box?.limits ?? defaultLimits, ahead: !once, session: shownSession(session, box) })
+  const forking = template.fork({ limits: box?.limits ?? defaultLimits, ahead: !once, session: shownSession(session, box) })
+  const answer = await unlessInterrupted(forking, interrupted, async late => { if (late.kind === 'forked') await end(late.process) })
+  if ('kind' in answer) return answer
+  const fork = answer.value
   if (fork.kind === 'forked') return fork.shown === undefined ? { kind: 'opened', process: fork.process } : await untilShown(fork.process, fork.shown, interrupted)
   return fork.kind === 'refused' || fork.kind === 'unboxed' ? failed(fork, run) : undefined
 }
@@ -83,12 +88,16 @@ async function untilShown (
 ): Promise<Opened> {
   const fault = await Promise.race([shown, interrupted])
   if (fault === undefined) return { kind: 'opened', process }
-  disconnect(process)
-  await process.tree.kill()
-  process.release()
+  await end(process)
   if (typeof fault !== 'string') return fault
   const ending = await process.ended
   return { kind: 'unstarted', error: sandboxError(ending.kind === 'unboxed' ? ending.cause : `the session can't be shown to the call: ${fault}`) }
+}
+
+async function end (process: ForkedProcess): Promise<void> {
+  disconnect(process)
+  await process.tree.kill()
+  process.release()
 }
 
 function failed (result: Exclude<Import, { kind: 'imported' }>, { module }: PythonRun): Opened | undefined {
