@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
 import { mcpDigest } from '@toolyard/contract/mcp-digest'
 import type { McpTool } from '@toolyard/contract/terms'
-import { createExecutors, type Executors } from '@toolyard/executors'
+import { createExecutors, type Executors, type Outcome } from '@toolyard/executors'
 import type { McpServer, Tool } from '@toolyard/manifests'
 import { waitFor } from '../support/condition.ts'
 import { whole } from './fixture.ts'
@@ -23,7 +23,9 @@ interface Served {
 }
 
 /** A server that opens as it should and answers calls in its own way. */
-async function serve (t: Test, call: Answer, tools: () => McpTool[] = () => [described], port = 0): Promise<Served> {
+async function serve (
+  t: Test, call: Answer, tools: () => McpTool[] = () => [described], { port = 0, session }: { port?: number, session?: () => string } = {}
+): Promise<Served> {
   const methods: string[] = []
   const server = createServer((request, response) => {
     let text = ''
@@ -43,7 +45,8 @@ async function serve (t: Test, call: Answer, tools: () => McpTool[] = () => [des
         'tools/list': { tools: tools() }
       }
       const said = results[method] === undefined ? { error: { code: -32_601, message: 'no such method' } } : { result: results[method] }
-      response.writeHead(200, json).end(JSON.stringify({ jsonrpc: '2.0', id, ...said }))
+      const made = method === 'initialize' && session !== undefined ? { 'mcp-session-id': session() } : {}
+      response.writeHead(200, { ...json, ...made }).end(JSON.stringify({ jsonrpc: '2.0', id, ...said }))
     })
   })
   await new Promise<void>(resolve => { server.listen(port, '127.0.0.1', resolve) })
@@ -146,6 +149,51 @@ t.test('a server with a URL that is away gives TOOL_UNAVAILABLE, and is called a
   const away = { ok: false, error: { code: 'TOOL_UNAVAILABLE', message: /can't be reached: ECONNREFUSED/ } }
   await waitFor('the connection that is kept has broken', async () => await run().then(({ error }) => error?.code === 'TOOL_UNAVAILABLE'))
   t.match(await run(), away)
-  await serve(t, says, undefined, Number(new URL(first.url).port))
+  await serve(t, says, undefined, { port: Number(new URL(first.url).port) })
   await waitFor('it is called again', async () => (await run()).ok)
+})
+
+t.test('a 404 of a server without sessions fails its call alone, which is not sent again', async t => {
+  const held: Array<() => void> = []
+  const { url, methods } = await serve(t, (response, id, request) => {
+    if (held.length === 0) held.push(() => { says(response, id, request) })
+    else response.writeHead(404, json).end('{}')
+  })
+  const executors = executorsOf(t)
+  const run = async (): Promise<Outcome> => await executors.run(toolAt(url), {}, contextOf(60_000))
+  const beside = run()
+  await waitFor('the first call is there', () => held.length > 0)
+  t.match(await run(), { ok: false, error: { code: 'TOOL_FAILED', message: /HTTP status 404/ } })
+  held[0]?.()
+  t.match(await beside, { ok: true })
+  t.same([methods.filter(method => method === 'tools/call').length, methods.filter(method => method === 'initialize').length], [2, 1])
+})
+
+t.test('a 404 of a server with sessions opens another one for the call and those after it, and disturbs none under way', async t => {
+  const held: Array<() => void> = []
+  const sessions: string[] = []
+  let known = ''
+  const { url, methods } = await serve(t, (response, id, request) => {
+    if (held.length === 0) held.push(() => { says(response, id, request) })
+    else if (request.headers['mcp-session-id'] === known) says(response, id, request)
+    else response.writeHead(404, json).end('{}')
+  }, undefined, {
+    session () {
+      known = `session-${sessions.length}`
+      sessions.push(known)
+      return known
+    }
+  })
+  const executors = executorsOf(t)
+  const run = async (): Promise<Outcome> => await executors.run(toolAt(url), {}, contextOf(60_000))
+  const beside = run()
+  await waitFor('the first call is there', () => held.length > 0)
+  known = ''
+  t.match(await Promise.all([run(), run()]), [{ ok: true }, { ok: true }])
+  held[0]?.()
+  t.match(await beside, { ok: true })
+  t.match(await run(), { ok: true })
+  t.same(sessions, ['session-0', 'session-1'])
+  await executors.close()
+  t.equal(methods.filter(method => method === 'initialize').length, 2)
 })

@@ -50,6 +50,8 @@ export interface Connection {
   answers (timeoutMs: number): Promise<boolean>
   /** Fulfilled with the reason when it has ended. */
   ended: Promise<string>
+  /** Whether the server keeps a session for it, which it may forget. */
+  readonly hasSession: boolean
   /** Set once it has ended. */
   readonly reason: string | undefined
   /** Values that must not come out again. */
@@ -117,6 +119,7 @@ export async function openConnection (server: McpServer, host: ConnectionHost, s
       call: async call => await callTool(client, reader, call),
       answers: async timeout => await client.ping({ timeout }).then(() => true, (error: unknown) => errorCode(error) !== 'REQUEST_TIMEOUT'),
       ended,
+      get hasSession () { return transport.sessionId !== undefined },
       get reason () { return reason },
       secrets,
       close

@@ -26,7 +26,7 @@ export interface McpHost {
   workspaceDir: string
 }
 
-/** What a server without the session of this connection answers with: it has not looked at the call. */
+/** What a server that has forgotten the session of a connection answers with: it has not looked at the call. */
 const sessionLost = 404
 
 /**
@@ -69,9 +69,9 @@ async function attempt (run: McpRun, args: Record<string, unknown>, given: Attem
   try {
     return await callOnce(run, args, lease, given)
   } catch (error) {
-    const isLost = given.again !== true && isRecord(error) && error['status'] === sessionLost
-    if (!isLost) return { ok: false, error: failureOf(error, run, lease.connection) }
-    await lease.connection.close()
+    const isLost = lease.connection.hasSession && isRecord(error) && error['status'] === sessionLost
+    if (isLost) servers.renew(lease.connection)
+    if (!isLost || given.again === true) return { ok: false, error: failureOf(error, run, lease.connection) }
     return await attempt(run, args, { ...given, again: true })
   } finally {
     lease.release()

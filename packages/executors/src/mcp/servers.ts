@@ -40,6 +40,8 @@ export interface McpServers {
   use (server: McpServer, place: ServerPlace): Promise<Lease | { error: CallError }>
   /** Ends a server that doesn't answer any more, after a call of it was given up. */
   suspect (server: McpServer, connection: Connection): Promise<void>
+  /** The next call gets another connection. Calls under way on this one go on, and it is ended behind the last of them. */
+  renew (connection: Connection): void
   /** Writes to the log what was not written before. */
   report (server: McpServer, message: string): void
   close (): Promise<void>
@@ -192,6 +194,9 @@ export function createServers ({ logger, ...shared }: ServersOptions): McpServer
       if (connection.reason !== undefined || await connection.answers(answerMs)) return
       report(server, 'it does not answer any more, and is ended')
       await connection.close()
+    },
+    renew (connection) {
+      for (const [id, slot] of slots) if (slot.connection === connection) slots.delete(id)
     },
     report,
     async close () {
