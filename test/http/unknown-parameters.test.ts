@@ -2,22 +2,43 @@ import t from 'tap'
 import { injectService } from '../support/injected.ts'
 import { testKeys } from '../support/service.ts'
 
-const { client } = await injectService(t, { workers: 0 })
+const { client, app } = await injectService(t, { workers: 0 })
 const id = '01890a5d-ac96-774b-bcce-b302099a8057'
+const key = testKeys.admin
+
+async function ask (method: string, path: string, body?: object): Promise<{ status: number, body: object }> {
+  return await client.request<object>(path, { method, key, ...(body === undefined ? {} : { body }) })
+}
 
 t.test('a route that takes no query refuses every parameter, and names it', async t => {
   const requests: Array<[method: string, path: string, body?: object]> = [
-    ['GET', '/v1/workers'], ['GET', '/v1/queues'], ['PATCH', '/v1/queues/own', { paused: true }],
-    ['GET', '/v1/bulk'], ['POST', '/v1/bulk', { action: 'cancel', filter: { status: 'queued' } }], ['GET', `/v1/bulk/${id}`], ['POST', `/v1/bulk/${id}/stop`],
-    ['GET', '/v1/registry'], ['GET', '/v1/registry/data_file_read'], ['GET', '/v1/job-types'], ['PATCH', '/v1/job-types/data.file_read', { enabled: false }],
-    ['GET', '/v1/keys'], ['POST', '/v1/keys', { name: 'new', role: 'read' }], ['DELETE', '/v1/keys/new'], ['GET', '/v1/auth/whoami'],
-    ['POST', '/v1/jobs', { type: 'data.file_read', input: { path: 'x' } }], ['GET', `/v1/jobs/${id}`], ['GET', `/v1/jobs/${id}/steps`], ['POST', `/v1/jobs/${id}/cancel`],
-    ['POST', '/v1/sessions'], ['GET', `/v1/sessions/${id}`], ['DELETE', `/v1/sessions/${id}`]
+    ['PATCH', '/v1/queues/own', { paused: true }], ['POST', '/v1/bulk', { action: 'cancel', filter: { status: 'queued' } }],
+    ['GET', '/v1/registry/data_file_read'], ['PATCH', '/v1/job-types/data.file_read', { enabled: false }],
+    ['POST', '/v1/keys', { name: 'new', role: 'read' }], ['POST', '/v1/auth/login', { key }],
+    ['POST', '/v1/jobs', { type: 'data.file_read', input: { path: 'x' } }], ['POST', '/v1/sessions']
   ]
   for (const [method, path, body] of requests) {
-    const { status, body: answer } = await client.request<object>(`${path}?tenant=acme`, { method, key: testKeys.admin, ...(body === undefined ? {} : { body }) })
+    const { status, body: answer } = await ask(method, `${path}?tenant=acme`, body)
     t.equal(status, 400, `${method} ${path}`)
     t.match(answer, { ok: false, error: { code: 'VALIDATION_ERROR', message: "'tenant' is not a known parameter (known: none)" } }, `${method} ${path}`)
   }
   t.match((await client.request('/v1/jobs')).body, { count: 0 })
+})
+
+t.test('every route below /v1 refuses a parameter that it does not know, and names those that it knows', async t => {
+  const { body: { paths } } = await client.request<{ paths: Record<string, Record<string, object>> }>('/openapi.json', { key: null })
+  const routes = Object.entries(paths).filter(([path]) => path.startsWith('/v1/'))
+    .flatMap(([path, operations]) => Object.keys(operations).map(method => [method.toUpperCase(), path.replace('{name}', 'x').replace('{path}', 'x').replace('{id}', id)] as const))
+  t.ok(routes.length > 40)
+  for (const [method, path] of routes) {
+    for (const name of ['colour', '__proto__', 'constructor', 'api_key']) {
+      const { status, body } = await ask(method, `${path}?${name}=red`)
+      t.equal(status, 400, `${method} ${path}`)
+      t.match(body, { error: { code: 'VALIDATION_ERROR', message: new RegExp(`^'${name}' is not a known parameter \\(known: (?:none|'[a-z_]+'(?:, '[a-z_]+')*)\\)$`) } }, `${method} ${path}`)
+    }
+  }
+})
+
+t.test('pages, and what monitors ask, take any parameter', async t => {
+  for (const url of ['/health', '/ready', '/metrics', '/docs', '/']) t.not((await app.inject({ url: `${url}?time=1`, headers: { 'x-api-key': key } })).statusCode, 400, url)
 })

@@ -29,6 +29,7 @@ import { auth } from './plugins/auth.ts'
 import { ClientErrors, hostIsOptional } from './plugins/client-errors.ts'
 import { errors, sendError } from './plugins/errors.ts'
 import { jsonBody } from './plugins/body/json-body.ts'
+import { knownQuery } from './plugins/known-query.ts'
 import { lazySerializers } from './plugins/lazy-serializers.ts'
 import { overload } from './plugins/load/overload.ts'
 import { rateLimit } from './plugins/load/rate-limit.ts'
@@ -184,7 +185,7 @@ export function buildApp (deps: ApiDeps, options: ApiOptions): App {
   void app.register(stopping, { draining: deps.draining, stopping: deps.stopping })
   void app.register(jsonBody)
   void app.register(healthRoutes, { readiness: options.readiness, workers: options.workers })
-  const { metrics, dashboard } = options
+  const { metrics, dashboard, sessions: { isRequired: sessionsRequired } } = options
   if (metrics !== undefined) {
     void app.register(async own => {
       await own.register(auth, { keys: options.keys, disabled: options.authDisabled, tickets: office })
@@ -222,7 +223,6 @@ export function buildApp (deps: ApiDeps, options: ApiOptions): App {
     await mcp.register(overload, { eventLoop: options.eventLoop })
     await mcp.register(auth, { keys: options.keys, disabled: options.authDisabled, tickets: office, tokens })
     if (options.rateLimit !== undefined) await mcp.register(rateLimit, { limit: options.rateLimit })
-    const { isRequired: sessionsRequired } = options.sessions
     const mcpOptions = { sessions: deps.mcpSessions, sessionsRequired, retentionSec: options.jobRetentionSec, images }
     await mcp.register(mcpRoutes, { ...deps, ...mcpOptions, tokens, invoker: toolInvoker, streams, rateLimit: options.rateLimit })
   })
@@ -230,6 +230,7 @@ export function buildApp (deps: ApiDeps, options: ApiOptions): App {
     await v1.register(overload, { eventLoop: options.eventLoop })
     await v1.register(auth, { keys: options.keys, disabled: options.authDisabled, tickets: office, logins })
     if (options.rateLimit !== undefined) await v1.register(rateLimit, { limit: options.rateLimit })
+    await v1.register(knownQuery)
     await v1.register(agentToolRoutes, { catalog: deps.catalog, invoker, streams, logs: deps.logs, images, ending: deps.ending })
     await v1.register(toolRoutes, { invoker: toolInvoker, ending: deps.ending, basePath: options.basePath })
     await v1.register(registryRoutes, { catalog: deps.catalog, jobTypes: deps.jobTypes })

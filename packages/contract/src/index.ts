@@ -34,6 +34,7 @@ export { checkQueuePatch, QueueList, QueuePatch, QueueResponse, QueueView } from
 export { LostWorker, WorkerList, WorkerView } from './service/workers.ts'
 export { asError, errorCode } from './value/caught.ts'
 export { storedJson } from './value/stored-json.ts'
+export { unknownParameter } from './value/fields.ts'
 export { isRecord } from './value/record.ts'
 export { permissions, permissionsBeyond, type Permission, type PermissionPolicy } from './terms/permissions.ts'
 export { SkillList } from './service/skills.ts'

@@ -29,6 +29,8 @@ export interface FileRoutesOptions {
   ending: AbortSignal
 }
 
+// Which parameters are known is a matter of the method, too.
+const config = { checksQuery: true }
 const errors = { '4xx': ErrorBody, '5xx': ErrorBody }
 const path = { '*': Type.String({ description: 'A path below the workspace; each name in percent-encoding.' }) }
 const sessionId = { id: Type.String({ description: 'The id of the session.' }) }
@@ -97,6 +99,7 @@ function routesBelow (app: App, { prefix, params: before, turns, slowBodies, end
       method: ['GET', 'HEAD'],
       url,
       exposeHeadRoute: false,
+      config,
       schema: { ...ofPath, response: { ...errors } },
       handler: async (request, reply) => await serve(request, reply, async (space, wanted) => {
         return wanted.query.archive ? await sendArchive(space, wanted.names, request, reply) : await getFile(space, wanted, request, reply)
@@ -106,7 +109,8 @@ function routesBelow (app: App, { prefix, params: before, turns, slowBodies, end
 
   for (const url of [prefix, `${prefix}/*`]) {
     const ofPath = url === prefix ? Type.Object(before) : params
-    app.put(url, { schema: { params: ofPath, response: { 200: putAnswer, 201: FileResponse, ...errors } } }, async (request, reply) => {
+    const response = { 200: putAnswer, 201: FileResponse, ...errors }
+    app.put(url, { config, schema: { params: ofPath, response } }, async (request, reply) => {
       return await serve(request, reply, async (space, { names, query: { archive } }) => {
         try {
           return archive ? await putArchive(space, names, request, reply) : await putOne(space, names, request, reply)
@@ -137,7 +141,7 @@ function routesBelow (app: App, { prefix, params: before, turns, slowBodies, end
     return hasBody ? { request: request.raw, onPiece: slowBodies.allow(request.raw) } : undefined
   }
 
-  app.delete(`${prefix}/*`, { schema: { params, response: { 204: Type.Null(), ...errors } } }, async (request, reply) => {
+  app.delete(`${prefix}/*`, { config, schema: { params, response: { 204: Type.Null(), ...errors } } }, async (request, reply) => {
     return await serve(request, reply, async (space, { names, query: { recursive } }) => {
       await removeFile(space, { names, recursive, headers: request.headers })
       return await reply.code(204).send(null)

@@ -1,4 +1,4 @@
-import { isRecord, HttpError } from '@toolyard/contract'
+import { isRecord, HttpError, unknownParameter } from '@toolyard/contract'
 import type { FastifyRequest } from 'fastify'
 import { unauthorizedText } from '../access/request-key.ts'
 import type { ToolCatalog } from '../catalog/tool-catalog.ts'
@@ -46,8 +46,8 @@ const noTools = [] as const
 
 /** @throws HttpError `VALIDATION_ERROR` */
 function readQuery (query: Readonly<Record<string, unknown>>): boolean {
-  const unknown = Object.keys(query).find(name => name !== 'tools')
-  if (unknown !== undefined) throw new HttpError('VALIDATION_ERROR', `'${unknown.slice(0, 80)}' is not a known parameter (known: 'tools')`)
+  const unknown = unknownParameter(query, ['tools'])
+  if (unknown !== undefined) throw new HttpError('VALIDATION_ERROR', unknown)
   if (query['tools'] !== undefined && query['tools'] !== 'only') throw new HttpError('VALIDATION_ERROR', "'tools' must be 'only'")
   return query['tools'] === 'only'
 }

@@ -4,7 +4,6 @@ import { Type } from '@toolyard/contract/type'
 import { principalOf, type Principal } from '../access/principal.ts'
 import type { JobTypes } from '../catalog/job-types.ts'
 import type { ToolCatalog } from '../catalog/tool-catalog.ts'
-import { refuseQuery } from '../plugins/refuse-query.ts'
 import type { App } from '../plugins/typed-app.ts'
 
 export interface RegistryRoutesOptions {
@@ -17,7 +16,6 @@ const mostFindings = 500
 
 /** The tools for people: where they come from, what they may do, what is wrong with their manifests. */
 export async function registryRoutes (app: App, { catalog, jobTypes }: RegistryRoutesOptions): Promise<void> {
-  app.addHook('preHandler', refuseQuery)
   app.get('/registry', { schema: { response: { 200: ToolOverview, '4xx': ErrorBody } } }, async request => {
     const principal = principalOf(request)
     const tools = catalog.registry.all().filter(({ tool }) => maySee(tool, principal)).map(({ tool }) => summaryOf(tool, principal))

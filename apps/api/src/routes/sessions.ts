@@ -6,7 +6,6 @@ import { join } from 'node:path'
 import { Type } from '@toolyard/contract/type'
 import { principalOf } from '../access/principal.ts'
 import { findSession, found } from '../access/session-access.ts'
-import { refuseQuery } from '../plugins/refuse-query.ts'
 import type { App } from '../plugins/typed-app.ts'
 
 export interface SessionRoutesOptions {
@@ -23,7 +22,6 @@ const errors = { '4xx': ErrorBody, '5xx': ErrorBody }
 export async function sessionRoutes (app: App, { sessions, settings, maxBytes }: SessionRoutesOptions): Promise<void> {
   app.post('/sessions', {
     config: { bodyOptional: true },
-    preHandler: refuseQuery,
     schema: { body: NewSessionRequest, response: { 201: SessionResponse, ...errors } },
     // The contract's own check names the field.
     validatorCompiler: () => (body: unknown) => {
@@ -47,7 +45,7 @@ export async function sessionRoutes (app: App, { sessions, settings, maxBytes }:
     return await reply.code(201).send({ ok: true as const, session: view(made) })
   })
 
-  app.get('/sessions', { schema: { response: { 200: SessionList, ...errors } } }, async request => {
+  app.get('/sessions', { config: { checksQuery: true }, schema: { response: { 200: SessionList, ...errors } } }, async request => {
     const { tenant: own } = principalOf(request)
     const { tenant = own, limit, cursor } = parseSessionListQuery(isRecord(request.query) ? request.query : {})
     if (own !== undefined && tenant !== own) return { ok: true as const, sessions: [], count: 0, next_cursor: null }
@@ -55,11 +53,11 @@ export async function sessionRoutes (app: App, { sessions, settings, maxBytes }:
     return { ok: true as const, sessions: page.map(view), count: page.length, next_cursor: next ?? null }
   })
 
-  app.get('/sessions/:id', { preHandler: refuseQuery, schema: { params, response: { 200: SessionResponse, ...errors } } }, async request => ({
+  app.get('/sessions/:id', { schema: { params, response: { 200: SessionResponse, ...errors } } }, async request => ({
     ok: true as const, session: view(await findSession(sessions, request.params.id, principalOf(request)))
   }))
 
-  app.delete('/sessions/:id', { preHandler: refuseQuery, schema: { params, response: { 202: SessionResponse, ...errors } } }, async (request, reply) => {
+  app.delete('/sessions/:id', { schema: { params, response: { 202: SessionResponse, ...errors } } }, async (request, reply) => {
     const { id } = request.params
     const removed = found(jobIdPattern.test(id) ? await sessions.remove(id, principalOf(request).tenant) : undefined)
     request.log.info({ key: principalOf(request).name, session: id }, 'session is removed')

@@ -80,7 +80,7 @@ export const BatchCall = Type.Object({
 /** What is added to the details of an error. */
 export const Details = Type.Literal('log', { description: "`log` adds the last lines of the job's log to `details.log` of each call that failed, such as the traceback of a Python tool." })
 
-/** The query of `POST /v1/agent-tools/invoke-batch`. Other fields count for nothing. */
+/** The query of `POST /v1/agent-tools/invoke-batch`. */
 export const InvokeBatchQuery = Type.Object({
   format: Type.Optional(Format),
   details: Type.Optional(Details)

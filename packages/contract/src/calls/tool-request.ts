@@ -46,8 +46,6 @@ export function isSessionId (value: unknown): value is string {
 export function parseToolCallQuery (
   query: Readonly<Record<string, unknown>>
 ): { waitMs: number, queue: string, session: string | undefined } {
-  const unknown = Object.keys(query).find(name => !Object.hasOwn(ToolCallQuery.properties, name))
-  if (unknown !== undefined) throw invalid(`'${unknown.slice(0, 80)}' is not a known parameter (known: 'wait_ms', 'queue', 'session')`)
   const { wait_ms: wait = String(limits.waitMs.default), queue = defaultQueue, session } = query
   const waitMs = typeof wait === 'string' && /^\d{1,6}$/.test(wait) ? Number(wait) : 0
   if (waitMs < limits.waitMs.min || waitMs > limits.waitMs.max) throw invalid(`'wait_ms' must be an integer ${limits.waitMs.min}..${limits.waitMs.max}`)

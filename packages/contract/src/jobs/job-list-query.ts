@@ -1,6 +1,7 @@
 import { callErrors, HttpError, type CallErrorCode } from '../terms/errors.ts'
 import { jobStates, type JobState } from './jobs.ts'
 import { isQueueName, limits, queueNamePattern } from '../terms/limits.ts'
+import { unknownParameter } from '../value/fields.ts'
 
 /** The parameters of `GET /v1/jobs`, checked (RC24). */
 export interface JobListQuery {
@@ -49,8 +50,8 @@ const maxTime = 2 ** 48 - 2
  * @throws HttpError `VALIDATION_ERROR` for anything that isn't as documented: no parameter is guessed or ignored.
  */
 export function parseJobListQuery (query: Readonly<Record<string, unknown>>): JobListQuery {
-  const unknown = Object.keys(query).find(name => !known.some(other => other === name))
-  if (unknown !== undefined) throw invalid(`'${unknown.slice(0, 80)}' is not a known parameter (known: ${known.map(name => `'${name}'`).join(', ')})`)
+  const unknown = unknownParameter(query, known)
+  if (unknown !== undefined) throw invalid(unknown)
   const status = text(query, 'status')
   const queue = text(query, 'queue')
   if (status !== undefined && !isState(status)) throw invalid(`'status' must be one of: ${jobStates.join(', ')}`)

@@ -2,6 +2,7 @@ import type { Static } from 'typebox'
 import { Type } from '../value/type.ts'
 import { HttpError } from '../terms/errors.ts'
 import { limits } from '../terms/limits.ts'
+import { unknownParameter } from '../value/fields.ts'
 
 /** A file that was put. */
 export const FileResponse = Type.Object({
@@ -65,9 +66,8 @@ const switches: Readonly<Record<string, boolean>> = { '': true, true: true, 1: t
  * @throws HttpError `VALIDATION_ERROR` for anything that isn't as documented.
  */
 export function parseFileQuery (method: string, query: Readonly<Record<string, unknown>>): FileQuery {
-  const names = known[method] ?? []
-  const unknown = Object.keys(query).find(name => !names.includes(name))
-  if (unknown !== undefined) throw invalid(`'${unknown.slice(0, 80)}' is not a known parameter (known: ${names.map(name => `'${name}'`).join(', ') || 'none'})`)
+  const unknown = unknownParameter(query, known[method] ?? [])
+  if (unknown !== undefined) throw invalid(unknown)
   const { list = 'false', recursive = 'false', limit = String(limits.filePage.default), cursor, archive } = query
   const size = typeof limit === 'string' && /^\d{1,4}$/.test(limit) ? Number(limit) : 0
   if (size < limits.filePage.min || size > limits.filePage.max) throw invalid(`'limit' must be an integer ${limits.filePage.min}..${limits.filePage.max}`)

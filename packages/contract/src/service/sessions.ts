@@ -4,7 +4,7 @@ import { Compile } from 'typebox/schema'
 import { SessionId } from '../calls/agent-tools.ts'
 import { foreignCursor, HttpError } from '../terms/errors.ts'
 import { isTenantName, limits, templateNamePattern } from '../terms/limits.ts'
-import { isAbsent, unknownField } from '../value/fields.ts'
+import { isAbsent, unknownField, unknownParameter } from '../value/fields.ts'
 import { isRecord } from '../value/record.ts'
 
 const { ttlSec, quotaBytes } = limits.session
@@ -89,8 +89,8 @@ const known = ['tenant', 'limit', 'cursor']
  * @throws HttpError `VALIDATION_ERROR` for anything that isn't as documented.
  */
 export function parseSessionListQuery (query: Readonly<Record<string, unknown>>): SessionListQuery {
-  const unknown = Object.keys(query).find(name => !known.includes(name))
-  if (unknown !== undefined) throw invalid(`'${unknown.slice(0, 80)}' is not a known parameter (known: ${known.map(name => `'${name}'`).join(', ')})`)
+  const unknown = unknownParameter(query, known)
+  if (unknown !== undefined) throw invalid(unknown)
   const { tenant, limit = String(limits.jobPage.default), cursor } = query
   const size = typeof limit === 'string' && /^\d{1,4}$/.test(limit) ? Number(limit) : 0
   if (size < limits.jobPage.min || size > limits.jobPage.max) throw invalid(`'limit' must be an integer ${limits.jobPage.min}..${limits.jobPage.max}`)

@@ -2,6 +2,7 @@ import type { Static } from 'typebox'
 import { Type } from '../value/type.ts'
 import { HttpError } from '../terms/errors.ts'
 import { isTenantName, limits } from '../terms/limits.ts'
+import { unknownParameter } from '../value/fields.ts'
 
 const Quantiles = Type.Object({
   p50: Type.Union([Type.Number(), Type.Null()]),
@@ -75,9 +76,10 @@ const known: readonly string[] = ['minutes', 'tenant', ...dimensions]
  * @throws HttpError `VALIDATION_ERROR`
  */
 export function parseStatisticsQuery (query: Readonly<Record<string, unknown>>): StatisticsQuery {
+  const unknown = unknownParameter(query, known)
+  if (unknown !== undefined) throw invalid(unknown)
   const given: Record<string, string> = {}
   for (const [name, value] of Object.entries(query)) {
-    if (!known.includes(name)) throw invalid(`'${name.slice(0, 80)}' is not a known parameter (known: ${known.join(', ')})`)
     if (typeof value !== 'string' || value === '') throw invalid(`'${name}' must be given once, with a value`)
     given[name] = value
   }

@@ -8,6 +8,13 @@ export function unknownField (value: object, schema: TSchema & { properties: obj
   return `'${at}${unknown.slice(0, 80)}' is not a known field (known: ${known})`
 }
 
+/** Names the first parameter of a query that is none of the known ones. */
+export function unknownParameter (query: object, known: readonly string[]): string | undefined {
+  const unknown = Object.keys(query).find(name => !known.includes(name))
+  if (unknown === undefined) return undefined
+  return `'${unknown.slice(0, 80)}' is not a known parameter (known: ${known.map(name => `'${name}'`).join(', ') || 'none'})`
+}
+
 /** Null means the default, like a field that isn't there (X2). */
 export function isAbsent (value: unknown): value is undefined | null {
   return value === undefined || value === null

@@ -1,11 +1,9 @@
 import { ErrorBody, WhoAmI } from '@toolyard/contract'
-import { refuseQuery } from '../../plugins/refuse-query.ts'
 import type { App } from '../../plugins/typed-app.ts'
 import { principalOf } from '../../access/principal.ts'
 
 /** Who the key of a request is (RC6). */
 export async function authRoutes (app: App): Promise<void> {
-  app.addHook('preHandler', refuseQuery)
   app.get('/auth/whoami', { schema: { response: { 200: WhoAmI, '4xx': ErrorBody } } }, async request => {
     const { name, role, sse, queueAllowlist, tenant } = principalOf(request)
     return {

@@ -3,7 +3,6 @@ import { maxStoredKeys, type ListedKey, type StoredKeys } from '@toolyard/queue'
 import { Type } from '@toolyard/contract/type'
 import type { KeyRing } from '../../access/key-ring.ts'
 import { nobody, principalOf, requireOperator, type Principal } from '../../access/principal.ts'
-import { refuseQuery } from '../../plugins/refuse-query.ts'
 import type { App } from '../../plugins/typed-app.ts'
 
 export interface KeyRoutesOptions {
@@ -15,7 +14,6 @@ const noKey = 'There is no such key in Redis'
 
 /** API keys that are made and revoked while the service runs, by operators who may do everything themselves. */
 export async function keyRoutes (app: App, { keys, stored }: KeyRoutesOptions): Promise<void> {
-  app.addHook('preHandler', refuseQuery)
   app.get('/keys', { config: { role: 'admin' }, schema: { response: { 200: KeyList, '4xx': ErrorBody, '5xx': ErrorBody } } }, async request => {
     requireUnbound(principalOf(request))
     const all = [...keys.settled.map(key => view(key, 'settings')), ...(await stored.list()).map(key => view(key, 'redis'))]

@@ -2,7 +2,6 @@ import { checkJobTypePatch, ErrorBody, HttpError, JobTypeList, JobTypePatch, Job
 import { permissionRefusal } from '@toolyard/manifests'
 import type { JobTypeOverride, JobTypeTable } from '@toolyard/queue'
 import { Type } from '@toolyard/contract/type'
-import { refuseQuery } from '../../plugins/refuse-query.ts'
 import type { App } from '../../plugins/typed-app.ts'
 import type { JobTypes } from '../../catalog/job-types.ts'
 import { principalOf, requireOperator } from '../../access/principal.ts'
@@ -19,7 +18,6 @@ export interface JobTypeRoutesOptions {
  * none: what it changed would hold for all keys.
  */
 export async function jobTypeRoutes (app: App, { catalog, jobTypes, table }: JobTypeRoutesOptions): Promise<void> {
-  app.addHook('preHandler', refuseQuery)
   app.get('/job-types', { schema: { response: { 200: JobTypeList, '4xx': ErrorBody } } }, async () => {
     const types = catalog.jobTypes().map(({ tool }) => jobTypes.view(tool))
     return { ok: true as const, types, count: types.length }

@@ -6,7 +6,6 @@ import { queueRefusal } from '@toolyard/manifests'
 import { CursorError, type JobCanceller, type JobLister, type JobReader, type JobScope } from '@toolyard/queue'
 import type { FastifyRequest } from 'fastify'
 import { Type } from '@toolyard/contract/type'
-import { refuseQuery } from '../../plugins/refuse-query.ts'
 import type { App } from '../../plugins/typed-app.ts'
 import { findJob, queueOfJob, sendJob, sendJson } from './found-job.ts'
 import type { JobSubmitter } from '../../invocation/job-submitter.ts'
@@ -24,7 +23,6 @@ const params = Type.Object({ id: Type.String() })
 /** Submitting, listing, reading and cancelling jobs (R37, R41, RC22 to RC25). */
 export async function jobRoutes (app: App, { submitter, jobs, lister, canceller }: JobRoutesOptions): Promise<void> {
   app.post('/jobs', {
-    preHandler: refuseQuery,
     config: { makesWork: true },
     schema: {
       body: SubmitJobRequest, response: { 200: SubmitJobResponse, 201: SubmitJobResponse, '4xx': ErrorBody, '5xx': ErrorBody }
@@ -42,7 +40,7 @@ export async function jobRoutes (app: App, { submitter, jobs, lister, canceller 
     return await sendJob(reply.code(idempotent ? 200 : 201), job, { idempotent })
   })
 
-  app.get('/jobs', { config: { makesWork: true }, schema: { response: { 200: JobList, '4xx': ErrorBody, '5xx': ErrorBody } } }, async (request, reply) => {
+  app.get('/jobs', { config: { makesWork: true, checksQuery: true }, schema: { response: { 200: JobList, '4xx': ErrorBody, '5xx': ErrorBody } } }, async (request, reply) => {
     const { query, scope } = readQuery(request)
     const page = await lister.list(query, scope).catch((error: unknown) => {
       throw error instanceof CursorError ? new HttpError('VALIDATION_ERROR', error.message) : error
@@ -50,22 +48,22 @@ export async function jobRoutes (app: App, { submitter, jobs, lister, canceller 
     return await sendJson(reply, `{"ok":true,"jobs":${page.jobsJson},"count":${page.count},"next_cursor":${JSON.stringify(page.nextCursor)}}`)
   })
 
-  app.get('/jobs/counts', { config: { makesWork: true }, schema: { response: { 200: JobCounts, '4xx': ErrorBody, '5xx': ErrorBody } } }, async request => {
+  app.get('/jobs/counts', { config: { makesWork: true, checksQuery: true }, schema: { response: { 200: JobCounts, '4xx': ErrorBody, '5xx': ErrorBody } } }, async request => {
     const { query, scope } = readQuery(request)
     return { ok: true as const, ...await lister.count(query, scope) }
   })
 
-  app.get('/jobs/:id', { preHandler: refuseQuery, schema: { params, response: { 200: JobResponse, '4xx': ErrorBody, '5xx': ErrorBody } } }, async (request, reply) => {
+  app.get('/jobs/:id', { schema: { params, response: { 200: JobResponse, '4xx': ErrorBody, '5xx': ErrorBody } } }, async (request, reply) => {
     return await sendJob(reply, await findJob(jobs, request.params.id, principalOf(request)))
   })
 
-  app.get('/jobs/:id/steps', { preHandler: refuseQuery, schema: { params, response: { 200: JobSteps, '4xx': ErrorBody, '5xx': ErrorBody } } }, async request => {
+  app.get('/jobs/:id/steps', { schema: { params, response: { 200: JobSteps, '4xx': ErrorBody, '5xx': ErrorBody } } }, async request => {
     const { id } = request.params
     const { workflow, steps } = await jobs.steps(await queueOfJob(jobs, id, principalOf(request)), id)
     return { ok: true as const, workflow, steps, count: steps.length }
   })
 
-  app.post('/jobs/:id/cancel', { preHandler: refuseQuery, schema: { params, response: { 200: JobResponse, '4xx': ErrorBody, '5xx': ErrorBody } } }, async (request, reply) => {
+  app.post('/jobs/:id/cancel', { schema: { params, response: { 200: JobResponse, '4xx': ErrorBody, '5xx': ErrorBody } } }, async (request, reply) => {
     const { id } = request.params
     const queue = await queueOfJob(jobs, id, principalOf(request))
     const result = await canceller.cancel(queue, id)

@@ -3,7 +3,6 @@ import { queueRefusal } from '@toolyard/manifests'
 import { jobIdPattern, type Bulk, type BulkChanges } from '@toolyard/queue'
 import { Type } from '@toolyard/contract/type'
 import { principalOf, scopeOf } from '../../access/principal.ts'
-import { refuseQuery } from '../../plugins/refuse-query.ts'
 import type { App } from '../../plugins/typed-app.ts'
 
 const params = Type.Object({ id: Type.String() })
@@ -11,7 +10,6 @@ const errors = { '4xx': ErrorBody, '5xx': ErrorBody }
 
 /** Cancelling all jobs that fit a filter, or running them again. A key of a tenant does so to its tenant's. */
 export async function bulkRoutes (app: App, { bulk }: { bulk: BulkChanges }): Promise<void> {
-  app.addHook('preHandler', refuseQuery)
   app.post('/bulk', {
     config: { makesWork: true },
     schema: { body: BulkRequest, response: { 202: BulkResponse, ...errors } },

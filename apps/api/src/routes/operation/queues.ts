@@ -3,7 +3,6 @@ import { Type } from '@toolyard/contract/type'
 import type { SeenWorker } from '@toolyard/queue'
 import type { CountedQueue } from '@toolyard/runtime'
 import { principalOf, requireOperator, type Principal } from '../../access/principal.ts'
-import { refuseQuery } from '../../plugins/refuse-query.ts'
 import type { App } from '../../plugins/typed-app.ts'
 import type { FindWorkers } from './workers.ts'
 
@@ -24,7 +23,6 @@ const mostWorkers = 10_000
 
 /** The queues. They are the operator's: the work of all tenants is in them. */
 export async function queueRoutes (app: App, { queues: desk, findWorkers }: QueueRoutesOptions): Promise<void> {
-  app.addHook('preHandler', refuseQuery)
   app.get('/queues', {
     config: { makesWork: true },
     schema: { response: { 200: QueueList, '4xx': ErrorBody, '5xx': ErrorBody } }

@@ -6,7 +6,7 @@ import type { App } from '../../plugins/typed-app.ts'
 /** What calls did over the last minutes or hours. A key of a tenant sees its tenant's, one that is bound to queues what is of these. */
 export async function statisticsRoutes (app: App, { statistics }: { statistics: CallStatistics }): Promise<void> {
   app.get('/stats', {
-    config: { makesWork: true },
+    config: { makesWork: true, checksQuery: true },
     schema: { response: { 200: Statistics, '4xx': ErrorBody, '5xx': ErrorBody } }
   }, async request => {
     const query = parseStatisticsQuery(isRecord(request.query) ? request.query : {})

@@ -1,7 +1,6 @@
 import { ErrorBody, WorkerList, type WorkerView } from '@toolyard/contract'
 import type { SeenWorker } from '@toolyard/queue'
 import { principalOf, requireOperator, type Principal } from '../../access/principal.ts'
-import { refuseQuery } from '../../plugins/refuse-query.ts'
 import type { App } from '../../plugins/typed-app.ts'
 
 /** The workers that are alive, or that went away lately: how many there are, and at most so many of them. */
@@ -10,7 +9,6 @@ const most = 500
 
 /** The workers. They are the operator's: a key of a tenant learns nothing of machines. */
 export async function workerRoutes (app: App, { find }: { find: FindWorkers }): Promise<void> {
-  app.addHook('preHandler', refuseQuery)
   app.get('/workers', { schema: { response: { 200: WorkerList, '4xx': ErrorBody, '5xx': ErrorBody } } }, async request => {
     const principal = principalOf(request)
     requireOperator(principal)
