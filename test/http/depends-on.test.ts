@@ -15,7 +15,7 @@ t.teardown(() => { redis.disconnect() })
 const type = 'agentcli.echo'
 const unknownId = '0197c9a5-0000-7000-8000-000000000000'
 const blocked = (id: string, status: string): object => ({
-  status: 'failed', attempts: 1, error: { code: 'DEPENDENCY_BLOCKED', message: 'Dependency failed or missing', details: { dependencies: [{ job_id: id, status }] } }
+  status: 'failed', attempts: 0, worker: null, started_at: null, ran_ms: null, error: { code: 'DEPENDENCY_BLOCKED', message: 'Dependency failed or missing', details: { dependencies: [{ job_id: id, status }] } }
 })
 const marked = (name: string): boolean => existsSync(join(service.dir, 'workspace', name))
 

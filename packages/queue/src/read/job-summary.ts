@@ -9,7 +9,7 @@ import { mapInTurns } from './map-in-turns.ts'
 import { jobKey, placeOfKey, rerunsField } from '../redis/names.ts'
 import { beganField, delayOf, isoTime, timesOf, type JobCourse } from '../record/job-times.ts'
 import { pipelined } from '../redis/commands/pipelined.ts'
-import { decodeFailure, isOfLostWorker, runsOf } from '../record/settlement.ts'
+import { decodeFailure, isFailedUnrun, runsOf } from '../record/settlement.ts'
 import { whileAvailable } from '../redis/unavailable.ts'
 import { fromRedis } from '../redis/from-redis.ts'
 
@@ -27,7 +27,7 @@ interface Record extends JobCourse {
   hasSteps: boolean
   /** The workflow that it is a step of. */
   parentId: string | undefined
-  /** Who ran it last; undefined for workers of releases before, and where the worker that ran it was lost. */
+  /** Who ran it last; undefined for workers of releases before, and where a worker only told of its failure. */
   worker: string | undefined
   progress: Progress | undefined
 }
@@ -87,7 +87,7 @@ function decode (values: ReadonlyArray<string | null>, hasOutput: boolean): Reco
     isCancelled: finishedOn === null && mark !== null,
     hasSteps: seen !== null,
     parentId: parentKey === null ? undefined : placeOfKey(parentKey).id,
-    worker: isOfLostWorker(failedReason) ? undefined : worker ?? undefined,
+    worker: isFailedUnrun(failedReason) ? undefined : worker ?? undefined,
     progress: progress === null ? undefined : readProgress(storedJson(progress))
   }
 }

@@ -49,17 +49,17 @@ export function decodeReplies (message: string): Array<{ id: string, settlement:
 }
 
 /**
- * How often a job ran. One whose worker was lost is taken out of its queue once more to fail it, by BullMQ or by a worker.
+ * How often a job ran. One that is failed without a run is taken out of its queue once more for that, by BullMQ or by a worker.
  *
  * @param started as BullMQ counts
  */
 export function runsOf (started: number, failedReason: string | null | undefined): number {
-  return isOfLostWorker(failedReason) ? started - 1 : started
+  return isFailedUnrun(failedReason) ? started - 1 : started
 }
 
-/** Whether a job was failed without a run, as its worker was lost: who took it last only told of it. */
-export function isOfLostWorker (failedReason: string | null | undefined): boolean {
-  return failedReason === lostTooOften || failedReason?.includes(notRunAgain) === true
+/** Whether who took a job last didn't run it and only told of its failure: its worker was lost, or a job that it depends on did not succeed. */
+export function isFailedUnrun (failedReason: string | null | undefined): boolean {
+  return failedReason === lostTooOften || failedReason?.includes(notRunAgain) === true || failedReason?.startsWith('{"code":"DEPENDENCY_BLOCKED"') === true
 }
 
 /** A reason that isn't ours comes from BullMQ itself, which fails the jobs of workers that died too often. */
