@@ -57,9 +57,10 @@ export function runsOf (started: number, failedReason: string | null | undefined
   return isFailedUnrun(failedReason) ? started - 1 : started
 }
 
-/** Whether who took a job last didn't run it and only told of its failure: its worker was lost, or a job that it depends on did not succeed. */
+/** Whether who took a job last only told of its failure: its worker was lost, or a job that it depends on did not succeed. */
 export function isFailedUnrun (failedReason: string | null | undefined): boolean {
-  return failedReason === lostTooOften || failedReason?.includes(notRunAgain) === true || failedReason?.startsWith('{"code":"DEPENDENCY_BLOCKED"') === true
+  if (typeof failedReason !== 'string') return false
+  return failedReason === lostTooOften || failedReason.includes(notRunAgain) || failedReason.startsWith('{"code":"DEPENDENCY_BLOCKED"')
 }
 
 /** A reason that isn't ours comes from BullMQ itself, which fails the jobs of workers that died too often. */
