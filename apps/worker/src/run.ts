@@ -169,7 +169,7 @@ export async function runWorker (): Promise<void> {
   await admitRedis(redis, guard)
   await jobTypes.start()
   await importFaults.start()
-  sessions.start(subscriber)
+  sessions.start(subscriber, id => { executors.endSession(id) })
   const { level, missing } = sandbox.report
   const { version } = storedJson<{ version: string }>(await readFile(new URL('../package.json', import.meta.url), 'utf8'))
   const identity = {

@@ -55,6 +55,8 @@ export interface Executors {
   tryModule (tools: readonly Tool[]): Promise<Tried[]>
   /** What a server offers now, or why it can't be asked. */
   toolsOf (server: McpServer): Promise<readonly McpTool[] | CallError>
+  /** Begins to end what is kept for a session that is removed: the servers that its calls have used. */
+  endSession (id: string): void
   /**
    * Fulfilled when every run has ended, its audit line is on disk, and no process is left. To end runs early, abort
    * their signals first.

@@ -215,6 +215,7 @@ export function createExecutors (options: ExecutorOptions): Executors {
     prepare: async () => { await host.launcher.prepare() },
     keepWarm (tools) { warm?.keep(tools) },
     waiting: name => warm?.waiting(name) ?? 0,
+    endSession (id) { void mcpServers?.then(servers => { servers.endSession(id) }).catch(() => {}) },
     async close () {
       await warm?.close()
       await Promise.allSettled(running)

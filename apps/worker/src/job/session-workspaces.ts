@@ -77,9 +77,9 @@ export class SessionWorkspaces {
     this.#options = options
   }
 
-  /** Removes, from now on, what sessions left. */
-  start (subscriber: Redis): void {
-    this.#options.leases.start(subscriber)
+  /** Removes, from now on, what sessions left; `onRemoved` hears of each that is removed. */
+  start (subscriber: Redis, onRemoved?: (id: string) => void): void {
+    this.#options.leases.start(subscriber, onRemoved)
     this.#schedule()
   }
 

@@ -19,6 +19,8 @@ export function serverTool (server: McpServer): Tool {
 }
 
 /** Whose connection to an MCP server a call may use. */
-export function scopeOf ({ tenant, session }: RunContext): { scope?: string } {
-  return tenant === undefined && session === undefined ? {} : { scope: JSON.stringify([tenant ?? null, session?.id ?? null]) }
+export function scopeOf ({ tenant, session }: RunContext): { scope?: string, sessionId?: string } {
+  if (tenant === undefined && session === undefined) return {}
+  const scope = JSON.stringify([tenant ?? null, session?.id ?? null])
+  return session === undefined ? { scope } : { scope, sessionId: session.id }
 }

@@ -23,6 +23,8 @@ export interface ServersLogger {
 export interface ServerPlace extends Partial<Pick<ConnectionHost, 'box' | 'limit' | 'group' | 'workspaceDir'>> {
   /** Whose connection it is; absent for the operator's. */
   scope?: string
+  /** The session that it is of. */
+  sessionId?: string
 }
 
 export interface ServersOptions extends Omit<ConnectionHost, 'box' | 'limit' | 'group' | 'onLine'> {
@@ -42,6 +44,8 @@ export interface McpServers {
   suspect (server: McpServer, connection: Connection): Promise<void>
   /** The next call gets another connection. Calls under way on this one go on, and it is ended behind the last of them. */
   renew (connection: Connection): void
+  /** Ends the connections of a session, those in use behind the last call. */
+  endSession (id: string): void
   /** Writes to the log what was not written before. */
   report (server: McpServer, message: string): void
   close (): Promise<void>
@@ -63,6 +67,7 @@ interface Slot {
   id: string
   /** It is a tenant's or a session's. */
   isScoped: boolean
+  sessionId: string | undefined
   stamp: string
   opening?: Promise<Connection> | undefined
   connection?: Connection | undefined
@@ -92,14 +97,14 @@ export function createServers ({ logger, ...shared }: ServersOptions): McpServer
     closing.add(ending)
   }
 
-  function slotOf (server: McpServer, scope: string): Slot {
+  function slotOf (server: McpServer, { scope = '', sessionId }: ServerPlace): Slot {
     const id = slotId(server, scope)
     const stamp = JSON.stringify([server.connection, server.permissions, server.limits])
     const known = slots.get(id)
     if (known?.stamp === stamp) return known
     // Calls of the old one go on.
     if (known !== undefined && known.users === 0) retire(known)
-    const slot: Slot = { id, isScoped: scope !== '', stamp, failures: 0, restUntil: 0, lastError: '', users: 0 }
+    const slot: Slot = { id, isScoped: scope !== '', sessionId, stamp, failures: 0, restUntil: 0, lastError: '', users: 0 }
     if (slot.isScoped) makeRoom()
     slots.set(id, slot)
     return slot
@@ -170,7 +175,7 @@ export function createServers ({ logger, ...shared }: ServersOptions): McpServer
   return {
     async use (server, place) {
       if (life.signal.aborted) return { error: unavailable(server, 'the worker is stopping') }
-      const slot = slotOf(server, place.scope ?? '')
+      const slot = slotOf(server, place)
       clearTimeout(slot.idle)
       slot.users += 1
       let released = false
@@ -197,6 +202,12 @@ export function createServers ({ logger, ...shared }: ServersOptions): McpServer
     },
     renew (connection) {
       for (const [id, slot] of slots) if (slot.connection === connection) slots.delete(id)
+    },
+    endSession (id) {
+      for (const slot of [...slots.values()].filter(({ sessionId }) => sessionId === id)) {
+        slots.delete(slot.id)
+        if (slot.users === 0) retire(slot)
+      }
     },
     report,
     async close () {

@@ -53,8 +53,11 @@ export class SessionLeases {
   }
 
   /** Listens for removed sessions and renews the leases of this process, until `stop`. */
-  start (subscriber: Redis): void {
-    subscribe(subscriber, sessionsChannel, id => { this.#close(id) }).catch(() => {})
+  start (subscriber: Redis, onRemoved: (id: string) => void = () => {}): void {
+    subscribe(subscriber, sessionsChannel, id => {
+      this.#close(id)
+      onRemoved(id)
+    }).catch(() => {})
     this.#schedule()
   }
 
