@@ -49,5 +49,7 @@ t.test('no path of a file leads to anything else of the service', async t => {
     await t.rejects(files.put(path, 'y'), { code: 'VALIDATION_ERROR' }, path)
     await t.rejects(files.get(path), { code: 'VALIDATION_ERROR' }, path)
   }
+  await t.rejects(files.put('new/', 'y'), { code: 'VALIDATION_ERROR', message: /^The path 'new\/' ends with a slash/ })
+  t.match(await files.list('/'), { count: 1 })
   t.equal(await (await files.get('kept')).text(), 'x', 'the session is still there')
 })

@@ -1,9 +1,11 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { existsSync, linkSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import { request, type IncomingMessage } from 'node:http'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { once } from 'node:events'
+import { text } from 'node:stream/consumers'
 import t from 'tap'
 import { waitFor } from '../support/condition.ts'
 import { injectService } from '../support/injected.ts'
@@ -143,6 +145,8 @@ t.test('names are checked as strictly as by the tools, and errors give the reaso
     '/a%2Fb': /a name with a slash/,
     '/%2e%2e%2fetc': /a name with a slash/,
     '/a//b': /an empty name/,
+    '/a/': /^The path 'a\/' ends with a slash/,
+    '/a//': /an empty name/,
     '/a%00b': /NUL/,
     '/%ff': /./,
     '/%ed%a0%80': /./,
@@ -153,6 +157,14 @@ t.test('names are checked as strictly as by the tools, and errors give the reaso
     t.equal(answer.status, 400, path)
     t.match((await answer.json() as { error: { message: string } }).error.message, says)
   }
+  t.notOk(existsSync(at('a')))
+  for (const path of ['/a/.', '/./a', '/a/%2e/b', '/.']) {
+    const sent = request(`${url}/`, { method: 'PUT', path: `/v1/files${path}`, headers: { 'x-api-key': testKeys.admin } }).end('x')
+    const [answer] = await once(sent, 'response') as [IncomingMessage]
+    t.equal(answer.statusCode, 400, path)
+    t.match(await text(answer), /the name \./)
+  }
+  t.equal((await ask('GET', '/in/')).status, 200, 'a directory may be named so')
   const raw = await app.inject({ method: 'GET', url: '/v1/files/../../etc/passwd', headers: { 'x-api-key': testKeys.admin } })
   t.ok([400, 404].includes(raw.statusCode), 'dots lead nowhere')
   t.equal(await codeOf(await ask('GET', '/no/such/file')), '404 NOT_FOUND')

@@ -71,6 +71,8 @@ t.test('a file is stored in a session and read back byte for byte, also by range
   t.equal((await ask('GET', `${id}/files/in/deep/data.bin`, { headers: { 'if-none-match': made.headers.get('etag') ?? '' } })).status, 304)
   t.match(await (await ask('GET', `${id}/files/in`)).json(), { path: 'in', entries: [{ path: 'in/deep', type: 'directory' }], count: 1 })
   t.match(await (await ask('GET', `${id}/files`)).json(), { path: '.', entries: [{ name: 'in' }] })
+  t.match(await (await put(`${id}/files/in/`, 'x')).json(), { error: { code: 'VALIDATION_ERROR', message: /^The path 'in\/' ends with a slash/ } })
+  t.match(await (await put(`${id}/files/new/`, 'x')).json(), { error: { code: 'VALIDATION_ERROR', message: /^The path 'new\/' ends with a slash/ } })
   t.equal((await ask('DELETE', `${id}/files/in?recursive=1`)).status, 204)
   t.same(readdirSync(at(id)), [])
 })

@@ -21,6 +21,7 @@ t.test('the Python clients make sessions, call in them, and bring files in and o
   is('a body without a length is streamed', 'streamed', 6_553_600)
   is('a file is sent in pieces', 'whole', 196_608)
   is('and comes in pieces', 'pieces', [6_553_600, true])
+  is('a path with a slash at the end is that of a directory', 'slash', ['VALIDATION_ERROR', 400])
   is('what is too large is refused before it is all sent', 'too_large', ['QUOTA_EXCEEDED', 413])
   is('and also while it is sent', 'too_long', ['QUOTA_EXCEEDED', 413])
   is('a file that can\'t be read is no fault of the service', 'unreadable', 'the disk is asleep')

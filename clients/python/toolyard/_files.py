@@ -72,4 +72,5 @@ def file_path(base: str, path: str) -> str:
         # In an address these lead to another route, such as from a file to its session.
         if name in (".", ".."):
             raise ToolyardError("VALIDATION_ERROR", f"A path of a file has no name '{name}': give the path from the top, without it")
-    return "/".join([base, *(quote(name, safe="") for name in names)])
+    end = "/" if names and path.endswith("/") else ""
+    return "/".join([base, *(quote(name, safe="") for name in names)]) + end

@@ -56,6 +56,7 @@ export class Files {
     const up = names.find(name => name === '.' || name === '..')
     // In an address these lead to another route, such as from a file to its session.
     if (up !== undefined) throw new ToolyardError('VALIDATION_ERROR', `A path of a file has no name '${up}': give the path from the top, without it`)
-    return [this.#base, ...names.map(encodeURIComponent)].join('/')
+    const end = names.length > 0 && path.endsWith('/') ? '/' : ''
+    return `${[this.#base, ...names.map(encodeURIComponent)].join('/')}${end}`
   }
 }

@@ -75,6 +75,7 @@ seen["refused_call"] = failure(lambda: toolyard.call("upper", session="01a00000-
 seen["streamed"] = files.put("large", Endless(iter([PIECE] * 100)))["size"]
 seen["whole"] = files.put("from file", io.BytesIO(PIECE * 3))["size"]
 seen["pieces"] = [sum(map(len, files.stream("large"))), all(len(piece) <= 65536 for piece in files.stream("large"))]
+seen["slash"] = failure(lambda: files.put("new/", "x"))
 seen["too_large"] = failure(lambda: files.put("over", io.BytesIO(bytes(30_000_000))))
 seen["too_long"] = failure(lambda: files.put("over", Endless(iter([PIECE] * 1000))))
 seen["unreadable"] = unreadable()

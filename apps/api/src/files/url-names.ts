@@ -13,6 +13,18 @@ export function namesOfUrl (url: string, from: number): string[] {
   return parts.map(part => checked(decoded(part)))
 }
 
+/**
+ * Of a request that puts a file: a path with a slash at the end is that of a directory, and `curl -T file` adds the name
+ * itself.
+ *
+ * @throws HttpError `VALIDATION_ERROR`
+ */
+export function refuseSlashAtEnd (url: string, names: readonly string[]): void {
+  const [path = ''] = url.split(/[?#]/, 1)
+  if (names.length === 0 || !path.endsWith('/')) return
+  throw new HttpError('VALIDATION_ERROR', `The path '${names.join('/').slice(0, 200)}/' ends with a slash, as that of a directory: put the name of the file behind it`)
+}
+
 function decoded (part: string): string {
   try {
     return decodeURIComponent(part)

@@ -14,7 +14,7 @@ import { unlimited, type FileSpace } from '../files/file-space.ts'
 import { removeFile } from '../files/remove.ts'
 import type { SessionFiles } from '../files/session-files.ts'
 import { contentOf, putFile } from '../files/upload.ts'
-import { namesOfUrl } from '../files/url-names.ts'
+import { namesOfUrl, refuseSlashAtEnd } from '../files/url-names.ts'
 import { abandoned, disconnected } from '../plugins/abandoned.ts'
 import { sendError } from '../plugins/errors.ts'
 import { SlowBodies } from '../plugins/body/slow-bodies.ts'
@@ -122,6 +122,7 @@ function routesBelow (app: App, { prefix, params: before, turns, slowBodies, end
   }
 
   async function putOne (space: FileSpace, names: string[], request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    refuseSlashAtEnd(request.url, names)
     if (request.headers['content-range'] !== undefined) throw new HttpError('VALIDATION_ERROR', 'A file is put as a whole, without Content-Range')
     const { file, isNew } = await putFile(space, { names, ...contentOf(bodyOf(request), space.signal), headers: request.headers }, turns)
     return await reply.code(isNew ? 201 : 200).header('etag', file.etag).send({ ok: true as const, file })
