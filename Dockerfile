@@ -58,6 +58,7 @@ COPY --from=api-dependencies /app ./
 COPY --from=build /app/packages/contract packages/contract
 COPY --from=build /app/packages/runtime packages/runtime
 COPY --from=build /app/packages/manifests packages/manifests
+COPY --from=build /app/packages/store packages/store
 COPY --from=build /app/packages/queue packages/queue
 COPY --from=build /app/packages/workspace packages/workspace
 COPY --from=build /app/apps/api apps/api

@@ -26,7 +26,7 @@ function removeStale () {
 }
 
 async function provideRedis () {
-  const { ensureRedisServer } = await import('@toolyard/queue/server')
+  const { ensureRedisServer } = await import('@toolyard/store/server')
   try {
     await ensureRedisServer({ env: process.env, say: console.log })
   } catch (error) {

@@ -2,7 +2,8 @@
  * The members of a fleet, many in one process: workers and API processes as far as Redis sees them, with the code that
  * real ones speak to Redis with, and no tools. `fleet.ts` forks it, with a `FleetOptions` as its argument, and gets a `FleetReport`.
  */
-import { CompletionWaiter, connectRedis, isConnected, JobQueues, newJobId, QueueDirectory, WorkerHeartbeat, WorkerPool, type Redis } from '@toolyard/queue'
+import { CompletionWaiter, JobQueues, QueueDirectory, WorkerPool } from '@toolyard/queue'
+import { connectRedis, isConnected, newJobId, WorkerHeartbeat, type Redis } from '@toolyard/store'
 import { readSettings, redisTargetOf, retentionOf } from '@toolyard/runtime'
 import { Redis as Server } from 'ioredis'
 import { setTimeout as sleep } from 'node:timers/promises'

@@ -1,5 +1,5 @@
 import { createExecutors, openAudit } from '@toolyard/executors'
-import { connectRedis, EntryLocks } from '@toolyard/queue'
+import { connectRedis, EntryLocks } from '@toolyard/store'
 
 /** A process that appends lines to one file of a workspace with `data.write_file`, as a worker would. */
 const [workspaceDir = '', name = '', count = '', redisUrl = ''] = process.argv.slice(2)

@@ -1,4 +1,4 @@
-import { EntryLocks } from '@toolyard/queue'
+import { EntryLocks } from '@toolyard/store'
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { createHash } from 'node:crypto'

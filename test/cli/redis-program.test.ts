@@ -1,7 +1,7 @@
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { ensureRedisServer, findRedisServer } from '@toolyard/queue/server'
+import { ensureRedisServer, findRedisServer } from '@toolyard/store/server'
 
 const root = { root: true, systemd: false }
 const user = { root: false, systemd: false }

@@ -6,7 +6,7 @@ import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import t, { type Test } from 'tap'
-import { ensureRedisServer, startRedisServer, type RedisServer, type RedisServerOptions } from '@toolyard/queue/server'
+import { ensureRedisServer, startRedisServer, type RedisServer, type RedisServerOptions } from '@toolyard/store/server'
 import { startTestRedis } from '../support/redis.ts'
 import { waitFor } from '../support/condition.ts'
 

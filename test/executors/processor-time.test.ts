@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import fc from 'fast-check'
 import t from 'tap'
-import { estimateUsed, processorMs, type Look } from '@toolyard/executors'
+import { estimateUsed, processorMs, type Look } from '@toolyard/sandbox'
 import { python } from '../python/fixture.ts'
 
 const lookMs = 500

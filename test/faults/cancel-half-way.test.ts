@@ -1,4 +1,5 @@
-import { connectRedis, isConnected, JobCanceller, JobQueues, QueueDirectory } from '@toolyard/queue'
+import { JobCanceller, JobQueues, QueueDirectory } from '@toolyard/queue'
+import { connectRedis, isConnected } from '@toolyard/store'
 import { readdirSync, readFileSync } from 'node:fs'
 import t from 'tap'
 import { cancel, list, read, submit, type Job } from '../jobs/submission.ts'

@@ -1,4 +1,4 @@
-import { newJobId, type SessionLeases, type SessionStay } from '@toolyard/queue'
+import { newJobId, type SessionLeases, type SessionStay } from '@toolyard/store'
 import type { Logger } from '@toolyard/runtime'
 import { SessionWorkspaces, type WorkspaceWish } from '@toolyard/worker'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'

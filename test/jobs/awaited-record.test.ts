@@ -1,4 +1,5 @@
-import { CompletionWaiter, type Redis } from '@toolyard/queue'
+import { CompletionWaiter } from '@toolyard/queue'
+import type { Redis } from '@toolyard/store'
 import t, { type Test } from 'tap'
 import { connectTo } from '../support/connection.ts'
 import { waitFor } from '../support/condition.ts'

@@ -1,4 +1,5 @@
-import { JobCanceller, JobQueues, newJobId, QueueDirectory, WorkerPool, type NewJob, type Redis } from '@toolyard/queue'
+import { JobCanceller, JobQueues, QueueDirectory, WorkerPool, type NewJob } from '@toolyard/queue'
+import { newJobId, type Redis } from '@toolyard/store'
 import t from 'tap'
 import { queueBackend } from '../support/backend.ts'
 import { waitFor } from '../support/condition.ts'

@@ -9,7 +9,8 @@ interface Script { content: string }
 t.test('with another version of BullMQ its own scripts and loop run the jobs, and the reason is given', async t => {
   const { moveToFinished } = createRequire(import.meta.url)('bullmq/dist/cjs/scripts/index.js') as { moveToFinished: Script }
   moveToFinished.content += '\n-- another version'
-  const { describeBackend, JobQueues, newJobId, QueueDirectory, WorkerPool } = await import('@toolyard/queue')
+  const { describeBackend, JobQueues, QueueDirectory, WorkerPool } = await import('@toolyard/queue')
+  const { newJobId } = await import('@toolyard/store')
   const { connectTo } = await import('../support/connection.ts')
   const { waitFor } = await import('../support/condition.ts')
   t.match(describeBackend('fast'), /^bullmq: this version of BullMQ has other scripts than ours were made for: moveToFinished [0-9a-f]{32}$/)

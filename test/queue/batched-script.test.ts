@@ -1,4 +1,4 @@
-import { BatchedScript, eachCall, type Redis } from '@toolyard/queue'
+import { BatchedScript, eachCall, type Redis } from '@toolyard/store'
 import t from 'tap'
 import type { Test } from 'tap'
 import { connectTo } from '../support/connection.ts'

@@ -1,4 +1,5 @@
-import { describeBackend, JobQueues, newJobId, QueueDirectory, type BackendKind } from '@toolyard/queue'
+import { describeBackend, JobQueues, QueueDirectory, type BackendKind } from '@toolyard/queue'
+import { newJobId } from '@toolyard/store'
 import { Job } from 'bullmq'
 import fc from 'fast-check'
 import { isDeepStrictEqual } from 'node:util'

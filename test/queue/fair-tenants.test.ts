@@ -1,4 +1,5 @@
-import { JobQueues, newJobId, QueueDirectory, type NewJob } from '@toolyard/queue'
+import { JobQueues, QueueDirectory, type NewJob } from '@toolyard/queue'
+import { newJobId } from '@toolyard/store'
 import fc from 'fast-check'
 import t from 'tap'
 import { queueBackend } from '../support/backend.ts'

@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import { listWorkers, WorkerHeartbeat } from '@toolyard/queue'
+import { listWorkers, WorkerHeartbeat } from '@toolyard/store'
 import t from 'tap'
 import { waitFor } from '../support/condition.ts'
 import { connectTo } from '../support/connection.ts'

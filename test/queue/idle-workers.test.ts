@@ -1,4 +1,4 @@
-import { newJobId, type Redis } from '@toolyard/queue'
+import { newJobId, type Redis } from '@toolyard/store'
 import t from 'tap'
 import type { Test } from 'tap'
 import { waitFor } from '../support/condition.ts'

@@ -1,4 +1,4 @@
-import { ImportFaultTable } from '@toolyard/queue'
+import { ImportFaultTable } from '@toolyard/store'
 import t, { type Test } from 'tap'
 import { waitFor } from '../support/condition.ts'
 import { connectTo } from '../support/connection.ts'

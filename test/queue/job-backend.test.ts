@@ -1,4 +1,5 @@
-import { JobQueues, QueueDirectory, WorkerPool, newJobId, type NewJob, type Redis } from '@toolyard/queue'
+import { JobQueues, QueueDirectory, WorkerPool, type NewJob } from '@toolyard/queue'
+import { newJobId, type Redis } from '@toolyard/store'
 import { Worker } from 'bullmq'
 import t from 'tap'
 import type { Test } from 'tap'

@@ -1,4 +1,4 @@
-import { createdAt, newJobId } from '@toolyard/queue'
+import { createdAt, newJobId } from '@toolyard/store'
 import t from 'tap'
 
 t.test('X3 a job id is a UUID of version 7', t => {

@@ -1,4 +1,5 @@
-import { FinishedJobs, JobCanceller, JobLogs, JobQueues, OutputStore, QueueDirectory, SessionLeases, Sessions } from '@toolyard/queue'
+import { FinishedJobs, JobCanceller, JobLogs, JobQueues, OutputStore, QueueDirectory } from '@toolyard/queue'
+import { SessionLeases, Sessions } from '@toolyard/store'
 import { openQueueBoard } from '@toolyard/queue/dashboard'
 import t from 'tap'
 import { connectTo } from '../support/connection.ts'

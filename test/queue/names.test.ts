@@ -1,4 +1,4 @@
-import { internalName, publicName } from '@toolyard/queue'
+import { internalName, publicName } from '@toolyard/store'
 import t from 'tap'
 
 t.test('X3 a public queue name maps to one that BullMQ accepts, and back', async t => {

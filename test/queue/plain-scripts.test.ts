@@ -1,5 +1,6 @@
 import { protocol } from '@toolyard/contract'
-import { JobQueues, QueueDirectory, internalName, newJobId, type NewJob, type Redis } from '@toolyard/queue'
+import { JobQueues, QueueDirectory, type NewJob } from '@toolyard/queue'
+import { internalName, newJobId, type Redis } from '@toolyard/store'
 import { Queue, Worker, type Job } from 'bullmq'
 import t, { type Test } from 'tap'
 import { connectTo } from '../support/connection.ts'

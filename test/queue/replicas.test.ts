@@ -1,4 +1,4 @@
-import { countReplicas } from '@toolyard/queue'
+import { countReplicas } from '@toolyard/store'
 import t from 'tap'
 
 const slave = (nth: number, state: string, lag: number): string => `slave${nth}:ip=127.0.0.1,port=70${nth},state=${state},offset=1,lag=${lag}\r`

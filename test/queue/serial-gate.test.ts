@@ -1,4 +1,5 @@
-import { JobCanceller, JobQueues, newJobId, QueueDirectory, WorkerPool, type TakenJob } from '@toolyard/queue'
+import { JobCanceller, JobQueues, QueueDirectory, WorkerPool, type TakenJob } from '@toolyard/queue'
+import { newJobId } from '@toolyard/store'
 import fc from 'fast-check'
 import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'

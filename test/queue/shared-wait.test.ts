@@ -1,4 +1,5 @@
-import { openSharedWait, type Marker, type Redis, type SharedWait } from '@toolyard/queue'
+import { openSharedWait, type Marker, type SharedWait } from '@toolyard/queue'
+import type { Redis } from '@toolyard/store'
 import fc from 'fast-check'
 import t from 'tap'
 import type { Test } from 'tap'

@@ -1,4 +1,5 @@
-import { CallCounter, CallStatistics, type EndedCall } from '@toolyard/queue'
+import { CallStatistics } from '@toolyard/queue'
+import { CallCounter, type EndedCall } from '@toolyard/store'
 import fc from 'fast-check'
 import t from 'tap'
 import { connectTo } from '../support/connection.ts'

@@ -1,4 +1,5 @@
-import { JobQueues, QueueDirectory, WorkerPool, newJobId, type Redis } from '@toolyard/queue'
+import { JobQueues, QueueDirectory, WorkerPool } from '@toolyard/queue'
+import { newJobId, type Redis } from '@toolyard/store'
 import t from 'tap'
 import type { Test } from 'tap'
 import { queueBackend } from '../support/backend.ts'

@@ -1,4 +1,5 @@
-import { JobQueues, QueueDirectory, WorkerPool, newJobId, type TakenJob, type HandlerResult, type NewJob, type Redis } from '@toolyard/queue'
+import { JobQueues, QueueDirectory, WorkerPool, type TakenJob, type HandlerResult, type NewJob } from '@toolyard/queue'
+import { newJobId, type Redis } from '@toolyard/store'
 import t, { type Test } from 'tap'
 import { queueBackend } from '../support/backend.ts'
 import { connectTo } from '../support/connection.ts'

@@ -1,4 +1,5 @@
-import { JobQueues, QueueDirectory, WorkerPool, newJobId, type TakenJob, type Redis, type WorkerPoolOptions } from '@toolyard/queue'
+import { JobQueues, QueueDirectory, WorkerPool, type TakenJob, type WorkerPoolOptions } from '@toolyard/queue'
+import { newJobId, type Redis } from '@toolyard/store'
 import t from 'tap'
 import type { Test } from 'tap'
 import { fastOnly, queueBackend } from '../support/backend.ts'

@@ -2,7 +2,7 @@ import t from 'tap'
 import { findWrongImports } from './import-directions.ts'
 import { plantTree, readTree, repoRoot } from './source-tree.ts'
 
-const names = ['contract', 'runtime', 'manifests', 'workspace', 'executors', 'queue', 'client']
+const names = ['contract', 'runtime', 'manifests', 'workspace', 'sandbox', 'executors', 'store', 'queue', 'client']
 const apps = ['api', 'worker', 'cli', 'console']
 const house = Object.fromEntries([...names.map(name => `packages/${name}`), ...apps.map(name => `apps/${name}`)]
   .map(dir => [`${dir}/package.json`, JSON.stringify({ name: `@toolyard/${dir.split('/')[1]}` })]))
@@ -16,7 +16,10 @@ const allowed: Array<[file: string, text: string]> = [
   ['packages/executors/src/a.ts', "import { openConnections } from '@toolyard/runtime/outgoing'"],
   ['packages/executors/src/a.ts', "export type { Tool } from '@toolyard/manifests'"],
   ['packages/executors/src/a.ts', "let tool: import('@toolyard/manifests').Tool"],
-  ['packages/queue/src/a.ts', "import { Queue } from 'bullmq'\nimport { Redis } from 'ioredis'"],
+  ['packages/queue/src/a.ts', "import { Queue } from 'bullmq'\nimport type { Redis } from 'ioredis'"],
+  ['packages/queue/src/a.ts', "import { fromRedis } from '@toolyard/store'"],
+  ['packages/store/src/a.ts', "import { Redis } from 'ioredis'"],
+  ['packages/executors/src/a.ts', "import { createBox } from '@toolyard/sandbox'"],
   ['packages/queue/src/deep/a.ts', "import { b } from '../b.ts'"],
   ['apps/api/src/a.ts', "import { queue } from '@toolyard/queue'\nimport fastify from 'fastify'"],
   ['apps/worker/src/a.ts', "import { run } from '@toolyard/executors'"],
@@ -34,6 +37,9 @@ const breaches: Array<[file: string, text: string, breach: RegExp]> = [
   ['packages/executors/src/a.ts', "import { load } from '@toolyard/manifests'", /at run time/],
   ['packages/executors/src/a.ts', "import { type Tool } from '@toolyard/manifests'", /at run time/],
   ['packages/executors/src/a.ts', "import type { Queue } from '@toolyard/queue'", /must not know/],
+  ['packages/sandbox/src/a.ts', "import type { Tool } from '@toolyard/manifests'", /must not know/],
+  ['packages/store/src/a.ts', "import type { NewJob } from '@toolyard/queue'", /must not know/],
+  ['apps/api/src/a.ts', "import { createBox } from '@toolyard/sandbox'", /must not know/],
   ['packages/workspace/src/a.ts', "import type { Outcome } from '@toolyard/executors'", /must not know/],
   ['packages/queue/src/a.ts', "import '@toolyard/manifests'", /must not know/],
   ['packages/queue/src/a.ts', "import { x } from '@toolyard/api'", /imports apps\/api/],
@@ -43,7 +49,8 @@ const breaches: Array<[file: string, text: string, breach: RegExp]> = [
   ['apps/api/src/a.ts', "import '@toolyard/worker'", /must not know/],
   ['apps/worker/src/a.ts', "import '@toolyard/api'", /must not know/],
   ['apps/console/src/a.tsx', "import '@toolyard/queue'", /must not know/],
-  ['apps/api/src/a.ts', "import { Redis } from 'ioredis'", /only packages\/queue may know/],
+  ['apps/api/src/a.ts', "import { Redis } from 'ioredis'", /only packages\/store may know/],
+  ['packages/queue/src/a.ts', "import { Redis } from 'ioredis'", /only packages\/store may know/],
   ['apps/worker/src/a.ts', "import type { Job } from 'bullmq/dist/x.js'", /only packages\/queue may know/],
   ['packages/manifests/src/a.ts', "await import('@toolyard/queue')", /must not know/],
   ['packages/manifests/src/a.ts', "let x: import('@toolyard/queue').X", /must not know/],

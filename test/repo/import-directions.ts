@@ -9,7 +9,9 @@ interface Room {
   types?: string[]
 }
 
-const packages = ['packages/contract', 'packages/runtime', 'packages/manifests', 'packages/workspace', 'packages/executors', 'packages/queue', 'packages/client']
+const packages = [
+  'packages/contract', 'packages/runtime', 'packages/manifests', 'packages/workspace', 'packages/sandbox', 'packages/executors', 'packages/store', 'packages/queue', 'packages/client'
+]
 
 /** Who may know whom. A package that isn't here has no place in the house yet. */
 const rooms: Record<string, Room> = {
@@ -18,17 +20,23 @@ const rooms: Record<string, Room> = {
   'packages/runtime': { imports: ['packages/contract', 'samples'] },
   'packages/manifests': { imports: ['packages/contract'] },
   'packages/workspace': { imports: ['packages/contract', 'packages/runtime'] },
-  'packages/executors': { imports: ['packages/contract', 'packages/runtime', 'packages/workspace'], types: ['packages/manifests'] },
-  'packages/queue': { imports: ['packages/contract', 'packages/runtime'] },
+  'packages/sandbox': { imports: ['packages/contract', 'packages/runtime', 'packages/workspace'] },
+  'packages/executors': { imports: ['packages/contract', 'packages/runtime', 'packages/workspace', 'packages/sandbox'], types: ['packages/manifests'] },
+  'packages/store': { imports: ['packages/contract', 'packages/runtime'] },
+  'packages/queue': { imports: ['packages/contract', 'packages/runtime', 'packages/store'] },
   'packages/client': { imports: [], types: ['packages/contract'] },
-  'apps/api': { imports: packages.filter(dir => dir !== 'packages/executors') },
+  'apps/api': { imports: packages.filter(dir => dir !== 'packages/executors' && dir !== 'packages/sandbox') },
   'apps/worker': { imports: packages },
   'apps/cli': { imports: [...packages, 'apps/api', 'apps/worker', 'apps/console'] },
   'apps/console': { imports: ['packages/contract', 'packages/client'] }
 }
 
-/** Modules that one room alone may know. */
-const keepers: Record<string, string> = { bullmq: 'packages/queue', ioredis: 'packages/queue', '@bull-board/api': 'packages/queue' }
+/** Modules that one package alone may know. The queue has types of ioredis, since BullMQ gives out its clients. */
+const keepers: Record<string, { dir: string, types?: string }> = {
+  bullmq: { dir: 'packages/queue' },
+  ioredis: { dir: 'packages/store', types: 'packages/queue' },
+  '@bull-board/api': { dir: 'packages/queue' }
+}
 
 /** Finds every import below `packages/` and `apps/` that points a way it must not, as `file:line what`. */
 export function findWrongImports (tree: SourceFile[]): string[] {
@@ -58,7 +66,7 @@ function wrongImport ({ specifier, typeOnly }: Import, { file, from, room, all }
   }
   const name = packageName(specifier)
   const keeper = keepers[name]
-  if (keeper !== undefined) return keeper === from.dir ? undefined : `imports ${name}, which only ${keeper} may know`
+  if (keeper !== undefined) return keeper.dir === from.dir || (typeOnly && keeper.types === from.dir) ? undefined : `imports ${name}, which only ${keeper.dir} may know`
   const to = all.find(each => each.manifest.name === name)
   if (to === undefined) return name.startsWith('@toolyard/') ? `imports ${name}, which is no package of the workspace` : undefined
   if (to === from) return 'imports its own package by name'

@@ -3,7 +3,7 @@ import { readImports } from './imports.ts'
 import { isScript, readTree, repoRoot, type SourceFile } from './source-tree.ts'
 
 /** What a worker loads. */
-const workerRooms = /^(?:packages\/(?:runtime|manifests|executors|queue)|apps\/worker)\/src\//
+const workerRooms = /^(?:packages\/(?:runtime|manifests|workspace|sandbox|executors|store|queue)|apps\/worker)\/src\//
 /** What only the HTTP service needs, and what to import instead: together a third of a worker's start and 15 MB of it. */
 const heavy: Record<string, string> = {
   '@toolyard/contract': "types with `import type`, the rest from '@toolyard/contract/terms'",

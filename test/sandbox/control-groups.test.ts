@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { findHierarchy, openToolGroups } from '@toolyard/executors'
+import { findHierarchy, openToolGroups } from '@toolyard/sandbox'
 import t, { type Test } from 'tap'
 
 const version1 = [

@@ -1,4 +1,4 @@
-import { connectRedis, isConnected, type Redis } from '@toolyard/queue'
+import { connectRedis, isConnected, type Redis } from '@toolyard/store'
 import type { Cleanup } from './cleanup.ts'
 import type { TestRedis } from './redis.ts'
 

@@ -1,4 +1,5 @@
-import { JobQueues, newJobId, QueueDirectory, WorkerPool, type Redis, type WorkerPoolOptions } from '@toolyard/queue'
+import { JobQueues, QueueDirectory, WorkerPool, type WorkerPoolOptions } from '@toolyard/queue'
+import { newJobId, type Redis } from '@toolyard/store'
 import type { Test } from 'tap'
 import { queueBackend } from './backend.ts'
 import { connectTo } from './connection.ts'

@@ -1,4 +1,4 @@
-import { ensureRedisServer, startRedisServer } from '@toolyard/queue/server'
+import { ensureRedisServer, startRedisServer } from '@toolyard/store/server'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,8 +1,8 @@
 import { limits } from '@toolyard/contract'
 import type {
-  CompletionWaiter, DashboardLogins, JobCanceller, JobLister, JobLogs, JobQueues, JobReader, JobTypeTable, JobWatch,
-  McpSessions, OnceStore, OutputStore, RateLimit, Sessions, StoredKeys, StreamTickets
+  CompletionWaiter, JobCanceller, JobLister, JobLogs, JobQueues, JobReader, JobWatch, OnceStore, OutputStore
 } from '@toolyard/queue'
+import type { DashboardLogins, JobTypeTable, McpSessions, RateLimit, Sessions, StoredKeys, StreamTickets } from '@toolyard/store'
 import { takeTurns, type Callbacks, type CallMetrics, type Logger, type MetricsRegistry, type ReadinessCheck, type LimitOf, type SessionSettings, type TokenSettings } from '@toolyard/runtime'
 import type { Tracer } from '@toolyard/runtime/traces'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'

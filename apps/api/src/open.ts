@@ -1,10 +1,12 @@
 import { openRegistrySource, reportFindings, reportReload } from '@toolyard/manifests'
 import {
-  BulkChanges, CallStatistics, CompletionWaiter, connectRedis, countQueues, DashboardLogins, EntryLocks, FinishedJobs, ImportFaultTable,
-  isConnected, JobCanceller, JobLister, JobLogs, JobQueues, JobReader, JobTypeTable, JobWatch, listWorkers, McpSessions, OnceStore,
-  OutputStore, QueueDirectory, RateLimit, RedisGuard, RedisUnavailableError, Replicas, reportRedis, SessionLeases, Sessions, StoredKeys,
-  StreamTickets, usedBackend
+  BulkChanges, CallStatistics, CompletionWaiter, countQueues, FinishedJobs, JobCanceller, JobLister, JobLogs, JobQueues, JobReader,
+  JobWatch, OnceStore, OutputStore, QueueDirectory, usedBackend
 } from '@toolyard/queue'
+import {
+  connectRedis, DashboardLogins, EntryLocks, ImportFaultTable, isConnected, JobTypeTable, listWorkers, McpSessions, RateLimit, RedisGuard,
+  RedisUnavailableError, Replicas, reportRedis, SessionLeases, Sessions, StoredKeys, StreamTickets
+} from '@toolyard/store'
 import {
   apiKeysOf, builtinSettingsOf, callbacksOf, createRedactor, ownerLimitsOf, permissionPolicyOf, redisTargetOf, retentionOf,
   serviceFilesOf, sessionSettingsOf, sharedAbort, tokensOf, toolSourcesOf, tracesOf, traceSecretsOf, type Logger, type ReadinessCheck,
@@ -121,9 +123,7 @@ export async function openApi (settings: Settings, env: NodeJS.ProcessEnv, logge
     mayRun: (tool, permissions) => catalog.mayRun(tool, { permissions }),
     onError: (error, id) => { logger.warn({ err: error, bulk: id }, 'a bulk change waits') }
   })
-  const drain = sharedAbort()
-  const stop = sharedAbort()
-  const end = sharedAbort()
+  const [drain, stop, end] = [sharedAbort(), sharedAbort(), sharedAbort()]
   const eventLoop = new EventLoopWatch(settings.MAX_EVENT_LOOP_DELAY_MS)
   const readiness = readinessChecks({
     redis: guard,

@@ -1,5 +1,6 @@
 import type { RegistrySource } from '@toolyard/manifests'
-import { describeBackend, listWorkers, type BackendKind, type Redis, type RedisGuard } from '@toolyard/queue'
+import { describeBackend, type BackendKind } from '@toolyard/queue'
+import { listWorkers, type Redis, type RedisGuard } from '@toolyard/store'
 import type { ReadinessCheck } from '@toolyard/runtime'
 import type { EventLoopWatch } from './plugins/load/event-loop-watch.ts'
 import type { ListWorkers } from './routes/health.ts'

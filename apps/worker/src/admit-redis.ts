@@ -1,4 +1,4 @@
-import { isConnected, RedisUnavailableError, type Redis, type RedisGuard } from '@toolyard/queue'
+import { isConnected, RedisUnavailableError, type Redis, type RedisGuard } from '@toolyard/store'
 import { setTimeout as delay } from 'node:timers/promises'
 
 /** Between two looks for Redis. */

@@ -1,6 +1,6 @@
 import type { Executors } from '@toolyard/executors'
 import { importFinding, reportFindings, type ImportedTool, type PythonRun, type RegistrySource } from '@toolyard/manifests'
-import { RedisUnavailableError, type ImportFaultTable, type SharedImportFault } from '@toolyard/queue'
+import { RedisUnavailableError, type ImportFaultTable, type SharedImportFault } from '@toolyard/store'
 import type { Logger } from '@toolyard/runtime'
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'

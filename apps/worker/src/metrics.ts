@@ -1,5 +1,5 @@
-import { boundLayer, sandboxLayers } from '@toolyard/executors'
-import type { Redis } from '@toolyard/queue'
+import { boundLayer, sandboxLayers } from '@toolyard/sandbox'
+import type { Redis } from '@toolyard/store'
 import type { JobMetrics, SandboxMetrics, Settings, ToolMetrics } from '@toolyard/runtime'
 
 /** What a worker counts. */

@@ -1,11 +1,11 @@
 import { protocol, storedJson } from '@toolyard/contract/terms'
 import { createExecutors, loadCodeOf, openAudit, openSandbox, type Sandbox } from '@toolyard/executors'
 import { createSchemas, openRegistrySource, readYaml, reportFindings, reportReload, type Registry } from '@toolyard/manifests'
+import { JobCanceller, JobQueues, OutputStore, QueueDirectory, StepJobs, WorkerPool, describeBackend, usedBackend } from '@toolyard/queue'
 import {
-  CallCounter, connectRedis, EntryLocks, ImportFaultTable, isConnected, JobCanceller, JobQueues, JobTypeTable, OutputStore, QueueDirectory,
-  RedisGuard, reportRedis, SessionLeases, StepJobs, ToolInventories, WorkerHeartbeat, WorkerPool,
-  describeBackend, usedBackend
-} from '@toolyard/queue'
+  CallCounter, connectRedis, EntryLocks, ImportFaultTable, isConnected, JobTypeTable, RedisGuard, reportRedis, SessionLeases,
+  ToolInventories, WorkerHeartbeat
+} from '@toolyard/store'
 import {
   answerParent, apiKeysOf, builtinSettingsOf, callbacksOf, createLogger, loadEnvFile, onHangup, openLogOutput, ownerLimitsOf,
   permissionPolicyOf, readReadiness, readSettings, redisTargetOf, retentionOf, serveStatus, serviceFilesOf, sessionSettingsOf,

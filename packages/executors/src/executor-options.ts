@@ -7,7 +7,7 @@ import type { HttpPolicy } from './http/run-http.ts'
 import type { Tried } from './python/try/try-module.ts'
 import type { CompileSchema } from './result/declared-output.ts'
 import type { Outcome, RunContext } from './run/outcome.ts'
-import type { Sandbox } from './sandbox/sandbox.ts'
+import type { Sandbox } from './run/sandbox.ts'
 
 /** What executors work with. */
 export interface ExecutorOptions {

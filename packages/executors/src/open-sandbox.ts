@@ -2,22 +2,14 @@ import type { Permission } from '@toolyard/contract'
 import type { Tool } from '@toolyard/manifests'
 import { dirname, join } from 'node:path'
 import { asError } from '@toolyard/contract/terms'
-import type { ProcessGroups } from './process/table/groups.ts'
+import {
+  type ProcessGroups, createBox, findHierarchy, openToolGroups, type GroupLimits, findBubblewrap, findFamily, noFamily, type Family,
+  closeFoundation, makeFoundation, placeOf, type BoxFoundation, withoutNetwork, type Grant, createHostBox, type HostBox, defaultLimits,
+  isWithin, probeBox, boundLayer, reportOf, sandboxLayers, withBounds, type LayerFinding, type SandboxReport
+} from '@toolyard/sandbox'
 import { probeSearch } from './builtin/search/probe.ts'
-import { createBox } from './sandbox/box.ts'
-import { findHierarchy } from './sandbox/cgroup/hierarchy.ts'
-import { openToolGroups, type GroupLimits } from './sandbox/cgroup/tool-groups.ts'
-import { findBubblewrap } from './sandbox/programs.ts'
-import { findFamily, noFamily, type Family } from './sandbox/programs.ts'
-import { closeFoundation, makeFoundation, placeOf, type BoxFoundation } from './sandbox/foundation.ts'
-import { withoutNetwork, type Grant } from './sandbox/grant.ts'
-import { createHostBox, type HostBox } from './sandbox/host-box.ts'
-import { defaultLimits } from './sandbox/limits.ts'
-import { isWithin } from './sandbox/view/path.ts'
 import { probePython } from './python/try/probe.ts'
-import { probeBox } from './sandbox/probe/probe.ts'
-import { boundLayer, reportOf, sandboxLayers, withBounds, type LayerFinding, type SandboxReport } from './sandbox/report.ts'
-import { SandboxError, type Sandbox, type SandboxOptions } from './sandbox/sandbox.ts'
+import { SandboxError, type Sandbox, type SandboxOptions } from './run/sandbox.ts'
 
 /**
  * Opens the sandbox and proves each of its layers with a canary that must fail.

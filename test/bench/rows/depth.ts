@@ -1,4 +1,5 @@
-import { JobQueues, newJobId, QueueDirectory, type NewJob } from '@toolyard/queue'
+import { JobQueues, QueueDirectory, type NewJob } from '@toolyard/queue'
+import { newJobId } from '@toolyard/store'
 import { connectTo } from '../../support/connection.ts'
 import { startTestRedis } from '../../support/redis.ts'
 import { ratioAtMost, type Stage } from '../frame/row.ts'

@@ -1,4 +1,4 @@
-import type { FoundKey, StoredKeys } from '@toolyard/queue'
+import type { FoundKey, StoredKeys } from '@toolyard/store'
 import type { ApiKey } from '@toolyard/runtime'
 import { createHash } from 'node:crypto'
 import type { Principal } from './principal.ts'

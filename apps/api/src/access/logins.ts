@@ -1,4 +1,4 @@
-import type { DashboardLogins } from '@toolyard/queue'
+import type { DashboardLogins } from '@toolyard/store'
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { isRecord } from '@toolyard/contract'
 import type { FastifyRequest } from 'fastify'

@@ -1,5 +1,5 @@
 import { HttpError } from '@toolyard/contract'
-import type { JobScope } from '@toolyard/queue'
+import type { JobScope } from '@toolyard/store'
 import type { ApiKey } from '@toolyard/runtime'
 import { unauthorizedText } from './request-key.ts'
 

@@ -1,5 +1,5 @@
 import { HttpError } from '@toolyard/contract'
-import { jobIdPattern, type Session, type Sessions } from '@toolyard/queue'
+import { jobIdPattern, type Session, type Sessions } from '@toolyard/store'
 import type { SessionSettings } from '@toolyard/runtime'
 import type { Principal } from './principal.ts'
 

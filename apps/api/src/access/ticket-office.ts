@@ -1,5 +1,5 @@
 import { isRecord, HttpError, streamTokenParam, type SseTokenResponse } from '@toolyard/contract'
-import type { StreamTickets } from '@toolyard/queue'
+import type { StreamTickets } from '@toolyard/store'
 import type { FastifyRequest } from 'fastify'
 import { createHmac, randomBytes } from 'node:crypto'
 import type { KeyRing } from './key-ring.ts'

@@ -1,6 +1,6 @@
 import { defaultTimeoutSec, jobLimits, type LimitSources, type JobTypeView } from '@toolyard/contract'
 import { isEnabled, type Deployment, type Tool } from '@toolyard/manifests'
-import type { JobTypeTable } from '@toolyard/queue'
+import type { JobTypeTable } from '@toolyard/store'
 
 /** Which defaults stand behind job types. */
 export interface JobTypeDefaults extends Deployment {

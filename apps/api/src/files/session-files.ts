@@ -1,5 +1,5 @@
 import { asError, HttpError } from '@toolyard/contract'
-import { goneError, type SessionLeases, type SessionStay, type Sessions } from '@toolyard/queue'
+import { goneError, type SessionLeases, type SessionStay, type Sessions } from '@toolyard/store'
 import { leastBytes, openSessionDirectory, SessionCounts, TemplateMissingError, WorkspaceFailure, type CountedSession, type SessionPlaces } from '@toolyard/workspace'
 import { useSession } from '../access/session-access.ts'
 import type { Principal } from '../access/principal.ts'

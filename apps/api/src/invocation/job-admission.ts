@@ -1,5 +1,6 @@
 import { storedJson, HttpError, type CallError } from '@toolyard/contract'
-import { JobGoneError, QueueFullError, QueueLimitError, RedisFullError, type JobQueues, type NewJob, type Once, type OnceStore } from '@toolyard/queue'
+import { JobGoneError, QueueFullError, QueueLimitError, type JobQueues, type NewJob, type Once, type OnceStore } from '@toolyard/queue'
+import { RedisFullError } from '@toolyard/store'
 
 /** A job to make, or why there is none. */
 export type Planned = { job: NewJob } | { error: CallError }

@@ -1,6 +1,7 @@
 import { readDependsOn, type JobDependency, type JobRequest } from '@toolyard/contract'
 import type { Tool } from '@toolyard/manifests'
-import { jobIdPattern, type JobReader } from '@toolyard/queue'
+import type { JobReader } from '@toolyard/queue'
+import { jobIdPattern } from '@toolyard/store'
 import { scopeOf, type Principal } from '../access/principal.ts'
 
 const field = 'depends_on'

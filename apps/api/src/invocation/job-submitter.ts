@@ -1,6 +1,7 @@
 import { HttpError, type CallError, type JobRequest } from '@toolyard/contract'
 import { admitCall, type Refusal } from '@toolyard/manifests'
-import { JobsUnknownError, RedisUnavailableError, type JobReader, type NewJob, type ReadJob } from '@toolyard/queue'
+import type { JobReader, NewJob, ReadJob } from '@toolyard/queue'
+import { JobsUnknownError, RedisUnavailableError } from '@toolyard/store'
 import type { Tracer } from '@toolyard/runtime/traces'
 import type { JobTypes } from '../catalog/job-types.ts'
 import type { RequestOrigin } from '../plugins/request-trace.ts'

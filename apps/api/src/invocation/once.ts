@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { setImmediate as turn } from 'node:timers/promises'
-import { ownerOf, type Once } from '@toolyard/queue'
+import type { Once } from '@toolyard/queue'
+import { ownerOf } from '@toolyard/store'
 import { isRecord } from '@toolyard/contract'
 import type { Principal } from '../access/principal.ts'
 

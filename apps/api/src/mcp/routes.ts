@@ -1,5 +1,5 @@
 import { HttpError } from '@toolyard/contract/terms'
-import type { McpSessionState, RateLimit } from '@toolyard/queue'
+import type { McpSessionState, RateLimit } from '@toolyard/store'
 import { sharedAbort } from '@toolyard/runtime'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { AccessTokens } from '../access/access-tokens.ts'

@@ -1,5 +1,5 @@
 import { HttpError, limits, type ErrorBody, type HttpErrorCode } from '@toolyard/contract'
-import { JobsUnknownError, RedisUnavailableError } from '@toolyard/queue'
+import { JobsUnknownError, RedisUnavailableError } from '@toolyard/store'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Static } from 'typebox'

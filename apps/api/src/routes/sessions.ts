@@ -1,5 +1,5 @@
 import { checkNewSession, ErrorBody, HttpError, isRecord, NewSessionRequest, parseSessionListQuery, SessionList, SessionResponse, type SessionView } from '@toolyard/contract'
-import { jobIdPattern, maxSessions, type Session, type Sessions } from '@toolyard/queue'
+import { jobIdPattern, maxSessions, type Session, type Sessions } from '@toolyard/store'
 import type { LimitOf, SessionSettings } from '@toolyard/runtime'
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import { ensureRedisServer, startRedisServer, type RedisServer } from '@toolyard/queue/server'
+import { ensureRedisServer, startRedisServer, type RedisServer } from '@toolyard/store/server'
 import { launchChild, type ChildOptions, type ReadyChild } from '../supervision/child.ts'
 import type { Service } from '../supervision/supervisor.ts'
 import { print } from '../terminal/terminal.ts'

@@ -1,6 +1,7 @@
 import { readTraceContext, traceIdsOf, traceVariables, type TraceContext } from '@toolyard/contract/terms'
 import type { JobOrigin } from '@toolyard/contract'
-import type { RunTrace, Sandbox } from '@toolyard/executors'
+import type { Sandbox } from '@toolyard/executors'
+import type { RunTrace } from '@toolyard/sandbox'
 import type { HandlerResult, TakenJob } from '@toolyard/queue'
 import type { Span, Tracer } from '@toolyard/runtime/traces'
 

@@ -1,6 +1,6 @@
 import { asError, errorCode, type CallError } from '@toolyard/contract/terms'
 import { interruptionError, type Outcome, type SessionPlace } from '@toolyard/executors'
-import { goneError, type Redis, type SessionLeases, type SessionStay } from '@toolyard/queue'
+import { goneError, type Redis, type SessionLeases, type SessionStay } from '@toolyard/store'
 import type { Logger } from '@toolyard/runtime'
 import {
   clearTrash, discardSession, FileClock, openSessionDirectory, SessionCounts, storageFailure, TemplateMissingError,

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { RegisteredTool, Registry, RegistrySource } from '@toolyard/manifests'
-import { createdAt, inventoryOf, type TakenJob, type ToolInventories, type ToolInventory } from '@toolyard/queue'
+import type { TakenJob } from '@toolyard/queue'
+import { createdAt, inventoryOf, type ToolInventories, type ToolInventory } from '@toolyard/store'
 
 /** Between two looks at the manifests for which jobs ask, in milliseconds. */
 const lookMs = 250

@@ -2,7 +2,8 @@ import { jobLimits, limits, type CallError } from '@toolyard/contract/terms'
 import type { TraceContext } from '@toolyard/contract'
 import type { StepProgress, StepStart, StepState, StepTarget, WorkflowSteps } from '@toolyard/executors'
 import { admitCall, admitTool, makesJobs, type AskedCall, type Deployment, type RegisteredTool, type Registry } from '@toolyard/manifests'
-import { QueueFullError, QueueLimitError, type TakenJob, type JobTypeTable, type NewJob, type StepJobs, type StepOutput } from '@toolyard/queue'
+import { QueueFullError, QueueLimitError, type TakenJob, type NewJob, type StepJobs, type StepOutput } from '@toolyard/queue'
+import type { JobTypeTable } from '@toolyard/store'
 
 /** What steps are checked against and made with. */
 export interface WorkflowStepsDeps extends Deployment {

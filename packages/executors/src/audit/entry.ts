@@ -1,7 +1,5 @@
 import type { Permission } from '@toolyard/contract'
-import { maxElementBytes, type ProcessPlan } from '../process/plan/plan.ts'
-import type { ProcessEnd } from '../process/run-process.ts'
-import type { SandboxReport } from '../sandbox/report.ts'
+import { maxElementBytes, type ProcessPlan, type ProcessEnd, type SandboxReport } from '@toolyard/sandbox'
 
 /**
  * One finished run of a process (AC21, X34). Stdin, output and values of variables are not in it; arguments of the call

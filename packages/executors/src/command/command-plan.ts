@@ -1,7 +1,6 @@
 import type { CommandRun } from '@toolyard/manifests'
-import type { ProcessPlan } from '../process/plan/plan.ts'
+import type { ProcessPlan, RunTrace } from '@toolyard/sandbox'
 import { toolEnvironment } from '../run/environment.ts'
-import type { RunTrace } from '../run/outcome.ts'
 
 /** Where a command runs. */
 export interface CommandPlace {

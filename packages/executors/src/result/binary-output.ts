@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { typeOfBytes } from '@toolyard/workspace'
-import type { ProcessEnd } from '../process/run-process.ts'
+import type { ProcessEnd } from '@toolyard/sandbox'
 import { failure, type Outcome, type RunContext } from '../run/outcome.ts'
 import { decodePrefix } from '../run/utf8.ts'
 import { storedFile } from './returned-files.ts'

@@ -1,5 +1,5 @@
 import { failure, type Outcome } from '../run/outcome.ts'
-import type { ProcessEnd } from '../process/run-process.ts'
+import type { ProcessEnd } from '@toolyard/sandbox'
 import { movable, ThreadError, type Threads } from '../run/threads.ts'
 import { interruptionError } from '../run/interruption.ts'
 import type { OutputAnswer, OutputTask } from './output-task.ts'

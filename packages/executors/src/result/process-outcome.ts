@@ -1,6 +1,5 @@
 import type { Failure, Outcome, Success } from '../run/outcome.ts'
-import type { Captured } from '../process/end/capture.ts'
-import type { ProcessEnd } from '../process/run-process.ts'
+import type { Captured, ProcessEnd } from '@toolyard/sandbox'
 import { interruptionError } from '../run/interruption.ts'
 import { printedEnds } from './stream-end.ts'
 import { toolError } from './tool-error.ts'

@@ -1,5 +1,5 @@
 import { isRecord, limits, type CallError } from '@toolyard/contract/terms'
-import type { Captured } from '../process/end/capture.ts'
+import type { Captured } from '@toolyard/sandbox'
 import { parseJson } from '../run/json.ts'
 import { decodePrefix, firstChars } from '../run/utf8.ts'
 import { shownChars, streamEnd, withoutProgress } from './stream-end.ts'

@@ -1,5 +1,5 @@
 import { callErrors, type CallError } from '@toolyard/contract/terms'
-import type { Interruption } from './deadline.ts'
+import type { Interruption } from '@toolyard/sandbox'
 
 /**
  * The error of a run that was ended from outside: `TOOL_TIMEOUT` (X7) with the ends of what it had

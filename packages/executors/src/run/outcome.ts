@@ -1,4 +1,5 @@
 import type { CallError, CallErrorCode, ChangedFiles, Progress } from '@toolyard/contract'
+import type { RunTrace } from '@toolyard/sandbox'
 import type { StepWait, WorkflowSteps } from './steps.ts'
 
 /** How one run of a tool ended. Executors return it for everything a tool can do; they throw only for bugs. */
@@ -30,14 +31,6 @@ export interface Failure {
 /** A failure that says no more than its code and message. */
 export function failure (code: CallErrorCode, message: string): Failure {
   return { ok: false, error: { code, message } }
-}
-
-/** How a run takes part in a trace. */
-export interface RunTrace {
-  /** Variables for the processes of the tool, which tell them where they belong. */
-  variables: Readonly<Record<string, string>>
-  /** Gets each stage of a process when it is over; times are those of `performance.now()`. May be absent. */
-  stage?: (name: 'sandbox' | 'run', from: number, to: number) => void
 }
 
 /** Where a session has its files. */

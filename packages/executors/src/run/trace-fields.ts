@@ -1,4 +1,4 @@
-import type { RunTrace } from './outcome.ts'
+import type { RunTrace } from '@toolyard/sandbox'
 
 /** Where a call belongs in a trace, by the names that W3C gives to headers, and MCP to fields of `_meta`. */
 export type TraceFields = Readonly<Record<string, string>>

@@ -1,6 +1,6 @@
 import type { SkillRun } from '@toolyard/manifests'
 import { failure, type Failure } from '../run/outcome.ts'
-import type { Pin } from '../process/plan/pins.ts'
+import type { Pin } from '@toolyard/sandbox'
 import { findProgram } from './files.ts'
 
 /** What to run for a skill. */

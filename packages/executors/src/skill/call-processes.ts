@@ -2,7 +2,7 @@ import { auditEntry } from '../audit/entry.ts'
 import type { CommandHost } from '../command/run-command.ts'
 import { toolEnvironment } from '../run/environment.ts'
 import type { RunContext } from '../run/outcome.ts'
-import { runProcess, type ProcessEnd } from '../process/run-process.ts'
+import { runProcess, type ProcessEnd } from '@toolyard/sandbox'
 import type { SkillCommand } from './allowed-command.ts'
 
 /** Runs one process of a call to its end, and keeps `maxOutputBytes` of what it prints. */

@@ -1,6 +1,6 @@
 import { realpath, stat } from 'node:fs/promises'
 import { isAbsolute, join, sep } from 'node:path'
-import { findOnPath } from '../process/plan/find-program.ts'
+import { findOnPath } from '@toolyard/sandbox'
 
 /**
  * The absolute path of a skill's program; undefined when there is none.

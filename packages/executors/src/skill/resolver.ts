@@ -1,7 +1,6 @@
 import type { SkillResolver, SkillRun } from '@toolyard/manifests'
 import type { Failure } from '../run/outcome.ts'
-import type { ProcessEnd } from '../process/run-process.ts'
-import { maxElementBytes } from '../process/plan/plan.ts'
+import { type ProcessEnd, maxElementBytes } from '@toolyard/sandbox'
 import { printedEnds } from '../result/stream-end.ts'
 import { interruptionError } from '../run/interruption.ts'
 import { allowedCommand, type SkillCommand } from './allowed-command.ts'

@@ -1,7 +1,5 @@
 import { readFileSync, statfsSync } from 'node:fs'
-import { childrenOfThreads } from '../process/table/children.ts'
-import { readStatFields } from '../process/table/process-table.ts'
-import { signalGroup, signalProcess } from '../process/table/signal.ts'
+import { childrenOfThreads, readStatFields, signalGroup, signalProcess } from '@toolyard/sandbox'
 
 const kibibyte = 1_024
 /** The private temporary file systems of a box, beside that of HOME. */

@@ -1,8 +1,6 @@
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
-import type { Box } from '../process/plan/box.ts'
-import { identityOf, type Pins } from '../process/plan/pins.ts'
-import { maxElementBytes, type ProcessPlan } from '../process/plan/plan.ts'
+import { type Box, identityOf, type Pins, maxElementBytes, type ProcessPlan } from '@toolyard/sandbox'
 
 /**
  * Names everything that a process is made of: the box's own command line, with permissions, limits, environment and what

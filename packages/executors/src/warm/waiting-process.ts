@@ -1,8 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { killBox } from '../process/table/box-kill.ts'
-import { processorMs } from '../process/table/processor-time.ts'
-import { startProcess, type Started, type StartHost } from '../process/launch/start.ts'
-import type { ProcessPlan } from '../process/plan/plan.ts'
+import { killBox, processorMs, startProcess, type Started, type StartHost, type ProcessPlan } from '@toolyard/sandbox'
 import { familyBytes, readFamily, signalFamily, type FamilyState } from './family-state.ts'
 
 /** Two looks at processes that have nothing to do, in milliseconds; the kernel counts processor time in steps of 10. */

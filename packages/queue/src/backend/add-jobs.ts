@@ -1,10 +1,7 @@
 import type { JobJson, ParentKeyOpts } from 'bullmq'
-import type { ScriptCall, ScriptRun } from '../redis/commands/batched-script.ts'
-import type { Redis } from '../redis/connection.ts'
+import { type ScriptCall, type ScriptRun, type Redis, type Replicas, required } from '@toolyard/store'
 import type { JobScripts } from './scripts/job-scripts.ts'
 import { addPlainScript } from './scripts/plain-scripts.ts'
-import type { Replicas } from '../redis/checks/replicas.ts'
-import { required } from '../redis/required.ts'
 
 /** A job that is about to be added. */
 export interface AddedJob {

@@ -1,7 +1,7 @@
 import type { JobData, OutputRecord } from '@toolyard/contract'
 import type { Processor, Queue, QueueBaseOptions, RedisConnection, WorkerOptions } from 'bullmq'
-import { bullmq } from '../redis/bullmq.ts'
-import type { Redis } from '../redis/connection.ts'
+import { type Redis, internalName, keyPrefix } from '@toolyard/store'
+import { bullmq } from '../record/bullmq.ts'
 import { JobBackend, type JobBackendParts } from './job-backend.ts'
 import { EagerWorker } from './eager-worker.ts'
 import { FastBackend } from './fast-backend.ts'
@@ -9,7 +9,6 @@ import { unknownScripts } from './scripts/job-scripts.ts'
 import { JobWorker } from './job-worker.ts'
 import { lockMs } from './timed/lock-renewal.ts'
 import { clientOn } from './timed/timed-backend.ts'
-import { internalName, keyPrefix } from '../redis/names.ts'
 
 /** BullMQ's queue. */
 export type JobQueue = Queue<JobData, OutputRecord, string, JobData, OutputRecord, string, JobBackend>

@@ -1,8 +1,6 @@
 import { asError } from '@toolyard/contract/terms'
-import type { ScriptCall } from '../redis/commands/batched-script.ts'
-import type { Redis } from '../redis/connection.ts'
+import { type ScriptCall, type Redis, ReplicasMissingError, type Replicas } from '@toolyard/store'
 import { beginScript } from './scripts/job-scripts.ts'
-import { ReplicasMissingError, type Replicas } from '../redis/checks/replicas.ts'
 
 interface Beginning {
   call: ScriptCall

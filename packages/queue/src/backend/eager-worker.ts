@@ -1,10 +1,10 @@
 import type { Job } from 'bullmq'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { asError } from '@toolyard/contract/terms'
-import { bullmq } from '../redis/bullmq.ts'
+import { idOf } from '@toolyard/store'
+import { bullmq } from '../record/bullmq.ts'
 import type { FastBackend } from './fast-backend.ts'
 import { JobWorker, pauseMs } from './job-worker.ts'
-import { idOf } from '../record/job-id.ts'
 
 /** A job that isn't at its end after so many turns of the event loop takes longer. */
 const shortTurns = 3

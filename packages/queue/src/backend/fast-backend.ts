@@ -1,14 +1,12 @@
 import type { Adder } from './add-jobs.ts'
-import type { bullmq } from '../redis/bullmq.ts'
+import { jobChannel, replyChannel, type ScriptCall, idOf } from '@toolyard/store'
+import type { bullmq } from '../record/bullmq.ts'
 import { fastScripts, type JobScripts } from './scripts/job-scripts.ts'
 import { JobBackend, type End, type Ended, type JobBackendParts, type TakenFields } from './job-backend.ts'
 import { JobSettler } from './job-settler.ts'
 import { lockMs } from './timed/lock-renewal.ts'
-import { jobChannel, replyChannel } from '../redis/names.ts'
 import { addPlainKeys, finishPlainKeys, takePlainKeys, takePlainScript } from './scripts/plain-scripts.ts'
-import type { ScriptCall } from '../redis/commands/batched-script.ts'
 import type { NextJob } from './timed/timed-backend.ts'
-import { idOf } from '../record/job-id.ts'
 
 /** The settler's answer where the job has ended, and BullMQ must be asked for the next one. */
 const askBullmq = 1

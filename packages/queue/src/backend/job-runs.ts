@@ -1,9 +1,7 @@
 import type { Job } from 'bullmq'
-import type { ScriptCall } from '../redis/commands/batched-script.ts'
+import { type ScriptCall, type Redis, idOf } from '@toolyard/store'
 import type { Beginnings } from './beginnings.ts'
-import type { Redis } from '../redis/connection.ts'
 import { uncountScript } from './scripts/job-scripts.ts'
-import { idOf } from '../record/job-id.ts'
 
 /** In the job itself, since a WeakSet of short-lived objects costs the garbage collector a lot. */
 const unbegun = Symbol('unbegun')

@@ -1,8 +1,6 @@
-import type { ScriptCall } from '../redis/commands/batched-script.ts'
-import type { Redis } from '../redis/connection.ts'
+import { type ScriptCall, type Redis, fromRedis } from '@toolyard/store'
 import type { EndReply } from './job-backend.ts'
 import { finishPlainScript } from './scripts/plain-scripts.ts'
-import { fromRedis } from '../redis/from-redis.ts'
 
 interface Ending {
   call: ScriptCall

@@ -1,12 +1,11 @@
 import type { Job, Span } from 'bullmq'
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises'
 import { asError } from '@toolyard/contract/terms'
-import { bullmq } from '../redis/bullmq.ts'
+import { mayRedisTakeItLater, idOf } from '@toolyard/store'
+import { bullmq } from '../record/bullmq.ts'
 import type { JobBackend, TakenFields } from './job-backend.ts'
 import { TimedWorker } from './timed/timed-worker.ts'
-import { mayPass } from '../redis/unavailable.ts'
 import type { SharedPlaces } from './shared-places.ts'
-import { idOf } from '../record/job-id.ts'
 
 /** How long a worker that may not ask Redis for a job, or can't settle one, waits until it tries again, in milliseconds. */
 export const pauseMs = 50
@@ -130,7 +129,7 @@ export class JobWorker<Data, Result, Backend extends JobBackend = JobBackend> ex
           return await settle()
         } catch (error) {
           // BullMQ itself waits for a connection.
-          if (!mayPass(error) || !bullmq.isNotConnectionError(asError(error))) throw error
+          if (!mayRedisTakeItLater(error) || !bullmq.isNotConnectionError(asError(error))) throw error
           // Once: the lock is renewed of what has been tracked for a while. BullMQ untracks a job before it is settled.
           if (!isHeld) this.lockManager.trackJob(id, token, 0)
           await delay(pauseMs)

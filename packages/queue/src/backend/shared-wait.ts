@@ -3,9 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { asError } from '@toolyard/contract/terms'
 import { within } from '@toolyard/runtime'
-import { ioredis, type Redis } from '../redis/bullmq.ts'
-import { goOnWhenFull } from '../redis/commands/when-full.ts'
-import { waitKey } from '../redis/names.ts'
+import { ioredis, type Redis, goOnWhenFull, waitKey } from '@toolyard/store'
 
 /** One command waits for so many seconds: by its end the connection is known to live. */
 const longestSec = 5

@@ -1,6 +1,4 @@
-import type { Redis } from '../redis/connection.ts'
-import { goOnWhenFull } from '../redis/commands/when-full.ts'
-import { serverTime } from '../redis/server-clock.ts'
+import { type Redis, goOnWhenFull, serverTime } from '@toolyard/store'
 
 /** KEYS: marker. */
 const wakeScript = `

@@ -2,7 +2,7 @@ import type { CallbackBody, CallbackData, OutputRecord } from '@toolyard/contrac
 import { cancelled } from '../record/cancellation.ts'
 import { isoTime } from '../record/job-times.ts'
 import type { OutputStore, TruncatedOutput } from '../record/output-store.ts'
-import { RedisUnavailableError } from '../redis/unavailable.ts'
+import { RedisUnavailableError } from '@toolyard/store'
 
 /**
  * What is sent of a job's end (RC33); a large output is truncated as in an answer to a model.

@@ -1,9 +1,6 @@
 import type { BulkAction, JobListQuery, Permission } from '@toolyard/contract'
 import { storedJson } from '@toolyard/contract/terms'
-import type { Redis } from '../redis/connection.ts'
-import { bulkKey } from '../redis/names.ts'
-import type { JobScope } from '../record/job-scope.ts'
-import { whileAvailable } from '../redis/unavailable.ts'
+import { type Redis, bulkKey, type JobScope, whileAvailable } from '@toolyard/store'
 
 /** A change of all jobs that fit a query, and by whom. Another process continues it when one is lost. */
 export interface BulkOrder {

@@ -1,17 +1,14 @@
 import type { JobData } from '@toolyard/contract'
 import type { Job } from 'bullmq'
-import { bullmq } from '../redis/bullmq.ts'
+import { type Redis, createdKey, jobKey, queueKey, queueStem, rerunsField, whileAvailable, fromRedis } from '@toolyard/store'
+import { bullmq } from '../record/bullmq.ts'
 import { isCancelled } from '../record/cancellation.ts'
-import type { Redis } from '../redis/connection.ts'
 import { publishJobChange } from '../record/log/job-change.ts'
 import { JobLogWriter } from '../record/log/job-log-writer.ts'
 import type { JobCanceller } from './job-canceller.ts'
 import type { JobQueues } from '../queues/job-queues.ts'
 import { beganField } from '../record/job-times.ts'
-import { createdKey, jobKey, queueKey, queueStem, rerunsField } from '../redis/names.ts'
 import type { Retention } from '../record/retention.ts'
-import { whileAvailable } from '../redis/unavailable.ts'
-import { fromRedis } from '../redis/from-redis.ts'
 
 /*
  * What an operator may do to jobs that have ended. A failed job can be run again, under the same id, with all its

@@ -1,15 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import { bullmq } from '../redis/bullmq.ts'
+import { type Redis, cancelChannel, jobKey, jobPartKey, placeOfKey, queueKey, RedisUnavailableError, whileAvailable, goOnWhenFull } from '@toolyard/store'
+import { bullmq } from '../record/bullmq.ts'
 import type { JobData, OutputRecord } from '@toolyard/contract'
 import { cancelled, isCancelled } from '../record/cancellation.ts'
-import type { Redis } from '../redis/connection.ts'
 import { JobFlow } from './job-flow.ts'
 import type { JobQueues } from '../queues/job-queues.ts'
 import { lockMs } from '../backend/timed/lock-renewal.ts'
-import { cancelChannel, jobKey, jobPartKey, placeOfKey, queueKey } from '../redis/names.ts'
 import { encodeFailure } from '../record/settlement.ts'
-import { RedisUnavailableError, whileAvailable } from '../redis/unavailable.ts'
-import { goOnWhenFull } from '../redis/commands/when-full.ts'
 
 /*
  * A job is cancelled in two steps: one script marks the job and takes its lock, then the canceller settles it as a worker

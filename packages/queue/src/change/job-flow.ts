@@ -1,13 +1,11 @@
 import type { JobData } from '@toolyard/contract'
 import type { Job } from 'bullmq'
-import { bullmq } from '../redis/bullmq.ts'
+import { alarmsKey, jobKey, jobPartKey, placeOfKey, goOnWhenFull, idOf } from '@toolyard/store'
+import { bullmq } from '../record/bullmq.ts'
 import { cancelled } from '../record/cancellation.ts'
-import { alarmsKey, jobKey, jobPartKey, placeOfKey } from '../redis/names.ts'
 import { encodeFailure } from '../record/settlement.ts'
-import { goOnWhenFull } from '../redis/commands/when-full.ts'
 import { dependencyError, examineDependencies, leaveDependencies, lookAtDependents } from '../queues/dependencies.ts'
 import { release, settledSteps, type FlowParts } from '../queues/release.ts'
-import { idOf } from '../record/job-id.ts'
 import { beganField } from '../record/job-times.ts'
 
 /** A job that was released too early is parked again for so long, in milliseconds. */

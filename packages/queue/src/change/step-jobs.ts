@@ -1,15 +1,12 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type { CallError, OutputRecord } from '@toolyard/contract'
 import { storedJson } from '@toolyard/contract/terms'
-import type { Redis } from '../redis/connection.ts'
+import { type Redis, jobKey, jobPartKey, placeOfKey, rerunsField, serverTime, required } from '@toolyard/store'
 import type { JobCanceller } from './job-canceller.ts'
 import type { JobQueues } from '../queues/job-queues.ts'
 import type { NewJob } from '../record/new-job.ts'
-import { jobKey, jobPartKey, placeOfKey, rerunsField } from '../redis/names.ts'
 import type { OutputStore } from '../record/output-store.ts'
-import { serverTime } from '../redis/server-clock.ts'
 import { decodeFailure } from '../record/settlement.ts'
-import { required } from '../redis/required.ts'
 
 /*
  * The jobs that one job makes as its steps: BullMQ's children of a parent. The script that settles a step stores its

@@ -4,8 +4,7 @@ import type { Job } from 'bullmq'
 import { publicPriority } from '../queues/fair-order.ts'
 import { decodeFailure, runsOf } from '../record/settlement.ts'
 import type { Shown } from './shown.ts'
-import { idOf } from '../record/job-id.ts'
-import { fromRedis } from '../redis/from-redis.ts'
+import { idOf, fromRedis } from '@toolyard/store'
 
 /** What a dashboard may do with a job. */
 export interface JobActions {

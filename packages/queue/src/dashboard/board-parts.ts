@@ -1,5 +1,5 @@
 import type { Redact } from '@toolyard/runtime'
-import type { Redis } from '../redis/connection.ts'
+import type { Redis } from '@toolyard/store'
 import type { FinishedJobs, Operator } from '../change/finished-jobs.ts'
 import type { JobLogs } from '../record/log/job-log.ts'
 import type { JobQueues } from '../queues/job-queues.ts'

@@ -4,15 +4,12 @@ import type { JobData, LogEntry, OutputRecord } from '@toolyard/contract'
 import { limits } from '@toolyard/contract/terms'
 import type { FlowProducer, Job } from 'bullmq'
 import type { JobQueue } from '../backend/backends.ts'
-import { bullmq } from '../redis/bullmq.ts'
+import { listWorkers, whileAvailable, idOf, fromRedis } from '@toolyard/store'
+import { bullmq } from '../record/bullmq.ts'
 import type { RerunResult } from '../change/finished-jobs.ts'
-import { listWorkers } from '../tables/worker-records.ts'
-import { whileAvailable } from '../redis/unavailable.ts'
 import { BoardJob } from './board-job.ts'
 import { RefusedAction, type BoardParts, type Viewer } from './board-parts.ts'
 import { createShown } from './shown.ts'
-import { idOf } from '../record/job-id.ts'
-import { fromRedis } from '../redis/from-redis.ts'
 
 /** UTF-16 units of one value on a page with one job, and on one with many. */
 const shownChars = { one: 65_536, many: 2_048 }

@@ -9,7 +9,7 @@ import { BoardQueue, type FlowProducers } from './board-queue.ts'
 import { pageTemplate, type PageTemplate } from './page-template.ts'
 import { findRoute } from './routes.ts'
 import { isEmpty } from '../upkeep/empty-queues.ts'
-import { whileAvailable } from '../redis/unavailable.ts'
+import { whileAvailable } from '@toolyard/store'
 
 const require = createRequire(import.meta.url)
 

@@ -1,5 +1,5 @@
 import type { BullBoardQueues, ControllerHandlerReturnType } from '@bull-board/api/typings/app'
-import { fromRedis } from '../redis/from-redis.ts'
+import { fromRedis } from '@toolyard/store'
 
 /** A job of a flow, as bull-board finds it. Its other fields have the outputs of tools, unredacted. */
 interface FlowNode {

@@ -1,12 +1,9 @@
 import type { CallbackData, JobData, OutputRecord } from '@toolyard/contract'
 import { limits } from '@toolyard/contract/terms'
 import type { Job, Queue } from 'bullmq'
-import { bullmq } from '../redis/bullmq.ts'
-import type { Redis } from '../redis/connection.ts'
-import { serverTime } from '../redis/server-clock.ts'
-import { callbackQueue, internalName, keyPrefix, openCallbacksKey, queueKey } from '../redis/names.ts'
+import { type Redis, serverTime, callbackQueue, internalName, keyPrefix, openCallbacksKey, queueKey, goOnWhenFull } from '@toolyard/store'
+import { bullmq } from '../record/bullmq.ts'
 import { decodeFailure, runsOf } from '../record/settlement.ts'
-import { goOnWhenFull } from '../redis/commands/when-full.ts'
 
 /*
  * Which jobs owe a callback. Whoever may settle a job enters it first. After the job is settled, the callback is posted

@@ -1,9 +1,7 @@
 import type { CallError, JobData, JobDependency, JobState } from '@toolyard/contract'
 import { storedJson } from '@toolyard/contract/terms'
 import { isCancelled } from '../record/cancellation.ts'
-import type { Redis } from '../redis/connection.ts'
-import { dependentsKey, jobKey } from '../redis/names.ts'
-import { goOnWhenFull } from '../redis/commands/when-full.ts'
+import { type Redis, dependentsKey, jobKey, goOnWhenFull } from '@toolyard/store'
 import { release, type FlowParts } from './release.ts'
 
 /*

@@ -1,9 +1,5 @@
 import { grouped, limits } from '@toolyard/contract/terms'
-import type { Redis } from '../redis/connection.ts'
-import { fairKey, queueKey } from '../redis/names.ts'
-import { whileAvailable } from '../redis/unavailable.ts'
-import { ForgetfulMap } from '../redis/forgetful-map.ts'
-import { fromRedis } from '../redis/from-redis.ts'
+import { type Redis, fairKey, queueKey, whileAvailable, ForgetfulMap, fromRedis } from '@toolyard/store'
 
 /*
  * Jobs of one queue and one priority are served fairly by tenant and API key (start-time fair queueing). A job's turn is

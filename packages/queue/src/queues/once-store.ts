@@ -1,10 +1,6 @@
 import { createHash } from 'node:crypto'
 import { limits } from '@toolyard/contract/terms'
-import type { Redis } from '../redis/connection.ts'
-import { onceKey } from '../redis/names.ts'
-import { whileAvailable } from '../redis/unavailable.ts'
-import { required } from '../redis/required.ts'
-import { fromRedis } from '../redis/from-redis.ts'
+import { type Redis, onceKey, whileAvailable, required, fromRedis } from '@toolyard/store'
 
 /*
  * What an Idempotency-Key was used for, for 24 hours (RC23). A request stores the key with all that makes its jobs, makes

@@ -1,11 +1,6 @@
 import { grouped } from '@toolyard/contract/terms'
-import type { Redis } from '../redis/connection.ts'
+import { type Redis, openJobsKey, openKeysKey, serverTime, whileAvailable, ForgetfulMap, fromRedis } from '@toolyard/store'
 import { standingOf } from '../record/job-standing.ts'
-import { openJobsKey, openKeysKey } from '../redis/names.ts'
-import { serverTime } from '../redis/server-clock.ts'
-import { whileAvailable } from '../redis/unavailable.ts'
-import { ForgetfulMap } from '../redis/forgetful-map.ts'
-import { fromRedis } from '../redis/from-redis.ts'
 
 /*
  * How many unfinished jobs an owner has (`MAX_JOBS_PER_KEY`), over all queues and API processes. A sorted set by owner

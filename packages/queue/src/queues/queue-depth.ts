@@ -1,7 +1,4 @@
-import type { Redis } from '../redis/connection.ts'
-import { queueKey } from '../redis/names.ts'
-import { whileAvailable } from '../redis/unavailable.ts'
-import { ForgetfulMap } from '../redis/forgetful-map.ts'
+import { type Redis, queueKey, whileAvailable, ForgetfulMap } from '@toolyard/store'
 
 /** A count of jobs is used for so long, in milliseconds, while the queue is at most half full. */
 const freshMs = 250

@@ -1,6 +1,4 @@
-import type { Redis } from '../redis/connection.ts'
-import { queuesChannel, queuesKey } from '../redis/names.ts'
-import { whileAvailable } from '../redis/unavailable.ts'
+import { type Redis, queuesChannel, queuesKey, whileAvailable } from '@toolyard/store'
 
 /** The queue would be one too many (`MAX_QUEUES`). */
 export class QueueLimitError extends Error {

@@ -1,7 +1,5 @@
 import type { Queue } from 'bullmq'
-import type { Redis } from '../redis/connection.ts'
-import { jobKey, queueStem } from '../redis/names.ts'
-import { serverTime } from '../redis/server-clock.ts'
+import { type Redis, jobKey, queueStem, serverTime } from '@toolyard/store'
 
 /** What parked jobs are moved with. */
 export interface FlowParts {

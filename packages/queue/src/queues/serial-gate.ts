@@ -1,8 +1,6 @@
-import type { Redis } from '../redis/connection.ts'
+import { type Redis, jobKey, jobPartKey, queueKey, queueStem, serialKey, serialToolsKey, fromRedis } from '@toolyard/store'
 import type { JobQueues } from './job-queues.ts'
-import { jobKey, jobPartKey, queueKey, queueStem, serialKey, serialToolsKey } from '../redis/names.ts'
 import { behindScript, callScript, comingScript, enterScript, leaveScript, noteScript, registerSerial } from './serial-scripts.ts'
-import { fromRedis } from '../redis/from-redis.ts'
 
 /*
  * A serial tool runs one call at a time over the whole pool, in the order of arrival (P22, X17). Jobs that workers have

@@ -1,6 +1,4 @@
-import type { Redis } from '../redis/connection.ts'
-import { serialKey, serialToolsKey } from '../redis/names.ts'
-import { goOnWhenFull } from '../redis/commands/when-full.ts'
+import { type Redis, serialKey, serialToolsKey, goOnWhenFull } from '@toolyard/store'
 
 /*
  * What the gate of serial tools does in Redis. KEYS, but for the last two: a tool's line and its gate. The line is a sorted

@@ -1,14 +1,11 @@
 import type { Statistics, StatisticsEntry, StatisticsQuery, UsageEntry } from '@toolyard/contract'
 import { storedJson } from '@toolyard/contract/terms'
 import { setImmediate as turn } from 'node:timers/promises'
-import type { JobScope } from '../record/job-scope.ts'
+import {
+  type JobScope, type Redis, statisticsKey, serverTime, whileAvailable, readSeries, readUsageName, seriesName, type Series, quantile,
+  Tally, type Histogram, type TallyRecord
+} from '@toolyard/store'
 import { isoTime } from '../record/job-times.ts'
-import type { Redis } from '../redis/connection.ts'
-import { statisticsKey } from '../redis/names.ts'
-import { serverTime } from '../redis/server-clock.ts'
-import { whileAvailable } from '../redis/unavailable.ts'
-import { readSeries, readUsageName, seriesName, type Series } from '../tables/call-series.ts'
-import { quantile, Tally, type Histogram, type TallyRecord } from '../tables/call-tally.ts'
 
 const minuteMs = 60_000
 /** For more minutes than this, whole hours are read. */

@@ -1,11 +1,8 @@
 import type { Settlement } from '@toolyard/contract'
 import { within } from '@toolyard/runtime'
 import { randomUUID } from 'node:crypto'
-import type { Redis } from '../redis/connection.ts'
-import { jobKey, replyChannel } from '../redis/names.ts'
-import { pipelined } from '../redis/commands/pipelined.ts'
+import { type Redis, jobKey, replyChannel, pipelined, fromRedis } from '@toolyard/store'
 import { decodeReplies, decodeSettlement, settlementFields } from '../record/settlement.ts'
-import { fromRedis } from '../redis/from-redis.ts'
 
 /*
  * How an API process notices that a job has ended: by a message on its own channel, and by a sweep that reads the records

@@ -1,18 +1,13 @@
-import { firstIdAt, jobIdPattern } from '../record/job-id.ts'
+import { firstIdAt, jobIdPattern, type JobScope, type Redis, fromRedis, jobKey, pipelined } from '@toolyard/store'
 import { createHash } from 'node:crypto'
 import type { JobCounts, JobListQuery, JobSummary } from '@toolyard/contract'
 import { foreignCursor } from '@toolyard/contract/terms'
-import type { JobScope } from '../record/job-scope.ts'
 import type { IndexedJob } from '../record/job-index.ts'
 import type { JobQueues } from '../queues/job-queues.ts'
 import type { QueueDirectory } from '../queues/queue-directory.ts'
 import { summarize } from './job-summary.ts'
 import { mapInTurns } from './map-in-turns.ts'
-import type { Redis } from '../redis/connection.ts'
 import { hasText, looksForText } from '../record/job-text.ts'
-import { fromRedis } from '../redis/from-redis.ts'
-import { jobKey } from '../redis/names.ts'
-import { pipelined } from '../redis/commands/pipelined.ts'
 
 /** The cursor doesn't belong to this query: it is damaged, made up, or came with the answer to another one. */
 export class CursorError extends Error {

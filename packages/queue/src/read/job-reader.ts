@@ -1,17 +1,14 @@
 import type { JobData, JobView, OutputRecord, Progress, Settlement } from '@toolyard/contract'
 import { storedJson } from '@toolyard/contract/terms'
-import type { Redis } from '../redis/connection.ts'
+import { type Redis, jobKey, whileAvailable, type JobScope } from '@toolyard/store'
 import { publicPriority } from '../queues/fair-order.ts'
 import type { JobQueues } from '../queues/job-queues.ts'
-import { jobKey } from '../redis/names.ts'
 import type { OutputStore } from '../record/output-store.ts'
 import type { QueueDirectory } from '../queues/queue-directory.ts'
 import { readProgress } from '../record/log/job-progress.ts'
 import { decodeSettlement, sandboxOfFailure, settlementFields } from '../record/settlement.ts'
-import { whileAvailable } from '../redis/unavailable.ts'
 import { recordFields, summaryOf } from './job-summary.ts'
 import { readSteps, type FoundSteps } from './job-steps.ts'
-import type { JobScope } from '../record/job-scope.ts'
 import type { OwnOptions } from '../record/new-job.ts'
 
 /** A job as it was read. */

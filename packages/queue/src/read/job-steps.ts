@@ -1,11 +1,7 @@
 import type { JobStep } from '@toolyard/contract'
 import { storedJson } from '@toolyard/contract/terms'
 import { isCancelled } from '../record/cancellation.ts'
-import type { Redis } from '../redis/connection.ts'
-import { fromRedis } from '../redis/from-redis.ts'
-import { jobKey } from '../redis/names.ts'
-import { pipelined } from '../redis/commands/pipelined.ts'
-import { whileAvailable } from '../redis/unavailable.ts'
+import { type Redis, fromRedis, jobKey, pipelined, whileAvailable } from '@toolyard/store'
 
 /** What the plan of a workflow says that is shown; the executor of workflows writes it. */
 interface Plan {

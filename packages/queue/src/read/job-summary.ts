@@ -1,17 +1,13 @@
 import type { CallError, JobState, JobSummary, Progress } from '@toolyard/contract'
 import { storedJson } from '@toolyard/contract/terms'
 import { cancelled } from '../record/cancellation.ts'
-import type { Redis } from '../redis/connection.ts'
+import { type Redis, jobKey, placeOfKey, rerunsField, pipelined, whileAvailable, fromRedis } from '@toolyard/store'
 import type { IndexedJob } from '../record/job-index.ts'
 import type { JobQueues } from '../queues/job-queues.ts'
 import { readProgress } from '../record/log/job-progress.ts'
 import { mapInTurns } from './map-in-turns.ts'
-import { jobKey, placeOfKey, rerunsField } from '../redis/names.ts'
 import { beganField, delayOf, isoTime, timesOf, type JobCourse } from '../record/job-times.ts'
-import { pipelined } from '../redis/commands/pipelined.ts'
 import { decodeFailure, isFailedUnrun, runsOf } from '../record/settlement.ts'
-import { whileAvailable } from '../redis/unavailable.ts'
-import { fromRedis } from '../redis/from-redis.ts'
 
 /** The fields of a job's record that a summary is made of; none of them is large but the reason, with the details of a failure. */
 export const recordFields = [

@@ -1,9 +1,6 @@
 import { grouped } from '@toolyard/contract/terms'
-import type { Redis } from '../redis/connection.ts'
+import { type Redis, jobChannel, jobIdOfChannel, jobKey, jobLogKey, whileAvailable, fromRedis } from '@toolyard/store'
 import type { JobChange } from '../record/log/job-change.ts'
-import { jobChannel, jobIdOfChannel, jobKey, jobLogKey } from '../redis/names.ts'
-import { whileAvailable } from '../redis/unavailable.ts'
-import { fromRedis } from '../redis/from-redis.ts'
 
 /*
  * How an API process notices changes of a job that somebody looks at.

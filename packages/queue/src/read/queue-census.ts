@@ -1,12 +1,7 @@
 import type { CountedQueue } from '@toolyard/runtime'
 import { storedJson } from '@toolyard/contract/terms'
-import type { Redis } from '../redis/connection.ts'
-import { createdAt } from '../record/job-id.ts'
-import { queueStem } from '../redis/names.ts'
+import { type Redis, createdAt, queueStem, serverTime, whileAvailable, fromRedis } from '@toolyard/store'
 import type { QueueDirectory } from '../queues/queue-directory.ts'
-import { serverTime } from '../redis/server-clock.ts'
-import { whileAvailable } from '../redis/unavailable.ts'
-import { fromRedis } from '../redis/from-redis.ts'
 
 /** So many waiting jobs are looked at to find the oldest: those that are served next. */
 const looked = 1_000

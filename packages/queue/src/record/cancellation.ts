@@ -1,9 +1,7 @@
 import type { CallError } from '@toolyard/contract'
 import type { Job } from 'bullmq'
-import type { Redis } from '../redis/connection.ts'
-import { jobKey } from '../redis/names.ts'
+import { type Redis, jobKey, idOf } from '@toolyard/store'
 import { decodeFailure } from './settlement.ts'
-import { idOf } from './job-id.ts'
 
 /** How a cancelled job ends (RC13). */
 export const cancelled: CallError = { code: 'JOB_CANCELLED', message: 'Job was cancelled' }

@@ -1,13 +1,9 @@
 import type { JobOrder } from '@toolyard/contract'
 import { storedJson } from '@toolyard/contract/terms'
-import type { Redis } from '../redis/connection.ts'
-import { createdAt } from './job-id.ts'
+import { type Redis, createdAt, createdKey, serverTime, ForgetfulMap } from '@toolyard/store'
 import type { CompleteJob } from './new-job.ts'
 import { sieve, type JobFilter, type SievedRange } from './job-sieve.ts'
 import { standingOf } from './job-standing.ts'
-import { createdKey } from '../redis/names.ts'
-import { serverTime } from '../redis/server-clock.ts'
-import { ForgetfulMap } from '../redis/forgetful-map.ts'
 
 /*
  * Each queue has a sorted set of the jobs that were made in it. All scores are 0, so Redis sorts by the members. A member

@@ -1,9 +1,6 @@
 import type { JobListQuery } from '@toolyard/contract'
-import type { Redis } from '../redis/connection.ts'
-import { createdKey, queueStem } from '../redis/names.ts'
+import { type Redis, createdKey, queueStem, whileAvailable, fromRedis } from '@toolyard/store'
 import { soughtText, type TextFilter } from './job-text.ts'
-import { whileAvailable } from '../redis/unavailable.ts'
-import { fromRedis } from '../redis/from-redis.ts'
 
 /*
  * What a list filters by is looked for in Redis itself, a piece of the index at a time, so that jobs that don't fit are not

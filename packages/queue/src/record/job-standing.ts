@@ -1,7 +1,4 @@
-import type { Redis } from '../redis/connection.ts'
-import { queueKey, queueStem } from '../redis/names.ts'
-import { whileAvailable } from '../redis/unavailable.ts'
-import { fromRedis } from '../redis/from-redis.ts'
+import { type Redis, queueKey, queueStem, whileAvailable, fromRedis } from '@toolyard/store'
 
 /** What has become of a job: it waits or runs, it has ended, or its record is not there. */
 export type JobStanding = 'open' | 'ended' | 'gone'

@@ -1,10 +1,8 @@
 import type { OutputCut, OutputRecord } from '@toolyard/contract'
 import { limits } from '@toolyard/contract/terms'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Redis } from '../redis/connection.ts'
-import { outputKey } from '../redis/names.ts'
+import { type Redis, outputKey, asRedisError, RedisFullError, whileAvailable } from '@toolyard/store'
 import { outputSec, type Retention } from './retention.ts'
-import { asRedisError, RedisFullError, whileAvailable } from '../redis/unavailable.ts'
 
 /** While Redis is full, an output is tried to be stored this often and this long, in milliseconds. */
 const againMs = 200

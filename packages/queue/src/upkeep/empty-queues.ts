@@ -1,8 +1,5 @@
-import type { Redis } from '../redis/connection.ts'
-import { emptyQueuesKey, queueKey } from '../redis/names.ts'
+import { type Redis, emptyQueuesKey, queueKey, serverTime, goOnWhenFull } from '@toolyard/store'
 import { registeredMs, type QueueDirectory } from '../queues/queue-directory.ts'
-import { serverTime } from '../redis/server-clock.ts'
-import { goOnWhenFull } from '../redis/commands/when-full.ts'
 
 /** How long a queue must have been without any job, also finished ones. Who added a job before has it registered anew by then. */
 const emptyMs = 2 * registeredMs

@@ -1,8 +1,6 @@
-import type { Redis } from '../redis/connection.ts'
+import { type Redis, jobLogKey, outputKey, serverTime } from '@toolyard/store'
 import type { JobQueues } from '../queues/job-queues.ts'
-import { jobLogKey, outputKey } from '../redis/names.ts'
 import type { Retention } from '../record/retention.ts'
-import { serverTime } from '../redis/server-clock.ts'
 
 /** Jobs of each kind of end that one turn removes. */
 const atOnce = 1_000

@@ -1,8 +1,7 @@
 import type { JobData, OutputRecord } from '@toolyard/contract'
 import type { Job } from 'bullmq'
 import type { JobQueues } from '../queues/job-queues.ts'
-import { jobKey } from '../redis/names.ts'
-import type { Redis } from '../redis/connection.ts'
+import { jobKey, type Redis } from '@toolyard/store'
 
 /** Entries that one turn looks at, and how many of them at once. */
 const perTurn = 2_000

@@ -1,8 +1,6 @@
 import { hasEnded } from '../change/job-flow.ts'
 import type { JobCanceller } from '../change/job-canceller.ts'
-import { queueKey, queueStem } from '../redis/names.ts'
-import type { Redis } from '../redis/connection.ts'
-import { fromRedis } from '../redis/from-redis.ts'
+import { queueKey, queueStem, type Redis, fromRedis } from '@toolyard/store'
 
 /**
  * Finds the steps among the jobs that run. KEYS: active. ARGV: stem of the jobs'

@@ -1,7 +1,6 @@
 import { lookAt } from '../queues/dependencies.ts'
 import { release, settledSteps, type FlowParts } from '../queues/release.ts'
-import { alarmsKey, jobKey, queueKey } from '../redis/names.ts'
-import { serverTime } from '../redis/server-clock.ts'
+import { alarmsKey, jobKey, queueKey, serverTime } from '@toolyard/store'
 
 /** Jobs that one turn looks at, in each queue. */
 const atOnce = 200

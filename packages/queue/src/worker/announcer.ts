@@ -1,5 +1,5 @@
 import { asError } from '@toolyard/contract/terms'
-import type { Redis } from '../redis/connection.ts'
+import type { Redis } from '@toolyard/store'
 
 /** ARGV: channel and message in turn. */
 const publishScript = `

@@ -2,7 +2,7 @@ import type { JobData } from '@toolyard/contract'
 import { protocol } from '@toolyard/contract/terms'
 import type { Job } from 'bullmq'
 import type { JobBackend } from '../backend/job-backend.ts'
-import { idOf } from '../record/job-id.ts'
+import { idOf } from '@toolyard/store'
 
 /** A job that is put off is due again after this time, each further time after twice as much, in milliseconds. */
 const pauseMs = { first: 50, most: 400 }

@@ -1,10 +1,9 @@
 import type { CallError, ChangedFiles, JobData, OutputCut, Progress, SandboxState } from '@toolyard/contract'
 import type { BackendKind } from '../backend/backends.ts'
 import type { CallbackOptions } from '../callbacks/callback-worker.ts'
-import type { Redis } from '../redis/connection.ts'
+import type { Redis, WantedReplicas } from '@toolyard/store'
 import type { StepWait } from '../change/job-flow.ts'
 import type { LogLine } from '../record/log/job-log-writer.ts'
-import type { WantedReplicas } from '../redis/checks/replicas.ts'
 import type { Retention } from '../record/retention.ts'
 
 /** A job that this process has taken. */

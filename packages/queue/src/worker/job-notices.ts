@@ -1,5 +1,5 @@
 import type { Announcer } from './announcer.ts'
-import { jobChannel } from '../redis/names.ts'
+import { jobChannel } from '@toolyard/store'
 
 /** Watchers of a job get a message after so many milliseconds of its run, if it still runs. */
 const begunMs = 5

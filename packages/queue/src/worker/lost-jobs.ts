@@ -1,9 +1,7 @@
 import { createHash } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { asError } from '@toolyard/contract/terms'
-import type { Redis } from '../redis/connection.ts'
-import { takeTurn } from '../redis/commands/turn.ts'
-import { upkeepKey } from '../redis/names.ts'
+import { type Redis, takeTurn, upkeepKey } from '@toolyard/store'
 import { askMs, turnMs } from './lock-times.ts'
 
 /** A queue whose lost jobs are taken from their workers. */

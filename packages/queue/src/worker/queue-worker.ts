@@ -1,7 +1,8 @@
 import type { CallError, JobData, OutputRecord } from '@toolyard/contract'
 import type { Job } from 'bullmq'
 import { asError } from '@toolyard/contract/terms'
-import { bullmq } from '../redis/bullmq.ts'
+import { serverTime, mayRedisTakeItLater, idOf } from '@toolyard/store'
+import { bullmq } from '../record/bullmq.ts'
 import type { Announcer } from './announcer.ts'
 import type { CallbackOutbox } from '../queues/callback-outbox.ts'
 import { cancelled, isMarked, type CancelledJobs } from '../record/cancellation.ts'
@@ -19,13 +20,10 @@ import { lookGuardMs, renewMs } from './lock-times.ts'
 import type { JobCanceller } from '../change/job-canceller.ts'
 import type { JobQueues } from '../queues/job-queues.ts'
 import type { OutputStore } from '../record/output-store.ts'
-import { serverTime } from '../redis/server-clock.ts'
 import { encodeFailure, maxLostRuns } from '../record/settlement.ts'
 import type { TenantPlaces } from './tenant-places.ts'
 import { serialParkMs, type SerialGate, type SerialJob } from '../queues/serial-gate.ts'
-import { mayPass } from '../redis/unavailable.ts'
 import type { HandlerResult, WorkerPoolOptions } from './handler.ts'
-import { idOf } from '../record/job-id.ts'
 
 const lockLost: CallError = { code: 'WORKER_LOST', message: 'The worker lost its hold on the job' }
 const stopped: CallError = { code: 'WORKER_LOST', message: 'The worker stopped before the tool had finished' }
@@ -138,7 +136,7 @@ export class QueueWorker {
       if (run.abort.signal.reason === cancelled) throw new bullmq.WaitingError()
       return await this.#end(run, result)
     } catch (error) {
-      if (run.isHandled || !mayPass(error)) throw error
+      if (run.isHandled || !mayRedisTakeItLater(error)) throw error
       return await this.#putOff(run)
     } finally {
       if (this.#running.get(id) === run) {

@@ -1,8 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Redis } from '../redis/connection.ts'
-import { goOnWhenFull } from '../redis/commands/when-full.ts'
-import { tenantPlacesKey } from '../redis/names.ts'
-import { serverTime } from '../redis/server-clock.ts'
+import { type Redis, goOnWhenFull, tenantPlacesKey, serverTime } from '@toolyard/store'
 
 /*
  * How many calls of a tenant run at once, over all workers (`max_running`). A sorted set by tenant has those that run, each until

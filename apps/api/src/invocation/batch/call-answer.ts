@@ -1,5 +1,5 @@
 import { asError, isRecord, type CallError, type CallResult, type ChangedFiles, type OutputRecord, type ResultFile, type Settlement, type ToolMessage } from '@toolyard/contract'
-import { RedisUnavailableError } from '@toolyard/queue'
+import { RedisUnavailableError } from '@toolyard/store'
 import type { Call } from './call-plan.ts'
 
 /** One call's answer, for the caller and for the model. */

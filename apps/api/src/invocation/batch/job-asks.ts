@@ -1,5 +1,6 @@
 import { asError, type CallError, type OutputRecord } from '@toolyard/contract'
-import { jobIdPattern, logStart, RedisUnavailableError, type JobCanceller, type JobReader, type JobWatch } from '@toolyard/queue'
+import { logStart, type JobCanceller, type JobReader, type JobWatch } from '@toolyard/queue'
+import { jobIdPattern, RedisUnavailableError } from '@toolyard/store'
 import { scopeOf, type Principal } from '../../access/principal.ts'
 import { failed, pending, settled, succeeded, type CallAnswer, type JobReading } from './call-answer.ts'
 import type { Call } from './call-plan.ts'

@@ -1,5 +1,6 @@
 import { storedJson, HttpError, type Batch, type CallError, type OutputCut, type ResultFile } from '@toolyard/contract'
-import { JobsUnknownError, RedisUnavailableError, type OutputStore } from '@toolyard/queue'
+import type { OutputStore } from '@toolyard/queue'
+import { JobsUnknownError, RedisUnavailableError } from '@toolyard/store'
 import type { BatchInvoker, Caller } from './batch-invoker.ts'
 
 /** A call that is a request of its own. */

@@ -1,5 +1,5 @@
 import { fromJsonSchema, ProtocolError, ProtocolErrorCode, type Server, type ServerContext } from '@modelcontextprotocol/server'
-import type { McpSessions } from '@toolyard/queue'
+import type { McpSessions } from '@toolyard/store'
 import type { ToolCatalog } from '../../catalog/tool-catalog.ts'
 import { placeOfCall } from '../call/call-meta.ts'
 import type { Exchange } from '../call/exchange.ts'

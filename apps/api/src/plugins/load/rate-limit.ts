@@ -1,5 +1,5 @@
 import { HttpError } from '@toolyard/contract'
-import type { RateLimit } from '@toolyard/queue'
+import type { RateLimit } from '@toolyard/store'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { principalOf } from '../../access/principal.ts'

@@ -1,5 +1,5 @@
 import { checkNewKey, ErrorBody, HttpError, KeyList, NewKeyRequest, NewKeyResponse, RevokedKey, type KeyView } from '@toolyard/contract'
-import { maxStoredKeys, type ListedKey, type StoredKeys } from '@toolyard/queue'
+import { maxStoredKeys, type ListedKey, type StoredKeys } from '@toolyard/store'
 import { Type } from '@toolyard/contract/type'
 import type { KeyRing } from '../../access/key-ring.ts'
 import { nobody, principalOf, requireOperator, type Principal } from '../../access/principal.ts'

@@ -1,5 +1,6 @@
 import { HttpError } from '@toolyard/contract'
-import { jobIdPattern, jobJson, type JobReader, type ReadJob } from '@toolyard/queue'
+import { jobJson, type JobReader, type ReadJob } from '@toolyard/queue'
+import { jobIdPattern } from '@toolyard/store'
 import type { FastifyReply } from 'fastify'
 import { scopeOf, type Principal } from '../../access/principal.ts'
 

@@ -1,6 +1,6 @@
 import { checkJobTypePatch, ErrorBody, HttpError, JobTypeList, JobTypePatch, JobTypeResponse } from '@toolyard/contract'
 import { permissionRefusal } from '@toolyard/manifests'
-import type { JobTypeOverride, JobTypeTable } from '@toolyard/queue'
+import type { JobTypeOverride, JobTypeTable } from '@toolyard/store'
 import { Type } from '@toolyard/contract/type'
 import type { App } from '../../plugins/typed-app.ts'
 import type { JobTypes } from '../../catalog/job-types.ts'

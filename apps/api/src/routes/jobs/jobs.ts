@@ -3,7 +3,8 @@ import {
   SubmitJobRequest, SubmitJobResponse, toJobRequest, type JobListQuery
 } from '@toolyard/contract'
 import { queueRefusal } from '@toolyard/manifests'
-import { CursorError, type JobCanceller, type JobLister, type JobReader, type JobScope } from '@toolyard/queue'
+import { CursorError, type JobCanceller, type JobLister, type JobReader } from '@toolyard/queue'
+import type { JobScope } from '@toolyard/store'
 import type { FastifyRequest } from 'fastify'
 import { Type } from '@toolyard/contract/type'
 import type { App } from '../../plugins/typed-app.ts'

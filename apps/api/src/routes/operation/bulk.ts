@@ -1,6 +1,7 @@
 import { bulkQuery, BulkList, BulkRequest, BulkResponse, checkBulkRequest, ErrorBody, HttpError, type BulkView } from '@toolyard/contract'
 import { queueRefusal } from '@toolyard/manifests'
-import { jobIdPattern, type Bulk, type BulkChanges } from '@toolyard/queue'
+import type { Bulk, BulkChanges } from '@toolyard/queue'
+import { jobIdPattern } from '@toolyard/store'
 import { Type } from '@toolyard/contract/type'
 import { principalOf, scopeOf } from '../../access/principal.ts'
 import type { App } from '../../plugins/typed-app.ts'

@@ -1,6 +1,6 @@
 import { checkQueuePatch, ErrorBody, HttpError, QueueList, QueuePatch, QueueResponse, type QueueView } from '@toolyard/contract'
 import { Type } from '@toolyard/contract/type'
-import type { SeenWorker } from '@toolyard/queue'
+import type { SeenWorker } from '@toolyard/store'
 import type { CountedQueue } from '@toolyard/runtime'
 import { principalOf, requireOperator, type Principal } from '../../access/principal.ts'
 import type { App } from '../../plugins/typed-app.ts'

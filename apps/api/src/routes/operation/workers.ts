@@ -1,5 +1,5 @@
 import { ErrorBody, WorkerList, type WorkerView } from '@toolyard/contract'
-import type { SeenWorker } from '@toolyard/queue'
+import type { SeenWorker } from '@toolyard/store'
 import { principalOf, requireOperator, type Principal } from '../../access/principal.ts'
 import type { App } from '../../plugins/typed-app.ts'
 

@@ -3,10 +3,9 @@ import { isAbsolute, join, resolve } from 'node:path'
 import { atPlace, foreignPath, inDirectory } from '@toolyard/workspace'
 import { integerArgument, textArgument, textsArgument } from '../kit/arguments.ts'
 import { BuiltinFailure, type BuiltinContext, type BuiltinHandler } from '../kit/handler.ts'
-import { findOnPath, isProgram } from '../../process/plan/find-program.ts'
+import { findOnPath, isProgram, runProcess, type ProcessEnd } from '@toolyard/sandbox'
 import { auditEntry } from '../../audit/entry.ts'
 import { toolEnvironment } from '../../run/environment.ts'
-import { runProcess, type ProcessEnd } from '../../process/run-process.ts'
 import { firstChars, lastChars } from '../../run/utf8.ts'
 
 const timeoutMs = { min: 100, max: 120_000, default: 120_000 }

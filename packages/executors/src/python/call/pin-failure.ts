@@ -1,7 +1,7 @@
 import type { PythonRun } from '@toolyard/manifests'
 import { auditEntry } from '../../audit/entry.ts'
 import type { CommandHost } from '../../command/run-command.ts'
-import { startError } from '../../process/plan/start-error.ts'
+import { startError } from '@toolyard/sandbox'
 import type { Failure, RunContext } from '../../run/outcome.ts'
 
 /** The host imports the module anew when its file changed, so that what runs is what was checked; undefined where it was. */

@@ -1,11 +1,8 @@
 import { writeFile } from 'node:fs/promises'
-import type { Deadline } from '../../run/deadline.ts'
-import { createCapture, type Captured } from '../../process/end/capture.ts'
-import { closing, drainPipes } from '../../process/end/drain.ts'
-import { createLineSplitter, type OnProgress } from '../../process/end/lines.ts'
-import { enterGroups, type CallGroup } from '../../process/table/groups.ts'
-import { watchProcessorTime } from '../../process/table/processor-time.ts'
-import type { ProcessEnding } from '../../process/end/ending.ts'
+import {
+  type Deadline, createCapture, type Captured, closing, drainPipes, createLineSplitter, type OnProgress, enterGroups, type CallGroup,
+  watchProcessorTime, type ProcessEnding
+} from '@toolyard/sandbox'
 import { disconnect } from '../wire/connections.ts'
 import type { ForkedProcess } from '../host/forker.ts'
 import type { ForkEnding } from '../host/process-tree.ts'

@@ -1,6 +1,4 @@
-import type { Mark, Marks } from '../../process/table/mark.ts'
-import { readProcess } from '../../process/table/process-table.ts'
-import { defaultLimits, type ProcessLimits } from '../../sandbox/limits.ts'
+import { type Mark, type Marks, readProcess, defaultLimits, type ProcessLimits } from '@toolyard/sandbox'
 import { createDeferred, type Deferred } from '../wire/deferred.ts'
 import { createFrameReader, decodeFrame, encodeFrame, type Message } from '../wire/frames.ts'
 import { nestTree, type NestParent } from './nest-tree.ts'

@@ -1,7 +1,6 @@
 import type { CallError } from '@toolyard/contract'
-import type { ProcessHost } from '../../process/run-process.ts'
+import type { ProcessHost, HostBox } from '@toolyard/sandbox'
 import { startHost, type Host, type HostService } from './host.ts'
-import type { HostBox } from '../../sandbox/host-box.ts'
 import { findInterpreter, type FoundInterpreter } from './interpreter.ts'
 import { openReception, type Reception } from '../wire/reception.ts'
 

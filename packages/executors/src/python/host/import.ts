@@ -1,5 +1,4 @@
-import { closing, drainPipes } from '../../process/end/drain.ts'
-import { createLineSplitter } from '../../process/end/lines.ts'
+import { closing, drainPipes, createLineSplitter } from '@toolyard/sandbox'
 import type { ForkedProcess } from './forker.ts'
 import { encodeFrame, firstMessage, type Message } from '../wire/frames.ts'
 

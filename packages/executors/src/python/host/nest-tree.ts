@@ -1,8 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { childrenOf, namespacePids } from '../../process/table/children.ts'
-import { readProcess } from '../../process/table/process-table.ts'
-import { signalGroup, signalProcess } from '../../process/table/signal.ts'
-import { beforeGraceEnds } from '../../process/end/terminate.ts'
+import { childrenOf, namespacePids, readProcess, signalGroup, signalProcess, beforeGraceEnds } from '@toolyard/sandbox'
 import type { ForkEnding, ProcessTree } from './process-tree.ts'
 
 /** A process in a box that forks others, each in a nest of its own. */

@@ -1,8 +1,4 @@
-import { killTree } from '../../process/table/kill-tree.ts'
-import { signalGroup } from '../../process/table/signal.ts'
-import { mayHaveSurvivors } from '../../process/table/survivors.ts'
-import { terminateTree } from '../../process/end/terminate.ts'
-import type { TreeRoot } from '../../process/table/tree.ts'
+import { killTree, signalGroup, mayHaveSurvivors, terminateTree, type TreeRoot } from '@toolyard/sandbox'
 
 /**
  * How a forked process ended. `unboxed`: it didn't begin, because its nest could not be made. `lost`: it isn't known,

@@ -1,4 +1,4 @@
-import { defaultLimits, type ProcessLimits } from '../../sandbox/limits.ts'
+import { defaultLimits, type ProcessLimits } from '@toolyard/sandbox'
 import { createDeferred } from '../wire/deferred.ts'
 import { createForker, type Fork, type ForkedProcess, type Forker, type ForkerService, type ShownSession } from './forker.ts'
 import { runImport, type Import } from './import.ts'

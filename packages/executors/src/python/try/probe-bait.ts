@@ -3,7 +3,7 @@ import { copyFileSync, linkSync, mkdirSync, mkdtempSync, renameSync, rmSync, sym
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { portOf } from '../../sandbox/probe/bait.ts'
+import { portOf } from '@toolyard/sandbox'
 
 /** A Python root and a workspace with the files of a service in them, for a canary to reach for. */
 export interface PythonBait {

@@ -1,6 +1,6 @@
 import { isRecord } from '@toolyard/contract/terms'
 import { createHash } from 'node:crypto'
-import { load } from '../../redis/bullmq.ts'
+import { load } from '../../record/bullmq.ts'
 
 /** A script of BullMQ: its Lua, and how many keys it takes. */
 export interface BullmqScript {

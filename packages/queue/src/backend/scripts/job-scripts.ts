@@ -1,6 +1,4 @@
-import { BatchedScript, eachCall, type EachCall, type ScriptCall } from '../../redis/commands/batched-script.ts'
-import { madePart } from '../../redis/names.ts'
-import { goOnWhenFull } from '../../redis/commands/when-full.ts'
+import { BatchedScript, eachCall, type EachCall, type ScriptCall, madePart, goOnWhenFull } from '@toolyard/store'
 import { bullmqScript, changedScripts, withoutEvents, type ScriptName } from './bullmq-scripts.ts'
 
 /** What BullMQ would send: keys, then arguments. */

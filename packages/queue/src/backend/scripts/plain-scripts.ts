@@ -1,8 +1,6 @@
-import { allCalls, BatchedScript } from '../../redis/commands/batched-script.ts'
+import { allCalls, BatchedScript, madePart, goOnWhenFull } from '@toolyard/store'
 import { unbegunField } from './job-scripts.ts'
-import { madePart } from '../../redis/names.ts'
 import { outputTailSec } from '../../record/retention.ts'
-import { goOnWhenFull } from '../../redis/commands/when-full.ts'
 
 /*
  * What BullMQ's scripts do to a job, for all jobs of a command at once, where the jobs are plain: due at once, with a

@@ -1,11 +1,7 @@
 import type { Redis as Server } from 'ioredis'
 import type { QueueBaseOptions } from 'bullmq'
-import { bullmq } from '../../redis/bullmq.ts'
-import type { Redis } from '../../redis/connection.ts'
-import { keyPrefix } from '../../redis/names.ts'
-import { serverTime } from '../../redis/server-clock.ts'
-import { required } from '../../redis/required.ts'
-import { fromRedis } from '../../redis/from-redis.ts'
+import { type Redis, keyPrefix, serverTime, required, fromRedis } from '@toolyard/store'
+import { bullmq } from '../../record/bullmq.ts'
 
 /** Where BullMQ's commands have the time, behind their name: the keys come first. */
 const timePlaces: Readonly<Record<string, number>> = {

@@ -1,4 +1,4 @@
-import { bullmq } from '../../redis/bullmq.ts'
+import { bullmq } from '../../record/bullmq.ts'
 import { LockRenewal, type LockHolder } from './lock-renewal.ts'
 import type { TimedBackend } from './timed-backend.ts'
 

@@ -1,5 +1,4 @@
-import type { Redis } from '../../redis/connection.ts'
-import { jobChannel } from '../../redis/names.ts'
+import { type Redis, jobChannel } from '@toolyard/store'
 
 /** What changed of a job: its record, or only its log, or only how far it is. */
 export type JobChange = 'job' | 'log' | 'progress'

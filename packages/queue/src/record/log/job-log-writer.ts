@@ -2,12 +2,9 @@ import type { LogLevel } from '@toolyard/contract'
 import { asError, limits } from '@toolyard/contract/terms'
 import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Redis } from '../../redis/connection.ts'
+import { type Redis, jobLogKey, serverTime, asRedisError, RedisFullError } from '@toolyard/store'
 import { publishJobChange } from './job-change.ts'
-import { jobLogKey } from '../../redis/names.ts'
 import { outputSec, type Retention } from '../retention.ts'
-import { serverTime } from '../../redis/server-clock.ts'
-import { asRedisError, RedisFullError } from '../../redis/unavailable.ts'
 
 /** A line for a job's log. */
 export interface LogLine {

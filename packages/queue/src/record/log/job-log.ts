@@ -1,9 +1,6 @@
 import type { LogEntry } from '@toolyard/contract'
 import { storedJson } from '@toolyard/contract/terms'
-import type { Redis } from '../../redis/connection.ts'
-import { jobLogKey } from '../../redis/names.ts'
-import { whileAvailable } from '../../redis/unavailable.ts'
-import { fromRedis } from '../../redis/from-redis.ts'
+import { type Redis, jobLogKey, whileAvailable, fromRedis } from '@toolyard/store'
 
 /** Reads the logs of jobs; each log is a Redis stream beside its job, and a line's id is its id in the stream. */
 export class JobLogs {

@@ -1,7 +1,5 @@
 import { asError, boundedProgress, isRecord, type Progress } from '@toolyard/contract/terms'
-import type { Redis } from '../../redis/connection.ts'
-import { jobChannel, jobKey, jobPartKey } from '../../redis/names.ts'
-import { RedisUnavailableError } from '../../redis/unavailable.ts'
+import { type Redis, jobChannel, jobKey, jobPartKey, RedisUnavailableError } from '@toolyard/store'
 
 /*
  * How far a job is: a field of its record, which BullMQ has for that. A tool may tell it a million times; it is written a

@@ -1,9 +1,0 @@
-import type { CallError } from '@toolyard/contract'
-import type { Interruption } from '../../run/deadline.ts'
-
-/** How a process ended. */
-export type ProcessEnding =
-  | { kind: 'exit', code: number }
-  | { kind: 'signal', signal: NodeJS.Signals }
-  | { kind: 'unstarted', error: CallError }
-  | Interruption

@@ -1,0 +1,45 @@
+import type { Permission, SandboxState } from '@toolyard/contract'
+import type { Tool } from '@toolyard/manifests'
+import type { Box, ProcessGroups, HelperPlace, GroupLimits, FoundationOptions, HostBox, SandboxReport } from '@toolyard/sandbox'
+import type { SessionPlace } from './outcome.ts'
+
+/** What `SANDBOX` may say: refuse to start without the whole box, take what there is, or use none. */
+export type SandboxMode = 'require' | 'auto' | 'off'
+
+/** What a sandbox is opened with. */
+export interface SandboxOptions extends FoundationOptions {
+  mode: SandboxMode
+  /** What tools hold whose manifest says nothing of permissions. */
+  defaultPermissions: readonly Permission[]
+  /** Whether there are Python tools, so that their box is to be proved as well; default false. */
+  python?: boolean
+  /** Limits of all tools of the worker together, where there are control groups. */
+  groupLimits?: GroupLimits
+}
+
+/** The sandbox of one worker. */
+export interface Sandbox {
+  report: SandboxReport
+  /** Bound the processes of tools together; undefined where there are no control groups that this process may write to. */
+  groups: ProcessGroups | undefined
+  /** The box for a tool's processes, with the directory of a session for the workspace; undefined when tools run in the open. */
+  boxOf (tool: Tool, session?: SessionPlace): Box | undefined
+  /** The box for the host of a Python tool; undefined when it runs in the open. */
+  hostBoxOf (tool: Tool): HostBox | undefined
+  /** The same for a trial import of its module and class: without network, whatever the tool's permissions. */
+  tryBoxOf (tool: Tool): HostBox | undefined
+  permissionsOf (tool: Tool): readonly Permission[]
+  /** Where the helper runs that starts tools: a command line in front of it, and where it keeps their channels. */
+  place: HelperPlace
+  /** How well the processes of a tool are shut in. */
+  levelOf (tool: Tool): SandboxReport['level']
+  /** The same, with what is missing; undefined for a tool that runs no process. */
+  stateOf (tool: Tool): SandboxState | undefined
+  /** To be called when no tool runs any more. */
+  close (): void
+}
+
+/** Thrown when the sandbox that `SANDBOX=require` asks for can't be had; the message says what is missing. */
+export class SandboxError extends Error {
+  override readonly name = 'SandboxError'
+}

@@ -1,0 +1,93 @@
+import type { HiddenPlaces } from '@toolyard/workspace'
+import type { Bubblewrap } from './programs.ts'
+import { isWithin } from '../view/path.ts'
+import { showPlace } from '../view/shown.ts'
+import { networkPlaces, type SystemPlaces } from '../view/system-mounts.ts'
+
+/** What one box is built from; all paths are absolute. */
+export interface BoxSpec {
+  bubblewrap: Bubblewrap
+  /** The same for every box. */
+  system: SystemPlaces
+  /** The directory that becomes /etc. */
+  etc: string
+  network: boolean
+  /** Where an empty directory takes the place of HOME; undefined: nowhere. */
+  home: string | undefined
+  /** Directories and files to show read-only. */
+  readable: readonly string[]
+  /** Files that a checked copy takes the place of. */
+  replaced: ReadonlyArray<{ place: string, by: string }>
+  /** What is shown nowhere: files and directories of the service. */
+  hidden: HiddenPlaces
+  /** The directory of a session has nothing of the service in it. */
+  workspace: { place: string, real: string, access: 'none' | 'read' | 'write', isSession: boolean }
+  /** Where all sessions are shown; present for a host, which shows calls their own of them. */
+  sessions?: { place: string, real: string }
+  cwd: string
+  /** Bytes of each temporary file system. */
+  tempBytes: number
+  descriptors: { status: number, filter: number | undefined }
+  /** Present when what runs inside makes further boxes itself, and puts their filters in force. */
+  nesting?: true
+}
+
+/** What it takes to make namespaces and to map users in them; only inside the box. */
+const nestingCapabilities = ['CAP_SYS_ADMIN', 'CAP_SETFCAP']
+/** What it takes to go into a nest beside that. */
+const visitingCapabilities = ['CAP_SYS_CHROOT', 'CAP_SYS_PTRACE']
+
+/**
+ * bubblewrap's arguments for a box, up to `--`. The order matters: later mounts lie on top of earlier ones; the
+ * workspace, which a tool may have filled with links, comes last, and nothing is ever mounted below it (CVE-2026-87766).
+ *
+ * @throws Error when a directory can't be shown without what is hidden in it.
+ */
+export function boxArguments (spec: BoxSpec): string[] {
+  const { bubblewrap, readable, workspace, descriptors, nesting } = spec
+  const show = (places: readonly string[]): string[] =>
+    places.flatMap(place => showPlace(place, spec.hidden, workspace.place)).flatMap(({ args }) => args)
+  const temporary = (place: string): string[] => [...(bubblewrap.size ? ['--size', String(spec.tempBytes)] : []), '--tmpfs', place]
+  const capabilities = nesting === undefined ? [] : [...nestingCapabilities, ...spec.sessions === undefined ? [] : visitingCapabilities]
+  return [
+    '--unshare-user', '--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try',
+    ...(spec.network ? [] : ['--unshare-net']),
+    ...(bubblewrap.disableUserns && nesting === undefined ? ['--disable-userns'] : []),
+    '--cap-drop', 'ALL', ...capabilities.flatMap(name => ['--cap-add', name]),
+    '--die-with-parent', '--hostname', 'toolyard',
+    '--json-status-fd', String(descriptors.status),
+    ...(descriptors.filter === undefined ? [] : ['--seccomp', String(descriptors.filter)]),
+    ...spec.system.links,
+    ...show(spec.system.directories),
+    '--ro-bind', spec.etc, '/etc',
+    ...(spec.network ? show(networkPlaces()) : []),
+    // Without capabilities, the root user still owns the kernel's switches there, such as core_pattern.
+    '--proc', '/proc', ...(nesting === undefined ? ['--remount-ro', '/proc'] : []),
+    '--dev', '/dev', ...temporary('/dev/shm'), '--remount-ro', '/dev',
+    ...temporary('/tmp'), '--symlink', '/tmp', '/var/tmp',
+    ...homeMount(spec.home, temporary),
+    ...show(readable.filter(path => isWithin(workspace.place, path))),
+    ...(workspace.access === 'none' ? ['--perms', '0555', '--tmpfs', workspace.place] : []),
+    ...show(readable.filter(path => !isWithin(workspace.place, path))),
+    ...spec.replaced.flatMap(({ place, by }) => ['--ro-bind', by, place]),
+    ...workspaceMount(workspace, show),
+    ...(spec.sessions === undefined ? [] : ['--bind', spec.sessions.real, spec.sessions.place]),
+    '--remount-ro', '/',
+    '--chdir', spec.cwd
+  ]
+}
+
+/** The private /tmp may be what holds it. */
+function homeMount (home: string | undefined, temporary: (place: string) => string[]): string[] {
+  if (home === undefined) return []
+  return isWithin(home, '/tmp') ? ['--dir', home] : temporary(home)
+}
+
+/** Where it is read only, it may hold what is hidden; no tool writes there then, so that no link leads a mount away. */
+function workspaceMount ({ place, real, access, isSession }: BoxSpec['workspace'], show: (places: readonly string[]) => string[]): string[] {
+  switch (access) {
+    case 'write': return ['--bind', real, place]
+    case 'read': return isSession ? ['--ro-bind', real, place] : show([place])
+    case 'none': return ['--remount-ro', place]
+  }
+}

@@ -1,0 +1,155 @@
+import { relative } from 'node:path'
+import { findHidden, hiddenAbove, identify, realPath, type HiddenPlaces } from '@toolyard/workspace'
+import type { Box } from '../process/plan/box.ts'
+import { namedProgram } from '../process/plan/own-name.ts'
+import type { ProcessPlan } from '../process/plan/plan.ts'
+import { boxArguments, type BoxSpec } from './box-arguments.ts'
+import type { BoxFoundation } from './foundation.ts'
+import type { Grant } from './grant.ts'
+import { prlimitCommand } from './limits.ts'
+import { isWithin } from '../view/path.ts'
+import { programFiles } from '../view/program-files.ts'
+import { isOpenable, outermost } from '../view/search-path.ts'
+import { systemDirectories } from '../view/system-mounts.ts'
+
+/** The first descriptor behind stdin, stdout and stderr. */
+export const firstFree = 3
+/** What no plan names: bubblewrap sets the first, and what instruments a Node process puts the second into its children. */
+const addedVariables = ['PWD', 'NODE_OPTIONS'] as const
+
+/** A box for the processes of one tool; the directory of a session takes the place of the workspace. */
+export function createBox (foundation: BoxFoundation, grant: Grant, session?: string): Box {
+  const line = (plan: ProcessPlan, pinned?: string): ProcessPlan => boxedPlan(plan, foundation, { ...grant, pinned, session })
+  return {
+    line,
+    enter (plan, pinned) {
+      const boxed = line(plan, pinned)
+      const status = foundation.statusFiles.take()
+      return { plan: boxed, files: [status.path, ...(foundation.filter === undefined ? [] : [foundation.filter])], status }
+    }
+  }
+}
+
+function boxedPlan (plan: ProcessPlan, foundation: BoxFoundation, grant: Grant & BoxFor): ProcessPlan {
+  const args = boxArguments(boxSpec(plan, foundation, grant))
+  return { program: foundation.bubblewrap.path, args: [...args, '--', ...insideCommand(plan, foundation, grant)], env: plan.env, cwd: '/' }
+}
+
+/** What one box is for, beside its tool. */
+interface BoxFor {
+  /** A checked copy of the program. */
+  pinned?: string | undefined
+  /** The directory of a session. */
+  session?: string | undefined
+}
+
+/**
+ * Everything that a box for a plan is built from.
+ *
+ * @throws Error when the tool could write to the service's own files through the workspace, or its directories can't be
+ *   searched for them.
+ */
+export function boxSpec (plan: ProcessPlan, foundation: BoxFoundation, grant: Grant & BoxFor): BoxSpec {
+  const { bubblewrap, workspaceDir } = foundation
+  const { session } = grant
+  const access = session === undefined ? workspaceAccess(foundation, grant) : accessOf(grant)
+  const hidden = hiddenIn(foundation, [...grant.readable, ...access === 'none' || session !== undefined ? [] : [workspaceDir]])
+  return {
+    bubblewrap,
+    system: foundation.system,
+    etc: foundation.etc,
+    network: grant.permissions.includes('network'),
+    home: homeOf(plan, workspaceDir),
+    readable: readableOf(plan, foundation, { grant, hidden }),
+    replaced: replacedBy(plan, grant.pinned, workspaceDir),
+    hidden,
+    workspace: { place: workspaceDir, real: session ?? realPath(workspaceDir) ?? workspaceDir, access, isSession: session !== undefined },
+    cwd: plan.cwd,
+    tempBytes: grant.limits.tempBytes,
+    descriptors: { status: firstFree, filter: foundation.filter === undefined ? undefined : firstFree + 1 }
+  }
+}
+
+function insideCommand (plan: ProcessPlan, foundation: BoxFoundation, { limits }: Grant): string[] {
+  const { prlimit, renamer } = foundation
+  return [
+    ...cleanCommand(plan, foundation),
+    ...(prlimit === undefined ? [] : prlimitCommand(prlimit, limits)),
+    ...namedProgram(plan, renamer),
+    ...plan.args
+  ]
+}
+
+/** What takes variables away that others put there; before prlimit, because env(1) would read `NAME=value` in a program's path. */
+export function cleanCommand (plan: ProcessPlan, { env }: BoxFoundation): string[] {
+  const added = addedVariables.filter(name => plan.env[name] === undefined)
+  return env === undefined || added.length === 0 ? [] : [env, ...added.flatMap(name => ['-u', name])]
+}
+
+/** An empty directory in place of HOME, unless that would cover the system or the workspace. */
+function homeOf (plan: ProcessPlan, workspaceDir: string): string | undefined {
+  const home = plan.env['HOME']
+  if (home === undefined || !home.startsWith('/') || isWithin(home, workspaceDir)) return undefined
+  const covered = [...systemDirectories, '/etc', '/proc', '/dev'].some(place => isWithin(place, home) || isWithin(home, place))
+  return covered || home === '/tmp' ? undefined : home
+}
+
+function readableOf (
+  plan: ProcessPlan, { barred, searchPath }: BoxFoundation, { grant, hidden }: { grant: Grant, hidden: HiddenPlaces }
+): string[] {
+  const named = [...programFiles(plan.program, plan.env['PATH'] ?? ''), ...grant.readable, ...plan.readable ?? []]
+  const own = named.filter(place => isOpenable(place, barred))
+  for (const place of own) refuseInside(place, hidden)
+  return outermost([...searchPath.filter(place => hiddenAbove(place, hidden) === undefined), ...own])
+}
+
+/** @throws Error for a place that the service keeps for itself, or that lies in such a directory: a box would show that part of it. */
+export function refuseInside (place: string, hidden: HiddenPlaces, what = ''): void {
+  const directory = hiddenAbove(place, hidden)
+  if (directory !== undefined) throw new Error(`${what}${place} is inside ${directory}, where the service keeps files of its own; give the tools a directory of their own`)
+}
+
+/** Nothing is mounted below the workspace: what is pinned in there was checked, and that must do. */
+function replacedBy ({ pin }: ProcessPlan, pinned: string | undefined, workspaceDir: string): BoxSpec['replaced'] {
+  const place = pin === undefined ? undefined : realPath(pin.file)
+  return place === undefined || pinned === undefined || isWithin(place, realPath(workspaceDir) ?? workspaceDir)
+    ? []
+    : [{ place, by: pinned }]
+}
+
+/**
+ * What no box shows of these directories: the service's files by all their names, the workspace, which has a mount of its
+ * own, and the sessions.
+ *
+ * @throws Error when they are too large to be searched for other names.
+ */
+export function hiddenIn ({ hidden, workspaceDir, sessionsDir, secondNames }: BoxFoundation, directories: readonly string[]): HiddenPlaces {
+  const named = [workspaceDir, ...sessionsDir === undefined ? [] : [sessionsDir]]
+  const own = [...hidden, ...named]
+  const found = byNameAlone(findHidden(own), named)
+  const others = secondNames(directories, found)
+  return others.length === 0 ? found : byNameAlone(findHidden([...own, ...others]), named)
+}
+
+/** The workspace and the sessions are hidden by name, and aren't directories of the service, whose files are all looked through. */
+function byNameAlone (hidden: HiddenPlaces, named: readonly string[]): HiddenPlaces {
+  const ids = named.map(identify)
+  return { ...hidden, directories: new Map([...hidden.directories].filter(([directory]) => !ids.includes(directory))) }
+}
+
+/** @throws Error when the tool could write where the service has files of its own, or will have them. */
+export function workspaceAccess ({ workspaceDir, hidden, secondNames }: BoxFoundation, { permissions }: Grant): BoxSpec['workspace']['access'] {
+  if (permissions.includes('write_files')) {
+    const id = identify(workspaceDir)
+    const own = id === undefined ? undefined : hidden.find(path => findHidden([path]).above.has(id))
+    if (own !== undefined) throw new Error(`the workspace holds files of the service (${relative(workspaceDir, own)}), so no tool may write to it`)
+    const [second] = secondNames([workspaceDir], byNameAlone(findHidden(hidden), [workspaceDir]))
+    if (second !== undefined) throw new Error(`the workspace holds another name (a hard link) of a file of the service (${relative(workspaceDir, second)}), so no tool may write to it`)
+  }
+  return accessOf({ permissions })
+}
+
+/** What permissions let a tool do in the workspace, or in its session. */
+export function accessOf ({ permissions }: Pick<Grant, 'permissions'>): BoxSpec['workspace']['access'] {
+  return permissions.includes('write_files') ? 'write' : permissions.includes('read_repo') ? 'read' : 'none'
+}

@@ -1,0 +1,114 @@
+import { closeSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { homedir, tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { findOnPath } from '../process/plan/find-program.ts'
+import type { HelperPlace } from '../process/launch/helper-process.ts'
+import type { Renamer } from '../process/plan/own-name.ts'
+import type { Bubblewrap } from './programs.ts'
+import { makeEtcDirectory } from '../view/etc-directory.ts'
+import { findRenamer } from './programs.ts'
+import type { Family } from './programs.ts'
+import { openReadOnly } from '../view/read-only-view.ts'
+import { searchPathDirectories } from '../view/search-path.ts'
+import { createSecondNames, type SecondNames } from '../view/second-names.ts'
+import { sandboxFilter } from '../seccomp/filter.ts'
+import { createStatusFiles, type StatusFiles } from './status-files.ts'
+import { systemPlaces, type SystemPlaces } from '../view/system-mounts.ts'
+
+/** What all boxes of one worker are built on; it is made once. */
+export interface BoxFoundation {
+  bubblewrap: Bubblewrap
+  /** A private directory for the files below; removed at the end. */
+  directory: string
+  etc: string
+  system: SystemPlaces
+  /** Directories outside the system that the PATH leads to. */
+  searchPath: readonly string[]
+  /** Absolute paths of env(1) and prlimit(1), where there are any. */
+  env: string | undefined
+  prlimit: string | undefined
+  renamer: Renamer
+  /** The file of the compiled seccomp filter; undefined where there is none for this architecture. */
+  filter: string | undefined
+  statusFiles: StatusFiles
+  /** A command line in front of what starts boxes, so that they end with the worker. */
+  family: readonly string[]
+  /** Where the helper keeps what stdin, stdout and stderr of tools lead to, and the same behind a read-only mount. */
+  channels: { directory: string, view: number } | undefined
+  workspaceDir: string
+  /** Where sessions have their directories. A call sees only its own. */
+  sessionsDir: string | undefined
+  /** The service's own files and directories. */
+  hidden: readonly string[]
+  secondNames: SecondNames
+  /** Directories that no box shows as a whole. */
+  barred: readonly string[]
+  /** Those of them that not even a Python root may hold. */
+  homes: readonly string[]
+}
+
+/** What all boxes of a worker are made for. */
+export interface FoundationOptions {
+  env: NodeJS.ProcessEnv
+  workspaceDir: string
+  /** Where sessions have their directories; absent where there are none. */
+  sessionsDir?: string
+  /** Files and directories of the service that no tool may see: `.env`, data, logs. */
+  hidden: readonly string[]
+}
+
+/** What of this machine boxes are made with. */
+export interface FoundationMeans {
+  bubblewrap: Bubblewrap
+  family: Family
+}
+
+/** Makes the foundation; `closeFoundation` removes it. */
+export async function makeFoundation ({ bubblewrap, family }: FoundationMeans, options: FoundationOptions): Promise<BoxFoundation> {
+  const home = options.env['HOME'] ?? homedir()
+  const homes = [...new Set(['/', resolve(home)])]
+  const barred = [...new Set([...homes, process.cwd()])]
+  const directory = mkdtempSync(join(tmpdir(), 'toolyard-box-'))
+  const channels = join(directory, 'channels')
+  mkdirSync(channels, { mode: 0o700 })
+  const [view, renamer] = await Promise.all([openReadOnly(channels, [...family.plain, bubblewrap.path]), findRenamer(options.env)])
+  return {
+    bubblewrap,
+    directory,
+    etc: makeEtcDirectory(directory, home),
+    system: systemPlaces(),
+    searchPath: searchPathDirectories(options.env['PATH'] ?? '', barred),
+    env: findOnPath('env', options.env['PATH']),
+    prlimit: findOnPath('prlimit', options.env['PATH']),
+    renamer,
+    filter: writeFilter(directory),
+    statusFiles: createStatusFiles(directory),
+    family: family.guarded,
+    channels: view === undefined ? undefined : { directory: channels, view },
+    workspaceDir: resolve(options.workspaceDir),
+    sessionsDir: options.sessionsDir === undefined ? undefined : resolve(options.sessionsDir),
+    hidden: options.hidden.map(path => resolve(path)),
+    secondNames: createSecondNames(),
+    barred,
+    homes
+  }
+}
+
+/** Where the helper of boxes runs; without a sandbox there is no such place. */
+export function placeOf (foundation: BoxFoundation | undefined): HelperPlace {
+  return { prefix: foundation?.family ?? [], ...(foundation?.channels === undefined ? {} : { channels: foundation.channels }) }
+}
+
+/** Removes what `makeFoundation` made; no box is built on it any more. */
+export function closeFoundation ({ directory, channels }: BoxFoundation): void {
+  if (channels !== undefined) closeSync(channels.view)
+  rmSync(directory, { recursive: true, force: true })
+}
+
+function writeFilter (directory: string): string | undefined {
+  const filter = sandboxFilter(process.arch)
+  if (filter === undefined) return undefined
+  const file = join(directory, 'filter')
+  writeFileSync(file, filter, { mode: 0o600 })
+  return file
+}

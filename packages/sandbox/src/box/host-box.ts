@@ -1,0 +1,137 @@
+import { asError } from '@toolyard/contract/terms'
+import { identify, realPath } from '@toolyard/workspace'
+import type { BoxEntry } from '../process/plan/box.ts'
+import type { ProcessPlan } from '../process/plan/plan.ts'
+import { accessOf, boxSpec, cleanCommand, firstFree, hiddenIn, refuseInside, workspaceAccess } from './box.ts'
+import { boxArguments, type BoxSpec } from './box-arguments.ts'
+import type { BoxFoundation } from './foundation.ts'
+import type { Grant } from './grant.ts'
+import type { ProcessLimits } from './limits.ts'
+import { isWithin } from '../view/path.ts'
+import { sandboxFilter, templateFilter } from '../seccomp/filter.ts'
+import { outermost } from '../view/search-path.ts'
+import { showPlace } from '../view/shown.ts'
+
+/** What a host needs to know about its box, to make a nest in it for each call. The names are those of `nests.py`. */
+export interface NestPlan {
+  /** Seccomp filters in Base64; null where there are none for this machine. */
+  templateFilter: string | null
+  callFilter: string | null
+  /** Where a new empty directory takes the place of HOME; null: nowhere. */
+  home: string | null
+  /** What is shown below HOME or /tmp, and must be shown in the new ones as well. */
+  places: readonly string[]
+  /** Whether calls have the network of the box, which is then the machine's. */
+  network: boolean
+  /** Where the sessions are shown to the host, and the workspace that one of them takes the place of; null: nowhere. */
+  sessions: string | null
+  workspace: string
+}
+
+/** Shuts in the host of a Python root, with all calls of the tools that hold the same permissions. */
+export interface HostBox {
+  /** Tools with different keys must not share a host. */
+  key: string
+  /** How a call sees the session that it is in. */
+  sessionAccess: 'none' | 'read' | 'write'
+  limits: ProcessLimits
+  /**
+   * Says how to run a host inside.
+   *
+   * @returns with `depth`, how many processes stand between the one that is started and its descendant, the host, with that one counted
+   * @throws Error when it can't be run inside.
+   */
+  enter (plan: HostPlan): BoxEntry & { nests: NestPlan, depth: number }
+  /**
+   * Names what the box of a host of this Python root would show if it were built now. A box shows what was there when it
+   * was built: when this changes, a new one is needed.
+   */
+  stamp (root: string): string
+}
+
+/** How to start a host. */
+export interface HostPlan extends ProcessPlan {
+  /** The Python root. */
+  root: string
+}
+
+/** A box for hosts of the tools that have this grant. */
+export function createHostBox (foundation: BoxFoundation, grant: Grant): HostBox {
+  return {
+    key: [...grant.permissions].sort().join(),
+    sessionAccess: accessOf(grant),
+    limits: grant.limits,
+    enter (plan) {
+      const spec = hostSpec(plan, foundation, grant)
+      const status = foundation.statusFiles.take()
+      const args = [...boxArguments(spec), '--', ...cleanCommand(plan, foundation), plan.program, ...plan.args]
+      return {
+        plan: { ...insideFamily(foundation, [foundation.bubblewrap.path, ...args]), env: plan.env, cwd: '/' },
+        files: [status.path],
+        status,
+        depth: foundation.family.length === 0 ? 2 : 4,
+        nests: nestPlan(spec)
+      }
+    },
+    stamp: root => stampOf(root, foundation, grant)
+  }
+}
+
+function stampOf (root: string, foundation: BoxFoundation, grant: Grant): string {
+  const { workspaceDir } = foundation
+  try {
+    const workspace = workspaceAccess(foundation, grant) === 'read' ? [workspaceDir] : []
+    const hidden = hiddenIn(foundation, [...grant.readable, root, ...workspace])
+    const shown = [root, ...workspace].flatMap(place => showPlace(place, hidden, workspaceDir))
+    return JSON.stringify([identify(workspaceDir), sessionsOf(foundation, grant), ...shown.map(({ args, id }) => [id, ...args])])
+  } catch (error) {
+    // To build the box will fail in the same way.
+    return asError(error).message
+  }
+}
+
+function insideFamily ({ family }: BoxFoundation, command: readonly string[]): { program: string, args: string[] } {
+  const [program = '', ...args] = [...family, ...command]
+  return { program, args }
+}
+
+function hostSpec (plan: HostPlan, foundation: BoxFoundation, grant: Grant): BoxSpec {
+  const root = realPath(plan.root) ?? plan.root
+  const tooWide = foundation.homes.find(home => isWithin(home, plan.root) || isWithin(realPath(home) ?? home, root))
+  if (tooWide !== undefined) throw new Error(`the Python root ${plan.root} holds ${tooWide === plan.root ? 'all of a home directory' : tooWide}; give the tools a directory of their own`)
+  const hidden = hiddenIn(foundation, [...grant.readable, plan.root, ...workspaceAccess(foundation, grant) === 'read' ? [foundation.workspaceDir] : []])
+  refuseInside(plan.root, hidden, 'the Python root ')
+  const spec = boxSpec(plan, foundation, grant)
+  const sessions = sessionsOf(foundation, grant)
+  return {
+    ...spec,
+    // The root may be the service's working directory, which no program is shown.
+    readable: outermost([...spec.readable, plan.root]),
+    hidden,
+    descriptors: { status: firstFree, filter: undefined },
+    ...(sessions === undefined ? {} : { sessions }),
+    nesting: true
+  }
+}
+
+/** A name that neither the system nor tools use. */
+const sessionsPlace = '/.toolyard-sessions'
+
+/** Undefined while there are none, and for tools that see no files. */
+function sessionsOf ({ sessionsDir }: BoxFoundation, grant: Grant): BoxSpec['sessions'] {
+  const real = sessionsDir === undefined || accessOf(grant) === 'none' ? undefined : realPath(sessionsDir)
+  return real === undefined ? undefined : { place: sessionsPlace, real }
+}
+
+function nestPlan ({ home, readable, workspace, network, sessions }: BoxSpec): NestPlan {
+  const fresh = ['/tmp', '/dev/shm', ...(home === undefined ? [] : [home])]
+  return {
+    templateFilter: templateFilter(process.arch)?.toString('base64') ?? null,
+    callFilter: sandboxFilter(process.arch)?.toString('base64') ?? null,
+    home: home ?? null,
+    places: outermost([...readable, workspace.place]).filter(place => fresh.some(directory => isWithin(place, directory))),
+    network,
+    sessions: sessions?.place ?? null,
+    workspace: workspace.place
+  }
+}

@@ -1,0 +1,77 @@
+import { isRecord } from '@toolyard/contract/terms'
+import { readFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { createLauncher } from '../process/launch/launcher.ts'
+import { createMarks } from '../process/table/mark.ts'
+import { createPins } from '../process/plan/pins.ts'
+import { processIds } from '../process/table/process-table.ts'
+import { runProcess, type ProcessEnd } from '../process/run-process.ts'
+import { createBox } from '../box/box.ts'
+import { placeOf, type BoxFoundation } from '../box/foundation.ts'
+import { defaultLimits } from '../box/limits.ts'
+import { boxLayers, type LayerFinding } from '../box/report.ts'
+import { layBait } from './bait.ts'
+
+const canary = fileURLToPath(new URL('canary.js', import.meta.url))
+/** It says that the canary is a module. */
+const packageFile = fileURLToPath(new URL('../../package.json', import.meta.url))
+const timeoutMs = 20_000
+const outputBytes = 65_536
+
+/** Runs a canary in a box with no permission but to read the workspace, and says which layers held it. */
+export async function probeBox (foundation: BoxFoundation, env: NodeJS.ProcessEnv): Promise<LayerFinding[]> {
+  const bait = await layBait(foundation.workspaceDir, foundation.hidden)
+  try {
+    const hidden = [...foundation.hidden, ...bait.hidden]
+    const box = createBox({ ...foundation, hidden }, { permissions: ['read_repo'], readable: [bait.task.tools], limits: defaultLimits })
+    const plan = { program: process.execPath, args: [canary], env: { PATH: env['PATH'] ?? '' }, cwd: foundation.workspaceDir, readable: [dirname(canary), packageFile] }
+    const lines: string[] = []
+    const marks = createMarks()
+    const launcher = createLauncher(marks, placeOf(foundation), [])
+    const end = await runProcess(plan, {
+      stdin: JSON.stringify(bait.task),
+      timeoutMs,
+      signal: new AbortController().signal,
+      maxOutputBytes: outputBytes,
+      onLine: line => {
+        lines.push(line)
+        if (line === bait.task.replaced) bait.replace()
+      }
+    }, { marks, launcher, pins: createPins(), onSurvivors: () => {}, box })
+    const leftBehind = isRunning(bait.task.sleepSeconds)
+    await launcher.close()
+    return findingsOf(end, lines, leftBehind)
+  } finally {
+    await bait.remove()
+  }
+}
+
+function findingsOf ({ ending, stdout }: ProcessEnd, lines: readonly string[], leftBehind: boolean): LayerFinding[] {
+  const reached = ending.kind === 'exit' && ending.code === 0 ? jsonOf(stdout.kept.toString('utf8')) : undefined
+  if (!isRecord(reached)) return [{ layer: 'bubblewrap', holds: false, detail: lines.find(line => line.startsWith('bwrap: ')) ?? 'the canary did not run' }]
+  if (leftBehind) reached['descendants'] = 'left a process behind'
+  return boxLayers.map(layer => {
+    const said = reached[layer]
+    return { layer, holds: said === undefined, detail: typeof said === 'string' ? said : 'holds' }
+  })
+}
+
+function isRunning (sleepSeconds: string): boolean {
+  return processIds().some(pid => {
+    try {
+      return readFileSync(`/proc/${pid}/cmdline`, 'latin1').includes(sleepSeconds)
+    } catch {
+      return false
+    }
+  })
+}
+
+/** What the canary printed; undefined where something else printed over it. */
+function jsonOf (text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,9 @@
+import type { CallError } from '@toolyard/contract'
+import type { Interruption } from '../plan/deadline.ts'
+
+/** How a process ended. */
+export type ProcessEnding =
+  | { kind: 'exit', code: number }
+  | { kind: 'signal', signal: NodeJS.Signals }
+  | { kind: 'unstarted', error: CallError }
+  | Interruption

@@ -1,0 +1,81 @@
+import { StringDecoder } from 'node:string_decoder'
+import { parseProgress, type Progress } from '@toolyard/contract/terms'
+import { createCapture, type Capture, type Captured } from './capture.ts'
+import { createLastProgress } from './last-progress.ts'
+
+const maxLineBytes = 4_096
+const maxLines = 2_000
+const newline = 0x0a
+const space = 0x20
+
+export interface LineSplitter {
+  add (chunk: Buffer): void
+  /** Hands on the last line when it has no line end. */
+  end (): void
+}
+
+/** Takes the lines that tell how far a tool is: `parseProgress`. */
+export type OnProgress = ((progress: Progress) => void) | undefined
+
+/**
+ * Cuts a stream into lines and hands each to `onLine` at once. A line keeps its first 4 KiB, blank lines are left out;
+ * after 2,000 lines one last line says that the rest isn't shown. Lines for `onProgress` are none of these, and come at any time.
+ */
+export function createLineSplitter (onLine: (line: string) => void, onProgress?: OnProgress): LineSplitter {
+  const lastProgress = onProgress === undefined ? () => {} : createLastProgress(onProgress)
+  /** A line whose end hasn't come yet. */
+  let open: Capture | undefined
+  let count = 0
+
+  function finishLine ({ kept, totalBytes }: Captured): void {
+    // A decoder keeps back a character that the cut left incomplete.
+    const text = (kept.length < totalBytes ? new StringDecoder('utf8').write(kept) : kept.toString('utf8')).trimEnd()
+    if (text === '' || count > maxLines) return
+    const progress = onProgress === undefined ? undefined : parseProgress(text)
+    if (progress !== undefined) {
+      onProgress?.(progress)
+      return
+    }
+    count += 1
+    onLine(count > maxLines ? `[further lines are not shown after ${maxLines}]` : text)
+  }
+
+  function finishOpen (): void {
+    if (open !== undefined) finishLine(open.read())
+    open = undefined
+  }
+
+  return {
+    add (chunk) {
+      let start = 0
+      if (count > maxLines) {
+        lastProgress(chunk)
+        return
+      }
+      // Byte by byte: blank lines cost nothing else, and there may be a million of them.
+      for (let at = 0, blank = true; at < chunk.length && count <= maxLines; at++) {
+        const byte = chunk[at] ?? 0
+        if (byte !== newline) {
+          blank &&= byte <= space
+          continue
+        }
+        if (open !== undefined) {
+          open.add(chunk.subarray(start, at))
+          finishOpen()
+        } else if (!blank) {
+          finishLine({ kept: chunk.subarray(start, Math.min(at, start + maxLineBytes)), totalBytes: at - start })
+        }
+        start = at + 1
+        blank = true
+      }
+      if (start === chunk.length) return
+      if (count > maxLines) {
+        lastProgress(chunk.subarray(start))
+        return
+      }
+      open ??= createCapture(maxLineBytes)
+      open.add(chunk.subarray(start))
+    },
+    end: finishOpen
+  }
+}

@@ -1,0 +1,133 @@
+import { closeSync, mkdtempSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { errorCode } from '@toolyard/contract/terms'
+import { within } from '@toolyard/runtime'
+import { unlessInterrupted } from '../plan/deadline.ts'
+import { closing } from '../end/drain.ts'
+import { endHolders } from '../table/holders.ts'
+import { killTree } from '../table/kill-tree.ts'
+import { createChannelStock, type Channel, type ChannelStock } from './channel-stock.ts'
+import { maxElementBytes } from '../plan/plan.ts'
+import type { Child, Launcher, LaunchRequest } from './child.ts'
+import { closeMs, startHelper, type HelperPlace, type HelperProcess, type Launched } from './helper-process.ts'
+
+/**
+ * Starts processes through a small helper process, so that a start takes no longer, and blocks nothing, when this
+ * process has grown (fault 11); stdout and stderr are real pipes, stdin is a file without a name. A helper that was lost is replaced.
+ *
+ * @param members files of the control groups that it belongs to
+ */
+export function createHelperLauncher (place: HelperPlace, members: readonly string[]): Launcher {
+  let helper: HelperProcess | undefined
+  let channels: { directory: string, stock: ChannelStock } | undefined
+  let joined = Promise.resolve()
+  const current = (): HelperProcess => {
+    if (helper?.isAlive() === true) return helper
+    helper = startHelper(place)
+    // It takes its messages in order: whatever it starts is in there.
+    if (members.length > 0) joined = helper.join(members)
+    return helper
+  }
+  const open = (): NonNullable<typeof channels> => {
+    if (channels !== undefined) return channels
+    const directory = place.channels?.directory ?? mkdtempSync(join(tmpdir(), 'toolyard-pipes-'))
+    channels = { directory, stock: createChannelStock(directory, async paths => { await current().makePipes(paths) }) }
+    return channels
+  }
+
+  return {
+    async launch (request) {
+      const { interrupted } = request
+      const channel = await unlessGivenUp(open().stock.take(request.stdin), interrupted, late => { late.abandon() })
+      try {
+        const starter = current()
+        await unlessGivenUp(joined, interrupted, () => {})
+        return await launchThrough(starter, channel, request)
+      } catch (error) {
+        channel.abandon()
+        throw error
+      }
+    },
+    async prepare () {
+      const channel = await open().stock.take('')
+      channel.abandon()
+      await joined
+    },
+    async close () {
+      const last = channels
+      channels = undefined
+      if (last !== undefined) await within(closeMs, last.stock.settled())
+      await helper?.close()
+      // What a lost helper had begun may still make some.
+      if (last !== undefined && place.channels === undefined) {
+        await rm(last.directory, { recursive: true, force: true, maxRetries: 10, retryDelay: 20 })
+      }
+    }
+  }
+}
+
+/** Rejects as soon as nobody waits for it any more. */
+async function unlessGivenUp<T> (begun: Promise<T>, interrupted: LaunchRequest['interrupted'], late: (value: T) => unknown): Promise<T> {
+  if (interrupted === undefined) return await begun
+  const first = await unlessInterrupted(begun, interrupted, late)
+  if ('kind' in first) throw new Error('the start was given up')
+  return first.value
+}
+
+/** A pipe that no process has open for writing reads as ended, so reading begins once the process has it. */
+async function launchThrough (
+  helper: HelperProcess, { paths, reading, writing }: Channel, { plan, files, mark, group, hold, interrupted }: LaunchRequest
+): Promise<Child> {
+  const { program, args, env, cwd, name } = plan
+  checkElements([program, cwd, ...args, ...Object.values(env)])
+  const starting = helper.start({
+    program,
+    args,
+    env,
+    cwd,
+    name,
+    pipes: paths,
+    files,
+    hold,
+    mark,
+    group: group && { members: group.members, limits: group.limits }
+  }).catch(async (error: unknown) => {
+    // In a box it has ended with the helper; without a box it may have been started, and nothing else would end it.
+    if (errorCode(error) === 'HELPER_DIED') await endHolders(Object.values(paths))
+    throw error
+  })
+  // Without its channel it isn't begun any more, unless the helper has just done that. By now its mark may be another call's.
+  const endLate = async ({ pid, started }: Launched): Promise<void> => { await killTree({ pid, started, mark: undefined }, []) }
+  const { pid, started, exited, letGo } = await unlessGivenUp(starting, interrupted, endLate)
+  if (writing !== undefined) closeSync(writing.held)
+  const stdin = writing === undefined ? undefined : new Socket({ fd: writing.stdin, readable: false, writable: true })
+  const [stdout, stderr] = [readerOf(reading[0]), readerOf(reading[1])]
+  const streams = [stdout, stderr]
+  return {
+    pid,
+    started,
+    ...(stdin === undefined ? {} : { stdin }),
+    ...(hold === true ? { letGo } : {}),
+    stdout,
+    stderr,
+    exited,
+    closed: Promise.all([exited, ...streams.map(closing)]).then(() => true),
+    release () { for (const stream of [...streams, stdin]) stream?.destroy() }
+  }
+}
+
+/**
+ * As `child_process.spawn` does: the kernel would take a text with a NUL for a shorter one. What it refuses as too long isn't
+ * sent to the helper: to write and read a megabyte takes longer than a call may hold up the rest.
+ */
+function checkElements (texts: readonly string[]): void {
+  if (texts.some(text => text.length > maxElementBytes)) throw Object.assign(new Error('too long'), { code: 'E2BIG' })
+  if (texts.some(text => text.includes('\0'))) throw Object.assign(new Error('NUL'), { code: 'ERR_INVALID_ARG_VALUE' })
+}
+
+function readerOf (fd: number): Socket {
+  return new Socket({ fd, readable: true, writable: false })
+}

@@ -1,0 +1,135 @@
+import { accessSync, constants, statSync } from 'node:fs'
+import type { CallError } from '@toolyard/contract'
+import { asError } from '@toolyard/contract/terms'
+import type { Box, BoxEntry, BoxStatus } from '../plan/box.ts'
+import { killTree } from '../table/kill-tree.ts'
+import type { CallGroup } from '../table/groups.ts'
+import type { Child, Launcher, LaunchRequest } from './child.ts'
+import type { Mark, Marks } from '../table/mark.ts'
+import { namedProgram } from '../plan/own-name.ts'
+import type { Pinned, Pins } from '../plan/pins.ts'
+import type { ProcessPlan } from '../plan/plan.ts'
+import { hasProgramFormat } from '../plan/program-format.ts'
+import { sandboxError, startError } from '../plan/start-error.ts'
+import type { TreeRoot } from '../table/tree.ts'
+
+/** A process that runs, and what it is ended by. */
+export interface Started {
+  started: true
+  child: Child
+  root: TreeRoot
+  box: BoxStatus | undefined
+}
+
+export type Start = Started | { started: false, error: CallError }
+
+/** What every start of a worker works with. */
+export interface StartHost {
+  marks: Marks
+  launcher: Launcher
+  pins: Pins
+  /** Shuts in every process of the tool; without it they run in the open. */
+  box?: Box | undefined
+  /** Bounds the call as a whole; the caller removes it. */
+  group?: CallGroup | undefined
+  /** Of processes in the open: a command line that runs what follows it under the tool's own limits. */
+  limit?: readonly string[] | undefined
+}
+
+/** What a process is started with, beside its plan. */
+export interface StartInput {
+  mark: Mark | undefined
+  /** Read from stdin, until EOF; undefined: it stays open for writing. */
+  stdin: string | undefined
+  /** As in LaunchRequest; only in a box. */
+  hold?: true | undefined
+  /** As in LaunchRequest. */
+  interrupted?: LaunchRequest['interrupted']
+}
+
+/**
+ * Starts a process as the leader of a session of its own, with three pipes and no other descriptor, no shell (A42) and
+ * no variable that the plan doesn't name (A41); in a box if there is one. Never rejects: a process that can't be started
+ * is `started: false`. Who gets a box status closes it.
+ */
+export async function startProcess (
+  plan: ProcessPlan, { launcher, pins, box, limit, group }: StartHost, { mark, stdin, hold, interrupted }: StartInput
+): Promise<Start> {
+  if (box !== undefined) return await startBoxed(plan, box, { launcher, pins, stdin, hold, interrupted, group })
+  try {
+    const pinned = await checkPin(plan, pins)
+    checkProgram(plan)
+    const child = await launcher.launch({ plan: limitedPlan(plan, limit), stdin, files: [], mark, group, interrupted })
+    const start = started(child, mark, undefined)
+    if (pinned !== undefined && !await pinned.isUnchanged()) {
+      await killTree(start.root, [])
+      child.release()
+      throw otherThanPinned()
+    }
+    return start
+  } catch (error) {
+    return { started: false, error: await startError(plan, error) }
+  }
+}
+
+type BoxedHost = Pick<StartHost, 'launcher' | 'pins' | 'group'>
+
+/** What is wrong with the program is found out before: the box only tells that it could not be run. */
+async function startBoxed (
+  plan: ProcessPlan, box: Box, { launcher, pins, group, stdin, hold, interrupted }: BoxedHost & Omit<StartInput, 'mark'>
+): Promise<Start> {
+  let entry: BoxEntry | undefined
+  try {
+    const pinned = await checkPin(plan, pins)
+    checkProgram(plan)
+    checkExecutable(plan)
+    entry = enterBox(box, plan, pinned?.copy)
+    const child = await launcher.launch({ plan: entry.plan, stdin, files: entry.files, mark: undefined, hold, group, interrupted })
+    return started(child, undefined, entry.status)
+  } catch (error) {
+    entry?.status.close()
+    return { started: false, error: error instanceof BoxFault ? sandboxError(error.message) : await startError(plan, error) }
+  }
+}
+
+class BoxFault extends Error {}
+
+function enterBox (box: Box, plan: ProcessPlan, pinned: string | undefined): BoxEntry {
+  try {
+    return box.enter(plan, pinned)
+  } catch (error) {
+    throw new BoxFault(asError(error).message)
+  }
+}
+
+function started (child: Child, mark: Mark | undefined, box: BoxStatus | undefined): Started {
+  return { started: true, child, root: { pid: child.pid, started: child.started, mark }, box }
+}
+
+/** What sets the limits only tells that it could not go on. */
+function limitedPlan (plan: ProcessPlan, limit: readonly string[] | undefined): ProcessPlan {
+  const [program, ...args] = limit ?? []
+  if (program === undefined) return plan
+  checkExecutable(plan)
+  return { program, args: [...args, ...namedProgram(plan, undefined), ...plan.args], env: plan.env, cwd: plan.cwd }
+}
+
+function checkExecutable (plan: ProcessPlan): void {
+  accessSync(plan.program, constants.X_OK)
+  if (!statSync(plan.program).isFile()) throw Object.assign(new Error('no file'), { code: 'EACCES' })
+}
+
+async function checkPin ({ pin }: ProcessPlan, pins: Pins): Promise<Pinned | undefined> {
+  if (pin === undefined) return undefined
+  const pinned = await pins.check(pin)
+  if (pinned === undefined) throw otherThanPinned()
+  return pinned
+}
+
+function otherThanPinned (): Error {
+  return Object.assign(new Error('other than pinned'), { code: 'EPINNED' })
+}
+
+function checkProgram (plan: ProcessPlan): void {
+  if (!hasProgramFormat(plan.program)) throw Object.assign(new Error('no program'), { code: 'ENOEXEC' })
+}

@@ -1,0 +1,36 @@
+/** Why a run was ended from outside; `afterMs` is the timeout. */
+export type Interruption = { kind: 'timeout', afterMs: number } | { kind: 'abort', reason: unknown }
+
+/** A watch for the end of a run from outside. */
+export interface Deadline {
+  /** Fulfilled at the timeout or at the abort, whichever is first; never rejected. */
+  interrupted: Promise<Interruption>
+  /** Ends the watch: no timer and no listener stays behind. */
+  clear (): void
+}
+
+/** What `begun` gives, unless the interruption is first; `late` gets what comes after all. */
+export async function unlessInterrupted<T> (
+  begun: Promise<T>, interrupted: Promise<Interruption>, late: (value: T) => unknown
+): Promise<{ value: T } | Interruption> {
+  const first = await Promise.race([interrupted, begun.then(value => ({ value }))])
+  if ('kind' in first) begun.then(late).catch(() => {})
+  return first
+}
+
+/** Watches for the execution timeout (milliseconds) and for the abort of `signal`, as one promise. */
+export function startDeadline (timeoutMs: number, signal: AbortSignal): Deadline {
+  let interrupt: (interruption: Interruption) => void = () => {}
+  const interrupted = new Promise<Interruption>(resolve => { interrupt = resolve })
+  const onAbort = (): void => { interrupt({ kind: 'abort', reason: signal.reason }) }
+  const timer = setTimeout(() => { interrupt({ kind: 'timeout', afterMs: timeoutMs }) }, timeoutMs)
+  signal.addEventListener('abort', onAbort, { once: true })
+  if (signal.aborted) onAbort()
+  return {
+    interrupted,
+    clear () {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', onAbort)
+    }
+  }
+}

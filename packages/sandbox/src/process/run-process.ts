@@ -1,0 +1,142 @@
+import { startDeadline, type Deadline } from './plan/deadline.ts'
+import type { BoxStatus } from './plan/box.ts'
+import { boxEnding } from './end/box-end.ts'
+import type { ProcessEnding } from './end/ending.ts'
+import { killBox, strikeBox } from './table/box-kill.ts'
+import { createCapture, type Capture, type Captured } from './end/capture.ts'
+import { drainPipes } from './end/drain.ts'
+import { killTree } from './table/kill-tree.ts'
+import type { Child } from './launch/child.ts'
+import { createLineSplitter, type OnProgress } from './end/lines.ts'
+import type { Mark } from './table/mark.ts'
+import { processorMs, watchProcessorTime } from './table/processor-time.ts'
+import type { ProcessPlan } from './plan/plan.ts'
+import { signalGroup } from './table/signal.ts'
+import { startProcess, type StartHost, type Started } from './launch/start.ts'
+import { terminateBox, terminateTree } from './end/terminate.ts'
+import type { TreeRoot } from './table/tree.ts'
+
+/** What error messages are made from; all of stderr goes to the log. */
+const stderrBytes = 65_536
+
+export interface ProcessOptions {
+  /** Written to stdin, then EOF. A process that doesn't read it is no error (B2). */
+  stdin: string
+  timeoutMs: number
+  signal: AbortSignal
+  /** Bytes of stdout to keep; the rest is read and counted. */
+  maxOutputBytes: number
+  /** Takes each line of stderr while the process runs. */
+  onLine: (line: string) => void
+  /** Takes those that tell how far it is; without it they are lines like others. */
+  onProgress?: OnProgress
+}
+
+/** How a run takes part in a trace. */
+export interface RunTrace {
+  /** Variables for the processes of the tool, which tell them where they belong. */
+  variables: Readonly<Record<string, string>>
+  /** Gets each stage of a process when it is over; times are those of `performance.now()`. May be absent. */
+  stage?: (name: 'sandbox' | 'run', from: number, to: number) => void
+}
+
+/** What runs of one worker share. */
+export interface ProcessHost extends StartHost {
+  /** Told the pids of processes that outlived SIGKILL. */
+  onSurvivors: (pids: number[]) => void
+  /** Of the call that is run. */
+  trace?: RunTrace | undefined
+  /** Told the processor time of each process and what it started, in milliseconds; an estimate. */
+  used?: ((ms: number) => void) | undefined
+  /** Gives a process that was started for this plan before, and has just got its stdin; undefined: one is to be started. */
+  ready?: ((plan: ProcessPlan, stdin: string) => Promise<Started | undefined>) | undefined
+}
+
+/** How a process ended, and what it printed until then. */
+export interface ProcessEnd {
+  ending: ProcessEnding
+  stdout: Captured
+  stderr: Captured
+  /** Wall time in milliseconds. */
+  ms: number
+}
+
+/**
+ * Runs one process to its end: exit, timeout or abort, whichever is first. Fulfilled when all of its output is read and
+ * no process of it is left; never rejected.
+ */
+export async function runProcess (plan: ProcessPlan, options: ProcessOptions, host: ProcessHost): Promise<ProcessEnd> {
+  const begun = performance.now()
+  const stdout = createCapture(options.maxOutputBytes)
+  const stderr = createCapture(stderrBytes)
+  const mark = host.marks.take()
+  const deadline = startDeadline(options.timeoutMs, options.signal)
+  try {
+    const ending = await runMarked(plan, options, host, { mark, deadline, stdout, stderr })
+    return { ending, stdout: stdout.read(), stderr: stderr.read(), ms: performance.now() - begun }
+  } finally {
+    deadline.clear()
+    host.marks.release(mark)
+  }
+}
+
+interface Run {
+  mark: Mark | undefined
+  deadline: Deadline
+  stdout: Capture
+  stderr: Capture
+}
+
+async function runMarked (plan: ProcessPlan, options: ProcessOptions, host: ProcessHost, run: Run): Promise<ProcessEnding> {
+  const asked = performance.now()
+  const ready = await host.ready?.(plan, options.stdin)
+  const start = ready ?? await startProcess(plan, host, { mark: run.mark, stdin: options.stdin, interrupted: run.deadline.interrupted })
+  // A start that was interrupted has not failed.
+  if (!start.started) return await Promise.race([run.deadline.interrupted, Promise.resolve({ kind: 'unstarted', error: start.error } as const)])
+  const begun = performance.now()
+  host.trace?.stage?.('sandbox', asked, begun)
+  const { child, root, box } = start
+  const { exited, closed } = child
+  const endWatch = host.used === undefined ? undefined : watchProcessorTime(() => root.pid, ready === undefined ? 0 : processorMs(root.pid))
+  const finishLines = readPipes(child, run, options)
+
+  const ending = await Promise.race([exited, run.deadline.interrupted])
+  if (endWatch !== undefined) host.used?.(endWatch())
+  const survivors = ending.kind === 'timeout' || ending.kind === 'abort'
+    ? await (box === undefined ? terminateTree(root, exited) : terminateBox(root, exited))
+    : await cleanUp({ root, box }, run, closed)
+  child.release()
+  finishLines()
+  host.trace?.stage?.('run', begun, performance.now())
+  if (survivors.length > 0) host.onSurvivors(survivors)
+  return box === undefined ? ending : await closeBox(ending, plan, box, run.stderr)
+}
+
+async function closeBox (ending: ProcessEnding, plan: ProcessPlan, box: BoxStatus, stderr: Capture): Promise<ProcessEnding> {
+  try {
+    return await boxEnding(ending, plan, box, stderr.read().kept)
+  } finally {
+    box.close()
+  }
+}
+
+/** Reads both pipes from the first byte on; returns what hands on the last line. */
+function readPipes (child: Child, { stdout, stderr }: Run, { onLine, onProgress }: ProcessOptions): () => void {
+  const lines = createLineSplitter(onLine, onProgress)
+  child.stdout.on('error', () => {}).on('data', (chunk: Buffer) => { stdout.add(chunk) })
+  child.stderr.on('error', () => {}).on('data', (chunk: Buffer) => {
+    stderr.add(chunk)
+    lines.add(chunk)
+  })
+  return () => { lines.end() }
+}
+
+/** After an exit: the rest of the output, then an end to whatever the process left behind. */
+async function cleanUp ({ root, box }: { root: TreeRoot, box: BoxStatus | undefined }, run: Run, closed: Promise<true>): Promise<number[]> {
+  // So that no process has the pipes open any more; what is in them stays readable.
+  if (box !== undefined) strikeBox(root)
+  const ended = Promise.race([closed, run.deadline.interrupted.then(() => false)])
+  const closedByItself = await drainPipes(ended, () => run.stdout.totalBytes() + run.stderr.totalBytes())
+  if (box !== undefined) return await killBox(root)
+  return closedByItself && !signalGroup(root.pid, 0) ? [] : await killTree(root, [])
+}

@@ -1,0 +1,58 @@
+import { createRequire } from 'node:module'
+import type * as limiting from 'rate-limiter-flexible'
+import type { Redis } from '../redis/connection.ts'
+import { ownerOf } from '../redis/job-scope.ts'
+import { keyPrefix } from '../redis/names.ts'
+import { RedisUnavailableError } from '../redis/unavailable.ts'
+
+/** Loaded by the processes that limit: it is limiters for a dozen kinds of stores. */
+const load = createRequire(import.meta.url)
+// eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- `require` knows no types.
+const limiters = (): typeof limiting => load('rate-limiter-flexible') as typeof limiting
+
+/** Counts the requests of tenants, and of API keys without one, by the minute, over all API processes. */
+export class RateLimit {
+  readonly #redis: Redis
+  readonly #perMinute: (tenant: string | undefined) => number
+  /** One for each limit that there is. */
+  readonly #limiters = new Map<number, limiting.RateLimiterRedis>()
+
+  /** @param perMinute requests that one may make in a minute, which begins with its first one; 0 for any number. */
+  constructor (redis: Redis, perMinute: (tenant: string | undefined) => number) {
+    this.#redis = redis
+    this.#perMinute = perMinute
+  }
+
+  /**
+   * Counts requests that are made at once.
+   *
+   * @returns milliseconds until the next one may be made; 0 when these are within the limit.
+   * @throws RedisUnavailableError
+   */
+  async count (from: { tenant: string | undefined, keyName: string }, requests: number): Promise<number> {
+    const perMinute = this.#perMinute(from.tenant)
+    if (perMinute === 0) return 0
+    try {
+      await this.#limiter(perMinute).consume(ownerOf(from), requests)
+      return 0
+    } catch (refusal) {
+      if (refusal instanceof limiters().RateLimiterRes) return Math.max(1, refusal.msBeforeNext)
+      throw new RedisUnavailableError(refusal)
+    }
+  }
+
+  #limiter (points: number): limiting.RateLimiterRedis {
+    const known = this.#limiters.get(points)
+    if (known !== undefined) return known
+    const made = new (limiters().RateLimiterRedis)({
+      storeClient: this.#redis,
+      keyPrefix: `${keyPrefix}:rate`,
+      points,
+      duration: 60,
+      // What is over the limit is answered from memory, without Redis.
+      inMemoryBlockOnConsumed: points
+    })
+    this.#limiters.set(points, made)
+    return made
+  }
+}

@@ -1,0 +1,127 @@
+import type { ClusterOptions, Redis as Server, RedisOptions as AllRedisOptions } from 'ioredis'
+import type { RedisTarget } from '@toolyard/runtime'
+import { ioredis, type Redis } from './ioredis.ts'
+import { followServerTime } from './server-clock.ts'
+
+export type { Redis }
+
+/** Without the option that changes the types of all replies. */
+type RedisOptions = Omit<AllRedisOptions, 'replyMapping'>
+type NodeOptions = Omit<NonNullable<ClusterOptions['redisOptions']>, 'replyMapping'>
+
+/**
+ * What a connection is for:
+ * - `request`: commands of HTTP requests; fails at once while Redis is away, and never repeats a command by itself;
+ * - `worker`: commands of a worker; waits for Redis to come back;
+ * - `subscriber`: pub/sub; subscribes again after a reconnect.
+ */
+export type ConnectionRole = 'request' | 'worker' | 'subscriber'
+
+/**
+ * Reconnecting helps where a failover has made a replica of the server. A request's command stays failed; what a worker
+ * has to say is sent again, until a server takes it: also where it has fewer replicas than it must have, or can't save.
+ */
+const reconnects = { request: /READONLY/, worker: /READONLY|NOREPLICAS|MISCONF|MASTERDOWN|LOADING/ }
+const [leaveFailed, sendAgain] = [1, 2] as const
+
+const roles: Record<ConnectionRole, RedisOptions> = {
+  request: {
+    enableOfflineQueue: false,
+    autoResendUnfulfilledCommands: false,
+    maxRetriesPerRequest: 0,
+    reconnectOnError: ({ message }) => reconnects.request.test(message) && leaveFailed
+  },
+  worker: { maxRetriesPerRequest: null, reconnectOnError: ({ message }) => reconnects.worker.test(message) && sendAgain },
+  subscriber: { maxRetriesPerRequest: null, autoResubscribe: true }
+}
+
+const retryDelay = (attempt: number): number => Math.min(50 + 50 * attempt, 500)
+/** Between two tries of a command that a cluster's node can't take now, in milliseconds. */
+const againMs = 100
+
+/**
+ * Opens one connection; it connects in the background and reconnects for ever.
+ *
+ * @param onError gets connection errors; the same error in a row is reported once.
+ */
+export function connectRedis (target: RedisTarget, role: ConnectionRole, onError: (error: Error) => void): Redis {
+  const redis = open(target, role)
+  if (role !== 'subscriber') followServerTime(redis)
+  let reported: string | undefined
+  redis.on('error', (error: Error) => {
+    if (error.message !== reported) onError(error)
+    reported = error.message
+  })
+  redis.on('ready', () => { reported = undefined })
+  if (redis instanceof ioredis.Cluster) redis.on('+node', allowListeners)
+  else allowListeners(redis)
+  return redis
+}
+
+/** When a server refuses many commands at once, ioredis ends the connection for each of them, and adds a listener each time. */
+function allowListeners (server: Server): void {
+  server.on('connect', () => { server.stream.setMaxListeners(0) })
+}
+
+/** Waits until a connection stands, at most `ms`; whether it does. */
+export async function isConnected (redis: Redis, ms: number): Promise<boolean> {
+  if (redis.status === 'ready') return true
+  return await new Promise<boolean>(resolve => {
+    const end = (): void => {
+      clearTimeout(timer)
+      redis.off('ready', end)
+      resolve(redis.status === 'ready')
+    }
+    const timer = setTimeout(end, ms)
+    redis.on('ready', end)
+  })
+}
+
+/** The servers that a connection writes to: itself, or a cluster's masters. */
+export function writableServers (redis: Redis): Server[] {
+  return redis instanceof ioredis.Cluster ? redis.nodes('master') : [redis]
+}
+
+function open ({ place, username, password, tls }: RedisTarget, role: ConnectionRole): Redis {
+  const common: RedisOptions = {
+    connectionName: `toolyard-${role}`,
+    connectTimeout: 2_000,
+    ...(username === undefined ? {} : { username }),
+    ...(password === undefined ? {} : { password }),
+    ...(tls === undefined ? {} : { tls })
+  }
+  const options: RedisOptions = { ...roles[role], ...common, retryStrategy: retryDelay }
+  switch (place.kind) {
+    case 'server':
+      return place.url.startsWith('unix:') ? new ioredis.Redis({ ...options, path: place.url.slice('unix:'.length) }) : new ioredis.Redis(place.url, options)
+    case 'sentinels':
+      return new ioredis.Redis({
+        ...options,
+        sentinels: [...place.nodes],
+        name: place.master,
+        sentinelRetryStrategy: retryDelay,
+        ...(place.username === undefined ? {} : { sentinelUsername: place.username }),
+        ...(place.password === undefined ? {} : { sentinelPassword: place.password }),
+        ...(tls === undefined ? {} : { enableTLSForSentinelMode: true, sentinelTLS: tls })
+      })
+    case 'cluster':
+      return new ioredis.Cluster([...place.nodes], clusterOptions(role, common))
+  }
+}
+
+/**
+ * A cluster's client sends a command again by itself when its node is gone or has moved. A request gives up before its
+ * patience ends, a worker doesn't: what it has to say is a job's outcome.
+ */
+function clusterOptions (role: ConnectionRole, redisOptions: NodeOptions): Omit<ClusterOptions, 'redisOptions'> & { redisOptions: NodeOptions } {
+  return {
+    enableOfflineQueue: role !== 'request',
+    maxRedirections: role === 'request' ? 16 : Number.MAX_SAFE_INTEGER,
+    retryDelayOnFailover: againMs,
+    retryDelayOnClusterDown: againMs,
+    retryDelayOnTryAgain: againMs,
+    slotsRefreshTimeout: 2_000,
+    clusterRetryStrategy: retryDelay,
+    redisOptions: { ...redisOptions, maxRetriesPerRequest: null }
+  }
+}

@@ -1,0 +1,75 @@
+import { asError } from '@toolyard/contract/terms'
+
+/** Redis can't be reached, or didn't answer in time. Nothing is known of what the command did. */
+export class RedisUnavailableError extends Error {
+  override readonly name: string = 'RedisUnavailableError'
+
+  constructor (cause?: unknown) {
+    super('Redis is not available', { cause })
+  }
+}
+
+/** Redis has no memory left and takes nothing more in. */
+export class RedisFullError extends RedisUnavailableError {
+  override readonly message = 'Redis is full: it has reached its maxmemory'
+}
+
+/** Redis was sent jobs, and didn't say that it has them, on as many servers as it must: they may exist, and run. */
+export class JobsUnknownError extends RedisUnavailableError {
+  override readonly name = 'JobsUnknownError'
+
+  constructor (cause: unknown) {
+    super(cause)
+    this.message = `${cause instanceof Error ? cause.message : 'Redis is not available'}. What was sent may exist and run: repeat the request with the same Idempotency-Key to find it`
+  }
+}
+
+/** How long a request waits for Redis, in milliseconds: below the 2 s within which an API answers 503. */
+const patienceMs = 1_500
+
+/**
+ * Waits for a Redis operation, at most 1.5 s.
+ *
+ * @throws RedisUnavailableError when the connection is down or the time is over, RedisFullError when there is no memory
+ *   left; another error that Redis itself answered (wrong type) is passed on.
+ */
+export async function whileAvailable<T> (operation: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined
+  const timeout = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => { reject(new RedisUnavailableError(new Error(`no answer within ${patienceMs} ms`))) }, patienceMs)
+  })
+  try {
+    return await Promise.race([operation, timeout])
+  } catch (error) {
+    throw asRedisError(error)
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** The error of a command as what it means: `RedisFullError`, `RedisUnavailableError`, or itself. */
+export function asRedisError (error: unknown): Error {
+  if (error instanceof Error && isFull(error)) return new RedisFullError(error)
+  return isConnectionError(error) ? new RedisUnavailableError(error) : asError(error)
+}
+
+const connectionMessages = new RegExp([
+  "Connection is closed|Stream isn't writeable|Command timed out|Reached the max retries|Connection is in subscriber",
+  "Cluster isn't ready|Failed to refresh slots cache|Too many Cluster redirections",
+  // In front of a script's error, Redis 6.2 puts where it happened.
+  '(?:^|: -)(?:LOADING|MASTERDOWN|CLUSTERDOWN|READONLY|NOREPLICAS|MISCONF|TRYAGAIN|BUSY)\\b'
+].join('|'))
+
+/** Whether the same command may be accepted later: Redis is away, full, or takes no writes for now. */
+export function mayRedisTakeItLater (error: unknown): boolean {
+  return error instanceof RedisUnavailableError || isFull(error) || isConnectionError(error)
+}
+
+function isFull (error: unknown): boolean {
+  return error instanceof Error && /(?:^|: -)OOM\b/.test(error.message)
+}
+
+function isConnectionError (error: unknown): boolean {
+  if (!(error instanceof Error) || error instanceof RedisUnavailableError) return false
+  return 'syscall' in error || error.name === 'AbortError' || connectionMessages.test(error.message)
+}

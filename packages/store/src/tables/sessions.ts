@@ -1,0 +1,162 @@
+import { newJobId } from '../redis/job-id.ts'
+import { ownerOf } from '../redis/job-scope.ts'
+import type { Redis } from '../redis/connection.ts'
+import { ForgetfulMap } from '../redis/forgetful-map.ts'
+import { sessionsChannel, sessionsKey } from '../redis/names.ts'
+import { serverTime } from '../redis/server-clock.ts'
+import { subscribe } from '../redis/subscription.ts'
+import { whileAvailable } from '../redis/unavailable.ts'
+import { listScript, makeScript, readScript, removeScript } from './session-scripts.ts'
+import { fromRedis } from '../redis/from-redis.ts'
+
+/** A session to make. */
+export interface NewSession {
+  /** The tenant of the key that makes it; undefined for the operator's keys. */
+  tenant: string | undefined
+  keyName: string
+  /** Seconds without a call after which it is removed. */
+  ttlSec: number
+  quotaBytes: number
+  /** The template that its directory begins as; undefined for an empty one. */
+  from: string | undefined
+}
+
+/** A session. Times are milliseconds since 1970 by Redis' clock. */
+export interface Session extends NewSession {
+  id: string
+  state: 'open' | 'removing'
+  createdAt: number
+  usedAt: number
+  /** When it is removed unless it is used before. */
+  expiresAt: number
+  /** What its files took when they were last counted; undefined before. */
+  usedBytes: number | undefined
+}
+
+/** Sessions that a tenant may have at once, and that all keys without a tenant may have together. */
+export const maxSessions = 10_000
+/** How long a process trusts what it knows about a session in use, in milliseconds. Of a removed one it gets a message. */
+const trustMs = 1_000
+
+interface KnownSession {
+  session: Session | undefined
+  readAt: number
+  /** How often this process has heard that it is removed. */
+  removals: number
+}
+
+/** The records of sessions in Redis. All methods throw RedisUnavailableError. See docs/sessions.md. */
+export class Sessions {
+  readonly #redis: Redis
+  readonly #known = new ForgetfulMap<KnownSession>(() => ({ session: undefined, readAt: -Infinity, removals: 0 }))
+
+  constructor (redis: Redis) {
+    this.#redis = redis
+  }
+
+  /** Hears of removed sessions from now on; while Redis is away the subscription waits for it. */
+  listen (subscriber: Redis, onRemoved: (id: string) => void = () => {}): void {
+    subscribe(subscriber, sessionsChannel, id => {
+      this.#forget(id)
+      onRemoved(id)
+    }).catch(() => {})
+  }
+
+  /**
+   * Makes a session; `full` when its owner has as many as it may.
+   *
+   * @param maxBytes what the quotas of its owner's sessions may come to; 0 for any number
+   */
+  async make (session: NewSession, maxBytes = 0): Promise<Session | 'full' | { bytesLeft: number }> {
+    const id = newJobId(serverTime(this.#redis))
+    const { tenant = '', keyName, ttlSec, quotaBytes, from = '' } = session
+    const record = ['key', keyName, 'ttl', ttlSec, 'from', from]
+    const owner = ownerOfSessions(session.tenant)
+    const fields = fromRedis<SessionFields | string | null>(
+      await this.#eval(makeScript, id, tenant, owner, maxSessions, maxBytes, quotaBytes, ...record)
+    )
+    if (typeof fields === 'string') return { bytesLeft: Number(fields) }
+    return (fields === null ? undefined : sessionOf(id, fields)) ?? 'full'
+  }
+
+  /** A session that a tenant may see, without using it; undefined where there is none. */
+  async find (id: string, tenant: string | undefined): Promise<Session | undefined> {
+    return await this.#read(id, tenant, 'look')
+  }
+
+  /** A session that a tenant is about to use, which renews its time to live; undefined where there is none. */
+  async use (id: string, tenant: string | undefined): Promise<Session | undefined> {
+    const known = this.#known.of(id)
+    if (performance.now() - known.readAt <= trustMs && maySee(known.session, tenant)) return known.session
+    const askedAt = performance.now()
+    const { removals } = known
+    const session = await this.#read(id, tenant, 'use')
+    if (session?.state === 'open' && known.removals === removals) Object.assign(known, { session, readAt: askedAt })
+    return session
+  }
+
+  /** Sessions, newest first, and the last id of the page where there may be more. */
+  async list (
+    { tenant, before, limit }: { tenant: string | undefined, before: string | undefined, limit: number }
+  ): Promise<{ sessions: Session[], next: string | undefined }> {
+    const owner = tenant === undefined ? '' : ownerOfSessions(tenant)
+    const found = fromRedis<Array<[string, SessionFields]>>(await this.#eval(listScript, owner, before ?? '', limit + 1))
+    const sessions = found.slice(0, limit).flatMap(([id, fields]) => sessionOf(id, fields) ?? [])
+    return { sessions, next: found.length > limit ? found[limit - 1]?.[0] : undefined }
+  }
+
+  /** Begins to remove a session; undefined where there is none. */
+  async remove (id: string, tenant: string | undefined): Promise<Session | undefined> {
+    this.#forget(id)
+    const fields = fromRedis<SessionFields | null>(await this.#eval(removeScript, id, tenant ?? '', sessionsChannel))
+    return fields === null ? undefined : sessionOf(id, fields)
+  }
+
+  #forget (id: string): void {
+    const known = this.#known.of(id)
+    known.readAt = -Infinity
+    known.removals += 1
+  }
+
+  async #read (id: string, tenant: string | undefined, how: 'look' | 'use'): Promise<Session | undefined> {
+    const fields = fromRedis<SessionFields | null>(await this.#eval(readScript, id, tenant ?? '', how, sessionsChannel))
+    return fields === null ? undefined : sessionOf(id, fields)
+  }
+
+  async #eval (script: string, ...args: Array<string | number>): Promise<unknown> {
+    return await whileAvailable(this.#redis.eval(script, 1, sessionsKey('all'), sessionsKey(''), serverTime(this.#redis), ...args))
+  }
+}
+
+/** The operator's keys see all. */
+function maySee (session: Session | undefined, tenant: string | undefined): boolean {
+  return session !== undefined && (tenant === undefined || session.tenant === tenant)
+}
+
+/** All keys without a tenant are one owner. */
+function ownerOfSessions (tenant: string | undefined): string {
+  return ownerOf({ tenant, keyName: '' })
+}
+
+/** In the order of the scripts. */
+export type SessionFields = Array<string | null>
+
+/** Undefined for a record that isn't there. */
+export function sessionOf (id: string, fields: SessionFields): Session | undefined {
+  const [tenant, keyName, ttl, quota, from, created, used, state, bytes] = fields
+  if (typeof tenant !== 'string' || typeof keyName !== 'string') return undefined
+  const usedAt = Number(used)
+  return {
+    id,
+    tenant: tenant === '' ? undefined : tenant,
+    keyName,
+    ttlSec: Number(ttl),
+    quotaBytes: Number(quota),
+    from: from === '' || from === null ? undefined : from,
+    state: state === 'open' ? 'open' : 'removing',
+    createdAt: Number(created),
+    usedAt,
+    expiresAt: usedAt + Number(ttl) * 1_000,
+    usedBytes: typeof bytes === 'string' ? Number(bytes) : undefined
+  }
+}
