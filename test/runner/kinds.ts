@@ -4,7 +4,7 @@
  */
 export const kinds: Record<string, readonly string[]> = {
   /** The API and workers as processes of their own; the command line and the clients in short. */
-  e2e: ['jobs', 'streams', 'callbacks', 'workflow', 'queue', 'e2e', 'cli', 'client'],
+  e2e: ['jobs', 'streams', 'callbacks', 'workflow', 'store', 'queue', 'e2e', 'cli', 'client'],
   /** Requests into the API by `inject`, with a real Redis. */
   http: ['http'],
   /** Functions and modules; no process. */
