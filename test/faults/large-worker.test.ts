@@ -92,7 +92,7 @@ void t.test('fault 11 a call keeps its timeout when the start helper stops, is n
   const begun = performance.now()
   t.match(await fixture.runShell('touch began', { timeoutMs: 500 }), { ok: false, error: { code: 'TOOL_TIMEOUT' } })
   t.match(await fixture.runShell('touch began', { signal: AbortSignal.timeout(100) }), { ok: false, error: { code: 'JOB_CANCELLED' } })
-  t.ok(performance.now() - begun < 4_000)
+  t.ok(performance.now() - begun < 8_000)
   process.kill(helper, 'SIGCONT')
   t.equal(outputOf(await fixture.runShell('echo fine')), 'fine', 'the helper goes on')
   t.equal(helperPid(), helper)

@@ -84,7 +84,7 @@ t.test('a call keeps its timeout when the template of its module stops, and late
   const begun = performance.now()
   t.match(await fixture.run({ className: 'Calling', timeoutMs: 500 }), { ok: false, error: { code: 'TOOL_TIMEOUT' } })
   t.match(await fixture.run({ className: 'Calling', signal: AbortSignal.timeout(100) }), { ok: false, error: { code: 'JOB_CANCELLED' } })
-  t.ok(performance.now() - begun < 4_000)
+  t.ok(performance.now() - begun < 8_000)
   const [, newTemplate, sameHost] = outputOf(await fixture.run({ className: 'Pids' })) as number[]
   t.not(newTemplate, template)
   t.equal(sameHost, host)

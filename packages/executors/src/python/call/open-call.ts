@@ -40,7 +40,7 @@ const maxAttempts = 4
 export async function openCall (hosts: Hosts, run: PythonRun, options: OpenOptions): Promise<Opened> {
   const module = moduleName(run.module)
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
-    const found = await unlessInterrupted(hosts.get(run.root, options.box), options.interrupted, () => {})
+    const found = await unlessInterrupted(hosts.get(run.root, options.box), options.interrupted, async () => {})
     if ('kind' in found) return found
     const started = found.value
     if ('error' in started) return { kind: 'unstarted', error: started.error }
@@ -66,7 +66,10 @@ async function openWith (
   }
   if (imported.kind !== 'imported') return failed(imported, run)
   const forking = template.fork({ limits: box?.limits ?? defaultLimits, ahead: !once, session: shownSession(session, box) })
-  const answer = await unlessInterrupted(forking, interrupted, async late => { if (late.kind === 'forked') await end(late.process) })
+  const answer = await unlessInterrupted(forking, interrupted, async begun => {
+    const late = await begun
+    if (late.kind === 'forked') await end(late.process)
+  })
   if ('kind' in answer) return answer
   const fork = answer.value
   if (fork.kind === 'forked') return fork.shown === undefined ? { kind: 'opened', process: fork.process } : await untilShown(fork.process, fork.shown, interrupted)

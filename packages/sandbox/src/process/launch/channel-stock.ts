@@ -9,7 +9,7 @@ export interface Channel {
   reading: readonly [stdout: number, stderr: number]
   /** The other end of stdin where that stays open. Whoever starts the process closes it, and `held` once the process has its end. */
   writing?: { stdin: number, held: number }
-  /** Closes those and removes the paths, when no process will have the other ends: one that has them has removed the paths. */
+  /** Closes those and removes the paths, once, when no process will have the other ends: one that has them has removed the paths. */
   abandon: () => void
 }
 
@@ -62,7 +62,7 @@ function openChannel (place: string, input: string | undefined): Channel {
   const [stdin, stdout, stderr] = [`${place}-in`, `${place}-out`, `${place}-err`]
   const opened: number[] = []
   const abandon = (): void => {
-    for (const fd of opened) closeSync(fd)
+    for (const fd of opened.splice(0)) closeSync(fd)
     for (const file of [stdin, stdout, stderr]) rmSync(file, { force: true })
   }
   try {

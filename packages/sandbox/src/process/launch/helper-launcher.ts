@@ -41,10 +41,10 @@ export function createHelperLauncher (place: HelperPlace, members: readonly stri
   return {
     async launch (request) {
       const { interrupted } = request
-      const channel = await unlessGivenUp(open().stock.take(request.stdin), interrupted, late => { late.abandon() })
+      const channel = await unlessGivenUp(open().stock.take(request.stdin), interrupted, async begun => { (await begun).abandon() })
       try {
         const starter = current()
-        await unlessGivenUp(joined, interrupted, () => {})
+        await unlessGivenUp(joined, interrupted, async () => {})
         return await launchThrough(starter, channel, request)
       } catch (error) {
         channel.abandon()
@@ -70,16 +70,16 @@ export function createHelperLauncher (place: HelperPlace, members: readonly stri
 }
 
 /** Rejects as soon as nobody waits for it any more. */
-async function unlessGivenUp<T> (begun: Promise<T>, interrupted: LaunchRequest['interrupted'], late: (value: T) => unknown): Promise<T> {
+async function unlessGivenUp<T> (begun: Promise<T>, interrupted: LaunchRequest['interrupted'], undo: (begun: Promise<T>) => Promise<unknown>): Promise<T> {
   if (interrupted === undefined) return await begun
-  const first = await unlessInterrupted(begun, interrupted, late)
+  const first = await unlessInterrupted(begun, interrupted, undo)
   if ('kind' in first) throw new Error('the start was given up')
   return first.value
 }
 
 /** A pipe that no process has open for writing reads as ended, so reading begins once the process has it. */
 async function launchThrough (
-  helper: HelperProcess, { paths, reading, writing }: Channel, { plan, files, mark, group, hold, interrupted }: LaunchRequest
+  helper: HelperProcess, { paths, reading, writing, abandon }: Channel, { plan, files, mark, group, hold, interrupted }: LaunchRequest
 ): Promise<Child> {
   const { program, args, env, cwd, name } = plan
   checkElements([program, cwd, ...args, ...Object.values(env)])
@@ -99,9 +99,13 @@ async function launchThrough (
     if (errorCode(error) === 'HELPER_DIED') await endHolders(Object.values(paths))
     throw error
   })
-  // Without its channel it isn't begun any more, unless the helper has just done that. By now its mark may be another call's.
-  const endLate = async ({ pid, started }: Launched): Promise<void> => { await killTree({ pid, started, mark: undefined }, []) }
-  const { pid, started, exited, letGo } = await unlessGivenUp(starting, interrupted, endLate)
+  const undo = async (begun: Promise<Launched>): Promise<void> => {
+    // Without its channel it isn't begun any more, unless the helper has just done that. By then its mark may be another call's.
+    abandon()
+    const { pid, started } = await begun
+    await killTree({ pid, started, mark: undefined }, [])
+  }
+  const { pid, started, exited, letGo } = await unlessGivenUp(starting, interrupted, undo)
   if (writing !== undefined) closeSync(writing.held)
   const stdin = writing === undefined ? undefined : new Socket({ fd: writing.stdin, readable: false, writable: true })
   const [stdout, stderr] = [readerOf(reading[0]), readerOf(reading[1])]

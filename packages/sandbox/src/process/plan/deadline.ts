@@ -1,3 +1,5 @@
+import { within } from '@toolyard/runtime'
+
 /** Why a run was ended from outside; `afterMs` is the timeout. */
 export type Interruption = { kind: 'timeout', afterMs: number } | { kind: 'abort', reason: unknown }
 
@@ -9,12 +11,15 @@ export interface Deadline {
   clear (): void
 }
 
-/** What `begun` gives, unless the interruption is first; `late` gets what comes after all. */
+/** How long who is asked to start something may take to say that it has. */
+const lateMs = 1_000
+
+/** What `begun` gives, unless the interruption is first. Then `undo` ends what comes after all, and has a second to do so. */
 export async function unlessInterrupted<T> (
-  begun: Promise<T>, interrupted: Promise<Interruption>, late: (value: T) => unknown
+  begun: Promise<T>, interrupted: Promise<Interruption>, undo: (begun: Promise<T>) => Promise<unknown>
 ): Promise<{ value: T } | Interruption> {
   const first = await Promise.race([interrupted, begun.then(value => ({ value }))])
-  if ('kind' in first) begun.then(late).catch(() => {})
+  if ('kind' in first) await within(lateMs, undo(begun).catch(() => {}))
   return first
 }
 
