@@ -11,6 +11,13 @@ t.test('A6 AC2 a schema that can\'t be used disables only its own entry, and the
     [{ properties: { a: { $ref: 'file:///etc/passwd' } } }, 'schema refers to "file:///etc/passwd", which is outside of it'],
     [{ allOf: [{ $ref: 'other.json#/a' }] }, 'schema refers to "other.json#/a", which is outside of it'],
     [{ properties: { a: { $ref: '#/$defs/none' } } }, /^schema does not compile: .*#\/\$defs\/none/],
+    [{ $ref: '#' }, 'schema refers to itself without end: "# -> #"'],
+    [{ $ref: '#/$defs/a', $defs: { a: { $ref: '#/$defs/a' } } }, 'schema refers to itself without end: "#/$defs/a -> #/$defs/a"'],
+    [
+      { properties: { x: { $ref: '#/$defs/a' } }, $defs: { a: { $ref: '#/$defs/b' }, b: { allOf: [{}, { allOf: [{ $ref: '#/$defs/a' }] }] } } },
+      'schema refers to itself without end: "#/$defs/a -> #/$defs/b -> #/$defs/a"'
+    ],
+    [{ properties: { 'a/b c': { $ref: '#/properties/a~1b%20c' } } }, 'schema refers to itself without end: "#/properties/a~1b%20c -> #/properties/a~1b%20c"'],
     [{ properties: { a: { type: 'strnig' } } }, /^schema is not valid JSON Schema: \/properties\/a\/type must be/],
     [{ properties: { a: { minimum: 'x' } } }, 'schema is not valid JSON Schema: /properties/a/minimum must be number'],
     [{ required: 'a' }, 'schema is not valid JSON Schema: /required must be array'],
@@ -48,6 +55,18 @@ t.test('A6 names and data that look like keywords are left alone', async t => {
     }
   }))
   t.strictSame(errors(registry), [])
+})
+
+t.test('A6 a schema may refer to itself for the values below a value, and to one place more than once', async t => {
+  const tree = { anyOf: [{ type: 'string' }, { type: 'array', items: { $ref: '#/$defs/tree' } }] }
+  const both = { allOf: [{ $ref: '#/$defs/text' }, { $ref: '#/$defs/text' }] }
+  const registry = await load(t, entry({
+    schema: {
+      type: 'object', properties: { self: { $ref: '#' }, tree: { $ref: '#/$defs/tree' }, both: { $ref: '#/$defs/both' } }, $defs: { tree, both, text: { type: 'string' } }
+    }
+  }))
+  t.strictSame(errors(registry), [])
+  t.strictSame(names(registry), ['probe'])
 })
 
 t.test('A6 unknown keywords and formats are no error', async t => {

@@ -4,6 +4,7 @@ import { PatternRefused } from './pattern/pattern.ts'
 import type { JsonSchema } from '../tool/tool.ts'
 import { draftOf, type AnyAjv, type Draft } from './draft.ts'
 import { issuesOf } from './issues.ts'
+import { referenceCycle } from './reference-cycle.ts'
 import { surveySchema, type SchemaSurvey } from './survey.ts'
 
 /** Why a schema is refused, as a text that follows `schema `, and what to do about it. */
@@ -39,12 +40,21 @@ export function checkSchema (schema: JsonSchema, tools: CheckTools): SchemaFault
   return faults.length > 0 || survey.plain ? faults : compileFaults(schema, tools)
 }
 
+/** Places of a circle of references that a message has. */
+const placesShown = 8
+
 function plainFaults (schema: JsonSchema, survey: SchemaSurvey): SchemaFault[] {
   const faults: SchemaFault[] = survey.remote.slice(0, manifestLimits.issues).map(reference => (
     { message: `refers to ${shown(reference)}, which is outside of it`, fix: 'Copy that schema into $defs and refer to it as #/$defs/NAME.' }
   ))
   if (!['type' in schema ? schema['type'] : 'object'].flat().includes('object')) {
     faults.unshift({ message: 'must describe an object', fix: 'Write "type": "object" and put the parameters into "properties".' })
+  }
+  const cycle = referenceCycle(schema, survey.references)
+  if (cycle !== undefined) {
+    faults.push({
+      message: `refers to itself without end: ${shown(cycle.slice(0, placesShown).join(' -> '))}`, fix: 'Write a schema at one of these places, instead of a reference.'
+    })
   }
   if (survey.asynchronous) faults.unshift({ message: 'must not use "$async"', fix: 'Remove "$async".' })
   return faults

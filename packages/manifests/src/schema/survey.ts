@@ -18,6 +18,8 @@ export interface SchemaSurvey {
   tuples: boolean
   /** All keywords are plain: what the meta-schema accepts will compile. */
   plain: boolean
+  /** References within the schema. */
+  references: Set<string>
   /** References that leave the schema. */
   remote: string[]
   /** It asks for Ajv's asynchronous validation, which would answer before it has validated. */
@@ -34,6 +36,7 @@ export function surveySchema (schema: object): SchemaSurvey {
     keywords: new Set(),
     tuples: false,
     plain: true,
+    references: new Set(),
     remote: [],
     asynchronous: false
   }
@@ -91,5 +94,7 @@ function note (keyword: string, value: unknown, survey: SchemaSurvey): void {
   if (keyword === '$async') survey.asynchronous = true
   if (keyword === 'pattern' && typeof value === 'string') survey.patterns.add(value)
   if (keyword === 'patternProperties') for (const name of Object.keys(value ?? {})) survey.patterns.add(name)
-  if (referenceKeywords.has(keyword) && typeof value === 'string' && !value.startsWith('#')) survey.remote.push(value)
+  if (!referenceKeywords.has(keyword) || typeof value !== 'string') return
+  if (value.startsWith('#')) survey.references.add(value)
+  else survey.remote.push(value)
 }
