@@ -24,6 +24,16 @@ t.test('A16 arguments larger than any pipe arrive whole', async t => {
   t.equal(outputOf(outcome), 900_011)
 })
 
+t.test('fault 4 B2 a tool that ignores or closes its stdin succeeds', async t => {
+  const fixture = await createCommandFixture(t)
+  const big = { text: 'x'.repeat(900_000) }
+  for (const script of ['echo ok', 'exec <&-; echo ok', 'exec <&-; sleep 0.2; echo ok', 'head -c 10 > /dev/null; echo ok']) {
+    t.same(await fixture.runShell(script, { arguments: big }), { ok: true, output: 'ok' })
+  }
+  const outcomes = await Promise.all(Array.from({ length: 60 }, () => fixture.run({ program: '/bin/true', arguments: big })))
+  t.same(outcomes.filter(outcome => !outcome.ok), [])
+})
+
 t.test('A42 argv is passed as it is: nothing in it means anything to a shell', async t => {
   const fixture = await createCommandFixture(t)
   const program = fixture.shell('argv', 'for arg in "$@"; do printf "[%s]" "$arg"; done')
