@@ -2,7 +2,7 @@ import t from 'tap'
 import fc from 'fast-check'
 
 type Filter = (arch: string) => Buffer | undefined
-const { sandboxFilter, templateFilter } = await import(import.meta.resolve('@toolyard/executors').replace(/index\.js$/, 'sandbox/seccomp/filter.js')) as Record<'sandboxFilter' | 'templateFilter', Filter>
+const { sandboxFilter, templateFilter } = await import(import.meta.resolve('@toolyard/sandbox').replace(/index\.js$/, 'seccomp/filter.js')) as Record<'sandboxFilter' | 'templateFilter', Filter>
 
 const machines = {
   x64: {
