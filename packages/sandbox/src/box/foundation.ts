@@ -47,7 +47,7 @@ export interface BoxFoundation {
   homes: readonly string[]
 }
 
-/** What all boxes of a worker are made for. */
+/** What the boxes of a worker have in common. */
 export interface FoundationOptions {
   env: NodeJS.ProcessEnv
   workspaceDir: string

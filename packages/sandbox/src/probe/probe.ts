@@ -67,7 +67,7 @@ function isRunning (sleepSeconds: string): boolean {
   })
 }
 
-/** What the canary printed; undefined where something else printed over it. */
+/** What the canary printed; undefined where it is no JSON. */
 function jsonOf (text: string): unknown {
   try {
     return JSON.parse(text)

@@ -1,12 +1,11 @@
-import { createRequire } from 'node:module'
 import type * as limiting from 'rate-limiter-flexible'
 import type { Redis } from '../redis/connection.ts'
 import { ownerOf } from '../redis/job-scope.ts'
+import { load } from '../redis/ioredis.ts'
 import { keyPrefix } from '../redis/names.ts'
 import { RedisUnavailableError } from '../redis/unavailable.ts'
 
 /** Loaded by the processes that limit: it is limiters for a dozen kinds of stores. */
-const load = createRequire(import.meta.url)
 // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- `require` knows no types.
 const limiters = (): typeof limiting => load('rate-limiter-flexible') as typeof limiting
 

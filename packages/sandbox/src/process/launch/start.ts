@@ -13,7 +13,7 @@ import { hasProgramFormat } from '../plan/program-format.ts'
 import { sandboxError, startError } from '../plan/start-error.ts'
 import type { TreeRoot } from '../table/tree.ts'
 
-/** A process that runs, and what it is ended by. */
+/** A running process, and what is needed to end it. */
 export interface Started {
   started: true
   child: Child
