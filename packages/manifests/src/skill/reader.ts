@@ -1,3 +1,4 @@
+import { asError } from '@toolyard/contract/terms'
 import { readdir } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { ManifestFault, wholeFinding, type Finding } from '../finding/finding.ts'
@@ -33,11 +34,13 @@ interface SkillReading {
  * Reads a skill, or all skills right below a directory, in the order of their directories' names (S1, SC21, B18). The
  * layer holds skills, not tools: `joinSkills` decides which skills stay. A skill that can't be used is a finding and is
  * skipped as a whole; the others are not affected (S38).
+ *
+ * @throws ManifestFault when the directory can't be read.
  */
 export async function readSkills (source: SkillDirectory): Promise<Layer> {
   const own = await readSkill(source)
   if (own !== undefined) return layerOf([own], [source.directory])
-  const names = (await readdir(source.directory)).sort()
+  const names = (await namesIn(source.directory)).sort()
   const directories = names.map(name => join(source.directory, name))
   const readings: SkillReading[] = []
   for (const directory of directories) {
@@ -45,6 +48,15 @@ export async function readSkills (source: SkillDirectory): Promise<Layer> {
     if (reading !== undefined) readings.push(reading)
   }
   return layerOf(readings, directories)
+}
+
+/** A directory may be gone since it was found. */
+async function namesIn (directory: string): Promise<string[]> {
+  try {
+    return await readdir(directory)
+  } catch (error) {
+    throw new ManifestFault('S1', `read skills: ${asError(error).message}`, { fix: 'Check the directory and its permissions.' })
+  }
 }
 
 /**
