@@ -2,7 +2,7 @@ import neostandard from 'neostandard'
 import tseslint from 'typescript-eslint'
 
 export default [
-  { ignores: ['**/dist/', 'apps/console/vite.config.ts', 'test/build/', '.tap/', '.toolyard/', 'workspace/', 'samples/workspace/'] },
+  { ignores: ['**/dist/', 'apps/console/vite.config.ts', 'test/build/', 'test/bundle/', '.tap/', '.toolyard/', 'workspace/', 'samples/workspace/'] },
   ...neostandard({ ts: true }),
   ...tseslint.configs.recommendedTypeChecked.map(config => ({ ...config, files: ['**/*.ts', '**/*.tsx'] })),
   {

@@ -1,5 +1,6 @@
 /**
- * `npm test`: installs and builds what is missing, sees to a Redis server for the tests to start, and runs them.
+ * `npm test`: installs and builds what is missing, sees to a Redis server for the tests to start, and runs them. Without
+ * names these are the tests of every day, put into few files.
  * Tests may be named by source, directory or kind: `npm test -- test/cli/help.test.ts`. `--jobs=N` files run at a time, a
  * test has `--timeout=SECONDS`, and with `--again` a file that failed is run once more by itself. The last line is
  * `N passed, N failed`, in assertions.
@@ -47,10 +48,12 @@ async function runTests () {
   const { runFiles } = await import('../test/build/runner/run.js')
   const { values, positionals } = parseArgs({
     allowPositionals: true,
-    options: { jobs: { type: 'string', default: '5' }, timeout: { type: 'string', default: '240' }, again: { type: 'boolean', default: false } }
+    options: { jobs: { type: 'string' }, timeout: { type: 'string', default: '240' }, again: { type: 'boolean', default: false } }
   })
-  const { passed, failed, skipped, failedFiles, flakyFiles } = await runFiles(testFiles(positionals), {
-    jobs: Number(values.jobs), timeoutSec: Number(values.timeout), again: values.again, say: console.log
+  const isDaily = positionals.length === 0
+  const files = testFiles(positionals)
+  const { passed, failed, skipped, failedFiles, flakyFiles } = await runFiles(isDaily ? await bundled(files) : files, {
+    jobs: Number(values.jobs ?? (isDaily ? 7 : 5)), timeoutSec: Number(values.timeout), again: values.again, say: console.log
   })
   for (const file of flakyFiles) console.log(`flaky: ${file} passed only when it was run again; ${knownFlaky(file)}`)
   if (failedFiles.length > 0) console.log(`failed: ${failedFiles.join(', ')}`)
@@ -59,8 +62,14 @@ async function runTests () {
   return failed === 0 ? 0 : 1
 }
 
+/** @param {string[]} files */
+async function bundled (files) {
+  const { bundleTests } = await import('../test/build/runner/bundle.js')
+  return await bundleTests(files)
+}
+
 /** @param {string} file as it was built */
 function knownFlaky (file) {
-  const source = file.replace('test/build/', '').replace(/js$/, 'ts')
+  const source = file.replace(/^test\/(?:build|bundle)\//, '').replace(/js$/, 'ts')
   return readFileSync('test/flaky.md', 'utf8').includes(`| ${source} |`) ? 'test/flaky.md says that this is mended, so it is not' : 'find the cause, mend it, and add both to test/flaky.md'
 }

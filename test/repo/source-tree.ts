@@ -13,7 +13,7 @@ export const repoRoot = fileURLToPath(new URL('../../..', import.meta.url))
 
 /** What is made or installed here, or belongs to one machine, and isn't part of the repository: by name, and by path. */
 const skippedNames = new Set(['node_modules', 'dist', 'coverage'])
-const skippedPaths = new Set(['.git', '.tap', '.toolyard', '.env', 'test/build', 'workspace'])
+const skippedPaths = new Set(['.git', '.tap', '.toolyard', '.env', 'test/build', 'test/bundle', 'workspace'])
 
 /** Reads the text files below `root` whose paths `keep` accepts, in the order of their paths. */
 export async function readTree (root: string, keep: (path: string) => boolean): Promise<SourceFile[]> {

@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import t from 'tap'
 import { testFiles } from './files.ts'
 import { kinds } from './kinds.ts'
@@ -39,8 +39,10 @@ t.test('tests may be named by source, directory, built file or kind; without a n
 })
 
 t.test('every directory with tests is of one kind', t => {
-  const withTests = readdirSync('test', { withFileTypes: true }).filter(entry => entry.isDirectory() && entry.name !== 'build')
+  const withTests = readdirSync('test', { withFileTypes: true }).filter(entry => entry.isDirectory() && !['build', 'bundle'].includes(entry.name))
     .filter(({ name }) => readdirSync(`test/${name}`, { recursive: true, encoding: 'utf8' }).some(file => file.endsWith('.test.ts'))).map(({ name }) => name)
-  t.strictSame(Object.values(kinds).flat().sort(), withTests.sort())
+  const named = Object.values(kinds).flat()
+  t.strictSame(named.filter(name => !name.includes('/')).sort(), withTests.sort())
+  for (const name of named.filter(name => name.includes('/'))) t.ok(existsSync(`test/${name}.test.ts`), name)
   t.end()
 })

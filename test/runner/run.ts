@@ -5,7 +5,7 @@ import { reportOf, type FileReport } from './report.ts'
 
 /** A file that a test of its own can't end any more is killed after so long, in milliseconds. */
 const lastResortMs = 1_200_000
-const warningsFail = import.meta.resolve('./fail-on-warning.js')
+const warningsFail = new URL('./fail-on-warning.js', import.meta.url).href
 
 export interface RunOptions {
   /** Files at a time. */

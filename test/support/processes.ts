@@ -50,6 +50,9 @@ export async function startApp (name: AppName, cwd: string, env: NodeJS.ProcessE
   }
 }
 
+/** `npm test` has the programs in one file each, which starts sooner (test/runner/bundle.ts). */
 function programOf (name: AppName): string {
+  const bundle = process.env['TOOLYARD_TEST_PROGRAMS']
+  if (bundle !== undefined) return join(bundle, `${name}.js`)
   return fileURLToPath(import.meta.resolve(`@toolyard/${name}`)).replace(/index\.js$/, 'server.js')
 }

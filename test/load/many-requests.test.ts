@@ -1,6 +1,6 @@
 import t from 'tap'
 import { createService } from '../support/service.ts'
-import { entries, programs } from './tools.ts'
+import { entries, programs } from '../e2e/tools.ts'
 
 t.test('many requests that wait at the same time cause no warning of a leak by Node.js', async t => {
   const { api, workers, client } = await createService(t, { files: programs, tools: entries, env: { WORKER_CONCURRENCY: '12' } })

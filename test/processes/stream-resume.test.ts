@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import t from 'tap'
 import { createClient } from '../support/client.ts'
 import { createService, testKeys } from '../support/service.ts'
-import { openReader } from './event-reader.ts'
-import { chatterEntry, chatterFiles, chatterLines } from './tools.ts'
+import { openReader } from '../streams/event-reader.ts'
+import { chatterEntry, chatterFiles, chatterLines } from '../streams/tools.ts'
 
 const service = await createService(t, { files: chatterFiles, tools: [chatterEntry], env: { SSE_HEARTBEAT_SEC: '0.2' } })
 const { client } = service

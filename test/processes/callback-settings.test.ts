@@ -4,7 +4,7 @@ import { entries, programs } from '../e2e/tools.ts'
 import { post } from '../jobs/submission.ts'
 import { createClient } from '../support/client.ts'
 import { createService, testKeys } from '../support/service.ts'
-import { callbackEnv, secret } from './receiver.ts'
+import { callbackEnv, secret } from '../callbacks/receiver.ts'
 
 const service = await createService(t, { files: programs, tools: entries, env: callbackEnv, workers: 0 })
 const { client } = service

@@ -4,7 +4,7 @@ import { createClient, type Answer } from '../support/client.ts'
 import { waitFor } from '../support/condition.ts'
 import { createService, testKeys } from '../support/service.ts'
 import { entries, programs } from '../e2e/tools.ts'
-import { post, reach, submit } from './submission.ts'
+import { post, reach, submit } from '../jobs/submission.ts'
 
 const service = await createService(t, { files: programs, tools: entries, workers: 2 })
 const { client } = service

@@ -3,8 +3,8 @@ import { Redis } from 'ioredis'
 import t from 'tap'
 import { waitFor } from '../support/condition.ts'
 import { createService } from '../support/service.ts'
-import { openReader } from './event-reader.ts'
-import { chatterEntry, chatterFiles } from './tools.ts'
+import { openReader } from '../streams/event-reader.ts'
+import { chatterEntry, chatterFiles } from '../streams/tools.ts'
 
 const keys = {
   admin: 'test-admin-key-0123456789', read: 'test-read-key-0123456789', limited: 'test-limited-key-0123456789', streamless: 'test-streamless-key-0123456789'

@@ -7,7 +7,7 @@ import { submit } from '../jobs/submission.ts'
 import { makeCertificates } from '../support/certificates.ts'
 import { waitFor } from '../support/condition.ts'
 import { createService } from '../support/service.ts'
-import { callbackEnv, documentedCheck, secret, startReceiver } from './receiver.ts'
+import { callbackEnv, documentedCheck, secret, startReceiver } from '../callbacks/receiver.ts'
 
 const dir = t.testdir()
 makeCertificates(dir, 'hooks')

@@ -1,0 +1,42 @@
+import { rm } from 'node:fs/promises'
+import { join, relative } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { rolldown, type Plugin } from 'rolldown'
+
+const built = 'test/build'
+const directory = 'test/bundle'
+const programs = { api: 'apps/api/dist/server.js', worker: 'apps/worker/dist/server.js' }
+
+/**
+ * Puts tests, and the API and workers that they start, into few files in `test/bundle`: each of their several hundred
+ * processes would otherwise load hundreds of modules, one by one. `TOOLYARD_TEST_PROGRAMS` tells tests where the programs are.
+ *
+ * @param files as they were built, relative to the root, which is the working directory.
+ * @returns the files to run in their place.
+ */
+export async function bundleTests (files: readonly string[]): Promise<string[]> {
+  await rm(directory, { recursive: true, force: true })
+  const names = files.map(file => relative(built, file).replace(/\.js$/, ''))
+  const bundle = await rolldown({
+    input: { ...programs, ...Object.fromEntries(names.map(name => [name, join(built, `${name}.js`)])) },
+    platform: 'node',
+    // What is loaded by `require` as well, and large tools that few tests use.
+    external: [/^(?:bullmq|ioredis|vite|rolldown|@redocly|@seriousme)(?:\/|$)/],
+    resolve: { mainFields: ['module', 'main'] },
+    plugins: [ownAddress],
+    logLevel: 'silent'
+  })
+  await bundle.write({ dir: directory, format: 'esm' })
+  await bundle.close()
+  process.env['TOOLYARD_TEST_PROGRAMS'] = join(process.cwd(), directory)
+  return names.map(name => join(directory, `${name}.js`))
+}
+
+/** A module finds the files beside it where it was, not where the bundle is. */
+const ownAddress: Plugin = {
+  name: 'own-address',
+  transform: {
+    filter: { code: 'import.meta.url' },
+    handler: (code, id) => id.startsWith('\0') ? undefined : code.replaceAll('import.meta.url', JSON.stringify(pathToFileURL(id).href))
+  }
+}
