@@ -25,7 +25,7 @@ export {
 } from './redis/names.ts'
 export { required } from './redis/required.ts'
 export { serverTime } from './redis/server-clock.ts'
-export { subscribe } from './redis/subscription.ts'
+export { listen, subscribe, unlisten } from './redis/subscription.ts'
 export {
   RedisUnavailableError, whileAvailable, JobsUnknownError, mayRedisTakeItLater, RedisFullError, asRedisError
 } from './redis/unavailable.ts'

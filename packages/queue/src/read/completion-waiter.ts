@@ -1,7 +1,7 @@
 import type { Settlement } from '@toolyard/contract'
 import { within } from '@toolyard/runtime'
 import { randomUUID } from 'node:crypto'
-import { type Redis, jobKey, replyChannel, pipelined, fromRedis } from '@toolyard/store'
+import { type Redis, jobKey, replyChannel, pipelined, fromRedis, listen } from '@toolyard/store'
 import { decodeReplies, decodeSettlement, settlementFields } from '../record/settlement.ts'
 
 /*
@@ -64,7 +64,7 @@ export class CompletionWaiter {
 
   /** Starts listening; resolves when the subscription stands. */
   async start (): Promise<void> {
-    await this.#subscriber.subscribe(replyChannel(this.processId))
+    await listen(this.#subscriber, replyChannel(this.processId))
   }
 
   /** Stops the sweep; requests that still wait get what is settled at their deadline. */

@@ -1,5 +1,5 @@
 import { grouped } from '@toolyard/contract/terms'
-import { type Redis, jobChannel, jobIdOfChannel, jobKey, jobLogKey, whileAvailable, fromRedis } from '@toolyard/store'
+import { type Redis, jobChannel, jobIdOfChannel, jobKey, jobLogKey, whileAvailable, fromRedis, listen, unlisten } from '@toolyard/store'
 import type { JobChange } from '../record/log/job-change.ts'
 
 /*
@@ -73,13 +73,13 @@ export class JobWatch {
     const watchers = this.#watched.get(job.id) ?? new Set()
     this.#watched.set(job.id, watchers.add(watched))
     // While Redis is away the subscription waits for it; a connection that is closed for good needs none.
-    this.#subscriber.subscribe(channel).then(() => this.#look(job.queue, [watched])).catch(() => {})
+    listen(this.#subscriber, channel).then(() => this.#look(job.queue, [watched])).catch(() => {})
     this.#schedule()
     return () => {
       watchers.delete(watched)
       if (watchers.size > 0 || this.#watched.get(job.id) !== watchers) return
       this.#watched.delete(job.id)
-      this.#subscriber.unsubscribe(channel).catch(() => {})
+      unlisten(this.#subscriber, channel).catch(() => {})
     }
   }
 

@@ -2,6 +2,7 @@ import type { ClusterOptions, Redis as Server, RedisOptions as AllRedisOptions }
 import type { RedisTarget } from '@toolyard/runtime'
 import { ioredis, type Redis } from './ioredis.ts'
 import { followServerTime } from './server-clock.ts'
+import { keepSubscribed } from './subscription.ts'
 
 export type { Redis }
 
@@ -32,7 +33,7 @@ const roles: Record<ConnectionRole, RedisOptions> = {
     reconnectOnError: ({ message }) => reconnects.request.test(message) && leaveFailed
   },
   worker: { maxRetriesPerRequest: null, reconnectOnError: ({ message }) => reconnects.worker.test(message) && sendAgain },
-  subscriber: { maxRetriesPerRequest: null, autoResubscribe: true }
+  subscriber: { maxRetriesPerRequest: null, autoResubscribe: false }
 }
 
 const retryDelay = (attempt: number): number => Math.min(50 + 50 * attempt, 500)
@@ -46,12 +47,14 @@ const againMs = 100
  */
 export function connectRedis (target: RedisTarget, role: ConnectionRole, onError: (error: Error) => void): Redis {
   const redis = open(target, role)
-  if (role !== 'subscriber') followServerTime(redis)
   let reported: string | undefined
-  redis.on('error', (error: Error) => {
+  const report = (error: Error): void => {
     if (error.message !== reported) onError(error)
     reported = error.message
-  })
+  }
+  redis.on('error', report)
+  if (role === 'subscriber') keepSubscribed(redis, report)
+  else followServerTime(redis)
   redis.on('ready', () => { reported = undefined })
   if (redis instanceof ioredis.Cluster) redis.on('+node', allowListeners)
   else allowListeners(redis)

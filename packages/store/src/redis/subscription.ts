@@ -1,9 +1,52 @@
-import type { Redis } from './connection.ts'
+import { asError } from '@toolyard/contract/terms'
+import type { Redis } from './ioredis.ts'
+
+/** After Redis has refused a subscription, as while it loads its data; in milliseconds. */
+const againMs = 500
+
+/** What each subscriber's connection listens to. */
+const channelsOf = new WeakMap<Redis, Set<string>>()
+
+/**
+ * Subscribes a new connection again after each reconnect, until Redis takes it. ioredis would do so once, and leave a
+ * refusal to nobody: an unhandled rejection ends the process.
+ *
+ * @param onError gets what Redis says to it.
+ */
+export function keepSubscribed (subscriber: Redis, onError: (error: Error) => void): void {
+  const channels = new Set<string>()
+  channelsOf.set(subscriber, channels)
+  let timer: NodeJS.Timeout | undefined
+  const subscribeAgain = (): void => {
+    if (channels.size === 0) return
+    subscriber.subscribe(...channels).catch((error: unknown) => {
+      // After another reconnect it is tried anyway.
+      if (subscriber.status !== 'ready') return
+      onError(asError(error))
+      clearTimeout(timer)
+      timer = setTimeout(subscribeAgain, againMs).unref()
+    })
+  }
+  subscriber.on('ready', subscribeAgain)
+  subscriber.on('close', () => { clearTimeout(timer) })
+}
+
+/** Listens to a channel, also after a reconnect; resolves when the subscription stands. */
+export async function listen (subscriber: Redis, channel: string): Promise<void> {
+  channelsOf.get(subscriber)?.add(channel)
+  await subscriber.subscribe(channel)
+}
+
+/** Ends a subscription. */
+export async function unlisten (subscriber: Redis, channel: string): Promise<void> {
+  channelsOf.get(subscriber)?.delete(channel)
+  await subscriber.unsubscribe(channel)
+}
 
 /** Listens to one channel over a connection that others share; resolves when the subscription stands. */
 export async function subscribe (subscriber: Redis, channel: string, onMessage: (message: string) => void): Promise<void> {
   subscriber.on('message', (from: string, message: string) => {
     if (from === channel) onMessage(message)
   })
-  await subscriber.subscribe(channel)
+  await listen(subscriber, channel)
 }
