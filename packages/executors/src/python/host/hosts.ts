@@ -1,4 +1,5 @@
 import type { CallError } from '@toolyard/contract'
+import { errorCode } from '@toolyard/contract/terms'
 import type { ProcessHost, HostBox } from '@toolyard/sandbox'
 import { startHost, type Host, type HostService } from './host.ts'
 import { findInterpreter, type FoundInterpreter } from './interpreter.ts'
@@ -31,7 +32,7 @@ export function createHosts (options: HostsOptions): Hosts {
   let python: Promise<FoundInterpreter | CallError> | undefined
 
   function open (key: string, root: string, box: HostBox | undefined): Place {
-    const place = { started: start(root, box), stamp: box?.stamp(root) }
+    const place = { started: start(root, box).catch(unstarted), stamp: box?.stamp(root) }
     byPlace.set(key, place)
     void place.started.then(async started => {
       if ('host' in started) await started.host.closed
@@ -42,11 +43,22 @@ export function createHosts (options: HostsOptions): Hosts {
     return place
   }
 
+  /** One that could not be opened is tried again by the next call. */
+  async function received (): Promise<Reception> {
+    reception ??= openReception()
+    try {
+      return await reception
+    } catch (error) {
+      reception = undefined
+      throw error
+    }
+  }
+
   async function start (root: string, box: HostBox | undefined): Promise<Started> {
     python ??= findPython(options.env)
     const found = await python
     if ('code' in found) return { error: found }
-    const within = box ?? await (reception ??= openReception())
+    const within = box ?? await received()
     const host = await startHost(
       { root, within }, { program: found.path, env: options.env, cwd: options.workspaceDir, readable: found.modulePaths }, options
     )
@@ -85,4 +97,9 @@ interface Place {
 async function findPython (env: HostsOptions['env']): Promise<FoundInterpreter | CallError> {
   const found = await findInterpreter(env)
   return 'path' in found ? found : { code: 'TOOL_UNAVAILABLE', message: found.missing }
+}
+
+/** What the kernel says of it may name paths. */
+function unstarted (error: unknown): { error: CallError } {
+  return { error: { code: 'INTERNAL', message: `the worker cannot start a Python host: ${errorCode(error) ?? 'unknown'}` } }
 }

@@ -35,7 +35,11 @@ const tokenBytes = 16
 const helloBytes = tokenBytes * 2 + 1
 const helloTimeoutMs = 5_000
 
-/** Opens a reception. It doesn't keep the process alive. */
+/**
+ * Opens a reception. It doesn't keep the process alive.
+ *
+ * @throws errors of the file system, also where the path of the temporary directory is too long for a socket.
+ */
 export async function openReception (): Promise<Reception> {
   const directory = await mkdtemp(join(tmpdir(), 'toolyard-'))
   const waiting = new Map<string, Waiting>()
@@ -47,7 +51,10 @@ export async function openReception (): Promise<Reception> {
   })
   const path = join(directory, receptionName)
   server.listen(path).unref()
-  await once(server, 'listening')
+  await once(server, 'listening').catch(async (error: unknown) => {
+    await rm(directory, { recursive: true, force: true })
+    throw error
+  })
 
   return {
     path,

@@ -40,6 +40,17 @@ export function createPins (): Pins {
   const digests = new Map<string, string>()
   const kept = new Map<string, Promise<void>>()
 
+  /** One that could not be made is tried again by the next check. */
+  async function ownDirectory (): Promise<string> {
+    directory ??= mkdtemp(join(tmpdir(), 'toolyard-pinned-'))
+    try {
+      return await directory
+    } catch (error) {
+      directory = undefined
+      throw error
+    }
+  }
+
   async function digestOf (handle: FileHandle, identity: string): Promise<string> {
     const known = digests.get(identity)
     if (known !== undefined) return known
@@ -76,8 +87,7 @@ export function createPins (): Pins {
       const found = await handle.stat({ bigint: true })
       const identity = identityOf(found)
       if (!found.isFile() || await digestOf(handle, identity) !== sha256) return undefined
-      directory ??= mkdtemp(join(tmpdir(), 'toolyard-pinned-'))
-      const copy = join(await directory, sha256)
+      const copy = join(await ownDirectory(), sha256)
       const keeping = kept.get(sha256) ?? keep(handle, sha256, copy)
       kept.set(sha256, keeping)
       await keeping.catch((error: unknown) => {

@@ -1,0 +1,31 @@
+import { mkdirSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { createFixture, errorOf, openPython, outputOf } from './fixture.ts'
+
+function useTmpdir (t: Test, place: string): void {
+  const before = process.env['TMPDIR']
+  process.env['TMPDIR'] = place
+  t.teardown(() => {
+    if (before === undefined) delete process.env['TMPDIR']
+    else process.env['TMPDIR'] = before
+  })
+}
+
+t.test('a call that finds no place for temporary files fails, and the next one runs when there is a place', openPython, async t => {
+  const fixture = await createFixture(t)
+  useTmpdir(t, '/tmp/toolyard-is-not-there')
+  for (let times = 0; times < 2; times++) t.equal(errorOf(await fixture.execute('return 1')), 'INTERNAL: the worker cannot start a Python host: ENOENT')
+  process.env['TMPDIR'] = '/tmp'
+  t.equal(outputOf(await fixture.execute('return 2')), 2)
+})
+
+t.test('a temporary directory whose path is too long for a socket is told, and left empty', openPython, async t => {
+  const fixture = await createFixture(t)
+  const place = join(fixture.workspace, 'x'.repeat(110))
+  mkdirSync(place)
+  useTmpdir(t, place)
+  // EINVAL, or what the shortened path meets.
+  t.match(errorOf(await fixture.execute('return 1')), /^INTERNAL: the worker cannot start a Python host: E[A-Z]+$/)
+  t.same(readdirSync(place), [])
+})
