@@ -14,7 +14,7 @@ type Read = (...args: unknown[]) => Promise<unknown>
 const reads = fs as unknown as Record<string, Read>
 
 for (const name of ['stat', 'lstat', 'realpath', 'readFile', 'readdir', 'readlink', 'open']) {
-  void t.test(`a manifest of which something is gone at any ${name} while it is read is a finding or is served, and never ends the process`, async t => {
+  void t.test(`a manifest is served or is a finding when any ${name} fails while it is read`, async t => {
     const directory = project(t, { 'a.json': { tools: [entry({ name: 'a' })] }, 'b.json': manifestOf(descriptor({ name: 'b' })), ...skill })
     const manifests = ['a.json', 'b.json', 'skills', 'skills/dates/tools.json'].map(path => join(directory, path))
     const original = reads[name] as Read

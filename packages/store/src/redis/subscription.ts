@@ -8,10 +8,10 @@ const againMs = 500
 const channelsOf = new WeakMap<Redis, Set<string>>()
 
 /**
- * Subscribes a new connection again after each reconnect, until Redis takes it. ioredis would do so once, and leave a
- * refusal to nobody: an unhandled rejection ends the process.
+ * Subscribes again after each reconnect of a new connection, until Redis accepts. ioredis itself would do so once, and
+ * not handle a refusal: the unhandled rejection ends the process.
  *
- * @param onError gets what Redis says to it.
+ * @param onError gets the error when Redis refuses.
  */
 export function keepSubscribed (subscriber: Redis, onError: (error: Error) => void): void {
   const channels = new Set<string>()

@@ -43,7 +43,7 @@ export function createHosts (options: HostsOptions): Hosts {
     return place
   }
 
-  /** One that could not be opened is tried again by the next call. */
+  /** If it can't be opened, the next call tries again. */
   async function received (): Promise<Reception> {
     reception ??= openReception()
     try {
@@ -99,7 +99,7 @@ async function findPython (env: HostsOptions['env']): Promise<FoundInterpreter |
   return 'path' in found ? found : { code: 'TOOL_UNAVAILABLE', message: found.missing }
 }
 
-/** What the kernel says of it may name paths. */
+/** The code alone: the kernel's message may name paths. */
 function unstarted (error: unknown): { error: CallError } {
   return { error: { code: 'INTERNAL', message: `the worker cannot start a Python host: ${errorCode(error) ?? 'unknown'}` } }
 }

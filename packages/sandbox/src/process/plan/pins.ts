@@ -40,7 +40,7 @@ export function createPins (): Pins {
   const digests = new Map<string, string>()
   const kept = new Map<string, Promise<void>>()
 
-  /** One that could not be made is tried again by the next check. */
+  /** If it can't be made, the next check tries again. */
   async function ownDirectory (): Promise<string> {
     directory ??= mkdtemp(join(tmpdir(), 'toolyard-pinned-'))
     try {
