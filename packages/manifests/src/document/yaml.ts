@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import type { DocumentPath } from '../finding/finding.ts'
 import { manifestLimits } from '../tool/limits.ts'
@@ -6,16 +7,22 @@ import type { Position, YamlReading } from './yaml-text.ts'
 /** What a thread is started for. */
 export type YamlTask = { kind: 'read', text: string } | { kind: 'locate', text: string, paths: readonly DocumentPath[] }
 
+/** How long a thread waits for the next task, in milliseconds: a new one takes about 100 ms. */
+const idleMs = 30_000
+let idle: { thread: Worker, timer: NodeJS.Timeout } | undefined
+
 /**
- * Reads a YAML text in a thread of its own: YAML takes about a second per megabyte, which would hold up a process that
+ * Reads a YAML text in a thread: YAML takes about a second per megabyte, which would hold up a process that
  * serves, and hostile texts take more time and memory than any text is worth. Both are bounded.
+ *
+ * @param timeMs how long it may take, in milliseconds.
  */
-export async function readYaml (text: string): Promise<YamlReading> {
+export async function readYaml (text: string, timeMs: number = manifestLimits.yamlMs): Promise<YamlReading> {
   if (Buffer.byteLength(text) > manifestLimits.yamlBytes) {
     return { ok: false, fault: { message: `larger than ${manifestLimits.yamlBytes} bytes; write it as JSON, or as several manifests` } }
   }
   try {
-    return await runThread<YamlReading>({ kind: 'read', text })
+    return await runThread<YamlReading>({ kind: 'read', text }, timeMs)
   } catch (error) {
     return { ok: false, fault: { message: error instanceof Error ? error.message : String(error) } }
   }
@@ -26,30 +33,67 @@ export async function locate (text: string, paths: readonly DocumentPath[]): Pro
   const none = paths.map(() => undefined)
   if (paths.length === 0 || Buffer.byteLength(text) > manifestLimits.yamlBytes) return none
   try {
-    return await runThread<Array<Position | undefined>>({ kind: 'locate', text, paths })
+    return await runThread<Array<Position | undefined>>({ kind: 'locate', text, paths }, manifestLimits.yamlMs)
   } catch {
     // A finding without its position is better than no finding.
     return none
   }
 }
 
-async function runThread<Answer> (task: YamlTask): Promise<Answer> {
+/** A thread has one task at a time, so that no text waits for another. */
+async function runThread<Answer> (task: YamlTask, timeMs: number): Promise<Answer> {
+  const thread = takeIdle() ?? startThread()
+  const timer = setTimeout(() => { void thread.terminate() }, timeMs)
+  try {
+    thread.postMessage(task)
+    const answer = await answerOf<Answer>(thread)
+    keep(thread)
+    return answer
+  } finally {
+    clearTimeout(timer)
+    if (idle?.thread !== thread) await thread.terminate()
+  }
+}
+
+function startThread (): Worker {
   // Sources are compiled, so the thread's file is JavaScript.
   const thread = new Worker(new URL('./yaml-thread.js', import.meta.url), {
-    workerData: task,
     env: {},
     execArgv: [],
     resourceLimits: { maxOldGenerationSizeMb: manifestLimits.yamlHeapMb }
   })
-  const timer = setTimeout(() => { void thread.terminate() }, manifestLimits.yamlMs)
+  // Who waits for an answer gets it too.
+  thread.on('error', () => {})
+  thread.once('exit', () => { if (idle?.thread === thread) takeIdle() })
+  return thread
+}
+
+async function answerOf<Answer> (thread: Worker): Promise<Answer> {
+  const settled = new AbortController()
   try {
-    return await new Promise<Answer>((resolve, reject) => {
-      thread.once('message', resolve)
-      thread.once('error', reject)
-      thread.once('exit', () => { reject(new Error('takes too long to read')) })
-    })
+    return await Promise.race([new Promise<Answer>(resolve => { thread.once('message', resolve) }), failureOf(thread, settled.signal)])
   } finally {
-    clearTimeout(timer)
-    await thread.terminate()
+    settled.abort()
   }
+}
+
+async function failureOf (thread: Worker, signal: AbortSignal): Promise<never> {
+  await once(thread, 'exit', { signal })
+  throw new Error('takes too long to read')
+}
+
+/** An idle thread keeps no process alive. */
+function keep (thread: Worker): void {
+  if (idle !== undefined) return
+  idle = { thread, timer: setTimeout(() => { takeIdle(); void thread.terminate() }, idleMs).unref() }
+  thread.unref()
+}
+
+function takeIdle (): Worker | undefined {
+  const taken = idle
+  if (taken === undefined) return undefined
+  idle = undefined
+  clearTimeout(taken.timer)
+  taken.thread.ref()
+  return taken.thread
 }
