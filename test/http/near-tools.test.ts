@@ -11,7 +11,7 @@ const { client } = await injectService(t, {
 })
 
 async function errorOf (name: string, key = 'key-all'): Promise<unknown> {
-  const { results: [result] } = await client.batch([{ call_id: 'a', name }], { queue: 'own' }, key)
+  const { results: [result] } = await client.batch([{ call_id: 'a', name }], { queue: 'own', mode: 'async' }, key)
   return result?.error
 }
 

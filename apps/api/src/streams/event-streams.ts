@@ -76,7 +76,7 @@ export class EventStreams {
     // A client that has left meanwhile will not leave again.
     if (reply.raw.destroyed) return stream
     reply.raw.once('close', () => { remove(stream) })
-    this.#timer ??= setInterval(() => { this.#beat() }, this.#options.heartbeatMs)
+    this.#timer ??= setInterval(() => { this.#beat() }, this.#options.heartbeatMs).unref()
     return stream
   }
 
