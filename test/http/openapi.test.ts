@@ -1,49 +1,16 @@
 import type { ToolList } from '@toolyard/contract'
-import { createConfig, lintFromString } from '@redocly/openapi-core'
-import { Validator } from '@seriousme/openapi-schema-validator'
-import { Ajv2020 } from 'ajv/dist/2020.js'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { entries, programs } from '../e2e/tools.ts'
 import { waitFor } from '../support/condition.ts'
 import { injectService } from '../support/injected.ts'
 import { hasPython } from '../support/python.ts'
 import { testKeys } from '../support/service.ts'
 import type { OpenApiDocument } from '../support/openapi.ts'
+import { openApiService } from './openapi-service.ts'
 
-const manifest = {
-  schema_version: '1.0',
-  metadata: { name: 'test', description: 'A bundle of a test' },
-  tools: [{ name: 'sizes', description: 'Measures.', module: 'mods.sizes', strict_outputs: true, outputs: { bytes: { type: 'integer' } } }]
-}
-const { client, app, dir } = await injectService(t, {
-  workers: 0,
-  files: {
-    ...programs,
-    'bundle/mods/sizes.py': 'from toolyard import Tool\n\nclass Sizes(Tool):\n    def execute(self):\n        return {"bytes": 1}\n',
-    'bundle/manifest.json': JSON.stringify(manifest)
-  },
-  tools: [
-    ...entries,
-    { name: 'fetcher', description: 'Fetches', schema: { type: 'object' }, command: ['./tools/bin/echo'], permissions: ['network'] }
-  ],
-  manifests: ['tools.json', 'bundle/manifest.json'],
-  env: {
-    TOOL_DEFAULT_PERMISSIONS: 'read_repo',
-    API_KEYS_JSON: JSON.stringify([
-      { name: 'admin', key: testKeys.admin, role: 'admin' },
-      { name: 'reader', key: testKeys.read, role: 'read', permissions: ['read_repo'] }
-    ])
-  }
-})
-
-async function read (path = '/openapi.json', options: Parameters<typeof client.request>[1] = {}): Promise<OpenApiDocument> {
-  const { status, body, text } = await client.request<OpenApiDocument>(path, options)
-  if (status !== 200) throw new Error(`${path} answered ${status}: ${text}`)
-  return body
-}
-
+const { client, app, dir, read } = await openApiService(t)
 const toolPaths = (document: OpenApiDocument): string[] => Object.keys(document.paths).filter(path => /^\/v1\/tools\/\w/.test(path))
 
 t.test('without a key the document has the fixed routes and no tool', async t => {
@@ -191,44 +158,6 @@ t.test('an unchanged document is a 304; the document of another registry is sent
       }
     }
   )
-})
-
-async function findsNothingWrong (t: Test, document: OpenApiDocument): Promise<void> {
-  const { valid, errors } = await new Validator().validate({ ...document })
-  t.ok(valid, JSON.stringify(errors))
-  // The service of a test is at localhost, and its health needs nothing of the caller.
-  const config = await createConfig({
-    extends: ['recommended-strict'],
-    rules: { 'no-server-example.com': 'off', 'operation-4xx-response': 'off' }
-  })
-  const problems = await lintFromString({ source: JSON.stringify(document), config })
-  t.same(problems.map(({ ruleId, message, location }) => [ruleId, message, location[0]?.pointer]), [])
-}
-
-t.test('a validator and a linter of OpenAPI find nothing wrong with the document', async t => {
-  for (const path of ['/openapi.json', '/openapi.json?tools=only']) await findsNothingWrong(t, await read(path))
-  await findsNothingWrong(t, await read('/openapi.json', { key: null }))
-})
-
-t.test('every example of the document fits its schema', async t => {
-  const document = await read()
-  const ajv = new Ajv2020({ strict: false, logger: false, validateFormats: false }).addSchema({ ...document, $id: 'document:' })
-  let checked = 0
-  const visit = (value: unknown, pointer: string): void => {
-    if (typeof value !== 'object' || value === null) return
-    if ('example' in value && 'schema' in value) {
-      checked++
-      t.ok(ajv.validate({ $ref: `document:#${pointer}/schema` }, value.example), `${pointer}: ${ajv.errorsText()}`)
-    }
-    for (const [name, each] of Object.entries(value)) {
-      visit(
-        each,
-      `${pointer}/${encodeURIComponent(name.replaceAll('~', '~0').replaceAll('/', '~1'))}`
-      )
-    }
-  }
-  visit(document, '')
-  t.ok(checked > 40)
 })
 
 t.test('without authentication the document has every tool, and only this machine gets it', async t => {

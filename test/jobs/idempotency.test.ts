@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis'
 import t from 'tap'
-import { createClient, type Answer } from '../support/client.ts'
+import type { Answer } from '../support/client.ts'
 import { createService, testKeys } from '../support/service.ts'
 import { entries, programs } from '../e2e/tools.ts'
 import { list, post, reach } from './submission.ts'
@@ -106,20 +106,4 @@ t.test('a job that a limit refused does not bind its key', async t => {
   t.equal(refused.status, 429)
   t.match(refused.body, { ok: false, error: { code: 'RATE_LIMITED', message: /'one-too-many'.*MAX_QUEUES/ } })
   t.equal((await post(client, { type }, withKey('refused'))).status, 201)
-})
-
-t.test('RC23 a batch that is repeated when its API key has lost the queue is refused, as a job is', async t => {
-  const entry = { name: 'narrowed', key: 'test-narrowed-key-0123456789', role: 'admin' }
-  const apiWith = async (queues: string[]): Promise<ReturnType<typeof createClient>> => {
-    const api = await service.startApi({ API_KEYS_JSON: JSON.stringify([{ ...entry, queue_allowlist: queues }]) })
-    return createClient(api.address, entry.key)
-  }
-  const [before, after] = [await apiWith(['allowed', 'default']), await apiWith(['allowed'])]
-  const batch = { ...withKey('narrowed'), body: { calls: [{ call_id: 'a', name: 'echo' }] } }
-  t.match((await before.request('/v1/agent-tools/invoke-batch', batch)).body, { results: [{ ok: true }] })
-  t.match((await after.request('/v1/agent-tools/invoke-batch', batch)).body, { results: [{ ok: false, error: { code: 'FORBIDDEN' } }] })
-  t.match((await before.request('/v1/agent-tools/invoke-batch', batch)).body, { results: [{ ok: true }] }, 'what was answered before stays')
-  const job = { type, tags: ['narrowed'] }
-  t.equal((await post(before, job, withKey('narrowed-job'))).status, 201)
-  t.equal((await post(after, job, withKey('narrowed-job'))).status, 403)
 })

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { waitFor } from '../support/condition.ts'
-import { isAlive, readyPid, startDirectory, startSession } from './start-session.ts'
+import { isAlive, readyPid, startDirectory, startSession } from '../cli/start-session.ts'
 
 const ready = 'Toolyard is ready at'
 
