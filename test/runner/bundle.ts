@@ -20,10 +20,10 @@ export async function bundleTests (files: readonly string[]): Promise<string[]> 
   const bundle = await rolldown({
     input: { ...programs, ...Object.fromEntries(names.map(name => [name, join(built, `${name}.js`)])) },
     platform: 'node',
-    // What is loaded by `require` as well, and large tools that few tests use.
-    external: [/^(?:bullmq|ioredis|vite|rolldown|@redocly|@seriousme)(?:\/|$)/],
+    // Large tools that few tests use.
+    external: [/^(?:vite|rolldown)(?:\/|$)/],
     resolve: { mainFields: ['module', 'main'] },
-    plugins: [ownAddress],
+    plugins: [commonModules, ownAddress],
     logLevel: 'silent'
   })
   await bundle.write({ dir: directory, format: 'esm' })
@@ -38,5 +38,14 @@ const ownAddress: Plugin = {
   transform: {
     filter: { code: 'import.meta.url' },
     handler: (code, id) => id.startsWith('\0') ? undefined : code.replaceAll('import.meta.url', JSON.stringify(pathToFileURL(id).href))
+  }
+}
+
+/** What is loaded as CommonJS is put into the bundle, too; each module of it is there once. */
+const commonModules: Plugin = {
+  name: 'common-modules',
+  transform: {
+    filter: { code: /'(?:bullmq|ioredis)/ },
+    handler: code => code.replaceAll(/\b(?:load|createRequire\(import\.meta\.url\))\(('(?:bullmq|ioredis)[^']*')\)/g, 'require($1)')
   }
 }
