@@ -22,7 +22,7 @@ COPY tsconfig.base.json ./
 COPY apps apps
 COPY packages packages
 COPY samples samples
-RUN npx tsc -b apps/cli && npx vite build apps/console
+RUN node node_modules/typescript-7/bin/tsc -b apps/cli && npx vite build apps/console
 RUN find apps packages \( -name src -o -name tsconfig.json -o -name .tsbuildinfo -o -name node_modules \) -prune -exec rm -rf {} +
 
 FROM base AS api-dependencies

@@ -10,6 +10,9 @@ import { fileURLToPath } from 'node:url'
 /** The top directory of the checkout. */
 export const root = fileURLToPath(new URL('..', import.meta.url))
 
+/** The compiler. ESLint needs an older one, whose `tsc` has the place in `.bin`. */
+export const tsc = join(root, 'node_modules/typescript-7/bin/tsc')
+
 /** The oldest major version of Node.js that Toolyard runs on. */
 const oldestNode = 20
 
@@ -35,7 +38,7 @@ export function installDependencies () {
  */
 export function build (projects = []) {
   if (!existsSync(join(root, 'apps/cli/dist'))) console.log('Building ...')
-  run(process.execPath, [binary('tsc'), '-b', ...projects], 'The build failed.')
+  run(process.execPath, [tsc, '-b', ...projects], 'The build failed.')
   buildConsole()
 }
 

@@ -3,8 +3,8 @@
  * worker and Redis are started again. Arguments go to `toolyard start`.
  */
 import { spawn } from 'node:child_process'
-import { watch } from 'node:fs'
-import { binary, build, checkNode, installDependencies, root } from './checkout.mjs'
+import { existsSync, readdirSync, watch } from 'node:fs'
+import { binary, build, checkNode, installDependencies, root, tsc } from './checkout.mjs'
 
 checkNode()
 process.chdir(root)
@@ -13,25 +13,40 @@ build(['apps/cli'])
 // The API serves what it writes; `npx vite apps/console` has a server of its own that loads changes into the open page.
 const pages = spawn(process.execPath, [binary('vite'), 'build', 'apps/console', '--watch', '--logLevel', 'warn'], { stdio: 'inherit' })
 
-/** The code of the compiler's message `Found N errors`, of which 1 has another. */
-const foundErrors = 6194
 /** @type {import('node:child_process').ChildProcess | undefined} */
 let service
-let restarts = Promise.resolve()
+let work = Promise.resolve()
 for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM'])) process.on(signal, () => { pages.kill(); stop().finally(() => process.exit(0)) })
 
-const { default: ts } = await import('typescript')
-const host = ts.createSolutionBuilderWithWatchHost(ts.sys, undefined, undefined, undefined, ({ code, messageText }, newLine) => {
-  const text = ts.flattenDiagnosticMessageText(messageText, newLine)
-  console.log(text)
-  if (code === foundErrors && /\b0\b/.test(text)) restart()
-})
-ts.createSolutionBuilderWithWatch(host, ['apps/cli'], {}).build()
+for (const part of ['apps', 'packages']) {
+  for (const name of readdirSync(part)) {
+    if (existsSync(`${part}/${name}/src`)) watch(`${part}/${name}/src`, { recursive: true }, compileSoon)
+  }
+}
 // Hosts of Python tools run these, and nothing compiles them.
 watch('packages/executors/python', { recursive: true }, (_event, name) => { if (name?.endsWith('.py')) restart() })
+restart()
+
+/** @type {NodeJS.Timeout | undefined} */
+let soon
+
+/** An editor writes a file in several steps, and often several files. */
+function compileSoon () {
+  clearTimeout(soon)
+  soon = setTimeout(compile, 100)
+}
+
+function compile () {
+  work = work.then(async () => {
+    const compiler = spawn(process.execPath, [tsc, '-b', 'apps/cli'], { stdio: 'inherit' })
+    const status = await new Promise(resolve => compiler.once('exit', resolve))
+    if (status === 0) restart()
+    else console.log('What compiled before goes on. It is started again when everything compiles.')
+  })
+}
 
 function restart () {
-  restarts = restarts.then(stop).then(() => {
+  work = work.then(stop).then(() => {
     service = spawn(process.execPath, ['--enable-source-maps', 'apps/cli/bin/toolyard.js', 'start', ...process.argv.slice(2)], { stdio: 'inherit' })
   })
 }

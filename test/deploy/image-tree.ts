@@ -10,7 +10,7 @@ const run = promisify(execFile)
 /** What a builder would leave out here: what installs packages of the system, and its users. */
 const ofTheSystem = /^(apt-get|install) /
 /** Done by this checkout already: what it has compiled is taken instead. */
-const ofTheBuild = /^(npm ci --ignore-scripts$|npx tsc )/
+const ofTheBuild = /^(npm ci --ignore-scripts$|node \S+\/tsc )/
 
 /**
  * Lays out the files of an image below `root` as its Dockerfile says, without a container engine: `COPY`, and of `RUN`

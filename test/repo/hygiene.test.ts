@@ -10,10 +10,10 @@ t.test('paths of one machine are found', t => {
 
 t.test('versions that are not exact are found', t => {
   const planted = plantTree({
-    'package.json': '{"devDependencies": {"a": "^1.0.0", "b": "1.0.0", "c": "1.0.0-rc.1"}}',
+    'package.json': '{"devDependencies": {"a": "^1.0.0", "b": "1.0.0", "c": "1.0.0-rc.1", "g": "npm:a@2.0.0", "h": "npm:a@^2.0.0"}}',
     'packages/x/package.json': '{"dependencies": {"d": "*"}, "optionalDependencies": {"e": "1.x", "f": "git://x"}}'
   })
-  t.strictSame(findLooseVersions(planted), ['package.json a@^1.0.0', 'packages/x/package.json d@*', 'packages/x/package.json e@1.x', 'packages/x/package.json f@git://x'])
+  t.strictSame(findLooseVersions(planted), ['package.json a@^1.0.0', 'package.json h@npm:a@^2.0.0', 'packages/x/package.json d@*', 'packages/x/package.json e@1.x', 'packages/x/package.json f@git://x'])
   t.end()
 })
 

@@ -4,7 +4,7 @@ import type { PackageManifest } from './workspace-packages.ts'
 /** Paths that only a certain machine has; joined here, so that this file has none of them. */
 const machinePaths = [['', 'work', ''], ['', 'root', ''], ['', 'tmp', 'wt']].map(parts => parts.join('/'))
 
-const exact = /^\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$/
+const exact = /^(?:npm:(?:@[\w.-]+\/)?[\w.-]+@)?\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$/
 
 /** Finds paths of one machine in the files, as `file:line path`. */
 export function findMachinePaths (files: SourceFile[]): string[] {
