@@ -1,5 +1,6 @@
 import { JobQueues, QueueDirectory, WorkerPool, type TakenJob, type WorkerPoolOptions } from '@toolyard/queue'
 import { newJobId, type Redis } from '@toolyard/store'
+import { once } from 'node:events'
 import t from 'tap'
 import type { Test } from 'tap'
 import { fastOnly, queueBackend } from '../support/backend.ts'
@@ -13,6 +14,7 @@ const done = { ok: true, json: '1', value: 1 } as const
 interface Fixture {
   redis: Redis
   queues: JobQueues
+  pool: WorkerPool
   /** Adds so many jobs, in one go. */
   add: (count: number) => Promise<void>
   ended: () => Promise<number>
@@ -34,6 +36,7 @@ async function startPool (t: Test, handle: (redis: Redis, job: TakenJob) => Retu
   return {
     redis,
     queues,
+    pool,
     isWaiting: async () => { await waitFor('it waits', async () => (await redis.info('clients')).includes('blocked_clients:1')) },
     add: async count => {
       const jobs = Array.from({ length: count }, () => ({ id: newJobId(), type: 'x', data: { tool: 'x', arguments: {}, timeoutSec: 1, tags: [], keyName: 'k' } }))
@@ -200,4 +203,22 @@ t.test('a worker does not begin a job whose lock another worker has by then', as
   await isWaiting()
   t.same(begun, [false])
   t.equal(await redis.llen('toolyard:{q}:active'), 1)
+})
+
+t.test('no lock counts as lost when jobs are given back while it is renewed', async t => {
+  let running = 0
+  const { add, redis, pool } = await startPool(t, async (_redis, { signal }) => {
+    running++
+    await once(signal, 'abort')
+    return { ok: false, requeue: true }
+  })
+  await add(3)
+  await waitFor('they run', () => running === 3)
+  const renewals = async (): Promise<number> => Number(/cmdstat_evalsha:calls=(\d+)/.exec(await redis.info('commandstats'))?.[1])
+  const before = await renewals()
+  await waitFor('their locks have been renewed', async () => await renewals() > before)
+  // Redis takes what gives them back, and the renewal behind it, when the pause is over, and answers both at once.
+  await redis.client('PAUSE', 2_000, 'WRITE')
+  await pool.stop(0)
+  t.equal(await redis.llen('toolyard:{q}:active'), 0)
 })

@@ -112,6 +112,7 @@ export class CallbackWorker {
       url, deliveryId, body: await callbackBody(job.data, outputs), sentAt: serverTime(redis), signal
     })
     if (outcome.kind === 'failed' && signal.aborted) {
+      this.#worker.leaveJob(deliveryId)
       await job.moveToWait(token)
       throw new bullmq.WaitingError()
     }

@@ -199,6 +199,7 @@ export class QueueWorker {
     const turn = await this.#parts.gate.enter(serial, token)
     if (turn !== 'runs') {
       await this.#worker.backend.runs.uncount(job, token)
+      this.#worker.leaveJob(serial.id)
       await job.moveToDelayed(Date.now() + serialParkMs, token)
       await this.#parts.gate.parked(serial, turn)
       throw new bullmq.DelayedError()
@@ -212,6 +213,7 @@ export class QueueWorker {
 
   /** Leaves a job to another worker, or to a later time, as if it hadn't been started. */
   async #putOff (run: Run, isForOthers = false): Promise<never> {
+    this.#worker.leaveJob(idOf(run.job))
     await this.#givenBack.putOff(run.job, run.token, isForOthers)
     this.#notices.changed(idOf(run.job))
     throw new PutOffError()
@@ -224,6 +226,7 @@ export class QueueWorker {
       return { ...record, ...(sandbox && { sandbox }), ...(files && { files }), ...(moreFiles && { moreFiles }) }
     }
     if ('requeue' in result) {
+      this.#worker.leaveJob(idOf(run.job))
       await this.#givenBack.giveBack(run.job, run.token)
       this.#notices.changed(idOf(run.job))
       throw new bullmq.WaitingError()

@@ -16,6 +16,8 @@ interface LockedJob {
   token: string
   /** Whether a renewal has seen it. A lock that was taken just now is not renewed yet. */
   wasSeen: boolean
+  /** Whether its worker is giving it back. */
+  isLeaving: boolean
 }
 
 /**
@@ -48,11 +50,17 @@ export class LockRenewal {
   }
 
   trackJob (id: string, token: string): undefined {
-    if (!this.#closed) this.#held.set(id, { token, wasSeen: false })
+    if (!this.#closed) this.#held.set(id, { token, wasSeen: false, isLeaving: false })
   }
 
   untrackJob (id: string): void {
     this.#held.delete(id)
+  }
+
+  /** Renews the lock of a job until it has been given back; that it is gone then is no loss. */
+  leaveJob (id: string): void {
+    const held = this.#held.get(id)
+    if (held !== undefined) held.isLeaving = true
   }
 
   async #renew (): Promise<void> {
@@ -65,8 +73,8 @@ export class LockRenewal {
       const lost = due.length === 0
         ? []
         : await this.#holder.extendJobLocks(due.map(([id]) => id), due.map(([, token]) => token), this.#lockMs)
-      // A job that was settled meanwhile has no lock to lose.
-      const missed = lost.filter(id => this.#held.has(id))
+      // A job that was settled or given back meanwhile has no lock to lose.
+      const missed = lost.filter(id => this.#held.get(id)?.isLeaving === false)
       if (missed.length > 0) this.#holder.lost(missed)
       for (const id of missed) {
         // It doesn't come back.
@@ -74,7 +82,8 @@ export class LockRenewal {
         this.#holder.failed(new Error(`could not renew lock for job ${id}`))
       }
     } catch (error) {
-      this.#holder.failed(asError(error))
+      // A worker that has stopped has closed its connection.
+      if (!this.#closed) this.#holder.failed(asError(error))
     }
     this.start()
   }

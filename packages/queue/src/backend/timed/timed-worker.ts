@@ -15,4 +15,11 @@ export class TimedWorker<Data, Result, Backend extends TimedBackend> extends bul
     // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- It has what BullMQ calls; its class has more.
     this.lockManager = new LockRenewal(holder, lockDuration, lockRenewTime) as never
   }
+
+  /** Call it before a job is given back: from then on nobody is told that its lock is gone. */
+  leaveJob (id: string): void {
+    // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- It was made above.
+    const renewal = this.lockManager as unknown as LockRenewal
+    renewal.leaveJob(id)
+  }
 }
