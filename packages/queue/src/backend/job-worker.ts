@@ -10,6 +10,9 @@ import type { SharedPlaces } from './shared-places.ts'
 /** How long a worker that may not ask Redis for a job, or can't settle one, waits until it tries again, in milliseconds. */
 export const pauseMs = 50
 
+/** How much later than others a worker takes a job again that only another one can run, in milliseconds. */
+const yieldMs = 200
+
 /** A job was put off: its place in the worker is free, and whether the worker takes another one is for its loop to say. */
 export class PutOffError extends bullmq.DelayedError {}
 
@@ -26,6 +29,7 @@ export class JobWorker<Data, Result, Backend extends JobBackend = JobBackend> ex
   #awayUntil = 0
   /** Jobs that were taken and whose run has not started: nobody renews their locks. */
   #unstarted = 0
+  #isYielding = false
   readonly #closing = new AbortController()
 
   /** How long no other job is taken after the one of this id, in milliseconds. */
@@ -38,6 +42,11 @@ export class JobWorker<Data, Result, Backend extends JobBackend = JobBackend> ex
   async recover (): Promise<void> {
     await this.backend.moveStalledJobsToWait()
     await this.backend.wakeUps.wakeForWork()
+  }
+
+  /** Until it takes another job, it looks later than others for the job that it is about to put off. */
+  yieldToOthers (): void {
+    this.#isYielding = true
   }
 
   override async close (force = false): Promise<void> {
@@ -92,7 +101,12 @@ export class JobWorker<Data, Result, Backend extends JobBackend = JobBackend> ex
     if (fields.isUnbegun === true) this.backend.runs.noteUnbegun(job)
     this.#awayUntil = performance.now() + this.stayAwayMs(id)
     this.#unstarted++
+    this.#isYielding = false
     return job
+  }
+
+  protected override getBlockTimeout (blockUntil: number): number {
+    return super.getBlockTimeout(this.#isYielding && blockUntil > 0 ? blockUntil + yieldMs : blockUntil)
   }
 
   protected override async moveToActive (token: string, name?: string): Promise<Job<Data, Result>> {

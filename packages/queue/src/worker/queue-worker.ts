@@ -213,6 +213,7 @@ export class QueueWorker {
 
   /** Leaves a job to another worker, or to a later time, as if it hadn't been started. */
   async #putOff (run: Run, isForOthers = false): Promise<never> {
+    if (isNewer(run.job.data)) this.#worker.yieldToOthers()
     this.#worker.leaveJob(idOf(run.job))
     await this.#givenBack.putOff(run.job, run.token, isForOthers)
     this.#notices.changed(idOf(run.job))
