@@ -25,7 +25,6 @@ t.test('a temporary directory whose path is too long for a socket is told, and l
   const place = join(fixture.workspace, 'x'.repeat(110))
   mkdirSync(place)
   useTmpdir(t, place)
-  // EINVAL, or what the shortened path meets.
-  t.match(errorOf(await fixture.execute('return 1')), /^INTERNAL: the worker cannot start a Python host: E[A-Z]+$/)
+  t.equal(errorOf(await fixture.execute('return 1')), 'INTERNAL: the worker cannot start a Python host: ENAMETOOLONG')
   t.same(readdirSync(place), [])
 })

@@ -30,6 +30,8 @@ interface Waiting {
 
 /** The name of the socket. */
 const receptionName = 'reception'
+/** Bytes that the path of a Unix socket may have on every system. Node.js cuts a longer one short, and listens somewhere else. */
+const longestPath = 103
 const tokenBytes = 16
 /** The token as hex digits, then `c` or `o`. */
 const helloBytes = tokenBytes * 2 + 1
@@ -41,6 +43,9 @@ const helloTimeoutMs = 5_000
  * @throws errors of the file system, also where the path of the temporary directory is too long for a socket.
  */
 export async function openReception (): Promise<Reception> {
+  if (Buffer.byteLength(join(tmpdir(), 'toolyard-XXXXXX', receptionName)) > longestPath) {
+    throw Object.assign(new Error('The path of the temporary directory is too long for a socket'), { code: 'ENAMETOOLONG' })
+  }
   const directory = await mkdtemp(join(tmpdir(), 'toolyard-'))
   const waiting = new Map<string, Waiting>()
   const sockets = new Set<Socket>()
