@@ -9,7 +9,8 @@ import { waitFor } from '../support/condition.ts'
 // Most of these wait for a timeout, of which a busy machine may need a second or two to start the tool.
 t.jobs = 4
 
-const linux = { skip: process.platform === 'linux' ? false : 'needs /proc' }
+/** New for each test: tap writes into them, and tests that run at once and share them print the output of one another. */
+const onLinux = (): { skip: false | string } => ({ skip: process.platform === 'linux' ? false : 'needs /proc' })
 const timedOut = (sec: number): object => ({ ok: false, error: { code: 'TOOL_TIMEOUT', message: 'tool timed out', details: { timeout_sec: sec } } })
 
 t.test('A17 AC17 X7 a tool that runs too long is killed: TOOL_TIMEOUT, tool timed out', async t => {
@@ -47,20 +48,20 @@ t.test('a tool has a short time to clean up at SIGTERM', async t => {
   t.ok(existsSync(join(fixture.workspace, 'cleaned')))
 })
 
-t.test('fault 1 B5 after a timeout no process is alive: not a grandchild, not one that called setsid', linux, async t => {
+t.test('fault 1 B5 after a timeout no process is alive: not a grandchild, not one that called setsid', onLinux(), async t => {
   const fixture = await createCommandFixture(t)
   t.same(await fixture.runShell(`sh -c '${self} > grandchild; sleep 60 & wait' & setsid sh -c '${self} > session; exec sleep 60' & wait`, { timeoutMs: 3_500 }), timedOut(3.5))
   t.same(areAlive(fixture, 'grandchild', 'session'), [false, false])
 })
 
-t.test('fault 1 after a timeout a daemon that left the tree by a double fork, with its own descriptors and directory, is dead', linux, async t => {
+t.test('fault 1 after a timeout a daemon that left the tree by a double fork, with its own descriptors and directory, is dead', onLinux(), async t => {
   const fixture = await createCommandFixture(t)
   const daemon = `workspace="$PWD"; (cd / && setsid sh -c '${self} > $0; exec env -i sleep 60' "$workspace/daemon" < /dev/null > /dev/null 2>&1 &)`
   t.same(await fixture.runShell(`${daemon}; sleep 60`, { timeoutMs: 3_500 }), timedOut(3.5))
   t.same(areAlive(fixture, 'daemon'), [false])
 })
 
-t.test('fault 1 a tool that forks without end is dead after its timeout', linux, async t => {
+t.test('fault 1 a tool that forks without end is dead after its timeout', onLinux(), async t => {
   const fixture = await createCommandFixture(t)
   const program = fixture.shell('spawner', `read -r _; ${self} >> pids; [ "$(wc -l < pids)" -gt 300 ] && exec sleep 60; setsid "$0" & setsid "$0" & exec sleep 60`)
   t.same(await fixture.run({ program, timeoutMs: 3_000 }), timedOut(3))
@@ -69,7 +70,7 @@ t.test('fault 1 a tool that forks without end is dead after its timeout', linux,
   t.same(spawned.filter(isAlive => isAlive), [])
 })
 
-t.test('fault 1 the daemons of other calls live on', linux, async t => {
+t.test('fault 1 the daemons of other calls live on', onLinux(), async t => {
   const fixture = await createCommandFixture(t)
   const other = new AbortController()
   const spared = fixture.runShell(`(setsid sh -c '${self} > spared; exec sleep 60' &); sleep 60`, { signal: other.signal })
@@ -87,7 +88,7 @@ t.test('fault 2 a grandchild that holds stdout open does not hold the call, and 
   t.same(areAlive(fixture, 'child'), [false])
 })
 
-t.test('fault 2 a grandchild that left the group and goes on printing does not hold the call either', linux, async t => {
+t.test('fault 2 a grandchild that left the group and goes on printing does not hold the call either', onLinux(), async t => {
   const fixture = await createCommandFixture(t)
   const outcome = await fixture.runShell(`setsid sh -c '${self} > child; exec yes' & until [ -s child ]; do sleep 0.01; done; echo done`)
   // A box ends with its tool, and takes the grandchild with it at once.
@@ -101,7 +102,7 @@ t.test('fault 2 a grandchild in the group that holds nothing open is killed at t
   t.same(areAlive(fixture, 'child'), [false])
 })
 
-t.test('fault 9 a cancel kills the tree: JOB_CANCELLED', linux, async t => {
+t.test('fault 9 a cancel kills the tree: JOB_CANCELLED', onLinux(), async t => {
   const fixture = await createCommandFixture(t)
   const cancel = new AbortController()
   const run = fixture.runShell(`(setsid sh -c '${self} > daemon; exec sleep 60' &); ${self} > pid; sleep 60`, { signal: cancel.signal })

@@ -9,6 +9,7 @@ import { unlessInterrupted } from '../plan/deadline.ts'
 import { closing } from '../end/drain.ts'
 import { endHolders } from '../table/holders.ts'
 import { killTree } from '../table/kill-tree.ts'
+import type { Marks } from '../table/mark.ts'
 import { createChannelStock, type Channel, type ChannelStock } from './channel-stock.ts'
 import { maxElementBytes } from '../plan/plan.ts'
 import type { Child, Launcher, LaunchRequest } from './child.ts'
@@ -20,7 +21,7 @@ import { closeMs, startHelper, type HelperPlace, type HelperProcess, type Launch
  *
  * @param members files of the control groups that it belongs to
  */
-export function createHelperLauncher (place: HelperPlace, members: readonly string[]): Launcher {
+export function createHelperLauncher (marks: Marks, place: HelperPlace, members: readonly string[]): Launcher {
   let helper: HelperProcess | undefined
   let channels: { directory: string, stock: ChannelStock } | undefined
   let joined = Promise.resolve()
@@ -45,7 +46,7 @@ export function createHelperLauncher (place: HelperPlace, members: readonly stri
       try {
         const starter = current()
         await unlessGivenUp(joined, interrupted, async () => {})
-        return await launchThrough(starter, channel, request)
+        return await launchThrough(starter, marks, channel, request)
       } catch (error) {
         channel.abandon()
         throw error
@@ -79,7 +80,8 @@ async function unlessGivenUp<T> (begun: Promise<T>, interrupted: LaunchRequest['
 
 /** A pipe that no process has open for writing reads as ended, so reading begins once the process has it. */
 async function launchThrough (
-  helper: HelperProcess, { paths, reading, writing, abandon }: Channel, { plan, files, mark, group, hold, interrupted }: LaunchRequest
+  helper: HelperProcess, marks: Marks, { paths, reading, writing, abandon }: Channel,
+  { plan, files, mark, group, hold, interrupted }: LaunchRequest
 ): Promise<Child> {
   const { program, args, env, cwd, name } = plan
   checkElements([program, cwd, ...args, ...Object.values(env)])
@@ -100,10 +102,16 @@ async function launchThrough (
     throw error
   })
   const undo = async (begun: Promise<Launched>): Promise<void> => {
-    // Without its channel it isn't begun any more, unless the helper has just done that. By then its mark may be another call's.
+    // Without its channel it isn't begun any more, unless the helper has just done that.
     abandon()
-    const { pid, started } = await begun
-    await killTree({ pid, started, mark: undefined }, [])
+    // The call may be over before the helper answers, and another call must not get its mark until then.
+    marks.keep(mark)
+    try {
+      const { pid, started } = await begun
+      await killTree({ pid, started, mark }, [])
+    } finally {
+      marks.release(mark)
+    }
   }
   const { pid, started, exited, letGo } = await unlessGivenUp(starting, interrupted, undo)
   if (writing !== undefined) closeSync(writing.held)

@@ -13,7 +13,7 @@ import type { HelperPlace } from './helper-process.ts'
 export function createLauncher (marks: Marks, place: HelperPlace, members: readonly string[]): Launcher {
   const direct = createDirectLauncher(marks)
   if (process.platform !== 'linux') return direct
-  let chosen: Launcher = createHelperLauncher(place, members)
+  let chosen: Launcher = createHelperLauncher(marks, place, members)
   let tried: Promise<void> | undefined
   const choose = async (): Promise<void> => {
     tried ??= chosen.prepare().catch(async () => {

@@ -12,6 +12,8 @@ export type Mark = number
 export interface Marks {
   /** A mark that no running call of this worker has; undefined where there are none, or none is left. */
   take (): Mark | undefined
+  /** A mark that is taken stays so until it has been released once more. */
+  keep (mark: Mark | undefined): void
   release (mark: Mark | undefined): void
   /** Runs `start`, so that the process which it starts is born with the mark. */
   apply<T> (mark: Mark | undefined, start: () => T): T
@@ -25,11 +27,18 @@ const usual = 0x33
 export function createMarks (): Marks {
   const own = readMark('self')
   const free = own === undefined ? [] : Array.from({ length: markCount }, (_, mark) => mark).filter(mark => mark !== own && mark !== usual)
+  const kept = new Map<Mark, number>()
 
   return {
     take: () => free.length === 0 ? undefined : free.splice(randomInt(free.length), 1)[0],
+    keep (mark) {
+      if (mark !== undefined) kept.set(mark, (kept.get(mark) ?? 0) + 1)
+    },
     release (mark) {
-      if (mark !== undefined) free.push(mark)
+      if (mark === undefined) return
+      const times = kept.get(mark) ?? 0
+      if (times === 0) free.push(mark)
+      else kept.set(mark, times - 1)
     },
     apply (mark, start) {
       if (mark === undefined || own === undefined) return start()
