@@ -87,6 +87,7 @@ export class SessionFiles {
       kept = now
     }
     keep(1)
+    let placed = (): void => {}
     return {
       add: bytes => {
         const announced = Math.min(bytes, left)
@@ -101,9 +102,12 @@ export class SessionFiles {
         const isLess = bytes < replaced
         replaced = bytes
         keep()
+        placed()
+        placed = this.#counts.move(id, added)
         if (isLess && this.#counts.add(id, 0) + this.#kept(id) > quotaBytes) throw overQuota(quotaBytes)
       },
       end: stays => {
+        placed()
         this.#keep(id, -kept, -1)
         this.#counts.add(id, stays ? inBlocks(added, entries) - added - replaced : -added)
       }

@@ -21,12 +21,23 @@ interface KnownCount {
   isLarge: boolean
 }
 
-interface Running { bytes: Promise<number>, noted: number }
+/** A walk may see a file that is renamed meanwhile under neither of its names. It is done again then, so many times. */
+const moreWalks = 2
+
+/** A count that runs. */
+interface Running {
+  bytes: Promise<number>
+  noted: number
+  /** Of files that took their places meanwhile. */
+  moved: number
+}
 
 /** What the files of sessions take, as this process has counted them. */
 export class SessionCounts {
   readonly #known = new Map<string, KnownCount>()
   readonly #running = new Map<string, Running>()
+  /** Bytes of files that take their places now. */
+  readonly #moving = new Map<string, number>()
 
   /**
    * The bytes that a session's files take; undefined where they are to be counted anew: unless that was done a short time ago,
@@ -50,17 +61,38 @@ export class SessionCounts {
   async count (session: CountedSession): Promise<number> {
     const running = this.#running.get(session.id)
     if (running !== undefined) return await running.bytes
-    const run: Running = { noted: 0, bytes: this.#count(session) }
+    const run: Running = { noted: 0, moved: 0, bytes: Promise.resolve(0) }
     this.#running.set(session.id, run)
+    run.bytes = this.#count(session, run)
     return await run.bytes
   }
 
-  async #count (session: CountedSession): Promise<number> {
+  async #count (session: CountedSession, run: Running): Promise<number> {
     try {
-      return (await this.survey(session, { since: undefined })).bytes
+      for (let left = moreWalks; ; left--) {
+        Object.assign(run, { noted: 0, moved: this.#moving.get(session.id) ?? 0 })
+        const { bytes } = await this.survey(session, { since: undefined })
+        if (run.moved === 0 || left === 0) return bytes
+      }
     } finally {
       this.#running.delete(session.id)
     }
+  }
+
+  /**
+   * Says that a file of so many bytes takes its place, until what it gives is called. A count that runs meanwhile is done
+   * again, and has the file twice rather than not at all where that happens each time.
+   */
+  move (id: string, bytes: number): () => void {
+    const move = (bytes: number): void => {
+      const moving = (this.#moving.get(id) ?? 0) + bytes
+      if (moving === 0) this.#moving.delete(id)
+      else this.#moving.set(id, moving)
+    }
+    move(bytes)
+    const running = this.#running.get(id)
+    if (running !== undefined) running.moved += bytes
+    return () => { move(-bytes) }
   }
 
   /** Looks at the files by itself, and keeps what they take. What is noted during a `count` is added to what it found. */
@@ -68,7 +100,8 @@ export class SessionCounts {
     const begun = performance.now()
     const survey = await surveySession(dir, { ...options, mostBytes: 2 * quotaBytes })
     const now = performance.now()
-    const bytes = survey.bytes + (this.#running.get(id)?.noted ?? 0)
+    const { noted = 0, moved = 0 } = this.#running.get(id) ?? {}
+    const bytes = survey.bytes + noted + moved
     const isLarge = survey.entries > fewEntries
     if (this.#known.size >= mostCounts) this.#known.clear()
     this.#known.set(id, { bytes, isLarge, until: isLarge ? now + countRest * (now - begun) : now })
