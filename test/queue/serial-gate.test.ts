@@ -1,5 +1,5 @@
 import { JobCanceller, JobQueues, QueueDirectory, WorkerPool, type TakenJob } from '@toolyard/queue'
-import { newJobId } from '@toolyard/store'
+import { newJobId, type Redis } from '@toolyard/store'
 import fc from 'fast-check'
 import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
@@ -92,6 +92,56 @@ t.test('X17 the calls of each queue run in the order of their arrival', { timeou
       return ids.every((id, place) => place === 0 || (ids[place - 1] ?? '') < id)
     })
   })), { numRuns: 8 }))
+})
+
+t.test('X17 the earlier of two calls runs first, wherever its worker is held up before it runs', async t => {
+  let isReached = true
+  for (let place = 1; isReached; place++) {
+    isReached = false
+    const queue = `held-${place}`
+    const runs: string[] = []
+    const ids = [newJobId(), newJobId()] as const
+    const hasCome = async (id: string): Promise<boolean> => runs.includes(id) || await redis.zscore(`toolyard:{${queue}}:delayed`, id) !== null
+    const start = async (connection: Redis): Promise<WorkerPool> => {
+      const pool = new WorkerPool({
+        backend: queueBackend,
+        redis: connection,
+        subscriber: await connectTo(t, server, 'subscriber'),
+        retention,
+        queues: [queue],
+        concurrency: 1,
+        handle: async job => {
+          runs.push(job.id)
+          return { ok: true, json: '1', value: 1 }
+        },
+        onError: error => { t.error(error) }
+      })
+      await pool.start()
+      return pool
+    }
+    const add = async (id: string): Promise<void> => {
+      await queues.add(queue, [{ id, type: `x.${queue}`, data: { tool: queue, serial: true, arguments: {}, timeoutSec: 10, tags: [], keyName: 'k' } }])
+    }
+    const held = await connectTo(t, server)
+    const first = await start(held)
+    let scripts = 0
+    const runScript = held.eval.bind(held) as (...args: unknown[]) => Promise<unknown>
+    const holdUp = async (...args: unknown[]): Promise<unknown> => {
+      if (runs.length === 0 && ++scripts === place) {
+        isReached = true
+        await waitFor('the later call has come', async () => await hasCome(ids[1]))
+      }
+      return await runScript(...args)
+    }
+    Object.assign(held, { eval: holdUp })
+    await add(ids[0])
+    await waitFor('the worker is held up, or has run the call', () => isReached || runs.length > 0)
+    const second = await start(await connectTo(t, server))
+    await add(ids[1])
+    await waitFor('both calls have run', () => runs.length === 2)
+    t.same(runs, ids, `held up before script ${place}`)
+    await Promise.all([first.stop(1_000), second.stop(1_000)])
+  }
 })
 
 t.test('nothing of a serial tool is left when its queues are forgotten', async t => {

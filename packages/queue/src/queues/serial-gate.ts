@@ -19,7 +19,7 @@ export interface SerialJob {
   id: string
 }
 
-/** What a job that has entered does: it runs; or it is parked, having given way to one that is about to enter, or not. */
+/** `runs`: the job has the tool. `parks`: it waits until it is called. `gives way`: it waits too, as an earlier one is about to enter. */
 export type Turn = 'runs' | 'parks' | 'gives way'
 
 /** A parked job is called; should Redis lose the line, it comes by itself after so many milliseconds. */
@@ -40,8 +40,9 @@ export class SerialGate {
   /** Whether a job that this worker has taken may run now; then it has the tool's turn until `release`. */
   async enter (job: SerialJob, token: string): Promise<Turn> {
     await registerSerial(this.#redis, job)
-    await this.#redis.eval(noteScript, 1, jobKey(job.queue, job.id))
     const state = await this.#enter(job, token, '')
+    // Not before: until it is in the line, a later job has to give way to it.
+    await this.#redis.eval(noteScript, 1, jobKey(job.queue, job.id))
     if (state === 'held') await this.call(job.tool)
     if (state === 'holds') return 'runs'
     if (state !== 'first') return 'parks'
@@ -86,11 +87,11 @@ export class SerialGate {
     }
   }
 
-  /** What others left undone, for all serial tools; `known` are the queues that exist. */
-  async review (known: readonly string[]): Promise<void> {
+  /** Does what others left undone, for all serial tools. `queues`: those that exist. */
+  async review (queues: readonly string[]): Promise<void> {
     for (const tool of await this.#redis.smembers(serialToolsKey)) {
       const queuesKey = serialKey(tool, 'queues')
-      const gone = (await this.#redis.smembers(queuesKey)).filter(queue => !known.includes(queue))
+      const gone = (await this.#redis.smembers(queuesKey)).filter(queue => !queues.includes(queue))
       if (gone.length > 0) await this.#redis.srem(queuesKey, ...gone)
       if (await this.call(tool) === 'busy' || await this.#redis.exists(queuesKey) === 1) continue
       await this.#redis.srem(serialToolsKey, tool)
