@@ -68,7 +68,7 @@ t.test('the later of two entries with one name counts', async t => {
   t.equal(readFileSync(at(id, 'twice'), 'utf8'), 'two')
 })
 
-t.test('an archive has links, devices and names that no request can have left out', async t => {
+t.test('an archive leaves out links, devices and names that no request can have', async t => {
   const id = await make()
   await ask('PUT', `sessions/${id}/files/kept/file`, { body: 'x' })
   symlinkSync('/etc/passwd', at(id, 'link'))

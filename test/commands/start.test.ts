@@ -81,7 +81,7 @@ await t.test('variables that look like settings are reported once at start', asy
   }
 })
 
-await t.test('a line of .env that sets nothing is told once at start, by whatever reads the file', async t => {
+await t.test('a line of .env that sets nothing is reported once at start, by every command that reads the file', async t => {
   const directory = t.testdir({ '.env': 'REDIS_URI: a-secret\nSANDBOX require a-secret\n' })
   const told = `${directory}/.env:2 sets nothing: write NAME=value`
   const session = startSession(t, directory)

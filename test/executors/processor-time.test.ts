@@ -28,7 +28,7 @@ t.test('calls of any length that use the processor evenly are counted right in t
   })))
 })
 
-t.test('each call of several seconds is off by what is used between three looks at most', async t => {
+t.test('the estimate for a call of several seconds is off by at most what is used between three looks', async t => {
   const steps = fc.array(fc.double({ min: 0, max: 4, noNaN: true }), { minLength: 4, maxLength: 40 })
   await t.resolves(fc.assert(fc.asyncProperty(steps, fc.integer({ min: 1, max: lookMs - 1 }), async (rates, phase) => {
     const within = (ms: number, step: number): number => Math.min(lookMs, Math.max(0, ms - step * lookMs))
@@ -38,7 +38,7 @@ t.test('each call of several seconds is off by what is used between three looks 
   })))
 })
 
-t.test('a call that was never looked at counts nothing, and no look makes a number that is none', async t => {
+t.test('a call that was never looked at counts nothing, and every estimate is a finite number, not below 0', async t => {
   t.equal(estimateUsed([{ atMs: 0, usedMs: 0 }], 3), 0)
   const look = fc.record({ atMs: fc.integer({ min: 0, max: 10_000 }), usedMs: fc.integer({ min: 0, max: 10_000 }) })
   const lengths = fc.integer({ min: 0, max: 10_000 })

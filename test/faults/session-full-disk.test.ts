@@ -18,7 +18,7 @@ t.teardown(() => {
 })
 const skip = !isMounted && 'this user can mount no file system'
 
-void t.test('when the disk of the sessions is full, who fills it is told, what is there stays, and room makes all go on', { skip }, async t => {
+void t.test('when the disk of the sessions is full, uploads and calls that fill it fail with the reason, existing files stay whole, and freed room is used again', { skip }, async t => {
   const service = await createService(t, {
     env: { SESSIONS_DIR: disk },
     files: { 'tools/bin/fill': '#!/bin/sh\ncat > /dev/null\nhead -c 2000000 /dev/zero > made || { echo "no room" >&2; exit 1; }\n' },

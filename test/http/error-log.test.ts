@@ -40,7 +40,7 @@ t.test('a failed call has the end of its log, such as its traceback, in its deta
   ])
 })
 
-t.test('nobody is told a log without asking, and the model is never', async t => {
+t.test('an error has lines of the log only where the caller asks for them, and the model\'s message never has them', async t => {
   const [plain, asked] = [await post(''), await post('?details=log')]
   t.notMatch(JSON.stringify(plain), /Traceback|"log"/)
   t.same(asked.tool_messages, plain.tool_messages)

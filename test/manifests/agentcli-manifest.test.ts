@@ -127,7 +127,7 @@ t.test('AC1 the error of incomplete or malformed JSON has line and column, in on
   t.match(errors(deep.registry), [{ rule: 'AC1', message: /^parse manifest: / }], 'one that is too deep to be walked is told all the same')
 })
 
-t.test('AC1 JSON in UTF-16 is told how to be saved', async t => {
+t.test('AC1 the error for JSON in UTF-16 says how to save it', async t => {
   for (const mark of ['\ufeff', '']) {
     const path = join(t.testdir({}), 'tools.json')
     writeFileSync(path, Buffer.from(`${mark}{"tools": []}`, 'utf16le'))
@@ -135,7 +135,7 @@ t.test('AC1 JSON in UTF-16 is told how to be saved', async t => {
   }
 })
 
-t.test('AC1 a directory without a manifest is told what a directory may hold', async t => {
+t.test('AC1 the error for a directory without a manifest says what a directory may hold', async t => {
   const directory = t.testdir({ nested: { deep: { 'SKILL.md': '# Too deep' } } })
   t.match((await validateManifests([directory])).findings, [{ rule: 'AC1', message: /^read manifest: ENOENT/, fix: /^Name a manifest, a directory with SKILL.md/ }])
   t.match((await validateManifests([join(directory, 'gone/tools.json')])).findings, [{ rule: 'AC1', fix: /^Check the path/ }])

@@ -21,7 +21,7 @@ t.test('P18 X21 a tool of a skill may declare permissions, and an unknown one re
   t.match(errors(registry), [{ rule: 'SC1', message: 'tools[0].permissions[0]: expected one of `read_repo`, `write_files`, `network`' }])
 })
 
-t.test('X21 an entry without its list, and the lists of servers of other programs, are told what to write', async t => {
+t.test('X21 the warning for an entry without its list, or for a list of servers of another program, says what to write', async t => {
   const top = async (manifest: object): Promise<unknown> => (await loadTexts(t, [JSON.stringify(manifest)])).registry.findings.filter(({ rule }) => rule === 'X21').map(({ path, fix }) => [path?.join('.'), fix])
   const inList = 'Write it into an entry of the list tools: {"tools": [{...}]}.'
   t.strictSame(await top({ name: 'probe', description: 'Probes.', schema: {}, command: ['/bin/true'] }), ['name', 'description', 'schema', 'command'].map(name => [name, inList]))

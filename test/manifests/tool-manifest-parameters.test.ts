@@ -64,7 +64,7 @@ t.test('P20 PC5 faults of inputs are errors with their place', async t => {
   }
 })
 
-t.test('P20 a whole schema in place of inputs is told what to write', async t => {
+t.test('P20 the error for a whole schema in place of inputs says what to write', async t => {
   const registry = await loadTools(t, descriptor({ inputs: { type: 'object', properties: { p: { type: 'string' } }, required: ['p'] } }))
   const told = errors(registry).map(({ path, fix }) => [path?.at(-1), fix])
   t.match(told[0], ['type', /^Write what a schema has in properties into inputs itself/])

@@ -94,7 +94,7 @@ t.test('parameters of a wrong form are an error of the client, and the answer na
 
 const pings = (count: number): object[] => Array.from({ length: count }, (_, id) => request('ping', {}, id))
 
-t.test('batches of 2025-03-26 are bounded and have an id once', async t => {
+t.test('a batch of 2025-03-26 is bounded, and one with the same id twice is refused', async t => {
   const version = '2025-03-26'
   t.equal((JSON.parse((await legacy(pings(100), { version })).text) as object[]).length, 100)
   t.match(await legacy(pings(101), { version }), refused(400, -32_600))

@@ -20,7 +20,7 @@ t.test('a call that finds no place for temporary files fails, and the next one r
   t.equal(outputOf(await fixture.execute('return 2')), 2)
 })
 
-t.test('a temporary directory whose path is too long for a socket is told, and left empty', openPython, async t => {
+t.test('a temporary directory whose path is too long for a socket is an error that says so, and stays empty', openPython, async t => {
   const fixture = await createFixture(t)
   const place = join(fixture.workspace, 'x'.repeat(110))
   mkdirSync(place)

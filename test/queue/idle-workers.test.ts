@@ -20,7 +20,7 @@ t.test('a worker serves a queue that it hears of, though it has not seen it in t
   await waitFor('it is left, since it is in no list', () => pool.places.total === 1)
 })
 
-t.test('who registers a queue tells the workers of it; one that an older release has made is found in the list', async t => {
+t.test('a queue that is registered is announced to the workers; one that an older release has made is found in the list', async t => {
   const { pool, redis, listening, directory } = await start(t)
   const heard: string[] = []
   listening.on('message', (_channel: string, queue: string) => heard.push(queue))

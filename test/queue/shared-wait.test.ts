@@ -32,7 +32,7 @@ async function blocked (redis: Redis): Promise<number> {
   return Number(/blocked_clients:(\d+)/.exec(await redis.info('clients'))?.[1])
 }
 
-t.test('who begins to wait while a command runs is answered, over the same connection', async t => {
+t.test('a queue that begins to wait while a command runs is answered, over the same connection', async t => {
   const { redis, open, errors } = await start(t)
   const wait = open()
   const first = wait.wait('a', 60)

@@ -140,7 +140,7 @@ t.test('an image that is too large, or no file of an image, stays a reference', 
   t.match(answer, { output: /"\$file":"large.png"/ })
 })
 
-t.test('of an image that was changed since, the message has none: the model would see what the tool did not return', async t => {
+t.test('a message leaves out an image that was changed since: the model would see what the tool did not return', async t => {
   const { id, dir } = await prepare({ $file: 'chart.png' })
   const key = { 'idempotency-key': 'once' }
   const ask = async (): Promise<InvokeBatchResponse> => (await client.request<InvokeBatchResponse>('/v1/agent-tools/invoke-batch', {

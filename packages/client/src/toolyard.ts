@@ -34,7 +34,7 @@ export interface InvokeOptions extends WaitOptions {
 
 /** How one call is made. */
 export interface CallOptions extends InvokeOptions {
-  /** Hears how far the tool is, where it tells and the key may open streams. Then the first request is a short one. */
+  /** Gets how far the tool is, if the tool reports it and the key may open streams. Then the first request is a short one. */
   onProgress?: ((progress: Progress) => void) | undefined
 }
 

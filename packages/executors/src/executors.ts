@@ -26,13 +26,13 @@ import { Threads } from './run/threads.ts'
 import { readSkill } from './skill/read-skill.ts'
 import { runSkill } from './skill/run-skill.ts'
 
-/** A message of an MCP server may have its output twice, as a text in JSON. */
+/** A message of an MCP server may be so many times as long as its output: servers send an output twice, once as a text in JSON. */
 const messageShare = 4
 
 /**
- * Makes the executors of one worker. Between runs they keep nothing open but the warm hosts of Python tools, and for a
- * while a thread or two for searches, which end with `close`, or with the worker. Descriptors that the
- * worker's process inherited, beside the first three, are closed: tools would get them.
+ * Makes the executors of one worker. Between runs they keep open: the start helper, the hosts of Python tools, commands
+ * that wait ready, connections to MCP servers, and for a while up to two threads. All of it ends with `close`, or with the
+ * worker. Descriptors that the worker's process inherited, beside the first three, are closed: tools would get them.
  */
 export function createExecutors (options: ExecutorOptions): Executors {
   closeStrayDescriptors()

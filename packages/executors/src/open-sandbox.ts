@@ -114,7 +114,7 @@ function withSearch (findings: readonly LayerFinding[]): LayerFinding[] {
   return findings.map(finding => seen === undefined || finding.layer !== 'files' || !finding.holds ? finding : { ...finding, holds: false, detail: seen })
 }
 
-/** Says nothing where there is no box to begin with. */
+/** Proves that calls of Python tools are shut in. Where there are no Python tools, the layer counts as holding. */
 async function proveBoxedPython (foundation: BoxFoundation, { env, python = false }: SandboxOptions): Promise<LayerFinding> {
   if (!python) return { layer: 'python', holds: true, detail: 'there are no Python tools' }
   const grant = withoutNetwork({ permissions: ['read_repo', 'network'], readable: [], limits: defaultLimits })

@@ -56,7 +56,7 @@ t.test('a commit is measured in a checkout of its own, which is gone afterwards,
   t.strictSame(readdirSync(temporary), [])
 })
 
-t.test('rows that the commit has not are left out and told; with none of them there is nothing to compare', async t => {
+t.test("rows that the commit doesn't have are left out and reported; with none of them there is nothing to compare", async t => {
   const root = repository(t, { before: bench })
   const lines: string[] = []
   const report = await benchCommit({ ...run, name: 'HEAD', rows: new Set(['quick', 'new']), root, say: line => lines.push(line) })

@@ -108,7 +108,7 @@ t.test('heavy rows run where they are named, with --all, and in a quick run', as
   ] as const) t.same([...readOptions(argv, two).rows], chosen, argv.join(' '))
 })
 
-t.test('a name or option that there is not is told with what there is', async t => {
+t.test('an unknown name or option is an error that lists the known ones', async t => {
   t.throws(() => readOptions(['--only', 'four'], two), { message: /no row or stage is called 'four'; .*\n {2}light: one, two\n {2}heavy: three/ })
   t.throws(() => readOptions(['--fast'], two), { message: /--fast.*\nOptions: --only/s })
 })

@@ -14,7 +14,7 @@ import { commentFrame, eventFrame, jsonFrame } from './frame.ts'
 export interface JobFeedParts {
   jobs: JobReader
   logs: JobLogs
-  /** Hears why a refresh failed; it is tried again. */
+  /** Gets the error of a refresh that failed; it is tried again. */
   onError: (error: Error) => void
 }
 

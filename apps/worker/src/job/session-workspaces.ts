@@ -77,7 +77,7 @@ export class SessionWorkspaces {
     this.#options = options
   }
 
-  /** Removes, from now on, what sessions left; `onRemoved` hears of each that is removed. */
+  /** Removes, from now on, what sessions left; `onRemoved` gets the id of each that is removed. */
   start (subscriber: Redis, onRemoved?: (id: string) => void): void {
     this.#options.leases.start(subscriber, onRemoved)
     this.#schedule()

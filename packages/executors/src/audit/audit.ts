@@ -13,7 +13,7 @@ export interface AuditOptions {
   redact: string
   /** Texts that never appear in the log. */
   secrets: readonly string[]
-  /** Told of the first of any number of failures in a row; an audit that fails never fails a call (AC22). */
+  /** Gets the first of several failures in a row; an audit that fails never fails a call (AC22). */
   onError: (error: unknown) => void
 }
 

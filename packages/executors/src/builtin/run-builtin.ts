@@ -35,7 +35,7 @@ export async function runBuiltin (
     log: context.log,
     progress: context.progress,
     ...(context.steps === undefined ? {} : { steps: context.steps }),
-    // Most handlers are too short to look at it, and it costs more than all else here.
+    // The signal is made when a handler asks for it. Most end before that, and making it costs more than all else here.
     get signal () { return stop().signal }
   })
   const interrupted = deadline.interrupted.then(async (interruption): Promise<Outcome> => {

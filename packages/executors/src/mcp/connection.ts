@@ -16,7 +16,7 @@ import { settingTexts } from './setting-text.ts'
 
 /*
  * One connection to one server: open until it ends, for any reason; it is never opened again. Its list of tools is
- * read at the begin, when the server says that it changed, and when it is old.
+ * read at the beginning, when the server says that it changed, and when it is old.
  */
 
 /** What connections are opened with. */
@@ -40,7 +40,7 @@ export interface RemoteCall {
 }
 
 export interface Connection {
-  /** The tools of now. */
+  /** The tools that the server has now. */
   tools (): Promise<ReadonlyMap<string, McpTool>>
   /** The current digest of a tool; undefined when no tool has this name. */
   digestOf (tool: string): Promise<string | undefined>

@@ -72,7 +72,7 @@ function connectFault (error: unknown): string | undefined {
 }
 
 interface Faults {
-  /** Hears why what a server sends can't be read. */
+  /** Gets the reason why something that a server sent can't be read. */
   onFault: (reason: string) => void
 }
 

@@ -11,13 +11,13 @@ const maxMs = 30_000
 /** Messages that answer nothing: so many at once, and so many a second from then on. */
 const burst = 2_000
 const perSecond = 200
-/** Under which a message names the result that was taken out of it. */
+/** The field of `_meta` that names the result which was taken out of a message. */
 const resultKey = 'toolyard/result'
 
 /** Something that a server does and that ends its connection. */
 export class ServerFault extends Error {
   override readonly name = 'ServerFault'
-  /** The error of a call, where it isn't that the server can't be used. */
+  /** The error that calls get; absent: the server can't be used. */
   readonly callError: CallError | undefined
 
   constructor (message: string, callError?: CallError) {

@@ -16,7 +16,7 @@ export interface MessageTask {
   bytes: Uint8Array
 }
 
-/** What a text from a server holds; a result of a call is apart from its message, which has an empty one then. */
+/** A message of a server. The result of a call is taken out into `call`, and an empty one stays in the message. */
 export interface ReadMessage {
   message: Record<string, unknown>
   call?: CallResult

@@ -19,7 +19,7 @@ export interface PipeOptions {
   reader: MessageReader
   /** Bytes of one message. */
   maxBytes: number
-  /** Hears why the connection ended, once. */
+  /** Gets the reason why the connection ended, once. */
   onEnd: (reason: string) => void
 }
 

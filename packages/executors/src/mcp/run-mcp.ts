@@ -152,7 +152,7 @@ function failureOf (error: unknown, { server }: McpRun, connection: Connection):
   return { code: 'TOOL_FAILED', message: says(`MCP server ${name} failed: ${fault?.message ?? message}`) }
 }
 
-/** What a server tells of its progress is that of the job, as far as it is one. */
+/** Reports a server's progress as the job's, if it is valid. */
 function tellProgress ({ progress: tell }: RunContext, secrets: readonly string[]): RemoteCall['onProgress'] {
   return ({ progress: done, total, message }) => {
     if (!isCount(done) || !(total === undefined || isCount(total))) return

@@ -58,7 +58,7 @@ const idleMs = { operator: 600_000, scoped: 60_000 }
 /** Connections of tenants and sessions: with more, an unused one is ended. */
 const mostScoped = 64
 const restMs = { first: 500, most: 30_000, /** A call waits for the end of a rest that is shorter. */ waits: 2_000 }
-/** What lived longer has worked. */
+/** A connection that lasted longer than this has worked, so failures before it no longer count. */
 const soundMs = 10_000
 const answerMs = 3_000
 const mostReports = 1_000

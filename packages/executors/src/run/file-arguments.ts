@@ -41,11 +41,11 @@ export async function withFileArguments (
   return { error: { code: 'INVALID_ARGUMENTS', message: `${first.path.slice(1)}: ${first.message}${more}`, details: { issues: search.issues } } }
 }
 
-const known = new WeakMap<JsonSchema, boolean>()
+const namesFilesBySchema = new WeakMap<JsonSchema, boolean>()
 
 function namesFiles (schema: JsonSchema): boolean {
-  let names = known.get(schema)
-  if (names === undefined) known.set(schema, names = JSON.stringify(schema).includes(`"${format}"`))
+  let names = namesFilesBySchema.get(schema)
+  if (names === undefined) namesFilesBySchema.set(schema, names = JSON.stringify(schema).includes(`"${format}"`))
   return names
 }
 

@@ -16,7 +16,7 @@ export interface Success extends ChangedFiles {
   parts?: number
   /** Present when the tool wrote more than the cap: the bytes it wrote and the bytes that were kept. */
   cut?: { bytes: number, storedBytes: number }
-  /** The output names a file that what the tool gave was stored as: it may be returned whatever the tool may read. */
+  /** The output refers to a file that was stored from the tool's own output. It may be returned even if the tool may not read files. */
   isStored?: true
 }
 
@@ -24,7 +24,7 @@ export interface Success extends ChangedFiles {
 export interface Failure {
   ok: false
   error: CallError
-  /** The run has ended and its job has not: run again when a step has settled, it goes on. `error` is for who can't do that. */
+  /** The run has ended, but its job goes on: it is run again when a step has settled. A caller that can't run it again reports `error`. */
   wait?: StepWait
 }
 
@@ -59,8 +59,8 @@ export interface RunContext {
   trace?: RunTrace
   /** Takes one line of the tool's stderr (or of what it printed) while the tool runs. */
   log: (line: string) => void
-  /** Hears how far the tool is, as often as the tool tells. */
+  /** Gets how far the tool is, as often as the tool reports it. */
   progress?: ((progress: Progress) => void) | undefined
-  /** Told the processor time of each process of the call that has ended, in milliseconds; an estimate. */
+  /** Gets the processor time of each process of the call that has ended, in milliseconds; an estimate. */
   used?: ((ms: number) => void) | undefined
 }

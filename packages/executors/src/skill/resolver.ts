@@ -37,7 +37,7 @@ export function createResolve (run: SkillRun, host: ResolverHost): Resolve {
 async function answerOf (
   resolver: SkillResolver, text: string, run: SkillRun, host: ResolverHost
 ): Promise<{ text: string } | Kept | Failure> {
-  // `$param` is replaced wherever it stands (S32, SC16). A value that starts with `-` may be an argument, else it weren't here.
+  // `$param` is replaced wherever it stands (S32, SC16). A value that starts with `-` is allowed: else it was refused before.
   const args = resolver.args.map(arg => arg.replaceAll('$param', () => text))
   const command = await resolverCommand(resolver, run, host.path)
   if ('kept' in command) return command

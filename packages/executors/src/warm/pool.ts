@@ -44,8 +44,8 @@ interface Waiting<Process> {
 
 /**
  * One tool. It is *fit* until a process of it has shown that it can't be kept ready; then its calls are served cold
- * until what it is made of changes, or for `maxIdleMs` when that was no doing of its own. `serial` grows when its
- * declaration changes, so that what was started for the one before isn't kept.
+ * until what it is made of changes, or for `maxIdleMs` when that was no doing of its own. A tool whose declaration
+ * changes gets a new slot, so that what was started for the old one isn't kept.
  */
 interface Slot<Process> {
   tool: WarmTool<Process>

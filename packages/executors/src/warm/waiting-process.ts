@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { killBox, processorMs, startProcess, type Started, type StartHost, type ProcessPlan } from '@toolyard/sandbox'
 import { familyBytes, readFamily, signalFamily, type FamilyState } from './family-state.ts'
 
-/** Two looks at processes that have nothing to do, in milliseconds; the kernel counts processor time in steps of 10. */
+/** Time between two looks at processes that have nothing to do, in milliseconds; the kernel counts processor time in steps of 10. */
 const lookMs = 20
 /** A tool whose start takes longer isn't kept ready. */
 const startMs = 20_000

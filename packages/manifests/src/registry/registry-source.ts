@@ -16,9 +16,9 @@ export type ReloadResult =
   /** `errors` are the findings for which the new version was refused. */
   | { kind: 'refused', registry: Registry, errors: readonly Finding[] }
 
-/** What to load, and who hears of it. */
+/** What to load, and who is called then. */
 export interface RegistrySourceOptions extends RegistryOptions {
-  /** Hears of every reload, whoever asked for it. */
+  /** Gets the result of every reload, whoever asked for it. */
   onReload: (result: ReloadResult) => void
   /** Milliseconds between looks at the files; default 500. */
   intervalMs?: number

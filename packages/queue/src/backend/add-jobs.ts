@@ -8,7 +8,7 @@ export interface AddedJob {
   id: string
   /** What the index of the queue gets, one or two: see `JobIndex`. */
   entries: readonly string[]
-  /** How many seconds it can't be made again, even when it is gone; 0: it is made as often as it is added. */
+  /** For so many seconds no other job with this id is made, even when this one is gone; 0: no such bound. */
   onceSec: number
   /** One that is due at once, has a priority, and waits for no other job: its data and options are JSON. */
   plain?: PlainJob
@@ -43,7 +43,7 @@ export class JobGoneError extends Error {
 /** How jobs get into one queue. */
 export interface Adder {
   scripts: JobScripts
-  /** Where many jobs are added with one command, and plain ones have a script of their own: what that gets in all calls. */
+  /** What the script for plain jobs gets in all of its calls. Undefined: BullMQ's script adds plain jobs too, one by one. */
   plain?: ScriptCall
   /** The keys of the queue's index and its settings. */
   created: string

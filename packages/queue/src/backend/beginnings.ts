@@ -35,7 +35,8 @@ export class Beginnings {
   }
 
   /**
-   * The same, once the replicas have it that there must be. Those that come while others wait are sent together.
+   * The same, but waits until as many replicas as needed have the note. Notes that come while others are on their way are
+   * sent together.
    *
    * @throws ReplicasMissingError
    */

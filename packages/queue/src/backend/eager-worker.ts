@@ -6,7 +6,7 @@ import { bullmq } from '../record/bullmq.ts'
 import type { FastBackend } from './fast-backend.ts'
 import { JobWorker, pauseMs } from './job-worker.ts'
 
-/** A job that isn't at its end after so many turns of the event loop takes longer. */
+/** The loop waits so many turns of the event loop for a job to end. A job that hasn't ended by then is a long one. */
 const shortTurns = 3
 
 /**
@@ -14,7 +14,7 @@ const shortTurns = 3
  * which costs round trips: docs/decisions/0017-eager-worker.md.
  */
 export class EagerWorker<Data, Result> extends JobWorker<Data, Result, FastBackend> {
-  /** The places that are taken: a job, and those that were taken with the end of the one before. */
+  /** One promise for each place in use. In it run a job, and then each job that came with the settlement of the one before. */
   readonly #lanes = new Set<Promise<void>>()
   #laneEnded = (): void => {}
   /** Jobs that are being settled; never rejected. */

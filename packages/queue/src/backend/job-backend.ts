@@ -13,7 +13,7 @@ import { WakeUps } from './wake-ups.ts'
 
 /** The fields of a job that was taken. */
 export interface TakenFields extends JobJson {
-  /** Those for whom it was taken may never have run it: see `JobRuns`. */
+  /** No worker that took this job has noted that it began to run it: see `JobRuns`. */
   isUnbegun?: boolean
 }
 
@@ -23,7 +23,7 @@ const endedAt = Symbol('endedAt')
 interface SettlementNotes {
   /** Whether no job depends on it. */
   [hasNoDependents]?: boolean
-  /** When its run ended, by Redis' clock: by this a settlement that is sent again is known. */
+  /** When its run ended, by Redis' clock. A settlement that is sent again has the same time and is recognized by it. */
   [endedAt]?: number
 }
 
@@ -31,7 +31,7 @@ interface SettlementNotes {
 export interface JobBackendParts {
   redis: Redis
   retention: Retention
-  /** Those that must have the jobs that are added, and know of the beginning of one that may run only once; undefined: none. */
+  /** They must have a job before its add is answered, and a beginning before a tool runs that may run only once; undefined: none. */
   replicas?: Replicas | undefined
   /** What a worker waits for jobs with; undefined: a connection of its own. */
   wait?: SharedWait | undefined
@@ -49,7 +49,7 @@ export interface End {
   at: number
   /** The API process that waits for it, or nothing. */
   awaited: string
-  /** How often it was run, where it has not been said to have begun, or nothing. */
+  /** How often the job has run, if its beginning was not noted before; else nothing. */
   runs: number | ''
   /** For BullMQ's script. */
   call: () => ScriptCall

@@ -26,12 +26,12 @@ export class JobRuns {
     this.#parts = parts
   }
 
-  /** Notes that the run of a job has not begun, should nobody hear that it was taken: see `begin`. */
+  /** Marks a job that was taken as not begun. Its worker may never get the answer, so the job counts as not run until `begin`. */
   noteUnbegun (job: CountedJob): void {
     job[unbegun] = true
   }
 
-  /** Whether a job may never have been run by those for whom it was taken. */
+  /** Whether no worker has noted yet that it began to run this job. */
   isUnbegun (job: object & { [unbegun]?: boolean }): boolean {
     return job[unbegun] === true
   }

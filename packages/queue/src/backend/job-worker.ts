@@ -10,7 +10,7 @@ import type { SharedPlaces } from './shared-places.ts'
 /** How long a worker that may not ask Redis for a job, or can't settle one, waits until it tries again, in milliseconds. */
 export const pauseMs = 50
 
-/** How much later than others a worker takes a job again that only another one can run, in milliseconds. */
+/** When only another worker can run a job that this one has put off, this one looks for it so many milliseconds later than others. */
 const yieldMs = 200
 
 /** A job was put off: its place in the worker is free, and whether the worker takes another one is for its loop to say. */
@@ -20,8 +20,8 @@ export class PutOffError extends bullmq.DelayedError {}
 const movedOn = [bullmq.DelayedError, bullmq.WaitingError, bullmq.WaitingChildrenError]
 
 /**
- * BullMQ's worker and loop, with what Toolyard promises: an outcome isn't lost while Redis can't take it, and who has put
- * off a job leaves it to others.
+ * BullMQ's worker and loop, with what Toolyard promises: an outcome isn't lost while Redis can't take it, and a worker that
+ * has put a job off leaves it to other workers.
  *
  * It is started by `run`, once all listeners are set (`autorun` must be false).
  */
@@ -81,7 +81,7 @@ export class JobWorker<Data, Result, Backend extends JobBackend = JobBackend> ex
   protected override async handleFailed (
     error: Error, job: Job<Data, Result>, token: string, fetchNext?: () => boolean, span?: Span
   ): Promise<Job<Data, Result>> {
-    // The job of such an error has not ended, so that the next one would come by another command, which takes a place of its own.
+    // After such an error the job has not ended. BullMQ would take the next job with another command, which needs a place of its own.
     const mustStop = error instanceof PutOffError || (this.places !== undefined && movedOn.some(Kind => error instanceof Kind))
     return await this.settle(job, token, async () => await super.handleFailed(
       error, job, token, mustStop ? () => false : this.mayFetch(fetchNext), span
@@ -144,7 +144,8 @@ export class JobWorker<Data, Result, Backend extends JobBackend = JobBackend> ex
         } catch (error) {
           // BullMQ itself waits for a connection.
           if (!mayRedisTakeItLater(error) || !bullmq.isNotConnectionError(asError(error))) throw error
-          // Once: the lock is renewed of what has been tracked for a while. BullMQ untracks a job before it is settled.
+          // BullMQ untracks a job before it settles it, so it is tracked again here. Once: a lock is renewed only when its job
+          // has been tracked for a while, and each call would begin that time anew.
           if (!isHeld) this.lockManager.trackJob(id, token, 0)
           await delay(pauseMs)
         }

@@ -35,7 +35,7 @@ export interface CallbackOptions {
   attempts: number
   /** Sends one; never throws. */
   send: (attempt: CallbackAttempt) => Promise<CallbackOutcome>
-  /** Hears of each attempt: `delivered`, `failed`, `given_up` or `refused`. */
+  /** Gets the result of each attempt: `delivered`, `failed`, `given_up` or `refused`. */
   onSent: (result: string) => void
 }
 

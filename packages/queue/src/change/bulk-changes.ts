@@ -25,7 +25,7 @@ export interface BulkChangesParts {
 }
 
 /** Who wants what done to which jobs. */
-export interface BulkWish {
+export interface BulkRequest {
   action: BulkAction
   filter: Record<string, string>
   query: JobListQuery
@@ -67,13 +67,13 @@ export class BulkChanges {
   }
 
   /** Undefined when too many of the same tenant run. */
-  async begin ({ query: { limit: _, cursor: __, ...query }, scope, ...wish }: BulkWish): Promise<Bulk | undefined> {
+  async begin ({ query: { limit: _, cursor: __, ...query }, scope, ...request }: BulkRequest): Promise<Bulk | undefined> {
     const createdAt = serverTime(this.#parts.redis)
     // Jobs that are made later are not meant.
     const bounded = { ...query, to: Math.min(query.to ?? createdAt, createdAt) }
     const { total, complete } = await this.#parts.lister.count({ ...bounded, limit: 1 }, scope)
     const id = newJobId(createdAt)
-    const order = { ...wish, id, query: bounded, scope, createdAt, total: complete ? total : null }
+    const order = { ...request, id, query: bounded, scope, createdAt, total: complete ? total : null }
     if (!await this.#records.add(order, mostRunning)) return undefined
     void this.#goOn(id)
     return required(await this.#records.read(id), 'the record of a bulk change')
@@ -135,11 +135,11 @@ export class BulkChanges {
     return await this.#records.advance(id, this.#holder, done)
   }
 
-  async #change ({ id: wish, action, keyName, permissions }: Bulk, { id, queue, status }: JobSummary): Promise<boolean> {
+  async #change ({ id: bulkId, action, keyName, permissions }: Bulk, { id, queue, status }: JobSummary): Promise<boolean> {
     const isOpen = status === 'queued' || status === 'running'
     if (action === 'cancel') return isOpen && await this.#parts.canceller.cancel(queue, id) === 'cancelled'
     if (status !== 'failed') return false
-    return await this.#parts.finished.rerun(queue, id, { wish, keyName, mayRun: tool => this.#parts.mayRun(tool, permissions) }) === 'queued'
+    return await this.#parts.finished.rerun(queue, id, { bulkId, keyName, mayRun: tool => this.#parts.mayRun(tool, permissions) }) === 'queued'
   }
 }
 

@@ -16,7 +16,7 @@ import type { Retention } from '../record/retention.ts'
  * See docs/decisions/0043-run-again.md.
  */
 
-/** What became of a wish to run a job again; `unfailed` when it waits, runs or has succeeded. */
+/** What became of a request to run a job again; `unfailed` when it waits, runs or has succeeded. */
 export type RerunResult = 'queued' | 'missing' | 'unfailed' | 'cancelled' | 'forbidden'
 
 /** Who wants it. */
@@ -24,25 +24,26 @@ export interface Operator {
   /** Name of the API key; it goes into the job's log, where that is not a tenant's. */
   keyName: string
   /** The bulk change that this is a part of: it runs a job again once, also where a part of it is done twice. */
-  wish?: string
+  bulkId?: string
   /** Whether the key could have this tool run. */
   mayRun: (tool: string) => boolean
 }
 
-const wishField = 'wish'
+const bulkField = 'wish'
 /**
- * Forgets what earlier runs of a failed job left behind, and counts the new one; answers whether it is one. The job keeps which
- * wish it was run again for, and its end until then: who died before the job was put back left both as they are. KEYS: job, failed
- * jobs. ARGV: id, wish or nothing, fields.
+ * Removes what earlier runs of a failed job left behind, and counts the new run. Answers `failed` when the job may run again,
+ * else why not. The job keeps the id of the bulk change and the time of its end. A bulk change that does a page again finds
+ * both unchanged where the job was not put back yet, and another end where the job has failed again since. KEYS: job, failed
+ * jobs. ARGV: id, id of the bulk change or nothing, fields to remove.
  */
 const forgetScript = `
 if redis.call('EXISTS', KEYS[1]) == 0 then return 'missing' end
 if not redis.call('ZSCORE', KEYS[2], ARGV[1]) then return 'unfailed' end
 if ARGV[2] ~= '' then
   local mark = ARGV[2] .. ' ' .. (redis.call('HGET', KEYS[1], 'finishedOn') or '')
-  local known = redis.call('HGET', KEYS[1], '${wishField}')
+  local known = redis.call('HGET', KEYS[1], '${bulkField}')
   if known and known ~= mark and string.sub(known, 1, #ARGV[2]) == ARGV[2] then return 'unfailed' end
-  redis.call('HSET', KEYS[1], '${wishField}', mark)
+  redis.call('HSET', KEYS[1], '${bulkField}', mark)
 end
 redis.call('HDEL', KEYS[1], unpack(ARGV, 3))
 redis.call('HINCRBY', KEYS[1], '${rerunsField}', 1)
@@ -94,7 +95,7 @@ export class FinishedJobs {
     if (job === undefined) return 'missing'
     if (!operator.mayRun(job.data.tool)) return 'forbidden'
     if (isCancelled(job.failedReason ?? null)) return 'cancelled'
-    const found = await whileAvailable(redis.eval(forgetScript, 2, jobKey(queue, jobId), queueKey(queue, 'failed'), jobId, operator.wish ?? '', ...leftovers))
+    const found = await whileAvailable(redis.eval(forgetScript, 2, jobKey(queue, jobId), queueKey(queue, 'failed'), jobId, operator.bulkId ?? '', ...leftovers))
     if (found !== 'failed') return fromRedis(found)
     // Steps of the earlier run that somebody left.
     await canceller.cancelSteps(queue, jobId)

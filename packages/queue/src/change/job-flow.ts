@@ -4,7 +4,7 @@ import { alarmsKey, jobKey, jobPartKey, placeOfKey, goOnWhenFull, idOf } from '@
 import { bullmq } from '../record/bullmq.ts'
 import { cancelled } from '../record/cancellation.ts'
 import { encodeFailure } from '../record/settlement.ts'
-import { dependencyError, examineDependencies, leaveDependencies, lookAtDependents } from '../queues/dependencies.ts'
+import { dependencyError, examineDependencies, leaveDependencies, releaseDependents } from '../queues/dependencies.ts'
 import { release, settledSteps, type FlowParts } from '../queues/release.ts'
 import { beganField } from '../record/job-times.ts'
 
@@ -95,7 +95,7 @@ export class JobFlow {
    * @param hasDependents false when it is known that no job depends on it.
    */
   async settled (job: Job<JobData>, hasDependents = true): Promise<void> {
-    if (hasDependents) await lookAtDependents(this.#parts, this.#queue, idOf(job))
+    if (hasDependents) await releaseDependents(this.#parts, this.#queue, idOf(job))
     if (job.data.dependsOn !== undefined) {
       await leaveDependencies(this.#parts.redis, { queue: this.#queue, id: idOf(job) }, job.data.dependsOn)
     }

@@ -51,16 +51,16 @@ export async function waitForDependencies (
   parts: FlowParts, { queue, id }: { queue: string, id: string }, dependsOn: readonly JobDependency[]
 ): Promise<void> {
   const registered = await Promise.all(dependsOn.map(dependency => register(parts.redis, dependency, memberOf(queue, id))))
-  if (registered.includes(false)) await lookAt(parts, queue, id)
+  if (registered.includes(false)) await releaseIfReady(parts, queue, id)
 }
 
-/** To be called when a job has been settled: looks at those that wait for it. Nobody comes to wait for it any more. */
-export async function lookAtDependents (parts: FlowParts, queue: string, jobId: string): Promise<void> {
+/** To be called when a job has been settled: releases those that need not wait any more. Nobody comes to wait for it after that. */
+export async function releaseDependents (parts: FlowParts, queue: string, jobId: string): Promise<void> {
   const key = dependentsKey(queue, jobId)
   const members = await parts.redis.smembers(key)
   for (const member of members) {
     const at = member.indexOf('|')
-    await lookAt(parts, member.slice(at + 1), member.slice(0, at))
+    await releaseIfReady(parts, member.slice(at + 1), member.slice(0, at))
   }
   if (members.length > 0) await parts.redis.del(key)
 }
@@ -75,7 +75,7 @@ export async function leaveDependencies (
 }
 
 /** Releases a parked job when its dependencies allow it, or make it impossible. */
-export async function lookAt (parts: FlowParts, queue: string, jobId: string): Promise<void> {
+export async function releaseIfReady (parts: FlowParts, queue: string, jobId: string): Promise<void> {
   const [text, timestamp, delay] = await parts.redis.hmget(jobKey(queue, jobId), 'data', 'timestamp', 'delay')
   if (text === null || text === undefined) return
   const { dependsOn } = storedJson<JobData>(text)

@@ -16,7 +16,7 @@ const maxTurn = Math.floor((2 ** 21 - 2) / (limits.priority.max + 1))
 /** Jobs come and go: what a process knows is used for so long, in milliseconds. */
 const freshMs = 1_000
 /** The longest time until other processes know of turns, in milliseconds. */
-const toldMs = 20
+const publishMs = 20
 /**
  * Keys of one tenant that are counted in one queue: 10,000 held up Redis for 37 to 117 ms at each look. Those beyond have
  * turns beside the others, so that the tenant has a little more of them.
@@ -80,7 +80,7 @@ interface LineView {
   takes: number
   adding: number
   /** When other processes will get a message. */
-  telling: NodeJS.Timeout | undefined
+  publishTimer: NodeJS.Timeout | undefined
 }
 
 /** Turns that jobs have taken. */
@@ -95,7 +95,7 @@ export interface Turns {
 export class FairOrder {
   readonly #redis: Redis
   readonly #views = new ForgetfulMap<LineView>(() => ({
-    least: 0, last: 0, sharing: 1, readAt: -Infinity, takes: 0, adding: 0, telling: undefined
+    least: 0, last: 0, sharing: 1, readAt: -Infinity, takes: 0, adding: 0, publishTimer: undefined
   }))
 
   constructor (redis: Redis) {
@@ -120,10 +120,10 @@ export class FairOrder {
       settle: () => {
         view.adding--
         // Adds come in bunches: their turns are sent together.
-        view.telling ??= setTimeout(() => {
-          view.telling = undefined
+        view.publishTimer ??= setTimeout(() => {
+          view.publishTimer = undefined
           this.#read(line, view, view.last).catch(() => {})
-        }, toldMs).unref()
+        }, publishMs).unref()
       }
     }
   }

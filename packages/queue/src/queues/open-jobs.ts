@@ -1,5 +1,5 @@
 import { grouped } from '@toolyard/contract/terms'
-import { type Redis, openJobsKey, openKeysKey, serverTime, whileAvailable, ForgetfulMap, fromRedis } from '@toolyard/store'
+import { type Redis, openJobsKey, openOwnersKey, serverTime, whileAvailable, ForgetfulMap, fromRedis } from '@toolyard/store'
 import { standingOf } from '../record/job-standing.ts'
 
 /*
@@ -47,7 +47,7 @@ answer[1] = size
 return answer
 `
 
-interface KeyView {
+interface OwnerView {
   size: number
   readAt: number
   tidying: Promise<void> | undefined
@@ -65,7 +65,7 @@ export interface OwnerLimit {
 /** Counts the unfinished jobs of owners: see `ownerOf`. */
 export class OpenJobs {
   readonly #redis: Redis
-  readonly #views = new ForgetfulMap<KeyView>(() => ({ size: 0, readAt: -Infinity, tidying: undefined, later: [], entering: undefined }))
+  readonly #views = new ForgetfulMap<OwnerView>(() => ({ size: 0, readAt: -Infinity, tidying: undefined, later: [], entering: undefined }))
 
   constructor (redis: Redis) {
     this.#redis = redis
@@ -99,18 +99,18 @@ export class OpenJobs {
     return new Set(places.flatMap(place => ids[place] ?? []))
   }
 
-  async #enterLater (limit: OwnerLimit, view: KeyView): Promise<void> {
+  async #enterLater (limit: OwnerLimit, view: OwnerView): Promise<void> {
     clearTimeout(view.entering)
     view.entering = undefined
     while (view.later.length > 0) await this.#enter(limit, view, view.later.splice(0, batchSize))
   }
 
-  async #enter ({ owner, max }: OwnerLimit, view: KeyView, members: readonly string[]): Promise<number[]> {
+  async #enter ({ owner, max }: OwnerLimit, view: OwnerView, members: readonly string[]): Promise<number[]> {
     const answer = fromRedis<[number, ...number[]]>(await whileAvailable(
       this.#redis.eval(enterScript, 1, openJobsKey(owner), max, serverTime(this.#redis), ...members)
     ))
     // After the entries: see `dropEndedJobs`.
-    this.#redis.sadd(openKeysKey, owner).catch(() => {})
+    this.#redis.sadd(openOwnersKey, owner).catch(() => {})
     const [size, ...places] = answer
     view.size = size + view.later.length
     view.readAt = performance.now()
@@ -124,13 +124,13 @@ export class OpenJobs {
  * @throws RedisUnavailableError
  */
 export async function dropEndedJobs (redis: Redis): Promise<void> {
-  for (const owner of await whileAvailable(redis.smembers(openKeysKey))) {
-    // First: who enters a job notes its owner after it.
-    await whileAvailable(redis.srem(openKeysKey, owner))
+  for (const owner of await whileAvailable(redis.smembers(openOwnersKey))) {
+    // Before `tidy`: an add enters its job first and notes the owner afterwards, so an owner that gets a job meanwhile is noted again.
+    await whileAvailable(redis.srem(openOwnersKey, owner))
     try {
       await tidy(redis, owner)
     } finally {
-      if (await whileAvailable(redis.exists(openJobsKey(owner))) === 1) await whileAvailable(redis.sadd(openKeysKey, owner))
+      if (await whileAvailable(redis.exists(openJobsKey(owner))) === 1) await whileAvailable(redis.sadd(openOwnersKey, owner))
     }
   }
 }

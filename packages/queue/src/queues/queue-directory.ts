@@ -14,9 +14,7 @@ redis.call('PUBLISH', ARGV[3], ARGV[1])
 return 1
 `
 
-/** A queue without jobs is forgotten only when no job was added for twice this time, in milliseconds. */
-export const registeredMs = 300_000
-/** A cluster's failover may go unnoticed, so that what was registered is trusted for so long, in milliseconds. */
+/** For so long a process trusts that a queue is still in the set, in milliseconds: it may not notice a cluster's failover. */
 const trustMs = 5_000
 
 /** The queues that exist, shared by all processes through one Redis set. */
@@ -34,8 +32,7 @@ export class QueueDirectory {
   }
 
   /**
-   * Makes a queue known to all workers; costs a round trip once in a while: a queue without jobs is forgotten after ten
-   * minutes.
+   * Makes a queue known to all workers. For each queue this costs a round trip at most every 5 s: see `trustMs`.
    *
    * @throws QueueLimitError when it is new and `MAX_QUEUES` exist already; RedisUnavailableError.
    */

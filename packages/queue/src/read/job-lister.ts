@@ -32,7 +32,7 @@ interface FoundPage {
 const mostCounted = 10_000
 /** Jobs that are read at once. */
 const chunkSize = 200
-/** An id is made before its job is, and while a clock is set back its time stands still: so they may differ, in milliseconds. */
+/** The time in an id may be so many milliseconds before or after its job's own: it is made first, and goes back later than the clock. */
 const idLeadMs = 60_000
 const idLagMs = 2_000
 

@@ -23,7 +23,7 @@ interface Record extends JobCourse {
   hasSteps: boolean
   /** The workflow that it is a step of. */
   parentId: string | undefined
-  /** Who ran it last; undefined for workers of releases before, and where a worker only told of its failure. */
+  /** Who ran it last; undefined for a worker of an older release, and where the job was taken last only to be failed. */
   worker: string | undefined
   progress: Progress | undefined
 }

@@ -16,7 +16,7 @@ export interface WatchedJob {
   queue: string
   /** The last line of its log that its watcher has read. */
   lastLogId: () => string
-  /** Told in no particular order, and sometimes though nothing changed. */
+  /** Called in no particular order, and sometimes though nothing changed. */
   onChange: (change: JobChange) => void
 }
 

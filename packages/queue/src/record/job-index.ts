@@ -56,7 +56,7 @@ export class JobIndex {
     this.#redis = redis
   }
 
-  /** Examines what `count` more members owe; failures don't matter, the next turn owes it again. */
+  /** Examines twice as many members as were added, once enough have come together. After a failure a later turn comes to them. */
   async tidy (queue: string, count: number): Promise<void> {
     const tidying = this.#tidying.of(queue)
     tidying.owed += 2 * count
@@ -78,7 +78,8 @@ export class JobIndex {
     const pieces = await Promise.all(queues.map(async queue => ({ queue, ...await sieve(this.#redis, queue, range, filter) })))
     const ends = pieces.flatMap(({ last }) => last === undefined ? [] : [idOf(last)])
     const passed = ends.length === 0 ? undefined : ends.reduce((a, b) => comesFirst(a, b) ? a : b)
-    // A member begins with the id. What comes behind the piece of one queue may belong before members of another. Decoding takes its time.
+    // The piece of one queue may end before that of another. Only jobs up to the earliest end are complete in their order; the
+    // rest is left for the next page. Ids are compared before members are decoded, since decoding takes time.
     const found = pieces.flatMap(({ queue, members }) => members.map(member => ({ queue, member, id: idOf(member) })))
     const whole = found.filter(({ id }) => passed === undefined || !comesFirst(passed, id)).sort((a, b) => comesFirst(a.id, b.id) ? -1 : 1)
     return { jobs: whole.map(({ queue, member }) => decode(queue, member)), passed }

@@ -52,7 +52,7 @@ for place, member in ipairs(members) do
     table.insert(ids, string.match(member, '^@[^ ]* ([^ ]*)') or string.match(member, '^[^ ]*'))
   end
 end
--- Of the records no more is read than tells it: outputs may be long.
+-- Only the fields that tell the state are read: outputs may be long.
 local function stands (key)
   if standing == 'open' then
     local times = redis.call('HMGET', key, 'timestamp', 'finishedOn')

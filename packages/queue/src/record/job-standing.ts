@@ -4,7 +4,7 @@ import { type Redis, queueKey, queueStem, whileAvailable, fromRedis } from '@too
 export type JobStanding = 'open' | 'ended' | 'gone'
 
 const standings: readonly JobStanding[] = ['open', 'ended', 'gone']
-/** KEYS: completed, failed. ARGV: stem of the jobs' keys, ids. Most jobs have ended: of those two commands tell. */
+/** KEYS: completed, failed. ARGV: stem of the jobs' keys, ids. Most jobs have ended, and the first two commands find these. */
 const standingScript = `
 local ids = {unpack(ARGV, 2)}
 local completed, failed = redis.call('ZMSCORE', KEYS[1], unpack(ids)), redis.call('ZMSCORE', KEYS[2], unpack(ids))

@@ -49,7 +49,7 @@ export function decodeReplies (message: string): Array<{ id: string, settlement:
 }
 
 /**
- * How often a job ran. One that is failed without a run is taken out of its queue once more for that, by BullMQ or by a worker.
+ * How often a job ran. BullMQ counts how often it was taken; a job that fails without a run was taken once more, only to be failed.
  *
  * @param started as BullMQ counts
  */
@@ -57,7 +57,7 @@ export function runsOf (started: number, failedReason: string | null | undefined
   return isFailedUnrun(failedReason) ? started - 1 : started
 }
 
-/** Whether who took a job last only told of its failure: its worker was lost, or a job that it depends on did not succeed. */
+/** Whether the job was taken last only to be failed, without a run: its worker was lost, or a job that it depends on did not succeed. */
 export function isFailedUnrun (failedReason: string | null | undefined): boolean {
   if (typeof failedReason !== 'string') return false
   return failedReason === lostTooOften || failedReason.includes(notRunAgain) || failedReason.startsWith('{"code":"DEPENDENCY_BLOCKED"')

@@ -1,8 +1,8 @@
 import { type Redis, emptyQueuesKey, queueKey, serverTime, goOnWhenFull } from '@toolyard/store'
-import { registeredMs, type QueueDirectory } from '../queues/queue-directory.ts'
+import type { QueueDirectory } from '../queues/queue-directory.ts'
 
-/** How long a queue must have been without any job, also finished ones. Who added a job before has it registered anew by then. */
-const emptyMs = 2 * registeredMs
+/** How long a queue must have been without any job, also finished ones: much longer than `QueueDirectory` trusts a registration. */
+const emptyMs = 600_000
 
 const lists = ['wait', 'prioritized', 'delayed', 'active', 'paused', 'waiting-children', 'completed', 'failed']
 /** What is kept of a queue beside its jobs, and has no end of its own. */

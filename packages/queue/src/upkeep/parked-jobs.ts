@@ -1,4 +1,4 @@
-import { lookAt } from '../queues/dependencies.ts'
+import { releaseIfReady } from '../queues/dependencies.ts'
 import { release, settledSteps, type FlowParts } from '../queues/release.ts'
 import { alarmsKey, jobKey, queueKey, serverTime } from '@toolyard/store'
 
@@ -22,7 +22,7 @@ export async function wakeDueJobs (parts: FlowParts, queue: string): Promise<voi
 export async function reviewParkedJobs (parts: FlowParts, queue: string): Promise<void> {
   for (const id of await parts.redis.zrandmember(queueKey(queue, 'waiting-children'), atOnce)) {
     const seen = await parts.redis.hget(jobKey(queue, id), 'seen')
-    if (seen === null) await lookAt(parts, queue, id)
+    if (seen === null) await releaseIfReady(parts, queue, id)
     else if (Number(seen) !== await settledSteps(parts.redis, queue, id)) await release(parts, queue, id)
   }
 }

@@ -8,7 +8,7 @@ import { idOf } from '@toolyard/store'
 const pauseMs = { first: 50, most: 400 }
 /** The longest pause of a job that needs a newer release. No worker of this release runs it, so it must not delay other jobs. */
 const newerPauseMs = 1_000
-/** So much longer than the job, in pauses of the job, a worker stays away that has taken the same one again. */
+/** A worker that takes a job again that it has put off takes no other job for so many of that job's pauses. */
 const stayAway = 4
 /** Jobs that are remembered; the oldest are forgotten first. */
 const remembered = 1_000
@@ -19,9 +19,9 @@ export function isNewer (data: JobData): boolean {
 }
 
 /**
- * Gives jobs back that a worker has taken. A job is put off when another worker must run it, or when it can't run now. Who
- * takes one again that it has put off takes nothing more for a while, so that it isn't always the same worker that is
- * the fastest.
+ * Gives jobs back that a worker has taken. A job is put off when another worker must run it, or when it can't run now. A
+ * worker that takes a job again that it has put off takes nothing else for a while. Else the same worker could be the fastest
+ * each time.
  */
 export class GivenBackJobs {
   readonly #backend: JobBackend

@@ -58,7 +58,7 @@ export interface WorkerPoolOptions {
   /** The id of the worker, which stands in the jobs that it takes; nothing does when it is absent. */
   name?: string
   redis: Redis
-  /** Hears of cancelled jobs; may be shared. */
+  /** For messages about cancelled jobs and new queues; may be shared. */
   subscriber: Redis
   retention: Retention
   /** Public queue names, or `['*']` for all that exist and will exist. */

@@ -179,7 +179,7 @@ export class QueueWorker {
     if (!await this.#worker.backend.runs.begin(run.job, run.token)) run.abort.abort(lockLost)
   }
 
-  /** Runs a job again and again as long as the jobs that it waits for have ended by the time it is to be parked. */
+  /** Runs a job. If it is to wait for its steps, parks it; if none of them is pending any more, runs it again at once. */
   async #handleFlowing (run: Run): Promise<HandlerResult> {
     for (let seen = -1; ;) {
       const result = await this.#handle(run)

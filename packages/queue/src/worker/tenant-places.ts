@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto'
 import { type Redis, goOnWhenFull, tenantPlacesKey, serverTime } from '@toolyard/store'
 
 /*
- * How many calls of a tenant run at once, over all workers (`max_running`). A sorted set by tenant has those that run, each until
- * a time by Redis' clock, which its worker puts off every second: what a dead worker ran counts no more after ten seconds. There
- * is no counter, so that nothing leaks. Tenants without a limit cost nothing.
+ * How many calls of a tenant run at once, over all workers (`max_running`). A sorted set by tenant has the running calls, each
+ * with the time by Redis' clock until which it counts. Its worker extends that time every second, so the calls of a dead
+ * worker stop counting after ten seconds. There is no counter, so that nothing leaks. Tenants without a limit cost nothing.
  */
 
-/** Longer than a job's lock, so that a call that counts no more has ended. */
+/** Longer than a job's lock: a call that has stopped counting has ended. */
 const leaseMs = 10_000
 const renewMs = 1_000
 

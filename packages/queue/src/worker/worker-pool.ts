@@ -40,9 +40,9 @@ export class WorkerPool {
   readonly #callbacks: CallbackWorker | undefined
   #lookTimer: NodeJS.Timeout | undefined
   /** Made since the last look began, which may not have seen them. */
-  readonly #heard = new Set<string>()
+  readonly #newQueues = new Set<string>()
   #isLooking = false
-  #unhear = (): void => {}
+  #stopListening = (): void => {}
   #stopping = false
 
   constructor (options: WorkerPoolOptions) {
@@ -87,7 +87,7 @@ export class WorkerPool {
   async stop (graceMs: number, hurry?: AbortSignal): Promise<void> {
     this.#stopping = true
     clearTimeout(this.#lookTimer)
-    this.#unhear()
+    this.#stopListening()
     this.#upkeep.stop()
     this.#lostJobs.stop()
     await Promise.all([...[...this.#workers.values()].map(worker => worker.stop(graceMs, hurry)), this.#callbacks?.stop(graceMs)])
@@ -111,7 +111,7 @@ export class WorkerPool {
     for (const worker of this.#workers.values()) worker.cancel(jobId)
   }
 
-  /** What is made while the connection is away, nobody hears of. */
+  /** Nobody hears of a queue that is made while the connection is away. */
   async #hearOfQueues (): Promise<void> {
     const { subscriber } = this.#options
     const look = (): void => {
@@ -120,20 +120,20 @@ export class WorkerPool {
       void this.#look()
     }
     await subscribe(subscriber, queuesChannel, queue => {
-      this.#heard.add(queue)
+      this.#newQueues.add(queue)
       this.#serve(queue)
     })
     subscriber.on('ready', look)
-    this.#unhear = () => { subscriber.off('ready', look) }
+    this.#stopListening = () => { subscriber.off('ready', look) }
   }
 
   async #look (): Promise<void> {
     this.#isLooking = true
-    this.#heard.clear()
+    this.#newQueues.clear()
     try {
       const known = await this.#directory.list()
       for (const queue of known) this.#serve(queue)
-      for (const queue of this.#workers.keys()) if (!known.includes(queue) && !this.#heard.has(queue)) this.#leave(queue)
+      for (const queue of this.#workers.keys()) if (!known.includes(queue) && !this.#newQueues.has(queue)) this.#leave(queue)
     } catch (error) {
       this.#options.onError(asError(error), '*')
     }

@@ -12,7 +12,7 @@ export interface InstallHost {
 /** Where to install, and whom to tell. */
 export interface InstallOptions {
   env: NodeJS.ProcessEnv
-  /** Told what is being installed, a line at a time. */
+  /** Gets what is being installed, a line at a time. */
   say: (line: string) => void
   /** Found out when not given. */
   host?: InstallHost

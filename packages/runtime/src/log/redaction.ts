@@ -6,7 +6,7 @@ export interface RedactionOptions {
   redact: string
   /** Texts that are hidden wherever they stand. */
   secrets: readonly string[]
-  /** Hears of a text that was hidden as a whole. */
+  /** Gets the error for which a text was hidden as a whole. */
   onError: (error: unknown) => void
 }
 

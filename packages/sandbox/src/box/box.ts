@@ -14,7 +14,7 @@ import { systemDirectories } from '../view/system-mounts.ts'
 
 /** The first descriptor behind stdin, stdout and stderr. */
 export const firstFree = 3
-/** What no plan names: bubblewrap sets the first, and what instruments a Node process puts the second into its children. */
+/** Variables that no plan names: bubblewrap sets PWD, and tools that instrument Node pass NODE_OPTIONS to child processes. */
 const addedVariables = ['PWD', 'NODE_OPTIONS'] as const
 
 /** A box for the processes of one tool; the directory of a session takes the place of the workspace. */
@@ -126,13 +126,13 @@ function replacedBy ({ pin }: ProcessPlan, pinned: string | undefined, workspace
 export function hiddenIn ({ hidden, workspaceDir, sessionsDir, secondNames }: BoxFoundation, directories: readonly string[]): HiddenPlaces {
   const named = [workspaceDir, ...sessionsDir === undefined ? [] : [sessionsDir]]
   const own = [...hidden, ...named]
-  const found = byNameAlone(findHidden(own), named)
+  const found = withoutNamedDirectories(findHidden(own), named)
   const others = secondNames(directories, found)
-  return others.length === 0 ? found : byNameAlone(findHidden([...own, ...others]), named)
+  return others.length === 0 ? found : withoutNamedDirectories(findHidden([...own, ...others]), named)
 }
 
-/** The workspace and the sessions are hidden by name, and aren't directories of the service, whose files are all looked through. */
-function byNameAlone (hidden: HiddenPlaces, named: readonly string[]): HiddenPlaces {
+/** Hides the workspace and the sessions only by name: unlike those of the service, their files aren't looked for by other names. */
+function withoutNamedDirectories (hidden: HiddenPlaces, named: readonly string[]): HiddenPlaces {
   const ids = named.map(identify)
   return { ...hidden, directories: new Map([...hidden.directories].filter(([directory]) => !ids.includes(directory))) }
 }
@@ -143,7 +143,7 @@ export function workspaceAccess ({ workspaceDir, hidden, secondNames }: BoxFound
     const id = identify(workspaceDir)
     const own = id === undefined ? undefined : hidden.find(path => findHidden([path]).above.has(id))
     if (own !== undefined) throw new Error(`the workspace holds files of the service (${relative(workspaceDir, own)}), so no tool may write to it`)
-    const [second] = secondNames([workspaceDir], byNameAlone(findHidden(hidden), [workspaceDir]))
+    const [second] = secondNames([workspaceDir], withoutNamedDirectories(findHidden(hidden), [workspaceDir]))
     if (second !== undefined) throw new Error(`the workspace holds another name (a hard link) of a file of the service (${relative(workspaceDir, second)}), so no tool may write to it`)
   }
   return accessOf({ permissions })

@@ -38,7 +38,7 @@ export interface HostBox {
   /**
    * Says how to run a host inside.
    *
-   * @returns with `depth`, how many processes stand between the one that is started and its descendant, the host, with that one counted
+   * @returns `depth`: how many generations the host is below the process that is started
    * @throws Error when it can't be run inside.
    */
   enter (plan: HostPlan): BoxEntry & { nests: NestPlan, depth: number }

@@ -121,7 +121,7 @@ function move (pids: readonly number[], directory: string): void {
     try {
       writeFileSync(join(directory, 'cgroup.procs'), String(pid))
     } catch (error) {
-      // Back into a group that hands controllers on, because another worker came to an end with it.
+      // EBUSY: another worker has switched controllers on for the groups below, so this group takes no processes.
       if (!['ESRCH', 'EBUSY'].includes(errorCode(error) ?? '')) throw error
     }
   }

@@ -7,7 +7,7 @@ export interface CanaryTask {
   text: string
   /** A file that appears once some of those were replaced. */
   replaced: string
-  /** Files and directories of the service that runs it, with what tells each by whichever way it is reached. */
+  /** Files and directories of the service that runs it, each with its device and inode, which are the same by every path. */
   service: ReadonlyArray<{ path: string, id: string }>
   /** Files that it must not be able to write. */
   outside: readonly string[]

@@ -42,11 +42,11 @@ export interface RunTrace {
 
 /** What runs of one worker share. */
 export interface ProcessHost extends StartHost {
-  /** Told the pids of processes that outlived SIGKILL. */
+  /** Gets the pids of processes that outlived SIGKILL. */
   onSurvivors: (pids: number[]) => void
   /** Of the call that is run. */
   trace?: RunTrace | undefined
-  /** Told the processor time of each process and what it started, in milliseconds; an estimate. */
+  /** Gets the processor time of each process and what it started, in milliseconds; an estimate. */
   used?: ((ms: number) => void) | undefined
   /** Gives a process that was started for this plan before, and has just got its stdin; undefined: one is to be started. */
   ready?: ((plan: ProcessPlan, stdin: string) => Promise<Started | undefined>) | undefined

@@ -8,8 +8,8 @@ export type SecondNames = (directories: readonly string[], hidden: HiddenPlaces)
 const maxEntries = 10_000
 const maxRemembered = 64
 /**
- * What is known of the files inside of the service's directories counts for so many
- * times as long as it took to look: a fiftieth of the time at most.
+ * A look at the files in the service's directories counts for so many times as long as it took. So at most a fiftieth of the
+ * time goes into looking.
  */
 const restTimes = 49
 

@@ -31,14 +31,14 @@ export function showPlace (place: string, hidden: HiddenPlaces, mountPoint: stri
   return [{ args: ['--perms', '0755', '--tmpfs', place], id }, ...parts, { args: ['--remount-ro', place], id: '' }]
 }
 
-interface Explosion {
+interface ShownDirectory {
   /** The identity of the directory that is shown. */
   directory: string
   hidden: HiddenPlaces
   mountPoint: string
 }
 
-function showEntries (place: string, { directory, hidden, mountPoint }: Explosion): ShownPart[] {
+function showEntries (place: string, { directory, hidden, mountPoint }: ShownDirectory): ShownPart[] {
   const names = hidden.names.get(directory) ?? []
   return readdirSync(place, { withFileTypes: true }).flatMap(entry => {
     const path = join(place, entry.name)

@@ -110,7 +110,7 @@ export class StoredKeys {
   /** Called when a key was revoked. A key whose time is over, or whose message was lost, causes no call. */
   onRevoked: () => void = () => {}
 
-  /** Hears of revoked keys from now on; while Redis is away the subscription waits for it. */
+  /** Listens for revoked keys from now on; while Redis is away the subscription waits for it. */
   listen (subscriber: Redis): void {
     subscribe(subscriber, keysChannel, digest => {
       this.#known.of(digest).readAt = -Infinity

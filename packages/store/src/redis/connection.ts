@@ -19,7 +19,7 @@ type NodeOptions = Omit<NonNullable<ClusterOptions['redisOptions']>, 'replyMappi
 export type ConnectionRole = 'request' | 'worker' | 'subscriber'
 
 /**
- * Reconnecting helps where a failover has made a replica of the server. A request's command stays failed; what a worker
+ * Reconnecting helps when a failover has turned the server into a replica. A request's command stays failed; what a worker
  * has to say is sent again, until a server takes it: also where it has fewer replicas than it must have, or can't save.
  */
 const reconnects = { request: /READONLY/, worker: /READONLY|NOREPLICAS|MISCONF|MASTERDOWN|LOADING/ }

@@ -42,7 +42,7 @@ export function jobPartKey (queue: string, jobId: string, part: 'lock' | 'depend
 /** The field of a job's record that says how often an operator has run it again. */
 export const rerunsField = 'reruns'
 
-/** What is behind a job's key where it was made for an `Idempotency-Key`: kept as long as that, also when the job is gone. */
+/** The end of a key beside a job that was made for an `Idempotency-Key`. It is kept as long as that, also when the job is gone. */
 export const madePart = ':made'
 
 /** The way back from `jobKey`. */
@@ -95,8 +95,8 @@ export function tenantPlacesKey (tenant: string): string {
   return `${keyPrefix}:running:${tenant}`
 }
 
-/** The owners that may have jobs entered there. */
-export const openKeysKey = `${keyPrefix}:open-keys`
+/** The owners that may have jobs in their `openJobsKey`. */
+export const openOwnersKey = `${keyPrefix}:open-keys`
 
 /** Who waits for a job: members are an id and a queue. */
 export function dependentsKey (queue: string, jobId: string): string {
@@ -108,7 +108,7 @@ export function alarmsKey (queue: string): string {
   return queueKey(queue, 'alarms')
 }
 
-/** What an `Idempotency-Key` was used for; `digest` stands for the key and the name of the API key. */
+/** What an `Idempotency-Key` was used for. `digest` is that of it and its owner: a tenant, or an API key without one. */
 export function onceKey (digest: string): string {
   return `${keyPrefix}:once:${digest}`
 }
@@ -164,8 +164,8 @@ export function workersKey (what: 'seen' | 'records'): string {
 }
 
 /**
- * What is counted of calls, of a `minute`, and of an `hour` with its `usage`, each by its number since 1970; the `series`
- * that there are, and how many each of their `owners` has. All of it is in one slot of a Redis Cluster.
+ * What is counted of calls: of a `minute`, and of an `hour` with its `usage` and `processor` time, each by its number since
+ * 1970; the `series` that there are, and how many each of their `owners` has. All of it is in one slot of a Redis Cluster.
  */
 export function statisticsKey (what: 'minute' | 'hour' | 'usage' | 'processor' | 'series' | 'owners', number?: number): string {
   return `${keyPrefix}:{statistics}:${what}${number === undefined ? '' : `:${number}`}`

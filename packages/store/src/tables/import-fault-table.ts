@@ -10,7 +10,7 @@ export interface SharedImportFault {
   reason: string
 }
 
-/** How a table hears of changes, beside reading it. */
+/** How a table learns of changes, beside reading it. */
 export interface ImportFaultTableOptions {
   commands: Redis
   subscriber: Redis

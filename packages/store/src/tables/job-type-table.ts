@@ -13,7 +13,7 @@ export interface JobTypeOverride {
   warm?: number | 'auto'
 }
 
-/** How a table hears of changes, beside reading it. */
+/** How a table learns of changes, beside reading it. */
 export interface JobTypeTableOptions {
   commands: Redis
   subscriber: Redis

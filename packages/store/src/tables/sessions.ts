@@ -54,7 +54,7 @@ export class Sessions {
     this.#redis = redis
   }
 
-  /** Hears of removed sessions from now on; while Redis is away the subscription waits for it. */
+  /** Listens for removed sessions from now on; while Redis is away the subscription waits for it. */
   listen (subscriber: Redis, onRemoved: (id: string) => void = () => {}): void {
     subscribe(subscriber, sessionsChannel, id => {
       this.#forget(id)

@@ -42,7 +42,7 @@ export interface SurveyOptions {
   since: bigint | undefined
   /** Ends the walk, which is rejected with its reason. */
   signal?: AbortSignal
-  /** Told each directory before it is read. */
+  /** Gets each directory before it is read. */
   onDirectory?: (directory: Directory) => void
 }
 

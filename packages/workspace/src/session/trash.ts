@@ -14,7 +14,7 @@ const bufferSize = 64
  * after a crash finds nothing but directories to empty.
  *
  * @param forMs how long one turn may take
- * @param onFault hears of each that can't be removed; the others are
+ * @param onFault gets the error for each that can't be removed; the others are removed
  */
 export async function clearTrash (dir: string, forMs: number, onFault: (error: Error) => void): Promise<void> {
   const until = performance.now() + forMs

@@ -1,6 +1,6 @@
 import type { CallAnswer } from './call-answer.ts'
 
-/** Hears of a batch's answers one by one. */
+/** Gets a batch's answers one by one. */
 export interface AnswerListener {
   /** The jobs are made: from now on each call gets its answer. */
   started: () => void

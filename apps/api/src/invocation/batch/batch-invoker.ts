@@ -42,15 +42,15 @@ export interface Caller {
   origin?: RequestOrigin | undefined
   /** Ends the waiting: the client went away, or the process stops. */
   abandoned: AbortSignal
-  /** Hears of a sync batch's answers one by one; all of them are told before the batch is answered. */
+  /** Gets a sync batch's answers one by one, and all of them before the batch is answered. */
   listener?: AnswerListener
-  /** Hears of the jobs of a sync batch as soon as they are made. */
+  /** Gets the ids of the jobs of a sync batch as soon as they are made. */
   onJobs?: (jobIds: readonly string[]) => void
   /** Reads the output of a call that succeeded; without it the answer has it as models read it (R35, R43). */
   readOutput?: ReadOutput
   /** Reads the log of a call that failed; without it the answer has none. */
   readLog?: ReadLog
-  /** Hears of another job that a call waits for. */
+  /** Gets another job that a call waits for. */
   onFound?: Asker['onFound']
 }
 

@@ -20,7 +20,7 @@ export interface Asker extends JobReading {
   waitMs: number
   /** Ends the waiting. */
   abandoned: AbortSignal
-  /** Hears of the job that is waited for. */
+  /** Gets the job that is waited for. */
   onFound?: ((queue: string, jobId: string) => void) | undefined
 }
 

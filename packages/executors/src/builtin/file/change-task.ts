@@ -24,7 +24,7 @@ export interface ChangeAnswer {
   facts: object
 }
 
-/** Bytes of a file and of a call's texts that are worked on at once, and lines of both multiplied that are compared. */
+/** Up to these a change is made at once, not in a thread: bytes of the file and of the call's texts together, and comparisons of lines. */
 const shortBytes = 65_536
 const shortComparisons = 50_000
 /** Arguments that are compared with the file line by line. */

@@ -20,7 +20,7 @@ export function patchText (text: string, source: string): string {
   return patched
 }
 
-/** Whether what the patch calls the last line, one without a newline, is the last one of the file before and behind. */
+/** A patch marks a last line that has no newline. Whether that line ends the file, before the change and after it. */
 function endsAsSaid (before: string, after: string, { hunks }: StructuredPatch): boolean {
   const [plainBefore, plainAfter] = [before.replaceAll('\r\n', '\n'), after.replaceAll('\r\n', '\n')]
   return hunks.every(({ lines }) => {

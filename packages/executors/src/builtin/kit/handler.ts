@@ -19,7 +19,7 @@ export interface BuiltinContext {
   steps?: WorkflowSteps
   /** Takes a line for the job's log. */
   log: (line: string) => void
-  /** Hears how far the tool is. */
+  /** Gets how far the tool is. */
   progress?: RunContext['progress']
 }
 

@@ -68,19 +68,19 @@ function searchFile (path: string, file: FileText, { task, query, pattern, found
   }
 }
 
-interface Ground {
+interface SearchPlace {
   base: OpenDirectory
   service: ServiceFiles
 }
 
-function * walked (task: SearchTask, walk: TreeWalk, { base, service }: Ground): Generator<Candidate> {
+function * walked (task: SearchTask, walk: TreeWalk, { base, service }: SearchPlace): Generator<Candidate> {
   const fits = createGlob(task.glob)
   for (const { path, name, dirent, directory } of walk.entries(base)) {
     if (dirent.isFile() && fits(path)) yield { path, open: buffer => FileText.open(openPath(directory, name), buffer, service) }
   }
 }
 
-function * given (task: SearchTask, files: readonly string[], { base, service }: Ground): Generator<Candidate> {
+function * given (task: SearchTask, files: readonly string[], { base, service }: SearchPlace): Generator<Candidate> {
   const fits = createGlob(task.glob)
   for (const path of givenPaths(task, files, service).sort(comparePaths)) {
     if (!fits(path) || (task.after !== undefined && comparePaths(path, task.after.path) < 0)) continue

@@ -5,8 +5,8 @@ import { ServiceFiles, openDirectory, openWorkspace } from '@toolyard/workspace'
 import { searchNames } from './walk/name-search.ts'
 
 /**
- * Searches a directory in whose place a link to another one was put after it was opened, and says what of the other it
- * was told; undefined when that is nothing.
+ * Opens a directory, puts a link to another directory in its place, and searches it. Returns what the search saw of the
+ * other directory; undefined when it saw nothing of it.
  */
 export function probeSearch (): string | undefined {
   const base = mkdtempSync(join(tmpdir(), 'toolyard-bait-'))

@@ -113,14 +113,14 @@ function valueOf ({ text, name, path }: Placeholder, { params, outputs }: Scope,
   let value: unknown = isStep ? outputs.get(name) : params[name]
   for (const step of path) {
     if (typeof value !== 'object' || value === null || !Object.hasOwn(value, step) || (Array.isArray(value) && !/^\d+$/.test(step))) {
-      throw new PlaceholderError(`${at}: '${text}': ${isStep ? `the output of step '${name}'` : `the parameter '${name}'`} has no '${step}' there${known(value)}`)
+      throw new PlaceholderError(`${at}: '${text}': ${isStep ? `the output of step '${name}'` : `the parameter '${name}'`} has no '${step}' there${describeValue(value)}`)
     }
     value = Reflect.get(value, step)
   }
   return value
 }
 
-function known (value: unknown): string {
+function describeValue (value: unknown): string {
   if (Array.isArray(value)) return ` (a list of ${value.length})`
   if (typeof value !== 'object' || value === null) return ` (${value === null ? 'null' : `a ${typeof value}`})`
   const keys = Object.keys(value)

@@ -26,15 +26,15 @@ export type Substitution = (value: unknown, at: string, maxParts?: number) => Pr
 
 /** Makes the function that replaces placeholders by parameters and outputs of steps; each output is read once. */
 export function createSubstitution ({ params, progress: { byName }, threads, signal }: SubstitutionHost): Substitution {
-  const known = new Map<string, Promise<string>>()
+  const outputsByStep = new Map<string, Promise<string>>()
   const paramsJson = JSON.stringify(params)
 
   async function outputsOf (names: ReadonlySet<string>): Promise<Array<[string, string]>> {
     return await Promise.all([...names].flatMap(name => {
       const step = byName.get(name)
       if (step?.state !== 'succeeded') return []
-      const output = known.get(name) ?? step.output()
-      known.set(name, output)
+      const output = outputsByStep.get(name) ?? step.output()
+      outputsByStep.set(name, output)
       return [output.then((json): [string, string] => [name, json])]
     }))
   }

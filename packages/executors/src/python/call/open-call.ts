@@ -26,7 +26,7 @@ export interface OpenOptions {
   /** Takes what the import prints, and the traceback when it fails. */
   onLine: (line: string) => void
   interrupted: Promise<Interruption>
-  /** Told which Python it is, as soon as that is known. */
+  /** Gets the path of the Python, as soon as it is known. */
   onPython: (path: string) => void
 }
 

@@ -4,7 +4,7 @@ import type { CommandHost } from '../../command/run-command.ts'
 import { startError } from '@toolyard/sandbox'
 import type { Failure, RunContext } from '../../run/outcome.ts'
 
-/** The host imports the module anew when its file changed, so that what runs is what was checked; undefined where it was. */
+/** The failure of a call whose module isn't the pinned one, else undefined. A changed file is imported again, so what runs was checked. */
 export async function pinFailure (
   tool: string, { pin }: PythonRun, { jobId }: RunContext, { pins, audit, workspaceDir }: CommandHost
 ): Promise<Failure | undefined> {

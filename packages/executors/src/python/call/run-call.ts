@@ -33,7 +33,7 @@ export interface CallOptions {
   onSurvivors: (pids: number[]) => void
   /** The control group of the call; undefined for one that needs none. */
   group: CallGroup | undefined
-  /** Told the processor time of the call's processes, in milliseconds; an estimate. */
+  /** Gets the processor time of the call's processes, in milliseconds; an estimate. */
   onUsed?: ((ms: number) => void) | undefined
 }
 

@@ -10,7 +10,7 @@ import type { Reception } from '../wire/reception.ts'
 /** A process that was forked, is connected, and waits for its first message. */
 export interface ForkedProcess extends Connections {
   tree: ProcessTree
-  /** What those are children of that it forks itself: its pid, or its nest. */
+  /** The process as the parent of those that it forks itself. */
   self: ForkerProcess
   /** Fulfilled when it ended and was reaped. */
   ended: Promise<ForkEnding>
@@ -19,11 +19,11 @@ export interface ForkedProcess extends Connections {
   release: () => void
 }
 
-/** A process that forks: in the open its pid, and where what it forks connects; in a box its nest. */
+/** A process that forks. In the open: its pid, and the reception that its children connect to. In a box: its nest. */
 export type ForkerProcess = { kind: 'open', pid: number, reception: Reception } | { kind: 'boxed', nest: NestParent }
 
 export type Fork =
-  /** `shown`: why it can't be shown the session that it was forked for, or undefined when it has been; absent without one. */
+  /** `shown`: undefined once the process has been shown its session, else why not; absent without a session. */
   | { kind: 'forked', process: ForkedProcess, shown?: Promise<string | undefined> }
   /** Not forked: a source file isn't any more what was imported. */
   | { kind: 'stale' }

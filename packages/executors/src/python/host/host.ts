@@ -29,7 +29,7 @@ export interface Host {
 }
 
 export interface HostService extends TemplateService {
-  /** Told how a host ended that was not closed, with the last that it wrote. */
+  /** Called when a host ended that was not closed; gets the last that it wrote. */
   onHostEnd: (root: string, message: string) => void
   /** Files of the control groups that it belongs to, with all that it forks. */
   groupMembers: readonly string[]
@@ -71,7 +71,7 @@ export async function startHost (place: HostPlace, plan: Omit<ProcessPlan, 'args
     await host.close()
     return sandboxError(String(answer['failed']))
   }
-  // It forks when it is asked to: nothing is outside.
+  // The host forks only when it is asked to, so none of its processes is outside the groups.
   await enterGroups(service.groupMembers, chainOf(started.pid, boxed?.depth ?? 0))
   return host
 }

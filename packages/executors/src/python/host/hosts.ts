@@ -44,7 +44,7 @@ export function createHosts (options: HostsOptions): Hosts {
   }
 
   /** If it can't be opened, the next call tries again. */
-  async function received (): Promise<Reception> {
+  async function openedReception (): Promise<Reception> {
     reception ??= openReception()
     try {
       return await reception
@@ -58,7 +58,7 @@ export function createHosts (options: HostsOptions): Hosts {
     python ??= findPython(options.env)
     const found = await python
     if ('code' in found) return { error: found }
-    const within = box ?? await received()
+    const within = box ?? await openedReception()
     const host = await startHost(
       { root, within }, { program: found.path, env: options.env, cwd: options.workspaceDir, readable: found.modulePaths }, options
     )

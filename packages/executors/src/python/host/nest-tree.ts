@@ -104,7 +104,7 @@ function firstOf (init: number): number | undefined {
   return childOf(init, pids => pids.at(-1) === firstPid)
 }
 
-/** @param matches told the child's pids in all namespaces, from the outermost that is visible to its own */
+/** @param matches gets a child's pids in all namespaces, from the outermost that is visible to its own */
 function childOf (parent: number, matches: (pids: number[]) => boolean): number | undefined {
   return childrenOf(parent).find(child => matches(namespacePids(child)))
 }

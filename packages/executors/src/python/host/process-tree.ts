@@ -16,11 +16,11 @@ export interface ProcessTree {
   kill (): Promise<number[]>
   /** Whether something may be left when the first process, which ran for `ms`, has ended. */
   mayOutlive (ms: number): Promise<boolean>
-  /** Has all of it moved that there is before the first message; what is forked later is where its parent is. */
+  /** Moves all processes that exist before the first message. Those that are forked later are born where their parent is. */
   enter (move: (pid: number) => Promise<void>): Promise<void>
   /**
-   * Of a nest within that of a template, once that is all made: its init, as the host knows it; undefined when it is gone.
-   * Asked again it answers sooner.
+   * Only of a call's nest: the pid of its init, as the host knows it, once the nest is complete; undefined when it is gone. A
+   * second call answers sooner.
    */
   initInHost?: () => Promise<number | undefined>
 }

@@ -6,20 +6,21 @@ export type ShowSession = (process: ForkedProcess) => Promise<string | undefined
 
 /** Forks one process ahead, so that a call finds its own waiting. */
 export interface Spare {
-  /** As `fork` of the forker. With `show`, the process is begun to be shown its session. */
+  /** As `fork` of the forker. With `show`, it begins to show the process its session. */
   take (show?: ShowSession): Promise<Fork>
   /** Ends the process that waits. Fulfilled when all its processes are gone, with the pids of those that outlived SIGKILL. */
   close (): Promise<number[]>
 }
 
 /**
- * Begins with the first call: what is never called has no process that waits. It was forked before its call came, so
- * the forker is asked again then whether the sources are still those that were imported.
+ * The first process is forked ahead with the first call, so a template that is never called has none waiting. A waiting
+ * process was forked before its call came. So at the call the forker is asked whether the sources are still those that were
+ * imported.
  */
 export function createSpare (forker: Forker): Spare {
   let next: Promise<Fork> | undefined
   let closed = false
-  /** Calls come in sessions: nests are found before there is a call that waits for that. */
+  /** Whether calls come in sessions. Then nests are looked for ahead, so that no call waits for that. */
   let showsSessions = false
 
   async function fork (): Promise<Fork> {

@@ -33,7 +33,7 @@ export interface ForkOptions {
 }
 
 export interface TemplateService extends ForkerService {
-  /** Told the pids of processes that outlived SIGKILL. */
+  /** Gets the pids of processes that outlived SIGKILL. */
   onSurvivors: (pids: number[]) => void
 }
 

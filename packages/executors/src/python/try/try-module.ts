@@ -96,7 +96,7 @@ function unanswered (tool: Tool, { ending }: CallEnd): Tried {
   const fault = (reason: string): ImportFault => ({ tool, what: 'construction', reason: `its class cannot be constructed: ${reason}` })
   switch (ending.kind) {
     case 'exit': return tried(fault(`exit status ${ending.code}`), undefined)
-    // The kernel kills with it who takes too much memory.
+    // SIGKILL is also how the kernel ends a process that takes too much memory.
     case 'signal': return tried(fault(`signal: ${ending.signal}`), ending.signal === 'SIGKILL' ? 'shortage' : undefined)
     case 'timeout': return tried(fault(tooLong), 'slow')
     default: return tried(fault('its process is gone'), 'shortage')

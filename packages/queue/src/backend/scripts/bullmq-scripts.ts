@@ -10,7 +10,7 @@ export interface BullmqScript {
 
 /**
  * The scripts that are replaced, patched or called with other arguments than BullMQ's, and the beginnings of the SHA-256
- * of their texts. How to change them with a new version of BullMQ is in README.md.
+ * of their texts. How to change them with a new version of BullMQ is in backend/README.md.
  */
 const knownScripts = {
   addDelayedJob: 'e47c0db3c46bd84afab98fae90bba3b9',

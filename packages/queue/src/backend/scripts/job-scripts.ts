@@ -38,7 +38,7 @@ ${each}
   }
 }
 
-/** A field of a job that was taken, and whose run has not begun: see README.md. */
+/** A field of a job that was taken, and whose run has not begun: see backend/README.md. */
 export const unbegunField = 'unbegun'
 
 /**
@@ -87,8 +87,8 @@ const take: OwnPart = { keys: 1, args: 1, before: mark, each: `${goOnWhenFull('k
 
 /**
  * KEYS: job. ARGV: the stem of the jobs' keys; id; when the job ended; + or -; the return value or the reason; the channel
- * of those who watch it; that of the API process that waits for it, or nothing; how often it was run, where it has not been
- * said to have begun, or nothing.
+ * of those who watch it; that of the API process that waits for it, or nothing; how often the job has run if its beginning
+ * was not noted before, else nothing.
  *
  * The script itself tells watchers that the job ended, and waiting API processes what the record says. It also tells them
  * of a job that has already ended: the connection broke, and the command was sent again. If the record has this very end,

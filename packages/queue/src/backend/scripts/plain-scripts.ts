@@ -149,7 +149,7 @@ export const finishPlainKeys = [...takePlainKeys, 'stalled', 'completed', 'faile
  * ARGV: as for taking; then for how many seconds finished jobs are kept, how many, and how many are removed at once; what
  * the names of channels begin with, of jobs and of API processes. ARGV of a call: id; the worker's token; + or -; the
  * return value or the reason; the stack; when it ended; 1 to take the next job; the API process that waits for it, or
- * nothing; how often it was run, where it has not been said to have begun, or nothing.
+ * nothing; how often the job has run if its beginning was not noted before, else nothing.
  *
  * Answers the next job, 0 for none, 1 where BullMQ must be asked for it; and 1 where others depend on the job, else 0.
  */

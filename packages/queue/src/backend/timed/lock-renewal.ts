@@ -7,7 +7,7 @@ export const lockMs = 3_000
 export interface LockHolder {
   /** Renews locks; the ids of the jobs that are somebody else's by now. */
   extendJobLocks: (ids: string[], tokens: string[], ms: number) => Promise<string[]>
-  /** Hears which jobs are somebody else's. */
+  /** Gets the ids of the jobs that are somebody else's. */
   lost: (ids: string[]) => void
   failed: (error: Error) => void
 }

@@ -21,7 +21,7 @@ export interface JobLogTarget {
   jobId: string
   /** A log is kept as long as an output. */
   retention: Retention
-  /** Hears that lines could not be written; a log never makes a job fail. */
+  /** Gets the error when lines could not be written; a log never makes a job fail. */
   onError: (error: Error) => void
 }
 

@@ -24,7 +24,7 @@ export interface JobProgressTarget {
   jobId: string
   /** Of the lock. */
   token: string
-  /** Hears what went wrong beside Redis being away. */
+  /** Gets errors, but not that Redis is away. */
   onError: (error: Error) => void
 }
 

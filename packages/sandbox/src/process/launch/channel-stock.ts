@@ -9,7 +9,7 @@ export interface Channel {
   reading: readonly [stdout: number, stderr: number]
   /** The other end of stdin where that stays open. Whoever starts the process closes it, and `held` once the process has its end. */
   writing?: { stdin: number, held: number }
-  /** Closes those and removes the paths, once, when no process will have the other ends: one that has them has removed the paths. */
+  /** Closes these descriptors and removes the paths; a second call does nothing. A helper that opened the paths has removed them itself. */
   abandon: () => void
 }
 

@@ -30,14 +30,14 @@ export interface LaunchRequest {
   plan: ProcessPlan
   /** What it reads from stdin, until EOF; undefined: what is written to the child's `stdin`. */
   stdin: string | undefined
-  /** Whoever starts it keeps a stdin that stays open from ending, also when this process dies: where there is somebody between. */
+  /** The helper keeps an open stdin from ending until `letGo`, also when this process dies. Without a helper it has no effect. */
   hold?: true | undefined
   /** Paths of files that become 3, 4 and so on, opened for reading and writing. */
   files: readonly string[]
   mark: Mark | undefined
   /** Where the process and all that it starts are bounded together. */
   group?: CallGroup | undefined
-  /** Gives the start up: it rejects then, and no process of it goes on, or is begun. */
+  /** Once it is fulfilled, the start is given up: `launch` rejects, and the process is ended or never begun. */
   interrupted?: Promise<Interruption> | undefined
 }
 

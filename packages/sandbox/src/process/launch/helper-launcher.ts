@@ -62,7 +62,7 @@ export function createHelperLauncher (marks: Marks, place: HelperPlace, members:
       channels = undefined
       if (last !== undefined) await within(closeMs, last.stock.settled())
       await helper?.close()
-      // What a lost helper had begun may still make some.
+      // A mkfifo that a lost helper began may still make FIFOs, so the removal is repeated.
       if (last !== undefined && place.channels === undefined) {
         await rm(last.directory, { recursive: true, force: true, maxRetries: 10, retryDelay: 20 })
       }
@@ -70,7 +70,7 @@ export function createHelperLauncher (marks: Marks, place: HelperPlace, members:
   }
 }
 
-/** Rejects as soon as nobody waits for it any more. */
+/** Rejects as soon as the start is given up. */
 async function unlessGivenUp<T> (begun: Promise<T>, interrupted: LaunchRequest['interrupted'], undo: (begun: Promise<T>) => Promise<unknown>): Promise<T> {
   if (interrupted === undefined) return await begun
   const first = await unlessInterrupted(begun, interrupted, undo)

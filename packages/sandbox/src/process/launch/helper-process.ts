@@ -57,7 +57,7 @@ interface Waiting {
   ended: (ending: ChildEnding) => void
 }
 
-/** Starts the helper, an empty environment and the limits of its place its own and that of what it starts. */
+/** Starts the helper. Its only variable is PATH. The helper has the limits of its place, and what it starts inherits them. */
 export function startHelper ({ prefix, channels }: HelperPlace): HelperProcess {
   const [command = process.execPath, ...args] = [...prefix, process.execPath, ...nodeOptions, program, ...(channels === undefined ? [] : ['boxed'])]
   const proc = openSync('/proc', 'r')

@@ -21,8 +21,8 @@ const workersProc = `/proc/self/fd/${reopen(view === undefined ? 3 : 4)}`
 const ownPid = Number(readlinkSync(`${workersProc}/self`))
 const usualMark = readMark('self')
 let rest = ''
-/** Where it belongs. */
-let home: readonly string[] = []
+/** The control groups that the helper goes back to after each start. */
+let ownGroups: readonly string[] = []
 
 // A terminal sends these to the worker as well, which decides when its calls end.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
@@ -51,7 +51,7 @@ function makePipes ({ id, make }: MakePipesMessage): void {
 function join ({ id, join }: JoinMessage): void {
   try {
     enter(join)
-    home = join
+    ownGroups = join
     say({ id, made: true })
   } catch (error) {
     say({ id, error: codeOf(error) })
@@ -137,7 +137,7 @@ function reopen (fd: number): number {
 }
 
 function bound ({ limits }: NonNullable<StartMessage['group']>): void {
-  enter(home)
+  enter(ownGroups)
   for (const [file, value] of limits) writeFileSync(file, value)
 }
 

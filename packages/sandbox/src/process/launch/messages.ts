@@ -7,14 +7,14 @@ export interface StartMessage {
   cwd: string
   /** What it is told as its own name; its path when absent. */
   name?: string | undefined
-  /** Paths of what becomes stdin, stdout and stderr, which are removed; without the first there is nothing to read. */
+  /** Paths of what becomes stdin, stdout and stderr. The helper opens them and removes the paths. */
   pipes: { stdin: string, stdout: string, stderr: string }
   /** Keeps stdin from ending, until a LetGoMessage: a pipe that somebody else writes to. */
   hold?: true | undefined
   /** What becomes 3, 4 and so on: paths to open for reading and writing. */
   files: readonly string[]
   mark?: number | undefined
-  /** Files to write this process's id to before the start, and lines to write behind it. */
+  /** `members`: files that the helper writes its own id to before the start. `limits`: what is written to which file after it. */
   group?: { members: readonly string[], limits: ReadonlyArray<readonly [file: string, value: string]> } | undefined
 }
 
@@ -24,7 +24,7 @@ export interface JoinMessage {
   join: readonly string[]
 }
 
-/** Ends the helper's hold on the stdin of a process. Nothing is said to it. */
+/** Ends the helper's hold on the stdin of a process. It gets no answer. */
 export interface LetGoMessage {
   letGo: number
 }

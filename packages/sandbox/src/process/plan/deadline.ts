@@ -11,10 +11,10 @@ export interface Deadline {
   clear (): void
 }
 
-/** How long who is asked to start something may take to say that it has. */
+/** How long `undo` is waited for, in milliseconds: who was asked to start something may answer late. */
 const lateMs = 1_000
 
-/** What `begun` gives, unless the interruption is first. Then `undo` ends what comes after all, and has a second to do so. */
+/** Gives what `begun` gives, unless the interruption comes first. Then `undo` ends what may still come; it has a second for that. */
 export async function unlessInterrupted<T> (
   begun: Promise<T>, interrupted: Promise<Interruption>, undo: (begun: Promise<T>) => Promise<unknown>
 ): Promise<{ value: T } | Interruption> {

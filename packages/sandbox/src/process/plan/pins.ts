@@ -58,7 +58,7 @@ export function createPins (): Pins {
     for await (const chunk of chunksOf(handle)) hash.update(chunk)
     const digest = hash.digest('hex')
     if (digests.size >= maxRemembered) digests.clear()
-    // One that was written to meanwhile is no file that anybody knows.
+    // The digest is remembered only if the file did not change while it was read.
     if (identityOf(await handle.stat({ bigint: true })) === identity) digests.set(identity, digest)
     return digest
   }

@@ -4,7 +4,7 @@ import { processIds, readProcess } from './process-table.ts'
 /**
  * The pids of a process's children; of those that its first thread started, or that it adopted.
  *
- * @param proc where the /proc is that numbers are read from, and are those of
+ * @param proc the /proc to read; pids are numbered as it numbers them
  */
 export function childrenOf (pid: number, proc = '/proc'): number[] {
   try {

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 
 /**
  * A mark that a process hands on to everything it starts, through `fork`, `exec` and `setsid`: its core dump filter,
- * nine bits of which any process may set its own. It finds what left the process tree by a double fork, which neither
+ * nine bits that each process may set for itself. It finds what left the process tree by a double fork, which neither
  * the parent nor the group nor the session tells. Linux only; a pid namespace makes it superfluous.
  */
 export type Mark = number

@@ -15,7 +15,7 @@ export class UnsafeRedisError extends Error {
 export interface RedisGuardOptions {
   /** `ALLOW_UNSAFE_REDIS`: what is unsafe is only reported. */
   allowUnsafe: boolean
-  /** Hears what was found, when it differs from what was found last. */
+  /** Gets what was found, when it differs from what was found last. */
   onReport: (report: RedisReport) => void
 }
 

@@ -23,7 +23,7 @@ export class ReplicasMissingError extends Error {
 const patienceMs = 1_000
 /** How often it is asked how many replicas there are, in milliseconds. */
 const lookMs = 2_000
-/** After so many milliseconds a cluster is asked again whose slot is being moved. */
+/** While a cluster moves a slot, its commands are sent again after so many milliseconds. */
 const againMs = 50
 /** A replica that wasn't heard of for longer, in seconds, counts as gone. */
 const mostLagSec = 10
@@ -32,7 +32,7 @@ interface Waiting {
   runs: readonly ScriptRun[]
   resolve: (replies: unknown[][]) => void
   reject: (error: unknown) => void
-  /** When it is given up that a cluster puts off. */
+  /** Until when it is sent again while a cluster puts it off, by `performance.now()`. */
   until: number
 }
 
@@ -63,7 +63,7 @@ export class Replicas {
     return this.#wanted === 'auto' ? this.#found : this.#wanted
   }
 
-  /** Looks how many there are, now and then again and again. */
+  /** Counts the replicas, at once and then every two seconds. */
   async start (): Promise<void> {
     if (this.#wanted !== 'auto') return
     await this.#look()

@@ -99,7 +99,7 @@ export class TreeWalk {
       const entry = path === '' ? name : `${path}/${name}`
       this.last = entry
       if (scope?.ignores(entry, dirent.isDirectory()) === true) continue
-      // The way to where the last page ended was on that page; what is below it may not have been.
+      // The directories on the way to where the last page ended were on that page already, but perhaps not all that is below them.
       if (name !== first) yield { path: entry, name, dirent, directory }
       else if (rest.length === 0 && !dirent.isDirectory()) yield { path: entry, name, dirent, directory }
       if (dirent.isDirectory() && place.depth < maxDepth) {

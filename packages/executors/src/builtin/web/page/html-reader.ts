@@ -1,6 +1,6 @@
 import { Tokenizer } from 'htmlparser2'
 
-/** Hears what is in a page, in its order. Names are lower case. */
+/** Gets what is in a page, in its order. Names are lower case. */
 export interface HtmlEvents {
   open: (name: string, attributes: ReadonlyMap<string, string>) => void
   text: (text: string) => void
