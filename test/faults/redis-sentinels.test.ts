@@ -23,3 +23,18 @@ void t.test('jobs go through the master that Sentinels name; when it dies its re
   await waitFor('the old master follows the new one', async () => /role:slave/.test(await master.client.info('replication')), 60_000)
   await callUntilServed(t, service, 'c')
 })
+
+void t.test('a master that hangs without closing its connections is left for its replica', async t => {
+  const { master, replica, env } = await startRedisSentinels(t)
+  const service = await startProcesses(t, env, roundTools)
+  await runJobRound(t, service)
+
+  const waiting = await submit(service.client, { type: 'agentcli.echo', input: { n: 1 }, delay_ms: 3_000 })
+  master.signal('SIGSTOP')
+  await callUntilServed(t, service, 'default')
+  t.match(await replica.client.info('replication'), /role:master/)
+  t.match(await reach(service.client, waiting.id, 'succeeded', 'failed'), { status: 'succeeded', result: { n: 1 } })
+
+  master.signal('SIGCONT')
+  await callUntilServed(t, service, 'c')
+})

@@ -2,6 +2,7 @@ import type { ClusterOptions, Redis as Server, RedisOptions as AllRedisOptions }
 import type { RedisTarget } from '@toolyard/runtime'
 import { ioredis, type Redis } from './ioredis.ts'
 import { followServerTime } from './server-clock.ts'
+import { leaveSilentServers } from './silence.ts'
 import { keepSubscribed } from './subscription.ts'
 
 export type { Redis }
@@ -55,6 +56,7 @@ export function connectRedis (target: RedisTarget, role: ConnectionRole, onError
   redis.on('error', report)
   if (role === 'subscriber') keepSubscribed(redis, report)
   else followServerTime(redis)
+  leaveSilentServers(redis, writableServers)
   redis.on('ready', () => { reported = undefined })
   if (redis instanceof ioredis.Cluster) redis.on('+node', allowListeners)
   else allowListeners(redis)
