@@ -86,3 +86,9 @@ void t.test('a batch that waits when the grace time ends is answered as pending'
   const other = await service.startApi()
   t.ok(await createClient(other.address, testKeys.admin).request('/v1/jobs'))
 })
+
+void t.test('an idle worker ends by SIGTERM also while Redis is away: exit 0', async t => {
+  const service = await createService(t, { ...tools, env: { SHUTDOWN_GRACE_SEC: '120' } })
+  await service.redis.stop()
+  t.equal(await service.workers[0]?.stop('SIGTERM'), 0)
+})

@@ -1,4 +1,4 @@
-import type { InvokeBatchResponse, JobLogsResponse } from '@toolyard/contract'
+import type { InvokeBatchResponse, JobLogsResponse, SessionView } from '@toolyard/contract'
 import { Redis } from 'ioredis'
 import { setTimeout } from 'node:timers/promises'
 import t from 'tap'
@@ -133,7 +133,7 @@ void t.test('fault 28 while Redis is full, calls of a serial tool run one after 
   for (const { id } of [first, behind, again, ...serials]) t.match(await reach(client, id, 'succeeded', 'failed'), { status: 'succeeded', error: null })
   t.not(runsOf(service).get('step'), 1, 'a step is a new job')
   await redis.config('SET', 'maxmemory', '0')
-  t.match(await reach(client, workflow.id, 'succeeded', 'failed'), { status: 'succeeded', error: null })
+  t.match(await reach(client, workflow.id, 'succeeded', 'failed'), { status: 'succeeded', error: null, attempts: 1 }, 'what waited is no attempt')
   t.same(runsOf(service), new Map(['warm', 'first', 'behind', 'fails', 'step', ...marks].map(mark => [mark, 1])))
 })
 
@@ -154,4 +154,18 @@ void t.test('fault 28, RC33 callbacks of jobs that end while Redis is full, and 
   t.match(sent[0]?.body, { id: again.id, status: 'succeeded' })
   await waitFor('none is left to send', async () => await redis.scard('toolyard:callbacks:open') === 0)
   t.equal(receiver.received.filter(({ path }) => path === '/ends').length, 1)
+})
+
+void t.test('fault 28 accepted calls in a session run once while Redis is full', async t => {
+  const service = await createService(t, tools)
+  const { client } = service
+  const redis = connect(t, service)
+  const { body: { session } } = await client.request<{ session: SessionView }>('/v1/sessions', { body: {} })
+  const once = await submit(client, { type: 'agentcli.once', input: { mark: 'of-a-session', sec: '3' }, delay_ms: 1_500, session: session.id })
+  await redis.config('SET', 'maxmemory', '1mb')
+  const untilOf = async (): Promise<number> => Number((await redis.zrange(`toolyard:{sessions}:in:${session.id}`, '0', '0', 'WITHSCORES'))[1] ?? 0)
+  await waitFor('its worker has a lease', async () => await untilOf() > 0)
+  const before = await untilOf()
+  await waitFor('the lease is renewed', async () => await untilOf() > before)
+  t.match(await reach(client, once.id, 'succeeded', 'failed'), { status: 'succeeded', error: null, attempts: 1 })
 })

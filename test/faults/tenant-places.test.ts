@@ -1,3 +1,4 @@
+import { Redis } from 'ioredis'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
@@ -60,5 +61,21 @@ t.test('the places of a killed worker are free again', async t => {
   await Promise.all(service.workers.map(async worker => await worker.stop('SIGKILL')))
   go(service)
   await service.startWorker()
+  for (const { id } of jobs) t.match(await reach(service.client, id, 'succeeded', 'failed'), { status: 'succeeded' })
+})
+
+t.test('running calls keep their places while Redis is full', async t => {
+  const service = await start(t)
+  const redis = new Redis(service.redis.socket)
+  t.teardown(() => { redis.disconnect() })
+  const jobs = await Promise.all(Array.from({ length: 3 }, () => submit(service.client, { type: 'agentcli.noted' }, { key: keys.acme })))
+  await waitFor('two run', () => linesOf(service).length === 2)
+  await redis.config('SET', 'maxmemory', '1mb')
+  const untilOf = async (): Promise<number> => Number((await redis.zrange('toolyard:running:acme', '0', '0', 'WITHSCORES'))[1])
+  const before = await untilOf()
+  await waitFor('the places are renewed', async () => await untilOf() > before)
+  t.same(linesOf(service), ['begin', 'begin'])
+  await redis.config('SET', 'maxmemory', '0')
+  go(service)
   for (const { id } of jobs) t.match(await reach(service.client, id, 'succeeded', 'failed'), { status: 'succeeded' })
 })

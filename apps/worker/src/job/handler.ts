@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import { callErrors, limits, type CallError } from '@toolyard/contract/terms'
+import { asError, callErrors, limits, type CallError } from '@toolyard/contract/terms'
 import type { SandboxState, TraceContext } from '@toolyard/contract'
 import type { Executors, Outcome, Sandbox, Success, WorkflowSteps } from '@toolyard/executors'
 import { admitCall, holdsAtMost, type Deployment, type Tool } from '@toolyard/manifests'
@@ -88,6 +88,27 @@ function stateOf (result: HandlerResult): Pick<EndedJob, 'state' | 'code'> {
 async function handle (
   job: TakenJob, deps: HandlerDeps, { about, trace, usage }: { about: object, trace: JobTrace | undefined, usage: { processorMs: number } }
 ): Promise<HandlerResult> {
+  // Until a tool begins that may run only once.
+  const run = { mayRepeat: true }
+  try {
+    return await runTool(job, deps, { run, trace, usage })
+  } catch (error) {
+    if (error instanceof ReplicasMissingError || (mayRedisTakeItLater(error) && run.mayRepeat)) {
+      // A workflow does nothing twice: it goes on when Redis is back, or has room again.
+      return { ok: false, later: asError(error).message, nowhere: true }
+    }
+    deps.logger.error({ ...about, err: error }, 'executor failed')
+    return { ...failure('INTERNAL', 'The service met a fault while it ran the tool; the log of the worker has it under this job'), retry: true }
+  }
+}
+
+interface RunParts {
+  run: { mayRepeat: boolean }
+  trace: JobTrace | undefined
+  usage: { processorMs: number }
+}
+
+async function runTool (job: TakenJob, deps: HandlerDeps, { run, trace, usage }: RunParts): Promise<HandlerResult> {
   const located = await deps.tools.locate(job)
   if (located === 'elsewhere') return { ok: false, later: 'another worker has its version of the tool' }
   const { registered, differs } = located
@@ -111,6 +132,7 @@ async function handle (
     // To count the files of a large session takes seconds of the call's time.
     const usedMs = Math.floor((performance.now() - enteredAt) / 1_000) * 1_000
     if (!idempotent && !await job.begin()) return { ok: false, taken: true }
+    run.mayRepeat = idempotent
     const context = trace === undefined ? originContext(job) : trace.begin(deps.sandbox.stateOf(tool))
     const outcome = await deps.executors.run(tool, admitted.arguments, {
       jobId: job.id,
@@ -126,15 +148,6 @@ async function handle (
       used: ms => { usage.processorMs += ms }
     })
     return withSandbox(toResult(await workspace?.settled(outcome) ?? outcome, idempotent, deps.mask), deps.sandbox.stateOf(tool))
-  } catch (error) {
-    if (error instanceof ReplicasMissingError) {
-      deps.logger.warn({ ...about, err: error }, 'a tool that may run only once is not run now')
-      return { ok: false, later: error.message }
-    }
-    // A workflow does nothing twice: it goes on when Redis is back, or has room again.
-    if (mayRedisTakeItLater(error) && idempotent) return { ok: false, requeue: true }
-    deps.logger.error({ ...about, err: error }, 'executor failed')
-    return { ...failure('INTERNAL', 'The service met a fault while it ran the tool; the log of the worker has it under this job'), retry: true }
   } finally {
     workspace?.leave()
   }

@@ -113,7 +113,14 @@ export class SessionWorkspaces {
       return {
         place: { id, dir },
         signal: either.signal,
-        settled: async outcome => visit === undefined ? outcome : await this.#settled(outcome, visit),
+        settled: async outcome => {
+          if (visit === undefined) return outcome
+          return await this.#settled(outcome, visit).catch((error: unknown) => {
+            // The tool has run: its output counts more than the list of its files.
+            this.#options.logger.warn({ err: error, session: id }, 'sessions: the files of a call could not be looked at')
+            return outcome
+          })
+        },
         leave
       }
     } catch (error) {

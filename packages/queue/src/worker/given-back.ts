@@ -40,7 +40,7 @@ export class GivenBackJobs {
   /**
    * Puts a job back for any worker, after a pause that grows with each time, as if it hadn't been taken.
    *
-   * @param isForOthers it waits for other jobs, and no worker stays away for it
+   * @param isForOthers it waits for other jobs or for Redis, and no worker stays away for it
    */
   async putOff (job: Job<JobData>, token: string, isForOthers = false): Promise<void> {
     const times = await this.#backend.runs.uncount(job, token)

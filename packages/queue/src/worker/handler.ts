@@ -49,9 +49,10 @@ export type HandlerResult =
   | { ok: false, taken: true }
   /**
    * What the job needs is elsewhere, or not there now: it waits, longer each time, as
-   * if it hadn't been taken. The text says why, for the log.
+   * if it hadn't been taken. The text says why, for the log. `nowhere`: no other worker
+   * has it either, so that this one takes other jobs meanwhile.
    */
-  | { ok: false, later: string }
+  | { ok: false, later: string, nowhere?: boolean }
 
 /** What a pool serves, and what it does with a job. */
 export interface WorkerPoolOptions {

@@ -232,7 +232,7 @@ export class QueueWorker {
       this.#notices.changed(idOf(run.job))
       throw new bullmq.WaitingError()
     }
-    if ('later' in result) return await this.#putOff(run)
+    if ('later' in result) return await this.#putOff(run, result.nowhere)
     if ('taken' in result) throw new bullmq.WaitingError()
     if ('wait' in result) throw new Error('A job of a serial tool does not wait for others')
     const reason = encodeFailure(result.error, result.sandbox)

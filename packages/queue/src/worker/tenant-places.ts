@@ -21,6 +21,13 @@ redis.call('PEXPIRE', KEYS[1], ${2 * leaseMs})
 return 1
 `
 
+/** KEYS: the set. ARGV: until when they count, then members. */
+const renewScript = `
+${goOnWhenFull('KEYS[1]')}
+for at = 2, #ARGV do redis.call('ZADD', KEYS[1], ARGV[1], ARGV[at]) end
+redis.call('PEXPIRE', KEYS[1], ${2 * leaseMs})
+`
+
 /** The places that calls of one worker process take of what their tenants may have. */
 export class TenantPlaces {
   readonly #redis: Redis
@@ -60,8 +67,7 @@ export class TenantPlaces {
   #renew (): void {
     const until = serverTime(this.#redis) + leaseMs
     for (const [key, members] of this.#taken) {
-      this.#redis.zadd(key, ...[...members].flatMap(member => [until, member])).catch(this.#onError)
-      this.#redis.pexpire(key, 2 * leaseMs).catch(this.#onError)
+      this.#redis.eval(renewScript, 1, key, until, ...members).catch(this.#onError)
     }
   }
 }

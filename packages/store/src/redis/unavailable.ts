@@ -1,4 +1,4 @@
-import { asError } from '@toolyard/contract/terms'
+import { asError, errorCode } from '@toolyard/contract/terms'
 
 /** Redis can't be reached, or didn't answer in time. Nothing is known of what the command did. */
 export class RedisUnavailableError extends Error {
@@ -69,7 +69,17 @@ function isFull (error: unknown): boolean {
   return error instanceof Error && /(?:^|: -)OOM\b/.test(error.message)
 }
 
+/** Errors of a socket. Those of files have the same form, and say nothing of Redis. */
+const socketCodes = new Set([
+  'ECONNRESET', 'ECONNABORTED', 'ECONNREFUSED', 'EPIPE', 'ENOTCONN', 'ETIMEDOUT', 'EHOSTUNREACH', 'EHOSTDOWN', 'ENETUNREACH', 'ENETDOWN'
+])
+
+function isSocketError (error: Error): boolean {
+  const syscall = 'syscall' in error ? error.syscall : undefined
+  return syscall === 'connect' || syscall === 'getaddrinfo' || (syscall !== undefined && socketCodes.has(errorCode(error) ?? ''))
+}
+
 function isConnectionError (error: unknown): boolean {
   if (!(error instanceof Error) || error instanceof RedisUnavailableError) return false
-  return 'syscall' in error || error.name === 'AbortError' || connectionMessages.test(error.message)
+  return isSocketError(error) || error.name === 'AbortError' || connectionMessages.test(error.message)
 }

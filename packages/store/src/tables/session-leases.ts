@@ -2,11 +2,9 @@ import { randomUUID } from 'node:crypto'
 import type { CallError } from '@toolyard/contract/terms'
 import { sharedAbort } from '@toolyard/runtime'
 import type { Redis } from '../redis/connection.ts'
-import { sessionsChannel, sessionsKey } from '../redis/names.ts'
-import { serverTime } from '../redis/server-clock.ts'
+import { sessionsChannel } from '../redis/names.ts'
 import { subscribe } from '../redis/subscription.ts'
-import { whileAvailable } from '../redis/unavailable.ts'
-import { enterScript, forgetScript, removableScript, renewScript } from './session-scripts.ts'
+import { enterScript, forgetScript, removableScript, renewScript, runSessionScript } from './session-scripts.ts'
 import { sessionOf, type Session, type SessionFields } from './sessions.ts'
 import { fromRedis } from '../redis/from-redis.ts'
 
@@ -90,16 +88,17 @@ export class SessionLeases {
 
   /** Marks sessions whose time is over, and finds those without a lease, whose files are to be removed. */
   async removable (): Promise<string[]> {
-    return fromRedis(await this.#eval(removableScript, batchSize, sessionsChannel))
+    return fromRedis(await runSessionScript(this.#redis, removableScript, batchSize, sessionsChannel))
   }
 
   /** Forgets sessions whose files can't be reached any more. */
   async forget (ids: readonly string[]): Promise<void> {
-    if (ids.length > 0) await this.#eval(forgetScript, ...ids)
+    if (ids.length > 0) await runSessionScript(this.#redis, forgetScript, ...ids)
   }
 
   async #take (id: string): Promise<Held | undefined> {
-    const fields = fromRedis<SessionFields | null>(await this.#eval(enterScript, id, this.#holder, leaseMs, sessionsChannel))
+    const entered = await runSessionScript(this.#redis, enterScript, id, this.#holder, leaseMs, sessionsChannel)
+    const fields = fromRedis<SessionFields | null>(entered)
     const known = this.#held.get(id)
     if (known !== undefined) return known
     const session = fields === null ? undefined : sessionOf(id, fields)
@@ -124,7 +123,8 @@ export class SessionLeases {
       if (left) this.#held.delete(id)
       return { id, args: [id, left ? 'leave' : 'stay', held.bytes ?? ''] }
     })
-    const removed = fromRedis<string[]>(await this.#eval(renewScript, this.#holder, leaseMs, ...asked.flatMap(({ args }) => args)))
+    const renewed = await runSessionScript(this.#redis, renewScript, this.#holder, leaseMs, ...asked.flatMap(({ args }) => args))
+    const removed = fromRedis<string[]>(renewed)
     for (const id of removed) this.#close(id)
   }
 
@@ -133,10 +133,6 @@ export class SessionLeases {
     if (held === undefined || held.isClosed) return
     held.isClosed = true
     held.controller.abort(goneError(id))
-  }
-
-  async #eval (script: string, ...args: Array<string | number>): Promise<unknown> {
-    return await whileAvailable(this.#redis.eval(script, 1, sessionsKey('all'), sessionsKey(''), serverTime(this.#redis), ...args))
   }
 }
 

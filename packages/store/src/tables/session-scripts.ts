@@ -1,8 +1,32 @@
+import type { Redis } from '../redis/connection.ts'
+import { goOnWhenFull } from '../redis/commands/when-full.ts'
+import { sessionsKey } from '../redis/names.ts'
+import { RedisUnavailableError, whileAvailable } from '../redis/unavailable.ts'
+
 /*
  * Scripts over the records of sessions, which are in one slot of a Redis Cluster. KEYS[1] is the set of all sessions by id;
  * ARGV[1] is the stem of the other keys, and ARGV[2] is now by Redis' clock. A session is `open` until it is removed, or has
  * been without a call for its time to live; then it is `removing` until its directory is gone, and its record with it.
  */
+
+/** Redis tells the time itself: a process that has just connected doesn't know it yet, and would remove sessions too early. */
+const clock = `
+local time = redis.call('TIME')
+ARGV[2] = string.format('%.0f', time[1] * 1000 + math.floor(time[2] / 1000))
+`
+/** Calls that were accepted run where Redis is full, too, and sessions can be removed. */
+const goOn = goOnWhenFull('KEYS[1]')
+
+/**
+ * Runs one of the scripts below. `args`: ARGV from the third on.
+ *
+ * @throws RedisUnavailableError
+ */
+export async function runSessionScript (redis: Redis, script: string, ...args: Array<string | number>): Promise<unknown> {
+  // A worker's connection would keep the command, and send it when nobody waits for it any more.
+  if (redis.status !== 'ready') throw new RedisUnavailableError()
+  return await whileAvailable(redis.eval(`${clock}${script}`, 1, sessionsKey('all'), sessionsKey(''), '', ...args))
+}
 
 /** Marks a session for removal, and sends a message to its calls. */
 const mark = `
@@ -70,6 +94,7 @@ return page
 
 /** ARGV: 3 the id, 4 the tenant that asks or nothing, 5 the channel. Answers the fields of the record, or nothing. */
 export const removeScript = `
+${goOn}
 ${mark}
 local stem, id = ARGV[1], ARGV[3]
 local record = stem .. 'of:' .. id
@@ -81,6 +106,7 @@ return redis.call('HMGET', record, ${fields})
 
 /** ARGV: 3 the id, 4 the holder, 5 how long the lease holds, 6 the channel. Answers the fields of the record, or nothing. */
 export const enterScript = `
+${goOn}
 ${mark}
 local stem, now, id = ARGV[1], tonumber(ARGV[2]), ARGV[3]
 local record = stem .. 'of:' .. id
@@ -99,6 +125,7 @@ return redis.call('HMGET', record, ${fields})
 
 /** ARGV: 3 the holder, 4 how long leases hold, then an id, `stay` or `leave`, bytes or nothing, and so on. Answers who is removed. */
 export const renewScript = `
+${goOn}
 local stem, now, holder = ARGV[1], tonumber(ARGV[2]), ARGV[3]
 local removed = {}
 for at = 5, #ARGV, 3 do
@@ -123,6 +150,7 @@ return removed
 
 /** ARGV: 3 how many, 4 the channel. Answers ids of sessions that are to be removed and that have no lease. */
 export const removableScript = `
+${goOn}
 ${mark}
 local stem, now = ARGV[1], ARGV[2]
 for _, id in ipairs(redis.call('ZRANGEBYSCORE', stem .. 'due', '-inf', now, 'LIMIT', 0, ARGV[3])) do mark(stem, id, ARGV[4]) end

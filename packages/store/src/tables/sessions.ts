@@ -2,11 +2,10 @@ import { newJobId } from '../redis/job-id.ts'
 import { ownerOf } from '../redis/job-scope.ts'
 import type { Redis } from '../redis/connection.ts'
 import { ForgetfulMap } from '../redis/forgetful-map.ts'
-import { sessionsChannel, sessionsKey } from '../redis/names.ts'
+import { sessionsChannel } from '../redis/names.ts'
 import { serverTime } from '../redis/server-clock.ts'
 import { subscribe } from '../redis/subscription.ts'
-import { whileAvailable } from '../redis/unavailable.ts'
-import { listScript, makeScript, readScript, removeScript } from './session-scripts.ts'
+import { listScript, makeScript, readScript, removeScript, runSessionScript } from './session-scripts.ts'
 import { fromRedis } from '../redis/from-redis.ts'
 
 /** A session to make. */
@@ -73,7 +72,7 @@ export class Sessions {
     const record = ['key', keyName, 'ttl', ttlSec, 'from', from]
     const owner = ownerOfSessions(session.tenant)
     const fields = fromRedis<SessionFields | string | null>(
-      await this.#eval(makeScript, id, tenant, owner, maxSessions, maxBytes, quotaBytes, ...record)
+      await runSessionScript(this.#redis, makeScript, id, tenant, owner, maxSessions, maxBytes, quotaBytes, ...record)
     )
     if (typeof fields === 'string') return { bytesLeft: Number(fields) }
     return (fields === null ? undefined : sessionOf(id, fields)) ?? 'full'
@@ -100,7 +99,7 @@ export class Sessions {
     { tenant, before, limit }: { tenant: string | undefined, before: string | undefined, limit: number }
   ): Promise<{ sessions: Session[], next: string | undefined }> {
     const owner = tenant === undefined ? '' : ownerOfSessions(tenant)
-    const found = fromRedis<Array<[string, SessionFields]>>(await this.#eval(listScript, owner, before ?? '', limit + 1))
+    const found = fromRedis<Array<[string, SessionFields]>>(await runSessionScript(this.#redis, listScript, owner, before ?? '', limit + 1))
     const sessions = found.slice(0, limit).flatMap(([id, fields]) => sessionOf(id, fields) ?? [])
     return { sessions, next: found.length > limit ? found[limit - 1]?.[0] : undefined }
   }
@@ -108,7 +107,7 @@ export class Sessions {
   /** Begins to remove a session; undefined where there is none. */
   async remove (id: string, tenant: string | undefined): Promise<Session | undefined> {
     this.#forget(id)
-    const fields = fromRedis<SessionFields | null>(await this.#eval(removeScript, id, tenant ?? '', sessionsChannel))
+    const fields = fromRedis<SessionFields | null>(await runSessionScript(this.#redis, removeScript, id, tenant ?? '', sessionsChannel))
     return fields === null ? undefined : sessionOf(id, fields)
   }
 
@@ -119,12 +118,8 @@ export class Sessions {
   }
 
   async #read (id: string, tenant: string | undefined, how: 'look' | 'use'): Promise<Session | undefined> {
-    const fields = fromRedis<SessionFields | null>(await this.#eval(readScript, id, tenant ?? '', how, sessionsChannel))
+    const fields = fromRedis<SessionFields | null>(await runSessionScript(this.#redis, readScript, id, tenant ?? '', how, sessionsChannel))
     return fields === null ? undefined : sessionOf(id, fields)
-  }
-
-  async #eval (script: string, ...args: Array<string | number>): Promise<unknown> {
-    return await whileAvailable(this.#redis.eval(script, 1, sessionsKey('all'), sessionsKey(''), serverTime(this.#redis), ...args))
   }
 }
 

@@ -56,8 +56,8 @@ export abstract class SharedHash {
   }
 
   async #read (): Promise<void> {
-    // The connection reports its own errors, and the hash is read again soon.
-    await this.#load().catch(() => {})
+    // The connection reports its own errors, and the hash is read again soon. A connection that is away would keep the command.
+    if (this.commands.status === 'ready') await this.#load().catch(() => {})
   }
 
   async #load (): Promise<void> {

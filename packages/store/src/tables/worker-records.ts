@@ -97,12 +97,14 @@ export class WorkerHeartbeat {
   async stop (): Promise<void> {
     this.#hasStopped = true
     clearInterval(this.#timer)
-    // What it writes after the worker has left would be a lost worker's.
-    await this.#beating
-    await this.#redis.eval(leaveScript, keys.length, ...keys, this.#id).catch(this.#onError)
+    // What it writes after the worker has left would be a lost worker's. Without Redis, nobody waits for it.
+    const left = this.#beating.then(async () => await this.#redis.eval(leaveScript, keys.length, ...keys, this.#id))
+    await whileAvailable(left).catch(this.#onError)
   }
 
   async #beat (): Promise<void> {
+    // A connection that is away would keep each beat, and send them all when it is back.
+    if (this.#redis.status !== 'ready') return
     try {
       const record: WorkerRecord = { ...await this.#record(), startedAt: new Date(this.#startedAt).toISOString() }
       await this.#redis.eval(beatScript, keys.length, ...keys, this.#id, JSON.stringify(record))

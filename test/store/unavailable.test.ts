@@ -1,0 +1,27 @@
+import { connectRedis, mayRedisTakeItLater } from '@toolyard/store'
+import fc from 'fast-check'
+import { readdir, readFile } from 'node:fs/promises'
+import t from 'tap'
+
+t.test('an error of the file system says nothing of Redis', async t => {
+  for (const fails of [() => readFile('/nothing/there'), () => readFile('/'), () => readdir('/dev/null')]) {
+    const error = await fails().then(() => undefined, (error: unknown) => error)
+    t.equal(mayRedisTakeItLater(error), false, String(error))
+  }
+  const code = fc.constantFrom('EMFILE', 'ENFILE', 'EIO', 'ESTALE', 'ENOSPC', 'EDQUOT', 'EACCES', 'ENOENT')
+  const syscall = fc.constantFrom('open', 'read', 'write', 'scandir', 'lstat', 'rename', 'mkdir')
+  fc.assert(fc.property(code, syscall, (code, syscall) => !mayRedisTakeItLater(Object.assign(new Error(`${code}: ${syscall}`), { code, syscall }))))
+})
+
+t.test('an error of a socket does', async t => {
+  const refused = new Promise<unknown>(resolve => {
+    const redis = connectRedis({ place: { kind: 'server', url: 'redis://127.0.0.1:1' } }, 'request', error => {
+      redis.disconnect()
+      resolve(error)
+    })
+  })
+  t.equal(mayRedisTakeItLater(await refused), true)
+  for (const [code, syscall] of [['ECONNRESET', 'read'], ['EPIPE', 'write'], ['ENOTFOUND', 'getaddrinfo'], ['ENOENT', 'connect']] as const) {
+    t.equal(mayRedisTakeItLater(Object.assign(new Error(code), { code, syscall })), true, code)
+  }
+})
