@@ -29,7 +29,7 @@ export function createHelperLauncher (marks: Marks, place: HelperPlace, members:
     if (helper?.isAlive() === true) return helper
     helper = startHelper(place)
     // It takes its messages in order: whatever it starts is in there.
-    if (members.length > 0) joined = helper.join(members)
+    if (members.length > 0) joined = joinedOrClosed(helper, members)
     return helper
   }
   const open = (): NonNullable<typeof channels> => {
@@ -68,6 +68,13 @@ export function createHelperLauncher (marks: Marks, place: HelperPlace, members:
       }
     }
   }
+}
+
+/** A helper outside of its groups starts nothing: the next start gets another one. */
+function joinedOrClosed (helper: HelperProcess, members: readonly string[]): Promise<void> {
+  const joined = helper.join(members)
+  joined.catch(() => { void helper.close() })
+  return joined
 }
 
 /** Rejects as soon as the start is given up. */
@@ -113,7 +120,11 @@ async function launchThrough (
       marks.release(mark)
     }
   }
-  const { pid, started, exited, letGo } = await unlessGivenUp(starting, interrupted, undo)
+  const { pid, started, refused, exited, letGo } = await unlessGivenUp(starting, interrupted, undo)
+  if (refused !== undefined) {
+    await killTree({ pid, started, mark }, [])
+    throw Object.assign(new Error('not bounded'), { code: refused })
+  }
   if (writing !== undefined) closeSync(writing.held)
   const stdin = writing === undefined ? undefined : new Socket({ fd: writing.stdin, readable: false, writable: true })
   const [stdout, stderr] = [readerOf(reading[0]), readerOf(reading[1])]

@@ -24,6 +24,8 @@ const lost: ChildEnding = { kind: 'abort', reason: helperLost }
 export interface Launched {
   pid: number
   started: number | undefined
+  /** A code that says why it couldn't be bounded: it is to be ended. */
+  refused: string | undefined
   exited: Promise<ChildEnding>
   /** Ends the helper's hold on its stdin. */
   letGo: () => void
@@ -120,7 +122,7 @@ export function startHelper ({ prefix, channels }: HelperPlace): HelperProcess {
       const { id, answer, exited } = await ask(message, 'HELPER_DIED')
       if (!('pid' in answer)) throw new Error('The helper answered a start with something else')
       const letGo = (): void => { if (alive) child.stdin.write(`${JSON.stringify({ letGo: id } satisfies LetGoMessage)}\n`) }
-      return { pid: answer.pid, started: answer.started, exited, letGo }
+      return { pid: answer.pid, started: answer.started, refused: answer.refused, exited, letGo }
     },
     async makePipes (paths) { await ask({ make: paths }) },
     async join (members) { await ask({ join: members }) },

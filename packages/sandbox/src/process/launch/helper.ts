@@ -23,6 +23,8 @@ const usualMark = readMark('self')
 let rest = ''
 /** The control groups that the helper goes back to after each start. */
 let ownGroups: readonly string[] = []
+/** Whether it may be in the groups of a call. */
+let away = false
 
 // A terminal sends these to the worker as well, which decides when its calls end.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
@@ -35,11 +37,19 @@ process.stdin.setEncoding('utf8').on('data', (text: string) => {
 
 type Message = StartMessage | MakePipesMessage | JoinMessage | LetGoMessage
 
+/** Whatever one message causes is the answer to that message, and ends nothing else. */
 function take (message: Message): void {
-  if ('make' in message) makePipes(message)
-  else if ('letGo' in message) letGo(message.letGo)
-  else if ('join' in message) join(message)
-  else start(message)
+  if ('letGo' in message) {
+    letGo(message.letGo)
+    return
+  }
+  try {
+    if ('make' in message) makePipes(message)
+    else if ('join' in message) join(message)
+    else start(message)
+  } catch (error) {
+    say({ id: message.id, error: codeOf(error) })
+  }
 }
 
 function makePipes ({ id, make }: MakePipesMessage): void {
@@ -49,13 +59,9 @@ function makePipes ({ id, make }: MakePipesMessage): void {
 }
 
 function join ({ id, join }: JoinMessage): void {
-  try {
-    enter(join)
-    ownGroups = join
-    say({ id, made: true })
-  } catch (error) {
-    say({ id, error: codeOf(error) })
-  }
+  enter(join)
+  ownGroups = join
+  say({ id, made: true })
 }
 
 /** Not `errorCode` of the contract: this process loads as little as it can. */
@@ -63,45 +69,79 @@ function codeOf (error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : ''
 }
 
-function enter (members: readonly string[]): void {
-  for (const file of members) writeFileSync(file, String(process.pid))
+/** The error's code says that it is one of a group: the program isn't to blame. */
+function put (file: string, value: string): void {
+  try {
+    writeFileSync(file, value)
+  } catch (error) {
+    throw Object.assign(new Error('a control group refused'), { code: `cgroup ${codeOf(error)}` })
+  }
 }
 
+function enter (members: readonly string[]): void {
+  for (const file of members) put(file, String(process.pid))
+}
+
+/** It answers when it is back in its own groups: the worker may then end and remove those of the call. */
 function start (message: StartMessage): void {
   const { id, mark } = message
   const opened: number[] = []
   try {
+    goHome()
     opened.push(openSync(inputPath(message.pipes), constants.O_RDONLY))
     for (const path of [message.pipes.stdout, message.pipes.stderr]) opened.push(openForWriting(path))
     if (message.hold === true) held.set(id, openSync(message.pipes.stdin, constants.O_WRONLY))
     for (const path of Object.values(message.pipes)) unlinkSync(path)
     for (const path of message.files) opened.push(openSync(path, 'r+'))
     if (mark !== undefined) writeMark(mark)
-    if (message.group !== undefined) enter(message.group.members)
+    if (message.group !== undefined) {
+      away = true
+      enter(message.group.members)
+    }
     const child = spawn(message.program, message.args, {
       cwd: message.cwd, env: message.env, argv0: message.name, detached: true, stdio: opened
     })
-    child.once('error', error => { if (child.pid === undefined) say({ id, error: codeOf(error) }) })
-    if (child.pid === undefined) {
-      letGo(id)
-      return
-    }
-    running.set(id, child)
-    const pid = workersPid(child.pid)
-    const started = readProcess(pid, undefined, workersProc)?.started
-    say({ id, pid, ...(started === undefined ? {} : { started }) })
-    child.once('exit', (code, signal) => {
-      running.delete(id)
-      letGo(id)
-      say({ id, code, signal })
-    })
+    child.on('error', error => { if (child.pid === undefined) say({ id, error: codeOf(error) }) })
+    const refused = leaveGroup(child.pid === undefined ? [] : message.group?.limits)
+    if (child.pid === undefined) letGo(id)
+    else run(id, child, child.pid, refused)
   } catch (error) {
     letGo(id)
-    say({ id, error: codeOf(error) })
+    leaveGroup()
+    throw error
   } finally {
-    if (message.group !== undefined) bound(message.group)
     if (mark !== undefined && usualMark !== undefined) writeMark(usualMark)
     for (const fd of opened) closeSync(fd)
+  }
+}
+
+function run (id: number, child: ChildProcess, ownNumber: number, refused: string | undefined): void {
+  running.set(id, child)
+  const pid = workersPid(ownNumber)
+  const started = readProcess(pid, undefined, workersProc)?.started
+  say({ id, pid, ...(started === undefined ? {} : { started }), ...(refused === undefined ? {} : { refused }) })
+  child.once('exit', (code, signal) => {
+    running.delete(id)
+    letGo(id)
+    say({ id, code, signal })
+  })
+}
+
+/** What it can't leave, it tries to leave again before the next start. */
+function goHome (): void {
+  if (!away) return
+  enter(ownGroups)
+  away = false
+}
+
+/** Sets the limits of a call once it is only the call that they bound; answers why it can't be bounded. */
+function leaveGroup (limits: NonNullable<StartMessage['group']>['limits'] = []): string | undefined {
+  try {
+    goHome()
+    for (const [file, value] of limits) put(file, value)
+    return undefined
+  } catch (error) {
+    return codeOf(error)
   }
 }
 
@@ -134,11 +174,6 @@ function reopen (fd: number): number {
   const again = openSync(`/proc/self/fd/${fd}`, constants.O_DIRECTORY)
   closeSync(fd)
   return again
-}
-
-function bound ({ limits }: NonNullable<StartMessage['group']>): void {
-  enter(ownGroups)
-  for (const [file, value] of limits) writeFileSync(file, value)
 }
 
 function writeMark (mark: number): void {

@@ -37,10 +37,10 @@ export interface MakePipesMessage {
 
 /**
  * What the helper says, a line each: a process runs (`started` as in
- * ProcessEntry), one ended, something could not be done, or was done.
+ * ProcessEntry; `refused`: why it couldn't be bounded, so it is to be ended), one ended, something could not be done, or was done.
  */
 export type HelperMessage =
-  | { id: number, pid: number, started?: number }
+  | { id: number, pid: number, started?: number, refused?: string }
   | { id: number, code: number | null, signal: NodeJS.Signals | null }
   | { id: number, error: string }
   | { id: number, made: true }

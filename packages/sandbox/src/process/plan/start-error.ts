@@ -29,13 +29,13 @@ export const helperLost: CallError = { code: 'WORKER_LOST', message: 'The proces
 
 /**
  * The call error for a process that couldn't be started: `TOOL_UNAVAILABLE` with the program and the cause, or
- * `INTERNAL` when the worker is out of processes, descriptors or memory. The kernel's text never gets through, it may
- * name other paths.
+ * `INTERNAL` when the worker is out of processes, descriptors or memory, or a control group refuses. The kernel's text
+ * never gets through, it may name other paths.
  */
 export async function startError (plan: ProcessPlan, error: unknown): Promise<CallError> {
   const code = errorCode(error) ?? ''
   if (code === 'HELPER_DIED') return helperLost
-  if (shortages.has(code)) return { code: 'INTERNAL', message: `the worker cannot start a process: ${code}` }
+  if (shortages.has(code) || code.startsWith('cgroup ')) return { code: 'INTERNAL', message: `the worker cannot start a process: ${code}` }
   return { code: 'TOOL_UNAVAILABLE', message: `program ${JSON.stringify(plan.program)} cannot be started: ${await causeOf(plan, code)}` }
 }
 
