@@ -156,11 +156,14 @@ function membersOf (group: Group): string[] {
   return [...new Set(group.values())].map(directory => join(directory, 'cgroup.procs'))
 }
 
-/** Kills what is still in a group, where the kernel can (cgroup.kill), and removes it when the last process was reaped. */
+/** Kills what is still in a group, where the kernel can (cgroup.kill), and removes it when the last process was reaped. Never rejects. */
 async function emptyGroup (group: Group): Promise<void> {
   for (const directory of new Set(group.values())) {
-    const kill = join(directory, 'cgroup.kill')
-    if (existsSync(kill)) writeFileSync(kill, '1')
+    try {
+      writeFileSync(join(directory, 'cgroup.kill'), '1', { flag: 'r+' })
+    } catch {
+      // The kernel has no such file, or the group is gone.
+    }
   }
   const until = performance.now() + removeMs
   while (!removeGroup(group) && performance.now() < until) await sleep(5)

@@ -34,6 +34,6 @@ export interface CallGroup {
   members: readonly string[]
   /** Written once the call's first process is in there: whoever starts it counts as well until then. */
   limits: ReadonlyArray<readonly [file: string, value: string]>
-  /** To be called when its processes are gone; ends those that aren't, where the kernel can. */
+  /** To be called when its processes are gone; ends those that aren't, where the kernel can. Never rejects. */
   remove (): Promise<void>
 }
