@@ -17,6 +17,8 @@ export interface BoxedPlaces {
   workspace?: string
   /** Files and directories of the service; default none. */
   hidden?: readonly string[]
+  /** Changes what the executors get of the sandbox. */
+  change?: (sandbox: Sandbox) => Partial<Sandbox>
 }
 
 /** Executors whose Python tools run in a real box. */
@@ -40,14 +42,16 @@ export interface BoxedPython {
 const prelude = 'import os, signal, subprocess, sys, time\nfrom toolyard import Tool\n'
 
 /** Sets up real directories, a whole sandbox and executors; the test's end removes them. */
-export async function boxedPython (t: Test, { workspace: workspaceName = 'workspace', hidden = [] }: BoxedPlaces = {}): Promise<BoxedPython> {
+export async function boxedPython (
+  t: Test, { workspace: workspaceName = 'workspace', hidden = [], change = () => ({}) }: BoxedPlaces = {}
+): Promise<BoxedPython> {
   const base = mkdtempSync(join(tmpdir(), 'toolyard-boxed-'))
   const [root, workspace] = [join(base, 'root'), join(base, workspaceName)]
   for (const directory of [root, workspace]) mkdirSync(directory, { recursive: true })
   const sandbox = await openSandbox({ mode: 'require', env: process.env, workspaceDir: workspace, sessionsDir: join(base, 'sessions'), hidden: hidden.map(name => join(base, name)), defaultPermissions: ['read_repo'], python: true })
   const levels: string[] = []
   const audit = { record: (entry: { call?: { sandbox: string } }) => { levels.push(entry.call?.sandbox ?? '') }, flush: async () => { await Promise.resolve() } }
-  const executors = createExecutors({ workspaceDir: workspace, env: process.env, maxOutputBytes: 1_048_576, audit, sandbox })
+  const executors = createExecutors({ workspaceDir: workspace, env: process.env, maxOutputBytes: 1_048_576, audit, sandbox: { ...sandbox, ...change(sandbox) } })
   t.teardown(async () => {
     await executors.close()
     sandbox.close()

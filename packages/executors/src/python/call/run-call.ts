@@ -1,4 +1,5 @@
 import { writeFile } from 'node:fs/promises'
+import { errorCode } from '@toolyard/contract/terms'
 import {
   type Deadline, createCapture, type Captured, closing, drainPipes, createLineSplitter, type OnProgress, enterGroups, type CallGroup,
   watchProcessorTime, type ProcessEnding
@@ -37,8 +38,11 @@ export interface CallOptions {
   onUsed?: ((ms: number) => void) | undefined
 }
 
+/** The process was ended before it began: its control group didn't take it, or not its limits. */
+export interface Unbound { kind: 'unbound', cause: string }
+
 export interface CallEnd {
-  ending: Exclude<ProcessEnding, { kind: 'unstarted' }> | ForkEnding
+  ending: Exclude<ProcessEnding, { kind: 'unstarted' }> | ForkEnding | Unbound
   reply: Reply
   /** What it printed: how much, and the end of it. */
   printed: Captured
@@ -61,7 +65,6 @@ export async function runCall (
   process: ForkedProcess, request: CallRequest, { deadline, onLine, onProgress, onSurvivors, group, onUsed }: CallOptions
 ): Promise<CallEnd> {
   const { requests, replies, output } = process
-  if (group !== undefined) await enterGroup(group, process)
   const lines = createLineSplitter(onLine, onProgress)
   const printed = createCapture(0)
   output.on('data', (chunk: Buffer) => {
@@ -70,11 +73,12 @@ export async function runCall (
   })
   const reply = readReply(replies, request.max_bytes)
   const closed = Promise.all([closing(replies), closing(output)]).then((): true => true)
+  const unbound = group === undefined ? undefined : await enterGroup(group, process)
   const run: Running = { process, reply, begun: performance.now(), printedBytes: () => printed.totalBytes(), closed }
   const endWatch = onUsed === undefined ? undefined : watchProcessorTime(() => process.tree.first())
-  requests.write(encodeFrame(request))
+  if (unbound === undefined) requests.write(encodeFrame(request))
 
-  const ending = await Promise.race([process.ended, deadline.interrupted])
+  const ending = unbound ?? await Promise.race([process.ended, deadline.interrupted])
   if (endWatch !== undefined) onUsed?.(endWatch())
   const survivors = ending.kind === 'timeout' || ending.kind === 'abort'
     ? await process.tree.terminate(process.ended)
@@ -86,18 +90,23 @@ export async function runCall (
   return { ending, reply, printed: printed.read() }
 }
 
-async function enterGroup ({ members, limits }: CallGroup, { tree }: ForkedProcess): Promise<void> {
-  await tree.enter(async pid => { await enterGroups(members, [pid]) })
-  for (const [file, value] of limits) await writeFile(file, value)
+async function enterGroup ({ members, limits }: CallGroup, { tree }: ForkedProcess): Promise<Unbound | undefined> {
+  try {
+    await tree.enter(async pid => { await enterGroups(members, [pid]) })
+    for (const [file, value] of limits) await writeFile(file, value)
+    return undefined
+  } catch (error) {
+    return { kind: 'unbound', cause: errorCode(error) ?? 'unknown' }
+  }
 }
 
 /** After an exit: the rest of the output, then an end to whatever the process left behind. */
 async function cleanUp (
-  { process: { tree }, reply, begun, printedBytes, closed }: Running, ending: ForkEnding, deadline: Deadline
+  { process: { tree }, reply, begun, printedBytes, closed }: Running, ending: ForkEnding | Unbound, deadline: Deadline
 ): Promise<number[]> {
   const ms = performance.now() - begun
   // Nobody saw the process end: it may be running.
-  if (ending.kind === 'lost') return await tree.kill()
+  if (ending.kind === 'lost' || ending.kind === 'unbound') return await tree.kill()
   const ended = Promise.race([closed, deadline.interrupted.then(() => false)])
   const closedByItself = await drainPipes(ended, () => reply.receivedBytes() + printedBytes())
   return closedByItself && !await tree.mayOutlive(ms) ? [] : await tree.kill()

@@ -1,3 +1,4 @@
+import type { CallError } from '@toolyard/contract'
 import type { PythonRun, Tool } from '@toolyard/manifests'
 import type { Audit } from '../../audit/audit.ts'
 import { auditEntry } from '../../audit/entry.ts'
@@ -93,6 +94,10 @@ async function endOf ({ ending, reply, printed }: CallEnd, reading: OutputReadin
       return { ending: { kind: 'signal', signal: 'SIGKILL' }, outcome: await reported() ?? failure('INTERNAL', 'the Python host ended while the tool ran') }
     case 'unboxed': {
       const error = sandboxError(ending.cause)
+      return { ending: { kind: 'unstarted', error }, outcome: { ok: false, error } }
+    }
+    case 'unbound': {
+      const error: CallError = { code: 'INTERNAL', message: `the worker cannot bound a process: ${ending.cause}` }
       return { ending: { kind: 'unstarted', error }, outcome: { ok: false, error } }
     }
     case 'exit':

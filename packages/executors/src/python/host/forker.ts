@@ -65,7 +65,7 @@ interface Child {
 
 const maxMessageBytes = 4_096
 /** A forker does nothing but fork. One that takes longer is stuck, and given up. */
-const patienceMs = 10_000
+export const patienceMs = 10_000
 
 /** Takes over the connections of a forking process. The messages are in `forker.py`. */
 export function createForker (self: ForkerProcess, { requests, replies }: Pick<Connections, 'requests' | 'replies'>, { marks }: ForkerService): Forker {

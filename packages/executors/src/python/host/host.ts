@@ -7,11 +7,12 @@ import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { CallError } from '@toolyard/contract'
 import { asError } from '@toolyard/contract/terms'
+import { within } from '@toolyard/runtime'
 import {
   type BoxStatus, killBox, childrenOf, enterGroups, killTree, readProcess, type ProcessPlan, sandboxError, startError, type HostBox,
   type NestPlan
 } from '@toolyard/sandbox'
-import { createForker, type ForkerProcess } from './forker.ts'
+import { createForker, patienceMs, type ForkerProcess } from './forker.ts'
 import { encodeFrame, firstMessage, type Message } from '../wire/frames.ts'
 import type { Reception } from '../wire/reception.ts'
 import { createTemplate, type Template, type TemplateService } from './template.ts'
@@ -71,25 +72,30 @@ export async function startHost (place: HostPlace, plan: Omit<ProcessPlan, 'args
     await host.close()
     return sandboxError(String(answer['failed']))
   }
-  // The host forks only when it is asked to, so none of its processes is outside the groups.
-  await enterGroups(service.groupMembers, chainOf(started.pid, boxed?.depth ?? 0))
-  return host
+  try {
+    // The host forks only when it is asked to, so none of its processes is outside the groups.
+    await enterGroups(service.groupMembers, chainOf(started.pid, boxed?.depth ?? 0))
+    return host
+  } catch (error) {
+    await host.close()
+    throw error
+  }
 }
 
-/** What a boxed host says first; when it ends without a word, what was printed. */
+/** What a boxed host says first; when it ends or stays without a word, what was printed. */
 async function firstAnswer ({ control, stderr, child }: HostProcess): Promise<Message> {
   let printed = ''
   stderr.on('data', (chunk: Buffer) => { printed = (printed + chunk.toString('utf8')).slice(-stderrChars) })
   const answered = firstMessage(control.on('error', () => {}), stderrChars)
   const gone = once(child, 'close').then(() => ({ failed: printed.trim() || 'the Python host ended at once' }))
-  return await Promise.race([answered, gone])
+  return await within(patienceMs, Promise.race([answered, gone])) ?? { failed: printed.trim() || `the Python host said nothing for ${patienceMs / 1_000} s` }
 }
 
-function createHost ({ root, within }: HostPlace, { child, pid, control, stderr, boxed }: HostProcess, service: HostService): Host {
+function createHost ({ root, within: place }: HostPlace, { child, pid, control, stderr, boxed }: HostProcess, service: HostService): Host {
   const tree = { pid, started: readProcess(pid)?.started, mark: undefined }
   const kill = (): Promise<number[]> => boxed === undefined ? killTree(tree, []) : killBox(tree)
   const find = (): number | undefined => boxed === undefined ? pid : chainOf(pid, boxed.depth)[boxed.depth]
-  const self: ForkerProcess = 'enter' in within ? { kind: 'boxed', nest: { find, kill } } : { kind: 'open', pid, reception: within }
+  const self: ForkerProcess = 'enter' in place ? { kind: 'boxed', nest: { find, kill } } : { kind: 'open', pid, reception: place }
   const forker = createForker(self, { requests: control, replies: control }, service)
   const current = new Map<string, Template>()
   const living = new Set<Template>()
@@ -157,9 +163,9 @@ function chainOf (pid: number, depth: number): number[] {
 }
 
 /** As the leader of a session of its own, so that a Ctrl-C at the worker's terminal doesn't reach it. */
-async function spawnHost ({ root, within }: HostPlace, basis: Omit<ProcessPlan, 'args'>): Promise<HostProcess | CallError> {
+async function spawnHost ({ root, within: place }: HostPlace, basis: Omit<ProcessPlan, 'args'>): Promise<HostProcess | CallError> {
   let entry: ReturnType<HostBox['enter']> | undefined
-  const box = 'enter' in within ? within : undefined
+  const box = 'enter' in place ? place : undefined
   const control = box === undefined ? firstDescriptor : firstDescriptor + 1
   const plan = { ...basis, args: ['-I', '-B', '-X', 'utf8', script, root, String(control)], readable: [...basis.readable ?? [], dirname(script)] }
   try {
