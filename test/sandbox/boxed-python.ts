@@ -51,7 +51,9 @@ export async function boxedPython (
   const sandbox = await openSandbox({ mode: 'require', env: process.env, workspaceDir: workspace, sessionsDir: join(base, 'sessions'), hidden: hidden.map(name => join(base, name)), defaultPermissions: ['read_repo'], python: true })
   const levels: string[] = []
   const audit = { record: (entry: { call?: { sandbox: string } }) => { levels.push(entry.call?.sandbox ?? '') }, flush: async () => { await Promise.resolve() } }
-  const executors = createExecutors({ workspaceDir: workspace, env: process.env, maxOutputBytes: 1_048_576, audit, sandbox: { ...sandbox, ...change(sandbox) } })
+  const executors = createExecutors({
+    workspaceDir: workspace, env: process.env, maxOutputBytes: 1_048_576, audit, sandbox: { ...sandbox, ...change(sandbox) }
+  })
   t.teardown(async () => {
     await executors.close()
     sandbox.close()

@@ -47,7 +47,8 @@ export function createExecutors (options: ExecutorOptions): Executors {
     marks,
     launcher: createLauncher(
       marks, { ...place, prefix: [...place.prefix, ...(prlimit === undefined ? [] : softLimits(prlimit))] },
-      options.sandbox?.groups?.members ?? []
+      options.sandbox?.groups?.members ?? [],
+      code => { options.logger?.warn({ code }, 'no start helper works here: this process starts tools itself, which takes longer') }
     ),
     pins: createPins(),
     onSurvivors: (pids: number[]) => { options.logger?.warn({ pids }, 'processes of a call outlived SIGKILL') }

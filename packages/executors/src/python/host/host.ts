@@ -6,11 +6,10 @@ import type { Readable } from 'node:stream'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { CallError } from '@toolyard/contract'
-import { asError } from '@toolyard/contract/terms'
 import { within } from '@toolyard/runtime'
 import {
-  type BoxStatus, killBox, childrenOf, enterGroups, killTree, readProcess, type ProcessPlan, sandboxError, startError, type HostBox,
-  type NestPlan
+  boxError, type BoxStatus, killBox, childrenOf, enterGroups, killTree, readProcess, type ProcessPlan, sandboxError, startError,
+  type HostBox, type NestPlan
 } from '@toolyard/sandbox'
 import { createForker, patienceMs, type ForkerProcess } from './forker.ts'
 import { encodeFrame, firstMessage, type Message } from '../wire/frames.ts'
@@ -171,7 +170,7 @@ async function spawnHost ({ root, within: place }: HostPlace, basis: Omit<Proces
   try {
     entry = box?.enter({ ...plan, root })
   } catch (error) {
-    return sandboxError(asError(error).message)
+    return await boxError(plan, error)
   }
   const files: number[] = []
   try {

@@ -36,7 +36,14 @@ export function createChannelStock (directory: string, makeFifos: (paths: string
 
   async function fill (): Promise<void> {
     const made = Array.from({ length: batch }, () => `${own}-${count++}`)
-    await makeFifos(made.flatMap(place => [`${place}-out`, `${place}-err`]))
+    const paths = made.flatMap(place => [`${place}-out`, `${place}-err`])
+    try {
+      await makeFifos(paths)
+    } catch (error) {
+      // Some of them may be there, and take the room that is missing.
+      for (const path of paths) rmSync(path, { force: true })
+      throw error
+    }
     free.push(...made)
   }
 

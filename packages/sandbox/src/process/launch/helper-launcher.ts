@@ -12,6 +12,7 @@ import { killTree } from '../table/kill-tree.ts'
 import type { Marks } from '../table/mark.ts'
 import { createChannelStock, type Channel, type ChannelStock } from './channel-stock.ts'
 import { maxElementBytes } from '../plan/plan.ts'
+import { isShortage } from '../plan/start-error.ts'
 import type { Child, Launcher, LaunchRequest } from './child.ts'
 import { closeMs, startHelper, type HelperPlace, type HelperProcess, type Launched } from './helper-process.ts'
 
@@ -39,10 +40,19 @@ export function createHelperLauncher (marks: Marks, place: HelperPlace, members:
     return channels
   }
 
+  /** What goes wrong here is not the program's fault. */
+  const take = async (stdin: string | undefined): Promise<Channel> => {
+    try {
+      return await open().stock.take(stdin)
+    } catch (error) {
+      throw isShortage(error) || errorCode(error) === 'HELPER_LOST' ? error : Object.assign(new Error('no channel'), { code: 'CHANNELS' })
+    }
+  }
+
   return {
     async launch (request) {
       const { interrupted } = request
-      const channel = await unlessGivenUp(open().stock.take(request.stdin), interrupted, async begun => { (await begun).abandon() })
+      const channel = await unlessGivenUp(take(request.stdin), interrupted, async begun => { (await begun).abandon() })
       try {
         const starter = current()
         await unlessGivenUp(joined, interrupted, async () => {})

@@ -1,4 +1,4 @@
-import { storedJson } from '@toolyard/contract/terms'
+import { errorCode, storedJson } from '@toolyard/contract/terms'
 import { within } from '@toolyard/runtime'
 import { spawn, type ChildProcess, type ChildProcessByStdio } from 'node:child_process'
 import { closeSync, openSync } from 'node:fs'
@@ -62,16 +62,11 @@ interface Waiting {
 /** Starts the helper. Its only variable is PATH. The helper has the limits of its place, and what it starts inherits them. */
 export function startHelper ({ prefix, channels }: HelperPlace): HelperProcess {
   const [command = process.execPath, ...args] = [...prefix, process.execPath, ...nodeOptions, program, ...(channels === undefined ? [] : ['boxed'])]
-  const proc = openSync('/proc', 'r')
-  // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- What `stdio` below makes; with a spread, the types don't tell.
-  const child = spawn(command, args, {
-    cwd: '/',
-    env: { NODE_V8_COVERAGE: undefined, PATH: process.env['PATH'] },
-    // What a terminal sends to the worker is not for those that stand between the two.
-    detached: true,
-    stdio: ['pipe', 'pipe', 'ignore', ...(channels === undefined ? [] : [channels.view]), proc]
-  }) as ChildProcessByStdio<Writable, Readable, null>
-  closeSync(proc)
+  const child = spawnHelper(command, args, channels === undefined ? [] : [channels.view])
+  let unspawned: string | undefined
+  child.once('error', error => { if (child.pid === undefined) unspawned = errorCode(error) })
+  // Without descriptors left, Node makes no streams, whatever its types say.
+  if ((child.stdin as Writable | undefined) === undefined) throw Object.assign(new Error('no helper'), { code: 'EMFILE' })
   const waiting = new Map<number, Waiting>()
   let alive = true
   let closing = false
@@ -102,7 +97,7 @@ export function startHelper ({ prefix, channels }: HelperPlace): HelperProcess {
   })
 
   async function ask (message: Omit<StartMessage, 'id'> | Omit<MakePipesMessage, 'id'> | Omit<JoinMessage, 'id'>, whenLost: 'HELPER_LOST' | 'HELPER_DIED' = 'HELPER_LOST'): Promise<{ id: number, answer: HelperMessage, exited: Promise<ChildEnding> }> {
-    if (!alive) throw Object.assign(new Error('the helper is lost'), { code: 'HELPER_LOST' })
+    if (!alive) throw Object.assign(new Error('the helper is lost'), { code: unspawned ?? 'HELPER_LOST' })
     const id = count++
     let ended: Waiting['ended'] = () => {}
     const exited = new Promise<ChildEnding>(resolve => { ended = resolve })
@@ -112,7 +107,7 @@ export function startHelper ({ prefix, channels }: HelperPlace): HelperProcess {
       waiting.set(id, { answered: resolve, ended })
       child.stdin.write(`${JSON.stringify({ id, ...message })}\n`)
     }).finally(() => { patience.answered() })
-    if (answer === undefined) throw Object.assign(new Error('the helper died'), { code: whenLost })
+    if (answer === undefined) throw Object.assign(new Error('the helper died'), { code: unspawned ?? whenLost })
     if ('error' in answer) throw Object.assign(new Error('not started'), { code: answer.error })
     return { id, answer, exited }
   }
@@ -134,6 +129,24 @@ export function startHelper ({ prefix, channels }: HelperPlace): HelperProcess {
       if (await within(closeMs, gone.then(() => true)) === undefined) child.kill('SIGKILL')
       await gone
     }
+  }
+}
+
+type Helper = ChildProcessByStdio<Writable, Readable, null>
+
+function spawnHelper (command: string, args: readonly string[], view: readonly number[]): Helper {
+  const proc = openSync('/proc', 'r')
+  try {
+    // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- What `stdio` below makes; the types don't tell.
+    return spawn(command, args, {
+      cwd: '/',
+      env: { NODE_V8_COVERAGE: undefined, PATH: process.env['PATH'] },
+      // What a terminal sends to the worker is not for those that stand between the two.
+      detached: true,
+      stdio: ['pipe', 'pipe', 'ignore', ...view, proc]
+    }) as Helper
+  } finally {
+    closeSync(proc)
   }
 }
 

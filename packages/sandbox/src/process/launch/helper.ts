@@ -54,8 +54,19 @@ function take (message: Message): void {
 
 function makePipes ({ id, make }: MakePipesMessage): void {
   const child = spawn('mkfifo', ['-m', '600', ...make], { stdio: 'ignore' })
-  child.once('error', () => { say({ id, error: 'mkfifo' }) })
-  child.once('exit', code => { say(code === 0 ? { id, made: true } : { id, error: 'mkfifo' }) })
+  child.once('error', error => { say({ id, error: codeOf(error) }) })
+  child.once('exit', code => { say(code === 0 ? { id, made: true } : { id, error: faultAt(`${make[0]}-try`) }) })
+}
+
+/** Why nothing can be made there: mkfifo(1) tells it only in words. */
+function faultAt (path: string): string {
+  try {
+    closeSync(openSync(path, 'wx'))
+    unlinkSync(path)
+    return 'mkfifo'
+  } catch (error) {
+    return codeOf(error)
+  }
 }
 
 function join ({ id, join }: JoinMessage): void {

@@ -1,6 +1,5 @@
 import { accessSync, constants, statSync } from 'node:fs'
 import type { CallError } from '@toolyard/contract'
-import { asError } from '@toolyard/contract/terms'
 import type { Box, BoxEntry, BoxStatus } from '../plan/box.ts'
 import { killTree } from '../table/kill-tree.ts'
 import type { CallGroup } from '../table/groups.ts'
@@ -10,7 +9,7 @@ import { namedProgram } from '../plan/own-name.ts'
 import type { Pinned, Pins } from '../plan/pins.ts'
 import type { ProcessPlan } from '../plan/plan.ts'
 import { hasProgramFormat } from '../plan/program-format.ts'
-import { sandboxError, startError } from '../plan/start-error.ts'
+import { boxError, startError } from '../plan/start-error.ts'
 import type { TreeRoot } from '../table/tree.ts'
 
 /** A running process, and what is needed to end it. */
@@ -88,7 +87,7 @@ async function startBoxed (
     return started(child, undefined, entry.status)
   } catch (error) {
     entry?.status.close()
-    return { started: false, error: error instanceof BoxFault ? sandboxError(error.message) : await startError(plan, error) }
+    return { started: false, error: error instanceof BoxFault ? await boxError(plan, error.cause) : await startError(plan, error) }
   }
 }
 
@@ -98,7 +97,7 @@ function enterBox (box: Box, plan: ProcessPlan, pinned: string | undefined): Box
   try {
     return box.enter(plan, pinned)
   } catch (error) {
-    throw new BoxFault(asError(error).message)
+    throw new BoxFault('no box', { cause: error })
   }
 }
 

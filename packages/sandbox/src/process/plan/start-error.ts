@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises'
 import type { CallError } from '@toolyard/contract'
-import { crlfText, errorCode, firstLineBytes, markedText, noFirstLineText, readFirstLine, type FirstLine } from '@toolyard/contract/terms'
+import { asError, crlfText, errorCode, firstLineBytes, markedText, noFirstLineText, readFirstLine, type FirstLine } from '@toolyard/contract/terms'
 import type { ProcessPlan } from './plan.ts'
 import { headOf } from './program-format.ts'
 
@@ -22,21 +22,34 @@ const causes: Record<string, string> = {
 const longestLookup = 1_000
 
 /** What the machine is out of, not what is wrong with the program: worth another try elsewhere. */
-const shortages = new Set(['EAGAIN', 'EMFILE', 'ENFILE', 'ENOMEM', 'HELPER_LOST'])
+const shortages = new Set(['EAGAIN', 'EDQUOT', 'EMFILE', 'ENFILE', 'ENOMEM', 'ENOSPC'])
+/** Other faults of the worker: its helper, or what leads to stdin, stdout and stderr. */
+const workerFaults = new Set(['HELPER_LOST', 'CHANNELS'])
 
 /** For calls whose process was started by a helper that died, or may have been. */
 export const helperLost: CallError = { code: 'WORKER_LOST', message: 'The process that starts the tools of this worker was lost' }
 
 /**
  * The call error for a process that couldn't be started: `TOOL_UNAVAILABLE` with the program and the cause, or
- * `INTERNAL` when the worker is out of processes, descriptors or memory, or a control group refuses. The kernel's text
- * never gets through, it may name other paths.
+ * `INTERNAL` when the worker is out of processes, descriptors, memory or room for temporary files, or a control group
+ * refuses. The kernel's text never gets through, it may name other paths.
  */
 export async function startError (plan: ProcessPlan, error: unknown): Promise<CallError> {
   const code = errorCode(error) ?? ''
   if (code === 'HELPER_DIED') return helperLost
-  if (shortages.has(code) || code.startsWith('cgroup ')) return { code: 'INTERNAL', message: `the worker cannot start a process: ${code}` }
+  if (isShortage(error) || workerFaults.has(code)) return { code: 'INTERNAL', message: `the worker cannot start a process: ${code}` }
   return { code: 'TOOL_UNAVAILABLE', message: `program ${JSON.stringify(plan.program)} cannot be started: ${await causeOf(plan, code)}` }
+}
+
+/** Whether it may work with the next try. */
+export function isShortage (error: unknown): boolean {
+  const code = errorCode(error) ?? ''
+  return shortages.has(code) || code.startsWith('cgroup ')
+}
+
+/** The call error for a box that couldn't be prepared. */
+export async function boxError (plan: ProcessPlan, error: unknown): Promise<CallError> {
+  return isShortage(error) ? await startError(plan, error) : sandboxError(asError(error).message)
 }
 
 /**

@@ -1,0 +1,93 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { closeSync, mkdtempSync, openSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createLauncher, createMarks, createPins, readProcess, startProcess } from '@toolyard/sandbox'
+import t, { type Test } from 'tap'
+
+const notLinux = process.platform === 'linux' ? false : 'only Linux has the helper process'
+/** A file system of its own, at first with room for few files. */
+const disk = mkdtempSync(join(tmpdir(), 'toolyard-disk-'))
+const isMounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=64k,nr_inodes=20', 'tmpfs', disk]).status === 0
+t.teardown(() => {
+  if (isMounted) spawnSync('umount', ['-l', disk])
+  rmSync(disk, { recursive: true })
+})
+
+interface Starts {
+  /** Starts a process and ends it: why it wasn't started, else who did. */
+  start: (stdin?: string) => Promise<object | 'helper' | 'this process'>
+  close: () => Promise<void>
+  /** Why there is no helper. */
+  told: string[]
+}
+
+function starts (t: Test, env: { TMPDIR?: string, PATH?: string } = {}): Starts {
+  const before = { ...process.env }
+  Object.assign(process.env, env)
+  t.teardown(() => { Object.assign(process.env, { TMPDIR: before['TMPDIR'] ?? '/tmp', PATH: before['PATH'] }) })
+  const told: string[] = []
+  const marks = createMarks()
+  const launcher = createLauncher(marks, { prefix: [] }, [], code => { told.push(code) })
+  const close = async (): Promise<void> => { await launcher.close() }
+  t.teardown(close)
+  const plan = { program: '/bin/sleep', args: ['600'], env: {}, cwd: '/' }
+  return {
+    async start (stdin = '') {
+      const start = await startProcess(plan, { marks, launcher, pins: createPins() }, { mark: undefined, stdin })
+      if (!start.started) return start.error
+      const { child } = start
+      const parent = readProcess(child.pid)?.parent
+      process.kill(child.pid, 'SIGKILL')
+      await child.exited
+      child.release()
+      return parent === process.pid ? 'this process' : 'helper'
+    },
+    close,
+    told
+  }
+}
+
+const shortage = (code: string): object => ({ code: 'INTERNAL', message: `the worker cannot start a process: ${code}` })
+
+void t.test('a full directory for temporary files fails the starts of its time: the worker is to blame, and keeps its helper', { skip: notLinux || (!isMounted && 'this user can mount no file system') }, async t => {
+  const { start, close, told } = starts(t, { TMPDIR: disk })
+  for (let count = 0; count < 2; count++) t.strictSame(await start(), shortage('ENOSPC'), 'no FIFO can be made')
+  t.strictSame(readdirSync(disk), [], 'the room that there is stays free')
+  spawnSync('mount', ['-o', 'remount,nr_inodes=1000', disk])
+  t.equal(await start(), 'helper')
+  t.strictSame(await start('x'.repeat(100_000)), shortage('ENOSPC'), 'there is no room for its input')
+  t.equal(await start('x'.repeat(10_000)), 'helper')
+  t.strictSame(told, [])
+  const [directory = ''] = readdirSync(disk)
+  rmSync(join(disk, directory), { recursive: true })
+  t.strictSame(await start(), shortage('CHANNELS'), 'somebody removed the directory')
+  await close()
+})
+
+void t.test('a worker that is out of descriptors with its first start has a helper with the next one', { skip: notLinux }, async t => {
+  const { start, told } = starts(t)
+  const limit = spawnSync('prlimit', ['--pid', String(process.pid), '--nofile', '--noheadings', '--output', 'SOFT'], { encoding: 'utf8' }).stdout.trim()
+  const restore = spawn('sh', ['-c', `read -r _; exec prlimit --pid ${process.pid} --nofile=${limit}:`], { stdio: ['pipe', 'ignore', 'ignore'] })
+  const last = Math.max(...readdirSync('/proc/self/fd').map(Number)) + 20
+  const filling = [openSync('/dev/null', 'r')]
+  while (Math.max(...filling) < last) filling.push(openSync('/dev/null', 'r'))
+  spawnSync('prlimit', ['--pid', String(process.pid), `--nofile=${last + 1}:`])
+  for (const room of [1, 3]) {
+    for (const fd of filling.splice(0, room)) closeSync(fd)
+    t.strictSame(await start(), shortage('EMFILE'))
+  }
+  restore.stdin.end('\n')
+  await once(restore, 'exit')
+  for (const fd of filling) closeSync(fd)
+  t.equal(await start(), 'helper')
+  t.strictSame(told, [])
+})
+
+void t.test('a machine without mkfifo starts processes from the worker, which is told', { skip: notLinux }, async t => {
+  const { start, told } = starts(t, { PATH: '/none' })
+  t.equal(await start(), 'this process')
+  t.equal(await start(), 'this process')
+  t.strictSame(told, ['ENOENT'])
+})
