@@ -95,6 +95,11 @@ export async function openConnection (server: McpServer, host: ConnectionHost, s
     jsonSchemaValidator: { getValidator: () => data => ({ valid: true, data: data as never, errorMessage: undefined }) }
   })
   const { transport, release, secrets } = await openTransport(server, host, { reader, end })
+  const send = transport.send.bind(transport)
+  transport.send = async (message, options) => {
+    reader.sent(message)
+    await send(message, options)
+  }
   let closing: Promise<void> | undefined
   const close = (): Promise<void> => {
     closing ??= (async () => {
@@ -170,13 +175,15 @@ async function openTransport ({ connection }: McpServer, host: ConnectionHost, {
 }
 
 async function callTool (client: Client, reader: MessageReader, call: RemoteCall): Promise<CallResult> {
-  const { tool, arguments: args, meta, signal, onProgress } = call
+  const { tool, meta, signal, onProgress } = call
+  // The reader knows the call by this object, which the client passes on as it is.
+  const args = { ...call.arguments }
   const hasMeta = Object.keys(meta).length > 0
   const request = { method: 'tools/call', params: { name: tool, arguments: args, ...(hasMeta ? { _meta: { ...meta } } : {}) } } as const
-  const result = await client.request(request, { signal, timeout: longestCallMs, onprogress: onProgress })
-  const taken = reader.take(result._meta)
-  if (taken === undefined) throw Object.assign(new ServerFault('its answer is no result of a call'), { code: 'INVALID_RESULT' })
-  return taken
+  let result: CallResult | undefined
+  await client.request(request, { signal, timeout: longestCallMs, onprogress: onProgress }).finally(() => { result = reader.endCall(args) })
+  if (result === undefined) throw Object.assign(new ServerFault('its answer is no result of a call'), { code: 'INVALID_RESULT' })
+  return result
 }
 
 interface ToolList {

@@ -1,5 +1,3 @@
-import { isRecord } from '@toolyard/contract/terms'
-import { randomUUID } from 'node:crypto'
 import type { JSONRPCMessage } from '@modelcontextprotocol/client'
 import { movable, type Threads } from '../run/threads.ts'
 import { readMessage, type CallResult, type ReadMessage } from './message.ts'
@@ -8,11 +6,9 @@ import type { CallError } from '@toolyard/contract'
 /** Bytes of a message that is read at once; a larger one is read in a thread. */
 const shortMessage = 65_536
 const maxMs = 30_000
-/** Messages that answer nothing: so many at once, and so many a second from then on. */
+/** Messages that answer no call: so many at once, and so many a second from then on. */
 const burst = 2_000
 const perSecond = 200
-/** The field of `_meta` that names the result which was taken out of a message. */
-const resultKey = 'toolyard/result'
 
 /** Something that a server does and that ends its connection. */
 export class ServerFault extends Error {
@@ -33,18 +29,23 @@ export class UnsentFault extends ServerFault {
 
 /** Reads what one connection receives. */
 export interface MessageReader {
+  /** Notes what the client sends: a call is awaited from then on. */
+  sent (message: JSONRPCMessage): void
   /** Undefined for what is no message. @throws ServerFault when there are too many. */
   read (bytes: Buffer): Promise<JSONRPCMessage | undefined>
-  /** The result that was taken out of a message; only once. */
-  take (meta: unknown): CallResult | undefined
+  /** Ends the wait for the call with these arguments, the same object. Gives its result, if it had one. */
+  endCall (args: object): CallResult | undefined
 }
 
 /**
  * Makes the reader of a connection. Results of calls are taken out of their messages before the client sees them: it
- * would walk through all of a result, at once.
+ * would walk through all of a result, at once. Only results that are awaited are kept, as a server may send any.
  */
 export function createMessageReader (threads: Threads, signal: AbortSignal): MessageReader {
-  const results = new Map<string, CallResult>()
+  /** The arguments of the calls without an answer, by the id of the request. */
+  const awaited = new Map<number | undefined, unknown>()
+  /** By the arguments of the call. */
+  const results = new Map<unknown, CallResult>()
   let tokens = burst
   let filledAt = performance.now()
 
@@ -56,25 +57,23 @@ export function createMessageReader (threads: Threads, signal: AbortSignal): Mes
   }
 
   return {
+    sent (message) {
+      if ('method' in message && 'id' in message && message.method === 'tools/call') awaited.set(Number(message.id), message.params?.['arguments'])
+    },
     async read (bytes) {
       const read = bytes.length <= shortMessage ? readMessage(bytes.toString('utf8')) : await inThread(bytes, threads, signal)
       const { message, call } = read ?? {}
-      if (message === undefined || message['id'] === undefined || message['method'] !== undefined) spend()
-      if (message === undefined) return undefined
-      if (call === undefined) return unchecked(message)
-      const key = randomUUID()
-      results.set(key, call)
-      const { result } = message
-      const fields = isRecord(result) ? result : {}
-      const meta = isRecord(fields['_meta']) ? fields['_meta'] : {}
-      // The key is secret: only this reader can have written it.
-      return unchecked({ ...message, result: { ...fields, _meta: { ...meta, [resultKey]: key } } })
+      // As the client reads it: servers turn numbers into texts.
+      const id = message?.['method'] === undefined ? Number(message?.['id']) : undefined
+      const args = awaited.get(id)
+      if (!awaited.delete(id)) spend()
+      if (call !== undefined && args !== undefined) results.set(args, call)
+      return message === undefined ? undefined : unchecked(message)
     },
-    take (meta) {
-      const key = isRecord(meta) ? meta[resultKey] : undefined
-      if (typeof key !== 'string') return undefined
-      const result = results.get(key)
-      results.delete(key)
+    endCall (args) {
+      for (const [id, of] of awaited) if (of === args) awaited.delete(id)
+      const result = results.get(args)
+      results.delete(args)
       return result
     }
   }
