@@ -20,14 +20,15 @@ export class ChangeStreams {
   }
 
   /**
-   * Opens a stream, and gives its id.
+   * Opens a stream, and gives its id; undefined when the client has left already.
    *
    * @throws HttpError `UNAVAILABLE` when too many streams are open.
    */
-  open (reply: FastifyReply, session: string | undefined): string {
+  open (reply: FastifyReply, session: string | undefined): string | undefined {
     this.#streams.requireRoom()
-    const id = randomUUID()
     const stream = this.#streams.open(reply)
+    if (stream.isClosed) return undefined
+    const id = randomUUID()
     this.#open.set(stream, { id, session })
     stream.onClose = () => { this.#open.delete(stream) }
     // A client waits for the head of the answer.

@@ -150,7 +150,7 @@ export async function mcpRoutes (app: App, options: McpRoutesOptions): Promise<v
     loading ??= load()
     await loading
     const stream = changes.open(reply, session)
-    if (session !== undefined) await sessions.tell({ kind: 'stream', session, stream })
+    if (session !== undefined && stream !== undefined) await sessions.tell({ kind: 'stream', session, stream })
     return reply
   })
 
@@ -194,7 +194,9 @@ function refuseBatch ({ headers }: FastifyRequest): void {
 /** Aborts when the client went away, or when nothing is to be answered any more. */
 function absence ({ raw }: FastifyReply): { gone: AbortSignal, leave: () => void } {
   const abort = sharedAbort()
-  raw.once('close', () => { if (!raw.writableFinished) abort.abort() })
+  // Who has left already will not leave again.
+  if (raw.destroyed) abort.abort()
+  else raw.once('close', () => { if (!raw.writableFinished) abort.abort() })
   return { gone: abort.signal, leave: () => { abort.abort() } }
 }
 
@@ -202,9 +204,11 @@ function absence ({ raw }: FastifyReply): { gone: AbortSignal, leave: () => void
 function untilStop (gone: AbortSignal, stopping: AbortSignal, { raw }: FastifyReply): AbortSignal {
   const abort = new AbortController()
   const end = (): void => { abort.abort() }
-  for (const signal of [gone, stopping]) signal.addEventListener('abort', end, { once: true })
-  raw.once('close', () => { stopping.removeEventListener('abort', end) })
   if (gone.aborted || stopping.aborted) end()
+  else {
+    for (const signal of [gone, stopping]) signal.addEventListener('abort', end, { once: true })
+    raw.once('close', () => { stopping.removeEventListener('abort', end) })
+  }
   return abort.signal
 }
 
