@@ -1,12 +1,13 @@
 import { asError, storedJson } from '@toolyard/contract'
 import {
   createMcpHandler, InMemoryServerEventBus, isLegacyRequest, McpServer, preloadSchemas, ProtocolError, ProtocolErrorCode,
-  WebStandardStreamableHTTPServerTransport, type McpHttpHandler, type McpServerOptions
+  type McpHttpHandler, type McpServerOptions
 } from '@modelcontextprotocol/server'
 import { readFileSync } from 'node:fs'
 import type { FastifyBaseLogger } from 'fastify'
 import { toHttpError } from '../plugins/errors.ts'
 import type { CatalogChange } from './catalog-changes.ts'
+import { BoundedTransport } from './call/bounded-transport.ts'
 import type { Exchange } from './call/exchange.ts'
 import { offerCacheHints, offerCapabilities, serveOffers, skillsExtension, type OfferParts } from './offers/offers.ts'
 import { described, rpcCodes } from './call/rpc-error.ts'
@@ -86,8 +87,9 @@ export class Protocol {
   async answerLegacy (request: Request, body: unknown, exchange: Exchange, isCall: boolean): Promise<Response> {
     this.#exchanges.set(request, exchange)
     const server = this.#server(request, 'legacy')
-    const transport = new WebStandardStreamableHTTPServerTransport({ keepAliveMs: 0, enableJsonResponse: !isCall || !exchange.mayStream })
+    const transport = new BoundedTransport({ keepAliveMs: 0, enableJsonResponse: !isCall || !exchange.mayStream })
     await server.connect(transport)
+    if (Array.isArray(body)) transport.boundBatch()
     request.signal.addEventListener('abort', () => { void server.close() }, { once: true })
     return await transport.handleRequest(request, body === undefined ? {} : { parsedBody: body })
   }

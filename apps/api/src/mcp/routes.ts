@@ -34,6 +34,8 @@ const sessionHeader = 'mcp-session-id'
 const statelessVersion = '2026-07-28'
 /** The first revision without batches. A client that names none counts as one of the revision before. */
 const singleVersion = '2025-06-18'
+/** Messages of a batch. */
+const mostMessages = 20
 
 /**
  * The Model Context Protocol over streamable HTTP, in its revision 2026-07-28 and those of 2025. No process keeps anything
@@ -93,7 +95,7 @@ export async function mcpRoutes (app: App, options: McpRoutesOptions): Promise<v
     if (principal.role !== 'admin' && changesIn(body)) refuseReader(principal, reply)
     const place = placeOf(request)
     if (Array.isArray(body)) {
-      refuseBatch(request)
+      refuseBatch(request, body.length)
       // The request itself is counted.
       if (options.rateLimit !== undefined && body.length > 1) await countRequests(options.rateLimit, body.length - 1, request, reply)
     }
@@ -182,12 +184,15 @@ function refuseForeignOrigin (request: FastifyRequest): void {
 }
 
 /** A batch of JSON-RPC is of the revision 2025-03-26 alone; the next one has removed it. */
-function refuseBatch ({ headers }: FastifyRequest): void {
+function refuseBatch ({ headers }: FastifyRequest, messages: number): void {
   const version = String(headers['mcp-protocol-version'] ?? '')
   if (version >= singleVersion) {
     throw new RpcHttpError(
       400, rpcCodes.invalidRequest, `Since its revision ${singleVersion} the protocol has no batches: send each message by itself`
     )
+  }
+  if (messages > mostMessages) {
+    throw new RpcHttpError(400, rpcCodes.invalidRequest, `A batch has at most ${mostMessages} messages, and this one ${messages}: send several`)
   }
 }
 

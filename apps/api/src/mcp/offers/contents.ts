@@ -1,4 +1,4 @@
-import { isSpecType, type BlobResourceContents, type ReadResourceResult, type TextResourceContents } from '@modelcontextprotocol/server'
+import { isSpecType, ProtocolError, ProtocolErrorCode, type BlobResourceContents, type ReadResourceResult, type TextResourceContents } from '@modelcontextprotocol/server'
 import { extname } from 'node:path'
 import { blocksOf } from '../call/call-result.ts'
 
@@ -6,6 +6,8 @@ type Contents = TextResourceContents | BlobResourceContents
 
 /** What a directory is, as the Skills extension has it. */
 export const directoryType = 'inode/directory'
+/** Bytes of a file that is read as a resource. */
+export const mostResourceBytes = 1_048_576
 const textType = 'text/plain'
 /** Types of files, by the ends of their names; of others the content says whether they are texts. */
 const types: Readonly<Record<string, string>> = {
@@ -33,6 +35,12 @@ const types: Readonly<Record<string, string>> = {
 /** The type of a file by its name; undefined for a name that says nothing. */
 export function typeOfName (name: string): string | undefined {
   return types[extname(name).toLowerCase()]
+}
+
+/** @throws ProtocolError that says what to do instead, for a file that is too large. */
+export function requireResourceSize (bytes: number, instead: string): void {
+  if (bytes <= mostResourceBytes) return
+  throw new ProtocolError(ProtocolErrorCode.InvalidParams, `The file has ${bytes} bytes, and a resource at most ${mostResourceBytes}. ${instead}`)
 }
 
 /** A file as a resource: a text where it is UTF-8, else its bytes. */

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import { constants } from 'node:fs'
-import { open, opendir, realpath } from 'node:fs/promises'
+import { open, opendir, realpath, type FileHandle } from 'node:fs/promises'
 import { join, sep } from 'node:path'
+import { requireResourceSize } from './contents.ts'
 
 /** What the Skills extension lets a skill have: clients need not take more. */
 const most = { files: 512, bytes: 16 * 1024 * 1024, levels: 16 }
@@ -30,11 +31,11 @@ export async function skillFiles (directory: string): Promise<SkillFile[]> {
   const files: SkillFile[] = []
   let bytes = 0
   for (const path of paths.sort()) {
-    const content = await readSkillFile(directory, path)
-    if (content === undefined) continue
-    bytes += content.length
+    const digested = await withSkillFile(directory, path, digestOf)
+    if (digested === undefined) continue
+    bytes += digested.size
     if (bytes > most.bytes) throw new Error(`has more than ${most.bytes} bytes`)
-    files.push({ path, size: content.length, digest: createHash('sha256').update(content).digest('hex') })
+    files.push({ path, ...digested })
   }
   return files
 }
@@ -58,23 +59,47 @@ export async function skillChildren (directory: string, path: string): Promise<S
 }
 
 /**
- * The content of a file of a skill; undefined for what is none: hidden, a link, no file, or too large. A tool that may
- * write there can put a link in its place at any moment, so the file that was opened is asked where it is.
+ * The content of a file of a skill; undefined for what is none: hidden, a link, or no file.
+ *
+ * @throws ProtocolError for one that is too large for a resource.
  */
 export async function readSkillFile (directory: string, path: string): Promise<Buffer | undefined> {
+  return await withSkillFile(directory, path, async handle => {
+    requireResourceSize((await handle.stat()).size, 'Split the file of the skill')
+    const content = await handle.readFile()
+    requireResourceSize(content.length, 'Split the file of the skill')
+    return content
+  })
+}
+
+/**
+ * Opens a file of a skill. A tool that may write there can put a link in its place at any moment, so the file that was opened
+ * is asked where it is.
+ */
+async function withSkillFile<T> (directory: string, path: string, use: (handle: FileHandle) => Promise<T>): Promise<T | undefined> {
   if (path === '' || !isPath(path)) return undefined
   const root = await realpath(directory)
   const handle = await open(join(root, path), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(() => undefined)
   if (handle === undefined) return undefined
   try {
     const place = await realpath(`/proc/self/fd/${handle.fd}`).catch(() => undefined)
-    const { size } = await handle.stat()
-    if (place !== join(root, path) || !(await handle.stat()).isFile() || size > most.bytes) return undefined
-    const content = await handle.readFile()
-    return content.length > most.bytes ? undefined : content
+    return place === join(root, path) && (await handle.stat()).isFile() ? await use(handle) : undefined
   } finally {
     await handle.close()
   }
+}
+
+/** Piece by piece: the digest of a large file at once would hold up the process. Undefined for one that no skill may have. */
+async function digestOf (handle: FileHandle): Promise<{ size: number, digest: string } | undefined> {
+  if ((await handle.stat()).size > most.bytes) return undefined
+  const hash = createHash('sha256')
+  let size = 0
+  for await (const piece of handle.createReadStream({ autoClose: false, end: most.bytes })) {
+    if (!(piece instanceof Buffer)) throw new Error('A piece of a file is no bytes')
+    hash.update(piece)
+    size += piece.length
+  }
+  return size > most.bytes ? undefined : { size, digest: hash.digest('hex') }
 }
 
 async function pathsIn (directory: string, path: string): Promise<string[]> {

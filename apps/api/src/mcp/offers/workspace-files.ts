@@ -2,7 +2,7 @@ import { ProtocolError, ProtocolErrorCode, type ReadResourceResult, type Resourc
 import { isRecord } from '@toolyard/contract/terms'
 import type { Publication } from '../../catalog/tool-catalog.ts'
 import { workspaceRoot, workspaceUri } from '../call/workspace-uri.ts'
-import { directoryType, fileContents, typeOfName } from './contents.ts'
+import { directoryType, fileContents, mostResourceBytes, requireResourceSize, typeOfName } from './contents.ts'
 import type { OfferedTool } from './offered-tool.ts'
 
 /*
@@ -12,8 +12,6 @@ import type { OfferedTool } from './offered-tool.ts'
 
 const reader = 'data_file_read'
 const lister = 'workspace_list'
-/** Bytes of a file that the tool reads at once. */
-const mostBytes = 1_048_576
 const pageEntries = 200
 
 /** Whether a key may read the workspace. */
@@ -47,9 +45,9 @@ export async function readWorkspace (uri: string, path: string, tool: OfferedToo
     const { resources } = await listWorkspace(path, undefined, tool)
     return { contents: [{ uri, mimeType: directoryType, text: resources.map(resource => `${resource.uri}\n`).join('') }] }
   }
-  const file = await ask(tool, reader, { path, encoding: 'base64', max_bytes: mostBytes })
+  const file = await ask(tool, reader, { path, encoding: 'base64', max_bytes: mostResourceBytes })
   const { content_base64: content, truncated, total_bytes: bytes } = isRecord(file) ? file : {}
-  if (truncated === true) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `The file has ${String(bytes)} bytes, and a resource at most ${mostBytes}. The tool ${reader} reads it in parts`)
+  if (truncated === true) requireResourceSize(Number(bytes), `The tool ${reader} reads it in parts`)
   return fileContents(uri, Buffer.from(String(content), 'base64'))
 }
 
