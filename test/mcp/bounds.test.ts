@@ -11,7 +11,12 @@ const { api } = await createService(t, {
     'skills/large/most.txt': 'x'.repeat(most),
     'skills/large/more.txt': 'x'.repeat(most + 1)
   },
-  tools: entries,
+  tools: [...entries, {
+    name: 'note',
+    schema: { type: 'object', properties: { of: { type: 'string' } }, required: ['of'] },
+    command: ['./tools/bin/echo'],
+    publishAs: { uri: 'note:{of}' }
+  }],
   manifests: ['skills', 'tools.json'],
   env: {
     API_KEYS_JSON: JSON.stringify([
@@ -45,11 +50,13 @@ for (const era of eras) {
 t.test('a batch has at most 20 messages, and the answer says so', async t => {
   const pings = (count: number): object[] => Array.from({ length: count }, (_, id) => request('ping', {}, id))
   t.equal((await batch(pings(20))).answers.length, 20)
-  t.match(await post(url, pings(21), { 'x-api-key': testKeys.read }), { status: 400, body: { error: { code: -32_600, message: /at most 20 messages/ } } })
+  const refused = await post(url, pings(21), { 'x-api-key': testKeys.read })
+  t.match(refused, { status: 400, body: { error: { code: -32_600, message: /at most 20 messages/ } } })
 })
 
-t.test('the answer of a batch has at most 4 MiB; a message beyond is answered by an error, and smaller ones behind it as ever', async t => {
-  const { bytes, answers } = await batch([...Array.from({ length: 19 }, (_, id) => request('resources/read', { uri: uri('most') }, id)), request('ping', {}, 19)])
+t.test('the answer of a batch has at most 4 MiB: a message beyond is answered by an error, a smaller one behind it as ever', async t => {
+  const reads = Array.from({ length: 19 }, (_, id) => request('resources/read', { uri: uri('most') }, id))
+  const { bytes, answers } = await batch([...reads, request('ping', {}, 19)])
   t.ok(bytes < 4_300_000, `${bytes} bytes`)
   t.strictSame(answers.map(({ result }) => result !== undefined), Array.from({ length: 20 }, (_, id) => id < 3 || id === 19))
   t.match(answers[3], { id: 3, error: { code: -32_000, message: /answer of a batch has at most 4194304 bytes, .*send this message by itself/ } })
@@ -60,8 +67,23 @@ t.test('calls of a batch run side by side, and one whose output has no room in t
   const begun = Date.now()
   await batch(Array.from({ length: 4 }, (_, id) => call('nap', { ms: 2_000 }, id)), testKeys.limited)
   t.ok(Date.now() - begun < 7_000)
-  const { bytes, answers } = await batch(Array.from({ length: 6 }, (_, id) => call('big', { char: 'x', count: 1_000_000 }, id)), testKeys.limited)
+  const calls = Array.from({ length: 6 }, (_, id) => call('big', { char: 'x', count: 1_000_000 }, id))
+  const { bytes, answers } = await batch(calls, testKeys.limited)
   t.ok(bytes < 4_300_000, `${bytes} bytes`)
   t.equal(answers.filter(({ result }) => result !== undefined).length, 4)
   t.match(answers.find(({ error }) => error !== undefined)?.error, { code: -32_000, data: { job_id: /^[0-9a-f-]{36}$/ } })
+})
+
+t.test('a session watches URIs of 2 KiB, and of 32 KiB together; those of one batch are all kept', async t => {
+  const initialize = request('initialize', { protocolVersion: '2025-03-26', capabilities: {}, clientInfo: { name: 'raw', version: '1' } })
+  const begun = await post(url, initialize, { 'x-api-key': testKeys.read })
+  const headers = { 'x-api-key': testKeys.read, 'mcp-session-id': begun.headers.get('mcp-session-id') ?? '' }
+  const subscribe = (of: string, id = 1): object => request('resources/subscribe', { uri: `note:${of}` }, id)
+  const long = await post(url, subscribe('x'.repeat(2_044)), headers)
+  t.match(long.body, { error: { code: -32_602, message: /has 2049 bytes, and one that is watched at most 2048/ } })
+  const { text } = await post(url, Array.from({ length: 17 }, (_, id) => subscribe(String(id).padStart(2_043, '0'), id)), headers)
+  const answers = JSON.parse(text) as Array<RpcAnswer['body']>
+  t.equal(answers.filter(({ result }) => result !== undefined).length, 16)
+  const refused = answers.find(({ error }) => error !== undefined)
+  t.match(refused?.error, { code: -32_602, message: /at most 100 resources, whose URIs have at most 32768 bytes/ })
 })

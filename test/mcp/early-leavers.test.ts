@@ -16,7 +16,8 @@ const app = await openTestApi(t, { ...service.env, RATE_LIMIT_PER_MINUTE: '10000
 const url = new URL(`${await app.listen({ host: '127.0.0.1', port: 0 })}/mcp`)
 const redis = await connectTo(t, service.redis)
 const clients = 20
-const initialize = { jsonrpc: '2.0', id: 1, method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'raw', version: '1' } } }
+const about = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'raw', version: '1' } }
+const initialize = { jsonrpc: '2.0', id: 1, method: 'initialize', params: about }
 const session = (await post(url.href, initialize, { 'x-api-key': testKeys.admin })).headers.get('mcp-session-id') ?? ''
 
 /** Sends a request from many clients that close their connections while Redis is slow; how many responses stay in memory. */
@@ -58,5 +59,8 @@ t.test('a client that leaves while its batch is counted is forgotten, and its ca
   const call = (id: number): object => ({ jsonrpc: '2.0', id, method: 'tools/call', params: { name: 'echo', arguments: {} } })
   const lines = ['accept: application/json, text/event-stream', 'content-type: application/json']
   t.ok(await staying(t, 'POST', '/mcp?on_disconnect=cancel', lines, JSON.stringify([call(1), call(2)])) <= 2)
-  await waitFor('no job is left', async () => (await service.client.request<{ jobs: object[] }>('/v1/jobs?status=queued')).body.jobs.length === 0)
+  await waitFor('no job is left', async () => {
+    const { body } = await service.client.request<{ jobs: object[] }>('/v1/jobs?status=queued')
+    return body.jobs.length === 0
+  })
 })

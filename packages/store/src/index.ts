@@ -1,6 +1,6 @@
 export { DashboardLogins } from './access/dashboard-logins.ts'
 export { EntryLocks } from './access/entry-locks.ts'
-export { McpSessions, type McpSessionState } from './access/mcp-sessions.ts'
+export { McpSessions, type McpSessionChange, type McpSessionState } from './access/mcp-sessions.ts'
 export { RateLimit } from './access/rate-limit.ts'
 export { maxStoredKeys, StoredKeys, type FoundKey, type ListedKey } from './access/stored-keys.ts'
 export { StreamTickets } from './access/stream-tickets.ts'

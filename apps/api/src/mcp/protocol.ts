@@ -11,6 +11,7 @@ import { BoundedTransport } from './call/bounded-transport.ts'
 import type { Exchange } from './call/exchange.ts'
 import { offerCacheHints, offerCapabilities, serveOffers, skillsExtension, type OfferParts } from './offers/offers.ts'
 import { described, rpcCodes } from './call/rpc-error.ts'
+import { changeSession } from './call/session-change.ts'
 import { SkillBook } from './offers/skills.ts'
 import { serveTasks, tasksExtension } from './call/tasks.ts'
 import { callTool } from './call/tool-call.ts'
@@ -118,7 +119,7 @@ export class Protocol {
     }))
     server.setRequestHandler('tools/call', (message, context) => guarded(exchange, () => callTool(message, context, exchange, parts)))
     server.setRequestHandler('logging/setLevel', ({ params }) => guarded(exchange, async () => {
-      if (exchange.session !== undefined) await parts.sessions.change(exchange.session, { level: params.level })
+      if (exchange.session !== undefined) await changeSession(parts.sessions, exchange.session, { level: params.level })
       return {}
     }))
     if (era === 'modern') serveTasks(server, exchange, parts, async answer => await guarded(exchange, answer))

@@ -159,7 +159,7 @@ export async function mcpRoutes (app: App, options: McpRoutesOptions): Promise<v
   app.delete('/mcp', { config: { role: 'read', bodyOptional: true } }, async (request, reply) => {
     const { id } = await sessionOf(request)
     if (id === undefined) throw new RpcHttpError(400, rpcCodes.refused, 'The header Mcp-Session-Id says which session is to end')
-    await sessions.write(id, { ended: true })
+    await sessions.end(id)
     await sessions.tell({ kind: 'ended', session: id })
     return await reply.code(204).send()
   })

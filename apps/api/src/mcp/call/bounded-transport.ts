@@ -52,7 +52,9 @@ export class BoundedTransport extends WebStandardStreamableHTTPServerTransport {
   /** The answer, or an error where there is no room for it. */
   #fitting (answer: Answer): JSONRPCMessage {
     const bytes = Buffer.byteLength(JSON.stringify(answer))
-    if (this.#bytes + bytes > mostBytes) return refusal(answer, rpcCodes.refused, `The answer of a batch has at most ${mostBytes} bytes, and this one has no room in it`)
+    if (this.#bytes + bytes > mostBytes) {
+      return refusal(answer, rpcCodes.refused, `The answer of a batch has at most ${mostBytes} bytes, and this one has no room in it`)
+    }
     this.#bytes += bytes
     return answer
   }

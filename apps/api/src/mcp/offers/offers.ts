@@ -1,8 +1,9 @@
 import { fromJsonSchema, ProtocolError, ProtocolErrorCode, type Server, type ServerContext } from '@modelcontextprotocol/server'
-import type { McpSessions } from '@toolyard/store'
+import type { McpSessionChange, McpSessions } from '@toolyard/store'
 import type { ToolCatalog } from '../../catalog/tool-catalog.ts'
 import { placeOfCall } from '../call/call-meta.ts'
 import type { Exchange } from '../call/exchange.ts'
+import { changeSession, mostWatched } from '../call/session-change.ts'
 import { OfferedTool } from './offered-tool.ts'
 import { completions, getPrompt, listPrompts } from './prompts.ts'
 import { isWatchable, listResources, listTemplates, maker, readDirectory, readResource, type Resources } from './resources.ts'
@@ -20,8 +21,6 @@ export interface OfferParts extends ToolCallParts {
 
 /** How long a client may take what it was told for current, in milliseconds. */
 const offerTtlMs = 60_000
-/** Resources that one session may watch. */
-const mostWatched = 100
 const cache = { ttlMs: offerTtlMs, cacheScope: 'private' as const }
 
 /** What a server says that it has, beside tools. */
@@ -80,22 +79,25 @@ export function serveOffers (
   }))
 
   server.setRequestHandler('resources/subscribe', ({ params: { uri } }, context) => guarded(async () => {
+    const bytes = Buffer.byteLength(uri)
+    if (bytes > mostWatched.uriBytes) {
+      throw new ProtocolError(
+        ProtocolErrorCode.InvalidParams, `The URI has ${bytes} bytes, and one that is watched at most ${mostWatched.uriBytes}`
+      )
+    }
     if (!isWatchable(uri, of(context))) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'Changes of this resource are not seen', { uri })
-    await watch(watched => [...new Set([...watched, uri])])
+    await change({ watch: uri, most: mostWatched })
     return {}
   }))
   server.setRequestHandler('resources/unsubscribe', ({ params: { uri } }) => guarded(async () => {
-    await watch(watched => watched.filter(each => each !== uri))
+    await change({ unwatch: uri })
     return {}
   }))
 
-  async function watch (change: (watched: readonly string[]) => string[]): Promise<void> {
+  async function change (to: McpSessionChange): Promise<void> {
     const { session } = exchange
     if (session === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidRequest, 'Only a client with a session can watch resources: initialize one')
-    const { watched = [] } = await parts.sessions.read(session)
-    const next = change(watched)
-    if (next.length > mostWatched) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `A session watches at most ${mostWatched} resources`)
-    await parts.sessions.change(session, { watched: next })
+    await changeSession(parts.sessions, session, to)
   }
 }
 
