@@ -123,3 +123,12 @@ t.test('at most a hundred attempts a minute are checked, from all addresses toge
   t.ok(statuses.has(401))
   t.equal((await tryLogin({ key: testKeys.admin }, { ...ofPage, 'x-forwarded-for': '198.51.100.200' })).statusCode, 429)
 })
+
+t.test('where requests are limited, for each key or for a tenant, a person logs in all the same', async t => {
+  const limits: Array<Record<string, string>> = [{ RATE_LIMIT_PER_MINUTE: '1' }, { TENANT_LIMITS_JSON: JSON.stringify({ acme: { rate_limit_per_minute: 1 } }) }]
+  for (const env of limits) {
+    const limited = await injectService(t, { workers: 0, env })
+    const login = { method: 'POST', url: '/v1/auth/login', headers: ofPage, payload: { key: testKeys.admin } } as const
+    t.same((await Promise.all([limited.app.inject(login), limited.app.inject(login)])).map(({ statusCode }) => statusCode), [200, 200])
+  }
+})

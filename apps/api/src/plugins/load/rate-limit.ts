@@ -6,7 +6,10 @@ import { principalOf } from '../../access/principal.ts'
 
 /** Answers 429 with `Retry-After` to a key, or a tenant, that makes more requests than it may, before the body is read. */
 export const rateLimit = fp<{ limit: RateLimit }>(async (app: FastifyInstance, { limit }) => {
-  app.addHook('onRequest', async (request, reply) => { await countRequests(limit, 1, request, reply) })
+  app.addHook('onRequest', async (request, reply) => {
+    // Who is about to log in has no key yet. Attempts to log in have limits of their own.
+    if (request.principal !== null) await countRequests(limit, 1, request, reply)
+  })
 }, { name: 'rate-limit', dependencies: ['auth'] })
 
 /** Counts requests of whoever sent this one, and refuses it where they are more than may be made. */
