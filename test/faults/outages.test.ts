@@ -1,9 +1,12 @@
 import type { JobResponse } from '@toolyard/contract'
+import { unlessAborted } from '@toolyard/runtime'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { createClient } from '../support/client.ts'
 import { waitFor } from '../support/condition.ts'
-import { createService } from '../support/service.ts'
+import { freePort } from '../support/redis-process.ts'
+import { createService, testKeys } from '../support/service.ts'
 import { entries, programs } from '../e2e/tools.ts'
 
 t.test('a worker is killed and started again: the next batch is served', async t => {
@@ -66,6 +69,36 @@ t.test('Redis hangs: 503 within 2 s', async t => {
     process.kill(service.redis.pid(), 'SIGCONT')
   }
   await waitFor('the API serves again', async () => (await service.client.request('/v1/agent-tools/invoke-batch', { body: { calls: [{ call_id: 'a', name: 'echo' }] } })).status === 200)
+})
+
+t.test('Redis hangs: counted requests and uploads get a 503 within 2 s, and the metrics of an API and a worker say so', async t => {
+  const service = await createService(t, { workers: 0 })
+  const port = await freePort()
+  await service.startWorker({ METRICS_PORT: String(port), SANDBOX: 'off' })
+  const counted = createClient((await service.startApi({ RATE_LIMIT_PER_MINUTE: '1000' })).address, testKeys.admin)
+  const { client, redis } = service
+  t.equal((await client.request('/v1/files/a.txt', { method: 'PUT', body: 'a' })).status, 201)
+  process.kill(redis.pid(), 'SIGSTOP')
+  try {
+    const signal = AbortSignal.timeout(8_000)
+    const timed = async <T>(what: string, asking: Promise<T>): Promise<T> => {
+      const startedAt = performance.now()
+      const answer = await unlessAborted(asking, signal)
+      t.ok(performance.now() - startedAt < 2_000, `${what} within 2 s: ${performance.now() - startedAt} ms`)
+      return answer
+    }
+    const [list, put, metrics, ofWorker] = await Promise.allSettled([
+      timed('a counted request', counted.request('/v1/agent-tools')),
+      timed('an upload', client.request('/v1/files/a.txt', { method: 'PUT', body: 'b' })),
+      timed('metrics', client.request('/metrics').then(({ text }) => text)),
+      timed('metrics of a worker', fetch(`http://127.0.0.1:${port}/metrics`).then(async answer => await answer.text()))
+    ])
+    for (const refused of [list, put]) t.match(refused, { value: { status: 503, body: { ok: false, error: { code: 'UNAVAILABLE' } } } })
+    for (const told of [metrics, ofWorker]) t.match(told, { value: /^toolyard_redis_up 0$/m })
+  } finally {
+    process.kill(redis.pid(), 'SIGCONT')
+  }
+  await waitFor('uploads are taken again', async () => (await client.request('/v1/files/a.txt', { method: 'PUT', body: 'c' })).status === 200)
 })
 
 t.test('SIGTERM: a waiting batch is answered, then API and worker exit with 0', async t => {

@@ -5,7 +5,7 @@ import {
 } from '@toolyard/queue'
 import {
   connectRedis, DashboardLogins, EntryLocks, ImportFaultTable, isConnected, JobTypeTable, listWorkers, McpSessions, RateLimit, RedisGuard,
-  RedisUnavailableError, Replicas, reportRedis, SessionLeases, Sessions, StoredKeys, StreamTickets
+  RedisUnavailableError, Replicas, reportRedis, SessionLeases, Sessions, StoredKeys, StreamTickets, whileAvailable
 } from '@toolyard/store'
 import {
   apiKeysOf, builtinSettingsOf, callbacksOf, createRedactor, ownerLimitsOf, permissionPolicyOf, redisTargetOf, retentionOf,
@@ -176,7 +176,7 @@ export async function openApi (settings: Settings, env: NodeJS.ProcessEnv, logge
     files: {
       workspace: { path: settings.WORKSPACE_DIR, serviceFiles },
       sessionFiles: new SessionFiles({ sessions, leases, places: sessionSettings, serviceFiles }),
-      turns: new WriteTurns(new EntryLocks(commands))
+      turns: new WriteTurns(new EntryLocks(commands, whileAvailable))
     },
     maxStreams: settings.MAX_STREAMS,
     heartbeatMs: settings.SSE_HEARTBEAT_SEC * 1_000,

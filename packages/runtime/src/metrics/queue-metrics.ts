@@ -1,3 +1,4 @@
+import { unlessAborted } from '../process/unless-aborted.ts'
 import { Gauge, type Registry } from 'prom-client'
 
 /** The jobs of one queue that have not ended. */
@@ -15,6 +16,9 @@ export interface CountedQueue {
   /** For how long the oldest waiting job has been due, in seconds; 0 when none waits. */
   oldestSec: number
 }
+
+/** How long a scrape waits for Redis, in milliseconds. */
+const patienceMs = 1_500
 
 /** Reads what is told of Redis; each is asked at a scrape and may fail while Redis is away. */
 export interface RedisReadings {
@@ -40,11 +44,12 @@ export function createQueueMetrics (registry: Registry, readings: RedisReadings)
   async function read (): Promise<void> {
     for (const gauge of [jobs, oldest]) gauge.reset()
     latency.remove()
+    const signal = AbortSignal.timeout(patienceMs)
     try {
       const askedAt = performance.now()
-      await readings.ping()
+      await unlessAborted(readings.ping(), signal)
       latency.set((performance.now() - askedAt) / 1_000)
-      for (const { queue, isPaused: _, oldestSec, ...states } of await readings.queues()) {
+      for (const { queue, isPaused: _, oldestSec, ...states } of await unlessAborted(readings.queues(), signal)) {
         oldest.set({ queue }, oldestSec)
         for (const [state, count] of Object.entries(states)) jobs.set({ queue, state }, count)
       }

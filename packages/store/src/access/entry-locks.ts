@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { unlessAborted } from '@toolyard/runtime'
 import type { Redis } from '../redis/connection.ts'
 import { entryLockKey } from '../redis/names.ts'
-import { asRedisError } from '../redis/unavailable.ts'
+import { asRedisError, type whileAvailable } from '../redis/unavailable.ts'
 
 /*
  * The locks of files, which all workers share. They are in Redis, where no tool can write: nothing that is planted in a
@@ -37,9 +37,12 @@ const releaseScript = "if redis.call('GET', KEYS[1]) == ARGV[1] then return redi
 /** Locks of files by their names. */
 export class EntryLocks {
   readonly #redis: Redis
+  readonly #answered: typeof whileAvailable
 
-  constructor (redis: Redis) {
+  /** @param answered waits for an answer of Redis. Without it that is as long as it takes: a worker waits until Redis is back. */
+  constructor (redis: Redis, answered: typeof whileAvailable = async answer => await answer) {
     this.#redis = redis
+    this.#answered = answered
   }
 
   /**
@@ -63,7 +66,7 @@ export class EntryLocks {
     const askedAt = performance.now()
     const answer = this.#redis.eval(takeScript, 1, key, token, lockMs)
     try {
-      return await unlessAborted(answer, signal) === 1 ? askedAt + lockMs : undefined
+      return await unlessAborted(this.#answered(answer), signal) === 1 ? askedAt + lockMs : undefined
     } catch (error) {
       // It may be taken all the same, later.
       void answer.then(() => { this.#release(key, token) }, () => {})

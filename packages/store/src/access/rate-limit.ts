@@ -3,7 +3,7 @@ import type { Redis } from '../redis/connection.ts'
 import { ownerOf } from '../redis/job-scope.ts'
 import { load } from '../redis/ioredis.ts'
 import { keyPrefix } from '../redis/names.ts'
-import { RedisUnavailableError } from '../redis/unavailable.ts'
+import { RedisUnavailableError, whileAvailable } from '../redis/unavailable.ts'
 
 /** Loaded by the processes that limit: it is limiters for a dozen kinds of stores. */
 // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- `require` knows no types.
@@ -31,13 +31,10 @@ export class RateLimit {
   async count (from: { tenant: string | undefined, keyName: string }, requests: number): Promise<number> {
     const perMinute = this.#perMinute(from.tenant)
     if (perMinute === 0) return 0
-    try {
-      await this.#limiter(perMinute).consume(ownerOf(from), requests)
-      return 0
-    } catch (refusal) {
+    return await whileAvailable(this.#limiter(perMinute).consume(ownerOf(from), requests).then(() => 0, (refusal: unknown) => {
       if (refusal instanceof limiters().RateLimiterRes) return Math.max(1, refusal.msBeforeNext)
       throw new RedisUnavailableError(refusal)
-    }
+    }))
   }
 
   #limiter (points: number): limiting.RateLimiterRedis {
