@@ -89,7 +89,7 @@ void t.test('fault 35 a key that floods its queue doesn\'t keep another key from
 })
 
 void t.test('fault 40 without keys, other hosts and origins are refused; with keys, no other origin may read an answer', async t => {
-  const open = await service.startApi({ API_AUTH_DISABLED: '1', API_KEYS_JSON: '' })
+  const open = await service.startApi({ API_AUTH_DISABLED: '1', API_KEYS_JSON: '', TRUST_PROXY: 'loopback' })
   const ask = async (headers: Record<string, string>): Promise<string> => await new Promise((resolve, reject) => {
     const socket = connect(Number(new URL(open.address).port), '127.0.0.1', () => {
       socket.write(`GET /v1/agent-tools HTTP/1.1\r\n${Object.entries({ connection: 'close', ...headers }).map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n`)
@@ -104,6 +104,8 @@ void t.test('fault 40 without keys, other hosts and origins are refused; with ke
   t.equal(await ask({ host: `localhost:${new URL(open.address).port}` }), 'HTTP/1.1 200')
   t.equal(await ask({ host: own, origin: `http://${own}` }), 'HTTP/1.1 200')
   for (const host of ['evil.example', 'localhost.evil.example', '127.0.0.1.evil.example', '10.0.0.1']) t.equal(await ask({ host }), 'HTTP/1.1 403', host)
+  t.equal(await ask({ host: 'evil.example', 'x-forwarded-host': own }), 'HTTP/1.1 403', 'a page can send what a proxy would')
+  t.equal(await ask({ host: own, 'x-forwarded-host': 'evil.example' }), 'HTTP/1.1 403')
   for (const origin of ['http://evil.example', 'null', 'http://localhost:1']) t.equal(await ask({ host: own, origin }), 'HTTP/1.1 403', origin)
   const preflight = await client.request(path, { method: 'OPTIONS', key: null, headers: { origin: 'http://evil.example', 'access-control-request-headers': 'x-api-key' } })
   t.equal(preflight.headers.get('access-control-allow-origin'), null)
