@@ -99,8 +99,7 @@ async function takePlace (
   checkConditions(headers, now.stats === undefined ? undefined : tagAt(place))
   allowance.replace(bytesFreedBy(now.stats))
   check()
-  await draft.put(place)
-  return { isNew: now.stats === undefined, etag: tagAt(place) }
+  return { isNew: now.stats === undefined, etag: tagOf(await draft.put(place)) }
 }
 
 function tagAt ({ directory, name }: Pick<NearPlace, 'directory' | 'name'>): string {

@@ -12,6 +12,11 @@ export function abandoned (response: ServerResponse, ...endings: readonly AbortS
   const abort = new AbortController()
   // Each call of a batch may listen.
   setMaxListeners(0, abort.signal)
+  // It will not close again.
+  if (response.destroyed || response.closed) {
+    abort.abort(disconnected)
+    return abort.signal
+  }
   const end = (): void => { abort.abort('ending') }
   for (const ending of endings) ending.addEventListener('abort', end)
   response.once('close', () => {

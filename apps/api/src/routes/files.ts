@@ -144,7 +144,7 @@ function routesBelow (app: App, { prefix, params: before, turns, slowBodies, end
 
   app.delete(`${prefix}/*`, { config, schema: { params, response: { 204: Type.Null(), ...errors } } }, async (request, reply) => {
     return await serve(request, reply, async (space, { names, query: { recursive } }) => {
-      await removeFile(space, { names, recursive, headers: request.headers })
+      await removeFile(space, { names, recursive, headers: request.headers }, turns)
       return await reply.code(204).send(null)
     })
   })

@@ -1,4 +1,4 @@
-import { constants } from 'node:fs'
+import { constants, lstatSync, type BigIntStats } from 'node:fs'
 import { open, rename, unlink, type FileHandle } from 'node:fs/promises'
 import { entryPath, type Directory } from '../walk/directory.ts'
 import { temporaryName } from './own-names.ts'
@@ -24,8 +24,12 @@ export type FileContent = Uint8Array | AsyncIterable<Uint8Array>
 
 /** A file in the making, beside the place that it is for. Whoever has it puts it there or discards it. */
 export interface Draft {
-  /** Puts it in a place in its own directory or below: every reader sees the whole of the old file or of the new one. */
-  put: (place: { directory: Directory, name: string }) => Promise<void>
+  /**
+   * Puts it in a place in its own directory or below: every reader sees the whole of the old file or of the new one.
+   *
+   * @returns what it is there; as it was before where it is gone, or changed, by then.
+   */
+  put: (place: { directory: Directory, name: string }) => Promise<BigIntStats>
   discard: () => Promise<void>
 }
 
@@ -73,8 +77,12 @@ export async function writeDraft (
   }
   return {
     put: async place => {
-      await rename(temporary, entryPath(place.directory, place.name))
+      const path = entryPath(place.directory, place.name)
+      const before = lstatSync(temporary, { bigint: true })
+      await rename(temporary, path)
+      const now = lstatSync(path, { bigint: true, throwIfNoEntry: false })
       await syncDirectory(place.directory)
+      return now?.ino === before.ino && now.mtimeNs === before.mtimeNs ? now : before
     },
     discard
   }
