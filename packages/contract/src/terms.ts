@@ -3,7 +3,7 @@
  * of the code that a process loads, and only the HTTP service validates with it, so all others take this entry. The console
  * does too: nothing here needs Node.
  */
-export { limits, defaultQueue, isQueueName, isTenantName, queueNamePattern, tenantNamePattern, publishableNamePattern, templateNamePattern } from './terms/limits.ts'
+export { limits, defaultQueue, isQueueName, isTenantName, isKeyName, keyNameRule, queueNamePattern, tenantNamePattern, publishableNamePattern, templateNamePattern } from './terms/limits.ts'
 export { httpErrors, callErrors, foreignCursor, HttpError, type HttpErrorCode, type CallErrorCode, type CallError } from './terms/errors.ts'
 export { protocol } from './terms/protocol.ts'
 export { permissions, permissionsBeyond, type Permission, type PermissionPolicy } from './terms/permissions.ts'

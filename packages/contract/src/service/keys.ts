@@ -3,12 +3,12 @@ import { Type } from '../value/type.ts'
 import { Compile } from 'typebox/schema'
 import { QueueName } from '../calls/agent-tools.ts'
 import { HttpError } from '../terms/errors.ts'
-import { limits, queueNamePattern, tenantNamePattern } from '../terms/limits.ts'
+import { isKeyName, keyNamePattern, keyNameRule, limits, queueNamePattern, tenantNamePattern } from '../terms/limits.ts'
 import { permissions } from '../terms/permissions.ts'
 import { unknownField } from '../value/fields.ts'
 import { isRecord } from '../value/record.ts'
 
-const Name = Type.String({ pattern: '^(?!oauth:|auth-disabled$|\\.{1,2}$)[^\\s@\\x00-\\x1f\\x7f](?:[^\\x00-\\x1f\\x7f]{0,98}[^\\s\\x00-\\x1f\\x7f])?$', description: 'What logs and jobs call the key.' })
+const Name = Type.String({ pattern: keyNamePattern, description: 'What logs and jobs call the key.' })
 const Role = Type.Enum(['read', 'admin'])
 const Tenant = Type.String({ pattern: tenantNamePattern, description: 'Who the key belongs to; without one it is the operator\'s.' })
 const Queues = Type.Array(QueueName, { description: 'The only queues that the key may use.' })
@@ -60,7 +60,7 @@ export const NewKeyResponse = Type.Object({
 export const RevokedKey = Type.Object({ ok: Type.Literal(true), name: Type.String() })
 
 const fields = [
-  ['name', true, Compile(Name), "'name' must have 1 to 100 characters, no control characters, no white space at an end, and no @ or oauth: in front"],
+  ['name', true, { Check: isKeyName }, `'name' ${keyNameRule}`],
   ['role', true, Compile(Role), "'role' must be admin or read"],
   ['tenant', false, Compile(Tenant), `'tenant' must match ${tenantNamePattern}`],
   ['queue_allowlist', false, Compile(Queues), `'queue_allowlist' must be an array of names that match ${queueNamePattern}`],
@@ -84,7 +84,5 @@ function firstError (body: unknown): string | undefined {
   for (const [name, isNeeded, check, text] of fields) {
     if ((isNeeded || Object.hasOwn(body, name)) && !check.Check(body[name])) return text
   }
-  // Half of a character, which no URL can have.
-  if (/\p{Cs}/u.test(String(body['name']))) return fields[0][3]
   return unknownField(body, NewKeyRequest)
 }

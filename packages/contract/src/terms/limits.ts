@@ -85,6 +85,13 @@ export const tenantNamePattern = '^[a-z0-9][a-z0-9._-]{0,63}$'
 const tenantName = new RegExp(tenantNamePattern)
 /** Whether a value names a tenant. */
 export const isTenantName = (value: unknown): value is string => typeof value === 'string' && tenantName.test(value)
+/** What the name of an API key looks like. Those of access tokens begin with `oauth:`, and owners of jobs that are tenants with `@`. */
+export const keyNamePattern = '^(?!oauth:|auth-disabled$|\\.{1,2}$)[^\\s@\\x00-\\x1f\\x7f](?:[^\\x00-\\x1f\\x7f]{0,98}[^\\s\\x00-\\x1f\\x7f])?$'
+const keyName = new RegExp(keyNamePattern, 'u')
+/** The same for people. */
+export const keyNameRule = 'must have 1 to 100 characters, no control characters, no white space at an end, no @ or oauth: in front, and not be auth-disabled, . or ..'
+/** Whether a value names an API key. Half of a character is in no name: no URL can have it. */
+export const isKeyName = (value: unknown): value is string => typeof value === 'string' && keyName.test(value) && !/\p{Cs}/u.test(value)
 /** What the name of a template of sessions looks like. */
 export const templateNamePattern = '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$'
 /** What a tool name must look like to be published to a model (X12). */

@@ -1,4 +1,4 @@
-import { isRecord, asError, isQueueName, isTenantName, permissions, tenantNamePattern, type Permission } from '@toolyard/contract/terms'
+import { isRecord, asError, isKeyName, isQueueName, isTenantName, keyNameRule, permissions, tenantNamePattern, type Permission } from '@toolyard/contract/terms'
 
 /** `read` may look, `admin` may also change and run things (R2, R3). */
 export type Role = 'read' | 'admin'
@@ -50,8 +50,7 @@ function parseApiKey (entry: unknown, index: number): ApiKey {
   if (typeof key !== 'string' || key.trim() === '') throw new Error(`${at}.key is required`)
   if (!sendableKey.test(key.trim())) throw new Error(`${at}.key must be of printable ASCII characters: no other arrives whole in a header`)
   if (role !== 'admin' && role !== 'read') throw new Error(`${at}.role must be one of: admin, read`)
-  if (name !== undefined && (typeof name !== 'string' || name.trim() === '')) throw new Error(`${at}.name must be a non-empty string`)
-  if (typeof name === 'string' && name.startsWith('@')) throw new Error(`${at}.name must not begin with '@'`)
+  if (name !== undefined && !isKeyName(name)) throw new Error(`${at}.name ${keyNameRule}`)
   if (tenant !== undefined && tenant !== null && !isTenantName(tenant)) throw new Error(`${at}.tenant must match ${tenantNamePattern}`)
   if (sse !== undefined && typeof sse !== 'boolean') throw new Error(`${at}.sse must be a boolean`)
   return {
