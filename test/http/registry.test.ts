@@ -1,4 +1,4 @@
-import type { ToolOverview, ToolResponse } from '@toolyard/contract'
+import type { JobTypeList, ToolOverview, ToolResponse } from '@toolyard/contract'
 import type { Static } from 'typebox'
 import t from 'tap'
 import { entries, programs } from '../e2e/tools.ts'
@@ -60,6 +60,8 @@ t.test('a tool that was switched off is still listed, as switched off', async t 
 t.test('keys of tenants and read keys see no file, and no tool beyond their permissions', async t => {
   for (const key of [tenantKey, testKeys.read]) {
     const { tools, findings } = await overview(key)
+    const { types } = (await client.request<JobTypeList>('/v1/job-types', { key })).body
+    t.strictSame(types.filter(({ name }) => !tools.some(({ type }) => type === name)), [], 'nor its job type')
     t.same(findings, [])
     t.notMatch(JSON.stringify(tools), dir)
     t.ok(tools.every(({ file }) => file === null))

@@ -1,5 +1,5 @@
-import { defaultTimeoutSec, jobLimits, type LimitSources, type JobTypeView } from '@toolyard/contract'
-import { isEnabled, type Deployment, type Tool } from '@toolyard/manifests'
+import { defaultTimeoutSec, jobLimits, type JobAccess, type LimitSources, type JobTypeView } from '@toolyard/contract'
+import { isEnabled, permissionRefusal, type Deployment, type Tool } from '@toolyard/manifests'
 import type { JobTypeTable } from '@toolyard/store'
 
 /** Which defaults stand behind job types. */
@@ -26,6 +26,11 @@ export class JobTypes {
   /** With what a job of the tool runs. */
   limitsOf (tool: Tool, asked: Asked): { timeoutSec: number, maxAttempts: number } {
     return jobLimits({ asked, ...this.#sources(tool) })
+  }
+
+  /** A tool beyond a key's permissions isn't there for it. */
+  maySee (tool: Tool, key: JobAccess): boolean {
+    return key.permissions === undefined || permissionRefusal(tool, key, this.deployment) === undefined
   }
 
   /** The type as the API shows it. */

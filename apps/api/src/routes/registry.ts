@@ -1,5 +1,5 @@
 import { ErrorBody, HttpError, ToolOverview, ToolResponse, type ToolFinding, type ToolSummary } from '@toolyard/contract'
-import { permissionRefusal, type Finding, type Tool } from '@toolyard/manifests'
+import type { Finding, Tool } from '@toolyard/manifests'
 import { Type } from '@toolyard/contract/type'
 import { principalOf, type Principal } from '../access/principal.ts'
 import type { JobTypes } from '../catalog/job-types.ts'
@@ -18,7 +18,8 @@ const mostFindings = 500
 export async function registryRoutes (app: App, { catalog, jobTypes }: RegistryRoutesOptions): Promise<void> {
   app.get('/registry', { schema: { response: { 200: ToolOverview, '4xx': ErrorBody } } }, async request => {
     const principal = principalOf(request)
-    const tools = catalog.registry.all().filter(({ tool }) => maySee(tool, principal)).map(({ tool }) => summaryOf(tool, principal))
+    const seen = catalog.registry.all().filter(({ tool }) => jobTypes.maySee(tool, principal))
+    const tools = seen.map(({ tool }) => summaryOf(tool, principal))
     const findings = seesFiles(principal) ? catalog.registry.findings.slice(0, mostFindings).map(findingOf) : []
     return { ok: true as const, tools, count: tools.length, findings }
   })
@@ -28,7 +29,7 @@ export async function registryRoutes (app: App, { catalog, jobTypes }: RegistryR
   }, async request => {
     const principal = principalOf(request)
     const tool = catalog.registry.get(request.params.name)?.tool
-    if (tool === undefined || !maySee(tool, principal)) throw new HttpError('NOT_FOUND', 'Tool not found')
+    if (tool === undefined || !jobTypes.maySee(tool, principal)) throw new HttpError('NOT_FOUND', 'Tool not found')
     const { timeoutSec, maxAttempts } = jobTypes.limitsOf(tool, { timeoutSec: undefined, maxAttempts: undefined })
     const explanation = seesFiles(principal) ? catalog.registry.explain(tool.name) : undefined
     return {
@@ -46,11 +47,6 @@ export async function registryRoutes (app: App, { catalog, jobTypes }: RegistryR
       }
     }
   })
-
-  /** A tool beyond a key's permissions isn't there for it. */
-  function maySee (tool: Tool, principal: Principal): boolean {
-    return principal.permissions === undefined || permissionRefusal(tool, principal, jobTypes.deployment) === undefined
-  }
 
   function summaryOf (tool: Tool, principal: Principal): ToolSummary {
     const { name, jobType, description, source, run, unavailable, permissions } = tool

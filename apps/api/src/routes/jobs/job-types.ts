@@ -18,8 +18,9 @@ export interface JobTypeRoutesOptions {
  * none: what it changed would hold for all keys.
  */
 export async function jobTypeRoutes (app: App, { catalog, jobTypes, table }: JobTypeRoutesOptions): Promise<void> {
-  app.get('/job-types', { schema: { response: { 200: JobTypeList, '4xx': ErrorBody } } }, async () => {
-    const types = catalog.jobTypes().map(({ tool }) => jobTypes.view(tool))
+  app.get('/job-types', { schema: { response: { 200: JobTypeList, '4xx': ErrorBody } } }, async request => {
+    const principal = principalOf(request)
+    const types = catalog.jobTypes().filter(({ tool }) => jobTypes.maySee(tool, principal)).map(({ tool }) => jobTypes.view(tool))
     return { ok: true as const, types, count: types.length }
   })
 
