@@ -50,3 +50,28 @@ t.test('import faults stay after a reload, and don\'t make it fail', async t => 
   t.strictSame([published(source.current()), source.problems()], [['b', 'c'], []])
   t.strictSame(published(source.setImportFaults(new Map())), ['a', 'b', 'c'])
 })
+
+t.test('import faults that come at the end of a reload stay', async t => {
+  const file = join(project(t, { 'a.json': manifestOf(descriptor({ name: 'a' }), descriptor({ name: 'b' })) }), 'a.json')
+  const manifests = [file]
+  let looks = 0
+  let onLook = (): void => {}
+  Object.defineProperty(manifests, Symbol.iterator, {
+    value: function * () {
+      looks++
+      onLook()
+      yield file
+    }
+  })
+  const source = await openRegistrySource({ manifests, builtins: false, intervalMs: 60_000, onReload: () => {} })
+  t.teardown(() => { source.close() })
+  const before = looks
+  await source.reload()
+  const last = looks + looks - before
+  onLook = () => {
+    if (looks === last) queueMicrotask(() => { source.setImportFaults(faultsOf(source.current(), 'a', 'a.json')) })
+  }
+  await source.reload()
+  t.equal(looks, last)
+  t.strictSame(published(source.current()), ['b'])
+})

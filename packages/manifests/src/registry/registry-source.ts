@@ -52,10 +52,11 @@ export async function openRegistrySource (options: RegistrySourceOptions): Promi
     const before = await fingerprint(files)
     const known = faults
     const reloaded = await registry.reload()
-    const next = faults === known ? reloaded : reloaded.withImportFaults(faults)
-    files = [...new Set([...filesOf(options, next), ...filesOf(options, registry)])]
+    files = [...new Set([...filesOf(options, reloaded), ...filesOf(options, registry)])]
     // Taken before the load: a change during it leads to another one.
     read = before === await fingerprint(files) ? before : ''
+    // Those that came meanwhile; from here on nothing is waited for.
+    const next = faults === known ? reloaded : reloaded.withImportFaults(faults)
     problems = newErrors(registry, next)
     const result: ReloadResult = problems.length > 0
       ? { kind: 'refused', registry, errors: problems }
