@@ -101,6 +101,11 @@ t.test('Redis hangs: counted requests and uploads get a 503 within 2 s, and the 
   await waitFor('uploads are taken again', async () => (await client.request('/v1/files/a.txt', { method: 'PUT', body: 'c' })).status === 200)
 })
 
+t.test('an API whose workspace is missing makes it', async t => {
+  const service = await createService(t, { workers: 0, env: { WORKSPACE_DIR: 'not/there/yet' } })
+  t.equal((await service.client.request('/v1/files')).status, 200)
+})
+
 t.test('SIGTERM: a waiting batch is answered, then API and worker exit with 0', async t => {
   const service = await createService(t, { files: programs, tools: entries })
   const waiting = service.client.call('nap', { ms: 800, mark: 'started' })

@@ -47,7 +47,8 @@ t.test('a setting of another system is a warning that names ours', async t => {
 })
 
 t.test('settings, paths to files of settings, empty variables, and variables that machines set give no warning', async t => {
-  for (const name of Object.keys(variables)) t.strictSame(settingWarnings({ [name]: '1', [`${name}_FILE`]: '/x' }), [])
+  const all = Object.fromEntries(Object.keys(variables).flatMap(name => [[name, '1'], [`${name}_FILE`, '/x']]))
+  t.strictSame(settingWarnings({ ...all, SESSION_TEMPLATES_DIR: '.' }), [])
   t.strictSame(settingWarnings({ TOOL_MANIFEST: ' ', WORKSPACE_ROOT: '' }), [])
   t.ok(Object.keys(typicalEnvironment).length > 250)
   t.strictSame(settingWarnings(typicalEnvironment), [])
@@ -64,6 +65,16 @@ t.test('a line of the environment file that sets nothing is a warning with its n
   t.strictSame(settingWarnings({}, file), wrong)
   t.strictSame(settingWarnings(settingsTold, file), [])
   t.strictSame(settingWarnings({}, `${file}.missing`), [])
+})
+
+t.test('settings that have no effect without another one, and a directory that is missing, are warnings with the remedy', async t => {
+  const dir = t.testdir({ file: '' })
+  t.strictSame(settingWarnings({ CALLBACK_SECRET: 'a-secret-of-16-letters' }), ['CALLBACK_SECRET has no effect without CALLBACK_ALLOWLIST: set it to the hosts that may be called back'])
+  t.strictSame(settingWarnings({ MCP_AUTH_TENANT_CLAIM: 'org' }), ['MCP_AUTH_TENANT_CLAIM has no effect without MCP_AUTH_ISSUER: set it to the issuer whose tokens are taken'])
+  for (const path of ['missing', 'file']) {
+    t.strictSame(settingWarnings({ SESSION_TEMPLATES_DIR: join(dir, path) }), ['SESSION_TEMPLATES_DIR is no directory that can be read: no session can begin as a template. Make it, or set another one'])
+  }
+  t.strictSame(settingWarnings({ SESSION_TEMPLATES_DIR: dir, CALLBACK_SECRET: 'a', CALLBACK_ALLOWLIST_FILE: '/x', MCP_AUTH_TENANT_CLAIM: 'a', MCP_AUTH_ISSUER: 'x' }), [])
 })
 
 t.test('no environment makes a warning with a value, or an error', async t => {

@@ -2,6 +2,7 @@ import {
   createLogger, listenFailure, loadEnvFile, onHangup, openLogOutput, readReadiness, readSettings, serveStatus, settingWarnings,
   stopOnSignal, tellParent
 } from '@toolyard/runtime'
+import { mkdir } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import { openApi } from './open.ts'
 
@@ -18,6 +19,9 @@ export async function runApi (): Promise<void> {
   const settings = readSettings(process.env)
   const logger = createLogger('api', settings.LOG_LEVEL, await openLogOutput())
   for (const warning of settingWarnings(process.env)) logger.warn(warning)
+  await mkdir(settings.WORKSPACE_DIR, { recursive: true }).catch((error: unknown) => {
+    logger.warn({ err: error }, 'WORKSPACE_DIR is not there and can\'t be made: /v1/files has no files. Make the directory, or set another one')
+  })
   const api = await openApi(settings, process.env, logger)
   const { app, metrics, drain, stop, end } = api
   onHangup(() => { void api.reload() })

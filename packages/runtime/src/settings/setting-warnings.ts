@@ -1,5 +1,7 @@
 import { lettersApart } from '@toolyard/contract/terms'
 import { envFileWarnings } from './env-file.ts'
+import { resolve } from 'node:path'
+import { statSync } from 'node:fs'
 import { variables } from './settings.ts'
 
 /** Settings of systems that people come from, and ours. */
@@ -11,6 +13,12 @@ const foreign: ReadonlyMap<string, string> = new Map(Object.entries({
   GOAGENT_REDACT: 'REDACT',
   WEB_SEARCH_BRAVE_API_KEY: 'WEB_SEARCH_BRAVE_KEY'
 }))
+
+/** Settings that do nothing without another one, and what that one is. */
+const needed: Readonly<Record<string, { setting: string, what: string }>> = {
+  CALLBACK_SECRET: { setting: 'CALLBACK_ALLOWLIST', what: 'the hosts that may be called back' },
+  MCP_AUTH_TENANT_CLAIM: { setting: 'MCP_AUTH_ISSUER', what: 'the issuer whose tokens are taken' }
+}
 
 const prefix = 'TOOLYARD_'
 /** Variables with our prefix that are no settings of the service: those of the clients, of installing, of parts among themselves. */
@@ -26,12 +34,29 @@ const longestName = 64
 
 /**
  * Variables that look like settings and are none, a line each: those nearly named like one, those with our prefix, and those
- * of other systems; and the lines of the environment file that set nothing. No value is in them.
+ * of other systems; settings without effect; and the lines of the environment file that set nothing. No value is in them.
  */
 export function settingWarnings (env: NodeJS.ProcessEnv, envFile?: string): string[] {
   if (env['TOOLYARD_SETTINGS_TOLD'] === settingsTold.TOOLYARD_SETTINGS_TOLD) return []
   const lines = envFileWarnings(envFile)
-  return lines.concat(Object.entries(env).flatMap(([name, value = '']) => warningOf(name, value) ?? []))
+  const unknown = Object.entries(env).flatMap(([name, value = '']) => warningOf(name, value) ?? [])
+  return [...lines, ...unknown, ...Object.keys(needed).flatMap(name => idle(env, name)), ...missingTemplates(env)]
+}
+
+/** A setting that does nothing without another one. */
+function idle (env: NodeJS.ProcessEnv, name: string): string[] {
+  const other = needed[name]
+  if (other === undefined || !isSet(env, name) || isSet(env, other.setting)) return []
+  return [`${name} has no effect without ${other.setting}: set it to ${other.what}`]
+}
+
+function missingTemplates ({ SESSION_TEMPLATES_DIR: dir = '' }: NodeJS.ProcessEnv): string[] {
+  if (dir.trim() === '' || statSync(resolve(dir.trim()), { throwIfNoEntry: false })?.isDirectory() === true) return []
+  return ['SESSION_TEMPLATES_DIR is no directory that can be read: no session can begin as a template. Make it, or set another one']
+}
+
+function isSet (env: NodeJS.ProcessEnv, name: string): boolean {
+  return [name, `${name}_FILE`].some(each => (env[each] ?? '').trim() !== '')
 }
 
 function warningOf (name: string, value: string): string | undefined {
