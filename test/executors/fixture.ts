@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Test } from 'tap'
-import { createExecutors, openAudit, type Audit, type BuiltinOptions, type CompileSchema, type ExecutorLogger, type Executors, type Outcome, type RunContext, type Sandbox } from '@toolyard/executors'
+import { createExecutors, openAudit, type Audit, type BuiltinOptions, type CompileSchema, type ExecutorLogger, type ExecutorOptions, type Executors, type Outcome, type RunContext, type Sandbox } from '@toolyard/executors'
 import type { CommandRun, Tool } from '@toolyard/manifests'
 
 export interface RunOptions extends Partial<RunContext> {
@@ -46,6 +46,7 @@ export interface FixtureOptions {
   serviceFiles?: string[]
   logger?: ExecutorLogger
   compileSchema?: CompileSchema
+  http?: NonNullable<ExecutorOptions['http']>
   keptReady?: KeptReady
 }
 
@@ -80,6 +81,7 @@ export function createFixture (t: Test, options: FixtureOptions = {}): Fixture {
     audit,
     serviceFiles: (options.serviceFiles ?? []).map(path => join(workspace, path)),
     ...options.builtins === undefined ? {} : { builtins: options.builtins },
+    ...options.http === undefined ? {} : { http: options.http },
     ...options.logger === undefined ? {} : { logger: options.logger },
     ...keptReady === undefined ? {} : { sandbox: keptReady.sandbox, logger: keptReady.logger, warm: warmLimits }
   })

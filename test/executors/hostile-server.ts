@@ -42,8 +42,14 @@ async function call (id: Message['id'], { name, arguments: args = {}, _meta }: N
       late.set(id, Number(args['bytes']))
       break
     case 'crumbs':
-      for (let left = Number(args['bytes']); left > 0; left--) await new Promise(resolve => { process.stdout.write('x', resolve) })
-      process.stderr.write('written\n')
+      process.stdout.write(`{"jsonrpc":"2.0","id":${id},"result":{"content":[{"type":"text","text":"`)
+      for (let left = Number(args['bytes']); left > 0; left--) {
+        await new Promise(resolve => { process.stdout.write('x', resolve) })
+        // So that each byte is read by itself.
+        for (const until = performance.now() + 0.06; performance.now() < until;);
+      }
+      await sleep(1_500)
+      process.stdout.write('"}]}}\n')
       break
     case 'fail': return send({ id, error: { code: -32_000, message: 'no', data: args['data'] } })
     case 'die':

@@ -8,7 +8,8 @@ import { createFixture, whole, type Fixture, type FixtureOptions } from './fixtu
 
 export const program = fileURLToPath(new URL('hostile-server.js', import.meta.url))
 
-const described = (name: string): McpTool => ({ name, description: 'Says what it is given.', inputSchema: { type: 'object', properties: {} } })
+/** A tool as the server of these tests describes it. */
+export const described = (name: string): McpTool => ({ name, description: 'Says what it is given.', inputSchema: { type: 'object', properties: {} } })
 
 /** A tool of the server `hostile-server.ts`, which behaves as its arguments say. */
 export function toolOf (remote: string, args: readonly string[], fields: Partial<McpServer> = {}, run: Partial<McpRun> = {}): Tool {

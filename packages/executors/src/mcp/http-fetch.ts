@@ -1,6 +1,7 @@
 import { errorCode, isRecord, thrownAs } from '@toolyard/contract/terms'
 import { setImmediate as turn } from 'node:timers/promises'
 import { AddressRefusedError, isListedHost, openConnections } from '@toolyard/runtime/outgoing'
+import { createCapture } from '@toolyard/sandbox'
 import { fetch, type RequestInit } from 'undici'
 import type { HttpPolicy } from '../http/run-http.ts'
 import { ServerFault, UnsentFault, type MessageReader } from './message-reader.ts'
@@ -113,14 +114,12 @@ async function * answered (events: AsyncGenerator<Uint8Array>, asked: Asked): As
 
 /** The body of one message, or of a batch of them, which passes as it is. */
 async function * readWhole (body: AsyncIterable<Uint8Array>, { reader, maxBytes }: Reading): AsyncGenerator<Uint8Array> {
-  const chunks: Uint8Array[] = []
-  let bytes = 0
+  const read = createCapture(maxBytes)
   for await (const chunk of body) {
-    bytes += chunk.length
-    if (bytes > maxBytes) throw new ServerFault(`it sent a message of more than ${maxBytes} bytes`)
-    chunks.push(chunk)
+    read.add(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length))
+    if (read.totalBytes() > maxBytes) throw tooLong(maxBytes)
   }
-  const whole = Buffer.concat(chunks)
+  const whole = read.read().kept
   const message = await reader.read(whole)
   yield message === undefined ? whole : Buffer.from(JSON.stringify(message))
 }
@@ -129,13 +128,16 @@ async function * readWhole (body: AsyncIterable<Uint8Array>, { reader, maxBytes 
 async function * readEvents (
   body: AsyncIterable<Uint8Array>, { reader, maxBytes, asked }: Reading & { asked: Asked }
 ): AsyncGenerator<Uint8Array> {
-  let open: Buffer[] = []
+  // `bytes` bounds what both keep.
+  let open = createCapture(Infinity)
   let bytes = 0
-  let data: Buffer[] = []
+  /** Each line of it begins with a newline. */
+  let data = createCapture(Infinity)
   const take = async (line: Buffer): Promise<Buffer | undefined> => {
     const text = line.at(-1) === 0x0d ? line.subarray(0, -1) : line
     if (text.subarray(0, 5).toString('latin1') === 'data:') {
-      data.push(text.subarray(text[5] === 0x20 ? 6 : 5))
+      data.add(Buffer.of(newline))
+      data.add(text.subarray(text[5] === 0x20 ? 6 : 5))
       return undefined
     }
     // Nothing but comments, or empty events, is a flood like any other.
@@ -145,9 +147,9 @@ async function * readEvents (
     }
     if (text.subarray(0, 3).toString('latin1') === 'id:') asked.isResumable = true
     if (text.length > 0) return Buffer.concat([text, Buffer.of(newline)])
-    const whole = Buffer.concat(data.flatMap((part, at) => at === 0 ? [part] : [Buffer.of(newline), part]))
+    const whole = data.read().kept.subarray(1)
     bytes = 0
-    data = []
+    data = createCapture(Infinity)
     const message: { id?: unknown, method?: unknown } | undefined = await reader.read(whole)
     if (message !== undefined && message.id === asked.id && message.method === undefined) asked.isAnswered = true
     return message === undefined ? Buffer.of(newline) : Buffer.from(`data: ${JSON.stringify(message)}\n\n`)
@@ -156,18 +158,23 @@ async function * readEvents (
   for await (const chunk of body) {
     const buffer = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length)
     bytes += buffer.length
-    if (bytes > maxBytes) throw new ServerFault(`it sent a message of more than ${maxBytes} bytes`)
+    if (bytes > maxBytes) throw tooLong(maxBytes)
     let start = 0
     for (let at = buffer.indexOf(newline); at !== -1; at = buffer.indexOf(newline, start)) {
-      const line = Buffer.concat([...open, buffer.subarray(start, at)])
-      open = []
+      open.add(buffer.subarray(start, at))
+      const line = open.read().kept
+      open = createCapture(Infinity)
       start = at + 1
       if (++lines % perTurn === 0) await turn()
       const passed = await take(line)
       if (passed !== undefined) yield passed
     }
-    if (start < buffer.length) open.push(Buffer.from(buffer.subarray(start)))
+    open.add(buffer.subarray(start))
   }
+}
+
+function tooLong (maxBytes: number): ServerFault {
+  return new ServerFault(`it sent a message of more than ${maxBytes} bytes`)
 }
 
 function streamOf (body: AsyncGenerator<Uint8Array>, onFault: Faults['onFault']): ReadableStream<Uint8Array> {

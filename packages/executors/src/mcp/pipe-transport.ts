@@ -1,7 +1,8 @@
 import { asError } from '@toolyard/contract/terms'
-import { Buffer } from 'node:buffer'
+import type { Buffer } from 'node:buffer'
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
+import { createCapture } from '@toolyard/sandbox'
 import { ServerFault, type MessageReader } from './message-reader.ts'
 import type { ServerProcess } from './server-process.ts'
 
@@ -74,24 +75,23 @@ export function createPipeTransport (server: ServerProcess, { reader, maxBytes, 
 
 /** @throws ServerFault for a line that is too long. */
 async function * linesOf (stream: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<Buffer> {
-  let open: Buffer[] = []
-  let bytes = 0
+  let open = createCapture(maxBytes)
   let count = 0
+  const add = (part: Buffer): void => {
+    open.add(part)
+    if (open.totalBytes() > maxBytes) throw tooLong(maxBytes)
+  }
   for await (const chunk of stream) {
     let start = 0
     for (let at = chunk.indexOf(newline); at !== -1; at = chunk.indexOf(newline, start)) {
-      const line = Buffer.concat([...open, chunk.subarray(start, at)])
-      open = []
-      bytes = 0
+      add(chunk.subarray(start, at))
+      const line = open.read().kept
+      open = createCapture(maxBytes)
       start = at + 1
-      if (line.length > maxBytes) throw tooLong(maxBytes)
       if (++count % perTurn === 0) await turn()
       if (line.length > 1) yield line
     }
-    const rest = chunk.subarray(start)
-    bytes += rest.length
-    if (bytes > maxBytes) throw tooLong(maxBytes)
-    if (rest.length > 0) open.push(rest)
+    add(chunk.subarray(start))
   }
 }
 
