@@ -5,13 +5,21 @@ import { alarmsKey, jobKey, queueKey, serverTime } from '@toolyard/store'
 /** Jobs that one turn looks at, in each queue. */
 const atOnce = 200
 
+/** Removes an alarm that is due, unless the job has set a later one. KEYS: alarms. ARGV: id, time. */
+const forgetScript = `
+local at = redis.call('ZSCORE', KEYS[1], ARGV[1])
+if at and tonumber(at) <= tonumber(ARGV[2]) then redis.call('ZREM', KEYS[1], ARGV[1]) end
+`
+
 /** Releases the jobs that have waited for their steps as long as they may; they end by themselves then. */
 export async function wakeDueJobs (parts: FlowParts, queue: string): Promise<void> {
+  const { redis } = parts
   const key = alarmsKey(queue)
-  for (const id of await parts.redis.zrangebyscore(key, '-inf', serverTime(parts.redis), 'LIMIT', 0, atOnce)) {
+  const now = serverTime(redis)
+  for (const id of await redis.zrangebyscore(key, '-inf', now, 'LIMIT', 0, atOnce)) {
     await release(parts, queue, id)
-    // One that is at work now sets another alarm when it parks.
-    await parts.redis.zrem(key, id)
+    // One that is at work sets another alarm when it parks, which may be now.
+    await redis.eval(forgetScript, 1, key, id, now)
   }
 }
 
