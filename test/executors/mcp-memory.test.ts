@@ -1,22 +1,11 @@
-import { once } from 'node:events'
-import { createServer, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { waitFor } from '../support/condition.ts'
-import { collectGarbage } from '../support/garbage.ts'
-import { outputOf } from './fixture.ts'
-import { described, open, type Calls } from './mcp-fixture.ts'
+import { bytesInUse } from '../support/garbage.ts'
+import { open, type Calls } from './mcp-fixture.ts'
 
 t.setTimeout(120_000)
 
 const patient = { timeoutMs: 60_000 }
-
-function bytesInUse (): number {
-  collectGarbage()
-  const { heapUsed, arrayBuffers } = process.memoryUsage()
-  return heapUsed + arrayBuffers
-}
 
 /** Its server is open, so that this is no part of what is measured. */
 async function opened (t: Test, options: Parameters<typeof open>[2] = {}): Promise<Calls> {
@@ -59,75 +48,3 @@ t.test('a result that the client refuses is dropped', async t => {
   }
   await staysBelow(t, 15e6, before)
 })
-
-/** What this process uses at most while something is done, beside what it used before. */
-async function peakOf (act: () => Promise<void>): Promise<number> {
-  const before = bytesInUse()
-  let peak = before
-  let ended = false
-  const sample = (): void => {
-    peak = Math.max(peak, bytesInUse())
-    if (!ended) setTimeout(sample, 500)
-  }
-  setTimeout(sample, 500)
-  await act().finally(() => { ended = true })
-  return peak - before
-}
-
-const crumbs = 60_000
-const output = 'x'.repeat(crumbs)
-
-t.test('a message that a server writes byte by byte costs no more than another one', async t => {
-  const calls = await opened(t)
-  const peak = await peakOf(async () => { t.equal(outputOf(await calls.call('crumbs', { bytes: crumbs }, patient)), output) })
-  t.ok(peak < 5e6, `${(peak / 1e6).toFixed(1)} MB more`)
-})
-
-/** What the bodies of an answer begin with, the small pieces that follow, and the end. */
-type Body = (id: number) => [start: string, piece: string, end: string]
-const start = (id: number): string => `{"jsonrpc":"2.0","id":${id},"result":{"content":[{"type":"text","text":"`
-const bodies: Record<string, { type: string, body: Body, output: string }> = {
-  'an answer byte by byte': { type: 'application/json', body: id => [start(id), 'x', '"}]}}'], output },
-  'an event byte by byte': { type: 'text/event-stream', body: id => [`data: ${start(id)}`, 'x', '"}]}}\n\n'], output },
-  'an event in empty lines': { type: 'text/event-stream', body: id => ['data: \n', 'data:\n', `data: ${start(id)}x"}]}}\n\n`], output: 'x' }
-}
-
-for (const [what, { type, body, output }] of Object.entries(bodies)) {
-  t.test(`a server with a URL that sends ${what} costs no more than with another message`, async t => {
-    const server = createServer((request, response) => {
-      let text = ''
-      request.setEncoding('utf8').on('data', (chunk: string) => { text += chunk }).on('end', () => {
-        const { id, method = '' } = (text === '' ? {} : JSON.parse(text)) as { id?: number, method?: string }
-        if (id === undefined) return response.writeHead(request.method === 'POST' ? 202 : 405).end()
-        if (method === 'tools/call') return void sendSlowly(response.writeHead(200, { 'content-type': type }), body(id))
-        const results: Record<string, object> = {
-          initialize: { protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo: { name: 'crumbs', version: '1' } },
-          'tools/list': { tools: [described('echo')] }
-        }
-        const said = results[method] === undefined ? { error: { code: -32_601, message: 'no such method' } } : { result: results[method] }
-        return response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ jsonrpc: '2.0', id, ...said }))
-      })
-    })
-    await once(server.listen(0, '127.0.0.1'), 'listening')
-    t.teardown(() => {
-      server.closeAllConnections()
-      server.close()
-    })
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`
-    const calls = open(t, [], { http: { privateHosts: ['127.0.0.1'] } }, { connection: { kind: 'http', url, headers: {} } })
-    const peak = await peakOf(async () => { t.equal(outputOf(await calls.call('echo', {}, patient)), output) })
-    t.ok(peak < 5e6, `${(peak / 1e6).toFixed(1)} MB more`)
-  })
-}
-
-/** A piece in each turn of the event loop, which also receives it; the end comes when memory has been measured. */
-async function sendSlowly (response: ServerResponse, [start, piece, end]: ReturnType<Body>): Promise<void> {
-  response.socket?.setNoDelay(true)
-  response.write(start)
-  for (let left = crumbs; left > 0; left--) {
-    response.write(piece)
-    await turn()
-  }
-  await sleep(1_500)
-  response.end(end)
-}

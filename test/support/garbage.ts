@@ -7,3 +7,10 @@ export function collectGarbage (): void {
   const collect = runInNewContext('gc') as () => void
   collect()
 }
+
+/** What this process keeps in memory, in its heap and in buffers. */
+export function bytesInUse (): number {
+  collectGarbage()
+  const { heapUsed, arrayBuffers } = process.memoryUsage()
+  return heapUsed + arrayBuffers
+}
