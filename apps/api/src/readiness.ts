@@ -52,6 +52,6 @@ function registryDetail (tools: RegistrySource): string {
   const registry = tools.current()
   const errors = registry.findings.filter(finding => finding.severity === 'error').length
   const served = `${registry.published().length} tools, ${errors} errors in manifests`
-  // Everybody may read this; where manifests are, and what is in them, is for operators.
-  return tools.problems().length === 0 ? served : `${served}; the newest version is broken and not served: see the log, or GET /v1/registry`
+  const [problem] = tools.problems()
+  return problem === undefined ? served : `${served}; the newest version is broken and not served: ${problem.file}: ${problem.message}`
 }
