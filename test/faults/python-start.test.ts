@@ -2,9 +2,9 @@ import type { CallGroup, HostBox, ProcessGroups } from '@toolyard/sandbox'
 import { readdirSync, readFileSync } from 'node:fs'
 import t from 'tap'
 import { python } from '../python/fixture.ts'
-import { boxedPython, type BoxedPython } from './boxed-python.ts'
-import { withoutBox } from './boxed-tools.ts'
-import { nap, running } from './running.ts'
+import { boxedPython, type BoxedPython } from '../sandbox/boxed-python.ts'
+import { withoutBox } from '../sandbox/boxed-tools.ts'
+import { nap, running } from '../sandbox/running.ts'
 
 const skip = python.skip === false ? await withoutBox() : python.skip
 
