@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Cluster, Redis as Server } from 'ioredis'
 import { asError } from '@toolyard/contract/terms'
+import { within } from '@toolyard/runtime'
 import type { ScriptRun } from '../commands/batched-script.ts'
 import { ioredis } from '../ioredis.ts'
 import { writableServers, type Redis } from '../connection.ts'
@@ -21,6 +22,8 @@ export class ReplicasMissingError extends Error {
 
 /** How long replicas may take, in milliseconds: much less than a lock. */
 const patienceMs = 1_000
+/** How long the server may take to answer, in milliseconds: one that hangs would hold up all that comes after. */
+const answerMs = patienceMs + 2_000
 /** How often it is asked how many replicas there are, in milliseconds. */
 const lookMs = 2_000
 /** While a cluster moves a slot, its commands are sent again after so many milliseconds. */
@@ -121,7 +124,8 @@ export class Replicas {
     const pipeline = connection.pipeline()
     for (const { script, calls, shared } of all) script.addTo(pipeline, calls, shared)
     pipeline.call('WAIT', needed, patienceMs)
-    const answers = await pipeline.exec().catch((error: unknown) => [[asError(error)]] as Array<[Error]>) ?? []
+    const answering = pipeline.exec().catch((error: unknown) => [[asError(error)]] as Array<[Error]>)
+    const answers = await within(answerMs, answering) ?? [[new Error(`no answer within ${answerMs} ms`)]]
     const [failure, acknowledged] = answers.pop() ?? []
     if (failure instanceof Error || answers.some(([error]) => error !== null)) {
       // It may lead to a server that isn't the master any more; a new one doesn't.
