@@ -21,6 +21,20 @@ void t.test('jobs go through a Redis Cluster; when a master dies its queues are 
   t.equal((await service.client.request('/ready')).status, 200)
 })
 
+void t.test('a master of a cluster that hangs is left for its replica, and nothing is lost', async t => {
+  const cluster = await startRedisCluster(t)
+  const service = await startProcesses(t, cluster.env, roundTools)
+  await runJobRound(t, service)
+
+  const waiting = await submit(service.client, { type: 'agentcli.echo', queue: 'c', input: { n: 1 }, delay_ms: 3_000 })
+  const master = await cluster.masterOf('toolyard:{c}:meta')
+  master.signal('SIGSTOP')
+  await callUntilServed(t, service, 'c')
+  t.match(await reach(service.client, waiting.id, 'succeeded', 'failed'), { status: 'succeeded', result: { n: 1 } })
+  for (const queue of ['default', 'a:b', 'd', 'e']) await callUntilServed(t, service, queue)
+  t.equal((await service.client.request('/ready')).status, 200)
+})
+
 void t.test('calls are served while the slot of their queue is moved to another master', async t => {
   const cluster = await startRedisCluster(t)
   const service = await startProcesses(t, cluster.env, roundTools)
