@@ -47,11 +47,11 @@ for (const era of eras) {
   })
 }
 
-t.test('a batch has at most 20 messages, and the answer says so', async t => {
+t.test('a batch has at most 100 messages, and the answer says so', async t => {
   const pings = (count: number): object[] => Array.from({ length: count }, (_, id) => request('ping', {}, id))
-  t.equal((await batch(pings(20))).answers.length, 20)
-  const refused = await post(url, pings(21), { 'x-api-key': testKeys.read })
-  t.match(refused, { status: 400, body: { error: { code: -32_600, message: /at most 20 messages/ } } })
+  t.equal((await batch(pings(100))).answers.length, 100)
+  const refused = await post(url, pings(101), { 'x-api-key': testKeys.read })
+  t.match(refused, { status: 400, body: { error: { code: -32_600, message: /at most 100 messages/ } } })
 })
 
 t.test('the answer of a batch has at most 4 MiB: a message beyond is answered by an error, a smaller one behind it as ever', async t => {
@@ -62,11 +62,8 @@ t.test('the answer of a batch has at most 4 MiB: a message beyond is answered by
   t.match(answers[3], { id: 3, error: { code: -32_000, message: /answer of a batch has at most 4194304 bytes, .*send this message by itself/ } })
 })
 
-t.test('calls of a batch run side by side, and one whose output has no room in the answer names its job', async t => {
+t.test('a call of a batch whose output has no room in the answer names its job', async t => {
   const call = (name: string, args: object, id: number): object => request('tools/call', { name, arguments: args }, id)
-  const begun = Date.now()
-  await batch(Array.from({ length: 4 }, (_, id) => call('nap', { ms: 2_000 }, id)), testKeys.limited)
-  t.ok(Date.now() - begun < 7_000)
   const calls = Array.from({ length: 6 }, (_, id) => call('big', { char: 'x', count: 1_000_000 }, id))
   const { bytes, answers } = await batch(calls, testKeys.limited)
   t.ok(bytes < 4_300_000, `${bytes} bytes`)

@@ -96,12 +96,12 @@ const pings = (count: number): object[] => Array.from({ length: count }, (_, id)
 
 t.test('a batch of 2025-03-26 is bounded, and one with the same id twice is refused', async t => {
   const version = '2025-03-26'
-  t.equal((JSON.parse((await legacy(pings(20), { version })).text) as object[]).length, 20)
-  t.match(await legacy(pings(21), { version }), refused(400, -32_600))
+  t.equal((JSON.parse((await legacy(pings(100), { version })).text) as object[]).length, 100)
+  t.match(await legacy(pings(101), { version }), refused(400, -32_600))
   t.match(await legacy(pings(10_000), { version }), refused(400, -32_700))
   t.match(await legacy(pings(20_000), { version }), refused(413, -32_000))
   t.match(await legacy([request('ping'), request('tools/list')], { version }), { status: 400, body: { error: { code: -32_600, message: /same id/ } } })
-  const storm = Array.from({ length: 20 }, (_, requestId) => ({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId } }))
+  const storm = Array.from({ length: 100 }, (_, requestId) => ({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId } }))
   t.match(await legacy(storm, { version, headers: { 'mcp-session-id': await begin(keys.acme) } }), { status: 202 })
 })
 

@@ -35,7 +35,7 @@ const statelessVersion = '2026-07-28'
 /** The first revision without batches. A client that names none counts as one of the revision before. */
 const singleVersion = '2025-06-18'
 /** Messages of a batch. */
-const mostMessages = 20
+const mostMessages = 100
 
 /**
  * The Model Context Protocol over streamable HTTP, in its revision 2026-07-28 and those of 2025. No process keeps anything
