@@ -93,7 +93,9 @@ async function handle (
   try {
     return await runTool(job, deps, { run, trace, usage })
   } catch (error) {
-    if (error instanceof ReplicasMissingError || (mayRedisTakeItLater(error) && run.mayRepeat)) {
+    const isUnknownToReplicas = error instanceof ReplicasMissingError
+    if (isUnknownToReplicas) deps.logger.warn({ ...about, err: error }, 'a tool that may run only once is not run now')
+    if (isUnknownToReplicas || (mayRedisTakeItLater(error) && run.mayRepeat)) {
       // A workflow does nothing twice: it goes on when Redis is back, or has room again.
       return { ok: false, later: asError(error).message, nowhere: true }
     }
