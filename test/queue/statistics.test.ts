@@ -3,6 +3,8 @@ import { CallCounter, type EndedCall } from '@toolyard/store'
 import fc from 'fast-check'
 import t from 'tap'
 import { connectTo } from '../support/connection.ts'
+import { waitFor } from '../support/condition.ts'
+import { monitorRedis } from '../support/redis-monitor.ts'
 import { startTestRedis } from '../support/redis.ts'
 
 const server = await startTestRedis(t)
@@ -78,4 +80,15 @@ t.test('processor time is added for each key and tool, and is 0 where older work
   t.same(await used(), [['echo', 1.505], ['idle', 0]])
   await redis.del(...await redis.keys('toolyard:{statistics}:processor:*'))
   t.same(await used(), [['echo', 0], ['idle', 0]])
+})
+
+t.test('the processor time of a call is there before its usage is: who sees the call sees both', async t => {
+  const written: string[] = []
+  await monitorRedis(t, server.socket, words => {
+    const [, what] = words.map(word => /:(usage|processor):/.exec(word)).find(found => found !== null) ?? []
+    if (what !== undefined) written.push(what)
+  })
+  await count([call])
+  await waitFor('both are written', () => new Set(written).size === 2)
+  t.equal(written[0], 'processor')
 })

@@ -103,8 +103,8 @@ export class CallCounter {
         { keys: [statisticsKey(what, hour)], args: [keptSec] }
       )
     }
-    await add('usage', usages)
-    // By itself: workers of versions that don't know it add to the other too.
+    // By itself: workers of versions that don't know it add to the other too. First: who sees a call has its processor time.
     await add('processor', usages.filter(used => used.processorMs > 0).map(({ names, processorMs }) => ({ names, numbers: [processorMs] })))
+    await add('usage', usages)
   }
 }
