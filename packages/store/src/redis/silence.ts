@@ -15,24 +15,27 @@ const patienceMs = 5_000
  * @param serversOf the servers that are asked now; they may change
  */
 export function leaveSilentServers (redis: Redis, serversOf: (redis: Redis) => Server[]): void {
-  const asked = new WeakSet<Server>()
-  const ask = async (server: Server): Promise<void> => {
-    asked.add(server)
-    const timer = setTimeout(() => { void leave(server, () => asked.has(server)) }, patienceMs).unref()
+  /** By socket: since when it owes an answer. `isOurs`: to our question; else to ioredis' own, whether the server is ready. */
+  const owed = new WeakMap<object, { since: number, isOurs: boolean }>()
+  const look = async (server: Server): Promise<void> => {
+    const { status, stream } = server
+    if (status !== 'ready' && status !== 'connect') return
+    const isReady = status === 'ready'
+    const answer = owed.get(stream)
+    if (answer !== undefined && answer.isOurs === isReady) {
+      if (performance.now() - answer.since < patienceMs) return
+      // The answer may be there, and only this process too busy to have read it.
+      await turn()
+      await turn()
+      if (owed.get(stream) === answer && server.stream === stream && server.status === status) server.disconnect(true)
+      return
+    }
+    owed.set(stream, { since: performance.now(), isOurs: isReady })
+    if (!isReady) return
     // A refusal is an answer, too.
     await server.ping().catch(() => {})
-    clearTimeout(timer)
-    asked.delete(server)
+    owed.delete(stream)
   }
-  const timer = setInterval(() => {
-    for (const server of serversOf(redis)) if (server.status === 'ready' && !asked.has(server)) void ask(server)
-  }, everyMs).unref()
+  const timer = setInterval(() => { for (const server of serversOf(redis)) void look(server) }, everyMs).unref()
   redis.on('end', () => { clearInterval(timer) })
-}
-
-/** The answer may be there, and only this process too busy to have read it. */
-async function leave (server: Server, isSilent: () => boolean): Promise<void> {
-  await turn()
-  await turn()
-  if (isSilent()) server.disconnect(true)
 }

@@ -1,0 +1,28 @@
+import { connectRedis, isConnected } from '@toolyard/store'
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
+import { once } from 'node:events'
+import t from 'tap'
+import { startTestRedis } from '../support/redis.ts'
+
+for (const role of ['request', 'worker', 'subscriber'] as const) {
+  t.test(`a ${role} connection that is accepted and never answered is left, each time`, async t => {
+    const server = await startTestRedis(t)
+    const sockets: Socket[] = []
+    const proxy = createServer(socket => {
+      socket.on('error', () => {})
+      // The first two servers hang.
+      if (sockets.push(socket) > 2) socket.pipe(connect(server.socket)).pipe(socket)
+    })
+    proxy.listen(0, '127.0.0.1')
+    await once(proxy, 'listening')
+    const { port } = proxy.address() as AddressInfo
+    const redis = connectRedis({ place: { kind: 'server', url: `redis://127.0.0.1:${port}` } }, role, () => {})
+    t.teardown(() => {
+      redis.disconnect()
+      for (const socket of sockets) socket.destroy()
+      proxy.close()
+    })
+    t.equal(await isConnected(redis, 40_000), true)
+    t.equal(sockets.length, 3)
+  })
+}
