@@ -1,7 +1,9 @@
-import { Sessions } from '@toolyard/store'
+import { SessionLeases, Sessions } from '@toolyard/store'
 import { Redis } from 'ioredis'
 import t from 'tap'
+import { waitFor } from '../support/condition.ts'
 import { connectTo } from '../support/connection.ts'
+import { startNetworkProxy } from '../support/network-proxy.ts'
 import { startTestRedis } from '../support/redis.ts'
 
 const hourMs = 3_600_000
@@ -19,4 +21,27 @@ t.test('a process whose clock is ahead, and that knows nothing of Redis\' clock 
   const used = await new Sessions(unmeasured).use(made.id, undefined)
   t.match(used, { state: 'open' })
   t.ok((used?.usedAt ?? Infinity) < now() + hourMs, 'the time of its use is by the clock of Redis')
+})
+
+t.test('a process that is cut off from Redis ends its calls in a session before the session may be removed', async t => {
+  const server = await startTestRedis(t)
+  const redis = await connectTo(t, server)
+  const sessions = new Sessions(redis)
+  const made = await sessions.make({ tenant: undefined, keyName: 'k', ttlSec: 3_600, quotaBytes: 1_000, from: undefined })
+  if (typeof made === 'string' || !('id' in made)) return t.fail('no session')
+  const network = await startNetworkProxy(t, [{ to: { path: server.socket } }])
+  const far = { ...server, url: `redis://127.0.0.1:${String(network.ports[0])}` }
+  const leases = new SessionLeases(await connectTo(t, far))
+  leases.start(await connectTo(t, far, 'subscriber'))
+  t.teardown(() => { leases.stop() })
+  const stay = await leases.enter(made.id, undefined)
+  if (stay === undefined) return t.fail('no stay')
+  network.hold()
+  await sessions.remove(made.id, undefined)
+  const looking = new SessionLeases(redis)
+  const wasEnded = await waitFor('it may be removed', async () => {
+    const isEnded = stay.signal.aborted
+    return (await looking.removable()).includes(made.id) && { isEnded }
+  })
+  t.same(wasEnded, { isEnded: true })
 })

@@ -1,4 +1,4 @@
-import { asError, HttpError } from '@toolyard/contract'
+import { asError, HttpError, type CallError } from '@toolyard/contract'
 import { goneError, type SessionLeases, type SessionStay, type Sessions } from '@toolyard/store'
 import { leastBytes, openSessionDirectory, SessionCounts, TemplateMissingError, WorkspaceFailure, type CountedSession, type SessionPlaces } from '@toolyard/workspace'
 import { useSession } from '../access/session-access.ts'
@@ -53,7 +53,7 @@ export class SessionFiles {
           if (bytes === undefined) this.#counts.outdate(id)
           else this.#counts.add(id, -bytes)
         },
-        gone: () => stay.signal.aborted ? goneSession(id) : undefined,
+        gone: () => stay.signal.aborted ? whyGone(stay) : undefined,
         leave: () => {
           stay.leave()
           if (isChanged) void this.#note(session, stay, isKnown)
@@ -134,6 +134,13 @@ function inBlocks (bytes: number, entries: number): number {
 /** What is told where a session would have more than it may. */
 function overQuota (quotaBytes: number): WorkspaceFailure {
   return new WorkspaceFailure(`The files of the session would take more than its quota of ${quotaBytes} bytes; nothing was changed`, 'QUOTA_EXCEEDED')
+}
+
+/** Who is only cut off from Redis doesn't know whether the session is still there. */
+function whyGone ({ session, signal }: SessionStay): HttpError {
+  // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- `SessionStay` says so.
+  const { code, message } = signal.reason as CallError
+  return code === 'SESSION_GONE' ? goneSession(session.id) : new HttpError('UNAVAILABLE', message)
 }
 
 function goneSession (id: string): HttpError {

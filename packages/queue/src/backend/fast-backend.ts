@@ -30,8 +30,9 @@ export class FastBackend extends JobBackend {
   }
 
   override async moveToActive (token: string): Promise<NextJob<TakenFields>> {
+    const askedAt = performance.now()
     const [reply] = await takePlainScript.run(this.redis, [{ keys: [], args: [token] }], this.#shared(takePlainKeys, this.#taking()))
-    return Array.isArray(reply) ? this.nextJob(reply) : await super.moveToActive(token)
+    return Array.isArray(reply) ? this.nextJob(reply, askedAt) : await super.moveToActive(token)
   }
 
   protected override adder (): Adder {
@@ -41,9 +42,10 @@ export class FastBackend extends JobBackend {
   protected override async settle (end: End): Promise<Ended> {
     const { job, job: { parentKey }, token, sign, text, stack, at, fetchNext, awaited, runs } = end
     const plain = { keys: [], args: [idOf(job), token, sign, text, stack, at, fetchNext && this.closing === undefined ? '1' : '', awaited, runs] }
+    const askedAt = performance.now()
     const reply = parentKey === undefined ? await this.#settler.settle(plain) : undefined
     if (reply === undefined) return await super.settle(end)
-    if (reply[0] !== askBullmq) return this.ended(job, reply)
+    if (reply[0] !== askBullmq) return this.ended(job, reply, askedAt)
     // The job has ended, whatever becomes of the next: another place of the worker takes it.
     return { next: await super.moveToActive(token).catch(() => []), dependents: reply[1] }
   }

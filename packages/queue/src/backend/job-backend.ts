@@ -15,6 +15,8 @@ import { WakeUps } from './wake-ups.ts'
 export interface TakenFields extends JobJson {
   /** No worker that took this job has noted that it began to run it: see `JobRuns`. */
   isUnbegun?: boolean
+  /** Before the command was sent that took it, by `performance.now()`. */
+  askedAt?: number
 }
 
 /** Notes on a job that is being settled; in the job itself, since a WeakSet of short-lived objects costs the garbage collector a lot. */
@@ -143,8 +145,9 @@ export class JobBackend extends TimedBackend {
   }
 
   override async moveToActive (token: string, name?: string): Promise<NextJob<TakenFields>> {
+    const askedAt = performance.now()
     const next = fromRedis<NextJob<TakenFields>>(await super.moveToActive(token, name))
-    if (next[0] !== null && this.#unbegun.delete(next[1])) next[0].isUnbegun = true
+    if (next[0] !== null) Object.assign(next[0], { askedAt }, this.#unbegun.delete(next[1]) && { isUnbegun: true })
     return next
   }
 
@@ -175,21 +178,22 @@ export class JobBackend extends TimedBackend {
 
   /** @throws what Redis says to the job, or the connection. */
   protected async settle ({ job, call }: End): Promise<Ended> {
+    const askedAt = performance.now()
     const [reply] = await this.scripts.moveToFinished.script.run(this.redis, [call()])
     if (!Array.isArray(reply)) throw reply
-    return this.ended(job, fromRedis(reply))
+    return this.ended(job, fromRedis(reply), askedAt)
   }
 
   /** @throws BullMQ's error for a number that its script answers. */
-  protected ended (job: MinimalJob, [reply, dependents]: EndReply): Ended {
+  protected ended (job: MinimalJob, [reply, dependents]: EndReply, askedAt: number): Ended {
     if (typeof reply === 'number' && reply < 0) throw this.finishedErrors({ code: reply, jobId: idOf(job), command: 'moveToFinished', state: 'active' })
-    return { next: this.nextJob(reply), dependents }
+    return { next: this.nextJob(reply, askedAt), dependents }
   }
 
-  /** BullMQ's words for a job that a script has taken. */
-  protected nextJob (reply: unknown): NextJob<TakenFields> {
+  /** BullMQ's words for a job that a script has taken; `askedAt`: see `TakenFields`. */
+  protected nextJob (reply: unknown, askedAt: number): NextJob<TakenFields> {
     const next = fromRedis<NextJob<TakenFields>>(this.inLocalTime(bullmq.raw2NextJobData(fromRedis(reply))))
-    if (isUnbegun(reply)) Object.assign(next[0] ?? {}, { isUnbegun: true })
+    Object.assign(next[0] ?? {}, { askedAt }, isUnbegun(reply) && { isUnbegun: true })
     return next
   }
 

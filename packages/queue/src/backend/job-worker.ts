@@ -16,6 +16,16 @@ const yieldMs = 200
 /** A job was put off: its place in the worker is free, and whether the worker takes another one is for its loop to say. */
 export class PutOffError extends bullmq.DelayedError {}
 
+/** A job whose taking was answered later than this is asked for again before it runs, in milliseconds. */
+const lateMs = 500
+
+/** In the job itself, since a WeakSet of short-lived objects costs the garbage collector a lot. */
+const askedAt = Symbol('askedAt')
+interface TakingNotes {
+  /** Before the command was sent that took it, by `performance.now()`. */
+  [askedAt]?: number | undefined
+}
+
 /** Errors by which a run says that its job is elsewhere by now. */
 const movedOn = [bullmq.DelayedError, bullmq.WaitingError, bullmq.WaitingChildrenError]
 
@@ -58,6 +68,7 @@ export class JobWorker<Data, Result, Backend extends JobBackend = JobBackend> ex
     let next: Job<Data, Result> | undefined
     this.#unstarted--
     try {
+      if (!await this.#holds(job, token)) return undefined
       next = (await super.processJob(job, token, fetchNext)) ?? undefined
       return next
     } finally {
@@ -99,6 +110,7 @@ export class JobWorker<Data, Result, Backend extends JobBackend = JobBackend> ex
   protected override createJob (fields: TakenFields, id: string): Job<Data, Result> {
     const job = super.createJob(fields, id)
     if (fields.isUnbegun === true) this.backend.runs.noteUnbegun(job)
+    Object.assign(job, { [askedAt]: fields.askedAt })
     this.#awayUntil = performance.now() + this.stayAwayMs(id)
     this.#unstarted++
     this.#isYielding = false
@@ -138,20 +150,38 @@ export class JobWorker<Data, Result, Backend extends JobBackend = JobBackend> ex
   protected async settle<T> (job: Job<Data, Result>, token: string, settle: () => Promise<T>): Promise<T> {
     const id = idOf(job)
     try {
-      for (let isHeld = false; ; isHeld = true) {
+      for (;;) {
         try {
           return await settle()
         } catch (error) {
           // BullMQ itself waits for a connection.
           if (!mayRedisTakeItLater(error) || !bullmq.isNotConnectionError(asError(error))) throw error
-          // BullMQ untracks a job before it settles it, so it is tracked again here. Once: a lock is renewed only when its job
-          // has been tracked for a while, and each call would begin that time anew.
-          if (!isHeld) this.lockManager.trackJob(id, token, 0)
+          // BullMQ untracks a job before it settles it.
+          this.locks.trackJob(id, token)
           await delay(pauseMs)
         }
       }
     } finally {
       this.lockManager.untrackJob(id)
+    }
+  }
+
+  /**
+   * Counts the time of the lock of a job that was taken, and says whether it is still held: the answer to the command that took
+   * the job may have been on its way for longer than the lock lasts.
+   */
+  async #holds (job: Job<Data, Result> & TakingNotes, token: string): Promise<boolean> {
+    const id = idOf(job)
+    const since = job[askedAt] ?? performance.now()
+    if (performance.now() - since < lateMs) {
+      this.locks.trackRun(id, token, since)
+      return true
+    }
+    try {
+      return await this.locks.isHeld(id, token)
+    } catch (error) {
+      this.emit('error', asError(error))
+      return false
     }
   }
 

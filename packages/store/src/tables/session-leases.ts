@@ -4,6 +4,7 @@ import { sharedAbort } from '@toolyard/runtime'
 import type { Redis } from '../redis/connection.ts'
 import { sessionsChannel } from '../redis/names.ts'
 import { subscribe } from '../redis/subscription.ts'
+import { RedisUnavailableError } from '../redis/unavailable.ts'
 import { enterScript, forgetScript, removableScript, renewScript, runSessionScript } from './session-scripts.ts'
 import { sessionOf, type Session, type SessionFields } from './sessions.ts'
 import { fromRedis } from '../redis/from-redis.ts'
@@ -11,13 +12,14 @@ import { fromRedis } from '../redis/from-redis.ts'
 /*
  * A process that works in the directory of a session has a lease of it, for all of its calls there, by Redis' clock. The
  * directory is removed only when no process has one. A lease is renewed every second, which renews the session's time to live
- * as well, and is given up when the process has had no call there for a second.
+ * as well, and is given up when the process has had no call there for a second. The process counts from before it asked, by
+ * its own clock: where Redis doesn't answer it in time, its calls there end before anybody may remove the directory.
  */
 
 /** A call's stay in a session. */
 export interface SessionStay {
   session: Session
-  /** Aborted with a CallError when the session is removed. */
+  /** Aborted with a CallError when the session is removed, or may be. */
   signal: AbortSignal
   /** Notes what its files take, for who reads the session. */
   noteUsage: (bytes: number) => void
@@ -27,6 +29,8 @@ export interface SessionStay {
 /** How long a lease lasts without a renewal, in milliseconds: longer than a job's lock, so that its call has ended. */
 const leaseMs = 10_000
 const renewMs = 1_000
+/** So long before a lease ends its calls are ended, in milliseconds. */
+const endMs = 2_000
 /** Sessions that one look for those to be removed handles. */
 const batchSize = 100
 
@@ -34,6 +38,8 @@ interface Held {
   session: Session
   controller: AbortController
   calls: number
+  /** Until when the lease lasts at least, by `performance.now()`. */
+  until: number
   /** Not to be entered any more. */
   isClosed: boolean
   bytes: number | undefined
@@ -71,6 +77,7 @@ export class SessionLeases {
    * @throws RedisUnavailableError
    */
   async enter (id: string, tenant: string | undefined): Promise<SessionStay | undefined> {
+    this.#endOverdue()
     const held = this.#held.get(id) ?? await this.#take(id)
     if (held === undefined || held.isClosed || (tenant !== undefined && held.session.tenant !== tenant)) return undefined
     held.calls += 1
@@ -97,21 +104,35 @@ export class SessionLeases {
   }
 
   async #take (id: string): Promise<Held | undefined> {
+    const until = performance.now() + leaseMs
     const entered = await runSessionScript(this.#redis, enterScript, id, this.#holder, leaseMs, sessionsChannel)
     const fields = fromRedis<SessionFields | null>(entered)
     const known = this.#held.get(id)
     if (known !== undefined) return known
+    if (until - endMs <= performance.now()) throw new RedisUnavailableError()
     const session = fields === null ? undefined : sessionOf(id, fields)
     if (session === undefined) return undefined
-    const held = { session, controller: sharedAbort(), calls: 0, isClosed: session.state !== 'open', bytes: undefined }
+    const held = { session, controller: sharedAbort(), calls: 0, until, isClosed: session.state !== 'open', bytes: undefined }
     if (!held.isClosed) this.#held.set(id, held)
     return held
   }
 
   #schedule (): void {
     this.#timer = setTimeout(() => {
-      void this.#renew().catch(() => {}).finally(() => { if (this.#timer !== undefined) this.#schedule() })
+      this.#endOverdue()
+      // An answer that doesn't come holds up no other renewal.
+      void this.#renew().catch(() => {})
+      this.#schedule()
     }, renewMs).unref()
+  }
+
+  #endOverdue (): void {
+    const now = performance.now()
+    for (const [id, held] of this.#held) {
+      if (held.until - endMs > now) continue
+      this.#held.delete(id)
+      end(held, { code: 'WORKER_LOST', message: `Redis did not answer in time, and session ${id} may be removed meanwhile` })
+    }
   }
 
   /** One command for all leases. It also finds sessions whose removal this process has missed. */
@@ -121,19 +142,25 @@ export class SessionLeases {
       const left = held.calls === 0
       // Who enters meanwhile takes it anew.
       if (left) this.#held.delete(id)
-      return { id, args: [id, left ? 'leave' : 'stay', held.bytes ?? ''] }
+      return { id, held, args: [id, left ? 'leave' : 'stay', held.bytes ?? ''] }
     })
+    const until = performance.now() + leaseMs
     const renewed = await runSessionScript(this.#redis, renewScript, this.#holder, leaseMs, ...asked.flatMap(({ args }) => args))
     const removed = fromRedis<string[]>(renewed)
+    for (const { held } of asked) held.until = Math.max(held.until, until)
     for (const id of removed) this.#close(id)
   }
 
   #close (id: string): void {
     const held = this.#held.get(id)
-    if (held === undefined || held.isClosed) return
-    held.isClosed = true
-    held.controller.abort(goneError(id))
+    if (held !== undefined) end(held, goneError(id))
   }
+}
+
+function end (held: Held, reason: CallError): void {
+  if (held.isClosed) return
+  held.isClosed = true
+  held.controller.abort(reason)
 }
 
 /** The error of a call whose session doesn't exist, or not any more. */

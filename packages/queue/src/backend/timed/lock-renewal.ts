@@ -3,17 +3,22 @@ import { asError } from '@toolyard/contract/terms'
 /** How long the lock of a worker or canceller lasts, in milliseconds, unless it is renewed. */
 export const lockMs = 3_000
 
+/** So long before its lock ends a run is ended, in milliseconds: its processes get 250 ms, and are gone when another worker begins. */
+const endMs = 400
+
 /** What renews the locks of a worker's jobs. */
 export interface LockHolder {
   /** Renews locks; the ids of the jobs that are somebody else's by now. */
   extendJobLocks: (ids: string[], tokens: string[], ms: number) => Promise<string[]>
-  /** Gets the ids of the jobs that are somebody else's. */
+  /** Gets the ids of the jobs that are somebody else's, or may soon be. */
   lost: (ids: string[]) => void
   failed: (error: Error) => void
 }
 
 interface LockedJob {
   token: string
+  /** Until when the lock lasts at least, by `performance.now()`. Infinity for a job whose run is over. */
+  until: number
   /** Whether a renewal has seen it. A lock that was taken just now is not renewed yet. */
   wasSeen: boolean
   /** Whether its worker is giving it back. */
@@ -23,6 +28,9 @@ interface LockedJob {
 /**
  * Renews the locks of the jobs that a worker runs, in place of BullMQ's own renewal, which compares clocks. Here only
  * intervals count: docs/decisions/0028-one-clock.md.
+ *
+ * A lock lasts from when Redis got the command that took or renewed it. The worker counts from before it sent that
+ * command, so it knows of the end first: also where nothing reaches Redis, or its answers don't come. Then it ends the run.
  */
 export class LockRenewal {
   readonly #holder: LockHolder
@@ -40,7 +48,13 @@ export class LockRenewal {
   }
 
   start (): void {
-    if (!this.#closed) this.#timer = setTimeout(() => { void this.#renew() }, this.#everyMs / 2)
+    if (this.#closed) return
+    const firstEnd = Math.min(...[...this.#held.values()].map(({ until }) => until)) - endMs - performance.now()
+    this.#timer = setTimeout(() => {
+      // An answer that doesn't come holds up no other renewal.
+      void this.#renew()
+      this.start()
+    }, Math.min(this.#everyMs / 2, Math.max(0, firstEnd)))
   }
 
   async close (): Promise<void> {
@@ -49,8 +63,18 @@ export class LockRenewal {
     this.#held.clear()
   }
 
+  /**
+   * Tracks a job that is run.
+   *
+   * @param since before the command was sent that took its lock
+   */
+  trackRun (id: string, token: string, since: number): void {
+    this.#track(id, token, since + this.#lockMs)
+  }
+
+  /** BullMQ calls it for a job that is run, and we for one that is being settled. */
   trackJob (id: string, token: string): undefined {
-    if (!this.#closed) this.#held.set(id, { token, wasSeen: false, isLeaving: false })
+    if (this.#held.get(id)?.token !== token) this.#track(id, token, Infinity)
   }
 
   untrackJob (id: string): void {
@@ -60,31 +84,52 @@ export class LockRenewal {
   /** Renews the lock of a job until it has been given back; that it is gone then is no loss. */
   leaveJob (id: string): void {
     const held = this.#held.get(id)
-    if (held !== undefined) held.isLeaving = true
+    if (held !== undefined) Object.assign(held, { isLeaving: true, until: Infinity })
+  }
+
+  /** Whether the lock of a job that was taken long ago is there still; then its time is counted anew. */
+  async isHeld (id: string, token: string): Promise<boolean> {
+    const since = performance.now()
+    if ((await this.#holder.extendJobLocks([id], [token], this.#lockMs)).length > 0) return false
+    this.trackRun(id, token, since)
+    return true
+  }
+
+  #track (id: string, token: string, until: number): void {
+    if (!this.#closed) this.#held.set(id, { token, until, wasSeen: false, isLeaving: false })
   }
 
   async #renew (): Promise<void> {
-    const due: Array<[id: string, token: string]> = []
+    const sentAt = performance.now()
+    this.#endOverdue(sentAt)
+    const due: Array<[id: string, held: LockedJob]> = []
     for (const [id, held] of this.#held) {
-      if (held.wasSeen) due.push([id, held.token])
+      if (held.wasSeen) due.push([id, held])
       held.wasSeen = true
     }
+    if (due.length === 0) return
     try {
-      const lost = due.length === 0
-        ? []
-        : await this.#holder.extendJobLocks(due.map(([id]) => id), due.map(([, token]) => token), this.#lockMs)
+      const lost = new Set(await this.#holder.extendJobLocks(due.map(([id]) => id), due.map(([, { token }]) => token), this.#lockMs))
+      for (const [id, held] of due) if (!lost.has(id)) held.until = Math.max(held.until, sentAt + this.#lockMs)
       // A job that was settled or given back meanwhile has no lock to lose.
-      const missed = lost.filter(id => this.#held.get(id)?.isLeaving === false)
-      if (missed.length > 0) this.#holder.lost(missed)
-      for (const id of missed) {
-        // It doesn't come back.
-        this.#held.delete(id)
-        this.#holder.failed(new Error(`could not renew lock for job ${id}`))
-      }
+      this.#lose(due.filter(([id, held]) => lost.has(id) && this.#held.get(id) === held && !held.isLeaving).map(([id]) => id), 'could not renew lock for')
     } catch (error) {
       // A worker that has stopped has closed its connection.
       if (!this.#closed) this.#holder.failed(asError(error))
     }
-    this.start()
+  }
+
+  #endOverdue (now: number): void {
+    const over = [...this.#held].filter(([, { until }]) => until - endMs <= now).map(([id]) => id)
+    this.#lose(over, 'Redis did not answer in time, and may have ended the lock of')
+  }
+
+  #lose (ids: readonly string[], why: string): void {
+    if (ids.length > 0) this.#holder.lost([...ids])
+    for (const id of ids) {
+      // It doesn't come back.
+      this.#held.delete(id)
+      this.#holder.failed(new Error(`${why} job ${id}`))
+    }
   }
 }

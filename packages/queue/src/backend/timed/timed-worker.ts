@@ -18,8 +18,11 @@ export class TimedWorker<Data, Result, Backend extends TimedBackend> extends bul
 
   /** Call it before a job is given back: from then on nobody is told that its lock is gone. */
   leaveJob (id: string): void {
+    this.locks.leaveJob(id)
+  }
+
+  protected get locks (): LockRenewal {
     // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- It was made above.
-    const renewal = this.lockManager as unknown as LockRenewal
-    renewal.leaveJob(id)
+    return this.lockManager as unknown as LockRenewal
   }
 }
