@@ -3,6 +3,7 @@ import t from 'tap'
 import { join } from 'node:path'
 import { createService, testKeys } from '../support/service.ts'
 import { runPython, withoutPython } from '../other-clients/python.ts'
+import { providerMessages } from './provider-messages.ts'
 import { clientFiles, clientTools } from './tools.ts'
 
 const service = await createService(t, { tools: clientTools, files: clientFiles })
@@ -31,12 +32,43 @@ t.test('a list of calls is accepted as well as the message that contains it', as
   t.strictSame(await toolyard.invoke([...messages.responses.output]), [{ type: 'function_call_output', call_id: 'c0', output: sum }])
 })
 
+for (const { who, message, answers } of providerMessages) {
+  t.test(`the calls of ${who} get their answers in the shape that it expects`, async t => {
+    t.strictSame(await toolyard.invoke(message), answers)
+  })
+}
+
+t.test('lists of calls that come without their message are told apart', async t => {
+  const list = async (calls: object[]): Promise<unknown> => await toolyard.invoke(calls as object)
+  t.match(await list([{ name: 'echo', args: {}, id: 'c0', type: 'tool_call' }]), [{ role: 'tool', tool_call_id: 'c0', status: 'success' }])
+  t.match(await list([{ type: 'tool-call', toolCallId: 'c0', toolName: 'echo', input: {} }]), [{ content: [{ type: 'tool-result', toolCallId: 'c0' }] }])
+  t.match(await list([{ name: 'echo', args: {} }]), [{ parts: [{ functionResponse: { name: 'echo' } }] }])
+  t.match(await list([{ functionCall: { name: 'echo', args: {} } }]), [{ parts: [{ functionResponse: { name: 'echo' } }] }])
+  t.match(await list([{ toolUse: { toolUseId: 'c0', name: 'echo', input: {} } }]), [{ content: [{ toolResult: { toolUseId: 'c0' } }] }])
+})
+
+t.test("a message that isn't known is refused, and the error names it", async t => {
+  await t.rejects(toolyard.invoke({ entries: [1] }), { code: 'VALIDATION_ERROR', message: /'entries' is not a known field/ })
+  await t.rejects(toolyard.invoke({ content: [{ type: 'frobnicate' }] }), { code: 'VALIDATION_ERROR', message: /content\[0\] is of the type 'frobnicate'/ })
+  await t.rejects(toolyard.invoke({ choices: [{ delta: { tool_calls: [] } }] }), { code: 'VALIDATION_ERROR', message: /piece of a stream/ })
+  const choice = { message: messages.chat }
+  await t.rejects(toolyard.invoke({ choices: [choice, choice] }), { code: 'VALIDATION_ERROR', message: /choices\[1\] has calls beside/ })
+})
+
+t.test('the last call of a message that ended at its limit does not run', async t => {
+  t.match(await toolyard.invoke({ choices: [{ finish_reason: 'length', message: messages.chat }] }), [{ content: /ended before the call was complete/ }])
+  t.match(await toolyard.invoke({ stop_reason: 'max_tokens', content: [{ type: 'tool_use', id: 'c0', name: 'echo', input: {} }] }), [{ content: [{ is_error: true }] }])
+})
+
 t.test('a message without calls gives an empty list, without a request', async t => {
   const away = new Toolyard({ url: 'http://127.0.0.1:9', retryMs: 0 })
   t.strictSame(await away.invoke({ role: 'assistant', tool_calls: null }), [])
   t.strictSame(await away.invoke({ output: [{ type: 'message' }] }), [])
   t.strictSame(await away.invoke({ content: [{ type: 'text' }] }), [])
   t.strictSame(await away.invoke([]), [])
+  t.strictSame(await away.invoke({ choices: [{ message: { role: 'assistant', content: 'No.' } }] }), [])
+  t.strictSame(await away.invoke({ candidates: [{ content: { role: 'model', parts: [{ text: 'No.' }] } }] }), [])
+  t.strictSame(await away.invoke({ output: { message: { role: 'assistant', content: [{ text: 'No.' }] } } }), [])
 })
 
 t.test('a message of more calls than fit into a batch gets one answer for each, in order', async t => {
@@ -65,7 +97,7 @@ t.test('tools come in the requested form', async t => {
 })
 
 t.test('the Python client gives the same answers', { skip: withoutPython }, async t => {
-  const sent = [messages.chat, messages.responses, messages.anthropic, { tool_calls: manyCalls }, messages.chat.tool_calls, { role: 'assistant', content: 'No.' }, []]
+  const sent = [messages.chat, messages.responses, messages.anthropic, { tool_calls: manyCalls }, messages.chat.tool_calls, { role: 'assistant', content: 'No.' }, [], ...providerMessages.map(({ message }) => message)]
   const got = JSON.parse(await runPython('invoke.py', [JSON.stringify(sent)], { TOOLYARD_URL: service.api.address, TOOLYARD_API_KEY: testKeys.admin })) as unknown[]
   for (const [at, message] of sent.entries()) t.strictSame(got[at], await toolyard.invoke(message as never))
 })

@@ -5,6 +5,9 @@ let text = ''
 process.stdin.on('data', chunk => { text += chunk })
 process.stdin.on('end', () => { const { a, b } = JSON.parse(text); process.stdout.write(JSON.stringify({ sum: a + b })) })
 `,
+  'tools/bin/echo': `#!/bin/sh
+exec cat
+`,
   'tools/bin/fail': `#!/bin/sh
 echo '{"error": "the well is dry"}' >&2
 exit 3
@@ -33,6 +36,7 @@ const file = { type: 'object', properties: { file: { type: 'string' } }, require
 /** Their entries of a manifest. */
 export const clientTools = [
   { name: 'add', description: 'Adds two numbers', schema: numbers, command: ['./tools/bin/add'] },
+  { name: 'echo', description: 'Says what it gets', schema: { type: 'object' }, command: ['./tools/bin/echo'] },
   { name: 'fail', description: 'Fails', schema: { type: 'object' }, command: ['./tools/bin/fail'] },
   { name: 'long', description: 'Says much', schema: { type: 'object' }, command: ['./tools/bin/long'] },
   { name: 'wait_for', description: 'Waits for a file', schema: file, command: ['./tools/bin/wait_for'], timeoutSec: 120 }

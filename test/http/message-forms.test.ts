@@ -80,8 +80,8 @@ t.test('calls have messages only where a format is asked for, and any form may a
   t.same((await post({ calls }, '?format=chat')).messages, [{ role: 'tool', tool_call_id: 'a', content: ok({ d: 1 }) }])
   t.same((await post({ calls }, '?format=responses')).messages, [{ type: 'function_call_output', call_id: 'a', output: ok({ d: 1 }) }])
   t.same((await post({ tool_calls: [chatCall('a', 'echo', '{"d":1}')] }, '?format=anthropic')).messages, [{ role: 'user', content: [{ type: 'tool_result', tool_use_id: 'a', content: ok({ d: 1 }) }] }])
-  await refused(t, { calls }, "'format' must be one of chat, responses, anthropic", '?format=gemini')
-  await refused(t, { calls }, "'format' must be one of chat, responses, anthropic", '?format=chat&format=chat')
+  const formats = "'format' must be one of chat, responses, anthropic, gemini, bedrock, langchain, ai-sdk, mistral, function"
+  for (const query of ['?format=llama', '?format=chat&format=chat']) await refused(t, { calls }, formats, query)
 })
 
 t.test('a call that is still running has an answer too, whose text names the tool and the job', async t => {
@@ -167,11 +167,12 @@ t.test('a message has at most 20 calls; its other parts are not counted', async 
   t.equal((await post({ content: [...Array<object>(100).fill({ type: 'text' }), ...uses(20)] })).results.length, 20)
 })
 
-t.test('a call without an id is a 400, since nobody could answer it; long and equal ids are accepted', async t => {
-  await refused(t, { tool_calls: [chatCall('a', 'echo', '{}'), { type: 'function', function: { name: 'echo' } }] }, 'tool_calls[1].id is required')
-  await refused(t, { output: [{}, { type: 'function_call', id: 'fc_1', name: 'echo', arguments: '{}' }] }, 'output[1].call_id is required')
-  await refused(t, { content: [{ type: 'tool_use', id: ' ', name: 'echo', input: {} }] }, 'content[0].id is required')
-  await refused(t, { content: [{ type: 'tool_use', id: 'x'.repeat(16_385), name: 'echo', input: {} }] }, 'content[0].id must be at most 16384 characters')
+t.test('a call without an id, or with an empty one, gets one made from its place; long and equal ids are accepted', async t => {
+  const { messages } = await post({ tool_calls: [chatCall('a', 'echo', '{}'), { type: 'function', function: { name: 'echo' } }, chatCall('', 'echo', '{}'), { ...chatCall('', 'echo', '{}'), id: 0 }] })
+  t.match(messages, [{ tool_call_id: 'a' }, { tool_call_id: 'call_at_1' }, { tool_call_id: 'call_at_2' }, { tool_call_id: '0' }])
+  const { messages: [output] = [] } = await post({ output: [{ type: 'function_call', id: 'fc_1', name: 'echo', arguments: '{}' }] })
+  t.match([output, (await post({ content: [{ type: 'tool_use', id: ' ', name: 'echo', input: {} }] })).messages], [{ call_id: 'fc_1' }, [{ content: [{ tool_use_id: 'call_at_0' }] }]])
+  for (const [id, says] of [[{}, 'a text'], ['x'.repeat(16_385), 'at most 16384 characters']]) await refused(t, { content: [{ type: 'tool_use', id, name: 'echo', input: {} }] }, `content[0].id must be ${says as string}`)
   const long = `call_${'x'.repeat(5_000)}`
   const { results } = await post({ tool_calls: [chatCall(long, 'echo', '{"n":1}'), chatCall('same', 'echo', '{"n":2}'), chatCall('same', 'echo', '{"n":3}')] })
   t.match(results, [{ call_id: long, output: { n: 1 } }, { call_id: 'same', output: { n: 2 } }, { call_id: 'same', output: { n: 3 } }])
@@ -231,7 +232,7 @@ t.test('no list of JSON values causes a fault, and each call in it has exactly o
       const { status, body } = await client.request<InvokeBatchResponse>(path, { body: { [field]: items.map(item => 'is' in item ? item.is : item.other) } })
       // What no body may hold is refused as a whole.
       if (status !== 200) return status === 400
-      const answered = (body.messages ?? []).flatMap((message): object[] => 'role' in message && message.role === 'user' ? message.content : [message]) as Array<Record<string, unknown>>
+      const answered = (body.messages ?? []).flatMap((message): object[] => 'role' in message && message.role === 'user' && 'content' in message ? message.content : [message]) as Array<Record<string, unknown>>
       t.same(body.results.map(result => result.call_id), wanted)
       t.same(answered.map(message => message['tool_call_id'] ?? message['call_id'] ?? message['tool_use_id']), wanted)
       return true

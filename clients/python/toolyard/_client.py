@@ -143,8 +143,9 @@ class Toolyard:
         Runs the calls of a model's message and gives what to append to the conversation: one answer for each call, also
         for one that failed. A message without calls gives an empty list.
 
-        :param message: a message of chat completions or its `tool_calls`, a response of the Responses API or its
-            `output`, or a message of Anthropic's; dictionaries, or the objects of the provider's library.
+        :param message: a message or a whole answer of chat completions, the Responses API, Anthropic, Gemini, Bedrock,
+            Ollama, Mistral or Cohere, a message of LangChain's, or the list of calls in one of these; dictionaries, or the
+            objects of the provider's library.
         :param session: the session whose files are their workspace.
         :param timeout: how long calls are waited for, in seconds; 0 asks once. Then the answer to a call names its job.
         :param wait: how long one request of this wait takes at most: 0.1 to 60 seconds.

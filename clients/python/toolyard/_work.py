@@ -10,12 +10,11 @@ from typing import Any
 from urllib.parse import quote
 
 from ._errors import ToolError, ToolyardError
-from ._messages import find_calls, join_answers
+from ._messages import batches_of, join_answers
 from ._patience import Stop
 from ._transport import Transport
 from ._types import CallResult, EndEvent, Format, JobEvent, JobList, JobView, LogEntry, LogEvent, ProgressEvent, StateEvent
 
-_BATCH_SIZE = 20
 _PAUSE = 0.2
 """Seconds between two requests when the first was answered before its time, as when the service stops."""
 
@@ -37,15 +36,14 @@ def tools(transport: Transport, stop: Stop, form: Format, strict: bool) -> list[
 
 
 def invoke(transport: Transport, stop: Stop, message: Any, waiting: Waiting) -> list[Any]:
-    field, calls = find_calls(message)
     key = waiting.idempotency_key or new_key()
     until = time.monotonic() + waiting.timeout
-    batches = [calls[at : at + _BATCH_SIZE] for at in range(0, len(calls), _BATCH_SIZE)]
+    batches = batches_of(message)
     keys = [key if index == 0 else f"{key}-{index}" for index in range(len(batches))]
     # All are under way before one is waited for.
     for batch, own in zip(batches[:-1], keys[:-1]):
-        _send(transport, stop, {field: batch}, waiting, own, 0.1)
-    answers = [_batch(transport, stop, {field: batch}, waiting, own, until) for batch, own in zip(batches, keys)]
+        _send(transport, stop, batch, waiting, own, 0.1)
+    answers = [_batch(transport, stop, batch, waiting, own, until) for batch, own in zip(batches, keys)]
     return join_answers([answer["messages"] for answer in answers])
 
 

@@ -11,6 +11,7 @@ export type {
   Progress, PutFile, ResultFile, SessionList, SessionView, Unpacked
 } from './http/wire.ts'
 export type {
-  AnthropicAnswer, AnthropicImageSource, AnthropicMessage, AnthropicResultContent, AnthropicTool,
-  ChatAnswer, ChatMessage, ChatTool, ChatToolCall, Format, ResponsesAnswer, ResponsesAnswerOutput, ResponsesOutput, ResponsesTool
+  AiSdkAnswer, AiSdkResult, AiSdkToolCall, AnthropicAnswer, AnthropicImageSource, AnthropicMessage, AnthropicResultContent, AnthropicTool,
+  BedrockAnswer, BedrockResponse, ChatAnswer, ChatCompletion, ChatMessage, ChatTool, ChatToolCall, Format, GeminiAnswer, GeminiResponse,
+  LangChainAnswer, LangChainMessage, LangChainToolCall, ProviderAnswer, ResponsesAnswer, ResponsesAnswerOutput, ResponsesOutput, ResponsesTool
 } from './providers.ts'

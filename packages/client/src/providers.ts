@@ -41,13 +41,27 @@ export interface ToolOf {
 export interface ChatToolCall { id: string, type: 'function' | 'custom' }
 /** The assistant's message of chat completions. */
 export interface ChatMessage { tool_calls?: readonly ChatToolCall[] | null | undefined, role: 'assistant' }
+/** A chat completion. */
+export interface ChatCompletion { choices: ReadonlyArray<{ message: ChatMessage }> }
 /** A response of the Responses API. */
 export interface ResponsesOutput { output: ReadonlyArray<{ type?: string }> }
 /** A message of Anthropic's. */
 export interface AnthropicMessage { content: ReadonlyArray<{ type: string }> }
+/** An answer of Gemini. */
+export interface GeminiResponse { candidates?: ReadonlyArray<{ content?: object }> | undefined }
+/** An answer of Bedrock's Converse. */
+export interface BedrockResponse { output: { message?: object | undefined } | undefined, stopReason?: string | undefined }
+/** A call as LangChain has it. */
+export interface LangChainToolCall { name: string, args: object, id?: string | undefined, type?: 'tool_call' | undefined }
+/** A message of LangChain's with calls. */
+export interface LangChainMessage { tool_calls?: readonly LangChainToolCall[] | undefined }
+/** A call as the AI SDK has it. */
+export interface AiSdkToolCall { type: 'tool-call', toolCallId: string, toolName: string }
+/** What `generateText` of the AI SDK gives. */
+export interface AiSdkResult { toolCalls: readonly AiSdkToolCall[] }
 
 /** What answers a call of chat completions. */
-export interface ChatAnswer { role: 'tool', tool_call_id: string, content: string }
+export interface ChatAnswer { role: 'tool', tool_call_id: string, /** For Ollama. */ tool_name?: string, content: string }
 /** What answers a call of the Responses API. */
 export type ResponsesAnswer =
   | { type: 'function_call_output', call_id: string, output: ResponsesAnswerOutput }
@@ -68,48 +82,134 @@ export type AnthropicResultContent =
 /** An image in Base64. */
 export interface AnthropicImageSource { type: 'base64', media_type: 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp', data: string }
 
+/** What answers all calls of an answer of Gemini. */
+export interface GeminiAnswer { role: 'user', parts: Array<{ functionResponse: { id?: string, name: string, response: Record<string, unknown> } }> }
+/** What answers all calls of an answer of Bedrock. */
+export interface BedrockAnswer {
+  role: 'user'
+  content: Array<{ toolResult: { toolUseId: string, content: Array<{ text: string }>, status: 'success' | 'error' } }>
+}
+/** What answers a call of LangChain. */
+export interface LangChainAnswer { role: 'tool', tool_call_id: string, name: string, content: string, status: 'success' | 'error' }
+/** What answers all calls of the AI SDK; its version 4 has `result` in place of `output`. */
+export interface AiSdkAnswer {
+  role: 'tool'
+  content: Array<{ type: 'tool-result', toolCallId: string, toolName: string, output: { type: 'text' | 'error-text', value: string } }>
+}
+
 /** An answer in each shape. */
-export type ProviderAnswer = ChatAnswer | ResponsesAnswer | AnthropicAnswer
+export type ProviderAnswer = ChatAnswer | ResponsesAnswer | AnthropicAnswer | GeminiAnswer | BedrockAnswer | LangChainAnswer | AiSdkAnswer
 
-/** The calls of a model's message, under the name that the API has for them. */
-export interface ProviderCalls {
-  field: 'tool_calls' | 'output' | 'content'
-  calls: readonly object[]
+/** Calls of one batch. */
+const batchSize = 20
+
+/**
+ * What to send of a model's message: the items that may be calls, in bodies of a batch each; none where there surely is no call.
+ * The service reads them: what isn't understood here is sent as it is, so that its error names it.
+ */
+export function batchesOf (message: object): object[] {
+  const found = Array.isArray(message) ? listOf(fieldOf(message), message) : open(message)
+  if (found === undefined) return [message]
+  const { field, items, rest } = found
+  if (field === 'function_call') return [{ function_call: items[0] }]
+  return Array.from({ length: Math.ceil(items.length / batchSize) }, (_, index) => ({
+    [field]: items.slice(index * batchSize, (index + 1) * batchSize), ...(index + 1) * batchSize >= items.length ? rest : {}
+  }))
 }
 
-/** Anything that a provider's library gives for a model's message. */
-export type ProviderMessage = ChatMessage | ResponsesOutput | AnthropicMessage | readonly object[]
+/** Items under the name that the service has for their list; `rest` is what the provider says of how the message ended. */
+interface Found { field: string, items: readonly unknown[], rest: object }
 
-/** Finds the calls in a model's message or list of items; everything else in it is left out. */
-export function findCalls (message: ProviderMessage): ProviderCalls {
-  if (Array.isArray(message)) return callsOf(message as unknown[])
-  const lists = ['tool_calls', 'output', 'content'].map((field): unknown => Reflect.get(message, field))
-  return callsOf(lists.filter(Array.isArray).flat())
+const nothing: Found = { field: 'content', items: [], rest: {} }
+
+/** Undefined where the message can't be read here. */
+function open (message: object): Found | undefined {
+  const at = (field: string): unknown => Reflect.get(message, field)
+  const ended = ['finish_reason', 'finishReason', 'stop_reason', 'stopReason'].find(field => typeof at(field) === 'string')
+  const choices = ['choices', 'candidates'].map(at).find(Array.isArray)
+  const found = choices === undefined ? lists(at) : alternatives(choices)
+  return found === undefined || ended === undefined ? found : { ...found, rest: { ...found.rest, [ended]: at(ended) } }
 }
 
-const calling = { output: ['function_call', 'custom_tool_call'], content: ['tool_use'], tool_calls: ['function', 'custom'] } as const
+/** One of several answers of a model. */
+function alternatives (choices: readonly unknown[]): Found | undefined {
+  const opened = choices.map(choice => isObject(choice) ? open(choice) : undefined)
+  if (opened.includes(undefined)) return undefined
+  const withItems = opened.filter(found => found !== undefined && found.items.length > 0)
+  return withItems.length < 2 ? withItems[0] ?? nothing : undefined
+}
 
-function callsOf (items: readonly unknown[]): ProviderCalls {
-  for (const field of ['output', 'content'] as const) {
-    const calls = items.filter((item): item is object => isCall(item, calling[field]))
-    if (calls.length > 0) return { field, calls }
+function lists (at: (field: string) => unknown): Found | undefined {
+  const calls = ['tool_calls', 'invalid_tool_calls'].flatMap(field => itemsOf(at(field)) ?? [])
+  if (calls.length > 0) return listOf('tool_calls', calls)
+  for (const field of ['toolCalls', 'functionCalls', 'function_calls']) {
+    const items = itemsOf(at(field))
+    if (items !== undefined && items.length > 0) return listOf(field, items)
   }
-  // Some servers leave the type out.
-  return { field: 'tool_calls', calls: items.filter((item): item is object => isCall(item, calling.tool_calls) || (typeof item === 'object' && item !== null && 'function' in item)) }
+  if (isObject(at('function_call'))) return listOf('function_call', [at('function_call')])
+  const found = ['output', 'content', 'parts', 'message', 'response', 'kwargs'].map(field => {
+    const value = at(field)
+    const items = itemsOf(value)
+    if (items !== undefined) return listOf(field, items)
+    if (typeof value === 'string' && field === 'content') return nothing
+    return isObject(value) ? open(value) : undefined
+  }).filter(each => each !== undefined)
+  const isKnown = found.length > 0 || knownFields.some(field => at(field) !== undefined)
+  return isKnown ? found.find(({ items }) => items.length > 0) ?? nothing : undefined
 }
 
-function isCall (item: unknown, types: readonly string[]): boolean {
-  return typeof item === 'object' && item !== null && 'type' in item && types.some(type => type === item.type)
+/** A message without calls may have null in these, or nothing else at all. */
+const knownFields = ['tool_calls', 'toolCalls', 'output', 'content', 'parts', 'function_call', 'role']
+
+function itemsOf (value: unknown): readonly unknown[] | undefined {
+  return Array.isArray(value) ? value : undefined
 }
 
-/** Puts the answers of several batches together; Anthropic wants all results of one message in one message. */
+function listOf (field: string, items: readonly unknown[]): Found {
+  return { field, items: items.filter(mayBeCall), rest: {} }
+}
+
+/** The name of a list that comes without one. */
+function fieldOf (items: readonly unknown[]): string {
+  const objects = items.filter(isObject)
+  const types = new Set(objects.map(item => Reflect.get(item, 'type') as unknown))
+  if (types.has('function_call') || types.has('custom_tool_call')) return 'output'
+  if (objects.some(item => 'functionCall' in item)) return 'parts'
+  if (objects.some(item => 'args' in item && !('type' in item))) return 'functionCalls'
+  const isChat = objects.some(item => 'function' in item) || ['function', 'custom', 'tool_call'].some(type => types.has(type))
+  return isChat ? 'tool_calls' : 'content'
+}
+
+function mayBeCall (item: unknown): boolean {
+  if (typeof item === 'string') return false
+  if (!isObject(item)) return true
+  const type: unknown = Reflect.get(item, 'type')
+  return typeof type === 'string' ? !noCalls.has(type) && !/(?:_tool_result|_call_output|-result)$/.test(type) : !isText(item)
+}
+
+/** A part of Gemini or Bedrock that is nothing but a text. */
+function isText (item: object): boolean {
+  return Object.entries(item).every(([key, value]) => key === 'text' || key === 'thought' || key === 'thoughtSignature' || key === 'reasoningContent' || value === null)
+}
+
+/** Types of items that are no calls for Toolyard. Those that are missing here cost a request, no more. */
+const noCalls = new Set([
+  'text', 'output_text', 'refusal', 'message', 'reasoning', 'thinking', 'redacted_thinking', 'redacted-reasoning', 'image', 'image_url', 'audio',
+  'file', 'document', 'source', 'compaction', 'container_upload', 'step-start', 'tool_result', 'tool-error', 'server_tool_result', 'tool_search_output',
+  'server_tool_use', 'server_tool_call', 'mcp_tool_use', 'web_search_call', 'x_search_call', 'file_search_call', 'computer_call',
+  'code_interpreter_call', 'image_generation_call', 'local_shell_call', 'shell_call', 'apply_patch_call', 'tool_search_call', 'mcp_call',
+  'mcp_list_tools', 'mcp_approval_request'
+])
+
+function isObject (value: unknown): value is object {
+  return typeof value === 'object' && value !== null
+}
+
+/** Puts the answers of several batches together; where a provider wants the answers to one message in one, they come so. */
 export function joinAnswers (batches: readonly ProviderAnswer[][]): ProviderAnswer[] {
   const answers = batches.flat()
   const [first] = answers
-  if (first === undefined || !isAnthropic(first)) return answers
-  return [{ ...first, content: answers.filter(isAnthropic).flatMap(({ content }) => content) }]
-}
-
-function isAnthropic (answer: ProviderAnswer): answer is AnthropicAnswer {
-  return 'content' in answer && typeof answer.content !== 'string'
+  const list = first === undefined ? undefined : ['content', 'parts'].find(field => Array.isArray(Reflect.get(first, field)))
+  if (first === undefined || list === undefined) return answers
+  return [{ ...first, [list]: answers.flatMap((answer): unknown => Reflect.get(answer, list)) }]
 }

@@ -6,8 +6,10 @@ import { newKey } from './key.ts'
 import { Sessions } from './sessions.ts'
 import { sleep } from './http/patience.ts'
 import {
-  findCalls, joinAnswers, type AnthropicAnswer, type AnthropicMessage, type ChatAnswer, type ChatMessage, type ChatToolCall, type Format,
-  type ProviderAnswer, type ProviderMessage, type ResponsesAnswer, type ResponsesOutput, type ToolOf
+  batchesOf, joinAnswers, type AiSdkAnswer, type AiSdkResult, type AiSdkToolCall, type AnthropicAnswer, type AnthropicMessage,
+  type BedrockAnswer, type BedrockResponse, type ChatAnswer, type ChatCompletion, type ChatMessage, type ChatToolCall, type Format,
+  type GeminiAnswer, type GeminiResponse, type LangChainAnswer, type LangChainMessage, type LangChainToolCall, type ProviderAnswer,
+  type ResponsesAnswer, type ResponsesOutput, type ToolOf
 } from './providers.ts'
 import { Transport, type ToolyardOptions } from './http/transport.ts'
 import type { CallResult, JobView, Progress } from './http/wire.ts'
@@ -44,8 +46,6 @@ interface BatchAnswer {
   messages?: ProviderAnswer[]
 }
 
-/** Calls of one batch. */
-const batchSize = 20
 /** How long the first request of a call takes at most whose progress is wanted, in milliseconds. */
 const firstWaitMs = 300
 /** Wait between two requests when the first was answered before its time, as when the service stops. */
@@ -79,21 +79,24 @@ export class Toolyard {
    * Runs the calls of a model's message and gives what to append to the conversation: one answer for each call, also for
    * one that failed. It waits until all have ended, or `timeoutMs` has: then the answer to such a call names its job.
    *
-   * @param message as the provider's library gave it: a message of chat completions or its `tool_calls`, a response of
-   *   the Responses API or its `output`, a message of Anthropic's. One without calls gives an empty list.
-   * @throws ToolyardError when the calls could not be made.
+   * @param message as the provider's library gave it: a message or a whole answer of chat completions, the Responses API,
+   *   Anthropic, Gemini, Bedrock, Ollama, Mistral or Cohere, a message of LangChain's, a result of the AI SDK, or the list
+   *   of calls in one of these. One without calls gives an empty list.
+   * @throws ToolyardError when the calls could not be made; `VALIDATION_ERROR` for a message that isn't known.
    */
   async invoke (message: ResponsesOutput, options?: InvokeOptions): Promise<ResponsesAnswer[]>
+  async invoke (message: AiSdkResult | readonly AiSdkToolCall[], options?: InvokeOptions): Promise<AiSdkAnswer[]>
   async invoke (message: AnthropicMessage, options?: InvokeOptions): Promise<AnthropicAnswer[]>
-  async invoke (message: ChatMessage | readonly ChatToolCall[], options?: InvokeOptions): Promise<ChatAnswer[]>
+  async invoke (message: ChatMessage | ChatCompletion | readonly ChatToolCall[], options?: InvokeOptions): Promise<ChatAnswer[]>
+  async invoke (message: BedrockResponse, options?: InvokeOptions): Promise<BedrockAnswer[]>
+  async invoke (message: GeminiResponse, options?: InvokeOptions): Promise<GeminiAnswer[]>
+  async invoke (message: LangChainMessage | readonly LangChainToolCall[], options?: InvokeOptions): Promise<LangChainAnswer[]>
   async invoke (message: ReadonlyArray<{ type?: string }>, options?: InvokeOptions): Promise<ResponsesAnswer[]>
-  async invoke (message: ProviderMessage, options: InvokeOptions = {}): Promise<ProviderAnswer[]> {
-    const { field, calls } = findCalls(message)
+  async invoke (message: object, options?: InvokeOptions): Promise<ProviderAnswer[]>
+  async invoke (message: object, options: InvokeOptions = {}): Promise<ProviderAnswer[]> {
     const key = options.idempotencyKey ?? newKey()
-    const batches = Array.from({ length: Math.ceil(calls.length / batchSize) }, async (_, index) => {
-      const body = { [field]: calls.slice(index * batchSize, (index + 1) * batchSize) }
-      return (await this.#batch(body, { ...options, idempotencyKey: index === 0 ? key : `${key}-${index}` })).messages ?? []
-    })
+    const batches = batchesOf(message).map(async (body, index) =>
+      (await this.#batch(body, { ...options, idempotencyKey: index === 0 ? key : `${key}-${index}` })).messages ?? [])
     return joinAnswers(await Promise.all(batches))
   }
 

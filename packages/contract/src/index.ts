@@ -2,12 +2,16 @@ export { limits, defaultQueue, queueNamePattern, publishableNamePattern, tenantN
 export { httpErrors, callErrors, HttpError, type HttpErrorCode, type CallErrorCode, type CallError } from './terms/errors.ts'
 export {
   ErrorBody, ToolSpec, ToolList, ToolListQuery, BatchCall, CallErrorBody, CallResult, ResultFile, InvokeBatchQuery, InvokeBatchRequest,
-  InvokeBatchResponse, Mode, Format, Details, QueueName, SessionId, sessionText, ToolMessage, WaitMs, type Batch, type BatchEntry
+  InvokeBatchResponse, Mode, MessageFormats, ToolFormats, Details, QueueName, SessionId, sessionText, ToolMessage, WaitMs, type Batch,
+  type BatchEntry
 } from './calls/agent-tools.ts'
 export { checkBatchQuery, checkBatchRequest, messageOf, toBatch } from './calls/batch-request.ts'
-export { messageFormats, type MessageCall, type MessageFormat } from './calls/message-calls.ts'
-export { AnthropicMessage, ChatMessage, ProviderMessage, ResponsesMessage } from './calls/provider-messages.ts'
-export { AnthropicTool, AnthropicToolList, ResponsesTool, ResponsesToolList } from './calls/provider-tools.ts'
+export { messageFormats, type MessageCall, type MessageDialect, type MessageFormat } from './calls/message-items.ts'
+export {
+  AiSdkMessage, AnthropicMessage, BedrockMessage, ChatMessage, FunctionMessage, GeminiMessage, LangChainMessage, MistralMessage,
+  ProviderMessage, ResponsesMessage
+} from './calls/provider-messages.ts'
+export { AnthropicTool, AnthropicToolList, ResponsesTool, ResponsesToolList, type ToolFormat } from './calls/provider-tools.ts'
 export {
   isSessionId, jobIdHeader, outputBytesHeader, parseToolCallQuery, toArguments, ToolCallQuery, ToolErrorBody, ToolPending
 } from './calls/tool-request.ts'

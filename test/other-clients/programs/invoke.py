@@ -14,7 +14,10 @@ def as_object(message: dict[str, Any]) -> SimpleNamespace:
     def item_of(item: dict[str, Any]) -> SimpleNamespace:
         return SimpleNamespace(**item, model_dump=lambda mode: item)
 
-    fields = {name: [item_of(each) for each in value] if isinstance(value, list) else value for name, value in message.items()}
+    fields = {
+        name: [item_of(each) if isinstance(each, dict) else each for each in value] if isinstance(value, list) else value
+        for name, value in message.items()
+    }
     return SimpleNamespace(**fields)
 
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { permissions, publishableNamePattern, type MessageFormat, type Permission, type SkillList } from '@toolyard/contract'
+import { permissions, publishableNamePattern, type Permission, type SkillList, type ToolFormat } from '@toolyard/contract'
 import { admitTool, createPause, permissionRefusal, providerTool, skillsPrompt, type RegisteredTool, type Registry, type SkillOptions, type Tool } from '@toolyard/manifests'
 import type { JobTypes } from './job-types.ts'
 
@@ -14,7 +14,7 @@ export interface Published {
 /** What one version of the registry publishes to keys with certain permissions. */
 export interface Publication {
   /** The tools in the shape of a provider's API; with `strict` in the form of strict mode where their schemas allow it. */
-  specs: (format: MessageFormat, strict: boolean) => Promise<Published>
+  specs: (format: ToolFormat, strict: boolean) => Promise<Published>
   tools: readonly Tool[]
   skills: SkillList
   /** The tools themselves, in the order in which they are listed. */

@@ -9,7 +9,7 @@ import { principalOf, requireSse } from '../access/principal.ts'
 import type { BatchInvoker } from '../invocation/batch/batch-invoker.ts'
 import type { ReadLog } from '../invocation/batch/call-answer.ts'
 import { readBatch } from '../invocation/batch/batch-reader.ts'
-import { withMessages } from '../invocation/batch/message-answers.ts'
+import { imageFormats, withMessages } from '../invocation/batch/message-answers.ts'
 import { abandoned } from '../plugins/abandoned.ts'
 import { namesTag } from '../plugins/entity-tag.ts'
 import type { App } from '../plugins/typed-app.ts'
@@ -66,12 +66,12 @@ export async function agentToolRoutes (
       abandoned: abandoned(reply.raw, ending),
       ...(request.query.details === 'log' ? { readLog } : {})
     }
-    const { batch, format: formatOfMessage } = await readBatch(request.body)
-    const format = request.query.format ?? formatOfMessage
+    const { batch, message } = await readBatch(request.body)
+    const format = request.query.format ?? message?.format
     const hint = comeBackHint(catalog.publication(caller.principal.permissions))
     const told = async (answer: InvokeBatchResponse): Promise<InvokeBatchResponse> => {
-      const outputs = format === undefined || format === 'chat' ? [] : answer.results.map(({ output }) => output)
-      return withMessages(answer, batch.calls, format, { hint, images: await images.read(outputs, batch.session, caller.principal) })
+      const outputs = format !== undefined && imageFormats.includes(format) ? answer.results.map(({ output }) => output) : []
+      return withMessages(answer, format, message, { hint, images: await images.read(outputs, batch.session, caller.principal) })
     }
     if (!prefersEvents(request.headers.accept)) {
       const answer = await told(await invoker.invoke(batch, caller))

@@ -3,8 +3,9 @@ import { Type } from '../value/type.ts'
 import { callErrors, httpErrors, type CallError } from '../terms/errors.ts'
 import { CallbackUrl } from './callback-url.ts'
 import { defaultQueue, limits, queueNamePattern } from '../terms/limits.ts'
-import { messageFormats } from './message-calls.ts'
+import { messageFormats } from './message-items.ts'
 import { ProviderMessage } from './provider-messages.ts'
+import { toolFormats } from './provider-tools.ts'
 
 const codes = (table: object): string[] => Object.keys(table)
 
@@ -31,13 +32,15 @@ export const ToolSpec = Type.Object({
 })
 export type ToolSpec = Static<typeof ToolSpec>
 
-/** Whose shape tools and answers have: chat completions, the Responses API, or Anthropic's messages. */
-export const Format = Type.Enum([...messageFormats])
+/** Whose shape tools have: chat completions, the Responses API, or Anthropic's messages. */
+export const ToolFormats = Type.Enum([...toolFormats])
+/** Whose shape answers have. */
+export const MessageFormats = Type.Enum([...messageFormats])
 
 /** The query of `GET /v1/agent-tools`. */
 export const ToolListQuery = Type.Object({
   strict: Type.Optional(Type.Enum(['true', 'false'], { description: 'Serve the form that strict mode asks for, where a schema allows it.' })),
-  format: Type.Optional(Format)
+  format: Type.Optional(ToolFormats)
 }, { additionalProperties: false })
 
 /** `GET /v1/agent-tools` (R5). */
@@ -82,28 +85,43 @@ export const Details = Type.Literal('log', { description: "`log` adds the last l
 
 /** The query of `POST /v1/agent-tools/invoke-batch`. */
 export const InvokeBatchQuery = Type.Object({
-  format: Type.Optional(Format),
+  format: Type.Optional(MessageFormats),
   details: Type.Optional(Details)
 })
 
 const Items = Type.Array(Type.Unknown())
+const listOr = (other: Parameters<typeof Type.Optional>[0], description: string) =>
+  Type.Optional(Type.Union([Items, other, Type.Null()], { description }))
+const list = (description: string) => Type.Optional(Type.Union([Items, Type.Null()], { description }))
+const object = (description: string) => Type.Optional(Type.Union([AnyObject, Type.Null()], { description }))
 
 /**
- * `POST /v1/agent-tools/invoke-batch`, as it arrives (R14 to R20). Null means the default (X2). The calls come in one of
- * the first four fields.
+ * `POST /v1/agent-tools/invoke-batch`, as it arrives (R14 to R20). Null means the default (X2). The calls come in
+ * `calls`, or in a model's message, whose other fields are ignored where it comes as a whole; else no other field is known.
  */
 export const InvokeBatchRequest = Type.Object({
   calls: Type.Optional(Type.Union([Type.Array(BatchCall, { minItems: limits.calls.min, maxItems: limits.calls.max }), Type.Null()])),
-  tool_calls: Type.Optional(Type.Union([Items, Type.Null()], { description: 'The tool_calls of a message of chat completions, as they came.' })),
-  output: Type.Optional(Type.Union([Items, Type.Null()], { description: 'The output of an answer of the Responses API, as it came.' })),
-  content: Type.Optional(Type.Union([Items, Type.String(), Type.Null()], { description: "The content of a message of Anthropic's API, as it came." })),
+  tool_calls: list('The tool_calls of a message of chat completions, of Ollama, Mistral, Cohere or LangChain, as they came.'),
+  output: listOr(AnyObject, 'The output of an answer of the Responses API, or of Bedrock, as it came.'),
+  content: listOr(Type.Union([AnyObject, Type.String()]), "The content of a message of Anthropic's API, of Bedrock, Gemini or the AI SDK, as it came."),
+  choices: list('The choices of a chat completion, as they came.'),
+  candidates: list('The candidates of an answer of Gemini, as they came.'),
+  parts: list('The parts of a content of Gemini, as they came.'),
+  functionCalls: list('The functionCalls of an answer of Gemini.'),
+  function_calls: list('The function_calls of an answer of Gemini.'),
+  toolCalls: list('The toolCalls of a result of the AI SDK, or of a message of the libraries of Mistral and Cohere.'),
+  invalid_tool_calls: list("The calls of a message of LangChain's that it couldn't read."),
+  function_call: Type.Optional(Type.Union([AnyObject, Type.Null()], { description: 'The function_call of an older message of chat completions.' })),
+  message: object('A whole message, as Ollama and Cohere have it.'),
+  response: object('A whole answer of the Responses API, as the last event of its stream has it.'),
+  kwargs: object("A message of LangChain's, as its library writes it."),
   mode: Type.Optional(Type.Union([Mode, Type.Null()])),
   wait_ms: Type.Optional(Type.Union([WaitMs, Type.Null()])),
   queue: Type.Optional(Type.Union([QueueName, Type.Null()])),
   session: Type.Optional(Type.Union([SessionId, Type.Null()])),
   on_disconnect: Type.Optional(Type.Union([OnDisconnect, Type.Null()])),
   callback_url: Type.Optional(Type.Union([CallbackUrl, Type.Null()], { description: 'Each job of the batch is told of by itself.' }))
-}, { additionalProperties: false })
+})
 export type InvokeBatchRequest = Static<typeof InvokeBatchRequest>
 
 /** An error inside one call's answer. */
@@ -173,8 +191,6 @@ export interface BatchEntry {
   arguments: Record<string, unknown>
   /** The call can't run, whatever tool it is for. */
   error?: CallError
-  /** It came as the call of a tool that takes any text, and is answered as such. */
-  custom?: true
 }
 
 /** A batch after validation, with its defaults filled in. */

@@ -6,7 +6,8 @@ import {
 import { CallbackUrl, callbackUrlText } from './callback-url.ts'
 import { HttpError } from '../terms/errors.ts'
 import { isAbsent, unknownField } from '../value/fields.ts'
-import { findCalls, messageFormats, messageForms, type MessageCall, type MessageField, type MessageFormat } from './message-calls.ts'
+import { findCalls, isWholeMessage, messageFields } from './message-calls.ts'
+import { messageFormats, type MessageCall } from './message-items.ts'
 import { isRecord } from '../value/record.ts'
 import { defaultQueue, limits, queueNamePattern } from '../terms/limits.ts'
 
@@ -33,16 +34,15 @@ const check = {
  * @returns undefined for a good body, else `VALIDATION_ERROR` with the documented text.
  */
 export function checkBatchRequest (body: unknown): HttpError | undefined {
-  const error = check.request.Check(body) ? formError(body) : firstError(body)
+  const error = check.request.Check(body) ? formError(body) ?? otherField(body) : firstError(body)
   return error === undefined ? undefined : new HttpError('VALIDATION_ERROR', error)
 }
 
-/** The calls of a provider's message in a checked body, and whose it is; undefined where the body has `calls`. */
-export function messageOf (body: InvokeBatchRequest): { calls: MessageCall[], format: MessageFormat } | undefined {
-  const field = fieldOf(body)
-  if (field === 'calls') return undefined
-  const items = body[field]
-  return { calls: Array.isArray(items) ? findCalls(field, items) : [], format: messageForms[field] }
+/** The calls of a provider's message in a checked body; undefined where the body has `calls`. */
+export function messageOf (body: InvokeBatchRequest): MessageCall[] | undefined {
+  if (!hasMessage(body)) return undefined
+  const found = findCalls(body)
+  return 'calls' in found ? found.calls : []
 }
 
 /** Checks the query of `invoke-batch`. */
@@ -74,43 +74,63 @@ function firstError (body: unknown): string {
     (isAbsent(body['session']) || check.session.Check(body['session']) ? undefined : sessionText) ??
     (isAbsent(body['on_disconnect']) || check.onDisconnect.Check(body['on_disconnect']) ? undefined : "'on_disconnect' must be 'leave' or 'cancel'") ??
     (isAbsent(body['callback_url']) || check.callbackUrl.Check(body['callback_url']) ? undefined : callbackUrlText) ??
-    unknownField(body, InvokeBatchRequest) ??
+    otherField(body) ??
     'Request body does not fit the schema of invoke-batch'
 }
 
-// eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- Object.keys forgets the names of a table.
-const messageFields = Object.keys(messageForms) as MessageField[]
-const callFields = ['calls', ...messageFields] as const
-
-/** The field that the calls come in. A provider's message without calls may have null there. */
-function fieldOf (body: Record<string, unknown>): 'calls' | MessageField {
-  return callFields.find(field => !isAbsent(body[field])) ?? messageFields.find(field => body[field] === null) ?? 'calls'
-}
+/** Fields of which a body may have one. A message may have a text beside its calls. */
+const forms = ['calls', 'tool_calls', 'output', 'content'] as const
 
 /** What is wrong with the form that the calls come in: more than one, none, or a message that can't be answered. */
 function formError (body: Record<string, unknown>): string | undefined {
-  const sent = callFields.filter(field => !isAbsent(body[field])).map(field => `'${field}'`)
-  if (sent.length > 1) return `${sent.join(' and ')} can't come together: send one of ${callFields.map(field => `'${field}'`).join(', ')}`
-  const field = fieldOf(body)
-  return field === 'calls' ? callsAbsent(body) : messageError(field, body[field])
+  const sent = forms.filter(field => !isAbsent(body[field]))
+  const isOne = sent.length < 2 || (!sent.includes('calls') && !sent.includes('output'))
+  if (!isOne) return `${sent.map(quoted).join(' and ')} can't come together: send one of ${forms.map(quoted).join(', ')}`
+  return hasMessage(body) ? messageError(body) : callsAbsent(body)
 }
 
-function callsAbsent ({ calls }: Record<string, unknown>): string | undefined {
-  return isAbsent(calls) ? "'calls' must be an array" : undefined
+function quoted (field: string): string {
+  return `'${field}'`
 }
+
+/** A provider's message without calls may have null in the field for them. */
+function hasMessage (body: Record<string, unknown>): boolean {
+  return isAbsent(body['calls']) && messageFields.some(field => Object.hasOwn(body, field))
+}
+
+function callsAbsent (body: Record<string, unknown>): string | undefined {
+  if (!isAbsent(body['calls'])) return undefined
+  return (hasMessage(body) ? undefined : otherField(body)) ?? "'calls' must be an array"
+}
+
+/** The first field that isn't known; a message that is sent as a whole has many that are for others. */
+function otherField (body: Record<string, unknown>): string | undefined {
+  if (hasMessage(body) && isWholeMessage(body)) return undefined
+  const unknown = Object.keys(body).find(field => !Object.hasOwn(InvokeBatchRequest.properties, field))
+  return unknown === undefined ? undefined : unknownField({ [unknown]: true }, { properties: namedFields })
+}
+
+/** Those that are named where an unknown one came. */
+const namedFields = Object.fromEntries(
+  [...forms, 'mode', 'wait_ms', 'queue', 'session', 'on_disconnect', 'callback_url'].map(field => [field, true])
+)
 
 function callsErrorOf (body: Record<string, unknown>): string | undefined {
-  return fieldOf(body) === 'calls' ? callsError(body['calls']) : undefined
+  return hasMessage(body) ? undefined : callsError(body['calls'])
 }
 
-function messageError (field: MessageField, items: unknown): string | undefined {
-  if (isAbsent(items) || (field === 'content' && typeof items === 'string')) return undefined
-  if (!Array.isArray(items)) return `'${field}' must be an array`
-  const calls = findCalls(field, items)
-  if (calls.length > limits.calls.max) return `'${field}' must have at most ${limits.calls.max} calls`
+function messageError (body: Record<string, unknown>): string | undefined {
+  const found = findCalls(body)
+  if ('problem' in found) return found.problem
+  const { calls } = found
+  const [first] = calls
+  if (first === undefined) return undefined
+  if (calls.length > limits.calls.max) return `'${first.at.replace(/\[\d+\]$/, '')}' must have at most ${limits.calls.max} calls`
+  const other = calls.find(({ format }) => format !== first.format)
+  if (other !== undefined) return `${other.at} has another shape than ${first.at}: calls of two APIs can't be answered in one message`
   for (const { at, idField, id } of calls) {
-    if (typeof id !== 'string' || id.trim() === '') return `${at}.${idField} is required`
-    if (id.length > limits.messageCallIdLength) return `${at}.${idField} must be at most ${limits.messageCallIdLength} characters`
+    if (!isAbsent(id) && typeof id !== 'string' && typeof id !== 'number') return `${at}.${idField} must be a text`
+    if (String(id).length > limits.messageCallIdLength) return `${at}.${idField} must be at most ${limits.messageCallIdLength} characters`
   }
   return undefined
 }

@@ -1,49 +1,114 @@
+import { isAbsent } from '../value/fields.ts'
 import { isRecord } from '../value/record.ts'
+import { pieceText, readItem, type MessageCall } from './message-items.ts'
 
-/** The fields of a batch that take a provider's message, and the provider's API that each is of. */
-export const messageForms = { tool_calls: 'chat', output: 'responses', content: 'anthropic' } as const
-export type MessageField = keyof typeof messageForms
-/** Chat completions, the Responses API, and Anthropic's messages. */
-export type MessageFormat = (typeof messageForms)[MessageField]
-export const messageFormats: readonly MessageFormat[] = Object.values(messageForms)
+/** The calls of a message in their order, or a sentence about what in it can't be read. */
+export type FoundCalls = { calls: MessageCall[] } | { problem: string }
 
-/** A call as it stands in a provider's message, whatever its values. */
-export interface MessageCall {
-  /** Where it stands in the request. */
-  at: string
-  /** Name of the field that holds its id, and what is in it. */
-  idField: string
-  id: unknown
-  name: unknown
-  /** A JSON text or an object where it is as it should be. */
-  arguments: unknown
-  /** The model called a tool that takes any text: no tool of ours. */
-  custom: boolean
-  /** The provider says that the message ended before the call did. */
-  incomplete: boolean
+/** Lists that hold nothing but calls. They count where texts beside them have the same calls again. */
+const callLists = ['tool_calls', 'invalid_tool_calls', 'toolCalls', 'functionCalls', 'function_calls'] as const
+/** Lists of everything that a model said. */
+const mixedLists = ['output', 'content', 'parts'] as const
+/** Fields that hold a whole message. */
+const wrappers = ['message', 'response', 'kwargs'] as const
+
+/** Fields of a body in which a message comes. */
+export const messageFields = [...callLists, ...mixedLists, ...wrappers, 'function_call', 'choices', 'candidates'] as const
+
+/** Whether a body is a message as a whole, whose other fields are for others. */
+export function isWholeMessage (body: Record<string, unknown>): boolean {
+  return wholeFields.some(field => !isAbsent(body[field])) || isRecord(body['output']) || isRecord(body['content'])
 }
 
-/** The calls among the items of a provider's message, in their order; all else in it is for others. */
-export function findCalls (field: MessageField, items: readonly unknown[]): MessageCall[] {
-  return items.flatMap((item, index) => {
-    const call = isRecord(item) ? readers[field](item) : undefined
-    return call === undefined ? [] : [{ custom: false, incomplete: false, ...call, at: `${field}[${index}]` }]
-  })
+const wholeFields = [
+  ...wrappers, 'choices', 'candidates', 'role', 'object', 'type', 'additional_kwargs', 'finish_reason', 'finishReason', 'stop_reason', 'stopReason'
+]
+
+/** The calls of a message of any of the known shapes, or of what stands around it. */
+export function findCalls (message: Record<string, unknown>, at = ''): FoundCalls {
+  const place = (field: string): string => at === '' ? field : `${at}.${field}`
+  if (isEvent(message)) return { problem: pieceText(at === '' ? 'The body' : at) }
+  for (const [field, inner] of [['choices', 'message'], ['candidates', 'content']] as const) {
+    if (!isAbsent(message[field])) return ofAlternatives(message[field], place(field), inner)
+  }
+  const found: FoundCalls[] = callLists.map(field => ofList(message[field], field, place(field)))
+  found.push(ofLegacy(message['function_call'], place('function_call')))
+  const calls = together(found)
+  const rest = together([...mixedLists, ...wrappers].map(field => ofField(message[field], field, place(field))))
+  return cut(withoutRepeats(calls, rest), message)
 }
 
-type Read = Pick<MessageCall, 'idField' | 'id' | 'name' | 'arguments'> & Partial<MessageCall>
+function ofField (value: unknown, field: string, at: string): FoundCalls {
+  if (isRecord(value) && field !== 'parts') return findCalls(value, at)
+  if (typeof value === 'string' && field === 'content') return none
+  return isWrapper(field) && !isAbsent(value) ? { problem: `'${at}' must be an object` } : ofList(value, field, at)
+}
 
-const readers: Readonly<Record<MessageField, (item: Record<string, unknown>) => Read | undefined>> = {
-  tool_calls: item => {
-    // Some servers leave the type out.
-    const kind = item['type'] ?? (isRecord(item['function']) ? 'function' : undefined)
-    if (kind !== 'function' && kind !== 'custom') return undefined
-    const inner = isRecord(item[kind]) ? item[kind] : {}
-    return { idField: 'id', id: item['id'], name: inner['name'], arguments: inner['arguments'], custom: kind === 'custom' }
-  },
-  output: ({ type, call_id: id, name, arguments: args, status }) => {
-    if (type !== 'function_call' && type !== 'custom_tool_call') return undefined
-    return { idField: 'call_id', id, name, arguments: args, custom: type === 'custom_tool_call', incomplete: status === 'incomplete' }
-  },
-  content: ({ type, id, name, input }) => type === 'tool_use' ? { idField: 'id', id, name, arguments: input } : undefined
+function isWrapper (field: string): boolean {
+  return wrappers.some(each => each === field)
+}
+
+const none: FoundCalls = { calls: [] }
+
+function ofList (items: unknown, field: string, at: string): FoundCalls {
+  if (isAbsent(items)) return none
+  if (!Array.isArray(items)) return { problem: `'${at}' must be an array` }
+  const calls: MessageCall[] = []
+  for (const [index, item] of items.entries()) {
+    const read = readItem(item, field, `${at}[${index}]`)
+    if (typeof read === 'string') return { problem: read }
+    if (read !== undefined) calls.push(field === 'toolCalls' && read.format === 'chat' ? { ...read, format: 'mistral' } : read)
+  }
+  return { calls }
+}
+
+/** The call of chat completions before there were several in a message. */
+function ofLegacy (value: unknown, at: string): FoundCalls {
+  if (isAbsent(value)) return none
+  if (!isRecord(value)) return { problem: `'${at}' must be an object` }
+  return { calls: [{ at, format: 'function', idField: 'id', id: undefined, name: value['name'], arguments: value['arguments'] }] }
+}
+
+/** The answers that a model gave to choose from: one of them may have calls. */
+function ofAlternatives (list: unknown, at: string, inner: string): FoundCalls {
+  if (!Array.isArray(list)) return { problem: `'${at}' must be an array` }
+  let found: FoundCalls = none
+  for (const [index, item] of list.entries()) {
+    const place = `${at}[${index}]`
+    if (!isRecord(item)) return { problem: `${place} must be an object` }
+    if (isRecord(item['delta']) && !isRecord(item[inner])) return { problem: pieceText(place) }
+    const own = isRecord(item[inner]) ? cut(findCalls(item[inner], `${place}.${inner}`), item) : none
+    if ('problem' in own) return own
+    if (own.calls.length > 0 && 'calls' in found && found.calls.length > 0) return { problem: `${place} has calls beside those of another of '${at}': send the one that is answered` }
+    if (own.calls.length > 0) found = own
+  }
+  return found
+}
+
+function together (found: readonly FoundCalls[]): FoundCalls {
+  return found.find(one => 'problem' in one) ?? { calls: found.flatMap(one => 'calls' in one ? one.calls : []) }
+}
+
+/** LangChain's messages have calls in a list, and once more as the provider sent them. */
+function withoutRepeats (first: FoundCalls, rest: FoundCalls): FoundCalls {
+  if ('problem' in first || first.calls.length === 0) return 'problem' in first ? first : rest
+  const ids = new Set(first.calls.map(({ id }) => id))
+  const more = 'calls' in rest ? rest.calls.find(({ id }) => !ids.has(id)) : undefined
+  return more === undefined ? first : { problem: `${more.at} and ${first.calls[0]?.at} can't come together: send the calls in one list` }
+}
+
+/** A provider that stops at its limit says so beside the message: what the model said last isn't whole. */
+function cut (found: FoundCalls, around: Record<string, unknown>): FoundCalls {
+  const reasons = ['finish_reason', 'finishReason', 'stop_reason', 'stopReason'].map(field => around[field])
+  const last = 'calls' in found ? found.calls.at(-1) : undefined
+  if (last === undefined || !('calls' in found) || !reasons.some(reason => typeof reason === 'string' && limitReached.test(reason))) return found
+  return { calls: [...found.calls.slice(0, -1), { ...last, incomplete: true }] }
+}
+
+const limitReached = /^(?:length|max_tokens|model_context_window_exceeded|malformed_function_call|malformed_tool_use)$/i
+
+/** One event of a stream; those at its end have the whole response. */
+function isEvent ({ object, type }: Record<string, unknown>): boolean {
+  if (object === 'chat.completion.chunk') return true
+  return typeof type === 'string' && /^(?:content_block_|message_|response\.(?!completed$|incomplete$|failed$|done$))/.test(type)
 }

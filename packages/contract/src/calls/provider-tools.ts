@@ -1,6 +1,10 @@
 import type { Static } from 'typebox'
 import { Type } from '../value/type.ts'
 
+/** Whose shape a list of tools can have. */
+export const toolFormats = ['chat', 'responses', 'anthropic'] as const
+export type ToolFormat = (typeof toolFormats)[number]
+
 const AnySchema = Type.Record(Type.String(), Type.Unknown())
 
 /** A tool as the Responses API takes it. `strict` is always said: left out, it means true there. */

@@ -1,10 +1,10 @@
-import type { AnthropicTool, MessageFormat, ResponsesTool, ToolSpec } from '@toolyard/contract'
+import type { AnthropicTool, ResponsesTool, ToolFormat, ToolSpec } from '@toolyard/contract'
 import { toolSpec } from '../tool/tool-spec.ts'
 import type { Tool } from '../tool/tool.ts'
 import { strictToolSpec } from './strict-spec.ts'
 
 /** A tool in the shape of a provider's API; with `strict` in the form of strict mode, where its schema allows it. */
-export function providerTool (tool: Tool, format: MessageFormat, strict: boolean): ToolSpec | ResponsesTool | AnthropicTool {
+export function providerTool (tool: Tool, format: ToolFormat, strict: boolean): ToolSpec | ResponsesTool | AnthropicTool {
   const spec = (strict ? strictToolSpec(tool) : undefined) ?? toolSpec(tool)
   const { name, description, parameters, strict: isStrict } = spec.function
   switch (format) {

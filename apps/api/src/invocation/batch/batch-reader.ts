@@ -1,7 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import { isRecord, asError, limits, messageOf, toBatch, type Batch, type BatchEntry, type CallError, type InvokeBatchRequest, type MessageCall, type MessageFormat } from '@toolyard/contract'
+import { isRecord, asError, limits, messageOf, toBatch, type Batch, type BatchEntry, type CallError, type InvokeBatchRequest, type MessageCall } from '@toolyard/contract'
 import { excessOf, problemOf, syntaxError } from '../../plugins/body/json-text.ts'
 import { faultOf } from './json-fault.ts'
+import type { MessageOrigin } from './message-answers.ts'
 
 /** Levels of a request body above the arguments of one of its `calls`: the same arguments may nest as deep in a text. */
 const levelsAbove = 3
@@ -9,18 +10,25 @@ const levelsAbove = 3
 const turnChars = 65_536
 
 /** Makes a batch of a checked body, whichever form its calls come in, and says whose message it was. */
-export async function readBatch (body: InvokeBatchRequest): Promise<{ batch: Batch, format: MessageFormat | undefined }> {
+export async function readBatch (body: InvokeBatchRequest): Promise<{ batch: Batch, message: MessageOrigin | undefined }> {
   const batch = toBatch(body)
-  const message = messageOf(body)
-  if (message === undefined) return { batch, format: undefined }
+  const found = messageOf(body)
+  if (found === undefined) return { batch, message: undefined }
   const read = new ArgumentsReader()
   const calls: BatchEntry[] = []
-  for (const call of message.calls) calls.push(await entryOf(call, read))
-  return { batch: { ...batch, calls }, format: message.format }
+  for (const [index, call] of found.entries()) calls.push(await entryOf(call, idOf(call) ?? `call_at_${index}`, read))
+  const entries = found.map(call => ({ dialect: call.dialect, hasId: idOf(call) !== undefined }))
+  return { batch: { ...batch, calls }, message: { format: found[0]?.format ?? 'chat', calls: entries } }
 }
 
-async function entryOf (call: MessageCall, reader: ArgumentsReader): Promise<BatchEntry> {
-  const entry = { call_id: String(call.id), name: typeof call.name === 'string' ? call.name : '', arguments: {}, ...(call.custom ? { custom: true as const } : {}) }
+/** Some local servers send no id, or an empty one. */
+function idOf ({ id }: MessageCall): string | undefined {
+  const text = typeof id === 'number' ? String(id) : id
+  return typeof text !== 'string' || text.trim() === '' ? undefined : text
+}
+
+async function entryOf (call: MessageCall, id: string, reader: ArgumentsReader): Promise<BatchEntry> {
+  const entry = { call_id: id, name: typeof call.name === 'string' ? call.name : '', arguments: {} }
   const refusal = refusalOf(call)
   if (refusal !== undefined) return { ...entry, error: refusal }
   const read = await reader.read(call.arguments)
@@ -28,10 +36,10 @@ async function entryOf (call: MessageCall, reader: ArgumentsReader): Promise<Bat
 }
 
 /** What no look at the tools can change. */
-function refusalOf ({ at, name, custom, incomplete }: MessageCall): CallError | undefined {
+function refusalOf ({ at, name, dialect, incomplete }: MessageCall): CallError | undefined {
   if (typeof name !== 'string' || name.trim() === '') return { code: 'UNKNOWN_TOOL', message: `${at} has no name that is a text, so no tool can be looked up` }
-  if (custom) return { code: 'UNKNOWN_TOOL', message: `'${name}' was called as a custom tool, with a text; the tools here are functions` }
-  if (incomplete) return { code: 'INVALID_ARGUMENTS', message: "the model's message ended before the call was complete" }
+  if (dialect === 'custom') return { code: 'UNKNOWN_TOOL', message: `'${name}' was called as a custom tool, with a text; the tools here are functions` }
+  if (incomplete === true) return { code: 'INVALID_ARGUMENTS', message: "the model's message ended before the call was complete" }
   return undefined
 }
 

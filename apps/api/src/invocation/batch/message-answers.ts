@@ -1,14 +1,27 @@
-import type { AnthropicMessage, BatchEntry, CallResult, InvokeBatchResponse, MessageFormat, ProviderMessage } from '@toolyard/contract'
+import {
+  isRecord, storedJson, type AiSdkMessage, type AnthropicMessage, type CallResult, type GeminiMessage, type InvokeBatchResponse,
+  type MessageDialect, type MessageFormat, type ProviderMessage
+} from '@toolyard/contract'
 import type { ReturnedImage } from '../../files/returned-images.ts'
+
+/** The message that a batch's calls came in. */
+export interface MessageOrigin {
+  format: MessageFormat
+  /** Of each call, how it was written. */
+  calls: ReadonlyArray<{ dialect: MessageDialect | undefined, hasId: boolean }>
+}
 
 /** One call and what the model is told of it. */
 interface Answered {
   id: string
+  /** The caller gave it. */
+  hasId: boolean
+  name: string
   text: string
-  /** Small ones that the tool has returned; chat completions take none from tools. */
+  /** Small ones that the tool has returned; only some formats take any from tools. */
   images: readonly ReturnedImage[]
   failed: boolean
-  custom: boolean
+  dialect: MessageDialect | undefined
 }
 
 /** What messages have beside the answers. */
@@ -18,34 +31,70 @@ export interface MessageParts {
   images: ReadonlyArray<readonly ReturnedImage[]>
 }
 
+/** Formats whose answers may hold images. */
+export const imageFormats: readonly MessageFormat[] = ['responses', 'anthropic']
+
 /**
  * Adds to a batch's answer what is appended to the conversation with a provider: one answer for each call, also for one that
  * goes on; `hint` is what such an answer says of coming back.
+ *
+ * @param origin the message of the calls; answers in another format than its own have that format's usual form.
  */
 export function withMessages (
-  answer: InvokeBatchResponse, calls: readonly BatchEntry[], format: MessageFormat | undefined, { hint, images }: MessageParts
+  answer: InvokeBatchResponse, format: MessageFormat | undefined, origin: MessageOrigin | undefined, { hint, images }: MessageParts
 ): InvokeBatchResponse {
   if (format === undefined) return answer
-  const answered = answer.results.map((result, index) => ({
-    id: result.call_id,
-    text: textOf(result, answer.tool_messages[index]?.content, hint),
-    images: images[index] ?? [],
-    failed: !result.ok && result.pending !== true,
-    custom: calls[index]?.custom === true
-  }))
-  return { ...answer, messages: shapes[format](answered) }
+  const answered = answer.results.map((result, index) => {
+    const call = origin?.calls[index]
+    return {
+      id: result.call_id,
+      hasId: call?.hasId ?? true,
+      name: result.name,
+      text: textOf(result, answer.tool_messages[index]?.content, hint),
+      images: images[index] ?? [],
+      failed: !result.ok && result.pending !== true,
+      dialect: call?.dialect
+    }
+  })
+  return { ...answer, messages: answered.length === 0 ? [] : shapes[format](answered) }
 }
 
 const shapes: Readonly<Record<MessageFormat, (answered: readonly Answered[]) => ProviderMessage[]>> = {
-  chat: answered => answered.map(({ id, text }) => ({ role: 'tool', tool_call_id: id, content: text })),
-  responses: answered => answered.map(({ id, text, images, custom }) => ({
-    type: custom ? 'custom_tool_call_output' : 'function_call_output',
+  chat: answered => answered.map(({ id, name, text, dialect }) => ({
+    role: 'tool', tool_call_id: id, ...(dialect === 'ollama' ? { tool_name: name } : {}), content: text
+  })),
+  responses: answered => answered.map(({ id, text, images, dialect }) => ({
+    type: dialect === 'custom' ? 'custom_tool_call_output' : 'function_call_output',
     call_id: id,
     output: images.length === 0 ? text : [{ type: 'input_text', text }, ...images.map(responsesImage)]
   })),
-  anthropic: answered => answered.length === 0
-    ? []
-    : [{ role: 'user', content: answered.map(anthropicResult) }]
+  anthropic: answered => [{ role: 'user', content: answered.map(anthropicResult) }],
+  gemini: answered => [{ role: 'user', parts: answered.map(geminiPart) }],
+  bedrock: answered => [{
+    role: 'user',
+    content: answered.map(({ id, text, failed }) => ({ toolResult: { toolUseId: id, content: [{ text }], status: statusOf(failed) } }))
+  }],
+  langchain: answered => answered.map(({ id, name, text, failed }) => ({ role: 'tool', tool_call_id: id, name, content: text, status: statusOf(failed) })),
+  'ai-sdk': answered => [{ role: 'tool', content: answered.map(aiSdkResult) }],
+  mistral: answered => answered.map(({ id, name, text }) => ({ role: 'tool', toolCallId: id, name, content: text })),
+  function: answered => answered.map(({ name, text }) => ({ role: 'function', name, content: text }))
+}
+
+function statusOf (failed: boolean): 'success' | 'error' {
+  return failed ? 'error' : 'success'
+}
+
+/** Gemini takes an object; it has an id where the call had one. */
+function geminiPart ({ id, hasId, name, text, dialect }: Answered): GeminiMessage['parts'][number] {
+  const content = storedJson(text)
+  const response = { ...(hasId ? { id } : {}), name, response: isRecord(content) ? content : { output: content } }
+  return dialect === 'snake' ? { function_response: response } : { functionResponse: response }
+}
+
+function aiSdkResult ({ id, name, text, failed, dialect }: Answered): AiSdkMessage['content'][number] {
+  const result = { type: 'tool-result' as const, toolCallId: id, toolName: name }
+  if (dialect === 'ai-sdk-4') return { ...result, result: text, ...(failed ? { isError: true as const } : {}) }
+  return { ...result, output: { type: failed ? 'error-text' : 'text', value: text } }
 }
 
 function responsesImage ({ type, data }: ReturnedImage): { type: 'input_image', image_url: string, detail: 'auto' } {

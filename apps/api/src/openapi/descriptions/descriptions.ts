@@ -2,7 +2,7 @@ import {
   AnthropicToolList,
   BatchStreamEvents,
   Details,
-  Format,
+  MessageFormats,
   InvokeBatchResponse,
   ResponsesToolList,
   ToolList
@@ -73,7 +73,7 @@ export const descriptions: Readonly<Record<string, RouteDescription>> = {
       'With `Accept: text/event-stream` each answer is sent when it is there.',
     errors: [400, 409, 413, 415],
     headers: ['Idempotency-Key'],
-    query: Type.Object({ format: Type.Optional(Format), details: Type.Optional(Details) }),
+    query: Type.Object({ format: Type.Optional(MessageFormats), details: Type.Optional(Details) }),
     body: examples.batch,
     answers: {
       200: {
