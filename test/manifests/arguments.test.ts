@@ -67,6 +67,30 @@ t.test('X17 defaults are applied to a copy, at every level', async t => {
   t.match(validate({ deep: {} }), { arguments: { deep: { list: [1] } } }, 'one call cannot change the default of the next')
 })
 
+t.test("defaults that don't fit their own schema are not filled in, so that a call without them runs", async t => {
+  const unfit = {
+    null: { type: 'string', default: null },
+    text: { type: 'integer', default: '10' },
+    other: { enum: ['a', 'b'], default: 'c' },
+    constant: { const: 1, default: 2 },
+    short: { type: 'string', minLength: 2, default: 'x' },
+    small: { type: 'number', minimum: 1, default: 0 },
+    form: { type: 'string', format: 'date', default: 'today' },
+    pattern: { type: 'string', pattern: '^[a-z]+$', default: '1' },
+    list: { type: 'array', items: { type: 'string' }, default: [1] },
+    object: object({}, { required: ['a'], default: {} }),
+    choice: { anyOf: [{ type: 'string' }, { type: 'integer' }], default: true },
+    referred: { $ref: '#/$defs/text', default: 1 }
+  }
+  const fit = {
+    kept: { type: 'string', default: 'x' },
+    nullable: { type: 'string', nullable: true, default: null },
+    nested: object({ a: { type: 'string', default: 'y' }, b: { type: 'string', default: 1 } }, { required: ['a'], default: {} })
+  }
+  const validate = await validatorOf(t, object({ ...unfit, ...fit }, { $defs: { text: { type: 'string' } } }))
+  t.strictSame(validate({}), { ok: true, arguments: { kept: 'x', nullable: null, nested: { a: 'y' } } })
+})
+
 t.test('arguments that fail are left as they were', async t => {
   const validate = await validatorOf(t, object({ a: { default: 1 }, b: { type: 'string' } }))
   const args = { b: 1 }

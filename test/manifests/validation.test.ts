@@ -100,7 +100,7 @@ t.test('A6 a default that does not fit its property is a warning: a call without
   const { ok, findings } = await validateManifests([join(directory, 'a.json')])
   t.equal(ok, true)
   t.match(findings.filter(({ rule }) => rule === 'A6'), ['count', 'path', 'kind'].map(name => (
-    { severity: 'warning', message: `tool[0] "probe": schema: the default of "${name}" does not fit it: a call without it is refused` }
+    { severity: 'warning', message: `tool[0] "probe": schema: the default of "${name}" does not fit it: it is not filled in` }
   )))
 })
 

@@ -27,6 +27,7 @@ export type { ExecuteParameter } from './tool-manifest/signature.ts'
 export { validateManifests, type ModuleTries, type Validation, type ValidationOptions } from './lint/validation.ts'
 export type { Finding } from './finding/finding.ts'
 export { createSchemas, type Schemas } from './schema/schemas.ts'
+export { defaultFaults } from './schema/defaults.ts'
 export { withoutStrictNulls } from './schema/strict-nulls.ts'
 export { holdsAtMost } from './schema/validator.ts'
 export type {

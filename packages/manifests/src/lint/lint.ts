@@ -1,7 +1,9 @@
+import type { ToolFormat } from '@toolyard/contract'
 import { goQuote } from '../finding/go-quote.ts'
 import type { Finding } from '../finding/finding.ts'
 import type { Registry } from '../registry/registry.ts'
 import type { Tool } from '../tool/tool.ts'
+import { providerSchema } from './provider-schema.ts'
 import { strictForm } from './strict-form.ts'
 import { schemaSize } from './strict-size.ts'
 
@@ -18,13 +20,15 @@ const advice = {
   schemaChars: 8_000
 } as const
 
+const formats: readonly ToolFormat[] = ['chat', 'responses', 'anthropic']
+
 /** What a rule says of a tool: its message without the place in front, and what to do. */
 type Advice = [rule: string, message: string, fix: string]
 
 /**
  * Looks at published tools as models see them: advice, never a reason not to serve a tool, and nothing is changed. Rules
- * are `lint/count`, `lint/name`, `lint/description`, `lint/depth`, `lint/size` and `lint/strict`. Built-in tools
- * are not looked at, but counted.
+ * are `lint/count`, `lint/name`, `lint/description`, `lint/depth`, `lint/size`, `lint/strict` and `lint/provider`.
+ * Built-in tools are not looked at, but counted.
  */
 export function lintForModels (registry: Registry): Finding[] {
   const published = registry.published().map(({ tool }) => tool)
@@ -32,8 +36,9 @@ export function lintForModels (registry: Registry): Finding[] {
   const twins = twinsOf(published)
   return [
     ...countFindings(published),
-    ...tools.flatMap(tool =>
-      [...nameAdvice(tool, twins), ...descriptionAdvice(tool), ...schemaAdvice(tool)].map(advice => finding(tool, advice)))
+    ...tools.flatMap(tool => [
+      ...nameAdvice(tool, twins), ...descriptionAdvice(tool), ...schemaAdvice(tool), ...providerAdvice(tool)
+    ].map(advice => finding(tool, advice)))
   ]
 }
 
@@ -86,6 +91,19 @@ function schemaAdvice ({ parameters }: Tool): Advice[] {
     'refused' in form && ['lint/strict', `has no strict form: ${form.refused}`, 'Nothing, when models need not keep to the schema exactly; else avoid what is named.']
   ]
   return found.filter(each => each !== false)
+}
+
+/** What is changed in a schema before it is sent, and for whom. */
+function providerAdvice ({ parameters }: Tool): Advice[] {
+  const forWhom = new Map<string, ToolFormat[]>()
+  for (const format of formats) {
+    for (const change of providerSchema(parameters, format).changes) forWhom.set(change, [...forWhom.get(change) ?? [], format])
+  }
+  return [...forWhom].map(([change, formats]) => ([
+    'lint/provider',
+    `is sent to models with another schema, since their APIs refuse this one: ${change} (${formats.join(', ')})`,
+    'Nothing: calls are checked against the schema as it is written. Or write it so yourself.'
+  ]))
 }
 
 function finding ({ name, source: { file, index } }: Tool, [rule, message, fix]: Advice): Finding {

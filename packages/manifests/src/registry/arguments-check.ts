@@ -1,13 +1,18 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { isRecord, skillArgumentFault } from '@toolyard/contract/terms'
 import type { Issue } from '../schema/issues.ts'
+import { withWrittenNames } from '../schema/provider-names.ts'
 import { withoutStrictNulls } from '../schema/strict-nulls.ts'
 import type { ArgumentsResult } from '../schema/validator.ts'
 import type { JsonSchema, Tool } from '../tool/tool.ts'
 import type { RegisteredTool } from './registration.ts'
 
-/** Checks a call's arguments. In strict mode models send null for an optional argument that they leave out. */
-export async function checkArguments (registered: RegisteredTool, args: Record<string, unknown>): Promise<ArgumentsResult> {
+/**
+ * Checks a call's arguments. Providers that don't take a property's name were sent another one, and in strict mode models
+ * send null for an optional argument that they leave out.
+ */
+export async function checkArguments (registered: RegisteredTool, sent: Record<string, unknown>): Promise<ArgumentsResult> {
+  const args = withWrittenNames(registered.tool.parameters, sent)
   const checked = await registered.check(args)
   if (checked.ok) return checked
   // Large arguments have taken this turn of the event loop already.

@@ -1,3 +1,4 @@
+import { fittingDefaults } from './defaults.ts'
 import { dataKeywords, mapKeywords, referenceKeywords, stepKeyword } from './keywords.ts'
 
 /** What of a validation is counted: nothing, the references that it follows, or each subschema that it looks at. */
@@ -7,11 +8,12 @@ export type Counted = 'nothing' | 'references' | 'everything'
 const valuesPerStep = 8
 
 /**
- * The schema as Ajv gets it: without `$schema` (the Ajv class says the draft), and with the steps of the counter. The
+ * The schema as Ajv gets it: without `$schema` (the Ajv class says the draft) and defaults that don't fit, and with the
+ * steps of the counter. The
  * published schema stays as it is.
  */
 export function compilableSchema (schema: Record<string, unknown>, what: Counted): Record<string, unknown> {
-  const { $schema: _, ...rest } = schema
+  const { $schema: _, ...rest } = fittingDefaults(schema).schema
   return what === 'nothing' ? rest : countedSchema(rest, what)
 }
 

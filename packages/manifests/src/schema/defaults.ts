@@ -1,27 +1,121 @@
 import { isRecord } from '@toolyard/contract/terms'
+import { fullFormats } from 'ajv-formats/dist/formats.js'
+import { isDeeperThan } from '../document/depth.ts'
 import { shortened } from '../finding/shortened.ts'
+import { manifestLimits } from '../tool/limits.ts'
+import { isPlainPattern } from './pattern/plain.ts'
+import { dataKeywords, mapKeywords } from './keywords.ts'
 
-/** Parameters whose default doesn't have their type, which no call could do without. */
-export function wrongDefaults (parameters: unknown): string[] {
-  if (!isRecord(parameters)) return []
-  return Object.entries(parameters).flatMap(([name, field]) => {
-    if (!isRecord(field) || !('default' in field)) return []
-    const { default: standard, type, enum: values } = field
-    const listed = !Array.isArray(values) || values.some(value => JSON.stringify(value) === JSON.stringify(standard))
-    const fits = type === undefined || [type].flat().some(each => isOfType(standard, each))
-    return fits && listed ? [] : [name]
-  })
+/** A schema whose defaults all fit, and where those stand that were left out. */
+export interface FittingDefaults {
+  schema: Record<string, unknown>
+  /** Names of properties, from the outermost one inwards. */
+  unfit: Array<readonly string[]>
+}
+
+/** A call without an argument must not be refused for the default that is filled in for it: such defaults are left out. */
+export function fittingDefaults (schema: Readonly<Record<string, unknown>>): FittingDefaults {
+  const unfit: FittingDefaults['unfit'] = []
+  // It is refused.
+  if (isDeeperThan(manifestLimits.depth, schema)) return { schema: { ...schema }, unfit }
+  const check = new FitCheck(schema)
+  return { schema: withoutUnfit(schema, [], { check, unfit }), unfit }
 }
 
 /** Properties that are named. */
 const most = 20
 
-/** What is said of a schema of arguments with such defaults. */
+/** What is said of a schema of arguments with defaults that don't fit. */
 export function defaultFaults (schema: unknown): Array<{ message: string, fix: string }> {
-  return wrongDefaults(isRecord(schema) ? schema['properties'] : undefined).slice(0, most).map(name => ({
-    message: `the default of ${JSON.stringify(shortened(name))} does not fit it: a call without it is refused`,
+  if (!isRecord(schema)) return []
+  return fittingDefaults(schema).unfit.slice(0, most).map(place => ({
+    message: `the default of ${JSON.stringify(shortened(place.join('.')))} does not fit it: it is not filled in`,
     fix: 'Correct the default, or remove it.'
   }))
+}
+
+interface Walk {
+  check: FitCheck
+  unfit: FittingDefaults['unfit']
+}
+
+function withoutUnfit (schema: Readonly<Record<string, unknown>>, place: readonly string[], walk: Walk): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(schema).map(([keyword, value]) => {
+    if (dataKeywords.has(keyword)) return [keyword, value]
+    if (!mapKeywords.has(keyword) || !isRecord(value)) return [keyword, within(value, place, walk)]
+    return [keyword, Object.fromEntries(Object.entries(value).map(([name, subschema]) => {
+      const inner = keyword === 'properties' ? [...place, name] : place
+      return [name, keyword === 'properties' ? property(subschema, inner, walk) : within(subschema, inner, walk)]
+    }))]
+  }))
+}
+
+function within (value: unknown, place: readonly string[], walk: Walk): unknown {
+  if (Array.isArray(value)) return value.map(item => within(item, place, walk))
+  return isRecord(value) ? withoutUnfit(value, place, walk) : value
+}
+
+/** Those within go first: a default of the whole may rely on them. */
+function property (schema: unknown, place: readonly string[], walk: Walk): unknown {
+  const inner = within(schema, place, walk)
+  if (!isRecord(inner) || !('default' in inner) || walk.check.fits(inner['default'], inner)) return inner
+  walk.unfit.push(place)
+  const { default: _, ...rest } = inner
+  return rest
+}
+
+/** Judges defaults by the schema that they stand in. What can't be judged within its bounds counts as fitting. */
+class FitCheck {
+  readonly #root: Readonly<Record<string, unknown>>
+  #stepsLeft = 20_000
+
+  constructor (root: Readonly<Record<string, unknown>>) {
+    this.#root = root
+  }
+
+  fits (value: unknown, schema: unknown, depth = 0): boolean {
+    if (schema === false) return false
+    if (!isRecord(schema) || depth > 30 || this.#stepsLeft-- < 0) return true
+    if (value === null && schema['nullable'] === true) return true
+    const { $ref: reference, type, enum: values, allOf, anyOf, oneOf } = schema
+    const all = (schemas: unknown): boolean => !Array.isArray(schemas) || schemas.every(each => this.fits(value, each, depth + 1))
+    const some = (schemas: unknown): boolean => !Array.isArray(schemas) || schemas.some(each => this.fits(value, each, depth + 1))
+    return (type === undefined || [type].flat().some(each => isOfType(value, each))) &&
+      (!Array.isArray(values) || values.some(each => isSame(each, value))) &&
+      (!('const' in schema) || isSame(schema['const'], value)) &&
+      (typeof reference !== 'string' || this.fits(value, this.#target(reference), depth + 1)) &&
+      all(allOf) && some(anyOf) && some(oneOf) &&
+      numberFits(value, schema) && textFits(value, schema) && this.#listFits(value, schema, depth) && this.#objectFits(value, schema, depth)
+  }
+
+  #listFits (value: unknown, { items, minItems, maxItems }: Record<string, unknown>, depth: number): boolean {
+    if (!Array.isArray(value)) return true
+    return isWithin(value.length, minItems, maxItems) && (!isRecord(items) || value.every(item => this.fits(item, items, depth + 1)))
+  }
+
+  #objectFits (value: unknown, schema: Record<string, unknown>, depth: number): boolean {
+    if (!isRecord(value)) return true
+    const { required, additionalProperties: others, patternProperties } = schema
+    const properties = isRecord(schema['properties']) ? schema['properties'] : {}
+    const hasDefault = (name: string): boolean => {
+      const property = Object.hasOwn(properties, name) ? properties[name] : undefined
+      return isRecord(property) && 'default' in property
+    }
+    const isThere = (name: unknown): boolean => typeof name !== 'string' || Object.hasOwn(value, name) || hasDefault(name)
+    return (!Array.isArray(required) || required.every(isThere)) &&
+      Object.entries(value).every(([name, item]) => Object.hasOwn(properties, name)
+        ? this.fits(item, properties[name], depth + 1)
+        : patternProperties !== undefined || this.fits(item, others, depth + 1))
+  }
+
+  /** A reference within the schema. */
+  #target (reference: string): unknown {
+    if (!reference.startsWith('#/')) return undefined
+    return reference.slice(2).split('/').reduce<unknown>((at, part) => {
+      const name = part.replaceAll('~1', '/').replaceAll('~0', '~')
+      return typeof at === 'object' && at !== null && Object.hasOwn(at, name) ? Reflect.get(at, name) : undefined
+    }, this.#root)
+  }
 }
 
 function isOfType (value: unknown, type: unknown): boolean {
@@ -34,4 +128,37 @@ function isOfType (value: unknown, type: unknown): boolean {
     case 'null': return value === null
     default: return typeof value === 'string'
   }
+}
+
+function isSame (left: unknown, right: unknown): boolean {
+  return JSON.stringify(left) === JSON.stringify(right)
+}
+
+function isWithin (size: number, min: unknown, max: unknown): boolean {
+  return !(typeof min === 'number' && size < min) && !(typeof max === 'number' && size > max)
+}
+
+function numberFits (value: unknown, schema: Record<string, unknown>): boolean {
+  const { minimum, maximum, exclusiveMinimum: above, exclusiveMaximum: below, multipleOf: step } = schema
+  if (typeof value !== 'number') return true
+  const isMultiple = typeof step !== 'number' || Math.abs(value / step - Math.round(value / step)) < 1e-9
+  return isMultiple && isWithin(value, minimum, maximum) && !(typeof above === 'number' && value <= above) && !(typeof below === 'number' && value >= below)
+}
+
+/** UTF-16 units of a text whose form is judged. */
+const judgedChars = 1_000
+
+function textFits (value: unknown, { minLength, maxLength, pattern, format }: Record<string, unknown>): boolean {
+  if (typeof value !== 'string') return true
+  if (!isWithin([...value].length, minLength, maxLength)) return false
+  if (value.length > judgedChars) return true
+  if (typeof pattern === 'string' && isPlainPattern(pattern) && !new RegExp(pattern, 'u').test(value)) return false
+  return typeof format !== 'string' || hasFormat(value, format)
+}
+
+function hasFormat (value: string, format: string): boolean {
+  const known: unknown = Object.hasOwn(fullFormats, format) ? Reflect.get(fullFormats, format) : undefined
+  const check: unknown = isRecord(known) && 'validate' in known ? known['validate'] : known
+  if (check instanceof RegExp) return check.test(value)
+  return typeof check !== 'function' || Boolean(Reflect.apply(check, undefined, [value]))
 }

@@ -5,7 +5,7 @@ import { jobTypeOf } from '../tool/job-type.ts'
 import type { LayerEntry } from '../layer/layer.ts'
 import { sortPermissions } from '../tool/permissions.ts'
 import { limitsOfSnake, SnakeLimits } from '../program/limit-fields.ts'
-import { wrongDefaults } from '../schema/defaults.ts'
+import { fittingDefaults } from '../schema/defaults.ts'
 import type { Schemas } from '../schema/schemas.ts'
 import type { Tool } from '../tool/tool.ts'
 import { ToolDescriptor, ToolSwitch } from './definition.ts'
@@ -101,8 +101,10 @@ async function descriptorFindings (descriptor: ToolDescriptor, path: DocumentPat
   for (const [name, schema] of [['inputs', parametersOf(inputs)], ['outputs', { type: 'object', properties: outputsOf(outputs) }]] as const) {
     for (const fault of await schemas.check(schema)) found.push(remark('error', 'X17', at(name), fault.message, fault.fix))
   }
-  for (const name of wrongDefaults(inputs)) {
-    found.push(remark('warning', 'X17', at('inputs', name, 'default'), 'does not fit the parameter: a call without it is refused', 'Correct the default, or remove it.'))
+  for (const place of fittingDefaults(parametersOf(inputs)).unfit) {
+    const where = place.length === 1 ? at('inputs', ...place, 'default') : at('inputs', place[0] ?? '')
+    const what = place.length === 1 ? 'does not fit the parameter' : `has a default of ${JSON.stringify(place.join('.'))} that does not fit it`
+    found.push(remark('warning', 'X17', where, `${what}: it is not filled in`, 'Correct the default, or remove it.'))
   }
   for (const name of sortPermissions(permissions).unknown) {
     found.push(remark('warning', 'P18', at('permissions'), `has ${JSON.stringify(name.slice(0, 80))}, which is no known permission and is ignored`, 'Use read_repo, write_files or network.'))

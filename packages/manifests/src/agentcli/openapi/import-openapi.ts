@@ -1,4 +1,5 @@
 import { isSecretVariable, nearName } from '@toolyard/contract/terms'
+import { defaultFaults } from '../../schema/defaults.ts'
 import { createSchemas } from '../../schema/schemas.ts'
 import { OpenapiFault, readOpenapi } from './document.ts'
 import { freeName, safeName, variablePart } from './names.ts'
@@ -64,7 +65,7 @@ export async function importOpenapi (text: string, { only, tags, server, prefix 
         notes.push('its patterns are left out: one of them can\'t be checked in bounded time')
       }
       result.entries.push({ name, description, schema, http })
-      for (const says of notes) result.notes.push({ tool: name, says })
+      for (const says of [...notes, ...defaultFaults(schema).map(({ message }) => message)]) result.notes.push({ tool: name, says })
       for (const [setting, says] of settings) result.settings.set(setting, says)
     } catch (error) {
       if (!(error instanceof OpenapiFault)) throw error

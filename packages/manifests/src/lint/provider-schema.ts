@@ -1,0 +1,101 @@
+import { isRecord } from '@toolyard/contract/terms'
+import type { ToolFormat } from '@toolyard/contract'
+import { dataKeywords, mapKeywords } from '../schema/keywords.ts'
+import { providerNames } from '../schema/provider-names.ts'
+import type { JsonSchema } from '../tool/tool.ts'
+import { flatSchema } from './flat-schema.ts'
+
+/** A schema as a provider takes it, and what was changed, as ends of a sentence. */
+export interface ProviderSchema {
+  schema: JsonSchema
+  changes: string[]
+}
+
+/**
+ * Mends what a provider would refuse a whole request for. What is left out only narrows: calls are checked against the
+ * schema as it was written, and names that were changed are changed back (`withWrittenNames`). The schema is not changed.
+ */
+export function providerSchema (written: JsonSchema, format: ToolFormat): ProviderSchema {
+  const changes = new Set<string>()
+  const flat = flatSchema(written, changes)
+  const names = namesFor[format] === undefined ? new Map<string, string>() : providerNames(written)
+  for (const [name, sent] of names) changes.add(`the property ${JSON.stringify(name)} is called ${JSON.stringify(sent)}`)
+  const schema = rootObject(mended(flat, { names, changes }), changes)
+  return { schema: changes.size === 0 ? written : schema, changes: [...changes] }
+}
+
+/** Which providers take only some names of properties. */
+const namesFor: Partial<Record<ToolFormat, true>> = { anthropic: true }
+
+interface Mending {
+  names: ReadonlyMap<string, string>
+  changes: Set<string>
+}
+
+/** Arguments are an object, and its properties are named, even if there are none. */
+function rootObject (schema: JsonSchema, changes: Set<string>): JsonSchema {
+  const { type, properties } = schema
+  if (type !== 'object') changes.add('the type is "object"')
+  if (!isRecord(properties)) changes.add('an empty "properties" is added')
+  return { ...schema, type: 'object', properties: isRecord(properties) ? properties : {} }
+}
+
+function mended (schema: JsonSchema, mending: Mending): JsonSchema {
+  const { names, changes } = mending
+  const entries = Object.entries(schema).flatMap(([keyword, value]): Array<[string, unknown]> => {
+    if (keyword === 'pattern' && typeof value === 'string' && !isCommonPattern(value)) {
+      changes.add(`the pattern ${shown(value)} is left out`)
+      return []
+    }
+    if (keyword === 'required') return [[keyword, renamedList(value, names)]]
+    if (keyword === 'dependentRequired' && isRecord(value)) {
+      const lists = Object.entries(value).map(([name, list]) => [names.get(name) ?? name, renamedList(list, names)] as const)
+      return [[keyword, Object.fromEntries(lists)]]
+    }
+    if (dataKeywords.has(keyword)) return [[keyword, value]]
+    if (!mapKeywords.has(keyword) || !isRecord(value)) return [[keyword, within(value, mending)]]
+    return [[keyword, mendedMap(keyword, value, mending)]]
+  })
+  return withItems(Object.fromEntries(entries), changes)
+}
+
+function mendedMap (keyword: string, map: JsonSchema, mending: Mending): JsonSchema {
+  const isNamed = ['properties', 'dependentSchemas', 'dependencies'].includes(keyword)
+  return Object.fromEntries(Object.entries(map).flatMap(([name, schema]) => {
+    if (keyword === 'patternProperties' && !isCommonPattern(name)) {
+      mending.changes.add(`the properties of the pattern ${shown(name)} are left out`)
+      return []
+    }
+    return [[isNamed ? mending.names.get(name) ?? name : name, within(schema, mending)]]
+  }))
+}
+
+function within (value: unknown, mending: Mending): unknown {
+  if (Array.isArray(value)) return value.map(item => within(item, mending))
+  return isRecord(value) ? mended(value, mending) : value
+}
+
+/** A list must say what it holds, and in one schema for all. */
+function withItems (schema: JsonSchema, changes: Set<string>): JsonSchema {
+  const { items, additionalItems, ...rest } = schema
+  if (Array.isArray(items)) {
+    changes.add('a list of "items" is called "prefixItems"')
+    return { ...rest, prefixItems: items, items: isRecord(additionalItems) ? additionalItems : {} }
+  }
+  if (items !== undefined || ![schema['type']].flat().includes('array')) return schema
+  changes.add('an empty "items" is added to lists')
+  return { ...schema, items: {} }
+}
+
+function renamedList (list: unknown, names: ReadonlyMap<string, string>): unknown {
+  return Array.isArray(list) ? list.map((name: unknown) => typeof name === 'string' ? names.get(name) ?? name : name) : list
+}
+
+/** What every engine of providers takes: no Unicode properties, and no groups but plain ones. */
+function isCommonPattern (pattern: string): boolean {
+  return !/(?<!\\)(?:\\\\)*(?:\\[pP]\{|\\k<|\(\?(?!:))/.test(pattern)
+}
+
+function shown (pattern: string): string {
+  return JSON.stringify(pattern.length > 80 ? `${pattern.slice(0, 80)}...` : pattern)
+}

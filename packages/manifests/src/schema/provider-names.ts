@@ -1,0 +1,100 @@
+import { isRecord } from '@toolyard/contract/terms'
+import type { JsonSchema } from '../tool/tool.ts'
+import { dataKeywords, mapKeywords } from './keywords.ts'
+
+/** Names of properties that every provider takes. */
+const taken = /^[a-zA-Z0-9_.-]{1,64}$/
+const mostChars = 64
+/** Values that one call may have looked at: those of a larger one come as they are. */
+const mostSteps = 20_000
+
+const known = new WeakMap<JsonSchema, ReadonlyMap<string, string>>()
+
+/** Names of a schema that not every provider takes, each with another one that is free in all of the schema. */
+export function providerNames (schema: JsonSchema): ReadonlyMap<string, string> {
+  const found = known.get(schema)
+  if (found !== undefined) return found
+  const names = new Set<string>()
+  collect(schema, names)
+  const mapped = new Map<string, string>()
+  for (const name of names) if (!taken.test(name)) mapped.set(name, freeName(name, names))
+  known.set(schema, mapped)
+  return mapped
+}
+
+/** The arguments with the names that the schema has, where a model was shown others. They are not changed. */
+export function withWrittenNames (schema: JsonSchema, args: Record<string, unknown>): Record<string, unknown> {
+  const names = providerNames(schema)
+  if (names.size === 0) return args
+  const written = new Map([...names].map(([name, sent]) => [sent, name]))
+  const restored = new NameWriter(schema, written).write([schema], args)
+  return isRecord(restored) ? restored : args
+}
+
+function collect (schema: unknown, names: Set<string>): void {
+  if (Array.isArray(schema)) for (const item of schema) collect(item, names)
+  if (!isRecord(schema)) return
+  for (const [keyword, value] of Object.entries(schema)) {
+    if (dataKeywords.has(keyword)) continue
+    if (!mapKeywords.has(keyword) || !isRecord(value)) collect(value, names)
+    else {
+      for (const [name, subschema] of Object.entries(value)) {
+        if (keyword === 'properties') names.add(name)
+        collect(subschema, names)
+      }
+    }
+  }
+}
+
+function freeName (name: string, names: Set<string>): string {
+  const wanted = name.replace(/[^a-zA-Z0-9_.-]+/g, '_').replace(/^_+|_+$/g, '').slice(0, mostChars) || 'property'
+  let free = wanted
+  for (let number = 2; names.has(free); number++) free = `${wanted.slice(0, mostChars - 1 - String(number).length)}_${number}`
+  names.add(free)
+  return free
+}
+
+class NameWriter {
+  readonly #root: JsonSchema
+  readonly #written: ReadonlyMap<string, string>
+  #stepsLeft = mostSteps
+
+  constructor (root: JsonSchema, written: ReadonlyMap<string, string>) {
+    this.#root = root
+    this.#written = written
+  }
+
+  /** @param schemas those that the value may be of. */
+  write (schemas: readonly unknown[], value: unknown): unknown {
+    if (this.#stepsLeft-- < 0 || typeof value !== 'object' || value === null) return value
+    const own = schemas.flatMap(schema => this.#branches(schema, 0))
+    if (Array.isArray(value)) {
+      const items = own.map(({ items }) => items).filter(isRecord)
+      return items.length === 0 ? value : value.map(item => this.write(items, item))
+    }
+    const properties = own.map(({ properties }) => properties).filter(isRecord)
+    const of = (name: string): unknown[] => properties.filter(each => Object.hasOwn(each, name)).map(each => each[name])
+    return Object.fromEntries(Object.entries(value).map(([name, item]) => {
+      const written = this.#written.get(name)
+      const isSent = written !== undefined && !Object.hasOwn(value, written) && of(name).length === 0 && of(written).length > 0
+      const its = isSent ? written : name
+      return [its, this.write(of(its), item)]
+    }))
+  }
+
+  #branches (schema: unknown, level: number): JsonSchema[] {
+    if (!isRecord(schema) || level > 8 || this.#stepsLeft-- < 0) return []
+    const { $ref: reference, allOf, anyOf, oneOf, then: yes, else: no } = schema
+    const inner = [typeof reference === 'string' ? this.#target(reference) : undefined, allOf, anyOf, oneOf, yes, no].flat()
+    return [schema, ...inner.flatMap(each => this.#branches(each, level + 1))]
+  }
+
+  #target (reference: string): unknown {
+    return reference.startsWith('#')
+      ? reference.split('/').slice(1).reduce<unknown>((at, part) => {
+        const name = part.replaceAll('~1', '/').replaceAll('~0', '~')
+        return typeof at === 'object' && at !== null && Object.hasOwn(at, name) ? Reflect.get(at, name) : undefined
+      }, this.#root)
+      : undefined
+  }
+}

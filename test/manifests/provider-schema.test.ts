@@ -1,0 +1,89 @@
+import t, { type Test } from 'tap'
+import type { ToolFormat } from '@toolyard/contract'
+import { admitCall, lintForModels, providerTool } from '@toolyard/manifests'
+import { loadProject } from './project.ts'
+
+const everybody = { jobTypes: { get: () => ({}) }, permissions: { allowed: [], defaults: [] } } as never
+const text = { type: 'string' }
+
+interface Sent { type?: unknown, properties?: Record<string, unknown>, required?: unknown }
+
+async function sent (t: Test, schema: unknown, format: ToolFormat = 'chat'): Promise<Sent> {
+  const registry = await loadProject(t, { 'tools.json': { tools: [{ name: 'probe', description: 'Looks at what it gets.', schema, command: ['/bin/true'] }] } })
+  const { tool } = registry.get('probe') ?? t.fail('the tool is served') as never
+  const shown = providerTool(tool, format, false)
+  return 'input_schema' in shown ? shown.input_schema : 'parameters' in shown ? shown.parameters : shown.function.parameters
+}
+
+for (const [what, schema] of [['no keywords', {}], ['no properties', { type: 'object' }], ['no type', { properties: {} }], ['a list as type', { type: ['object'], properties: {} }], ['null beside the object', { type: ['object', 'null'], properties: {} }]] as const) {
+  t.test(`a schema with ${what} is sent as an object with properties`, async t => {
+    for (const format of ['chat', 'responses', 'anthropic'] as const) t.match(await sent(t, schema, format), { type: 'object', properties: {} })
+  })
+}
+
+t.test('a list without items gets some, however deep it is; one with a list of items has prefixItems', async t => {
+  const schema = { type: 'object', properties: { a: { type: 'array' }, b: { type: 'object', properties: { c: { type: ['array', 'null'] } } }, d: { type: 'array', items: [text] }, e: { type: 'array', items: text } } }
+  t.strictSame((await sent(t, schema)).properties, {
+    a: { type: 'array', items: {} }, b: { type: 'object', properties: { c: { type: ['array', 'null'], items: {} } } }, d: { type: 'array', prefixItems: [text], items: {} }, e: { type: 'array', items: text }
+  })
+})
+
+t.test('choices at the top are written out: all properties, and those required that every branch requires', async t => {
+  const branches = [{ properties: { a: text, x: text }, required: ['a', 'x'] }, { properties: { b: text, x: { type: 'integer' } }, required: ['b', 'x'] }]
+  for (const keyword of ['anyOf', 'oneOf']) {
+    t.strictSame(await sent(t, { type: 'object', [keyword]: branches }, 'anthropic'), {
+      type: 'object', properties: { a: text, x: { anyOf: [text, { type: 'integer' }] }, b: text }, required: ['x']
+    })
+  }
+  t.strictSame(await sent(t, { type: 'object', allOf: branches.slice(0, 1), properties: { c: text }, required: ['c'] }), {
+    type: 'object', properties: { c: text, a: text, x: text }, required: ['c', 'a', 'x']
+  })
+  t.match(await sent(t, { $ref: '#/$defs/x', $defs: { x: { type: 'object', properties: { a: text }, required: ['a'] } } }), { type: 'object', properties: { a: text }, required: ['a'] })
+  t.strictSame(await sent(t, { type: 'object', properties: { a: text }, anyOf: [{ required: ['a'] }, { required: ['b'] }], not: { required: ['c'] } }), { type: 'object', properties: { a: text } })
+})
+
+t.test('patterns that not every engine takes are left out, others stay', async t => {
+  const patterns = ['^\\p{L}+$', '^(?!x)y$', '^(?<!a)b$', '^[a-z]+$', '^\\\\p$']
+  const schema = { type: 'object', properties: Object.fromEntries(patterns.map((pattern, at) => [`p${at}`, { type: 'string', pattern }])) }
+  const { properties = {} } = await sent(t, schema)
+  t.strictSame(Object.values(properties).map(each => (each as { pattern?: string }).pattern), [undefined, undefined, undefined, '^[a-z]+$', '^\\\\p$'])
+})
+
+t.test('what every provider takes is sent as it was written', async t => {
+  const schema = { type: 'object', properties: { 'a.b': { anyOf: [text, { type: 'null' }] } }, required: ['a.b'], additionalProperties: false }
+  for (const format of ['chat', 'responses', 'anthropic'] as const) t.equal(await sent(t, schema, format) === undefined, false)
+  t.strictSame(await sent(t, schema, 'anthropic'), schema)
+})
+
+const filter = {
+  type: 'object',
+  properties: { 'filter[status]': text, filter_status: text, rows: { type: 'array', items: { $ref: '#/$defs/row' } } },
+  required: ['filter[status]'],
+  additionalProperties: false,
+  $defs: { row: { type: 'object', properties: { größe: { type: 'integer' }, free: { type: 'object' } } } }
+}
+
+t.test("names of properties that Anthropic doesn't take are sent as others, and arguments get the written ones back", async t => {
+  const shown = await sent(t, filter, 'anthropic')
+  t.strictSame([Object.keys(shown.properties ?? {}), shown.required], [['filter_status_2', 'filter_status', 'rows'], ['filter_status_2']])
+  t.strictSame(Object.keys((await sent(t, filter, 'chat')).properties ?? {}), ['filter[status]', 'filter_status', 'rows'])
+  const registry = await loadProject(t, { 'tools.json': { tools: [{ name: 'probe', description: 'Looks at what it gets.', schema: filter, command: ['/bin/true'] }] } })
+  const call = async (args: Record<string, unknown>): Promise<unknown> => {
+    const admitted = await admitCall({ tool: 'probe', registered: registry.get('probe'), key: {} }, args, everybody)
+    return 'error' in admitted ? admitted.error.code : admitted.arguments
+  }
+  const written = { 'filter[status]': 'x', filter_status: 'y', rows: [{ größe: 1, free: { gr_e: 2 } }] }
+  t.strictSame(await call({ filter_status_2: 'x', filter_status: 'y', rows: [{ gr_e: 1, free: { gr_e: 2 } }] }), written)
+  t.strictSame(await call(written), written)
+  t.equal(await call({ filter_status_3: 'x' }), 'INVALID_ARGUMENTS')
+})
+
+t.test('validate notes what was changed for whom', async t => {
+  const notes = async (schema: unknown): Promise<string[]> =>
+    lintForModels(await loadProject(t, { 'tools.json': { tools: [{ name: 'probe', description: 'Looks at what it gets.', schema, command: ['/bin/true'] }] } }))
+      .filter(({ rule, severity }) => rule === 'lint/provider' && severity === 'note').map(({ message }) => message)
+  t.match(await notes(filter), [/the property "filter\[status\]" is called "filter_status_2" \(anthropic\)/, /the property "größe" is called "gr_e" \(anthropic\)/])
+  t.match(await notes({}), [/the type is "object" \(chat, responses, anthropic\)/, /an empty "properties" is added/])
+  t.match(await notes({ type: 'object', properties: {}, oneOf: [{}] }), [/"oneOf" at the top is written out/])
+  t.strictSame(await notes({ type: 'object', properties: { a: text } }), [])
+})
