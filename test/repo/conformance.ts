@@ -1,3 +1,4 @@
+import { additions } from './rule-ids/additions.ts'
 import { deviations } from './rule-ids/deviations.ts'
 import { lintRules } from './rule-ids/lint.ts'
 import { sourceOf } from './rule-ids/sources.ts'
@@ -28,8 +29,9 @@ export function renderConformance (rules: Record<string, string>, citations: rea
     '`npm run conformance`; a test of the repository fails when this page is out of date.'
   ]
   const apart = ['', '## Where Toolyard differs on purpose', '', '| rule | what it does instead |', '|---|---|', ...Object.entries(deviations).map(([id, text]) => `| ${id} | ${text} |`)]
+  const more = ['', '## What answers have beside what is specified', '', 'A test replays each example of the API\'s specification, and compares all but these.', '', '| field | why |', '|---|---|', ...additions.map(({ field, why }) => `| \`${field}\` | ${why} |`)]
   const notes = ['', '## Notes for models, and rules of entries of Toolyard\'s own', '', '| rule | what it says |', '|---|---|', ...Object.entries(lintRules).map(([id, text]) => `| ${id} | ${text} |`)]
-  return [...intro, ...apart, ...notes, ...parts.flatMap(part => renderPart(part, rules, citations))].join('\n') + '\n'
+  return [...intro, ...apart, ...more, ...notes, ...parts.flatMap(part => renderPart(part, rules, citations))].join('\n') + '\n'
 }
 
 /** The text of rules.json, from which `toolyard explain` tells what a rule asks for. */
